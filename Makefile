@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Verbs; CMake does the work. `make demo` and `make test` install what is missing first.
+JOBS := $(shell nproc)
+CLANG := clang-14
+CONFIGURE := cmake -S . -G "Unix Makefiles"
+SANITIZED := build/sanitized
+sources = $(shell git ls-files '*.c' '*.h')
+
+.PHONY: all demo test check sanitized fmt lint bench clean
+
+all: build/Makefile
+	cmake --build build -j$(JOBS)
+
+build/Makefile: CMakeLists.txt
+	$(CONFIGURE) -B build
+
+demo:
+	tools/setup demo
+	$(MAKE) all
+	build/examples/formulas
+
+test:
+	tools/setup test
+	$(CONFIGURE) -B build
+	$(MAKE) all
+	$(MAKE) sanitized
+	ctest --test-dir build --output-on-failure -j$(JOBS)
+
+# Everything again under the address and undefined-behaviour sanitizers, and the fuzz targets.
+sanitized:
+	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON \
+	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),10)
+	cmake --build $(SANITIZED) -j$(JOBS)
+	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
+
+check: lint
+	$(MAKE) test FUZZ_SECONDS=300
+
+fmt:
+	clang-format-14 -i $(sources)
+
+lint:
+	tools/setup lint
+	$(CONFIGURE) -B build
+	clang-format-14 --dry-run --Werror $(sources)
+	tools/include_table .
+	clang-tidy-14 --quiet -p build $(filter src/%.c,$(sources))
+	cppcheck --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	    --suppress=missingIncludeSystem --std=c11 -DNDEBUG -I include -I src src examples
+
+bench: build/Makefile
+	cmake --build build -j$(JOBS) --target trundle_bench
+	build/trundle_bench
+
+clean:
+	rm -rf build

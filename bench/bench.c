@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `make bench` prints. Times are the best of several repetitions: the machine may be shared.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/number.h"
+#include "expr/derivative.h"
+#include "expr/system.h"
+#include "program/program.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- a workload that looks like mechanics ---------------------------------------------------
+
+typedef struct Vec {
+    Expr x, y, z;
+} Vec;
+
+static Vec plus(Vec a, Vec b) { return (Vec){add(a.x, b.x), add(a.y, b.y), add(a.z, b.z)}; }
+static Vec scaled(Expr s, Vec a) { return (Vec){mul(s, a.x), mul(s, a.y), mul(s, a.z)}; }
+static Vec cross(Vec a, Vec b)
+{
+    return (Vec){sub(mul(a.y, b.z), mul(a.z, b.y)), sub(mul(a.z, b.x), mul(a.x, b.z)),
+                 sub(mul(a.x, b.y), mul(a.y, b.x))};
+}
+
+typedef struct Link {
+    Expr c, s;            // of its joint angle, about its own z
+    Vec tilt[3];          // the constant rotation before it, by columns
+    Vec offset, com, J;   // to the next joint, centre of mass, principal inertias
+    Expr m, rate, acceleration;
+    Vec force, moment;
+} Link;
+
+static Vec into(const Link *k, Vec a) // parent's axes -> link's axes
+{
+    const Vec *t = k->tilt;
+    const Vec b = {add(add(mul(t[0].x, a.x), mul(t[0].y, a.y)), mul(t[0].z, a.z)),
+                   add(add(mul(t[1].x, a.x), mul(t[1].y, a.y)), mul(t[1].z, a.z)),
+                   add(add(mul(t[2].x, a.x), mul(t[2].y, a.y)), mul(t[2].z, a.z))};
+    return (Vec){add(mul(k->c, b.x), mul(k->s, b.y)), sub(mul(k->c, b.y), mul(k->s, b.x)), b.z};
+}
+
+static Vec out_of(const Link *k, Vec a)
+{
+    const Vec b = {sub(mul(k->c, a.x), mul(k->s, a.y)), add(mul(k->s, a.x), mul(k->c, a.y)), a.z};
+    return plus(plus(scaled(b.x, k->tilt[0]), scaled(b.y, k->tilt[1])), scaled(b.z, k->tilt[2]));
+}
+
+static Expr input(System *s, const char *name, int i, tr_kind kind)
+{
+    char full[32];
+    snprintf(full, sizeof full, "%s%d", name, i);
+    return tr_input(s, full, kind, 0.1 * i + 0.3, NULL);
+}
+
+static Vec vector_input(System *s, const char *name, int i)
+{
+    char part[24];
+    Expr e[3];
+    for (int k = 0; k < 3; k++) {
+        snprintf(part, sizeof part, "%s%c", name, "xyz"[k]);
+        e[k] = input(s, part, i, TR_PARAMETER);
+    }
+    return (Vec){e[0], e[1], e[2]};
+}
+
+static void make_link(System *s, Link *k, int i)
+{
+    const Expr angle = input(s, "q", i, TR_POSITION);
+    *k = (Link){.c = e_cos(angle), .s = e_sin(angle)};
+    k->rate = input(s, "v", i, TR_VELOCITY);
+    k->acceleration = input(s, "a", i, TR_INPUT);
+    k->m = input(s, "m", i, TR_PARAMETER);
+    k->tilt[0] = vector_input(s, "tx", i);
+    k->tilt[1] = vector_input(s, "ty", i);
+    k->tilt[2] = vector_input(s, "tz", i);
+    k->offset = vector_input(s, "o", i);
+    k->com = vector_input(s, "c", i);
+    k->J = vector_input(s, "J", i);
+}
+
+// Torques of a chain of n links by recursive Newton-Euler; every parameter is an input.
+static System *chain(int n)
+{
+    System *s = tr_system_new(NULL);
+    Link *links = calloc((size_t)n, sizeof *links);
+    Expr *torques = calloc((size_t)n, sizeof *torques);
+    const Expr nothing = tr_constant(s, 0);
+    Vec w = {nothing, nothing, nothing}, dw = w, a = {nothing, nothing, tr_constant(s, 9.81)};
+    for (int i = 0; i < n; i++) {
+        Link *k = &links[i];
+        make_link(s, k, i);
+        const Vec spin = {nothing, nothing, k->rate}, push = {nothing, nothing, k->acceleration};
+        const Vec carried = into(k, w);
+        dw = plus(plus(into(k, dw), push), cross(carried, spin));
+        w = plus(carried, spin);
+        a = into(k, a);
+        const Vec at_com = plus(a, plus(cross(dw, k->com), cross(w, cross(w, k->com))));
+        k->force = scaled(k->m, at_com);
+        const Vec momentum = {mul(k->J.x, w.x), mul(k->J.y, w.y), mul(k->J.z, w.z)};
+        const Vec change = {mul(k->J.x, dw.x), mul(k->J.y, dw.y), mul(k->J.z, dw.z)};
+        k->moment = plus(plus(change, cross(w, momentum)), cross(k->com, k->force));
+        a = plus(a, plus(cross(dw, k->offset), cross(w, cross(w, k->offset))));
+    }
+    for (int i = n; i-- > 0;) {
+        torques[i] = links[i].moment.z;
+        if (i == 0) break;
+        const Vec f = out_of(&links[i], links[i].force);
+        links[i - 1].moment = plus(links[i - 1].moment,
+                                   plus(out_of(&links[i], links[i].moment), cross(links[i - 1].offset, f)));
+        links[i - 1].force = plus(links[i - 1].force, f);
+    }
+    tr_output(s, "torque", torques, (size_t)n, 1, NULL);
+    free(links);
+    free(torques);
+    return s;
+}
+
+// ---- lines ---------------------------------------------------------------------------------
+
+static void bench_graph(void)
+{
+    double best = 1e9;
+    size_t nodes = 0, bytes = 0;
+    for (int round = 0; round < 5; round++) {
+        const double start = now();
+        System *s = chain(4000);
+        const double took = now() - start;
+        if (took < best) best = took;
+        nodes = s->graph->count;
+        bytes = tr_graph_bytes(s->graph);
+        tr_system_free(s);
+    }
+    printf("graph: %zu nodes built, %.1f million/s (aim 5), %.1f bytes a node (aim 32)\n", nodes,
+           1e-6 * (double)nodes / best, (double)bytes / (double)nodes);
+}
+
+static void bench_derivative(void)
+{
+    System *s = chain(100);
+    const Output *torque = tr_system_output(s, text_of("torque"));
+    Expr angles[100];
+    for (int i = 0; i < 100; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "q%d", i);
+        angles[i] = tr_formula(s, name, NULL);
+    }
+    const uint32_t before = s->graph->count;
+    const double start = now();
+    size_t entries;
+    tr_jacobian(s, torque->values, torque->rows, angles, 100, &entries);
+    const double took = now() - start;
+    printf("jacobian: 100 x 100 of a %u-node chain, %zu entries, %u nodes, %.0f ms\n", before, entries,
+           s->graph->count - before, 1e3 * took);
+    tr_system_free(s);
+}
+
+static void bench_program(int n)
+{
+    System *s = chain(n);
+    const double start = now();
+    tr_program *p = tr_compile(s, "torque", NULL, NULL);
+    const double compile = now() - start;
+    tr_workspace *w = tr_workspace_new(p, NULL);
+    const tr_program_size size = tr_program_sizes(p);
+    double *in = calloc(size.inputs, sizeof *in), *out = calloc(size.outputs, sizeof *out);
+    for (size_t i = 0; i < size.inputs; i++) in[i] = 0.3 + 0.01 * (double)i;
+    double best = 1e9;
+    const int repeats = (int)(2000000 / (size.operations + 1)) + 1;
+    for (int round = 0; round < 20; round++) {
+        const double begin = now();
+        for (int i = 0; i < repeats; i++) tr_evaluate(p, w, in, out);
+        const double took = (now() - begin) / repeats;
+        if (took < best) best = took;
+    }
+    uint32_t runs = 0;
+    for (const uint32_t *at = p->runs; at[0] != OP_FAILED; runs++)
+        at += 2 + at[1] * (uint32_t)code_operands(at[0]);
+    printf("interpreter: %6zu operations in %6zu instructions, %4u runs: %9.0f ns, %.3f ns an operation "
+           "(aim 0.7); compiled in %.2f ms\n",
+           size.operations, size.instructions, runs, 1e9 * best, 1e9 * best / (double)size.operations,
+           1e3 * compile);
+    free(in);
+    free(out);
+    tr_workspace_free(w);
+    tr_program_free(p);
+    tr_system_free(s);
+}
+
+static volatile double sink;
+
+static void bench_functions(void)
+{
+    enum { N = 4096 };
+    static const struct {
+        Op op;
+        double low, high;
+    } rows[] = {{OP_SIN, -10, 10}, {OP_COS, -10, 10}, {OP_ATAN2, -3, 3}, {OP_EXP, -5, 5}, {OP_LOG, 0.1, 9}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        static double x[N];
+        for (int i = 0; i < N; i++)
+            x[i] = rows[r].low + (rows[r].high - rows[r].low) * ((double)((i * 2654435761u) & 0xffff) / 65536);
+        double ours = 1e9, theirs = 1e9, sum = 0;
+        for (int round = 0; round < 50; round++) {
+            double start = now();
+            for (int i = 0; i < N; i++) sum += tr_op_value(rows[r].op, x[i], 0.7, 0, 0, NULL);
+            if (now() - start < ours) ours = now() - start;
+            start = now();
+            for (int i = 0; i < N; i++)
+                switch (rows[r].op) {
+                case OP_SIN: sum += sin(x[i]); break;
+                case OP_COS: sum += cos(x[i]); break;
+                case OP_ATAN2: sum += atan2(x[i], 0.7); break;
+                case OP_EXP: sum += exp(x[i]); break;
+                default: sum += log(x[i]); break;
+                }
+            if (now() - start < theirs) theirs = now() - start;
+        }
+        sink = sum;
+        printf("function: %-6s %5.1f ns, libm %5.1f ns\n", tr_op[rows[r].op].name, 1e9 * ours / N,
+               1e9 * theirs / N);
+    }
+}
+
+static void bench_numbers(void)
+{
+    enum { N = 100000 };
+    double best = 1e9, reading = 1e9;
+    static char text[N][TR_NUMBER_SIZE];
+    static size_t length[N];
+    for (int round = 0; round < 5; round++) {
+        double start = now();
+        for (int i = 0; i < N; i++) length[i] = tr_number_print(sin((double)i), text[i]);
+        if (now() - start < best) best = now() - start;
+        start = now();
+        for (int i = 0; i < N; i++) {
+            size_t used;
+            double value = 0;
+            tr_number_read(text[i], length[i], &used, &value);
+            sink = value;
+        }
+        if (now() - start < reading) reading = now() - start;
+    }
+    printf("numbers: %.0f ns to print shortest (with a sine), %.0f ns to read\n", 1e9 * best / N,
+           1e9 * reading / N);
+}
+
+int main(void)
+{
+    bench_graph();
+    bench_derivative();
+    static const int links[] = {2, 6, 18, 90, 700};
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) bench_program(links[i]);
+    bench_functions();
+    bench_numbers();
+    return 0;
+}

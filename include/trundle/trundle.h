@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// trundle: the equations of motion of things that roll, slide, fold and flex while they move about.
+//
+// This part: expressions, formulas, derivatives, programs. A system holds named inputs and named
+// outputs in one expression graph; a program computes chosen outputs from all inputs.
+//
+// Errors. Calls take a tr_error, which may be NULL. The first error wins and later calls do nothing,
+// so a pipeline of calls is checked once at its end. NULL in, NULL out. The library never prints and
+// never exits. When memory runs out, expressions become failed ones and stay so; tr_compile reports.
+#ifndef TRUNDLE_H
+#define TRUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- errors --------------------------------------------------------------------------------
+
+typedef enum tr_status {
+    TR_OK = 0,
+    TR_FAILED = 1,  // the work could not be done (no convergence, singular, ...)
+    TR_USAGE = 2,   // called with arguments that make no sense
+    TR_INVALID = 3, // the model or a formula is wrong; line and column say where
+    TR_IO = 4,      // a file could not be read or written
+    TR_NO_MEMORY = 5,
+} tr_status;
+
+typedef struct tr_error {
+    tr_status status;
+    int line, column; // from 1; 0 where they mean nothing
+    char text[500];   // one sentence for the person who wrote the input
+} tr_error;           // start from {0}
+
+// ---- expressions ---------------------------------------------------------------------------
+
+typedef struct tr_graph tr_graph;
+
+// An expression, by value. It lives as long as the system it was made in.
+typedef struct tr_expr {
+    tr_graph *graph;
+    uint32_t id; // 0 is the failed expression; equal expressions of a graph have equal ids
+} tr_expr;
+
+tr_expr tr_add(tr_expr a, tr_expr b);
+tr_expr tr_sub(tr_expr a, tr_expr b);
+tr_expr tr_mul(tr_expr a, tr_expr b);
+tr_expr tr_div(tr_expr a, tr_expr b);
+tr_expr tr_neg(tr_expr a);
+tr_expr tr_pow(tr_expr a, int exponent); // |exponent| <= 1000, else the failed expression
+
+// A function by the name formulas use: "sin", "atan2", "if", "min", ...; the failed expression when
+// there is none of that name with that many arguments.
+tr_expr tr_call(const char *function, const tr_expr *arguments, size_t count);
+
+bool tr_is_constant(tr_expr x, double *value); // value may be NULL
+
+// ---- systems -------------------------------------------------------------------------------
+
+typedef struct tr_system tr_system;
+
+// What an input is; decides its rate along a motion.
+typedef enum tr_kind {
+    TR_TIME,      // rate 1
+    TR_POSITION,  // q: its rate is given by tr_rate_set
+    TR_VELOCITY,  // v: likewise, once accelerations are known
+    TR_INPUT,     // u: constant along the motion unless a rate is given
+    TR_PARAMETER, // constant
+} tr_kind;
+
+tr_system *tr_system_new(tr_error *err);
+void tr_system_free(tr_system *system);
+
+// A new named input, or the failed expression and an error when the name is taken or is not a name.
+// `value` is what programs use when they are compiled with parameters fixed.
+tr_expr tr_input(tr_system *system, const char *name, tr_kind kind, double value, tr_error *err);
+size_t tr_input_count(const tr_system *system);
+const char *tr_input_name(const tr_system *system, size_t index); // in order of creation
+
+tr_expr tr_constant(tr_system *system, double value);
+
+// The rate of an input along the motion.
+void tr_rate_set(tr_system *system, tr_expr input, tr_expr rate, tr_error *err);
+
+// The expression of a formula over the inputs, definitions and functions of the system.
+tr_expr tr_formula(tr_system *system, const char *formula, tr_error *err);
+
+// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas.
+void tr_define(tr_system *system, const char *head, const char *formula, tr_error *err);
+
+// Defines a function of one or two variables through given points: value[i * ny + j] at
+// (x[i], y[j]); for one variable y is NULL and ny is 1. Degree 1: straight lines; 3: a spline with
+// continuous second derivatives. `hold`: beyond the ends it keeps the end value, else it goes on as
+// the last piece does.
+void tr_define_table(tr_system *system, const char *name, const double *x, size_t nx,
+                     const double *y, size_t ny, const double *value, int degree, bool hold,
+                     tr_error *err);
+
+// A named output: rows * columns expressions, by rows. The values are copied.
+void tr_output(tr_system *system, const char *name, const tr_expr *values, size_t rows,
+               size_t columns, tr_error *err);
+
+// The expression as a formula that reads back as the same expression, in memory of the system; one
+// that shares parts is written with "t1 = ..." lines first. NULL when memory runs out.
+const char *tr_text(tr_system *system, tr_expr x);
+
+// ---- derivatives ---------------------------------------------------------------------------
+
+// d(of)/d(input)
+tr_expr tr_derivative(tr_expr of, tr_expr input);
+
+// out[k] = d(of)/d(inputs[k]), all at once
+void tr_gradient(tr_expr of, const tr_expr *inputs, size_t count, tr_expr *out);
+
+// The change of `of` when inputs[k] changes at rate changes[k].
+tr_expr tr_directional(tr_expr of, const tr_expr *inputs, const tr_expr *changes, size_t count);
+
+// The time derivative along the motion: the directional derivative with the rates of all inputs.
+tr_expr tr_time_derivative(tr_system *system, tr_expr of, tr_error *err);
+
+typedef struct tr_entry {
+    uint32_t row, column;
+    tr_expr value;
+} tr_entry;
+
+// The entries of d(of)/d(inputs) that are not structurally zero, by rows. They live as long as the
+// system. NULL when memory runs out.
+const tr_entry *tr_jacobian(tr_system *system, const tr_expr *of, size_t rows,
+                            const tr_expr *inputs, size_t columns, size_t *count);
+
+// `of` with each from[i] replaced by to[i].
+tr_expr tr_replace(tr_expr of, const tr_expr *from, const tr_expr *to, size_t count);
+
+// ---- programs ------------------------------------------------------------------------------
+
+// Immutable; may be shared between threads, each with its own workspace.
+typedef struct tr_program tr_program;
+typedef struct tr_workspace tr_workspace;
+
+typedef struct tr_compile_options {
+    bool fix_parameters; // replace TR_PARAMETER inputs by their values before compiling
+} tr_compile_options;
+tr_compile_options tr_compile_defaults(void);
+
+// A program for the outputs named in a list separated by spaces ("M c G"). It takes all inputs of
+// the system in order of creation, and gives the outputs one after the other, each by rows.
+tr_program *tr_compile(tr_system *system, const char *outputs, const tr_compile_options *options,
+                       tr_error *err);
+void tr_program_free(tr_program *program);
+
+typedef struct tr_program_size {
+    size_t inputs, outputs; // numbers in and out
+    size_t operations;      // + - * / neg sqrt and each function count 1, a fused multiply-add 2
+    size_t instructions;
+} tr_program_size;
+tr_program_size tr_program_sizes(const tr_program *program);
+
+tr_workspace *tr_workspace_new(const tr_program *program, tr_error *err);
+void tr_workspace_free(tr_workspace *workspace);
+
+// Computes the outputs. Never allocates, never fails.
+void tr_evaluate(const tr_program *program, tr_workspace *workspace, const double *inputs,
+                 double *outputs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors that are the user's: a status, a place in the text he wrote, and words. The first error
+// wins, so a pipeline of calls is checked once at its end.
+#ifndef TR_BASE_ERROR_H
+#define TR_BASE_ERROR_H
+
+#include <trundle/trundle.h>
+
+// Where something stands in a file; 0 means unknown. Columns count characters, from 1.
+typedef struct Place {
+    int line;
+    int column;
+} Place;
+
+// Records the error unless one is recorded already. `err` may be NULL.
+__attribute__((format(printf, 4, 5))) void tr_fail(tr_error *err, tr_status status, Place at,
+                                                   const char *format, ...);
+
+// Records that memory ran out.
+void tr_fail_memory(tr_error *err);
+
+// True when an earlier call of the pipeline has failed.
+static inline int has_failed(const tr_error *err) { return err && err->status != TR_OK; }
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include "base/number.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- buffer -----------------------------------------------------------------------------------
+
+// Room for `more` bytes and a zero, growing by half; the buffer fails when there is none.
+static bool reserve(Buffer *buffer, size_t more)
+{
+    if (buffer->failed) return false;
+    if (buffer->capacity - buffer->length > more) return true;
+    if (more >= PTRDIFF_MAX - buffer->length) return !(buffer->failed = true);
+    size_t capacity = buffer->capacity + buffer->capacity / 2;
+    if (capacity < buffer->length + more + 1) capacity = buffer->length + more + 1;
+    if (capacity < 64) capacity = 64;
+    char *moved = realloc(buffer->at, capacity);
+    if (!moved) return !(buffer->failed = true);
+    buffer->at = moved;
+    buffer->capacity = capacity;
+    return true;
+}
+
+void tr_buffer_add(Buffer *buffer, const char *text, size_t length)
+{
+    if (!reserve(buffer, length)) return;
+    if (length) memcpy(buffer->at + buffer->length, text, length);
+    buffer->length += length;
+    buffer->at[buffer->length] = '\0';
+}
+
+// Prints twice when the text does not fit at once.
+void tr_buffer_print(Buffer *buffer, const char *format, ...)
+{
+    if (!reserve(buffer, 0)) return;
+    for (int pass = 0; pass < 2; pass++) {
+        const size_t room = buffer->capacity - buffer->length;
+        va_list args;
+        va_start(args, format);
+        const int length = vsnprintf(buffer->at + buffer->length, room, format, args);
+        va_end(args);
+        if (length >= 0 && (size_t)length < room) {
+            buffer->length += (size_t)length;
+            return;
+        }
+        buffer->at[buffer->length] = '\0'; // take back what was cut off
+        if (length < 0) buffer->failed = true;
+        if (length < 0 || !reserve(buffer, (size_t)length)) return;
+    }
+}
+
+void tr_buffer_number(Buffer *buffer, double value)
+{
+    char text[TR_NUMBER_SIZE];
+    tr_buffer_add(buffer, text, tr_number_print(value, text));
+}
+
+void tr_buffer_free(Buffer *buffer)
+{
+    free(buffer->at);
+    *buffer = (Buffer){0};
+}
+
+// ---- UTF-8 ------------------------------------------------------------------------------------
+
+static bool continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+
+// Valid are (Unicode, table 3-7), where .. is any of 80..bf:
+//   00..7f    c2..df ..    e0 a0..bf ..    e1..ef .. .. but not ed a0..bf (surrogates)
+//   f0 90..bf .. ..    f1..f3 .. .. ..    f4 80..8f .. ..
+size_t tr_utf8_length(const char *at, size_t available)
+{
+    if (available == 0) return 0;
+    const unsigned char *byte = (const unsigned char *)at;
+    const unsigned char first = byte[0];
+    if (first < 0x80) return 1;
+    if (first < 0xc2 || first > 0xf4) return 0;
+    const size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (available < length) return 0;
+    for (size_t i = 1; i < length; i++)
+        if (!continues(byte[i])) return 0;
+    if (first == 0xe0 && byte[1] < 0xa0) return 0; // overlong
+    if (first == 0xed && byte[1] > 0x9f) return 0; // surrogate
+    if (first == 0xf0 && byte[1] < 0x90) return 0; // overlong
+    if (first == 0xf4 && byte[1] > 0x8f) return 0; // above U+10FFFF
+    return length;
+}
+
+int tr_utf8_columns(const char *text, size_t bytes)
+{
+    int columns = 0;
+    for (size_t at = 0; at < bytes && columns < INT_MAX; columns++) {
+        const size_t length = tr_utf8_length(text + at, bytes - at);
+        at += length ? length : 1;
+    }
+    return columns;
+}
+
+// ---- did you mean -----------------------------------------------------------------------------
+
+enum { LONGEST_NAME = 63, QUARTERS = 4 }; // [characters], [per edit]
+
+// A name as an array of characters, so that `ω` is one of them.
+typedef struct Name {
+    size_t length;
+    uint32_t letter[LONGEST_NAME];
+} Name;
+
+// False when the text is longer than a name may be.
+static bool unpack(Text text, Name *name)
+{
+    name->length = 0;
+    for (size_t at = 0; at < text.length;) {
+        if (name->length == LONGEST_NAME) return false;
+        const size_t valid = tr_utf8_length(text.at + at, text.length - at);
+        uint32_t letter = 0;
+        for (size_t end = at + (valid ? valid : 1); at < end; at++)
+            letter =
+                letter << 8 | (unsigned char)text.at[at]; // any code will do that tells them apart
+        name->letter[name->length++] = letter;
+    }
+    return true;
+}
+
+static uint32_t lower(uint32_t letter)
+{
+    return 'A' <= letter && letter <= 'Z' ? letter + ('a' - 'A') : letter;
+}
+
+typedef struct Cost {
+    size_t edit;       // an insertion, deletion, substitution or swap
+    size_t wrong_case; // a substitution that changes only the case
+} Cost;
+
+static size_t substitution(Cost cost, uint32_t a, uint32_t b)
+{
+    if (a == b) return 0;
+    return lower(a) == lower(b) ? cost.wrong_case : cost.edit;
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+// With D(i,j) the distance between the first i letters of a and the first j of b:
+//   D(i,j) = min( D(i-1,j) + edit, D(i,j-1) + edit, D(i-1,j-1) + substitution(a_i, b_j),
+//                 D(i-2,j-2) + edit  if a_i = b_(j-1) and a_(i-1) = b_j ),
+// of which only three rows are kept.
+static size_t alignment(const Name *a, const Name *b, Cost cost)
+{
+    size_t D[3][LONGEST_NAME + 1];
+    for (size_t j = 0; j <= b->length; j++) D[0][j] = j * cost.edit;
+    for (size_t i = 1; i <= a->length; i++) {
+        size_t *row = D[i % 3];
+        const size_t *above = D[(i + 2) % 3], *two_above = D[(i + 1) % 3];
+        const uint32_t letter = a->letter[i - 1];
+        row[0] = i * cost.edit;
+        for (size_t j = 1; j <= b->length; j++) {
+            row[j] = smaller(above[j], row[j - 1]) + cost.edit;
+            row[j] = smaller(row[j], above[j - 1] + substitution(cost, letter, b->letter[j - 1]));
+            if (i > 1 && j > 1 && letter == b->letter[j - 2] &&
+                a->letter[i - 2] == b->letter[j - 1])
+                row[j] = smaller(row[j], two_above[j - 2] + cost.edit);
+        }
+    }
+    return D[a->length % 3][b->length];
+}
+
+size_t tr_text_distance(Text a, Text b, size_t limit)
+{
+    Name from, to;
+    if (!unpack(a, &from) || !unpack(b, &to)) return limit + 1;
+    const size_t distance = alignment(&from, &to, (Cost){1, 1});
+    return distance <= limit ? distance : limit + 1;
+}
+
+void tr_suggest(Suggestion *suggestion, Text candidate)
+{
+    Name wanted, offered;
+    if (!unpack(suggestion->wanted, &wanted) || !unpack(candidate, &offered)) return;
+    const size_t distance = alignment(&wanted, &offered, (Cost){QUARTERS, 1});
+    const size_t longer = wanted.length > offered.length ? wanted.length : offered.length;
+    const size_t limit = wanted.length > 3 ? QUARTERS * wanted.length / 3 : QUARTERS;
+    if (distance > limit) return;
+    if (distance >= QUARTERS * longer) return; // nothing in common: x does not mean y
+    if (suggestion->best.at && distance >= suggestion->distance) return; // the first one wins
+    suggestion->best = candidate;
+    suggestion->distance = distance;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text: pieces of somebody else's memory, a growing buffer, "did you mean", UTF-8.
+#ifndef TR_BASE_TEXT_H
+#define TR_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+// Bytes that live elsewhere, without a terminating zero.
+typedef struct Text {
+    const char *at;
+    size_t length; // [bytes]
+} Text;
+
+static inline Text text_of(const char *zero_terminated)
+{
+    return (Text){zero_terminated, zero_terminated ? strlen(zero_terminated) : 0};
+}
+
+static inline bool text_equal(Text a, Text b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
+}
+
+static inline bool text_is(Text text, const char *word) { return text_equal(text, text_of(word)); }
+
+// A string that grows. After the first addition `at` ends with a zero that `length` does not count.
+// When memory runs out it goes `failed` and stays so: what it held stays readable, additions do
+// nothing, and the caller checks once at the end.
+typedef struct Buffer {
+    char *at;
+    size_t length, capacity; // [bytes]
+    bool failed;
+} Buffer; // {0} is an empty buffer
+
+// `text` must not point into the buffer itself.
+void tr_buffer_add(Buffer *buffer, const char *text, size_t length);
+
+// As printf. Not for %g and its like, which depend on the locale: use tr_buffer_number.
+__attribute__((format(printf, 2, 3))) void tr_buffer_print(Buffer *buffer, const char *format, ...);
+
+// The shortest text that reads back as `value`.
+void tr_buffer_number(Buffer *buffer, double value);
+
+// Leaves an empty buffer that can be used again.
+void tr_buffer_free(Buffer *buffer);
+
+// The fewest insertions, deletions, substitutions and swaps of neighbouring characters that turn
+// `a` into `b`, where no character takes part in two of them (optimal string alignment). limit + 1
+// when it is more than `limit`, or when one has more than 63 characters.
+size_t tr_text_distance(Text a, Text b, size_t limit);
+
+// Finds the name that was probably meant: start with {.wanted = ...} and offer all candidates.
+typedef struct Suggestion {
+    Text wanted;
+    Text best;       // .at is NULL while nothing is near enough
+    size_t distance; // of `best`, in quarters of an edit
+} Suggestion;
+
+// Keeps the candidate when it is nearer than the best so far, and within a third of the length of
+// `wanted` (at least one edit). A letter in the wrong case is a quarter of an edit.
+void tr_suggest(Suggestion *suggestion, Text candidate);
+
+// Bytes of the valid UTF-8 character at `at`, 1 to 4; 0 when it is invalid or not complete.
+size_t tr_utf8_length(const char *at, size_t available);
+
+// Characters in the first `bytes` bytes; a byte that belongs to no valid character counts as one.
+int tr_utf8_columns(const char *text, size_t bytes);
+
+#endif

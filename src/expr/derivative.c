@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expr/derivative.h"
+
+#include "expr/walk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+// ---- one operation -------------------------------------------------------------------------
+
+// sqrt(1 - a^2), without cancellation near |a| = 1
+static Expr cofactor(Expr a)
+{
+    const Expr unit = one(graph_of(a));
+    return e_sqrt(mul(sub(unit, a), add(unit, a)));
+}
+
+static Expr norm2(Expr a, Expr b) { return add(square(a), square(b)); }
+
+// The table of y, differentiated once more along an axis.
+static Expr table_slope(Expr y, int axis)
+{
+    const Node node = *node_of(y);
+    const int order = node.n + (axis == 0 ? table_order(1, 0) : table_order(0, 1));
+    const Expr a = operand(y, 0);
+    return tr_build_table(node.c, a, node.op == OP_TABLE2 ? operand(y, 1) : a, order);
+}
+
+// What a change d of operand `which` does to y; backwards, what an adjoint d of y gives to it.
+static Expr partial(Expr y, int which, Expr d)
+{
+    Graph *g = graph_of(y);
+    const Node node = *node_of(y);
+    const int n = node.n, operands = tr_op[node.op].operands;
+    const Expr a = expr_at(g, node.a), b = operands > 1 ? expr_at(g, node.b) : a;
+    const Expr NONE = zero(g);
+    switch ((Op)node.op) {
+#define OP(ID, name, count, form, rule, value, da, db, dc)                                         \
+    case OP_##ID: return which == 0 ? da : which == 1 ? db : dc;
+#include "expr/op.def"
+#undef OP
+    default: return NONE;
+    }
+    (void)n;
+}
+
+static uint32_t operand_id(const Node *node, int which)
+{
+    return which == 0 ? node->a : which == 1 ? node->b : node->c;
+}
+
+// ---- forward -------------------------------------------------------------------------------
+
+static bool is_nothing(Graph *graph, uint32_t id) { return !id || is_zero(expr_at(graph, id)); }
+
+// y' = sum_k dy/dx_k x_k'; `change` holds the operands' changes, 0 where there is none.
+static uint32_t change_of(Graph *graph, uint32_t id, const uint32_t *change)
+{
+    const Node node = graph->nodes[id];
+    const Expr y = expr_at(graph, id);
+    uint32_t sum = 0;
+    for (int which = 0; which < tr_op[node.op].operands; which++) {
+        const uint32_t d = change[operand_id(&node, which)];
+        if (!d) continue;
+        const Expr term = partial(y, which, expr_at(graph, d));
+        sum = sum ? add(expr_at(graph, sum), term).id : term.id;
+    }
+    return is_nothing(graph, sum) ? 0 : sum;
+}
+
+// One forward sweep; `change` must be zero on entry and is left filled.
+static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const Expr *changes,
+                  size_t symbol_count, uint32_t *change)
+{
+    for (size_t i = 0; i < symbol_count; i++) {
+        assert(op_of(symbols[i]) == OP_SYMBOL || graph->failed);
+        if (symbols[i].id < reach->end && !is_zero(changes[i])) change[symbols[i].id] = changes[i].id;
+    }
+    for (uint32_t k = 0; k < reach->count; k++) {
+        const uint32_t id = reach->ids[k];
+        if (tr_op[graph->nodes[id].op].operands) change[id] = change_of(graph, id, change);
+    }
+}
+
+static Expr change_or_zero(Graph *graph, uint32_t id)
+{
+    return id ? expr_at(graph, id) : zero(graph);
+}
+
+void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
+                const Expr *changes, size_t symbol_count, Expr *out)
+{
+    Reach reach;
+    uint32_t *change = tr_reach(graph, of, count, &reach) ? tr_reach_map(graph, &reach) : NULL;
+    if (change) sweep(graph, &reach, symbols, changes, symbol_count, change);
+    for (size_t i = 0; i < count; i++)
+        out[i] = change ? change_or_zero(graph, change[of[i].id]) : expr_at(graph, 0);
+    tr_reach_free(&reach);
+    free(change);
+}
+
+// ---- reverse -------------------------------------------------------------------------------
+
+// Marks the nodes that depend on the symbols, so that adjoints go nowhere else.
+static void mark_dependent(const Graph *graph, const Reach *reach, const Expr *symbols,
+                           size_t symbol_count, uint32_t *depends)
+{
+    for (size_t i = 0; i < symbol_count; i++)
+        if (symbols[i].id < reach->end) depends[symbols[i].id] = 1;
+    for (uint32_t k = 0; k < reach->count; k++) {
+        const Node *node = &graph->nodes[reach->ids[k]];
+        for (int which = 0; which < tr_op[node->op].operands; which++)
+            depends[reach->ids[k]] |= depends[operand_id(node, which)];
+    }
+}
+
+// xbar_k += dy/dx_k ybar for the operands x_k of y
+static void pull_back(Graph *graph, uint32_t id, const uint32_t *depends, uint32_t *adjoint)
+{
+    const Node node = graph->nodes[id];
+    for (int which = 0; which < tr_op[node.op].operands; which++) {
+        const uint32_t x = operand_id(&node, which);
+        if (!depends[x]) continue;
+        const Expr term = partial(expr_at(graph, id), which, expr_at(graph, adjoint[id]));
+        adjoint[x] = adjoint[x] ? add(expr_at(graph, adjoint[x]), term).id : term.id;
+    }
+}
+
+void tr_reverse(Graph *graph, Expr of, const Expr *symbols, size_t symbol_count, Expr *out)
+{
+    Reach reach;
+    const bool reached = tr_reach(graph, &of, 1, &reach);
+    uint32_t *depends = reached ? tr_reach_map(graph, &reach) : NULL;
+    uint32_t *adjoint = reached ? tr_reach_map(graph, &reach) : NULL;
+    const bool ready = depends && adjoint;
+    if (ready) {
+        mark_dependent(graph, &reach, symbols, symbol_count, depends);
+        adjoint[of.id] = one(graph).id;
+        for (uint32_t k = reach.count; k-- > 0;)
+            if (!is_nothing(graph, adjoint[reach.ids[k]]))
+                pull_back(graph, reach.ids[k], depends, adjoint);
+    }
+    for (size_t i = 0; i < symbol_count; i++) {
+        const bool occurs = ready && symbols[i].id < reach.end;
+        out[i] = ready ? change_or_zero(graph, occurs ? adjoint[symbols[i].id] : 0)
+                       : expr_at(graph, 0);
+    }
+    tr_reach_free(&reach);
+    free(depends);
+    free(adjoint);
+}
+
+// ---- Jacobian ------------------------------------------------------------------------------
+
+// Adjoints multiply a branch that is not taken by zero, and 0 * inf poisons the sum; forward sweeps
+// choose instead. So expressions with branches are differentiated forward.
+static bool has_branches(const Graph *graph, const Reach *reach)
+{
+    for (uint32_t k = 0; k < reach->count; k++) {
+        const Op op = (Op)graph->nodes[reach->ids[k]].op;
+        if (op == OP_SELECT || op == OP_MIN || op == OP_MAX) return true;
+    }
+    return false;
+}
+
+bool tr_dense_jacobian(Graph *graph, const Expr *of, size_t rows, const Expr *symbols,
+                       size_t columns, Expr *dense)
+{
+    Reach reach;
+    if (!tr_reach(graph, of, rows, &reach)) return false;
+    if (rows < columns && !has_branches(graph, &reach)) {
+        for (size_t i = 0; i < rows; i++)
+            tr_reverse(graph, of[i], symbols, columns, dense + i * columns);
+    } else {
+        const Expr unit = one(graph);
+        uint32_t *change = tr_reach_map(graph, &reach);
+        for (size_t k = 0; change && k < columns; k++) {
+            memset(change, 0, (size_t)reach.end * sizeof *change);
+            sweep(graph, &reach, &symbols[k], &unit, 1, change);
+            for (size_t i = 0; i < rows; i++)
+                dense[i * columns + k] = change_or_zero(graph, change[of[i].id]);
+        }
+        free(change);
+    }
+    tr_reach_free(&reach);
+    return !graph->failed;
+}
+
+tr_entry *tr_sparse_jacobian(Graph *graph, Arena *arena, const Expr *of, size_t rows,
+                             const Expr *symbols, size_t columns, size_t *count)
+{
+    *count = 0;
+    Expr *dense = calloc(rows * columns + 1, sizeof *dense);
+    tr_entry *entries = NULL;
+    if (dense && tr_dense_jacobian(graph, of, rows, symbols, columns, dense)) {
+        for (size_t i = 0; i < rows * columns; i++) *count += !is_zero(dense[i]);
+        entries = tr_arena_alloc(arena, *count + 1, sizeof *entries);
+    }
+    if (entries) {
+        tr_entry *at = entries;
+        for (size_t i = 0; i < rows * columns; i++)
+            if (!is_zero(dense[i]))
+                *at++ = (tr_entry){(uint32_t)(i / columns), (uint32_t)(i % columns), dense[i]};
+    } else {
+        graph->failed = true;
+        *count = 0;
+    }
+    free(dense);
+    return entries;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public calls on expressions.
+#include "expr/derivative.h"
+#include "expr/system.h"
+#include "expr/walk.h"
+
+// Expressions of no graph (made from a NULL system) or of two graphs give a failed one.
+static bool is_sound(Expr a, Expr b) { return a.graph && a.graph == b.graph; }
+
+static Expr build(Op op, Expr a, Expr b)
+{
+    return is_sound(a, b) ? tr_build(op, a, b, a) : (Expr){a.graph, 0};
+}
+
+Expr tr_add(Expr a, Expr b) { return build(OP_ADD, a, b); }
+Expr tr_sub(Expr a, Expr b) { return build(OP_SUB, a, b); }
+Expr tr_mul(Expr a, Expr b) { return build(OP_MUL, a, b); }
+Expr tr_div(Expr a, Expr b) { return build(OP_DIV, a, b); }
+Expr tr_neg(Expr a) { return build(OP_NEG, a, a); }
+
+Expr tr_pow(Expr a, int exponent)
+{
+    const bool good = a.graph && exponent >= -1000 && exponent <= 1000;
+    return good ? power(a, exponent) : (Expr){a.graph, 0};
+}
+
+Expr tr_call(const char *function, const Expr *x, size_t count)
+{
+    const Op op = tr_op_called(text_of(function));
+    const Expr nothing = {count ? x[0].graph : NULL, 0};
+    if (op == OP_FAILED || (size_t)tr_op[op].operands != count) return nothing;
+    for (size_t i = 0; i < count; i++)
+        if (!is_sound(x[0], x[i])) return nothing;
+    return tr_build(op, x[0], x[count > 1 ? 1 : 0], x[count > 2 ? 2 : 0]);
+}
+
+bool tr_is_constant(Expr x, double *value)
+{
+    const bool constant = x.graph && x.id && is_number(x);
+    if (constant && value) *value = value_of(x);
+    return constant;
+}
+
+Expr tr_derivative(Expr of, Expr input)
+{
+    if (!is_sound(of, input)) return (Expr){of.graph, 0};
+    const Expr unit = one(of.graph);
+    return tr_directional(of, &input, &unit, 1);
+}
+
+Expr tr_directional(Expr of, const Expr *inputs, const Expr *changes, size_t count)
+{
+    if (!of.graph) return of;
+    for (size_t i = 0; i < count; i++)
+        if (!is_sound(of, inputs[i]) || !is_sound(of, changes[i]) || op_of(inputs[i]) != OP_SYMBOL)
+            return (Expr){of.graph, 0};
+    Expr out;
+    tr_forward(of.graph, &of, 1, inputs, changes, count, &out);
+    return out;
+}
+
+void tr_gradient(Expr of, const Expr *inputs, size_t count, Expr *out)
+{
+    for (size_t i = 0; i < count; i++) out[i] = (Expr){of.graph, 0};
+    for (size_t i = 0; i < count; i++)
+        if (!is_sound(of, inputs[i]) || op_of(inputs[i]) != OP_SYMBOL) return;
+    if (of.graph) tr_dense_jacobian(of.graph, &of, 1, inputs, count, out);
+}
+
+const tr_entry *tr_jacobian(System *system, const Expr *of, size_t rows, const Expr *inputs,
+                            size_t columns, size_t *count)
+{
+    *count = 0;
+    if (!system) return NULL;
+    for (size_t i = 0; i < rows; i++)
+        if (of[i].graph != system->graph) return NULL;
+    for (size_t i = 0; i < columns; i++)
+        if (inputs[i].graph != system->graph || op_of(inputs[i]) != OP_SYMBOL) return NULL;
+    return tr_sparse_jacobian(system->graph, &system->graph->arena, of, rows, inputs, columns, count);
+}
+
+Expr tr_replace(Expr of, const Expr *from, const Expr *to, size_t count)
+{
+    if (!of.graph) return of;
+    for (size_t i = 0; i < count; i++)
+        if (!is_sound(of, from[i]) || !is_sound(of, to[i])) return (Expr){of.graph, 0};
+    tr_substitute(of.graph, &of, 1, from, to, count, &of);
+    return of;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formulas: text -> expression.
+//
+//   choice   = either [ "?" choice ":" choice ]
+//   either   = binary operators  ||  &&  < <= > >= == !=  + -  * /, loose to tight
+//   sign     = { "+" | "-" | "!" } power
+//   power    = value [ "^" sign ]
+//   value    = number | name [ "(" choice { "," choice } ")" ] | "(" choice ")"
+//   name     = word { "." word }, as in frame.R32
+//
+// Truth is 1 and falsehood 0. d(x) is the time derivative along the motion. Functions of the user
+// are expanded where they are called; their arguments are local and hide other names.
+#ifndef TR_EXPR_FORMULA_H
+#define TR_EXPR_FORMULA_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "expr/graph.h"
+
+enum { FORMULA_MAX_ARGUMENTS = 16 };
+
+typedef struct Function {
+    Text name;
+    uint32_t argument_count;
+    Text arguments[FORMULA_MAX_ARGUMENTS];
+    Text body; // empty: the function is the graph's table
+    Place place;
+    uint32_t table;
+} Function;
+
+// What the names in a formula mean. A member that is NULL knows nothing.
+typedef struct Scope {
+    void *owner;
+    // The meaning of a name; false when it has none. May fail with words of its own.
+    bool (*name)(void *owner, Text name, Expr *meaning, tr_error *err);
+    const Function *(*function)(void *owner, Text name);
+    // The time derivative of an expression; false, with words in err, when it has none.
+    bool (*rate)(void *owner, Expr of, Expr *rate, tr_error *err);
+    void (*offer)(void *owner, Suggestion *suggestion); // every name it knows
+} Scope;
+
+// The expression of a formula. On an error: err says what and where (a place in the file, when
+// `place` is where the text begins there), and the result is the failed expression.
+Expr tr_formula_parse(Graph *graph, const Scope *scope, Text text, Place place, tr_error *err);
+
+// Reads "name(a, b)" into a function; its body is `body`. False, with words in err, when that is
+// not a head or an argument stands twice.
+bool tr_formula_head(Text head, Text body, Place place, Function *function, tr_error *err);
+
+// True for names that formulas give a meaning to: t pi d if world ground, and functions.
+bool tr_formula_reserved(Text name);
+// True for word { "." word }.
+bool tr_formula_is_name(Text name);
+
+#endif

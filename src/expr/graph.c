@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expr/graph.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(sizeof(Node) == 16, "a node is 16 bytes");
+
+// ---- hash-consing --------------------------------------------------------------------------
+
+static inline uint32_t node_hash(const Node *node)
+{
+    uint64_t low, high;
+    memcpy(&low, node, 8);
+    memcpy(&high, (const char *)node + 8, 8);
+    uint64_t h = (low ^ (high * 0x9e3779b97f4a7c15u)) * 0xd6e8feb86659fd93u;
+    return (uint32_t)(h >> 32);
+}
+
+static uint32_t hash_of_index(const void *owner, uint32_t index)
+{
+    return node_hash(&((const Graph *)owner)->nodes[index]);
+}
+
+static inline bool node_equal(const void *owner, uint32_t index, const void *key)
+{
+    return memcmp(&((const Graph *)owner)->nodes[index], key, sizeof(Node)) == 0;
+}
+
+static uint32_t fail(Graph *graph)
+{
+    graph->failed = true;
+    return 0;
+}
+
+uint32_t tr_graph_find(const Graph *graph, Node node)
+{
+    const uint32_t slot = hash_slot(&graph->hash, node_hash(&node), node_equal, graph, &node);
+    return graph->hash.slots[slot] ? graph->hash.slots[slot] - 1 : 0;
+}
+
+uint32_t tr_graph_intern(Graph *graph, Node node)
+{
+    if (graph->failed) return 0;
+    if (!tr_hash_reserve(&graph->hash, hash_of_index, graph)) return fail(graph);
+    const uint32_t slot = hash_slot(&graph->hash, node_hash(&node), node_equal, graph, &node);
+    if (graph->hash.slots[slot]) return graph->hash.slots[slot] - 1;
+
+    const uint32_t id = graph->count;
+    const int operands = tr_op[node.op].operands;
+    assert((operands < 1 || node.a < id) && (operands < 2 || node.b < id) &&
+           (operands < 3 || node.c < id)); // ids are topological
+    if (id == UINT32_MAX - 1 ||
+        !tr_grow((void **)&graph->nodes, &graph->capacity, id + 1, sizeof *graph->nodes))
+        return fail(graph);
+    graph->nodes[id] = node;
+    graph->count++;
+    hash_insert(&graph->hash, slot, id);
+    return id;
+}
+
+// ---- leaves --------------------------------------------------------------------------------
+
+Expr tr_number_node(Graph *graph, double value)
+{
+    if (value == 0) value = 0; // -0 and 0 are one node
+    Node node = {.op = OP_NUMBER};
+    memcpy(&node.b, &value, sizeof value);
+    return expr_at(graph, tr_graph_intern(graph, node));
+}
+
+Expr tr_symbol_new(Graph *graph, const char *name)
+{
+    if (graph->failed) return expr_at(graph, 0);
+    const char *kept = tr_arena_text(&graph->arena, name, strlen(name));
+    if (!kept || !tr_grow((void **)&graph->symbols, &graph->symbol_capacity,
+                          graph->symbol_count + 1, sizeof *graph->symbols))
+        return expr_at(graph, fail(graph));
+    graph->symbols[graph->symbol_count] = kept;
+    const Node node = {.op = OP_SYMBOL, .a = graph->symbol_count++};
+    return expr_at(graph, tr_graph_intern(graph, node));
+}
+
+uint32_t tr_table_add(Graph *graph, const Table *table)
+{
+    if (graph->failed || !tr_grow((void **)&graph->tables, &graph->table_capacity,
+                                  graph->table_count + 1, sizeof *graph->tables))
+        return fail(graph);
+    graph->tables[graph->table_count] = table;
+    return graph->table_count++;
+}
+
+// ---- life ----------------------------------------------------------------------------------
+
+Graph *tr_graph_new(void)
+{
+    Graph *graph = calloc(1, sizeof *graph);
+    if (!graph) return NULL;
+    tr_graph_intern(graph, (Node){.op = OP_FAILED}); // id 0
+    if (graph->failed) {
+        tr_graph_free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void tr_graph_free(Graph *graph)
+{
+    if (!graph) return;
+    free(graph->nodes);
+    free(graph->symbols);
+    free(graph->tables);
+    tr_hash_free(&graph->hash);
+    tr_arena_free(&graph->arena);
+    free(graph);
+}
+
+size_t tr_graph_bytes(const Graph *graph)
+{
+    return sizeof *graph + graph->capacity * sizeof *graph->nodes +
+           ((size_t)graph->hash.mask + 1) * sizeof *graph->hash.slots +
+           graph->symbol_capacity * sizeof *graph->symbols + graph->arena.bytes;
+}

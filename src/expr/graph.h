@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expression graph: append-only, hash-consed nodes.
+//
+// Equal expressions are one node, and operands always have smaller ids than the nodes that use
+// them. So ids are a topological order and every consumer is a `for` loop over ids. Nothing is ever
+// removed; a node costs 16 bytes and its place in the hash table.
+#ifndef TR_EXPR_GRAPH_H
+#define TR_EXPR_GRAPH_H
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "expr/op.h"
+
+typedef tr_expr Expr;
+
+typedef struct Node {
+    uint16_t op;
+    int16_t n;        // POW: the exponent; TABLE1, TABLE2: the derivative order
+    uint32_t a, b, c; // operands. NUMBER: b and c hold the value. SYMBOL: a is its index.
+                      // TABLE1, TABLE2: c is the table's index
+} Node;
+
+typedef tr_graph Graph;
+struct tr_graph {
+    Node *nodes; // nodes[0] is the failed node
+    uint32_t count, capacity;
+    Hash hash;
+    const char **symbols; // names
+    uint32_t symbol_count, symbol_capacity;
+    const Table **tables;
+    uint32_t table_count, table_capacity;
+    Arena arena;
+    bool failed; // memory ran out: every expression from then on is the failed one
+};
+
+Graph *tr_graph_new(void); // NULL when memory runs out
+void tr_graph_free(Graph *graph);
+size_t tr_graph_bytes(const Graph *graph);
+
+// The node for these fields, found or made, with no simplification at all. Returns its id.
+uint32_t tr_graph_intern(Graph *graph, Node node);
+// The id of a node if it exists already, else 0.
+uint32_t tr_graph_find(const Graph *graph, Node node);
+
+Expr tr_symbol_new(Graph *graph, const char *name);
+uint32_t tr_table_add(Graph *graph, const Table *table); // its index; the table must outlive the graph
+
+// The operation on these operands, simplified. Unused operands are ignored.
+Expr tr_build(Op op, Expr a, Expr b, Expr c);
+Expr tr_build_power(Expr a, int n);
+Expr tr_build_table(uint32_t table, Expr x, Expr y, int order);
+
+static inline Graph *graph_of(Expr x) { return x.graph; }
+static inline const Node *node_of(Expr x) { return &graph_of(x)->nodes[x.id]; }
+static inline Op op_of(Expr x) { return (Op)node_of(x)->op; }
+static inline Expr expr_at(Graph *graph, uint32_t id) { return (Expr){graph, id}; }
+static inline bool same(Expr a, Expr b) { return a.id == b.id; }
+static inline Expr operand(Expr x, int which)
+{
+    const Node *node = node_of(x);
+    return expr_at(graph_of(x), which == 0 ? node->a : which == 1 ? node->b : node->c);
+}
+
+static inline double node_value(const Node *node)
+{
+    double value;
+    memcpy(&value, &node->b, sizeof value);
+    return value;
+}
+static inline bool is_number(Expr x) { return op_of(x) == OP_NUMBER; }
+static inline double value_of(Expr x) { return node_value(node_of(x)); }
+static inline bool is_value(Expr x, double value) { return is_number(x) && value_of(x) == value; }
+static inline bool is_zero(Expr x) { return is_value(x, 0); }
+static inline bool is_one(Expr x) { return is_value(x, 1); }
+
+Expr tr_number_node(Graph *graph, double value);
+static inline Expr number(Graph *graph, double value) { return tr_number_node(graph, value); }
+static inline Expr zero(Graph *graph) { return number(graph, 0); }
+static inline Expr one(Graph *graph) { return number(graph, 1); }
+
+
+static inline Expr add(Expr a, Expr b) { return tr_build(OP_ADD, a, b, a); }
+static inline Expr sub(Expr a, Expr b) { return tr_build(OP_SUB, a, b, a); }
+static inline Expr mul(Expr a, Expr b) { return tr_build(OP_MUL, a, b, a); }
+static inline Expr quotient(Expr a, Expr b) { return tr_build(OP_DIV, a, b, a); }
+static inline Expr neg(Expr a) { return tr_build(OP_NEG, a, a, a); }
+static inline Expr power(Expr a, int n) { return tr_build_power(a, n); }
+static inline Expr less(Expr a, Expr b) { return tr_build(OP_LESS, a, b, a); }
+static inline Expr choose(Expr c, Expr a, Expr b) { return tr_build(OP_SELECT, c, a, b); }
+static inline Expr e_sqrt(Expr a) { return tr_build(OP_SQRT, a, a, a); }
+static inline Expr e_sin(Expr a) { return tr_build(OP_SIN, a, a, a); }
+static inline Expr e_cos(Expr a) { return tr_build(OP_COS, a, a, a); }
+static inline Expr square(Expr a) { return mul(a, a); }
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building with simplification. A rule is one line with its identity. Rules keep values to the last
+// bits their operations allow; structural zeros vanish here, by construction.
+//
+// Signs are pulled out of products and absorbed by sums, so that a - b and b - a, x*y and -x*y share
+// work. Commutative operands stand in one order: a number first, then by id.
+#include "expr/graph.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+typedef struct Built {
+    Graph *g;
+    Op op;
+    Expr a, b, c;
+} Built;
+
+// The node as it stands: no rule applied.
+static Expr keep(const Built *x)
+{
+    const int operands = tr_op[x->op].operands;
+    return expr_at(x->g, tr_graph_intern(x->g, (Node){.op = (uint16_t)x->op,
+                                                      .a = operands > 0 ? x->a.id : 0,
+                                                      .b = operands > 1 ? x->b.id : 0,
+                                                      .c = operands > 2 ? x->c.id : 0}));
+}
+
+static void swap(Expr *a, Expr *b)
+{
+    const Expr t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void order(Built *x)
+{
+    if (is_number(x->b) || (!is_number(x->a) && x->b.id < x->a.id)) swap(&x->a, &x->b);
+}
+
+static bool is(Expr x, Op op) { return op_of(x) == op; }
+static Expr left(Expr x) { return operand(x, 0); }
+static Expr right(Expr x) { return operand(x, 1); }
+
+// A product or sum of numbers may be folded when it neither overflows nor loses bits to underflow.
+static bool is_safe(double value)
+{
+    return value == 0 || (fabs(value) > 1e-290 && fabs(value) < 1e290);
+}
+
+// x = factor * rest with a number as factor (1 when there is none).
+static double factor_of(Expr x, Expr *rest)
+{
+    *rest = x;
+    if (!is(x, OP_MUL) || !is_number(left(x))) return 1;
+    *rest = right(x);
+    return value_of(left(x));
+}
+
+// m a + n b with a = b: (m + n) a. Only where it saves the sum's operand products.
+static bool like_terms(Expr a, Expr b, double sign, Expr *sum)
+{
+    Expr rest_a, rest_b;
+    const double m = factor_of(a, &rest_a), n = factor_of(b, &rest_b);
+    if (!same(rest_a, rest_b) || !is_safe(m + sign * n)) return false;
+    *sum = mul(number(graph_of(a), m + sign * n), rest_a);
+    return true;
+}
+
+// x = rest * f with f the given factor; products of three and more are searched one level deep.
+static bool divides(Expr x, Expr f, Expr *rest)
+{
+    if (!is(x, OP_MUL)) return false;
+    if (same(left(x), f)) return *rest = right(x), true;
+    if (same(right(x), f)) return *rest = left(x), true;
+    return false;
+}
+
+// x = p f f with f the given factor: finds p, which may be 1.
+static bool divides_twice(Expr x, Expr f, Expr *p)
+{
+    Expr once;
+    if (!divides(x, f, &once)) return false;
+    if (same(once, f)) return *p = one(graph_of(x)), true;
+    return divides(once, f, p);
+}
+
+// p sin(u)^2 + p cos(u)^2 = p
+static bool pythagoras(Expr a, Expr b, Expr *p)
+{
+    if (!is(a, OP_MUL) || !is(b, OP_MUL)) return false;
+    for (int which = 0; which < 2; which++) {
+        const Expr f = operand(a, which);
+        if (!is(f, OP_SIN) && !is(f, OP_COS)) continue;
+        const Op other = is(f, OP_SIN) ? OP_COS : OP_SIN;
+        const Node node = {.op = (uint16_t)other, .a = left(f).id};
+        const uint32_t found = tr_graph_find(graph_of(a), node);
+        Expr q;
+        if (found && divides_twice(a, f, p) &&
+            divides_twice(b, expr_at(graph_of(a), found), &q) && same(*p, q))
+            return true;
+    }
+    return false;
+}
+
+// if(c, u, 0) + if(c, 0, v) = if(c, u, v): the two halves of a derivative of a branch
+static bool halves(Expr a, Expr b, Expr *joined)
+{
+    if (!is(a, OP_SELECT) || !is(b, OP_SELECT) || !same(left(a), left(b))) return false;
+    if (is_zero(operand(a, 2)) && is_zero(right(b)))
+        return *joined = choose(left(a), right(a), operand(b, 2)), true;
+    if (is_zero(right(a)) && is_zero(operand(b, 2)))
+        return *joined = choose(left(a), right(b), operand(a, 2)), true;
+    return false;
+}
+
+static Expr rule_add(Built *x)
+{
+    Expr y;
+    order(x);
+    const Expr a = x->a, b = x->b;
+    if (is_zero(a)) return b;                                             // 0 + b = b
+    if (is(a, OP_NEG) && is(b, OP_NEG)) return neg(add(left(a), left(b))); // -a + -b = -(a + b)
+    if (is(a, OP_NEG)) return sub(b, left(a));                            // -a + b = b - a
+    if (is(b, OP_NEG)) return sub(a, left(b));                            // a + -b = a - b
+    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)))              // m + (n + b)
+        return add(number(x->g, value_of(a) + value_of(left(b))), right(b));
+    if (like_terms(a, b, 1, &y)) return y;  // m a + n a = (m + n) a
+    if (pythagoras(a, b, &y)) return y;     // p sin^2 + p cos^2 = p
+    if (halves(a, b, &y)) return y;         // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
+    return keep(x);
+}
+
+static Expr rule_sub(Built *x)
+{
+    Expr y;
+    const Expr a = x->a, b = x->b;
+    if (is_zero(b)) return a;                                             // a - 0 = a
+    if (is_zero(a)) return neg(b);                                        // 0 - b = -b
+    if (same(a, b)) return zero(x->g);                                    // a - a = 0
+    if (is(a, OP_NEG) && is(b, OP_NEG)) return sub(left(b), left(a));     // -a - -b = b - a
+    if (is(b, OP_NEG)) return add(a, left(b));                            // a - -b = a + b
+    if (is(a, OP_NEG)) return neg(add(left(a), b));                       // -a - b = -(a + b)
+    if (is_number(b)) return add(number(x->g, -value_of(b)), a);          // a - n = -n + a
+    if (like_terms(a, b, -1, &y)) return y;                               // m a - n a = (m - n) a
+    const Node reverse = {.op = OP_SUB, .a = b.id, .b = a.id};
+    const uint32_t found = tr_graph_find(x->g, reverse);
+    if (found) // a - b = -(b - a), which exists
+        return expr_at(x->g, tr_graph_intern(x->g, (Node){.op = OP_NEG, .a = found}));
+    return keep(x);
+}
+
+static Expr rule_mul(Built *x)
+{
+    order(x);
+    const Expr a = x->a, b = x->b;
+    if (is_zero(a)) return a;                             // 0 b = 0
+    if (is_one(a)) return b;                              // 1 b = b
+    if (is(b, OP_NEG)) return neg(mul(a, left(b)));       // a (-b) = -(a b)
+    if (is(a, OP_NEG)) return neg(mul(left(a), b));       // (-a) b = -(a b)
+    if (is_number(a) && value_of(a) < 0)                  // (-n) b = -(n b)
+        return neg(mul(number(x->g, -value_of(a)), b));
+    Expr rest;
+    const double n = factor_of(b, &rest);
+    if (is_number(a) && n != 1 && is_safe(value_of(a) * n)) // m (n b) = (m n) b
+        return mul(number(x->g, value_of(a) * n), rest);
+    if (is(a, OP_SQRT) && same(a, b)) return left(a); // sqrt(a)^2 = a
+    return keep(x);
+}
+
+static Expr rule_div(Built *x)
+{
+    const Expr a = x->a, b = x->b;
+    if (is_zero(a)) return a;                             // 0 / b = 0
+    if (is_one(b)) return a;                              // a / 1 = a
+    if (same(a, b)) return one(x->g);                     // a / a = 1
+    if (is(a, OP_NEG)) return neg(quotient(left(a), b));  // (-a) / b = -(a / b)
+    if (is(b, OP_NEG)) return neg(quotient(a, left(b)));  // a / (-b) = -(a / b)
+    int exponent;
+    if (is_number(b) && fabs(frexp(value_of(b), &exponent)) == 0.5 && abs(exponent) < 1000)
+        return mul(number(x->g, 1 / value_of(b)), a); // a / 2^k = 2^-k a, exactly
+    return keep(x);
+}
+
+static Expr rule_neg(Built *x)
+{
+    const Expr a = x->a;
+    if (is(a, OP_NEG)) return left(a); // --a = a
+    if (is(a, OP_SUB)) {               // -(a - b) = b - a, where that exists
+        const Node reverse = {.op = OP_SUB, .a = right(a).id, .b = left(a).id};
+        const uint32_t found = tr_graph_find(x->g, reverse);
+        if (found) return expr_at(x->g, found);
+    }
+    return keep(x);
+}
+
+static Expr rule_odd(Built *x) // f(-a) = -f(a)
+{
+    return is(x->a, OP_NEG) ? neg(tr_build(x->op, left(x->a), x->a, x->a)) : keep(x);
+}
+
+static Expr rule_even(Built *x) // f(-a) = f(a)
+{
+    if (is(x->a, OP_NEG)) x->a = left(x->a);
+    return keep(x);
+}
+
+static Expr rule_abs(Built *x)
+{
+    return is(x->a, OP_ABS) ? x->a : rule_even(x); // ||a|| = |a|
+}
+
+static Expr rule_extreme(Built *x) // min(a, a) = a, also for max
+{
+    order(x);
+    return same(x->a, x->b) ? x->a : keep(x);
+}
+
+static Expr rule_never(Built *x) { return same(x->a, x->b) ? zero(x->g) : keep(x); } // a < a
+static Expr rule_always(Built *x) { return same(x->a, x->b) ? one(x->g) : keep(x); } // a <= a
+
+static Expr rule_select(Built *x)
+{
+    if (is_number(x->a)) return value_of(x->a) != 0 ? x->b : x->c; // if(1, b, c) = b
+    if (same(x->b, x->c)) return x->b;                             // if(a, b, b) = b
+    return keep(x);
+}
+
+static Expr rule_none(Built *x) { return keep(x); }
+static Expr rule_pow(Built *x) { return keep(x); } // powers are built by tr_build_power
+
+typedef Expr (*Rule)(Built *);
+static const Rule rules[OP_COUNT] = {
+#define OP(ID, name, operands, form, rule, ...) [OP_##ID] = rule,
+#include "expr/op.def"
+#undef OP
+};
+
+Expr tr_build(Op op, Expr a, Expr b, Expr c)
+{
+    Graph *g = graph_of(a);
+    const int operands = tr_op[op].operands;
+    assert(a.graph == b.graph && a.graph == c.graph); // one graph per expression
+    assert(op != OP_POW && op != OP_TABLE1 && op != OP_TABLE2);
+    if (g->failed || !a.id || !b.id || !c.id) return expr_at(g, 0);
+    if (is_number(a) && (operands < 2 || is_number(b)) && (operands < 3 || is_number(c)))
+        return number(g, tr_op_value(op, value_of(a), value_of(b), value_of(c), 0, NULL));
+    Built x = {g, op, a, b, c};
+    return rules[op](&x);
+}
+
+Expr tr_build_power(Expr a, int n)
+{
+    Graph *g = graph_of(a);
+    if (g->failed || !a.id) return expr_at(g, 0);
+    if (n == 0) return one(g);                                         // a^0 = 1
+    if (n == 1) return a;                                              // a^1 = a
+    if (is(a, OP_POW) && abs(n * node_of(a)->n) <= INT16_MAX)          // (a^m)^n = a^(m n)
+        return tr_build_power(left(a), n * node_of(a)->n);
+    if (n == 2) return mul(a, a);                                      // a^2 = a a
+    if (n == -1) return quotient(one(g), a);                           // a^-1 = 1/a
+    if (is_number(a)) return number(g, tr_power(value_of(a), n));      // exactly as evaluated
+    if (is(a, OP_NEG) && n % 2 == 0) return tr_build_power(left(a), n); // (-a)^2m = a^2m
+    if (is(a, OP_NEG)) return neg(tr_build_power(left(a), n));         // (-a)^(2m+1) = -a^(2m+1)
+    assert(abs(n) <= INT16_MAX);
+    return expr_at(g, tr_graph_intern(g, (Node){.op = OP_POW, .n = (int16_t)n, .a = a.id}));
+}
+
+Expr tr_build_table(uint32_t table, Expr x, Expr y, int order)
+{
+    Graph *g = graph_of(x);
+    if (g->failed || !x.id || !y.id) return expr_at(g, 0);
+    const Table *f = g->tables[table];
+    const bool plane = f->axis[1].pieces > 0;
+    for (int axis = 0; axis < 2; axis++)
+        if (table_order_along(order, axis) > (int)f->axis[axis].degree) return zero(g);
+    if (is_number(x) && (!plane || is_number(y)))
+        return number(g, tr_table_value(f, value_of(x), plane ? value_of(y) : 0, order));
+    const Node node = {.op = plane ? OP_TABLE2 : OP_TABLE1,
+                       .n = (int16_t)order,
+                       .a = x.id,
+                       .b = plane ? y.id : 0,
+                       .c = table};
+    return expr_at(g, tr_graph_intern(g, node));
+}

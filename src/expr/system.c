@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expr/system.h"
+
+#include "expr/derivative.h"
+#include "expr/walk.h"
+
+#include <stdlib.h>
+
+// ---- names ---------------------------------------------------------------------------------
+
+static uint32_t name_hash(const void *owner, uint32_t index)
+{
+    const Text name = ((const System *)owner)->names[index].name;
+    return tr_hash_bytes(name.at, name.length);
+}
+
+static bool name_equal(const void *owner, uint32_t index, const void *key)
+{
+    return text_equal(((const System *)owner)->names[index].name, *(const Text *)key);
+}
+
+const Named *tr_system_find(const System *system, Text name)
+{
+    if (!system->name_count) return NULL;
+    const Hash *hash = &system->name_hash;
+    const uint32_t slot =
+        hash_slot(hash, tr_hash_bytes(name.at, name.length), name_equal, system, &name);
+    return hash->slots[slot] ? &system->names[hash->slots[slot] - 1] : NULL;
+}
+
+static bool check_name(const System *system, Text name, tr_error *err)
+{
+    const Place nowhere = {0};
+    const int length = (int)(name.length > 60 ? 60 : name.length);
+    if (!tr_formula_is_name(name))
+        tr_fail(err, TR_INVALID, nowhere, "'%.*s' is not a name: letters, digits, _ and single points",
+                length, name.at);
+    else if (tr_formula_reserved(name) && !text_is(name, "t"))
+        tr_fail(err, TR_INVALID, nowhere, "'%.*s' is a reserved name", length, name.at);
+    else if (tr_system_find(system, name))
+        tr_fail(err, TR_INVALID, nowhere, "the name '%.*s' is taken", length, name.at);
+    else return true;
+    return false;
+}
+
+// Enters a name that is free; its text must live as long as the system.
+static bool enter_name(System *system, Named named, tr_error *err)
+{
+    if (!check_name(system, named.name, err)) return false;
+    const uint32_t index = system->name_count;
+    if (!tr_grow((void **)&system->names, &system->name_capacity, index + 1,
+                 sizeof *system->names) ||
+        !tr_hash_reserve(&system->name_hash, name_hash, system)) {
+        tr_fail_memory(err);
+        return false;
+    }
+    system->names[index] = named;
+    system->name_count++;
+    const uint32_t code = name_hash(system, index);
+    hash_insert(&system->name_hash,
+                hash_slot(&system->name_hash, code, name_equal, system, &named.name), index);
+    return true;
+}
+
+static Text keep_text(System *system, Text text, tr_error *err)
+{
+    const char *kept = tr_arena_text(&system->graph->arena, text.at, text.length);
+    if (!kept) tr_fail_memory(err);
+    return (Text){kept, kept ? text.length : 0};
+}
+
+// ---- scope ---------------------------------------------------------------------------------
+
+static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
+{
+    (void)err;
+    const Named *named = tr_system_find(owner, name);
+    if (!named || named->function) return false;
+    *meaning = named->meaning;
+    return true;
+}
+
+static const Function *scope_function(void *owner, Text name)
+{
+    const Named *named = tr_system_find(owner, name);
+    return named ? named->function : NULL;
+}
+
+static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
+{
+    return tr_system_rates(owner, &of, 1, rate, err);
+}
+
+static void scope_offer(void *owner, Suggestion *suggestion)
+{
+    const System *system = owner;
+    for (uint32_t i = 0; i < system->name_count; i++) tr_suggest(suggestion, system->names[i].name);
+}
+
+Scope tr_system_scope(System *system)
+{
+    return (Scope){system, scope_name, scope_function, scope_rate, scope_offer};
+}
+
+// ---- rates ---------------------------------------------------------------------------------
+
+// Names the first input in the reach whose rate is not known.
+static bool check_rates(const System *system, const Reach *reach, tr_error *err)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        if (input->rate.id) continue;
+        for (k = 0; k < reach->count && reach->ids[k] != input->symbol.id;) k++;
+        if (k == reach->count) continue;
+        tr_fail(err, TR_INVALID, (Place){0}, "the rate of '%s' is not known here", input->name);
+        return false;
+    }
+    return true;
+}
+
+// d/dt = sum over inputs of their rate times d/d(input)
+bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err)
+{
+    Graph *graph = system->graph;
+    Reach reach;
+    Expr *symbols = malloc((2 * (size_t)system->input_count + 1) * sizeof *symbols);
+    bool good = tr_reach(graph, of, count, &reach) && symbols;
+    if (!good) tr_fail_memory(err);
+    good = good && check_rates(system, &reach, err);
+    if (good) {
+        Expr *rates = symbols + system->input_count;
+        size_t known = 0;
+        for (uint32_t i = 0; i < system->input_count; i++) {
+            if (!system->inputs[i].rate.id) continue;
+            symbols[known] = system->inputs[i].symbol;
+            rates[known++] = system->inputs[i].rate;
+        }
+        tr_forward(graph, of, count, symbols, rates, known, out);
+    }
+    for (size_t i = 0; !good && i < count; i++) out[i] = expr_at(graph, 0);
+    tr_reach_free(&reach);
+    free(symbols);
+    return good;
+}
+
+// ---- making systems ------------------------------------------------------------------------
+
+System *tr_system_new(tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    System *system = calloc(1, sizeof *system);
+    if (system) system->graph = tr_graph_new();
+    if (!system || !system->graph) {
+        free(system);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    return system;
+}
+
+void tr_system_free(System *system)
+{
+    if (!system) return;
+    tr_graph_free(system->graph);
+    free(system->inputs);
+    free(system->outputs);
+    free(system->names);
+    tr_hash_free(&system->name_hash);
+    free(system);
+}
+
+static Expr first_rate(Graph *graph, tr_kind kind)
+{
+    if (kind == TR_TIME) return one(graph);
+    if (kind == TR_PARAMETER || kind == TR_INPUT) return zero(graph);
+    return expr_at(graph, 0);
+}
+
+tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, tr_error *err)
+{
+    if (!system || has_failed(err)) return (tr_expr){0};
+    Graph *graph = system->graph;
+    const Expr nothing = expr_at(graph, 0);
+    if (!check_name(system, text_of(name), err)) return nothing;
+    const Expr symbol = tr_symbol_new(graph, name);
+    if (!symbol.id || !tr_grow((void **)&system->inputs, &system->input_capacity,
+                               system->input_count + 1, sizeof *system->inputs)) {
+        tr_fail_memory(err);
+        return nothing;
+    }
+    const char *kept = graph->symbols[graph->symbol_count - 1];
+    if (!enter_name(system, (Named){.name = text_of(kept), .meaning = symbol}, err)) return nothing;
+    system->inputs[system->input_count++] =
+        (Input){kept, kind, symbol, first_rate(graph, kind), value};
+    return symbol;
+}
+
+size_t tr_input_count(const System *system)
+{
+    return system ? system->input_count : 0;
+}
+
+const char *tr_input_name(const System *system, size_t index)
+{
+    return system && index < system->input_count ? system->inputs[index].name : NULL;
+}
+
+void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
+{
+    if (!system || has_failed(err)) return;
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (same(system->inputs[i].symbol, input)) {
+            system->inputs[i].rate = rate;
+            return;
+        }
+    tr_fail(err, TR_USAGE, (Place){0}, "only inputs have a rate");
+}
+
+tr_expr tr_constant(System *system, double value)
+{
+    return system ? number(system->graph, value) : (tr_expr){0};
+}
+
+tr_expr tr_formula(System *system, const char *formula, tr_error *err)
+{
+    if (!system) return (tr_expr){0};
+    const Scope scope = tr_system_scope(system);
+    return tr_formula_parse(system->graph, &scope, text_of(formula), (Place){1, 1}, err);
+}
+
+static void define_function(System *system, Text head, Text body, tr_error *err)
+{
+    Function *function = tr_arena_alloc(&system->graph->arena, 1, sizeof *function);
+    if (!function) tr_fail_memory(err);
+    head = keep_text(system, head, err);
+    body = keep_text(system, body, err);
+    if (has_failed(err) || !tr_formula_head(head, body, (Place){1, 1}, function, err)) return;
+    enter_name(system, (Named){.name = function->name, .function = function}, err);
+}
+
+void tr_define(System *system, const char *head, const char *formula, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!system || has_failed(err)) return;
+    if (strchr(head, '(')) {
+        define_function(system, text_of(head), text_of(formula), err);
+        return;
+    }
+    const Expr meaning = tr_formula(system, formula, err);
+    const Text name = keep_text(system, text_of(head), err);
+    if (!has_failed(err)) enter_name(system, (Named){.name = name, .meaning = meaning}, err);
+}
+
+void tr_define_table(System *system, const char *name, const double *x, size_t nx,
+                     const double *y, size_t ny, const double *value, int degree, bool hold,
+                     tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!system || has_failed(err)) return;
+    Graph *graph = system->graph;
+    if (nx > UINT32_MAX || ny > UINT32_MAX) tr_fail(err, TR_USAGE, (Place){0}, "table too large");
+    const Table *table = tr_table_through(&graph->arena, x, (uint32_t)nx, y, (uint32_t)ny, value,
+                                          degree, hold, err);
+    Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
+    if (!function) tr_fail_memory(err);
+    const Text kept = keep_text(system, text_of(name), err);
+    if (has_failed(err)) return;
+    *function = (Function){.name = kept, .argument_count = y ? 2 : 1};
+    function->table = tr_table_add(graph, table);
+    if (graph->failed) tr_fail_memory(err);
+    else enter_name(system, (Named){.name = kept, .function = function}, err);
+}
+
+const Output *tr_system_output(const System *system, Text name)
+{
+    for (uint32_t i = 0; i < system->output_count; i++)
+        if (text_is(name, system->outputs[i].name)) return &system->outputs[i];
+    return NULL;
+}
+
+void tr_output(System *system, const char *name, const tr_expr *values, size_t rows,
+               size_t columns, tr_error *err)
+{
+    if (!system || has_failed(err)) return;
+    const Text text = text_of(name);
+    if (!tr_formula_is_name(text) || tr_system_output(system, text)) {
+        tr_fail(err, TR_INVALID, (Place){0}, "the output name '%.60s' is %s", name,
+                tr_formula_is_name(text) ? "taken" : "not a name");
+        return;
+    }
+    for (size_t i = 0; i < rows * columns; i++)
+        if (values[i].graph != system->graph || !values[i].id) {
+            if (system->graph->failed) tr_fail_memory(err);
+            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression", name);
+            return;
+        }
+    if (rows > UINT16_MAX || columns > UINT16_MAX) {
+        tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' is too large", name);
+        return;
+    }
+    Expr *kept = tr_arena_alloc(&system->graph->arena, rows * columns, sizeof *kept);
+    const char *kept_name = tr_arena_text(&system->graph->arena, name, text.length);
+    if (!kept || !kept_name ||
+        !tr_grow((void **)&system->outputs, &system->output_capacity, system->output_count + 1,
+                 sizeof *system->outputs)) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (size_t i = 0; i < rows * columns; i++) kept[i] = values[i];
+    system->outputs[system->output_count++] =
+        (Output){kept_name, (uint32_t)rows, (uint32_t)columns, kept};
+}
+
+tr_expr tr_time_derivative(System *system, tr_expr of, tr_error *err)
+{
+    if (!system || has_failed(err)) return (tr_expr){0};
+    tr_system_rates(system, &of, 1, &of, err);
+    return of;
+}

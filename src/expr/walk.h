@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking the graph: what an expression is made of, and building it anew with parts replaced.
+#ifndef TR_EXPR_WALK_H
+#define TR_EXPR_WALK_H
+
+#include "expr/graph.h"
+
+// The nodes that expressions are made of, themselves included, in increasing order of id.
+typedef struct Reach {
+    uint32_t *ids;
+    uint32_t count;
+    uint32_t end; // one more than the largest id
+} Reach;
+
+// False, and the graph failed, when memory runs out. Free with tr_reach_free in any case.
+bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach);
+void tr_reach_free(Reach *reach);
+
+// An array indexed by the ids of a reach, zeroed (0 is the failed node's id, so "none"); NULL, and
+// the graph failed, when memory runs out.
+uint32_t *tr_reach_map(Graph *graph, const Reach *reach);
+
+// `of` with every from[i] replaced by to[i]; from[i] may be any node. What does not contain a
+// replaced node stays the same node. `out` may be `of`.
+void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from, const Expr *to,
+                   size_t replaced, Expr *out);
+
+#endif

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// System -> program: the nodes that the outputs need, in creation order; powers expanded into
+// products; lone signs absorbed; products that are used once fused into the sum that uses them.
+#include "expr/system.h"
+#include "expr/walk.h"
+#include "program/interpret.h"
+
+#include <stdlib.h>
+
+enum { DEAD = UINT16_MAX };
+
+// While a program is built, values are marked by what they are, so that each kind can still grow.
+static const uint32_t INPUT = 0u << 30, CONSTANT = 1u << 30, RESULT = 2u << 30, KIND = 3u << 30;
+
+typedef struct Compiler {
+    Graph *graph;
+    Expr *wanted;
+    uint32_t wanted_count;
+    Reach reach;
+    uint32_t *value_of_node; // by id
+    uint32_t *input_of_symbol;
+    Instruction *list;
+    uint32_t count, capacity;
+    double *constants;
+    uint32_t constant_count, constant_capacity;
+    uint32_t *uses; // by instruction
+    bool failed;
+} Compiler;
+
+// ---- emitting ------------------------------------------------------------------------------
+
+static uint32_t emit(Compiler *c, Instruction i)
+{
+    if (!tr_grow((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
+        c->failed = true;
+        return 0;
+    }
+    c->list[c->count] = i;
+    return RESULT | c->count++;
+}
+
+static uint32_t constant(Compiler *c, double value)
+{
+    if (!tr_grow((void **)&c->constants, &c->constant_capacity, c->constant_count + 1,
+                 sizeof *c->constants)) {
+        c->failed = true;
+        return 0;
+    }
+    c->constants[c->constant_count] = value;
+    return CONSTANT | c->constant_count++;
+}
+
+// a^n by squaring from the leading bit, exactly as tr_power does it
+static uint32_t expand_power(Compiler *c, uint32_t a, int n)
+{
+    const unsigned bits = n < 0 ? 0u - (unsigned)n : (unsigned)n;
+    unsigned top = 1;
+    while (bits >> 1 >= top) top <<= 1;
+    uint32_t y = a;
+    while (top >>= 1) {
+        y = emit(c, (Instruction){.code = OP_MUL, .a = y, .b = y});
+        if (bits & top) y = emit(c, (Instruction){.code = OP_MUL, .a = y, .b = a});
+    }
+    return n < 0 ? emit(c, (Instruction){.code = OP_DIV, .a = constant(c, 1), .b = y}) : y;
+}
+
+static uint32_t emit_node(Compiler *c, const Node *node)
+{
+    const uint32_t *value = c->value_of_node;
+    const int operands = tr_op[node->op].operands;
+    switch ((Op)node->op) {
+    case OP_NUMBER: return constant(c, node_value(node));
+    case OP_SYMBOL: return INPUT | c->input_of_symbol[node->a];
+    case OP_POW: return expand_power(c, value[node->a], node->n);
+    default:
+        return emit(c, (Instruction){.code = node->op,
+                                     .n = node->n,
+                                     .a = value[node->a],
+                                     .b = operands > 1 ? value[node->b] : 0,
+                                     .c = operands == 3 ? value[node->c] : node->c});
+    }
+}
+
+static void emit_all(Compiler *c)
+{
+    for (uint32_t k = 0; k < c->reach.count; k++)
+        c->value_of_node[c->reach.ids[k]] = emit_node(c, &c->graph->nodes[c->reach.ids[k]]);
+}
+
+// ---- improving -----------------------------------------------------------------------------
+
+static uint32_t *operand_in(Instruction *i, int which)
+{
+    return which == 0 ? &i->a : which == 1 ? &i->b : &i->c;
+}
+
+static void count_uses(Compiler *c)
+{
+    for (uint32_t k = 0; k < c->count; k++)
+        for (int which = 0; which < code_operands(c->list[k].code); which++) {
+            const uint32_t value = *operand_in(&c->list[k], which);
+            if ((value & KIND) == RESULT) c->uses[value & ~KIND]++;
+        }
+    for (uint32_t i = 0; i < c->wanted_count; i++) {
+        const uint32_t value = c->value_of_node[c->wanted[i].id];
+        if ((value & KIND) == RESULT) c->uses[value & ~KIND]++;
+    }
+}
+
+// The instruction that makes a value, if it does `code` and nobody else uses the value.
+static Instruction *sole(Compiler *c, uint32_t value, unsigned code)
+{
+    if ((value & KIND) != RESULT) return NULL;
+    Instruction *maker = &c->list[value & ~KIND];
+    return maker->code == code && c->uses[value & ~KIND] == 1 ? maker : NULL;
+}
+
+// -(a - b) = b - a;  -(m a) = (-m) a and -(m / a) = (-m) / a for a number m
+static void absorb_sign(Compiler *c, uint32_t k)
+{
+    const uint32_t inner = c->list[k].a;
+    Instruction *maker = sole(c, inner, OP_SUB);
+    if (maker) {
+        c->list[k] = (Instruction){.code = OP_SUB, .a = maker->b, .b = maker->a};
+        maker->code = DEAD;
+        return;
+    }
+    maker = sole(c, inner, OP_MUL);
+    if (!maker) maker = sole(c, inner, OP_DIV);
+    if (!maker || (maker->a & KIND) != CONSTANT) return;
+    const uint32_t negative = constant(c, -c->constants[maker->a & ~KIND]);
+    c->list[k] = (Instruction){.code = maker->code, .a = negative, .b = maker->b};
+    maker->code = DEAD;
+}
+
+// a b + c, a b - c, c - a b as one instruction, where the product serves nothing else
+static void fuse(Compiler *c, uint32_t k)
+{
+    Instruction *sum = &c->list[k];
+    const bool plus = sum->code == OP_ADD;
+    Instruction *product = sole(c, sum->b, OP_MUL);
+    if (product) {
+        *sum = (Instruction){.code = plus ? CODE_FMA : CODE_FNMA, .a = product->a, .b = product->b, .c = sum->a};
+        product->code = DEAD;
+        return;
+    }
+    product = sole(c, sum->a, OP_MUL);
+    if (!product) return;
+    *sum = (Instruction){.code = plus ? CODE_FMA : CODE_FMS, .a = product->a, .b = product->b, .c = sum->b};
+    product->code = DEAD;
+}
+
+static void improve(Compiler *c)
+{
+    for (uint32_t k = 0; k < c->count; k++)
+        if (c->list[k].code == OP_NEG) absorb_sign(c, k);
+    for (uint32_t k = 0; k < c->count; k++)
+        if (c->list[k].code == OP_ADD || c->list[k].code == OP_SUB) fuse(c, k);
+}
+
+// ---- finishing -----------------------------------------------------------------------------
+
+// Numbers values for good: inputs, then the constants still in use, then the instructions.
+typedef struct Numbering {
+    uint32_t *constant, *result;
+    uint32_t input_count, constant_count, result_count;
+} Numbering;
+
+static uint32_t final_value(const Numbering *to, uint32_t value)
+{
+    const uint32_t index = value & ~KIND, kind = value & KIND;
+    if (kind == CONSTANT) return to->input_count + to->constant[index] - 1;
+    if (kind == RESULT) return to->input_count + to->constant_count + to->result[index];
+    return index;
+}
+
+static void use_constant(Numbering *to, uint32_t value)
+{
+    if ((value & KIND) == CONSTANT && !to->constant[value & ~KIND])
+        to->constant[value & ~KIND] = ++to->constant_count;
+}
+
+static void number_values(Compiler *c, Numbering *to)
+{
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (c->list[k].code == DEAD) continue;
+        to->result[k] = to->result_count++;
+        for (int which = 0; which < code_operands(c->list[k].code); which++)
+            use_constant(to, *operand_in(&c->list[k], which));
+    }
+    for (uint32_t i = 0; i < c->wanted_count; i++)
+        use_constant(to, c->value_of_node[c->wanted[i].id]);
+}
+
+static bool copy_tables(const Graph *graph, Program *p)
+{
+    const Table **tables = tr_arena_alloc(&p->arena, graph->table_count, sizeof *tables);
+    for (uint32_t i = 0; tables && i < graph->table_count; i++) {
+        tables[i] = tr_table_copy(&p->arena, graph->tables[i]);
+        if (!tables[i]) return false;
+    }
+    p->tables = tables;
+    p->table_count = graph->table_count;
+    return tables != NULL;
+}
+
+static bool fill_program(Compiler *c, const Numbering *to, Program *p)
+{
+    double *constants = tr_arena_alloc(&p->arena, to->constant_count, sizeof *constants);
+    Instruction *list = tr_arena_alloc(&p->arena, to->result_count, sizeof *list);
+    uint32_t *outputs = tr_arena_alloc(&p->arena, c->wanted_count, sizeof *outputs);
+    if (!constants || !list || !outputs || !copy_tables(c->graph, p)) return false;
+    for (uint32_t k = 0; k < c->constant_count; k++)
+        if (to->constant[k]) constants[to->constant[k] - 1] = c->constants[k];
+    for (uint32_t k = 0; k < c->count; k++) {
+        Instruction i = c->list[k];
+        if (i.code == DEAD) continue;
+        for (int which = 0; which < code_operands(i.code); which++)
+            *operand_in(&i, which) = final_value(to, *operand_in(&i, which));
+        list[to->result[k]] = i;
+        p->operations += i.code >= OP_COUNT ? 2 : 1;
+    }
+    for (uint32_t i = 0; i < c->wanted_count; i++)
+        outputs[i] = final_value(to, c->value_of_node[c->wanted[i].id]);
+    p->constants = constants;
+    p->instructions = list;
+    p->outputs = outputs;
+    p->input_count = to->input_count;
+    p->constant_count = to->constant_count;
+    p->instruction_count = to->result_count;
+    p->output_count = c->wanted_count;
+    return true;
+}
+
+static bool finish(Compiler *c, uint32_t input_count, Program *p)
+{
+    Numbering to = {.input_count = input_count};
+    to.constant = calloc((size_t)c->constant_count + 1, sizeof *to.constant);
+    to.result = calloc((size_t)c->count + 1, sizeof *to.result);
+    bool good = to.constant && to.result;
+    if (good) number_values(c, &to);
+    good = good && fill_program(c, &to, p) && tr_schedule_runs(p);
+    free(to.constant);
+    free(to.result);
+    return good;
+}
+
+// ---- from a system -------------------------------------------------------------------------
+
+// The expressions of the outputs named in a list; their number, or 0 after an error.
+static uint32_t collect(const System *system, const char *names, Expr **wanted, tr_error *err)
+{
+    uint32_t count = 0, capacity = 0;
+    for (const char *at = names; *at;) {
+        const size_t spaces = strspn(at, " "), length = strcspn(at + spaces, " ");
+        const Text name = {at + spaces, length};
+        at += spaces + length;
+        if (!length) break;
+        const Output *output = tr_system_output(system, name);
+        if (!output) {
+            tr_fail(err, TR_USAGE, (Place){0}, "there is no output '%.*s'",
+                    (int)(length > 60 ? 60 : length), name.at);
+            return 0;
+        }
+        const uint32_t more = output->rows * output->columns;
+        if (!tr_grow((void **)wanted, &capacity, count + more, sizeof **wanted)) {
+            tr_fail_memory(err);
+            return 0;
+        }
+        for (uint32_t i = 0; i < more; i++) (*wanted)[count++] = output->values[i];
+    }
+    if (!count) tr_fail(err, TR_USAGE, (Place){0}, "a program needs at least one output");
+    return count;
+}
+
+static void fix_parameters(const System *system, Compiler *c)
+{
+    Expr *from = malloc((2 * (size_t)system->input_count + 1) * sizeof *from);
+    Expr *to = from ? from + system->input_count : NULL;
+    size_t count = 0;
+    for (uint32_t i = 0; from && i < system->input_count; i++) {
+        if (system->inputs[i].kind != TR_PARAMETER) continue;
+        from[count] = system->inputs[i].symbol;
+        to[count++] = number(c->graph, system->inputs[i].value);
+    }
+    if (from) tr_substitute(c->graph, c->wanted, c->wanted_count, from, to, count, c->wanted);
+    else c->failed = true;
+    free(from);
+}
+
+// Every symbol belongs to one input, and inputs are numbered in order.
+static void compile(const System *system, Compiler *c, Program *p)
+{
+    c->failed = c->failed || !tr_reach(c->graph, c->wanted, c->wanted_count, &c->reach);
+    c->value_of_node = c->failed ? NULL : tr_reach_map(c->graph, &c->reach);
+    c->input_of_symbol = calloc((size_t)c->graph->symbol_count + 1, sizeof *c->input_of_symbol);
+    c->failed = c->failed || !c->value_of_node || !c->input_of_symbol;
+    if (c->failed) return;
+    for (uint32_t i = 0; i < system->input_count; i++)
+        c->input_of_symbol[node_of(system->inputs[i].symbol)->a] = i;
+    emit_all(c);
+    c->uses = calloc((size_t)c->count + 1, sizeof *c->uses);
+    c->failed = c->failed || !c->uses;
+    if (c->failed) return;
+    count_uses(c);
+    improve(c);
+    c->failed = c->failed || !finish(c, system->input_count, p);
+}
+
+static void release(Compiler *c)
+{
+    free(c->wanted);
+    tr_reach_free(&c->reach);
+    free(c->value_of_node);
+    free(c->input_of_symbol);
+    free(c->list);
+    free(c->constants);
+    free(c->uses);
+}
+
+tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){false}; }
+
+Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
+                    tr_error *err)
+{
+    if (!system || has_failed(err)) return NULL;
+    Compiler c = {.graph = system->graph};
+    c.wanted_count = collect(system, outputs, &c.wanted, err);
+    Program *p = c.wanted_count ? calloc(1, sizeof *p) : NULL;
+    if (p) {
+        if (options && options->fix_parameters) fix_parameters(system, &c);
+        compile(system, &c, p);
+        p->interpreter = tr_interpreter();
+    }
+    if (c.wanted_count && (!p || c.failed || c.graph->failed)) {
+        tr_fail_memory(err);
+        tr_program_free(p);
+        p = NULL;
+    }
+    release(&c);
+    return p;
+}
+
+void tr_program_free(Program *program)
+{
+    if (!program) return;
+    tr_arena_free(&program->arena);
+    free(program);
+}
+
+tr_program_size tr_program_sizes(const Program *p)
+{
+    if (!p) return (tr_program_size){0};
+    return (tr_program_size){p->input_count, p->output_count, p->operations, p->instruction_count};
+}

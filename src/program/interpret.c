@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled twice where the machine may have a multiply-add instruction: as it is, and with
+// TR_INTERPRET naming the function and the compiler allowed to use that instruction. fma() is exact
+// in both, so the bits are the same.
+#include "program/interpret.h"
+
+#ifndef TR_INTERPRET
+#define TR_INTERPRET tr_interpret_plain
+#endif
+
+Interpreter TR_INTERPRET;
+
+#define LOOP(operands, value)                                                                      \
+    for (uint32_t i = 0; i < count; i++, at += (operands)) *y++ = (value);                         \
+    break
+
+// Rows of op.def read a, b, c, n and f; here they are loads.
+#define a v[at[0]]
+#define b v[at[1]]
+#define c v[at[2]]
+
+#define STRIDE_CALL(operands)     (operands)
+#define STRIDE_RELATION(operands) (operands)
+#define STRIDE_SUM(operands)      (operands)
+#define STRIDE_PRODUCT(operands)  (operands)
+#define STRIDE_SIGN(operands)     (operands)
+#define STRIDE_POWER(operands)    ((operands) + 1) // n
+#define STRIDE_TABLE(operands)    ((operands) + 2) // the table, n
+#define n                         ((int)at[stride - 1])
+#define f                         (program->tables[at[stride - 2]])
+
+void TR_INTERPRET(const Program *program, double *restrict v)
+{
+    const uint32_t *at = program->runs;
+    double *y = v + program->input_count + program->constant_count;
+    for (;;) {
+        const uint32_t code = *at++, count = *at++;
+        switch (code) {
+#define OP(ID, name, operands, form, rule, value, ...)                                             \
+    case OP_##ID: {                                                                                \
+        enum { stride = STRIDE_##form(operands) };                                                 \
+        LOOP(stride, value);                                                                       \
+    }
+#include "expr/op.def"
+#undef OP
+        case CODE_FMA: LOOP(3, fma(a, b, c));
+        case CODE_FMS: LOOP(3, fma(a, b, -c));
+        case CODE_FNMA: LOOP(3, fma(-a, b, c));
+        default: return;
+        }
+    }
+}

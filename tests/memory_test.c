@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocation failing at every n-th call, one call at a time: nothing leaks, nothing crashes, and the
+// error says so. The linker sends the library's allocations through the functions below.
+#include "base/file.h"
+#include "base/text.h"
+#include "expr/matrix.h"
+#include "expr/system.h"
+#include "test.h"
+
+#include <errno.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *at, size_t size);
+void __real_free(void *at);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *at, size_t size);
+void __wrap_free(void *at);
+char *__wrap_strdup(const char *text);
+
+static long calls, fail_at, living; // fail_at 0: never
+
+static bool fails_now(void)
+{
+    if (++calls != fail_at) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    void *at = fails_now() ? NULL : __real_malloc(size);
+    living += at != NULL;
+    return at;
+}
+void *__wrap_calloc(size_t count, size_t size)
+{
+    void *at = fails_now() ? NULL : __real_calloc(count, size);
+    living += at != NULL;
+    return at;
+}
+void *__wrap_realloc(void *old, size_t size)
+{
+    if (fails_now()) return NULL;
+    void *at = __real_realloc(old, size);
+    living += !old && at;
+    return at;
+}
+char *__wrap_strdup(const char *text)
+{
+    char *at = fails_now() ? NULL : __real_strdup(text);
+    living += at != NULL;
+    return at;
+}
+void __wrap_free(void *at)
+{
+    living -= at != NULL;
+    __real_free(at);
+}
+
+// ---- jobs: each does something whole and cleans up; true when it worked --------------------
+
+static bool evaluate(tr_program *program, const double *in, double expected, tr_error *err)
+{
+    tr_workspace *workspace = tr_workspace_new(program, err);
+    bool good = workspace != NULL;
+    if (good) {
+        double out[8];
+        const long before = calls;
+        tr_evaluate(program, workspace, in, out);
+        assert_int_equal(calls, before); // evaluation never allocates
+        good = is_close(out[0], expected, 1e-14);
+    }
+    tr_workspace_free(workspace);
+    return good;
+}
+
+static bool formulas_job(tr_error *err)
+{
+    System *s = tr_system_new(err);
+    const Expr x = tr_input(s, "x", TR_POSITION, 0, err);
+    const Expr v = tr_input(s, "v", TR_VELOCITY, 0, err);
+    tr_input(s, "k", TR_PARAMETER, 2, err);
+    tr_rate_set(s, x, v, err);
+    const double px[] = {0, 1, 2, 3}, py[] = {0, 1, 4, 9};
+    tr_define_table(s, "square", px, 4, NULL, 1, py, 3, true, err);
+    tr_define(s, "ramp(a, b)", "if(a < b, a^3, k*b)", err);
+    tr_define(s, "work", "ramp(x, v) + d(square(x)*k)", err);
+    const Expr y[] = {tr_formula(s, "work + sin(x)^2", err), tr_formula(s, "x*v", err)};
+    size_t count = 0;
+    const Expr inputs[] = {x, v};
+    const tr_entry *entries = s ? tr_jacobian(s, y, 2, inputs, 2, &count) : NULL;
+    const char *text = s && y[0].id ? tr_text(s, y[0]) : NULL;
+    tr_output(s, "y", y, 2, 1, err);
+    const tr_compile_options options = {.fix_parameters = true};
+    tr_program *program = tr_compile(s, "y", &options, err);
+    const double in[] = {1, 2, 2};
+    bool good = evaluate(program, in, 1 + 2 * 2 * 2 + sin(1) * sin(1), err);
+    good = good && entries && count == 4 && text;
+    if (s && (!entries || !text)) tr_fail_memory(err); // they return NULL, and leave the words to us
+    tr_program_free(program);
+    tr_system_free(s);
+    return good;
+}
+
+static bool matrix_job(tr_error *err)
+{
+    System *s = tr_system_new(err);
+    const Expr x = tr_input(s, "x", TR_POSITION, 0, err);
+    if (!s || !x.id) {
+        tr_system_free(s);
+        return false;
+    }
+    const uint32_t order[] = {2, 0, 1};
+    Matrix a = tr_matrix_identity(s->graph, 3);
+    set(a, 0, 1, x);
+    set(a, 1, 0, x);
+    Matrix b = tr_matrix_product(tr_matrix_transpose(a), a);
+    Matrix solved = tr_ldlt_solve(tr_ldlt(b), a);
+    solved = tr_matrix_add(solved, tr_lu_solve(tr_lu(b, order, order), a));
+    solved = tr_matrix_sub(solved, tr_lu_solve_transposed(tr_lu(b, order, order), a));
+    const Expr corner = get(solved, 0, 0);
+    tr_output(s, "corner", &corner, 1, 1, err);
+    tr_program *program = tr_compile(s, "corner", NULL, err);
+    const double in[] = {0.5};
+    const bool good = evaluate(program, in, 1 / 0.75, err); // ((A^T A)^-1 A)_00 = 1 / (1 - x^2)
+    tr_program_free(program);
+    tr_system_free(s);
+    return good;
+}
+
+static bool text_job(tr_error *err)
+{
+    Buffer buffer = {0};
+    for (int i = 0; i < 50; i++) tr_buffer_print(&buffer, "line %d of a growing text, ", i);
+    tr_buffer_number(&buffer, 0.1);
+    const bool good = !buffer.failed;
+    if (!good) tr_fail_memory(err);
+    tr_buffer_free(&buffer);
+    return good;
+}
+
+static bool file_job(tr_error *err)
+{
+    const char *path = "memory_test.out";
+    OutFile *file = tr_file_create(path, err);
+    if (file) fprintf(tr_file_stream(file), "hello\n");
+    bool good = tr_file_commit(file, err);
+    size_t length = 0;
+    char *back = tr_file_read(path, 100, &length, err);
+    good = good && back && length == 6;
+    free(back);
+    remove(path);
+    return good;
+}
+
+// ---- the sweep -----------------------------------------------------------------------------
+
+static void sweep(bool (*job)(tr_error *))
+{
+    fail_at = 0, calls = 0, living = 0;
+    tr_error fine = {0};
+    const bool works = job(&fine);
+    if (!works) fail_msg("the job fails by itself: %s", fine.text);
+    assert_int_equal(living, 0);
+    const long total = calls;
+    assert_true(total > 0);
+    for (long n = 1; n <= total; n++) {
+        fail_at = n, calls = 0, living = 0;
+        tr_error err = {0};
+        const bool good = job(&err);
+        fail_at = 0;
+        if (living != 0) fail_msg("call %ld of %ld failing leaks %ld", n, total, living);
+        if (good) continue; // a spare allocation: the job could do without
+        const bool said = err.status == TR_NO_MEMORY || strstr(err.text, strerror(ENOMEM));
+        if (!said) fail_msg("call %ld of %ld: %d %s", n, total, err.status, err.text);
+        assert_true(err.text[0]);
+    }
+}
+
+static void test_formulas(void **state) { (void)state, sweep(formulas_job); }
+static void test_matrices(void **state) { (void)state, sweep(matrix_job); }
+static void test_text(void **state) { (void)state, sweep(text_job); }
+static void test_files(void **state) { (void)state, sweep(file_job); }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

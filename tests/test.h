@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every test includes: cmocka, and a few checks of its own.
+#ifndef TR_TESTS_TEST_H
+#define TR_TESTS_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "random.h"
+
+// |a - b| <= tolerance * max(1, |a|, |b|); equal infinities and two NaNs count as close.
+static inline bool is_close(double a, double b, double tolerance)
+{
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    if (isinf(a) || isinf(b)) return a == b;
+    const double size = fmax(1, fmax(fabs(a), fabs(b)));
+    return fabs(a - b) <= tolerance * size;
+}
+
+#define assert_close(a, b, tolerance)                                                              \
+    do {                                                                                           \
+        const double close_a = (a), close_b = (b);                                                 \
+        if (!is_close(close_a, close_b, (tolerance))) {                                            \
+            print_error("%s = %.17g is not %.17g\n", #a, close_a, close_b);                        \
+            fail();                                                                                \
+        }                                                                                          \
+    } while (0)
+
+static inline bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+#endif
