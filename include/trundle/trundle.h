@@ -4,9 +4,10 @@
 // This part: expressions, formulas, derivatives, programs. A system holds named inputs and named
 // outputs in one expression graph; a program computes chosen outputs from all inputs.
 //
-// Errors. Calls take a tr_error, which may be NULL. The first error wins and later calls do nothing,
-// so a pipeline of calls is checked once at its end. NULL in, NULL out. The library never prints and
-// never exits. When memory runs out, expressions become failed ones and stay so; tr_compile reports.
+// Errors. Calls take a tr_error, which may be NULL. The first error wins and later calls do
+// nothing, so a pipeline of calls is checked once at its end. NULL in, NULL out. The library never
+// prints and never exits. When memory runs out, expressions become failed ones and stay so;
+// tr_compile reports.
 #ifndef TRUNDLE_H
 #define TRUNDLE_H
 

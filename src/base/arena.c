@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST_BLOCK = 4096 };
+enum { SMALLEST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 
 struct ArenaBlock {
     ArenaBlock *older;
@@ -19,10 +19,11 @@ static size_t aligned(size_t bytes)
     return (bytes + a - 1) / a * a;
 }
 
-// Blocks double in size, so their number stays logarithmic.
+// Blocks double in size up to a megabyte; a larger piece gets a block of its own size.
 static ArenaBlock *new_block(Arena *arena, size_t bytes)
 {
     size_t size = arena->newest ? 2 * arena->newest->size : SMALLEST_BLOCK;
+    if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
     if (size < bytes) size = bytes;
     ArenaBlock *block = malloc(sizeof *block + size);
     if (!block) return NULL;

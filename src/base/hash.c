@@ -17,7 +17,7 @@ bool tr_hash_reserve(Hash *hash, uint32_t (*hash_of)(const void *owner, uint32_t
                      const void *owner)
 {
     const uint64_t size = hash->slots ? (uint64_t)hash->mask + 1 : 0;
-    if (5 * ((uint64_t)hash->count + 1) <= 4 * size) return true;
+    if (3 * ((uint64_t)hash->count + 1) <= 2 * size) return true;
     const uint64_t grown = size ? 2 * size : 32;
     if (grown > (uint64_t)1 << 31) return false;
     uint32_t *slots = calloc(grown, sizeof *slots);

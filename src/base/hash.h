@@ -15,7 +15,7 @@ typedef struct Hash {
     uint32_t count;
 } Hash; // {0} is an empty table
 
-// Doubles the table when it is more than 4/5 full. `hash_of(owner, index)` recomputes a hash.
+// Doubles the table when it is more than 2/3 full. `hash_of(owner, index)` recomputes a hash.
 // False when memory runs out; the table is then unchanged.
 bool tr_hash_reserve(Hash *hash, uint32_t (*hash_of)(const void *owner, uint32_t index),
                      const void *owner);

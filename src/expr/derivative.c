@@ -35,8 +35,9 @@ static Expr partial(Expr y, int which, Expr d)
     const Expr a = expr_at(g, node.a), b = operands > 1 ? expr_at(g, node.b) : a;
     const Expr NONE = zero(g);
     switch ((Op)node.op) {
-#define OP(ID, name, count, form, rule, value, da, db, dc)                                         \
-    case OP_##ID: return which == 0 ? da : which == 1 ? db : dc;
+#define OP(ID, name, count, form, rule, value, da, db, dc) \
+    case OP_##ID:                                          \
+        return which == 0 ? da : which == 1 ? db : dc;
 #include "expr/op.def"
 #undef OP
     default: return NONE;
@@ -74,7 +75,8 @@ static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const E
 {
     for (size_t i = 0; i < symbol_count; i++) {
         assert(op_of(symbols[i]) == OP_SYMBOL || graph->failed);
-        if (symbols[i].id < reach->end && !is_zero(changes[i])) change[symbols[i].id] = changes[i].id;
+        if (symbols[i].id < reach->end && !is_zero(changes[i]))
+            change[symbols[i].id] = changes[i].id;
     }
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
@@ -82,9 +84,17 @@ static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const E
     }
 }
 
-static Expr change_or_zero(Graph *graph, uint32_t id)
+// The change found for `of`; a failed expression stays failed.
+static Expr change_or_zero(Graph *graph, Expr of, uint32_t id)
 {
-    return id ? expr_at(graph, id) : zero(graph);
+    return id || !of.id ? expr_at(graph, id) : zero(graph);
+}
+
+static bool has_failed_one(const Expr *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!x[i].id) return true;
+    return false;
 }
 
 void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
@@ -92,9 +102,10 @@ void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
 {
     Reach reach;
     uint32_t *change = tr_reach(graph, of, count, &reach) ? tr_reach_map(graph, &reach) : NULL;
-    if (change) sweep(graph, &reach, symbols, changes, symbol_count, change);
+    const bool ready = change && !has_failed_one(changes, symbol_count);
+    if (ready) sweep(graph, &reach, symbols, changes, symbol_count, change);
     for (size_t i = 0; i < count; i++)
-        out[i] = change ? change_or_zero(graph, change[of[i].id]) : expr_at(graph, 0);
+        out[i] = ready ? change_or_zero(graph, of[i], change[of[i].id]) : expr_at(graph, 0);
     tr_reach_free(&reach);
     free(change);
 }
@@ -142,7 +153,7 @@ void tr_reverse(Graph *graph, Expr of, const Expr *symbols, size_t symbol_count,
     }
     for (size_t i = 0; i < symbol_count; i++) {
         const bool occurs = ready && symbols[i].id < reach.end;
-        out[i] = ready ? change_or_zero(graph, occurs ? adjoint[symbols[i].id] : 0)
+        out[i] = ready ? change_or_zero(graph, of, occurs ? adjoint[symbols[i].id] : 0)
                        : expr_at(graph, 0);
     }
     tr_reach_free(&reach);
@@ -178,7 +189,7 @@ bool tr_dense_jacobian(Graph *graph, const Expr *of, size_t rows, const Expr *sy
             memset(change, 0, (size_t)reach.end * sizeof *change);
             sweep(graph, &reach, &symbols[k], &unit, 1, change);
             for (size_t i = 0; i < rows; i++)
-                dense[i * columns + k] = change_or_zero(graph, change[of[i].id]);
+                dense[i * columns + k] = change_or_zero(graph, of[i], change[of[i].id]);
         }
         free(change);
     }

@@ -2,13 +2,15 @@
 #include "expr/formula.h"
 
 #include "base/number.h"
+#include "expr/walk.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 enum {
     MAX_DEPTH = 200,      // nesting of parentheses, signs, powers, choices and function calls
-    MAX_VALUES = 1000000, // numbers and names read for one formula, functions expanded
+    MAX_VALUES = 1000000, // numbers and names read for one formula, functions expanded, and the
+                          // work of d(...): d(d(...)) may double with every d
 };
 
 // A call of a user's function that is being expanded.
@@ -35,7 +37,10 @@ static Expr parse_sign(Parser *p);
 
 // ---- characters ----------------------------------------------------------------------------
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -70,7 +75,8 @@ static size_t name_length(Text text)
     size_t at = 0;
     do {
         const size_t start = at;
-        while (at < text.length && (is_letter(text.at[at]) || (at > start && is_digit(text.at[at]))))
+        while (at < text.length &&
+               (is_letter(text.at[at]) || (at > start && is_digit(text.at[at]))))
             at++;
         if (at == start) return start ? start - 1 : 0;
     } while (at < text.length && text.at[at] == '.' && ++at);
@@ -89,7 +95,8 @@ static Place place_of(const Parser *p, size_t at)
 }
 
 // The words, after the name of the function they are about, if any.
-__attribute__((format(printf, 3, 4))) static Expr wrong(Parser *p, size_t at, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static Expr wrong(Parser *p, size_t at, const char *format,
+                                                        ...)
 {
     char words[sizeof p->err->text];
     va_list args;
@@ -99,7 +106,8 @@ __attribute__((format(printf, 3, 4))) static Expr wrong(Parser *p, size_t at, co
     if (p->call)
         tr_fail(p->err, TR_INVALID, place_of(p, at), "in function '%.*s': %s",
                 TEXT(p->call->function->name), words);
-    else tr_fail(p->err, TR_INVALID, place_of(p, at), "%s", words);
+    else
+        tr_fail(p->err, TR_INVALID, place_of(p, at), "%s", words);
     return failed(p);
 }
 
@@ -111,20 +119,29 @@ static Expr wrong_character(Parser *p, const char *wanted)
     if (length == 1 && *at > ' ' && *at < 127)
         return wrong(p, p->at, "expected %s, not '%c'", wanted, *at);
     if (length > 1)
-        return wrong(p, p->at, "expected %s, not '%.*s': formulas are written in plain ASCII", wanted,
-                     (int)length, at);
+        return wrong(p, p->at, "expected %s, not '%.*s': formulas are written in plain ASCII",
+                     wanted, (int)length, at);
     return wrong(p, p->at, "expected %s, not the byte %d", wanted, (unsigned char)*at);
+}
+
+static bool is_function(const Parser *p, Text name)
+{
+    return tr_op_called(name) != OP_FAILED || text_is(name, "d") ||
+           (p->scope->function && p->scope->function(p->scope->owner, name));
 }
 
 static Expr unknown(Parser *p, size_t at, const char *what, Text name)
 {
+    const bool calls = text_is(text_of(what), "function");
     Suggestion nearest = {.wanted = name};
     for (uint32_t i = 0; p->call && i < p->call->function->argument_count; i++)
         tr_suggest(&nearest, p->call->function->arguments[i]);
     if (p->scope->offer) p->scope->offer(p->scope->owner, &nearest);
     for (Op op = OP_SYMBOL + 1; op < OP_COUNT; op++)
         if (tr_op[op].form == FORM_CALL) tr_suggest(&nearest, text_of(tr_op[op].name));
-    if (!nearest.best.length) return wrong(p, at, "unknown %s '%.*s'", what, TEXT(name));
+    tr_suggest(&nearest, text_of(calls ? "d" : "pi"));
+    if (!nearest.best.length || (calls && !is_function(p, nearest.best)))
+        return wrong(p, at, "unknown %s '%.*s'", what, TEXT(name));
     return wrong(p, at, "unknown %s '%.*s'; did you mean '%.*s'?", what, TEXT(name),
                  TEXT(nearest.best));
 }
@@ -132,11 +149,21 @@ static Expr unknown(Parser *p, size_t at, const char *what, Text name)
 static bool enter(Parser *p)
 {
     if (++p->depth <= MAX_DEPTH) return true;
-    wrong(p, p->at, "nested more than %d deep", MAX_DEPTH);
+    peek(p); // to what is one too deep
+    wrong(p, p->at, "the formula is nested more than %d deep", MAX_DEPTH);
     return false;
 }
 
 static void leave(Parser *p) { p->depth--; }
+
+// Takes so many of the parts that one formula may have.
+static bool spend(Parser *p, size_t at, size_t parts)
+{
+    *p->values_left -= (long)parts;
+    if (*p->values_left >= 0) return true;
+    wrong(p, at, "the formula has more than %d parts", MAX_VALUES);
+    return false;
+}
 
 // ---- functions -----------------------------------------------------------------------------
 
@@ -158,7 +185,8 @@ static int parse_arguments(Parser *p, Expr *arguments)
 static bool check_count(Parser *p, size_t at, Text name, int wanted, int given)
 {
     if (given == wanted) return true;
-    wrong(p, at, "%.*s takes %d argument%s, not %d", TEXT(name), wanted, wanted == 1 ? "" : "s", given);
+    wrong(p, at, "%.*s takes %d argument%s, not %d", TEXT(name), wanted, wanted == 1 ? "" : "s",
+          given);
     return false;
 }
 
@@ -175,14 +203,27 @@ static Expr call_operation(Parser *p, size_t at, Text name, Op op, const Expr *x
     return tr_build(op, x[0], count > 1 ? x[1] : x[0], count > 2 ? x[2] : x[0]);
 }
 
+// What a walk over an expression costs, in values read.
+static size_t work_on(Expr x)
+{
+    Reach reach;
+    tr_reach(graph_of(x), &x, 1, &reach);
+    const size_t work = reach.count / 4 + x.id / 256;
+    tr_reach_free(&reach);
+    return work;
+}
+
 static Expr call_rate(Parser *p, size_t at, Text name, const Expr *x, int count)
 {
     if (!check_count(p, at, name, 1, count)) return failed(p);
     Expr rate;
     tr_error why = {0};
-    if (p->scope->rate && p->scope->rate(p->scope->owner, x[0], &rate, &why)) return rate;
+    const uint32_t before = p->graph->count;
+    if (p->scope->rate && p->scope->rate(p->scope->owner, x[0], &rate, &why))
+        return spend(p, at, p->graph->count - before + work_on(x[0])) ? rate : failed(p);
     if (why.status == TR_NO_MEMORY) return tr_fail_memory(p->err), failed(p);
-    return wrong(p, at, "%s", why.status ? why.text : "there is no motion to take d(...) along here");
+    return wrong(p, at, "%s",
+                 why.status ? why.text : "there is no motion to take d(...) along here");
 }
 
 // The body of a user's function, read with its arguments standing for the given expressions.
@@ -204,6 +245,13 @@ static Expr expand(Parser *p, size_t at, const Function *function, const Expr *x
     return y;
 }
 
+// The meaning of a name that is not a function's; it may fail with words of its own.
+static bool has_meaning(Parser *p, Text name, Expr *meaning)
+{
+    if (text_is(name, "pi")) return *meaning = number(p->graph, 3.14159265358979323846), true;
+    return p->scope->name && p->scope->name(p->scope->owner, name, meaning, p->err);
+}
+
 static Expr parse_call(Parser *p, size_t at, Text name)
 {
     Expr x[FORMULA_MAX_ARGUMENTS];
@@ -213,6 +261,9 @@ static Expr parse_call(Parser *p, size_t at, Text name)
     const bool is_rate = text_is(name, "d");
     if (!function && op == OP_FAILED && !is_rate) {
         if (text_is(name, "pow")) return wrong(p, at, "unknown function 'pow'; write a^b");
+        if (has_meaning(p, name, &x[0]))
+            return wrong(p, at, "'%.*s' is not a function; write * to multiply", TEXT(name));
+        if (has_failed(p->err)) return failed(p);
         return unknown(p, at, "function", name);
     }
     const int count = parse_arguments(p, x);
@@ -224,24 +275,16 @@ static Expr parse_call(Parser *p, size_t at, Text name)
 
 // ---- values --------------------------------------------------------------------------------
 
-static bool is_function(const Parser *p, Text name)
-{
-    return tr_op_called(name) != OP_FAILED || text_is(name, "d") ||
-           (p->scope->function && p->scope->function(p->scope->owner, name));
-}
-
 static Expr parse_name(Parser *p)
 {
     const size_t at = p->at;
-    const Text name = {p->text.at + at,
-                       name_length((Text){p->text.at + at, p->text.length - at})};
+    const Text name = {p->text.at + at, name_length((Text){p->text.at + at, p->text.length - at})};
     p->at += name.length;
     for (uint32_t i = 0; p->call && i < p->call->function->argument_count; i++)
         if (text_equal(name, p->call->function->arguments[i])) return p->call->arguments[i];
     if (accept(p, "(")) return parse_call(p, at, name);
-    if (text_is(name, "pi")) return number(p->graph, 3.14159265358979323846);
     Expr meaning;
-    if (p->scope->name && p->scope->name(p->scope->owner, name, &meaning, p->err)) return meaning;
+    if (has_meaning(p, name, &meaning)) return meaning;
     if (has_failed(p->err)) return failed(p);
     if (is_function(p, name))
         return wrong(p, at, "'%.*s' is a function: write %.*s(...)", TEXT(name), TEXT(name));
@@ -257,17 +300,17 @@ static Expr parse_number(Parser *p)
         return wrong_character(p, "a number, a name or '('");
     p->at += used;
     if (isinf(value)) return wrong(p, at, "this number is too large");
-    if (is_letter(peek_at(p, p->at)) || is_letter(peek(p)))
-        return wrong(p, p->at, "a name right after a number: write * to multiply (numbers carry no units)");
     if (peek_at(p, p->at) == '.') return wrong(p, p->at, "a second point in a number");
+    if (is_letter(peek(p)))
+        return wrong(p, p->at,
+                     "a name right after a number: write * to multiply (numbers carry no units)");
     return number(p->graph, value);
 }
 
 static Expr parse_value(Parser *p)
 {
-    if (--*p->values_left < 0)
-        return wrong(p, p->at, "the formula has more than %d parts", MAX_VALUES);
     const char c = peek(p);
+    if (!spend(p, p->at, 1)) return failed(p);
     if (is_digit(c) || c == '.') return parse_number(p);
     if (is_letter(c)) return parse_name(p);
     if (!accept(p, "(")) return wrong_character(p, "a number, a name or '('");
@@ -283,7 +326,7 @@ static Expr parse_value(Parser *p)
 static Expr raised(Expr a, Expr b)
 {
     const double n = is_number(b) ? value_of(b) : 0.3;
-    if (fabs(n) <= 1000 && n == floor(n)) return power(a, (int)n);
+    if (fabs(n) <= INT16_MAX && n == floor(n)) return power(a, (int)n);
     if (fabs(n) <= 1000 && 2 * n == floor(2 * n)) return power(e_sqrt(a), (int)(2 * n));
     return tr_build(OP_EXP, mul(b, tr_build(OP_LOG, a, a, a)), a, a);
 }
@@ -373,10 +416,20 @@ static Expr parse_binary(Parser *p, int strength)
     return has_failed(p->err) ? failed(p) : a;
 }
 
+// After the last operator: what was perhaps meant to be one.
+static void check_operator(Parser *p)
+{
+    const char c = peek(p);
+    if (has_failed(p->err)) return;
+    if (c == '=') wrong(p, p->at, "'=' does not compare; write ==");
+    if (c == '&' || c == '|') wrong(p, p->at, "'%c' is not an operator; write %c%c", c, c, c);
+}
+
 static Expr parse_choice(Parser *p)
 {
     Expr x = failed(p);
     if (enter(p)) x = parse_binary(p, OR);
+    check_operator(p);
     if (!has_failed(p->err) && accept(p, "?")) {
         const Expr yes = parse_choice(p);
         if (!has_failed(p->err) && !accept(p, ":")) wrong_character(p, "':'");
@@ -393,15 +446,18 @@ Expr tr_formula_parse(Graph *graph, const Scope *scope, Text text, Place place, 
 {
     tr_error local = {0}; // the parser asks err whether to go on, so there must be one
     long values_left = MAX_VALUES;
-    Parser p = {.graph = graph, .scope = scope, .text = text, .values_left = &values_left,
-                .place = {place.line, place.column ? place.column : 1}, .err = err ? err : &local};
+    Parser p = {.graph = graph,
+                .scope = scope,
+                .text = text,
+                .values_left = &values_left,
+                .place = {place.line, place.column ? place.column : 1},
+                .err = err ? err : &local};
     if (has_failed(p.err)) return failed(&p);
     if (at_end(&p)) return wrong(&p, 0, "the formula is empty");
     const Expr x = parse_choice(&p);
     if (has_failed(p.err)) return failed(&p);
-    if (peek(&p) == '=') return wrong(&p, p.at, "'=' does not compare; write ==");
     if (!at_end(&p)) return wrong_character(&p, "an operator");
-    if (graph->failed) tr_fail_memory(p.err);
+    if (graph->failed) return tr_fail_memory(p.err), failed(&p);
     return x;
 }
 
@@ -421,13 +477,15 @@ bool tr_formula_head(Text head, Text body, Place place, Function *function, tr_e
     const Text rest = {head.at, head.length};
     peek(&p);
     const size_t start = p.at;
-    *function = (Function){.body = body, .place = place};
-    function->name = (Text){rest.at + start, name_length((Text){rest.at + start, rest.length - start})};
+    *function = (Function){.body = body, .place = p.place};
+    function->name =
+        (Text){rest.at + start, name_length((Text){rest.at + start, rest.length - start})};
     p.at += function->name.length;
     bool good = function->name.length && accept(&p, "(");
     while (good) {
         peek(&p);
-        const Text argument = {head.at + p.at, name_length((Text){head.at + p.at, head.length - p.at})};
+        const Text argument = {head.at + p.at,
+                               name_length((Text){head.at + p.at, head.length - p.at})};
         good = argument.length && function->argument_count < FORMULA_MAX_ARGUMENTS;
         for (uint32_t i = 0; i < function->argument_count; i++)
             good = good && !text_equal(argument, function->arguments[i]);
@@ -441,6 +499,7 @@ bool tr_formula_head(Text head, Text body, Place place, Function *function, tr_e
         good = accept(&p, ",");
     }
     tr_fail(err, TR_INVALID, place_of(&p, p.at),
-            "a function is written name(a, b), with up to %d different arguments", FORMULA_MAX_ARGUMENTS);
+            "a function is written name(a, b), with up to %d different arguments",
+            FORMULA_MAX_ARGUMENTS);
     return false;
 }

@@ -20,11 +20,12 @@ Op tr_op_called(Text name)
 double tr_op_value(Op op, double a, double b, double c, int n, const Table *f)
 {
     switch (op) {
-#define OP(ID, name, operands, form, rule, value, ...)                                            \
-    case OP_##ID: return value;
+#define OP(ID, name, operands, form, rule, value, ...) \
+    case OP_##ID:                                      \
+        return value;
 #include "expr/op.def"
 #undef OP
-    default: return NAN;
+    default: return (double)NAN;
     }
     (void)b, (void)c, (void)n, (void)f; // each row uses what it needs
 }

@@ -2,8 +2,8 @@
 // Building with simplification. A rule is one line with its identity. Rules keep values to the last
 // bits their operations allow; structural zeros vanish here, by construction.
 //
-// Signs are pulled out of products and absorbed by sums, so that a - b and b - a, x*y and -x*y share
-// work. Commutative operands stand in one order: a number first, then by id.
+// Signs are pulled out of products and absorbed by sums, so that a - b and b - a, x*y and -x*y
+// share work. Commutative operands stand in one order: a number first, then by id.
 #include "expr/graph.h"
 
 #include <assert.h>
@@ -95,8 +95,8 @@ static bool pythagoras(Expr a, Expr b, Expr *p)
         const Node node = {.op = (uint16_t)other, .a = left(f).id};
         const uint32_t found = tr_graph_find(graph_of(a), node);
         Expr q;
-        if (found && divides_twice(a, f, p) &&
-            divides_twice(b, expr_at(graph_of(a), found), &q) && same(*p, q))
+        if (found && divides_twice(a, f, p) && divides_twice(b, expr_at(graph_of(a), found), &q) &&
+            same(*p, q))
             return true;
     }
     return false;
@@ -118,15 +118,15 @@ static Expr rule_add(Built *x)
     Expr y;
     order(x);
     const Expr a = x->a, b = x->b;
-    if (is_zero(a)) return b;                                             // 0 + b = b
+    if (is_zero(a)) return b;                                              // 0 + b = b
     if (is(a, OP_NEG) && is(b, OP_NEG)) return neg(add(left(a), left(b))); // -a + -b = -(a + b)
-    if (is(a, OP_NEG)) return sub(b, left(a));                            // -a + b = b - a
-    if (is(b, OP_NEG)) return sub(a, left(b));                            // a + -b = a - b
-    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)))              // m + (n + b)
+    if (is(a, OP_NEG)) return sub(b, left(a));                             // -a + b = b - a
+    if (is(b, OP_NEG)) return sub(a, left(b));                             // a + -b = a - b
+    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)))               // m + (n + b)
         return add(number(x->g, value_of(a) + value_of(left(b))), right(b));
-    if (like_terms(a, b, 1, &y)) return y;  // m a + n a = (m + n) a
-    if (pythagoras(a, b, &y)) return y;     // p sin^2 + p cos^2 = p
-    if (halves(a, b, &y)) return y;         // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
+    if (like_terms(a, b, 1, &y)) return y; // m a + n a = (m + n) a
+    if (pythagoras(a, b, &y)) return y;    // p sin^2 + p cos^2 = p
+    if (halves(a, b, &y)) return y;        // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
     return keep(x);
 }
 
@@ -134,14 +134,14 @@ static Expr rule_sub(Built *x)
 {
     Expr y;
     const Expr a = x->a, b = x->b;
-    if (is_zero(b)) return a;                                             // a - 0 = a
-    if (is_zero(a)) return neg(b);                                        // 0 - b = -b
-    if (same(a, b)) return zero(x->g);                                    // a - a = 0
-    if (is(a, OP_NEG) && is(b, OP_NEG)) return sub(left(b), left(a));     // -a - -b = b - a
-    if (is(b, OP_NEG)) return add(a, left(b));                            // a - -b = a + b
-    if (is(a, OP_NEG)) return neg(add(left(a), b));                       // -a - b = -(a + b)
-    if (is_number(b)) return add(number(x->g, -value_of(b)), a);          // a - n = -n + a
-    if (like_terms(a, b, -1, &y)) return y;                               // m a - n a = (m - n) a
+    if (is_zero(b)) return a;                                         // a - 0 = a
+    if (is_zero(a)) return neg(b);                                    // 0 - b = -b
+    if (same(a, b)) return zero(x->g);                                // a - a = 0
+    if (is(a, OP_NEG) && is(b, OP_NEG)) return sub(left(b), left(a)); // -a - -b = b - a
+    if (is(b, OP_NEG)) return add(a, left(b));                        // a - -b = a + b
+    if (is(a, OP_NEG)) return neg(add(left(a), b));                   // -a - b = -(a + b)
+    if (is_number(b)) return add(number(x->g, -value_of(b)), a);      // a - n = -n + a
+    if (like_terms(a, b, -1, &y)) return y;                           // m a - n a = (m - n) a
     const Node reverse = {.op = OP_SUB, .a = b.id, .b = a.id};
     const uint32_t found = tr_graph_find(x->g, reverse);
     if (found) // a - b = -(b - a), which exists
@@ -153,16 +153,20 @@ static Expr rule_mul(Built *x)
 {
     order(x);
     const Expr a = x->a, b = x->b;
-    if (is_zero(a)) return a;                             // 0 b = 0
-    if (is_one(a)) return b;                              // 1 b = b
-    if (is(b, OP_NEG)) return neg(mul(a, left(b)));       // a (-b) = -(a b)
-    if (is(a, OP_NEG)) return neg(mul(left(a), b));       // (-a) b = -(a b)
-    if (is_number(a) && value_of(a) < 0)                  // (-n) b = -(n b)
+    if (is_zero(a)) return a;                       // 0 b = 0
+    if (is_one(a)) return b;                        // 1 b = b
+    if (is(b, OP_NEG)) return neg(mul(a, left(b))); // a (-b) = -(a b)
+    if (is(a, OP_NEG)) return neg(mul(left(a), b)); // (-a) b = -(a b)
+    if (is_number(a) && value_of(a) < 0)            // (-n) b = -(n b)
         return neg(mul(number(x->g, -value_of(a)), b));
     Expr rest;
     const double n = factor_of(b, &rest);
     if (is_number(a) && n != 1 && is_safe(value_of(a) * n)) // m (n b) = (m n) b
         return mul(number(x->g, value_of(a) * n), rest);
+    Expr other;
+    const double m = factor_of(a, &other);
+    if (m != 1 && n != 1 && is_safe(m * n)) // (m a) (n b) = (m n) (a b)
+        return mul(number(x->g, m * n), mul(other, rest));
     if (is(a, OP_SQRT) && same(a, b)) return left(a); // sqrt(a)^2 = a
     return keep(x);
 }
@@ -170,11 +174,13 @@ static Expr rule_mul(Built *x)
 static Expr rule_div(Built *x)
 {
     const Expr a = x->a, b = x->b;
-    if (is_zero(a)) return a;                             // 0 / b = 0
-    if (is_one(b)) return a;                              // a / 1 = a
-    if (same(a, b)) return one(x->g);                     // a / a = 1
-    if (is(a, OP_NEG)) return neg(quotient(left(a), b));  // (-a) / b = -(a / b)
-    if (is(b, OP_NEG)) return neg(quotient(a, left(b)));  // a / (-b) = -(a / b)
+    if (is_zero(a)) return a;                            // 0 / b = 0
+    if (is_one(b)) return a;                             // a / 1 = a
+    if (same(a, b)) return one(x->g);                    // a / a = 1
+    if (is(a, OP_NEG)) return neg(quotient(left(a), b)); // (-a) / b = -(a / b)
+    if (is(b, OP_NEG)) return neg(quotient(a, left(b))); // a / (-b) = -(a / b)
+    if (is_number(a) && value_of(a) < 0)                 // (-n) / b = -(n / b)
+        return neg(quotient(number(x->g, -value_of(a)), b));
     int exponent;
     if (is_number(b) && fabs(frexp(value_of(b), &exponent)) == 0.5 && abs(exponent) < 1000)
         return mul(number(x->g, 1 / value_of(b)), a); // a / 2^k = 2^-k a, exactly
@@ -252,16 +258,16 @@ Expr tr_build_power(Expr a, int n)
 {
     Graph *g = graph_of(a);
     if (g->failed || !a.id) return expr_at(g, 0);
-    if (n == 0) return one(g);                                         // a^0 = 1
-    if (n == 1) return a;                                              // a^1 = a
-    if (is(a, OP_POW) && abs(n * node_of(a)->n) <= INT16_MAX)          // (a^m)^n = a^(m n)
+    if (n == 0) return one(g);                                // a^0 = 1
+    if (n == 1) return a;                                     // a^1 = a
+    if (is(a, OP_POW) && abs(n * node_of(a)->n) <= INT16_MAX) // (a^m)^n = a^(m n)
         return tr_build_power(left(a), n * node_of(a)->n);
-    if (n == 2) return mul(a, a);                                      // a^2 = a a
-    if (n == -1) return quotient(one(g), a);                           // a^-1 = 1/a
-    if (is_number(a)) return number(g, tr_power(value_of(a), n));      // exactly as evaluated
+    if (abs(n) > INT16_MAX) return mul(power(a, n / 2), power(a, n - n / 2));
+    if (n == 2) return mul(a, a);                                       // a^2 = a a
+    if (n == -1) return quotient(one(g), a);                            // a^-1 = 1/a
+    if (is_number(a)) return number(g, tr_power(value_of(a), n));       // exactly as evaluated
     if (is(a, OP_NEG) && n % 2 == 0) return tr_build_power(left(a), n); // (-a)^2m = a^2m
-    if (is(a, OP_NEG)) return neg(tr_build_power(left(a), n));         // (-a)^(2m+1) = -a^(2m+1)
-    assert(abs(n) <= INT16_MAX);
+    if (is(a, OP_NEG)) return neg(tr_build_power(left(a), n));          // (-a)^(2m+1) = -a^(2m+1)
     return expr_at(g, tr_graph_intern(g, (Node){.op = OP_POW, .n = (int16_t)n, .a = a.id}));
 }
 

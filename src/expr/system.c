@@ -33,13 +33,14 @@ static bool check_name(const System *system, Text name, tr_error *err)
     const Place nowhere = {0};
     const int length = (int)(name.length > 60 ? 60 : name.length);
     if (!tr_formula_is_name(name))
-        tr_fail(err, TR_INVALID, nowhere, "'%.*s' is not a name: letters, digits, _ and single points",
-                length, name.at);
+        tr_fail(err, TR_INVALID, nowhere,
+                "'%.*s' is not a name: letters, digits, _ and single points", length, name.at);
     else if (tr_formula_reserved(name) && !text_is(name, "t"))
         tr_fail(err, TR_INVALID, nowhere, "'%.*s' is a reserved name", length, name.at);
     else if (tr_system_find(system, name))
         tr_fail(err, TR_INVALID, nowhere, "the name '%.*s' is taken", length, name.at);
-    else return true;
+    else
+        return true;
     return false;
 }
 
@@ -67,6 +68,28 @@ static Text keep_text(System *system, Text text, tr_error *err)
     const char *kept = tr_arena_text(&system->graph->arena, text.at, text.length);
     if (!kept) tr_fail_memory(err);
     return (Text){kept, kept ? text.length : 0};
+}
+
+// Symbols are made for inputs alone, in the same order.
+Input *tr_system_input(const System *system, Expr symbol)
+{
+    return symbol.id && op_of(symbol) == OP_SYMBOL ? &system->inputs[node_of(symbol)->a] : NULL;
+}
+
+void tr_system_name(System *system, Text name, Expr meaning, tr_error *err)
+{
+    name = keep_text(system, name, err);
+    if (!has_failed(err)) enter_name(system, (Named){.name = name, .meaning = meaning}, err);
+}
+
+void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err)
+{
+    Function *function = tr_arena_alloc(&system->graph->arena, 1, sizeof *function);
+    if (!function) tr_fail_memory(err);
+    head = keep_text(system, head, err);
+    body = keep_text(system, body, err);
+    if (has_failed(err) || !tr_formula_head(head, body, place, function, err)) return;
+    enter_name(system, (Named){.name = function->name, .function = function}, err);
 }
 
 // ---- scope ---------------------------------------------------------------------------------
@@ -107,12 +130,9 @@ Scope tr_system_scope(System *system)
 // Names the first input in the reach whose rate is not known.
 static bool check_rates(const System *system, const Reach *reach, tr_error *err)
 {
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < system->input_count; i++) {
-        const Input *input = &system->inputs[i];
-        if (input->rate.id) continue;
-        for (k = 0; k < reach->count && reach->ids[k] != input->symbol.id;) k++;
-        if (k == reach->count) continue;
+    for (uint32_t k = 0; k < reach->count; k++) {
+        const Input *input = tr_system_input(system, expr_at(system->graph, reach->ids[k]));
+        if (!input || input->rate.id) continue;
         tr_fail(err, TR_INVALID, (Place){0}, "the rate of '%s' is not known here", input->name);
         return false;
     }
@@ -166,6 +186,7 @@ void tr_system_free(System *system)
     free(system->inputs);
     free(system->outputs);
     free(system->names);
+    free(system->quaternions);
     tr_hash_free(&system->name_hash);
     free(system);
 }
@@ -186,20 +207,24 @@ tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, t
     const Expr symbol = tr_symbol_new(graph, name);
     if (!symbol.id || !tr_grow((void **)&system->inputs, &system->input_capacity,
                                system->input_count + 1, sizeof *system->inputs)) {
+        graph->failed = true;
         tr_fail_memory(err);
         return nothing;
     }
     const char *kept = graph->symbols[graph->symbol_count - 1];
-    if (!enter_name(system, (Named){.name = text_of(kept), .meaning = symbol}, err)) return nothing;
-    system->inputs[system->input_count++] =
-        (Input){kept, kind, symbol, first_rate(graph, kind), value};
+    if (!enter_name(system, (Named){.name = text_of(kept), .meaning = symbol}, err)) {
+        graph->failed = true; // only memory can be lacking here, and each symbol needs its input
+        return nothing;
+    }
+    system->inputs[system->input_count++] = (Input){.name = kept,
+                                                    .kind = kind,
+                                                    .symbol = symbol,
+                                                    .rate = first_rate(graph, kind),
+                                                    .value = value};
     return symbol;
 }
 
-size_t tr_input_count(const System *system)
-{
-    return system ? system->input_count : 0;
-}
+size_t tr_input_count(const System *system) { return system ? system->input_count : 0; }
 
 const char *tr_input_name(const System *system, size_t index)
 {
@@ -209,12 +234,18 @@ const char *tr_input_name(const System *system, size_t index)
 void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
 {
     if (!system || has_failed(err)) return;
-    for (uint32_t i = 0; i < system->input_count; i++)
-        if (same(system->inputs[i].symbol, input)) {
-            system->inputs[i].rate = rate;
-            return;
-        }
-    tr_fail(err, TR_USAGE, (Place){0}, "only inputs have a rate");
+    const Graph *graph = system->graph;
+    Input *at = NULL;
+    for (uint32_t i = 0; i < system->input_count && input.graph == graph; i++)
+        if (same(system->inputs[i].symbol, input)) at = &system->inputs[i];
+    if (graph->failed)
+        tr_fail_memory(err);
+    else if (!at)
+        tr_fail(err, TR_USAGE, (Place){0}, "only inputs have a rate");
+    else if (rate.graph != graph || !rate.id)
+        tr_fail(err, TR_USAGE, (Place){0}, "the rate of '%s' is a failed expression", at->name);
+    else
+        at->rate = rate;
 }
 
 tr_expr tr_constant(System *system, double value)
@@ -229,49 +260,39 @@ tr_expr tr_formula(System *system, const char *formula, tr_error *err)
     return tr_formula_parse(system->graph, &scope, text_of(formula), (Place){1, 1}, err);
 }
 
-static void define_function(System *system, Text head, Text body, tr_error *err)
-{
-    Function *function = tr_arena_alloc(&system->graph->arena, 1, sizeof *function);
-    if (!function) tr_fail_memory(err);
-    head = keep_text(system, head, err);
-    body = keep_text(system, body, err);
-    if (has_failed(err) || !tr_formula_head(head, body, (Place){1, 1}, function, err)) return;
-    enter_name(system, (Named){.name = function->name, .function = function}, err);
-}
-
 void tr_define(System *system, const char *head, const char *formula, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!system || has_failed(err)) return;
+    if (!system || !head || has_failed(err)) return;
     if (strchr(head, '(')) {
-        define_function(system, text_of(head), text_of(formula), err);
+        tr_system_function(system, text_of(head), text_of(formula), (Place){1, 1}, err);
         return;
     }
     const Expr meaning = tr_formula(system, formula, err);
-    const Text name = keep_text(system, text_of(head), err);
-    if (!has_failed(err)) enter_name(system, (Named){.name = name, .meaning = meaning}, err);
+    if (!has_failed(err)) tr_system_name(system, text_of(head), meaning, err);
 }
 
-void tr_define_table(System *system, const char *name, const double *x, size_t nx,
-                     const double *y, size_t ny, const double *value, int degree, bool hold,
-                     tr_error *err)
+void tr_define_table(System *system, const char *name, const double *x, size_t nx, const double *y,
+                     size_t ny, const double *value, int degree, bool hold, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!system || has_failed(err)) return;
     Graph *graph = system->graph;
     if (nx > UINT32_MAX || ny > UINT32_MAX) tr_fail(err, TR_USAGE, (Place){0}, "table too large");
-    const Table *table = tr_table_through(&graph->arena, x, (uint32_t)nx, y, (uint32_t)ny, value,
-                                          degree, hold, err);
+    const Table *table =
+        tr_table_through(&graph->arena, x, (uint32_t)nx, y, (uint32_t)ny, value, degree, hold, err);
     Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
     if (!function) tr_fail_memory(err);
     const Text kept = keep_text(system, text_of(name), err);
     if (has_failed(err)) return;
     *function = (Function){.name = kept, .argument_count = y ? 2 : 1};
     function->table = tr_table_add(graph, table);
-    if (graph->failed) tr_fail_memory(err);
-    else enter_name(system, (Named){.name = kept, .function = function}, err);
+    if (graph->failed)
+        tr_fail_memory(err);
+    else
+        enter_name(system, (Named){.name = kept, .function = function}, err);
 }
 
 const Output *tr_system_output(const System *system, Text name)
@@ -281,10 +302,10 @@ const Output *tr_system_output(const System *system, Text name)
     return NULL;
 }
 
-void tr_output(System *system, const char *name, const tr_expr *values, size_t rows,
-               size_t columns, tr_error *err)
+void tr_output(System *system, const char *name, const tr_expr *values, size_t rows, size_t columns,
+               tr_error *err)
 {
-    if (!system || has_failed(err)) return;
+    if (!system || !name || has_failed(err)) return;
     const Text text = text_of(name);
     if (!tr_formula_is_name(text) || tr_system_output(system, text)) {
         tr_fail(err, TR_INVALID, (Place){0}, "the output name '%.60s' is %s", name,
@@ -294,7 +315,8 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     for (size_t i = 0; i < rows * columns; i++)
         if (values[i].graph != system->graph || !values[i].id) {
             if (system->graph->failed) tr_fail_memory(err);
-            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression", name);
+            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression",
+                    name);
             return;
         }
     if (rows > UINT16_MAX || columns > UINT16_MAX) {
@@ -311,12 +333,43 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     }
     for (size_t i = 0; i < rows * columns; i++) kept[i] = values[i];
     system->outputs[system->output_count++] =
-        (Output){kept_name, (uint32_t)rows, (uint32_t)columns, kept};
+        (Output){kept_name, (uint32_t)rows, (uint32_t)columns, kept, NULL};
+}
+
+void tr_system_column(System *system, const char *name, const char *label, Expr value,
+                      tr_error *err)
+{
+    const Text kept = keep_text(system, text_of(label), err);
+    tr_output(system, name, &value, 1, 1, err);
+    if (!has_failed(err)) system->outputs[system->output_count - 1].label = kept.at;
+}
+
+size_t tr_system_operations(System *system, const Expr *of, size_t count)
+{
+    const Graph *graph = system->graph;
+    Reach reach;
+    uint32_t *varies =
+        tr_reach(system->graph, of, count, &reach) ? tr_reach_map(system->graph, &reach) : NULL;
+    size_t operations = 0;
+    for (uint32_t k = 0; varies && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        const Node *node = &graph->nodes[id];
+        const int operands = tr_op[node->op].operands;
+        varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
+        if (operands > 0) varies[id] |= varies[node->a];
+        if (operands > 1) varies[id] |= varies[node->b];
+        if (operands > 2) varies[id] |= varies[node->c];
+        operations += operands && varies[id];
+    }
+    tr_reach_free(&reach);
+    free(varies);
+    return operations;
 }
 
 tr_expr tr_time_derivative(System *system, tr_expr of, tr_error *err)
 {
     if (!system || has_failed(err)) return (tr_expr){0};
+    if (of.graph != system->graph) return expr_at(system->graph, 0);
     tr_system_rates(system, &of, 1, &of, err);
     return of;
 }

@@ -78,7 +78,9 @@ void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from,
 {
     Reach reach;
     uint32_t *map = tr_reach(graph, of, count, &reach) ? tr_reach_map(graph, &reach) : NULL;
-    if (map) {
+    bool good = map;
+    for (size_t i = 0; i < replaced; i++) good = good && from[i].id && to[i].id;
+    if (good) {
         for (size_t i = 0; i < replaced; i++)
             if (from[i].id < reach.end) map[from[i].id] = to[i].id;
         for (uint32_t k = 0; k < reach.count; k++) {
@@ -88,7 +90,7 @@ void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from,
             map[id] = is_unchanged(&node, map) ? id : rebuild(graph, node, map).id;
         }
     }
-    for (size_t i = 0; i < count; i++) out[i] = expr_at(graph, map ? map[of[i].id] : 0);
+    for (size_t i = 0; i < count; i++) out[i] = expr_at(graph, good ? map[of[i].id] : 0);
     tr_reach_free(&reach);
     free(map);
 }

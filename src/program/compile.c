@@ -140,13 +140,15 @@ static void fuse(Compiler *c, uint32_t k)
     const bool plus = sum->code == OP_ADD;
     Instruction *product = sole(c, sum->b, OP_MUL);
     if (product) {
-        *sum = (Instruction){.code = plus ? CODE_FMA : CODE_FNMA, .a = product->a, .b = product->b, .c = sum->a};
+        *sum = (Instruction){
+            .code = plus ? CODE_FMA : CODE_FNMA, .a = product->a, .b = product->b, .c = sum->a};
         product->code = DEAD;
         return;
     }
     product = sole(c, sum->a, OP_MUL);
     if (!product) return;
-    *sum = (Instruction){.code = plus ? CODE_FMA : CODE_FMS, .a = product->a, .b = product->b, .c = sum->b};
+    *sum = (Instruction){
+        .code = plus ? CODE_FMA : CODE_FMS, .a = product->a, .b = product->b, .c = sum->b};
     product->code = DEAD;
 }
 
@@ -180,6 +182,10 @@ static void use_constant(Numbering *to, uint32_t value)
         to->constant[value & ~KIND] = ++to->constant_count;
 }
 
+// The last constants of every program, for the interpreter (schedule.c).
+enum { UNIT_COUNT = 3 };
+static const double units[UNIT_COUNT] = {1, -1, -0.0};
+
 static void number_values(Compiler *c, Numbering *to)
 {
     for (uint32_t k = 0; k < c->count; k++) {
@@ -190,6 +196,7 @@ static void number_values(Compiler *c, Numbering *to)
     }
     for (uint32_t i = 0; i < c->wanted_count; i++)
         use_constant(to, c->value_of_node[c->wanted[i].id]);
+    to->constant_count += UNIT_COUNT;
 }
 
 static bool copy_tables(const Graph *graph, Program *p)
@@ -212,6 +219,8 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
     if (!constants || !list || !outputs || !copy_tables(c->graph, p)) return false;
     for (uint32_t k = 0; k < c->constant_count; k++)
         if (to->constant[k]) constants[to->constant[k] - 1] = c->constants[k];
+    for (uint32_t i = 0; i < UNIT_COUNT; i++)
+        constants[to->constant_count - UNIT_COUNT + i] = units[i];
     for (uint32_t k = 0; k < c->count; k++) {
         Instruction i = c->list[k];
         if (i.code == DEAD) continue;
@@ -283,8 +292,10 @@ static void fix_parameters(const System *system, Compiler *c)
         from[count] = system->inputs[i].symbol;
         to[count++] = number(c->graph, system->inputs[i].value);
     }
-    if (from) tr_substitute(c->graph, c->wanted, c->wanted_count, from, to, count, c->wanted);
-    else c->failed = true;
+    if (from)
+        tr_substitute(c->graph, c->wanted, c->wanted_count, from, to, count, c->wanted);
+    else
+        c->failed = true;
     free(from);
 }
 
@@ -323,7 +334,7 @@ tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){false
 Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
-    if (!system || has_failed(err)) return NULL;
+    if (!system || !outputs || has_failed(err)) return NULL;
     Compiler c = {.graph = system->graph};
     c.wanted_count = collect(system, outputs, &c.wanted, err);
     Program *p = c.wanted_count ? calloc(1, sizeof *p) : NULL;

@@ -34,6 +34,7 @@ void tr_workspace_free(tr_workspace *workspace)
 
 void tr_evaluate(const Program *p, tr_workspace *workspace, const double *inputs, double *outputs)
 {
+    if (!p || !workspace) return;
     double *values = workspace->values;
     memcpy(values, inputs, p->input_count * sizeof *values);
     p->interpreter(p, values);

@@ -10,8 +10,19 @@
 
 Interpreter TR_INTERPRET;
 
-#define LOOP(operands, value)                                                                      \
-    for (uint32_t i = 0; i < count; i++, at += (operands)) *y++ = (value);                         \
+#define LOOP(operands, value)                                                   \
+    for (uint32_t i = 0; i < count; i++, at += (operands)) *result++ = (value); \
+    break
+
+// One load instead of three: 10 % of the time of a program (bench line "interpreter").
+#define PACKED(value)                                                                     \
+    for (uint32_t i = 0; i < count; i++, at += 2) {                                       \
+        uint64_t word;                                                                    \
+        memcpy(&word, at, sizeof word);                                                   \
+        const double x = v[word & PACKED_MASK], y = v[word >> PACKED_BITS & PACKED_MASK]; \
+        const double z = v[word >> 2 * PACKED_BITS];                                      \
+        *result++ = (value);                                                              \
+    }                                                                                     \
     break
 
 // Rows of op.def read a, b, c, n and f; here they are loads.
@@ -32,20 +43,23 @@ Interpreter TR_INTERPRET;
 void TR_INTERPRET(const Program *program, double *restrict v)
 {
     const uint32_t *at = program->runs;
-    double *y = v + program->input_count + program->constant_count;
+    double *result = v + program->input_count + program->constant_count;
     for (;;) {
         const uint32_t code = *at++, count = *at++;
         switch (code) {
-#define OP(ID, name, operands, form, rule, value, ...)                                             \
-    case OP_##ID: {                                                                                \
-        enum { stride = STRIDE_##form(operands) };                                                 \
-        LOOP(stride, value);                                                                       \
+#define OP(ID, name, operands, form, rule, value, ...) \
+    case OP_##ID: {                                    \
+        enum { stride = STRIDE_##form(operands) };     \
+        LOOP(stride, value);                           \
     }
 #include "expr/op.def"
 #undef OP
-        case CODE_FMA: LOOP(3, fma(a, b, c));
-        case CODE_FMS: LOOP(3, fma(a, b, -c));
-        case CODE_FNMA: LOOP(3, fma(-a, b, c));
+        case CODE_FMA: PACKED(fma(x, y, z));
+        case CODE_FMS: PACKED(fma(x, y, -z));
+        case CODE_FNMA: PACKED(fma(-x, y, z));
+        case CODE_FMA | WIDE: LOOP(3, fma(a, b, c));
+        case CODE_FMS | WIDE: LOOP(3, fma(a, b, -c));
+        case CODE_FNMA | WIDE: LOOP(3, fma(-a, b, c));
         default: return;
         }
     }

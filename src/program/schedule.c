@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ordering instructions into runs of equal operations for the interpreter. A run costs two
-// mispredicted branches, so few long runs beat many short ones: always take the operation with the
-// most instructions ready, and all that become ready on the way.
+// Ordering instructions into runs of equal operations for the interpreter. A run costs mispredicted
+// branches, so few long runs beat many short ones: always take the operation with the most
+// instructions ready, and all that become ready on the way.
 #include "program/interpret.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 typedef struct Schedule {
     const Program *program;
@@ -47,25 +48,64 @@ static void find_users(Schedule *s)
         }
 }
 
+// A run ends in mispredicted branches, so sums and products join the runs of multiply-adds,
+// exactly:
+//   a + b = 1 a + b,   a - b = -1 b + a,   a b = a b + -0,   -a = -1 a + -0
+static Instruction as_multiply_add(const Schedule *s, Instruction i)
+{
+    const uint32_t one = s->first - 3, minus_one = s->first - 2, minus_zero = s->first - 1;
+    switch (i.code) {
+    case OP_ADD: return (Instruction){CODE_FMA, 0, one, i.a, i.b};
+    case OP_SUB: return (Instruction){CODE_FMA, 0, minus_one, i.b, i.a};
+    case OP_MUL: return (Instruction){CODE_FMA, 0, i.a, i.b, minus_zero};
+    case OP_NEG: return (Instruction){CODE_FMA, 0, minus_one, i.a, minus_zero};
+    default: return i;
+    }
+}
+
 static void enqueue(Schedule *s, uint32_t k)
 {
-    const unsigned code = s->program->instructions[k].code;
+    const unsigned code = as_multiply_add(s, s->program->instructions[k]).code;
     s->next[k] = NONE;
-    if (s->ready[code]++) s->next[s->tail[code]] = k;
-    else s->head[code] = k;
+    if (s->ready[code]++)
+        s->next[s->tail[code]] = k;
+    else
+        s->head[code] = k;
     s->tail[code] = k;
 }
 
-static void emit(Schedule *s, uint32_t k)
+// Where an operand will stand when it is needed.
+static uint32_t place_of(const Schedule *s, uint32_t value)
 {
-    const Instruction *i = &s->program->instructions[k];
-    const int operands = code_operands(i->code);
-    for (int which = 0; which < operands; which++) {
-        const uint32_t value = operand_value(i, which);
-        s->runs[s->length++] = value < s->first ? value : s->place[value - s->first];
+    return value < s->first ? value : s->place[value - s->first];
+}
+
+static void emit_operands(Schedule *s, const Instruction *i)
+{
+    for (int which = 0; which < code_operands(i->code); which++)
+        s->runs[s->length++] = place_of(s, operand_value(i, which));
+    if (i->code == OP_TABLE1 || i->code == OP_TABLE2) {
+        s->runs[s->length++] = i->c;
+        s->runs[s->length++] = (uint32_t)i->n;
     }
-    if (i->code == OP_TABLE1 || i->code == OP_TABLE2) s->runs[s->length++] = i->c;
-    if (i->code == OP_TABLE1 || i->code == OP_TABLE2) s->runs[s->length++] = (uint32_t)i->n;
+}
+
+static void emit_packed(Schedule *s, const Instruction *i)
+{
+    uint64_t word = 0;
+    for (int which = 0; which < 3; which++)
+        word |= (uint64_t)place_of(s, operand_value(i, which)) << which * PACKED_BITS;
+    memcpy(s->runs + s->length, &word, sizeof word);
+    s->length += 2;
+}
+
+static void emit(Schedule *s, uint32_t k, bool wide)
+{
+    const Instruction i = as_multiply_add(s, s->program->instructions[k]);
+    if (i.code < OP_COUNT || wide)
+        emit_operands(s, &i);
+    else
+        emit_packed(s, &i);
 }
 
 static unsigned longest_queue(const Schedule *s)
@@ -79,14 +119,15 @@ static unsigned longest_queue(const Schedule *s)
 // All that is ready of one code, and what becomes ready by it.
 static uint32_t emit_run(Schedule *s, unsigned code, uint32_t done)
 {
-    s->runs[s->length++] = code;
+    const bool wide = code >= OP_COUNT && value_count(s->program) > PACKED_MASK;
+    s->runs[s->length++] = wide ? code | WIDE : code;
     const size_t count_at = s->length++;
     const uint32_t before = done;
     while (s->ready[code]) {
         const uint32_t k = s->head[code];
         s->head[code] = s->next[k];
         s->ready[code]--;
-        emit(s, k);
+        emit(s, k, wide);
         s->place[k] = s->first + done++;
         for (uint32_t u = s->user_start[k]; u < s->user_start[k + 1]; u++)
             if (--s->waiting[s->user[u]] == 0) enqueue(s, s->user[u]);
