@@ -121,7 +121,8 @@ static void test_differences(void **state)
                                            {"x/3", "x*(1/3)"},
                                            {"if(a, x, y)", "x"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        assert_int_not_equal(tr_formula(s, pairs[i][0], NULL).id, tr_formula(s, pairs[i][1], NULL).id);
+        assert_int_not_equal(tr_formula(s, pairs[i][0], NULL).id,
+                             tr_formula(s, pairs[i][1], NULL).id);
     // m (n x) is not folded where m n would overflow
     assert_string_equal(tr_text(s, tr_formula(s, "1e200*(1e200*x)", NULL)), "1e200*(1e200*x)");
     tr_system_free(s);
@@ -163,8 +164,8 @@ static void test_values_survive_simplification(void **state)
             if (!isfinite(plain[i]) || !(bound[i] < 1e-6 * fmax(1, fabs(plain[i])))) continue;
             compared++;
             if (!(fabs(simplified[i] - plain[i]) <= 4 * bound[i]))
-                fail_msg("seed %u, plant %u: %.17g simplified, %.17g plain, bound %g", (unsigned)seed,
-                         i, simplified[i], plain[i], bound[i]);
+                fail_msg("seed %u, plant %u: %.17g simplified, %.17g plain, bound %g",
+                         (unsigned)seed, i, simplified[i], plain[i], bound[i]);
         }
         jungle_free(&j);
     }
@@ -188,7 +189,8 @@ static void test_substitution(void **state)
                      tr_formula(s, "9 + cos(x)", NULL).id);
     const Expr numbers[] = {tr_constant(s, 2), tr_constant(s, 5)};
     double result;
-    assert_true(tr_is_constant(tr_replace(tr_formula(s, "x*y + x^3", NULL), from, numbers, 2), &result));
+    assert_true(
+        tr_is_constant(tr_replace(tr_formula(s, "x*y + x^3", NULL), from, numbers, 2), &result));
     assert_close(result, 18, 0);
     tr_system_free(s);
 }
@@ -202,7 +204,8 @@ static void test_text_reads_back(void **state)
         for (uint32_t i = 0; i < j.count; i++) {
             const char *text = tr_text(j.system, j.plants[i].expr);
             assert_non_null(text);
-            if (strchr(text, '\n') || strchr(text, '{') || strstr(text, "inf") || strstr(text, "nan"))
+            if (strchr(text, '\n') || strchr(text, '{') || strstr(text, "inf") ||
+                strstr(text, "nan"))
                 continue; // shared parts, or more than formulas can say
             tr_error err = {0};
             const Expr back = tr_formula(j.system, text, &err);

@@ -46,7 +46,8 @@ static inline double operation_error(Op op, const double x[3], const double e[3]
 }
 
 // Values and error bounds of all plants.
-static inline void jungle_values(const Jungle *j, const double *inputs, double *value, double *error)
+static inline void jungle_values(const Jungle *j, const double *inputs, double *value,
+                                 double *error)
 {
     for (uint32_t i = 0; i < j->count; i++) {
         const Plant *p = &j->plants[i];
@@ -102,8 +103,7 @@ static inline uint32_t tame(Jungle *j, Op op, uint32_t a)
     switch (op) {
     case OP_SQRT:
     case OP_LOG:
-    case OP_DIV:
-        return plant_op(j, OP_ADD, plant_number(j, 0.5), plant_op(j, OP_MUL, a, a));
+    case OP_DIV: return plant_op(j, OP_ADD, plant_number(j, 0.5), plant_op(j, OP_MUL, a, a));
     case OP_ASIN:
     case OP_ACOS: return plant_op(j, OP_MUL, plant_number(j, 0.9), plant_op(j, OP_SIN, a, a));
     case OP_EXP:
@@ -129,10 +129,14 @@ static inline uint32_t plant_random(Jungle *j)
         return plant_number(j, random_below(r, 4) ? favourites[random_below(r, 7)]
                                                   : random_between(r, -3, 3));
     if (j->smooth && !is_smooth(op)) op = OP_MUL;
-    Plant p = {.op = op, .a = random_below(r, j->count), .b = random_below(r, j->count),
+    Plant p = {.op = op,
+               .a = random_below(r, j->count),
+               .b = random_below(r, j->count),
                .c = random_below(r, j->count)};
-    if (op == OP_DIV) p.b = tame(j, op, p.b);
-    else p.a = tame(j, op, p.a);
+    if (op == OP_DIV)
+        p.b = tame(j, op, p.b);
+    else
+        p.a = tame(j, op, p.a);
     if (op == OP_POW) p.n = (int)random_below(r, 9) - 4;
     if (op == OP_POW && (p.n == 0 || p.n == 1 || p.n == 2 || p.n == -1)) p.n = 5;
     if (op == OP_POW) p.a = tame(j, OP_LOG, p.a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation failing at every n-th call, one call at a time: nothing leaks, nothing crashes, and the
-// error says so. The linker sends the library's allocations through the functions below.
+// Allocation failing at every n-th call, one call at a time: nothing leaks, nothing crashes, and
+// the error says so. The linker sends the library's allocations through the functions below.
 #include "base/file.h"
 #include "base/text.h"
 #include "expr/matrix.h"
@@ -99,7 +99,8 @@ static bool formulas_job(tr_error *err)
     const double in[] = {1, 2, 2};
     bool good = evaluate(program, in, 1 + 2 * 2 * 2 + sin(1) * sin(1), err);
     good = good && entries && count == 4 && text;
-    if (s && (!entries || !text)) tr_fail_memory(err); // they return NULL, and leave the words to us
+    if (s && (!entries || !text))
+        tr_fail_memory(err); // they return NULL, and leave the words to us
     tr_program_free(program);
     tr_system_free(s);
     return good;

@@ -26,13 +26,13 @@ static inline bool is_close(double a, double b, double tolerance)
     return fabs(a - b) <= tolerance * size;
 }
 
-#define assert_close(a, b, tolerance)                                                              \
-    do {                                                                                           \
-        const double close_a = (a), close_b = (b);                                                 \
-        if (!is_close(close_a, close_b, (tolerance))) {                                            \
-            print_error("%s = %.17g is not %.17g\n", #a, close_a, close_b);                        \
-            fail();                                                                                \
-        }                                                                                          \
+#define assert_close(a, b, tolerance)                                       \
+    do {                                                                    \
+        const double close_a = (a), close_b = (b);                          \
+        if (!is_close(close_a, close_b, (tolerance))) {                     \
+            print_error("%s = %.17g is not %.17g\n", #a, close_a, close_b); \
+            fail();                                                         \
+        }                                                                   \
     } while (0)
 
 static inline bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }

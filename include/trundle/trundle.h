@@ -36,6 +36,16 @@ typedef struct tr_error {
     char text[500];   // one sentence for the person who wrote the input
 } tr_error;           // start from {0}
 
+// ---- small things --------------------------------------------------------------------------
+
+const char *tr_version(void);
+// A decimal number, whatever the locale; false when the text is anything else.
+bool tr_read_number(const char *text, double *value);
+// The candidate that was probably meant, or NULL.
+const char *tr_nearest(const char *wanted, const char *const *candidates, size_t count);
+// A new or regular file appears complete or not at all; "-" is standard output.
+bool tr_write_text(const char *path, const char *text, tr_error *err);
+
 // ---- expressions ---------------------------------------------------------------------------
 
 typedef struct tr_graph tr_graph;
@@ -165,6 +175,69 @@ void tr_workspace_free(tr_workspace *workspace);
 // Computes the outputs. Never allocates, never fails.
 void tr_evaluate(const tr_program *program, tr_workspace *workspace, const double *inputs,
                  double *outputs);
+
+// ---- models --------------------------------------------------------------------------------
+
+// What a model file says, before any of it is understood.
+typedef struct tr_model tr_model;
+
+tr_model *tr_model_read(const char *path, tr_error *err);  // a file
+tr_model *tr_model_parse(const char *text, tr_error *err); // the text of a file
+tr_model *tr_model_new(tr_error *err);                     // nothing yet
+void tr_model_free(tr_model *model);
+
+// Sets one field, in place of what it was: "bodies/frame/joint/type", "parameters/w",
+// "initial/d(roll)", "roles/steer/torque". Bodies and other things that are not there yet are made.
+void tr_model_set(tr_model *model, const char *path, const char *value, tr_error *err);
+
+// A parameter or input that is given another formula.
+typedef struct tr_setting {
+    const char *name, *formula;
+} tr_setting;
+
+typedef struct tr_derive_options {
+    const char *case_name;      // NULL: the first case, if there is one
+    const tr_setting *settings; // they win over the case, and the case over the model
+    size_t setting_count;
+} tr_derive_options;
+tr_derive_options tr_derive_defaults(void);
+
+// The equations of motion of a model. The model may be freed afterwards.
+tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
+
+// ---- running -------------------------------------------------------------------------------
+
+// What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free.
+char *tr_check_text(tr_system *system, bool json, tr_error *err);
+char *tr_derive_text(tr_system *system, bool json, tr_error *err);
+char *tr_eval_text(tr_system *system, bool json, tr_error *err); // at the initial instant
+void tr_text_free(char *text);
+
+typedef struct tr_simulate_options {
+    double end, every;  // rows at 0, every, ..., end [s]
+    const char *method; // erk, rk4, pece, lie, euler
+    double step;        // of methods with a fixed step [s]
+    double rtol, atol;  // of adaptive methods
+    const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
+    // Called now and then with the time reached; false stops the run, which is then interrupted.
+    bool (*progress)(void *owner, double t, double end);
+    void *owner;
+} tr_simulate_options;
+tr_simulate_options tr_simulate_defaults(const tr_system *system); // what the model's case says
+
+typedef struct tr_summary {
+    double t; // reached [s]
+    size_t rows, steps, failed_steps, evaluations;
+    double energy_error;   // worst |E - E0 - work|, relative to the largest energy met
+    double position_error; // worst residual of the positions at a row
+    double seconds;        // it took
+    bool interrupted;
+} tr_summary;
+
+// Simulates from the initial state. The recorded file is complete up to the time reached also when
+// the run fails or is interrupted; beside it, a .json file says how it went.
+bool tr_simulate(tr_system *system, const tr_simulate_options *options, tr_summary *summary,
+                 tr_error *err);
 
 #ifdef __cplusplus
 }

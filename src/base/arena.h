@@ -12,9 +12,10 @@ typedef struct ArenaBlock ArenaBlock;
 typedef struct Arena {
     ArenaBlock *newest;
     size_t bytes; // obtained from the system so far
-} Arena; // {0} is an empty arena
+} Arena;          // {0} is an empty arena
 
-// Zeroed memory for `count` things of `size` bytes, aligned for any type; NULL when memory runs out.
+// Zeroed memory for `count` things of `size` bytes, aligned for any type; NULL when memory runs
+// out.
 void *tr_arena_alloc(Arena *arena, size_t count, size_t size);
 
 // A copy of the `length` characters at `text`, with a terminating zero; NULL when memory runs out.
@@ -22,8 +23,8 @@ char *tr_arena_text(Arena *arena, const char *text, size_t length);
 
 void tr_arena_free(Arena *arena);
 
-// Room for at least `needed` elements in the array `*at`, growing by a quarter; false, and the array
-// unchanged, when memory runs out. For arrays that live outside arenas.
+// Room for at least `needed` elements in the array `*at`, growing by a quarter; false, and the
+// array unchanged, when memory runs out. For arrays that live outside arenas.
 int tr_grow(void **at, uint32_t *capacity, uint32_t needed, size_t size);
 
 #endif

@@ -14,8 +14,8 @@ void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
 // out[k] = d(of)/d(symbols[k])
 void tr_reverse(Graph *graph, Expr of, const Expr *symbols, size_t symbol_count, Expr *out);
 
-// dense[i * columns + k] = d(of[i])/d(symbols[k]), by columns (forward) or by rows (reverse), whichever
-// are fewer. False, and the graph failed, when memory runs out.
+// dense[i * columns + k] = d(of[i])/d(symbols[k]), by columns (forward) or by rows (reverse),
+// whichever are fewer. False, and the graph failed, when memory runs out.
 bool tr_dense_jacobian(Graph *graph, const Expr *of, size_t rows, const Expr *symbols,
                        size_t columns, Expr *dense);
 

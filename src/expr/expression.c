@@ -76,7 +76,8 @@ const tr_entry *tr_jacobian(System *system, const Expr *of, size_t rows, const E
         if (of[i].graph != system->graph) return NULL;
     for (size_t i = 0; i < columns; i++)
         if (inputs[i].graph != system->graph || op_of(inputs[i]) != OP_SYMBOL) return NULL;
-    return tr_sparse_jacobian(system->graph, &system->graph->arena, of, rows, inputs, columns, count);
+    return tr_sparse_jacobian(system->graph, &system->graph->arena, of, rows, inputs, columns,
+                              count);
 }
 
 Expr tr_replace(Expr of, const Expr *from, const Expr *to, size_t count)

@@ -45,7 +45,8 @@ uint32_t tr_graph_intern(Graph *graph, Node node);
 uint32_t tr_graph_find(const Graph *graph, Node node);
 
 Expr tr_symbol_new(Graph *graph, const char *name);
-uint32_t tr_table_add(Graph *graph, const Table *table); // its index; the table must outlive the graph
+uint32_t tr_table_add(Graph *graph,
+                      const Table *table); // its index; the table must outlive the graph
 
 // The operation on these operands, simplified. Unused operands are ignored.
 Expr tr_build(Op op, Expr a, Expr b, Expr c);
@@ -79,7 +80,6 @@ Expr tr_number_node(Graph *graph, double value);
 static inline Expr number(Graph *graph, double value) { return tr_number_node(graph, value); }
 static inline Expr zero(Graph *graph) { return number(graph, 0); }
 static inline Expr one(Graph *graph) { return number(graph, 1); }
-
 
 static inline Expr add(Expr a, Expr b) { return tr_build(OP_ADD, a, b, a); }
 static inline Expr sub(Expr a, Expr b) { return tr_build(OP_SUB, a, b, a); }

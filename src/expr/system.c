@@ -332,8 +332,8 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
         return;
     }
     for (size_t i = 0; i < rows * columns; i++) kept[i] = values[i];
-    system->outputs[system->output_count++] =
-        (Output){kept_name, (uint32_t)rows, (uint32_t)columns, kept, NULL};
+    system->outputs[system->output_count++] = (Output){
+        .name = kept_name, .rows = (uint32_t)rows, .columns = (uint32_t)columns, .values = kept};
 }
 
 void tr_system_column(System *system, const char *name, const char *label, Expr value,

@@ -17,14 +17,16 @@ typedef struct Input {
     Expr definition; // of t and other inputs, for one that is driven; else id 0. Programs use it
     double value;    // where programs fix it
     bool is_base;    // a velocity of a base
+    bool is_given;   // `initial` gives it by name, so there is nothing to solve
     uint8_t drive;   // of a velocity: what drives it, see Drive
 } Input;
 
 typedef struct Output {
     const char *name;
     uint32_t rows, columns;
-    const Expr *values; // by rows
-    const char *label;  // of the column it is recorded under; NULL when it is not recorded
+    const Expr *values;       // by rows
+    const char *label;        // of the column it is recorded under; NULL when it is not recorded
+    const char *const *notes; // what each row is about, for messages; may be NULL
 } Output;
 
 // A name that formulas know: an input's symbol, a definition, or a function.
@@ -51,6 +53,13 @@ struct tr_system {
     } * quaternions;
     uint32_t quaternion_count, quaternion_capacity;
     uint32_t body_count;
+    struct Plan { // what the case says about running
+        double end, every, step;
+        double rtol, atol;
+        const char *method;
+    } plan;
+    const char *title; // the model's name
+    double seconds;    // that deriving it took
 };
 
 const Named *tr_system_find(const System *system, Text name);

@@ -14,8 +14,10 @@ static uint32_t piece_at(const TableAxis *axis, double x)
     uint32_t low = 0, high = axis->pieces;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        if (x < axis->knot[middle]) high = middle;
-        else low = middle;
+        if (x < axis->knot[middle])
+            high = middle;
+        else
+            low = middle;
     }
     return low;
 }
@@ -153,8 +155,8 @@ static bool check_axis(const char *name, const double *x, uint32_t n, tr_error *
 {
     for (uint32_t i = 0; i < n; i++)
         if (!isfinite(x[i]) || (i && !(x[i] > x[i - 1]))) {
-            tr_fail(err, TR_INVALID, (Place){0}, "table: %s must be finite and increase, entry %u does not",
-                    name, i + 1);
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "table: %s must be finite and increase, entry %u does not", name, i + 1);
             return false;
         }
     return true;
@@ -168,7 +170,8 @@ static bool check_points(const double *x, uint32_t nx, const double *y, uint32_t
         return false;
     }
     if (nx < 2 || ny < 1 || (y && ny < 2) || (!y && ny != 1)) {
-        tr_fail(err, TR_INVALID, (Place){0}, "table: at least two points are needed along each axis");
+        tr_fail(err, TR_INVALID, (Place){0},
+                "table: at least two points are needed along each axis");
         return false;
     }
     if (!check_axis("x", x, nx, err) || (y && !check_axis("y", y, ny, err))) return false;

@@ -34,10 +34,10 @@ static inline int table_order_along(int order, int axis) { return order >> (4 * 
 // The derivative of the given order at (x, y).
 double tr_table_value(const Table *table, double x, double y, int order);
 
-// A table through z[i * ny + j] at (x[i], y[j]): degree 1 joins the points by straight lines, degree
-// 3 is the spline with continuous second derivative and no knot next to the ends, so it reproduces
-// cubic polynomials. For one variable y is NULL and ny is 1. NULL, and an error, when the points do
-// not increase, are not finite, or are too few.
+// A table through z[i * ny + j] at (x[i], y[j]): degree 1 joins the points by straight lines,
+// degree 3 is the spline with continuous second derivative and no knot next to the ends, so it
+// reproduces cubic polynomials. For one variable y is NULL and ny is 1. NULL, and an error, when
+// the points do not increase, are not finite, or are too few.
 Table *tr_table_through(Arena *arena, const double *x, uint32_t nx, const double *y, uint32_t ny,
                         const double *z, int degree, bool hold, tr_error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as text. Parts that are used more than once, or nested too deep to read, get a line of
-// their own, so a graph never becomes an exponentially long formula.
+// Expressions as text. Parts that are used more than once, or nested too deep to read, get a line
+// of their own, so a graph never becomes an exponentially long formula.
 #include "base/number.h"
 #include "expr/system.h"
 #include "expr/walk.h"
@@ -13,7 +13,7 @@ typedef struct Writer {
     const System *system;
     const Graph *graph;
     Buffer text;
-    uint32_t *line;  // by id: the number of the line that defines it, 0 when written in place
+    uint32_t *line; // by id: the number of the line that defines it, 0 when written in place
     uint32_t lines;
 } Writer;
 
@@ -84,8 +84,10 @@ static void write_table_name(Writer *w, const Node *node)
 static void write_call(Writer *w, uint32_t id)
 {
     const Node *node = &w->graph->nodes[id];
-    if (tr_op[node->op].form == FORM_TABLE) write_table_name(w, node);
-    else tr_buffer_print(&w->text, "%s", tr_op[node->op].name);
+    if (tr_op[node->op].form == FORM_TABLE)
+        write_table_name(w, node);
+    else
+        tr_buffer_print(&w->text, "%s", tr_op[node->op].name);
     for (int i = 0; i < operand_count(w->graph, id); i++) {
         tr_buffer_print(&w->text, i ? ", " : "(");
         write_node(w, operand_of(w->graph, id, i), FORM_LEAF);
@@ -118,12 +120,18 @@ static void write_node(Writer *w, uint32_t id, Form around)
     const bool negative = node->op == OP_NUMBER && node_value(node) < 0 && around > FORM_SUM;
     const bool brackets = w->line[id] == 0 && (negative || (form > FORM_TABLE && form < around));
     if (brackets) tr_buffer_print(&w->text, "(");
-    if (w->line[id]) write_line_name(w, w->line[id]);
-    else if (node->op == OP_NUMBER) tr_buffer_number(&w->text, node_value(node));
-    else if (node->op == OP_SYMBOL) tr_buffer_print(&w->text, "%s", w->graph->symbols[node->a]);
-    else if (form == FORM_LEAF) tr_buffer_print(&w->text, "%s", tr_op[node->op].name);
-    else if (form <= FORM_TABLE) write_call(w, id);
-    else write_operator(w, id);
+    if (w->line[id])
+        write_line_name(w, w->line[id]);
+    else if (node->op == OP_NUMBER)
+        tr_buffer_number(&w->text, node_value(node));
+    else if (node->op == OP_SYMBOL)
+        tr_buffer_print(&w->text, "%s", w->graph->symbols[node->a]);
+    else if (form == FORM_LEAF)
+        tr_buffer_print(&w->text, "%s", tr_op[node->op].name);
+    else if (form <= FORM_TABLE)
+        write_call(w, id);
+    else
+        write_operator(w, id);
     if (brackets) tr_buffer_print(&w->text, ")");
 }
 
@@ -156,8 +164,7 @@ const char *tr_text(System *system, Expr x)
     if (uses && nesting && w.line) {
         choose_lines(&w, &reach, uses, nesting);
         write_lines(&w, &reach, x.id);
-        if (!w.text.failed)
-            kept = tr_arena_text(&system->graph->arena, w.text.at, w.text.length);
+        if (!w.text.failed) kept = tr_arena_text(&system->graph->arena, w.text.at, w.text.length);
     }
     tr_buffer_free(&w.text);
     tr_reach_free(&reach);

@@ -282,20 +282,28 @@ static uint32_t collect(const System *system, const char *names, Expr **wanted, 
     return count;
 }
 
-static void fix_parameters(const System *system, Compiler *c)
+// What stands for an input in the program: nothing but itself, unless it is driven or fixed.
+static bool stands_for(const Input *input, bool fixing, Graph *graph, Expr *meaning)
+{
+    if (fixing && input->kind == TR_PARAMETER) return *meaning = number(graph, input->value), true;
+    if (fixing || !input->definition.id) return false;
+    return *meaning = input->definition, true;
+}
+
+// Driven inputs give way to their definitions, or parameters to their values.
+static void replace_inputs(const System *system, Compiler *c, bool fixing)
 {
     Expr *from = malloc((2 * (size_t)system->input_count + 1) * sizeof *from);
     Expr *to = from ? from + system->input_count : NULL;
     size_t count = 0;
     for (uint32_t i = 0; from && i < system->input_count; i++) {
-        if (system->inputs[i].kind != TR_PARAMETER) continue;
-        from[count] = system->inputs[i].symbol;
-        to[count++] = number(c->graph, system->inputs[i].value);
+        if (!stands_for(&system->inputs[i], fixing, c->graph, &to[count])) continue;
+        from[count++] = system->inputs[i].symbol;
     }
-    if (from)
-        tr_substitute(c->graph, c->wanted, c->wanted_count, from, to, count, c->wanted);
-    else
+    if (!from)
         c->failed = true;
+    else if (count)
+        tr_substitute(c->graph, c->wanted, c->wanted_count, from, to, count, c->wanted);
     free(from);
 }
 
@@ -339,7 +347,8 @@ Program *tr_compile(System *system, const char *outputs, const tr_compile_option
     c.wanted_count = collect(system, outputs, &c.wanted, err);
     Program *p = c.wanted_count ? calloc(1, sizeof *p) : NULL;
     if (p) {
-        if (options && options->fix_parameters) fix_parameters(system, &c);
+        replace_inputs(system, &c, false);
+        if (options && options->fix_parameters) replace_inputs(system, &c, true);
         compile(system, &c, p);
         p->interpreter = tr_interpreter();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program: chosen outputs of a system as a flat list of instructions in the order the graph was
-// built. Every evaluator runs this list, in this or another order that respects it, and so gives the
-// same bits: what is fused into a multiply-add is decided here, once.
+// built. Every evaluator runs this list, in this or another order that respects it, and so gives
+// the same bits: what is fused into a multiply-add is decided here, once.
 //
 // Values are numbered: first the inputs, then the constants, then one value per instruction.
 #ifndef TR_PROGRAM_PROGRAM_H
@@ -40,7 +40,10 @@ struct tr_program {
 };
 typedef struct tr_program Program;
 
-static inline int code_operands(unsigned code) { return code < OP_COUNT ? tr_op[code].operands : 3; }
+static inline int code_operands(unsigned code)
+{
+    return code < OP_COUNT ? tr_op[code].operands : 3;
+}
 
 static inline uint32_t value_count(const Program *p)
 {

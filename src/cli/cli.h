@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: what every verb shares. It includes nothing but the public header, which proves
+// that the header is enough.
+#ifndef TR_CLI_CLI_H
+#define TR_CLI_CLI_H
+
+#include <trundle/trundle.h>
+
+enum { MAX_SETTINGS = 256, EXIT_INTERRUPTED = 130 };
+
+typedef struct Options {
+    const char *model; // the path
+    const char *case_name;
+    tr_setting settings[MAX_SETTINGS];
+    size_t setting_count;
+    const char *output; // -o
+    bool json, quiet, verbose;
+    const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
+} Options;
+
+typedef struct Verb {
+    const char *name, *usage, *doc, *examples;
+    int (*run)(const Options *options);
+} Verb;
+
+int cli_check(const Options *options);
+int cli_derive(const Options *options);
+int cli_eval(const Options *options);
+int cli_simulate(const Options *options);
+
+// The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
+tr_system *cli_system(const Options *options, int *status);
+// Prints an error with the line of the file it is about; returns the exit code.
+int cli_complain(const char *path, const tr_error *err);
+// Prints a text to -o or standard output and frees it; returns the exit code.
+int cli_print(const Options *options, char *text, const tr_error *err);
+
+#endif

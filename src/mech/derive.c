@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mech/derive.h"
+
+#include "expr/derivative.h"
+#include "mech/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_VELOCITIES_FOR_M = 200 };
+
+// ---- the forest ----------------------------------------------------------------------------
+
+static void refuse_parent(Tree *tree, const Body *body)
+{
+    const Bodies *bodies = &tree->model->fields.bodies;
+    Suggestion nearest = {.wanted = body->parent.text};
+    for (uint32_t i = 0; i < bodies->count; i++) tr_suggest(&nearest, bodies->at[i].name.text);
+    if (nearest.best.at)
+        tr_fail(tree->err, TR_INVALID, body->parent.place,
+                "'%.*s' hangs from '%.*s', which is not there; did you mean '%.*s'?",
+                TEXT(body->name.text), TEXT(body->parent.text), TEXT(nearest.best));
+    else
+        tr_fail(tree->err, TR_INVALID, body->parent.place,
+                "'%.*s' hangs from '%.*s', which is not there", TEXT(body->name.text),
+                TEXT(body->parent.text));
+}
+
+static void check_body(Tree *tree, const Body *body)
+{
+    const Text name = body->name.text;
+    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
+        tr_fail(tree->err, TR_INVALID, body->name.place,
+                "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
+    else if (tr_formula_reserved(name))
+        tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
+    else if (!text_is(body->parent.text, "world") &&
+             !tr_kind_find(tr_kind_of(TYPE_BODIES), &tree->model->fields.bodies, body->parent.text))
+        refuse_parent(tree, body);
+}
+
+// Parents first, otherwise in the order of the file.
+static void sort_links(Tree *tree)
+{
+    const Bodies *bodies = &tree->model->fields.bodies;
+    bool *placed = calloc(bodies->count + 1, sizeof *placed);
+    if (!placed) tree->graph->failed = true;
+    for (uint32_t i = 0; i < bodies->count; i++) check_body(tree, &bodies->at[i]);
+    for (bool progress = true; placed && progress && !has_failed(tree->err);) {
+        progress = false;
+        for (uint32_t i = 0; i < bodies->count; i++) {
+            const Body *body = &bodies->at[i];
+            const bool on_world = text_is(body->parent.text, "world");
+            const uint32_t parent = on_world ? WORLD : tr_tree_find(tree, body->parent.text);
+            if (placed[i] || (!on_world && parent == WORLD)) continue;
+            Link *link = &tree->links[tree->link_count++];
+            *link = (Link){
+                .body = body, .parent = parent, .type = tr_joint_type(body->joint.type, tree->err)};
+            if (parent != WORLD) tree->links[parent].has_children = true;
+            placed[i] = progress = true;
+        }
+    }
+    for (uint32_t i = 0; placed && i < bodies->count && !has_failed(tree->err); i++)
+        if (!placed[i])
+            tr_fail(tree->err, TR_INVALID, bodies->at[i].parent.place,
+                    "'%.*s' hangs from itself, through its parents", TEXT(bodies->at[i].name.text));
+    free(placed);
+}
+
+// ---- coordinates ---------------------------------------------------------------------------
+
+static Expr make_input(Tree *tree, const char *name, tr_kind kind, Place place)
+{
+    tr_error why = {0};
+    const Expr symbol = tr_input(tree->system, name, kind, 0, &why);
+    if (why.status) tr_fail(tree->err, why.status, place, "%s", why.text);
+    return symbol;
+}
+
+static const char *keep(Tree *tree, const char *text)
+{
+    const char *kept = tr_arena_text(&tree->graph->arena, text, strlen(text));
+    if (!kept) tree->graph->failed = true;
+    return kept ? kept : "";
+}
+
+static void add_position(Tree *tree, Link *link, const char *name, Place place)
+{
+    tree->positions[tree->position_count++] =
+        (Coordinate){keep(tree, name), make_input(tree, name, TR_POSITION, place)};
+    link->position_count++;
+}
+
+static void add_velocity(Tree *tree, Link *link, const char *name, const char *joint, Place place)
+{
+    Graph *g = tree->graph;
+    tree->velocities[tree->velocity_count++] =
+        (Velocity){.name = keep(tree, name),
+                   .joint = keep(tree, joint),
+                   .link = (uint32_t)(link - tree->links),
+                   .symbol = make_input(tree, name, TR_VELOCITY, place),
+                   .torque = zero(g),
+                   .passive = zero(g),
+                   .acceleration = zero(g),
+                   .tau = zero(g)};
+    Input *input = tr_system_input(tree->system, tree->velocities[tree->velocity_count - 1].symbol);
+    if (input) input->is_base = link->is_base;
+    link->velocity_count++;
+}
+
+// "x y theta" -> B.x, B.y, B.theta
+static void add_parts(Tree *tree, Link *link, const char *parts, bool positions)
+{
+    char name[512];
+    const Text body = link->body->name.text;
+    for (const char *at = parts; *at;) {
+        const int length = (int)strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s.%.*s", TEXT(body), length, at);
+        if (positions)
+            add_position(tree, link, name, link->body->name.place);
+        else
+            add_velocity(tree, link, name, name, link->body->name.place);
+        at += length + (at[length] == ' ');
+    }
+}
+
+static void add_own_coordinate(Tree *tree, Link *link)
+{
+    const Joint *joint = &link->body->joint;
+    const Value own = joint->coordinate.given ? joint->coordinate : link->body->name;
+    char name[256], rate[256];
+    snprintf(name, sizeof name, "%.*s", TEXT(own.text));
+    snprintf(rate, sizeof rate, "%.*s_rate", TEXT(own.text));
+    add_position(tree, link, name, own.place);
+    add_velocity(tree, link, rate, name, own.place);
+}
+
+static void make_coordinates(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        Link *link = &tree->links[i];
+        const Joint *joint = &link->body->joint;
+        link->position = tree->position_count;
+        link->velocity = tree->velocity_count;
+        const bool single = !link->type->positions[0], fixed = text_is(joint->type.text, "fixed");
+        link->is_base =
+            link->parent == WORLD && ((!single && !fixed) || text_is(joint->base.text, "true"));
+        if (joint->coordinate.given && !single)
+            tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
+                    "a %s joint names no coordinate of its own", link->type->name);
+        if (single)
+            add_own_coordinate(tree, link);
+        else if (!fixed) {
+            add_parts(tree, link, link->type->positions, true);
+            add_parts(tree, link, link->type->velocities, false);
+        }
+    }
+}
+
+// ---- the start -----------------------------------------------------------------------------
+
+static void set_guesses(Tree *tree)
+{
+    System *s = tree->system;
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        s->inputs[s->quaternions[i].position].value = 1;
+    const Pairs *guess = &tree->model->fields.guess;
+    for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++) {
+        const Expr x = tr_tree_formula(tree, guess->at[i].key);
+        Input *input = has_failed(tree->err) ? NULL : tr_system_input(s, x);
+        if (!has_failed(tree->err) &&
+            (!input || (input->kind != TR_POSITION && input->kind != TR_VELOCITY)))
+            tr_fail(tree->err, TR_INVALID, guess->at[i].key.place,
+                    "a guess is for a coordinate or its rate");
+        const Expr value = tr_tree_formula(tree, guess->at[i].value);
+        if (has_failed(tree->err)) return;
+        input->value = tr_tree_value(tree, value);
+        if (!isfinite(input->value))
+            tr_fail(tree->err, TR_INVALID, guess->at[i].value.place,
+                    "this guess is not a finite constant");
+    }
+}
+
+static bool is_driven(Tree *tree, Expr x)
+{
+    const Input *input = op_of(x) == OP_SYMBOL ? tr_system_input(tree->system, x) : NULL;
+    return input && input->definition.id;
+}
+
+// The conditions of one kind while they are collected.
+typedef struct Conditions {
+    Expr *residuals;
+    const char **notes;
+    uint32_t count;
+} Conditions;
+
+static void add_condition(Conditions *to, Expr residual, const char *note)
+{
+    to->notes[to->count] = note;
+    to->residuals[to->count++] = residual;
+}
+
+static void output_conditions(Tree *tree, const char *name, const Conditions *c)
+{
+    tr_output(tree->system, name, c->residuals, c->count, 1, tree->err);
+    if (!has_failed(tree->err))
+        tree->system->outputs[tree->system->output_count - 1].notes = c->notes;
+}
+
+// A pair becomes a residual, key - value, of positions or of rates.
+static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, Conditions *rate)
+{
+    const Expr key = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
+    if (has_failed(tree->err)) return;
+    const Text text = pair->key.text;
+    const char *note = tr_arena_text(&tree->graph->arena, text.at, text.length);
+    const Expr residual = sub(key, value);
+    Input *input = tr_system_input(tree->system, key);
+    if (input) input->is_given = true;
+    if (is_driven(tree, key))
+        tr_fail(tree->err, TR_INVALID, pair->key.place,
+                "'%.*s' is driven by a motion, which gives its initial value", TEXT(text));
+    else if (tr_tree_uses(tree, residual, TR_VELOCITY)) add_condition(rate, residual, note);
+    else if (tr_tree_uses(tree, residual, TR_POSITION)) add_condition(position, residual, note);
+    else
+        tr_fail(tree->err, TR_INVALID, pair->key.place,
+                "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
+}
+
+static void make_initial(Tree *tree)
+{
+    const Pairs *pairs = &tree->model->fields.initial;
+    Arena *arena = &tree->graph->arena;
+    Conditions kinds[2] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        kinds[i].residuals = tr_arena_alloc(arena, pairs->count, sizeof *kinds[i].residuals);
+        kinds[i].notes = tr_arena_alloc(arena, pairs->count, sizeof *kinds[i].notes);
+        if (!kinds[i].residuals || !kinds[i].notes) {
+            tree->graph->failed = true;
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
+        sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
+    output_conditions(tree, "initial.position", &kinds[0]);
+    output_conditions(tree, "initial.rate", &kinds[1]);
+}
+
+// ---- outputs -------------------------------------------------------------------------------
+
+static void make_free_dynamics(Tree *tree)
+{
+    const uint32_t n = tree->velocity_count;
+    Expr *c = calloc(2 * (size_t)n + 1, sizeof *c), *Q = c ? c + n : NULL;
+    if (!c) {
+        tree->graph->failed = true;
+        return;
+    }
+    tr_tree_inverse(tree, NULL, true, true, false, c);
+    tr_tree_inverse(tree, NULL, false, false, true, Q); // minus what is applied
+    for (uint32_t k = 0; k < n; k++)
+        Q[k] = sub(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
+    tr_output(tree->system, "c", c, n, 1, tree->err);
+    tr_output(tree->system, "Q", Q, n, 1, tree->err);
+    if (n <= MOST_VELOCITIES_FOR_M) {
+        const Matrix M = tr_tree_mass_matrix(tree);
+        if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);
+    }
+    free(c);
+}
+
+// What motors, dampers and forces put in: all forces times velocities, but for the springs
+static Expr input_power(Tree *tree)
+{
+    Expr stored = zero(tree->graph), P = zero(tree->graph);
+    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[k];
+        P = add(P, mul(add(w->tau, w->passive), w->symbol));
+    }
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        P = add(P, power_of(tree->links[i].v, tree->links[i].applied));
+        stored = add(stored, tr_joint_potential(tree, &tree->links[i]));
+    }
+    tr_system_rates(tree->system, &stored, 1, &stored, tree->err);
+    return add(P, stored);
+}
+
+static void make_columns(Tree *tree)
+{
+    System *s = tree->system;
+    char name[600];
+    const Pairs *outputs = &tree->model->fields.outputs;
+    for (uint32_t i = 0; i < outputs->count && !has_failed(tree->err); i++) {
+        const Expr x =
+            tr_tree_formula(tree, (Value){outputs->at[i].key.text, outputs->at[i].key.place, true});
+        snprintf(name, sizeof name, "outputs.%.*s", TEXT(outputs->at[i].key.text));
+        if (!has_failed(tree->err))
+            tr_system_column(s, name, name + strlen("outputs."), x, tree->err);
+    }
+    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+        if (tree->velocities[k].drive == DRIVE_NONE) continue;
+        snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
+        tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
+    }
+    const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
+               power = input_power(tree);
+    tr_system_column(s, "kinetic", "energy.kinetic", kinetic, tree->err);
+    tr_system_column(s, "potential", "energy.potential", potential, tree->err);
+    tr_output(s, "power", &power, 1, 1, tree->err);
+}
+
+// A joint that moves no mass has no acceleration.
+static void check_masses(Tree *tree)
+{
+    Expr *mass = calloc(tree->velocity_count + 1u, sizeof *mass);
+    if (mass)
+        tr_tree_mass_along(tree, mass);
+    else
+        tree->graph->failed = true;
+    for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
+        const Velocity *w = &tree->velocities[k];
+        if (w->drive != DRIVE_MOTION && tr_tree_value(tree, mass[k]) <= 0)
+            tr_fail(tree->err, TR_INVALID, tree->links[w->link].body->name.place,
+                    "nothing that '%s' moves has mass or inertia along it, so its acceleration is "
+                    "not determined",
+                    w->joint);
+    }
+    free(mass);
+}
+
+// What the case says about running: the first in the list is the one that was chosen.
+static void make_plan(Tree *tree)
+{
+    Case plain = {0};
+    tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
+    const Cases *cases = &tree->model->fields.cases;
+    const Case *c = cases->count ? &cases->at[0] : &plain;
+    struct Plan *plan = &tree->system->plan;
+    const Value *values[] = {&c->end, &c->every, &c->step, &c->rtol, &c->atol};
+    double *numbers[] = {&plan->end, &plan->every, &plan->step, &plan->rtol, &plan->atol};
+    const char *const names[] = {"end", "every", "step", "rtol", "atol"};
+    for (int i = 0; i < 5 && !has_failed(tree->err); i++) {
+        *numbers[i] = tr_tree_value(tree, tr_tree_formula(tree, *values[i]));
+        if (!has_failed(tree->err) && (!isfinite(*numbers[i]) || *numbers[i] < 0 || (*numbers[i] == 0 && i > 0 && i < 4)))
+            tr_fail(tree->err, TR_INVALID, values[i]->place, "'%s' must be a positive constant", names[i]);
+    }
+    plan->method = tr_arena_text(&tree->graph->arena, c->method.text.at, c->method.text.length);
+    const Text title = tree->model->fields.name.text;
+    tree->system->title = tr_arena_text(&tree->graph->arena, title.at, title.length);
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
+static bool make_tree(Tree *tree)
+{
+    const uint32_t bodies = tree->model->fields.bodies.count;
+    Arena *arena = &tree->graph->arena;
+    tree->links = tr_arena_alloc(arena, bodies, sizeof *tree->links);
+    tree->positions =
+        tr_arena_alloc(arena, (size_t)bodies * MAX_POSITIONS, sizeof *tree->positions);
+    tree->velocities = tr_arena_alloc(arena, (size_t)bodies * MAX_DOF, sizeof *tree->velocities);
+    tree->parameter_state =
+        tr_arena_alloc(arena, tree->model->fields.parameters.count + 1u, sizeof(int));
+    tree->output_state = tr_arena_alloc(arena, tree->model->fields.outputs.count + 1u, sizeof(int));
+    return tree->links && tree->positions && tree->velocities && tree->parameter_state &&
+           tree->output_state;
+}
+
+static void build(Tree *tree)
+{
+    tr_tree_parameters(tree);
+    sort_links(tree);
+    if (!has_failed(tree->err)) make_coordinates(tree);
+    if (!has_failed(tree->err)) tr_tree_joints(tree);
+    if (!has_failed(tree->err)) tr_tree_inertias(tree);
+    tree->constants_only = false;
+    if (has_failed(tree->err)) return;
+    tr_tree_velocities(tree);
+    tr_tree_roles(tree);
+    tr_tree_hold(tree);
+    if (!has_failed(tree->err)) tr_tree_forces(tree);
+    if (has_failed(tree->err)) return;
+    check_masses(tree);
+    tr_tree_forward(tree);
+    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[k];
+        tr_rate_set(tree->system, w->symbol, w->acceleration, tree->err);
+        Input *input = tr_system_input(tree->system, w->symbol);
+        if (input) input->drive = (uint8_t)w->drive;
+    }
+    make_free_dynamics(tree);
+    make_columns(tree);
+    set_guesses(tree);
+    make_initial(tree);
+    make_plan(tree);
+}
+
+void tr_mech_derive(const Model *model, System *system, tr_error *err)
+{
+    if (has_failed(err)) return;
+    Tree tree = {.model = model, .system = system, .graph = system->graph, .err = err};
+    system->body_count = model->fields.bodies.count;
+    if (!model->fields.bodies.count)
+        tr_fail(err, TR_INVALID, (Place){1, 1}, "the model has no bodies");
+    else if (make_tree(&tree))
+        build(&tree);
+    else
+        tr_fail_memory(err);
+    free(tree.value);
+    if (system->graph->failed) tr_fail_memory(err);
+}

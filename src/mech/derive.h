@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The physics: model -> system.
+#ifndef TR_MECH_DERIVE_H
+#define TR_MECH_DERIVE_H
+
+#include "expr/system.h"
+#include "model/model.h"
+
+// Fills an empty system with the equations of motion of a model. Outputs:
+//   M c Q                the free dynamics M v' + c = Q [M 9, B 1]; M for up to 200 velocities
+//   kinetic potential    energies; power: what motors, dampers and forces put in
+//   initial.position     what must vanish at the start, in positions and in rates, by rows
+//   initial.rate
+// and, to be recorded: the user's outputs, tau.<joint>, energies. Rates of all positions and
+// velocities are set.
+void tr_mech_derive(const Model *model, System *system, tr_error *err);
+
+#endif

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// Newton-Euler on symbolic scalars: velocities outward, forces inward.
+//
+//   v_i = Ad v_p + S q'                                                            [M 2]
+//   a_i = Ad a_p + v_i x S q' + S q''                                              [M 4, 5]
+//   f_i = J_i a_i + v_i x* J_i v_i - applied + sum of Ad^T f_k                     [M 6, 8]
+//   tau = S . f_i
+//
+// Gravity is an acceleration of the world upwards. The frame of a carried link does not follow its
+// joint, so there S q' bends nothing: the term v x S q' is absent, and x* is taken with the frame's
+// own motion.
+//
+// Forward dynamics is built twice, by articulated inertias and by the factorised mass matrix, and
+// the one with fewer operations is kept.
+#include "mech/tree.h"
+
+#include <stdlib.h>
+
+static bool has_parent(const Link *link) { return link->parent != WORLD; }
+
+// S q' of a link's joint
+static Motion joint_motion(const Tree *tree, const Link *link)
+{
+    Motion sum = motion_zero(tree->graph);
+    for (uint32_t k = 0; k < link->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[link->velocity + k];
+        sum = motion_plus(sum, motion_scale(w->symbol, w->S));
+    }
+    return sum;
+}
+
+void tr_tree_velocities(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        Link *link = &tree->links[i];
+        const Motion parent =
+            has_parent(link) ? tree->links[link->parent].v : motion_zero(tree->graph);
+        const Motion carried = motion_into(link->X, parent);
+        link->v = motion_plus(carried, joint_motion(tree, link));
+        link->frame = link->carried ? carried : link->v;
+    }
+}
+
+// v x S q': what bends the motion on the way to this link
+static Motion bias(const Tree *tree, const Link *link)
+{
+    if (link->carried) return motion_zero(tree->graph);
+    return motion_cross(link->v, joint_motion(tree, link));
+}
+
+static Motion world_acceleration(const Tree *tree, bool gravity)
+{
+    Motion a = motion_zero(tree->graph);
+    if (gravity) a.V = flip(tree->gravity);
+    return a;
+}
+
+// J v, the fluid that moves along included
+static Wrench momentum(const Link *link, Motion v)
+{
+    const Wrench h = rigid_apply(link->inertia, v);
+    return link->has_added_mass ? wrench_plus(h, block_apply(link->added_mass, v)) : h;
+}
+
+// v x* J v, and the weight that gravity as an acceleration wrongly gives the added mass
+static Wrench gyroscopic(Tree *tree, uint32_t i, bool gravity, bool inertia)
+{
+    const Link *link = &tree->links[i];
+    Wrench f = wrench_zero(tree->graph);
+    if (inertia) f = wrench_cross(link->frame, momentum(link, link->v));
+    if (link->has_added_mass && gravity) {
+        const Vec g = apply_transposed(tr_tree_world(tree, i).R, tree->gravity);
+        f = wrench_plus(f, block_apply(link->added_mass, motion(g, vec_zero(tree->graph))));
+    }
+    return f;
+}
+
+void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool inertia, bool applied,
+                     Expr *force)
+{
+    Graph *g = tree->graph;
+    Motion *a = calloc(tree->link_count + 1, sizeof *a);
+    Wrench *f = calloc(tree->link_count + 1, sizeof *f);
+    for (uint32_t i = 0; a && f && i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        a[i] = motion_into(link->X,
+                           has_parent(link) ? a[link->parent] : world_acceleration(tree, gravity));
+        if (inertia) a[i] = motion_plus(a[i], bias(tree, link));
+        for (uint32_t k = 0; acceleration && k < link->velocity_count; k++) {
+            const uint32_t w = link->velocity + k;
+            a[i] = motion_plus(a[i], motion_scale(acceleration[w], tree->velocities[w].S));
+        }
+        f[i] = wrench_plus(momentum(link, a[i]), gyroscopic(tree, i, gravity, inertia));
+        if (applied) f[i] = wrench_minus(f[i], link->applied);
+    }
+    for (uint32_t i = tree->link_count; a && f && i-- > 0;) {
+        const Link *link = &tree->links[i];
+        for (uint32_t k = 0; k < link->velocity_count; k++)
+            force[link->velocity + k] = power_of(tree->velocities[link->velocity + k].S, f[i]);
+        if (has_parent(link))
+            f[link->parent] = wrench_plus(f[link->parent], wrench_out(link->X, f[i]));
+    }
+    if (!a || !f) g->failed = true;
+    for (uint32_t k = 0; (!a || !f) && k < tree->velocity_count; k++) force[k] = expr_at(g, 0);
+    free(a);
+    free(f);
+}
+
+Expr tr_tree_kinetic(Tree *tree)
+{
+    Expr twice = zero(tree->graph);
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        twice = add(twice, power_of(tree->links[i].v, momentum(&tree->links[i], tree->links[i].v)));
+    return mul(number(tree->graph, 0.5), twice);
+}
+
+// ---- the mass matrix -----------------------------------------------------------------------
+
+// Inertia of everything a link carries: rigid, and what fluid moves along.
+typedef struct Composite {
+    Rigid rigid;
+    Block fluid;
+    bool has_fluid;
+} Composite;
+
+static Composite *composites(Tree *tree)
+{
+    Composite *all = calloc(tree->link_count + 1, sizeof *all);
+    if (!all) tree->graph->failed = true;
+    for (uint32_t i = 0; all && i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        all[i] = (Composite){link->inertia, link->added_mass, link->has_added_mass};
+        if (!link->has_added_mass) all[i].fluid = block_zero(tree->graph);
+    }
+    for (uint32_t i = tree->link_count; all && i-- > 0;) {
+        const Link *link = &tree->links[i];
+        if (!has_parent(link)) continue;
+        Composite *above = &all[link->parent];
+        above->rigid = rigid_plus(above->rigid, rigid_out(link->X, all[i].rigid));
+        if (!all[i].has_fluid) continue;
+        above->fluid = block_plus(above->fluid, block_out(link->X, all[i].fluid));
+        above->has_fluid = true;
+    }
+    return all;
+}
+
+static Wrench composite_apply(const Composite *J, Motion a)
+{
+    const Wrench f = rigid_apply(J->rigid, a);
+    return J->has_fluid ? wrench_plus(f, block_apply(J->fluid, a)) : f;
+}
+
+void tr_tree_mass_along(Tree *tree, Expr *diagonal)
+{
+    Composite *all = composites(tree);
+    for (uint32_t k = 0; all && k < tree->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[k];
+        diagonal[k] = power_of(w->S, composite_apply(&all[w->link], w->S));
+    }
+    free(all);
+}
+
+// M_jk = S_j . J_k S_k, carried from link k to every link before it
+Matrix tr_tree_mass_matrix(Tree *tree)
+{
+    Matrix M = tr_matrix(tree->graph, tree->velocity_count, tree->velocity_count);
+    Composite *all = composites(tree);
+    for (uint32_t k = 0; all && k < tree->velocity_count; k++) {
+        uint32_t i = tree->velocities[k].link;
+        Wrench f = composite_apply(&all[i], tree->velocities[k].S);
+        for (;;) {
+            const Link *link = &tree->links[i];
+            for (uint32_t j = 0; j < link->velocity_count; j++) {
+                const uint32_t w = link->velocity + j;
+                if (i == tree->velocities[k].link && w > k) continue; // its own link: once
+                const Expr entry = power_of(tree->velocities[w].S, f);
+                set(M, w, k, entry);
+                set(M, k, w, entry);
+            }
+            if (!has_parent(link)) break;
+            f = wrench_out(link->X, f);
+            i = link->parent;
+        }
+    }
+    free(all);
+    return M;
+}
+
+// ---- forward dynamics by articulated inertias ----------------------------------------------
+
+// What a link is like to its parent: f = J a + p. The rigid part stays rigid all the way in; joints
+// that give way take squares away from `loss`.
+typedef struct Articulated {
+    Rigid rigid;
+    Block loss;
+    bool has_loss;
+    Wrench p;
+    Wrench U[MAX_DOF]; // of each joint that gives way: J S
+    Expr d[MAX_DOF];   // S . U
+    Expr u[MAX_DOF];   // its force less what p takes
+    Wrench body_p;     // p before any joint gave way
+} Articulated;
+
+static Wrench articulated_apply(const Articulated *J, Motion a)
+{
+    const Wrench f = rigid_apply(J->rigid, a);
+    return J->has_loss ? wrench_plus(f, block_apply(J->loss, a)) : f;
+}
+
+static Expr driving_force(const Velocity *w) { return add(w->torque, w->passive); }
+
+// The joint's velocities from the last to the first: a_k = a_{k-1} + S_k q_k''
+static void give_way(const Tree *tree, const Link *link, Articulated *J)
+{
+    for (uint32_t k = link->velocity_count; k-- > 0;) {
+        const Velocity *w = &tree->velocities[link->velocity + k];
+        if (w->drive == DRIVE_MOTION) { // goes where it is told: p += J S q''
+            J->p = wrench_plus(J->p, articulated_apply(J, motion_scale(w->acceleration, w->S)));
+            continue;
+        }
+        const Wrench U = articulated_apply(J, w->S);
+        const Expr d = power_of(w->S, U), u = sub(driving_force(w), power_of(w->S, J->p));
+        const Expr inverse = quotient(one(tree->graph), d);
+        J->U[k] = U, J->d[k] = d, J->u[k] = u;
+        J->p = wrench_plus(J->p, wrench_scale(mul(inverse, u), U)); // p += U u / d
+        J->loss = block_minus_square(J->loss, inverse, U);          // J -= U U^T / d
+        J->has_loss = true;
+    }
+}
+
+static void pass_inward(const Tree *tree, const Link *link, Articulated *J, Articulated *parent)
+{
+    J->p = wrench_plus(J->p, articulated_apply(J, bias(tree, link)));
+    parent->rigid = rigid_plus(parent->rigid, rigid_out(link->X, J->rigid));
+    if (J->has_loss) parent->loss = block_plus(parent->loss, block_out(link->X, J->loss));
+    parent->has_loss = parent->has_loss || J->has_loss;
+    parent->p = wrench_plus(parent->p, wrench_out(link->X, J->p));
+}
+
+// q_k'' = (u_k - U_k . a_{k-1}) / d_k, from the first velocity to the last
+static Motion pass_outward(const Tree *tree, const Link *link, const Articulated *J, Motion a,
+                           Expr *q)
+{
+    for (uint32_t k = 0; k < link->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[link->velocity + k];
+        if (w->drive == DRIVE_MOTION)
+            q[link->velocity + k] = w->acceleration;
+        else
+            q[link->velocity + k] = quotient(sub(J->u[k], power_of(a, J->U[k])), J->d[k]);
+        a = motion_plus(a, motion_scale(q[link->velocity + k], w->S));
+    }
+    return a;
+}
+
+static bool by_articulated_inertias(Tree *tree, Expr *q)
+{
+    Articulated *J = calloc(tree->link_count + 1, sizeof *J);
+    Motion *a = calloc(tree->link_count + 1, sizeof *a);
+    const bool good = J && a;
+    for (uint32_t i = 0; good && i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        J[i].rigid = link->inertia;
+        J[i].loss = link->has_added_mass ? link->added_mass : block_zero(tree->graph);
+        J[i].has_loss = link->has_added_mass;
+        J[i].p = wrench_minus(gyroscopic(tree, i, true, true), link->applied);
+    }
+    for (uint32_t i = tree->link_count; good && i-- > 0;) {
+        const Link *link = &tree->links[i];
+        give_way(tree, link, &J[i]);
+        if (has_parent(link)) pass_inward(tree, link, &J[i], &J[link->parent]);
+    }
+    for (uint32_t i = 0; good && i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        a[i] = motion_into(link->X,
+                           has_parent(link) ? a[link->parent] : world_acceleration(tree, true));
+        a[i] = pass_outward(tree, link, &J[i], motion_plus(a[i], bias(tree, link)), q);
+    }
+    free(J);
+    free(a);
+    return good;
+}
+
+// ---- forward dynamics by the mass matrix ---------------------------------------------------
+
+// The velocity that velocity k hangs from, among those that are not driven; WORLD at the base.
+static uint32_t before(const Tree *tree, uint32_t k)
+{
+    uint32_t i = tree->velocities[k].link;
+    for (;;) {
+        const Link *link = &tree->links[i];
+        const uint32_t end =
+            tree->velocities[k].link == i ? k : link->velocity + link->velocity_count;
+        for (uint32_t w = end; w-- > link->velocity;)
+            if (tree->velocities[w].drive != DRIVE_MOTION) return w;
+        if (!has_parent(link)) return WORLD;
+        i = link->parent;
+    }
+}
+
+// M = L^T D L from the tips to the base, which fills nothing in; L below, D on the diagonal
+static void factorise(const Tree *tree, Matrix M)
+{
+    for (uint32_t k = tree->velocity_count; k-- > 0;) {
+        if (tree->velocities[k].drive == DRIVE_MOTION) continue;
+        for (uint32_t i = before(tree, k); i != WORLD; i = before(tree, i)) {
+            const Expr l = quotient(get(M, k, i), get(M, k, k));
+            for (uint32_t j = i; j != WORLD; j = before(tree, j))
+                set(M, i, j, sub(get(M, i, j), mul(l, get(M, k, j))));
+            set(M, k, i, l);
+        }
+    }
+}
+
+static bool by_mass_matrix(Tree *tree, Expr *q)
+{
+    const uint32_t n = tree->velocity_count;
+    Expr *known = calloc(n + 1, sizeof *known);
+    if (!known) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const Velocity *w = &tree->velocities[k];
+        known[k] = w->drive == DRIVE_MOTION ? w->acceleration : zero(tree->graph);
+    }
+    tr_tree_inverse(tree, known, true, true, true,
+                    q); // c + M a of what is driven, less what is applied
+    Matrix M = tr_tree_mass_matrix(tree);
+    factorise(tree, M);
+    for (uint32_t k = 0; k < n; k++) q[k] = sub(driving_force(&tree->velocities[k]), q[k]);
+    for (uint32_t k = n; k-- > 0;) { // L^T
+        if (tree->velocities[k].drive == DRIVE_MOTION) continue;
+        for (uint32_t i = before(tree, k); i != WORLD; i = before(tree, i))
+            q[i] = sub(q[i], mul(get(M, k, i), q[k]));
+    }
+    for (uint32_t k = 0; k < n; k++) { // D, L
+        if (tree->velocities[k].drive == DRIVE_MOTION) continue;
+        q[k] = quotient(q[k], get(M, k, k));
+        for (uint32_t i = before(tree, k); i != WORLD; i = before(tree, i))
+            q[k] = sub(q[k], mul(get(M, k, i), q[i]));
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if (tree->velocities[k].drive == DRIVE_MOTION) q[k] = known[k];
+    free(known);
+    return true;
+}
+
+// Entries that the mass matrix of the tree has; its factorisation grows like their number times the
+// depth, so it is not worth trying for deep trees.
+static uint32_t deepest(const Tree *tree)
+{
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+        uint32_t depth = 0;
+        for (uint32_t i = k; i != WORLD && depth <= 40; i = before(tree, i)) depth++;
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+// Torques of motion-driven joints: what inverse dynamics asks for, less springs and the like [B 27]
+static void find_torques(Tree *tree, const Expr *q)
+{
+    bool any = false;
+    Expr *force = calloc(tree->velocity_count + 1, sizeof *force);
+    for (uint32_t k = 0; k < tree->velocity_count; k++)
+        any = any || tree->velocities[k].drive == DRIVE_MOTION;
+    if (!force)
+        tree->graph->failed = true;
+    else if (any)
+        tr_tree_inverse(tree, q, true, true, true, force);
+    for (uint32_t k = 0; force && k < tree->velocity_count; k++) {
+        Velocity *w = &tree->velocities[k];
+        w->tau = w->drive == DRIVE_MOTION ? sub(force[k], w->passive) : w->torque;
+    }
+    free(force);
+}
+
+void tr_tree_forward(Tree *tree)
+{
+    const uint32_t n = tree->velocity_count;
+    Expr *q = calloc(2 * (size_t)n + 1, sizeof *q), *other = q ? q + n : NULL;
+    bool good = q && by_articulated_inertias(tree, q);
+    if (good && deepest(tree) <= 40) {
+        good = by_mass_matrix(tree, other);
+        if (good && !tree->graph->failed &&
+            tr_system_operations(tree->system, other, n) < tr_system_operations(tree->system, q, n))
+            memcpy(q, other, n * sizeof *q);
+    }
+    if (good)
+        find_torques(tree, q);
+    else
+        tree->graph->failed = true;
+    for (uint32_t k = 0; good && k < n; k++) tree->velocities[k].acceleration = q[k];
+    free(q);
+}

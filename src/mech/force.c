@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// What drives the joints, and what pulls at the bodies.
+//
+// Springs, dampers, potentials U(q) and dissipation functions D(q, v) stand on joints and work
+// under every role [B 21]:   Q = -stiffness (q - rest) - damping q' - N^T dU/dq - dD/dv,   q' = N
+// v.
+#include "expr/derivative.h"
+#include "mech/tree.h"
+
+#include <stdlib.h>
+
+// ---- roles ---------------------------------------------------------------------------------
+
+// The joint that a role names: by its coordinate, or by its body when it has several.
+static Link *joint_called(Tree *tree, Text name)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        Link *link = &tree->links[i];
+        if (!link->velocity_count) continue;
+        if (link->velocity_count == 1 && text_is(name, tree->velocities[link->velocity].joint))
+            return link;
+        if (text_equal(name, link->body->name.text)) return link;
+    }
+    return NULL;
+}
+
+static void refuse_joint(Tree *tree, Value name)
+{
+    Suggestion nearest = {.wanted = name.text};
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        if (link->velocity_count == 1)
+            tr_suggest(&nearest, text_of(tree->velocities[link->velocity].joint));
+        else if (link->velocity_count)
+            tr_suggest(&nearest, link->body->name.text);
+    }
+    if (nearest.best.at)
+        tr_fail(tree->err, TR_INVALID, name.place, "there is no joint '%.*s'; did you mean '%.*s'?",
+                TEXT(name.text), TEXT(nearest.best));
+    else
+        tr_fail(tree->err, TR_INVALID, name.place, "there is no joint '%.*s'", TEXT(name.text));
+}
+
+// The part of a joint's name behind its body: "vx" of "frame.vx".
+static const char *part_of(const char *name)
+{
+    const char *point = strrchr(name, '.');
+    return point ? point + 1 : name;
+}
+
+static void refuse_part(Tree *tree, Value key, const char *kind)
+{
+    tr_fail(tree->err, TR_INVALID, key.place, "this joint has no %s '%.*s'", kind, TEXT(key.text));
+}
+
+// One formula for a joint with one velocity; else name: formula for each.
+static Velocity *velocity_part(Tree *tree, Link *link, Value key)
+{
+    if (!key.text.length)
+        return link->velocity_count == 1 ? &tree->velocities[link->velocity] : NULL;
+    for (uint32_t k = 0; k < link->velocity_count; k++)
+        if (text_is(key.text, part_of(tree->velocities[link->velocity + k].name)))
+            return &tree->velocities[link->velocity + k];
+    return NULL;
+}
+
+static void drive_by_torque(Tree *tree, Link *link, const Role *role)
+{
+    for (uint32_t i = 0; i < role->torque.count && !has_failed(tree->err); i++) {
+        const Pair *pair = &role->torque.at[i];
+        Velocity *w = velocity_part(tree, link, pair->key);
+        if (!w) {
+            if (pair->key.text.length)
+                refuse_part(tree, pair->key, "velocity");
+            else
+                tr_fail(tree->err, TR_INVALID, pair->value.place,
+                        "this joint has several velocities: write {torque: {%s: ...}}",
+                        part_of(tree->velocities[link->velocity].name));
+            return;
+        }
+        w->torque = tr_tree_formula(tree, pair->value);
+        w->drive = DRIVE_TORQUE;
+    }
+    for (uint32_t k = 0; k < link->velocity_count; k++)
+        tree->velocities[link->velocity + k].drive = DRIVE_TORQUE;
+}
+
+// ---- motion --------------------------------------------------------------------------------
+
+static void define(Tree *tree, Expr symbol, Expr definition)
+{
+    Input *input = tr_system_input(tree->system, symbol);
+    if (input) input->definition = definition;
+}
+
+static Expr rate_of(Tree *tree, Expr x)
+{
+    Expr rate;
+    tr_system_rates(tree->system, &x, 1, &rate, tree->err);
+    return rate;
+}
+
+// A motion is a formula of t, parameters and inputs: anything else moves by itself.
+static void check_motion(Tree *tree, Value value, Expr x)
+{
+    const Input *input = tr_tree_uses(tree, x, TR_POSITION);
+    if (!input) input = tr_tree_uses(tree, x, TR_VELOCITY);
+    if (input)
+        tr_fail(tree->err, TR_INVALID, value.place,
+                "a motion is a formula of t, but this one uses '%s'", input->name);
+}
+
+static void prescribe(Tree *tree, Velocity *w, Expr rate)
+{
+    w->drive = DRIVE_MOTION;
+    w->acceleration = rate_of(tree, rate);
+    define(tree, w->symbol, rate);
+}
+
+static void move_single(Tree *tree, Link *link, const Role *role)
+{
+    const Value value = role->motion.at[0].value;
+    const Expr x = tr_tree_formula(tree, value);
+    if (has_failed(tree->err)) return;
+    check_motion(tree, value, x);
+    define(tree, tree->positions[link->position].symbol, x);
+    prescribe(tree, &tree->velocities[link->velocity], rate_of(tree, x));
+}
+
+// V = R^T p', and W = 2 (qw q' - qw' q - q x q') for the unit quaternion (qw, q): from the
+// positions of the joint as functions of time.
+static void move_in_space(Tree *tree, const Link *link, const Expr *x, const Expr *rate)
+{
+    Graph *g = tree->graph;
+    Velocity *w = &tree->velocities[link->velocity];
+    const uint32_t n = link->position_count;
+    if (n == 3) { // planar
+        const Expr c = e_cos(x[2]), s = e_sin(x[2]);
+        prescribe(tree, &w[0], add(mul(c, rate[0]), mul(s, rate[1])));
+        prescribe(tree, &w[1], sub(mul(c, rate[1]), mul(s, rate[0])));
+        prescribe(tree, &w[2], rate[2]);
+        return;
+    }
+    const Vec q = vec(x[n - 3], x[n - 2], x[n - 1]),
+              dq = vec(rate[n - 3], rate[n - 2], rate[n - 1]);
+    const Vec W =
+        scale(number(g, 2), minus(minus(scale(x[n - 4], dq), scale(rate[n - 4], q)), cross(q, dq)));
+    for (int k = 0; k < 3; k++)
+        prescribe(tree, &w[link->velocity_count - 3 + (uint32_t)k], vec_at(W, k));
+    if (n == 4) return;
+    // R(q) from the joint itself, with the quaternion replaced by its motion
+    const Mat turned = mat_product(transpose(link->turn), link->X.R);
+    Expr from[4], R[9];
+    for (uint32_t k = 0; k < 4; k++) from[k] = tree->positions[link->position + n - 4 + k].symbol;
+    for (int k = 0; k < 9; k++) R[k] = tr_replace(mat_at(turned, k / 3, k % 3), from, x + n - 4, 4);
+    const Mat Rt = {{vec(R[0], R[1], R[2]), vec(R[3], R[4], R[5]), vec(R[6], R[7], R[8])}};
+    const Vec V = apply_transposed(Rt, vec(rate[0], rate[1], rate[2]));
+    for (int k = 0; k < 3; k++) prescribe(tree, &w[k], vec_at(V, k));
+}
+
+static void move_several(Tree *tree, Link *link, const Role *role)
+{
+    Graph *g = tree->graph;
+    Expr x[MAX_POSITIONS], rate[MAX_POSITIONS];
+    const uint32_t n = link->position_count;
+    for (uint32_t k = 0; k < n; k++) x[k] = number(g, n >= 4 && k == n - 4); // qw = 1, the rest 0
+    for (uint32_t i = 0; i < role->motion.count; i++) {
+        const Pair *pair = &role->motion.at[i];
+        uint32_t k = 0;
+        while (k < n && !text_is(pair->key.text, part_of(tree->positions[link->position + k].name)))
+            k++;
+        if (k == n) refuse_part(tree, pair->key, "coordinate");
+        if (has_failed(tree->err)) return;
+        x[k] = tr_tree_formula(tree, pair->value);
+        if (has_failed(tree->err)) return;
+        check_motion(tree, pair->value, x[k]);
+    }
+    if (n >= 4) { // made a unit quaternion
+        Expr square_length = zero(g);
+        for (uint32_t k = n - 4; k < n; k++) square_length = add(square_length, square(x[k]));
+        const Expr length = e_sqrt(square_length);
+        for (uint32_t k = n - 4; k < n; k++) x[k] = quotient(x[k], length);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        rate[k] = rate_of(tree, x[k]);
+        define(tree, tree->positions[link->position + k].symbol, x[k]);
+    }
+    move_in_space(tree, link, x, rate);
+}
+
+static void drive_by_motion(Tree *tree, Link *link, const Role *role)
+{
+    const bool alone = role->motion.count == 1 && !role->motion.at[0].key.text.length;
+    if (role->torque.count)
+        tr_fail(tree->err, TR_INVALID, role->name.place,
+                "'%.*s' is driven by a torque or by a motion, not by both", TEXT(role->name.text));
+    else if (link->position_count == 1 && alone)
+        move_single(tree, link, role);
+    else if (link->position_count == 1 || alone)
+        tr_fail(tree->err, TR_INVALID, role->motion.at[0].value.place,
+                link->position_count == 1
+                    ? "this joint has one coordinate: write {motion: formula}"
+                    : "this joint has several coordinates: write {motion: {%s: ...}}",
+                part_of(tree->positions[link->position].name));
+    else
+        move_several(tree, link, role);
+}
+
+void tr_tree_roles(Tree *tree)
+{
+    const Roles *roles = &tree->model->fields.roles;
+    for (uint32_t i = 0; i < roles->count && !has_failed(tree->err); i++) {
+        const Role *role = &roles->at[i];
+        Link *link = joint_called(tree, role->name.text);
+        if (!link)
+            refuse_joint(tree, role->name);
+        else if (role->motion.count)
+            drive_by_motion(tree, link, role);
+        else if (role->torque.count)
+            drive_by_torque(tree, link, role);
+    }
+}
+
+// A joint that is held keeps the position it starts with: its velocities are told to be zero.
+void tr_tree_hold(Tree *tree)
+{
+    const Cases *cases = &tree->model->fields.cases;
+    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err); i++) {
+        const Value name = cases->at[0].hold.at[i];
+        Link *link = joint_called(tree, name.text);
+        if (!link) refuse_joint(tree, name);
+        for (uint32_t k = 0; link && k < link->velocity_count; k++) {
+            tree->velocities[link->velocity + k].torque = zero(tree->graph);
+            prescribe(tree, &tree->velocities[link->velocity + k], zero(tree->graph));
+        }
+    }
+}
+
+// ---- springs and dampers -------------------------------------------------------------------
+
+// Q -= dD/dv
+static void brake(Tree *tree, Expr D)
+{
+    const uint32_t n = tree->velocity_count;
+    Expr *v = is_zero(D) ? NULL : calloc(2 * (size_t)n + 1, sizeof *v);
+    for (uint32_t k = 0; v && k < n; k++) v[k] = tree->velocities[k].symbol;
+    if (v) tr_gradient(D, v, n, v + n);
+    for (uint32_t k = 0; v && k < n; k++)
+        tree->velocities[k].passive = sub(tree->velocities[k].passive, v[n + k]);
+    if (!v && !is_zero(D)) tree->graph->failed = true;
+    free(v);
+}
+
+// Q -= N^T dU/dq: the slope of U along each velocity, q' = N v
+static void push_downhill(Tree *tree, Expr U)
+{
+    Expr rate;
+    if (is_zero(U) || !tr_system_rates(tree->system, &U, 1, &rate, tree->err)) return;
+    brake(tree, rate); // dU/dt = (N^T dU/dq) . v
+}
+
+static void check_single(Tree *tree, const Link *link, const Value *field, const char *name)
+{
+    if (field->given && link->velocity_count != 1)
+        tr_fail(tree->err, TR_INVALID, field->place,
+                "'%s' needs a joint with one coordinate; use %s here", name,
+                field == &link->body->joint.damping ? "dissipation" : "potential");
+}
+
+// The energy of a joint's spring and potential
+Expr tr_joint_potential(Tree *tree, const Link *link)
+{
+    const Joint *joint = &link->body->joint;
+    Expr U = tr_tree_formula(tree, joint->potential);
+    if (link->velocity_count == 1) {
+        const Expr stretch =
+            sub(tree->positions[link->position].symbol, tr_tree_formula(tree, joint->rest));
+        const Expr half = mul(number(tree->graph, 0.5), tr_tree_formula(tree, joint->stiffness));
+        U = add(U, mul(half, square(stretch)));
+    }
+    return U;
+}
+
+static void make_springs(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        const Link *link = &tree->links[i];
+        const Joint *joint = &link->body->joint;
+        check_single(tree, link, &joint->stiffness, "stiffness");
+        check_single(tree, link, &joint->rest, "rest");
+        check_single(tree, link, &joint->damping, "damping");
+        push_downhill(tree, tr_tree_formula(tree, joint->potential));
+        brake(tree, tr_tree_formula(tree, joint->dissipation));
+        if (link->velocity_count != 1 || has_failed(tree->err)) continue;
+        Velocity *w = &tree->velocities[link->velocity];
+        const Expr stretch =
+            sub(tree->positions[link->position].symbol, tr_tree_formula(tree, joint->rest));
+        w->passive = sub(w->passive, mul(tr_tree_formula(tree, joint->stiffness), stretch));
+        w->passive = sub(w->passive, mul(tr_tree_formula(tree, joint->damping), w->symbol));
+    }
+}
+
+// ---- forces on bodies ----------------------------------------------------------------------
+
+static uint32_t body_called(Tree *tree, Value name)
+{
+    const uint32_t i = tr_tree_find(tree, name.text);
+    if (i != WORLD || text_is(name.text, "world")) return i;
+    Suggestion nearest = {.wanted = name.text};
+    for (uint32_t k = 0; k < tree->link_count; k++)
+        tr_suggest(&nearest, tree->links[k].body->name.text);
+    if (nearest.best.at)
+        tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'; did you mean '%.*s'?",
+                TEXT(name.text), TEXT(nearest.best));
+    else
+        tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'", TEXT(name.text));
+    return WORLD;
+}
+
+// A force and a torque at a point of the world, both in world axes, on a link
+static void apply_at(Tree *tree, uint32_t i, Vec point, Vec F, Vec N)
+{
+    if (i == WORLD) return;
+    Link *link = &tree->links[i];
+    const Vec f = apply_transposed(link->world.R, F);
+    const Vec arm = apply_transposed(link->world.R, minus(point, link->world.p));
+    const Vec moment = plus(apply_transposed(link->world.R, N), cross(arm, f));
+    link->applied = wrench_plus(link->applied, wrench(f, moment));
+}
+
+// In the body's own axes nothing needs to go through the world.
+static void apply_in_body(Tree *tree, uint32_t i, Vec at, Vec F, Vec N)
+{
+    Link *link = &tree->links[i];
+    const Wrench own = wrench(F, plus(N, cross(at, F)));
+    link->applied =
+        wrench_plus(link->applied, wrench(apply(link->spin, own.F), apply(link->spin, own.N)));
+}
+
+static void make_force(Tree *tree, const Force *force)
+{
+    const bool in_body = text_is(force->axes.text, "body");
+    if (!force->body.given)
+        tr_fail(tree->err, TR_INVALID, force->name.place, "the force '%.*s' names no body",
+                TEXT(force->name.text));
+    else if (!in_body && !text_is(force->axes.text, "world"))
+        tr_fail(tree->err, TR_INVALID, force->axes.place,
+                "axes are those of the body or of the world, not of '%.*s'",
+                TEXT(force->axes.text));
+    const uint32_t i = has_failed(tree->err) ? WORLD : body_called(tree, force->body);
+    const uint32_t reaction = has_failed(tree->err) ? WORLD : body_called(tree, force->reaction);
+    if (!has_failed(tree->err) && i == WORLD)
+        tr_fail(tree->err, TR_INVALID, force->body.place,
+                "a force acts on a body, not on the world");
+    if (!has_failed(tree->err) && i == reaction)
+        tr_fail(tree->err, TR_INVALID, force->reaction.place, "the reaction acts on another body");
+    if (has_failed(tree->err)) return;
+    const Vec at = tr_tree_vector(tree, force->at, "at");
+    Vec F = tr_tree_vector(tree, force->force, "force"),
+        N = tr_tree_vector(tree, force->torque, "torque");
+    if (has_failed(tree->err)) return;
+    const Pose pose = tr_tree_world(tree, i);
+    if (in_body) apply_in_body(tree, i, at, F, N);
+    const Vec point = plus(pose.p, apply(pose.R, at));
+    if (in_body)
+        F = apply(pose.R, F), N = apply(pose.R, N);
+    else
+        apply_at(tree, i, point, F, N);
+    apply_at(tree, reaction, point, flip(F), flip(N));
+}
+
+void tr_tree_forces(Tree *tree)
+{
+    for (uint32_t k = 0; k < tree->link_count; k++)
+        tree->links[k].applied = wrench_zero(tree->graph);
+    const Forces *forces = &tree->model->fields.forces;
+    for (uint32_t k = 0; k < forces->count && !has_failed(tree->err); k++)
+        make_force(tree, &forces->at[k]);
+    make_springs(tree);
+}
+
+// m g . height of every body, and what is stored in springs
+Expr tr_tree_potential(Tree *tree)
+{
+    Expr U = zero(tree->graph);
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        const Vec mp =
+            plus(scale(link->inertia.m, link->world.p), apply(link->world.R, link->inertia.mc));
+        U = sub(U, dot(tree->gravity, mp));
+        U = add(U, tr_joint_potential(tree, link));
+    }
+    return U;
+}

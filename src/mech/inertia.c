@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masses and moments of inertia, and whether a body can have them.
+#include "mech/tree.h"
+
+#include <math.h>
+
+// I about the origin = I about the centre of mass + m (|c|^2 1 - c c^T)
+static Sym moved(Expr m, Vec c, Sym I, bool outward)
+{
+    const Sym shift = parallel(scale(outward ? m : neg(m), c), c);
+    return sym_plus(I, shift);
+}
+
+// The axis of an axisymmetric inertia, in the body's axes.
+static Vec inertia_axis(Tree *tree, const Link *link)
+{
+    const Inertia *I = &link->body->inertia;
+    if (I->axis.given)
+        return tr_tree_unit(tree, I->axis, tr_tree_vector(tree, I->axis, "axis"), "axis");
+    if (!link->body->joint.axis.given)
+        tr_fail(tree->err, TR_INVALID, I->name.place,
+                "the inertia of '%.*s' needs an axis: its joint has none",
+                TEXT(link->body->name.text));
+    return apply_transposed(link->turn, link->axis);
+}
+
+static bool is_axisymmetric(const Inertia *I) { return I->axial.given || I->radial.given; }
+
+// radial 1 + (axial - radial) a a^T
+static Sym axisymmetric(Tree *tree, const Link *link)
+{
+    Graph *g = tree->graph;
+    const Vec a = inertia_axis(tree, link);
+    const Expr axial = tr_tree_formula(tree, link->body->inertia.axial);
+    const Expr radial = tr_tree_formula(tree, link->body->inertia.radial);
+    const Expr excess = sub(axial, radial);
+    Sym I = {radial, radial, radial, zero(g), zero(g), zero(g)};
+    for (int i = 0; i < 3; i++) // along x, y or z: nothing but the two moments
+        if (is_value(square(vec_at(a, i)), 1))
+            return (Sym){i == 0 ? axial : radial,
+                         i == 1 ? axial : radial,
+                         i == 2 ? axial : radial,
+                         I.xy,
+                         I.xz,
+                         I.yz};
+    const Sym aa = {square(a.x),   square(a.y),   square(a.z),
+                    mul(a.x, a.y), mul(a.x, a.z), mul(a.y, a.z)};
+    return (Sym){add(radial, mul(excess, aa.xx)),
+                 add(radial, mul(excess, aa.yy)),
+                 add(radial, mul(excess, aa.zz)),
+                 mul(excess, aa.xy),
+                 mul(excess, aa.xz),
+                 mul(excess, aa.yz)};
+}
+
+static Sym written(Tree *tree, const Link *link)
+{
+    const Inertia *I = &link->body->inertia;
+    const Value *mixed[] = {&I->xx, &I->yy, &I->zz, &I->xy, &I->xz, &I->yz};
+    if (is_axisymmetric(I)) {
+        for (int i = 0; i < 6; i++)
+            if (mixed[i]->given)
+                tr_fail(tree->err, TR_INVALID, mixed[i]->place,
+                        "inertia is given by axial and radial, or by xx yy zz, not both");
+        return axisymmetric(tree, link);
+    }
+    return (Sym){tr_tree_formula(tree, I->xx), tr_tree_formula(tree, I->yy),
+                 tr_tree_formula(tree, I->zz), tr_tree_formula(tree, I->xy),
+                 tr_tree_formula(tree, I->xz), tr_tree_formula(tree, I->yz)};
+}
+
+// ---- checks --------------------------------------------------------------------------------
+
+// Eigenvalues of a symmetric 3x3 matrix, by Jacobi rotations.
+static void principal(double a[3][3], double moments[3])
+{
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                if (a[p][q] == 0) continue;
+                const double angle = 0.5 * atan2(2 * a[p][q], a[q][q] - a[p][p]);
+                const double c = cos(angle), s = sin(angle);
+                for (int k = 0; k < 3; k++) {
+                    const double kp = a[k][p], kq = a[k][q];
+                    a[k][p] = c * kp - s * kq, a[k][q] = s * kp + c * kq;
+                }
+                for (int k = 0; k < 3; k++) {
+                    const double pk = a[p][k], qk = a[q][k];
+                    a[p][k] = c * pk - s * qk, a[q][k] = s * pk + c * qk;
+                }
+            }
+    for (int i = 0; i < 3; i++) moments[i] = a[i][i];
+}
+
+static void refuse_inertia(Tree *tree, const Link *link, const char *why)
+{
+    tr_fail(tree->err, TR_INVALID, link->body->inertia.name.place,
+            "no body can have the inertia of '%.*s': %s", TEXT(link->body->name.text), why);
+}
+
+// Moments that were given must not be negative; a full set must obey I1 <= I2 + I3.
+static void check_inertia(Tree *tree, const Link *link, Sym about_com)
+{
+    const Inertia *I = &link->body->inertia;
+    const Value *given[] = {&I->xx, &I->yy, &I->zz, &I->axial, &I->radial};
+    const char *const names[] = {"xx", "yy", "zz", "axial", "radial"};
+    for (int i = 0; i < 5; i++) {
+        const double moment =
+            given[i]->given ? tr_tree_value(tree, tr_tree_formula(tree, *given[i])) : 0;
+        if (has_failed(tree->err)) return;
+        if (!isfinite(moment) || moment < 0)
+            tr_fail(tree->err, TR_INVALID, given[i]->place,
+                    "the moment of inertia '%s' of '%.*s' is %s", names[i],
+                    TEXT(link->body->name.text), moment < 0 ? "negative" : "not finite");
+    }
+    const bool full =
+        (I->xx.given && I->yy.given && I->zz.given) || (I->axial.given && I->radial.given);
+    if (!full || has_failed(tree->err)) return;
+    const Expr e[] = {about_com.xx, about_com.yy, about_com.zz,
+                      about_com.xy, about_com.xz, about_com.yz};
+    double v[6], a[3][3], moment[3];
+    for (int i = 0; i < 6; i++) v[i] = tr_tree_value(tree, e[i]);
+    const double full_matrix[3][3] = {{v[0], v[3], v[4]}, {v[3], v[1], v[5]}, {v[4], v[5], v[2]}};
+    memcpy(a, full_matrix, sizeof a);
+    principal(a, moment);
+    const double size = fabs(moment[0]) + fabs(moment[1]) + fabs(moment[2]), slack = 1e-12 * size;
+    if (!isfinite(size)) refuse_inertia(tree, link, "it is not finite");
+    for (int i = 0; i < 3; i++) {
+        if (moment[i] < -slack)
+            refuse_inertia(tree, link, "a principal moment about the centre of mass is negative");
+        if (2 * moment[i] > moment[0] + moment[1] + moment[2] + slack)
+            refuse_inertia(tree, link,
+                           "a principal moment is larger than the sum of the other two");
+    }
+}
+
+static void check_mass(Tree *tree, const Link *link, Expr m)
+{
+    const double mass = tr_tree_value(tree, m);
+    if (!has_failed(tree->err) && (!isfinite(mass) || mass < 0))
+        tr_fail(tree->err, TR_INVALID, link->body->mass.place, "the mass of '%.*s' is %s",
+                TEXT(link->body->name.text), mass < 0 ? "negative" : "not finite");
+}
+
+// ---- putting it together -------------------------------------------------------------------
+
+// 6 numbers are a diagonal, 36 the rows of a symmetric matrix.
+static void make_added_mass(Tree *tree, Link *link)
+{
+    const Value value = link->body->added_mass;
+    Graph *g = tree->graph;
+    link->has_added_mass = value.given;
+    link->added_mass = block_zero(g);
+    if (!value.given) return;
+    uint32_t count = 1;
+    for (size_t i = 0, depth = 0; i < value.text.length; i++) {
+        depth += value.text.at[i] == '(' ? 1u : 0u;
+        depth -= value.text.at[i] == ')' && depth ? 1u : 0u;
+        count += value.text.at[i] == ',' && !depth;
+    }
+    Expr x[36];
+    if (count != 6 && count != 36) {
+        tr_fail(tree->err, TR_INVALID, value.place, "added_mass is 6 numbers or 36, not %u", count);
+        return;
+    }
+    tr_tree_formulas(tree, value, "added_mass", count, x);
+    if (has_failed(tree->err)) return;
+#define ENTRY(i, j) (count == 36 ? x[6 * (i) + (j)] : (i) == (j) ? x[i] : zero(g))
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < i; j++)
+            if (tr_tree_value(tree, sub(ENTRY(i, j), ENTRY(j, i))) != 0)
+                tr_fail(tree->err, TR_INVALID, value.place,
+                        "added_mass is not symmetric: entries %d,%d and %d,%d differ", i + 1, j + 1,
+                        j + 1, i + 1);
+    link->added_mass.A =
+        (Sym){ENTRY(0, 0), ENTRY(1, 1), ENTRY(2, 2), ENTRY(0, 1), ENTRY(0, 2), ENTRY(1, 2)};
+    link->added_mass.C =
+        (Sym){ENTRY(3, 3), ENTRY(4, 4), ENTRY(5, 5), ENTRY(3, 4), ENTRY(3, 5), ENTRY(4, 5)};
+    for (int i = 0; i < 3; i++)
+        link->added_mass.B.row[i] = vec(ENTRY(i, 3), ENTRY(i, 4), ENTRY(i, 5));
+#undef ENTRY
+}
+
+// Symmetric about its own joint's axis, with its centre of mass on it: its angle moves no mass.
+bool tr_tree_is_symmetric(Tree *tree, const Link *link)
+{
+    const Body *body = link->body;
+    const Inertia *I = &body->inertia;
+    const Vec a = apply_transposed(link->turn, link->axis);
+    const Vec com = tr_tree_vector(tree, body->com, "com");
+    if (has_failed(tree->err) || !is_vec_zero(cross(com, a)) || body->added_mass.given)
+        return false;
+    if (!is_axisymmetric(I)) return false;
+    return is_vec_zero(cross(inertia_axis(tree, link), a));
+}
+
+void tr_tree_inertias(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        Link *link = &tree->links[i];
+        const Body *body = link->body;
+        const Expr m = tr_tree_formula(tree, body->mass);
+        const Vec c = tr_tree_vector(tree, body->com, "com");
+        const bool at_joint = text_is(body->inertia.about.text, "joint");
+        if (!at_joint && !text_is(body->inertia.about.text, "com"))
+            tr_fail(tree->err, TR_INVALID, body->inertia.about.place,
+                    "inertia is taken about com or joint, not '%.*s'",
+                    TEXT(body->inertia.about.text));
+        const Sym I = written(tree, link);
+        if (has_failed(tree->err)) return;
+        check_mass(tree, link, m);
+        check_inertia(tree, link, at_joint ? moved(m, c, I, false) : I);
+        link->inertia = (Rigid){m, scale(m, c), at_joint ? I : moved(m, c, I, true)};
+        make_added_mass(tree, link);
+    }
+}

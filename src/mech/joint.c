@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joints: where the child's frame stands against the parent's, and the motions S that the joint's
+// velocities are, both in the child's own axes [M 1, 2].
+//
+// At zero coordinates the child's axes are the parent's, turned by `turn`. Velocities of joints
+// that turn in space are components in the child's axes, so a pose's rates are not its velocities:
+//   p' = R V,   (qw, q)' = (qw, q) (0, W) / 2 for unit quaternions,   theta' = W_z
+#include "mech/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// ---- rotations -----------------------------------------------------------------------------
+
+// cos 1 + (1 - cos) a a^T + sin hat(a), for a unit vector a
+static Mat rotation(Vec a, Expr angle)
+{
+    Graph *g = graph_of(angle);
+    const Expr c = e_cos(angle), s = e_sin(angle);
+    const Expr v = sub(one(g), c);
+    Mat R = mat_zero(g);
+    for (int i = 0; i < 3; i++) {
+        const Vec row = scale(mul(v, vec_at(a, i)), a);
+        const Vec diagonal = scale(c, vec_unit(g, i));
+        R.row[i] = plus(plus(row, diagonal), scale(s, hat(a).row[i]));
+    }
+    for (int i = 0; i < 3; i++) // about x, y or z: the corner is 1, not (1 - cos) + cos
+        if (is_value(square(vec_at(a, i)), 1)) {
+            R.row[i] = vec_unit(g, i);
+        }
+    return R;
+}
+
+// about x, then y, then z of the parent
+static Mat turned(Graph *g, Vec angles)
+{
+    const Mat x = rotation(vec_unit(g, 0), angles.x), y = rotation(vec_unit(g, 1), angles.y);
+    return mat_product(rotation(vec_unit(g, 2), angles.z), mat_product(y, x));
+}
+
+// The rotation of a unit quaternion, scalar first
+static Mat quaternion_rotation(Expr w, Vec q)
+{
+    Graph *g = graph_of(w);
+    const Expr two = number(g, 2), unit = one(g);
+    const Expr xx = square(q.x), yy = square(q.y), zz = square(q.z);
+    const Expr xy = mul(q.x, q.y), xz = mul(q.x, q.z), yz = mul(q.y, q.z);
+    const Expr wx = mul(w, q.x), wy = mul(w, q.y), wz = mul(w, q.z);
+#define TWICE(x) mul(two, (x))
+    return (Mat){{vec(sub(unit, TWICE(add(yy, zz))), TWICE(sub(xy, wz)), TWICE(add(xz, wy))),
+                  vec(TWICE(add(xy, wz)), sub(unit, TWICE(add(xx, zz))), TWICE(sub(yz, wx))),
+                  vec(TWICE(sub(xz, wy)), TWICE(add(yz, wx)), sub(unit, TWICE(add(xx, yy))))}};
+#undef TWICE
+}
+
+// ---- one function per type -----------------------------------------------------------------
+
+static Expr position(const Tree *tree, const Link *link, uint32_t k)
+{
+    return tree->positions[link->position + k].symbol;
+}
+
+static Expr velocity(const Tree *tree, const Link *link, uint32_t k)
+{
+    return tree->velocities[link->velocity + k].symbol;
+}
+
+static void set_motion(Tree *tree, const Link *link, uint32_t k, Vec V, Vec W)
+{
+    tree->velocities[link->velocity + k].S = motion(V, W);
+}
+
+static void set_rate(Tree *tree, Expr position_symbol, Expr rate)
+{
+    tr_rate_set(tree->system, position_symbol, rate, tree->err);
+}
+
+static void joint_fixed(Tree *tree, Link *link)
+{
+    (void)tree;
+    link->X.R = link->turn;
+}
+
+static void joint_revolute(Tree *tree, Link *link)
+{
+    Graph *g = tree->graph;
+    const Mat R = rotation(link->axis, position(tree, link, 0));
+    link->carried = !link->has_children && tr_tree_is_symmetric(tree, link);
+    if (link->carried) link->spin = mat_product(transpose(link->turn), mat_product(R, link->turn));
+    link->X.R = link->carried ? link->turn : mat_product(R, link->turn);
+    set_motion(tree, link, 0, vec_zero(g), apply_transposed(link->turn, link->axis));
+    set_rate(tree, position(tree, link, 0), velocity(tree, link, 0));
+}
+
+static void joint_prismatic(Tree *tree, Link *link)
+{
+    link->X.R = link->turn;
+    link->X.p = plus(link->X.p, scale(position(tree, link, 0), link->axis));
+    set_motion(tree, link, 0, apply_transposed(link->turn, link->axis), vec_zero(tree->graph));
+    set_rate(tree, position(tree, link, 0), velocity(tree, link, 0));
+}
+
+// Moves in the x-y plane of the parent, turned by `turn` as a whole: x and y are along the turned
+// axes.
+static void joint_planar(Tree *tree, Link *link)
+{
+    Graph *g = tree->graph;
+    const Expr theta = position(tree, link, 2);
+    const Vec x = vec_unit(g, 0), y = vec_unit(g, 1), z = vec_unit(g, 2), nothing = vec_zero(g);
+    const Mat R = rotation(z, theta);
+    link->X.R = mat_product(link->turn, R);
+    link->X.p =
+        plus(link->X.p,
+             apply(link->turn, vec(position(tree, link, 0), position(tree, link, 1), zero(g))));
+    set_motion(tree, link, 0, x, nothing);
+    set_motion(tree, link, 1, y, nothing);
+    set_motion(tree, link, 2, nothing, z);
+    const Vec rate = apply(R, vec(velocity(tree, link, 0), velocity(tree, link, 1), zero(g)));
+    set_rate(tree, position(tree, link, 0), rate.x);
+    set_rate(tree, position(tree, link, 1), rate.y);
+    set_rate(tree, theta, velocity(tree, link, 2));
+}
+
+// (qw, q)' = (-q.W, qw W + q x W) / 2, and the rotation itself
+static Mat turn_in_space(Tree *tree, Link *link, uint32_t first_position, uint32_t first_velocity)
+{
+    Graph *g = tree->graph;
+    const Expr w = position(tree, link, first_position), half = number(g, 0.5);
+    const Vec q =
+        vec(position(tree, link, first_position + 1), position(tree, link, first_position + 2),
+            position(tree, link, first_position + 3));
+    const Vec W =
+        vec(velocity(tree, link, first_velocity), velocity(tree, link, first_velocity + 1),
+            velocity(tree, link, first_velocity + 2));
+    const Vec rate = scale(half, plus(scale(w, W), cross(q, W)));
+    set_rate(tree, w, neg(mul(half, dot(q, W))));
+    set_rate(tree, q.x, rate.x);
+    set_rate(tree, q.y, rate.y);
+    set_rate(tree, q.z, rate.z);
+    for (int k = 0; k < 3; k++)
+        set_motion(tree, link, first_velocity + (uint32_t)k, vec_zero(g), vec_unit(g, k));
+    return quaternion_rotation(w, q);
+}
+
+static void joint_ball(Tree *tree, Link *link)
+{
+    link->X.R = mat_product(link->turn, turn_in_space(tree, link, 0, 0));
+}
+
+static void joint_free(Tree *tree, Link *link)
+{
+    Graph *g = tree->graph;
+    const Mat R = turn_in_space(tree, link, 3, 3);
+    const Vec p = vec(position(tree, link, 0), position(tree, link, 1), position(tree, link, 2));
+    link->X.R = mat_product(link->turn, R);
+    link->X.p = plus(link->X.p, apply(link->turn, p));
+    const Vec V = vec(velocity(tree, link, 0), velocity(tree, link, 1), velocity(tree, link, 2));
+    const Vec rate = apply(R, V);
+    for (int k = 0; k < 3; k++) {
+        set_motion(tree, link, (uint32_t)k, vec_unit(g, k), vec_zero(g));
+        set_rate(tree, vec_at(p, k), vec_at(rate, k));
+    }
+}
+
+static const JointType types[] = {
+#define JOINT_TYPE(name, positions, velocities, make) {#name, positions, velocities, make},
+#include "mech/joint.def"
+#undef JOINT_TYPE
+};
+
+const JointType *tr_joint_type(Value word, tr_error *err)
+{
+    Suggestion nearest = {.wanted = word.text};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (text_is(word.text, types[i].name)) return &types[i];
+        tr_suggest(&nearest, text_of(types[i].name));
+    }
+    if (nearest.best.at)
+        tr_fail(err, TR_INVALID, word.place, "unknown joint type '%.*s'; did you mean '%.*s'?",
+                TEXT(word.text), TEXT(nearest.best));
+    else
+        tr_fail(err, TR_INVALID, word.place,
+                "unknown joint type '%.*s': it is free, ball, planar, revolute, prismatic or fixed",
+                TEXT(word.text));
+    return NULL;
+}
+
+// ---- axes ----------------------------------------------------------------------------------
+
+// A vector of length one. Exactly along x, y or z it stays so; sin and cos of one angle need
+// nothing.
+Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what)
+{
+    const Expr square_length = dot(a, a);
+    const double length = sqrt(tr_tree_value(tree, square_length));
+    if (has_failed(tree->err)) return a;
+    if (!isfinite(length) || length == 0)
+        tr_fail(tree->err, TR_INVALID, value.place, "the %s is %s", what,
+                length == 0 ? "zero: it has no direction" : "not finite");
+    if (is_one(square_length)) return a;
+    return scale(quotient(one(tree->graph), e_sqrt(square_length)), a);
+}
+
+static bool has_axis(const JointType *type) { return !type->positions[0]; }
+
+static void make_axis(Tree *tree, Link *link)
+{
+    const Joint *joint = &link->body->joint;
+    link->axis = vec_zero(tree->graph);
+    if (!has_axis(link->type)) {
+        if (joint->axis.given)
+            tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",
+                    link->type->name);
+        return;
+    }
+    if (!joint->axis.given) {
+        tr_fail(tree->err, TR_INVALID, joint->name.place, "the %s joint of '%.*s' needs an axis",
+                link->type->name, TEXT(link->body->name.text));
+        return;
+    }
+    link->axis = tr_tree_unit(tree, joint->axis, tr_tree_vector(tree, joint->axis, "axis"), "axis");
+}
+
+static void note_quaternion(Tree *tree, const Link *link)
+{
+    System *s = tree->system;
+    if (link->position_count < 4) return;
+    if (!tr_grow((void **)&s->quaternions, &s->quaternion_capacity, s->quaternion_count + 1,
+                 sizeof *s->quaternions)) {
+        tree->graph->failed = true;
+        return;
+    }
+    const Expr w = position(tree, link, link->position_count - 4);
+    const Expr Wx = velocity(tree, link, link->velocity_count - 3);
+    s->quaternions[s->quaternion_count++] =
+        (struct Quaternion){(uint32_t)(tr_system_input(s, w) - s->inputs),
+                            (uint32_t)(tr_system_input(s, Wx) - s->inputs)};
+}
+
+void tr_tree_joints(Tree *tree)
+{
+    Graph *g = tree->graph;
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        Link *link = &tree->links[i];
+        link->spin = mat_identity(g);
+        link->turn = turned(g, tr_tree_vector(tree, link->body->joint.turn, "turn"));
+        link->X = (Pose){link->turn, tr_tree_vector(tree, link->body->joint.at, "at")};
+        make_axis(tree, link);
+        if (has_failed(tree->err)) return;
+        link->type->make(tree, link);
+        note_quaternion(tree, link);
+        const Pose above = link->parent == WORLD ? (Pose){mat_identity(g), vec_zero(g)}
+                                                 : tree->links[link->parent].world;
+        link->world =
+            (Pose){mat_product(above.R, link->X.R), plus(above.p, apply(above.R, link->X.p))};
+    }
+}

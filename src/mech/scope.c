@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the names in a model's formulas mean: parameters in any order, coordinates and rates,
+// inputs, functions, outputs, and the pose and motion of every body. Each is made when it is first
+// named.
+#include "expr/walk.h"
+#include "mech/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { UNTOUCHED, BUSY, DONE, MAX_PARAMETER_DEPTH = 100 };
+
+// ---- pairs of the model that other pairs may use -------------------------------------------
+
+static const Pair *find_pair(const Pairs *pairs, Text name, uint32_t *index)
+{
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (text_equal(pairs->at[i].key.text, name)) return *index = i, &pairs->at[i];
+    return NULL;
+}
+
+static void take_name(Tree *tree, const Value *name, Expr meaning)
+{
+    tr_error why = {0};
+    tr_system_name(tree->system, name->text, meaning, &why);
+    if (why.status) tr_fail(tree->err, why.status, name->place, "%s", why.text);
+}
+
+// A name that is about to get a meaning from its formula; false when it is in the making already.
+static bool begin(Tree *tree, int *state, const Pair *pair, const char *what)
+{
+    if (*state == BUSY)
+        tr_fail(tree->err, TR_INVALID, pair->value.place, "the %s '%.*s' depends on itself", what,
+                TEXT(pair->key.text));
+    else if (++tree->parameter_depth > MAX_PARAMETER_DEPTH)
+        tr_fail(tree->err, TR_INVALID, pair->value.place,
+                "%ss depend on each other more than %d deep", what, MAX_PARAMETER_DEPTH);
+    *state = BUSY;
+    return !has_failed(tree->err);
+}
+
+static bool resolve_parameter(Tree *tree, uint32_t index)
+{
+    const Pair *pair = &tree->model->fields.parameters.at[index];
+    int *state = &tree->parameter_state[index];
+    if (*state == DONE) return true;
+    if (!begin(tree, state, pair, "parameter")) return false;
+    const Expr x = tr_tree_formula(tree, pair->value);
+    tree->parameter_depth--;
+    *state = DONE;
+    if (has_failed(tree->err)) return false;
+    if (!is_number(x)) { // depends on other parameters: follows them
+        take_name(tree, &pair->key, x);
+        return !has_failed(tree->err);
+    }
+    if (!isfinite(value_of(x))) {
+        tr_fail(tree->err, TR_INVALID, pair->value.place, "the parameter '%.*s' is not finite",
+                TEXT(pair->key.text));
+        return false;
+    }
+    char name[256];
+    tr_error why = {0};
+    snprintf(name, sizeof name, "%.*s", (int)pair->key.text.length, pair->key.text.at);
+    tr_input(tree->system, name, TR_PARAMETER, value_of(x), &why);
+    if (why.status) tr_fail(tree->err, why.status, pair->key.place, "%s", why.text);
+    return !has_failed(tree->err);
+}
+
+static bool resolve_output(Tree *tree, uint32_t index)
+{
+    const Pair *pair = &tree->model->fields.outputs.at[index];
+    int *state = &tree->output_state[index];
+    if (*state == DONE) return true;
+    if (!begin(tree, state, pair, "output")) return false;
+    const Expr x = tr_tree_formula(tree, pair->value);
+    tree->parameter_depth--;
+    *state = DONE;
+    if (!has_failed(tree->err)) take_name(tree, &pair->key, x);
+    return !has_failed(tree->err);
+}
+
+// ---- bodies --------------------------------------------------------------------------------
+
+uint32_t tr_tree_find(const Tree *tree, Text body)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        if (text_equal(tree->links[i].body->name.text, body)) return i;
+    return WORLD;
+}
+
+Pose tr_tree_world(Tree *tree, uint32_t i)
+{
+    if (i == WORLD) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
+    Pose pose = tree->links[i].world;
+    if (tree->links[i].carried) pose.R = mat_product(pose.R, tree->links[i].spin);
+    return pose;
+}
+
+// B.x B.y B.z, B.R11 ... B.R33, B.vx ... B.wz of a body
+static bool body_quantity(Tree *tree, Text name, Expr *meaning)
+{
+    size_t point = name.length;
+    while (point && name.at[point - 1] != '.') point--;
+    if (!point) return false;
+    const uint32_t i = tr_tree_find(tree, (Text){name.at, point - 1});
+    const Text what = {name.at + point, name.length - point};
+    if (i == WORLD || tree->constants_only) return false;
+    const Pose pose = tr_tree_world(tree, i);
+    const char first = what.length ? what.at[0] : 0,
+               last = what.length ? what.at[what.length - 1] : 0;
+    if (what.length == 1 && first >= 'x' && first <= 'z')
+        return *meaning = vec_at(pose.p, first - 'x'), true;
+    if (what.length == 3 && first == 'R' && what.at[1] >= '1' && what.at[1] <= '3' && last >= '1' &&
+        last <= '3')
+        return *meaning = mat_at(pose.R, what.at[1] - '1', last - '1'), true;
+    if (what.length == 2 && (first == 'v' || first == 'w') && last >= 'x' && last <= 'z') {
+        const Link *link = &tree->links[i];
+        const Vec v = apply_transposed(link->spin, first == 'v' ? link->v.V : link->v.W);
+        return *meaning = vec_at(v, last - 'x'), true;
+    }
+    return false;
+}
+
+// ---- the scope -----------------------------------------------------------------------------
+
+static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
+{
+    Tree *tree = owner;
+    const Scope inner = tr_system_scope(tree->system);
+    if (inner.name(inner.owner, name, meaning, err)) {
+        const Input *input = tr_system_input(tree->system, *meaning);
+        if (!tree->constants_only || !input || input->kind == TR_PARAMETER) return true;
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is not a parameter: this must be constant",
+                TEXT(name));
+        return false;
+    }
+    uint32_t index;
+    if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
+        return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
+    if (tree->constants_only) return false;
+    if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
+        return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
+    return body_quantity(tree, name, meaning);
+}
+
+static const Function *scope_function(void *owner, Text name)
+{
+    const Scope inner = tr_system_scope(((Tree *)owner)->system);
+    return inner.function(inner.owner, name);
+}
+
+static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
+{
+    const Scope inner = tr_system_scope(((Tree *)owner)->system);
+    return inner.rate(inner.owner, of, rate, err);
+}
+
+static void scope_offer(void *owner, Suggestion *suggestion)
+{
+    const Tree *tree = owner;
+    const Scope inner = tr_system_scope(tree->system);
+    inner.offer(inner.owner, suggestion);
+    for (uint32_t i = 0; i < tree->model->fields.parameters.count; i++)
+        tr_suggest(suggestion, tree->model->fields.parameters.at[i].key.text);
+    for (uint32_t i = 0; i < tree->model->fields.outputs.count; i++)
+        tr_suggest(suggestion, tree->model->fields.outputs.at[i].key.text);
+}
+
+Expr tr_tree_formula(Tree *tree, Value value)
+{
+    const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer};
+    return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+}
+
+// Splits at the commas that stand outside parentheses.
+void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count, Expr *out)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t start = at;
+        for (int depth = 0; at < value.text.length && (depth > 0 || value.text.at[at] != ','); at++)
+            depth += value.text.at[at] == '(' ? 1 : value.text.at[at] == ')' ? -1 : 0;
+        Value part = {{value.text.at + start, at - start}, value.place, value.given};
+        if (value.place.line) part.place.column += tr_utf8_columns(value.text.at, start);
+        const bool ends = at >= value.text.length;
+        if (ends != (i + 1 == count))
+            tr_fail(tree->err, TR_INVALID, value.place,
+                    "'%s' is %u formulas separated by commas, as in \"0, 0, 1\"", what, count);
+        out[i] = tr_tree_formula(tree, part);
+        at++;
+    }
+}
+
+Vec tr_tree_vector(Tree *tree, Value value, const char *what)
+{
+    Expr x[3];
+    tr_tree_formulas(tree, value, what, 3, x);
+    return vec(x[0], x[1], x[2]);
+}
+
+// Every node is evaluated once, when a value is first asked for after it was made.
+double tr_tree_value(Tree *tree, Expr x)
+{
+    const Graph *g = tree->graph;
+    if (!tr_grow((void **)&tree->value, &tree->value_capacity, g->count, sizeof *tree->value)) {
+        tree->graph->failed = true;
+        return NAN;
+    }
+    for (uint32_t id = tree->value_count; id < g->count; id++) {
+        const Node *node = &g->nodes[id];
+        const int operands = tr_op[node->op].operands;
+        const bool table = tr_op[node->op].form == FORM_TABLE;
+        const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
+        if (node->op == OP_NUMBER)
+            tree->value[id] = node_value(node);
+        else if (input)
+            tree->value[id] = input->kind == TR_PARAMETER ? input->value : (double)NAN;
+        else
+            tree->value[id] = tr_op_value((Op)node->op, operands > 0 ? tree->value[node->a] : 0,
+                                          operands > 1 ? tree->value[node->b] : 0,
+                                          operands > 2 ? tree->value[node->c] : 0, node->n,
+                                          table ? g->tables[node->c] : NULL);
+    }
+    tree->value_count = g->count;
+    return tree->value[x.id];
+}
+
+const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind)
+{
+    Reach reach;
+    const Input *found = NULL;
+    if (tr_reach(tree->graph, &x, 1, &reach))
+        for (uint32_t k = 0; k < reach.count && !found; k++) {
+            const Input *input = tr_system_input(tree->system, expr_at(tree->graph, reach.ids[k]));
+            if (input && input->kind == kind) found = input;
+        }
+    tr_reach_free(&reach);
+    return found;
+}
+
+// ---- what comes first ----------------------------------------------------------------------
+
+static void make_functions(Tree *tree)
+{
+    const Pairs *functions = &tree->model->fields.functions;
+    for (uint32_t i = 0; i < functions->count && !has_failed(tree->err); i++) {
+        tr_error why = {0};
+        tr_system_function(tree->system, functions->at[i].key.text, functions->at[i].value.text,
+                           functions->at[i].value.place, &why);
+        if (why.status) tr_fail(tree->err, why.status, functions->at[i].key.place, "%s", why.text);
+    }
+}
+
+static void make_inputs(Tree *tree)
+{
+    const Pairs *inputs = &tree->model->fields.inputs;
+    for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++) {
+        const Pair *pair = &inputs->at[i];
+        const double value = tr_tree_value(tree, tr_tree_formula(tree, pair->value));
+        char name[256];
+        tr_error why = {0};
+        snprintf(name, sizeof name, "%.*s", (int)pair->key.text.length, pair->key.text.at);
+        if (!has_failed(tree->err) && !isfinite(value))
+            tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.60s' is not finite",
+                    name);
+        tr_input(tree->system, name, TR_INPUT, value, &why);
+        if (why.status) tr_fail(tree->err, why.status, pair->key.place, "%s", why.text);
+    }
+}
+
+void tr_tree_parameters(Tree *tree)
+{
+    const Pairs *parameters = &tree->model->fields.parameters;
+    tree->t = tr_input(tree->system, "t", TR_TIME, 0, tree->err);
+    make_functions(tree);
+    tree->constants_only = true;
+    for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)
+        resolve_parameter(tree, i);
+    make_inputs(tree);
+    tree->gravity = tr_tree_vector(tree, tree->model->fields.gravity, "gravity");
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algebra of rigid motion on expressions, written so that the dynamics reads like the papers.
+// Motions are (linear, angular) = (V, Omega), forces (force, moment), at a frame's origin and in
+// its axes [M 2].
+#ifndef TR_MECH_SPATIAL_H
+#define TR_MECH_SPATIAL_H
+
+#include "expr/graph.h"
+
+typedef struct Vec {
+    Expr x, y, z;
+} Vec;
+typedef struct Mat {
+    Vec row[3];
+} Mat;
+typedef struct Sym { // symmetric
+    Expr xx, yy, zz, xy, xz, yz;
+} Sym;
+typedef struct Pose { // a frame against its parent's: axes, and origin in the parent's axes
+    Mat R;
+    Vec p;
+} Pose;
+typedef struct Motion {
+    Vec V, W;
+} Motion;
+typedef struct Wrench {
+    Vec F, N;
+} Wrench;
+typedef struct Rigid { // inertia of a rigid body about its frame's origin: m, m c, I
+    Expr m;
+    Vec mc;
+    Sym I;
+} Rigid;
+typedef struct Block { // any symmetric inertia: T = V.AV/2 + V.BW + W.CW/2
+    Sym A;
+    Mat B;
+    Sym C;
+} Block;
+
+// ---- vectors and matrices ------------------------------------------------------------------
+
+static inline Vec vec(Expr x, Expr y, Expr z) { return (Vec){x, y, z}; }
+static inline Vec vec_zero(Graph *g) { return vec(zero(g), zero(g), zero(g)); }
+static inline Vec plus(Vec a, Vec b) { return vec(add(a.x, b.x), add(a.y, b.y), add(a.z, b.z)); }
+static inline Vec minus(Vec a, Vec b) { return vec(sub(a.x, b.x), sub(a.y, b.y), sub(a.z, b.z)); }
+static inline Vec scale(Expr s, Vec a) { return vec(mul(s, a.x), mul(s, a.y), mul(s, a.z)); }
+static inline Vec flip(Vec a) { return vec(neg(a.x), neg(a.y), neg(a.z)); }
+static inline Expr dot(Vec a, Vec b)
+{
+    return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z));
+}
+static inline Vec cross(Vec a, Vec b)
+{
+    return vec(sub(mul(a.y, b.z), mul(a.z, b.y)), sub(mul(a.z, b.x), mul(a.x, b.z)),
+               sub(mul(a.x, b.y), mul(a.y, b.x)));
+}
+static inline Expr vec_at(Vec a, int i) { return i == 0 ? a.x : i == 1 ? a.y : a.z; }
+static inline Vec vec_unit(Graph *g, int i)
+{
+    return vec(number(g, i == 0), number(g, i == 1), number(g, i == 2));
+}
+static inline bool is_vec_zero(Vec a) { return is_zero(a.x) && is_zero(a.y) && is_zero(a.z); }
+
+static inline Expr mat_at(Mat a, int i, int j) { return vec_at(a.row[i], j); }
+static inline Vec column(Mat a, int j)
+{
+    return vec(mat_at(a, 0, j), mat_at(a, 1, j), mat_at(a, 2, j));
+}
+static inline Mat mat_identity(Graph *g)
+{
+    return (Mat){{vec_unit(g, 0), vec_unit(g, 1), vec_unit(g, 2)}};
+}
+static inline Mat mat_zero(Graph *g) { return (Mat){{vec_zero(g), vec_zero(g), vec_zero(g)}}; }
+static inline Mat transpose(Mat a) { return (Mat){{column(a, 0), column(a, 1), column(a, 2)}}; }
+static inline Vec apply(Mat a, Vec b)
+{
+    return vec(dot(a.row[0], b), dot(a.row[1], b), dot(a.row[2], b));
+}
+static inline Vec apply_transposed(Mat a, Vec b)
+{
+    return plus(plus(scale(b.x, a.row[0]), scale(b.y, a.row[1])), scale(b.z, a.row[2]));
+}
+static inline Mat mat_product(Mat a, Mat b)
+{
+    return (Mat){{apply_transposed(b, a.row[0]), apply_transposed(b, a.row[1]),
+                  apply_transposed(b, a.row[2])}};
+}
+static inline Mat mat_plus(Mat a, Mat b)
+{
+    return (Mat){{plus(a.row[0], b.row[0]), plus(a.row[1], b.row[1]), plus(a.row[2], b.row[2])}};
+}
+static inline Mat mat_minus(Mat a, Mat b)
+{
+    return (Mat){{minus(a.row[0], b.row[0]), minus(a.row[1], b.row[1]), minus(a.row[2], b.row[2])}};
+}
+static inline Mat hat(Vec p) // hat(p) b = p x b
+{
+    const Expr o = zero(graph_of(p.x));
+    return (Mat){{vec(o, neg(p.z), p.y), vec(p.z, o, neg(p.x)), vec(neg(p.y), p.x, o)}};
+}
+static inline Mat sym_mat(Sym s)
+{
+    return (Mat){{vec(s.xx, s.xy, s.xz), vec(s.xy, s.yy, s.yz), vec(s.xz, s.yz, s.zz)}};
+}
+static inline Sym upper(Mat a) // of a matrix that is symmetric
+{
+    return (Sym){a.row[0].x, a.row[1].y, a.row[2].z, a.row[0].y, a.row[0].z, a.row[1].z};
+}
+static inline Sym sym_zero(Graph *g)
+{
+    return (Sym){zero(g), zero(g), zero(g), zero(g), zero(g), zero(g)};
+}
+static inline Sym sym_plus(Sym a, Sym b)
+{
+    return (Sym){add(a.xx, b.xx), add(a.yy, b.yy), add(a.zz, b.zz),
+                 add(a.xy, b.xy), add(a.xz, b.xz), add(a.yz, b.yz)};
+}
+static inline Vec sym_apply(Sym s, Vec b) { return apply(sym_mat(s), b); }
+// R S R^T: only the entries that a symmetric result needs
+static inline Sym sym_rotate(Mat R, Sym s)
+{
+    const Mat T = mat_product(R, sym_mat(s));
+    return (Sym){dot(T.row[0], R.row[0]), dot(T.row[1], R.row[1]), dot(T.row[2], R.row[2]),
+                 dot(T.row[0], R.row[1]), dot(T.row[0], R.row[2]), dot(T.row[1], R.row[2])};
+}
+
+// ---- motions and forces --------------------------------------------------------------------
+
+static inline Motion motion(Vec V, Vec W) { return (Motion){V, W}; }
+static inline Motion motion_zero(Graph *g) { return motion(vec_zero(g), vec_zero(g)); }
+static inline Motion motion_plus(Motion a, Motion b)
+{
+    return motion(plus(a.V, b.V), plus(a.W, b.W));
+}
+static inline Motion motion_scale(Expr s, Motion a) { return motion(scale(s, a.V), scale(s, a.W)); }
+static inline Wrench wrench(Vec F, Vec N) { return (Wrench){F, N}; }
+static inline Wrench wrench_zero(Graph *g) { return wrench(vec_zero(g), vec_zero(g)); }
+static inline Wrench wrench_plus(Wrench a, Wrench b)
+{
+    return wrench(plus(a.F, b.F), plus(a.N, b.N));
+}
+static inline Wrench wrench_minus(Wrench a, Wrench b)
+{
+    return wrench(minus(a.F, b.F), minus(a.N, b.N));
+}
+static inline Wrench wrench_scale(Expr s, Wrench a) { return wrench(scale(s, a.F), scale(s, a.N)); }
+static inline Expr power_of(Motion v, Wrench f) { return add(dot(v.V, f.F), dot(v.W, f.N)); }
+static inline Expr motion_at(Motion v, int i)
+{
+    return i < 3 ? vec_at(v.V, i) : vec_at(v.W, i - 3);
+}
+
+// Ad: a motion of the parent's frame, seen at and in the axes of this frame          [M 3]
+static inline Motion motion_into(Pose X, Motion v)
+{
+    return motion(apply_transposed(X.R, plus(v.V, cross(v.W, X.p))), apply_transposed(X.R, v.W));
+}
+// Ad^T: a force at this frame, seen at and in the axes of the parent's              [M 6]
+static inline Wrench wrench_out(Pose X, Wrench f)
+{
+    const Vec F = apply(X.R, f.F);
+    return wrench(F, plus(apply(X.R, f.N), cross(X.p, F)));
+}
+// v x w: the rate of a motion w that stands still in a frame moving with v
+static inline Motion motion_cross(Motion v, Motion w)
+{
+    return motion(plus(cross(v.W, w.V), cross(v.V, w.W)), cross(v.W, w.W));
+}
+// v x* f: the same for a force
+static inline Wrench wrench_cross(Motion v, Wrench f)
+{
+    return wrench(cross(v.W, f.F), plus(cross(v.W, f.N), cross(v.V, f.F)));
+}
+
+// ---- inertias ------------------------------------------------------------------------------
+
+static inline Wrench rigid_apply(Rigid J, Motion v) // [M 7]: (m V + W x mc, I W + mc x V)
+{
+    return wrench(plus(scale(J.m, v.V), cross(v.W, J.mc)),
+                  plus(sym_apply(J.I, v.W), cross(J.mc, v.V)));
+}
+static inline Rigid rigid_plus(Rigid a, Rigid b)
+{
+    return (Rigid){add(a.m, b.m), plus(a.mc, b.mc), sym_plus(a.I, b.I)};
+}
+// |a|^2 1 - a b^T, symmetrised: -(hat(a) hat(b) + hat(b) hat(a)) / 2
+static inline Sym parallel(Vec a, Vec b)
+{
+    const Expr xx = mul(a.x, b.x), yy = mul(a.y, b.y), zz = mul(a.z, b.z);
+    const Expr half = number(graph_of(a.x), -0.5);
+    return (Sym){add(yy, zz),
+                 add(xx, zz),
+                 add(xx, yy),
+                 mul(half, add(mul(a.x, b.y), mul(a.y, b.x))),
+                 mul(half, add(mul(a.x, b.z), mul(a.z, b.x))),
+                 mul(half, add(mul(a.y, b.z), mul(a.z, b.y)))};
+}
+// The same body about the parent's origin, in the parent's axes: with b = R mc,
+//   mc' = b + m p,   I' = R I R^T + (terms of p x b twice) + m (terms of p x p)
+static inline Rigid rigid_out(Pose X, Rigid J)
+{
+    const Vec b = apply(X.R, J.mc), mp = scale(J.m, X.p);
+    // twice the mixed term and the square term share the products of p: p x (2 b + m p)
+    const Sym shift = parallel(X.p, plus(plus(b, b), mp));
+    return (Rigid){J.m, plus(b, mp), sym_plus(sym_rotate(X.R, J.I), shift)};
+}
+
+static inline Block block_zero(Graph *g) { return (Block){sym_zero(g), mat_zero(g), sym_zero(g)}; }
+static inline Block block_plus(Block a, Block b)
+{
+    return (Block){sym_plus(a.A, b.A), mat_plus(a.B, b.B), sym_plus(a.C, b.C)};
+}
+static inline Wrench block_apply(Block K, Motion v)
+{
+    return wrench(plus(sym_apply(K.A, v.V), apply(K.B, v.W)),
+                  plus(apply_transposed(K.B, v.V), sym_apply(K.C, v.W)));
+}
+// V' = V - p x W there:  B' = B - A P,  C' = C + P B + (P B)^T - P A P,  P = hat(p)
+static inline Block block_out(Pose X, Block K)
+{
+    const Sym A = sym_rotate(X.R, K.A), C = sym_rotate(X.R, K.C);
+    const Mat B = mat_product(mat_product(X.R, K.B), transpose(X.R)), P = hat(X.p);
+    const Mat AP = mat_product(sym_mat(A), P), PB = mat_product(P, B);
+    const Mat shift = mat_minus(mat_plus(PB, transpose(PB)), mat_product(P, AP));
+    return (Block){A, mat_minus(B, AP), sym_plus(C, upper(shift))};
+}
+// K - s f f^T
+static inline Block block_minus_square(Block K, Expr s, Wrench f)
+{
+    const Wrench g = wrench_scale(neg(s), f);
+    const Sym A = {mul(g.F.x, f.F.x), mul(g.F.y, f.F.y), mul(g.F.z, f.F.z),
+                   mul(g.F.x, f.F.y), mul(g.F.x, f.F.z), mul(g.F.y, f.F.z)};
+    const Sym C = {mul(g.N.x, f.N.x), mul(g.N.y, f.N.y), mul(g.N.z, f.N.z),
+                   mul(g.N.x, f.N.y), mul(g.N.x, f.N.z), mul(g.N.y, f.N.z)};
+    const Mat B = {{scale(g.F.x, f.N), scale(g.F.y, f.N), scale(g.F.z, f.N)}};
+    return block_plus(K, (Block){A, B, C});
+}
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies as a forest on symbolic scalars: what the recursions of dynamics.c run over.
+#ifndef TR_MECH_TREE_H
+#define TR_MECH_TREE_H
+
+#include "expr/system.h"
+#include "mech/spatial.h"
+#include "model/model.h"
+
+#define WORLD UINT32_MAX // the parent of links that hang from nothing
+enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
+
+struct Tree;
+struct Link;
+
+typedef struct JointType {
+    const char *name, *positions, *velocities;
+    void (*make)(struct Tree *tree, struct Link *link);
+} JointType;
+
+typedef struct Coordinate { // a position and, for joints with one of their own, what drives it
+    const char *name;
+    Expr symbol;
+} Coordinate;
+
+typedef struct Velocity {
+    const char *name;  // "steer_rate", "frame.vx"
+    const char *joint; // as in tau.<joint>: "steer", "frame.vx"
+    Expr symbol;
+    Motion S; // the motion of the link at unit velocity, in its own frame
+    uint32_t link;
+    Drive drive;
+    Expr torque;       // what the role gives; zero unless it is TORQUE
+    Expr passive;      // springs, dampers, potentials, dissipation
+    Expr acceleration; // MOTION: as prescribed; else what forward dynamics finds
+    Expr tau;          // the generalised force of its drive
+} Velocity;
+
+typedef struct Link {
+    const Body *body;
+    const JointType *type;
+    uint32_t parent;                   // a link, or WORLD
+    uint32_t position, position_count; // into tree->positions
+    uint32_t velocity, velocity_count; // into tree->velocities
+    bool has_children, is_base;
+    Vec axis; // of a joint that has one: unit, in the parent's axes
+    Mat turn;
+    Pose X; // its frame against the parent's
+    // An axisymmetric body that spins about its own axis is described in a frame that does not spin
+    // with it, so its angle never appears: then this is the missing rotation. Else the identity.
+    Mat spin;
+    bool carried;
+
+    Rigid inertia;
+    bool has_added_mass;
+    Block added_mass;
+    Motion v;       // of the body, in its frame
+    Motion frame;   // of the frame itself: v, unless it is carried
+    Wrench applied; // by `forces`, at its origin, in its axes
+    Pose world;     // its frame against the world's
+} Link;
+
+typedef struct Tree {
+    const Model *model;
+    System *system;
+    Graph *graph;
+    tr_error *err;
+    Link *links; // parents first
+    uint32_t link_count;
+    Coordinate *positions; // in the order of the file, as are velocities
+    uint32_t position_count;
+    Velocity *velocities;
+    uint32_t velocity_count;
+    Vec gravity;
+    Expr t;
+    int *parameter_state; // by parameter: see scope.c
+    int parameter_depth;
+    int *output_state;
+    double *value; // by node: its value where it depends on parameters alone, else NaN
+    uint32_t value_count, value_capacity;
+    bool constants_only; // formulas may use parameters alone
+} Tree;
+
+// ---- scope.c: what names mean --------------------------------------------------------------
+
+void tr_tree_parameters(Tree *tree);
+Expr tr_tree_formula(Tree *tree, Value value);
+void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
+                      Expr *out); // "a, b, c"
+Vec tr_tree_vector(Tree *tree, Value value, const char *what);
+// The value of an expression of parameters alone.
+double tr_tree_value(Tree *tree, Expr x);
+// An input of this kind that the expression uses, or NULL.
+const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind);
+uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
+Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
+
+// ---- joint.c -------------------------------------------------------------------------------
+
+void tr_tree_joints(Tree *tree); // poses, motions, coordinates, rates
+const JointType *tr_joint_type(Value word, tr_error *err);
+// The vector divided by its length; an error when that is zero.
+Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what);
+
+// ---- inertia.c -----------------------------------------------------------------------------
+
+void tr_tree_inertias(Tree *tree);
+bool tr_tree_is_symmetric(Tree *tree, const Link *link); // about its own joint's axis
+
+// ---- force.c -------------------------------------------------------------------------------
+
+void tr_tree_roles(Tree *tree);
+void tr_tree_hold(Tree *tree); // the joints that the case holds
+Expr tr_joint_potential(Tree *tree, const Link *link);
+void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
+Expr tr_tree_potential(Tree *tree);
+
+// ---- dynamics.c ----------------------------------------------------------------------------
+
+void tr_tree_velocities(Tree *tree);
+// Generalised forces that the accelerations take [M 4]; `applied` forces count against them.
+void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool inertia, bool applied,
+                     Expr *force);
+Matrix tr_tree_mass_matrix(Tree *tree);
+void tr_tree_mass_along(Tree *tree, Expr *diagonal); // its diagonal alone
+void tr_tree_forward(Tree *tree);
+Expr tr_tree_kinetic(Tree *tree);
+
+#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/model.h"
+
+#include <stdlib.h>
+
+// ---- the rows as tables --------------------------------------------------------------------
+
+#define FIELDS_OF(Kind) static const Field Kind##_fields[]
+#define ROW_OF(Kind, key, type, unit, standard, doc) \
+    {#key, TYPE_##type, unit, standard, doc, offsetof(Kind, key)},
+
+FIELDS_OF(Joint) = {
+#define JOINT(...) ROW_OF(Joint, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Inertia) = {
+#define INERTIA(...) ROW_OF(Inertia, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Shape) = {
+#define SHAPE(...) ROW_OF(Shape, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Body) = {
+#define BODY(...) ROW_OF(Body, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Force) = {
+#define FORCE(...) ROW_OF(Force, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Role) = {
+#define ROLE(...) ROW_OF(Role, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Case) = {
+#define CASE(...) ROW_OF(Case, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(ModelFields) = {
+#define MODEL(...) ROW_OF(ModelFields, __VA_ARGS__)
+#include "model/field.def"
+};
+
+#define KIND_ROW(title, Kind, type, named)                                                    \
+    {                                                                                         \
+        title, Kind##_fields, sizeof Kind##_fields / sizeof(Field), sizeof(Kind), type, named \
+    }
+
+const Kind tr_kinds[] = {
+    KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
+    KIND_ROW("bodies", Body, TYPE_BODIES, true),       KIND_ROW("joint", Joint, TYPE_JOINT, false),
+    KIND_ROW("inertia", Inertia, TYPE_INERTIA, false), KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
+    KIND_ROW("forces", Force, TYPE_FORCES, true),      KIND_ROW("roles", Role, TYPE_ROLES, true),
+    KIND_ROW("cases", Case, TYPE_CASES, true),
+};
+const size_t tr_kind_count = sizeof tr_kinds / sizeof *tr_kinds;
+
+const Kind *tr_kind_model(void) { return &tr_kinds[0]; }
+
+const Kind *tr_kind_of(FieldType type)
+{
+    for (size_t i = 1; i < tr_kind_count; i++)
+        if (tr_kinds[i].type == type) return &tr_kinds[i];
+    return NULL;
+}
+
+const Field *tr_kind_field(const Kind *kind, Text key)
+{
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (text_is(key, kind->fields[i].key)) return &kind->fields[i];
+    return NULL;
+}
+
+void tr_kind_defaults(const Kind *kind, void *thing)
+{
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const Field *field = &kind->fields[i];
+        void *at = (char *)thing + field->offset;
+        const Kind *inner = tr_kind_of(field->type);
+        if (inner && !inner->named) tr_kind_defaults(inner, at);
+        if (field->type <= TYPE_TEXT) *(Value *)at = (Value){.text = text_of(field->standard)};
+    }
+}
+
+// ---- lists ---------------------------------------------------------------------------------
+
+typedef LIST_OF(char) AnyList; // the layout that all lists share
+
+// Room for one more at the end of a list, zeroed; what it holds may move.
+static void *push(Model *model, void *list, size_t size, tr_error *err)
+{
+    AnyList *any = list;
+    if (any->count == any->capacity) {
+        const uint32_t capacity = 2 * any->capacity + 4;
+        char *moved = tr_arena_alloc(&model->arena, capacity, size);
+        if (!moved) {
+            tr_fail_memory(err);
+            return NULL;
+        }
+        if (any->count) memcpy(moved, any->at, any->count * size);
+        any->at = moved;
+        any->capacity = capacity;
+    }
+    return memset(any->at + any->count++ * size, 0, size);
+}
+
+void *tr_kind_find(const Kind *kind, const void *list, Text name)
+{
+    const AnyList *any = list;
+    for (uint32_t i = 0; i < any->count; i++) {
+        char *thing = any->at + i * kind->size;
+        if (text_equal(((const Value *)(const void *)thing)->text, name)) return thing;
+    }
+    return NULL;
+}
+
+void *tr_kind_add(Model *model, const Kind *kind, void *list, Value name, tr_error *err)
+{
+    void *thing = tr_kind_find(kind, list, name.text);
+    if (thing) return thing;
+    thing = push(model, list, kind->size, err);
+    if (!thing) return NULL;
+    tr_kind_defaults(kind, thing);
+    *(Value *)thing = name;
+    return thing;
+}
+
+// ---- putting scalars -----------------------------------------------------------------------
+
+#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
+
+static bool put_pair(Model *model, Pairs *pairs, Pair pair, bool again, tr_error *err)
+{
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (text_equal(pairs->at[i].key.text, pair.key.text)) {
+            if (again) return pairs->at[i].value = pair.value, true;
+            tr_fail(err, TR_INVALID, pair.key.place, "'%.*s' stands here twice",
+                    TEXT(pair.key.text));
+            return false;
+        }
+    Pair *at = push(model, pairs, sizeof *at, err);
+    if (at) *at = pair;
+    return at != NULL;
+}
+
+static bool put_scalar(const Field *field, Value *at, Value value, bool again, tr_error *err)
+{
+    if (at->given && !again) {
+        tr_fail(err, TR_INVALID, value.place, "'%s' stands here twice", field->key);
+        return false;
+    }
+    if (field->type == TYPE_FLAG && !text_is(value.text, "true") && !text_is(value.text, "false")) {
+        tr_fail(err, TR_INVALID, value.place, "'%s' is true or false, not '%.*s'", field->key,
+                TEXT(value.text));
+        return false;
+    }
+    *at = value;
+    return true;
+}
+
+bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value value, bool again,
+                  tr_error *err)
+{
+    switch (field->type) {
+    case TYPE_LIST: {
+        Value *item = push(model, at, sizeof *item, err);
+        if (item) *item = value;
+        return item != NULL;
+    }
+    case TYPE_PAIRS:
+    case TYPE_PARTS: return put_pair(model, at, (Pair){key, value}, again, err);
+    default: return put_scalar(field, at, value, again, err);
+    }
+}
+
+static Text next_part(Text *path)
+{
+    Text part = {path->at, 0};
+    while (part.length < path->length && path->at[part.length] != '/') part.length++;
+    const size_t skip = part.length < path->length ? part.length + 1 : part.length;
+    *path = (Text){path->at + skip, path->length - skip};
+    return part;
+}
+
+static bool refuse_path(const Kind *kind, Text key, Place place, tr_error *err)
+{
+    Suggestion nearest = {.wanted = key};
+    for (size_t i = 0; i < kind->field_count; i++)
+        tr_suggest(&nearest, text_of(kind->fields[i].key));
+    if (nearest.best.at)
+        tr_fail(err, TR_INVALID, place, "'%s' has no '%.*s'; did you mean '%.*s'?", kind->title,
+                TEXT(key), TEXT(nearest.best));
+    else
+        tr_fail(err, TR_INVALID, place, "'%s' has no '%.*s'", kind->title, TEXT(key));
+    return false;
+}
+
+// A role that is set to the word `passive`.
+static void make_passive(Role *role) { role->torque.count = role->motion.count = 0; }
+
+// Follows a path from the top and puts the value where it ends.
+static bool put_at(Model *model, Text path, Value value, tr_error *err)
+{
+    const Kind *kind = tr_kind_model();
+    char *thing = (char *)&model->fields;
+    for (;;) {
+        const Text key = next_part(&path);
+        const Field *field = tr_kind_field(kind, key);
+        if (!field) return refuse_path(kind, key, value.place, err);
+        const Kind *inner = tr_kind_of(field->type);
+        const Value rest = {.text = path, .given = true};
+        thing += field->offset;
+        if (!inner) return tr_field_put(model, field, thing, rest, value, true, err);
+        kind = inner;
+        Value name = {.text = text_of(field->key), .given = true};
+        if (!inner->named) {
+            *(Value *)(void *)thing = name;
+            continue;
+        }
+        name.text = next_part(&path);
+        thing = tr_kind_add(model, inner, thing, name, err);
+        if (!thing) return false;
+        if (!path.length && inner->type == TYPE_ROLES && text_is(value.text, "passive"))
+            return make_passive((Role *)(void *)thing), true;
+    }
+}
+
+// ---- public calls --------------------------------------------------------------------------
+
+Model *tr_model_new(tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    Model *model = calloc(1, sizeof *model);
+    if (model)
+        tr_kind_defaults(tr_kind_model(), &model->fields);
+    else
+        tr_fail_memory(err);
+    return model;
+}
+
+void tr_model_free(Model *model)
+{
+    if (!model) return;
+    tr_arena_free(&model->arena);
+    free(model);
+}
+
+static Text keep(Model *model, const char *text, tr_error *err)
+{
+    const Text kept = {tr_arena_text(&model->arena, text, strlen(text)), strlen(text)};
+    if (!kept.at) tr_fail_memory(err);
+    return kept;
+}
+
+void tr_model_set(Model *model, const char *path, const char *value, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!model || has_failed(err)) return;
+    const Text kept_path = keep(model, path, err), kept_value = keep(model, value, err);
+    if (!has_failed(err)) put_at(model, kept_path, (Value){.text = kept_value, .given = true}, err);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model as the user wrote it: plain data. Every scalar stays text with its place in the file;
+// what it means is decided in mech. The structures come from field.def.
+#ifndef TR_MODEL_MODEL_H
+#define TR_MODEL_MODEL_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+
+// A scalar. What was not given holds the default of its row.
+typedef struct Value {
+    Text text;
+    Place place;
+    bool given;
+} Value;
+
+typedef struct Pair {
+    Value key, value;
+} Pair;
+
+// Lists that grow: `at` is an array of `count`.
+#define LIST_OF(Type)             \
+    struct {                      \
+        Type *at;                 \
+        uint32_t count, capacity; \
+    }
+
+typedef LIST_OF(Value) Values;
+typedef LIST_OF(Pair) Pairs;
+
+#define MEMBER_FORMULA Value
+#define MEMBER_VECTOR  Value
+#define MEMBER_NUMBERS Value
+#define MEMBER_WORD    Value
+#define MEMBER_FLAG    Value
+#define MEMBER_TEXT    Value
+#define MEMBER_LIST    Values
+#define MEMBER_PAIRS   Pairs
+#define MEMBER_PARTS   Pairs // one formula alone has an empty key
+#define MEMBER_JOINT   Joint
+#define MEMBER_INERTIA Inertia
+#define MEMBER_BODIES  Bodies
+#define MEMBER_FORCES  Forces
+#define MEMBER_ROLES   Roles
+#define MEMBER_CASES   Cases
+#define MEMBER_SHAPES  Shapes
+
+#define ROW(key, type, ...) MEMBER_##type key;
+
+// Each begins with its own name and place; `given` is false for a kind that was not written.
+typedef struct Joint {
+    Value name;
+#define JOINT ROW
+#include "model/field.def"
+} Joint;
+
+typedef struct Inertia {
+    Value name;
+#define INERTIA ROW
+#include "model/field.def"
+} Inertia;
+
+typedef struct Shape {
+    Value name;
+#define SHAPE ROW
+#include "model/field.def"
+} Shape;
+typedef LIST_OF(Shape) Shapes;
+
+typedef struct Body {
+    Value name;
+#define BODY ROW
+#include "model/field.def"
+} Body;
+typedef LIST_OF(Body) Bodies;
+
+typedef struct Force {
+    Value name;
+#define FORCE ROW
+#include "model/field.def"
+} Force;
+typedef LIST_OF(Force) Forces;
+
+typedef struct Role {
+    Value name;
+#define ROLE ROW
+#include "model/field.def"
+} Role;
+typedef LIST_OF(Role) Roles;
+
+typedef struct Case {
+    Value name;
+#define CASE ROW
+#include "model/field.def"
+} Case;
+typedef LIST_OF(Case) Cases;
+
+typedef struct ModelFields {
+    Value self; // unused; every kind begins with its name
+#define MODEL ROW
+#include "model/field.def"
+} ModelFields;
+#undef ROW
+
+struct tr_model {
+    ModelFields fields;
+    Arena arena;
+    const char *path; // NULL when it was built by calls
+};
+typedef tr_model Model;
+
+// What kinds of fields there are, for the reader and the reference.
+typedef enum FieldType {
+    TYPE_FORMULA,
+    TYPE_VECTOR,
+    TYPE_NUMBERS,
+    TYPE_WORD,
+    TYPE_FLAG,
+    TYPE_TEXT,
+    TYPE_LIST,
+    TYPE_PAIRS,
+    TYPE_PARTS,
+    TYPE_JOINT,
+    TYPE_INERTIA,
+    TYPE_BODIES,
+    TYPE_FORCES,
+    TYPE_ROLES,
+    TYPE_CASES,
+    TYPE_SHAPES,
+} FieldType;
+
+typedef struct Field {
+    const char *key;
+    FieldType type;
+    const char *unit, *standard, *doc;
+    size_t offset; // in the structure of its kind
+} Field;
+
+typedef struct Kind {
+    const char *title; // "bodies", "joint", ...
+    const Field *fields;
+    size_t field_count, size;
+    FieldType type; // of a field that holds it
+    bool named;     // held by name, many of them
+} Kind;
+
+extern const Kind tr_kinds[];
+extern const size_t tr_kind_count;
+const Kind *tr_kind_of(FieldType type); // NULL for scalars and lists
+const Kind *tr_kind_model(void);        // the top of the file
+const Field *tr_kind_field(const Kind *kind, Text key);
+
+// A new thing of a kind with its defaults filled in, in place.
+void tr_kind_defaults(const Kind *kind, void *thing);
+
+// Puts a scalar into the field at `at`; `key` names it in PAIRS and PARTS. A second value for the
+// same place is an error, unless `again`.
+bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value value, bool again,
+                  tr_error *err);
+
+// The model with a case applied (its first, when case_name is NULL) and then the settings; the case
+// that was chosen stands first in its list. Shares text with the model.
+Model *tr_model_variant(const Model *model, const char *case_name, const tr_setting *settings,
+                        size_t count, tr_error *err);
+
+// The thing called `name` in a list of a named kind, or NULL.
+void *tr_kind_find(const Kind *kind, const void *list, Text name);
+// The same, made when it is not there; NULL when memory runs out.
+void *tr_kind_add(Model *model, const Kind *kind, void *list, Value name, tr_error *err);
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods with a fixed step. An interval is cut into equal steps, none longer than asked for.
+#include "run/method.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORK_VECTORS = 16 };
+
+static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->flow->size; }
+
+// z = y + h k
+static void moved(const Mover *m, const double *y, double h, const double *k, double *z)
+{
+    for (uint32_t i = 0; i < m->flow->size; i++) z[i] = fma(h, k[i], y[i]);
+}
+
+// ---- Euler, Runge-Kutta --------------------------------------------------------------------
+
+static void step_euler(Mover *m, double h)
+{
+    double *k = vector(m, 0);
+    tr_flow_rate(m->flow, m->t, m->y, k);
+    moved(m, m->y, h, k, m->y);
+}
+
+// The classical method of fourth order; leaves the rate at the start in vector 0.
+static void step_rk4(Mover *m, double h)
+{
+    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3), *z = vector(m, 4);
+    tr_flow_rate(m->flow, m->t, m->y, k1);
+    moved(m, m->y, h / 2, k1, z);
+    tr_flow_rate(m->flow, m->t + h / 2, z, k2);
+    moved(m, m->y, h / 2, k2, z);
+    tr_flow_rate(m->flow, m->t + h / 2, z, k3);
+    moved(m, m->y, h, k3, z);
+    tr_flow_rate(m->flow, m->t + h, z, k4);
+    for (uint32_t i = 0; i < m->flow->size; i++)
+        m->y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+}
+
+// ---- predictor and corrector ---------------------------------------------------------------
+
+// Adams: y += h sum b_j f_j with the rates f_0 at the new time, f_1 now, f_2 ... before.
+static void adams(const Mover *m, double h, const double *b, int first, double *y)
+{
+    for (uint32_t i = 0; i < m->flow->size; i++) {
+        double sum = 0;
+        for (int j = first; j < 5; j++) sum += b[j] * vector(m, 8 + j)[i];
+        y[i] = m->y[i] + h * sum;
+    }
+}
+
+static void remember(Mover *m, double h)
+{
+    if (m->history && fabs(h - m->history_step) > 1e-9 * h) m->history = 0; // another step: start anew
+    m->history_step = h;
+    for (int j = 4; j > 1; j--) memcpy(vector(m, 8 + j), vector(m, 8 + j - 1), m->flow->size * sizeof(double));
+    tr_flow_rate(m->flow, m->t, m->y, vector(m, 9));
+    if (m->history < 4) m->history++;
+}
+
+// Fourth-order explicit predictor, fifth-order implicit corrector applied once [M 7.3]; Runge-Kutta
+// until enough is known.
+static void step_pece(Mover *m, double h)
+{
+    static const double predictor[5] = {0, 55. / 24, -59. / 24, 37. / 24, -9. / 24};
+    static const double corrector[5] = {251. / 720, 646. / 720, -264. / 720, 106. / 720, -19. / 720};
+    remember(m, h);
+    if (m->history < 4) {
+        step_rk4(m, h);
+        return;
+    }
+    double *z = vector(m, 5);
+    adams(m, h, predictor, 1, z);
+    tr_flow_rate(m->flow, m->t + h, z, vector(m, 8));
+    adams(m, h, corrector, 0, m->y);
+}
+
+// ---- on the group --------------------------------------------------------------------------
+
+static void cross(const double *a, const double *b, double *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// q exp(u): turns the quaternion by the rotation vector u, given in the turned axes
+static void turn(const double *q, const double *u, double *out)
+{
+    const double angle = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / 2;
+    const double c = cos(angle), s = angle > 1e-8 ? sin(angle) / (2 * angle) : 0.5;
+    const double p[4] = {c, s * u[0], s * u[1], s * u[2]};
+    double x[3];
+    cross(q + 1, p + 1, x);
+    const double w = q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3];
+    for (int i = 0; i < 3; i++) out[i + 1] = q[0] * p[i + 1] + p[0] * q[i + 1] + x[i];
+    out[0] = w;
+}
+
+// The rate of the rotation vector u of q0 exp(u) that turns at W: W + [u, W]/2 + [u, [u, W]]/12
+static void rotation_rate(const double *u, const double *W, double *rate)
+{
+    double a[3], b[3];
+    cross(u, W, a);
+    cross(u, a, b);
+    for (int i = 0; i < 3; i++) rate[i] = W[i] + a[i] / 2 + b[i] / 12;
+}
+
+// The state reached from y along u, where quaternions take u's first three entries as a rotation.
+static void along(const Mover *m, const double *u, double *z)
+{
+    const Flow *flow = m->flow;
+    for (uint32_t i = 0; i < flow->size; i++) z[i] = m->y[i] + u[i];
+    for (uint32_t i = 0; i < flow->turning_count; i++) {
+        const uint32_t q = flow->turnings[i].quaternion;
+        turn(m->y + q, u + q, z + q);
+    }
+}
+
+static void lie_rate(Mover *m, double t, const double *u, double *k)
+{
+    const Flow *flow = m->flow;
+    double *z = vector(m, 6);
+    along(m, u, z);
+    tr_flow_rate(m->flow, t, z, k);
+    for (uint32_t i = 0; i < flow->turning_count; i++) {
+        const Turning *at = &flow->turnings[i];
+        rotation_rate(u + at->quaternion, z + at->velocity, k + at->quaternion);
+        k[at->quaternion + 3] = 0;
+    }
+}
+
+// Runge-Kutta-Munthe-Kaas of fourth order: Runge-Kutta on rotation vectors, back by the exponential
+// map, so quaternions stay units by themselves.
+static void step_lie(Mover *m, double h)
+{
+    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3), *u = vector(m, 4);
+    const uint32_t n = m->flow->size;
+    for (uint32_t i = 0; i < n; i++) u[i] = 0;
+    lie_rate(m, m->t, u, k1);
+    for (uint32_t i = 0; i < n; i++) u[i] = h / 2 * k1[i];
+    lie_rate(m, m->t + h / 2, u, k2);
+    for (uint32_t i = 0; i < n; i++) u[i] = h / 2 * k2[i];
+    lie_rate(m, m->t + h / 2, u, k3);
+    for (uint32_t i = 0; i < n; i++) u[i] = h * k3[i];
+    lie_rate(m, m->t + h, u, k4);
+    for (uint32_t i = 0; i < n; i++) u[i] = h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+    along(m, u, vector(m, 6));
+    memcpy(m->y, vector(m, 6), n * sizeof *m->y);
+}
+
+// ---- intervals -----------------------------------------------------------------------------
+
+static bool is_finite(const Mover *m)
+{
+    for (uint32_t i = 0; i < m->flow->size; i++)
+        if (!isfinite(m->y[i])) return false;
+    return true;
+}
+
+static bool advance(Mover *m, double until, void (*step)(Mover *, double), tr_error *err)
+{
+    const double start = m->t, steps = ceil((until - start) / m->step - 1e-9);
+    const double count = steps < 1 ? 1 : steps, h = (until - start) / count;
+    for (double i = 0; i < count; i++) {
+        step(m, h);
+        m->t = i + 1 < count ? start + (i + 1) * h : until;
+        m->steps++;
+        if (!is_finite(m)) {
+            tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
+            return false;
+        }
+        tr_flow_project(m->flow, m->y);
+    }
+    return true;
+}
+
+static bool advance_euler(Mover *m, double until, tr_error *err) { return advance(m, until, step_euler, err); }
+static bool advance_rk4(Mover *m, double until, tr_error *err) { return advance(m, until, step_rk4, err); }
+static bool advance_pece(Mover *m, double until, tr_error *err) { return advance(m, until, step_pece, err); }
+static bool advance_lie(Mover *m, double until, tr_error *err) { return advance(m, until, step_lie, err); }
+
+static const Method methods[] = {
+    {"erk", "explicit Runge-Kutta 8(7), adaptive", true, tr_advance_erk},
+    {"rk4", "classical Runge-Kutta, order 4, fixed step", false, advance_rk4},
+    {"pece", "predictor of order 4, corrector of order 5, fixed step", false, advance_pece},
+    {"lie", "Runge-Kutta on the rotation group, order 4, fixed step", false, advance_lie},
+    {"euler", "Euler's method, order 1, fixed step", false, advance_euler},
+};
+
+const Method *tr_method(const char *name, tr_error *err)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(name, methods[i].name) == 0) return &methods[i];
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no method '%.60s': it is erk, rk4, pece, lie or euler", name);
+    return NULL;
+}
+
+Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err)
+{
+    if (has_failed(err) || !method) return NULL;
+    Mover *m = calloc(1, sizeof *m);
+    double *work = calloc((size_t)flow->size * (WORK_VECTORS + 1), sizeof *work);
+    if (!m || !work) {
+        free(m);
+        free(work);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    *m = (Mover){.method = method, .flow = flow, .y = work, .work = work + flow->size, .step = 1e-3,
+                 .rtol = 1e-10, .atol = 1e-12};
+    memcpy(m->y, y, flow->size * sizeof *y);
+    return m;
+}
+
+void tr_mover_free(Mover *m)
+{
+    if (!m) return;
+    tr_erk_free(m);
+    free(m->y);
+    free(m);
+}

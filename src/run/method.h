@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to move a flow forward in time.
+#ifndef TR_RUN_METHOD_H
+#define TR_RUN_METHOD_H
+
+#include "run/flow.h"
+
+typedef struct Mover Mover;
+
+typedef struct Method {
+    const char *name, *doc;
+    bool adaptive;
+    // Moves (t, y) on to `until`, exactly. False, with words, when it cannot.
+    bool (*advance)(Mover *mover, double until, tr_error *err);
+} Method;
+
+struct Mover {
+    const Method *method;
+    Flow *flow;
+    double t;
+    double *y;
+    double step;       // the largest, of methods with a fixed step [s]
+    double rtol, atol; // of adaptive ones
+    size_t steps, failed_steps;
+    double *work;      // 16 times the size of y
+    uint32_t history;  // of multistep methods: rates that are known
+    double history_step;
+    void *solver;      // of adaptive methods, see erk.c
+};
+
+// The method of that name, or NULL and an error that lists them.
+const Method *tr_method(const char *name, tr_error *err);
+
+Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err);
+void tr_mover_free(Mover *mover);
+
+bool tr_advance_erk(Mover *mover, double until, tr_error *err);
+void tr_erk_free(Mover *mover);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run from the initial state to its end, recorded row by row, with a certificate of how it went.
+#include "base/file.h"
+#include "base/json.h"
+#include "run/method.h"
+#include "run/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
+
+typedef struct Run {
+    Flow *flow;
+    Mover *mover;
+    Record *record;
+    const char **labels;
+    double *row;
+    uint32_t columns;
+    uint32_t kinetic, potential; // in the row
+    double first_energy, largest_energy, worst_energy;
+    tr_summary *summary;
+} Run;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- rows ----------------------------------------------------------------------------------
+
+static bool name_columns(Run *run, tr_error *err)
+{
+    const Flow *flow = run->flow;
+    run->columns = flow->column_count + EXTRA_COLUMNS;
+    run->labels = malloc(run->columns * sizeof *run->labels);
+    run->row = calloc(run->columns, sizeof *run->row);
+    if (!run->labels || !run->row) return tr_fail_memory(err), false;
+    run->labels[0] = "t";
+    for (uint32_t i = 0; i < flow->column_count; i++) {
+        run->labels[i + 1] = flow->labels[i];
+        if (text_is(text_of(flow->labels[i]), "energy.kinetic")) run->kinetic = i + 1;
+        if (text_is(text_of(flow->labels[i]), "energy.potential")) run->potential = i + 1;
+    }
+    run->labels[run->columns - 3] = "energy.work";
+    run->labels[run->columns - 2] = "residual.position";
+    run->labels[run->columns - 1] = "residual.velocity";
+    return true;
+}
+
+// E = T + U must be what it was, and the work since
+static void watch_energy(Run *run, double work)
+{
+    const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
+    const double energy = kinetic + potential;
+    if (!run->summary->rows) run->first_energy = energy;
+    run->largest_energy = fmax(run->largest_energy, fmax(fabs(kinetic), fabs(work)));
+    run->worst_energy = fmax(run->worst_energy, fabs(energy - run->first_energy - work));
+}
+
+static void write_row(Run *run, tr_error *err)
+{
+    const Mover *m = run->mover;
+    const double work = m->y[run->flow->size - 1];
+    run->row[0] = m->t;
+    tr_flow_columns(run->flow, m->t, m->y, run->row + 1);
+    run->row[run->columns - 3] = work;
+    run->row[run->columns - 2] = tr_flow_residual(run->flow, m->y);
+    run->row[run->columns - 1] = 0; // no constraints on velocities
+    watch_energy(run, work);
+    run->summary->position_error = fmax(run->summary->position_error, run->row[run->columns - 2]);
+    tr_record_row(run->record, run->row, err);
+    run->summary->rows++;
+    run->summary->t = m->t;
+}
+
+// ---- the certificate -----------------------------------------------------------------------
+
+static void write_certificate(const Run *run, const tr_simulate_options *o, const tr_error *outcome,
+                              tr_error *err)
+{
+    Buffer path = {0};
+    const char *point = strrchr(o->output, '.');
+    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - o->output) : strlen(o->output);
+    tr_buffer_add(&path, o->output, stem);
+    tr_buffer_print(&path, ".json");
+    Json j = {0};
+    const tr_summary *s = run->summary;
+    tr_json_open(&j, NULL, '{');
+    tr_json_text(&j, "model", run->flow->system->title ? run->flow->system->title : "");
+    tr_json_text(&j, "method", o->method);
+    tr_json_number(&j, "end", o->end);
+    tr_json_number(&j, "reached", s->t);
+    tr_json_number(&j, "every", o->every);
+    if (run->mover->method->adaptive) {
+        tr_json_number(&j, "rtol", o->rtol);
+        tr_json_number(&j, "atol", o->atol);
+    } else tr_json_number(&j, "step", o->step);
+    tr_json_number(&j, "rows", (double)s->rows);
+    tr_json_number(&j, "steps", (double)s->steps);
+    tr_json_number(&j, "failed_steps", (double)s->failed_steps);
+    tr_json_number(&j, "evaluations", (double)s->evaluations);
+    tr_json_number(&j, "operations", (double)tr_program_sizes(run->flow->rates).operations);
+    tr_json_number(&j, "seconds", s->seconds);
+    tr_json_number(&j, "energy_error", s->energy_error);
+    tr_json_number(&j, "position_error", s->position_error);
+    tr_json_flag(&j, "interrupted", s->interrupted);
+    tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
+    tr_json_open(&j, "parameters", '{');
+    const System *system = run->flow->system;
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (system->inputs[i].kind == TR_PARAMETER)
+            tr_json_number(&j, system->inputs[i].name, system->inputs[i].value);
+    tr_json_close(&j, '}');
+    tr_json_open(&j, "events", '['), tr_json_close(&j, ']');
+    tr_json_open(&j, "warnings", '['), tr_json_close(&j, ']');
+    tr_json_close(&j, '}');
+    OutFile *file = path.failed || j.text.failed ? NULL : tr_file_create(path.at, err);
+    if (file) fwrite(j.text.at, 1, j.text.length, tr_file_stream(file));
+    if (file) tr_file_commit(file, err);
+    tr_buffer_free(&path);
+    tr_buffer_free(&j.text);
+}
+
+// ---- the run -------------------------------------------------------------------------------
+
+tr_simulate_options tr_simulate_defaults(const System *system)
+{
+    tr_simulate_options o = {.end = 10, .every = 0.01, .method = "erk", .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
+    if (!system || !system->plan.method) return o;
+    const struct Plan *p = &system->plan;
+    o.end = p->end, o.every = p->every, o.step = p->step, o.rtol = p->rtol, o.atol = p->atol;
+    o.method = p->method;
+    return o;
+}
+
+static bool check_options(const tr_simulate_options *o, tr_error *err)
+{
+    const Place nowhere = {0};
+    if (!isfinite(o->end) || o->end < 0) tr_fail(err, TR_USAGE, nowhere, "the end must not be negative");
+    else if (!isfinite(o->every) || !(o->every > 0)) tr_fail(err, TR_USAGE, nowhere, "the time between rows must be positive");
+    else if (!isfinite(o->step) || !(o->step > 0)) tr_fail(err, TR_USAGE, nowhere, "the step must be positive");
+    else if (!(o->rtol > 0) || !(o->atol >= 0)) tr_fail(err, TR_USAGE, nowhere, "tolerances must be positive");
+    else if (o->end / o->every > 1e9) tr_fail(err, TR_USAGE, nowhere, "more than a billion rows");
+    return !has_failed(err);
+}
+
+// Rows at 0, every, 2 every, ..., end
+static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
+{
+    const double count = ceil(o->end / o->every - 1e-9);
+    write_row(run, err);
+    for (double i = 1; i <= count && !has_failed(err); i++) {
+        const double until = i < count ? i * o->every : o->end;
+        if (o->progress && !o->progress(o->owner, run->mover->t, o->end)) {
+            run->summary->interrupted = true;
+            return;
+        }
+        if (run->mover->method->advance(run->mover, until, err)) write_row(run, err);
+    }
+}
+
+static void summarise(Run *run, double started)
+{
+    tr_summary *s = run->summary;
+    s->steps = run->mover->steps;
+    s->failed_steps = run->mover->failed_steps;
+    s->evaluations = run->flow->evaluations;
+    s->energy_error = run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
+    s->seconds = now() - started;
+}
+
+bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary *summary, tr_error *err)
+{
+    tr_error local = {0};
+    tr_summary unused;
+    if (!err) err = &local;
+    if (!system || has_failed(err)) return false;
+    const tr_simulate_options o = options ? *options : tr_simulate_defaults(system);
+    Run run = {.summary = summary ? summary : &unused};
+    *run.summary = (tr_summary){0};
+    const double started = now();
+    const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
+    run.flow = method ? tr_flow_new(system, err) : NULL;
+    double *y = run.flow ? calloc(run.flow->size, sizeof *y) : NULL;
+    if (run.flow && !y) tr_fail_memory(err);
+    if (y && tr_assemble(run.flow, y, NULL, err) && name_columns(&run, err))
+        run.mover = tr_mover_new(method, run.flow, y, err);
+    if (run.mover) {
+        run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
+        if (o.output) run.record = tr_record_open(o.output, run.labels, run.columns, err);
+        if (!has_failed(err)) {
+            tr_error outcome = {0};
+            integrate(&run, &o, &outcome);
+            summarise(&run, started);
+            if (run.record) tr_record_close(run.record, &outcome);
+            if (o.output && strcmp(o.output, "-") != 0) write_certificate(&run, &o, &outcome, &outcome);
+            if (outcome.status) tr_fail(err, outcome.status, (Place){0}, "%s", outcome.text);
+        }
+    }
+    tr_mover_free(run.mover);
+    tr_flow_free(run.flow);
+    free(run.labels);
+    free(run.row);
+    free(y);
+    return !has_failed(err);
+}
