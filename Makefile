@@ -6,7 +6,7 @@ CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized fmt lint bench clean
+.PHONY: all demo test check sanitized docs fmt lint bench clean
 
 all: build/Makefile
 	cmake --build build -j$(JOBS)
@@ -17,7 +17,8 @@ build/Makefile: CMakeLists.txt
 demo:
 	tools/setup demo
 	$(MAKE) all
-	build/examples/formulas
+	build/trundle simulate models/tumbling.yaml -o build/tumbling.csv
+	@echo "The result is in build/tumbling.csv, and how the run went in build/tumbling.json."
 
 test:
 	tools/setup test
@@ -34,7 +35,13 @@ sanitized:
 	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
 
 check: lint
-	$(MAKE) test FUZZ_SECONDS=300
+	tools/setup check
+	$(CONFIGURE) -B build -DTR_FULL=ON
+	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300)
+
+# What is generated from the code.
+docs: all
+	build/format_reference > docs/format.md
 
 fmt:
 	clang-format-14 -i $(sources)

@@ -109,7 +109,7 @@ typedef struct Domain {
 
 static const double STEP = 0.04; // largest step of a difference
 
-static const int exponents[] = {-7, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 10};
+static const int exponents[] = {-14, -8, -7, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 10, 20}; // halves
 static const int orders[] = {0x00, 0x01, 0x10, 0x02, 0x11, 0x20};
 enum { EXPONENTS = sizeof exponents / sizeof *exponents, ORDERS = sizeof orders / sizeof *orders };
 
@@ -125,6 +125,7 @@ static const Domain domains[OP_COUNT] = {
     [OP_DIV] = {{-2, 0.5}, {2, 3}, 1},
     [OP_NEG] = EVERYWHERE,
     [OP_POW] = {{0.6}, {2}, EXPONENTS},
+    [OP_RAISE] = {{0.6, -3.3}, {2, 3.3}, 1},
     [OP_SQRT] = {{0.3}, {4}, 1},
     [OP_SIN] = {{-20}, {20}, 1},
     [OP_COS] = {{-20}, {20}, 1},
@@ -175,7 +176,7 @@ static bool is_regular(Op op, const double x[3], const Table *f)
 
 static Expr build(Op op, const Expr x[3], int n, uint32_t table)
 {
-    if (op == OP_POW) return tr_build_power(x[0], n);
+    if (op == OP_POW) return tr_build_halves(x[0], n);
     if (tr_op[op].form == FORM_TABLE) return tr_build_table(table, x[0], x[1], n);
     return tr_build(op, x[0], x[1], x[2]);
 }
@@ -880,9 +881,50 @@ static void test_failed_stays_failed(void **state)
     jungle_free(&j);
 }
 
+// Powers keep their exponent, so their slope at 0 is a number where there is one.
+static void test_powers_at_zero(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formula;
+        double slope;
+    } rows[] = {{"max(0, p)^1.5", 0}, {"abs(p)^1.5", 0}, {"p^2.5", 0}, {"p^1.7", 0}, {"max(0, p)^3", 0}, {"p^q", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Jungle j;
+        jungle_grow(&j, 1, 0, true);
+        tr_error err = {0};
+        const Expr slope = tr_derivative(tr_formula(j.system, rows[i].formula, &err), j.inputs[0]);
+        tr_output(j.system, "slope", &slope, 1, 1, &err);
+        tr_program *p = tr_compile(j.system, "slope", NULL, &err);
+        tr_workspace *w = tr_workspace_new(p, &err);
+        const double in[JUNGLE_INPUTS] = {0, 1.3};
+        double value = (double)NAN;
+        tr_evaluate(p, w, in, &value);
+        if (value != rows[i].slope) fail_msg("the slope of %s at 0 is %g", rows[i].formula, value);
+        tr_workspace_free(w);
+        tr_program_free(p);
+        jungle_free(&j);
+    }
+}
+
+static void test_a_symbol_named_twice_changes_twice(void **state)
+{
+    (void)state;
+    Jungle j;
+    jungle_grow(&j, 1, 0, true);
+    const Expr p = j.inputs[0], unit = tr_constant(j.system, 1);
+    const Expr symbols[] = {p, p}, changes[] = {unit, unit};
+    double value;
+    assert_true(tr_is_constant(tr_directional(tr_formula(j.system, "3*p", NULL), symbols, changes, 2), &value));
+    assert_close(value, 6, 0);
+    jungle_free(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_powers_at_zero),
+        cmocka_unit_test(test_a_symbol_named_twice_changes_twice),
         cmocka_unit_test(test_every_operation),
         cmocka_unit_test(test_jumps_are_flat),
         cmocka_unit_test(test_sides),

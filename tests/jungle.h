@@ -76,7 +76,7 @@ static inline uint32_t plant(Jungle *j, Plant p)
     switch (p.op) {
     case OP_NUMBER: p.expr = number(g, p.number); break;
     case OP_SYMBOL: p.expr = j->inputs[p.a]; break;
-    case OP_POW: p.expr = power(a, p.n); break;
+    case OP_POW: p.expr = halves(a, p.n); break;
     case OP_TABLE1:
     case OP_TABLE2: p.expr = tr_build_table(p.c, a, b, p.n); break;
     default: {
@@ -103,6 +103,7 @@ static inline uint32_t tame(Jungle *j, Op op, uint32_t a)
     switch (op) {
     case OP_SQRT:
     case OP_LOG:
+    case OP_RAISE:
     case OP_DIV: return plant_op(j, OP_ADD, plant_number(j, 0.5), plant_op(j, OP_MUL, a, a));
     case OP_ASIN:
     case OP_ACOS: return plant_op(j, OP_MUL, plant_number(j, 0.9), plant_op(j, OP_SIN, a, a));
@@ -137,9 +138,11 @@ static inline uint32_t plant_random(Jungle *j)
         p.b = tame(j, op, p.b);
     else
         p.a = tame(j, op, p.a);
-    if (op == OP_POW) p.n = (int)random_below(r, 9) - 4;
-    if (op == OP_POW && (p.n == 0 || p.n == 1 || p.n == 2 || p.n == -1)) p.n = 5;
-    if (op == OP_POW) p.a = tame(j, OP_LOG, p.a);
+    if (op == OP_POW) { // of 0.5 + a^2, halves included; what is no power node is not wanted
+        p.n = (int)random_below(r, 17) - 8;
+        if (abs(p.n) <= 2 || p.n == 4) p.n = 10;
+        p.a = tame(j, OP_LOG, p.a);
+    }
     if (op == OP_TABLE1 || op == OP_TABLE2) p.c = op == OP_TABLE1 ? 0 : 1;
     return plant(j, p);
 }

@@ -157,6 +157,41 @@ static bool file_job(tr_error *err)
     return good;
 }
 
+// A file with a bit of everything, a case and settings; the numbers of the variant are used.
+static bool model_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "parameters: {m: 2, half: m/2}\n"
+        "inputs: {push: 1}\n"
+        "functions: {twice(a): 2*a}\n"
+        "bodies:\n"
+        "  base: {joint: {type: free}, mass: m, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "  arm:\n"
+        "    parent: base\n"
+        "    joint: {type: revolute, axis: \"0, 1, 0\", potential: sin(arm), dissipation: "
+        "d(arm)^2}\n"
+        "    mass: half\n"
+        "    com: 0, 0, twice(0.1)\n"
+        "forces: {wind: {body: arm, force: \"push, 0, t\"}, rain: {body: base}}\n"
+        "roles: {arm: {torque: -arm}, base: {torque: {vx: 1}}}\n"
+        "outputs: {tip: arm.x, rate: d(tip)}\n"
+        "initial: {arm: 0.1}\n"
+        "cases:\n"
+        "  one: {end: 1}\n"
+        "  two: {set: {m: 3}, initial: {d(arm): 1}, without: [rain], roles: {base: passive}}\n";
+    const tr_setting settings[] = {{"half", "m/4"}, {"push", "2"}};
+    const tr_derive_options options = {"two", settings, 2};
+    tr_model *model = tr_model_parse(text, err);
+    tr_model_set(model, "bodies/hat/joint/type", "fixed", err);
+    tr_model_set(model, "bodies/hat/mass", "0.1", err);
+    tr_system *system = tr_derive(model, &options, err);
+    tr_model_free(model); // the system needs it no more
+    const bool good = system && tr_input_count(system) > 10;
+    tr_system_free(system);
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static void sweep(bool (*job)(tr_error *))
@@ -185,14 +220,14 @@ static void test_formulas(void **state) { (void)state, sweep(formulas_job); }
 static void test_matrices(void **state) { (void)state, sweep(matrix_job); }
 static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
+static void test_models(void **state) { (void)state, sweep(model_job); }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

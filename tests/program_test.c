@@ -156,9 +156,10 @@ static void test_all_evaluators_give_the_same_bits(void **state)
             run_list(p, in, list);
             tr_evaluate(p, w, in, runs); // with the multiply-add instruction, where there is one
             assert_same_results(list, runs, p->output_count);
-            tr_program portable = *p;
-            portable.interpreter = tr_interpret_plain;
-            tr_evaluate(&portable, w, in, plain);
+            Interpreter *fast = p->interpreter;
+            p->interpreter = tr_interpret_plain;
+            tr_evaluate(p, w, in, plain);
+            p->interpreter = fast;
             assert_same_results(list, plain, p->output_count);
         }
         tr_workspace_free(w);
@@ -208,6 +209,44 @@ static void test_outlives_its_system(void **state)
     assert_close(out, 3.375 + sin(1.5), 1e-15);
     tr_workspace_free(w);
     tr_program_free(p);
+}
+
+// Values at awkward points: the same whatever else is compiled, and what mathematics says.
+static void test_awkward_points(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formula;
+        double x, y, value;
+    } rows[] = {
+        {"sqrt(x^2 - y^2)", 0.1, 0.1, 0},          // squares of equal numbers leave nothing under the root
+        {"sqrt(y^2 - x^2)", 1.1, 1.1, 0},
+        {"atan2(-(x - y), -1)", 2, 2, M_PI},       // -0 is 0
+        {"atan2(-x, -1)", 0, 0, M_PI},
+        {"min(x, y)", 1, (double)NAN, (double)NAN}, // NaN is never hidden
+        {"min(x, y)", (double)NAN, 1, (double)NAN},
+        {"max(y, x)", (double)NAN, 1, (double)NAN},
+        {"x^k", -0.5, 0, -0.125},                  // a whole exponent that is a parameter, k = 3
+        {"x^(k/2)", 4, 0, 8},
+        {"1e308 + (1e308 + x)", -1e308, 0, 1e308},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int more = 0; more < 2; more++) { // alone, and next to a difference that it shares
+            System *s = with_inputs("xyk");
+            tr_error err = {0};
+            const Expr out[] = {tr_formula(s, rows[i].formula, &err), tr_formula(s, "x - y", &err)};
+            tr_output(s, "y", out, (size_t)more + 1, 1, &err);
+            tr_program *p = tr_compile(s, "y", NULL, &err);
+            tr_workspace *w = tr_workspace_new(p, &err);
+            const double in[] = {rows[i].x, rows[i].y, 3};
+            double got[2];
+            tr_evaluate(p, w, in, got);
+            if (!is_close(got[0], rows[i].value, 1e-15))
+                fail_msg("%s at %g, %g is %.17g", rows[i].formula, rows[i].x, rows[i].y, got[0]);
+            tr_workspace_free(w);
+            tr_program_free(p);
+            tr_system_free(s);
+        }
 }
 
 // ---- threads -------------------------------------------------------------------------------
@@ -288,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_all_evaluators_give_the_same_bits),
         cmocka_unit_test(test_large_programs),
         cmocka_unit_test(test_outlives_its_system),
+        cmocka_unit_test(test_awkward_points),
         cmocka_unit_test(test_threads_share_a_program),
         cmocka_unit_test(test_evaluations_are_independent),
     };

@@ -396,6 +396,8 @@ static void test_wrong_points(void **state)
     static const double good[] = {0, 1, 2, 3}, equal[] = {0, 1, 1, 2}, back[] = {0, 2, 1, 3};
     static const double holes[] = {0, 1, (double)NAN, 3}, far[] = {0, 1, 2, HUGE_VAL};
     static const double z[16] = {0}, bad_z[16] = {[2] = HUGE_VAL, [7] = (double)NAN};
+    static const double close[] = {0, 1e-320, 1, 2}, steep[] = {0, 1, 2, 3};
+    static const double wide[] = {-1e308, 1e308, 1.1e308, 1.2e308};
     static const struct {
         const double *x;
         uint32_t nx;
@@ -428,8 +430,10 @@ static void test_wrong_points(void **state)
          "table: at least two points are needed along each axis"},
         {good, 4, NULL, 4, z, 3, TR_INVALID,
          "table: at least two points are needed along each axis"},
-        {good, 4, NULL, 0, z, 3, TR_INVALID,
-         "table: at least two points are needed along each axis"},
+        {wide, 4, NULL, 1, z, 1, TR_INVALID,
+         "table: x must be finite and increase, entry 2 does not"},
+        {close, 4, NULL, 1, steep, 1, TR_INVALID,
+         "table: the points are too close together or too far apart"},
         {good, 4, NULL, 1, z, 2, TR_USAGE, "table: the degree is 1 or 3, not 2"},
         {good, 4, NULL, 1, z, 0, TR_USAGE, "table: the degree is 1 or 3, not 0"},
         {good, 4, NULL, 1, z, -1, TR_USAGE, "table: the degree is 1 or 3, not -1"},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // trundle: the equations of motion of things that roll, slide, fold and flex while they move about.
 //
-// This part: expressions, formulas, derivatives, programs. A system holds named inputs and named
-// outputs in one expression graph; a program computes chosen outputs from all inputs.
+// A model file says what there is; a system holds its equations as named outputs of named inputs in
+// one expression graph; a program computes chosen outputs from all inputs. Systems can also be made by
+// hand. One system must not be used by two threads at once (compiling adds to its graph); programs may.
 //
 // Errors. Calls take a tr_error, which may be NULL. The first error wins and later calls do
 // nothing, so a pipeline of calls is checked once at its end. NULL in, NULL out. The library never
@@ -32,7 +33,7 @@ typedef enum tr_status {
 
 typedef struct tr_error {
     tr_status status;
-    int line, column; // from 1; 0 where they mean nothing
+    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of a call
     char text[500];   // one sentence for the person who wrote the input
 } tr_error;           // start from {0}
 
@@ -64,7 +65,7 @@ tr_expr tr_neg(tr_expr a);
 tr_expr tr_pow(tr_expr a, int exponent); // |exponent| <= 1000, else the failed expression
 
 // A function by the name formulas use: "sin", "atan2", "if", "min", ...; the failed expression when
-// there is none of that name with that many arguments.
+// there is none of that name with that many arguments. tr_output says why an expression failed.
 tr_expr tr_call(const char *function, const tr_expr *arguments, size_t count);
 
 bool tr_is_constant(tr_expr x, double *value); // value may be NULL
@@ -90,6 +91,8 @@ void tr_system_free(tr_system *system);
 tr_expr tr_input(tr_system *system, const char *name, tr_kind kind, double value, tr_error *err);
 size_t tr_input_count(const tr_system *system);
 const char *tr_input_name(const tr_system *system, size_t index); // in order of creation
+tr_kind tr_input_kind(const tr_system *system, size_t index);
+double tr_input_value(const tr_system *system, size_t index); // its value, or the guess for it
 
 tr_expr tr_constant(tr_system *system, double value);
 
@@ -99,7 +102,8 @@ void tr_rate_set(tr_system *system, tr_expr input, tr_expr rate, tr_error *err);
 // The expression of a formula over the inputs, definitions and functions of the system.
 tr_expr tr_formula(tr_system *system, const char *formula, tr_error *err);
 
-// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas.
+// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas. A function's body is
+// read where it is called.
 void tr_define(tr_system *system, const char *head, const char *formula, tr_error *err);
 
 // Defines a function of one or two variables through given points: value[i * ny + j] at
@@ -114,8 +118,13 @@ void tr_define_table(tr_system *system, const char *name, const double *x, size_
 void tr_output(tr_system *system, const char *name, const tr_expr *values, size_t rows,
                size_t columns, tr_error *err);
 
-// The expression as a formula that reads back as the same expression, in memory of the system; one
-// that shares parts is written with "t1 = ..." lines first. NULL when memory runs out.
+// The outputs there are, with their sizes; rows and columns may be NULL. Those of a derived model are
+// M c Q (the free dynamics M v' + c = Q), kinetic, potential, power, and more.
+size_t tr_output_count(const tr_system *system);
+const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
+
+// The expression as a formula, in memory of the system. Parts that are used more than once come first,
+// as lines "t1 = ...". Derivatives of tables are written f{1}(x). NULL when memory runs out.
 const char *tr_text(tr_system *system, tr_expr x);
 
 // ---- derivatives ---------------------------------------------------------------------------
@@ -138,7 +147,7 @@ typedef struct tr_entry {
 } tr_entry;
 
 // The entries of d(of)/d(inputs) that are not structurally zero, by rows. They live as long as the
-// system. NULL when memory runs out.
+// system. NULL when memory runs out, or when `inputs` holds anything but inputs.
 const tr_entry *tr_jacobian(tr_system *system, const tr_expr *of, size_t rows,
                             const tr_expr *inputs, size_t columns, size_t *count);
 
@@ -169,6 +178,7 @@ typedef struct tr_program_size {
 } tr_program_size;
 tr_program_size tr_program_sizes(const tr_program *program);
 
+// Room to evaluate this one program in.
 tr_workspace *tr_workspace_new(const tr_program *program, tr_error *err);
 void tr_workspace_free(tr_workspace *workspace);
 

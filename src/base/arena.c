@@ -48,7 +48,8 @@ void *tr_arena_alloc(Arena *arena, size_t count, size_t size)
 char *tr_arena_text(Arena *arena, const char *text, size_t length)
 {
     char *copy = tr_arena_alloc(arena, length + 1, 1);
-    return copy ? memcpy(copy, text, length) : NULL;
+    if (copy && length) memcpy(copy, text, length);
+    return copy;
 }
 
 void tr_arena_free(Arena *arena)

@@ -191,3 +191,10 @@ void tr_suggest(Suggestion *suggestion, Text candidate)
     suggestion->best = candidate;
     suggestion->distance = distance;
 }
+
+const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])
+{
+    out[0] = 0;
+    if (suggestion->best.at) snprintf(out, TR_HINT_SIZE, "; did you mean '%.*s'?", TEXT(suggestion->best));
+    return out;
+}

@@ -25,6 +25,8 @@ static inline bool text_equal(Text a, Text b)
 
 static inline bool text_is(Text text, const char *word) { return text_equal(text, text_of(word)); }
 
+#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s" in messages
+
 // A string that grows. After the first addition `at` ends with a zero that `length` does not count.
 // When memory runs out it goes `failed` and stays so: what it held stays readable, additions do
 // nothing, and the caller checks once at the end.
@@ -61,6 +63,10 @@ typedef struct Suggestion {
 // Keeps the candidate when it is nearer than the best so far, and within a third of the length of
 // `wanted` (at least one edit). A letter in the wrong case is a quarter of an edit.
 void tr_suggest(Suggestion *suggestion, Text candidate);
+
+enum { TR_HINT_SIZE = 100 };
+// "; did you mean 'x'?", or nothing: the end of a message.
+const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE]);
 
 // Bytes of the valid UTF-8 character at `at`, 1 to 4; 0 when it is invalid or not complete.
 size_t tr_utf8_length(const char *at, size_t available);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const Verb verbs[] = {
     {"check", "check MODEL [options]", "says whether a model is sound, and what it can do",
@@ -15,26 +15,30 @@ static const Verb verbs[] = {
      "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", cli_eval},
     {"simulate", "simulate MODEL [options]", "simulates and records",
      "  trundle simulate models/tumbling.yaml -o run.csv\n"
-     "  trundle simulate models/cart_pole.yaml --case push --end 5 --every 0.01 --method rk4 --step 0.001 -o -\n",
+     "  trundle simulate models/cart_pole.yaml --case push --end 5 --every 0.01 --method rk4 "
+     "--step 0.001 -o -\n",
      cli_simulate},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
-static const char shared_options[] = "  --case NAME          the case to use; the first when not given\n"
-                                     "  --set NAME=FORMULA   another value for a parameter or input; repeatable\n"
-                                     "  -o FILE              where to write; - is standard output\n"
-                                     "  --json               JSON instead of text\n"
-                                     "  -q, -v               say less, say more\n";
-static const char simulate_options[] = "  --end T --every DT   rows at 0, DT, ..., T [s]\n"
-                                       "  --method NAME        erk (adaptive), rk4, pece, lie, euler\n"
-                                       "  --step H             of methods with a fixed step [s]\n"
-                                       "  --rtol R --atol A    tolerances of adaptive methods\n";
+static const char shared_options[] =
+    "  --case NAME          the case to use; the first when not given\n"
+    "  --set NAME=FORMULA   another value for a parameter or input; repeatable\n"
+    "  -o FILE              where to write; - is standard output\n"
+    "  --json               JSON instead of text\n"
+    "  -q, -v               say less, say more\n";
+static const char simulate_options[] =
+    "  --end T --every DT   rows at 0, DT, ..., T [s]\n"
+    "  --method NAME        erk (adaptive), rk4, pece, lie, euler\n"
+    "  --step H             of methods with a fixed step [s]\n"
+    "  --rtol R --atol A    tolerances of adaptive methods\n";
 
 // ---- help ----------------------------------------------------------------------------------
 
 static void print_help(FILE *to)
 {
-    fprintf(to, "trundle: equations of motion of things that roll, slide, fold and flex\n\nusage: trundle VERB MODEL [options]\n\n");
+    fprintf(to, "trundle: equations of motion of things that roll, slide, fold and flex\n\nusage: "
+                "trundle VERB MODEL [options]\n\n");
     for (int i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].doc);
     fprintf(to, "\n%s\ntrundle VERB --help says more.\n", shared_options);
 }
@@ -51,120 +55,187 @@ static void print_verb_help(const Verb *verb)
 static void suggest(const char *wanted, const char *const *candidates, size_t count)
 {
     const char *best = tr_nearest(wanted, candidates, count);
-    if (best) fprintf(stderr, "; did you mean '%s'?\n", best);
-    else fprintf(stderr, "\n");
-}
-
-static int unknown_verb(const char *name)
-{
-    const char *names[VERB_COUNT];
-    for (int i = 0; i < VERB_COUNT; i++) names[i] = verbs[i].name;
-    fprintf(stderr, "trundle: unknown verb '%s'", name);
-    suggest(name, names, VERB_COUNT);
-    return TR_USAGE;
+    if (best)
+        fprintf(stderr, "; did you mean '%s'?\n", best);
+    else
+        fprintf(stderr, "\n");
 }
 
 // ---- options -------------------------------------------------------------------------------
 
 typedef struct Option {
     const char *name;
-    size_t offset; // of a const char * in Options
+    size_t offset; // in Options
+    enum { TEXT, FLAG, SETTING } kind;
+    bool of_runs; // for simulate only
 } Option;
 
-static const Option text_options[] = {
-    {"--case", offsetof(Options, case_name)}, {"-o", offsetof(Options, output)},
-    {"--end", offsetof(Options, end)},        {"--every", offsetof(Options, every)},
-    {"--method", offsetof(Options, method)},  {"--step", offsetof(Options, step)},
-    {"--rtol", offsetof(Options, rtol)},      {"--atol", offsetof(Options, atol)},
+static const Option known[] = {
+    {"--case", offsetof(Options, case_name), TEXT, false},
+    {"--set", 0, SETTING, false},
+    {"-o", offsetof(Options, output), TEXT, false},
+    {"--json", offsetof(Options, json), FLAG, false},
+    {"-q", offsetof(Options, quiet), FLAG, false},
+    {"-v", offsetof(Options, verbose), FLAG, false},
+    {"--help", offsetof(Options, help), FLAG, false},
+    {"-h", offsetof(Options, help), FLAG, false},
+    {"--end", offsetof(Options, end), TEXT, true},
+    {"--every", offsetof(Options, every), TEXT, true},
+    {"--method", offsetof(Options, method), TEXT, true},
+    {"--step", offsetof(Options, step), TEXT, true},
+    {"--rtol", offsetof(Options, rtol), TEXT, true},
+    {"--atol", offsetof(Options, atol), TEXT, true},
 };
-enum { TEXT_OPTIONS = sizeof text_options / sizeof *text_options };
+enum { OPTION_COUNT = sizeof known / sizeof *known };
 
-static int unknown_option(const char *name)
+static const Option *option_called(const char *name)
 {
-    const char *names[TEXT_OPTIONS + 4];
-    for (int i = 0; i < TEXT_OPTIONS; i++) names[i] = text_options[i].name;
-    names[TEXT_OPTIONS] = "--set", names[TEXT_OPTIONS + 1] = "--json";
-    names[TEXT_OPTIONS + 2] = "-q", names[TEXT_OPTIONS + 3] = "--help";
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strcmp(name, known[i].name) == 0) return &known[i];
+    const char *names[OPTION_COUNT];
+    for (int i = 0; i < OPTION_COUNT; i++) names[i] = known[i].name;
     fprintf(stderr, "trundle: unknown option '%s'", name);
-    suggest(name, names, TEXT_OPTIONS + 4);
-    return TR_USAGE;
+    suggest(name, names, OPTION_COUNT);
+    return NULL;
 }
 
 static int add_setting(Options *o, char *text)
 {
     char *sign = strchr(text, '=');
-    if (!sign || sign == text || !sign[1] || o->setting_count == MAX_SETTINGS) {
+    if (!sign || sign == text || !sign[1])
         fprintf(stderr, "trundle: --set takes name=formula, not '%s'\n", text);
+    else if (o->setting_count == MAX_SETTINGS)
+        fprintf(stderr, "trundle: --set more than %d times\n", MAX_SETTINGS);
+    else {
+        *sign = 0;
+        o->settings[o->setting_count++] = (tr_setting){text, sign + 1};
+        return 0;
+    }
+    return TR_USAGE;
+}
+
+// What an option says; `value` is what follows it, NULL when nothing does.
+static int take_option(Options *o, const Verb *verb, const Option *option, char *value)
+{
+    void *place = (char *)o + option->offset;
+    if (option->of_runs && verb->run != cli_simulate)
+        fprintf(stderr, "trundle: %s takes no %s\n", verb->name, option->name);
+    else if (option->kind == FLAG)
+        return *(bool *)place = true, 0;
+    else if (!value)
+        fprintf(stderr, "trundle: %s needs a value\n", option->name);
+    else if (option->kind == SETTING)
+        return add_setting(o, value);
+    else
+        return *(const char **)place = value, 0;
+    return TR_USAGE;
+}
+
+static int take_model(Options *o, const char *path)
+{
+    if (o->model) {
+        fprintf(stderr, "trundle: one model at a time: '%s' and '%s'\n", o->model, path);
         return TR_USAGE;
     }
-    *sign = 0;
-    o->settings[o->setting_count++] = (tr_setting){text, sign + 1};
+    o->model = path;
     return 0;
 }
 
-// The place of an option that takes a text, or NULL.
-static const char **text_place(Options *o, const char *name)
+// "--end 5" and "--end=5" are the same.
+static int read_options(Options *o, const Verb *verb, int count, char **words)
 {
-    for (int i = 0; i < TEXT_OPTIONS; i++)
-        if (strcmp(name, text_options[i].name) == 0)
-            return (const char **)(void *)((char *)o + text_options[i].offset);
-    return NULL;
-}
-
-static int read_options(Options *o, int count, char **words, bool *help)
-{
-    for (int i = 0; i < count; i++) {
-        char *word = words[i];
-        const char **place = text_place(o, word);
-        const bool sets = strcmp(word, "--set") == 0;
-        if ((place || sets) && i + 1 == count) {
-            fprintf(stderr, "trundle: %s needs a value\n", word);
+    int status = 0;
+    for (int i = 0; i < count && !status; i++) {
+        char *word = words[i], *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+        if (word[0] != '-' || !word[1]) {
+            status = take_model(o, word);
+            continue;
+        }
+        if (value) *value++ = 0;
+        const Option *option = option_called(word);
+        if (!option) return TR_USAGE;
+        if (option->kind == FLAG && value) {
+            fprintf(stderr, "trundle: %s takes no value\n", word);
             return TR_USAGE;
         }
-        if (place) *place = words[++i];
-        else if (sets) {
-            const int status = add_setting(o, words[++i]);
-            if (status) return status;
-        } else if (strcmp(word, "--json") == 0) o->json = true;
-        else if (strcmp(word, "-q") == 0) o->quiet = true;
-        else if (strcmp(word, "-v") == 0) o->verbose = true;
-        else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) *help = true;
-        else if (word[0] == '-' && word[1]) return unknown_option(word);
-        else if (o->model) {
-            fprintf(stderr, "trundle: one model at a time: '%s' and '%s'\n", o->model, word);
-            return TR_USAGE;
-        } else o->model = word;
+        if (option->kind != FLAG && !value && i + 1 < count) value = words[++i];
+        status = take_option(o, verb, option, value);
     }
-    return 0;
+    return status;
 }
 
 // ---- shared by the verbs -------------------------------------------------------------------
 
-// The line that an error is about, with a mark under the column.
+static const char *next_character(const char *at)
+{
+    do at++;
+    while ((*at & 0xc0) == 0x80);
+    return at;
+}
+
+// The part of a line around a column, and a mark under it.
+static void mark_column(const char *line, int column)
+{
+    enum { BEFORE = 60, SHOWN = 96 };
+    const char *from = line, *at = line;
+    for (int i = 1; i < column && *at; i++) {
+        at = next_character(at);
+        if (i > BEFORE) from = next_character(from);
+    }
+    fprintf(stderr, "  ");
+    const char *end = from;
+    for (int i = 0; i < SHOWN && *end; i++) end = next_character(end);
+    for (const char *c = from; c < end; c++) {
+        const bool control = (*c >= 0 && *c < ' ' && *c != '\t') || *c == 0x7f;
+        fputc(control ? '?' : *c, stderr);
+    }
+    fprintf(stderr, "\n  ");
+    for (const char *c = from; c < at; c = next_character(c))
+        fputc(*c == '\t' ? '\t' : ' ', stderr);
+    fprintf(stderr, "^\n");
+}
+
+// The line of a file that an error is about. A pipe has been read already.
 static void show_line(const char *path, const tr_error *err)
 {
-    FILE *file = err->line > 0 ? fopen(path, "r") : NULL;
+    struct stat info;
+    const bool is_file = err->line > 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *file = is_file ? fopen(path, "r") : NULL;
     if (!file) return;
-    char text[400];
-    for (int line = 1; fgets(text, sizeof text, file);) {
-        const bool whole = strchr(text, '\n') != NULL;
-        if (line == err->line) {
-            text[strcspn(text, "\r\n")] = 0;
-            fprintf(stderr, "  %s\n  %*s\n", text, err->column > 0 && err->column < 200 ? err->column : 1, "^");
-            break;
-        }
-        line += whole;
+    char *text = NULL;
+    size_t room = 0;
+    int line = 0;
+    while (line < err->line && getline(&text, &room, file) >= 0) line++;
+    if (line == err->line) {
+        text[strcspn(text, "\r\n")] = 0;
+        const bool marked = line == 1 && strncmp(text, "\xef\xbb\xbf", 3) == 0; // as UTF-8
+        mark_column(text + (marked ? 3 : 0), err->column);
     }
+    free(text);
     fclose(file);
 }
 
 int cli_complain(const char *path, const tr_error *err)
 {
-    if (err->line > 0) fprintf(stderr, "%s:%d:%d: %s\n", path, err->line, err->column, err->text);
-    else if (err->status == TR_INVALID && path) fprintf(stderr, "%s: %s\n", path, err->text);
-    else fprintf(stderr, "trundle: %s\n", err->text);
+    if (err->line > 0)
+        fprintf(stderr, "%s:%d:%d: %s\n", path, err->line, err->column, err->text);
+    else if (err->status == TR_INVALID && path)
+        fprintf(stderr, "%s: %s\n", path, err->text);
+    else
+        fprintf(stderr, "trundle: %s\n", err->text);
     if (path) show_line(path, err);
     return err->status == TR_NO_MEMORY ? TR_FAILED : (int)err->status;
+}
+
+// A mistake in the k-th --set is at line -k.
+static int complain_of_setting(const Options *options, const tr_error *err)
+{
+    const tr_setting *setting = &options->settings[-err->line - 1];
+    char text[400];
+    fprintf(stderr, "trundle: --set: %s\n", err->text);
+    snprintf(text, sizeof text, "%s=%s", setting->name, setting->formula);
+    mark_column(text, (int)strlen(setting->name) + 1 + err->column);
+    return TR_USAGE;
 }
 
 tr_system *cli_system(const Options *options, int *status)
@@ -174,7 +245,10 @@ tr_system *cli_system(const Options *options, int *status)
     const tr_derive_options how = {options->case_name, options->settings, options->setting_count};
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
-    if (err.status) *status = cli_complain(options->model, &err);
+    if (err.line < 0)
+        *status = complain_of_setting(options, &err);
+    else if (err.status)
+        *status = cli_complain(options->model, &err);
     return system;
 }
 
@@ -187,32 +261,42 @@ int cli_print(const Options *options, char *text, const tr_error *err)
     return wrote.status ? cli_complain(NULL, &wrote) : 0;
 }
 
+// The verb that a word is, or NULL after saying that it is none.
+static const Verb *verb_called(const char *word)
+{
+    const char *names[VERB_COUNT];
+    for (int i = 0; i < VERB_COUNT; i++) {
+        names[i] = verbs[i].name;
+        if (strcmp(word, names[i]) == 0) return &verbs[i];
+    }
+    if (word[0] == '-') {
+        fprintf(stderr, "trundle: the verb comes first: trundle VERB MODEL %s\n", word);
+        return NULL;
+    }
+    fprintf(stderr, "trundle: unknown verb '%s'", word);
+    suggest(word, names, VERB_COUNT);
+    return NULL;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_help(stderr);
-        return TR_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
-        return 0;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (argc < 2) return print_help(stderr), TR_USAGE;
+    if (is_one_of(argv[1], "--help", "-h", "help")) return print_help(stdout), 0;
+    if (is_one_of(argv[1], "--version", "-V", "version")) {
         printf("trundle %s\n", tr_version());
         return 0;
     }
-    const Verb *verb = NULL;
-    for (int i = 0; i < VERB_COUNT; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0) verb = &verbs[i];
-    if (!verb) return unknown_verb(argv[1]);
+    const Verb *verb = verb_called(argv[1]);
+    if (!verb) return TR_USAGE;
     static Options options;
-    bool help = false;
-    const int status = read_options(&options, argc - 2, argv + 2, &help);
+    const int status = read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
-    if (help) {
-        print_verb_help(verb);
-        return 0;
-    }
+    if (options.help) return print_verb_help(verb), 0;
     if (!options.model) {
         fprintf(stderr, "trundle: which model? usage: trundle %s\n", verb->usage);
         return TR_USAGE;

@@ -38,15 +38,28 @@ static bool take_number(const char *name, const char *text, double *value)
 
 static void print_summary(const tr_simulate_options *o, const tr_summary *s)
 {
-    fprintf(stderr, "%s t = %g s: %zu rows, %zu steps of %s, %.3g s\n", s->interrupted ? "interrupted at" : "reached",
-            s->t, s->rows, s->steps, o->method, s->seconds);
-    fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error, s->position_error);
+    fprintf(stderr, "%s t = %g s: %zu rows, %zu steps of %s, %.3g s\n",
+            s->interrupted ? "interrupted at" : "reached", s->t, s->rows, s->steps, o->method,
+            s->seconds);
+    fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
+            s->position_error);
     if (o->output && strcmp(o->output, "-") != 0) fprintf(stderr, "written to %s\n", o->output);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
 }
 
 int cli_simulate(const Options *options)
 {
     int status = 0;
+    if (options->output && ends_with(options->output, ".json")) {
+        fprintf(stderr, "trundle: -o takes a .csv or .mat file; how the run went is written to the "
+                        ".json beside it\n");
+        return TR_USAGE;
+    }
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
@@ -55,8 +68,10 @@ int cli_simulate(const Options *options)
     if (options->method) o.method = options->method;
     o.progress = show_progress;
     o.owner = &bar;
-    const bool good = take_number("--end", options->end, &o.end) && take_number("--every", options->every, &o.every) &&
-                      take_number("--step", options->step, &o.step) && take_number("--rtol", options->rtol, &o.rtol) &&
+    const bool good = take_number("--end", options->end, &o.end) &&
+                      take_number("--every", options->every, &o.every) &&
+                      take_number("--step", options->step, &o.step) &&
+                      take_number("--rtol", options->rtol, &o.rtol) &&
                       take_number("--atol", options->atol, &o.atol);
     tr_summary summary = {0};
     tr_error err = {0};

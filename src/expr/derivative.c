@@ -45,11 +45,6 @@ static Expr partial(Expr y, int which, Expr d)
     (void)n;
 }
 
-static uint32_t operand_id(const Node *node, int which)
-{
-    return which == 0 ? node->a : which == 1 ? node->b : node->c;
-}
-
 // ---- forward -------------------------------------------------------------------------------
 
 static bool is_nothing(Graph *graph, uint32_t id) { return !id || is_zero(expr_at(graph, id)); }
@@ -61,7 +56,7 @@ static uint32_t change_of(Graph *graph, uint32_t id, const uint32_t *change)
     const Expr y = expr_at(graph, id);
     uint32_t sum = 0;
     for (int which = 0; which < tr_op[node.op].operands; which++) {
-        const uint32_t d = change[operand_id(&node, which)];
+        const uint32_t d = change[node_operand(&node, which)];
         if (!d) continue;
         const Expr term = partial(y, which, expr_at(graph, d));
         sum = sum ? add(expr_at(graph, sum), term).id : term.id;
@@ -75,8 +70,9 @@ static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const E
 {
     for (size_t i = 0; i < symbol_count; i++) {
         assert(op_of(symbols[i]) == OP_SYMBOL || graph->failed);
-        if (symbols[i].id < reach->end && !is_zero(changes[i]))
-            change[symbols[i].id] = changes[i].id;
+        if (symbols[i].id >= reach->end || is_zero(changes[i])) continue;
+        uint32_t *at = &change[symbols[i].id]; // a symbol that stands twice changes by both
+        *at = *at ? add(expr_at(graph, *at), changes[i]).id : changes[i].id;
     }
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
@@ -121,7 +117,7 @@ static void mark_dependent(const Graph *graph, const Reach *reach, const Expr *s
     for (uint32_t k = 0; k < reach->count; k++) {
         const Node *node = &graph->nodes[reach->ids[k]];
         for (int which = 0; which < tr_op[node->op].operands; which++)
-            depends[reach->ids[k]] |= depends[operand_id(node, which)];
+            depends[reach->ids[k]] |= depends[node_operand(node, which)];
     }
 }
 
@@ -130,7 +126,7 @@ static void pull_back(Graph *graph, uint32_t id, const uint32_t *depends, uint32
 {
     const Node node = graph->nodes[id];
     for (int which = 0; which < tr_op[node.op].operands; which++) {
-        const uint32_t x = operand_id(&node, which);
+        const uint32_t x = node_operand(&node, which);
         if (!depends[x]) continue;
         const Expr term = partial(expr_at(graph, id), which, expr_at(graph, adjoint[id]));
         adjoint[x] = adjoint[x] ? add(expr_at(graph, adjoint[x]), term).id : term.id;

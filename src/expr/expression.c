@@ -4,12 +4,20 @@
 #include "expr/system.h"
 #include "expr/walk.h"
 
+// A call that makes no sense gives a failed expression; the first one is remembered in words.
+static Expr misused(Graph *graph, const char *words)
+{
+    if (graph && !graph->misuse) graph->misuse = words;
+    return (Expr){graph, 0};
+}
+
 // Expressions of no graph (made from a NULL system) or of two graphs give a failed one.
 static bool is_sound(Expr a, Expr b) { return a.graph && a.graph == b.graph; }
 
 static Expr build(Op op, Expr a, Expr b)
 {
-    return is_sound(a, b) ? tr_build(op, a, b, a) : (Expr){a.graph, 0};
+    if (!is_sound(a, b)) return misused(a.graph, "expressions of two systems were mixed");
+    return tr_build(op, a, b, a);
 }
 
 Expr tr_add(Expr a, Expr b) { return build(OP_ADD, a, b); }
@@ -21,17 +29,18 @@ Expr tr_neg(Expr a) { return build(OP_NEG, a, a); }
 Expr tr_pow(Expr a, int exponent)
 {
     const bool good = a.graph && exponent >= -1000 && exponent <= 1000;
-    return good ? power(a, exponent) : (Expr){a.graph, 0};
+    return good ? power(a, exponent) : misused(a.graph, "tr_pow takes exponents up to 1000");
 }
 
 Expr tr_call(const char *function, const Expr *x, size_t count)
 {
     const Op op = tr_op_called(text_of(function));
-    const Expr nothing = {count ? x[0].graph : NULL, 0};
-    if (op == OP_FAILED || (size_t)tr_op[op].operands != count) return nothing;
+    Graph *graph = count ? x[0].graph : NULL;
     for (size_t i = 0; i < count; i++)
-        if (!is_sound(x[0], x[i])) return nothing;
-    return tr_build(op, x[0], x[count > 1 ? 1 : 0], x[count > 2 ? 2 : 0]);
+        if (!is_sound(x[0], x[i])) return misused(graph, "expressions of two systems were mixed");
+    Expr y;
+    if (op != OP_FAILED && count && tr_build_call(op, x, count, &y)) return y;
+    return misused(graph, "tr_call knows no such function with that many arguments");
 }
 
 bool tr_is_constant(Expr x, double *value)

@@ -85,8 +85,6 @@ static size_t name_length(Text text)
 
 // ---- errors --------------------------------------------------------------------------------
 
-#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
-
 static Expr failed(Parser *p) { return expr_at(p->graph, 0); }
 
 static Place place_of(const Parser *p, size_t at)
@@ -190,17 +188,14 @@ static bool check_count(Parser *p, size_t at, Text name, int wanted, int given)
     return false;
 }
 
-// min and max of two or more; everything else takes what its row says.
 static Expr call_operation(Parser *p, size_t at, Text name, Op op, const Expr *x, int count)
 {
-    if (op == OP_MIN || op == OP_MAX) {
-        if (count < 2) return wrong(p, at, "%.*s takes two or more arguments", TEXT(name));
-        Expr y = x[0];
-        for (int i = 1; i < count; i++) y = tr_build(op, y, x[i], y);
-        return y;
-    }
-    if (!check_count(p, at, name, tr_op[op].operands, count)) return failed(p);
-    return tr_build(op, x[0], count > 1 ? x[1] : x[0], count > 2 ? x[2] : x[0]);
+    Expr y;
+    if (count > 0 && tr_build_call(op, x, (size_t)count, &y)) return y;
+    if (op == OP_MIN || op == OP_MAX)
+        return wrong(p, at, "%.*s takes two or more arguments", TEXT(name));
+    check_count(p, at, name, tr_op[op].operands, count);
+    return failed(p);
 }
 
 // What a walk over an expression costs, in values read.
@@ -322,13 +317,11 @@ static Expr parse_value(Parser *p)
 
 // ---- operators -----------------------------------------------------------------------------
 
-// a^b: products for whole b, roots for halves, else exp(b log a)
+// Whole powers of any size; tr_build knows the others.
 static Expr raised(Expr a, Expr b)
 {
-    const double n = is_number(b) ? value_of(b) : 0.3;
-    if (fabs(n) <= INT16_MAX && n == floor(n)) return power(a, (int)n);
-    if (fabs(n) <= 1000 && 2 * n == floor(2 * n)) return power(e_sqrt(a), (int)(2 * n));
-    return tr_build(OP_EXP, mul(b, tr_build(OP_LOG, a, a, a)), a, a);
+    const double n = is_number(b) ? value_of(b) : 0.5;
+    return fabs(n) <= INT16_MAX && n == floor(n) ? power(a, (int)n) : raise_to(a, b);
 }
 
 static Expr parse_power(Parser *p)
@@ -474,12 +467,11 @@ bool tr_formula_reserved(Text name)
 bool tr_formula_head(Text head, Text body, Place place, Function *function, tr_error *err)
 {
     Parser p = {.text = head, .place = {place.line, place.column ? place.column : 1}, .err = err};
-    const Text rest = {head.at, head.length};
     peek(&p);
     const size_t start = p.at;
     *function = (Function){.body = body, .place = p.place};
     function->name =
-        (Text){rest.at + start, name_length((Text){rest.at + start, rest.length - start})};
+        (Text){head.at + start, name_length((Text){head.at + start, head.length - start})};
     p.at += function->name.length;
     bool good = function->name.length && accept(&p, "(");
     while (good) {

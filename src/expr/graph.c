@@ -108,6 +108,7 @@ void tr_graph_free(Graph *graph)
 {
     if (!graph) return;
     free(graph->nodes);
+    free(graph->marks);
     free(graph->symbols);
     free(graph->tables);
     tr_hash_free(&graph->hash);
@@ -119,5 +120,6 @@ size_t tr_graph_bytes(const Graph *graph)
 {
     return sizeof *graph + graph->capacity * sizeof *graph->nodes +
            ((size_t)graph->hash.mask + 1) * sizeof *graph->hash.slots +
-           graph->symbol_capacity * sizeof *graph->symbols + graph->arena.bytes;
+           graph->mark_capacity * sizeof *graph->marks + graph->symbol_capacity * sizeof *graph->symbols +
+           graph->arena.bytes;
 }

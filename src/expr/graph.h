@@ -17,7 +17,7 @@ typedef tr_expr Expr;
 
 typedef struct Node {
     uint16_t op;
-    int16_t n;        // POW: the exponent; TABLE1, TABLE2: the derivative order
+    int16_t n;        // POW: twice the exponent; TABLE1, TABLE2: the derivative order
     uint32_t a, b, c; // operands. NUMBER: b and c hold the value. SYMBOL: a is its index.
                       // TABLE1, TABLE2: c is the table's index
 } Node;
@@ -32,6 +32,9 @@ struct tr_graph {
     const Table **tables;
     uint32_t table_count, table_capacity;
     Arena arena;
+    uint32_t *marks, mark; // by node, for walks: see walk.c
+    uint32_t mark_capacity;
+    const char *misuse; // the first call that made no sense, in words; NULL when there was none
     bool failed; // memory ran out: every expression from then on is the failed one
 };
 
@@ -50,7 +53,9 @@ uint32_t tr_table_add(Graph *graph,
 
 // The operation on these operands, simplified. Unused operands are ignored.
 Expr tr_build(Op op, Expr a, Expr b, Expr c);
-Expr tr_build_power(Expr a, int n);
+Expr tr_build_halves(Expr a, int n); // a^(n/2)
+// A function as formulas call it: min and max take two or more. False when the number is wrong.
+bool tr_build_call(Op op, const Expr *x, size_t count, Expr *y);
 Expr tr_build_table(uint32_t table, Expr x, Expr y, int order);
 
 static inline Graph *graph_of(Expr x) { return x.graph; }
@@ -58,10 +63,13 @@ static inline const Node *node_of(Expr x) { return &graph_of(x)->nodes[x.id]; }
 static inline Op op_of(Expr x) { return (Op)node_of(x)->op; }
 static inline Expr expr_at(Graph *graph, uint32_t id) { return (Expr){graph, id}; }
 static inline bool same(Expr a, Expr b) { return a.id == b.id; }
+static inline uint32_t node_operand(const Node *node, int which)
+{
+    return which == 0 ? node->a : which == 1 ? node->b : node->c;
+}
 static inline Expr operand(Expr x, int which)
 {
-    const Node *node = node_of(x);
-    return expr_at(graph_of(x), which == 0 ? node->a : which == 1 ? node->b : node->c);
+    return expr_at(graph_of(x), node_operand(node_of(x), which));
 }
 
 static inline double node_value(const Node *node)
@@ -86,7 +94,9 @@ static inline Expr sub(Expr a, Expr b) { return tr_build(OP_SUB, a, b, a); }
 static inline Expr mul(Expr a, Expr b) { return tr_build(OP_MUL, a, b, a); }
 static inline Expr quotient(Expr a, Expr b) { return tr_build(OP_DIV, a, b, a); }
 static inline Expr neg(Expr a) { return tr_build(OP_NEG, a, a, a); }
-static inline Expr power(Expr a, int n) { return tr_build_power(a, n); }
+static inline Expr halves(Expr a, int n) { return tr_build_halves(a, n); }
+static inline Expr power(Expr a, int n) { return tr_build_halves(a, 2 * n); } // |n| < 2^29
+static inline Expr raise_to(Expr a, Expr b) { return tr_build(OP_RAISE, a, b, a); }
 static inline Expr less(Expr a, Expr b) { return tr_build(OP_LESS, a, b, a); }
 static inline Expr choose(Expr c, Expr a, Expr b) { return tr_build(OP_SELECT, c, a, b); }
 static inline Expr e_sqrt(Expr a) { return tr_build(OP_SQRT, a, a, a); }

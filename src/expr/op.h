@@ -58,6 +58,20 @@ static inline double tr_power(double a, int n)
     return n < 0 ? 1 / y : y;
 }
 
+// a^(n/2)
+static inline double tr_power_halves(double a, int n)
+{
+    return n & 1 ? tr_power(sqrt(a), n) : tr_power(a, n / 2);
+}
+
+// a^b: products for whole b, else exp(b log a), which needs a > 0
+static inline double tr_raise(double a, double b)
+{
+    if (fabs(b) <= 1000 && b == floor(b)) return tr_power(a, (int)b);
+    if (a == 0 && b > 0) return 0;
+    return el_exp(b * el_log(a));
+}
+
 // The value of an operation on numbers: what every evaluator must give, bit for bit.
 double tr_op_value(Op op, double a, double b, double c, int n, const Table *f);
 

@@ -103,7 +103,7 @@ static bool pythagoras(Expr a, Expr b, Expr *p)
 }
 
 // if(c, u, 0) + if(c, 0, v) = if(c, u, v): the two halves of a derivative of a branch
-static bool halves(Expr a, Expr b, Expr *joined)
+static bool branches(Expr a, Expr b, Expr *joined)
 {
     if (!is(a, OP_SELECT) || !is(b, OP_SELECT) || !same(left(a), left(b))) return false;
     if (is_zero(operand(a, 2)) && is_zero(right(b)))
@@ -122,11 +122,11 @@ static Expr rule_add(Built *x)
     if (is(a, OP_NEG) && is(b, OP_NEG)) return neg(add(left(a), left(b))); // -a + -b = -(a + b)
     if (is(a, OP_NEG)) return sub(b, left(a));                             // -a + b = b - a
     if (is(b, OP_NEG)) return sub(a, left(b));                             // a + -b = a - b
-    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)))               // m + (n + b)
+    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)) && is_safe(value_of(a) + value_of(left(b))))               // m + (n + b)
         return add(number(x->g, value_of(a) + value_of(left(b))), right(b));
     if (like_terms(a, b, 1, &y)) return y; // m a + n a = (m + n) a
     if (pythagoras(a, b, &y)) return y;    // p sin^2 + p cos^2 = p
-    if (halves(a, b, &y)) return y;        // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
+    if (branches(a, b, &y)) return y;        // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
     return keep(x);
 }
 
@@ -232,7 +232,12 @@ static Expr rule_select(Built *x)
 }
 
 static Expr rule_none(Built *x) { return keep(x); }
-static Expr rule_pow(Built *x) { return keep(x); } // powers are built by tr_build_power
+
+static Expr rule_raise(Built *x) // a^b with a number b that is whole or half
+{
+    const double n = is_number(x->b) ? 2 * value_of(x->b) : 0.5;
+    return fabs(n) <= 2000 && n == floor(n) ? halves(x->a, (int)n) : keep(x);
+}
 
 typedef Expr (*Rule)(Built *);
 static const Rule rules[OP_COUNT] = {
@@ -254,20 +259,33 @@ Expr tr_build(Op op, Expr a, Expr b, Expr c)
     return rules[op](&x);
 }
 
-Expr tr_build_power(Expr a, int n)
+bool tr_build_call(Op op, const Expr *x, size_t count, Expr *y)
+{
+    const bool several = op == OP_MIN || op == OP_MAX;
+    if (several ? count < 2 : count != (size_t)tr_op[op].operands) return false;
+    *y = tr_build(op, x[0], x[count > 1 ? 1 : 0], x[count > 2 && !several ? 2 : 0]);
+    for (size_t i = 2; several && i < count; i++) *y = tr_build(op, *y, x[i], *y);
+    return true;
+}
+
+Expr tr_build_halves(Expr a, int n)
 {
     Graph *g = graph_of(a);
     if (g->failed || !a.id) return expr_at(g, 0);
-    if (n == 0) return one(g);                                // a^0 = 1
-    if (n == 1) return a;                                     // a^1 = a
-    if (is(a, OP_POW) && abs(n * node_of(a)->n) <= INT16_MAX) // (a^m)^n = a^(m n)
-        return tr_build_power(left(a), n * node_of(a)->n);
-    if (abs(n) > INT16_MAX) return mul(power(a, n / 2), power(a, n - n / 2));
-    if (n == 2) return mul(a, a);                                       // a^2 = a a
-    if (n == -1) return quotient(one(g), a);                            // a^-1 = 1/a
-    if (is_number(a)) return number(g, tr_power(value_of(a), n));       // exactly as evaluated
-    if (is(a, OP_NEG) && n % 2 == 0) return tr_build_power(left(a), n); // (-a)^2m = a^2m
-    if (is(a, OP_NEG)) return neg(tr_build_power(left(a), n));          // (-a)^(2m+1) = -a^(2m+1)
+    const int even = n / 4 * 2;
+    if (abs(n) > INT16_MAX) return mul(halves(a, even), halves(a, n - even));
+    if (n == 0) return one(g);                                            // a^0 = 1
+    if (n == 2) return a;                                                 // a^1 = a
+    if (n == 1) return e_sqrt(a);                                         // a^(1/2) = sqrt(a)
+    if (is_number(a)) return number(g, tr_power_halves(value_of(a), n));  // exactly as evaluated
+    if (n % 2 == 0 && is(a, OP_SQRT)) return halves(left(a), n / 2);      // sqrt(a)^n = a^(n/2)
+    if (n % 2 == 0 && is(a, OP_POW) && abs(n / 2 * node_of(a)->n) <= INT16_MAX)
+        return halves(left(a), n / 2 * node_of(a)->n);                    // (a^m)^n = a^(m n)
+    if (n == 4) return mul(a, a);                                         // a^2 = a a
+    if (n == -2) return quotient(one(g), a);                              // a^-1 = 1/a
+    if (n == -1) return quotient(one(g), e_sqrt(a));                      // a^(-1/2) = 1/sqrt(a)
+    if (n % 4 == 0 && is(a, OP_NEG)) return halves(left(a), n);           // (-a)^2m = a^2m
+    if (n % 2 == 0 && is(a, OP_NEG)) return neg(halves(left(a), n));      // (-a)^(2m+1) = -a^(2m+1)
     return expr_at(g, tr_graph_intern(g, (Node){.op = OP_POW, .n = (int16_t)n, .a = a.id}));
 }
 

@@ -28,14 +28,20 @@ const Named *tr_system_find(const System *system, Text name)
     return hash->slots[slot] ? &system->names[hash->slots[slot] - 1] : NULL;
 }
 
-static bool check_name(const System *system, Text name, tr_error *err)
+enum { LONGEST_NAME = 100 };
+
+// `t` is for time alone.
+static bool check_name(const System *system, Text name, bool time, tr_error *err)
 {
     const Place nowhere = {0};
     const int length = (int)(name.length > 60 ? 60 : name.length);
     if (!tr_formula_is_name(name))
         tr_fail(err, TR_INVALID, nowhere,
                 "'%.*s' is not a name: letters, digits, _ and single points", length, name.at);
-    else if (tr_formula_reserved(name) && !text_is(name, "t"))
+    else if (name.length > LONGEST_NAME)
+        tr_fail(err, TR_INVALID, nowhere, "the name '%.*s...' is longer than %d characters", length,
+                name.at, LONGEST_NAME);
+    else if (tr_formula_reserved(name) && !(time && text_is(name, "t")))
         tr_fail(err, TR_INVALID, nowhere, "'%.*s' is a reserved name", length, name.at);
     else if (tr_system_find(system, name))
         tr_fail(err, TR_INVALID, nowhere, "the name '%.*s' is taken", length, name.at);
@@ -47,7 +53,6 @@ static bool check_name(const System *system, Text name, tr_error *err)
 // Enters a name that is free; its text must live as long as the system.
 static bool enter_name(System *system, Named named, tr_error *err)
 {
-    if (!check_name(system, named.name, err)) return false;
     const uint32_t index = system->name_count;
     if (!tr_grow((void **)&system->names, &system->name_capacity, index + 1,
                  sizeof *system->names) ||
@@ -79,7 +84,8 @@ Input *tr_system_input(const System *system, Expr symbol)
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err)
 {
     name = keep_text(system, name, err);
-    if (!has_failed(err)) enter_name(system, (Named){.name = name, .meaning = meaning}, err);
+    if (!has_failed(err) && check_name(system, name, false, err))
+        enter_name(system, (Named){.name = name, .meaning = meaning}, err);
 }
 
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err)
@@ -89,7 +95,8 @@ void tr_system_function(System *system, Text head, Text body, Place place, tr_er
     head = keep_text(system, head, err);
     body = keep_text(system, body, err);
     if (has_failed(err) || !tr_formula_head(head, body, place, function, err)) return;
-    enter_name(system, (Named){.name = function->name, .function = function}, err);
+    if (check_name(system, function->name, false, err))
+        enter_name(system, (Named){.name = function->name, .function = function}, err);
 }
 
 // ---- scope ---------------------------------------------------------------------------------
@@ -203,7 +210,7 @@ tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, t
     if (!system || has_failed(err)) return (tr_expr){0};
     Graph *graph = system->graph;
     const Expr nothing = expr_at(graph, 0);
-    if (!check_name(system, text_of(name), err)) return nothing;
+    if (!check_name(system, text_of(name), kind == TR_TIME, err)) return nothing;
     const Expr symbol = tr_symbol_new(graph, name);
     if (!symbol.id || !tr_grow((void **)&system->inputs, &system->input_capacity,
                                system->input_count + 1, sizeof *system->inputs)) {
@@ -226,6 +233,16 @@ tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, t
 
 size_t tr_input_count(const System *system) { return system ? system->input_count : 0; }
 
+tr_kind tr_input_kind(const System *system, size_t index)
+{
+    return system && index < system->input_count ? system->inputs[index].kind : TR_PARAMETER;
+}
+
+double tr_input_value(const System *system, size_t index)
+{
+    return system && index < system->input_count ? system->inputs[index].value : 0;
+}
+
 const char *tr_input_name(const System *system, size_t index)
 {
     return system && index < system->input_count ? system->inputs[index].name : NULL;
@@ -235,13 +252,11 @@ void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
 {
     if (!system || has_failed(err)) return;
     const Graph *graph = system->graph;
-    Input *at = NULL;
-    for (uint32_t i = 0; i < system->input_count && input.graph == graph; i++)
-        if (same(system->inputs[i].symbol, input)) at = &system->inputs[i];
+    Input *at = input.graph == graph ? tr_system_input(system, input) : NULL;
     if (graph->failed)
         tr_fail_memory(err);
-    else if (!at)
-        tr_fail(err, TR_USAGE, (Place){0}, "only inputs have a rate");
+    else if (!at || at->kind == TR_PARAMETER)
+        tr_fail(err, TR_USAGE, (Place){0}, at ? "parameters have no rate" : "only inputs have a rate");
     else if (rate.graph != graph || !rate.id)
         tr_fail(err, TR_USAGE, (Place){0}, "the rate of '%s' is a failed expression", at->name);
     else
@@ -264,7 +279,8 @@ void tr_define(System *system, const char *head, const char *formula, tr_error *
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!system || !head || has_failed(err)) return;
+    if (!system || has_failed(err)) return;
+    if (!head) head = "";
     if (strchr(head, '(')) {
         tr_system_function(system, text_of(head), text_of(formula), (Place){1, 1}, err);
         return;
@@ -286,7 +302,7 @@ void tr_define_table(System *system, const char *name, const double *x, size_t n
     Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
     if (!function) tr_fail_memory(err);
     const Text kept = keep_text(system, text_of(name), err);
-    if (has_failed(err)) return;
+    if (has_failed(err) || !check_name(system, kept, false, err)) return;
     *function = (Function){.name = kept, .argument_count = y ? 2 : 1};
     function->table = tr_table_add(graph, table);
     if (graph->failed)
@@ -305,7 +321,8 @@ const Output *tr_system_output(const System *system, Text name)
 void tr_output(System *system, const char *name, const tr_expr *values, size_t rows, size_t columns,
                tr_error *err)
 {
-    if (!system || !name || has_failed(err)) return;
+    if (!system || has_failed(err)) return;
+    if (!name) name = "";
     const Text text = text_of(name);
     if (!tr_formula_is_name(text) || tr_system_output(system, text)) {
         tr_fail(err, TR_INVALID, (Place){0}, "the output name '%.60s' is %s", name,
@@ -315,8 +332,8 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     for (size_t i = 0; i < rows * columns; i++)
         if (values[i].graph != system->graph || !values[i].id) {
             if (system->graph->failed) tr_fail_memory(err);
-            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression",
-                    name);
+            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression%s%s", name,
+                    system->graph->misuse ? ": " : "", system->graph->misuse ? system->graph->misuse : "");
             return;
         }
     if (rows > UINT16_MAX || columns > UINT16_MAX) {
@@ -334,6 +351,16 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     for (size_t i = 0; i < rows * columns; i++) kept[i] = values[i];
     system->outputs[system->output_count++] = (Output){
         .name = kept_name, .rows = (uint32_t)rows, .columns = (uint32_t)columns, .values = kept};
+}
+
+size_t tr_output_count(const System *system) { return system ? system->output_count : 0; }
+
+const char *tr_output_name(const System *system, size_t index, size_t *rows, size_t *columns)
+{
+    if (!system || index >= system->output_count) return NULL;
+    if (rows) *rows = system->outputs[index].rows;
+    if (columns) *columns = system->outputs[index].columns;
+    return system->outputs[index].name;
 }
 
 void tr_system_column(System *system, const char *name, const char *label, Expr value,
@@ -356,9 +383,7 @@ size_t tr_system_operations(System *system, const Expr *of, size_t count)
         const Node *node = &graph->nodes[id];
         const int operands = tr_op[node->op].operands;
         varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
-        if (operands > 0) varies[id] |= varies[node->a];
-        if (operands > 1) varies[id] |= varies[node->b];
-        if (operands > 2) varies[id] |= varies[node->c];
+        for (int i = 0; i < operands; i++) varies[id] |= varies[node_operand(node, i)];
         operations += operands && varies[id];
     }
     tr_reach_free(&reach);

@@ -29,7 +29,8 @@ static double polynomial(const double *c, uint32_t stride, int degree, double u,
     for (int k = degree; k >= order; k--) {
         double factor = 1; // k! / (k - order)!
         for (int j = 0; j < order; j++) factor *= k - j;
-        sum = fma(sum, u, factor * c[(uint32_t)k * stride]);
+        const double term = factor * c[(uint32_t)k * stride];
+        sum = k == degree ? term : fma(sum, u, term); // a table of degree 0 is finite at infinity
     }
     return sum;
 }
@@ -48,6 +49,7 @@ static bool is_flat(const Table *table, int axis, double *x, int order)
 
 double tr_table_value(const Table *table, double x, double y, int order)
 {
+    if (isnan(x) || isnan(y)) return x + y;
     if (is_flat(table, 0, &x, order) || is_flat(table, 1, &y, order)) return 0;
     const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
     const uint32_t i = piece_at(ax, x), j = ay->pieces ? piece_at(ay, y) : 0;
@@ -154,7 +156,7 @@ static void fill(const Table *table, const double *z, double *c, double *work)
 static bool check_axis(const char *name, const double *x, uint32_t n, tr_error *err)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!isfinite(x[i]) || (i && !(x[i] > x[i - 1]))) {
+        if (!isfinite(x[i]) || (i && (!(x[i] > x[i - 1]) || !isfinite(x[i] - x[i - 1])))) {
             tr_fail(err, TR_INVALID, (Place){0},
                     "table: %s must be finite and increase, entry %u does not", name, i + 1);
             return false;
@@ -169,13 +171,13 @@ static bool check_points(const double *x, uint32_t nx, const double *y, uint32_t
         tr_fail(err, TR_USAGE, (Place){0}, "table: the degree is 1 or 3, not %d", degree);
         return false;
     }
-    if (nx < 2 || ny < 1 || (y && ny < 2) || (!y && ny != 1)) {
+    if (nx < 2 || (y && ny < 2) || (!y && ny > 1)) {
         tr_fail(err, TR_INVALID, (Place){0},
                 "table: at least two points are needed along each axis");
         return false;
     }
     if (!check_axis("x", x, nx, err) || (y && !check_axis("y", y, ny, err))) return false;
-    for (size_t k = 0; k < (size_t)nx * ny; k++)
+    for (size_t k = 0; k < (size_t)nx * (y ? ny : 1); k++)
         if (!isfinite(z[k])) {
             tr_fail(err, TR_INVALID, (Place){0}, "table: value %zu is not finite", k + 1);
             return false;
@@ -199,6 +201,16 @@ static size_t coefficient_count(const Table *table)
     return count;
 }
 
+static Table *check_coefficients(Table *table, tr_error *err)
+{
+    for (size_t i = 0; i < coefficient_count(table); i++)
+        if (!isfinite(table->coefficient[i])) {
+            tr_fail(err, TR_INVALID, (Place){0}, "table: the points are too close together or too far apart");
+            return NULL;
+        }
+    return table;
+}
+
 Table *tr_table_copy(Arena *arena, const Table *table)
 {
     Table *twin = tr_arena_alloc(arena, 1, sizeof *twin);
@@ -214,6 +226,7 @@ Table *tr_table_through(Arena *arena, const double *x, uint32_t nx, const double
                         const double *z, int degree, bool hold, tr_error *err)
 {
     if (has_failed(err) || !check_points(x, nx, y, ny, z, degree, err)) return NULL;
+    if (!y) ny = 1;
     static const double origin = 0;
     const uint32_t d = (uint32_t)degree, across = y ? d : 0;
     Table *table = tr_arena_alloc(arena, 1, sizeof *table);
@@ -225,6 +238,7 @@ Table *tr_table_through(Arena *arena, const double *x, uint32_t nx, const double
     if (table && kx && ky && c && work) {
         *table = (Table){{{kx, nx - 1, d}, {ky, ny - 1, across}}, hold, c};
         fill(table, z, c, work);
+        table = check_coefficients(table, err);
     } else {
         tr_fail_memory(err);
         table = NULL;

@@ -3,39 +3,64 @@
 
 #include <stdlib.h>
 
-// Marks what is needed, from the top down: operands have smaller ids, so one pass is enough.
-static uint32_t mark(const Graph *graph, unsigned char *needed, uint32_t end)
+// A mark that no earlier reach has used, and room for it at every node.
+static bool new_mark(Graph *graph)
 {
-    uint32_t count = 0;
-    for (uint32_t id = end; id-- > 0;) {
-        if (!needed[id]) continue;
-        const Node *node = &graph->nodes[id];
-        const int operands = tr_op[node->op].operands;
-        if (operands > 0) needed[node->a] = 1;
-        if (operands > 1) needed[node->b] = 1;
-        if (operands > 2) needed[node->c] = 1;
-        count++;
+    const uint32_t before = graph->mark_capacity;
+    if (!tr_grow((void **)&graph->marks, &graph->mark_capacity, graph->count, sizeof *graph->marks))
+        return false;
+    if (graph->mark_capacity > before)
+        memset(graph->marks + before, 0, (graph->mark_capacity - before) * sizeof *graph->marks);
+    if (++graph->mark == 0) { // all marks are used up
+        memset(graph->marks, 0, graph->mark_capacity * sizeof *graph->marks);
+        graph->mark = 1;
     }
-    return count;
+    return true;
+}
+
+static bool reach_node(Graph *graph, Reach *reach, uint32_t *capacity, uint32_t id)
+{
+    if (graph->marks[id] == graph->mark) return true;
+    graph->marks[id] = graph->mark;
+    if (!tr_grow((void **)&reach->ids, capacity, reach->count + 1, sizeof *reach->ids)) return false;
+    reach->ids[reach->count++] = id;
+    if (id >= reach->end) reach->end = id + 1;
+    return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Few nodes of a large graph are sorted; many are found again in order by their marks.
+static void sort_reach(const Graph *graph, Reach *reach)
+{
+    if (reach->count < reach->end / 16) {
+        qsort(reach->ids, reach->count, sizeof *reach->ids, by_id);
+        return;
+    }
+    reach->count = 0;
+    for (uint32_t id = 0; id < reach->end; id++)
+        if (graph->marks[id] == graph->mark) reach->ids[reach->count++] = id;
 }
 
 bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach)
 {
     *reach = (Reach){0};
-    for (size_t i = 0; i < count; i++)
-        if (of[i].id >= reach->end) reach->end = of[i].id + 1;
-    unsigned char *needed = calloc((size_t)reach->end + 1, 1);
-    if (needed && !graph->failed) {
-        for (size_t i = 0; i < count; i++) needed[of[i].id] = 1;
-        const uint32_t total = mark(graph, needed, reach->end);
-        reach->ids = malloc(((size_t)total + 1) * sizeof *reach->ids);
+    uint32_t capacity = 0;
+    bool good = !graph->failed && new_mark(graph) &&
+                tr_grow((void **)&reach->ids, &capacity, 1, sizeof *reach->ids);
+    for (size_t i = 0; good && i < count; i++) good = reach_node(graph, reach, &capacity, of[i].id);
+    for (uint32_t k = 0; good && k < reach->count; k++) {
+        const Node *node = &graph->nodes[reach->ids[k]];
+        for (int i = 0; good && i < tr_op[node->op].operands; i++)
+            good = reach_node(graph, reach, &capacity, node_operand(node, i));
     }
-    if (reach->ids)
-        for (uint32_t id = 0; id < reach->end; id++)
-            if (needed[id]) reach->ids[reach->count++] = id;
-    if (!reach->ids) graph->failed = true;
-    free(needed);
-    return reach->ids != NULL;
+    if (good) sort_reach(graph, reach);
+    else graph->failed = true;
+    return good;
 }
 
 void tr_reach_free(Reach *reach)
@@ -59,7 +84,7 @@ static Expr rebuild(Graph *graph, Node node, const uint32_t *map)
     const Expr b = operands > 1 ? expr_at(graph, map[node.b]) : a;
     const Expr c = operands > 2 ? expr_at(graph, map[node.c]) : a;
     switch ((Op)node.op) {
-    case OP_POW: return tr_build_power(a, node.n);
+    case OP_POW: return tr_build_halves(a, node.n);
     case OP_TABLE1:
     case OP_TABLE2: return tr_build_table(node.c, a, b, node.n);
     default: return tr_build((Op)node.op, a, b, c);
@@ -68,9 +93,9 @@ static Expr rebuild(Graph *graph, Node node, const uint32_t *map)
 
 static bool is_unchanged(const Node *node, const uint32_t *map)
 {
-    const int operands = tr_op[node->op].operands;
-    return (operands < 1 || map[node->a] == node->a) && (operands < 2 || map[node->b] == node->b) &&
-           (operands < 3 || map[node->c] == node->c);
+    for (int i = 0; i < tr_op[node->op].operands; i++)
+        if (map[node_operand(node, i)] != node_operand(node, i)) return false;
+    return true;
 }
 
 void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from, const Expr *to,

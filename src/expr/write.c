@@ -15,6 +15,7 @@ typedef struct Writer {
     Buffer text;
     uint32_t *line; // by id: the number of the line that defines it, 0 when written in place
     uint32_t lines;
+    size_t ts; // that the name of a line begins with
 } Writer;
 
 static void write_node(Writer *w, uint32_t id, Form around);
@@ -26,22 +27,16 @@ static int operand_count(const Graph *graph, uint32_t id)
     return tr_op[graph->nodes[id].op].operands;
 }
 
-static uint32_t operand_of(const Graph *graph, uint32_t id, int which)
-{
-    const Node *node = &graph->nodes[id];
-    return which == 0 ? node->a : which == 1 ? node->b : node->c;
-}
-
 static void choose_lines(Writer *w, const Reach *reach, uint32_t *uses, uint32_t *nesting)
 {
     for (uint32_t k = 0; k < reach->count; k++)
         for (int i = 0; i < operand_count(w->graph, reach->ids[k]); i++)
-            uses[operand_of(w->graph, reach->ids[k], i)]++;
+            uses[node_operand(&w->graph->nodes[reach->ids[k]], i)]++;
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
         uint32_t deepest = 0;
         for (int i = 0; i < operand_count(w->graph, id); i++) {
-            const uint32_t below = nesting[operand_of(w->graph, id, i)];
+            const uint32_t below = nesting[node_operand(&w->graph->nodes[id], i)];
             if (below > deepest) deepest = below;
         }
         nesting[id] = deepest + 1;
@@ -55,16 +50,21 @@ static void choose_lines(Writer *w, const Reach *reach, uint32_t *uses, uint32_t
 // ---- writing -------------------------------------------------------------------------------
 
 // t1, t2, ...: with more t's while a name of the user's begins that way
-static void write_line_name(Writer *w, uint32_t line)
+static size_t count_ts(const System *system)
 {
     size_t longest = 0;
-    for (uint32_t i = 0; i < w->system->name_count; i++) {
-        const Text name = w->system->names[i].name;
+    for (uint32_t i = 0; i < system->name_count; i++) {
+        const Text name = system->names[i].name;
         size_t t = 0;
         while (t < name.length && name.at[t] == 't') t++;
         if (t > longest && t < name.length && name.at[t] >= '0' && name.at[t] <= '9') longest = t;
     }
-    for (size_t i = 0; i <= longest; i++) tr_buffer_add(&w->text, "t", 1);
+    return longest + 1;
+}
+
+static void write_line_name(Writer *w, uint32_t line)
+{
+    for (size_t i = 0; i < w->ts; i++) tr_buffer_add(&w->text, "t", 1);
     tr_buffer_print(&w->text, "%u", line);
 }
 
@@ -90,7 +90,7 @@ static void write_call(Writer *w, uint32_t id)
         tr_buffer_print(&w->text, "%s", tr_op[node->op].name);
     for (int i = 0; i < operand_count(w->graph, id); i++) {
         tr_buffer_print(&w->text, i ? ", " : "(");
-        write_node(w, operand_of(w->graph, id, i), FORM_LEAF);
+        write_node(w, node_operand(&w->graph->nodes[id], i), FORM_LEAF);
     }
     tr_buffer_print(&w->text, ")");
 }
@@ -104,7 +104,12 @@ static void write_operator(Writer *w, uint32_t id)
         write_node(w, node->a, FORM_PRODUCT); // -a*b reads as -(a*b)
     } else if (node->op == OP_POW) {
         write_node(w, node->a, FORM_POWER + 1);
-        tr_buffer_print(&w->text, "^%d", node->n);
+        tr_buffer_print(&w->text, "^");
+        tr_buffer_number(&w->text, 0.5 * node->n);
+    } else if (node->op == OP_RAISE) {
+        write_node(w, node->a, FORM_POWER + 1);
+        tr_buffer_print(&w->text, "^");
+        write_node(w, node->b, FORM_POWER + 1);
     } else {
         write_node(w, node->a, op->form == FORM_RELATION ? FORM_RELATION + 1 : op->form);
         tr_buffer_print(&w->text, op->form == FORM_PRODUCT ? "%s" : " %s ", op->name);
@@ -154,7 +159,7 @@ static void write_lines(Writer *w, const Reach *reach, uint32_t last)
 const char *tr_text(System *system, Expr x)
 {
     if (!system || x.graph != system->graph) return NULL;
-    Writer w = {.system = system, .graph = system->graph};
+    Writer w = {.system = system, .graph = system->graph, .ts = count_ts(system)};
     Reach reach;
     const bool reached = tr_reach(system->graph, &x, 1, &reach);
     uint32_t *uses = reached ? tr_reach_map(system->graph, &reach) : NULL;

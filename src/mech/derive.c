@@ -73,7 +73,7 @@ static Expr make_input(Tree *tree, const char *name, tr_kind kind, Place place)
 {
     tr_error why = {0};
     const Expr symbol = tr_input(tree->system, name, kind, 0, &why);
-    if (why.status) tr_fail(tree->err, why.status, place, "%s", why.text);
+    tr_tree_refuse_name(tree, (Value){text_of(name), place, true}, &why);
     return symbol;
 }
 
@@ -115,7 +115,7 @@ static void add_parts(Tree *tree, Link *link, const char *parts, bool positions)
     const Text body = link->body->name.text;
     for (const char *at = parts; *at;) {
         const int length = (int)strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s.%.*s", TEXT(body), length, at);
+        snprintf(name, sizeof name, "%.*s.%.*s", WHOLE(body), length, at);
         if (positions)
             add_position(tree, link, name, link->body->name.place);
         else
@@ -129,8 +129,8 @@ static void add_own_coordinate(Tree *tree, Link *link)
     const Joint *joint = &link->body->joint;
     const Value own = joint->coordinate.given ? joint->coordinate : link->body->name;
     char name[256], rate[256];
-    snprintf(name, sizeof name, "%.*s", TEXT(own.text));
-    snprintf(rate, sizeof rate, "%.*s_rate", TEXT(own.text));
+    snprintf(name, sizeof name, "%.*s", WHOLE(own.text));
+    snprintf(rate, sizeof rate, "%.*s_rate", WHOLE(own.text));
     add_position(tree, link, name, own.place);
     add_velocity(tree, link, rate, name, own.place);
 }
@@ -219,9 +219,11 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
     if (input) input->is_given = true;
     if (is_driven(tree, key))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
-                "'%.*s' is driven by a motion, which gives its initial value", TEXT(text));
-    else if (tr_tree_uses(tree, residual, TR_VELOCITY)) add_condition(rate, residual, note);
-    else if (tr_tree_uses(tree, residual, TR_POSITION)) add_condition(position, residual, note);
+                "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));
+    else if (tr_tree_uses(tree, residual, TR_VELOCITY))
+        add_condition(rate, residual, note);
+    else if (tr_tree_uses(tree, residual, TR_POSITION))
+        add_condition(position, residual, note);
     else
         tr_fail(tree->err, TR_INVALID, pair->key.place,
                 "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
@@ -291,9 +293,8 @@ static void make_columns(Tree *tree)
     char name[600];
     const Pairs *outputs = &tree->model->fields.outputs;
     for (uint32_t i = 0; i < outputs->count && !has_failed(tree->err); i++) {
-        const Expr x =
-            tr_tree_formula(tree, (Value){outputs->at[i].key.text, outputs->at[i].key.place, true});
-        snprintf(name, sizeof name, "outputs.%.*s", TEXT(outputs->at[i].key.text));
+        const Expr x = tr_tree_output(tree, i);
+        snprintf(name, sizeof name, "outputs.%.*s", WHOLE(outputs->at[i].key.text));
         if (!has_failed(tree->err))
             tr_system_column(s, name, name + strlen("outputs."), x, tree->err);
     }
@@ -341,8 +342,10 @@ static void make_plan(Tree *tree)
     const char *const names[] = {"end", "every", "step", "rtol", "atol"};
     for (int i = 0; i < 5 && !has_failed(tree->err); i++) {
         *numbers[i] = tr_tree_value(tree, tr_tree_formula(tree, *values[i]));
-        if (!has_failed(tree->err) && (!isfinite(*numbers[i]) || *numbers[i] < 0 || (*numbers[i] == 0 && i > 0 && i < 4)))
-            tr_fail(tree->err, TR_INVALID, values[i]->place, "'%s' must be a positive constant", names[i]);
+        if (!has_failed(tree->err) &&
+            (!isfinite(*numbers[i]) || *numbers[i] < 0 || (*numbers[i] == 0 && i > 0 && i < 4)))
+            tr_fail(tree->err, TR_INVALID, values[i]->place, "'%s' must be a positive constant",
+                    names[i]);
     }
     plan->method = tr_arena_text(&tree->graph->arena, c->method.text.at, c->method.text.length);
     const Text title = tree->model->fields.name.text;
@@ -376,6 +379,7 @@ static void build(Tree *tree)
     tree->constants_only = false;
     if (has_failed(tree->err)) return;
     tr_tree_velocities(tree);
+    tr_tree_check_names(tree);
     tr_tree_roles(tree);
     tr_tree_hold(tree);
     if (!has_failed(tree->err)) tr_tree_forces(tree);
@@ -407,5 +411,7 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     else
         tr_fail_memory(err);
     free(tree.value);
-    if (system->graph->failed) tr_fail_memory(err);
+    if (!system->graph->failed) return;
+    *err = (tr_error){0}; // whatever else that led to
+    tr_fail_memory(err);
 }

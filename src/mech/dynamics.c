@@ -188,30 +188,70 @@ Matrix tr_tree_mass_matrix(Tree *tree)
 
 // ---- forward dynamics by articulated inertias ----------------------------------------------
 
-// What a link is like to its parent: f = J a + p. The rigid part stays rigid all the way in; joints
-// that give way take squares away from `loss`.
+// What a link is like to its parent: f = J a + p. It is rigid as long as no joint gives way.
 typedef struct Articulated {
     Rigid rigid;
-    Block loss;
-    bool has_loss;
+    Block block;
+    bool has_rigid, has_block; // J is their sum
     Wrench p;
     Wrench U[MAX_DOF]; // of each joint that gives way: J S
     Expr d[MAX_DOF];   // S . U
     Expr u[MAX_DOF];   // its force less what p takes
-    Wrench body_p;     // p before any joint gave way
 } Articulated;
 
 static Wrench articulated_apply(const Articulated *J, Motion a)
 {
-    const Wrench f = rigid_apply(J->rigid, a);
-    return J->has_loss ? wrench_plus(f, block_apply(J->loss, a)) : f;
+    if (!J->has_block) return rigid_apply(J->rigid, a);
+    const Wrench f = block_apply(J->block, a);
+    return J->has_rigid ? wrench_plus(rigid_apply(J->rigid, a), f) : f;
+}
+
+static void merge(Articulated *J)
+{
+    if (!J->has_rigid) return;
+    J->block = J->has_block ? block_plus(J->block, block_of(J->rigid)) : block_of(J->rigid);
+    J->has_rigid = false;
+    J->has_block = true;
 }
 
 static Expr driving_force(const Velocity *w) { return add(w->torque, w->passive); }
 
+// The component that a motion is one of, or -1.
+static int unit_component(Motion S)
+{
+    int found = -1;
+    for (int i = 0; i < 6; i++) {
+        if (is_zero(motion_at(S, i))) continue;
+        if (found >= 0 || !is_value(square(motion_at(S, i)), 1)) return -1;
+        found = i;
+    }
+    return found;
+}
+
+// J -= U U^T / d, p += U u / d. Along S itself nothing is left of J, and p is the joint's force:
+// the graph cannot find that, so it is said.
+static void eliminate(Articulated *J, const Velocity *w, Wrench U, Expr inverse, Expr u)
+{
+    const int unit = unit_component(w->S);
+    merge(J);
+    for (int i = 0; i < 6; i++) {
+        const Expr share = mul(inverse, wrench_at(U, i));
+        for (int j = i; j < 6; j++) {
+            Expr *entry = block_place(&J->block, i, j);
+            *entry = i == unit || j == unit ? zero(graph_of(u))
+                                            : sub(*entry, mul(share, wrench_at(U, j)));
+        }
+    }
+    J->p = wrench_plus(J->p, wrench_scale(mul(inverse, u), U));
+    if (unit < 0) return;
+    const Expr along = mul(motion_at(w->S, unit), driving_force(w));
+    *vec_place(unit < 3 ? &J->p.F : &J->p.N, unit % 3) = along;
+}
+
 // The joint's velocities from the last to the first: a_k = a_{k-1} + S_k q_k''
 static void give_way(const Tree *tree, const Link *link, Articulated *J)
 {
+    if (J->has_block) merge(J);
     for (uint32_t k = link->velocity_count; k-- > 0;) {
         const Velocity *w = &tree->velocities[link->velocity + k];
         if (w->drive == DRIVE_MOTION) { // goes where it is told: p += J S q''
@@ -220,20 +260,20 @@ static void give_way(const Tree *tree, const Link *link, Articulated *J)
         }
         const Wrench U = articulated_apply(J, w->S);
         const Expr d = power_of(w->S, U), u = sub(driving_force(w), power_of(w->S, J->p));
-        const Expr inverse = quotient(one(tree->graph), d);
         J->U[k] = U, J->d[k] = d, J->u[k] = u;
-        J->p = wrench_plus(J->p, wrench_scale(mul(inverse, u), U)); // p += U u / d
-        J->loss = block_minus_square(J->loss, inverse, U);          // J -= U U^T / d
-        J->has_loss = true;
+        eliminate(J, w, U, quotient(one(tree->graph), d), u);
     }
 }
 
 static void pass_inward(const Tree *tree, const Link *link, Articulated *J, Articulated *parent)
 {
     J->p = wrench_plus(J->p, articulated_apply(J, bias(tree, link)));
-    parent->rigid = rigid_plus(parent->rigid, rigid_out(link->X, J->rigid));
-    if (J->has_loss) parent->loss = block_plus(parent->loss, block_out(link->X, J->loss));
-    parent->has_loss = parent->has_loss || J->has_loss;
+    if (J->has_rigid) parent->rigid = rigid_plus(parent->rigid, rigid_out(link->X, J->rigid));
+    if (J->has_block) {
+        const Block seen = block_out(link->X, J->block);
+        parent->block = parent->has_block ? block_plus(parent->block, seen) : seen;
+        parent->has_block = true;
+    }
     parent->p = wrench_plus(parent->p, wrench_out(link->X, J->p));
 }
 
@@ -260,8 +300,9 @@ static bool by_articulated_inertias(Tree *tree, Expr *q)
     for (uint32_t i = 0; good && i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
         J[i].rigid = link->inertia;
-        J[i].loss = link->has_added_mass ? link->added_mass : block_zero(tree->graph);
-        J[i].has_loss = link->has_added_mass;
+        J[i].has_rigid = true;
+        J[i].block = link->added_mass;
+        J[i].has_block = link->has_added_mass;
         J[i].p = wrench_minus(gyroscopic(tree, i, true, true), link->applied);
     }
     for (uint32_t i = tree->link_count; good && i-- > 0;) {

@@ -14,18 +14,21 @@
 // The joint that a role names: by its coordinate, or by its body when it has several.
 static Link *joint_called(Tree *tree, Text name)
 {
+    Link *found = NULL; // a coordinate may have the name of another joint's body: it comes first
     for (uint32_t i = 0; i < tree->link_count; i++) {
         Link *link = &tree->links[i];
-        if (!link->velocity_count) continue;
         if (link->velocity_count == 1 && text_is(name, tree->velocities[link->velocity].joint))
             return link;
-        if (text_equal(name, link->body->name.text)) return link;
+        if (link->velocity_count && text_equal(name, link->body->name.text)) found = link;
     }
-    return NULL;
+    return found;
 }
 
 static void refuse_joint(Tree *tree, Value name)
 {
+    if (tr_tree_find(tree, name.text) != WORLD)
+        tr_fail(tree->err, TR_INVALID, name.place, "the joint of '%.*s' is fixed: it cannot move",
+                TEXT(name.text));
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t i = 0; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
@@ -70,7 +73,10 @@ static void drive_by_torque(Tree *tree, Link *link, const Role *role)
         const Pair *pair = &role->torque.at[i];
         Velocity *w = velocity_part(tree, link, pair->key);
         if (!w) {
-            if (pair->key.text.length)
+            if (link->velocity_count == 1)
+                tr_fail(tree->err, TR_INVALID, pair->value.place,
+                        "this joint has one velocity: write {torque: formula}");
+            else if (pair->key.text.length)
                 refuse_part(tree, pair->key, "velocity");
             else
                 tr_fail(tree->err, TR_INVALID, pair->value.place,
@@ -221,18 +227,33 @@ void tr_tree_roles(Tree *tree)
     }
 }
 
-// A joint that is held keeps the position it starts with: its velocities are told to be zero.
+// A joint that is held keeps the position it starts with, or that its motion starts with: its
+// velocities are told to be zero.
+static void hold(Tree *tree, const Link *link)
+{
+    const Expr zero_time = zero(tree->graph);
+    for (uint32_t k = 0; k < link->position_count; k++) {
+        Input *input = tr_system_input(tree->system, tree->positions[link->position + k].symbol);
+        if (input && input->definition.id)
+            input->definition = tr_replace(input->definition, &tree->t, &zero_time, 1);
+    }
+    for (uint32_t k = 0; k < link->velocity_count; k++) {
+        tree->velocities[link->velocity + k].torque = zero(tree->graph);
+        prescribe(tree, &tree->velocities[link->velocity + k], zero(tree->graph));
+    }
+}
+
 void tr_tree_hold(Tree *tree)
 {
     const Cases *cases = &tree->model->fields.cases;
-    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err); i++) {
+    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err);
+         i++) {
         const Value name = cases->at[0].hold.at[i];
-        Link *link = joint_called(tree, name.text);
-        if (!link) refuse_joint(tree, name);
-        for (uint32_t k = 0; link && k < link->velocity_count; k++) {
-            tree->velocities[link->velocity + k].torque = zero(tree->graph);
-            prescribe(tree, &tree->velocities[link->velocity + k], zero(tree->graph));
-        }
+        const Link *link = joint_called(tree, name.text);
+        if (link)
+            hold(tree, link);
+        else
+            refuse_joint(tree, name);
     }
 }
 
@@ -261,10 +282,25 @@ static void push_downhill(Tree *tree, Expr U)
 
 static void check_single(Tree *tree, const Link *link, const Value *field, const char *name)
 {
-    if (field->given && link->velocity_count != 1)
+    if (field->given && !link->velocity_count)
+        tr_fail(tree->err, TR_INVALID, field->place, "a fixed joint has no use for '%s'", name);
+    else if (field->given && link->velocity_count != 1)
         tr_fail(tree->err, TR_INVALID, field->place,
                 "'%s' needs a joint with one coordinate; use %s here", name,
                 field == &link->body->joint.damping ? "dissipation" : "potential");
+    else if (field->given)
+        tr_tree_check_finite(tree, *field, name, tr_tree_formula(tree, *field));
+}
+
+// The joint's potential, which depends on no velocity.
+static Expr joint_energy(Tree *tree, const Joint *joint)
+{
+    const Expr U = tr_tree_formula(tree, joint->potential);
+    const Input *input = has_failed(tree->err) ? NULL : tr_tree_uses(tree, U, TR_VELOCITY);
+    if (input)
+        tr_fail(tree->err, TR_INVALID, joint->potential.place,
+                "a potential is a formula of coordinates, but this one uses '%s'", input->name);
+    return U;
 }
 
 // The energy of a joint's spring and potential
@@ -289,7 +325,9 @@ static void make_springs(Tree *tree)
         check_single(tree, link, &joint->stiffness, "stiffness");
         check_single(tree, link, &joint->rest, "rest");
         check_single(tree, link, &joint->damping, "damping");
-        push_downhill(tree, tr_tree_formula(tree, joint->potential));
+        const Expr U = joint_energy(tree, joint);
+        if (has_failed(tree->err)) return;
+        push_downhill(tree, U);
         brake(tree, tr_tree_formula(tree, joint->dissipation));
         if (link->velocity_count != 1 || has_failed(tree->err)) continue;
         Velocity *w = &tree->velocities[link->velocity];

@@ -64,6 +64,9 @@ static Sym written(Tree *tree, const Link *link)
                         "inertia is given by axial and radial, or by xx yy zz, not both");
         return axisymmetric(tree, link);
     }
+    if (I->axis.given)
+        tr_fail(tree->err, TR_INVALID, I->axis.place,
+                "an axis goes with an inertia that is given by axial and radial");
     return (Sym){tr_tree_formula(tree, I->xx), tr_tree_formula(tree, I->yy),
                  tr_tree_formula(tree, I->zz), tr_tree_formula(tree, I->xy),
                  tr_tree_formula(tree, I->xz), tr_tree_formula(tree, I->yz)};
@@ -113,6 +116,9 @@ static void check_inertia(Tree *tree, const Link *link, Sym about_com)
                     "the moment of inertia '%s' of '%.*s' is %s", names[i],
                     TEXT(link->body->name.text), moment < 0 ? "negative" : "not finite");
     }
+    tr_tree_check_finite(tree, I->xy, "xy", about_com.xy);
+    tr_tree_check_finite(tree, I->xz, "xz", about_com.xz);
+    tr_tree_check_finite(tree, I->yz, "yz", about_com.yz);
     const bool full =
         (I->xx.given && I->yy.given && I->zz.given) || (I->axial.given && I->radial.given);
     if (!full || has_failed(tree->err)) return;

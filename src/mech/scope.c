@@ -20,11 +20,19 @@ static const Pair *find_pair(const Pairs *pairs, Text name, uint32_t *index)
     return NULL;
 }
 
+void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why)
+{
+    if (text_is(name.text, "t")) // taken, but by no one of the model
+        tr_fail(tree->err, TR_INVALID, name.place, "'t' is a reserved name");
+    else if (why->status)
+        tr_fail(tree->err, why->status, name.place, "%s", why->text);
+}
+
 static void take_name(Tree *tree, const Value *name, Expr meaning)
 {
     tr_error why = {0};
     tr_system_name(tree->system, name->text, meaning, &why);
-    if (why.status) tr_fail(tree->err, why.status, name->place, "%s", why.text);
+    tr_tree_refuse_name(tree, *name, &why);
 }
 
 // A name that is about to get a meaning from its formula; false when it is in the making already.
@@ -50,20 +58,20 @@ static bool resolve_parameter(Tree *tree, uint32_t index)
     tree->parameter_depth--;
     *state = DONE;
     if (has_failed(tree->err)) return false;
-    if (!is_number(x)) { // depends on other parameters: follows them
-        take_name(tree, &pair->key, x);
-        return !has_failed(tree->err);
-    }
-    if (!isfinite(value_of(x))) {
+    if (!isfinite(tr_tree_value(tree, x))) {
         tr_fail(tree->err, TR_INVALID, pair->value.place, "the parameter '%.*s' is not finite",
                 TEXT(pair->key.text));
         return false;
     }
+    if (!is_number(x)) { // depends on other parameters: follows them
+        take_name(tree, &pair->key, x);
+        return !has_failed(tree->err);
+    }
     char name[256];
     tr_error why = {0};
-    snprintf(name, sizeof name, "%.*s", (int)pair->key.text.length, pair->key.text.at);
+    snprintf(name, sizeof name, "%.*s", WHOLE(pair->key.text));
     tr_input(tree->system, name, TR_PARAMETER, value_of(x), &why);
-    if (why.status) tr_fail(tree->err, why.status, pair->key.place, "%s", why.text);
+    tr_tree_refuse_name(tree, pair->key, &why);
     return !has_failed(tree->err);
 }
 
@@ -78,6 +86,13 @@ static bool resolve_output(Tree *tree, uint32_t index)
     *state = DONE;
     if (!has_failed(tree->err)) take_name(tree, &pair->key, x);
     return !has_failed(tree->err);
+}
+
+Expr tr_tree_output(Tree *tree, uint32_t index)
+{
+    const Text name = tree->model->fields.outputs.at[index].key.text;
+    return resolve_output(tree, index) ? tr_system_find(tree->system, name)->meaning
+                                       : expr_at(tree->graph, 0);
 }
 
 // ---- bodies --------------------------------------------------------------------------------
@@ -122,7 +137,45 @@ static bool body_quantity(Tree *tree, Text name, Expr *meaning)
     return false;
 }
 
+static void check_pairs(Tree *tree, const Pairs *pairs)
+{
+    Expr meaning;
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (body_quantity(tree, pairs->at[i].key.text, &meaning))
+            tr_fail(tree->err, TR_INVALID, pairs->at[i].key.place, "the name '%.*s' is taken",
+                    TEXT(pairs->at[i].key.text));
+}
+
+void tr_tree_check_names(Tree *tree)
+{
+    check_pairs(tree, &tree->model->fields.parameters);
+    check_pairs(tree, &tree->model->fields.inputs);
+    check_pairs(tree, &tree->model->fields.outputs);
+}
+
 // ---- the scope -----------------------------------------------------------------------------
+
+// True for names of what moves, or comes from outside, whether it is made already or not.
+static bool is_variable(const Tree *tree, Text name)
+{
+    uint32_t index;
+    const Bodies *bodies = &tree->model->fields.bodies;
+    for (uint32_t i = 0; i < bodies->count; i++) {
+        const Joint *joint = &bodies->at[i].joint;
+        const JointType *type = tr_joint_type(joint->type, NULL);
+        const bool single = type && !type->positions[0];
+        const Text own = joint->coordinate.given ? joint->coordinate.text : bodies->at[i].name.text;
+        if (single && text_equal(own, name)) return true;
+    }
+    return find_pair(&tree->model->fields.inputs, name, &index) != NULL;
+}
+
+static bool refuse_variable(Text name, tr_error *err)
+{
+    tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is not a parameter: this must be constant",
+            TEXT(name));
+    return false;
+}
 
 static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
 {
@@ -131,14 +184,12 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     if (inner.name(inner.owner, name, meaning, err)) {
         const Input *input = tr_system_input(tree->system, *meaning);
         if (!tree->constants_only || !input || input->kind == TR_PARAMETER) return true;
-        tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is not a parameter: this must be constant",
-                TEXT(name));
-        return false;
+        return refuse_variable(name, err);
     }
     uint32_t index;
     if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
         return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
-    if (tree->constants_only) return false;
+    if (tree->constants_only) return is_variable(tree, name) && refuse_variable(name, err);
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
         return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
     return body_quantity(tree, name, meaning);
@@ -156,9 +207,28 @@ static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
     return inner.rate(inner.owner, of, rate, err);
 }
 
+// What was written behind the point, of each body
+static void offer_bodies(Tree *tree, Suggestion *suggestion)
+{
+    Expr meaning;
+    const Text wanted = suggestion->wanted;
+    const char *point = memchr(wanted.at, '.', wanted.length);
+    const size_t rest = point ? wanted.length - (size_t)(point - wanted.at) : 0;
+    for (uint32_t i = 0; point && i < tree->link_count; i++) {
+        const Text body = tree->links[i].body->name.text;
+        char *text = tr_arena_alloc(&tree->graph->arena, body.length + rest, 1);
+        if (!text) return;
+        memcpy(text, body.at, body.length);
+        memcpy(text + body.length, point, rest);
+        const Text candidate = {text, body.length + rest};
+        if (body_quantity(tree, candidate, &meaning)) tr_suggest(suggestion, candidate);
+    }
+}
+
 static void scope_offer(void *owner, Suggestion *suggestion)
 {
-    const Tree *tree = owner;
+    Tree *tree = owner;
+    offer_bodies(tree, suggestion);
     const Scope inner = tr_system_scope(tree->system);
     inner.offer(inner.owner, suggestion);
     for (uint32_t i = 0; i < tree->model->fields.parameters.count; i++)
@@ -170,7 +240,11 @@ static void scope_offer(void *owner, Suggestion *suggestion)
 Expr tr_tree_formula(Tree *tree, Value value)
 {
     const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer};
-    return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+    const bool had_failed = has_failed(tree->err);
+    const Expr x = tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+    if (!had_failed && has_failed(tree->err) && !tree->err->line) // a name's own words
+        tree->err->line = value.place.line, tree->err->column = value.place.column;
+    return x;
 }
 
 // Splits at the commas that stand outside parentheses.
@@ -178,7 +252,8 @@ void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
 {
     size_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const size_t start = at;
+        size_t start = at;
+        while (start < value.text.length && value.text.at[start] == ' ') start++;
         for (int depth = 0; at < value.text.length && (depth > 0 || value.text.at[at] != ','); at++)
             depth += value.text.at[at] == '(' ? 1 : value.text.at[at] == ')' ? -1 : 0;
         Value part = {{value.text.at + start, at - start}, value.place, value.given};
@@ -188,6 +263,7 @@ void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
             tr_fail(tree->err, TR_INVALID, value.place,
                     "'%s' is %u formulas separated by commas, as in \"0, 0, 1\"", what, count);
         out[i] = tr_tree_formula(tree, part);
+        if (tree->constants_only) tr_tree_check_finite(tree, part, what, out[i]);
         at++;
     }
 }
@@ -205,6 +281,7 @@ double tr_tree_value(Tree *tree, Expr x)
     const Graph *g = tree->graph;
     if (!tr_grow((void **)&tree->value, &tree->value_capacity, g->count, sizeof *tree->value)) {
         tree->graph->failed = true;
+        tr_fail_memory(tree->err);
         return NAN;
     }
     for (uint32_t id = tree->value_count; id < g->count; id++) {
@@ -224,6 +301,15 @@ double tr_tree_value(Tree *tree, Expr x)
     }
     tree->value_count = g->count;
     return tree->value[x.id];
+}
+
+void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x)
+{
+    if (has_failed(tree->err)) return;
+    const double number = tr_tree_value(tree, x);
+    // NaN is also what depends on more than parameters
+    if (isinf(number) || (isnan(number) && (tree->constants_only || is_number(x))))
+        tr_fail(tree->err, TR_INVALID, value.place, "'%s' is not finite here", what);
 }
 
 const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind)
@@ -260,12 +346,12 @@ static void make_inputs(Tree *tree)
         const double value = tr_tree_value(tree, tr_tree_formula(tree, pair->value));
         char name[256];
         tr_error why = {0};
-        snprintf(name, sizeof name, "%.*s", (int)pair->key.text.length, pair->key.text.at);
+        snprintf(name, sizeof name, "%.*s", WHOLE(pair->key.text));
         if (!has_failed(tree->err) && !isfinite(value))
             tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.60s' is not finite",
                     name);
         tr_input(tree->system, name, TR_INPUT, value, &why);
-        if (why.status) tr_fail(tree->err, why.status, pair->key.place, "%s", why.text);
+        tr_tree_refuse_name(tree, pair->key, &why);
     }
 }
 

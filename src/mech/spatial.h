@@ -116,9 +116,53 @@ static inline Sym sym_plus(Sym a, Sym b)
                  add(a.xy, b.xy), add(a.xz, b.xz), add(a.yz, b.yz)};
 }
 static inline Vec sym_apply(Sym s, Vec b) { return apply(sym_mat(s), b); }
+
+// The axis about which R turns by itself, 0 1 2 for x y z with j and k the next two, or -1; then
+//   R = 1 on that axis, and (c, -s; s, c) across it.
+typedef struct Turn {
+    int i, j, k;
+    Expr c, s;
+} Turn;
+static inline Turn single_turn(Mat R)
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const bool along =
+            is_one(mat_at(R, i, i)) && is_zero(mat_at(R, i, j)) && is_zero(mat_at(R, i, k));
+        if (along && same(mat_at(R, j, j), mat_at(R, k, k)) &&
+            same(mat_at(R, j, k), neg(mat_at(R, k, j))))
+            return (Turn){i, j, k, mat_at(R, j, j), mat_at(R, k, j)};
+    }
+    return (Turn){.i = -1};
+}
+static inline Expr *vec_place(Vec *a, int i) { return i == 0 ? &a->x : i == 1 ? &a->y : &a->z; }
+static inline void mat_set(Mat *m, int i, int j, Expr x) { *vec_place(&m->row[i], j) = x; }
+// R B R^T. About one axis, with d = B_jj - B_kk, m = B_jk + B_kj, h = s d + c m and c^2 + s^2 = 1:
+//   B_jj - s h,  B_kk + s h,  c h - B_kj,  c h - B_jk        (bench line "chain": a tenth of a
+//   chain's)
+static inline Mat mat_rotate(Mat R, Mat B)
+{
+    const Turn t = single_turn(R);
+    if (t.i < 0) return mat_product(mat_product(R, B), transpose(R));
+    if (is_one(t.c)) return B;
+    const int i = t.i, j = t.j, k = t.k;
+    const Expr d = sub(mat_at(B, j, j), mat_at(B, k, k)), m = add(mat_at(B, j, k), mat_at(B, k, j));
+    const Expr h = add(mul(t.s, d), mul(t.c, m)), sh = mul(t.s, h), ch = mul(t.c, h);
+    Mat out = B;
+    mat_set(&out, j, j, sub(mat_at(B, j, j), sh));
+    mat_set(&out, k, k, add(mat_at(B, k, k), sh));
+    mat_set(&out, j, k, sub(ch, mat_at(B, k, j)));
+    mat_set(&out, k, j, sub(ch, mat_at(B, j, k)));
+    mat_set(&out, i, j, sub(mul(t.c, mat_at(B, i, j)), mul(t.s, mat_at(B, i, k))));
+    mat_set(&out, i, k, add(mul(t.s, mat_at(B, i, j)), mul(t.c, mat_at(B, i, k))));
+    mat_set(&out, j, i, sub(mul(t.c, mat_at(B, j, i)), mul(t.s, mat_at(B, k, i))));
+    mat_set(&out, k, i, add(mul(t.s, mat_at(B, j, i)), mul(t.c, mat_at(B, k, i))));
+    return out;
+}
 // R S R^T: only the entries that a symmetric result needs
 static inline Sym sym_rotate(Mat R, Sym s)
 {
+    if (single_turn(R).i >= 0) return upper(mat_rotate(R, sym_mat(s)));
     const Mat T = mat_product(R, sym_mat(s));
     return (Sym){dot(T.row[0], R.row[0]), dot(T.row[1], R.row[1]), dot(T.row[2], R.row[2]),
                  dot(T.row[0], R.row[1]), dot(T.row[0], R.row[2]), dot(T.row[1], R.row[2])};
@@ -206,6 +250,11 @@ static inline Rigid rigid_out(Pose X, Rigid J)
 }
 
 static inline Block block_zero(Graph *g) { return (Block){sym_zero(g), mat_zero(g), sym_zero(g)}; }
+static inline Block block_of(Rigid J) // the same inertia, in full
+{
+    const Expr o = zero(graph_of(J.m));
+    return (Block){{J.m, J.m, J.m, o, o, o}, hat(flip(J.mc)), J.I};
+}
 static inline Block block_plus(Block a, Block b)
 {
     return (Block){sym_plus(a.A, b.A), mat_plus(a.B, b.B), sym_plus(a.C, b.C)};
@@ -219,21 +268,25 @@ static inline Wrench block_apply(Block K, Motion v)
 static inline Block block_out(Pose X, Block K)
 {
     const Sym A = sym_rotate(X.R, K.A), C = sym_rotate(X.R, K.C);
-    const Mat B = mat_product(mat_product(X.R, K.B), transpose(X.R)), P = hat(X.p);
+    const Mat B = mat_rotate(X.R, K.B), P = hat(X.p);
     const Mat AP = mat_product(sym_mat(A), P), PB = mat_product(P, B);
     const Mat shift = mat_minus(mat_plus(PB, transpose(PB)), mat_product(P, AP));
     return (Block){A, mat_minus(B, AP), sym_plus(C, upper(shift))};
 }
-// K - s f f^T
-static inline Block block_minus_square(Block K, Expr s, Wrench f)
+static inline Expr wrench_at(Wrench f, int i)
 {
-    const Wrench g = wrench_scale(neg(s), f);
-    const Sym A = {mul(g.F.x, f.F.x), mul(g.F.y, f.F.y), mul(g.F.z, f.F.z),
-                   mul(g.F.x, f.F.y), mul(g.F.x, f.F.z), mul(g.F.y, f.F.z)};
-    const Sym C = {mul(g.N.x, f.N.x), mul(g.N.y, f.N.y), mul(g.N.z, f.N.z),
-                   mul(g.N.x, f.N.y), mul(g.N.x, f.N.z), mul(g.N.y, f.N.z)};
-    const Mat B = {{scale(g.F.x, f.N), scale(g.F.y, f.N), scale(g.F.z, f.N)}};
-    return block_plus(K, (Block){A, B, C});
+    return i < 3 ? vec_at(f.F, i) : vec_at(f.N, i - 3);
+}
+static inline Expr *sym_place(Sym *s, int i, int j) // i <= j
+{
+    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
+    return i == 1 ? &s->yz : j == 1 ? &s->xy : &s->xz;
+}
+static inline Expr *block_place(Block *K, int i, int j) // i <= j, the order of motions
+{
+    if (j < 3) return sym_place(&K->A, i, j);
+    if (i >= 3) return sym_place(&K->C, i - 3, j - 3);
+    return vec_place(&K->B.row[i], j - 3);
 }
 
 #endif

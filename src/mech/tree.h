@@ -85,11 +85,18 @@ typedef struct Tree {
 
 void tr_tree_parameters(Tree *tree);
 Expr tr_tree_formula(Tree *tree, Value value);
+Expr tr_tree_output(Tree *tree, uint32_t index); // one of the user's
 void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
                       Expr *out); // "a, b, c"
 Vec tr_tree_vector(Tree *tree, Value value, const char *what);
 // The value of an expression of parameters alone.
 double tr_tree_value(Tree *tree, Expr x);
+// Refuses an expression of parameters alone that is infinite or no number.
+void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x);
+// Passes on why a name cannot be had.
+void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
+// No parameter, input or output may be called like the pose or motion of a body.
+void tr_tree_check_names(Tree *tree);
 // An input of this kind that the expression uses, or NULL.
 const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind);
 uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
@@ -126,6 +133,5 @@ void tr_tree_mass_along(Tree *tree, Expr *diagonal); // its diagonal alone
 void tr_tree_forward(Tree *tree);
 Expr tr_tree_kinetic(Tree *tree);
 
-#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
-
+#define WHOLE(t) (int)(t).length, (t).at // for "%.*s"; names are at most 100 long
 #endif

@@ -128,8 +128,6 @@ void *tr_kind_add(Model *model, const Kind *kind, void *list, Value name, tr_err
 
 // ---- putting scalars -----------------------------------------------------------------------
 
-#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
-
 static bool put_pair(Model *model, Pairs *pairs, Pair pair, bool again, tr_error *err)
 {
     for (uint32_t i = 0; i < pairs->count; i++)
@@ -159,15 +157,49 @@ static bool put_scalar(const Field *field, Value *at, Value value, bool again, t
     return true;
 }
 
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// The text up to the next comma, without the spaces around it.
+static Value next_word(Value *rest)
+{
+    const Text text = rest->text;
+    size_t end = 0, from = 0;
+    while (end < text.length && text.at[end] != ',') end++;
+    const size_t used = end < text.length ? end + 1 : end;
+    while (from < end && is_space(text.at[from])) from++;
+    Value word = {.text = {text.at + from, 0}, .place = rest->place, .given = true};
+    if (word.place.line) word.place.column += tr_utf8_columns(text.at, from);
+    if (rest->place.line) rest->place.column += tr_utf8_columns(text.at, used);
+    while (end > from && is_space(text.at[end - 1])) end--;
+    word.text.length = end - from;
+    rest->text = (Text){text.at + used, text.length - used};
+    return word;
+}
+
+// A list may be one text: its words, separated by commas.
+static bool put_words(Model *model, const Field *field, Values *list, Value value, tr_error *err)
+{
+    do {
+        const Value word = next_word(&value);
+        if (!word.text.length) {
+            tr_fail(err, TR_INVALID, word.place, "'%s' is a list of names, as in [a, b]",
+                    field->key);
+            return false;
+        }
+        Value *item = push(model, list, sizeof *item, err);
+        if (!item) return false;
+        *item = word;
+    } while (value.text.length);
+    return true;
+}
+
 bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value value, bool again,
                   tr_error *err)
 {
     switch (field->type) {
-    case TYPE_LIST: {
-        Value *item = push(model, at, sizeof *item, err);
-        if (item) *item = value;
-        return item != NULL;
-    }
+    case TYPE_LIST:
+        if (again) ((Values *)at)->count = 0;
+        return put_words(model, field, at, value, err);
     case TYPE_PAIRS:
     case TYPE_PARTS: return put_pair(model, at, (Pair){key, value}, again, err);
     default: return put_scalar(field, at, value, again, err);
@@ -186,18 +218,33 @@ static Text next_part(Text *path)
 static bool refuse_path(const Kind *kind, Text key, Place place, tr_error *err)
 {
     Suggestion nearest = {.wanted = key};
+    char hint[TR_HINT_SIZE];
     for (size_t i = 0; i < kind->field_count; i++)
         tr_suggest(&nearest, text_of(kind->fields[i].key));
-    if (nearest.best.at)
-        tr_fail(err, TR_INVALID, place, "'%s' has no '%.*s'; did you mean '%.*s'?", kind->title,
-                TEXT(key), TEXT(nearest.best));
+    if (!key.length)
+        tr_fail(err, TR_INVALID, place, "the path ends before a field of '%s'", kind->title);
     else
-        tr_fail(err, TR_INVALID, place, "'%s' has no '%.*s'", kind->title, TEXT(key));
+        tr_fail(err, TR_INVALID, place, "'%s' has no '%.*s'%s", kind->title, TEXT(key),
+                tr_hint(&nearest, hint));
     return false;
 }
 
 // A role that is set to the word `passive`.
 static void make_passive(Role *role) { role->torque.count = role->motion.count = 0; }
+
+// Only what holds values by name has a rest of the path, and that it must have.
+static bool put_last(Model *model, const Field *field, void *at, Text rest, Value value,
+                     tr_error *err)
+{
+    const Value name = {.text = rest, .given = true};
+    if (field->type == TYPE_PAIRS && !rest.length)
+        tr_fail(err, TR_INVALID, value.place, "'%s' holds values by name: %s/NAME is missing",
+                field->key, field->key);
+    else if (field->type != TYPE_PAIRS && field->type != TYPE_PARTS && rest.length)
+        tr_fail(err, TR_INVALID, value.place, "'%s' is one value: there is no '%.*s' in it",
+                field->key, TEXT(rest));
+    return !has_failed(err) && tr_field_put(model, field, at, name, value, true, err);
+}
 
 // Follows a path from the top and puts the value where it ends.
 static bool put_at(Model *model, Text path, Value value, tr_error *err)
@@ -209,9 +256,8 @@ static bool put_at(Model *model, Text path, Value value, tr_error *err)
         const Field *field = tr_kind_field(kind, key);
         if (!field) return refuse_path(kind, key, value.place, err);
         const Kind *inner = tr_kind_of(field->type);
-        const Value rest = {.text = path, .given = true};
         thing += field->offset;
-        if (!inner) return tr_field_put(model, field, thing, rest, value, true, err);
+        if (!inner) return put_last(model, field, thing, path, value, err);
         kind = inner;
         Value name = {.text = text_of(field->key), .given = true};
         if (!inner->named) {
@@ -257,7 +303,7 @@ void tr_model_set(Model *model, const char *path, const char *value, tr_error *e
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!model || has_failed(err)) return;
+    if (!model || !path || !value || has_failed(err)) return;
     const Text kept_path = keep(model, path, err), kept_value = keep(model, value, err);
     if (!has_failed(err)) put_at(model, kept_path, (Value){.text = kept_value, .given = true}, err);
 }

@@ -155,7 +155,8 @@ const Field *tr_kind_field(const Kind *kind, Text key);
 void tr_kind_defaults(const Kind *kind, void *thing);
 
 // Puts a scalar into the field at `at`; `key` names it in PAIRS and PARTS. A second value for the
-// same place is an error, unless `again`.
+// same place is an error, unless `again`: then it replaces the first. A LIST gets the words of the
+// text, behind those it has unless `again`.
 bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value value, bool again,
                   tr_error *err);
 

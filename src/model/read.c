@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <yaml.h>
 
@@ -13,32 +14,78 @@ typedef struct Reader {
     yaml_parser_t parser;
     yaml_event_t event; // the current one
     bool has_event;
+    Text text; // the file
+    Place end; // of the text
     Model *model;
     tr_error *err;
 } Reader;
 
 // ---- events --------------------------------------------------------------------------------
 
-static Place place_of(yaml_mark_t mark)
+static bool is_behind(Place a, Place b)
 {
-    return (Place){(int)mark.line + 1, (int)mark.column + 1};
+    return a.line > b.line || (a.line == b.line && a.column > b.column);
 }
 
-static Place here(const Reader *r) { return place_of(r->event.start_mark); }
+// libyaml counts one line more than there are when the last has no end.
+static Place place_of(const Reader *r, yaml_mark_t mark)
+{
+    const Place place = {(int)mark.line + 1, (int)mark.column + 1};
+    return is_behind(place, r->end) ? r->end : place;
+}
+
+static Place here(const Reader *r) { return place_of(r, r->event.start_mark); }
 
 #define WRONG(r, place, ...) (tr_fail((r)->err, TR_INVALID, (place), __VA_ARGS__), false)
-#define TEXT(t)              (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
+static Place place_of_byte(Text text, size_t at)
+{
+    Place place = {1, 1};
+    size_t line = 0; // where it begins
+    if (at > text.length) at = text.length;
+    for (size_t i = 0; i < at; i++)
+        if (text.at[i] == '\n' ||
+            (text.at[i] == '\r' && (i + 1 == text.length || text.at[i + 1] != '\n')))
+            place.line++, line = i + 1;
+    place.column += tr_utf8_columns(text.at + line, at - line);
+    return place;
+}
+
+// What libyaml says when a formula or a tab got in its way, and what to do about it.
+static const char *advice_on(const char *problem)
+{
+    static const char *const rows[][2] = {
+        {"mapping values are not allowed",
+         "is the indentation wrong? A formula that holds ': ' must be quoted"},
+        {"block sequence entries are not", "a formula that begins with '- ' must be quoted"},
+        {"cannot start any token", "indent with spaces, and quote a formula or text like this"},
+        {"alphabetic or numeric character", "quote a formula or text like this"},
+        {"did not find expected key", "is a quote or a bracket missing, or the indentation wrong?"},
+        {"did not find expected ',' or", "is a quote or a bracket missing?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(problem, rows[i][0])) return rows[i][1];
+    return NULL;
+}
+
+// What was begun and never ended is shown where it begins.
+static Place place_of_problem(const Reader *r)
+{
+    const yaml_parser_t *p = &r->parser;
+    const Place place = place_of(r, p->problem_mark);
+    const bool unended = !is_behind(r->end, place) || (p->problem && strstr(p->problem, "':'"));
+    return p->context && unended ? place_of(r, p->context_mark) : place;
+}
 
 static bool refuse_yaml(Reader *r)
 {
     const yaml_parser_t *p = &r->parser;
     if (p->error == YAML_MEMORY_ERROR) return tr_fail_memory(r->err), false;
-    const Place place = p->error == YAML_READER_ERROR ? (Place){0} : place_of(p->problem_mark);
     const char *problem = p->problem ? p->problem : "this is not YAML";
     if (p->error == YAML_READER_ERROR)
-        return WRONG(r, place, "this is not text: %s (byte %zu)", problem, p->problem_offset);
-    if (p->context) return WRONG(r, place, "%s %s", problem, p->context);
-    return WRONG(r, place, "%s", problem);
+        return WRONG(r, place_of_byte(r->text, p->problem_offset), "this is not text: %s", problem);
+    const char *advice = advice_on(problem);
+    return WRONG(r, place_of_problem(r), "%s%s%s%s%s", problem, p->context ? " " : "",
+                 p->context ? p->context : "", advice ? ": " : "", advice ? advice : "");
 }
 
 // Aliases, anchors and tags have no meaning in a model file.
@@ -80,11 +127,23 @@ static bool is_scalar(const Reader *r) { return r->event.type == YAML_SCALAR_EVE
 static bool is_map(const Reader *r) { return r->event.type == YAML_MAPPING_START_EVENT; }
 static bool is_list(const Reader *r) { return r->event.type == YAML_SEQUENCE_START_EVENT; }
 
+// Escapes in double quotes could smuggle them in.
+static bool has_control(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t')) return true;
+    }
+    return false;
+}
+
 // The current scalar, kept in the model's memory.
 static bool take(Reader *r, Value *value)
 {
     const yaml_event_t *e = &r->event;
     const size_t length = e->data.scalar.length;
+    if (has_control((const char *)e->data.scalar.value, length))
+        return WRONG(r, here(r), "this text holds a control character");
     const char *text = tr_arena_text(&r->model->arena, (const char *)e->data.scalar.value, length);
     if (!text) return tr_fail_memory(r->err), false;
     *value = (Value){{text, length}, here(r), true};
@@ -107,8 +166,8 @@ static bool read_scalar(Reader *r, const char *of, Value *value)
     if (!is_scalar(r)) return WRONG(r, here(r), "'%s' has no value", of);
     if (!take(r, value)) return false;
     if (!value->text.length)
-        return WRONG(r, value->place, "'%s' has no value; if it is a formula, quote this formula",
-                     of);
+        return WRONG(r, value->place,
+                     "'%s' has no value; if it is part of a formula, quote this formula", of);
     return true;
 }
 
@@ -137,19 +196,19 @@ static bool read_pairs(Reader *r, const Field *field, void *at)
     return !has_failed(r->err);
 }
 
-static bool read_list(Reader *r, const Field *field, void *at)
+static bool read_item(Reader *r, const Field *field, void *at)
 {
     Value value;
-    const bool single = is_scalar(r);
-    if (!single && !is_list(r))
+    if (!is_scalar(r))
         return WRONG(r, here(r), "'%s' is a list of names, as in [a, b]", field->key);
-    while (single || (next(r) && r->event.type != YAML_SEQUENCE_END_EVENT)) {
-        if (!is_scalar(r))
-            return WRONG(r, here(r), "'%s' is a list of names, as in [a, b]", field->key);
-        if (!take(r, &value)) return false;
-        if (!tr_field_put(r->model, field, at, value, value, false, r->err)) return false;
-        if (single) break;
-    }
+    return take(r, &value) && tr_field_put(r->model, field, at, value, value, false, r->err);
+}
+
+static bool read_list(Reader *r, const Field *field, void *at)
+{
+    if (!is_list(r)) return read_item(r, field, at);
+    while (next(r) && r->event.type != YAML_SEQUENCE_END_EVENT)
+        if (!read_item(r, field, at)) return false;
     return !has_failed(r->err);
 }
 
@@ -165,20 +224,27 @@ static bool read_value(Reader *r, const Field *field, void *at)
 
 static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title);
 
+// In {axis: x, y, z} the formula ends at its first comma, and y is a key without a value.
+static bool is_cut_formula(Reader *r, Value key)
+{
+    const char first = key.text.length ? key.text.at[0] : 0;
+    if (first == '-' || first == '.' || (first >= '0' && first <= '9')) return true;
+    return next(r) && is_scalar(r) && !r->event.data.scalar.length &&
+           r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+}
+
 static bool refuse_key(Reader *r, const Kind *kind, const char *title, Value key)
 {
     Suggestion nearest = {.wanted = key.text};
+    char hint[TR_HINT_SIZE];
     for (size_t i = 0; i < kind->field_count; i++)
         tr_suggest(&nearest, text_of(kind->fields[i].key));
-    const char first = key.text.length ? key.text.at[0] : 0;
-    if (nearest.best.at)
-        return WRONG(r, key.place, "unknown key '%.*s' in '%s'; did you mean '%.*s'?",
-                     TEXT(key.text), title, TEXT(nearest.best));
-    if (first == '-' || first == '.' || (first >= '0' && first <= '9'))
+    if (!nearest.best.at && is_cut_formula(r, key))
         return WRONG(r, key.place,
                      "unknown key '%.*s' in '%s': inside {} quote a formula that holds a comma",
                      TEXT(key.text), title);
-    return WRONG(r, key.place, "unknown key '%.*s' in '%s'", TEXT(key.text), title);
+    return WRONG(r, key.place, "unknown key '%.*s' in '%s'%s", TEXT(key.text), title,
+                 tr_hint(&nearest, hint));
 }
 
 // A role may be the word `passive`.
@@ -225,6 +291,7 @@ static bool read_field(Reader *r, const Field *field, void *at)
 static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title)
 {
     if (!expect_map(r, title)) return false;
+    assert(kind->field_count <= 64);
     uint64_t seen = 0; // by field
     while (next(r) && r->event.type != YAML_MAPPING_END_EVENT) {
         Value key;
@@ -243,11 +310,13 @@ static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title
 
 static bool read_document(Reader *r)
 {
-    if (!next(r) || !next(r)) return false; // the stream, and the document in it
+    if (!next(r)) return false; // the stream
+    if (!next(r)) return false; // the document in it
     if (r->event.type == YAML_STREAM_END_EVENT)
         return WRONG(r, ((Place){1, 1}), "the file is empty");
     if (!next(r) || !read_map(r, tr_kind_model(), &r->model->fields, "model")) return false;
-    if (!next(r) || !next(r)) return false; // the end of the document, and what follows
+    if (!next(r)) return false; // the end of the document
+    if (!next(r)) return false; // what follows
     if (r->event.type != YAML_STREAM_END_EVENT)
         return WRONG(r, here(r), "a model file holds one document");
     const Value version = r->model->fields.trundle;
@@ -259,21 +328,24 @@ static bool read_document(Reader *r)
     return true;
 }
 
+static bool parse(Reader *r)
+{
+    if (!yaml_parser_initialize(&r->parser)) return tr_fail_memory(r->err), false;
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text.at, r->text.length);
+    const bool good = read_document(r);
+    if (r->has_event) yaml_event_delete(&r->event);
+    yaml_parser_delete(&r->parser);
+    return good;
+}
+
 static Model *read_text(const char *text, size_t length, tr_error *err)
 {
-    Model *model = tr_model_new(err);
-    Reader r = {.model = model, .err = err};
-    if (!model) return NULL;
-    bool good = yaml_parser_initialize(&r.parser) != 0;
-    if (good) {
-        yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
-        good = read_document(&r);
-        if (r.has_event) yaml_event_delete(&r.event);
-        yaml_parser_delete(&r.parser);
-    } else
-        tr_fail_memory(err);
-    if (good) return model;
-    tr_model_free(model);
+    const size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // of UTF-8
+    Reader r = {.text = {text + mark, length - mark}, .model = tr_model_new(err), .err = err};
+    r.end = place_of_byte(r.text, r.text.length);
+    if (r.model && parse(&r)) return r.model;
+    tr_model_free(r.model);
     return NULL;
 }
 
@@ -293,5 +365,5 @@ Model *tr_model_parse(const char *text, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    return has_failed(err) ? NULL : read_text(text, strlen(text), err);
+    return !text || has_failed(err) ? NULL : read_text(text, strlen(text), err);
 }

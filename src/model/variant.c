@@ -4,22 +4,46 @@
 
 #include <stdlib.h>
 
-#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s"
-
 // ---- copying -------------------------------------------------------------------------------
 
 static bool copy_fields(Model *to, const Kind *kind, void *into, const void *from, tr_error *err);
 
+// The elements of a list as they are, in memory of the copy.
+static bool copy_array(Model *to, void *into, const void *from, size_t size, tr_error *err)
+{
+    const Values *old = from; // any list: the layout is shared
+    Values *twin = into;
+    *twin = (Values){.at = tr_arena_alloc(&to->arena, old->count, size),
+                     .count = old->count,
+                     .capacity = old->count};
+    if (!twin->at) return tr_fail_memory(err), false;
+    if (old->count) memcpy(twin->at, old->at, old->count * size);
+    return true;
+}
+
 static bool copy_list(Model *to, const Kind *kind, void *into, const void *from, tr_error *err)
 {
-    const Bodies *old = from; // any named kind: the layout is shared
-    *(Bodies *)into = (Bodies){0};
-    for (uint32_t i = 0; i < old->count; i++) {
-        const char *thing = (const char *)old->at + i * kind->size;
-        void *twin = tr_kind_add(to, kind, into, *(const Value *)(const void *)thing, err);
-        if (!twin || !copy_fields(to, kind, twin, thing, err)) return false;
-    }
+    const Values *old = from;
+    if (!copy_array(to, into, from, kind->size, err)) return false;
+    for (uint32_t i = 0; i < old->count; i++)
+        if (!copy_fields(to, kind, (char *)((Values *)into)->at + i * kind->size,
+                         (const char *)old->at + i * kind->size, err))
+            return false;
     return true;
+}
+
+static bool copy_field(Model *to, const Field *field, void *into, const void *from, tr_error *err)
+{
+    const Kind *inner = tr_kind_of(field->type);
+    if (inner)
+        return inner->named ? copy_list(to, inner, into, from, err)
+                            : copy_fields(to, inner, into, from, err);
+    switch (field->type) {
+    case TYPE_PAIRS:
+    case TYPE_PARTS: return copy_array(to, into, from, sizeof(Pair), err);
+    case TYPE_LIST: return copy_array(to, into, from, sizeof(Value), err);
+    default: *(Value *)into = *(const Value *)from; return true;
+    }
 }
 
 // Scalars are shared: their text belongs to the first model, which must outlive the copy.
@@ -28,28 +52,9 @@ static bool copy_fields(Model *to, const Kind *kind, void *into, const void *fro
     *(Value *)into = *(const Value *)from;
     for (size_t i = 0; i < kind->field_count; i++) {
         const Field *field = &kind->fields[i];
-        void *a = (char *)into + field->offset;
-        const void *b = (const char *)from + field->offset;
-        const Kind *inner = tr_kind_of(field->type);
-        if (inner && inner->named) {
-            if (!copy_list(to, inner, a, b, err)) return false;
-        } else if (inner) {
-            if (!copy_fields(to, inner, a, b, err)) return false;
-        } else if (field->type == TYPE_PAIRS || field->type == TYPE_PARTS) {
-            const Pairs *pairs = b;
-            *(Pairs *)a = (Pairs){0};
-            for (uint32_t k = 0; k < pairs->count; k++)
-                if (!tr_field_put(to, field, a, pairs->at[k].key, pairs->at[k].value, true, err))
-                    return false;
-        } else if (field->type == TYPE_LIST) {
-            const Values *values = b;
-            *(Values *)a = (Values){0};
-            for (uint32_t k = 0; k < values->count; k++)
-                if (!tr_field_put(to, field, a, values->at[k], values->at[k], true, err))
-                    return false;
-        } else {
-            *(Value *)a = *(const Value *)b;
-        }
+        if (!copy_field(to, field, (char *)into + field->offset, (const char *)from + field->offset,
+                        err))
+            return false;
     }
     return true;
 }
@@ -84,30 +89,29 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
     ModelFields *f = &model->fields;
     if (replace(&f->parameters, pair) || replace(&f->inputs, pair)) return true;
     Suggestion nearest = {.wanted = pair->key.text};
+    char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < f->parameters.count; i++)
         tr_suggest(&nearest, f->parameters.at[i].key.text);
     for (uint32_t i = 0; i < f->inputs.count; i++) tr_suggest(&nearest, f->inputs.at[i].key.text);
-    if (nearest.best.at)
-        tr_fail(err, blame, pair->key.place,
-                "there is no parameter or input '%.*s'; did you mean '%.*s'?", TEXT(pair->key.text),
-                TEXT(nearest.best));
-    else
-        tr_fail(err, blame, pair->key.place, "there is no parameter or input '%.*s'",
-                TEXT(pair->key.text));
+    tr_fail(err, blame, pair->key.place, "there is no parameter or input '%.*s'%s",
+            TEXT(pair->key.text), tr_hint(&nearest, hint));
     return false;
 }
 
 static bool leave_out(Model *model, Value name, tr_error *err)
 {
     Forces *forces = &model->fields.forces;
+    Suggestion nearest = {.wanted = name.text};
+    char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < forces->count; i++) {
+        tr_suggest(&nearest, forces->at[i].name.text);
         if (!text_equal(forces->at[i].name.text, name.text)) continue;
         memmove(&forces->at[i], &forces->at[i + 1], (forces->count - i - 1) * sizeof *forces->at);
         forces->count--;
         return true;
     }
-    tr_fail(err, TR_INVALID, name.place, "there is no element '%.*s' to leave out",
-            TEXT(name.text));
+    tr_fail(err, TR_INVALID, name.place, "there is no element '%.*s' to leave out%s",
+            TEXT(name.text), tr_hint(&nearest, hint));
     return false;
 }
 
@@ -137,6 +141,7 @@ static bool choose_case(Model *model, const char *name, tr_error *err)
     Cases *cases = &model->fields.cases;
     if (!name) return true; // the first, if there is one
     Suggestion nearest = {.wanted = text_of(name)};
+    char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < cases->count; i++) {
         tr_suggest(&nearest, cases->at[i].name.text);
         if (!text_is(cases->at[i].name.text, name)) continue;
@@ -145,11 +150,7 @@ static bool choose_case(Model *model, const char *name, tr_error *err)
         cases->at[0] = chosen;
         return true;
     }
-    if (nearest.best.at)
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no case '%.60s'; did you mean '%.*s'?", name,
-                TEXT(nearest.best));
-    else
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no case '%.60s'", name);
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no case '%.60s'%s", name, tr_hint(&nearest, hint));
     return false;
 }
 
@@ -162,8 +163,9 @@ Model *tr_model_variant(const Model *model, const char *case_name, const tr_sett
                 choose_case(twin, case_name, err);
     if (good && twin->fields.cases.count) good = apply_case(twin, &twin->fields.cases.at[0], err);
     for (size_t i = 0; good && i < count; i++) {
+        const Place place = {-(int)i - 1, 1}; // in no file: the first setting is line -1
         const Pair pair = {{.text = text_of(settings[i].name), .given = true},
-                           {.text = text_of(settings[i].formula), .given = true}};
+                           {text_of(settings[i].formula), place, true}};
         good = set_value(twin, &pair, TR_USAGE, err);
     }
     twin->path = model->path;

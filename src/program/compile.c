@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { DEAD = UINT16_MAX };
+enum { DEAD = UINT16_MAX, MOST_VALUES = 1 << 30 };
 
 // While a program is built, values are marked by what they are, so that each kind can still grow.
 static const uint32_t INPUT = 0u << 30, CONSTANT = 1u << 30, RESULT = 2u << 30, KIND = 3u << 30;
@@ -18,7 +18,6 @@ typedef struct Compiler {
     uint32_t wanted_count;
     Reach reach;
     uint32_t *value_of_node; // by id
-    uint32_t *input_of_symbol;
     Instruction *list;
     uint32_t count, capacity;
     double *constants;
@@ -31,7 +30,7 @@ typedef struct Compiler {
 
 static uint32_t emit(Compiler *c, Instruction i)
 {
-    if (!tr_grow((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
+    if (c->count >= MOST_VALUES || !tr_grow((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
         c->failed = true;
         return 0;
     }
@@ -41,7 +40,7 @@ static uint32_t emit(Compiler *c, Instruction i)
 
 static uint32_t constant(Compiler *c, double value)
 {
-    if (!tr_grow((void **)&c->constants, &c->constant_capacity, c->constant_count + 1,
+    if (c->constant_count >= MOST_VALUES || !tr_grow((void **)&c->constants, &c->constant_capacity, c->constant_count + 1,
                  sizeof *c->constants)) {
         c->failed = true;
         return 0;
@@ -64,14 +63,20 @@ static uint32_t expand_power(Compiler *c, uint32_t a, int n)
     return n < 0 ? emit(c, (Instruction){.code = OP_DIV, .a = constant(c, 1), .b = y}) : y;
 }
 
+static uint32_t expand_halves(Compiler *c, uint32_t a, int n)
+{
+    if (n % 2 == 0) return expand_power(c, a, n / 2);
+    return expand_power(c, emit(c, (Instruction){.code = OP_SQRT, .a = a}), n);
+}
+
 static uint32_t emit_node(Compiler *c, const Node *node)
 {
     const uint32_t *value = c->value_of_node;
     const int operands = tr_op[node->op].operands;
     switch ((Op)node->op) {
     case OP_NUMBER: return constant(c, node_value(node));
-    case OP_SYMBOL: return INPUT | c->input_of_symbol[node->a];
-    case OP_POW: return expand_power(c, value[node->a], node->n);
+    case OP_SYMBOL: return INPUT | node->a; // symbols are inputs, in the same order
+    case OP_POW: return expand_halves(c, value[node->a], node->n);
     default:
         return emit(c, (Instruction){.code = node->op,
                                      .n = node->n,
@@ -89,16 +94,11 @@ static void emit_all(Compiler *c)
 
 // ---- improving -----------------------------------------------------------------------------
 
-static uint32_t *operand_in(Instruction *i, int which)
-{
-    return which == 0 ? &i->a : which == 1 ? &i->b : &i->c;
-}
-
 static void count_uses(Compiler *c)
 {
     for (uint32_t k = 0; k < c->count; k++)
         for (int which = 0; which < code_operands(c->list[k].code); which++) {
-            const uint32_t value = *operand_in(&c->list[k], which);
+            const uint32_t value = *instruction_operand(&c->list[k], which);
             if ((value & KIND) == RESULT) c->uses[value & ~KIND]++;
         }
     for (uint32_t i = 0; i < c->wanted_count; i++) {
@@ -133,20 +133,21 @@ static void absorb_sign(Compiler *c, uint32_t k)
     maker->code = DEAD;
 }
 
-// a b + c, a b - c, c - a b as one instruction, where the product serves nothing else
+// a b + c, a b - c, c - a b as one instruction, where the product serves nothing else. Squares are
+// not fused into differences: a^2 - b^2 must vanish for a = b, also under a root.
 static void fuse(Compiler *c, uint32_t k)
 {
     Instruction *sum = &c->list[k];
     const bool plus = sum->code == OP_ADD;
     Instruction *product = sole(c, sum->b, OP_MUL);
-    if (product) {
+    if (product && (plus || product->a != product->b)) {
         *sum = (Instruction){
             .code = plus ? CODE_FMA : CODE_FNMA, .a = product->a, .b = product->b, .c = sum->a};
         product->code = DEAD;
         return;
     }
     product = sole(c, sum->a, OP_MUL);
-    if (!product) return;
+    if (!product || (!plus && product->a == product->b)) return;
     *sum = (Instruction){
         .code = plus ? CODE_FMA : CODE_FMS, .a = product->a, .b = product->b, .c = sum->b};
     product->code = DEAD;
@@ -192,23 +193,28 @@ static void number_values(Compiler *c, Numbering *to)
         if (c->list[k].code == DEAD) continue;
         to->result[k] = to->result_count++;
         for (int which = 0; which < code_operands(c->list[k].code); which++)
-            use_constant(to, *operand_in(&c->list[k], which));
+            use_constant(to, *instruction_operand(&c->list[k], which));
     }
     for (uint32_t i = 0; i < c->wanted_count; i++)
         use_constant(to, c->value_of_node[c->wanted[i].id]);
     to->constant_count += UNIT_COUNT;
 }
 
-static bool copy_tables(const Graph *graph, Program *p)
+// Only the tables that are still used; the others' places stay empty.
+static bool copy_tables(Compiler *c, Program *p)
 {
+    const Graph *graph = c->graph;
     const Table **tables = tr_arena_alloc(&p->arena, graph->table_count, sizeof *tables);
-    for (uint32_t i = 0; tables && i < graph->table_count; i++) {
-        tables[i] = tr_table_copy(&p->arena, graph->tables[i]);
-        if (!tables[i]) return false;
+    if (!tables) return false;
+    for (uint32_t k = 0; k < c->count; k++) {
+        const Instruction *i = &c->list[k];
+        if ((i->code != OP_TABLE1 && i->code != OP_TABLE2) || tables[i->c]) continue;
+        tables[i->c] = tr_table_copy(&p->arena, graph->tables[i->c]);
+        if (!tables[i->c]) return false;
     }
     p->tables = tables;
     p->table_count = graph->table_count;
-    return tables != NULL;
+    return true;
 }
 
 static bool fill_program(Compiler *c, const Numbering *to, Program *p)
@@ -216,7 +222,7 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
     double *constants = tr_arena_alloc(&p->arena, to->constant_count, sizeof *constants);
     Instruction *list = tr_arena_alloc(&p->arena, to->result_count, sizeof *list);
     uint32_t *outputs = tr_arena_alloc(&p->arena, c->wanted_count, sizeof *outputs);
-    if (!constants || !list || !outputs || !copy_tables(c->graph, p)) return false;
+    if (!constants || !list || !outputs || !copy_tables(c, p)) return false;
     for (uint32_t k = 0; k < c->constant_count; k++)
         if (to->constant[k]) constants[to->constant[k] - 1] = c->constants[k];
     for (uint32_t i = 0; i < UNIT_COUNT; i++)
@@ -225,7 +231,7 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
         Instruction i = c->list[k];
         if (i.code == DEAD) continue;
         for (int which = 0; which < code_operands(i.code); which++)
-            *operand_in(&i, which) = final_value(to, *operand_in(&i, which));
+            *instruction_operand(&i, which) = final_value(to, *instruction_operand(&i, which));
         list[to->result[k]] = i;
         p->operations += i.code >= OP_COUNT ? 2 : 1;
     }
@@ -256,6 +262,15 @@ static bool finish(Compiler *c, uint32_t input_count, Program *p)
 
 // ---- from a system -------------------------------------------------------------------------
 
+static void refuse_output(const System *system, Text name, tr_error *err)
+{
+    Suggestion nearest = {.wanted = name};
+    char hint[TR_HINT_SIZE];
+    for (uint32_t i = 0; i < system->output_count; i++)
+        tr_suggest(&nearest, text_of(system->outputs[i].name));
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no output '%.*s'%s", TEXT(name), tr_hint(&nearest, hint));
+}
+
 // The expressions of the outputs named in a list; their number, or 0 after an error.
 static uint32_t collect(const System *system, const char *names, Expr **wanted, tr_error *err)
 {
@@ -267,8 +282,7 @@ static uint32_t collect(const System *system, const char *names, Expr **wanted, 
         if (!length) break;
         const Output *output = tr_system_output(system, name);
         if (!output) {
-            tr_fail(err, TR_USAGE, (Place){0}, "there is no output '%.*s'",
-                    (int)(length > 60 ? 60 : length), name.at);
+            refuse_output(system, name, err);
             return 0;
         }
         const uint32_t more = output->rows * output->columns;
@@ -307,16 +321,12 @@ static void replace_inputs(const System *system, Compiler *c, bool fixing)
     free(from);
 }
 
-// Every symbol belongs to one input, and inputs are numbered in order.
 static void compile(const System *system, Compiler *c, Program *p)
 {
     c->failed = c->failed || !tr_reach(c->graph, c->wanted, c->wanted_count, &c->reach);
     c->value_of_node = c->failed ? NULL : tr_reach_map(c->graph, &c->reach);
-    c->input_of_symbol = calloc((size_t)c->graph->symbol_count + 1, sizeof *c->input_of_symbol);
-    c->failed = c->failed || !c->value_of_node || !c->input_of_symbol;
+    c->failed = c->failed || !c->value_of_node;
     if (c->failed) return;
-    for (uint32_t i = 0; i < system->input_count; i++)
-        c->input_of_symbol[node_of(system->inputs[i].symbol)->a] = i;
     emit_all(c);
     c->uses = calloc((size_t)c->count + 1, sizeof *c->uses);
     c->failed = c->failed || !c->uses;
@@ -331,7 +341,6 @@ static void release(Compiler *c)
     free(c->wanted);
     tr_reach_free(&c->reach);
     free(c->value_of_node);
-    free(c->input_of_symbol);
     free(c->list);
     free(c->constants);
     free(c->uses);
@@ -342,7 +351,8 @@ tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){false
 Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
-    if (!system || !outputs || has_failed(err)) return NULL;
+    if (!system || has_failed(err)) return NULL;
+    if (!outputs) outputs = "";
     Compiler c = {.graph = system->graph};
     c.wanted_count = collect(system, outputs, &c.wanted, err);
     Program *p = c.wanted_count ? calloc(1, sizeof *p) : NULL;

@@ -2,10 +2,12 @@
 #include "base/error.h"
 #include "program/interpret.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct tr_workspace {
+    const Program *program;
     double *values; // as numbered by the program; the constants stay in place
 };
 
@@ -21,7 +23,7 @@ tr_workspace *tr_workspace_new(const Program *p, tr_error *err)
         return NULL;
     }
     memcpy(values + p->input_count, p->constants, p->constant_count * sizeof *values);
-    *workspace = (tr_workspace){values};
+    *workspace = (tr_workspace){p, values};
     return workspace;
 }
 
@@ -36,7 +38,8 @@ void tr_evaluate(const Program *p, tr_workspace *workspace, const double *inputs
 {
     if (!p || !workspace) return;
     double *values = workspace->values;
-    memcpy(values, inputs, p->input_count * sizeof *values);
+    assert(workspace->program == p); // a workspace belongs to its program
+    if (p->input_count) memcpy(values, inputs, p->input_count * sizeof *values);
     p->interpreter(p, values);
     for (uint32_t i = 0; i < p->output_count; i++) outputs[i] = values[p->run_outputs[i]];
 }

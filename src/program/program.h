@@ -45,6 +45,15 @@ static inline int code_operands(unsigned code)
     return code < OP_COUNT ? tr_op[code].operands : 3;
 }
 
+static inline uint32_t operand_value(const Instruction *i, int which)
+{
+    return which == 0 ? i->a : which == 1 ? i->b : i->c;
+}
+static inline uint32_t *instruction_operand(Instruction *i, int which)
+{
+    return which == 0 ? &i->a : which == 1 ? &i->b : &i->c;
+}
+
 static inline uint32_t value_count(const Program *p)
 {
     return p->input_count + p->constant_count + p->instruction_count;

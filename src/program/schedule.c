@@ -22,11 +22,6 @@ typedef struct Schedule {
     size_t length; // of runs
 } Schedule;
 
-static uint32_t operand_value(const Instruction *i, int which)
-{
-    return which == 0 ? i->a : which == 1 ? i->b : i->c;
-}
-
 // Lists, for each instruction, those that use its value: counts them into their end, then fills
 // from the end, which leaves the starts.
 static void find_users(Schedule *s)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adaptive explicit method: SUNDIALS' ARKODE, and the only file that knows it. It stops exactly at
-// every output instead of interpolating: an interpolant of degree 5 would lose what order 8 gains.
+// The adaptive explicit method: SUNDIALS' ARKODE, and the only file that knows it. It stops exactly
+// at every output instead of interpolating: an interpolant of degree 5 would lose what order 8
+// gains.
 #include "run/method.h"
 
 #include <arkode/arkode_erkstep.h>
@@ -27,9 +28,7 @@ static int rate(realtype t, N_Vector y, N_Vector dy, void *data)
 
 static int after_step(realtype t, N_Vector y, void *data)
 {
-    (void)t;
-    tr_flow_project(((Solver *)data)->mover->flow, N_VGetArrayPointer(y));
-    return 0;
+    return tr_mover_stepped(((Solver *)data)->mover, t, N_VGetArrayPointer(y)) ? 0 : -1;
 }
 
 static void be_quiet(int code, const char *module, const char *function, char *message, void *data)
@@ -48,10 +47,29 @@ static bool make(Mover *m)
     if (!solver->y) return false;
     solver->arkode = ERKStepCreate(rate, m->t, solver->y, solver->context);
     return solver->arkode && !ERKStepSetTableNum(solver->arkode, ARKODE_FEHLBERG_13_7_8) &&
-           !ERKStepSStolerances(solver->arkode, m->rtol, m->atol) && !ERKStepSetUserData(solver->arkode, solver) &&
+           !ERKStepSStolerances(solver->arkode, m->rtol, m->atol) &&
+           !ERKStepSetUserData(solver->arkode, solver) &&
            !ERKStepSetMaxNumSteps(solver->arkode, -1) &&
            !ERKStepSetErrHandlerFn(solver->arkode, be_quiet, NULL) &&
            !ERKStepSetPostprocessStepFn(solver->arkode, after_step);
+}
+
+static void complain(const Mover *m, int status, tr_error *err)
+{
+    const Place nowhere = {0};
+    if (status == ARK_MEM_FAIL || status == ARK_MEM_NULL)
+        tr_fail_memory(err);
+    else if (status == ARK_ILL_INPUT || status == ARK_TOO_MUCH_ACC)
+        tr_fail(err, TR_FAILED, nowhere,
+                "the tolerances rtol %.3g and atol %.3g ask for too much at t = %.6g", m->rtol,
+                m->atol, m->t);
+    else if (status == ARK_FIRST_RHSFUNC_ERR || status == ARK_RHSFUNC_FAIL)
+        tr_fail(err, TR_FAILED, nowhere, "the accelerations are not finite at t = %.6g", m->t);
+    else
+        tr_fail(
+            err, TR_FAILED, nowhere,
+            "the integration cannot go on past t = %.6g: the motion becomes too fast for any step",
+            m->t);
 }
 
 bool tr_advance_erk(Mover *m, double until, tr_error *err)
@@ -68,9 +86,8 @@ bool tr_advance_erk(Mover *m, double until, tr_error *err)
     ERKStepGetNumErrTestFails(solver->arkode, &failures);
     m->steps = (size_t)steps;
     m->failed_steps = (size_t)failures;
-    if (status >= 0) return true;
-    tr_fail(err, TR_FAILED, (Place){0}, "the integration cannot go on past t = %.6g: the motion becomes too fast for any step", m->t);
-    return false;
+    if (status < 0 && !m->stopped) complain(m, status, err);
+    return status >= 0 && !m->stopped;
 }
 
 void tr_erk_free(Mover *m)

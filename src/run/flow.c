@@ -16,17 +16,19 @@ static void find_places(Flow *flow)
     const System *s = flow->system;
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++) {
         for (uint32_t i = 0; i < s->input_count; i++)
-            if (is_state(&s->inputs[i]) && (int)s->inputs[i].kind == kind) flow->place[flow->size++] = i;
+            if (is_state(&s->inputs[i]) && (int)s->inputs[i].kind == kind)
+                flow->place[flow->size++] = i;
         if (kind == TR_POSITION) flow->positions = flow->size;
     }
     flow->size++; // the work
 }
 
+// NOT_THERE for an input that is driven.
 static uint32_t entry_of(const Flow *flow, uint32_t input)
 {
-    uint32_t k = 0;
-    while (k + 1 < flow->size && flow->place[k] != input) k++;
-    return k;
+    for (uint32_t k = 0; k + 1 < flow->size; k++)
+        if (flow->place[k] == input) return k;
+    return NOT_THERE;
 }
 
 static void find_turnings(Flow *flow)
@@ -34,8 +36,9 @@ static void find_turnings(Flow *flow)
     const System *s = flow->system;
     for (uint32_t i = 0; i < s->quaternion_count; i++)
         if (is_state(&s->inputs[s->quaternions[i].position]))
-            flow->turnings[flow->turning_count++] = (Turning){entry_of(flow, s->quaternions[i].position),
-                                                              entry_of(flow, s->quaternions[i].velocity)};
+            flow->turnings[flow->turning_count++] =
+                (Turning){entry_of(flow, s->quaternions[i].position),
+                          entry_of(flow, s->quaternions[i].velocity)};
 }
 
 static void add_rates(Flow *flow, tr_error *err)
@@ -49,7 +52,8 @@ static void add_rates(Flow *flow, tr_error *err)
     }
     for (uint32_t k = 0; k + 1 < flow->size; k++) rates[k] = s->inputs[flow->place[k]].rate;
     rates[flow->size - 1] = power ? power->values[0] : tr_constant(s, 0);
-    if (!tr_system_output(s, text_of("run.rates"))) tr_output(s, "run.rates", rates, flow->size, 1, err);
+    if (!tr_system_output(s, text_of("run.rates")))
+        tr_output(s, "run.rates", rates, flow->size, 1, err);
     free(rates);
 }
 
@@ -77,7 +81,8 @@ static void add_columns(Flow *flow, tr_error *err)
         values[count++] = s->outputs[i].values[0];
     }
     flow->column_count = count;
-    if (!tr_system_output(s, text_of("run.columns"))) tr_output(s, "run.columns", values, count, 1, err);
+    if (!tr_system_output(s, text_of("run.columns")))
+        tr_output(s, "run.columns", values, count, 1, err);
     free(values);
 }
 
@@ -147,7 +152,10 @@ void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
     tr_evaluate(flow->columns, flow->columns_work, flow->inputs, columns);
 }
 
-static double length(const double *q) { return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]); }
+static double length(const double *q)
+{
+    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
 
 double tr_flow_residual(const Flow *flow, const double *y)
 {
@@ -163,7 +171,8 @@ double tr_flow_project(const Flow *flow, double *y)
     for (uint32_t i = 0; i < flow->turning_count; i++) {
         double *q = y + flow->turnings[i].quaternion;
         const double size = length(q);
-        for (int k = 0; k < 4; k++) q[k] /= size;
+        if (size == 0) q[0] = 1; // a guess of nothing: not turned
+        for (int k = 0; k < 4 && size > 0; k++) q[k] /= size;
     }
     return worst;
 }

@@ -7,7 +7,10 @@
 #include "expr/system.h"
 #include "program/program.h"
 
-// Four consecutive entries of y that are a unit quaternion, and where its angular velocity stands.
+#define NOT_THERE UINT32_MAX
+
+// Four consecutive entries of y that are a unit quaternion, and where its angular velocity stands:
+// NOT_THERE when it is held.
 typedef struct Turning {
     uint32_t quaternion, velocity;
 } Turning;
@@ -16,8 +19,8 @@ typedef struct Flow {
     System *system;
     tr_program *rates, *columns;
     tr_workspace *rates_work, *columns_work;
-    double *inputs;   // of the programs, in the system's order
-    uint32_t *place;  // of each entry of y but the last: its input
+    double *inputs;           // of the programs, in the system's order
+    uint32_t *place;          // of each entry of y but the last: its input
     uint32_t positions, size; // y is positions, velocities, work
     Turning *turnings;
     uint32_t turning_count;

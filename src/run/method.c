@@ -28,7 +28,8 @@ static void step_euler(Mover *m, double h)
 // The classical method of fourth order; leaves the rate at the start in vector 0.
 static void step_rk4(Mover *m, double h)
 {
-    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3), *z = vector(m, 4);
+    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3),
+           *z = vector(m, 4);
     tr_flow_rate(m->flow, m->t, m->y, k1);
     moved(m, m->y, h / 2, k1, z);
     tr_flow_rate(m->flow, m->t + h / 2, z, k2);
@@ -54,9 +55,11 @@ static void adams(const Mover *m, double h, const double *b, int first, double *
 
 static void remember(Mover *m, double h)
 {
-    if (m->history && fabs(h - m->history_step) > 1e-9 * h) m->history = 0; // another step: start anew
+    if (m->history && fabs(h - m->history_step) > 1e-9 * h)
+        m->history = 0; // another step: start anew
     m->history_step = h;
-    for (int j = 4; j > 1; j--) memcpy(vector(m, 8 + j), vector(m, 8 + j - 1), m->flow->size * sizeof(double));
+    for (int j = 4; j > 1; j--)
+        memcpy(vector(m, 8 + j), vector(m, 8 + j - 1), m->flow->size * sizeof(double));
     tr_flow_rate(m->flow, m->t, m->y, vector(m, 9));
     if (m->history < 4) m->history++;
 }
@@ -66,7 +69,8 @@ static void remember(Mover *m, double h)
 static void step_pece(Mover *m, double h)
 {
     static const double predictor[5] = {0, 55. / 24, -59. / 24, 37. / 24, -9. / 24};
-    static const double corrector[5] = {251. / 720, 646. / 720, -264. / 720, 106. / 720, -19. / 720};
+    static const double corrector[5] = {251. / 720, 646. / 720, -264. / 720, 106. / 720,
+                                        -19. / 720};
     remember(m, h);
     if (m->history < 4) {
         step_rk4(m, h);
@@ -128,8 +132,9 @@ static void lie_rate(Mover *m, double t, const double *u, double *k)
     tr_flow_rate(m->flow, t, z, k);
     for (uint32_t i = 0; i < flow->turning_count; i++) {
         const Turning *at = &flow->turnings[i];
-        rotation_rate(u + at->quaternion, z + at->velocity, k + at->quaternion);
-        k[at->quaternion + 3] = 0;
+        memset(k + at->quaternion, 0, 4 * sizeof *k);
+        if (at->velocity != NOT_THERE)
+            rotation_rate(u + at->quaternion, z + at->velocity, k + at->quaternion);
     }
 }
 
@@ -137,7 +142,8 @@ static void lie_rate(Mover *m, double t, const double *u, double *k)
 // map, so quaternions stay units by themselves.
 static void step_lie(Mover *m, double h)
 {
-    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3), *u = vector(m, 4);
+    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3),
+           *u = vector(m, 4);
     const uint32_t n = m->flow->size;
     for (uint32_t i = 0; i < n; i++) u[i] = 0;
     lie_rate(m, m->t, u, k1);
@@ -161,27 +167,47 @@ static bool is_finite(const Mover *m)
     return true;
 }
 
+bool tr_mover_stepped(Mover *m, double t, double *y)
+{
+    m->drift = fmax(m->drift, tr_flow_project(m->flow, y));
+    if (m->progress && !m->progress(m->owner, t, m->end)) m->stopped = true;
+    return !m->stopped;
+}
+
 static bool advance(Mover *m, double until, void (*step)(Mover *, double), tr_error *err)
 {
     const double start = m->t, steps = ceil((until - start) / m->step - 1e-9);
-    const double count = steps < 1 ? 1 : steps, h = (until - start) / count;
-    for (double i = 0; i < count; i++) {
+    const uint64_t count = steps < 1 ? 1 : (uint64_t)fmin(steps, 1e18);
+    const double h = (until - start) / (double)count;
+    for (uint64_t i = 1; i <= count; i++) {
         step(m, h);
-        m->t = i + 1 < count ? start + (i + 1) * h : until;
+        m->t = i < count ? start + (double)i * h : until;
         m->steps++;
         if (!is_finite(m)) {
             tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
             return false;
         }
-        tr_flow_project(m->flow, m->y);
+        if (!tr_mover_stepped(m, m->t, m->y)) return false;
     }
     return true;
 }
 
-static bool advance_euler(Mover *m, double until, tr_error *err) { return advance(m, until, step_euler, err); }
-static bool advance_rk4(Mover *m, double until, tr_error *err) { return advance(m, until, step_rk4, err); }
-static bool advance_pece(Mover *m, double until, tr_error *err) { return advance(m, until, step_pece, err); }
-static bool advance_lie(Mover *m, double until, tr_error *err) { return advance(m, until, step_lie, err); }
+static bool advance_euler(Mover *m, double until, tr_error *err)
+{
+    return advance(m, until, step_euler, err);
+}
+static bool advance_rk4(Mover *m, double until, tr_error *err)
+{
+    return advance(m, until, step_rk4, err);
+}
+static bool advance_pece(Mover *m, double until, tr_error *err)
+{
+    return advance(m, until, step_pece, err);
+}
+static bool advance_lie(Mover *m, double until, tr_error *err)
+{
+    return advance(m, until, step_lie, err);
+}
 
 static const Method methods[] = {
     {"erk", "explicit Runge-Kutta 8(7), adaptive", true, tr_advance_erk},
@@ -195,7 +221,8 @@ const Method *tr_method(const char *name, tr_error *err)
 {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(name, methods[i].name) == 0) return &methods[i];
-    tr_fail(err, TR_USAGE, (Place){0}, "there is no method '%.60s': it is erk, rk4, pece, lie or euler", name);
+    tr_fail(err, TR_USAGE, (Place){0},
+            "there is no method '%.60s': it is erk, rk4, pece, lie or euler", name);
     return NULL;
 }
 
@@ -210,8 +237,13 @@ Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error 
         tr_fail_memory(err);
         return NULL;
     }
-    *m = (Mover){.method = method, .flow = flow, .y = work, .work = work + flow->size, .step = 1e-3,
-                 .rtol = 1e-10, .atol = 1e-12};
+    *m = (Mover){.method = method,
+                 .flow = flow,
+                 .y = work,
+                 .work = work + flow->size,
+                 .step = 1e-3,
+                 .rtol = 1e-10,
+                 .atol = 1e-12};
     memcpy(m->y, y, flow->size * sizeof *y);
     return m;
 }

@@ -10,7 +10,8 @@ typedef struct Mover Mover;
 typedef struct Method {
     const char *name, *doc;
     bool adaptive;
-    // Moves (t, y) on to `until`, exactly. False, with words, when it cannot.
+    // Moves (t, y) on to `until`, exactly. False, with words, when it cannot, or when it was
+    // stopped.
     bool (*advance)(Mover *mover, double until, tr_error *err);
 } Method;
 
@@ -22,10 +23,15 @@ struct Mover {
     double step;       // the largest, of methods with a fixed step [s]
     double rtol, atol; // of adaptive ones
     size_t steps, failed_steps;
-    double *work;      // 16 times the size of y
-    uint32_t history;  // of multistep methods: rates that are known
+    double drift; // the furthest that a step left the quaternions' unit sphere
+    bool (*progress)(void *owner, double t, double end); // false stops; may be NULL
+    void *owner;
+    double end;
+    bool stopped;
+    double *work;     // 16 times the size of y
+    uint32_t history; // of multistep methods: rates that are known
     double history_step;
-    void *solver;      // of adaptive methods, see erk.c
+    void *solver; // of adaptive methods, see erk.c
 };
 
 // The method of that name, or NULL and an error that lists them.
@@ -33,6 +39,9 @@ const Method *tr_method(const char *name, tr_error *err);
 
 Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err);
 void tr_mover_free(Mover *mover);
+
+// After every step: mends the positions, and asks whether to go on.
+bool tr_mover_stepped(Mover *mover, double t, double *y);
 
 bool tr_advance_erk(Mover *mover, double until, tr_error *err);
 void tr_erk_free(Mover *mover);

@@ -42,7 +42,8 @@ Record *tr_record_open(const char *path, const char *const *labels, uint32_t col
         tr_fail_memory(err);
         return NULL;
     }
-    *r = (Record){.path = path, .labels = labels, .columns = columns, .is_mat = ends_with(path, ".mat")};
+    *r = (Record){
+        .path = path, .labels = labels, .columns = columns, .is_mat = ends_with(path, ".mat")};
     if (r->is_mat) return r;
     r->file = tr_file_create(path, err);
     if (!r->file) {
@@ -57,7 +58,8 @@ Record *tr_record_open(const char *path, const char *const *labels, uint32_t col
 static void keep_row(Record *r, const double *row, tr_error *err)
 {
     const uint64_t needed = ((uint64_t)r->count + 1) * r->columns;
-    if (needed > UINT32_MAX || !tr_grow((void **)&r->rows, &r->capacity, (uint32_t)needed, sizeof *r->rows)) {
+    if (needed > UINT32_MAX ||
+        !tr_grow((void **)&r->rows, &r->capacity, (uint32_t)needed, sizeof *r->rows)) {
         tr_fail_memory(err);
         return;
     }
@@ -76,7 +78,8 @@ void tr_record_row(Record *r, const double *row, tr_error *err)
         tr_buffer_number(&r->line, row[i]);
     }
     write_line(r);
-    if (r->line.failed) tr_fail_memory(err);
+    if (r->line.failed)
+        tr_fail_memory(err);
     else if (ferror(tr_file_stream(r->file)))
         tr_fail(err, TR_IO, (Place){0}, "cannot write '%.200s': %s", r->path, strerror(errno));
 }
@@ -104,7 +107,10 @@ static void write_mat(const Record *r, tr_error *err)
     Buffer temporary = {0};
     tr_buffer_print(&temporary, "%s.%ld.tmp", r->path, (long)getpid());
     double *values = calloc((size_t)r->count + 1, sizeof *values);
-    mat_t *mat = temporary.failed || !values ? NULL : Mat_CreateVer(temporary.at, "trundle", MAT_FT_MAT5);
+    mat_t *mat =
+        temporary.failed || !values
+            ? NULL
+            : Mat_CreateVer(temporary.at, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5);
     bool good = mat != NULL;
     for (uint32_t i = 0; good && i < r->columns; i++) good = write_variable(mat, r, i, values);
     if (mat && Mat_Close(mat)) good = false;
@@ -121,8 +127,10 @@ bool tr_record_close(Record *r, tr_error *err)
 {
     if (!r) return false;
     tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
-    if (r->is_mat) write_mat(r, &own);
-    else tr_file_commit(r->file, &own);
+    if (r->is_mat)
+        write_mat(r, &own);
+    else
+        tr_file_commit(r->file, &own);
     if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
     tr_buffer_free(&r->line);
     free(r->rows);

@@ -8,7 +8,8 @@
 typedef struct Record Record;
 
 // Columns are named by `labels`. A path that ends in .mat is written by matio when it is closed.
-Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns, tr_error *err);
+Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns,
+                       tr_error *err);
 void tr_record_row(Record *record, const double *row, tr_error *err);
 // Completes the file also after an error, which is kept; frees the record.
 bool tr_record_close(Record *record, tr_error *err);

@@ -30,7 +30,8 @@ static bool add_accelerations(System *s, tr_error *err)
     if (!rates) return tr_fail_memory(err), false;
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY && !s->inputs[i].definition.id) rates[count++] = s->inputs[i].rate;
+        if (s->inputs[i].kind == TR_VELOCITY && !s->inputs[i].definition.id)
+            rates[count++] = s->inputs[i].rate;
     if (count && !tr_system_output(s, text_of("run.accelerations")))
         tr_output(s, "run.accelerations", rates, count, 1, err);
     free(rates);
@@ -70,7 +71,8 @@ static void list_velocities(Json *j, const System *s, const char *key, bool join
     for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
         char name[128];
-        if (input->kind != TR_VELOCITY || input->definition.id || (joints && input->is_base)) continue;
+        if (input->kind != TR_VELOCITY || input->definition.id || (joints && input->is_base))
+            continue;
         joint_name(input->name, name);
         tr_json_text(j, NULL, joints ? name : input->name);
     }
@@ -84,7 +86,8 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     tr_json_number(j, "n", f->base);
     tr_json_number(j, "s_p", f->passive);
     tr_json_number(j, "s_a", f->driven);
-    static const char *const none[] = {"rows", "m", "m_locked", "redundant", "antagonist", "hyperstatic"};
+    static const char *const none[] = {"rows",      "m",          "m_locked",
+                                       "redundant", "antagonist", "hyperstatic"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) tr_json_number(j, none[i], 0);
     tr_json_open(j, "hyperstatic_rows", '['), tr_json_close(j, ']');
     tr_json_number(j, "kernel", f->free);
@@ -125,9 +128,12 @@ char *tr_derive_text(System *s, bool json, tr_error *err)
     Buffer *b = &j.text;
     if (s->title && s->title[0]) tr_buffer_print(b, "%s\n", s->title);
     tr_buffer_print(b, "bodies            %u\n", s->body_count);
-    tr_buffer_print(b, "velocities        %u of the base, %u of joints, %u prescribed\n", f.base, f.passive, f.driven);
+    tr_buffer_print(b, "velocities        %u of the base, %u of joints, %u prescribed\n", f.base,
+                    f.passive, f.driven);
     tr_buffer_print(b, "degrees of freedom %u\n", f.free);
-    tr_buffer_print(b, "operations        %zu from the state to the accelerations (%zu with parameters left open)\n",
+    tr_buffer_print(b,
+                    "operations        %zu from the state to the accelerations (%zu with "
+                    "parameters left open)\n",
                     f.operations, f.operations_symbolic);
     tr_buffer_print(b, "derived in        ");
     tr_buffer_number(b, (double)(long)(1e6 * s->seconds) / 1e3);
@@ -146,8 +152,8 @@ char *tr_check_text(System *s, bool json, tr_error *err)
     Buffer b = {0};
     if (y && tr_assemble(flow, y, NULL, err)) {
         const Facts f = find_facts(s, err);
-        tr_buffer_print(&b, "ok: %u bod%s, %u degree%s of freedom", s->body_count, s->body_count == 1 ? "y" : "ies",
-                        f.free, plural(f.free));
+        tr_buffer_print(&b, "ok: %u bod%s, %u degree%s of freedom", s->body_count,
+                        s->body_count == 1 ? "y" : "ies", f.free, plural(f.free));
         const uint32_t told = (f.base + f.passive + f.driven) - f.free;
         if (told) tr_buffer_print(&b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
         tr_buffer_print(&b, "; the initial state can be assembled\n");
@@ -174,7 +180,8 @@ static bool evaluate_accelerations(Instant *at, tr_error *err)
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY) rates[count++] = s->inputs[i].rate;
-    if (count && !tr_system_output(s, text_of("run.vdot"))) tr_output(s, "run.vdot", rates, count, 1, err);
+    if (count && !tr_system_output(s, text_of("run.vdot")))
+        tr_output(s, "run.vdot", rates, count, 1, err);
     free(rates);
     if (!count) return true;
     const tr_compile_options fixed = {.fix_parameters = true};
@@ -269,7 +276,8 @@ static void write_instant(const Instant *at, Group *g)
         add_number(g, flow->labels[at->positions + i], at->columns[at->positions + i]);
     close_group(g);
     open_group(g, "vdot");
-    for (uint32_t i = 0; i < at->velocities; i++) add_number(g, flow->labels[at->positions + i], at->vdot[i]);
+    for (uint32_t i = 0; i < at->velocities; i++)
+        add_number(g, flow->labels[at->positions + i], at->vdot[i]);
     close_group(g);
     open_group(g, "lambda"), close_group(g);
     add_outputs(g, at, "tau", "tau.");

@@ -6,10 +6,14 @@
 #include "run/record.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
+#define ENERGY_ALARM 1e-3   // beyond this a run comes with a warning
 
 typedef struct Run {
     Flow *flow;
@@ -19,7 +23,7 @@ typedef struct Run {
     double *row;
     uint32_t columns;
     uint32_t kinetic, potential; // in the row
-    double first_energy, largest_energy, worst_energy;
+    double first_energy, first_potential, largest_energy, worst_energy;
     tr_summary *summary;
 } Run;
 
@@ -51,14 +55,17 @@ static bool name_columns(Run *run, tr_error *err)
     return true;
 }
 
-// E = T + U must be what it was, and the work since
+// E = T + U must be what it was, and the work since. What stands still has no energy to compare
+// with but that of its height, of which rounding leaves 1e-16 and not 1e-6.
 static void watch_energy(Run *run, double work)
 {
     const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
     const double energy = kinetic + potential;
-    if (!run->summary->rows) run->first_energy = energy;
-    run->largest_energy = fmax(run->largest_energy, fmax(fabs(kinetic), fabs(work)));
-    run->worst_energy = fmax(run->worst_energy, fabs(energy - run->first_energy - work));
+    if (!run->summary->rows) run->first_energy = energy, run->first_potential = potential;
+    const double height = fmax(fabs(potential - run->first_potential), 1e-6 * fabs(potential));
+    const double off = fabs(energy - run->first_energy - work);
+    run->largest_energy = fmax(run->largest_energy, fmax(height, fmax(fabs(kinetic), fabs(work))));
+    run->worst_energy = isfinite(off) ? fmax(run->worst_energy, off) : (double)INFINITY;
 }
 
 static void write_row(Run *run, tr_error *err)
@@ -73,52 +80,97 @@ static void write_row(Run *run, tr_error *err)
     watch_energy(run, work);
     run->summary->position_error = fmax(run->summary->position_error, run->row[run->columns - 2]);
     tr_record_row(run->record, run->row, err);
+    if (has_failed(err)) return;
     run->summary->rows++;
     run->summary->t = m->t;
 }
 
 // ---- the certificate -----------------------------------------------------------------------
 
+// A certificate stands beside a file; devices, pipes and standard output have none.
+static bool has_certificate(const char *output)
+{
+    struct stat info;
+    if (!output || strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) return false;
+    return stat(output, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+// "a/run.csv" -> "a/run.json"
+static void certificate_path(const char *output, Buffer *path)
+{
+    const char *point = strrchr(output, '.');
+    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - output) : strlen(output);
+    tr_buffer_add(path, output, stem);
+    tr_buffer_print(path, ".json");
+}
+
+static void describe_options(Json *j, const Run *run, const tr_simulate_options *o)
+{
+    tr_json_text(j, "model", run->flow->system->title ? run->flow->system->title : "");
+    tr_json_text(j, "method", o->method);
+    tr_json_number(j, "end", o->end);
+    tr_json_number(j, "reached", run->summary->t);
+    tr_json_number(j, "every", o->every);
+    if (run->mover->method->adaptive) {
+        tr_json_number(j, "rtol", o->rtol);
+        tr_json_number(j, "atol", o->atol);
+    } else
+        tr_json_number(j, "step", o->step);
+}
+
+static void describe_summary(Json *j, const Run *run)
+{
+    const tr_summary *s = run->summary;
+    tr_json_number(j, "rows", (double)s->rows);
+    tr_json_number(j, "steps", (double)s->steps);
+    tr_json_number(j, "failed_steps", (double)s->failed_steps);
+    tr_json_number(j, "evaluations", (double)s->evaluations);
+    tr_json_number(j, "operations", (double)tr_program_sizes(run->flow->rates).operations);
+    tr_json_number(j, "seconds", s->seconds);
+    tr_json_number(j, "energy_error", s->energy_error);
+    tr_json_number(j, "position_error", s->position_error);
+    tr_json_number(j, "drift", run->mover->drift); // of positions in a step, before they are mended
+    tr_json_flag(j, "interrupted", s->interrupted);
+}
+
+static void describe_parameters(Json *j, const System *system)
+{
+    tr_json_open(j, "parameters", '{');
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (system->inputs[i].kind == TR_PARAMETER)
+            tr_json_number(j, system->inputs[i].name, system->inputs[i].value);
+    tr_json_close(j, '}');
+}
+
+static void describe_warnings(Json *j, const tr_summary *s)
+{
+    enum { LENGTH = 100 };
+    char text[LENGTH];
+    tr_json_open(j, "warnings", '[');
+    if (!(s->energy_error <= ENERGY_ALARM)) {
+        snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
+                 s->energy_error);
+        tr_json_text(j, NULL, text);
+    }
+    tr_json_close(j, ']');
+}
+
 static void write_certificate(const Run *run, const tr_simulate_options *o, const tr_error *outcome,
                               tr_error *err)
 {
     Buffer path = {0};
-    const char *point = strrchr(o->output, '.');
-    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - o->output) : strlen(o->output);
-    tr_buffer_add(&path, o->output, stem);
-    tr_buffer_print(&path, ".json");
     Json j = {0};
-    const tr_summary *s = run->summary;
+    certificate_path(o->output, &path);
     tr_json_open(&j, NULL, '{');
-    tr_json_text(&j, "model", run->flow->system->title ? run->flow->system->title : "");
-    tr_json_text(&j, "method", o->method);
-    tr_json_number(&j, "end", o->end);
-    tr_json_number(&j, "reached", s->t);
-    tr_json_number(&j, "every", o->every);
-    if (run->mover->method->adaptive) {
-        tr_json_number(&j, "rtol", o->rtol);
-        tr_json_number(&j, "atol", o->atol);
-    } else tr_json_number(&j, "step", o->step);
-    tr_json_number(&j, "rows", (double)s->rows);
-    tr_json_number(&j, "steps", (double)s->steps);
-    tr_json_number(&j, "failed_steps", (double)s->failed_steps);
-    tr_json_number(&j, "evaluations", (double)s->evaluations);
-    tr_json_number(&j, "operations", (double)tr_program_sizes(run->flow->rates).operations);
-    tr_json_number(&j, "seconds", s->seconds);
-    tr_json_number(&j, "energy_error", s->energy_error);
-    tr_json_number(&j, "position_error", s->position_error);
-    tr_json_flag(&j, "interrupted", s->interrupted);
+    describe_options(&j, run, o);
+    describe_summary(&j, run);
     tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
-    tr_json_open(&j, "parameters", '{');
-    const System *system = run->flow->system;
-    for (uint32_t i = 0; i < system->input_count; i++)
-        if (system->inputs[i].kind == TR_PARAMETER)
-            tr_json_number(&j, system->inputs[i].name, system->inputs[i].value);
-    tr_json_close(&j, '}');
+    describe_parameters(&j, run->flow->system);
     tr_json_open(&j, "events", '['), tr_json_close(&j, ']');
-    tr_json_open(&j, "warnings", '['), tr_json_close(&j, ']');
+    describe_warnings(&j, run->summary);
     tr_json_close(&j, '}');
-    OutFile *file = path.failed || j.text.failed ? NULL : tr_file_create(path.at, err);
+    if (path.failed || j.text.failed) tr_fail_memory(err);
+    OutFile *file = tr_file_create(path.at, err);
     if (file) fwrite(j.text.at, 1, j.text.length, tr_file_stream(file));
     if (file) tr_file_commit(file, err);
     tr_buffer_free(&path);
@@ -129,7 +181,8 @@ static void write_certificate(const Run *run, const tr_simulate_options *o, cons
 
 tr_simulate_options tr_simulate_defaults(const System *system)
 {
-    tr_simulate_options o = {.end = 10, .every = 0.01, .method = "erk", .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
+    tr_simulate_options o = {
+        .end = 10, .every = 0.01, .method = "erk", .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
     if (!system || !system->plan.method) return o;
     const struct Plan *p = &system->plan;
     o.end = p->end, o.every = p->every, o.step = p->step, o.rtol = p->rtol, o.atol = p->atol;
@@ -140,27 +193,35 @@ tr_simulate_options tr_simulate_defaults(const System *system)
 static bool check_options(const tr_simulate_options *o, tr_error *err)
 {
     const Place nowhere = {0};
-    if (!isfinite(o->end) || o->end < 0) tr_fail(err, TR_USAGE, nowhere, "the end must not be negative");
-    else if (!isfinite(o->every) || !(o->every > 0)) tr_fail(err, TR_USAGE, nowhere, "the time between rows must be positive");
-    else if (!isfinite(o->step) || !(o->step > 0)) tr_fail(err, TR_USAGE, nowhere, "the step must be positive");
-    else if (!(o->rtol > 0) || !(o->atol >= 0)) tr_fail(err, TR_USAGE, nowhere, "tolerances must be positive");
-    else if (o->end / o->every > 1e9) tr_fail(err, TR_USAGE, nowhere, "more than a billion rows");
+    const size_t length = o->output ? strlen(o->output) : 0;
+    if (!isfinite(o->end) || o->end < 0)
+        tr_fail(err, TR_USAGE, nowhere, "the end must not be negative");
+    else if (!isfinite(o->every) || !(o->every > 0))
+        tr_fail(err, TR_USAGE, nowhere, "the time between rows must be positive");
+    else if (!isfinite(o->step) || !(o->step > 0))
+        tr_fail(err, TR_USAGE, nowhere, "the step must be positive");
+    else if (!(o->rtol > 0) || !(o->atol >= 0))
+        tr_fail(err, TR_USAGE, nowhere, "tolerances must be positive");
+    else if (o->end / o->every > 1e9)
+        tr_fail(err, TR_USAGE, nowhere, "more than a billion rows");
+    else if (length > 5 && strcmp(o->output + length - 5, ".json") == 0)
+        tr_fail(err, TR_USAGE, nowhere,
+                "results go to a .csv or .mat file: the .json file beside it is the certificate");
     return !has_failed(err);
 }
 
 // Rows at 0, every, 2 every, ..., end
 static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
 {
-    const double count = ceil(o->end / o->every - 1e-9);
+    const double intervals = ceil(o->end / o->every - 1e-9); // at most a billion
+    const uint32_t count = o->end > 0 ? (uint32_t)fmax(1, intervals) : 0;
+    Mover *m = run->mover;
     write_row(run, err);
-    for (double i = 1; i <= count && !has_failed(err); i++) {
-        const double until = i < count ? i * o->every : o->end;
-        if (o->progress && !o->progress(o->owner, run->mover->t, o->end)) {
-            run->summary->interrupted = true;
-            return;
-        }
-        if (run->mover->method->advance(run->mover, until, err)) write_row(run, err);
+    for (uint32_t i = 1; i <= count && !has_failed(err) && !m->stopped; i++) {
+        const double until = i < count ? (double)i * o->every : o->end;
+        if (m->method->advance(m, until, err)) write_row(run, err);
     }
+    run->summary->interrupted = m->stopped;
 }
 
 static void summarise(Run *run, double started)
@@ -169,14 +230,16 @@ static void summarise(Run *run, double started)
     s->steps = run->mover->steps;
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
-    s->energy_error = run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
+    s->energy_error =
+        run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
     s->seconds = now() - started;
 }
 
-bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary *summary, tr_error *err)
+bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary *summary,
+                 tr_error *err)
 {
     tr_error local = {0};
-    tr_summary unused;
+    tr_summary unused = {0};
     if (!err) err = &local;
     if (!system || has_failed(err)) return false;
     const tr_simulate_options o = options ? *options : tr_simulate_defaults(system);
@@ -191,14 +254,17 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
         run.mover = tr_mover_new(method, run.flow, y, err);
     if (run.mover) {
         run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
+        run.mover->progress = o.progress, run.mover->owner = o.owner, run.mover->end = o.end;
         if (o.output) run.record = tr_record_open(o.output, run.labels, run.columns, err);
         if (!has_failed(err)) {
             tr_error outcome = {0};
             integrate(&run, &o, &outcome);
             summarise(&run, started);
             if (run.record) tr_record_close(run.record, &outcome);
-            if (o.output && strcmp(o.output, "-") != 0) write_certificate(&run, &o, &outcome, &outcome);
             if (outcome.status) tr_fail(err, outcome.status, (Place){0}, "%s", outcome.text);
+            tr_error own = {0}; // also a run that failed has a certificate
+            if (has_certificate(o.output)) write_certificate(&run, &o, &outcome, &own);
+            if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
         }
     }
     tr_mover_free(run.mover);

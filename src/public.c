@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const char *tr_version(void) { return TR_VERSION; }
@@ -14,6 +15,7 @@ bool tr_read_number(const char *text, double *value)
     const char *digits = text + (negative || text[0] == '+');
     size_t used;
     if (!tr_number_read(digits, strlen(digits), &used, value) || digits[used]) return false;
+    if (isinf(*value)) return false;
     if (negative) *value = -*value;
     return true;
 }

@@ -1,0 +1,407 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The command line from outside: exit codes, what goes to which stream, files, words.
+#   tests/cli_test.sh TRUNDLE WORK_DIRECTORY
+set -u
+[ $# -eq 2 ] || { echo "usage: $0 TRUNDLE WORK_DIRECTORY" >&2; exit 2; }
+trundle=$(realpath "$1")
+[ -x "$trundle" ] || { echo "$0: $1 is no program" >&2; exit 2; }
+mkdir -p "$2" && cd "$2" || exit 2
+work=$(mktemp -d cli_test.XXXXXX) && cd "$work" || exit 2
+trap 'cd .. && rm -rf "$work"' EXIT
+export LC_ALL=C
+passed=0
+failed=0
+
+# ---- saying what should be ------------------------------------------------------------------
+
+good() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAILED: $what: $*"
+    sed 's/^/    out: /' out | head -n 5
+    sed 's/^/    err: /' err | head -n 5
+}
+# check CONDITION... : a command that must succeed
+check() { if "$@"; then good; else bad "$*"; fi; }
+# run STATUS ARGUMENTS...: runs trundle, leaves `out` and `err`
+run() {
+    local wanted=$1 status
+    shift
+    what="trundle $*"
+    "$trundle" "$@" >out 2>err </dev/null
+    status=$?
+    if [ "$status" -eq "$wanted" ]; then good; else bad "exit $status, not $wanted"; fi
+}
+out_has() { check grep -qF -- "$1" out; }
+err_has() { check grep -qF -- "$1" err; }
+err_is() {
+    printf '%s\n' "$1" >wanted
+    if cmp -s wanted err; then good; else bad "stderr is not: $1"; fi
+}
+silent() { check test ! -s err; }
+no_data() { check test ! -s out; }
+no_temporaries() { check test -z "$(find . -name '*.tmp')"; }
+
+if python3 -c '' 2>/dev/null; then
+    is_json() { python3 -m json.tool "$1" >/dev/null 2>&1; }
+    # keys FILE: the keys on top, in order
+    keys() { python3 -c 'import json,sys; print(*json.load(open(sys.argv[1])))' "$1"; }
+else
+    is_json() { [ "$(tr -cd '{[' <"$1" | wc -c)" -eq "$(tr -cd '}]' <"$1" | wc -c)" ]; }
+    keys() { sed -n 's/^  "\([^"]*\)":.*/\1/p' "$1" | paste -sd' '; }
+fi
+keys_are() {
+    local found
+    found=$(keys out)
+    if [ "$found" = "$1" ]; then good; else bad "keys are $found"; fi
+}
+
+# ---- models ---------------------------------------------------------------------------------
+
+cat >swing.yaml <<'EOF'
+trundle: 1
+name: swing
+parameters:
+  m: 2
+  l: 0.5
+  I: m*l^2/12        # derived
+inputs: {push: 0}
+bodies:
+  cart: {joint: {type: prismatic, axis: "1, 0, 0", base: true}, mass: m}
+  arm:
+    parent: cart
+    joint: {type: revolute, axis: "0, 1, 0", coordinate: angle}
+    mass: m
+    com: 0, 0, -l/2
+    inertia: {xx: I, yy: I, zz: 0.001}
+roles:
+  cart: {torque: push}
+outputs:
+  height: arm.z - l*cos(angle)
+  weight: I
+initial: {angle: 0.3, d(angle): 0.1}
+cases:
+  plain: {end: 1, every: 0.25}
+  pushed: {set: {push: 3}, end: 0.5, every: 0.1, method: rk4, step: 0.01}
+EOF
+cat >burst.yaml <<'EOF'
+trundle: 1
+bodies:
+  bead: {joint: {type: prismatic, axis: "1, 0, 0"}, mass: 1}
+roles: {bead: {torque: 100*bead^3}}
+initial: {bead: 1, d(bead): 1}
+cases: {go: {end: 10, every: 0.01, method: rk4, step: 0.01}}
+EOF
+
+# ---- verbs, help, options -------------------------------------------------------------------
+
+run 2
+no_data
+err_has 'usage: trundle VERB MODEL'
+run 0 --help
+silent
+out_has 'usage: trundle VERB MODEL'
+for verb in check derive eval simulate; do
+    out_has "  $verb "
+done
+run 0 --version
+out_has 'trundle '
+for verb in check derive eval simulate; do
+    run 0 "$verb" --help
+    silent
+    out_has "usage: trundle $verb MODEL"
+    out_has "trundle $verb models/"
+    run 0 "$verb" swing.yaml -h
+    out_has "usage: trundle $verb MODEL"
+    run 2 "$verb"
+    no_data
+    err_is "trundle: which model? usage: trundle $verb MODEL [options]"
+    run 2 "$verb" swing.yaml other.yaml
+    err_is "trundle: one model at a time: 'swing.yaml' and 'other.yaml'"
+    run 2 "$verb" swing.yaml --jsno
+    err_is "trundle: unknown option '--jsno'; did you mean '--json'?"
+    run 2 "$verb" swing.yaml --whatever
+    err_is "trundle: unknown option '--whatever'"
+    run 2 "$verb" swing.yaml --set
+    err_is 'trundle: --set needs a value'
+    run 2 "$verb" swing.yaml --json=yes
+    err_is 'trundle: --json takes no value'
+    run 4 "$verb" nothing.yaml
+    no_data
+    err_is "trundle: cannot read 'nothing.yaml': No such file or directory"
+    run 4 "$verb" .
+    err_is "trundle: cannot read '.': Is a directory"
+    run 3 "$verb" /dev/null
+    err_is '/dev/null:1:1: the file is empty'
+done
+run 2 chekc swing.yaml
+no_data
+err_is "trundle: unknown verb 'chekc'; did you mean 'check'?"
+run 2 frobnicate swing.yaml
+err_is "trundle: unknown verb 'frobnicate'"
+run 2 --json check swing.yaml
+err_is 'trundle: the verb comes first: trundle VERB MODEL --json'
+run 2 check swing.yaml --end 3
+err_is 'trundle: check takes no --end'
+
+# ---- check, derive, eval --------------------------------------------------------------------
+
+run 0 check swing.yaml
+silent
+out_has 'ok: 2 bodies, 2 degrees of freedom'
+run 0 check --json swing.yaml
+check is_json out
+
+run 0 derive swing.yaml
+silent
+out_has 'swing'
+run 0 derive swing.yaml --json
+silent
+check is_json out
+keys_are 'bodies n s_p s_a rows m m_locked redundant antagonist hyperstatic hyperstatic_rows kernel independent kinematic dynamic operations nodes seconds verdict'
+out_has '"rhs"'
+out_has '"rhs_symbolic"'
+cp out after
+run 0 derive --json swing.yaml
+keys_are "$(keys after)"
+
+run 0 eval swing.yaml
+silent
+run 0 eval swing.yaml --json
+silent
+check is_json out
+keys_are 'q v vdot lambda tau outputs solved residual'
+out_has '"angle": 0.3'
+out_has '"angle_rate": 0.1'
+out_has '"cart": 0'
+cp out first
+run 0 eval --json swing.yaml -o -
+check cmp out first
+run 0 eval --json -o eval.json swing.yaml
+no_data
+check cmp eval.json first
+no_temporaries
+
+# ---- --set and --case -----------------------------------------------------------------------
+
+run 0 eval swing.yaml --json --set m=3
+out_has '"weight": 0.0625'
+run 0 eval swing.yaml --json --set I=m/4
+out_has '"weight": 0.5'
+run 0 eval swing.yaml --json --set m=1 --set m=4 --set=l=1
+out_has '"weight": 0.3333333333333333'
+run 0 eval swing.yaml --json --set push=7
+out_has '"cart": 7'
+run 0 eval swing.yaml --json --case pushed
+out_has '"cart": 3'
+run 0 eval swing.yaml --json --set push=-1 --case=pushed
+out_has '"cart": -1'
+run 2 eval swing.yaml --set pusj=7
+no_data
+err_is "trundle: there is no parameter or input 'pusj'; did you mean 'push'?"
+run 2 eval swing.yaml --set angle=7
+err_is "trundle: there is no parameter or input 'angle'"
+for wrong in m =3 m= =; do
+    run 2 eval swing.yaml --set "$wrong"
+    err_is "trundle: --set takes name=formula, not '$wrong'"
+done
+run 2 eval swing.yaml --set l=1 --set 'm=2*(1+'
+no_data
+err_is "trundle: --set: the formula ends where a number, a name or '(' is expected
+  m=2*(1+
+         ^"
+run 2 eval swing.yaml --set m=1/0
+err_is "trundle: --set: the parameter 'm' is not finite
+  m=1/0
+    ^"
+run 2 eval swing.yaml --case pushd
+err_is "trundle: there is no case 'pushd'; did you mean 'pushed'?"
+run 2 eval swing.yaml --case nothing
+err_is "trundle: there is no case 'nothing'"
+
+# ---- mistakes in models ---------------------------------------------------------------------
+
+# complains TEXT WORDS: of a model, with its line and a caret
+complains() {
+    printf '%b' "$1" >wrong.yaml
+    run 3 check wrong.yaml
+    no_data
+    err_is "wrong.yaml:$2"
+}
+complains 'trundle: 1\nbodies:\n a: {mas: 1}\n' "3:6: unknown key 'mas' in 'a'; did you mean 'mass'?
+   a: {mas: 1}
+       ^"
+complains 'trundle: 1\nbodies:\n  a:\n    mass: "1 + nil"\n' "4:16: unknown name 'nil'
+      mass: \"1 + nil\"
+                 ^"
+complains 'trundle: 1\nbodies:\n  a: {com: "0, 0,\t1 + nil"}\n' "3:23: unknown name 'nil'
+    a: {com: \"0, 0,	1 + nil\"}
+                   	    ^"
+complains 'trundle: 1\nname: "é→"\nbodies: {é: {mas: 1}}\n' "3:14: unknown key 'mas' in 'é'; did you mean 'mass'?
+  bodies: {é: {mas: 1}}
+               ^"
+complains 'trundle: 1\r\nbodies: {a: {mas: 1}}\r\n' "2:14: unknown key 'mas' in 'a'; did you mean 'mass'?
+  bodies: {a: {mas: 1}}
+               ^"
+complains '\xef\xbb\xbfname: a' "1:1: the file must begin with 'trundle: 1'
+  name: a
+  ^"
+complains 'trundle: 1\nname: \x1b[31m' "2:7: this is not text: control characters are not allowed
+  name: ?[31m
+        ^"
+{ printf 'trundle: 1\nbodies: {a: {mass: "'; printf '1 + %.0s' {1..200}; printf 'nil"}}\n'; } >long.yaml
+run 3 check long.yaml
+err_has "long.yaml:2:821: unknown name 'nil'"
+check test "$(wc -L <err)" -lt 120
+check test "$(sed -n 3p err)" = "$(printf '%62s^' '')"
+printf 'trundle: 1\nbodies: {}\n' >none.yaml
+run 3 check none.yaml
+check grep -qE '^none.yaml(:1:1)?: ' err
+what='a model from a pipe'
+printf 'trundle: 1\nnam: a\n' | "$trundle" check /dev/stdin >out 2>err
+check test $? -eq 3
+err_is "/dev/stdin:2:1: unknown key 'nam' in 'model'; did you mean 'name'?"
+
+# ---- simulate -------------------------------------------------------------------------------
+
+header=t,cart,angle,cart_rate,angle_rate,height,weight,tau.cart,energy.kinetic,energy.potential,energy.work,residual.position,residual.velocity
+column() { cut -d, -f"$1" "$2" | tail -n +2 | paste -sd' '; }
+
+run 0 simulate swing.yaml
+check test "$(head -n 1 out)" = "$header"
+check test "$(column 1 out)" = '0 0.25 0.5 0.75 1'
+err_has 'reached t = 1 s: 5 rows'
+cp out stdout.csv
+run 0 simulate -o run.csv swing.yaml
+no_data
+err_has 'written to run.csv'
+check cmp run.csv stdout.csv
+check is_json run.json
+no_temporaries
+run 0 simulate swing.yaml -q -o -
+silent
+check cmp out stdout.csv
+run 0 simulate swing.yaml -q --end 1 --every 0.3
+silent
+check test "$(column 1 out)" = '0 0.3 0.6 0.8999999999999999 1'
+run 0 simulate swing.yaml -q --end 0 --every 1
+check test "$(column 1 out)" = 0
+run 0 simulate swing.yaml -q --end 0.01 --every 3
+check test "$(column 1 out)" = '0 0.01'
+run 0 simulate swing.yaml -q --case pushed
+check test "$(column 1 out)" = '0 0.1 0.2 0.30000000000000004 0.4 0.5' # read back as 3*0.1
+check test "$(column 8 out)" = '3 3 3 3 3 3'
+for method in erk rk4 pece lie euler; do
+    run 0 simulate swing.yaml -q --method $method --step 0.005
+    check test "$(column 1 out)" = '0 0.25 0.5 0.75 1'
+done
+if python3 -c '' 2>/dev/null; then
+    what='the shortest numbers that read back equal'
+    check python3 - stdout.csv first <<'EOF'
+import csv, json, sys
+rows = list(csv.reader(open(sys.argv[1])))
+start = json.load(open(sys.argv[2]))
+assert all(len(f) <= len(repr(float(f))) for row in rows[1:] for f in row)
+at = dict(zip(rows[0], map(float, rows[1])))
+for group in "q", "v", "outputs":
+    for name, value in start[group].items():
+        assert at[name] == value, name
+EOF
+fi
+
+run 2 simulate swing.yaml --end soon
+no_data
+err_is "trundle: --end takes a number, not 'soon'"
+run 2 simulate swing.yaml --end -1
+run 2 simulate swing.yaml --every 0
+run 2 simulate swing.yaml --step 0
+run 2 simulate swing.yaml --rtol 0
+run 2 simulate swing.yaml --method magic
+no_data
+err_has "there is no method 'magic'"
+run 2 simulate swing.yaml -o run.json
+no_data
+check is_json run.json
+
+# ---- files ----------------------------------------------------------------------------------
+
+echo old >kept.csv
+for wrong in '--method magic' '--end soon' '--case nothing'; do
+    # shellcheck disable=SC2086
+    run 2 simulate swing.yaml -o kept.csv $wrong
+    check test "$(cat kept.csv)" = old
+done
+run 3 simulate none.yaml -o kept.csv
+check test "$(cat kept.csv)" = old
+no_temporaries
+run 4 simulate swing.yaml -o /nowhere/run.csv
+no_data
+err_has "cannot write '/nowhere/run.csv': No such file or directory"
+run 4 derive swing.yaml -o /nowhere/out.txt
+err_has "cannot write '/nowhere/out.txt': No such file or directory"
+run 4 simulate swing.yaml -o /nowhere/run.mat
+err_has "cannot write '/nowhere/run.mat'"
+if [ -w /dev/full ]; then
+    run 4 derive swing.yaml -o /dev/full
+    err_has 'No space left on device'
+    for verb in check derive eval 'simulate --every 0.001'; do
+        what="trundle $verb >/dev/full"
+        : >out
+        # shellcheck disable=SC2086
+        "$trundle" $verb swing.yaml >/dev/full 2>err
+        check test $? -eq 4
+        err_has 'No space left on device'
+    done
+fi
+mkdir shut
+chmod 555 shut
+if [ ! -w shut ]; then
+    run 4 simulate swing.yaml -o shut/run.csv
+    err_has 'Permission denied'
+fi
+run 0 simulate swing.yaml -q -o run.mat
+silent
+what='a .mat file'
+check test "$(head -c 10 run.mat | tr -d '\0')" = 'MATLAB 5.0'
+no_temporaries
+
+# ---- runs that fail or are stopped ----------------------------------------------------------
+
+run 1 simulate burst.yaml -o burst.csv
+no_data
+err_has 'no longer finite at t = '
+check test "$(head -n 1 burst.csv | cut -d, -f1-3)" = t,bead,bead_rate
+check test "$(tail -c 1 burst.csv | od -An -c | tr -d ' ')" = '\n'
+check is_json burst.json
+check grep -q 'no longer finite' burst.json
+run 1 simulate burst.yaml --method erk -q -o burst.csv
+no_data
+check test -s err
+
+# stopped SIGNAL: a long run, stopped while it writes
+stopped() {
+    what="a run stopped by $1"
+    rm -f long.csv long.json
+    "$trundle" simulate swing.yaml --end 1e6 --every 0.001 -o long.csv >out 2>err &
+    local run=$! columns
+    sleep 0.5
+    kill -s "$1" $run
+    wait $run
+    check test $? -eq 130
+    no_data
+    err_has 'interrupted at t = '
+    columns=$(awk -F, 'NR == 1 { n = NF } NF != n { print "line", NR; exit } END { print n }' long.csv)
+    check test "$columns" = 13
+    check test "$(wc -l <long.csv)" -gt 2
+    check test "$(tail -c 1 long.csv | od -An -c | tr -d ' ')" = '\n'
+    check is_json long.json
+    check grep -q '"interrupted": true' long.json
+    check grep -q "\"rows\": $(($(wc -l <long.csv) - 1))," long.json
+    no_temporaries
+}
+stopped INT
+stopped TERM
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

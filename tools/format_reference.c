@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints docs/format.md, the reference of the model file, from the rows that the reader itself
+// works with: model/field.def, mech/joint.def, expr/op.def.
+//   format_reference >docs/format.md
+#include "expr/op.h"
+#include "model/model.h"
+
+#include <stdio.h>
+
+// ---- prose ---------------------------------------------------------------------------------
+
+static const char introduction[] =
+    "# The model file\n"
+    "\n"
+    "<!-- Written by tools/format_reference.c from the tables in the source; do not edit. -->\n"
+    "\n"
+    "A model is one YAML document that begins with `trundle: 1`. It names bodies, says how they\n"
+    "hang from each other, what drives and pulls them, and where they start:\n"
+    "\n"
+    "```yaml\n"
+    "trundle: 1\n"
+    "name: pendulum on a cart\n"
+    "parameters:\n"
+    "  m: 0.4                      # a formula, as every value\n"
+    "  length: 0.5\n"
+    "  I: m*length^2/12            # follows m and length\n"
+    "inputs: {push: 0}\n"
+    "bodies:\n"
+    "  cart:\n"
+    "    joint: {type: prismatic, axis: \"1, 0, 0\", base: true}\n"
+    "    mass: 1\n"
+    "  pole:\n"
+    "    parent: cart\n"
+    "    joint: {type: revolute, axis: \"0, 1, 0\", coordinate: angle}\n"
+    "    mass: m\n"
+    "    com: 0, 0, -length/2\n"
+    "    inertia: {xx: I, yy: I}\n"
+    "roles:\n"
+    "  cart: {torque: push}\n"
+    "outputs:\n"
+    "  tip: cart - length*sin(angle)\n"
+    "initial: {angle: 0.1, d(tip): 0}\n"
+    "cases:\n"
+    "  swing: {end: 5, every: 0.01}\n"
+    "  shove: {set: {push: 2}}\n"
+    "```\n"
+    "\n"
+    "Units are SI, angles are radians. An unknown key, a key that stands twice or a value of the\n"
+    "wrong kind is an error that names its line and column. Aliases (`*a`), anchors (`&a`) and "
+    "tags\n"
+    "(`!a`) of YAML are refused.\n"
+    "\n"
+    "## Quoting\n"
+    "\n"
+    "- On a line of its own a formula needs no quotes, even with commas: `com: 0, 0, -length/2`.\n"
+    "- Inside `{}` and `[]` a comma ends the value: quote a formula that holds one,\n"
+    "  `{axis: \"0, 1, 0\"}`.\n"
+    "- Quote what holds `: ` or ` #`, and what begins with `*`, `&`, `!`, `- `, `{`, `[`, `%` or\n"
+    "  `@`. `if(c, a, b)` says the same as `c ? a : b` and needs no quotes on its own line.\n"
+    "- A vector is written in one text, its parts separated by commas. A list of names is\n"
+    "  `[a, b]`, or one text as well: `hold: a, b`.\n"
+    "\n"
+    "## Names and frames\n"
+    "\n"
+    "The world's axes are right-handed with z up. A joint's `at` and `axis` are in the axes of "
+    "the\n"
+    "parent; when its coordinates are zero, the child's axes are those of the parent, turned by\n"
+    "`turn`, and its origin is at `at`. Everything else about a body (`com`, `inertia`, points) "
+    "is\n"
+    "in its own axes, from its own origin.\n"
+    "\n"
+    "A revolute or prismatic joint has one coordinate, named by `coordinate` or else like its "
+    "body.\n"
+    "Its velocity is that name with `_rate`, or `d(name)` in formulas. The coordinates and\n"
+    "velocities of other joints are named after the body, see [Joint types](#joint-types);\n"
+    "velocities are those of the body's origin, in the body's axes. Of every body `B`, formulas\n"
+    "know the origin in the world `B.x B.y B.z`, the rotation into world axes `B.R11` to `B.R33`\n"
+    "(row, column), and the velocities `B.vx B.vy B.vz B.wx B.wy B.wz` in its own axes.\n"
+    "\n"
+    "Parameters, coordinates, inputs, functions and outputs share one set of names; a name with\n"
+    "two meanings is an error. The arguments of a function are its own and may hide any name.\n"
+    "Names are letters, digits and `_`. Reserved are `t`, the time, `pi`, `d`, `if`, `world`,\n"
+    "`ground` and the names of the functions below.\n"
+    "\n"
+    "A joint is called by its coordinate, or by its body when it has several: so in `roles`,\n"
+    "`hold` and the results `tau.angle`, `tau.frame.vx`.\n"
+    "\n"
+    "## What holds when\n"
+    "\n"
+    "`initial` pairs formulas of coordinates or rates with values. The state at the start "
+    "satisfies\n"
+    "all of them and otherwise differs least from `guess`. A case changes the model: its `set`,\n"
+    "`initial`, `guess` and `roles` are put in place of what the model says, name by name. What "
+    "is\n"
+    "given on the command line (`--set`) wins over the case. When a parameter is set that is a\n"
+    "formula of others, the formula is replaced, and what depends on it follows.\n";
+
+static const struct {
+    const char *kind, *title, *text;
+} sections[] = {
+    {"model", "The file", "What stands at the top of the file."},
+    {"bodies", "bodies", "Each entry of `bodies` is a name and:"},
+    {"joint", "joint", "How a body hangs from its parent."},
+    {"inertia", "inertia",
+     "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
+    {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
+    {"forces", "forces", "Each entry of `forces` is a name and:"},
+    {"roles", "roles",
+     "Each entry of `roles` is the name of a joint and the word `passive`, or one of these:"},
+    {"cases", "cases", "Each entry of `cases` is a name and:"},
+};
+
+// ---- the kinds -----------------------------------------------------------------------------
+
+static const char *type_name(FieldType type)
+{
+    switch (type) {
+    case TYPE_FORMULA: return "formula";
+    case TYPE_VECTOR: return "3 formulas";
+    case TYPE_NUMBERS: return "formulas";
+    case TYPE_WORD: return "word";
+    case TYPE_FLAG: return "true or false";
+    case TYPE_TEXT: return "text";
+    case TYPE_LIST: return "list of names";
+    case TYPE_PAIRS: return "name: formula";
+    case TYPE_PARTS: return "formula, or name: formula";
+    default: return NULL;
+    }
+}
+
+static void print_type(FieldType type)
+{
+    const Kind *kind = tr_kind_of(type);
+    if (!kind)
+        printf("%s", type_name(type));
+    else if (kind->named)
+        printf("name: [%s](#%s)", kind->title, kind->title);
+    else
+        printf("[%s](#%s)", kind->title, kind->title);
+}
+
+static void print_kind(const Kind *kind)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(sections[i].kind, kind->title) == 0)
+            printf("\n## %s\n\n%s\n", sections[i].title, sections[i].text);
+    printf("\n| key | type | unit | default | meaning |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const Field *field = &kind->fields[i];
+        const char *quote = field->standard[0] ? "`" : "";
+        printf("| `%s` | ", field->key);
+        print_type(field->type);
+        printf(" | %s | %s%s%s | %s |\n", field->unit, quote, field->standard, quote, field->doc);
+    }
+}
+
+// ---- joints and formulas -------------------------------------------------------------------
+
+// "x y" -> `B.x B.y`
+static void print_parts(const char *parts, const char *single)
+{
+    if (strcmp(parts, "none") == 0) {
+        printf("none");
+        return;
+    }
+    if (!parts[0]) {
+        printf("`%s`", single);
+        return;
+    }
+    printf("`B.");
+    for (; *parts; parts++)
+        if (*parts == ' ')
+            printf(" B.");
+        else
+            printf("%c", *parts);
+    printf("`");
+}
+
+static void print_joints(void)
+{
+    static const struct {
+        const char *name, *positions, *velocities;
+    } types[] = {
+#define JOINT_TYPE(name, positions, velocities, function) {#name, positions, velocities},
+#include "mech/joint.def"
+    };
+    printf("\n## Joint types\n\n"
+           "Of a body `B`; `c` stands for the name of a coordinate. Rotations in space are unit\n"
+           "quaternions, scalar first.\n\n"
+           "| type | coordinates | velocities |\n|---|---|---|\n");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        printf("| `%s` | ", types[i].name);
+        print_parts(types[i].positions, "c");
+        printf(" | ");
+        print_parts(types[i].velocities, "c_rate");
+        printf(" |\n");
+    }
+}
+
+static void print_function(const OpInfo *op)
+{
+    static const char *const arguments[] = {"", "a", "a, b", "a, b, c"};
+    printf("`%s(%s)`", op->name, arguments[op->operands]);
+}
+
+static void print_formulas(void)
+{
+    printf(
+        "\n## Formulas\n\n"
+        "From loose to tight: `c ? a : b`, `||`, `&&`, then `< <= > >= == !=`, then `+ -`, then\n"
+        "`* /`, then the signs `- + !`, then `a^b`. A comparison is 1 when it holds and 0 when "
+        "not;\n"
+        "whatever is not 0 counts as true. Numbers are decimal: `0.5`, `1e-3`.\n\n"
+        "Functions:\n");
+    const char *end = "";
+    for (int i = 0; i < OP_COUNT; i++) {
+        if (tr_op[i].form != FORM_CALL) continue;
+        printf("%s", end);
+        print_function(&tr_op[i]);
+        end = ",\n";
+    }
+    printf(
+        ".\n`min` and `max` take two arguments or more. `if(a, b, c)` is b when a holds, else c.\n"
+        "`d(x)` is the time derivative of any formula along the motion. Functions of your own "
+        "stand\n"
+        "under `functions`: `ramp(t, a, b): if(t < a, 0, if(t < b, (t - a)/(b - a), 1))`.\n");
+}
+
+int main(void)
+{
+    printf("%s", introduction);
+    for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
+    print_joints();
+    print_formulas();
+    return ferror(stdout) || fflush(stdout) != 0;
+}
