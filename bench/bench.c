@@ -201,7 +201,8 @@ static void bench_program(int n)
     }
     uint32_t runs = 0;
     for (const uint32_t *at = p->runs; at[0] != OP_FAILED; runs++)
-        at += 2 + at[1] * (at[0] < OP_COUNT ? (uint32_t)code_operands(at[0]) : 2); // no tables, not wide
+        at += 2 + at[1] * (at[0] < OP_COUNT ? (uint32_t)code_operands(at[0])
+                                            : 2); // no tables, not wide
     printf("interpreter: %6zu operations in %6zu instructions, %4u runs: %9.0f ns, %.3f ns an "
            "operation (aim 0.7), "
            "%.2f of an addition's latency; compiled in %.2f ms\n",

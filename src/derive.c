@@ -20,7 +20,8 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     tr_model_free(variant);
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (system)
-        system->seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        system->seconds =
+            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     if (!has_failed(err)) return system;
     tr_system_free(system);
     return NULL;

@@ -109,7 +109,8 @@ typedef struct Domain {
 
 static const double STEP = 0.04; // largest step of a difference
 
-static const int exponents[] = {-14, -8, -7, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 10, 20}; // halves
+static const int exponents[] = {-14, -8, -7, -5, -4, -3, -2, -1, 0,
+                                1,   2,  3,  4,  5,  6,  8,  10, 20}; // halves
 static const int orders[] = {0x00, 0x01, 0x10, 0x02, 0x11, 0x20};
 enum { EXPONENTS = sizeof exponents / sizeof *exponents, ORDERS = sizeof orders / sizeof *orders };
 
@@ -888,7 +889,8 @@ static void test_powers_at_zero(void **state)
     static const struct {
         const char *formula;
         double slope;
-    } rows[] = {{"max(0, p)^1.5", 0}, {"abs(p)^1.5", 0}, {"p^2.5", 0}, {"p^1.7", 0}, {"max(0, p)^3", 0}, {"p^q", 0}};
+    } rows[] = {{"max(0, p)^1.5", 0}, {"abs(p)^1.5", 0},  {"p^2.5", 0},
+                {"p^1.7", 0},         {"max(0, p)^3", 0}, {"p^q", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Jungle j;
         jungle_grow(&j, 1, 0, true);
@@ -915,7 +917,8 @@ static void test_a_symbol_named_twice_changes_twice(void **state)
     const Expr p = j.inputs[0], unit = tr_constant(j.system, 1);
     const Expr symbols[] = {p, p}, changes[] = {unit, unit};
     double value;
-    assert_true(tr_is_constant(tr_directional(tr_formula(j.system, "3*p", NULL), symbols, changes, 2), &value));
+    assert_true(tr_is_constant(
+        tr_directional(tr_formula(j.system, "3*p", NULL), symbols, changes, 2), &value));
     assert_close(value, 6, 0);
     jungle_free(&j);
 }

@@ -1128,10 +1128,10 @@ static void test_refusals(void **state)
          3, 17, "unknown name 'foo'"},
         {"bodies:\n"
          "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2 + s}\n",
-         3, 71, "'s' is not a parameter: this must be constant"},
+         3, 75, "'s' is not a parameter: this must be constant"},
         {"bodies:\n"
          "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2 + t}\n",
-         3, 71, "'t' is not a parameter: this must be constant"},
+         3, 75, "'t' is not a parameter: this must be constant"},
         {"bodies:\n"
          "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: x.z}\n",
          3, 56, "unknown name 'x.z'"},
@@ -1516,16 +1516,16 @@ static void test_refusals(void **state)
         {"inputs: {u: 2*s}\n"
          "bodies:\n"
          "  frame: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n",
-         2, 13, "'s' is not a parameter: this must be constant"},
+         2, 15, "'s' is not a parameter: this must be constant"},
         {"inputs: {u: 2}\n"
          "parameters: {p: 2*u}\n"
          "bodies:\n"
          "  frame: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n",
-         3, 17, "'u' is not a parameter: this must be constant"},
+         3, 19, "'u' is not a parameter: this must be constant"},
         {"parameters: {p: 2*s}\n"
          "bodies:\n"
          "  frame: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n",
-         2, 17, "'s' is not a parameter: this must be constant"},
+         2, 19, "'s' is not a parameter: this must be constant"},
         {"bodies:\n"
          "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n"
          "outputs: {t: 2}\n",

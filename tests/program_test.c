@@ -219,14 +219,14 @@ static void test_awkward_points(void **state)
         const char *formula;
         double x, y, value;
     } rows[] = {
-        {"sqrt(x^2 - y^2)", 0.1, 0.1, 0},          // squares of equal numbers leave nothing under the root
+        {"sqrt(x^2 - y^2)", 0.1, 0.1, 0}, // squares of equal numbers leave nothing under the root
         {"sqrt(y^2 - x^2)", 1.1, 1.1, 0},
-        {"atan2(-(x - y), -1)", 2, 2, M_PI},       // -0 is 0
+        {"atan2(-(x - y), -1)", 2, 2, M_PI}, // -0 is 0
         {"atan2(-x, -1)", 0, 0, M_PI},
         {"min(x, y)", 1, (double)NAN, (double)NAN}, // NaN is never hidden
         {"min(x, y)", (double)NAN, 1, (double)NAN},
         {"max(y, x)", (double)NAN, 1, (double)NAN},
-        {"x^k", -0.5, 0, -0.125},                  // a whole exponent that is a parameter, k = 3
+        {"x^k", -0.5, 0, -0.125}, // a whole exponent that is a parameter, k = 3
         {"x^(k/2)", 4, 0, 8},
         {"1e308 + (1e308 + x)", -1e308, 0, 1e308},
     };

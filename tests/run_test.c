@@ -1087,7 +1087,7 @@ static void test_reports(void **state)
                 "\"kernel\": 4,\n  \"independent\": [\n    \"top.wx\",\n    \"top.wy\",\n    "
                 "\"top.wz\",\n    \"arm_rate\"\n  ],\n  \"kinematic\": [],\n  \"dynamic\": [\n    "
                 "\"arm\"\n  ],");
-    assert_says(tr_derive_text(system, false, &err), "degrees of freedom 4\n");
+    assert_says(tr_derive_text(system, false, &err), "degrees of freedom  4\n");
     assert_says(tr_eval_text(system, true, &err),
                 "\"solved\": [\n    \"top.qw\",\n    \"top.qy\"\n  ],");
     assert_says(tr_eval_text(system, true, &err), "\"tau\": {\n    \"arm\": 0\n  },");

@@ -40,7 +40,8 @@ static void test_inputs_keep_their_order(void **state)
     assert_null(tr_input_name(s, 0));
     Expr x[N];
     for (size_t i = 0; i < N; i++) {
-        const tr_kind kind = strcmp(names[i], "t") == 0 ? TR_TIME : TR_POSITION; // t is for time alone
+        const tr_kind kind =
+            strcmp(names[i], "t") == 0 ? TR_TIME : TR_POSITION; // t is for time alone
         x[i] = tr_input(s, names[i], kind, 0, &err);
     }
     assert_int_equal(err.status, TR_OK);
@@ -303,9 +304,11 @@ static void test_bad_outputs(void **state)
     assert_error(err, TR_INVALID, "the output name 'a b' is not a name");
     const Expr values[] = {x, tr_pow(x, 5000), x}, foreign[] = {x, y};
     tr_output(s, "f", values, 1, 3, &err);
-    assert_error(err, TR_USAGE, "the output 'f' holds a failed expression: tr_pow takes exponents up to 1000");
+    assert_error(err, TR_USAGE,
+                 "the output 'f' holds a failed expression: tr_pow takes exponents up to 1000");
     tr_output(s, "f", foreign, 2, 1, &err);
-    assert_error(err, TR_USAGE, "the output 'f' holds a failed expression: tr_pow takes exponents up to 1000");
+    assert_error(err, TR_USAGE,
+                 "the output 'f' holds a failed expression: tr_pow takes exponents up to 1000");
     tr_output(s, "f", &x, 1, 1, &err); // still free
     assert_int_equal(err.status, TR_OK);
     tr_system_free(s);

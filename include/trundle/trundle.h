@@ -2,8 +2,9 @@
 // trundle: the equations of motion of things that roll, slide, fold and flex while they move about.
 //
 // A model file says what there is; a system holds its equations as named outputs of named inputs in
-// one expression graph; a program computes chosen outputs from all inputs. Systems can also be made by
-// hand. One system must not be used by two threads at once (compiling adds to its graph); programs may.
+// one expression graph; a program computes chosen outputs from all inputs. Systems can also be made
+// by hand. One system must not be used by two threads at once (compiling adds to its graph);
+// programs may.
 //
 // Errors. Calls take a tr_error, which may be NULL. The first error wins and later calls do
 // nothing, so a pipeline of calls is checked once at its end. NULL in, NULL out. The library never
@@ -102,8 +103,8 @@ void tr_rate_set(tr_system *system, tr_expr input, tr_expr rate, tr_error *err);
 // The expression of a formula over the inputs, definitions and functions of the system.
 tr_expr tr_formula(tr_system *system, const char *formula, tr_error *err);
 
-// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas. A function's body is
-// read where it is called.
+// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas. A function's body
+// is read where it is called.
 void tr_define(tr_system *system, const char *head, const char *formula, tr_error *err);
 
 // Defines a function of one or two variables through given points: value[i * ny + j] at
@@ -118,13 +119,13 @@ void tr_define_table(tr_system *system, const char *name, const double *x, size_
 void tr_output(tr_system *system, const char *name, const tr_expr *values, size_t rows,
                size_t columns, tr_error *err);
 
-// The outputs there are, with their sizes; rows and columns may be NULL. Those of a derived model are
-// M c Q (the free dynamics M v' + c = Q), kinetic, potential, power, and more.
+// The outputs there are, with their sizes; rows and columns may be NULL. Those of a derived model
+// are M c Q (the free dynamics M v' + c = Q), kinetic, potential, power, and more.
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 
-// The expression as a formula, in memory of the system. Parts that are used more than once come first,
-// as lines "t1 = ...". Derivatives of tables are written f{1}(x). NULL when memory runs out.
+// The expression as a formula, in memory of the system. Parts that are used more than once come
+// first, as lines "t1 = ...". Derivatives of tables are written f{1}(x). NULL when memory runs out.
 const char *tr_text(tr_system *system, tr_expr x);
 
 // ---- derivatives ---------------------------------------------------------------------------

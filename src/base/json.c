@@ -8,9 +8,12 @@ static void write_text(Buffer *b, const char *text)
     tr_buffer_add(b, "\"", 1);
     for (const char *at = text; *at; at++) {
         const unsigned char c = (unsigned char)*at;
-        if (c == '"' || c == '\\') tr_buffer_print(b, "\\%c", c);
-        else if (c < 32) tr_buffer_print(b, "\\u%04x", c);
-        else tr_buffer_add(b, at, 1);
+        if (c == '"' || c == '\\')
+            tr_buffer_print(b, "\\%c", c);
+        else if (c < 32)
+            tr_buffer_print(b, "\\u%04x", c);
+        else
+            tr_buffer_add(b, at, 1);
     }
     tr_buffer_add(b, "\"", 1);
 }
@@ -45,8 +48,10 @@ void tr_json_close(Json *json, char bracket)
 void tr_json_number(Json *json, const char *key, double value)
 {
     begin_item(json, key);
-    if (isfinite(value)) tr_buffer_number(&json->text, value);
-    else tr_buffer_print(&json->text, "null");
+    if (isfinite(value))
+        tr_buffer_number(&json->text, value);
+    else
+        tr_buffer_print(&json->text, "null");
 }
 
 void tr_json_text(Json *json, const char *key, const char *value)

@@ -195,6 +195,7 @@ void tr_suggest(Suggestion *suggestion, Text candidate)
 const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])
 {
     out[0] = 0;
-    if (suggestion->best.at) snprintf(out, TR_HINT_SIZE, "; did you mean '%.*s'?", TEXT(suggestion->best));
+    if (suggestion->best.at)
+        snprintf(out, TR_HINT_SIZE, "; did you mean '%.*s'?", TEXT(suggestion->best));
     return out;
 }

@@ -18,15 +18,15 @@ typedef struct Options {
     const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
 } Options;
 
-typedef struct Verb {
+typedef struct Verb Verb;
+struct Verb {
     const char *name, *usage, *doc, *examples;
-    int (*run)(const Options *options);
-} Verb;
+    int (*run)(const Verb *verb, const Options *options);       // gives the exit code
+    char *(*text)(tr_system *system, bool json, tr_error *err); // of verbs that only print
+};
 
-int cli_check(const Options *options);
-int cli_derive(const Options *options);
-int cli_eval(const Options *options);
-int cli_simulate(const Options *options);
+int cli_report(const Verb *verb, const Options *options);
+int cli_simulate(const Verb *verb, const Options *options);
 
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
 tr_system *cli_system(const Options *options, int *status);

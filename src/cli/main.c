@@ -8,16 +8,16 @@
 
 static const Verb verbs[] = {
     {"check", "check MODEL [options]", "says whether a model is sound, and what it can do",
-     "  trundle check models/double_pendulum.yaml\n", cli_check},
+     "  trundle check models/double_pendulum.yaml\n", cli_report, tr_check_text},
     {"derive", "derive MODEL [options]", "derives the equations of motion and counts them",
-     "  trundle derive models/floating_arm.yaml --json\n", cli_derive},
+     "  trundle derive models/floating_arm.yaml --json\n", cli_report, tr_derive_text},
     {"eval", "eval MODEL [options]", "accelerations, torques and outputs at the initial instant",
-     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", cli_eval},
+     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", cli_report, tr_eval_text},
     {"simulate", "simulate MODEL [options]", "simulates and records",
      "  trundle simulate models/tumbling.yaml -o run.csv\n"
      "  trundle simulate models/cart_pole.yaml --case push --end 5 --every 0.01 --method rk4 "
      "--step 0.001 -o -\n",
-     cli_simulate},
+     cli_simulate, NULL},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
@@ -249,6 +249,11 @@ tr_system *cli_system(const Options *options, int *status)
         *status = complain_of_setting(options, &err);
     else if (err.status)
         *status = cli_complain(options->model, &err);
+    if (system && options->verbose) {
+        char *facts = tr_derive_text(system, false, &err);
+        if (facts) fprintf(stderr, "%s", facts);
+        tr_text_free(facts);
+    }
     return system;
 }
 
@@ -301,5 +306,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "trundle: which model? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
-    return verb->run(&options);
+    return verb->run(verb, &options);
 }

@@ -36,51 +36,61 @@ static bool take_number(const char *name, const char *text, double *value)
     return false;
 }
 
-static void print_summary(const tr_simulate_options *o, const tr_summary *s)
+static void print_json(const tr_summary *s)
+{
+    fprintf(
+        stderr,
+        "{\"t\": %.17g, \"rows\": %zu, \"steps\": %zu, \"evaluations\": %zu, \"seconds\": %.3g, "
+        "\"energy_error\": %.3g, \"position_error\": %.3g, \"interrupted\": %s}\n",
+        s->t, s->rows, s->steps, s->evaluations, s->seconds, s->energy_error, s->position_error,
+        s->interrupted ? "true" : "false");
+}
+
+static void print_summary(const tr_simulate_options *o, const tr_summary *s, bool failed)
 {
     fprintf(stderr, "%s t = %g s: %zu rows, %zu steps of %s, %.3g s\n",
             s->interrupted ? "interrupted at" : "reached", s->t, s->rows, s->steps, o->method,
             s->seconds);
     fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
             s->position_error);
-    if (o->output && strcmp(o->output, "-") != 0) fprintf(stderr, "written to %s\n", o->output);
+    if (s->energy_error > 1e-3)
+        fprintf(stderr, "warning: the energy does not balance; try smaller steps or tolerances\n");
+    if (!failed && strcmp(o->output, "-") != 0) fprintf(stderr, "written to %s\n", o->output);
 }
 
-static bool ends_with(const char *text, const char *end)
+// What the command line says, in place of what the model's case does.
+static bool take_options(const Options *options, tr_simulate_options *o)
 {
-    const size_t a = strlen(text), b = strlen(end);
-    return a >= b && strcmp(text + a - b, end) == 0;
+    o->output = options->output ? options->output : "-";
+    if (options->method) o->method = options->method;
+    return take_number("--end", options->end, &o->end) &&
+           take_number("--every", options->every, &o->every) &&
+           take_number("--step", options->step, &o->step) &&
+           take_number("--rtol", options->rtol, &o->rtol) &&
+           take_number("--atol", options->atol, &o->atol);
 }
 
-int cli_simulate(const Options *options)
+int cli_simulate(const Verb *verb, const Options *options)
 {
+    (void)verb;
     int status = 0;
-    if (options->output && ends_with(options->output, ".json")) {
-        fprintf(stderr, "trundle: -o takes a .csv or .mat file; how the run went is written to the "
-                        ".json beside it\n");
-        return TR_USAGE;
-    }
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
     Bar bar = {.shown = isatty(2) && !options->quiet, .percent = -1};
-    o.output = options->output ? options->output : "-";
-    if (options->method) o.method = options->method;
-    o.progress = show_progress;
-    o.owner = &bar;
-    const bool good = take_number("--end", options->end, &o.end) &&
-                      take_number("--every", options->every, &o.every) &&
-                      take_number("--step", options->step, &o.step) &&
-                      take_number("--rtol", options->rtol, &o.rtol) &&
-                      take_number("--atol", options->atol, &o.atol);
     tr_summary summary = {0};
     tr_error err = {0};
     const struct sigaction action = {.sa_handler = stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    o.progress = show_progress;
+    o.owner = &bar;
+    const bool good = take_options(options, &o);
     if (good) tr_simulate(system, &o, &summary, &err);
     if (bar.shown) fprintf(stderr, "\r%40s\r", "");
-    if (good && !options->quiet && summary.rows) print_summary(&o, &summary);
+    if (!options->quiet && summary.rows && options->json) print_json(&summary);
+    if (!options->quiet && summary.rows && !options->json)
+        print_summary(&o, &summary, err.status != TR_OK);
     status = !good ? TR_USAGE : err.status ? cli_complain(options->model, &err) : 0;
     tr_system_free(system);
     return summary.interrupted && !status ? EXIT_INTERRUPTED : status;

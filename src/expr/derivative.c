@@ -205,9 +205,10 @@ tr_entry *tr_sparse_jacobian(Graph *graph, Arena *arena, const Expr *of, size_t 
     }
     if (entries) {
         tr_entry *at = entries;
-        for (size_t i = 0; i < rows * columns; i++)
-            if (!is_zero(dense[i]))
-                *at++ = (tr_entry){(uint32_t)(i / columns), (uint32_t)(i % columns), dense[i]};
+        for (size_t i = 0; i < rows; i++)
+            for (size_t k = 0; k < columns; k++)
+                if (!is_zero(dense[i * columns + k]))
+                    *at++ = (tr_entry){(uint32_t)i, (uint32_t)k, dense[i * columns + k]};
     } else {
         graph->failed = true;
         *count = 0;

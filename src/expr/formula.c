@@ -138,10 +138,9 @@ static Expr unknown(Parser *p, size_t at, const char *what, Text name)
     for (Op op = OP_SYMBOL + 1; op < OP_COUNT; op++)
         if (tr_op[op].form == FORM_CALL) tr_suggest(&nearest, text_of(tr_op[op].name));
     tr_suggest(&nearest, text_of(calls ? "d" : "pi"));
-    if (!nearest.best.length || (calls && !is_function(p, nearest.best)))
-        return wrong(p, at, "unknown %s '%.*s'", what, TEXT(name));
-    return wrong(p, at, "unknown %s '%.*s'; did you mean '%.*s'?", what, TEXT(name),
-                 TEXT(nearest.best));
+    char hint[TR_HINT_SIZE];
+    if (nearest.best.at && calls && !is_function(p, nearest.best)) nearest.best.at = NULL;
+    return wrong(p, at, "unknown %s '%.*s'%s", what, TEXT(name), tr_hint(&nearest, hint));
 }
 
 static bool enter(Parser *p)
@@ -211,7 +210,7 @@ static size_t work_on(Expr x)
 static Expr call_rate(Parser *p, size_t at, Text name, const Expr *x, int count)
 {
     if (!check_count(p, at, name, 1, count)) return failed(p);
-    Expr rate;
+    Expr rate = failed(p);
     tr_error why = {0};
     const uint32_t before = p->graph->count;
     if (p->scope->rate && p->scope->rate(p->scope->owner, x[0], &rate, &why))
@@ -244,12 +243,17 @@ static Expr expand(Parser *p, size_t at, const Function *function, const Expr *x
 static bool has_meaning(Parser *p, Text name, Expr *meaning)
 {
     if (text_is(name, "pi")) return *meaning = number(p->graph, 3.14159265358979323846), true;
-    return p->scope->name && p->scope->name(p->scope->owner, name, meaning, p->err);
+    tr_error why = {0}; // words without a place get the name's
+    if (p->scope->name && p->scope->name(p->scope->owner, name, meaning, &why)) return true;
+    const Place place =
+        why.line ? (Place){why.line, why.column} : place_of(p, (size_t)(name.at - p->text.at));
+    if (why.status) tr_fail(p->err, why.status, place, "%s", why.text);
+    return false;
 }
 
 static Expr parse_call(Parser *p, size_t at, Text name)
 {
-    Expr x[FORMULA_MAX_ARGUMENTS];
+    Expr x[FORMULA_MAX_ARGUMENTS] = {{0}};
     const Function *function =
         p->scope->function ? p->scope->function(p->scope->owner, name) : NULL;
     const Op op = tr_op_called(name);

@@ -120,6 +120,6 @@ size_t tr_graph_bytes(const Graph *graph)
 {
     return sizeof *graph + graph->capacity * sizeof *graph->nodes +
            ((size_t)graph->hash.mask + 1) * sizeof *graph->hash.slots +
-           graph->mark_capacity * sizeof *graph->marks + graph->symbol_capacity * sizeof *graph->symbols +
-           graph->arena.bytes;
+           graph->mark_capacity * sizeof *graph->marks +
+           graph->symbol_capacity * sizeof *graph->symbols + graph->arena.bytes;
 }

@@ -35,7 +35,7 @@ struct tr_graph {
     uint32_t *marks, mark; // by node, for walks: see walk.c
     uint32_t mark_capacity;
     const char *misuse; // the first call that made no sense, in words; NULL when there was none
-    bool failed; // memory ran out: every expression from then on is the failed one
+    bool failed;        // memory ran out: every expression from then on is the failed one
 };
 
 Graph *tr_graph_new(void); // NULL when memory runs out

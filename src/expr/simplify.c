@@ -122,11 +122,12 @@ static Expr rule_add(Built *x)
     if (is(a, OP_NEG) && is(b, OP_NEG)) return neg(add(left(a), left(b))); // -a + -b = -(a + b)
     if (is(a, OP_NEG)) return sub(b, left(a));                             // -a + b = b - a
     if (is(b, OP_NEG)) return sub(a, left(b));                             // a + -b = a - b
-    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)) && is_safe(value_of(a) + value_of(left(b))))               // m + (n + b)
+    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)) &&
+        is_safe(value_of(a) + value_of(left(b)))) // m + (n + b)
         return add(number(x->g, value_of(a) + value_of(left(b))), right(b));
     if (like_terms(a, b, 1, &y)) return y; // m a + n a = (m + n) a
     if (pythagoras(a, b, &y)) return y;    // p sin^2 + p cos^2 = p
-    if (branches(a, b, &y)) return y;        // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
+    if (branches(a, b, &y)) return y;      // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
     return keep(x);
 }
 
@@ -274,18 +275,18 @@ Expr tr_build_halves(Expr a, int n)
     if (g->failed || !a.id) return expr_at(g, 0);
     const int even = n / 4 * 2;
     if (abs(n) > INT16_MAX) return mul(halves(a, even), halves(a, n - even));
-    if (n == 0) return one(g);                                            // a^0 = 1
-    if (n == 2) return a;                                                 // a^1 = a
-    if (n == 1) return e_sqrt(a);                                         // a^(1/2) = sqrt(a)
-    if (is_number(a)) return number(g, tr_power_halves(value_of(a), n));  // exactly as evaluated
-    if (n % 2 == 0 && is(a, OP_SQRT)) return halves(left(a), n / 2);      // sqrt(a)^n = a^(n/2)
+    if (n == 0) return one(g);                                           // a^0 = 1
+    if (n == 2) return a;                                                // a^1 = a
+    if (n == 1) return e_sqrt(a);                                        // a^(1/2) = sqrt(a)
+    if (is_number(a)) return number(g, tr_power_halves(value_of(a), n)); // exactly as evaluated
+    if (n % 2 == 0 && is(a, OP_SQRT)) return halves(left(a), n / 2);     // sqrt(a)^n = a^(n/2)
     if (n % 2 == 0 && is(a, OP_POW) && abs(n / 2 * node_of(a)->n) <= INT16_MAX)
-        return halves(left(a), n / 2 * node_of(a)->n);                    // (a^m)^n = a^(m n)
-    if (n == 4) return mul(a, a);                                         // a^2 = a a
-    if (n == -2) return quotient(one(g), a);                              // a^-1 = 1/a
-    if (n == -1) return quotient(one(g), e_sqrt(a));                      // a^(-1/2) = 1/sqrt(a)
-    if (n % 4 == 0 && is(a, OP_NEG)) return halves(left(a), n);           // (-a)^2m = a^2m
-    if (n % 2 == 0 && is(a, OP_NEG)) return neg(halves(left(a), n));      // (-a)^(2m+1) = -a^(2m+1)
+        return halves(left(a), n / 2 * node_of(a)->n);               // (a^m)^n = a^(m n)
+    if (n == 4) return mul(a, a);                                    // a^2 = a a
+    if (n == -2) return quotient(one(g), a);                         // a^-1 = 1/a
+    if (n == -1) return quotient(one(g), e_sqrt(a));                 // a^(-1/2) = 1/sqrt(a)
+    if (n % 4 == 0 && is(a, OP_NEG)) return halves(left(a), n);      // (-a)^2m = a^2m
+    if (n % 2 == 0 && is(a, OP_NEG)) return neg(halves(left(a), n)); // (-a)^(2m+1) = -a^(2m+1)
     return expr_at(g, tr_graph_intern(g, (Node){.op = OP_POW, .n = (int16_t)n, .a = a.id}));
 }
 

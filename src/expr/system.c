@@ -94,7 +94,7 @@ void tr_system_function(System *system, Text head, Text body, Place place, tr_er
     if (!function) tr_fail_memory(err);
     head = keep_text(system, head, err);
     body = keep_text(system, body, err);
-    if (has_failed(err) || !tr_formula_head(head, body, place, function, err)) return;
+    if (!function || has_failed(err) || !tr_formula_head(head, body, place, function, err)) return;
     if (check_name(system, function->name, false, err))
         enter_name(system, (Named){.name = function->name, .function = function}, err);
 }
@@ -256,7 +256,8 @@ void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
     if (graph->failed)
         tr_fail_memory(err);
     else if (!at || at->kind == TR_PARAMETER)
-        tr_fail(err, TR_USAGE, (Place){0}, at ? "parameters have no rate" : "only inputs have a rate");
+        tr_fail(err, TR_USAGE, (Place){0},
+                at ? "parameters have no rate" : "only inputs have a rate");
     else if (rate.graph != graph || !rate.id)
         tr_fail(err, TR_USAGE, (Place){0}, "the rate of '%s' is a failed expression", at->name);
     else
@@ -302,7 +303,7 @@ void tr_define_table(System *system, const char *name, const double *x, size_t n
     Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
     if (!function) tr_fail_memory(err);
     const Text kept = keep_text(system, text_of(name), err);
-    if (has_failed(err) || !check_name(system, kept, false, err)) return;
+    if (!function || has_failed(err) || !check_name(system, kept, false, err)) return;
     *function = (Function){.name = kept, .argument_count = y ? 2 : 1};
     function->table = tr_table_add(graph, table);
     if (graph->failed)
@@ -332,8 +333,9 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     for (size_t i = 0; i < rows * columns; i++)
         if (values[i].graph != system->graph || !values[i].id) {
             if (system->graph->failed) tr_fail_memory(err);
-            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression%s%s", name,
-                    system->graph->misuse ? ": " : "", system->graph->misuse ? system->graph->misuse : "");
+            tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression%s%s",
+                    name, system->graph->misuse ? ": " : "",
+                    system->graph->misuse ? system->graph->misuse : "");
             return;
         }
     if (rows > UINT16_MAX || columns > UINT16_MAX) {

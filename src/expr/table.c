@@ -57,7 +57,7 @@ double tr_table_value(const Table *table, double x, double y, int order)
     const uint32_t size = (ax->degree + 1) * across;
     const double *c = table->coefficient + ((size_t)i * columns + j) * size;
 
-    double along_x[TABLE_MAX_DEGREE + 1];
+    double along_x[TABLE_MAX_DEGREE + 1] = {0};
     for (uint32_t b = 0; b < across; b++)
         along_x[b] = polynomial(c + b, across, (int)ax->degree, x - ax->knot[i],
                                 table_order_along(order, 0));
@@ -205,7 +205,8 @@ static Table *check_coefficients(Table *table, tr_error *err)
 {
     for (size_t i = 0; i < coefficient_count(table); i++)
         if (!isfinite(table->coefficient[i])) {
-            tr_fail(err, TR_INVALID, (Place){0}, "table: the points are too close together or too far apart");
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "table: the points are too close together or too far apart");
             return NULL;
         }
     return table;

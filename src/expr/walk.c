@@ -22,7 +22,8 @@ static bool reach_node(Graph *graph, Reach *reach, uint32_t *capacity, uint32_t 
 {
     if (graph->marks[id] == graph->mark) return true;
     graph->marks[id] = graph->mark;
-    if (!tr_grow((void **)&reach->ids, capacity, reach->count + 1, sizeof *reach->ids)) return false;
+    if (!tr_grow((void **)&reach->ids, capacity, reach->count + 1, sizeof *reach->ids))
+        return false;
     reach->ids[reach->count++] = id;
     if (id >= reach->end) reach->end = id + 1;
     return true;
@@ -58,8 +59,10 @@ bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach)
         for (int i = 0; good && i < tr_op[node->op].operands; i++)
             good = reach_node(graph, reach, &capacity, node_operand(node, i));
     }
-    if (good) sort_reach(graph, reach);
-    else graph->failed = true;
+    if (good)
+        sort_reach(graph, reach);
+    else
+        graph->failed = true;
     return good;
 }
 

@@ -16,14 +16,10 @@ static void refuse_parent(Tree *tree, const Body *body)
     const Bodies *bodies = &tree->model->fields.bodies;
     Suggestion nearest = {.wanted = body->parent.text};
     for (uint32_t i = 0; i < bodies->count; i++) tr_suggest(&nearest, bodies->at[i].name.text);
-    if (nearest.best.at)
-        tr_fail(tree->err, TR_INVALID, body->parent.place,
-                "'%.*s' hangs from '%.*s', which is not there; did you mean '%.*s'?",
-                TEXT(body->name.text), TEXT(body->parent.text), TEXT(nearest.best));
-    else
-        tr_fail(tree->err, TR_INVALID, body->parent.place,
-                "'%.*s' hangs from '%.*s', which is not there", TEXT(body->name.text),
-                TEXT(body->parent.text));
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, body->parent.place,
+            "'%.*s' hangs from '%.*s', which is not there%s", TEXT(body->name.text),
+            TEXT(body->parent.text), tr_hint(&nearest, hint));
 }
 
 static void check_body(Tree *tree, const Body *body)
@@ -144,7 +140,7 @@ static void make_coordinates(Tree *tree)
         link->velocity = tree->velocity_count;
         const bool single = !link->type->positions[0], fixed = text_is(joint->type.text, "fixed");
         link->is_base =
-            link->parent == WORLD && ((!single && !fixed) || text_is(joint->base.text, "true"));
+            (link->parent == WORLD && !single && !fixed) || text_is(joint->base.text, "true");
         if (joint->coordinate.given && !single)
             tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
                     "a %s joint names no coordinate of its own", link->type->name);
@@ -167,13 +163,14 @@ static void set_guesses(Tree *tree)
     const Pairs *guess = &tree->model->fields.guess;
     for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++) {
         const Expr x = tr_tree_formula(tree, guess->at[i].key);
-        Input *input = has_failed(tree->err) ? NULL : tr_system_input(s, x);
-        if (!has_failed(tree->err) &&
-            (!input || (input->kind != TR_POSITION && input->kind != TR_VELOCITY)))
-            tr_fail(tree->err, TR_INVALID, guess->at[i].key.place,
-                    "a guess is for a coordinate or its rate");
         const Expr value = tr_tree_formula(tree, guess->at[i].value);
         if (has_failed(tree->err)) return;
+        Input *input = tr_system_input(s, x);
+        if (!input || (input->kind != TR_POSITION && input->kind != TR_VELOCITY)) {
+            tr_fail(tree->err, TR_INVALID, guess->at[i].key.place,
+                    "a guess is for a coordinate or its rate");
+            return;
+        }
         input->value = tr_tree_value(tree, value);
         if (!isfinite(input->value))
             tr_fail(tree->err, TR_INVALID, guess->at[i].value.place,

@@ -37,11 +37,9 @@ static void refuse_joint(Tree *tree, Value name)
         else if (link->velocity_count)
             tr_suggest(&nearest, link->body->name.text);
     }
-    if (nearest.best.at)
-        tr_fail(tree->err, TR_INVALID, name.place, "there is no joint '%.*s'; did you mean '%.*s'?",
-                TEXT(name.text), TEXT(nearest.best));
-    else
-        tr_fail(tree->err, TR_INVALID, name.place, "there is no joint '%.*s'", TEXT(name.text));
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, name.place, "there is no joint '%.*s'%s", TEXT(name.text),
+            tr_hint(&nearest, hint));
 }
 
 // The part of a joint's name behind its body: "vx" of "frame.vx".
@@ -347,11 +345,9 @@ static uint32_t body_called(Tree *tree, Value name)
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t k = 0; k < tree->link_count; k++)
         tr_suggest(&nearest, tree->links[k].body->name.text);
-    if (nearest.best.at)
-        tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'; did you mean '%.*s'?",
-                TEXT(name.text), TEXT(nearest.best));
-    else
-        tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'", TEXT(name.text));
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
+            tr_hint(&nearest, hint));
     return WORLD;
 }
 

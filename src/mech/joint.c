@@ -175,13 +175,10 @@ const JointType *tr_joint_type(Value word, tr_error *err)
         if (text_is(word.text, types[i].name)) return &types[i];
         tr_suggest(&nearest, text_of(types[i].name));
     }
-    if (nearest.best.at)
-        tr_fail(err, TR_INVALID, word.place, "unknown joint type '%.*s'; did you mean '%.*s'?",
-                TEXT(word.text), TEXT(nearest.best));
-    else
-        tr_fail(err, TR_INVALID, word.place,
-                "unknown joint type '%.*s': it is free, ball, planar, revolute, prismatic or fixed",
-                TEXT(word.text));
+    char hint[TR_HINT_SIZE];
+    tr_fail(err, TR_INVALID, word.place, "unknown joint type '%.*s'%s", TEXT(word.text),
+            nearest.best.at ? tr_hint(&nearest, hint)
+                            : ": it is free, ball, planar, revolute, prismatic or fixed");
     return NULL;
 }
 

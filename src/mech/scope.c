@@ -240,11 +240,7 @@ static void scope_offer(void *owner, Suggestion *suggestion)
 Expr tr_tree_formula(Tree *tree, Value value)
 {
     const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer};
-    const bool had_failed = has_failed(tree->err);
-    const Expr x = tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
-    if (!had_failed && has_failed(tree->err) && !tree->err->line) // a name's own words
-        tree->err->line = value.place.line, tree->err->column = value.place.column;
-    return x;
+    return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
 }
 
 // Splits at the commas that stand outside parentheses.

@@ -30,7 +30,8 @@ typedef struct Compiler {
 
 static uint32_t emit(Compiler *c, Instruction i)
 {
-    if (c->count >= MOST_VALUES || !tr_grow((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
+    if (c->count >= MOST_VALUES ||
+        !tr_grow((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
         c->failed = true;
         return 0;
     }
@@ -40,8 +41,8 @@ static uint32_t emit(Compiler *c, Instruction i)
 
 static uint32_t constant(Compiler *c, double value)
 {
-    if (c->constant_count >= MOST_VALUES || !tr_grow((void **)&c->constants, &c->constant_capacity, c->constant_count + 1,
-                 sizeof *c->constants)) {
+    if (c->constant_count >= MOST_VALUES || !tr_grow((void **)&c->constants, &c->constant_capacity,
+                                                     c->constant_count + 1, sizeof *c->constants)) {
         c->failed = true;
         return 0;
     }
@@ -268,7 +269,8 @@ static void refuse_output(const System *system, Text name, tr_error *err)
     char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < system->output_count; i++)
         tr_suggest(&nearest, text_of(system->outputs[i].name));
-    tr_fail(err, TR_USAGE, (Place){0}, "there is no output '%.*s'%s", TEXT(name), tr_hint(&nearest, hint));
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no output '%.*s'%s", TEXT(name),
+            tr_hint(&nearest, hint));
 }
 
 // The expressions of the outputs named in a list; their number, or 0 after an error.

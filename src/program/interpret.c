@@ -35,7 +35,7 @@ Interpreter TR_INTERPRET;
 #define STRIDE_SUM(operands)      (operands)
 #define STRIDE_PRODUCT(operands)  (operands)
 #define STRIDE_SIGN(operands)     (operands)
-#define STRIDE_POWER(operands)    (operands) // whole and half powers have been expanded
+#define STRIDE_POWER(operands)    (operands)       // whole and half powers have been expanded
 #define STRIDE_TABLE(operands)    ((operands) + 2) // the table, n
 #define n                         ((int)at[stride - 1])
 #define f                         (program->tables[at[stride - 2]])

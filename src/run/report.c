@@ -127,15 +127,15 @@ char *tr_derive_text(System *s, bool json, tr_error *err)
     }
     Buffer *b = &j.text;
     if (s->title && s->title[0]) tr_buffer_print(b, "%s\n", s->title);
-    tr_buffer_print(b, "bodies            %u\n", s->body_count);
-    tr_buffer_print(b, "velocities        %u of the base, %u of joints, %u prescribed\n", f.base,
+    tr_buffer_print(b, "bodies              %u\n", s->body_count);
+    tr_buffer_print(b, "velocities          %u of the base, %u of joints, %u prescribed\n", f.base,
                     f.passive, f.driven);
-    tr_buffer_print(b, "degrees of freedom %u\n", f.free);
+    tr_buffer_print(b, "degrees of freedom  %u\n", f.free);
     tr_buffer_print(b,
-                    "operations        %zu from the state to the accelerations (%zu with "
+                    "operations          %zu from the state to the accelerations (%zu with "
                     "parameters left open)\n",
                     f.operations, f.operations_symbolic);
-    tr_buffer_print(b, "derived in        ");
+    tr_buffer_print(b, "derived in          ");
     tr_buffer_number(b, (double)(long)(1e6 * s->seconds) / 1e3);
     tr_buffer_print(b, " ms, %u nodes\n", s->graph->count);
     return finished(b, err);
