@@ -172,7 +172,7 @@ Matrix tr_tree_mass_matrix(Tree *tree)
             const Link *link = &tree->links[i];
             for (uint32_t j = 0; j < link->velocity_count; j++) {
                 const uint32_t w = link->velocity + j;
-                if (i == tree->velocities[k].link && w > k) continue; // its own link: once
+                if (w > k && i == tree->velocities[k].link) continue; // its own link: once
                 const Expr entry = power_of(tree->velocities[w].S, f);
                 set(M, w, k, entry);
                 set(M, k, w, entry);

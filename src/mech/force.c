@@ -165,7 +165,7 @@ static void move_in_space(Tree *tree, const Link *link, const Expr *x, const Exp
 static void move_several(Tree *tree, Link *link, const Role *role)
 {
     Graph *g = tree->graph;
-    Expr x[MAX_POSITIONS], rate[MAX_POSITIONS];
+    Expr x[MAX_POSITIONS] = {{0}}, rate[MAX_POSITIONS] = {{0}};
     const uint32_t n = link->position_count;
     for (uint32_t k = 0; k < n; k++) x[k] = number(g, n >= 4 && k == n - 4); // qw = 1, the rest 0
     for (uint32_t i = 0; i < role->motion.count; i++) {

@@ -309,7 +309,7 @@ static bool stands_for(const Input *input, bool fixing, Graph *graph, Expr *mean
 // Driven inputs give way to their definitions, or parameters to their values.
 static void replace_inputs(const System *system, Compiler *c, bool fixing)
 {
-    Expr *from = malloc((2 * (size_t)system->input_count + 1) * sizeof *from);
+    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
     Expr *to = from ? from + system->input_count : NULL;
     size_t count = 0;
     for (uint32_t i = 0; from && i < system->input_count; i++) {

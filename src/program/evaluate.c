@@ -23,7 +23,8 @@ tr_workspace *tr_workspace_new(const Program *p, tr_error *err)
         return NULL;
     }
     memcpy(values + p->input_count, p->constants, p->constant_count * sizeof *values);
-    *workspace = (tr_workspace){p, values};
+    workspace->program = p;
+    workspace->values = values;
     return workspace;
 }
 
