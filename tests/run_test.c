@@ -376,7 +376,7 @@ static void check_rows(const char *method, double end, double every, double step
     assert_int_equal(t.rows, rows);
     assert_int_equal(s.rows, rows);
     for (size_t i = 0; i < rows; i++)
-        assert_true(at(&t, i, "t") == (i + 1 < rows ? (double)i * every : end));
+        assert_close(at(&t, i, "t"), i + 1 < rows ? (double)i * every : end, 1e-15);
     assert_true(s.t == end && !s.interrupted);
     Motion exact = start(system, "erk", 1);
     exact.mover->rtol = 1e-13, exact.mover->atol = 1e-14;
@@ -987,7 +987,7 @@ static void check_failure(const char *text, const char *method, double step, dou
 
 static const char *slider(const char *joint, const char *more)
 {
-    static char text[500];
+    static char text[1000];
     snprintf(text, sizeof text, SLIDER, joint, more);
     return text;
 }
@@ -1008,11 +1008,76 @@ static void test_blow_up(void **state)
     check_failure(quickening, "euler", 0.01, 0.7, not_finite);
     // a formula that ends
     const char *ending = slider("", "roles: {x: {torque: sqrt(1.05 - t)}}");
-    check_failure(ending, "erk", 1, 1, too_fast);
+    check_failure(ending, "erk", 1, 1, "a formula is not finite on any way forward");
     check_failure(ending, "rk4", 0.1, 1, not_finite);
     check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), "erk", 1, 0,
                   "the accelerations are not finite at t = 0");
     check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), "euler", 0.1, 0, not_finite);
+}
+
+// Jumps in time: each method lands on the closed form, wherever the jump stands among the rows.
+static void test_jumps_in_time(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "rk4", "pece", "lie"};
+    static const double jumps[] = {1, 0.999999, 1.005, 0.3, 1.9999999, 1e-9};
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (size_t k = 0; k < sizeof jumps / sizeof *jumps; k++)
+            for (int side = 0; side < 2; side++) {
+                char text[400];
+                snprintf(text, sizeof text, "roles: {x: {torque: 'if(t %s %.17g, 0, 1)'}}",
+                         side ? "<" : "<=", jumps[k]);
+                tr_system *system = derived(slider("", text), NULL);
+                tr_simulate_options o = tr_simulate_defaults(system);
+                o.end = 2, o.every = 0.5, o.step = 0.1, o.method = methods[m];
+                tr_summary s;
+                Sheet t = simulated(system, o, &s);
+                assert_close(at(&t, 4, "x_rate"), (2 - jumps[k]) / 1.0, 1e-13);
+                free_sheet(&t);
+                tr_system_free(system);
+            }
+}
+
+// A narrow pulse, a square wave by floor, a ramp with kinks: work and momentum are exact.
+static void test_pulses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *force;
+        double impulse;
+    } rows[] = {{"if(t > 0.7 && t < 0.70001, 1000, 0)", 0.01},
+                {"if(floor(4*t) - 2*floor(2*t) == 0, 1, 0)", 1},
+                {"max(0, min(1, 3*t - 1))", 1.5},
+                {"abs(t - 0.3)", (0.09 + 2.89) / 2}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char text[400];
+        snprintf(text, sizeof text, "roles: {x: {torque: '%s'}}", rows[k].force);
+        tr_system *system = derived(slider("", text), NULL);
+        tr_simulate_options o = tr_simulate_defaults(system);
+        o.end = 2, o.every = 2;
+        tr_summary s;
+        Sheet t = simulated(system, o, &s);
+        assert_close(at(&t, 1, "x_rate"), rows[k].impulse / 1.0, 1e-12);
+        free_sheet(&t);
+        tr_system_free(system);
+    }
+}
+
+// A formula that would fail a little off the true path does not end the run.
+static void test_trial_steps_off_the_path(void **state)
+{
+    (void)state;
+    tr_system *system =
+        derived(slider("", "roles: {x: {torque: 40*(0.9*slider_reach(t) - asin(x)) - 9*d(x)}}\n"
+                           "functions: {slider_reach(t): 1.4*(1 - exp(-3*t))}"),
+                NULL);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 6, o.every = 3;
+    tr_summary s;
+    Sheet t = simulated(system, o, &s);
+    assert_true(at(&t, 2, "x") > 0.9 && at(&t, 2, "x") < 1);
+    free_sheet(&t);
+    tr_system_free(system);
 }
 
 // Across a pole a run may go on, but not without a word.
@@ -1162,6 +1227,9 @@ int main(void)
         cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_interruption),
         cmocka_unit_test(test_blow_up),
+        cmocka_unit_test(test_jumps_in_time),
+        cmocka_unit_test(test_pulses),
+        cmocka_unit_test(test_trial_steps_off_the_path),
         cmocka_unit_test(test_warning),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_no_such_folder),

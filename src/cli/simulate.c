@@ -53,7 +53,7 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
             s->seconds);
     fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
             s->position_error);
-    if (s->energy_error > 1e-3)
+    if (!(s->energy_error <= 1e-3)) // also when it is not a number
         fprintf(stderr, "warning: the energy does not balance; try smaller steps or tolerances\n");
     if (!failed && strcmp(o->output, "-") != 0) fprintf(stderr, "written to %s\n", o->output);
 }

@@ -92,6 +92,7 @@ Flow *tr_flow_new(System *system, tr_error *err)
     Flow *flow = calloc(1, sizeof *flow);
     if (flow) {
         flow->system = system;
+        flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
         flow->place = malloc((system->input_count + 1) * sizeof *flow->place);
         flow->inputs = malloc((system->input_count + 1) * sizeof *flow->inputs);
         flow->turnings = malloc((system->quaternion_count + 1) * sizeof *flow->turnings);
@@ -141,7 +142,7 @@ static void put(Flow *flow, double t, const double *y)
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
-    put(flow, t, y);
+    put(flow, fmin(fmax(t, flow->earliest), flow->latest), y);
     tr_evaluate(flow->rates, flow->rates_work, flow->inputs, rate);
     flow->evaluations++;
 }
@@ -150,6 +151,7 @@ void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 {
     put(flow, t, y);
     tr_evaluate(flow->columns, flow->columns_work, flow->inputs, columns);
+    for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }
 
 static double length(const double *q)

@@ -27,6 +27,8 @@ typedef struct Flow {
     const char **labels; // of the columns
     uint32_t column_count;
     size_t evaluations;
+    // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
+    double earliest, latest;
 } Flow;
 
 Flow *tr_flow_new(System *system, tr_error *err);

@@ -210,7 +210,7 @@ static bool advance_lie(Mover *m, double until, tr_error *err)
 }
 
 static const Method methods[] = {
-    {"erk", "explicit Runge-Kutta 8(7), adaptive", true, tr_advance_erk},
+    {"erk", "explicit Runge-Kutta of order 6, adaptive", true, tr_advance_erk},
     {"rk4", "classical Runge-Kutta, order 4, fixed step", false, advance_rk4},
     {"pece", "predictor of order 4, corrector of order 5, fixed step", false, advance_pece},
     {"lie", "Runge-Kutta on the rotation group, order 4, fixed step", false, advance_lie},

@@ -19,7 +19,7 @@ struct Mover {
     const Method *method;
     Flow *flow;
     double t;
-    double *y;
+    double *y;         // and room for one more, see erk.c
     double step;       // the largest, of methods with a fixed step [s]
     double rtol, atol; // of adaptive ones
     size_t steps, failed_steps;

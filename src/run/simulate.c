@@ -2,6 +2,7 @@
 // A run from the initial state to its end, recorded row by row, with a certificate of how it went.
 #include "base/file.h"
 #include "base/json.h"
+#include "run/event.h"
 #include "run/method.h"
 #include "run/record.h"
 
@@ -25,6 +26,8 @@ typedef struct Run {
     uint32_t kinetic, potential; // in the row
     double first_energy, first_potential, largest_energy, worst_energy;
     tr_summary *summary;
+    Events events;
+    uint32_t next_event;
 } Run;
 
 static double now(void)
@@ -142,6 +145,19 @@ static void describe_parameters(Json *j, const System *system)
     tr_json_close(j, '}');
 }
 
+static void describe_events(Json *j, const Events *events)
+{
+    enum { MOST = 1000 };
+    tr_json_open(j, "events", '[');
+    for (uint32_t i = 0; i < events->count && i < MOST; i++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_number(j, "t", events->at[i]);
+        tr_json_text(j, "kind", "a formula of t jumps or has a kink");
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
 static void describe_warnings(Json *j, const tr_summary *s)
 {
     enum { LENGTH = 100 };
@@ -166,7 +182,7 @@ static void write_certificate(const Run *run, const tr_simulate_options *o, cons
     describe_summary(&j, run);
     tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
     describe_parameters(&j, run->flow->system);
-    tr_json_open(&j, "events", '['), tr_json_close(&j, ']');
+    describe_events(&j, &run->events);
     describe_warnings(&j, run->summary);
     tr_json_close(&j, '}');
     if (path.failed || j.text.failed) tr_fail_memory(err);
@@ -210,16 +226,50 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
     return !has_failed(err);
 }
 
-// Rows at 0, every, 2 every, ..., end
+// Starts anew at the k-th event, on its far side.
+static void pass_event(Run *run, uint32_t k)
+{
+    const Events *e = &run->events;
+    run->flow->earliest = k ? e->at[k - 1] : -(double)INFINITY;
+    run->flow->latest = k < e->count ? nextafter(e->at[k], -(double)INFINITY) : (double)INFINITY;
+    run->next_event = k;
+    run->mover->history = 0;
+    tr_erk_free(run->mover);
+}
+
+// Moves on to `until`, from event to event.
+static bool advance(Run *run, double until, tr_error *err)
+{
+    Mover *m = run->mover;
+    while (run->next_event < run->events.count && run->events.at[run->next_event] <= until) {
+        const double event = run->events.at[run->next_event];
+        if (event > m->t && !m->method->advance(m, event, err)) return false;
+        if (event == until) return true; // the row comes first
+        pass_event(run, run->next_event + 1);
+    }
+    return until <= m->t || m->method->advance(m, until, err);
+}
+
+// Row i of rows at 0, every, 2 every, ..., end: as round as `end` where `every` divides it.
+static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
+{
+    if (i == count) return o->end;
+    const bool divides = fabs(count * o->every - o->end) <= 1e-9 * o->every;
+    return divides ? o->end * i / count : i * o->every;
+}
+
 static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
 {
     const double intervals = ceil(o->end / o->every - 1e-9); // at most a billion
     const uint32_t count = o->end > 0 ? (uint32_t)fmax(1, intervals) : 0;
     Mover *m = run->mover;
+    if (!tr_find_events(run->flow, o->end, &run->events, err)) return;
+    pass_event(run, 0);
     write_row(run, err);
     for (uint32_t i = 1; i <= count && !has_failed(err) && !m->stopped; i++) {
-        const double until = i < count ? (double)i * o->every : o->end;
-        if (m->method->advance(m, until, err)) write_row(run, err);
+        if (run->next_event < run->events.count && run->events.at[run->next_event] <= m->t)
+            pass_event(run, run->next_event + 1);
+        if (advance(run, row_time(o, i, count), err)) write_row(run, err);
     }
     run->summary->interrupted = m->stopped;
 }
@@ -267,6 +317,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
             if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
         }
     }
+    tr_events_free(&run.events);
     tr_mover_free(run.mover);
     tr_flow_free(run.flow);
     free(run.labels);
