@@ -1063,6 +1063,43 @@ static void test_pulses(void **state)
     }
 }
 
+// Nothing is free to move: what is left to integrate is the work, a function of t alone.
+static void test_work_of_a_motion(void **state)
+{
+    (void)state;
+    tr_system *system = derived(slider("", "roles: {x: {motion: sin(3*t)*exp(-t/5)}}"), NULL);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 20, o.every = 10;
+    tr_summary s;
+    Sheet t = simulated(system, o, &s);
+    assert_true(s.energy_error <= 1e-10);
+    free_sheet(&t);
+    tr_system_free(system);
+}
+
+// The initial state as a C program gets it: accelerations from the outputs agree with the report.
+static void test_initial_state_from_c(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = derived(slider(", stiffness: 3", "initial: {x: 0.5, d(x): 2}"), NULL);
+    tr_program *p = tr_compile(system, "M c Q vdot", NULL, &err);
+    tr_workspace *w = tr_workspace_new(p, &err);
+    double in[16], out[4];
+    assert_true(tr_input_count(system) <= 16);
+    assert_true(tr_initial(system, in, &err));
+    tr_evaluate(p, w, in, out);
+    assert_close(out[2], -1.5, 1e-15);
+    assert_close(out[3], (out[2] - out[1]) / out[0], 1e-15);
+    for (size_t i = 0; i < tr_input_count(system); i++) {
+        if (strcmp(tr_input_name(system, i), "x") == 0) assert_close(in[i], 0.5, 0);
+        if (strcmp(tr_input_name(system, i), "x_rate") == 0) assert_close(in[i], 2, 0);
+    }
+    tr_workspace_free(w);
+    tr_program_free(p);
+    tr_system_free(system);
+}
+
 // A formula that would fail a little off the true path does not end the run.
 static void test_trial_steps_off_the_path(void **state)
 {
@@ -1229,6 +1266,8 @@ int main(void)
         cmocka_unit_test(test_blow_up),
         cmocka_unit_test(test_jumps_in_time),
         cmocka_unit_test(test_pulses),
+        cmocka_unit_test(test_work_of_a_motion),
+        cmocka_unit_test(test_initial_state_from_c),
         cmocka_unit_test(test_trial_steps_off_the_path),
         cmocka_unit_test(test_warning),
         cmocka_unit_test(test_full_device),

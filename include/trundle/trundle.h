@@ -120,7 +120,9 @@ void tr_output(tr_system *system, const char *name, const tr_expr *values, size_
                size_t columns, tr_error *err);
 
 // The outputs there are, with their sizes; rows and columns may be NULL. Those of a derived model
-// are M c Q (the free dynamics M v' + c = Q), kinetic, potential, power, and more.
+// are M c Q (the free dynamics M v' + c = Q), vdot (the accelerations, as the roles have them),
+// kinetic, potential, power, and more. Rows of the first four follow the TR_VELOCITY inputs in
+// order.
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 
@@ -218,6 +220,11 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
 
 // ---- running -------------------------------------------------------------------------------
 
+// The initial state of a derived model, solved, as inputs for its programs (tr_input_count
+// numbers). Coordinates that are driven by a motion are inputs that do not matter: programs use
+// their formulas.
+bool tr_initial(tr_system *system, double *inputs, tr_error *err);
+
 // What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free.
 char *tr_check_text(tr_system *system, bool json, tr_error *err);
 char *tr_derive_text(tr_system *system, bool json, tr_error *err);
@@ -239,7 +246,7 @@ tr_simulate_options tr_simulate_defaults(const tr_system *system); // what the m
 typedef struct tr_summary {
     double t; // reached [s]
     size_t rows, steps, failed_steps, evaluations;
-    double energy_error;   // worst |E - E0 - work|, relative to the largest energy met
+    double energy_error;   // worst |E - E0 - work|, relative to the largest kinetic energy or work
     double position_error; // worst residual of the positions at a row
     double seconds;        // it took
     bool interrupted;

@@ -261,6 +261,8 @@ static void make_free_dynamics(Tree *tree)
         Q[k] = sub(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
     tr_output(tree->system, "c", c, n, 1, tree->err);
     tr_output(tree->system, "Q", Q, n, 1, tree->err);
+    for (uint32_t k = 0; k < n; k++) Q[k] = tree->velocities[k].acceleration;
+    tr_output(tree->system, "vdot", Q, n, 1, tree->err);
     if (n <= MOST_VELOCITIES_FOR_M) {
         const Matrix M = tr_tree_mass_matrix(tree);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);

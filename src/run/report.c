@@ -308,4 +308,20 @@ char *tr_eval_text(System *s, bool json, tr_error *err)
     return finished(&j.text, err);
 }
 
+bool tr_initial(System *s, double *inputs, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err)) return false;
+    Flow *flow = tr_flow_new(s, err);
+    double *y = flow ? calloc(flow->size, sizeof *y) : NULL;
+    if (flow && !y) tr_fail_memory(err);
+    const bool good = y && tr_assemble(flow, y, NULL, err);
+    for (uint32_t i = 0; good && i < s->input_count; i++) inputs[i] = s->inputs[i].value;
+    for (uint32_t k = 0; good && k + 1 < flow->size; k++) inputs[flow->place[k]] = y[k];
+    free(y);
+    tr_flow_free(flow);
+    return good;
+}
+
 void tr_text_free(char *text) { free(text); }
