@@ -1124,6 +1124,27 @@ static void test_refusals(void **state)
          "  x: {mass: 1}\n",
          4, 8, "unknown name 'lenght'; did you mean 'length'?"},
         {"bodies:\n"
+         "  x: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, xy: 5}}\n",
+         3, 46,
+         "no body can have the inertia of 'x': a product of inertia is too large for its two "
+         "moments"},
+        {"bodies:\n"
+         "  x: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, shapes: {s: {type: "
+         "spher}}}\n",
+         3, 88, "unknown shape 'spher'; did you mean 'sphere'?"},
+        {"bodies:\n"
+         "  x: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, shapes: {s: {radius: "
+         "-1}}}\n",
+         3, 90, "the radius of a shape must be positive"},
+        {"bodies:\n"
+         "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 1}\n"
+         "roles: {x: {torque: 1}, s: {motion: t}}\n",
+         4, 25, "'x' and 's' are one joint, which has one role"},
+        {"bodies:\n"
+         "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 1}\n"
+         "outputs: {energy.kinetic: 3}\n",
+         4, 11, "names that begin with 'energy.' are for results"},
+        {"bodies:\n"
          "  x: {mass: 2 + foo}\n",
          3, 17, "unknown name 'foo'"},
         {"bodies:\n"

@@ -304,7 +304,7 @@ static inline void probe_add_outputs(Probe *p, tr_error *err)
     }
     tr_output(s, "q", q, positions, 1, err); // where they are driven, as they are driven
     tr_output(s, "v", v, p->velocities, 1, err);
-    tr_output(s, "vdot", vdot, p->velocities, 1, err);
+    tr_output(s, "all_vdot", vdot, p->velocities, 1, err);
     const Output *kinetic = tr_system_output(s, text_of("kinetic"));
     const Output *potential = tr_system_output(s, text_of("potential"));
     const Expr energy = add(kinetic->values[0], potential->values[0]);
@@ -395,7 +395,7 @@ static inline uint32_t probe_velocity(const Probe *p, const char *name)
 }
 static inline double probe_vdot(const Probe *p, const char *name)
 {
-    return probe_output(p, "vdot")[probe_velocity(p, name)];
+    return probe_output(p, "all_vdot")[probe_velocity(p, name)];
 }
 
 // A random state at a random time, quaternions units; runs it.

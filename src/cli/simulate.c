@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,14 +37,20 @@ static bool take_number(const char *name, const char *text, double *value)
     return false;
 }
 
-static void print_json(const tr_summary *s)
+// On standard output, unless the rows go there.
+static void print_json(const tr_simulate_options *o, const tr_summary *s)
 {
-    fprintf(
-        stderr,
-        "{\"t\": %.17g, \"rows\": %zu, \"steps\": %zu, \"evaluations\": %zu, \"seconds\": %.3g, "
-        "\"energy_error\": %.3g, \"position_error\": %.3g, \"interrupted\": %s}\n",
-        s->t, s->rows, s->steps, s->evaluations, s->seconds, s->energy_error, s->position_error,
-        s->interrupted ? "true" : "false");
+    FILE *to = strcmp(o->output, "-") == 0 ? stderr : stdout;
+    fprintf(to,
+            "{\"t\": %.17g, \"rows\": %zu, \"steps\": %zu, \"evaluations\": %zu, "
+            "\"seconds\": %.3g, ",
+            s->t, s->rows, s->steps, s->evaluations, s->seconds);
+    if (isfinite(s->energy_error))
+        fprintf(to, "\"energy_error\": %.3g, ", s->energy_error);
+    else
+        fprintf(to, "\"energy_error\": null, ");
+    fprintf(to, "\"position_error\": %.3g, \"interrupted\": %s}\n", s->position_error,
+            s->interrupted ? "true" : "false");
 }
 
 static void print_summary(const tr_simulate_options *o, const tr_summary *s, bool failed)
@@ -88,7 +95,7 @@ int cli_simulate(const Verb *verb, const Options *options)
     const bool good = take_options(options, &o);
     if (good) tr_simulate(system, &o, &summary, &err);
     if (bar.shown) fprintf(stderr, "\r%40s\r", "");
-    if (!options->quiet && summary.rows && options->json) print_json(&summary);
+    if (!options->quiet && summary.rows && options->json) print_json(&o, &summary);
     if (!options->quiet && summary.rows && !options->json)
         print_summary(&o, &summary, err.status != TR_OK);
     status = !good ? TR_USAGE : err.status ? cli_complain(options->model, &err) : 0;

@@ -338,7 +338,7 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
                     system->graph->misuse ? system->graph->misuse : "");
             return;
         }
-    if (rows > UINT16_MAX || columns > UINT16_MAX) {
+    if (columns && rows > (1u << 30) / columns) {
         tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' is too large", name);
         return;
     }

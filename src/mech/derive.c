@@ -286,6 +286,16 @@ static Expr input_power(Tree *tree)
     return add(P, stored);
 }
 
+// Columns of results have names of their own.
+static void check_column(Tree *tree, Value name)
+{
+    static const char *const own[] = {"energy.", "residual.", "tau.", "lambda."};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (name.text.length > strlen(own[i]) && memcmp(name.text.at, own[i], strlen(own[i])) == 0)
+            tr_fail(tree->err, TR_INVALID, name.place, "names that begin with '%s' are for results",
+                    own[i]);
+}
+
 static void make_columns(Tree *tree)
 {
     System *s = tree->system;
@@ -293,6 +303,7 @@ static void make_columns(Tree *tree)
     const Pairs *outputs = &tree->model->fields.outputs;
     for (uint32_t i = 0; i < outputs->count && !has_failed(tree->err); i++) {
         const Expr x = tr_tree_output(tree, i);
+        check_column(tree, outputs->at[i].key);
         snprintf(name, sizeof name, "outputs.%.*s", WHOLE(outputs->at[i].key.text));
         if (!has_failed(tree->err))
             tr_system_column(s, name, name + strlen("outputs."), x, tree->err);
@@ -375,6 +386,7 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) make_coordinates(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
+    if (!has_failed(tree->err)) tr_tree_shapes(tree);
     tree->constants_only = false;
     if (has_failed(tree->err)) return;
     tr_tree_velocities(tree);

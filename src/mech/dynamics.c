@@ -16,6 +16,8 @@
 
 #include <stdlib.h>
 
+enum { DEEPEST_FOR_M = 40 };
+
 static bool has_parent(const Link *link) { return link->parent != WORLD; }
 
 // S q' of a link's joint
@@ -383,14 +385,15 @@ static bool by_mass_matrix(Tree *tree, Expr *q)
     return true;
 }
 
-// Entries that the mass matrix of the tree has; its factorisation grows like their number times the
-// depth, so it is not worth trying for deep trees.
+// Velocities one after the other on the longest way out. The mass matrix and its factors grow with
+// the square and the cube of that, so they are not worth trying for deep trees.
 static uint32_t deepest(const Tree *tree)
 {
     uint32_t most = 0;
-    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+    for (uint32_t i = 0; i < tree->link_count; i++) {
         uint32_t depth = 0;
-        for (uint32_t i = k; i != WORLD && depth <= 40; i = before(tree, i)) depth++;
+        for (uint32_t k = i; k != WORLD && depth <= DEEPEST_FOR_M; k = tree->links[k].parent)
+            depth += tree->links[k].velocity_count;
         if (depth > most) most = depth;
     }
     return most;
@@ -419,7 +422,7 @@ void tr_tree_forward(Tree *tree)
     const uint32_t n = tree->velocity_count;
     Expr *q = calloc(2 * (size_t)n + 1, sizeof *q), *other = q ? q + n : NULL;
     bool good = q && by_articulated_inertias(tree, q);
-    if (good && deepest(tree) <= 40) {
+    if (good && deepest(tree) <= DEEPEST_FOR_M) {
         good = by_mass_matrix(tree, other);
         if (good && !tree->graph->failed &&
             tr_system_operations(tree->system, other, n) < tr_system_operations(tree->system, q, n))

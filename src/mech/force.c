@@ -216,6 +216,11 @@ void tr_tree_roles(Tree *tree)
     for (uint32_t i = 0; i < roles->count && !has_failed(tree->err); i++) {
         const Role *role = &roles->at[i];
         Link *link = joint_called(tree, role->name.text);
+        if (link && link->role)
+            tr_fail(tree->err, TR_INVALID, role->name.place,
+                    "'%.*s' and '%.*s' are one joint, which has one role",
+                    TEXT(link->role->name.text), TEXT(role->name.text));
+        if (link) link->role = role;
         if (!link)
             refuse_joint(tree, role->name);
         else if (role->motion.count)

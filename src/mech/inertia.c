@@ -101,6 +101,21 @@ static void refuse_inertia(Tree *tree, const Link *link, const char *why)
             "no body can have the inertia of '%.*s': %s", TEXT(link->body->name.text), why);
 }
 
+// I_ij^2 <= I_ii I_jj for the moments that were given
+static void check_products(Tree *tree, const Link *link)
+{
+    const Inertia *I = &link->body->inertia;
+    const Value *pairs[3][3] = {
+        {&I->xx, &I->yy, &I->xy}, {&I->xx, &I->zz, &I->xz}, {&I->yy, &I->zz, &I->yz}};
+    for (int i = 0; i < 3 && !has_failed(tree->err); i++) {
+        if (!pairs[i][0]->given || !pairs[i][1]->given || !pairs[i][2]->given) continue;
+        double v[3];
+        for (int k = 0; k < 3; k++) v[k] = tr_tree_value(tree, tr_tree_formula(tree, *pairs[i][k]));
+        if (v[2] * v[2] > v[0] * v[1] * (1 + 1e-12))
+            refuse_inertia(tree, link, "a product of inertia is too large for its two moments");
+    }
+}
+
 // Moments that were given must not be negative; a full set must obey I1 <= I2 + I3.
 static void check_inertia(Tree *tree, const Link *link, Sym about_com)
 {
@@ -121,6 +136,7 @@ static void check_inertia(Tree *tree, const Link *link, Sym about_com)
     tr_tree_check_finite(tree, I->yz, "yz", about_com.yz);
     const bool full =
         (I->xx.given && I->yy.given && I->zz.given) || (I->axial.given && I->radial.given);
+    if (!full) check_products(tree, link);
     if (!full || has_failed(tree->err)) return;
     const Expr e[] = {about_com.xx, about_com.yy, about_com.zz,
                       about_com.xy, about_com.xz, about_com.yz};

@@ -18,7 +18,7 @@ typedef struct JointType {
     void (*make)(struct Tree *tree, struct Link *link);
 } JointType;
 
-typedef struct Coordinate { // a position and, for joints with one of their own, what drives it
+typedef struct Coordinate { // a position
     const char *name;
     Expr symbol;
 } Coordinate;
@@ -42,6 +42,7 @@ typedef struct Link {
     uint32_t parent;                   // a link, or WORLD
     uint32_t position, position_count; // into tree->positions
     uint32_t velocity, velocity_count; // into tree->velocities
+    const Role *role;                  // NULL while nothing is said of it
     bool has_children, is_base;
     Vec axis; // of a joint that has one: unit, in the parent's axes
     Mat turn;
@@ -113,6 +114,10 @@ Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what);
 
 void tr_tree_inertias(Tree *tree);
 bool tr_tree_is_symmetric(Tree *tree, const Link *link); // about its own joint's axis
+
+// ---- shape.c ---------------------------------------------------------------------------------
+
+void tr_tree_shapes(Tree *tree);
 
 // ---- force.c -------------------------------------------------------------------------------
 

@@ -197,6 +197,7 @@ static void approach(Conditions *c, double *y, double *kept)
     const size_t size = c->flow->size * sizeof *y;
     for (int i = 0; i < MAX_STEPS; i++) {
         const double far = distance(c, y + c->first);
+        if (far == 0) return;
         memcpy(kept, y, size);
         const bool moved = slide(c, y + c->first);
         if (moved && c->quaternions) tr_flow_project(c->flow, y);

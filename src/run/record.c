@@ -93,6 +93,9 @@ static bool write_variable(mat_t *mat, const Record *r, uint32_t column, double 
     snprintf(name, sizeof name, "%s", r->labels[column]);
     for (char *at = name; *at; at++)
         if (*at == '.') *at = '_';
+    matvar_t *taken = Mat_VarReadInfo(mat, name); // a.b and a_b are told apart by their column
+    if (taken) snprintf(name + (strlen(name) > 50 ? 50 : strlen(name)), 12, "_%u", column + 1);
+    Mat_VarFree(taken);
     for (uint32_t i = 0; i < r->count; i++) values[i] = r->rows[(size_t)i * r->columns + column];
     size_t size[2] = {r->count, 1};
     matvar_t *variable = Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, values, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `check`, `derive` and `eval` say about a system, in words or as JSON.
 #include "base/json.h"
-#include "run/flow.h"
+#include "run/method.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,28 +142,6 @@ char *tr_derive_text(System *s, bool json, tr_error *err)
     return finished(b, err);
 }
 
-char *tr_check_text(System *s, bool json, tr_error *err)
-{
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (json) return tr_derive_text(s, true, err);
-    if (!s || has_failed(err)) return NULL;
-    Flow *flow = tr_flow_new(s, err);
-    double *y = flow ? calloc(flow->size, sizeof *y) : NULL;
-    Buffer b = {0};
-    if (y && tr_assemble(flow, y, NULL, err)) {
-        const Facts f = find_facts(s, err);
-        tr_buffer_print(&b, "ok: %u bod%s, %u degree%s of freedom", s->body_count,
-                        s->body_count == 1 ? "y" : "ies", f.free, plural(f.free));
-        const uint32_t told = (f.base + f.passive + f.driven) - f.free;
-        if (told) tr_buffer_print(&b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
-        tr_buffer_print(&b, "; the initial state can be assembled\n");
-    }
-    free(y);
-    tr_flow_free(flow);
-    return finished(&b, err);
-}
-
 // ---- eval ----------------------------------------------------------------------------------
 
 typedef struct Instant {
@@ -193,6 +172,19 @@ static bool evaluate_accelerations(Instant *at, tr_error *err)
     return !has_failed(err);
 }
 
+// A mass matrix that is singular shows here, and so does a formula that has no value.
+static bool check_accelerations(const Instant *at, tr_error *err)
+{
+    for (uint32_t i = 0; i < at->velocities; i++)
+        if (!isfinite(at->vdot[i])) {
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the acceleration of '%s' is not finite at the start",
+                    at->flow->labels[at->positions + i]);
+            return false;
+        }
+    return true;
+}
+
 static bool take_instant(Instant *at, System *s, tr_error *err)
 {
     at->flow = tr_flow_new(s, err);
@@ -208,7 +200,7 @@ static bool take_instant(Instant *at, System *s, tr_error *err)
     }
     if (!tr_assemble(at->flow, at->y, at->solved, err)) return false;
     tr_flow_columns(at->flow, 0, at->y, at->columns);
-    return evaluate_accelerations(at, err);
+    return evaluate_accelerations(at, err) && check_accelerations(at, err);
 }
 
 static void release_instant(Instant *at)
@@ -322,6 +314,30 @@ bool tr_initial(System *s, double *inputs, tr_error *err)
     free(y);
     tr_flow_free(flow);
     return good;
+}
+
+// ---- check ---------------------------------------------------------------------------------
+
+// Sound: the method is one there is, the initial state assembles, and accelerates as it should.
+char *tr_check_text(System *s, bool json, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err)) return NULL;
+    Instant at = {0};
+    Buffer b = {0};
+    const bool sound =
+        (!s->plan.method || tr_method(s->plan.method, err)) && take_instant(&at, s, err);
+    release_instant(&at);
+    if (!sound) return NULL;
+    if (json) return tr_derive_text(s, true, err);
+    const Facts f = find_facts(s, err);
+    tr_buffer_print(&b, "ok: %u bod%s, %u degree%s of freedom", s->body_count,
+                    s->body_count == 1 ? "y" : "ies", f.free, plural(f.free));
+    const uint32_t told = (f.base + f.passive + f.driven) - f.free;
+    if (told) tr_buffer_print(&b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
+    tr_buffer_print(&b, "; the initial state can be assembled\n");
+    return finished(&b, err);
 }
 
 void tr_text_free(char *text) { free(text); }
