@@ -43,7 +43,7 @@ int main(void)
     tr_workspace *workspace = tr_workspace_new(program, &err);
     if (err.status) {
         fprintf(stderr, "column %d: %s\n", err.column, err.text);
-        return err.status;
+        return (int)err.status;
     }
 
     printf("kinetic energy    %s\n", tr_text(s, tr_formula(s, "kinetic", &err)));

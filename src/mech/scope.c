@@ -278,7 +278,7 @@ double tr_tree_value(Tree *tree, Expr x)
     if (!tr_grow((void **)&tree->value, &tree->value_capacity, g->count, sizeof *tree->value)) {
         tree->graph->failed = true;
         tr_fail_memory(tree->err);
-        return NAN;
+        return (double)NAN;
     }
     for (uint32_t id = tree->value_count; id < g->count; id++) {
         const Node *node = &g->nodes[id];
