@@ -76,6 +76,10 @@ static const char introduction[] =
     "velocities are those of the body's origin, in the body's axes. Of every body `B`, formulas\n"
     "know the origin in the world `B.x B.y B.z`, the rotation into world axes `B.R11` to `B.R33`\n"
     "(row, column), and the velocities `B.vx B.vy B.vz B.wx B.wy B.wz` in its own axes.\n"
+    "Where a joint has a coordinate or velocity of that name, the name means the joint's: with a\n"
+    "free or planar joint that has `at`, `turn` or a parent other than the world, `B.x` counts "
+    "from\n"
+    "there.\n"
     "\n"
     "Parameters, coordinates, inputs, functions and outputs share one set of names; a name with\n"
     "two meanings is an error. The arguments of a function are its own and may hide any name.\n"
@@ -94,6 +98,39 @@ static const char introduction[] =
     "is\n"
     "given on the command line (`--set`) wins over the case. When a parameter is set that is a\n"
     "formula of others, the formula is replaced, and what depends on it follows.\n";
+
+static const char use_and_results[] =
+    "\n"
+    "## What a formula may use\n"
+    "\n"
+    "| where | names |\n"
+    "|---|---|\n"
+    "| parameters, inputs, bodies, joints' places, axes and inertias, cases | parameters |\n"
+    "| `motion` of a role | parameters, inputs and `t` |\n"
+    "| `torque` of a role, forces, springs and dampers | all but accelerations |\n"
+    "| `outputs` | everything, accelerations too: `d(angle_rate)`, `d(d(angle))` |\n"
+    "\n"
+    "A function sees what its caller sees, and its arguments.\n"
+    "\n"
+    "Jumps and kinks in `t` alone (`if(t < 2, 0, 1)`, `max(0, t - 1)`) cost no accuracy: runs "
+    "stop\n"
+    "there and go on from the other side. A `motion` must not jump, nor its rate: that would take "
+    "an\n"
+    "infinite force. Jumps that depend on the state, as in dry friction, are not looked for and "
+    "make\n"
+    "runs slow: smooth them, as in `d(x)/sqrt(d(x)^2 + 1e-6)` for a sign.\n"
+    "\n"
+    "## Results\n"
+    "\n"
+    "`simulate` records `t`, all coordinates, all velocities, the outputs, `tau.` of driven "
+    "joints,\n"
+    "`energy.kinetic`, `energy.potential`, `energy.work` (what motors, dampers and forces put in "
+    "since\n"
+    "the start), `residual.position` and `residual.velocity`. In `.mat` files a point in a name "
+    "becomes\n"
+    "`_`. The `.json` file beside them is the certificate: the method, the work it took, "
+    "`energy_error`,\n"
+    "`position_error`, the largest `drift` of a step before it was mended, events and warnings.\n";
 
 static const struct {
     const char *kind, *title, *text;
@@ -228,7 +265,7 @@ static void print_formulas(void)
 
 int main(void)
 {
-    printf("%s", introduction);
+    printf("%s%s", introduction, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();
