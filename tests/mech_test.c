@@ -1640,9 +1640,50 @@ static void test_just_possible(void **state)
     }
 }
 
+// ---- size ----------------------------------------------------------------------------------
+
+// Operations of the bias c and of the accelerations of a chain of n bodies.
+static void count_chain(int n, size_t counts[2])
+{
+    Buffer text = {0};
+    tr_buffer_print(&text, "trundle: 1\nbodies:\n  b0: {joint: {type: free}, mass: 1, inertia: "
+                           "{xx: 1, yy: 1, zz: 1}}\n");
+    for (int i = 1; i < n; i++)
+        tr_buffer_print(
+            &text,
+            "  b%d: {parent: b%d, joint: {type: revolute, axis: \"%s\", at: \"0, 0, 1\"}, mass: 1,"
+            " com: \"0, 0, 0.5\", inertia: {xx: 1, yy: 1, zz: 0.1}}\n",
+            i, i - 1, i % 2 ? "1, 0, 0" : "0, 1, 0");
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text.at, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    assert_int_equal(err.status, TR_OK);
+    const Output *c = tr_system_output(system, text_of("c"));
+    const Output *vdot = tr_system_output(system, text_of("vdot"));
+    counts[0] = tr_system_operations(system, c->values, c->rows);
+    counts[1] = tr_system_operations(system, vdot->values, vdot->rows);
+    tr_system_free(system);
+    tr_model_free(model);
+    tr_buffer_free(&text);
+}
+
+static void test_operations_grow_linearly(void **state)
+{
+    (void)state;
+    size_t a[2], b[2], c[2];
+    count_chain(60, a);
+    count_chain(80, b);
+    count_chain(160, c);
+    for (int i = 0; i < 2; i++) {
+        assert_true(b[i] > a[i]);
+        assert_int_equal(c[i] - b[i], 4 * (b[i] - a[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations_grow_linearly),
         cmocka_unit_test(test_double_pendulum),
         cmocka_unit_test(test_double_pendulum_with_inertias),
         cmocka_unit_test(test_cart_pole),
