@@ -44,12 +44,12 @@ Record *tr_record_open(const char *path, const char *const *labels, uint32_t col
     }
     *r = (Record){
         .path = path, .labels = labels, .columns = columns, .is_mat = ends_with(path, ".mat")};
-    if (r->is_mat) return r;
     r->file = tr_file_create(path, err);
     if (!r->file) {
         free(r);
         return NULL;
     }
+    if (r->is_mat) return r;
     for (uint32_t i = 0; i < columns; i++) tr_buffer_print(&r->line, i ? ",%s" : "%s", labels[i]);
     write_line(r);
     return r;
@@ -104,36 +104,38 @@ static bool write_variable(mat_t *mat, const Record *r, uint32_t column, double 
     return good;
 }
 
-// matio wants a path of its own: written beside the target and renamed.
-static void write_mat(const Record *r, tr_error *err)
+// matio writes to paths only: to a temporary one, from where it goes the way of all results.
+static bool write_temporary(const Record *r, const char *path)
 {
-    Buffer temporary = {0};
-    tr_buffer_print(&temporary, "%s.%ld.tmp", r->path, (long)getpid());
     double *values = calloc((size_t)r->count + 1, sizeof *values);
     mat_t *mat =
-        temporary.failed || !values
-            ? NULL
-            : Mat_CreateVer(temporary.at, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5);
+        values ? Mat_CreateVer(path, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5) : NULL;
     bool good = mat != NULL;
     for (uint32_t i = 0; good && i < r->columns; i++) good = write_variable(mat, r, i, values);
     if (mat && Mat_Close(mat)) good = false;
-    if (good && rename(temporary.at, r->path) != 0) good = false;
-    if (!good) {
-        tr_fail(err, TR_IO, (Place){0}, "cannot write '%.200s': %s", r->path, strerror(errno));
-        if (temporary.at) remove(temporary.at);
-    }
     free(values);
-    tr_buffer_free(&temporary);
+    return good;
+}
+
+static void write_mat(const Record *r, tr_error *err)
+{
+    char path[] = "/tmp/trundle_mat_XXXXXX";
+    const int fd = mkstemp(path);
+    if (fd < 0 || !write_temporary(r, path))
+        tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s'", r->path);
+    size_t length = 0;
+    char *bytes = has_failed(err) ? NULL : tr_file_read(path, SIZE_MAX / 4, &length, err);
+    if (bytes) fwrite(bytes, 1, length, tr_file_stream(r->file));
+    free(bytes);
+    if (fd >= 0) close(fd), remove(path);
 }
 
 bool tr_record_close(Record *r, tr_error *err)
 {
     if (!r) return false;
     tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
-    if (r->is_mat)
-        write_mat(r, &own);
-    else
-        tr_file_commit(r->file, &own);
+    if (r->is_mat) write_mat(r, &own);
+    tr_file_commit(r->file, &own); // discards it after an error
     if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
     tr_buffer_free(&r->line);
     free(r->rows);

@@ -326,8 +326,10 @@ char *tr_check_text(System *s, bool json, tr_error *err)
     if (!s || has_failed(err)) return NULL;
     Instant at = {0};
     Buffer b = {0};
-    const bool sound =
-        (!s->plan.method || tr_method(s->plan.method, err)) && take_instant(&at, s, err);
+    tr_error why = {0};
+    if (s->plan.method && !tr_method(s->plan.method, &why))
+        tr_fail(err, TR_INVALID, (Place){0}, "%s", why.text);
+    const bool sound = !has_failed(err) && take_instant(&at, s, err);
     release_instant(&at);
     if (!sound) return NULL;
     if (json) return tr_derive_text(s, true, err);
