@@ -1063,6 +1063,30 @@ static void test_pulses(void **state)
     }
 }
 
+// Dense output: the same motion from far fewer steps.
+static void test_dense_output(void **state)
+{
+    (void)state;
+    tr_system *system = derived(
+        slider(", stiffness: 9", "roles: {x: {torque: 'if(t < 1, 0, 1)'}}\ninitial: {x: 1}"), NULL);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 5, o.every = 0.001;
+    tr_summary exact, dense;
+    Sheet a = simulated(system, o, &exact);
+    o.dense = true;
+    Sheet b = simulated(system, o, &dense);
+    assert_int_equal(a.rows, b.rows);
+    for (size_t i = 0; i < a.rows; i++) {
+        assert_true(at(&a, i, "t") == at(&b, i, "t"));
+        assert_close(at(&b, i, "x"), at(&a, i, "x"), 1e-9);
+        assert_close(at(&b, i, "x_rate"), at(&a, i, "x_rate"), 1e-8);
+    }
+    assert_true(dense.steps < exact.steps / 5);
+    free_sheet(&a);
+    free_sheet(&b);
+    tr_system_free(system);
+}
+
 // Nothing is free to move: what is left to integrate is the work, a function of t alone.
 static void test_work_of_a_motion(void **state)
 {
@@ -1266,6 +1290,7 @@ int main(void)
         cmocka_unit_test(test_blow_up),
         cmocka_unit_test(test_jumps_in_time),
         cmocka_unit_test(test_pulses),
+        cmocka_unit_test(test_dense_output),
         cmocka_unit_test(test_work_of_a_motion),
         cmocka_unit_test(test_initial_state_from_c),
         cmocka_unit_test(test_trial_steps_off_the_path),

@@ -236,6 +236,7 @@ typedef struct tr_simulate_options {
     const char *method; // erk, rk4, pece, lie, euler
     double step;        // of methods with a fixed step [s]
     double rtol, atol;  // of adaptive methods
+    bool dense;         // adaptive methods: interpolate rows instead of stopping at each
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
     // Called now and then with the time reached; false stops the run, which is then interrupted.
     bool (*progress)(void *owner, double t, double end);

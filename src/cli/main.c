@@ -31,7 +31,8 @@ static const char simulate_options[] =
     "  --end T --every DT   rows at 0, DT, ..., T [s]\n"
     "  --method NAME        erk (adaptive), rk4, pece, lie, euler\n"
     "  --step H             of methods with a fixed step [s]\n"
-    "  --rtol R --atol A    tolerances of adaptive methods\n";
+    "  --rtol R --atol A    tolerances of adaptive methods\n"
+    "  --dense              interpolate rows instead of stopping at each\n";
 
 // ---- help ----------------------------------------------------------------------------------
 
@@ -85,6 +86,7 @@ static const Option known[] = {
     {"--step", offsetof(Options, step), TEXT, true},
     {"--rtol", offsetof(Options, rtol), TEXT, true},
     {"--atol", offsetof(Options, atol), TEXT, true},
+    {"--dense", offsetof(Options, dense), FLAG, true},
 };
 enum { OPTION_COUNT = sizeof known / sizeof *known };
 

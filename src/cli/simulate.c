@@ -70,6 +70,7 @@ static bool take_options(const Options *options, tr_simulate_options *o)
 {
     o->output = options->output ? options->output : "-";
     if (options->method) o->method = options->method;
+    o->dense = options->dense;
     return take_number("--end", options->end, &o->end) &&
            take_number("--every", options->every, &o->every) &&
            take_number("--step", options->step, &o->step) &&

@@ -122,7 +122,7 @@ bool tr_advance_erk(Mover *m, double until, tr_error *err)
     }
     Solver *solver = m->solver;
     long steps = 0, failures = 0;
-    ERKStepSetStopTime(solver->arkode, until);
+    ERKStepSetStopTime(solver->arkode, m->dense ? m->limit : until);
     const int status = ERKStepEvolve(solver->arkode, until, solver->y, &m->t, ARK_NORMAL);
     ERKStepGetNumSteps(solver->arkode, &steps);
     ERKStepGetNumErrTestFails(solver->arkode, &failures);
@@ -130,6 +130,7 @@ bool tr_advance_erk(Mover *m, double until, tr_error *err)
     m->failed_steps += (size_t)(failures - solver->failures);
     solver->steps = steps, solver->failures = failures;
     if (status >= 0) solver->trouble = false;
+    if (status >= 0 && m->dense) tr_flow_project(m->flow, m->y); // what was interpolated
     if (status < 0 && !m->stopped) complain(m, status, err);
     return status >= 0 && !m->stopped;
 }

@@ -22,6 +22,8 @@ struct Mover {
     double *y;         // and room for one more, see erk.c
     double step;       // the largest, of methods with a fixed step [s]
     double rtol, atol; // of adaptive ones
+    bool dense;        // they may step past rows and interpolate, but not past `limit`
+    double limit;
     size_t steps, failed_steps;
     double drift; // the furthest that a step left the quaternions' unit sphere
     bool (*progress)(void *owner, double t, double end); // false stops; may be NULL

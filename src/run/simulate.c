@@ -233,6 +233,7 @@ static void pass_event(Run *run, uint32_t k)
     run->flow->earliest = k ? e->at[k - 1] : -(double)INFINITY;
     run->flow->latest = k < e->count ? nextafter(e->at[k], -(double)INFINITY) : (double)INFINITY;
     run->next_event = k;
+    run->mover->limit = k < e->count ? e->at[k] : run->mover->end;
     run->mover->history = 0;
     tr_erk_free(run->mover);
 }
@@ -303,6 +304,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     if (y && tr_assemble(run.flow, y, NULL, err) && name_columns(&run, err))
         run.mover = tr_mover_new(method, run.flow, y, err);
     if (run.mover) {
+        run.mover->dense = o.dense;
         run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
         run.mover->progress = o.progress, run.mover->owner = o.owner, run.mover->end = o.end;
         if (o.output) run.record = tr_record_open(o.output, run.labels, run.columns, err);
