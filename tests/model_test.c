@@ -198,14 +198,19 @@ static void test_rows(void **state)
         rows++;                                                                  \
     } while (0);
     size_t rows = 0, wanted = 0;
-#define MODEL(key, ...)   CHECK(ModelFields, tr_kind_model(), key)
-#define BODY(key, ...)    CHECK(Body, tr_kind_of(TYPE_BODIES), key)
-#define JOINT(key, ...)   CHECK(Joint, tr_kind_of(TYPE_JOINT), key)
-#define INERTIA(key, ...) CHECK(Inertia, tr_kind_of(TYPE_INERTIA), key)
-#define SHAPE(key, ...)   CHECK(Shape, tr_kind_of(TYPE_SHAPES), key)
-#define FORCE(key, ...)   CHECK(Force, tr_kind_of(TYPE_FORCES), key)
-#define ROLE(key, ...)    CHECK(Role, tr_kind_of(TYPE_ROLES), key)
-#define CASE(key, ...)    CHECK(Case, tr_kind_of(TYPE_CASES), key)
+#define MODEL(key, ...)      CHECK(ModelFields, tr_kind_model(), key)
+#define BODY(key, ...)       CHECK(Body, tr_kind_of(TYPE_BODIES), key)
+#define JOINT(key, ...)      CHECK(Joint, tr_kind_of(TYPE_JOINT), key)
+#define INERTIA(key, ...)    CHECK(Inertia, tr_kind_of(TYPE_INERTIA), key)
+#define SHAPE(key, ...)      CHECK(Shape, tr_kind_of(TYPE_SHAPES), key)
+#define FORCE(key, ...)      CHECK(Force, tr_kind_of(TYPE_FORCES), key)
+#define CONTACT(key, ...)    CHECK(Contact, tr_kind_of(TYPE_CONTACTS), key)
+#define LOOP(key, ...)       CHECK(Loop, tr_kind_of(TYPE_LOOPS), key)
+#define COUPLING(key, ...)   CHECK(Coupling, tr_kind_of(TYPE_COUPLINGS), key)
+#define CONSTRAINT(key, ...) CHECK(Constraint, tr_kind_of(TYPE_CONSTRAINTS), key)
+#define REACTIONS(key, ...)  CHECK(Reactions, tr_kind_of(TYPE_REACTIONS), key)
+#define ROLE(key, ...)       CHECK(Role, tr_kind_of(TYPE_ROLES), key)
+#define CASE(key, ...)       CHECK(Case, tr_kind_of(TYPE_CASES), key)
 #include "model/field.def"
     for (size_t i = 0; i < tr_kind_count; i++) wanted += tr_kinds[i].field_count;
     assert_int_equal(rows, wanted);

@@ -82,6 +82,8 @@ typedef enum tr_kind {
     TR_VELOCITY,  // v: likewise, once accelerations are known
     TR_INPUT,     // u: constant along the motion unless a rate is given
     TR_PARAMETER, // constant
+    TR_SPEED,     // w: a formula of velocities that the model describes its motion by
+    TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err);
@@ -122,7 +124,10 @@ void tr_output(tr_system *system, const char *name, const tr_expr *values, size_
 // The outputs there are, with their sizes; rows and columns may be NULL. Those of a derived model
 // are M c Q (the free dynamics M v' + c = Q), vdot (the accelerations, as the roles have them),
 // kinetic, potential, power, and more. Rows of the first four follow the TR_VELOCITY inputs in
-// order.
+// order. A constrained model, M v' + c = Q + G^T lambda with G v + g = 0, also has G, g, gamma (the
+// rates of G v + g while v stays) and phi (the positions that stay zero); once it is reduced, H J k
+// h with v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext J_int, momentum (H^T M v),
+// lambda and tau.
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 
@@ -225,6 +230,11 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
 // their formulas.
 bool tr_initial(tr_system *system, double *inputs, tr_error *err);
 
+// Solves the constraints of a derived model at its initial state for as many velocities as they
+// determine: from then on programs take the others and know vdot, lambda and tau. The calls below
+// do this by themselves; without constraints there is nothing to do.
+bool tr_reduce_system(tr_system *system, tr_error *err);
+
 // What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free.
 char *tr_check_text(tr_system *system, bool json, tr_error *err);
 char *tr_derive_text(tr_system *system, bool json, tr_error *err);
@@ -249,7 +259,10 @@ typedef struct tr_summary {
     size_t rows, steps, failed_steps, evaluations;
     double energy_error;   // worst |E - E0 - work|, relative to the largest kinetic energy or work
     double position_error; // worst residual of the positions at a row
-    double seconds;        // it took
+    double velocity_error; // and of the velocities
+    double kkt_error; // worst difference to accelerations found without reduction, relative; 0 when
+                      // there are no constraints
+    double seconds;   // it took
     bool interrupted;
 } tr_summary;
 

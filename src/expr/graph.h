@@ -100,6 +100,7 @@ static inline Expr raise_to(Expr a, Expr b) { return tr_build(OP_RAISE, a, b, a)
 static inline Expr less(Expr a, Expr b) { return tr_build(OP_LESS, a, b, a); }
 static inline Expr choose(Expr c, Expr a, Expr b) { return tr_build(OP_SELECT, c, a, b); }
 static inline Expr e_sqrt(Expr a) { return tr_build(OP_SQRT, a, a, a); }
+static inline Expr e_abs(Expr a) { return tr_build(OP_ABS, a, a, a); }
 static inline Expr e_sin(Expr a) { return tr_build(OP_SIN, a, a, a); }
 static inline Expr e_cos(Expr a) { return tr_build(OP_COS, a, a, a); }
 static inline Expr square(Expr a) { return mul(a, a); }

@@ -194,6 +194,7 @@ void tr_system_free(System *system)
     free(system->outputs);
     free(system->names);
     free(system->quaternions);
+    free(system->rows);
     tr_hash_free(&system->name_hash);
     free(system);
 }
@@ -353,6 +354,33 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     for (size_t i = 0; i < rows * columns; i++) kept[i] = values[i];
     system->outputs[system->output_count++] = (Output){
         .name = kept_name, .rows = (uint32_t)rows, .columns = (uint32_t)columns, .values = kept};
+}
+
+void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,
+                   size_t columns, tr_error *err)
+{
+    const Output *old = tr_system_output(system, text_of(name));
+    if (!old) {
+        tr_output(system, name, values, rows, columns, err);
+        return;
+    }
+    Expr *kept = tr_arena_alloc(&system->graph->arena, rows * columns, sizeof *kept);
+    if (!kept) tr_fail_memory(err);
+    for (size_t i = 0; kept && i < rows * columns; i++) kept[i] = values[i];
+    Output *place = &system->outputs[old - system->outputs];
+    if (kept)
+        place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
+}
+
+uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        if (system->inputs[i].kind != kind) continue;
+        if (list) list[count] = i;
+        count++;
+    }
+    return count;
 }
 
 size_t tr_output_count(const System *system) { return system ? system->output_count : 0; }

@@ -14,10 +14,13 @@ typedef struct Input {
     tr_kind kind;
     Expr symbol;
     Expr rate;       // id 0: not known (yet)
-    Expr definition; // of t and other inputs, for one that is driven; else id 0. Programs use it
+    Expr definition; // of other inputs, for one that is driven, dependent or solved; else id 0.
+                     // Programs use it
+    Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
     double value;    // where programs fix it
     bool is_base;    // a velocity of a base
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
+    bool preferred;  // a velocity that the model wants to be independent
     uint8_t drive;   // of a velocity: what drives it, see Drive
 } Input;
 
@@ -28,6 +31,23 @@ typedef struct Output {
     const char *label;        // of the column it is recorded under; NULL when it is not recorded
     const char *const *notes; // what each row is about, for messages; may be NULL
 } Output;
+
+// A constraint on the velocities, G v + g = 0 [B 2]; or the formula N v + n of a speed that the
+// model describes its motion by [B Remark 4].
+typedef struct Row {
+    const char *name;   // "front.lateral"
+    const Expr *slopes; // G, by velocity
+    Expr rest;          // g
+    Expr rate;          // G v + g
+    Expr bias;          // G' v + g': its time derivative while velocities stay the same
+    Expr position;      // phi, whose rate it is; id 0 when there is none
+    Expr symbol;        // its reaction lambda, or the speed itself
+    double unit;        // the model's length where the reaction is a moment, else 1 [m]
+    Expr weight;        // of the reaction in the norm that is least
+    Expr tension;       // the reaction as the model gives it; id 0 when it does not
+    bool leads;         // bears all it can
+    bool is_speed;
+} Row;
 
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
@@ -52,6 +72,8 @@ struct tr_system {
         uint32_t position, velocity;
     } * quaternions;
     uint32_t quaternion_count, quaternion_capacity;
+    Row *rows; // those of speeds come last
+    uint32_t row_count, row_capacity;
     uint32_t body_count;
     struct Plan { // what the case says about running
         double end, every, step;
@@ -72,6 +94,13 @@ Input *tr_system_input(const System *system, Expr symbol);
 // Defines a name for formulas; its text is kept. An error when it is taken.
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err);
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err);
+
+// Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
+uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
+
+// An output in place of the one that has this name, if there is one.
+void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,
+                   size_t columns, tr_error *err);
 
 // An output that is recorded under a label of its own.
 void tr_system_column(System *system, const char *name, const char *label, Expr value,

@@ -263,7 +263,7 @@ static void make_free_dynamics(Tree *tree)
     tr_output(tree->system, "Q", Q, n, 1, tree->err);
     for (uint32_t k = 0; k < n; k++) Q[k] = tree->velocities[k].acceleration;
     tr_output(tree->system, "vdot", Q, n, 1, tree->err);
-    if (n <= MOST_VELOCITIES_FOR_M) {
+    if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
         const Matrix M = tr_tree_mass_matrix(tree);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);
     }
@@ -283,6 +283,10 @@ static Expr input_power(Tree *tree)
         stored = add(stored, tr_joint_potential(tree, &tree->links[i]));
     }
     tr_system_rates(tree->system, &stored, 1, &stored, tree->err);
+    for (uint32_t i = 0; i < tree->system->row_count; i++) { // lambda . G v = -lambda . g
+        const Row *row = &tree->system->rows[i];
+        if (!row->is_speed) P = sub(P, mul(row->symbol, row->rest));
+    }
     return add(P, stored);
 }
 
@@ -312,6 +316,11 @@ static void make_columns(Tree *tree)
         if (tree->velocities[k].drive == DRIVE_NONE) continue;
         snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
         tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
+    }
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].is_speed) continue;
+        snprintf(name, sizeof name, "lambda.%s", s->rows[i].name);
+        tr_system_column(s, name, name, s->rows[i].symbol, tree->err);
     }
     const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
                power = input_power(tree);
@@ -362,6 +371,64 @@ static void make_plan(Tree *tree)
     tree->system->title = tr_arena_text(&tree->graph->arena, title.at, title.length);
 }
 
+// ---- constraints ---------------------------------------------------------------------------
+
+static Expr solved_symbol(Tree *tree, const char *prefix, const char *of)
+{
+    char name[600];
+    snprintf(name, sizeof name, "%s%s", prefix, of);
+    return tr_input(tree->system, name, TR_SOLVED, 0, tree->err);
+}
+
+// Accelerations and motor forces of a constrained system are found by `reduce`: here they are
+// symbols.
+static void leave_to_reduction(Tree *tree)
+{
+    tr_tree_reactions(tree);
+    for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
+        Velocity *w = &tree->velocities[k];
+        if (w->drive == DRIVE_MOTION) {
+            w->tau = solved_symbol(tree, "tau.", w->joint);
+            Input *input = tr_system_input(tree->system, w->symbol);
+            if (input) input->motor = w->tau;
+        } else {
+            w->tau = w->torque;
+            w->acceleration = solved_symbol(tree, "vdot.", w->name);
+        }
+    }
+    for (uint32_t i = 0; i < tree->system->row_count && !has_failed(tree->err); i++) {
+        const Row row = tree->system->rows[i];
+        if (!row.is_speed) continue;
+        const char *name = tr_system_input(tree->system, row.symbol)->name;
+        const Expr rate = solved_symbol(tree, "vdot.", name);
+        tr_rate_set(tree->system, row.symbol, rate, tree->err);
+    }
+}
+
+// G, g, gamma and phi as outputs, for the constraints alone
+static void make_rows(Tree *tree)
+{
+    const System *s = tree->system;
+    const uint32_t n = tree->velocity_count;
+    uint32_t m = 0, holonomic = 0;
+    while (m < s->row_count && !s->rows[m].is_speed) m++;
+    if (!m) return;
+    Matrix G = tr_matrix(tree->graph, m, n), rest = tr_matrix(tree->graph, m, 1),
+           bias = tr_matrix(tree->graph, m, 1), phi = tr_matrix(tree->graph, m, 1);
+    for (uint32_t i = 0; i < m; i++) {
+        const Row *row = &s->rows[i];
+        for (uint32_t k = 0; k < n && row->slopes; k++) set(G, i, k, row->slopes[k]);
+        set(rest, i, 0, row->rest);
+        set(bias, i, 0, row->bias);
+        if (row->position.id) set(phi, holonomic++, 0, row->position);
+    }
+    if (tree->graph->failed) return;
+    tr_output(tree->system, "G", G.entries, m, n, tree->err);
+    tr_output(tree->system, "g", rest.entries, m, 1, tree->err);
+    tr_output(tree->system, "gamma", bias.entries, m, 1, tree->err);
+    if (holonomic) tr_output(tree->system, "phi", phi.entries, holonomic, 1, tree->err);
+}
+
 // ---- all of it -----------------------------------------------------------------------------
 
 static bool make_tree(Tree *tree)
@@ -390,13 +457,20 @@ static void build(Tree *tree)
     tree->constants_only = false;
     if (has_failed(tree->err)) return;
     tr_tree_velocities(tree);
+    tr_tree_rows(tree);
+    if (has_failed(tree->err)) return;
     tr_tree_check_names(tree);
     tr_tree_roles(tree);
     tr_tree_hold(tree);
     if (!has_failed(tree->err)) tr_tree_forces(tree);
     if (has_failed(tree->err)) return;
-    check_masses(tree);
-    tr_tree_forward(tree);
+    if (tree->system->row_count)
+        leave_to_reduction(tree);
+    else {
+        check_masses(tree);
+        tr_tree_forward(tree);
+    }
+    if (has_failed(tree->err)) return;
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         const Velocity *w = &tree->velocities[k];
         tr_rate_set(tree->system, w->symbol, w->acceleration, tree->err);
@@ -404,6 +478,7 @@ static void build(Tree *tree)
         if (input) input->drive = (uint8_t)w->drive;
     }
     make_free_dynamics(tree);
+    make_rows(tree);
     make_columns(tree);
     set_guesses(tree);
     make_initial(tree);

@@ -104,16 +104,6 @@ static Expr rate_of(Tree *tree, Expr x)
     return rate;
 }
 
-// A motion is a formula of t, parameters and inputs: anything else moves by itself.
-static void check_motion(Tree *tree, Value value, Expr x)
-{
-    const Input *input = tr_tree_uses(tree, x, TR_POSITION);
-    if (!input) input = tr_tree_uses(tree, x, TR_VELOCITY);
-    if (input)
-        tr_fail(tree->err, TR_INVALID, value.place,
-                "a motion is a formula of t, but this one uses '%s'", input->name);
-}
-
 static void prescribe(Tree *tree, Velocity *w, Expr rate)
 {
     w->drive = DRIVE_MOTION;
@@ -126,7 +116,7 @@ static void move_single(Tree *tree, Link *link, const Role *role)
     const Value value = role->motion.at[0].value;
     const Expr x = tr_tree_formula(tree, value);
     if (has_failed(tree->err)) return;
-    check_motion(tree, value, x);
+    tr_tree_check_time_only(tree, value, x, "a motion");
     define(tree, tree->positions[link->position].symbol, x);
     prescribe(tree, &tree->velocities[link->velocity], rate_of(tree, x));
 }
@@ -177,7 +167,7 @@ static void move_several(Tree *tree, Link *link, const Role *role)
         if (has_failed(tree->err)) return;
         x[k] = tr_tree_formula(tree, pair->value);
         if (has_failed(tree->err)) return;
-        check_motion(tree, pair->value, x[k]);
+        tr_tree_check_time_only(tree, pair->value, x[k], "a motion");
     }
     if (n >= 4) { // made a unit quaternion
         Expr square_length = zero(g);
@@ -343,19 +333,6 @@ static void make_springs(Tree *tree)
 
 // ---- forces on bodies ----------------------------------------------------------------------
 
-static uint32_t body_called(Tree *tree, Value name)
-{
-    const uint32_t i = tr_tree_find(tree, name.text);
-    if (i != WORLD || text_is(name.text, "world")) return i;
-    Suggestion nearest = {.wanted = name.text};
-    for (uint32_t k = 0; k < tree->link_count; k++)
-        tr_suggest(&nearest, tree->links[k].body->name.text);
-    char hint[TR_HINT_SIZE];
-    tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
-            tr_hint(&nearest, hint));
-    return WORLD;
-}
-
 // A force and a torque at a point of the world, both in world axes, on a link
 static void apply_at(Tree *tree, uint32_t i, Vec point, Vec F, Vec N)
 {
@@ -386,8 +363,8 @@ static void make_force(Tree *tree, const Force *force)
         tr_fail(tree->err, TR_INVALID, force->axes.place,
                 "axes are those of the body or of the world, not of '%.*s'",
                 TEXT(force->axes.text));
-    const uint32_t i = has_failed(tree->err) ? WORLD : body_called(tree, force->body);
-    const uint32_t reaction = has_failed(tree->err) ? WORLD : body_called(tree, force->reaction);
+    const uint32_t i = has_failed(tree->err) ? WORLD : tr_tree_body(tree, force->body);
+    const uint32_t reaction = has_failed(tree->err) ? WORLD : tr_tree_body(tree, force->reaction);
     if (!has_failed(tree->err) && i == WORLD)
         tr_fail(tree->err, TR_INVALID, force->body.place,
                 "a force acts on a body, not on the world");

@@ -104,6 +104,19 @@ uint32_t tr_tree_find(const Tree *tree, Text body)
     return WORLD;
 }
 
+uint32_t tr_tree_body(Tree *tree, Value name)
+{
+    const uint32_t i = tr_tree_find(tree, name.text);
+    if (i != WORLD || text_is(name.text, "world")) return i;
+    Suggestion nearest = {.wanted = name.text};
+    for (uint32_t k = 0; k < tree->link_count; k++)
+        tr_suggest(&nearest, tree->links[k].body->name.text);
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
+            tr_hint(&nearest, hint));
+    return WORLD;
+}
+
 Pose tr_tree_world(Tree *tree, uint32_t i)
 {
     if (i == WORLD) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
@@ -319,6 +332,16 @@ const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind)
         }
     tr_reach_free(&reach);
     return found;
+}
+
+void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what)
+{
+    const Input *input = tr_tree_uses(tree, x, TR_POSITION);
+    if (!input) input = tr_tree_uses(tree, x, TR_VELOCITY);
+    if (!input) input = tr_tree_uses(tree, x, TR_SOLVED);
+    if (input)
+        tr_fail(tree->err, TR_INVALID, value.place, "%s is a formula of t, but this one uses '%s'",
+                what, input->name);
 }
 
 // ---- what comes first ----------------------------------------------------------------------

@@ -73,6 +73,7 @@ typedef struct Tree {
     Velocity *velocities;
     uint32_t velocity_count;
     Vec gravity;
+    double length; // the longest arm in the model [m]
     Expr t;
     int *parameter_state; // by parameter: see scope.c
     int parameter_depth;
@@ -100,7 +101,10 @@ void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 void tr_tree_check_names(Tree *tree);
 // An input of this kind that the expression uses, or NULL.
 const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind);
+// Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
+void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
 uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
+uint32_t tr_tree_body(Tree *tree, Value name);      // the same; an error when it is not there
 Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
 // ---- joint.c -------------------------------------------------------------------------------
@@ -126,6 +130,16 @@ void tr_tree_hold(Tree *tree); // the joints that the case holds
 Expr tr_joint_potential(Tree *tree, const Link *link);
 void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
 Expr tr_tree_potential(Tree *tree);
+
+// ---- row.c, contact.c ----------------------------------------------------------------------
+
+void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
+void tr_tree_contacts(Tree *tree);
+// A row of an element, called "element.part". `position` is what it is the rate of: the failed
+// expression when there is nothing such. It is dropped when it holds whatever happens.
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
+                 bool moment);
+void tr_tree_reactions(Tree *tree); // which are meant where they are not unique
 
 // ---- dynamics.c ----------------------------------------------------------------------------
 

@@ -29,6 +29,26 @@ FIELDS_OF(Force) = {
 #define FORCE(...) ROW_OF(Force, __VA_ARGS__)
 #include "model/field.def"
 };
+FIELDS_OF(Contact) = {
+#define CONTACT(...) ROW_OF(Contact, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Loop) = {
+#define LOOP(...) ROW_OF(Loop, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Coupling) = {
+#define COUPLING(...) ROW_OF(Coupling, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Constraint) = {
+#define CONSTRAINT(...) ROW_OF(Constraint, __VA_ARGS__)
+#include "model/field.def"
+};
+FIELDS_OF(Reactions) = {
+#define REACTIONS(...) ROW_OF(Reactions, __VA_ARGS__)
+#include "model/field.def"
+};
 FIELDS_OF(Role) = {
 #define ROLE(...) ROW_OF(Role, __VA_ARGS__)
 #include "model/field.def"
@@ -49,9 +69,17 @@ FIELDS_OF(ModelFields) = {
 
 const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
-    KIND_ROW("bodies", Body, TYPE_BODIES, true),       KIND_ROW("joint", Joint, TYPE_JOINT, false),
-    KIND_ROW("inertia", Inertia, TYPE_INERTIA, false), KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
-    KIND_ROW("forces", Force, TYPE_FORCES, true),      KIND_ROW("roles", Role, TYPE_ROLES, true),
+    KIND_ROW("bodies", Body, TYPE_BODIES, true),
+    KIND_ROW("joint", Joint, TYPE_JOINT, false),
+    KIND_ROW("inertia", Inertia, TYPE_INERTIA, false),
+    KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
+    KIND_ROW("contacts", Contact, TYPE_CONTACTS, true),
+    KIND_ROW("loops", Loop, TYPE_LOOPS, true),
+    KIND_ROW("couplings", Coupling, TYPE_COUPLINGS, true),
+    KIND_ROW("constraints", Constraint, TYPE_CONSTRAINTS, true),
+    KIND_ROW("reactions", Reactions, TYPE_REACTIONS, false),
+    KIND_ROW("forces", Force, TYPE_FORCES, true),
+    KIND_ROW("roles", Role, TYPE_ROLES, true),
     KIND_ROW("cases", Case, TYPE_CASES, true),
 };
 const size_t tr_kind_count = sizeof tr_kinds / sizeof *tr_kinds;

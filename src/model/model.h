@@ -29,22 +29,27 @@ typedef struct Pair {
 typedef LIST_OF(Value) Values;
 typedef LIST_OF(Pair) Pairs;
 
-#define MEMBER_FORMULA Value
-#define MEMBER_VECTOR  Value
-#define MEMBER_NUMBERS Value
-#define MEMBER_WORD    Value
-#define MEMBER_FLAG    Value
-#define MEMBER_TEXT    Value
-#define MEMBER_LIST    Values
-#define MEMBER_PAIRS   Pairs
-#define MEMBER_PARTS   Pairs // one formula alone has an empty key
-#define MEMBER_JOINT   Joint
-#define MEMBER_INERTIA Inertia
-#define MEMBER_BODIES  Bodies
-#define MEMBER_FORCES  Forces
-#define MEMBER_ROLES   Roles
-#define MEMBER_CASES   Cases
-#define MEMBER_SHAPES  Shapes
+#define MEMBER_FORMULA     Value
+#define MEMBER_VECTOR      Value
+#define MEMBER_NUMBERS     Value
+#define MEMBER_WORD        Value
+#define MEMBER_FLAG        Value
+#define MEMBER_TEXT        Value
+#define MEMBER_LIST        Values
+#define MEMBER_PAIRS       Pairs
+#define MEMBER_PARTS       Pairs // one formula alone has an empty key
+#define MEMBER_JOINT       Joint
+#define MEMBER_INERTIA     Inertia
+#define MEMBER_BODIES      Bodies
+#define MEMBER_FORCES      Forces
+#define MEMBER_ROLES       Roles
+#define MEMBER_CASES       Cases
+#define MEMBER_SHAPES      Shapes
+#define MEMBER_CONTACTS    Contacts
+#define MEMBER_LOOPS       Loops
+#define MEMBER_COUPLINGS   Couplings
+#define MEMBER_CONSTRAINTS Constraints
+#define MEMBER_REACTIONS   Reactions
 
 #define ROW(key, type, ...) MEMBER_##type key;
 
@@ -81,6 +86,40 @@ typedef struct Force {
 #include "model/field.def"
 } Force;
 typedef LIST_OF(Force) Forces;
+
+typedef struct Contact {
+    Value name;
+#define CONTACT ROW
+#include "model/field.def"
+} Contact;
+typedef LIST_OF(Contact) Contacts;
+
+typedef struct Loop {
+    Value name;
+#define LOOP ROW
+#include "model/field.def"
+} Loop;
+typedef LIST_OF(Loop) Loops;
+
+typedef struct Coupling {
+    Value name;
+#define COUPLING ROW
+#include "model/field.def"
+} Coupling;
+typedef LIST_OF(Coupling) Couplings;
+
+typedef struct Constraint {
+    Value name;
+#define CONSTRAINT ROW
+#include "model/field.def"
+} Constraint;
+typedef LIST_OF(Constraint) Constraints;
+
+typedef struct Reactions {
+    Value name;
+#define REACTIONS ROW
+#include "model/field.def"
+} Reactions;
 
 typedef struct Role {
     Value name;
@@ -128,6 +167,11 @@ typedef enum FieldType {
     TYPE_ROLES,
     TYPE_CASES,
     TYPE_SHAPES,
+    TYPE_CONTACTS,
+    TYPE_LOOPS,
+    TYPE_COUPLINGS,
+    TYPE_CONSTRAINTS,
+    TYPE_REACTIONS,
 } FieldType;
 
 typedef struct Field {

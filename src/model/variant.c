@@ -98,17 +98,33 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
     return false;
 }
 
+// What a case may do without: all that other things do not hang from.
+static const FieldType elements[] = {TYPE_FORCES, TYPE_CONTACTS, TYPE_LOOPS, TYPE_COUPLINGS,
+                                     TYPE_CONSTRAINTS};
+
+// Takes the thing called `name` out of a list of its kind.
+static bool take_out(const Kind *kind, void *list, Text name, Suggestion *nearest)
+{
+    Values *any = list; // the layout is shared
+    char *at = (char *)any->at;
+    for (uint32_t i = 0; i < any->count; i++, at += kind->size) {
+        tr_suggest(nearest, ((const Value *)(const void *)at)->text);
+        if (!text_equal(((const Value *)(const void *)at)->text, name)) continue;
+        memmove(at, at + kind->size, (any->count - i - 1) * kind->size);
+        any->count--;
+        return true;
+    }
+    return false;
+}
+
 static bool leave_out(Model *model, Value name, tr_error *err)
 {
-    Forces *forces = &model->fields.forces;
     Suggestion nearest = {.wanted = name.text};
     char hint[TR_HINT_SIZE];
-    for (uint32_t i = 0; i < forces->count; i++) {
-        tr_suggest(&nearest, forces->at[i].name.text);
-        if (!text_equal(forces->at[i].name.text, name.text)) continue;
-        memmove(&forces->at[i], &forces->at[i + 1], (forces->count - i - 1) * sizeof *forces->at);
-        forces->count--;
-        return true;
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        const Kind *kind = tr_kind_of(elements[i]);
+        void *list = (char *)&model->fields + field_called(kind->title)->offset;
+        if (take_out(kind, list, name.text, &nearest)) return true;
     }
     tr_fail(err, TR_INVALID, name.place, "there is no element '%.*s' to leave out%s",
             TEXT(name.text), tr_hint(&nearest, hint));
@@ -132,6 +148,7 @@ static bool apply_case(Model *model, const Case *c, tr_error *err)
         if (!set_value(model, &c->set.at[i], TR_INVALID, err)) return false;
     for (uint32_t i = 0; i < c->without.count; i++)
         if (!leave_out(model, c->without.at[i], err)) return false;
+    if (c->reactions.name.given) f->reactions = c->reactions;
     return merge(model, "initial", &f->initial, &c->initial, err) &&
            merge(model, "guess", &f->guess, &c->guess, err) && set_roles(model, &c->roles, err);
 }

@@ -306,7 +306,20 @@ static bool stands_for(const Input *input, bool fixing, Graph *graph, Expr *mean
     return *meaning = input->definition, true;
 }
 
-// Driven inputs give way to their definitions, or parameters to their values.
+static bool uses_defined(const System *system, Compiler *c)
+{
+    Reach reach;
+    bool found = false;
+    if (!tr_reach(c->graph, c->wanted, c->wanted_count, &reach)) c->failed = true;
+    for (uint32_t k = 0; !c->failed && k < reach.count && !found; k++) {
+        const Input *input = tr_system_input(system, expr_at(c->graph, reach.ids[k]));
+        found = input && input->definition.id;
+    }
+    tr_reach_free(&reach);
+    return found;
+}
+
+// Inputs give way to their definitions, or parameters to their values.
 static void replace_inputs(const System *system, Compiler *c, bool fixing)
 {
     Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
@@ -359,7 +372,8 @@ Program *tr_compile(System *system, const char *outputs, const tr_compile_option
     c.wanted_count = collect(system, outputs, &c.wanted, err);
     Program *p = c.wanted_count ? calloc(1, sizeof *p) : NULL;
     if (p) {
-        replace_inputs(system, &c, false);
+        // Definitions use others: accelerations use velocities, and those use motions.
+        while (uses_defined(system, &c)) replace_inputs(system, &c, false);
         if (options && options->fix_parameters) replace_inputs(system, &c, true);
         compile(system, &c, p);
         p->interpreter = tr_interpreter();

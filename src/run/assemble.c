@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state at the start: `initial` holds, quaternions are units, and the rest differs as little as
-// possible from the guess. Positions first, then rates, whose conditions are mostly linear in them.
+// Conditions on positions or on rates, and states that satisfy them: `initial` and the constraints
+// hold, quaternions are units, and the rest differs as little as possible from where it was.
 //
 // Newton's method with steps of least norm, shortened until they help. Where the conditions have no
 // slope at the guess (acos at 1, a speed at rest), it starts again from beside it. At the end the
 // state slides along the conditions towards the guess: J d = J (guess - y), y += guess - y - d.
-#include "run/flow.h"
+#include "run/assemble.h"
 
 #include "expr/derivative.h"
 
@@ -17,100 +17,188 @@
 
 enum { MAX_STEPS = 100, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 
-// Conditions on a part of y: their values and slopes.
-typedef struct Conditions {
-    Flow *flow;
-    Output output;         // residuals; a copy, for new outputs move the old
-    uint32_t first, count; // the part of y
-    uint32_t rows, quaternions;
+// Unknown are some of the inputs; what follows calls their values y.
+struct Conditions {
+    System *system;
+    bool rates, initial;
+    uint32_t *place; // of each unknown: its input
+    uint32_t count;
+    uint32_t *quaternion; // of each unit quaternion among them: its first unknown
+    uint32_t quaternions;
+    const char **notes; // of each formula: what it is about
+    uint32_t formulas;  // residuals that come from the program; then one for each quaternion
+    uint32_t rows;
     tr_program *program; // residuals, then slopes by rows
     tr_workspace *work;
+    double *x;        // all inputs
+    double *y;        // the unknown ones
     double *values;   // what the program gives
     double *slopes;   // rows * count, by rows
     double *residual; // rows, or count if there are more
     double *singular;
-    double *guess, *before; // of the part of y
-    bool *acts;             // whether any condition depends on it here
-} Conditions;
+    double *guess, *before, *first, *kept; // of y
+    bool *acts;                            // whether any condition depends on it here
+};
 
-static bool compile(Conditions *c, const char *name, tr_error *err)
+// ---- making them ---------------------------------------------------------------------------
+
+static bool is_unknown(const Input *input, bool rates)
 {
-    System *s = c->flow->system;
-    const uint32_t m = c->output.rows, n = c->count;
-    Expr *all = calloc((size_t)m * (n + 1) + n + 1, sizeof *all),
-         *unknown = all ? all + (size_t)m * (n + 1) : NULL;
+    return input->kind == (rates ? TR_VELOCITY : TR_POSITION) && !input->definition.id;
+}
+
+static void find_unknowns(Conditions *c)
+{
+    const System *s = c->system;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_unknown(&s->inputs[i], c->rates)) c->place[c->count++] = i;
+    for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
+        for (uint32_t k = 0; k < c->count; k++)
+            if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;
+}
+
+// The formulas that must vanish: those of `initial`, then those of the constraints.
+static uint32_t collect(Conditions *c, Expr *formulas)
+{
+    const System *s = c->system;
+    const Output *initial =
+        tr_system_output(s, text_of(c->rates ? "initial.rate" : "initial.position"));
+    uint32_t count = 0;
+    for (uint32_t i = 0; c->initial && initial && i < initial->rows; i++) {
+        c->notes[count] = initial->notes ? initial->notes[i] : "";
+        formulas[count++] = initial->values[i];
+    }
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const Expr x = c->rates ? s->rows[i].rate : s->rows[i].position;
+        if (s->rows[i].is_speed || !x.id) continue;
+        c->notes[count] = s->rows[i].name;
+        formulas[count++] = x;
+    }
+    return count;
+}
+
+static uint32_t most_formulas(const System *s)
+{
+    uint32_t most = s->row_count;
+    for (int rates = 0; rates < 2; rates++) {
+        const Output *initial =
+            tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
+        if (initial) most += initial->rows;
+    }
+    return most;
+}
+
+static bool compile(Conditions *c, tr_error *err)
+{
+    System *s = c->system;
+    const size_t most = most_formulas(s), n = c->count;
+    Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
     if (!all) return tr_fail_memory(err), false;
-    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->flow->place[c->first + k]].symbol;
-    for (uint32_t i = 0; i < m; i++) all[i] = c->output.values[i];
-    if (!tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
-    if (!tr_system_output(s, text_of(name))) tr_output(s, name, all, (size_t)m * (n + 1), 1, err);
+    c->formulas = collect(c, all);
+    const uint32_t m = c->formulas;
+    unknown += m * (n + 1);
+    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
+    if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
+    const char *name = c->rates ? "run.rate_conditions" : "run.position_conditions";
+    if (m) tr_system_put(s, name, all, m * (n + 1), 1, err);
     free(all);
     const tr_compile_options fixed = {.fix_parameters = true};
-    c->program = tr_compile(s, name, &fixed, err);
-    c->work = tr_workspace_new(c->program, err);
+    if (m) c->program = tr_compile(s, name, &fixed, err);
+    if (m) c->work = tr_workspace_new(c->program, err);
     return !has_failed(err);
 }
 
-static bool prepare(Conditions *c, const char *name, tr_error *err)
+static bool prepare(Conditions *c, tr_error *err)
 {
-    c->rows = c->output.rows + c->quaternions;
+    c->rows = c->formulas + c->quaternions;
     const size_t m = c->rows, n = c->count;
+    c->x = calloc(c->system->input_count + 1u, sizeof *c->x);
+    c->y = calloc(5 * n + 1, sizeof *c->y);
     c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
     c->slopes = calloc(m * n + 1, sizeof *c->slopes);
     c->residual = calloc(m + n + 1, sizeof *c->residual);
     c->singular = calloc(m + n + 1, sizeof *c->singular);
-    c->guess = calloc(2 * n + 1, sizeof *c->guess);
-    c->before = c->guess ? c->guess + n : NULL;
     c->acts = calloc(n + 1, sizeof *c->acts);
-    if (!c->values || !c->slopes || !c->residual || !c->singular || !c->guess || !c->acts)
+    if (!c->x || !c->y || !c->values || !c->slopes || !c->residual || !c->singular || !c->acts)
         return tr_fail_memory(err), false;
-    return !c->output.rows || compile(c, name, err);
+    c->guess = c->y + n, c->before = c->y + 2 * n, c->first = c->y + 3 * n, c->kept = c->y + 4 * n;
+    return true;
 }
 
-static void release(Conditions *c)
+Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err)
 {
+    if (has_failed(err)) return NULL;
+    Conditions *c = calloc(1, sizeof *c);
+    if (c) {
+        *c = (Conditions){.system = system, .rates = rates, .initial = initial};
+        c->place = calloc(system->input_count + 1u, sizeof *c->place);
+        c->quaternion = calloc(system->quaternion_count + 1u, sizeof *c->quaternion);
+        c->notes = calloc(most_formulas(system) + 1u, sizeof *c->notes);
+    }
+    if (!c || !c->place || !c->quaternion || !c->notes)
+        tr_fail_memory(err);
+    else {
+        find_unknowns(c);
+        if (compile(c, err) && prepare(c, err)) return c;
+    }
+    tr_conditions_free(c);
+    return NULL;
+}
+
+void tr_conditions_free(Conditions *c)
+{
+    if (!c) return;
     tr_workspace_free(c->work);
     tr_program_free(c->program);
+    free(c->place);
+    free(c->quaternion);
+    free(c->notes);
+    free(c->x);
+    free(c->y);
     free(c->values);
     free(c->slopes);
     free(c->residual);
     free(c->singular);
-    free(c->guess);
     free(c->acts);
+    free(c);
+}
+
+// ---- solving them --------------------------------------------------------------------------
+
+static void make_units(Conditions *c)
+{
+    for (uint32_t i = 0; i < c->quaternions; i++) tr_make_unit(c->y + c->quaternion[i]);
 }
 
 // Residuals and slopes at y; the sum of the residuals' squares.
-static double evaluate(Conditions *c, const double *y)
+static double evaluate(Conditions *c)
 {
-    const uint32_t m = c->output.rows, n = c->count;
-    Flow *flow = c->flow;
+    const uint32_t m = c->formulas, n = c->count;
     double sum = 0;
-    for (uint32_t k = 0; k + 1 < flow->size; k++) flow->inputs[flow->place[k]] = y[k];
-    flow->inputs[0] = 0;
-    if (m) tr_evaluate(c->program, c->work, flow->inputs, c->values);
+    for (uint32_t k = 0; k < n; k++) c->x[c->place[k]] = c->y[k];
+    if (m) tr_evaluate(c->program, c->work, c->x, c->values);
     for (uint32_t i = 0; i < m; i++) {
         c->residual[i] = c->values[i];
         for (uint32_t k = 0; k < n; k++) c->slopes[i * n + k] = c->values[m + i * n + k];
     }
     for (uint32_t i = 0; i < c->quaternions; i++) { // (|q|^2 - 1) / 2, whose slope is q
-        const double *q = y + flow->turnings[i].quaternion;
+        const double *q = c->y + c->quaternion[i];
         double *row = c->slopes + (size_t)(m + i) * n;
         c->residual[m + i] = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) / 2;
         for (uint32_t k = 0; k < n; k++) row[k] = 0;
-        for (int k = 0; k < 4; k++)
-            row[flow->turnings[i].quaternion - c->first + (uint32_t)k] = q[k];
+        for (uint32_t k = 0; k < 4; k++) row[c->quaternion[i] + k] = q[k];
     }
     for (uint32_t i = 0; i < c->rows; i++) sum += c->residual[i] * c->residual[i];
     return isfinite(sum) ? sum : (double)INFINITY;
 }
 
 // Whether the conditions hold at y, where they were evaluated last: to rounding, seen from afar.
-static bool holds(const Conditions *c, const double *y)
+static bool holds(const Conditions *c)
 {
     for (uint32_t i = 0; i < c->rows; i++) {
         double size = 1;
         for (uint32_t k = 0; k < c->count; k++) {
-            const double term = fabs(c->slopes[i * c->count + k] * y[c->first + k]);
+            const double term = fabs(c->slopes[i * c->count + k] * c->y[k]);
             if (isfinite(term)) size += term;
         }
         if (!(fabs(c->residual[i]) <= 1e-11 * size)) return false;
@@ -136,89 +224,139 @@ static bool shortest(Conditions *c)
     return true;
 }
 
-// One step of Newton's method, halved until it helps.
-static bool improve(Conditions *c, double *y, double *sum)
+static void copy(const Conditions *c, double *to, const double *from)
 {
-    double *part = y + c->first, *d = c->singular; // of which only the workspace is needed
-    memcpy(c->before, part, c->count * sizeof *part);
+    memcpy(to, from, c->count * sizeof *to);
+}
+
+// One step of Newton's method, halved until it helps.
+static bool improve(Conditions *c, double *sum)
+{
+    double *d = c->singular; // of which only the workspace is needed
+    copy(c, c->before, c->y);
     if (!isfinite(*sum) || !shortest(c)) return false;
-    memcpy(d, c->residual, c->count * sizeof *d);
+    copy(c, d, c->residual);
     for (int halvings = 0; halvings < MAX_HALVINGS; halvings++) {
         const double scale = ldexp(1, -halvings);
-        for (uint32_t k = 0; k < c->count; k++) part[k] = c->before[k] - scale * d[k];
-        if (c->quaternions) tr_flow_project(c->flow, y);
-        const double now = evaluate(c, y);
+        for (uint32_t k = 0; k < c->count; k++) c->y[k] = c->before[k] - scale * d[k];
+        make_units(c);
+        const double now = evaluate(c);
         if (now < *sum) return *sum = now, true;
     }
-    memcpy(part, c->before, c->count * sizeof *part);
-    evaluate(c, y);
+    copy(c, c->y, c->before);
+    evaluate(c);
     return false;
 }
 
-static bool find(Conditions *c, double *y)
+static bool find(Conditions *c)
 {
-    double sum = evaluate(c, y);
+    double sum = evaluate(c);
     for (int i = 0; i < MAX_STEPS && sum > 0; i++)
-        if (!improve(c, y, &sum)) break;
-    evaluate(c, y);
-    return holds(c, y);
+        if (!improve(c, &sum)) break;
+    evaluate(c);
+    return holds(c);
 }
 
-static double distance(const Conditions *c, const double *part)
+static double distance(const Conditions *c)
 {
     double sum = 0;
     for (uint32_t k = 0; k < c->count; k++)
-        sum += (part[k] - c->guess[k]) * (part[k] - c->guess[k]);
+        sum += (c->y[k] - c->guess[k]) * (c->y[k] - c->guess[k]);
     return sqrt(sum);
 }
 
 // Towards the guess, as far as the slopes of the conditions allow; false when that is nowhere.
-static bool slide(Conditions *c, double *part)
+static bool slide(Conditions *c)
 {
-    const double far = distance(c, part);
+    const double far = distance(c);
     double moved = 0;
     for (uint32_t i = 0; i < c->rows; i++) {
         c->residual[i] = 0;
         for (uint32_t k = 0; k < c->count; k++)
-            c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - part[k]);
+            c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - c->y[k]);
     }
     if (!shortest(c)) return false;
     for (uint32_t k = 0; k < c->count; k++) {
-        const double step = c->guess[k] - part[k] - c->residual[k];
-        part[k] += step;
+        const double step = c->guess[k] - c->y[k] - c->residual[k];
+        c->y[k] += step;
         moved += step * step;
     }
+    make_units(c);
     return sqrt(moved) > 1e-9 * far;
 }
 
 // From a state where the conditions hold to the one of them that is nearest to the guess.
-static void approach(Conditions *c, double *y, double *kept)
+static void approach(Conditions *c)
 {
-    const size_t size = c->flow->size * sizeof *y;
     for (int i = 0; i < MAX_STEPS; i++) {
-        const double far = distance(c, y + c->first);
+        const double far = distance(c);
         if (far == 0) return;
-        memcpy(kept, y, size);
-        const bool moved = slide(c, y + c->first);
-        if (moved && c->quaternions) tr_flow_project(c->flow, y);
-        if (moved && find(c, y) && distance(c, y + c->first) < far) continue;
-        memcpy(y, kept, size);
-        evaluate(c, y);
+        copy(c, c->kept, c->y);
+        if (slide(c) && find(c) && distance(c) < far) continue;
+        copy(c, c->y, c->kept);
+        evaluate(c);
         return;
     }
 }
 
-static void refuse(const Conditions *c, const char *what, tr_error *err)
+// Beside the guess: a little at first, then more; the same in every run.
+static void nudge(Conditions *c, int start)
+{
+    uint32_t random = 12345;
+    const double size = (start % 2 ? -1e-3 : 1e-3) * pow(3, start); // to either side
+    for (uint32_t k = 0; k < c->count; k++) {
+        random = random * 1664525u + 1013904223u;
+        const double away = size * ((double)(random >> 8) * 0x1p-23 - 1);
+        c->y[k] = c->guess[k] + away * fmax(1, fabs(c->guess[k]));
+    }
+    make_units(c);
+}
+
+// ---- words ---------------------------------------------------------------------------------
+
+static uint32_t worst_row(const Conditions *c)
 {
     uint32_t row = 0;
     for (uint32_t i = 1; i < c->rows && isfinite(c->residual[row]); i++)
         if (!(fabs(c->residual[i]) <= fabs(c->residual[row]))) row = i;
-    const char *name = row < c->output.rows && c->output.notes ? c->output.notes[row] : "";
+    return row;
+}
+
+// Conditions that contradict a constraint: all that are about as far off as the worst.
+static void name_group(const Conditions *c, double worst, char *line, size_t size)
+{
+    size_t length = 0;
+    for (uint32_t i = 0; i < c->formulas && length + 120 < size; i++)
+        if (fabs(c->residual[i]) >= 0.1 * worst)
+            length += (size_t)snprintf(line + length, size - length, "%s'%.100s'",
+                                       length ? ", " : "", c->notes[i]);
+}
+
+static bool is_about_constraints(const Conditions *c, double worst)
+{
+    for (uint32_t i = 0; i < c->formulas; i++)
+        for (uint32_t k = 0; k < c->system->row_count; k++)
+            if (c->notes[i] == c->system->rows[k].name && fabs(c->residual[i]) >= 0.1 * worst)
+                return true;
+    return false;
+}
+
+static void refuse(const Conditions *c, tr_error *err)
+{
+    const uint32_t row = worst_row(c);
+    const char *name = row < c->formulas ? c->notes[row] : "";
+    const char *what = c->rates ? "rates" : "positions";
     const double off = fabs(c->residual[row]);
+    char names[360];
     if (name[0] && !isfinite(off))
         tr_fail(err, TR_INVALID, (Place){0},
                 "the initial %s cannot all hold: '%.200s' has no value at the guess", what, name);
-    else if (name[0])
+    else if (is_about_constraints(c, off)) {
+        name_group(c, off, names, sizeof names);
+        tr_fail(err, TR_INVALID, (Place){0},
+                "constraints and initial %s cannot all hold at t = %.6g: %s, off by %.3g", what,
+                c->x[0], names, off);
+    } else if (name[0])
         tr_fail(err, TR_INVALID, (Place){0},
                 "the initial %s cannot all hold: '%.200s' is off by %.3g", what, name, off);
     else
@@ -226,72 +364,40 @@ static void refuse(const Conditions *c, const char *what, tr_error *err)
                 off);
 }
 
-// Beside the guess: a little at first, then more; the same in every run.
-static void nudge(const Conditions *c, double *y, int start)
+bool tr_conditions_solve(Conditions *c, double *x, tr_error *err)
 {
-    uint32_t random = 12345;
-    const double size = (start % 2 ? -1e-3 : 1e-3) * pow(3, start); // to either side
-    for (uint32_t k = 0; k < c->count; k++) {
-        random = random * 1664525u + 1013904223u;
-        const double away = size * ((double)(random >> 8) * 0x1p-23 - 1);
-        y[c->first + k] = c->guess[k] + away * fmax(1, fabs(c->guess[k]));
-    }
-    if (c->quaternions) tr_flow_project(c->flow, y);
-}
-
-static bool solve(Conditions *c, double *y, const char *what, tr_error *err)
-{
-    const size_t size = c->flow->size * sizeof *y;
-    double *first = malloc(2 * size), *kept = first ? first + c->flow->size : NULL;
-    if (!first) return tr_fail_memory(err), false;
-    memcpy(c->guess, y + c->first, c->count * sizeof *y);
-    bool found = find(c, y);
-    memcpy(first, y, size);
+    memcpy(c->x, x, c->system->input_count * sizeof *x);
+    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
+    make_units(c);
+    copy(c, c->guess, c->y);
+    bool found = find(c);
+    copy(c, c->first, c->y);
     for (int start = 0; start < MAX_STARTS && !found; start++) {
-        nudge(c, y, start);
-        found = find(c, y);
+        nudge(c, start);
+        found = find(c);
     }
     if (found)
-        approach(c, y, kept);
+        approach(c);
     else {
-        memcpy(y, first, size); // the trouble is told as it is at the guess
-        evaluate(c, y);
-        refuse(c, what, err);
+        copy(c, c->y, c->first); // the trouble is told as it is at the guess
+        evaluate(c);
+        refuse(c, err);
     }
-    free(first);
+    for (uint32_t k = 0; k < c->count; k++) x[c->place[k]] = c->y[k];
     return found;
 }
 
-static bool solve_part(Flow *flow, const char *output, const char *what, uint32_t first,
-                       uint32_t count, uint32_t quaternions, double *y, tr_error *err)
+bool tr_assemble(System *s, double *x, bool *solved, tr_error *err)
 {
-    const Output none = {0};
-    const Output *conditions = tr_system_output(flow->system, text_of(output));
-    Conditions c = {.flow = flow,
-                    .output = conditions ? *conditions : none,
-                    .first = first,
-                    .count = count,
-                    .quaternions = quaternions};
-    char name[64];
-    snprintf(name, sizeof name, "run.%s", output);
-    bool good = true;
-    if (c.output.rows + quaternions) good = prepare(&c, name, err) && solve(&c, y, what, err);
-    release(&c);
-    return good;
-}
-
-bool tr_assemble(Flow *flow, double *y, bool *solved, tr_error *err)
-{
-    const System *s = flow->system;
-    if (has_failed(err)) return false;
-    for (uint32_t k = 0; k + 1 < flow->size; k++) y[k] = s->inputs[flow->place[k]].value;
-    y[flow->size - 1] = 0;
-    if (flow->turning_count) tr_flow_project(flow, y);
-    const bool good = solve_part(flow, "initial.position", "positions", 0, flow->positions,
-                                 flow->turning_count, y, err) &&
-                      solve_part(flow, "initial.rate", "rates", flow->positions,
-                                 flow->size - 1 - flow->positions, 0, y, err);
-    for (uint32_t k = 0; good && solved && k + 1 < flow->size; k++)
-        solved[k] = !s->inputs[flow->place[k]].is_given && y[k] != s->inputs[flow->place[k]].value;
+    bool good = !has_failed(err);
+    for (uint32_t i = 0; i < s->input_count; i++) x[i] = s->inputs[i].value;
+    for (int rates = 0; rates < 2 && good; rates++) {
+        Conditions *c = tr_conditions_new(s, rates, true, err);
+        good = c && tr_conditions_solve(c, x, err);
+        tr_conditions_free(c);
+    }
+    for (uint32_t i = 0; good && solved && i < s->input_count; i++)
+        solved[i] = (is_unknown(&s->inputs[i], false) || is_unknown(&s->inputs[i], true)) &&
+                    !s->inputs[i].is_given && x[i] != s->inputs[i].value;
     return good;
 }

@@ -18,10 +18,16 @@ typedef struct Switches {
 
 // ---- finding them in the graph -------------------------------------------------------------
 
-static bool is_driven_or_free_of_state(const Input *input)
+static bool is_driven(const Input *input)
+{
+    return input->definition.id && (input->kind == TR_POSITION ||
+                                    (input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION));
+}
+
+static bool is_free_of_state(const Input *input)
 {
     return input->kind == TR_TIME || input->kind == TR_PARAMETER || input->kind == TR_INPUT ||
-           input->definition.id;
+           is_driven(input);
 }
 
 // The switch that an operation is, or that stands behind its kink.
@@ -47,9 +53,9 @@ static void mark(const System *s, const Reach *reach, uint32_t *depends)
         const uint32_t id = reach->ids[k];
         const Node *node = &s->graph->nodes[id];
         const Input *input = tr_system_input(s, expr_at(s->graph, id));
-        if (input && !is_driven_or_free_of_state(input))
+        if (input && !is_free_of_state(input))
             depends[id] = 1;
-        else if (input && (input->kind == TR_TIME || input->definition.id))
+        else if (input && (input->kind == TR_TIME || is_driven(input)))
             depends[id] = 2;
         for (int i = 0; i < tr_op[node->op].operands; i++)
             depends[id] |= depends[node_operand(node, i)];

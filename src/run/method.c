@@ -104,6 +104,13 @@ static void turn(const double *q, const double *u, double *out)
     out[0] = w;
 }
 
+// W = 2 (qw q' - qw' q - q x q'), in the turned axes
+static void angular_velocity(const double *q, const double *rate, double *W)
+{
+    cross(q + 1, rate + 1, W);
+    for (int i = 0; i < 3; i++) W[i] = 2 * (q[0] * rate[i + 1] - rate[0] * q[i + 1] - W[i]);
+}
+
 // The rate of the rotation vector u of q0 exp(u) that turns at W: W + [u, W]/2 + [u, [u, W]]/12
 static void rotation_rate(const double *u, const double *W, double *rate)
 {
@@ -118,8 +125,8 @@ static void along(const Mover *m, const double *u, double *z)
 {
     const Flow *flow = m->flow;
     for (uint32_t i = 0; i < flow->size; i++) z[i] = m->y[i] + u[i];
-    for (uint32_t i = 0; i < flow->turning_count; i++) {
-        const uint32_t q = flow->turnings[i].quaternion;
+    for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+        const uint32_t q = flow->quaternions[i];
         turn(m->y + q, u + q, z + q);
     }
 }
@@ -130,11 +137,12 @@ static void lie_rate(Mover *m, double t, const double *u, double *k)
     double *z = vector(m, 6);
     along(m, u, z);
     tr_flow_rate(m->flow, t, z, k);
-    for (uint32_t i = 0; i < flow->turning_count; i++) {
-        const Turning *at = &flow->turnings[i];
-        memset(k + at->quaternion, 0, 4 * sizeof *k);
-        if (at->velocity != NOT_THERE)
-            rotation_rate(u + at->quaternion, z + at->velocity, k + at->quaternion);
+    for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+        const uint32_t q = flow->quaternions[i];
+        double W[3];
+        angular_velocity(z + q, k + q, W);
+        rotation_rate(u + q, W, k + q);
+        k[q + 3] = 0;
     }
 }
 
@@ -170,6 +178,7 @@ static bool is_finite(const Mover *m)
 bool tr_mover_stepped(Mover *m, double t, double *y)
 {
     m->drift = fmax(m->drift, tr_flow_project(m->flow, y));
+    if (!tr_flow_agrees(m->flow, t, y, &m->refusal)) m->stopped = true;
     if (m->progress && !m->progress(m->owner, t, m->end)) m->stopped = true;
     return !m->stopped;
 }

@@ -30,6 +30,7 @@ struct Mover {
     void *owner;
     double end;
     bool stopped;
+    tr_error refusal; // why it had to be: the constraints cannot all hold
     double *work;     // 16 times the size of y
     uint32_t history; // of multistep methods: rates that are known
     double history_step;

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "run/event.h"
+#include "run/kkt.h"
 #include "run/method.h"
 #include "run/record.h"
 
@@ -15,9 +16,11 @@
 
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
 #define ENERGY_ALARM 1e-3   // beyond this a run comes with a warning
+#define KKT_ALARM    1e-6
 
 typedef struct Run {
     Flow *flow;
+    Kkt *kkt; // NULL when there are no constraints
     Mover *mover;
     Record *record;
     const char **labels;
@@ -78,10 +81,11 @@ static void write_row(Run *run, tr_error *err)
     run->row[0] = m->t;
     tr_flow_columns(run->flow, m->t, m->y, run->row + 1);
     run->row[run->columns - 3] = work;
-    run->row[run->columns - 2] = tr_flow_residual(run->flow, m->y);
-    run->row[run->columns - 1] = 0; // no constraints on velocities
+    double *residual = run->row + run->columns - 2;
+    tr_flow_residual(run->flow, m->t, m->y, &residual[0], &residual[1]);
     watch_energy(run, work);
-    run->summary->position_error = fmax(run->summary->position_error, run->row[run->columns - 2]);
+    run->summary->position_error = fmax(run->summary->position_error, residual[0]);
+    run->summary->velocity_error = fmax(run->summary->velocity_error, residual[1]);
     tr_record_row(run->record, run->row, err);
     if (has_failed(err)) return;
     run->summary->rows++;
@@ -132,6 +136,8 @@ static void describe_summary(Json *j, const Run *run)
     tr_json_number(j, "seconds", s->seconds);
     tr_json_number(j, "energy_error", s->energy_error);
     tr_json_number(j, "position_error", s->position_error);
+    tr_json_number(j, "velocity_error", s->velocity_error);
+    if (run->kkt) tr_json_number(j, "kkt_error", s->kkt_error);
     tr_json_number(j, "drift", run->mover->drift); // of positions in a step, before they are mended
     tr_json_flag(j, "interrupted", s->interrupted);
 }
@@ -166,6 +172,11 @@ static void describe_warnings(Json *j, const tr_summary *s)
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);
+        tr_json_text(j, NULL, text);
+    }
+    if (!(s->kkt_error <= KKT_ALARM)) {
+        snprintf(text, sizeof text, "accelerations differ by %.2g when found in another way",
+                 s->kkt_error);
         tr_json_text(j, NULL, text);
     }
     tr_json_close(j, ']');
@@ -259,6 +270,15 @@ static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
     return divides ? o->end * i / count : i * o->every;
 }
 
+// At some of the rows: the accelerations, found in another way.
+static void cross_check(Run *run, uint32_t row, uint32_t count)
+{
+    enum { CHECKS = 50 };
+    if (!run->kkt || row % (count / CHECKS + 1) != 0) return;
+    const double off = tr_kkt_difference(run->kkt, run->mover->t, run->mover->y);
+    if (!(off <= run->summary->kkt_error)) run->summary->kkt_error = off;
+}
+
 static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
 {
     const double intervals = ceil(o->end / o->every - 1e-9); // at most a billion
@@ -267,12 +287,16 @@ static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
     if (!tr_find_events(run->flow, o->end, &run->events, err)) return;
     pass_event(run, 0);
     write_row(run, err);
+    cross_check(run, 0, count);
     for (uint32_t i = 1; i <= count && !has_failed(err) && !m->stopped; i++) {
         if (run->next_event < run->events.count && run->events.at[run->next_event] <= m->t)
             pass_event(run, run->next_event + 1);
-        if (advance(run, row_time(o, i, count), err)) write_row(run, err);
+        if (!advance(run, row_time(o, i, count), err)) continue;
+        write_row(run, err);
+        cross_check(run, i, count);
     }
-    run->summary->interrupted = m->stopped;
+    if (m->refusal.status) tr_fail(err, m->refusal.status, (Place){0}, "%s", m->refusal.text);
+    run->summary->interrupted = m->stopped && !m->refusal.status;
 }
 
 static void summarise(Run *run, double started)
@@ -299,10 +323,10 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     const double started = now();
     const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
     run.flow = method ? tr_flow_new(system, err) : NULL;
-    double *y = run.flow ? calloc(run.flow->size, sizeof *y) : NULL;
-    if (run.flow && !y) tr_fail_memory(err);
-    if (y && tr_assemble(run.flow, y, NULL, err) && name_columns(&run, err))
-        run.mover = tr_mover_new(method, run.flow, y, err);
+    if (run.flow && run.flow->chart) run.kkt = tr_kkt_new(run.flow, err);
+    if (run.kkt) tr_kkt_agrees(run.kkt, 0, run.flow->start, err);
+    if (run.flow && !has_failed(err) && name_columns(&run, err))
+        run.mover = tr_mover_new(method, run.flow, run.flow->start, err);
     if (run.mover) {
         run.mover->dense = o.dense;
         run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
@@ -321,9 +345,9 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     }
     tr_events_free(&run.events);
     tr_mover_free(run.mover);
+    tr_kkt_free(run.kkt);
     tr_flow_free(run.flow);
     free(run.labels);
     free(run.row);
-    free(y);
     return !has_failed(err);
 }

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// The constraints as rows on the velocities, G v + g = 0 [M 10, B 2], whatever element they come
+// from; couplings and formulas, which are rows as they stand; and what the model says about
+// reactions and independent speeds.
+#include "expr/derivative.h"
+#include "expr/walk.h"
+#include "mech/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- one row -------------------------------------------------------------------------------
+
+// d/dt of x while velocities stay the same: q' = N v, t' = 1
+static Expr drift_of(Tree *tree, Expr x)
+{
+    const System *s = tree->system;
+    Expr *symbols = calloc(2 * (size_t)tree->position_count + 2, sizeof *symbols), drift;
+    if (!symbols) {
+        tree->graph->failed = true;
+        return expr_at(tree->graph, 0);
+    }
+    const uint32_t n = tree->position_count + 1;
+    Expr *changes = symbols + n;
+    for (uint32_t k = 0; k + 1 < n; k++) {
+        symbols[k] = tree->positions[k].symbol;
+        const Input *input = tr_system_input(s, symbols[k]);
+        if (input) changes[k] = input->rate;
+    }
+    symbols[n - 1] = tree->t, changes[n - 1] = one(tree->graph);
+    tr_forward(tree->graph, &x, 1, symbols, changes, n, &drift);
+    free(symbols);
+    return drift;
+}
+
+// G and g of G v + g
+static void split(Tree *tree, Row *row)
+{
+    const uint32_t n = tree->velocity_count;
+    Expr *v = calloc(2 * (size_t)n + 1, sizeof *v);
+    Expr *slopes = tr_arena_alloc(&tree->graph->arena, n, sizeof *slopes);
+    if (!v || !slopes) {
+        tree->graph->failed = true;
+        free(v);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) v[k] = tree->velocities[k].symbol, v[n + k] = zero(tree->graph);
+    tr_dense_jacobian(tree->graph, &row->rate, 1, v, n, slopes);
+    tr_substitute(tree->graph, &row->rate, 1, v, v + n, n, &row->rest);
+    row->slopes = slopes;
+    free(v);
+}
+
+static Row *push_row(Tree *tree, const char *name, Expr rate)
+{
+    System *s = tree->system;
+    const char *kept = tr_arena_text(&tree->graph->arena, name, strlen(name));
+    if (!kept || !tr_grow((void **)&s->rows, &s->row_capacity, s->row_count + 1, sizeof *s->rows)) {
+        tree->graph->failed = true;
+        return NULL;
+    }
+    Row *row = &s->rows[s->row_count++];
+    *row = (Row){.name = kept,
+                 .rate = rate,
+                 .bias = drift_of(tree, rate),
+                 .unit = 1,
+                 .weight = one(tree->graph)};
+    split(tree, row);
+    return row;
+}
+
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, bool moment)
+{
+    char name[256];
+    if (has_failed(tree->err) || is_zero(rate)) return; // holds whatever happens
+    snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
+    Row *row = push_row(tree, name, rate);
+    if (!row) return;
+    row->position = position;
+    if (moment) row->unit = tree->length;
+}
+
+// The length that moments are divided by to be compared with forces: the longest arm there is.
+static double longest_arm(Tree *tree)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Body *body = tree->links[i].body;
+        const Vec at = tr_tree_vector(tree, body->joint.at, "at"),
+                  com = tr_tree_vector(tree, body->com, "com");
+        most = fmax(most, tr_tree_value(tree, dot(at, at)));
+        most = fmax(most, tr_tree_value(tree, dot(com, com)));
+    }
+    const Contacts *contacts = &tree->model->fields.contacts;
+    for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++)
+        most = fmax(most, tr_tree_value(tree, square(tr_tree_formula(tree, contacts->at[i].radius))));
+    return most > 0 ? sqrt(most) : 1;
+}
+
+// ---- couplings -----------------------------------------------------------------------------
+
+static Expr coordinate_called(Tree *tree, Value name)
+{
+    for (uint32_t k = 0; k < tree->position_count; k++)
+        if (text_is(name.text, tree->positions[k].name)) return tree->positions[k].symbol;
+    Suggestion nearest = {.wanted = name.text};
+    for (uint32_t k = 0; k < tree->position_count; k++)
+        tr_suggest(&nearest, text_of(tree->positions[k].name));
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, name.place, "there is no coordinate '%.*s'%s", TEXT(name.text),
+            tr_hint(&nearest, hint));
+    return expr_at(tree->graph, 0);
+}
+
+// Whether a coordinate is an angle: then what drives it is a moment.
+static bool is_angle(const Tree *tree, Expr symbol)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        for (uint32_t k = 0; k < link->position_count; k++)
+            if (tree->positions[link->position + k].symbol.id == symbol.id)
+                return link->velocity_count == 1
+                           ? is_vec_zero(tree->velocities[link->velocity].S.V)
+                           : k >= 2 && link->position_count == 3;
+    }
+    return false;
+}
+
+static void make_coupling(Tree *tree, const Coupling *coupling)
+{
+    const Value name = coupling->name;
+    if (!coupling->coordinate.given || !coupling->equals.count)
+        tr_fail(tree->err, TR_INVALID, name.place,
+                "the coupling '%.*s' needs a coordinate and what it equals, as in {coordinate: "
+                "wheel, equals: {motor: 1/50}}",
+                TEXT(name.text));
+    if (has_failed(tree->err)) return;
+    const Expr follower = coordinate_called(tree, coupling->coordinate);
+    Expr phi = follower;
+    for (uint32_t i = 0; i < coupling->equals.count && !has_failed(tree->err); i++) {
+        const Pair *pair = &coupling->equals.at[i];
+        const Expr other = coordinate_called(tree, pair->key);
+        if (!has_failed(tree->err) && other.id == follower.id)
+            tr_fail(tree->err, TR_INVALID, pair->key.place, "'%.*s' couples '%.*s' to itself",
+                    TEXT(name.text), TEXT(pair->key.text));
+        tree->constants_only = true;
+        const Expr ratio = tr_tree_formula(tree, pair->value);
+        tr_tree_check_finite(tree, pair->value, "ratio", ratio);
+        tree->constants_only = false;
+        phi = sub(phi, mul(ratio, other));
+    }
+    const Expr offset = tr_tree_formula(tree, coupling->offset);
+    if (has_failed(tree->err)) return;
+    tr_tree_check_time_only(tree, coupling->offset, offset, "an offset");
+    phi = sub(phi, offset);
+    tr_tree_row(tree, name, "coupling", drift_of(tree, phi), phi, is_angle(tree, follower));
+}
+
+// ---- formulas ------------------------------------------------------------------------------
+
+static const Input *depends_on_velocity(Tree *tree, Expr x)
+{
+    return tr_tree_uses(tree, x, TR_VELOCITY);
+}
+
+// Linear in the velocities: its slopes along them do not depend on them.
+static bool is_linear(Tree *tree, Expr rate)
+{
+    bool linear = true;
+    for (uint32_t k = 0; k < tree->velocity_count && linear; k++)
+        linear = !depends_on_velocity(tree, tr_derivative(rate, tree->velocities[k].symbol));
+    return linear;
+}
+
+static void constrain_position(Tree *tree, const Constraint *c)
+{
+    const Expr phi = tr_tree_formula(tree, c->position);
+    if (has_failed(tree->err)) return;
+    const Input *velocity = depends_on_velocity(tree, phi);
+    if (velocity)
+        tr_fail(tree->err, TR_INVALID, c->position.place,
+                "a formula of positions, but it uses '%s': that belongs in 'rate'", velocity->name);
+    else if (!tr_tree_uses(tree, phi, TR_POSITION))
+        tr_fail(tree->err, TR_INVALID, c->position.place,
+                "this formula has no coordinate in it, so it constrains nothing");
+    else
+        tr_tree_row(tree, c->name, "position", drift_of(tree, phi), phi, false);
+}
+
+static void constrain_rate(Tree *tree, const Constraint *c)
+{
+    const Expr rate = tr_tree_formula(tree, c->rate);
+    if (has_failed(tree->err)) return;
+    if (!depends_on_velocity(tree, rate))
+        tr_fail(tree->err, TR_INVALID, c->rate.place,
+                "this formula has no rate in it, so it constrains no motion");
+    else if (!is_linear(tree, rate))
+        tr_fail(tree->err, TR_INVALID, c->rate.place,
+                "a constraint on rates must be linear in them");
+    else
+        tr_tree_row(tree, c->name, "rate", rate, expr_at(tree->graph, 0), false);
+}
+
+static void make_constraint(Tree *tree, const Constraint *c)
+{
+    if (c->position.given == c->rate.given)
+        tr_fail(tree->err, TR_INVALID, c->name.place,
+                "the constraint '%.*s' is a formula that stays zero: {position: ...} or {rate: ...}",
+                TEXT(c->name.text));
+    else if (c->position.given)
+        constrain_position(tree, c);
+    else
+        constrain_rate(tree, c);
+}
+
+// ---- independent speeds --------------------------------------------------------------------
+
+static void make_speed(Tree *tree, Value item, uint32_t number_in_list)
+{
+    const Expr rate = tr_tree_formula(tree, item);
+    if (has_failed(tree->err)) return;
+    Input *input = tr_system_input(tree->system, rate);
+    if (input && input->kind == TR_VELOCITY) {
+        input->preferred = true;
+        return;
+    }
+    if (!depends_on_velocity(tree, rate) || !is_linear(tree, rate)) {
+        tr_fail(tree->err, TR_INVALID, item.place,
+                "independent are velocities, or formulas that are linear in them%s",
+                input && input->kind == TR_POSITION ? ": write d(...) of a coordinate" : "");
+        return;
+    }
+    char name[300], text[256];
+    snprintf(text, sizeof text, "%.*s", WHOLE(item.text));
+    Row *row = push_row(tree, text, rate);
+    if (!row) return;
+    row->is_speed = true;
+    if (tr_formula_is_name(item.text))
+        snprintf(name, sizeof name, "speed.%s", text);
+    else
+        snprintf(name, sizeof name, "speed.%u", number_in_list + 1);
+    tr_error why = {0};
+    const Expr symbol = tr_input(tree->system, name, TR_SPEED, 0, &why);
+    tr_tree_refuse_name(tree, item, &why);
+    tree->system->rows[tree->system->row_count - 1].symbol = symbol;
+}
+
+// ---- reactions -----------------------------------------------------------------------------
+
+// Names of elements are one set, for results are called after them.
+static void check_elements(Tree *tree)
+{
+    const ModelFields *f = &tree->model->fields;
+    const struct {
+        FieldType type;
+        const void *list;
+    } lists[] = {{TYPE_CONTACTS, &f->contacts},
+                 {TYPE_LOOPS, &f->loops},
+                 {TYPE_COUPLINGS, &f->couplings},
+                 {TYPE_CONSTRAINTS, &f->constraints}};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    for (size_t i = 0; i < LISTS; i++) {
+        const Values *list = lists[i].list; // the layout is shared
+        const Kind *kind = tr_kind_of(lists[i].type);
+        for (uint32_t k = 0; k < list->count && !has_failed(tree->err); k++) {
+            const Value name =
+                *(const Value *)(const void *)((const char *)list->at + k * kind->size);
+            if (!tr_formula_is_name(name.text) || memchr(name.text.at, '.', name.text.length))
+                tr_fail(tree->err, TR_INVALID, name.place,
+                        "'%.*s' is not a name for an element: letters, digits and _",
+                        TEXT(name.text));
+            for (size_t j = i + 1; j < LISTS; j++)
+                if (tr_kind_find(tr_kind_of(lists[j].type), lists[j].list, name.text))
+                    tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' stands in '%s' and in '%s'",
+                            TEXT(name.text), kind->title, tr_kind_of(lists[j].type)->title);
+        }
+    }
+}
+
+static void make_reaction_symbols(Tree *tree)
+{
+    char name[300];
+    for (uint32_t i = 0; i < tree->system->row_count && !has_failed(tree->err); i++) {
+        if (tree->system->rows[i].is_speed) continue;
+        snprintf(name, sizeof name, "lambda.%s", tree->system->rows[i].name);
+        const Expr symbol = tr_input(tree->system, name, TR_SOLVED, 0, tree->err);
+        tree->system->rows[i].symbol = symbol;
+    }
+}
+
+// "front" or "front.lateral"
+static bool is_meant(const Row *row, Text name)
+{
+    if (row->is_speed) return false;
+    const size_t whole = strlen(row->name);
+    const size_t element = (size_t)(strrchr(row->name, '.') - row->name);
+    return (name.length == whole || name.length == element) &&
+           memcmp(row->name, name.at, name.length) == 0;
+}
+
+// The first row at or behind `from` that is meant; the number of rows when there is none.
+static uint32_t next_meant(const Tree *tree, Text name, uint32_t from)
+{
+    while (from < tree->system->row_count && !is_meant(&tree->system->rows[from], name)) from++;
+    return from;
+}
+
+static void refuse_row(Tree *tree, Value name)
+{
+    Suggestion nearest = {.wanted = name.text};
+    for (uint32_t i = 0; i < tree->system->row_count; i++)
+        tr_suggest(&nearest, text_of(tree->system->rows[i].name));
+    const ModelFields *f = &tree->model->fields;
+    for (uint32_t i = 0; i < f->contacts.count; i++)
+        tr_suggest(&nearest, f->contacts.at[i].name.text);
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, name.place, "there is no element '%.*s' with a reaction%s",
+            TEXT(name.text), tr_hint(&nearest, hint));
+}
+
+// A formula about a reaction, which must not use what is still to be found.
+static Expr reaction_formula(Tree *tree, Value value)
+{
+    const Expr x = tr_tree_formula(tree, value);
+    const Input *solved = has_failed(tree->err) ? NULL : tr_tree_uses(tree, x, TR_SOLVED);
+    if (solved)
+        tr_fail(tree->err, TR_INVALID, value.place, "this formula uses '%s', which it decides on",
+                solved->name);
+    return x;
+}
+
+void tr_tree_reactions(Tree *tree)
+{
+    System *s = tree->system;
+    const Reactions *r = &tree->model->fields.reactions;
+    for (uint32_t i = 0; i < r->lead.count && !has_failed(tree->err); i++) {
+        uint32_t k = next_meant(tree, r->lead.at[i].text, 0);
+        if (k == s->row_count) refuse_row(tree, r->lead.at[i]);
+        for (; k < s->row_count; k = next_meant(tree, r->lead.at[i].text, k + 1))
+            s->rows[k].leads = true;
+    }
+    for (uint32_t i = 0; i < r->weights.count && !has_failed(tree->err); i++) {
+        const Pair *pair = &r->weights.at[i];
+        const Expr weight = reaction_formula(tree, pair->value);
+        uint32_t k = next_meant(tree, pair->key.text, 0);
+        if (k == s->row_count) refuse_row(tree, pair->key);
+        if (!has_failed(tree->err) && tr_tree_value(tree, weight) <= 0)
+            tr_fail(tree->err, TR_INVALID, pair->value.place, "a weight must be positive");
+        for (; k < s->row_count; k = next_meant(tree, pair->key.text, k + 1))
+            s->rows[k].weight = weight;
+    }
+    for (uint32_t i = 0; i < r->tension.count && !has_failed(tree->err); i++) {
+        const Pair *pair = &r->tension.at[i];
+        const Expr tension = reaction_formula(tree, pair->value);
+        const uint32_t k = next_meant(tree, pair->key.text, 0);
+        if (k == s->row_count) refuse_row(tree, pair->key);
+        if (has_failed(tree->err)) return;
+        if (next_meant(tree, pair->key.text, k + 1) < s->row_count)
+            tr_fail(tree->err, TR_INVALID, pair->key.place,
+                    "'%.*s' has several rows: write '%s' or the like", TEXT(pair->key.text),
+                    s->rows[k].name);
+        s->rows[k].tension = tension;
+    }
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
+void tr_tree_rows(Tree *tree)
+{
+    const ModelFields *f = &tree->model->fields;
+    tree->constants_only = true;
+    tree->length = longest_arm(tree);
+    tree->constants_only = false;
+    check_elements(tree);
+    if (!has_failed(tree->err)) tr_tree_contacts(tree);
+    for (uint32_t i = 0; i < f->couplings.count && !has_failed(tree->err); i++)
+        make_coupling(tree, &f->couplings.at[i]);
+    for (uint32_t i = 0; i < f->constraints.count && !has_failed(tree->err); i++)
+        make_constraint(tree, &f->constraints.at[i]);
+    for (uint32_t i = 0; i < f->independent.count && !has_failed(tree->err); i++)
+        make_speed(tree, f->independent.at[i], i);
+    make_reaction_symbols(tree);
+}

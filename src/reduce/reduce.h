@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A constrained system in the kernel of its constraints [M 11-16, B 10-27].
+//
+// Which rows are solved for which velocities is a partition; `run` chooses it where the numbers are
+// known. Given one, everything is an expression: velocities p that are not driven, v_p = H w + J
+// v_a + k, the accelerations of the independent ones, w', the reactions lambda, the forces tau of
+// motion-driven joints.
+#ifndef TR_REDUCE_REDUCE_H
+#define TR_REDUCE_REDUCE_H
+
+#include "expr/system.h"
+
+// Pivot k solves row[k] (of system->rows) for dependent[k] (an input that is a velocity).
+typedef struct Partition {
+    const uint32_t *row, *dependent;
+    uint32_t count;
+} Partition;
+
+// Defines the dependent velocities and the solved inputs of the system, and puts the outputs
+//   H J k h        rows: velocities that are not driven; columns of H: `independent`, of J: driven
+//   H_ee H_ep H_pe D J_ext J_int   their blocks [B 13, 17]: e of bases, p of joints
+//   momentum       H^T M v
+//   lambda tau vdot
+// in place of those of an earlier partition.
+void tr_reduce(System *system, const Partition *partition, tr_error *err);
+
+// Takes the definitions back: velocities are free again, as if there were no rows.
+void tr_unreduce(System *system);
+
+// The velocities and speeds that describe the motion, as inputs; their number.
+uint32_t tr_independent(const System *system, uint32_t *list);
+
+#endif

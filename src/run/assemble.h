@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// States that satisfy what is asked of them. A state is the values of all inputs of a system, in
+// order; those that have a definition do not matter.
+#ifndef TR_RUN_ASSEMBLE_H
+#define TR_RUN_ASSEMBLE_H
+
+#include "expr/system.h"
+#include "program/program.h"
+
+typedef struct Conditions Conditions;
+
+// What positions, or rates, must satisfy: the constraints and, if asked for, `initial`. The system
+// must not be reduced.
+Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err);
+void tr_conditions_free(Conditions *conditions);
+// Moves the state to the nearest where they hold. False, with words, when there is none; the state
+// is then as near as it gets.
+bool tr_conditions_solve(Conditions *conditions, double *x, tr_error *err);
+
+// The state at the start. `solved` gets a mark for each input that was found by solving instead of
+// being given; it may be NULL.
+bool tr_assemble(System *system, double *x, bool *solved, tr_error *err);
+
+// Makes a quaternion a unit again; returns how far it was off.
+double tr_make_unit(double *q);
+
+#endif
