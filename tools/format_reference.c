@@ -87,13 +87,43 @@ static const char introduction[] =
     "`ground` and the names of the functions below.\n"
     "\n"
     "A joint is called by its coordinate, or by its body when it has several: so in `roles`,\n"
-    "`hold` and the results `tau.angle`, `tau.frame.vx`.\n"
+    "`hold` and the results `tau.angle`, `tau.frame.vx`.\n";
+
+static const char rules[] =
+    "\n"
+    "## Constraints\n"
+    "\n"
+    "Contacts, loops, couplings and constraints are rows on the velocities: each says that one\n"
+    "velocity stays zero, or is what a formula of `t` says. Rows that hold anyway are dropped: of\n"
+    "a wheel on a rail one is left, of a wheel in the plane two.\n"
+    "\n"
+    "| element | rows |\n"
+    "|---|---|\n"
+    "| `rolling` | `normal` (touches the ground), `longitudinal` and `lateral` (does not slip) |\n"
+    "| `skate` | `lateral` |\n"
+    "| `slide` | `normal` |\n"
+    "| `pin` | `normal`, `longitudinal`, `lateral`: z, x, y of `on` |\n"
+    "| `distance` | `distance` |\n"
+    "| a coupling | `coupling` |\n"
+    "| a constraint | `position` or `rate` |\n"
+    "\n"
+    "The ground is the plane z = 0. Of a wheel, longitudinal is axle x normal (forward for an "
+    "axle\n"
+    "that points left) and lateral is normal x longitudinal. `lambda.element.row` is the force, "
+    "or\n"
+    "moment, on the element's own body along its row; formulas of forces and torques may use it,\n"
+    "linearly, and outputs as they like.\n"
+    "\n"
+    "Where rows are redundant, or driven joints can work against each other, reactions are not\n"
+    "unique. Then their norm is least (moments divided by the longest arm in the model), unless\n"
+    "`reactions` says otherwise. Names of elements are one set.\n"
     "\n"
     "## What holds when\n"
     "\n"
     "`initial` pairs formulas of coordinates or rates with values. The state at the start "
     "satisfies\n"
-    "all of them and otherwise differs least from `guess`. A case changes the model: its `set`,\n"
+    "all of them and all constraints, and otherwise differs least from `guess`. A case changes the "
+    "model: its `set`,\n"
     "`initial`, `guess` and `roles` are put in place of what the model says, name by name. What "
     "is\n"
     "given on the command line (`--set`) wins over the case. When a parameter is set that is a\n"
@@ -124,6 +154,7 @@ static const char use_and_results[] =
     "\n"
     "`simulate` records `t`, all coordinates, all velocities, the outputs, `tau.` of driven "
     "joints,\n"
+    "`lambda.` of constraints, "
     "`energy.kinetic`, `energy.potential`, `energy.work` (what motors, dampers and forces put in "
     "since\n"
     "the start), `residual.position` and `residual.velocity`. In `.mat` files a point in a name "
@@ -141,6 +172,12 @@ static const struct {
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
+    {"contacts", "contacts", "Each entry of `contacts` is a name and:"},
+    {"loops", "loops", "Each entry of `loops` is a name and:"},
+    {"couplings", "couplings",
+     "Each entry of `couplings` is a name and what says that one coordinate is a sum of others:"},
+    {"constraints", "constraints", "Each entry of `constraints` is a name and one of:"},
+    {"reactions", "reactions", "Which reactions are meant where they are not unique."},
     {"forces", "forces", "Each entry of `forces` is a name and:"},
     {"roles", "roles",
      "Each entry of `roles` is the name of a joint and the word `passive`, or one of these:"},
@@ -265,7 +302,7 @@ static void print_formulas(void)
 
 int main(void)
 {
-    printf("%s%s", introduction, use_and_results);
+    printf("%s%s%s", introduction, rules, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();

@@ -115,10 +115,10 @@ static void make_rolling(Tree *tree, const Contact *contact)
     Vec a;
     const Carrier c = find_axle(tree, i, contact, &a);
     if (has_failed(tree->err)) return;
-    const Vec middle = text_is(tree->links[i].body->joint.type.text, "revolute") &&
-                               !contact->axis.given
-                           ? apply(tree->links[i].turn, at)
-                           : own_axes(tree, i, at);
+    const Vec middle =
+        text_is(tree->links[i].body->joint.type.text, "revolute") && !contact->axis.given
+            ? apply(tree->links[i].turn, at)
+            : own_axes(tree, i, at);
     if (!is_vec_zero(middle) && !is_vec_zero(cross(middle, a))) {
         tr_fail(tree->err, TR_INVALID, contact->at.place,
                 "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
@@ -127,7 +127,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
     const Vec n = apply_transposed(c.pose.R, vec_unit(g, 2)); // out of the ground
     const Expr lean = dot(n, a);
     const Vec across = minus(n, scale(lean, a));
-    const Expr size = e_sqrt(sub(one(g), square(lean))); // |across|, for n and a are units
+    const Expr size = e_sqrt(sub(one(g), square(lean)));      // |across|, for n and a are units
     const Vec l = scale(quotient(one(g), size), cross(a, n)); // forward, for an axle to the left
     const Vec r = minus(middle, scale(quotient(radius, size), across)); // d = -across / |across|
     const Vec V = velocity_at(&c, r);
@@ -142,9 +142,9 @@ static void make_skate(Tree *tree, const Contact *contact)
     Meeting m;
     if (!meet(tree, contact->name, contact->body, contact->at, contact->on, contact->to, &m))
         return;
-    const Vec direction = tr_tree_unit(tree, contact->direction,
-                                       tr_tree_vector(tree, contact->direction, "direction"),
-                                       "direction");
+    const Vec direction =
+        tr_tree_unit(tree, contact->direction,
+                     tr_tree_vector(tree, contact->direction, "direction"), "direction");
     const uint32_t i = tr_tree_find(tree, contact->body.text);
     const Vec e = own_axes(tree, i, direction);
     Vec V = velocity_at(&m.body, m.r);

@@ -217,6 +217,10 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
     if (is_driven(tree, key))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
                 "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));
+    else if (tr_tree_uses(tree, residual, TR_SOLVED))
+        tr_fail(tree->err, TR_INVALID, pair->key.place,
+                "'%.*s' uses '%s': initial conditions are about positions and rates", TEXT(text),
+                tr_tree_uses(tree, residual, TR_SOLVED)->name);
     else if (tr_tree_uses(tree, residual, TR_VELOCITY))
         add_condition(rate, residual, note);
     else if (tr_tree_uses(tree, residual, TR_POSITION))

@@ -44,7 +44,8 @@ static void split(Tree *tree, Row *row)
         free(v);
         return;
     }
-    for (uint32_t k = 0; k < n; k++) v[k] = tree->velocities[k].symbol, v[n + k] = zero(tree->graph);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = tree->velocities[k].symbol, v[n + k] = zero(tree->graph);
     tr_dense_jacobian(tree->graph, &row->rate, 1, v, n, slopes);
     tr_substitute(tree->graph, &row->rate, 1, v, v + n, n, &row->rest);
     row->slopes = slopes;
@@ -93,7 +94,8 @@ static double longest_arm(Tree *tree)
     }
     const Contacts *contacts = &tree->model->fields.contacts;
     for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++)
-        most = fmax(most, tr_tree_value(tree, square(tr_tree_formula(tree, contacts->at[i].radius))));
+        most =
+            fmax(most, tr_tree_value(tree, square(tr_tree_formula(tree, contacts->at[i].radius))));
     return most > 0 ? sqrt(most) : 1;
 }
 
@@ -119,9 +121,8 @@ static bool is_angle(const Tree *tree, Expr symbol)
         const Link *link = &tree->links[i];
         for (uint32_t k = 0; k < link->position_count; k++)
             if (tree->positions[link->position + k].symbol.id == symbol.id)
-                return link->velocity_count == 1
-                           ? is_vec_zero(tree->velocities[link->velocity].S.V)
-                           : k >= 2 && link->position_count == 3;
+                return link->velocity_count == 1 ? is_vec_zero(tree->velocities[link->velocity].S.V)
+                                                 : k >= 2 && link->position_count == 3;
     }
     return false;
 }
@@ -204,9 +205,10 @@ static void constrain_rate(Tree *tree, const Constraint *c)
 static void make_constraint(Tree *tree, const Constraint *c)
 {
     if (c->position.given == c->rate.given)
-        tr_fail(tree->err, TR_INVALID, c->name.place,
-                "the constraint '%.*s' is a formula that stays zero: {position: ...} or {rate: ...}",
-                TEXT(c->name.text));
+        tr_fail(
+            tree->err, TR_INVALID, c->name.place,
+            "the constraint '%.*s' is a formula that stays zero: {position: ...} or {rate: ...}",
+            TEXT(c->name.text));
     else if (c->position.given)
         constrain_position(tree, c);
     else

@@ -306,6 +306,21 @@ static bool stands_for(const Input *input, bool fixing, Graph *graph, Expr *mean
     return *meaning = input->definition, true;
 }
 
+// What only reduction can give.
+static void refuse_unsolved(const System *system, Compiler *c, tr_error *err)
+{
+    Reach reach;
+    if (!tr_reach(c->graph, c->wanted, c->wanted_count, &reach)) c->failed = true;
+    for (uint32_t k = 0; !c->failed && k < reach.count; k++) {
+        const Input *input = tr_system_input(system, expr_at(c->graph, reach.ids[k]));
+        if (input && input->kind == TR_SOLVED)
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "'%s' is not known before the system is reduced (tr_reduce_system)",
+                    input->name);
+    }
+    tr_reach_free(&reach);
+}
+
 static bool uses_defined(const System *system, Compiler *c)
 {
     Reach reach;
@@ -374,12 +389,13 @@ Program *tr_compile(System *system, const char *outputs, const tr_compile_option
     if (p) {
         // Definitions use others: accelerations use velocities, and those use motions.
         while (uses_defined(system, &c)) replace_inputs(system, &c, false);
+        refuse_unsolved(system, &c, err);
         if (options && options->fix_parameters) replace_inputs(system, &c, true);
         compile(system, &c, p);
         p->interpreter = tr_interpreter();
     }
-    if (c.wanted_count && (!p || c.failed || c.graph->failed)) {
-        tr_fail_memory(err);
+    if (c.wanted_count && (!p || c.failed || c.graph->failed || has_failed(err))) {
+        if (!has_failed(err)) tr_fail_memory(err);
         tr_program_free(p);
         p = NULL;
     }

@@ -27,18 +27,18 @@ typedef struct Reduction {
     Graph *graph;
     tr_error *err;
     const Partition *partition;
-    uint32_t *v;  // all velocities, as inputs, in order
-    uint32_t *p;  // those that are not driven: places in v
-    uint32_t *a;  // those that are
-    uint32_t *D;  // dependent: places in p
-    uint32_t *I;  // the other ones
-    uint32_t *s;  // pivots whose rows are formulas of speeds
-    uint32_t *R;  // rows that are no pivots
-    uint32_t *U;  // rows whose reactions forces use
+    uint32_t *v; // all velocities, as inputs, in order
+    uint32_t *p; // those that are not driven: places in v
+    uint32_t *a; // those that are
+    uint32_t *D; // dependent: places in p
+    uint32_t *I; // the other ones
+    uint32_t *s; // pivots whose rows are formulas of speeds
+    uint32_t *R; // rows that are no pivots
+    uint32_t *U; // rows whose reactions forces use
     uint32_t nv, np, na, nD, nI, ns, nR, nU, kernel;
-    Matrix M, c, Q;      // of the free dynamics; Q without reactions
+    Matrix M, c, Q; // of the free dynamics; Q without reactions
     LU A;
-    uint32_t *order;     // 0, 1, 2, ...: pivots are sorted already
+    uint32_t *order; // 0, 1, 2, ...: pivots are sorted already
     Matrix H, J, k, h;
     Matrix accelerations; // v_a'
     Matrix bias;          // J v_a' + h
@@ -151,7 +151,8 @@ static Matrix split_forces(Reduction *r)
     for (uint32_t i = 0; i < r->nv; i++) used = used || has_reactions(r, get(r->Q, i, 0));
     if (!symbols) r->graph->failed = true;
     for (uint32_t i = 0; symbols && used && i < m; i++)
-        if (!r->system->rows[i].is_speed) r->U[count] = i, symbols[count++] = r->system->rows[i].symbol;
+        if (!r->system->rows[i].is_speed)
+            r->U[count] = i, symbols[count++] = r->system->rows[i].symbol;
     if (count) slopes = calloc((size_t)r->nv * count + 1, sizeof *slopes);
     Matrix L = tr_matrix(r->graph, r->nv, count);
     if (slopes && r->Q.entries &&

@@ -148,9 +148,9 @@ static bool find_rank(const System *s, const Numbers *n, uint32_t rows, const ui
                       uint32_t count, uint32_t *rank, double *null)
 {
     const uint32_t most = rows > count ? rows : count;
-    double *G = calloc((size_t)rows * count + 1, sizeof *G), *sigma = calloc(most + 1, sizeof *sigma),
-           *U = calloc((size_t)rows * rows + 1, sizeof *U),
-           *work = calloc(most + 1, sizeof *work);
+    double *G = calloc((size_t)rows * count + 1, sizeof *G),
+           *sigma = calloc(most + 1, sizeof *sigma),
+           *U = calloc((size_t)rows * rows + 1, sizeof *U), *work = calloc(most + 1, sizeof *work);
     bool good = G && sigma && U && work && metric_rows(s, n, rows, pick, count, G);
     *rank = 0;
     if (good && rows && count)
@@ -176,7 +176,7 @@ static bool find_rank(const System *s, const Numbers *n, uint32_t rows, const ui
 typedef struct Elimination {
     const Chart *chart;
     const Numbers *n;
-    double *A;              // rows * passive
+    double *A; // rows * passive
     bool *row_used, *column_used;
     uint32_t *row, *column; // pivots
     uint32_t count;
@@ -328,7 +328,8 @@ static bool find_dependence(Chart *chart, const Numbers *n, tr_error *err)
             uint32_t v = 0;
             while (n->v[v] != p->dependent[k]) v++;
             b[k] = n->G[(size_t)chart->surplus[j] * n->velocities + v];
-            for (size_t i = 0; i < d; i++) A[k * d + i] = n->G[(size_t)p->row[i] * n->velocities + v];
+            for (size_t i = 0; i < d; i++)
+                A[k * d + i] = n->G[(size_t)p->row[i] * n->velocities + v];
         }
         if (d && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)d, 1, A, (lapack_int)d, swaps, b, 1))
             continue;

@@ -15,8 +15,8 @@ typedef struct Chart {
     uint32_t passive;  // velocities that are not motion-driven
     uint32_t kernel;   // of those, free
     Partition partition;
-    bool *hyperstatic;  // by row: its reaction is not unique
-    uint32_t *surplus;  // rows that are no pivots
+    bool *hyperstatic; // by row: its reaction is not unique
+    uint32_t *surplus; // rows that are no pivots
     uint32_t surplus_count;
     bool *antagonist;   // of each: it does not follow from others when driven joints move
     double *dependence; // of each surplus row: by row, how much of it is in it

@@ -44,7 +44,8 @@ Kkt *tr_kkt_new(Flow *flow, tr_error *err)
     System *s = flow->system;
     Kkt *k = calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
-    *k = (Kkt){.flow = flow, .n = tr_system_inputs(s, TR_VELOCITY, NULL), .rows = flow->chart->rows};
+    *k =
+        (Kkt){.flow = flow, .n = tr_system_inputs(s, TR_VELOCITY, NULL), .rows = flow->chart->rows};
     const tr_compile_options fixed = {.fix_parameters = true};
     k->program = tr_compile(s, "M c Q G gamma vdot", &fixed, err);
     k->work = tr_workspace_new(k->program, err);
