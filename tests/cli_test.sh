@@ -403,5 +403,50 @@ stopped() {
 stopped INT
 stopped TERM
 
+# ---- constraints ----------------------------------------------------------------------------
+
+# tied FILE LINES...: two sliders, and what ties them
+tied() {
+    local file=$1
+    shift
+    cat >"$file" <<'EOF'
+trundle: 1
+bodies:
+  a: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: x}, mass: 1}
+  b: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: y}, mass: 1}
+EOF
+    printf '%s\n' "$@" >>"$file"
+}
+tied gear.yaml 'couplings: {gear: {coordinate: x, equals: {y: 2}}}'
+run 0 check gear.yaml
+out_has '1 constraint row, 1 independent'
+for verb in check derive eval simulate; do
+    tied bad.yaml 'contacts: {edge: {kind: skate, body: aa}}'
+    run 3 $verb bad.yaml
+    no_data
+    check test "$(head -n 1 err)" = "bad.yaml:5:38: there is no body 'aa'; did you mean 'a'?"
+    tied bad.yaml 'couplings: {gear: {coordinate: x, equals: {x: 2}}}'
+    run 3 $verb bad.yaml
+    no_data
+    check test "$(head -n 1 err)" = "bad.yaml:5:44: 'gear' couples 'x' to itself"
+    tied bad.yaml 'constraints: {one: {position: x - y}, two: {position: x - y - 1}}'
+    run 3 $verb bad.yaml
+    no_data
+    err_has "'one.position', 'two.position', off by 0.5"
+    tied bad.yaml 'constraints: {one: {position: x}, two: {position: y}}'
+    run 3 $verb bad.yaml
+    no_data
+    err_is 'bad.yaml: nothing can move: the constraints leave none of the 2 velocities free'
+done
+tied part.yaml 'constraints: {tie: {position: x - y}}' \
+    'roles: {x: {motion: t}, y: {motion: "t + if(t < 1, 0, (t - 1)^3)"}}'
+run 0 check part.yaml
+run 3 simulate part.yaml --every 0.25 -o part.csv
+no_data
+err_has "the motions contradict the constraints at t = 1.0"
+err_has "'tie.position' cannot all hold, off by "
+check test "$(column 1 part.csv)" = '0 0.25 0.5 0.75 1'
+check grep -q 'the motions contradict' part.json
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

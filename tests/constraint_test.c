@@ -1,0 +1,1388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constrained models: against reference motions and closed forms, their classification, reactions
+// that are not unique, torques fed back, and models that cannot be.
+//
+// [B n] are equations of Boyer and Belkhiri (2013). The CSV files are explained in
+// tests/reference/README.md.
+#include "run/method.h"
+#include "test.h"
+
+#include <unistd.h>
+
+#ifndef MODELS_DIR
+#define MODELS_DIR "models"
+#endif
+#ifndef REFERENCE_DIR
+#define REFERENCE_DIR "tests/reference"
+#endif
+
+static const double g = 9.81;
+
+static char folder[] = "/tmp/trundle_constraint_XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+// ---- models --------------------------------------------------------------------------------
+
+static tr_model *model_called(const char *name)
+{
+    char path[600];
+    tr_error err = {0};
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
+    tr_model *model = tr_model_read(path, &err);
+    if (!model) fail_msg("%s:%d:%d: %s", path, err.line, err.column, err.text);
+    return model;
+}
+
+static void change(tr_model *model, const char *path, const char *value)
+{
+    tr_error err = {0};
+    tr_model_set(model, path, value, &err);
+    if (err.status) fail_msg("%s: %s", path, err.text);
+}
+
+// The model is freed.
+static tr_system *system_of(tr_model *model, const char *case_name)
+{
+    tr_error err = {0};
+    const tr_derive_options options = {.case_name = case_name};
+    tr_system *system = tr_derive(model, &options, &err);
+    tr_model_free(model);
+    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system;
+}
+
+static tr_system *system_called(const char *name, const char *case_name)
+{
+    return system_of(model_called(name), case_name);
+}
+
+static tr_system *system_from(const char *text)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    if (!model) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system_of(model, NULL);
+}
+
+// ---- sheets --------------------------------------------------------------------------------
+
+enum { MOST_COLUMNS = 60, MOST_ROWS = 1100 };
+
+typedef struct Sheet {
+    char names[MOST_COLUMNS][60];
+    double values[MOST_ROWS][MOST_COLUMNS];
+    size_t rows, columns;
+} Sheet;
+
+static void read_line(Sheet *sheet, char *line, bool header)
+{
+    size_t cells = 0;
+    line[strcspn(line, "\n")] = 0;
+    for (char *cell; (cell = strsep(&line, ",")); cells++) {
+        assert_true(cells < MOST_COLUMNS && sheet->rows < MOST_ROWS);
+        if (header)
+            snprintf(sheet->names[cells], sizeof sheet->names[0], "%s", cell);
+        else
+            assert_true(tr_read_number(cell, &sheet->values[sheet->rows][cells]));
+    }
+    if (header) sheet->columns = cells;
+    assert_int_equal(cells, sheet->columns);
+    sheet->rows += !header;
+}
+
+static Sheet *read_sheet(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    Sheet *sheet = calloc(1, sizeof *sheet);
+    if (!file || !sheet) fail_msg("cannot read %s", path);
+    char *line = NULL;
+    size_t capacity = 0;
+    bool header = true;
+    for (; getline(&line, &capacity, file) > 0; header = false) read_line(sheet, line, header);
+    free(line);
+    fclose(file);
+    return sheet;
+}
+
+static double at(const Sheet *sheet, size_t row, const char *name)
+{
+    for (size_t k = 0; k < sheet->columns; k++)
+        if (strcmp(sheet->names[k], name) == 0) return sheet->values[row][k];
+    fail_msg("there is no column %s", name);
+    return (double)NAN;
+}
+
+static double largest(const Sheet *sheet, const char *name)
+{
+    double size = 0;
+    for (size_t i = 0; i < sheet->rows; i++) size = fmax(size, fabs(at(sheet, i, name)));
+    return size;
+}
+
+// Rows at the same times
+static double difference(const Sheet *a, const char *name, const Sheet *b, const char *other)
+{
+    double worst = 0;
+    assert_int_equal(a->rows, b->rows);
+    for (size_t i = 0; i < a->rows; i++) {
+        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-15);
+        worst = fmax(worst, fabs(at(a, i, name) - at(b, i, other)));
+    }
+    return worst;
+}
+
+static tr_simulate_options strictly(const tr_system *system)
+{
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.rtol = 1e-12, o.atol = 1e-14;
+    return o;
+}
+
+// What a run says about itself: velocities satisfy the constraints, energy is accounted for, and
+// accelerations are those found without reduction.
+static void check_summary(const tr_summary *s)
+{
+    assert_true(s->velocity_error <= 1e-12);
+    assert_true(s->energy_error <= 1e-10);
+    assert_true(s->kkt_error <= 1e-10);
+}
+
+static Sheet *simulated(tr_system *system, const tr_simulate_options *options)
+{
+    tr_error err = {0};
+    tr_summary s = {0};
+    tr_simulate_options o = *options;
+    o.output = in_folder("run.csv");
+    if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
+    check_summary(&s);
+    Sheet *sheet = read_sheet(o.output);
+    assert_int_equal(sheet->rows, s.rows);
+    return sheet;
+}
+
+// A run with strict tolerances; the system is freed.
+static Sheet *run_of(tr_system *system)
+{
+    const tr_simulate_options o = strictly(system);
+    Sheet *sheet = simulated(system, &o);
+    tr_system_free(system);
+    return sheet;
+}
+
+static Sheet *run_to(tr_system *system, double end)
+{
+    tr_simulate_options o = strictly(system);
+    o.end = end, o.every = end / 50;
+    Sheet *sheet = simulated(system, &o);
+    tr_system_free(system);
+    return sheet;
+}
+
+// ---- what derive says ----------------------------------------------------------------------
+
+static char *facts_of(tr_system *system)
+{
+    tr_error err = {0};
+    char *json = tr_derive_text(system, true, &err);
+    if (!json) fail_msg("%s", err.text);
+    tr_system_free(system);
+    return json;
+}
+
+static const char *behind(const char *json, const char *key)
+{
+    char wanted[60];
+    snprintf(wanted, sizeof wanted, "\n  \"%s\": ", key);
+    const char *found = strstr(json, wanted);
+    if (!found) fail_msg("there is no %s in %s", key, json);
+    return found + strlen(wanted);
+}
+
+static void assert_fact(const char *json, const char *key, int value)
+{
+    const int found = atoi(behind(json, key));
+    if (found != value) fail_msg("%s is %d, not %d", key, found, value);
+}
+
+// The names in a list, with spaces between them
+static void assert_names(const char *json, const char *key, const char *names)
+{
+    char found[500] = "";
+    size_t length = 0;
+    bool quoted = false;
+    for (const char *c = behind(json, key); *c != ']' && length < sizeof found - 2; c++) {
+        if (*c == '"' && !quoted && length) found[length++] = ' ';
+        if (*c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            found[length++] = *c;
+    }
+    found[length] = 0;
+    assert_string_equal(found, names);
+}
+
+// ---- the mobile pendulum -------------------------------------------------------------------
+
+static Sheet *pendulum_reference(void) { return read_sheet(REFERENCE_DIR "/pendulum_forced.csv"); }
+
+static Sheet *pendulum_run(const char *case_name)
+{
+    return run_of(system_called("mobile_pendulum", case_name));
+}
+
+static void test_pendulum_facts(void **state)
+{
+    (void)state;
+    char *json = facts_of(system_called("mobile_pendulum", "forced"));
+    assert_fact(json, "n", 1);
+    assert_fact(json, "s_p", 1);
+    assert_fact(json, "s_a", 2);
+    assert_fact(json, "rows", 2);
+    assert_fact(json, "m", 2);
+    assert_fact(json, "m_locked", 1);
+    assert_fact(json, "redundant", 0);
+    assert_fact(json, "antagonist", 1);
+    assert_names(json, "hyperstatic_rows", "front.longitudinal rear.longitudinal");
+    assert_names(json, "independent", "r3_rate");
+    assert_names(json, "dynamic", "r3");
+    assert_names(json, "kinematic", "");
+    tr_text_free(json);
+}
+
+static void check_pendulum_motion(const Sheet *run, const Sheet *reference)
+{
+    static const char *const names[] = {"x", "r1", "r3", "r3_rate"};
+    for (size_t k = 0; k < 4; k++) {
+        const double off = difference(run, names[k], reference, names[k]);
+        print_message("%-8s %.1e\n", names[k], off);
+        assert_true(off <= 1e-9);
+    }
+    assert_true(difference(run, "r2", reference, "r1") <= 1e-9);
+    assert_true(difference(run, "rail_force", reference, "rail_force") <=
+                1e-9 * largest(reference, "rail_force"));
+}
+
+static void check_pendulum_torque(const Sheet *run, const char *name, const Sheet *reference,
+                                  const char *other)
+{
+    const double off = difference(run, name, reference, other) / largest(reference, other);
+    print_message("%-6s %-10s %.1e\n", name, other, off);
+    assert_true(off <= 1e-9);
+}
+
+// The three choices of T that the paper names below [B 44]
+static void test_pendulum_forced(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {{"front_leads", "tau1_T0", "tau2_T0"},
+                                           {"rear_leads", "tau1_rear", "tau2_rear"},
+                                           {"forced", "tau_equal", "tau_equal"}};
+    Sheet *reference = pendulum_reference();
+    for (size_t i = 0; i < 3; i++) {
+        Sheet *run = pendulum_run(cases[i][0]);
+        check_pendulum_motion(run, reference);
+        check_pendulum_torque(run, "tau.r1", reference, cases[i][1]);
+        check_pendulum_torque(run, "tau.r2", reference, cases[i][2]);
+        free(run);
+    }
+    free(reference);
+}
+
+// tau = that of T = 0, and (+R T, -R T)                                                [B 44]
+static void check_tension(const Sheet *reference, const char *T)
+{
+    const double R = 0.1;
+    double tension = (double)NAN;
+    assert_true(tr_read_number(T, &tension));
+    tr_model *model = model_called("mobile_pendulum");
+    change(model, "parameters/T", T);
+    Sheet *run = run_of(system_of(model, "tense"));
+    assert_int_equal(run->rows, reference->rows);
+    for (size_t i = 0; i < run->rows; i++) {
+        assert_close(at(run, i, "tau.r1") - at(reference, i, "tau1_T0"), R * tension, 1e-9);
+        assert_close(at(run, i, "tau.r2") - at(reference, i, "tau2_T0"), -R * tension, 1e-9);
+    }
+    check_pendulum_motion(run, reference);
+    free(run);
+}
+
+static void test_pendulum_tension(void **state)
+{
+    (void)state;
+    Sheet *reference = pendulum_reference();
+    check_tension(reference, "1");
+    check_tension(reference, "-2.5");
+    free(reference);
+}
+
+// The least of w_f F_f^2 + w_r F_r^2 with a given sum has w_f F_f = w_r F_r.
+static void test_pendulum_weights(void **state)
+{
+    (void)state;
+    tr_model *model = model_called("mobile_pendulum");
+    change(model, "cases/forced/reactions/weights/front", "3");
+    change(model, "cases/forced/reactions/weights/rear", "0.5");
+    Sheet *run = run_of(system_of(model, "forced")), *reference = pendulum_reference();
+    check_pendulum_motion(run, reference);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double sum = at(reference, i, "rail_force");
+        assert_close(at(run, i, "lambda.front.longitudinal"), sum * 0.5 / 3.5, 1e-8);
+        assert_close(at(run, i, "lambda.rear.longitudinal"), sum * 3 / 3.5, 1e-8);
+    }
+    free(run);
+    free(reference);
+}
+
+// One motor does the work of both, and the rail turns the other wheel.
+static void test_pendulum_one(void **state)
+{
+    (void)state;
+    const double A = 4, W = 3, R = 0.1, Jw = 0.0015;
+    char *json = facts_of(system_called("mobile_pendulum", "one"));
+    assert_fact(json, "antagonist", 0);
+    assert_fact(json, "m_locked", 2);
+    assert_names(json, "kinematic", "r2");
+    assert_names(json, "dynamic", "r3");
+    tr_text_free(json);
+    Sheet *run = pendulum_run("one"), *reference = pendulum_reference();
+    check_pendulum_motion(run, reference);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), r2_acc = -A * W * W * sin(W * t);
+        const double both = at(reference, i, "tau1_T0") + at(reference, i, "tau2_T0");
+        assert_close(at(run, i, "tau.r1"), both, 1e-9);
+        assert_close(at(run, i, "lambda.rear.longitudinal"), -Jw * r2_acc / R, 1e-12);
+    }
+    free(run);
+    free(reference);
+}
+
+// Without torques, energy and the momentum along the rail are conserved, wheels' spin included:
+// (M + 2 Jw/R^2) x' + m l cos(r3) r3'
+static void test_pendulum_free(void **state)
+{
+    (void)state;
+    const double m = 0.5, l = 0.8, M = 3.1, Jw = 0.0015, R = 0.1;
+    Sheet *run = pendulum_run("free");
+    double energy = 0, momentum = 0, E0 = 0, P0 = 0;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double E = at(run, i, "energy.kinetic") + at(run, i, "energy.potential");
+        const double P = (M + 2 * Jw / (R * R)) * at(run, i, "x_rate") +
+                         m * l * cos(at(run, i, "r3")) * at(run, i, "r3_rate");
+        if (i == 0) E0 = E, P0 = P;
+        energy = fmax(energy, fabs(E - E0)), momentum = fmax(momentum, fabs(P - P0));
+        assert_close(R * at(run, i, "r2_rate"), at(run, i, "x_rate"), 1e-12);
+    }
+    print_message("energy %.1e, momentum %.1e\n", energy, momentum);
+    assert_close(P0, (M + 2 * Jw / (R * R)) * 0.4 - m * l * cos(1.2) * 0.5, 1e-14);
+    assert_true(largest(run, "energy.kinetic") > 1 && largest(run, "r3_rate") > 1);
+    assert_true(energy <= 1e-10 && momentum <= 1e-10);
+    free(run);
+}
+
+// Outputs of a reduced system at its start, one after the other
+static void evaluate(tr_system *system, const char *outputs, double *values)
+{
+    tr_error err = {0};
+    double *inputs = calloc(tr_input_count(system), sizeof *inputs);
+    tr_initial(system, inputs, &err);
+    tr_reduce_system(system, &err);
+    tr_program *program = tr_compile(system, outputs, NULL, &err);
+    tr_workspace *work = tr_workspace_new(program, &err);
+    if (err.status) fail_msg("%s", err.text);
+    tr_evaluate(program, work, inputs, values);
+    tr_workspace_free(work);
+    tr_program_free(program);
+    free(inputs);
+}
+
+// The leading wheel tells the velocity of the cart: J_ext = (R, 0), D = 1              [B 38]
+static void test_pendulum_blocks(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"front_leads", "rear_leads"};
+    for (int lead = 0; lead < 2; lead++) {
+        tr_system *system = system_called("mobile_pendulum", cases[lead]);
+        double x[7] = {0};
+        evaluate(system, "H D J_ext J_int", x);
+        const double wanted[] = {0, 1, 1, lead ? 0 : 0.1, lead ? 0.1 : 0, 0, 0};
+        for (size_t k = 0; k < 7; k++) assert_close(x[k], wanted[k], 1e-15);
+        tr_system_free(system);
+    }
+}
+
+// ---- the snake-board -----------------------------------------------------------------------
+
+static void test_snakeboard_facts(void **state)
+{
+    (void)state;
+    char *json = facts_of(system_called("snakeboard", "ride"));
+    assert_fact(json, "n", 3);
+    assert_fact(json, "s_p", 0);
+    assert_fact(json, "s_a", 3);
+    assert_fact(json, "rows", 2);
+    assert_fact(json, "m", 2);
+    assert_fact(json, "m_locked", 2);
+    assert_names(json, "independent", "eta_r");
+    tr_text_free(json);
+}
+
+static void test_snakeboard_ride(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *other;
+        double tolerance;
+    } columns[] = {
+        {"x", "x", 1e-8},
+        {"y", "y", 1e-8},
+        {"theta", "theta", 1e-8},
+        {"eta_r", "eta_r", 1e-8},
+        {"board.vx", "V0X", 1e-8},
+        {"board.vy", "V0Y", 1e-8},
+        {"board.wz", "Om0Z", 1e-8},
+        {"tau.r1", "tau1", 1e-9},
+        {"tau.r2", "tau2", 1e-9},
+        {"tau.r3", "tau3", 1e-7},
+        {"lambda.wheels1.lateral", "lam1", 1e-7},
+        {"lambda.wheels2.lateral", "lam2", 1e-7},
+        {"energy.kinetic", "kinetic", 1e-8},
+    };
+    Sheet *run = run_of(system_called("snakeboard", "ride"));
+    Sheet *reference = read_sheet(REFERENCE_DIR "/snakeboard_rigid.csv");
+    assert_close(at(run, run->rows - 1, "t"), 10, 1e-15);
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        const double off = difference(run, columns[k].name, reference, columns[k].other);
+        print_message("%-22s %.1e\n", columns[k].name, off);
+        assert_true(off <= columns[k].tolerance);
+    }
+    free(run);
+    free(reference);
+}
+
+// ---- Table I -------------------------------------------------------------------------------
+
+// H = 0 or not: a kernel; lambda_stat = 0 or not: m > m_locked, with driven joints that work
+// against each other.
+static void test_table_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        int kernel, m, m_locked, antagonist;
+        const char *words;
+    } cells[] = {
+        {"snake3", 0, 3, 3, 0, "H = 0, lambda_stat = 0:"},
+        {"rail_cart", 0, 2, 1, 1, "H = 0, lambda_stat != 0:"},
+        {"snakeboard", 1, 2, 2, 0, "H != 0, lambda_stat = 0:"},
+        {"mobile_pendulum", 1, 2, 1, 1, "H != 0, lambda_stat != 0:"},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char *json = facts_of(system_called(cells[i].model, NULL));
+        assert_fact(json, "kernel", cells[i].kernel);
+        assert_fact(json, "m", cells[i].m);
+        assert_fact(json, "m_locked", cells[i].m_locked);
+        assert_fact(json, "antagonist", cells[i].antagonist);
+        assert_fact(json, "redundant", 0);
+        tr_text_free(json);
+        tr_system *system = system_called(cells[i].model, NULL);
+        char *words = tr_check_text(system, false, NULL);
+        assert_non_null(words);
+        assert_non_null(strstr(words, cells[i].words));
+        tr_text_free(words);
+        tr_system_free(system);
+    }
+}
+
+static void test_snake10(void **state)
+{
+    (void)state;
+    char *json = facts_of(system_called("snake10", NULL));
+    assert_fact(json, "n", 3);
+    assert_fact(json, "s_p", 7);
+    assert_fact(json, "s_a", 2);
+    assert_fact(json, "m", 10);
+    assert_fact(json, "m_locked", 10);
+    assert_fact(json, "kernel", 0);
+    assert_names(json, "kinematic", "r3 r4 r5 r6 r7 r8 r9");
+    assert_names(json, "dynamic", "");
+    tr_text_free(json);
+}
+
+// What is left out of a model is as if it had not been written.
+static void test_rail_cart_without_a_wheel(void **state)
+{
+    (void)state;
+    const double A = 4, W = 3, Jw = 0.0015;
+    tr_model *model = model_called("rail_cart");
+    change(model, "cases/drive/without", "rear");
+    Sheet *run = run_of(system_of(model, "drive"));
+    for (size_t i = 0; i < run->rows; i++)
+        assert_close(at(run, i, "tau.r2"), -Jw * A * W * W * sin(W * at(run, i, "t")), 1e-14);
+    free(run);
+}
+
+// ---- torques fed back ----------------------------------------------------------------------
+
+// A leader whose joints follow their motions, and a follower: the same model, whose joints get the
+// leader's torques as they come. Both are integrated as one, by rk4.
+typedef struct Pair {
+    tr_system *leading, *following;
+    Flow *leader, *follower;
+    size_t joints, size;
+    double *columns, *other;       // of leader and follower
+    uint32_t torque[4], push[4];   // columns of the leader, inputs of the follower
+    double *y, *step, *rate, *sum; // of both
+} Pair;
+
+typedef struct Feedback {
+    const char *model, *case_name, *other_case; // of the leader, of the follower
+    const char *joints[4];
+    size_t count;
+} Feedback;
+
+static uint32_t column_called(const Flow *flow, const char *prefix, const char *name)
+{
+    char label[60];
+    snprintf(label, sizeof label, "%s%s", prefix, name);
+    for (uint32_t i = 0; i < flow->column_count; i++)
+        if (strcmp(flow->labels[i], label) == 0) return i;
+    fail_msg("there is no column %s", label);
+    return 0;
+}
+
+static uint32_t input_called(const tr_system *system, const char *name)
+{
+    uint32_t i = 0;
+    while (i < tr_input_count(system) && strcmp(tr_input_name(system, i), name) != 0) i++;
+    assert_true(i < tr_input_count(system));
+    return i;
+}
+
+static Flow *flow_of(tr_system *system)
+{
+    tr_error err = {0};
+    Flow *flow = tr_flow_new(system, &err);
+    if (!flow) fail_msg("%s", err.text);
+    return flow;
+}
+
+static void change_number(tr_model *model, const char *where, const char *joint, const char *tail,
+                          double value)
+{
+    char path[100], text[40];
+    snprintf(path, sizeof path, "%s%s%s", where, joint, tail);
+    snprintf(text, sizeof text, "%.17g", value);
+    change(model, path, text);
+}
+
+// Instead of its motion, a joint has an input for a torque, and starts as the motion does.
+static void release_joint(tr_model *model, const Pair *p, const Feedback *f, const char *joint)
+{
+    char path[100], name[40], rate[40];
+    const double q = p->columns[column_called(p->leader, "", joint)];
+    snprintf(name, sizeof name, "push_%s", joint);
+    snprintf(path, sizeof path, "cases/%s/roles/%s/torque", f->other_case, joint);
+    change(model, path, name);
+    change_number(model, "inputs/", name, "", 0);
+    change_number(model, "initial/", joint, "", q);
+    snprintf(rate, sizeof rate, "%s_rate", joint);
+    change_number(model, "initial/d(", joint, ")", p->columns[column_called(p->leader, "", rate)]);
+}
+
+static double *numbers(size_t count)
+{
+    double *x = calloc(count, sizeof *x);
+    assert_non_null(x);
+    return x;
+}
+
+static Pair paired(const Feedback *f)
+{
+    Pair p = {.leading = system_called(f->model, f->case_name), .joints = f->count};
+    p.leader = flow_of(p.leading);
+    p.columns = numbers(p.leader->column_count);
+    tr_flow_columns(p.leader, 0, p.leader->start, p.columns);
+    tr_model *model = model_called(f->model);
+    for (size_t k = 0; k < f->count; k++) release_joint(model, &p, f, f->joints[k]);
+    p.following = system_of(model, f->other_case);
+    p.follower = flow_of(p.following);
+    p.other = numbers(p.follower->column_count);
+    for (size_t k = 0; k < f->count; k++) {
+        char name[40];
+        snprintf(name, sizeof name, "push_%s", f->joints[k]);
+        p.torque[k] = column_called(p.leader, "tau.", f->joints[k]);
+        p.push[k] = input_called(p.following, name);
+    }
+    p.size = p.leader->size + p.follower->size;
+    p.y = numbers(p.size), p.step = numbers(p.size), p.rate = numbers(p.size);
+    p.sum = numbers(p.size);
+    memcpy(p.y, p.leader->start, p.leader->size * sizeof *p.y);
+    memcpy(p.y + p.leader->size, p.follower->start, p.follower->size * sizeof *p.y);
+    return p;
+}
+
+static void free_pair(Pair *p)
+{
+    tr_flow_free(p->leader);
+    tr_flow_free(p->follower);
+    tr_system_free(p->leading);
+    tr_system_free(p->following);
+    free(p->columns);
+    free(p->other);
+    free(p->y);
+    free(p->step);
+    free(p->rate);
+    free(p->sum);
+}
+
+static void rate_of_both(Pair *p, double t, const double *y)
+{
+    tr_flow_columns(p->leader, t, y, p->columns);
+    for (size_t k = 0; k < p->joints; k++)
+        p->follower->inputs[p->push[k]] = p->columns[p->torque[k]];
+    tr_flow_rate(p->leader, t, y, p->rate);
+    tr_flow_rate(p->follower, t, y + p->leader->size, p->rate + p->leader->size);
+}
+
+static void step_both(Pair *p, double t, double h)
+{
+    static const double ahead[] = {0, 0.5, 0.5, 1}, weight[] = {1. / 6, 1. / 3, 1. / 3, 1. / 6};
+    memset(p->rate, 0, p->size * sizeof *p->rate);
+    memset(p->sum, 0, p->size * sizeof *p->sum);
+    for (int stage = 0; stage < 4; stage++) {
+        for (size_t i = 0; i < p->size; i++) p->step[i] = p->y[i] + ahead[stage] * h * p->rate[i];
+        rate_of_both(p, t + ahead[stage] * h, p->step);
+        for (size_t i = 0; i < p->size; i++) p->sum[i] += weight[stage] * h * p->rate[i];
+    }
+    for (size_t i = 0; i < p->size; i++) p->y[i] += p->sum[i];
+}
+
+// Of all coordinates and velocities, which are the first columns
+static double apart(Pair *p, double t)
+{
+    double worst = 0;
+    tr_flow_columns(p->leader, t, p->y, p->columns);
+    tr_flow_columns(p->follower, t, p->y + p->leader->size, p->other);
+    uint32_t count = 0;
+    for (size_t i = 0; i < tr_input_count(p->leading); i++) {
+        const tr_kind kind = tr_input_kind(p->leading, i);
+        count += kind == TR_POSITION || kind == TR_VELOCITY;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert_string_equal(p->leader->labels[i], p->follower->labels[i]);
+        assert_true(isfinite(p->other[i]));
+        worst = fmax(worst, fabs(p->columns[i] - p->other[i]));
+    }
+    return worst;
+}
+
+static double worst_apart(const Feedback *f, double end, int steps)
+{
+    Pair p = paired(f);
+    double worst = 0;
+    for (int i = 0; i < steps; i++) {
+        worst = fmax(worst, apart(&p, end * i / steps));
+        step_both(&p, end * i / steps, end / steps);
+    }
+    worst = fmax(worst, apart(&p, end));
+    assert_true(p.follower->chart->kernel > p.leader->chart->kernel); // it could go elsewhere
+    free_pair(&p);
+    return worst;
+}
+
+static void test_torques_fed_back(void **state)
+{
+    (void)state;
+    static const Feedback all[] = {
+        {"mobile_pendulum", "forced", "forced", {"r1", "r2"}, 2},
+        {"mobile_pendulum", "one", "one", {"r1"}, 1},
+        {"snakeboard", "ride", "ride", {"r1", "r2", "r3"}, 3},
+        {"rail_cart", "drive", "drive", {"r1", "r2"}, 2},
+        {"geared_axle", "turned", "start", {"rotor_angle"}, 1},
+        {"snake3", "creep", "creep", {"r1", "r2"}, 2},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const double off = worst_apart(&all[i], 5, 10000);
+        print_message("%-16s %-7s %.1e\n", all[i].model, all[i].case_name, off);
+        assert_true(off <= 1e-8);
+    }
+}
+
+// ---- closed forms --------------------------------------------------------------------------
+
+// v' = a w^2, (I + m a^2) w' = -m a v w: with V the speed at the end and k = m a V/(I + m a^2),
+// v = V tanh(k t + c), w = V sqrt(m/(I + m a^2))/cosh(k t + c). The energy, m V^2/2, stays.
+static void check_sleigh(const char *case_name, double v0, double w0)
+{
+    const double m = 2, a = 0.25, J = 0.3 + m * a * a, V = sqrt(v0 * v0 + J * w0 * w0 / m);
+    const double k = m * a * V / J, c = atanh(v0 / V);
+    Sheet *run = run_of(system_called("sleigh", case_name));
+    const size_t last = run->rows - 1;
+    double energy = 0, off = 0;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double x = k * at(run, i, "t") + c;
+        energy = fmax(energy, fabs(at(run, i, "energy.kinetic") / (m * V * V / 2) - 1));
+        off = fmax(off, fabs(at(run, i, "sleigh.vx") - V * tanh(x)));
+        off = fmax(off, fabs(at(run, i, "sleigh.wz") - V * sqrt(m / J) / cosh(x)));
+        assert_close(at(run, i, "sleigh.vy"), 0, 1e-14);
+        assert_close(at(run, i, "limit"), V, 1e-15);
+    }
+    print_message("sleigh, %s: energy %.1e, velocities %.1e\n", case_name, energy, off);
+    assert_true(energy <= 1e-10 && off <= 1e-9);
+    assert_close(at(run, last, "sleigh.vx"), V, 1e-10);
+    assert_close(at(run, last, "sleigh.wz"), 0, 1e-6);
+    free(run);
+}
+
+static void test_sleigh(void **state)
+{
+    (void)state;
+    check_sleigh("spin", 0.5, 3);
+    check_sleigh("backwards", -1, 0.01); // it turns round
+}
+
+static void test_geared_axle(void **state)
+{
+    (void)state;
+    const double ratio = 30, J_rotor = 2e-5, J_axle = 0.004, m = 5, R = 0.08, torque = 0.05;
+    const double inertia = m + (J_axle + ratio * ratio * J_rotor) / (R * R);
+    const double acceleration = ratio * torque / R / inertia;
+    Sheet *run = run_of(system_called("geared_axle", "start"));
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t");
+        assert_close(at(run, i, "expected"), acceleration, 1e-14);
+        assert_close(at(run, i, "x_rate"), acceleration * t, 1e-12);
+        assert_close(at(run, i, "rotor_angle"), -ratio * acceleration * t * t / 2 / R, 1e-12);
+        assert_close(at(run, i, "lambda.wheel.longitudinal"), m * acceleration, 1e-12);
+        // of the gear on the axle, the rotor's share of the motor's torque taken off
+        assert_close(at(run, i, "lambda.gear.coupling"),
+                     ratio * (torque - J_rotor * ratio * acceleration / R), 1e-12);
+    }
+    free(run);
+    run = run_of(system_called("geared_axle", "turned")); // rotor_angle = -20 t^2
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t");
+        assert_close(at(run, i, "x"), R * 20 * t * t / ratio, 1e-12);
+        assert_close(at(run, i, "tau.rotor_angle"), -R * R * 40 / (ratio * ratio) * inertia, 1e-13);
+    }
+    free(run);
+}
+
+static void test_unicycle_circle(void **state)
+{
+    (void)state;
+    Sheet *run = run_of(system_called("unicycle", "circle"));
+    const size_t last = run->rows - 1;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"); // radius R roll' / wz = 0.5
+        assert_close(at(run, i, "body.x"), 0.5 * sin(t), 1e-10);
+        assert_close(at(run, i, "body.y"), 0.5 * (1 - cos(t)), 1e-10);
+        assert_close(at(run, i, "lambda.ground.lateral"), 6 * 0.5, 1e-12);
+    }
+    assert_close(at(run, last, "t"), 2 * M_PI, 1e-15);
+    assert_close(at(run, last, "body.x"), 0, 1e-10);
+    assert_close(at(run, last, "body.y"), 0, 1e-10);
+    free(run);
+}
+
+static void test_unicycle_spiral(void **state)
+{
+    (void)state;
+    const double m = 6, Jw = 0.005, R = 0.1, I = 0.2 + Jw / 2;
+    const double v = 0.2 / R / (m + Jw / (R * R)), w = 0.05 / I;
+    Sheet *run = run_of(system_called("unicycle", "spiral"));
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t");
+        assert_close(at(run, i, "body.vx"), v * t, 1e-11);
+        assert_close(at(run, i, "body.wz"), w * t, 1e-11);
+        assert_close(at(run, i, "lambda.ground.longitudinal"), m * v, 1e-11);
+        assert_close(at(run, i, "lambda.ground.lateral"), m * v * t * w * t, 1e-11);
+    }
+    free(run);
+}
+
+static void check_differential_drive(const char *case_name)
+{
+    Sheet *run = run_of(system_called("differential_drive", case_name));
+    for (size_t i = 0; i < run->rows; i++) {
+        assert_close(at(run, i, "speed"), at(run, i, "body.vx"), 1e-12);
+        assert_close(at(run, i, "turn_rate"), at(run, i, "body.wz"), 1e-12);
+        assert_close(at(run, i, "body.vy"), 0, 1e-12);
+        assert_close(at(run, i, "lambda.left_tyre.lateral"), // the least norm shares equally
+                     at(run, i, "lambda.right_tyre.lateral"), 1e-12);
+    }
+    assert_true(fabs(at(run, run->rows - 1, "speed")) > 0.1);
+    assert_true(largest(run, "turn_rate") > 0.01);
+    assert_true(largest(run, "lambda.left_tyre.lateral") > 0.001);
+    free(run);
+}
+
+static void test_differential_drive(void **state)
+{
+    (void)state;
+    char *json = facts_of(system_called("differential_drive", NULL));
+    assert_fact(json, "rows", 6);
+    assert_fact(json, "redundant", 1);
+    assert_fact(json, "antagonist", 0);
+    assert_names(json, "hyperstatic_rows", "left_tyre.lateral right_tyre.lateral");
+    tr_text_free(json);
+    check_differential_drive("drive");
+    check_differential_drive("reverse");
+}
+
+// ---- rows that depend on time --------------------------------------------------------------
+
+#define PLANE                                                                  \
+    "trundle: 1\n"                                                             \
+    "bodies:\n"                                                                \
+    "  across: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n" \
+    "  bead: {parent: across, mass: 2,"                                        \
+    " joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+
+// On a rod that grows as l = l0 + c t: m l^2 angle' = L stays, so
+// angle = L/(m c) (1/l0 - 1/l), and the rod pulls with L^2/(m l^3).
+static void test_growing_rod(void **state)
+{
+    (void)state;
+    const double m = 2, l0 = 0.5, c = 0.3, rate0 = 1.5, L = m * l0 * l0 * rate0;
+    Sheet *run = run_to(system_from(PLANE "gravity: 0, 0, 0\n"
+                                          "loops: {rod: {body: bead, length: 0.5 + 0.3*t}}\n"
+                                          "initial: {x: 0.5, z: 0, d(z): 0.75}\n"),
+                        2);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double l = l0 + c * at(run, i, "t"), angle = L / (m * c) * (1 / l0 - 1 / l);
+        assert_close(at(run, i, "x"), l * cos(angle), 1e-10);
+        assert_close(at(run, i, "z"), l * sin(angle), 1e-10);
+        assert_close(at(run, i, "x_rate"), c * cos(angle) - L / (m * l) * sin(angle), 1e-10);
+        assert_close(at(run, i, "lambda.rod.distance"), -L * L / (m * l * l * l), 1e-10);
+    }
+    free(run);
+}
+
+// It takes the only freedom there is, (y - 0.2)^2 = l^2 - 1, and pushes aslant.
+static void test_rod_that_drives(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies: {bead: {joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: y}, mass: 2}}\n"
+        "loops: {rod: {body: bead, at: \"0.1, 0, 0\", to: \"1.1, 0.2, 0\", length: 2 + sin(t)}}\n"
+        "initial: {y: 0.2 + sqrt(3)}\n";
+    Sheet *run = run_to(system_from(text), 3);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), l = 2 + sin(t), s = sqrt(l * l - 1);
+        const double rate = l * cos(t) / s;
+        const double acceleration = (cos(t) * cos(t) - l * sin(t) - rate * rate) / s;
+        assert_close(at(run, i, "y"), 0.2 + s, 1e-10);
+        assert_close(at(run, i, "y_rate"), rate, 1e-10);
+        assert_close(at(run, i, "lambda.rod.distance"), 2 * acceleration * l / s, 1e-9);
+    }
+    free(run);
+}
+
+// y = 2 x + t^2 between masses 3 and 2, the first pushed by 5:
+// (3 + 4*2) x'' = 5 - 4*2, and the coupling pushes y with 2 y''.
+static void test_coupling_with_offset(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 3}\n"
+        "  b: {joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: y}, mass: 2}\n"
+        "couplings: {gear: {coordinate: y, equals: {x: 2}, offset: t^2}}\n"
+        "roles: {x: {torque: 5}}\n"
+        "initial: {x: 0.25, d(x): 1}\n";
+    const double acceleration = (5. - 4 * 2) / (3 + 4 * 2);
+    Sheet *run = run_to(system_from(text), 3);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), x = 0.25 + t + acceleration * t * t / 2;
+        assert_close(at(run, i, "x"), x, 1e-12);
+        assert_close(at(run, i, "y"), 2 * x + t * t, 1e-12);
+        assert_close(at(run, i, "lambda.gear.coupling"), 2 * (2 * acceleration + 2), 1e-12);
+    }
+    free(run);
+}
+
+// x' = t y' + t^2/2 between unit masses: with s = sqrt(1 + t^2),
+// (y' s)' = -t^2/s, so y' = (y'0 - (t s - asinh t)/2)/s, and x'' is the force.
+static void test_rate_with_time(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+        "  b: {joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: y}, mass: 1}\n"
+        "constraints: {belt: {rate: d(x) - t*d(y) - t^2/2}}\n"
+        "initial: {d(y): 2}\n";
+    Sheet *run = run_to(system_from(text), 3);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), s = sqrt(1 + t * t);
+        const double u = (2 - (t * s - asinh(t)) / 2) / s, du = -t * (u + t) / (s * s);
+        assert_close(at(run, i, "y_rate"), u, 1e-11);
+        assert_close(at(run, i, "x_rate"), t * u + t * t / 2, 1e-11);
+        assert_close(at(run, i, "lambda.belt.rate"), u + t * du + t, 1e-11);
+    }
+    free(run);
+}
+
+// On a slope that is lifted, z = k x + a t^2/2: x'' = -(g + a) k/(1 + k^2), the force on z is
+// m (g + a)/(1 + k^2).
+static void test_position_with_time(void **state)
+{
+    (void)state;
+    const double k = 0.75, a = 1.2, m = 2, n = 1 + k * k;
+    Sheet *run = run_to(system_from(PLANE "constraints: {slope: {position: z - 0.75*x - 0.6*t^2}}\n"
+                                          "initial: {x: 1, d(x): 0.5}\n"),
+                        3);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), x = 1 + 0.5 * t - (g + a) * k / n * t * t / 2;
+        assert_close(at(run, i, "x"), x, 1e-11);
+        assert_close(at(run, i, "z"), k * x + a * t * t / 2, 1e-11);
+        assert_close(at(run, i, "lambda.slope.position"), m * (g + a) / n, 1e-11);
+    }
+    free(run);
+}
+
+// ---- one mechanism in several ways ---------------------------------------------------------
+
+// A pendulum of length 0.7 from 1 rad, in the plane y = 0. Positions are not mended along the way,
+// so the runs are short.
+static Sheet *pendulum_by(const char *text)
+{
+    Sheet *run = run_to(system_from(text), 2);
+    assert_true(largest(run, "residual.position") <= 1e-10);
+    return run;
+}
+
+static void check_same_pendulum(const char *text, const Sheet *exact)
+{
+    static const char *const columns[] = {"across", "down", "energy.kinetic"};
+    Sheet *run = pendulum_by(text);
+    for (size_t k = 0; k < 3; k++) {
+        const double off = difference(run, columns[k], exact, columns[k]);
+        print_message("%-14s %.1e\n", columns[k], off);
+        assert_true(off <= 1e-9);
+    }
+    assert_true(difference(run, "pull", exact, "pull") <= 1e-8);
+    free(run);
+}
+
+// All its mass at the tip: pull = m (l phi'^2 + g cos phi). The formula's gradient is twice as long
+// as the rod, so its reaction is -pull/(2 l).
+static void test_point_pendulum(void **state)
+{
+    (void)state;
+    Sheet *exact = pendulum_by(
+        "trundle: 1\n"
+        "bodies: {rod: {joint: {type: revolute, axis: \"0, -1, 0\", coordinate: phi}, mass: 2,"
+        " com: \"0, 0, -0.7\"}}\n"
+        "outputs: {across: 0.7*sin(phi), down: -0.7*cos(phi),"
+        " pull: 2*(0.7*d(phi)^2 + 9.81*cos(phi))}\n"
+        "initial: {phi: 1}\n");
+    assert_true(at(exact, exact->rows - 1, "across") < 0.5); // it has swung
+    check_same_pendulum(PLANE "loops: {rod: {body: bead, length: 0.7}}\n"
+                              "outputs: {across: x, down: z, pull: -lambda.rod.distance}\n"
+                              "initial: {x: 0.7*sin(1), z: -0.7*cos(1)}\n"
+                              "independent: [d(x)]\n",
+                        exact);
+    check_same_pendulum(PLANE "constraints: {circle: {position: x^2 + z^2 - 0.49}}\n"
+                              "outputs: {across: x, down: z,"
+                              " pull: -1.4*lambda.circle.position}\n"
+                              "initial: {x: 0.7*sin(1), z: -0.7*cos(1)}\n"
+                              "independent: [d(x)]\n",
+                        exact);
+    check_same_pendulum( // of a body that hangs by its mass centre, and need not turn
+        "trundle: 1\n"
+        "bodies: {bob: {joint: {type: free}, mass: 2, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
+        "loops: {rod: {body: bob, to: \"1, 2, 3\", length: 0.7}}\n"
+        "outputs: {across: bob.x - 1, down: bob.z - 3, pull: -lambda.rod.distance}\n"
+        "initial: {bob.x: 1 + 0.7*sin(1), bob.y: 2, bob.z: 3 - 0.7*cos(1)}\n"
+        "independent: [bob.vx]\n",
+        exact);
+    free(exact);
+}
+
+// A body that is pinned is on a ball joint, and the pin bears m (a - gravity), with a that of the
+// mass centre.
+static void test_pinned_body(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"x", "y", "z", "Fx", "Fy", "Fz", "energy.kinetic"};
+    Sheet *ball = run_to(system_from("trundle: 1\n"
+                                     "bodies:\n"
+                                     "  b: {joint: {type: ball}, mass: 2, com: \"0, 0, -0.7\","
+                                     " inertia: {xx: 0.3, yy: 0.4, zz: 0.2}}\n"
+                                     "outputs: {x: -0.7*b.R13, y: -0.7*b.R23, z: -0.7*b.R33,"
+                                     " Fx: 2*d(d(x)), Fy: 2*d(d(y)), Fz: 2*(d(d(z)) + 9.81)}\n"
+                                     "initial: {b.wx: 3, b.wy: -2, b.wz: 1}\n"),
+                         1);
+    Sheet *pin = run_to(
+        system_from("trundle: 1\n"
+                    "bodies: {b: {joint: {type: free}, mass: 2,"
+                    " inertia: {xx: 0.3, yy: 0.4, zz: 0.2}}}\n"
+                    "contacts: {nail: {kind: pin, body: b, at: \"0, 0, 0.7\", to: \"1, 2, 3\"}}\n"
+                    "outputs: {x: b.x - 1, y: b.y - 2, z: b.z - 3, Fx: lambda.nail.longitudinal,"
+                    " Fy: lambda.nail.lateral, Fz: lambda.nail.normal}\n"
+                    "initial: {b.x: 1, b.y: 2, b.z: 2.3, b.wx: 3, b.wy: -2, b.wz: 1}\n"),
+        1);
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        const double off = difference(pin, columns[k], ball, columns[k]);
+        print_message("%-14s %.1e\n", columns[k], off);
+        assert_true(off <= 1e-9);
+    }
+    assert_true(largest(ball, "x") > 0.1 && largest(ball, "y") > 0.1);
+    free(ball);
+    free(pin);
+}
+
+// A thin rod of length 2 falls, its foot on a smooth floor: the mass centre goes straight down, and
+// theta'^2 = 12 g (cos theta0 - cos theta)/(l (1 + 3 sin^2 theta)), theta from the vertical. At
+// rest the floor bears m g/(1 + 3 sin^2 theta0).
+static void test_falling_rod(void **state)
+{
+    (void)state;
+    const double m = 3, l = 2, theta0 = 0.2;
+    Sheet *run = run_to(
+        system_from(
+            "trundle: 1\n"
+            "bodies: {rod: {joint: {type: free}, mass: 3, inertia: {xx: 1, yy: 1, zz: 0.1}}}\n"
+            "contacts: {floor: {kind: slide, body: rod, at: \"0, 0, -1\"}}\n"
+            "outputs: {theta: asin(rod.R13)}\n"
+            "initial: {rod.R13: sin(0.2), rod.R23: 0, rod.R12: 0}\n"),
+        0.65);
+    const double share = 1 / (1 + 3 * sin(theta0) * sin(theta0));
+    assert_close(at(run, 0, "lambda.floor.normal"), m * g * share, 1e-11);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double theta = at(run, i, "theta"), s = sin(theta), rate = at(run, i, "rod.wy");
+        assert_close(rate * rate, 12 * g * (cos(theta0) - cos(theta)) / (l * (1 + 3 * s * s)),
+                     1e-9);
+        assert_close(at(run, i, "rod.z"), cos(theta), 1e-10);
+        assert_close(at(run, i, "rod.x"), 0, 1e-12);
+    }
+    assert_true(at(run, run->rows - 1, "theta") > 1);
+    free(run);
+}
+
+// A force that uses a reaction, and changes it: a block is pushed up a rough slope z = k x by F
+// along x, against the friction -mu lambda. lambda = (m g + k F)/(1 + k (k + mu)), and
+// m x'' = F - (k + mu) lambda.
+static void test_friction(void **state)
+{
+    (void)state;
+    const double m = 2, k = 0.75, mu = 0.3, F = 40, N = (m * g + k * F) / (1 + k * (k + mu));
+    Sheet *run = run_to(
+        system_from(PLANE "constraints: {slope: {position: z - 0.75*x}}\n"
+                          "forces:\n"
+                          "  push: {body: bead, force: \"40, 0, 0\"}\n"
+                          "  rubbing: {body: bead, force: \"-0.3*lambda.slope.position, 0, 0\"}\n"),
+        2);
+    for (size_t i = 0; i < run->rows; i++) {
+        assert_close(at(run, i, "lambda.slope.position"), N, 1e-12);
+        assert_close(at(run, i, "x_rate"), (F - (k + mu) * N) / m * at(run, i, "t"), 1e-12);
+    }
+    free(run);
+}
+
+// ---- models that cannot be -----------------------------------------------------------------
+
+static const char three_joints[] =
+    "trundle: 1\n"
+    "bodies:\n"
+    "  a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+    "  b: {joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: y}, mass: 1}\n"
+    "  wheel: {parent: a, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: roll}, mass: 1,"
+    " inertia: {axial: 0.01}}\n";
+
+// From the sixth line on
+static void assert_refused(const char *more, const char *words)
+{
+    char text[1500], told[600];
+    tr_error err = {0};
+    snprintf(text, sizeof text, "%s%s\n", three_joints, more);
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_text_free(tr_check_text(system, false, &err));
+    tr_model_free(model);
+    tr_system_free(system);
+    snprintf(told, sizeof told, "%d:%d: %s", err.line, err.column, err.text);
+    if (strcmp(told, words) != 0) fail_msg("%s\n  says %s", more, told);
+    assert_int_equal(err.status, TR_INVALID);
+}
+
+static void test_bad_contacts(void **state)
+{
+    (void)state;
+    assert_refused("contacts: {c: {kind: skate, body: whel}}",
+                   "6:35: there is no body 'whel'; did you mean 'wheel'?");
+    assert_refused("contacts: {c: {kind: pin, body: a, on: bb}}",
+                   "6:40: there is no body 'bb'; did you mean 'b'?");
+    assert_refused("contacts: {c: {kind: skate, body: nothing}}",
+                   "6:35: there is no body 'nothing'");
+    assert_refused("contacts: {c: {kind: skate}}", "6:12: 'c' names no body");
+    assert_refused("contacts: {c: {kind: pin, body: a, on: a}}", "6:40: 'c' ties 'a' to itself");
+    assert_refused("contacts: {c: {kind: skate, body: a, direction: \"0, 0, 0\"}}",
+                   "6:50: the direction is zero: it has no direction");
+    assert_refused("contacts: {c: {kind: rolling, body: wheel, radius: 0.1, axis: \"0, 0, 0\"}}",
+                   "6:64: the axis is zero: it has no direction");
+    assert_refused("contacts: {c: {kind: rolling, body: wheel, radius: -1}}",
+                   "6:52: the wheel 'c' needs a positive radius");
+    assert_refused("contacts: {c: {kind: skte, body: a}}",
+                   "6:22: there is no kind 'skte'; did you mean 'skate'?");
+    assert_refused("contacts: {c: {kind: skate, body: a, radius: 1}}",
+                   "6:46: a skate has no use for 'radius'");
+    assert_refused("contacts: {c: {kind: slide, body: a, direction: \"1, 0, 0\"}}",
+                   "6:50: a slide has no use for 'direction'");
+}
+
+static void test_bad_loops(void **state)
+{
+    (void)state;
+    assert_refused("loops: {c: {kind: distnce, body: a, length: 1}}",
+                   "6:19: there is no kind 'distnce'; did you mean 'distance'?");
+    assert_refused("loops: {c: {body: whel, length: 1}}",
+                   "6:19: there is no body 'whel'; did you mean 'wheel'?");
+    assert_refused("loops: {c: {body: a}}", "6:9: the rod 'c' needs a length");
+    assert_refused("loops: {c: {body: a, length: -1}}",
+                   "6:30: the length of a rod is positive; use a pin to keep two points together");
+    assert_refused("loops: {c: {body: a, length: 1 + x}}",
+                   "6:30: a length is a formula of t, but this one uses 'x'");
+}
+
+static void test_bad_couplings(void **state)
+{
+    (void)state;
+    assert_refused("couplings: {c: {coordinate: rol, equals: {y: 1}}}",
+                   "6:29: there is no coordinate 'rol'; did you mean 'roll'?");
+    assert_refused("couplings: {c: {coordinate: x, equals: {yy: 1}}}",
+                   "6:41: there is no coordinate 'yy'; did you mean 'y'?");
+    assert_refused("couplings: {c: {coordinate: x, equals: {y: 2, x: 1}}}",
+                   "6:47: 'c' couples 'x' to itself");
+    assert_refused("couplings: {c: {coordinate: x, equals: {y: 1/0}}}",
+                   "6:44: 'ratio' is not finite here");
+    assert_refused("couplings: {c: {coordinate: x, equals: {y: 1}, offset: y}}",
+                   "6:56: an offset is a formula of t, but this one uses 'y'");
+    assert_refused("couplings: {c: {coordinate: x}}",
+                   "6:13: the coupling 'c' needs a coordinate and what it equals, as in "
+                   "{coordinate: wheel, equals: {motor: 1/50}}");
+}
+
+static void test_bad_constraints(void **state)
+{
+    (void)state;
+    assert_refused("constraints: {c: {position: t - 1}}",
+                   "6:29: this formula has no coordinate in it, so it constrains nothing");
+    assert_refused("constraints: {c: {position: x + d(y)}}",
+                   "6:29: a formula of positions, but it uses 'y_rate': that belongs in 'rate'");
+    assert_refused("constraints: {c: {rate: x - t}}",
+                   "6:25: this formula has no rate in it, so it constrains no motion");
+    assert_refused("constraints: {c: {rate: d(x)*d(y)}}",
+                   "6:25: a constraint on rates must be linear in them");
+    assert_refused("constraints: {c: {rate: d(x), position: x}}",
+                   "6:15: the constraint 'c' is a formula that stays zero: {position: ...} or "
+                   "{rate: ...}");
+    assert_refused("constraints: {c: {position: x - y}}\n"
+                   "couplings: {c: {coordinate: x, equals: {y: 1}}}",
+                   "7:13: 'c' stands in 'couplings' and in 'constraints'");
+    assert_refused("constraints: {first: {position: x - y}}\n"
+                   "cases: {c: {without: [frst]}}",
+                   "7:23: there is no element 'frst' to leave out; did you mean 'first'?");
+    assert_refused("contacts: {c: {kind: skate, body: a, direction: \"1, 0, 0\"}}\n"
+                   "loops: {c: {body: a, length: 1}}",
+                   "6:12: 'c' stands in 'contacts' and in 'loops'");
+}
+
+static void test_bad_reactions(void **state)
+{
+    (void)state;
+    assert_refused("contacts: {tyre: {kind: rolling, body: wheel, radius: 0.1}}\n"
+                   "reactions: {lead: [tyr]}",
+                   "7:20: there is no element 'tyr' with a reaction; did you mean 'tyre'?");
+    assert_refused("constraints: {c: {position: x - y}}\n"
+                   "reactions: {weights: {nothing: 1}}",
+                   "7:23: there is no element 'nothing' with a reaction");
+    assert_refused("constraints: {c: {position: x - y}}\n"
+                   "reactions: {weights: {c: -1}}",
+                   "7:26: a weight must be positive");
+    assert_refused("constraints: {c: {position: x - y}}\n"
+                   "reactions: {tension: {c: 2}}",
+                   "0:0: the reaction 'c.position' is unique here: its tension cannot be given");
+    assert_refused("constraints: {c: {position: x - y}, d: {position: y - x}}\n"
+                   "reactions: {tension: {c: lambda.d.position}}",
+                   "7:26: this formula uses 'lambda.d.position', which it decides on");
+}
+
+static void test_nothing_can_move(void **state)
+{
+    (void)state;
+    assert_refused("constraints: {a: {position: x}, b: {position: y - x}, c: {rate: d(roll)}}",
+                   "0:0: nothing can move: the constraints leave none of the 3 velocities free");
+}
+
+// ---- contradictions ------------------------------------------------------------------------
+
+static void test_rows_that_contradict(void **state)
+{
+    (void)state;
+    assert_refused("constraints: {c: {position: x - y}, d: {position: x - y - 1}}",
+                   "0:0: constraints and initial positions cannot all hold at t = 0: 'c.position', "
+                   "'d.position', off by 0.5");
+    assert_refused("constraints: {c: {rate: d(x) - 1}, d: {rate: d(x) - 2}}",
+                   "0:0: constraints and initial rates cannot all hold at t = 0: 'c.rate', "
+                   "'d.rate', off by 0.5");
+    assert_refused("constraints: {c: {position: x^2 + y^2 + 1}}",
+                   "0:0: constraints and initial positions cannot all hold at t = 0: 'c.position', "
+                   "off by 1");
+    assert_refused("constraints: {c: {position: x - y}}\n"
+                   "initial: {d(x): 1, d(y): 2}",
+                   "0:0: constraints and initial rates cannot all hold at t = 0: 'd(x)', 'd(y)', "
+                   "'c.position', off by 0.333");
+}
+
+// The rear wheel's motion differs from the front wheel's.
+static tr_system *rail_cart_with(const char *rear)
+{
+    tr_model *model = model_called("rail_cart");
+    change(model, "roles/r2/motion", rear);
+    return system_of(model, "drive");
+}
+
+static void test_motions_that_contradict(void **state)
+{
+    (void)state;
+    static const char *const motions[][2] = {
+        {"2*A*sin(W*t)", "constraints and initial rates cannot all hold at t = 0: "
+                         "'front.longitudinal', 'rear.longitudinal', off by 0.6"},
+        {"A*sin(W*t) + t^2", "the motions contradict the constraints at t = 0: "
+                             "'front.longitudinal', 'rear.longitudinal' cannot all hold, "
+                             "off by 0.2"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        tr_system *system = rail_cart_with(motions[i][0]);
+        tr_error err = {0};
+        assert_null(tr_check_text(system, false, &err));
+        assert_string_equal(err.text, motions[i][1]);
+        assert_int_equal(err.status, TR_INVALID);
+        err = (tr_error){0};
+        tr_simulate_options o = tr_simulate_defaults(system);
+        o.output = in_folder("never.csv");
+        assert_false(tr_simulate(system, &o, NULL, &err));
+        assert_string_equal(err.text, motions[i][1]);
+        assert_int_equal(err.status, TR_INVALID);
+        assert_int_equal(access(o.output, F_OK), -1);
+        tr_system_free(system);
+    }
+}
+
+// The number behind some words in a text
+static double number_behind(const char *text, const char *words)
+{
+    const char *at_words = strstr(text, words);
+    if (!at_words) fail_msg("'%s' is not in: %s", words, text);
+    return strtod(at_words + strlen(words), NULL);
+}
+
+// R ((t - 1)^3)' = 3 R (t - 1)^2 is what the wheels differ by.
+static void test_motions_that_part(void **state)
+{
+    (void)state;
+    tr_system *system = rail_cart_with("A*sin(W*t) + if(t < 1, 0, (t - 1)^3)");
+    tr_error err = {0};
+    tr_summary s = {0};
+    char *text = tr_check_text(system, false, &err);
+    assert_non_null(text); // all is well at the start
+    tr_text_free(text);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.output = in_folder("parted.csv");
+    assert_false(tr_simulate(system, &o, &s, &err));
+    assert_int_equal(err.status, TR_INVALID);
+    const double t = number_behind(err.text, "the motions contradict the constraints at t = ");
+    const double off = number_behind(err.text, ": 'front.longitudinal', 'rear.longitudinal' "
+                                               "cannot all hold, off by ");
+    assert_true(t > 1 && t < 1.1);
+    assert_true(fabs(off / (0.1 * 3 * (t - 1) * (t - 1)) - 1) < 0.01);
+    Sheet *kept = read_sheet(o.output);
+    assert_int_equal(kept->rows, 11);
+    assert_int_equal(s.rows, 11);
+    assert_close(at(kept, 10, "t"), 1, 1e-15);
+    assert_close(at(kept, 10, "x"), 0.1 * 4 * sin(3), 1e-12);
+    free(kept);
+    tr_system_free(system);
+}
+
+// Motions that agree although they are not written alike
+static void test_motions_that_agree(void **state)
+{
+    (void)state;
+    Sheet *run = run_of(rail_cart_with("A*cos(W*t)*sin(2*W*t) - A*sin(W*t)*cos(2*W*t) + 1"));
+    for (size_t i = 0; i < run->rows; i++)
+        assert_close(at(run, i, "x"), 0.4 * sin(3 * at(run, i, "t")), 1e-10);
+    free(run);
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pendulum_facts),
+        cmocka_unit_test(test_pendulum_forced),
+        cmocka_unit_test(test_pendulum_tension),
+        cmocka_unit_test(test_pendulum_weights),
+        cmocka_unit_test(test_pendulum_one),
+        cmocka_unit_test(test_pendulum_free),
+        cmocka_unit_test(test_pendulum_blocks),
+        cmocka_unit_test(test_snakeboard_facts),
+        cmocka_unit_test(test_snakeboard_ride),
+        cmocka_unit_test(test_table_one),
+        cmocka_unit_test(test_snake10),
+        cmocka_unit_test(test_rail_cart_without_a_wheel),
+        cmocka_unit_test(test_torques_fed_back),
+        cmocka_unit_test(test_sleigh),
+        cmocka_unit_test(test_geared_axle),
+        cmocka_unit_test(test_unicycle_circle),
+        cmocka_unit_test(test_unicycle_spiral),
+        cmocka_unit_test(test_differential_drive),
+        cmocka_unit_test(test_growing_rod),
+        cmocka_unit_test(test_rod_that_drives),
+        cmocka_unit_test(test_coupling_with_offset),
+        cmocka_unit_test(test_rate_with_time),
+        cmocka_unit_test(test_position_with_time),
+        cmocka_unit_test(test_point_pendulum),
+        cmocka_unit_test(test_pinned_body),
+        cmocka_unit_test(test_falling_rod),
+        cmocka_unit_test(test_friction),
+        cmocka_unit_test(test_bad_contacts),
+        cmocka_unit_test(test_bad_loops),
+        cmocka_unit_test(test_bad_couplings),
+        cmocka_unit_test(test_bad_constraints),
+        cmocka_unit_test(test_bad_reactions),
+        cmocka_unit_test(test_nothing_can_move),
+        cmocka_unit_test(test_rows_that_contradict),
+        cmocka_unit_test(test_motions_that_contradict),
+        cmocka_unit_test(test_motions_that_part),
+        cmocka_unit_test(test_motions_that_agree),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
