@@ -6,7 +6,7 @@ CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized docs fmt lint bench clean
+.PHONY: all demo test check sanitized docs fmt lint bench clean golden
 
 all: build/Makefile
 	cmake --build build -j$(JOBS)
@@ -42,6 +42,9 @@ check: lint
 # What is generated from the code.
 docs: all
 	build/format_reference > docs/format.md
+
+golden: all # what check says, word for word: read the difference
+	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
 
 fmt:
 	clang-format-14 -i $(sources)

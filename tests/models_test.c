@@ -64,6 +64,20 @@ static size_t check_columns(const char *path)
     return rows - 1;
 }
 
+// Cases that are there to show how a run stops, and the words that it stops with.
+static const char *stops(const char *name)
+{
+    static const char *const cases[][2] = {
+        {"parallelogram.yaml over", "change their rank"},
+        {"parallelogram.yaml flat", "singular: 'closing.longitudinal'"},
+        {"snakeboard_wide.yaml across", "change their rank"},
+        {"snakeboard_wide.yaml touch", "change their rank"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(name, cases[i][0]) == 0) return cases[i][1];
+    return NULL;
+}
+
 static void check_run(tr_system *system, const char *name)
 {
     char path[] = "/tmp/trundle_model_XXXXXX.csv", json[] = "/tmp/trundle_model_XXXXXX.json";
@@ -76,10 +90,17 @@ static void check_run(tr_system *system, const char *name)
     tr_simulate_options o = tr_simulate_defaults(system);
     o.end = fmin(o.end, 2);
     o.output = path;
-    if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s: %s", name, err.text);
+    const char *stop = stops(name);
+    const bool done = tr_simulate(system, &o, &s, &err);
+    if (done == (stop != NULL) || (stop && !strstr(err.text, stop)))
+        fail_msg("%s: %s", name, done ? "did not stop" : err.text);
     print_message("%-34s %4zu rows, %5zu steps of %-4s energy to %.1e\n", name, s.rows, s.steps,
                   o.method, s.energy_error);
-    assert_true(s.t == o.end && s.rows > 1);
+    assert_true(stop || (s.t == o.end && s.rows > 1));
+    if (stop && !s.rows) { // not even started
+        assert_int_equal(remove(path), 0);
+        return;
+    }
     assert_true(s.energy_error <= 1e-8);
     assert_true(s.position_error <= 1e-13);
     assert_int_equal(check_columns(path), s.rows);
@@ -95,7 +116,7 @@ static void check_case(const tr_model *model, const char *name, const char *case
     const tr_derive_options options = {.case_name = case_name};
     tr_system *system = tr_derive(model, &options, &err);
     if (!system) fail_msg("%s:%d:%d: %s", title, err.line, err.column, err.text);
-    check_reports(system);
+    if (!stops(title)) check_reports(system);
     check_run(system, title);
     tr_system_free(system);
 }

@@ -235,7 +235,8 @@ bool tr_initial(tr_system *system, double *inputs, tr_error *err);
 // do this by themselves; without constraints there is nothing to do.
 bool tr_reduce_system(tr_system *system, tr_error *err);
 
-// What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free.
+// What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free. A
+// check may give both a text and an error: what it found, and that the model cannot run so.
 char *tr_check_text(tr_system *system, bool json, tr_error *err);
 char *tr_derive_text(tr_system *system, bool json, tr_error *err);
 char *tr_eval_text(tr_system *system, bool json, tr_error *err); // at the initial instant
@@ -262,7 +263,8 @@ typedef struct tr_summary {
     double velocity_error; // and of the velocities
     double kkt_error; // worst difference to accelerations found without reduction, relative; 0 when
                       // there are no constraints
-    double seconds;   // it took
+    size_t chart_changes; // times that other velocities were taken as independent
+    double seconds;       // it took
     bool interrupted;
 } tr_summary;
 

@@ -261,11 +261,11 @@ tr_system *cli_system(const Options *options, int *status)
 
 int cli_print(const Options *options, char *text, const tr_error *err)
 {
-    if (err->status) return cli_complain(options->model, err);
     tr_error wrote = {0};
-    tr_write_text(options->output ? options->output : "-", text, &wrote);
+    if (text) tr_write_text(options->output ? options->output : "-", text, &wrote);
     tr_text_free(text);
-    return wrote.status ? cli_complain(NULL, &wrote) : 0;
+    if (wrote.status) return cli_complain(NULL, &wrote);
+    return err->status ? cli_complain(options->model, err) : 0;
 }
 
 // The verb that a word is, or NULL after saying that it is none.

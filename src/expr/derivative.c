@@ -174,7 +174,10 @@ bool tr_dense_jacobian(Graph *graph, const Expr *of, size_t rows, const Expr *sy
                        size_t columns, Expr *dense)
 {
     Reach reach;
-    if (!tr_reach(graph, of, rows, &reach)) return false;
+    if (!tr_reach(graph, of, rows, &reach)) {
+        tr_reach_free(&reach);
+        return false;
+    }
     if (rows < columns && !has_branches(graph, &reach)) {
         for (size_t i = 0; i < rows; i++)
             tr_reverse(graph, of[i], symbols, columns, dense + i * columns);

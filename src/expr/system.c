@@ -171,6 +171,19 @@ bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr
     return good;
 }
 
+const Input *tr_system_uses(const System *system, Expr x, tr_kind kind)
+{
+    Reach reach;
+    const Input *found = NULL;
+    if (tr_reach(system->graph, &x, 1, &reach))
+        for (uint32_t k = 0; k < reach.count && !found; k++) {
+            const Input *input = tr_system_input(system, expr_at(system->graph, reach.ids[k]));
+            if (input && input->kind == kind) found = input;
+        }
+    tr_reach_free(&reach);
+    return found;
+}
+
 // ---- making systems ------------------------------------------------------------------------
 
 System *tr_system_new(tr_error *err)

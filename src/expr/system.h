@@ -36,6 +36,7 @@ typedef struct Output {
 // model describes its motion by [B Remark 4].
 typedef struct Row {
     const char *name;   // "front.lateral"
+    Place place;        // of its element in the model file
     const Expr *slopes; // G, by velocity
     Expr rest;          // g
     Expr rate;          // G v + g
@@ -79,6 +80,7 @@ struct tr_system {
         double end, every, step;
         double rtol, atol;
         const char *method;
+        bool allow_singular;
     } plan;
     const char *title; // the model's name
     double seconds;    // that deriving it took
@@ -94,6 +96,15 @@ Input *tr_system_input(const System *system, Expr symbol);
 // Defines a name for formulas; its text is kept. An error when it is taken.
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err);
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err);
+
+// An input of this kind that the expression uses, or NULL.
+const Input *tr_system_uses(const System *system, Expr x, tr_kind kind);
+
+// Whether a velocity goes where a motion tells it to.
+static inline bool is_motion_driven(const Input *input)
+{
+    return input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION;
+}
 
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);

@@ -26,6 +26,17 @@ static Carrier carrier_of(Tree *tree, uint32_t i)
     return (Carrier){tree->links[i].world, tree->links[i].v};
 }
 
+// The body's own axes, which spin with it
+static Carrier own_carrier(Tree *tree, uint32_t i)
+{
+    Carrier c = carrier_of(tree, i);
+    if (i == WORLD || !tree->links[i].carried) return c;
+    const Mat spin = tree->links[i].spin;
+    c.pose.R = mat_product(c.pose.R, spin);
+    c.v = motion(apply_transposed(spin, c.v.V), apply_transposed(spin, c.v.W));
+    return c;
+}
+
 // A vector in the body's own axes, in those of its carrier
 static Vec own_axes(const Tree *tree, uint32_t i, Vec a)
 {
@@ -61,8 +72,8 @@ static bool meet(Tree *tree, Value element, Value body, Value at, Value on, Valu
                 TEXT(body.text));
     const Vec point = tr_tree_vector(tree, at, "at"), other = tr_tree_vector(tree, to, "to");
     if (has_failed(tree->err)) return false;
-    m->body = carrier_of(tree, i), m->on = carrier_of(tree, k);
-    m->r = own_axes(tree, i, point), m->to = own_axes(tree, k, other);
+    m->body = carrier_of(tree, i), m->on = own_carrier(tree, k);
+    m->r = own_axes(tree, i, point), m->to = other;
     const Vec P = plus(m->body.pose.p, apply(m->body.pose.R, m->r));
     m->s = apply_transposed(m->on.pose.R, minus(P, m->on.pose.p));
     const Vec V = apply(m->body.pose.R, velocity_at(&m->body, m->r));
@@ -119,7 +130,8 @@ static void make_rolling(Tree *tree, const Contact *contact)
         text_is(tree->links[i].body->joint.type.text, "revolute") && !contact->axis.given
             ? apply(tree->links[i].turn, at)
             : own_axes(tree, i, at);
-    if (!is_vec_zero(middle) && !is_vec_zero(cross(middle, a))) {
+    const Vec off = cross(middle, a);
+    if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at)))) {
         tr_fail(tree->err, TR_INVALID, contact->at.place,
                 "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
         return;
@@ -132,7 +144,9 @@ static void make_rolling(Tree *tree, const Contact *contact)
     const Vec r = minus(middle, scale(quotient(radius, size), across)); // d = -across / |across|
     const Vec V = velocity_at(&c, r);
     const Expr height = add(add(c.pose.p.z, dot(n, middle)), neg(mul(radius, size)));
-    tr_tree_row(tree, contact->name, "normal", dot(n, V), height, false);
+    // Models in the plane need not say how high their wheels are.
+    const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
+    tr_tree_row(tree, contact->name, "normal", dot(n, V), rises ? height : expr_at(g, 0), false);
     tr_tree_row(tree, contact->name, "longitudinal", dot(l, V), expr_at(g, 0), false);
     tr_tree_row(tree, contact->name, "lateral", dot(cross(n, l), V), expr_at(g, 0), false);
 }
@@ -148,7 +162,7 @@ static void make_skate(Tree *tree, const Contact *contact)
     const uint32_t i = tr_tree_find(tree, contact->body.text);
     const Vec e = own_axes(tree, i, direction);
     Vec V = velocity_at(&m.body, m.r);
-    if (!text_is(contact->on.text, "world")) {
+    if (tr_tree_body(tree, contact->on) != WORLD) {
         const Vec there = apply(m.on.pose.R, velocity_at(&m.on, m.s));
         V = minus(V, apply_transposed(m.body.pose.R, there));
     }
@@ -227,7 +241,7 @@ static bool is_listed(const char *fields, const char *key)
 
 // A field that was given although its kind has no use for it.
 static void check_fields(Tree *tree, FieldType type, const void *element, const char *name,
-                         const char *fields)
+                         const char *what, const char *fields)
 {
     const Kind *kind = tr_kind_of(type);
     for (size_t i = 0; i < kind->field_count; i++) {
@@ -235,7 +249,7 @@ static void check_fields(Tree *tree, FieldType type, const void *element, const 
         const Value *value = (const Value *)((const char *)element + field->offset);
         const bool common = is_listed("kind body at", field->key);
         if (value->given && !common && !is_listed(fields, field->key))
-            tr_fail(tree->err, TR_INVALID, value->place, "a %s has no use for '%s'", name,
+            tr_fail(tree->err, TR_INVALID, value->place, "a %s %s has no use for '%s'", name, what,
                     field->key);
     }
 }
@@ -254,7 +268,7 @@ static void make_contact(Tree *tree, const Contact *contact)
         const ContactKind *kind = &contact_kinds[i];
         tr_suggest(&nearest, text_of(kind->name));
         if (!text_is(contact->kind.text, kind->name)) continue;
-        check_fields(tree, TYPE_CONTACTS, contact, kind->name, kind->fields);
+        check_fields(tree, TYPE_CONTACTS, contact, kind->name, "contact", kind->fields);
         kind->make(tree, contact);
         return;
     }
@@ -268,7 +282,7 @@ static void make_loop(Tree *tree, const Loop *loop)
         const LoopKind *kind = &loop_kinds[i];
         tr_suggest(&nearest, text_of(kind->name));
         if (!text_is(loop->kind.text, kind->name)) continue;
-        check_fields(tree, TYPE_LOOPS, loop, kind->name, kind->fields);
+        check_fields(tree, TYPE_LOOPS, loop, kind->name, "loop", kind->fields);
         kind->make(tree, loop);
         return;
     }

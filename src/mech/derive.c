@@ -214,16 +214,17 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
     const Expr residual = sub(key, value);
     Input *input = tr_system_input(tree->system, key);
     if (input) input->is_given = true;
+    if (input && isfinite(tr_tree_value(tree, value))) input->value = tr_tree_value(tree, value);
     if (is_driven(tree, key))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
                 "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));
-    else if (tr_tree_uses(tree, residual, TR_SOLVED))
+    else if (tr_system_uses(tree->system, residual, TR_SOLVED))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
                 "'%.*s' uses '%s': initial conditions are about positions and rates", TEXT(text),
-                tr_tree_uses(tree, residual, TR_SOLVED)->name);
-    else if (tr_tree_uses(tree, residual, TR_VELOCITY))
+                tr_system_uses(tree->system, residual, TR_SOLVED)->name);
+    else if (tr_system_uses(tree->system, residual, TR_VELOCITY))
         add_condition(rate, residual, note);
-    else if (tr_tree_uses(tree, residual, TR_POSITION))
+    else if (tr_system_uses(tree->system, residual, TR_POSITION))
         add_condition(position, residual, note);
     else
         tr_fail(tree->err, TR_INVALID, pair->key.place,
@@ -316,15 +317,15 @@ static void make_columns(Tree *tree)
         if (!has_failed(tree->err))
             tr_system_column(s, name, name + strlen("outputs."), x, tree->err);
     }
-    for (uint32_t k = 0; k < tree->velocity_count; k++) {
-        if (tree->velocities[k].drive == DRIVE_NONE) continue;
-        snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
-        tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
-    }
     for (uint32_t i = 0; i < s->row_count; i++) {
         if (s->rows[i].is_speed) continue;
         snprintf(name, sizeof name, "lambda.%s", s->rows[i].name);
         tr_system_column(s, name, name, s->rows[i].symbol, tree->err);
+    }
+    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+        if (tree->velocities[k].drive == DRIVE_NONE) continue;
+        snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
+        tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
     }
     const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
                power = input_power(tree);
@@ -333,7 +334,14 @@ static void make_columns(Tree *tree)
     tr_output(s, "power", &power, 1, 1, tree->err);
 }
 
-// A joint that moves no mass has no acceleration.
+static bool is_constrained(const Tree *tree, uint32_t velocity)
+{
+    for (uint32_t i = 0; i < tree->system->row_count; i++)
+        if (!is_zero(tree->system->rows[i].slopes[velocity])) return true;
+    return false;
+}
+
+// A joint that moves no mass has no acceleration, unless a constraint gives it one.
 static void check_masses(Tree *tree)
 {
     Expr *mass = calloc(tree->velocity_count + 1u, sizeof *mass);
@@ -343,7 +351,8 @@ static void check_masses(Tree *tree)
         tree->graph->failed = true;
     for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
         const Velocity *w = &tree->velocities[k];
-        if (w->drive != DRIVE_MOTION && tr_tree_value(tree, mass[k]) <= 0)
+        if (w->drive != DRIVE_MOTION && !is_constrained(tree, k) &&
+            tr_tree_value(tree, mass[k]) <= 0)
             tr_fail(tree->err, TR_INVALID, tree->links[w->link].body->name.place,
                     "nothing that '%s' moves has mass or inertia along it, so its acceleration is "
                     "not determined",
@@ -370,6 +379,13 @@ static void make_plan(Tree *tree)
             tr_fail(tree->err, TR_INVALID, values[i]->place, "'%s' must be a positive constant",
                     names[i]);
     }
+    for (uint32_t i = 0; i < c->allow.count; i++) {
+        if (text_is(c->allow.at[i].text, "singular"))
+            plan->allow_singular = true;
+        else
+            tr_fail(tree->err, TR_INVALID, c->allow.at[i].place,
+                    "what can be allowed is 'singular', not '%.*s'", TEXT(c->allow.at[i].text));
+    }
     plan->method = tr_arena_text(&tree->graph->arena, c->method.text.at, c->method.text.length);
     const Text title = tree->model->fields.name.text;
     tree->system->title = tr_arena_text(&tree->graph->arena, title.at, title.length);
@@ -388,7 +404,6 @@ static Expr solved_symbol(Tree *tree, const char *prefix, const char *of)
 // symbols.
 static void leave_to_reduction(Tree *tree)
 {
-    tr_tree_reactions(tree);
     for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
         Velocity *w = &tree->velocities[k];
         if (w->drive == DRIVE_MOTION) {
@@ -468,12 +483,12 @@ static void build(Tree *tree)
     tr_tree_hold(tree);
     if (!has_failed(tree->err)) tr_tree_forces(tree);
     if (has_failed(tree->err)) return;
+    tr_tree_reactions(tree);
+    check_masses(tree);
     if (tree->system->row_count)
         leave_to_reduction(tree);
-    else {
-        check_masses(tree);
+    else
         tr_tree_forward(tree);
-    }
     if (has_failed(tree->err)) return;
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         const Velocity *w = &tree->velocities[k];
@@ -501,6 +516,7 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     else
         tr_fail_memory(err);
     free(tree.value);
+    free(tree.dropped);
     if (!system->graph->failed) return;
     *err = (tr_error){0}; // whatever else that led to
     tr_fail_memory(err);

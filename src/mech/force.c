@@ -289,7 +289,8 @@ static void check_single(Tree *tree, const Link *link, const Value *field, const
 static Expr joint_energy(Tree *tree, const Joint *joint)
 {
     const Expr U = tr_tree_formula(tree, joint->potential);
-    const Input *input = has_failed(tree->err) ? NULL : tr_tree_uses(tree, U, TR_VELOCITY);
+    const Input *input =
+        has_failed(tree->err) ? NULL : tr_system_uses(tree->system, U, TR_VELOCITY);
     if (input)
         tr_fail(tree->err, TR_INVALID, joint->potential.place,
                 "a potential is a formula of coordinates, but this one uses '%s'", input->name);

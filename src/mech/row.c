@@ -52,7 +52,7 @@ static void split(Tree *tree, Row *row)
     free(v);
 }
 
-static Row *push_row(Tree *tree, const char *name, Expr rate)
+static Row *push_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
     const char *kept = tr_arena_text(&tree->graph->arena, name, strlen(name));
@@ -62,6 +62,7 @@ static Row *push_row(Tree *tree, const char *name, Expr rate)
     }
     Row *row = &s->rows[s->row_count++];
     *row = (Row){.name = kept,
+                 .place = place,
                  .rate = rate,
                  .bias = drift_of(tree, rate),
                  .unit = 1,
@@ -70,12 +71,45 @@ static Row *push_row(Tree *tree, const char *name, Expr rate)
     return row;
 }
 
+// Whether a velocity is zero whatever moves: for rounding may leave what is not quite nothing, it
+// is taken at some states, with parameters as they are.
+static bool holds_anyway(Tree *tree, Expr rate)
+{
+    if (is_zero(rate)) return true;
+    for (uint32_t state = 0; state < 3; state++) {
+        const double value = tr_tree_sample(tree, rate, state);
+        if (!(fabs(value) < 1e-13)) return false;
+    }
+    return true;
+}
+
+// A row that holds anyway has nothing to say, unless it cannot hold: then the element is in the
+// wrong place.
+static void drop(Tree *tree, Value element, const char *name, Expr position)
+{
+    const char *kept = tr_arena_text(&tree->graph->arena, name, strlen(name));
+    if (!kept || !tr_grow((void **)&tree->dropped, &tree->dropped_capacity, tree->dropped_count + 1,
+                          sizeof *tree->dropped)) {
+        tree->graph->failed = true;
+        return;
+    }
+    tree->dropped[tree->dropped_count++] = kept;
+    const double off = position.id ? tr_tree_sample(tree, position, 0) : 0;
+    if (fabs(off) > 1e-9 * fmax(1, tree->length))
+        tr_fail(tree->err, TR_INVALID, element.place,
+                "'%s' can never hold: it stays %.3g off, wherever things move", name, fabs(off));
+}
+
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, bool moment)
 {
     char name[256];
-    if (has_failed(tree->err) || is_zero(rate)) return; // holds whatever happens
+    if (has_failed(tree->err)) return;
     snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
-    Row *row = push_row(tree, name, rate);
+    if (holds_anyway(tree, rate)) {
+        drop(tree, element, name, position);
+        return;
+    }
+    Row *row = push_row(tree, name, rate, element.place);
     if (!row) return;
     row->position = position;
     if (moment) row->unit = tree->length;
@@ -93,10 +127,19 @@ static double longest_arm(Tree *tree)
         most = fmax(most, tr_tree_value(tree, dot(com, com)));
     }
     const Contacts *contacts = &tree->model->fields.contacts;
-    for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++)
-        most =
-            fmax(most, tr_tree_value(tree, square(tr_tree_formula(tree, contacts->at[i].radius))));
+    for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++) {
+        const Vec at = tr_tree_vector(tree, contacts->at[i].at, "at");
+        const Expr radius = tr_tree_formula(tree, contacts->at[i].radius);
+        most = fmax(most, tr_tree_value(tree, add(dot(at, at), square(radius))));
+    }
     return most > 0 ? sqrt(most) : 1;
+}
+
+bool tr_tree_is_dropped(const Tree *tree, Text row)
+{
+    for (uint32_t i = 0; i < tree->dropped_count; i++)
+        if (text_is(row, tree->dropped[i])) return true;
+    return false;
 }
 
 // ---- couplings -----------------------------------------------------------------------------
@@ -161,15 +204,41 @@ static void make_coupling(Tree *tree, const Coupling *coupling)
 
 static const Input *depends_on_velocity(Tree *tree, Expr x)
 {
-    return tr_tree_uses(tree, x, TR_VELOCITY);
+    return tr_system_uses(tree->system, x, TR_VELOCITY);
 }
 
-// Linear in the velocities: its slopes along them do not depend on them.
+// The degree of an operation in the velocities, from those of its operands; more than 1 is 2.
+static uint32_t degree_of(Op op, const uint32_t *d)
+{
+    uint32_t degree;
+    switch (op) {
+    case OP_ADD:
+    case OP_SUB: degree = d[0] > d[1] ? d[0] : d[1]; break;
+    case OP_NEG: degree = d[0]; break;
+    case OP_MUL: degree = d[0] + d[1]; break;
+    case OP_DIV: degree = d[1] ? 2 : d[0]; break;
+    case OP_SELECT: degree = d[0] ? 2 : d[1] > d[2] ? d[1] : d[2]; break;
+    default: degree = d[0] || d[1] || d[2] ? 2 : 0; break;
+    }
+    return degree > 2 ? 2 : degree;
+}
+
 static bool is_linear(Tree *tree, Expr rate)
 {
-    bool linear = true;
-    for (uint32_t k = 0; k < tree->velocity_count && linear; k++)
-        linear = !depends_on_velocity(tree, tr_derivative(rate, tree->velocities[k].symbol));
+    Reach reach;
+    uint32_t *degree =
+        tr_reach(tree->graph, &rate, 1, &reach) ? tr_reach_map(tree->graph, &reach) : NULL;
+    for (uint32_t k = 0; degree && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        const Node *node = &tree->graph->nodes[id];
+        const Input *input = tr_system_input(tree->system, expr_at(tree->graph, id));
+        uint32_t d[3] = {0};
+        for (int i = 0; i < tr_op[node->op].operands; i++) d[i] = degree[node_operand(node, i)];
+        degree[id] = input ? input->kind == TR_VELOCITY : degree_of((Op)node->op, d);
+    }
+    const bool linear = degree && degree[rate.id] == 1;
+    tr_reach_free(&reach);
+    free(degree);
     return linear;
 }
 
@@ -181,7 +250,7 @@ static void constrain_position(Tree *tree, const Constraint *c)
     if (velocity)
         tr_fail(tree->err, TR_INVALID, c->position.place,
                 "a formula of positions, but it uses '%s': that belongs in 'rate'", velocity->name);
-    else if (!tr_tree_uses(tree, phi, TR_POSITION))
+    else if (!tr_system_uses(tree->system, phi, TR_POSITION))
         tr_fail(tree->err, TR_INVALID, c->position.place,
                 "this formula has no coordinate in it, so it constrains nothing");
     else
@@ -234,13 +303,13 @@ static void make_speed(Tree *tree, Value item, uint32_t number_in_list)
     }
     char name[300], text[256];
     snprintf(text, sizeof text, "%.*s", WHOLE(item.text));
-    Row *row = push_row(tree, text, rate);
+    Row *row = push_row(tree, text, rate, item.place);
     if (!row) return;
     row->is_speed = true;
     if (tr_formula_is_name(item.text))
         snprintf(name, sizeof name, "speed.%s", text);
     else
-        snprintf(name, sizeof name, "speed.%u", number_in_list + 1);
+        snprintf(name, sizeof name, "speed.formula%u", number_in_list + 1);
     tr_error why = {0};
     const Expr symbol = tr_input(tree->system, name, TR_SPEED, 0, &why);
     tr_tree_refuse_name(tree, item, &why);
@@ -256,7 +325,8 @@ static void check_elements(Tree *tree)
     const struct {
         FieldType type;
         const void *list;
-    } lists[] = {{TYPE_CONTACTS, &f->contacts},
+    } lists[] = {{TYPE_FORCES, &f->forces},
+                 {TYPE_CONTACTS, &f->contacts},
                  {TYPE_LOOPS, &f->loops},
                  {TYPE_COUPLINGS, &f->couplings},
                  {TYPE_CONSTRAINTS, &f->constraints}};
@@ -309,12 +379,18 @@ static uint32_t next_meant(const Tree *tree, Text name, uint32_t from)
 
 static void refuse_row(Tree *tree, Value name)
 {
+    if (tr_tree_is_dropped(tree, name.text)) {
+        tr_fail(tree->err, TR_INVALID, name.place,
+                "'%.*s' holds anyway, so it has no reaction to speak of", TEXT(name.text));
+        return;
+    }
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t i = 0; i < tree->system->row_count; i++)
         tr_suggest(&nearest, text_of(tree->system->rows[i].name));
-    const ModelFields *f = &tree->model->fields;
-    for (uint32_t i = 0; i < f->contacts.count; i++)
-        tr_suggest(&nearest, f->contacts.at[i].name.text);
+    for (uint32_t i = 0; i < tree->system->row_count; i++) {
+        const char *row = tree->system->rows[i].name, *point = strrchr(row, '.');
+        if (point) tr_suggest(&nearest, (Text){row, (size_t)(point - row)});
+    }
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no element '%.*s' with a reaction%s",
             TEXT(name.text), tr_hint(&nearest, hint));
@@ -324,7 +400,7 @@ static void refuse_row(Tree *tree, Value name)
 static Expr reaction_formula(Tree *tree, Value value)
 {
     const Expr x = tr_tree_formula(tree, value);
-    const Input *solved = has_failed(tree->err) ? NULL : tr_tree_uses(tree, x, TR_SOLVED);
+    const Input *solved = has_failed(tree->err) ? NULL : tr_system_uses(tree->system, x, TR_SOLVED);
     if (solved)
         tr_fail(tree->err, TR_INVALID, value.place, "this formula uses '%s', which it decides on",
                 solved->name);
@@ -346,8 +422,9 @@ void tr_tree_reactions(Tree *tree)
         const Expr weight = reaction_formula(tree, pair->value);
         uint32_t k = next_meant(tree, pair->key.text, 0);
         if (k == s->row_count) refuse_row(tree, pair->key);
-        if (!has_failed(tree->err) && tr_tree_value(tree, weight) <= 0)
-            tr_fail(tree->err, TR_INVALID, pair->value.place, "a weight must be positive");
+        const double value = has_failed(tree->err) ? 1 : tr_tree_value(tree, weight);
+        if (!(value > 0) || !isfinite(value))
+            tr_fail(tree->err, TR_INVALID, pair->value.place, "a weight is a positive constant");
         for (; k < s->row_count; k = next_meant(tree, pair->key.text, k + 1))
             s->rows[k].weight = weight;
     }

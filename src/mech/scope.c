@@ -107,7 +107,7 @@ uint32_t tr_tree_find(const Tree *tree, Text body)
 uint32_t tr_tree_body(Tree *tree, Value name)
 {
     const uint32_t i = tr_tree_find(tree, name.text);
-    if (i != WORLD || text_is(name.text, "world")) return i;
+    if (i != WORLD || text_is(name.text, "world") || text_is(name.text, "ground")) return i;
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t k = 0; k < tree->link_count; k++)
         tr_suggest(&nearest, tree->links[k].body->name.text);
@@ -205,7 +205,13 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     if (tree->constants_only) return is_variable(tree, name) && refuse_variable(name, err);
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
         return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
-    return body_quantity(tree, name, meaning);
+    if (body_quantity(tree, name, meaning)) return true;
+    const size_t prefix = strlen("lambda.");
+    if (name.length > prefix && memcmp(name.at, "lambda.", prefix) == 0 &&
+        tr_tree_is_dropped(tree, (Text){name.at + prefix, name.length - prefix}))
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' holds anyway, so there is no '%.*s'",
+                (int)(name.length - prefix), name.at + prefix, TEXT(name));
+    return false;
 }
 
 static const Function *scope_function(void *owner, Text name)
@@ -312,6 +318,59 @@ double tr_tree_value(Tree *tree, Expr x)
     return tree->value[x.id];
 }
 
+// Something between -1 and 1 for each input, the same in every run
+static double noise(uint32_t input, uint32_t state)
+{
+    uint32_t x = (input + 1) * 2654435761u + (state + 1) * 40503u * 65537u;
+    x ^= x >> 16, x *= 2246822519u, x ^= x >> 13, x *= 3266489917u, x ^= x >> 16;
+    return (double)x * 0x1p-31 - 1;
+}
+
+static double sample_input(const Tree *tree, uint32_t input, uint32_t state)
+{
+    const System *s = tree->system;
+    for (uint32_t i = 0; i < s->quaternion_count; i++) {
+        const uint32_t first = s->quaternions[i].position;
+        if (input < first || input >= first + 4) continue;
+        double sum = 0;
+        for (uint32_t k = first; k < first + 4; k++) sum += noise(k, state) * noise(k, state);
+        return noise(input, state) / sqrt(sum);
+    }
+    return noise(input, state);
+}
+
+// Positions and velocities get some numbers, quaternions unit ones; parameters have their values.
+double tr_tree_sample(Tree *tree, Expr x, uint32_t state)
+{
+    Reach reach;
+    const Graph *g = tree->graph;
+    double result = (double)NAN;
+    double *value =
+        tr_reach(tree->graph, &x, 1, &reach) ? calloc(reach.end + 1u, sizeof *value) : NULL;
+    for (uint32_t k = 0; value && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        const Node *node = &g->nodes[id];
+        const int operands = tr_op[node->op].operands;
+        const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
+        if (node->op == OP_NUMBER)
+            value[id] = node_value(node);
+        else if (input)
+            value[id] = input->kind == TR_PARAMETER || input->kind == TR_INPUT
+                            ? input->value
+                            : sample_input(tree, node->a, state);
+        else
+            value[id] = tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
+                                    operands > 1 ? value[node->b] : 0,
+                                    operands > 2 ? value[node->c] : 0, node->n,
+                                    tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
+    }
+    if (value) result = value[x.id];
+    if (!value) tree->graph->failed = true;
+    tr_reach_free(&reach);
+    free(value);
+    return result;
+}
+
 void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x)
 {
     if (has_failed(tree->err)) return;
@@ -321,24 +380,11 @@ void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x)
         tr_fail(tree->err, TR_INVALID, value.place, "'%s' is not finite here", what);
 }
 
-const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind)
-{
-    Reach reach;
-    const Input *found = NULL;
-    if (tr_reach(tree->graph, &x, 1, &reach))
-        for (uint32_t k = 0; k < reach.count && !found; k++) {
-            const Input *input = tr_system_input(tree->system, expr_at(tree->graph, reach.ids[k]));
-            if (input && input->kind == kind) found = input;
-        }
-    tr_reach_free(&reach);
-    return found;
-}
-
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what)
 {
-    const Input *input = tr_tree_uses(tree, x, TR_POSITION);
-    if (!input) input = tr_tree_uses(tree, x, TR_VELOCITY);
-    if (!input) input = tr_tree_uses(tree, x, TR_SOLVED);
+    const Input *input = tr_system_uses(tree->system, x, TR_POSITION);
+    if (!input) input = tr_system_uses(tree->system, x, TR_VELOCITY);
+    if (!input) input = tr_system_uses(tree->system, x, TR_SOLVED);
     if (input)
         tr_fail(tree->err, TR_INVALID, value.place, "%s is a formula of t, but this one uses '%s'",
                 what, input->name);

@@ -73,7 +73,9 @@ typedef struct Tree {
     Velocity *velocities;
     uint32_t velocity_count;
     Vec gravity;
-    double length; // the longest arm in the model [m]
+    double length;        // the longest arm in the model [m]
+    const char **dropped; // names of rows that hold anyway
+    uint32_t dropped_count, dropped_capacity;
     Expr t;
     int *parameter_state; // by parameter: see scope.c
     int parameter_depth;
@@ -93,14 +95,14 @@ void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
 Vec tr_tree_vector(Tree *tree, Value value, const char *what);
 // The value of an expression of parameters alone.
 double tr_tree_value(Tree *tree, Expr x);
+// Its value at one of some states that have nothing special about them.
+double tr_tree_sample(Tree *tree, Expr x, uint32_t state);
 // Refuses an expression of parameters alone that is infinite or no number.
 void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x);
 // Passes on why a name cannot be had.
 void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 // No parameter, input or output may be called like the pose or motion of a body.
 void tr_tree_check_names(Tree *tree);
-// An input of this kind that the expression uses, or NULL.
-const Input *tr_tree_uses(Tree *tree, Expr x, tr_kind kind);
 // Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
 uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
@@ -139,7 +141,8 @@ void tr_tree_contacts(Tree *tree);
 // expression when there is nothing such. It is dropped when it holds whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
                  bool moment);
-void tr_tree_reactions(Tree *tree); // which are meant where they are not unique
+bool tr_tree_is_dropped(const Tree *tree, Text row); // whether a row of this name holds anyway
+void tr_tree_reactions(Tree *tree);                  // which are meant where they are not unique
 
 // ---- dynamics.c ----------------------------------------------------------------------------
 

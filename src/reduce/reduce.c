@@ -50,7 +50,7 @@ typedef struct Reduction {
 
 static bool is_driven(const Reduction *r, uint32_t v)
 {
-    return r->system->inputs[r->v[v]].drive == DRIVE_MOTION;
+    return is_motion_driven(&r->system->inputs[r->v[v]]);
 }
 
 static uint32_t pivot_of(const Reduction *r, uint32_t input)
@@ -128,19 +128,6 @@ static Matrix pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_
     return part;
 }
 
-static bool has_reactions(Reduction *r, Expr x)
-{
-    Reach reach;
-    bool found = false;
-    if (tr_reach(r->graph, &x, 1, &reach))
-        for (uint32_t k = 0; k < reach.count && !found; k++) {
-            const Input *input = tr_system_input(r->system, expr_at(r->graph, reach.ids[k]));
-            found = input && input->kind == TR_SOLVED;
-        }
-    tr_reach_free(&reach);
-    return found;
-}
-
 // Q = Q0 + L lambda; L by used reaction. Leaves Q0 in r->Q.
 static Matrix split_forces(Reduction *r)
 {
@@ -148,7 +135,8 @@ static Matrix split_forces(Reduction *r)
     Expr *symbols = calloc(2 * (size_t)m + 1, sizeof *symbols), *slopes = NULL;
     uint32_t count = 0;
     bool used = false;
-    for (uint32_t i = 0; i < r->nv; i++) used = used || has_reactions(r, get(r->Q, i, 0));
+    for (uint32_t i = 0; i < r->nv; i++)
+        used = used || tr_system_uses(r->system, get(r->Q, i, 0), TR_SOLVED);
     if (!symbols) r->graph->failed = true;
     for (uint32_t i = 0; symbols && used && i < m; i++)
         if (!r->system->rows[i].is_speed)
@@ -163,7 +151,7 @@ static Matrix split_forces(Reduction *r)
                 const Expr slope = slopes[i * count + k];
                 acts = acts || !is_zero(slope);
                 set(L, i, r->nU, slope);
-                if (has_reactions(r, slope))
+                if (tr_system_uses(r->system, slope, TR_SOLVED))
                     tr_fail(r->err, TR_INVALID, (Place){0},
                             "a force is not linear in the reaction '%s'",
                             r->system->rows[r->U[k]].name);
@@ -253,55 +241,65 @@ static void find_dependence(Reduction *r)
         for (uint32_t k = 0; k < r->nR; k++) set(r->K, r->s[j], k, zero(r->graph));
 }
 
-// Of the reaction's square. What leads bears as much as it takes to relieve the others.
-static Expr weight(const Row *row)
+// Of the reaction's square, in the norm of rows that lead or of those that do not: what leads bears
+// as much as it takes to relieve the others.
+static Expr weight(const Row *row, bool leads)
 {
-    if (row->leads) return zero(graph_of(row->weight));
+    if (row->leads != leads) return zero(graph_of(row->weight));
     const Expr scale = number(graph_of(row->weight), row->unit);
     return quotient(row->weight, square(scale));
 }
 
-// lambda_R of the rows whose reactions the model does not give, with the least norm
-static Matrix least_reactions(const Reduction *r, const uint32_t *open, uint32_t count, Matrix u)
+// lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R
+static void choose_least(Reduction *r, const uint32_t *open, uint32_t count, bool leads, Matrix u)
 {
     Graph *g = r->graph;
     Matrix K = tr_matrix(g, r->nD, count), KW = tr_matrix(g, count, r->nD);
     for (uint32_t j = 0; j < count; j++)
         for (uint32_t i = 0; i < r->nD; i++) {
             set(K, i, j, get(r->K, i, open[j]));
-            set(KW, j, i, mul(get(r->K, i, open[j]), weight(pivot_row(r, i))));
+            set(KW, j, i, mul(get(r->K, i, open[j]), weight(pivot_row(r, i), leads)));
         }
     Matrix N = tr_matrix_product(KW, K);
     for (uint32_t j = 0; j < count; j++)
-        set(N, j, j, add(get(N, j, j), weight(&r->system->rows[r->R[open[j]]])));
-    return tr_ldlt_solve(tr_ldlt(N), tr_matrix_product(KW, u));
+        set(N, j, j, add(get(N, j, j), weight(&r->system->rows[r->R[open[j]]], leads)));
+    const Matrix least = tr_ldlt_solve(tr_ldlt(N), tr_matrix_product(KW, u));
+    for (uint32_t j = 0; j < count; j++)
+        for (uint32_t k = 0; k < u.columns; k++) {
+            set(r->lambda, r->R[open[j]], k, get(least, j, k));
+            for (uint32_t i = 0; i < r->nD; i++)
+                set(u, i, k, sub(get(u, i, k), mul(get(K, i, j), get(least, j, k))));
+        }
 }
 
-// lambda_P = u - K lambda_R, for a given lambda_R (first column only) or the least one
+// Rows that are no pivots, do or do not lead, and whose reaction the model does not give
+static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < r->nR; j++) {
+        const Row *row = &r->system->rows[r->R[j]];
+        if (!row->tension.id && row->leads == leads) open[count++] = j;
+    }
+    return count;
+}
+
+// lambda_P = u - K lambda_R, for a lambda_R that is given (in the first column) or least. Those
+// that do not lead come first; a row that leads and is no pivot depends on such rows alone.
 static void find_reactions(Reduction *r, Matrix u)
 {
-    Graph *g = r->graph;
-    r->lambda = tr_matrix(g, r->system->row_count, u.columns);
-    uint32_t *open = room(r, r->nR), count = 0;
+    r->lambda = tr_matrix(r->graph, r->system->row_count, u.columns);
+    uint32_t *open = room(r, r->nR);
     if (!open) return;
     for (uint32_t j = 0; j < r->nR; j++) {
         const Row *row = &r->system->rows[r->R[j]];
-        if (!row->tension.id) {
-            if (!row->leads) open[count++] = j; // else it depends on pivots that lead, too
-            continue;
-        }
+        if (!row->tension.id) continue;
         set(r->lambda, r->R[j], 0, row->tension);
         for (uint32_t i = 0; i < r->nD; i++)
             set(u, i, 0, sub(get(u, i, 0), mul(get(r->K, i, j), row->tension)));
     }
-    if (count) {
-        const Matrix least = least_reactions(r, open, count, u);
-        for (uint32_t j = 0; j < count; j++)
-            for (uint32_t k = 0; k < u.columns; k++) {
-                set(r->lambda, r->R[open[j]], k, get(least, j, k));
-                for (uint32_t i = 0; i < r->nD; i++)
-                    set(u, i, k, sub(get(u, i, k), mul(get(r->K, i, open[j]), get(least, j, k))));
-            }
+    for (int leads = 0; leads < 2; leads++) {
+        const uint32_t count = find_open(r, leads, open);
+        if (count) choose_least(r, open, count, leads, u);
     }
     for (uint32_t i = 0; i < r->nD; i++)
         for (uint32_t k = 0; k < u.columns && !pivot_row(r, i)->is_speed; k++)
@@ -479,7 +477,7 @@ void tr_unreduce(System *system)
 {
     for (uint32_t i = 0; i < system->input_count; i++) {
         Input *input = &system->inputs[i];
-        const bool free = input->kind == TR_VELOCITY && input->drive != DRIVE_MOTION;
+        const bool free = input->kind == TR_VELOCITY && !is_motion_driven(input);
         if (system->row_count && (free || input->kind == TR_SPEED || input->kind == TR_SOLVED))
             input->definition = expr_at(system->graph, 0);
     }

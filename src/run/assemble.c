@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 100, MAX_HALVINGS = 20, MAX_STARTS = 8 };
+enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 
 // Unknown are some of the inputs; what follows calls their values y.
 struct Conditions {
@@ -207,7 +207,8 @@ static bool holds(const Conditions *c)
 }
 
 // The shortest d with slopes d = residual, as far as possible; it takes the residuals' place.
-static bool shortest(Conditions *c)
+// Directions in which the conditions change less than the cutoff allows are left alone.
+static bool shortest(Conditions *c, double cutoff)
 {
     int rank;
     const lapack_int m = (lapack_int)c->rows, n = (lapack_int)c->count;
@@ -217,7 +218,7 @@ static bool shortest(Conditions *c)
         if (c->slopes[i] != 0) c->acts[i % c->count] = true;
     }
     if (!n || LAPACKE_dgelsd(LAPACK_ROW_MAJOR, m, n, 1, c->slopes, n, c->residual, 1, c->singular,
-                             1e-10, &rank) != 0)
+                             cutoff, &rank) != 0)
         return false;
     for (uint32_t k = 0; k < c->count; k++)
         if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding
@@ -229,22 +230,46 @@ static void copy(const Conditions *c, double *to, const double *from)
     memcpy(to, from, c->count * sizeof *to);
 }
 
-// One step of Newton's method, halved until it helps.
-static bool improve(Conditions *c, double *sum)
+// Positions go no further than this at once, so as not to land on another branch.
+static double longest(const Conditions *c, const double *d)
 {
-    double *d = c->singular; // of which only the workspace is needed
-    copy(c, c->before, c->y);
-    if (!isfinite(*sum) || !shortest(c)) return false;
-    copy(c, d, c->residual);
-    for (int halvings = 0; halvings < MAX_HALVINGS; halvings++) {
-        const double scale = ldexp(1, -halvings);
+    double most = 0;
+    for (uint32_t k = 0; k < c->count; k++)
+        most = fmax(most, fabs(d[k]) / (1 + fabs(c->before[k])));
+    return c->rates || most <= 1 ? 1 : 1 / most;
+}
+
+// A step along d, halved until the residuals' sum is less than `below`.
+static bool try_step(Conditions *c, const double *d, int halvings, double below, double *sum)
+{
+    const double most = longest(c, d);
+    for (int i = 0; i < halvings; i++) {
+        const double scale = ldexp(most, -i);
         for (uint32_t k = 0; k < c->count; k++) c->y[k] = c->before[k] - scale * d[k];
         make_units(c);
         const double now = evaluate(c);
-        if (now < *sum) return *sum = now, true;
+        if (now < below) return *sum = now, true;
     }
     copy(c, c->y, c->before);
     evaluate(c);
+    return false;
+}
+
+// One step of Newton's method. Conditions that are dependent where they hold are nearly so beside
+// it, and a step along what is left of their difference goes anywhere: so steps that leave such
+// directions alone come first, and are taken if they help much.
+static bool improve(Conditions *c, double *sum)
+{
+    static const double cutoffs[] = {0.03, 1e-4, 1e-10};
+    enum { TRIES = sizeof cutoffs / sizeof *cutoffs };
+    double *d = c->singular; // of which only the workspace is needed
+    copy(c, c->before, c->y);
+    for (int i = 0; i < TRIES; i++) {
+        const bool last = i + 1 == TRIES;
+        if (!isfinite(*sum) || !shortest(c, cutoffs[i])) return false;
+        copy(c, d, c->residual);
+        if (try_step(c, d, last ? MAX_HALVINGS : 1, last ? *sum : *sum / 16, sum)) return true;
+    }
     return false;
 }
 
@@ -275,7 +300,7 @@ static bool slide(Conditions *c)
         for (uint32_t k = 0; k < c->count; k++)
             c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - c->y[k]);
     }
-    if (!shortest(c)) return false;
+    if (!shortest(c, 1e-6)) return false;
     for (uint32_t k = 0; k < c->count; k++) {
         const double step = c->guess[k] - c->y[k] - c->residual[k];
         c->y[k] += step;
@@ -288,7 +313,7 @@ static bool slide(Conditions *c)
 // From a state where the conditions hold to the one of them that is nearest to the guess.
 static void approach(Conditions *c)
 {
-    for (int i = 0; i < MAX_STEPS; i++) {
+    for (int i = 0; i < MAX_SLIDES; i++) {
         const double far = distance(c);
         if (far == 0) return;
         copy(c, c->kept, c->y);
@@ -332,13 +357,14 @@ static void name_group(const Conditions *c, double worst, char *line, size_t siz
                                        length ? ", " : "", c->notes[i]);
 }
 
-static bool is_about_constraints(const Conditions *c, double worst)
+// The first constraint among them, or NULL.
+static const Row *first_constraint(const Conditions *c, double worst)
 {
     for (uint32_t i = 0; i < c->formulas; i++)
         for (uint32_t k = 0; k < c->system->row_count; k++)
             if (c->notes[i] == c->system->rows[k].name && fabs(c->residual[i]) >= 0.1 * worst)
-                return true;
-    return false;
+                return &c->system->rows[k];
+    return NULL;
 }
 
 static void refuse(const Conditions *c, tr_error *err)
@@ -347,13 +373,14 @@ static void refuse(const Conditions *c, tr_error *err)
     const char *name = row < c->formulas ? c->notes[row] : "";
     const char *what = c->rates ? "rates" : "positions";
     const double off = fabs(c->residual[row]);
+    const Row *row_off = first_constraint(c, off);
     char names[360];
     if (name[0] && !isfinite(off))
         tr_fail(err, TR_INVALID, (Place){0},
                 "the initial %s cannot all hold: '%.200s' has no value at the guess", what, name);
-    else if (is_about_constraints(c, off)) {
+    else if (row_off) {
         name_group(c, off, names, sizeof names);
-        tr_fail(err, TR_INVALID, (Place){0},
+        tr_fail(err, TR_INVALID, row_off->place,
                 "constraints and initial %s cannot all hold at t = %.6g: %s, off by %.3g", what,
                 c->x[0], names, off);
     } else if (name[0])
@@ -364,7 +391,7 @@ static void refuse(const Conditions *c, tr_error *err)
                 off);
 }
 
-bool tr_conditions_solve(Conditions *c, double *x, tr_error *err)
+bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
 {
     memcpy(c->x, x, c->system->input_count * sizeof *x);
     for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
@@ -376,9 +403,8 @@ bool tr_conditions_solve(Conditions *c, double *x, tr_error *err)
         nudge(c, start);
         found = find(c);
     }
-    if (found)
-        approach(c);
-    else {
+    if (found && nearest) approach(c);
+    if (!found) {
         copy(c, c->y, c->first); // the trouble is told as it is at the guess
         evaluate(c);
         refuse(c, err);
@@ -393,7 +419,7 @@ bool tr_assemble(System *s, double *x, bool *solved, tr_error *err)
     for (uint32_t i = 0; i < s->input_count; i++) x[i] = s->inputs[i].value;
     for (int rates = 0; rates < 2 && good; rates++) {
         Conditions *c = tr_conditions_new(s, rates, true, err);
-        good = c && tr_conditions_solve(c, x, err);
+        good = c && tr_conditions_solve(c, x, true, err);
         tr_conditions_free(c);
     }
     for (uint32_t i = 0; good && solved && i < s->input_count; i++)

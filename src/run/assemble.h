@@ -13,9 +13,9 @@ typedef struct Conditions Conditions;
 // must not be reduced.
 Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err);
 void tr_conditions_free(Conditions *conditions);
-// Moves the state to the nearest where they hold. False, with words, when there is none; the state
-// is then as near as it gets.
-bool tr_conditions_solve(Conditions *conditions, double *x, tr_error *err);
+// Moves the state to where they hold: near it, or the nearest. False, with words, when there is
+// nothing such; the state is then as near as it gets.
+bool tr_conditions_solve(Conditions *conditions, double *x, bool nearest, tr_error *err);
 
 // The state at the start. `solved` gets a mark for each input that was found by solving instead of
 // being given; it may be NULL.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constraints where the system stands: how many are independent, which velocities they leave
-// free, which reactions are not unique; and the partition that `reduce` works with.
+// Which rows are solved for which velocities: the partition that `reduce` works with, chosen where
+// the system stands, and how good it still is where the system has come to.
 #ifndef TR_RUN_CHART_H
 #define TR_RUN_CHART_H
 
-#include "program/program.h"
 #include "reduce/reduce.h"
+#include "run/stance.h"
 
 typedef struct Chart {
     System *system;
@@ -19,26 +19,33 @@ typedef struct Chart {
     uint32_t *surplus; // rows that are no pivots
     uint32_t surplus_count;
     bool *antagonist;   // of each: it does not follow from others when driven joints move
-    double *dependence; // of each surplus row: by row, how much of it is in it
+    double *dependence; // of each: by row, how much of it is in it
+    double *work;       // of tr_chart_quality
 } Chart;
 
-// At the state x, with velocities in the mass metric. Reduces the system.
-Chart *tr_chart_new(System *system, const double *x, tr_error *err);
+Chart *tr_chart_new(const Stance *stance, tr_error *err);
 void tr_chart_free(Chart *chart);
+bool tr_chart_equal(const Chart *a, const Chart *b); // the same pivots in the same order
 
-// Marks the passive velocities (by input) that the constraints determine, whatever the free ones
-// do: their rows of H vanish, at x and nearby.
-bool tr_chart_kinematic(const Chart *chart, const double *x, bool *kinematic, tr_error *err);
+// How many of the velocities and speeds that the model prefers are independent.
+uint32_t tr_chart_preferred(const Chart *chart);
 
+// How the elimination goes with these pivots: how much dependent velocities exceed independent ones
+// (in the mass metric), the smallest pivot of scaled rows, and the sign of their product.
+typedef struct Quality {
+    double tilt, least;
+    int sign;
+} Quality;
+Quality tr_chart_quality(const Chart *chart, const Stance *stance);
+
+// Whether a row is a surplus row or one that it depends on.
+bool tr_chart_in_group(const Chart *chart, uint32_t surplus, uint32_t row);
 // "'front.lateral', 'rear.lateral'": a surplus row and those it depends on.
 void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_t size);
 
 // Whether a surplus row holds that is off by so much, where terms of this size cancel in it; else
-// words in err: the motions contradict the constraints.
+// words in err.
 bool tr_chart_agrees(const Chart *chart, uint32_t surplus, double off, double size, double t,
                      tr_error *err);
-
-// The first number of an output at the state x.
-double tr_value(System *system, const char *output, const double *x, tr_error *err);
 
 #endif

@@ -20,8 +20,7 @@ typedef struct Switches {
 
 static bool is_driven(const Input *input)
 {
-    return input->definition.id && (input->kind == TR_POSITION ||
-                                    (input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION));
+    return input->definition.id && (input->kind == TR_POSITION || is_motion_driven(input));
 }
 
 static bool is_free_of_state(const Input *input)
@@ -189,12 +188,17 @@ static bool watch(Watch *w, double end, Events *events, tr_error *err)
     return good;
 }
 
+// One event where a formula and its slope jump a rounding apart: the last of them, so that all of
+// it lies before.
 static void sort_events(Events *events)
 {
     uint32_t kept = 0;
     if (events->count) qsort(events->at, events->count, sizeof *events->at, by_size);
-    for (uint32_t i = 0; i < events->count; i++)
-        if (!kept || events->at[i] > events->at[kept - 1]) events->at[kept++] = events->at[i];
+    for (uint32_t i = 0; i < events->count; i++) {
+        const bool same = kept && events->at[i] - events->at[kept - 1] <= 4e-15 * events->at[i];
+        if (!same) kept++;
+        events->at[kept - 1] = events->at[i];
+    }
     events->count = kept;
 }
 
@@ -207,8 +211,7 @@ bool tr_find_events(Flow *flow, double end, Events *events, tr_error *err)
     Watch w = {.flow = flow, .count = found.count};
     if (found.count && end > 0) {
         memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
-        if (!tr_system_output(s, text_of("run.switches")))
-            tr_output(s, "run.switches", found.value, 2 * (size_t)found.count, 1, err);
+        tr_system_put(s, "run.switches", found.value, 2 * (size_t)found.count, 1, err);
         const tr_compile_options fixed = {.fix_parameters = true};
         w.program = tr_compile(s, "run.switches", &fixed, err);
         w.work = tr_workspace_new(w.program, err);

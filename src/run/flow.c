@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/flow.h"
 
-#include "run/assemble.h"
+#include "expr/derivative.h"
+#include "run/doctor.h"
+#include "run/kkt.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 
 // ---- programs ------------------------------------------------------------------------------
 
-static void find_places(Flow *flow)
+static void find_places(Flow *flow, View *view)
 {
     const System *s = flow->system;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_POSITION && !s->inputs[i].definition.id)
-            flow->place[flow->size++] = i;
-    flow->positions = flow->size;
-    flow->size += tr_independent(s, flow->place + flow->size);
-    flow->size++; // the work
-}
-
-static uint32_t entry_of(const Flow *flow, uint32_t input)
-{
-    uint32_t k = 0;
-    while (flow->place[k] != input) k++;
-    return k;
+            view->place[count++] = i;
+    flow->positions = count;
+    count += tr_independent(s, view->place + count);
+    flow->size = count + 1; // and the work
 }
 
 static void find_quaternions(Flow *flow)
 {
     const System *s = flow->system;
+    flow->quaternion_count = 0;
     for (uint32_t i = 0; i < s->quaternion_count; i++)
-        if (!s->inputs[s->quaternions[i].position].definition.id)
-            flow->quaternions[flow->quaternion_count++] =
-                entry_of(flow, s->quaternions[i].position);
+        for (uint32_t k = 0; k < flow->positions; k++)
+            if (flow->now->place[k] == s->quaternions[i].position)
+                flow->quaternions[flow->quaternion_count++] = k;
 }
 
-static void add_rates(Flow *flow, tr_error *err)
+static tr_program *compiled(System *s, const char *name, const Expr *values, uint32_t count,
+                            tr_error *err)
+{
+    const tr_compile_options fixed = {.fix_parameters = true};
+    if (!has_failed(err)) tr_system_put(s, name, values, count, 1, err);
+    return tr_compile(s, name, &fixed, err);
+}
+
+static void add_rates(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
     const Output *power = tr_system_output(s, text_of("power"));
@@ -44,19 +50,22 @@ static void add_rates(Flow *flow, tr_error *err)
         tr_fail_memory(err);
         return;
     }
-    for (uint32_t k = 0; k + 1 < flow->size; k++) rates[k] = s->inputs[flow->place[k]].rate;
+    for (uint32_t k = 0; k + 1 < flow->size; k++) rates[k] = s->inputs[view->place[k]].rate;
     rates[flow->size - 1] = power ? power->values[0] : tr_constant(s, 0);
-    tr_system_put(s, "run.rates", rates, flow->size, 1, err);
+    view->rates = compiled(s, "run.rates", rates, flow->size, err);
+    view->rates_work = tr_workspace_new(view->rates, err);
     free(rates);
 }
 
-static void add_columns(Flow *flow, tr_error *err)
+// Positions, velocities, then what has a label
+static void add_columns(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
     const size_t most = (size_t)s->input_count + s->output_count;
     Expr *values = malloc((most + 1) * sizeof *values);
-    flow->labels = malloc((most + 1) * sizeof *flow->labels);
-    if (!values || !flow->labels) {
+    if (!flow->labels) flow->labels = malloc((most + 1) * sizeof *flow->labels);
+    if (!flow->column) flow->column = calloc(most + 1, sizeof *flow->column);
+    if (!values || !flow->labels || !flow->column) {
         free(values);
         tr_fail_memory(err);
         return;
@@ -74,7 +83,8 @@ static void add_columns(Flow *flow, tr_error *err)
         values[count++] = s->outputs[i].values[0];
     }
     flow->column_count = count;
-    tr_system_put(s, "run.columns", values, count, 1, err);
+    view->columns = compiled(s, "run.columns", values, count, err);
+    view->columns_work = tr_workspace_new(view->columns, err);
     free(values);
 }
 
@@ -89,14 +99,13 @@ static Expr size_of(const System *s, const Row *row)
     return sum;
 }
 
-static void add_residuals(Flow *flow, tr_error *err)
+static void add_residuals(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
-    const uint32_t rows = flow->chart->rows;
-    if (!rows) return;
-    Expr *values = calloc(3 * (size_t)rows, sizeof *values);
-    flow->residual = calloc(3 * (size_t)rows, sizeof *flow->residual);
-    flow->largest = calloc(rows, sizeof *flow->largest);
+    const uint32_t rows = view->chart->rows;
+    Expr *values = calloc(3 * (size_t)rows + 1, sizeof *values);
+    if (!flow->residual) flow->residual = calloc(3 * (size_t)rows + 1, sizeof *flow->residual);
+    if (!flow->largest) flow->largest = calloc(rows + 1u, sizeof *flow->largest);
     if (!values || !flow->residual || !flow->largest) tr_fail_memory(err);
     uint32_t count = 0;
     for (uint32_t i = 0; !has_failed(err) && i < rows; i++)
@@ -106,66 +115,157 @@ static void add_residuals(Flow *flow, tr_error *err)
         values[count + i] = s->rows[i].rate;
         values[count + rows + i] = size_of(s, &s->rows[i]);
     }
-    if (!has_failed(err)) tr_system_put(s, "run.residuals", values, count + 2 * rows, 1, err);
+    if (rows) {
+        view->residuals = compiled(s, "run.residuals", values, count + 2 * rows, err);
+        view->residuals_work = tr_workspace_new(view->residuals, err);
+    }
     free(values);
-    const tr_compile_options fixed = {.fix_parameters = true};
-    flow->residuals = tr_compile(s, "run.residuals", &fixed, err);
-    flow->residuals_work = tr_workspace_new(flow->residuals, err);
+}
+
+// The positions of the pivots, and their slopes along those of y
+static void add_projection(Flow *flow, View *view, tr_error *err)
+{
+    System *s = flow->system;
+    const Partition *p = &view->chart->partition;
+    const size_t n = flow->positions, most = flow->stance->all;
+    Expr *values = calloc(most * (n + 1) + n + 1, sizeof *values), *y = values;
+    if (!flow->correction)
+        flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
+    if (!values || !flow->correction) {
+        free(values);
+        tr_fail_memory(err);
+        return;
+    }
+    for (uint32_t k = 0; k < p->count; k++)
+        if (s->rows[p->row[k]].position.id) values[view->projected++] = s->rows[p->row[k]].position;
+    const uint32_t m = view->projected;
+    y += m * (n + 1);
+    for (uint32_t k = 0; k < n; k++) y[k] = s->inputs[view->place[k]].symbol;
+    if (m && !tr_dense_jacobian(s->graph, values, m, y, n, values + m)) tr_fail_memory(err);
+    if (m) {
+        view->projection = compiled(s, "run.projection", values, (uint32_t)(m * (n + 1)), err);
+        view->projection_work = tr_workspace_new(view->projection, err);
+    }
+    free(values);
+}
+
+// ---- views ---------------------------------------------------------------------------------
+
+static void free_view(View *view)
+{
+    if (!view) return;
+    tr_workspace_free(view->rates_work);
+    tr_workspace_free(view->columns_work);
+    tr_workspace_free(view->residuals_work);
+    tr_workspace_free(view->projection_work);
+    tr_program_free(view->rates);
+    tr_program_free(view->columns);
+    tr_program_free(view->residuals);
+    tr_program_free(view->projection);
+    tr_kkt_free(view->kkt);
+    tr_chart_free(view->chart);
+    free(view->place);
+    free(view);
+}
+
+// Takes the chart, which may be NULL.
+static View *new_view(Flow *flow, Chart *chart, tr_error *err)
+{
+    View *view = calloc(1, sizeof *view);
+    if (view) view->place = malloc((flow->system->input_count + 1u) * sizeof *view->place);
+    if (!view || !view->place) {
+        tr_fail_memory(err);
+        tr_chart_free(chart);
+        free(view);
+        return NULL;
+    }
+    view->chart = chart;
+    if (chart) tr_reduce(flow->system, &chart->partition, err);
+    find_places(flow, view);
+    add_rates(flow, view, err);
+    add_columns(flow, view, err);
+    if (chart) {
+        add_residuals(flow, view, err);
+        add_projection(flow, view, err);
+        view->kkt = tr_kkt_new(flow, chart, err);
+    }
+    if (!has_failed(err)) return view;
+    free_view(view);
+    return NULL;
+}
+
+static bool adopt(Flow *flow, Chart *chart, tr_error *err)
+{
+    enum { MOST = sizeof flow->views / sizeof *flow->views };
+    if (flow->view_count == MOST) { // the first is where it started, and stays
+        const uint32_t old = flow->views[1] == flow->now ? 2 : 1;
+        free_view(flow->views[old]);
+        for (uint32_t i = old + 1; i < MOST; i++) flow->views[i - 1] = flow->views[i];
+        flow->view_count--;
+    }
+    View *view = new_view(flow, chart, err);
+    if (!view) return false;
+    flow->views[flow->view_count++] = flow->now = view;
+    return true;
 }
 
 // ---- making a flow -------------------------------------------------------------------------
 
-// Nothing is free and nothing is driven: it stands still for ever.
-static bool is_stuck(const Flow *flow)
-{
-    const System *s = flow->system;
-    if (!flow->chart || flow->chart->kernel) return false;
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if (input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION &&
-            !is_zero(input->definition))
-            return false;
-    }
-    for (uint32_t i = 0; i < flow->chart->rows; i++)
-        if (!is_zero(s->rows[i].rest)) return false;
-    return true;
-}
-
-static bool choose_chart(Flow *flow, tr_error *err)
-{
-    if (!flow->system->row_count) return true;
-    flow->chart = tr_chart_new(flow->system, flow->inputs, err);
-    if (flow->chart && is_stuck(flow))
-        tr_fail(err, TR_INVALID, (Place){0},
-                "nothing can move: the constraints leave none of the %u velocities free",
-                flow->chart->passive);
-    return !has_failed(err);
-}
-
-static void compile(Flow *flow, tr_error *err)
-{
-    find_places(flow);
-    find_quaternions(flow);
-    add_rates(flow, err);
-    add_columns(flow, err);
-    const tr_compile_options fixed = {.fix_parameters = true};
-    flow->rates = tr_compile(flow->system, "run.rates", &fixed, err);
-    flow->columns = tr_compile(flow->system, "run.columns", &fixed, err);
-    flow->rates_work = tr_workspace_new(flow->rates, err);
-    flow->columns_work = tr_workspace_new(flow->columns, err);
-    if (flow->chart) add_residuals(flow, err);
-}
-
-// Speeds that the model chose have the value of their formula.
-static void set_speeds(Flow *flow, tr_error *err)
+static void add_speeds(Flow *flow, tr_error *err)
 {
     System *s = flow->system;
-    for (uint32_t i = 0; i < s->row_count; i++) {
-        const Input *speed = tr_system_input(s, s->rows[i].symbol);
-        if (!s->rows[i].is_speed || speed->definition.id) continue;
-        tr_system_put(s, "run.speed", &s->rows[i].rate, 1, 1, err);
-        flow->inputs[speed - s->inputs] = tr_value(s, "run.speed", flow->inputs, err);
+    const Stance *stance = flow->stance;
+    Expr *values = calloc(s->row_count + 1u, sizeof *values);
+    flow->speed = calloc(s->row_count + 1u, sizeof *flow->speed);
+    if (!values || !flow->speed) tr_fail_memory(err);
+    const uint32_t count = stance->all - stance->rows;
+    for (uint32_t i = 0; values && i < count; i++) values[i] = s->rows[stance->rows + i].rate;
+    if (values && count) {
+        flow->speeds = compiled(s, "run.speeds", values, count, err);
+        flow->speeds_work = tr_workspace_new(flow->speeds, err);
     }
+    free(values);
+}
+
+static void set_speeds(Flow *flow)
+{
+    const System *s = flow->system;
+    if (!flow->speeds) return;
+    tr_evaluate(flow->speeds, flow->speeds_work, flow->inputs, flow->speed);
+    for (uint32_t i = flow->stance->rows; i < flow->stance->all; i++) {
+        const Input *speed = tr_system_input(s, s->rows[i].symbol);
+        flow->inputs[speed - s->inputs] = flow->speed[i - flow->stance->rows];
+    }
+}
+
+static void take_velocities(Flow *flow, double *y)
+{
+    for (uint32_t k = 0; k + 1 < flow->size; k++) y[k] = flow->inputs[flow->now->place[k]];
+}
+
+static bool begin(Flow *flow, tr_error *err)
+{
+    System *s = flow->system;
+    Chart *chart = NULL;
+    tr_unreduce(s);
+    if (!tr_assemble(s, flow->inputs, flow->solved, err)) {
+        if (s->row_count && err->status == TR_INVALID) tr_explain_conflict(s, flow->inputs, err);
+        return false;
+    }
+    if (s->row_count) {
+        flow->stance = tr_stance_new(s, err);
+        if (flow->stance) add_speeds(flow, err);
+        if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs))
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "a constraint or a mass is not finite at the start");
+        chart = has_failed(err) ? NULL : tr_chart_new(flow->stance, err);
+        if (!chart) return false;
+        set_speeds(flow);
+    }
+    if (!adopt(flow, chart, err)) return false;
+    find_quaternions(flow);
+    take_velocities(flow, flow->start);
+    return true;
 }
 
 Flow *tr_flow_new(System *system, tr_error *err)
@@ -176,22 +276,15 @@ Flow *tr_flow_new(System *system, tr_error *err)
         const size_t inputs = system->input_count + 1u;
         flow->system = system;
         flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
-        flow->place = malloc(inputs * sizeof *flow->place);
         flow->inputs = calloc(inputs, sizeof *flow->inputs);
         flow->start = calloc(inputs, sizeof *flow->start);
         flow->solved = calloc(inputs, sizeof *flow->solved);
         flow->quaternions = malloc((system->quaternion_count + 1) * sizeof *flow->quaternions);
     }
-    if (!flow || !flow->place || !flow->inputs || !flow->start || !flow->solved ||
-        !flow->quaternions)
+    if (!flow || !flow->inputs || !flow->start || !flow->solved || !flow->quaternions)
         tr_fail_memory(err);
-    tr_unreduce(system);
-    if (!has_failed(err) && tr_assemble(system, flow->inputs, flow->solved, err)) {
-        set_speeds(flow, err);
-        if (choose_chart(flow, err)) compile(flow, err);
-        for (uint32_t k = 0; k + 1 < flow->size; k++) flow->start[k] = flow->inputs[flow->place[k]];
-    }
-    if (!has_failed(err)) return flow;
+    else if (begin(flow, err))
+        return flow;
     tr_flow_free(flow);
     return NULL;
 }
@@ -199,22 +292,83 @@ Flow *tr_flow_new(System *system, tr_error *err)
 void tr_flow_free(Flow *flow)
 {
     if (!flow) return;
-    tr_workspace_free(flow->rates_work);
-    tr_workspace_free(flow->columns_work);
-    tr_workspace_free(flow->residuals_work);
-    tr_program_free(flow->rates);
-    tr_program_free(flow->columns);
-    tr_program_free(flow->residuals);
-    tr_chart_free(flow->chart);
-    free(flow->place);
+    for (uint32_t i = 0; i < flow->view_count; i++) free_view(flow->views[i]);
+    tr_stance_free(flow->stance);
+    tr_workspace_free(flow->speeds_work);
+    tr_program_free(flow->speeds);
     free(flow->inputs);
     free(flow->start);
     free(flow->solved);
     free(flow->quaternions);
     free(flow->labels);
+    free(flow->column);
+    free(flow->speed);
     free(flow->residual);
     free(flow->largest);
+    free(flow->correction);
     free(flow);
+}
+
+// ---- changing views ------------------------------------------------------------------------
+
+// A chart is left when dependent velocities exceed independent ones this much, or a pivot is this
+// small, for one that is better by a margin.
+#define TILT_BAD  20
+#define TILT_GOOD 10
+#define TILT_HOME 5 // that velocities the model prefers come back
+#define PIVOT_BAD 0.02
+
+Quality tr_flow_quality(Flow *flow, double t, const double *y)
+{
+    tr_flow_put(flow, t, y);
+    if (!tr_stance_take(flow->stance, flow->inputs)) return (Quality){.tilt = (double)INFINITY};
+    return tr_chart_quality(flow->now->chart, flow->stance);
+}
+
+static bool is_better(Quality q, Quality than)
+{
+    if (than.least < PIVOT_BAD)
+        return q.least > 2 * than.least && q.tilt < fmax(TILT_BAD, than.tilt);
+    return q.tilt < TILT_GOOD && q.least > PIVOT_BAD;
+}
+
+static void go_on_in(Flow *flow, View *view, double t, double *y)
+{
+    tr_flow_put_all(flow, t, y);
+    flow->now = view;
+    take_velocities(flow, y);
+}
+
+bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed, tr_error *err)
+{
+    const Chart *present = flow->now->chart;
+    *changed = false;
+    const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
+    if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
+    Chart *chart = tr_chart_new(flow->stance, err);
+    if (!chart) return false;
+    const Quality q = tr_chart_quality(chart, flow->stance);
+    const bool better =
+        chart->m_locked == present->m_locked &&
+        (bad ? is_better(q, quality)
+             : tr_chart_preferred(chart) > tr_chart_preferred(present) && q.tilt < TILT_HOME);
+    View *known = NULL;
+    for (uint32_t i = 0; i < flow->view_count; i++)
+        if (tr_chart_equal(flow->views[i]->chart, chart)) known = flow->views[i];
+    if (!better || known == flow->now) {
+        tr_chart_free(chart);
+        return true;
+    }
+    *changed = true;
+    if (known) {
+        tr_chart_free(chart);
+        go_on_in(flow, known, t, y);
+        return true;
+    }
+    tr_flow_put_all(flow, t, y);
+    if (!adopt(flow, chart, err)) return false;
+    take_velocities(flow, y);
+    return true;
 }
 
 // ---- evaluation ----------------------------------------------------------------------------
@@ -223,20 +377,31 @@ void tr_flow_free(Flow *flow)
 void tr_flow_put(Flow *flow, double t, const double *y)
 {
     flow->inputs[0] = t;
-    for (uint32_t k = 0; k + 1 < flow->size; k++) flow->inputs[flow->place[k]] = y[k];
+    for (uint32_t k = 0; k + 1 < flow->size; k++) flow->inputs[flow->now->place[k]] = y[k];
 }
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
     tr_flow_put(flow, fmin(fmax(t, flow->earliest), flow->latest), y);
-    tr_evaluate(flow->rates, flow->rates_work, flow->inputs, rate);
+    tr_evaluate(flow->now->rates, flow->now->rates_work, flow->inputs, rate);
     flow->evaluations++;
+}
+
+void tr_flow_put_all(Flow *flow, double t, const double *y)
+{
+    const System *s = flow->system;
+    uint32_t column = 0;
+    tr_flow_columns(flow, t, y, flow->column);
+    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
+        for (uint32_t i = 0; i < s->input_count; i++)
+            if ((int)s->inputs[i].kind == kind) flow->inputs[i] = flow->column[column++];
+    set_speeds(flow);
 }
 
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 {
     tr_flow_put(flow, t, y);
-    tr_evaluate(flow->columns, flow->columns_work, flow->inputs, columns);
+    tr_evaluate(flow->now->columns, flow->now->columns_work, flow->inputs, columns);
     for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }
 
@@ -255,7 +420,7 @@ double tr_make_unit(double *q)
     return fabs(size - 1);
 }
 
-double tr_flow_project(const Flow *flow, double *y)
+static double make_units(const Flow *flow, double *y)
 {
     double worst = 0;
     for (uint32_t i = 0; i < flow->quaternion_count; i++)
@@ -263,10 +428,54 @@ double tr_flow_project(const Flow *flow, double *y)
     return worst;
 }
 
+// phi, and J; the largest |phi|
+static double evaluate_projection(Flow *flow, double t, const double *y)
+{
+    const View *view = flow->now;
+    double worst = 0;
+    tr_flow_put(flow, t, y);
+    tr_evaluate(view->projection, view->projection_work, flow->inputs, flow->correction);
+    for (uint32_t i = 0; i < view->projected; i++) worst = fmax(worst, fabs(flow->correction[i]));
+    return worst;
+}
+
+// y -= J^T (J J^T)^-1 phi: the shortest way
+static bool step_back(Flow *flow, double *y)
+{
+    const size_t m = flow->now->projected, n = flow->positions;
+    double *phi = flow->correction, *J = phi + m, *JJ = J + m * n;
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k <= i; k++) {
+            JJ[i * m + k] = 0;
+            for (size_t j = 0; j < n; j++) JJ[i * m + k] += J[i * n + j] * J[k * n + j];
+        }
+    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)m, 1, JJ, (lapack_int)m, phi, 1) != 0)
+        return false;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) y[j] -= J[i * n + j] * phi[i];
+    return true;
+}
+
+double tr_flow_project(Flow *flow, double t, double *y)
+{
+    enum { MOST_STEPS = 4 };
+    const double off = make_units(flow, y);
+    if (!flow->now->projected) return off;
+    const double first = evaluate_projection(flow, t, y);
+    double left = first, before = (double)INFINITY;
+    for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.5 * before; i++) {
+        before = left;
+        if (!step_back(flow, y)) break;
+        make_units(flow, y);
+        left = evaluate_projection(flow, t, y);
+    }
+    return fmax(off, first);
+}
+
 static void evaluate_residuals(Flow *flow, double t, const double *y)
 {
     tr_flow_put(flow, t, y);
-    tr_evaluate(flow->residuals, flow->residuals_work, flow->inputs, flow->residual);
+    tr_evaluate(flow->now->residuals, flow->now->residuals_work, flow->inputs, flow->residual);
 }
 
 void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity)
@@ -274,17 +483,17 @@ void tr_flow_residual(Flow *flow, double t, const double *y, double *position, d
     *position = *velocity = 0;
     for (uint32_t i = 0; i < flow->quaternion_count; i++)
         *position = fmax(*position, fabs(length(y + flow->quaternions[i]) - 1));
-    if (!flow->residuals) return;
+    if (!flow->now->residuals) return;
     evaluate_residuals(flow, t, y);
     for (uint32_t i = 0; i < flow->holonomic; i++)
         *position = fmax(*position, fabs(flow->residual[i]));
-    for (uint32_t i = 0; i < flow->chart->rows; i++)
+    for (uint32_t i = 0; i < flow->now->chart->rows; i++)
         *velocity = fmax(*velocity, fabs(flow->residual[flow->holonomic + i]));
 }
 
 bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
 {
-    const Chart *chart = flow->chart;
+    const Chart *chart = flow->now->chart;
     if (!chart || !chart->surplus_count) return true;
     evaluate_residuals(flow, t, y);
     for (uint32_t j = 0; j < chart->surplus_count; j++) {

@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // A system as an ordinary differential equation: y' = f(t, y), with y the positions that are not
 // driven, the independent velocities, and the work done so far. This is all that the integrators
-// know.
+// know. Which velocities are independent may change on the way: then the flow has another view.
 #ifndef TR_RUN_FLOW_H
 #define TR_RUN_FLOW_H
 
+#include "run/assemble.h"
 #include "run/chart.h"
+
+struct Kkt;
+
+// The flow in one chart.
+typedef struct View {
+    Chart *chart; // NULL when there are no constraints
+    tr_program *rates, *columns, *residuals, *projection;
+    tr_workspace *rates_work, *columns_work, *residuals_work, *projection_work;
+    uint32_t *place;    // of each entry of y but the last: its input
+    uint32_t projected; // constraints on positions that are projected onto
+    struct Kkt *kkt;    // NULL when there are no constraints
+} View;
 
 typedef struct Flow {
     System *system;
-    Chart *chart; // NULL when there are no constraints
-    tr_program *rates, *columns, *residuals;
-    tr_workspace *rates_work, *columns_work, *residuals_work;
+    Stance *stance;        // NULL when there are no constraints
+    View *views[16], *now; // as far as there are any
+    uint32_t view_count;
     double *inputs;           // of the programs, in the system's order
-    uint32_t *place;          // of each entry of y but the last: its input
     uint32_t positions, size; // y is positions, velocities, work
     double *start;            // y at the start
     bool *solved;             // by input: found by solving, not given
@@ -21,11 +33,16 @@ typedef struct Flow {
     uint32_t quaternion_count;
     const char **labels; // of the columns
     uint32_t column_count;
+    double *column;     // room for them
+    tr_program *speeds; // values of the speeds that the model chose, from all velocities
+    tr_workspace *speeds_work;
+    double *speed;
     // Of constraints: position residuals, then for all rows the residual of the velocity and the
     // size of what cancels in it.
     double *residual;
     uint32_t holonomic;
-    double *largest; // size that a surplus row has had so far
+    double *largest;    // size that a surplus row has had so far
+    double *correction; // room for projecting
     size_t evaluations;
     // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
     double earliest, latest;
@@ -39,12 +56,23 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
 void tr_flow_put(Flow *flow, double t, const double *y); // into `inputs`
+// The same with all velocities and speeds, also those that depend on others.
+void tr_flow_put_all(Flow *flow, double t, const double *y);
 
-// Makes quaternions units again; returns how far the worst was off.
-double tr_flow_project(const Flow *flow, double *y);
+// Makes quaternions units again and positions satisfy their constraints; returns how far the worst
+// was off.
+double tr_flow_project(Flow *flow, double t, double *y);
 // How far positions and velocities are off, at the worst.
 void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity);
 
 // Whether the constraints that were not solved for hold at (t, y) as well; else words in err.
 bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err);
+
+// Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
+// the velocities that the model prefers: y then holds other velocities, and `changed` is set.
+bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed,
+                     tr_error *err);
+// Of the present chart; the stance is taken at (t, y).
+Quality tr_flow_quality(Flow *flow, double t, const double *y);
+
 #endif

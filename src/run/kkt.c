@@ -3,6 +3,9 @@
 //
 //   a0 = C^-1 (Q_p - c_p - M_pa v_a'),   B a = r = -S (G' v + g' + G_a v_a')
 //   a = a0 + B^+ (r - B a0)
+//
+// Where something has no mass there is no C: then the equations with multipliers are solved as they
+// stand.
 #include "run/kkt.h"
 
 #include <lapacke.h>
@@ -11,50 +14,43 @@
 
 struct Kkt {
     Flow *flow;
-    tr_program *program; // M c Q G gamma vdot
+    const Chart *chart;
+    tr_program *program; // c Q gamma vdot
     tr_workspace *work;
-    double *values;
-    double *M, *c, *Q, *G, *gamma, *vdot; // in `values`
-    uint32_t *p;                          // velocities that are not driven
-    uint32_t n, np, rows;
-    double *C, *B, *a, *r, *singular;
+    double *values, *c, *Q, *gamma, *vdot; // the others in the first
+    double *C, *B, *a, *r, *free, *singular;
+    double *whole; // of the equations with multipliers
 };
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+// ---- making it -----------------------------------------------------------------------------
 
-static bool make_room(Kkt *k)
+static bool make_room(Kkt *k, const Stance *s)
 {
-    const size_t n = k->n, m = k->rows, most = larger(k->n, k->rows);
-    k->values = calloc(n * n + 3 * n + m * n + m + 1, sizeof *k->values);
-    k->p = calloc(n + 1, sizeof *k->p);
+    const size_t n = s->velocities, m = s->rows, all = n + m;
+    k->values = calloc(3 * n + m + 1, sizeof *k->values);
     k->C = calloc(n * n + 1, sizeof *k->C);
     k->B = calloc(m * n + 1, sizeof *k->B);
     k->a = calloc(n + 1, sizeof *k->a);
-    k->r = calloc(most + 1, sizeof *k->r);
-    k->singular = calloc(most + 1, sizeof *k->singular);
-    if (!k->values || !k->p || !k->C || !k->B || !k->a || !k->r || !k->singular) return false;
-    k->M = k->values, k->c = k->M + n * n, k->Q = k->c + n, k->G = k->Q + n;
-    k->gamma = k->G + m * n, k->vdot = k->gamma + m;
+    k->free = calloc(n + 1, sizeof *k->free);
+    k->r = calloc(all + 1, sizeof *k->r);
+    k->singular = calloc(all + 1, sizeof *k->singular);
+    k->whole = calloc(all * all + 1, sizeof *k->whole);
+    if (!k->values || !k->C || !k->B || !k->a || !k->free || !k->r || !k->singular || !k->whole)
+        return false;
+    k->c = k->values, k->Q = k->c + n, k->gamma = k->Q + n, k->vdot = k->gamma + m;
     return true;
 }
 
-Kkt *tr_kkt_new(Flow *flow, tr_error *err)
+Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
 {
-    if (has_failed(err) || !flow->chart || !flow->chart->rows) return NULL;
-    System *s = flow->system;
+    if (has_failed(err) || !chart->rows) return NULL;
     Kkt *k = calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
-    *k =
-        (Kkt){.flow = flow, .n = tr_system_inputs(s, TR_VELOCITY, NULL), .rows = flow->chart->rows};
+    *k = (Kkt){.flow = flow, .chart = chart};
     const tr_compile_options fixed = {.fix_parameters = true};
-    k->program = tr_compile(s, "M c Q G gamma vdot", &fixed, err);
+    k->program = tr_compile(flow->system, "c Q gamma vdot", &fixed, err);
     k->work = tr_workspace_new(k->program, err);
-    if (!make_room(k)) tr_fail_memory(err);
-    for (uint32_t i = 0, v = 0; k->p && i < s->input_count; i++) {
-        if (s->inputs[i].kind != TR_VELOCITY) continue;
-        if (s->inputs[i].drive != DRIVE_MOTION) k->p[k->np++] = v;
-        v++;
-    }
+    if (!make_room(k, flow->stance)) tr_fail_memory(err);
     if (!has_failed(err)) return k;
     tr_kkt_free(k);
     return NULL;
@@ -66,93 +62,129 @@ void tr_kkt_free(Kkt *k)
     tr_workspace_free(k->work);
     tr_program_free(k->program);
     free(k->values);
-    free(k->p);
     free(k->C);
     free(k->B);
     free(k->a);
+    free(k->free);
     free(k->r);
     free(k->singular);
+    free(k->whole);
     free(k);
 }
 
-static void evaluate(Kkt *k, double t, const double *y)
+// ---- accelerations -------------------------------------------------------------------------
+
+static bool evaluate(Kkt *k, double t, const double *y)
 {
     tr_flow_put(k->flow, t, y);
     tr_evaluate(k->program, k->work, k->flow->inputs, k->values);
+    return tr_stance_take(k->flow->stance, k->flow->inputs);
 }
 
-static bool is_driven(const Kkt *k, uint32_t v)
+static bool is_driven(const Stance *s, uint32_t v)
 {
-    for (uint32_t i = 0; i < k->np; i++)
-        if (k->p[i] == v) return false;
+    return is_motion_driven(&s->system->inputs[s->v[v]]);
+}
+
+// a: Q_p - c_p - M_pa v_a', and r
+static void right_sides(Kkt *k, const Stance *s)
+{
+    for (uint32_t i = 0; i < s->passive; i++) {
+        const uint32_t p = s->p[i];
+        k->a[i] = k->Q[p] - k->c[p];
+        for (uint32_t v = 0; v < s->velocities; v++)
+            if (is_driven(s, v)) k->a[i] -= s->M[(size_t)p * s->velocities + v] * k->vdot[v];
+    }
+    for (uint32_t i = 0; i < s->rows; i++) {
+        k->r[i] = -k->gamma[i];
+        for (uint32_t v = 0; v < s->velocities; v++)
+            if (is_driven(s, v)) k->r[i] -= stance_slope(s, i, v) * k->vdot[v];
+        k->r[i] *= tr_stance_scale(s, i);
+    }
+}
+
+// By rows C is the lower factor; by columns, its transpose.
+static void solve_factor(const Kkt *k, lapack_int n, char transposed, double *x)
+{
+    LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', transposed, 'N', n, 1, k->C, n, x, n);
+}
+
+// Gauss's principle; a becomes the accelerations, `free` those without constraints.
+static bool by_gauss(Kkt *k, const Stance *s)
+{
+    const lapack_int n = (lapack_int)s->passive, m = (lapack_int)s->rows;
+    int rank;
+    solve_factor(k, n, 'T', k->a);
+    for (uint32_t j = 0; j < s->passive; j++) k->free[j] = k->a[j];
+    for (uint32_t i = 0; i < s->rows; i++)
+        for (uint32_t j = 0; j < s->passive; j++)
+            k->r[i] -= k->B[(size_t)i * s->passive + j] * k->a[j];
+    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, m, n, 1, k->B, n, k->r, 1, k->singular, 1e-10, &rank) != 0)
+        return false;
+    for (uint32_t j = 0; j < s->passive; j++) k->a[j] += k->r[j];
+    solve_factor(k, n, 'N', k->a);
+    solve_factor(k, n, 'N', k->free);
     return true;
 }
 
-// Q_p - c_p - M_pa v_a', and r
-static void right_sides(Kkt *k)
+// [M_pp -G^T S; S G 0] (v_p', lambda) = (a, r)
+static bool by_multipliers(Kkt *k, const Stance *s)
 {
-    const System *s = k->flow->system;
-    for (uint32_t i = 0; i < k->np; i++) {
-        k->a[i] = k->Q[k->p[i]] - k->c[k->p[i]];
-        for (uint32_t v = 0; v < k->n; v++)
-            if (is_driven(k, v)) k->a[i] -= k->M[(size_t)k->p[i] * k->n + v] * k->vdot[v];
-    }
-    for (uint32_t i = 0; i < k->rows; i++) {
-        k->r[i] = -k->gamma[i];
-        for (uint32_t v = 0; v < k->n; v++)
-            if (is_driven(k, v)) k->r[i] -= k->G[(size_t)i * k->n + v] * k->vdot[v];
-        k->r[i] *= s->rows[i].unit;
-    }
-}
-
-// C, B and a0
-static bool into_metric(Kkt *k)
-{
-    const System *s = k->flow->system;
-    const size_t np = k->np;
-    const lapack_int n = (lapack_int)k->np, m = (lapack_int)k->rows;
+    const size_t np = s->passive, all = np + s->rows;
+    double *x = k->singular; // which has room for all
+    int rank;
+    for (size_t i = 0; i < all * all; i++) k->whole[i] = 0;
     for (size_t i = 0; i < np; i++)
-        for (size_t j = 0; j < np; j++) k->C[i * np + j] = k->M[(size_t)k->p[i] * k->n + k->p[j]];
-    for (size_t i = 0; i < k->rows; i++)
         for (size_t j = 0; j < np; j++)
-            k->B[i * np + j] = s->rows[i].unit * k->G[i * k->n + k->p[j]];
-    // By rows C is the lower factor; as columns, its transpose.
-    return LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', n, k->C, n) == 0 &&
-           LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'T', 'N', n, m, k->C, n, k->B, n) == 0 &&
-           LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'T', 'N', n, 1, k->C, n, k->a, n) == 0;
+            k->whole[i * all + j] = s->M[(size_t)s->p[i] * s->velocities + s->p[j]];
+    for (uint32_t i = 0; i < s->rows; i++)
+        for (size_t j = 0; j < np; j++) {
+            const double slope = tr_stance_scale(s, i) * stance_slope(s, i, s->p[j]);
+            k->whole[(np + i) * all + j] = slope;
+            k->whole[j * all + np + i] = -slope;
+        }
+    double *right = calloc(all + 1, sizeof *right);
+    for (size_t i = 0; right && i < all; i++) right[i] = i < np ? k->a[i] : k->r[i - np];
+    const lapack_int n = (lapack_int)all;
+    const bool good = right && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, n, n, 1, k->whole, n, right, 1, x,
+                                              1e-12, &rank) == 0;
+    for (size_t j = 0; good && j < np; j++) k->a[j] = right[j], k->free[j] = 0;
+    free(right);
+    return good;
 }
 
 double tr_kkt_difference(Kkt *k, double t, const double *y)
 {
-    const lapack_int n = (lapack_int)k->np, m = (lapack_int)k->rows;
-    int rank;
-    evaluate(k, t, y);
-    if (!k->np) return 0;
-    right_sides(k);
-    if (!into_metric(k)) return (double)NAN;
-    for (uint32_t i = 0; i < k->rows; i++)
-        for (uint32_t j = 0; j < k->np; j++) k->r[i] -= k->B[(size_t)i * k->np + j] * k->a[j];
-    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, m, n, 1, k->B, n, k->r, 1, k->singular, 1e-10, &rank) != 0)
-        return (double)NAN;
-    for (uint32_t j = 0; j < k->np; j++) k->a[j] += k->r[j];
-    LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', n, 1, k->C, n, k->a, n); // C^-T
+    const Stance *s = k->flow->stance;
     double worst = 0, largest = 0;
-    for (uint32_t j = 0; j < k->np; j++) {
-        worst = fmax(worst, fabs(k->a[j] - k->vdot[k->p[j]]));
-        largest = fmax(largest, fabs(k->vdot[k->p[j]]));
+    if (!evaluate(k, t, y)) return (double)NAN;
+    right_sides(k, s);
+    if (!s->passive) return 0;
+    const bool has_mass = tr_stance_metric(s, k->C, k->B);
+    if (!(has_mass ? by_gauss(k, s) : by_multipliers(k, s))) return (double)NAN;
+    for (uint32_t j = 0; j < s->passive; j++) {
+        worst = fmax(worst, fabs(k->a[j] - k->vdot[s->p[j]]));
+        largest = fmax(largest, fmax(fabs(k->free[j]), fabs(k->vdot[s->p[j]])));
     }
     return largest > 0 ? worst / largest : worst;
 }
 
+// ---- agreement -----------------------------------------------------------------------------
+
 bool tr_kkt_agrees(Kkt *k, double t, const double *y, tr_error *err)
 {
-    const Chart *chart = k->flow->chart;
-    evaluate(k, t, y);
+    const Chart *chart = k->chart;
+    const Flow *flow = k->flow;
+    const Stance *s = flow->stance;
+    double position, velocity;
+    tr_flow_residual(k->flow, t, y, &position, &velocity); // and the sizes of its rows
+    if (!evaluate(k, t, y)) return true;                   // which is told elsewhere
     for (uint32_t j = 0; j < chart->surplus_count; j++) {
         const uint32_t row = chart->surplus[j];
         double sum = k->gamma[row], size = fabs(sum);
-        for (uint32_t v = 0; v < k->n; v++) {
-            const double term = k->G[(size_t)row * k->n + v] * k->vdot[v];
+        size += flow->residual[flow->holonomic + chart->rows + row]; // what a second would change
+        for (uint32_t v = 0; v < s->velocities; v++) {
+            const double term = stance_slope(s, row, v) * k->vdot[v];
             sum += term;
             size += fabs(term);
         }

@@ -9,7 +9,7 @@
 
 typedef struct Kkt Kkt;
 
-Kkt *tr_kkt_new(Flow *flow, tr_error *err); // of a flow with constraints
+Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err); // of the flow in this chart
 void tr_kkt_free(Kkt *kkt);
 
 // The largest difference to the flow's own accelerations at (t, y), relative to the largest of

@@ -175,10 +175,16 @@ static bool is_finite(const Mover *m)
     return true;
 }
 
-bool tr_mover_stepped(Mover *m, double t, double *y)
+void tr_mover_mend(Mover *m, double t, double *y)
 {
-    m->drift = fmax(m->drift, tr_flow_project(m->flow, y));
-    if (!tr_flow_agrees(m->flow, t, y, &m->refusal)) m->stopped = true;
+    m->drift = fmax(m->drift, tr_flow_project(m->flow, t, y));
+}
+
+bool tr_mover_stepped(Mover *m, double t, double *y, bool *changed)
+{
+    if (!tr_watch_step(&m->watch, t, y, changed, &m->refusal) ||
+        !tr_flow_agrees(m->flow, t, y, &m->refusal))
+        m->stopped = true;
     if (m->progress && !m->progress(m->owner, t, m->end)) m->stopped = true;
     return !m->stopped;
 }
@@ -196,7 +202,10 @@ static bool advance(Mover *m, double until, void (*step)(Mover *, double), tr_er
             tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
             return false;
         }
-        if (!tr_mover_stepped(m, m->t, m->y)) return false;
+        tr_mover_mend(m, m->t, m->y);
+        bool changed;
+        if (!tr_mover_stepped(m, m->t, m->y, &changed)) return false;
+        if (changed) m->history = 0;
     }
     return true;
 }
@@ -254,13 +263,16 @@ Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error 
                  .rtol = 1e-10,
                  .atol = 1e-12};
     memcpy(m->y, y, flow->size * sizeof *y);
-    return m;
+    if (tr_watch_begin(&m->watch, flow, err)) return m;
+    tr_mover_free(m);
+    return NULL;
 }
 
 void tr_mover_free(Mover *m)
 {
     if (!m) return;
     tr_erk_free(m);
+    tr_watch_end(&m->watch);
     free(m->y);
     free(m);
 }

@@ -3,7 +3,7 @@
 #ifndef TR_RUN_METHOD_H
 #define TR_RUN_METHOD_H
 
-#include "run/flow.h"
+#include "run/watch.h"
 
 typedef struct Mover Mover;
 
@@ -30,7 +30,8 @@ struct Mover {
     void *owner;
     double end;
     bool stopped;
-    tr_error refusal; // why it had to be: the constraints cannot all hold
+    Watch watch;
+    tr_error refusal; // why it had to stop: the constraints cannot all hold
     double *work;     // 16 times the size of y
     uint32_t history; // of multistep methods: rates that are known
     double history_step;
@@ -43,8 +44,11 @@ const Method *tr_method(const char *name, tr_error *err);
 Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err);
 void tr_mover_free(Mover *mover);
 
-// After every step: mends the positions, and asks whether to go on.
-bool tr_mover_stepped(Mover *mover, double t, double *y);
+// After every step: mends the positions.
+void tr_mover_mend(Mover *mover, double t, double *y);
+// Then asks whether to go on, and in which chart: when it changes, methods that remember must start
+// anew. False when the run must stop.
+bool tr_mover_stepped(Mover *mover, double t, double *y, bool *changed);
 
 bool tr_advance_erk(Mover *mover, double until, tr_error *err);
 void tr_erk_free(Mover *mover);

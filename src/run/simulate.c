@@ -2,6 +2,7 @@
 // A run from the initial state to its end, recorded row by row, with a certificate of how it went.
 #include "base/file.h"
 #include "base/json.h"
+#include "run/doctor.h"
 #include "run/event.h"
 #include "run/kkt.h"
 #include "run/method.h"
@@ -15,12 +16,12 @@
 #include <time.h>
 
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
-#define ENERGY_ALARM 1e-3   // beyond this a run comes with a warning
-#define KKT_ALARM    1e-6
+#define ENERGY_ALARM   1e-3 // beyond this a run comes with a warning
+#define KKT_ALARM      1e-6
+#define POSITION_ALARM 1e-6
 
 typedef struct Run {
     Flow *flow;
-    Kkt *kkt; // NULL when there are no constraints
     Mover *mover;
     Record *record;
     const char **labels;
@@ -83,6 +84,11 @@ static void write_row(Run *run, tr_error *err)
     run->row[run->columns - 3] = work;
     double *residual = run->row + run->columns - 2;
     tr_flow_residual(run->flow, m->t, m->y, &residual[0], &residual[1]);
+    for (uint32_t i = 1; i + 2 < run->columns; i++)
+        if (!isfinite(run->row[i]) && strncmp(run->labels[i], "lambda.", 7) == 0)
+            tr_fail(err, TR_FAILED, (Place){0}, "the reaction '%s' is not finite at t = %.6g",
+                    run->labels[i] + 7, m->t);
+    if (has_failed(err)) return;
     watch_energy(run, work);
     run->summary->position_error = fmax(run->summary->position_error, residual[0]);
     run->summary->velocity_error = fmax(run->summary->velocity_error, residual[1]);
@@ -132,12 +138,15 @@ static void describe_summary(Json *j, const Run *run)
     tr_json_number(j, "steps", (double)s->steps);
     tr_json_number(j, "failed_steps", (double)s->failed_steps);
     tr_json_number(j, "evaluations", (double)s->evaluations);
-    tr_json_number(j, "operations", (double)tr_program_sizes(run->flow->rates).operations);
+    tr_json_number(j, "operations", (double)tr_program_sizes(run->flow->now->rates).operations);
     tr_json_number(j, "seconds", s->seconds);
     tr_json_number(j, "energy_error", s->energy_error);
     tr_json_number(j, "position_error", s->position_error);
     tr_json_number(j, "velocity_error", s->velocity_error);
-    if (run->kkt) tr_json_number(j, "kkt_error", s->kkt_error);
+    if (run->flow->stance) {
+        tr_json_number(j, "kkt_error", s->kkt_error);
+        tr_json_number(j, "chart_changes", (double)s->chart_changes);
+    }
     tr_json_number(j, "drift", run->mover->drift); // of positions in a step, before they are mended
     tr_json_flag(j, "interrupted", s->interrupted);
 }
@@ -172,6 +181,10 @@ static void describe_warnings(Json *j, const tr_summary *s)
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);
+        tr_json_text(j, NULL, text);
+    }
+    if (!(s->position_error <= POSITION_ALARM)) {
+        snprintf(text, sizeof text, "constraints on positions are off by %.2g", s->position_error);
         tr_json_text(j, NULL, text);
     }
     if (!(s->kkt_error <= KKT_ALARM)) {
@@ -274,8 +287,9 @@ static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
 static void cross_check(Run *run, uint32_t row, uint32_t count)
 {
     enum { CHECKS = 50 };
-    if (!run->kkt || row % (count / CHECKS + 1) != 0) return;
-    const double off = tr_kkt_difference(run->kkt, run->mover->t, run->mover->y);
+    Kkt *kkt = run->flow->now->kkt;
+    if (!kkt || row % (count / CHECKS + 1) != 0) return;
+    const double off = tr_kkt_difference(kkt, run->mover->t, run->mover->y);
     if (!(off <= run->summary->kkt_error)) run->summary->kkt_error = off;
 }
 
@@ -305,6 +319,7 @@ static void summarise(Run *run, double started)
     s->steps = run->mover->steps;
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
+    s->chart_changes = run->mover->watch.changes;
     s->energy_error =
         run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
     s->seconds = now() - started;
@@ -323,8 +338,11 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     const double started = now();
     const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
     run.flow = method ? tr_flow_new(system, err) : NULL;
-    if (run.flow && run.flow->chart) run.kkt = tr_kkt_new(run.flow, err);
-    if (run.kkt) tr_kkt_agrees(run.kkt, 0, run.flow->start, err);
+    Findings *findings = run.flow && run.flow->stance ? tr_examine(run.flow, err) : NULL;
+    if (findings) tr_findings_allow(findings, err);
+    tr_findings_free(findings);
+    if (run.flow && run.flow->now->kkt && !has_failed(err))
+        tr_kkt_agrees(run.flow->now->kkt, 0, run.flow->start, err);
     if (run.flow && !has_failed(err) && name_columns(&run, err))
         run.mover = tr_mover_new(method, run.flow, run.flow->start, err);
     if (run.mover) {
@@ -345,7 +363,6 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     }
     tr_events_free(&run.events);
     tr_mover_free(run.mover);
-    tr_kkt_free(run.kkt);
     tr_flow_free(run.flow);
     free(run.labels);
     free(run.row);

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `check` and `derive` say about a system, in words or as JSON.
+#include "run/method.h"
+#include "run/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- counting ------------------------------------------------------------------------------
+
+typedef struct Facts {
+    uint32_t base, passive, driven; // velocities: n, s_p, s_a of the papers
+    uint32_t kernel;                // velocities that are free
+    uint32_t rows, m, m_locked;     // constraints
+    const Findings *findings;       // NULL when there are none
+    const Chart *chart;
+    size_t operations, operations_symbolic;
+} Facts;
+
+static size_t count_operations(System *s, bool fixed, tr_error *err)
+{
+    const tr_compile_options options = {.fix_parameters = fixed};
+    tr_program *program = tr_compile(s, "run.accelerations", &options, err);
+    const size_t operations = tr_program_sizes(program).operations;
+    tr_program_free(program);
+    return operations;
+}
+
+// The accelerations of what is free.
+static bool add_accelerations(System *s, tr_error *err)
+{
+    uint32_t *free_ones = malloc((s->input_count + 1) * sizeof *free_ones);
+    Expr *rates = malloc((s->input_count + 1) * sizeof *rates);
+    if (!rates || !free_ones) tr_fail_memory(err);
+    const uint32_t count = has_failed(err) ? 0 : tr_independent(s, free_ones);
+    for (uint32_t i = 0; i < count; i++) rates[i] = s->inputs[free_ones[i]].rate;
+    if (count) tr_system_put(s, "run.accelerations", rates, count, 1, err);
+    free(rates);
+    free(free_ones);
+    return count > 0 && !has_failed(err);
+}
+
+static Facts find_facts(System *s, const Findings *findings, tr_error *err)
+{
+    Facts f = {.kernel = tr_independent(s, NULL), .findings = findings};
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if (input->kind != TR_VELOCITY) continue;
+        f.base += input->is_base;
+        f.passive += !input->is_base && !is_motion_driven(input);
+        f.driven += !input->is_base && is_motion_driven(input);
+    }
+    if (findings) {
+        f.chart = findings->chart;
+        f.rows = f.chart->rows, f.m = f.chart->m, f.m_locked = f.chart->m_locked;
+    }
+    if (!add_accelerations(s, err)) return f;
+    f.operations = count_operations(s, true, err);
+    f.operations_symbolic = count_operations(s, false, err);
+    return f;
+}
+
+// ---- names ---------------------------------------------------------------------------------
+
+// "steer" of "steer_rate"; "frame.vx" stays
+static void joint_name(const char *velocity, char out[128])
+{
+    const size_t length = strlen(velocity);
+    const bool rate = length > 5 && strcmp(velocity + length - 5, "_rate") == 0;
+    snprintf(out, 128, "%.*s", (int)(rate ? length - 5 : length), velocity);
+}
+
+// A free velocity by its name, a speed by that of its formula.
+static const char *speed_name(const System *s, const Input *input)
+{
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].is_speed && s->rows[i].symbol.id == input->symbol.id) return s->rows[i].name;
+    return input->name;
+}
+
+// Names one after the other, as JSON or in words.
+typedef struct Names {
+    Json *j;
+    bool json;
+    uint32_t count;
+} Names;
+
+static void add_name(Names *n, const char *name)
+{
+    if (n->json)
+        tr_json_text(n->j, NULL, name);
+    else
+        tr_buffer_print(&n->j->text, "%s%s", n->count ? ", " : "", name);
+    n->count++;
+}
+
+static void list_independent(Names *n, const System *s)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if ((input->kind == TR_VELOCITY || input->kind == TR_SPEED) && !input->definition.id)
+            add_name(n, speed_name(s, input));
+    }
+}
+
+// Passive joints that follow from the driven ones, or the others.
+static void list_passive(Names *n, const System *s, const Facts *f, bool kinematic)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        char name[128];
+        if (input->kind != TR_VELOCITY || input->is_base || is_motion_driven(input)) continue;
+        if ((f->findings && f->findings->kinematic[i]) != kinematic) continue;
+        joint_name(input->name, name);
+        add_name(n, name);
+    }
+}
+
+static void list_hyperstatic(Names *n, const Facts *f)
+{
+    for (uint32_t i = 0; i < f->rows; i++)
+        if (f->chart->hyperstatic[i]) add_name(n, f->chart->system->rows[i].name);
+}
+
+static void list_awakening(Names *n, const Facts *f)
+{
+    for (uint32_t i = 0; i < f->rows; i++)
+        if (f->findings->awakening[i]) add_name(n, f->chart->system->rows[i].name);
+}
+
+// Passive velocities that stay zero, whatever happens.
+static void list_still(Names *n, const Facts *f)
+{
+    const System *s = f->chart->system;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (f->findings->still[i]) add_name(n, s->inputs[i].name);
+}
+
+// Rows that would let a velocity move, each on its own, if they were relaxed; else all that it
+// takes part in.
+static void list_relaxing(Names *n, const Facts *f, uint32_t velocity, bool alone)
+{
+    const System *s = f->chart->system;
+    uint32_t place = 0; // among the velocities
+    for (uint32_t i = 0; i < velocity; i++) place += s->inputs[i].kind == TR_VELOCITY;
+    for (uint32_t i = 0; i < f->rows; i++)
+        if (alone ? f->findings->frees[(size_t)i * s->input_count + velocity]
+                  : !is_zero(s->rows[i].slopes[place]))
+            add_name(n, s->rows[i].name);
+}
+
+// ---- derive --------------------------------------------------------------------------------
+
+static const char *verdict(const Facts *f)
+{
+    if (!f->findings) return "ok";
+    return f->findings->stuck ? "locked" : f->findings->singular ? "singular" : "ok";
+}
+
+static void derive_findings(Json *j, const Facts *f)
+{
+    Names names = {j, true, 0};
+    tr_json_number(j, "kernel_nearby", f->chart->passive - f->findings->m_locked);
+    tr_json_open(j, "groups", '[');
+    for (uint32_t k = 0; k < f->chart->surplus_count; k++) {
+        tr_json_open(j, NULL, '[');
+        for (uint32_t i = 0; i < f->rows; i++)
+            if (tr_chart_in_group(f->chart, k, i)) add_name(&names, f->chart->system->rows[i].name);
+        tr_json_close(j, ']');
+    }
+    tr_json_close(j, ']');
+    tr_json_open(j, "awakening", '['), list_awakening(&names, f), tr_json_close(j, ']');
+    tr_json_open(j, "locked", '['), list_still(&names, f), tr_json_close(j, ']');
+}
+
+static void derive_json(Json *j, const System *s, const Facts *f)
+{
+    Names names = {j, true, 0};
+    tr_json_open(j, NULL, '{');
+    tr_json_number(j, "bodies", s->body_count);
+    tr_json_number(j, "n", f->base);
+    tr_json_number(j, "s_p", f->passive);
+    tr_json_number(j, "s_a", f->driven);
+    tr_json_number(j, "rows", f->rows);
+    tr_json_number(j, "m", f->m);
+    tr_json_number(j, "m_locked", f->m_locked);
+    tr_json_number(j, "redundant", f->rows - f->m);
+    tr_json_number(j, "antagonist", f->m - f->m_locked);
+    tr_json_number(j, "hyperstatic", f->rows - f->m_locked);
+    tr_json_open(j, "hyperstatic_rows", '['), list_hyperstatic(&names, f), tr_json_close(j, ']');
+    tr_json_number(j, "kernel", f->kernel);
+    tr_json_open(j, "independent", '['), list_independent(&names, s), tr_json_close(j, ']');
+    tr_json_open(j, "kinematic", '['), list_passive(&names, s, f, true), tr_json_close(j, ']');
+    tr_json_open(j, "dynamic", '['), list_passive(&names, s, f, false), tr_json_close(j, ']');
+    tr_json_open(j, "operations", '{');
+    tr_json_number(j, "rhs", (double)f->operations);
+    tr_json_number(j, "rhs_symbolic", (double)f->operations_symbolic);
+    tr_json_close(j, '}');
+    tr_json_number(j, "nodes", s->graph->count);
+    tr_json_number(j, "seconds", s->seconds);
+    if (f->findings) derive_findings(j, f);
+    tr_json_text(j, "verdict", verdict(f));
+    tr_json_close(j, '}');
+}
+
+static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
+
+// The cell of Table I of Boyer and Belkhiri that a system belongs to.
+static const char *table_one(const Facts *f)
+{
+    const bool antagonist = f->m > f->m_locked;
+    if (f->kernel)
+        return antagonist ? "H != 0, lambda_stat != 0: dynamics, and driven joints that can work "
+                            "against each other"
+                          : "H != 0, lambda_stat = 0: dynamics";
+    return antagonist ? "H = 0, lambda_stat != 0: kinematics, and driven joints that can work "
+                        "against each other"
+                      : "H = 0, lambda_stat = 0: kinematics alone";
+}
+
+static void derive_rows(Json *j, const System *s, const Facts *f)
+{
+    Buffer *b = &j->text;
+    Names names = {j, false, 0};
+    tr_buffer_print(
+        b, "constraint rows     %u, %u independent, %u of them with driven joints locked\n",
+        f->rows, f->m, f->m_locked);
+    tr_buffer_print(b, "                    %u redundant, %u antagonist\n", f->rows - f->m,
+                    f->m - f->m_locked);
+    if (f->rows > f->m_locked) {
+        tr_buffer_print(b, "not unique          the reactions ");
+        list_hyperstatic(&names, f);
+        tr_buffer_print(b, "\n");
+    }
+    names.count = 0;
+    tr_buffer_print(b, "independent         ");
+    list_independent(&names, s);
+    tr_buffer_print(b, names.count ? "\n" : "nothing\n");
+    names.count = 0;
+    tr_buffer_print(b, "passive joints      kinematic: ");
+    list_passive(&names, s, f, true);
+    tr_buffer_print(b, names.count ? "; dynamic: " : "none; dynamic: ");
+    names.count = 0;
+    list_passive(&names, s, f, false);
+    tr_buffer_print(b, names.count ? "\n" : "none\n");
+    tr_buffer_print(b, "Table I             %s\n", table_one(f));
+}
+
+static void derive_words(Json *j, const System *s, const Facts *f)
+{
+    Buffer *b = &j->text;
+    if (s->title && s->title[0]) tr_buffer_print(b, "%s\n", s->title);
+    tr_buffer_print(b, "bodies              %u\n", s->body_count);
+    tr_buffer_print(b, "velocities          %u of the base, %u of joints, %u prescribed\n", f->base,
+                    f->passive, f->driven);
+    if (f->chart) derive_rows(j, s, f);
+    tr_buffer_print(b, "degrees of freedom  %u\n", f->kernel);
+    tr_buffer_print(b,
+                    "operations          %zu from the state to the accelerations (%zu with "
+                    "parameters left open)\n",
+                    f->operations, f->operations_symbolic);
+    tr_buffer_print(b, "derived in          ");
+    tr_buffer_number(b, (double)(long)(1e6 * s->seconds) / 1e3);
+    tr_buffer_print(b, " ms, %u nodes\n", s->graph->count);
+    if (strcmp(verdict(f), "ok") != 0)
+        tr_buffer_print(b, "verdict             %s: see trundle check\n", verdict(f));
+}
+
+char *tr_derive_text(System *s, bool json, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err)) return NULL;
+    Flow *flow = s->row_count ? tr_flow_new(s, err) : NULL;
+    Findings *findings = flow ? tr_examine(flow, err) : NULL;
+    Json j = {0};
+    const Facts f = has_failed(err) ? (Facts){0} : find_facts(s, findings, err);
+    if (!has_failed(err)) (json ? derive_json : derive_words)(&j, s, &f);
+    char *text = tr_text_finish(&j.text, err);
+    if (text && findings) tr_findings_allow(findings, err);
+    tr_findings_free(findings);
+    tr_flow_free(flow);
+    return text;
+}
+
+// ---- check ---------------------------------------------------------------------------------
+
+// What is surplus, in words: each row with those it depends on.
+static void tell_surplus(Buffer *b, const Facts *f)
+{
+    char names[1000];
+    for (uint32_t k = 0; k < f->chart->surplus_count; k++) {
+        if (f->findings->awakening[f->chart->surplus[k]]) continue; // told already
+        tr_chart_name_group(f->chart, k, names, sizeof names);
+        if (f->chart->antagonist[k])
+            tr_buffer_print(b,
+                            "antagonist: %s hold together only for motions that agree; the driven "
+                            "joints can work against each other, so these reactions are not "
+                            "unique\n",
+                            names);
+        else
+            tr_buffer_print(b,
+                            "redundant: %s depend on each other, so one of them could go; the "
+                            "motion is unique, these reactions are not\n",
+                            names);
+    }
+}
+
+// Turning, and joints: what one misses when it does not move.
+static bool is_missed(const Input *input) { return !input->is_base || strstr(input->name, ".w"); }
+
+static void tell_relaxing(Json *j, const Facts *f, uint32_t velocity)
+{
+    const char *name = f->chart->system->inputs[velocity].name;
+    Buffer *b = &j->text;
+    for (int several = 0; several < 2; several++) {
+        Names names = {j, false, 0};
+        const size_t length = b->length;
+        tr_buffer_print(b, "to let %s move, relax %s: ", name, several ? "several of" : "one of");
+        list_relaxing(&names, f, velocity, !several);
+        if (names.count) {
+            tr_buffer_print(b, "\n");
+            return;
+        }
+        if (!b->failed) b->at[b->length = length] = 0;
+    }
+}
+
+// What does not move, and what holds it.
+static void tell_still(Json *j, const Facts *f)
+{
+    const System *s = f->chart->system;
+    Names still = {j, false, 0};
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (!f->findings->still[i]) continue;
+        if (!still.count) tr_buffer_print(&j->text, "never moves: ");
+        add_name(&still, s->inputs[i].name);
+    }
+    if (still.count) tr_buffer_print(&j->text, "\n");
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (f->findings->still[i] && is_missed(&s->inputs[i])) tell_relaxing(j, f, i);
+}
+
+static void tell_singular(Json *j, const Facts *f)
+{
+    Names names = {j, false, 0};
+    const uint32_t nearby = f->chart->passive - f->findings->m_locked;
+    list_awakening(&names, f);
+    tr_buffer_print(&j->text, " %s: then %u degree%s of freedom %s left instead of %u\n",
+                    tr_awakening_words(names.count), nearby, plural(nearby),
+                    nearby == 1 ? "is" : "are", f->kernel);
+}
+
+static uint32_t count_told(const System *s)
+{
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < s->input_count; i++) told += is_motion_driven(&s->inputs[i]);
+    return told;
+}
+
+static void tell_constraints(Json *j, const System *s, const Facts *f)
+{
+    Buffer *b = &j->text;
+    Names names = {j, false, 0};
+    tr_buffer_print(b, "%u constraint row%s, %u independent", f->rows, plural(f->rows), f->m);
+    if (count_told(s)) tr_buffer_print(b, ", %u with the driven joints locked", f->m_locked);
+    tr_buffer_print(b, ": %s\n", table_one(f));
+    if (f->findings->singular) tell_singular(j, f);
+    tell_surplus(b, f);
+    tell_still(j, f);
+    if (f->findings->stuck) return;
+    tr_buffer_print(b, "the motion is described by ");
+    list_independent(&names, s);
+    tr_buffer_print(b, names.count ? "\n" : "the driven joints alone\n");
+    names.count = 0;
+    const size_t length = b->length;
+    tr_buffer_print(b, "the driven joints and the constraints determine ");
+    list_passive(&names, s, f, true);
+    if (!names.count && !b->failed) b->at[b->length = length] = 0;
+    if (names.count) tr_buffer_print(b, "\n");
+}
+
+static void check_words(Json *j, const System *s, const Facts *f)
+{
+    Buffer *b = &j->text;
+    tr_buffer_print(b, "%s: %u bod%s, %u degree%s of freedom", verdict(f), s->body_count,
+                    s->body_count == 1 ? "y" : "ies", f->kernel, plural(f->kernel));
+    const uint32_t told = count_told(s);
+    if (told) tr_buffer_print(b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
+    tr_buffer_print(b, "; the initial state can be assembled\n");
+    if (f->chart) tell_constraints(j, s, f);
+}
+
+// Sound: the method is one there is, the initial state assembles, and accelerates as it should.
+// What the doctor finds is told also when it cannot run.
+char *tr_check_text(System *s, bool json, tr_error *err)
+{
+    tr_error local = {0}, why = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err)) return NULL;
+    Instant at = {0};
+    Json j = {0};
+    char *text = NULL;
+    if (s->plan.method && !tr_method(s->plan.method, &why))
+        tr_fail(err, TR_INVALID, (Place){0}, "%s", why.text);
+    if (!has_failed(err) && tr_instant_take(&at, s, err)) {
+        const Facts f = find_facts(s, at.findings, err);
+        (json ? derive_json : check_words)(&j, s, &f);
+        text = tr_text_finish(&j.text, err);
+        if (text && at.findings) tr_findings_allow(at.findings, err);
+    }
+    tr_instant_release(&at);
+    return text;
+}

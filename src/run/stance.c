@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/stance.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+
+// ---- numbers -------------------------------------------------------------------------------
+
+static bool put_rows(System *s, uint32_t n, tr_error *err)
+{
+    Matrix G = tr_matrix(s->graph, s->row_count, n);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        for (uint32_t k = 0; k < n; k++) set(G, i, k, s->rows[i].slopes[k]);
+    if (!G.entries) return tr_fail_memory(err), false;
+    tr_system_put(s, "run.rows", G.entries, s->row_count, n, err);
+    return !has_failed(err);
+}
+
+Stance *tr_stance_new(System *system, tr_error *err)
+{
+    Stance *s = has_failed(err) ? NULL : calloc(1, sizeof *s);
+    if (!s) return tr_fail_memory(err), NULL;
+    s->system = system;
+    s->all = system->row_count;
+    while (s->rows < s->all && !system->rows[s->rows].is_speed) s->rows++;
+    const size_t n = s->velocities = tr_system_inputs(system, TR_VELOCITY, NULL);
+    s->v = calloc(n + 1, sizeof *s->v);
+    s->p = calloc(n + 1, sizeof *s->p);
+    s->G = calloc(s->all * n + n * n + 1, sizeof *s->G);
+    s->M = s->G ? s->G + s->all * n : NULL;
+    s->size = calloc(s->all + 1u, sizeof *s->size);
+    const tr_compile_options fixed = {.fix_parameters = true};
+    if (!s->v || !s->p || !s->G || !s->size)
+        tr_fail_memory(err);
+    else if (put_rows(system, s->velocities, err)) {
+        tr_system_inputs(system, TR_VELOCITY, s->v);
+        for (uint32_t k = 0; k < n; k++)
+            if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
+        s->preferred = s->all - s->rows;
+        for (uint32_t k = 0; k < n; k++) s->preferred += system->inputs[s->v[k]].preferred;
+        if (s->preferred > s->passive) s->preferred = s->passive;
+        s->program = tr_compile(system, "run.rows M", &fixed, err);
+        s->work = tr_workspace_new(s->program, err);
+    }
+    if (!has_failed(err)) return s;
+    tr_stance_free(s);
+    return NULL;
+}
+
+void tr_stance_free(Stance *s)
+{
+    if (!s) return;
+    tr_workspace_free(s->work);
+    tr_program_free(s->program);
+    free(s->v);
+    free(s->p);
+    free(s->G);
+    free(s->size);
+    free(s);
+}
+
+static double root_mass(const Stance *s, uint32_t velocity)
+{
+    const double mass = stance_mass(s, velocity);
+    return mass > 0 ? sqrt(mass) : 1;
+}
+
+// Over all velocities: a row that is about driven ones alone has a size, too.
+static void measure_rows(Stance *s)
+{
+    for (uint32_t i = 0; i < s->all; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < s->velocities; k++) {
+            const double entry = stance_slope(s, i, k) / root_mass(s, k);
+            sum += entry * entry;
+        }
+        s->size[i] = fmax(s->size[i], sqrt(sum));
+    }
+}
+
+bool tr_stance_take(Stance *s, const double *x)
+{
+    tr_evaluate(s->program, s->work, x, s->G);
+    const size_t count = (size_t)(s->all + s->velocities) * s->velocities;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(s->G[i])) return false;
+    measure_rows(s);
+    return true;
+}
+
+double tr_stance_scale(const Stance *s, uint32_t row)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < s->rows; i++)
+        largest = fmax(largest, s->size[i] * s->system->rows[i].unit);
+    const double size = s->size[row] * s->system->rows[row].unit;
+    return size > 1e-12 * largest ? 1 / s->size[row] : 0;
+}
+
+// ---- ranks ---------------------------------------------------------------------------------
+
+static double norm(const double *x, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) sum += x[k] * x[k];
+    return sqrt(sum);
+}
+
+// C with M_pp = C C^T; of the diagonal alone, where something has no mass.
+static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) C[i * n + k] = s->M[pick[i] * s->velocities + pick[k]];
+    if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)n, C, (lapack_int)n) == 0) return true;
+    for (size_t i = 0; i < n * n; i++) C[i] = 0;
+    for (size_t i = 0; i < n; i++) {
+        C[i * n + i] = root_mass(s, pick[i]);
+    }
+    return false;
+}
+
+// S G C^-T
+static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint32_t without,
+                        double *C, double *G)
+{
+    const lapack_int size = (lapack_int)n;
+    for (uint32_t i = 0; i < s->rows; i++) {
+        const double scale = i == without ? 0 : tr_stance_scale(s, i);
+        for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
+    }
+    const bool has_mass = factorise(s, pick, n, C);
+    // by rows G C^-T is, by columns, C^-1 G^T
+    LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'T', 'N', size, (lapack_int)s->rows, C, size, G, size);
+    return has_mass;
+}
+
+// What has no columns has rank 0, and every row of it depends on nothing else.
+static void set_identity(double *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) a[i * n + i] = 1;
+}
+
+bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, Rank *r)
+{
+    const uint32_t m = s->rows, n = locked ? s->passive : s->velocities;
+    const size_t most = m > n ? m : n;
+    uint32_t *pick = calloc(n + 1u, sizeof *pick);
+    double *G = calloc((size_t)m * n + 1, sizeof *G), *C = calloc((size_t)n * n + 1, sizeof *C),
+           *sigma = calloc(most + 1, sizeof *sigma), *work = calloc(most + 1, sizeof *work);
+    *r = (Rank){.columns = n};
+    r->left = calloc((size_t)m * m + 1, sizeof *r->left);
+    r->right = calloc((size_t)n * n + 1, sizeof *r->right);
+    bool good = pick && G && C && sigma && work && r->left && r->right;
+    for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
+    if (good && m && n) {
+        metric_rows(s, pick, n, without, C, G);
+        good = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'A', 'A', (lapack_int)m, (lapack_int)n, G,
+                              (lapack_int)n, sigma, r->left, (lapack_int)m, r->right, (lapack_int)n,
+                              work) == 0;
+        for (uint32_t k = 0; good && k < m && k < n; k++)
+            if (sigma[k] > tolerance * sigma[0]) r->rank++, r->least = sigma[k];
+        // kernel vectors back from the metric: v = C^-T u
+        if (good)
+            LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', (lapack_int)n, (lapack_int)n, C,
+                           (lapack_int)n, r->right, (lapack_int)n);
+    } else if (good) {
+        set_identity(r->left, m);
+        set_identity(r->right, n);
+    }
+    free(pick);
+    free(G);
+    free(C);
+    free(sigma);
+    free(work);
+    if (!good) tr_rank_free(r);
+    return good;
+}
+
+bool tr_stance_metric(const Stance *s, double *C, double *B)
+{
+    return metric_rows(s, s->p, s->passive, NO_ROW, C, B);
+}
+
+void tr_rank_free(Rank *r)
+{
+    free(r->left);
+    free(r->right);
+    *r = (Rank){0};
+}
+
+double tr_rank_dependence(const Rank *r, uint32_t rows, uint32_t row)
+{
+    return norm(r->left + (size_t)row * rows + r->rank, rows - r->rank);
+}

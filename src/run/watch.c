@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// In one chart the product of the pivots keeps its sign as long as the pivot rows stay independent
+// of each other: charts are left before they go bad, so where the sign changes, or where the
+// smallest pivot touches zero, the rank does. The time is found by going over the step again.
+#include "run/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GONE       1e-7 // a pivot that is zero
+#define TOUCHES    1e-4 // one that is zero where it is smallest between steps
+#define SUSPICIOUS 0.05 // one that might be
+#define NEAR       1e-3 // one that is so small that what lies ahead is looked at
+enum { SUBSTEPS = 16, BISECTIONS = 60, STATES = 6 };
+
+bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
+{
+    *w = (Watch){.flow = flow};
+    if (!flow->stance) return true;
+    w->work = calloc((STATES + 2) * (size_t)flow->size, sizeof *w->work);
+    if (!w->work) return tr_fail_memory(err), false;
+    w->y[0] = w->work + STATES * (size_t)flow->size;
+    w->y[1] = w->y[0] + flow->size;
+    return true;
+}
+
+void tr_watch_end(Watch *w) { free(w->work); }
+
+void tr_watch_forget(Watch *w) { w->known = 0; }
+
+// ---- going over a step again ---------------------------------------------------------------
+
+static double *state(const Watch *w, int i) { return w->work + (size_t)i * w->flow->size; }
+
+static void moved(const Watch *w, const double *y, double h, const double *k, double *z)
+{
+    for (uint32_t i = 0; i < w->flow->size; i++) z[i] = y[i] + h * k[i];
+}
+
+// From the first known state to time t, by Runge-Kutta
+static const double *go_again(Watch *w, double t)
+{
+    double *k1 = state(w, 0), *k2 = state(w, 1), *k3 = state(w, 2), *k4 = state(w, 3),
+           *z = state(w, 4), *y = state(w, 5);
+    const double h = (t - w->t[0]) / SUBSTEPS;
+    memcpy(y, w->y[0], w->flow->size * sizeof *y);
+    for (int n = 0; n < SUBSTEPS && h > 0; n++) {
+        const double now = w->t[0] + n * h;
+        tr_flow_rate(w->flow, now, y, k1);
+        moved(w, y, h / 2, k1, z);
+        tr_flow_rate(w->flow, now + h / 2, z, k2);
+        moved(w, y, h / 2, k2, z);
+        tr_flow_rate(w->flow, now + h / 2, z, k3);
+        moved(w, y, h, k3, z);
+        tr_flow_rate(w->flow, now + h, z, k4);
+        for (uint32_t i = 0; i < w->flow->size; i++)
+            y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+    }
+    tr_flow_project(w->flow, t, y);
+    return y;
+}
+
+static Quality quality_at(Watch *w, double t)
+{
+    return tr_flow_quality(w->flow, t, go_again(w, t));
+}
+
+// Where the sign changes between `low` and `high`
+static double bisect(Watch *w, double low, double high)
+{
+    for (int i = 0; i < BISECTIONS && high - low > 1e-14 * fabs(high); i++) {
+        const double middle = low + (high - low) / 2;
+        if (quality_at(w, middle).sign == w->quality[0].sign)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Where the smallest pivot is smallest, by golden sections
+static double smallest(Watch *w, double low, double high)
+{
+    const double golden = 0.6180339887498949;
+    double a = high - golden * (high - low), b = low + golden * (high - low);
+    double fa = quality_at(w, a).least, fb = quality_at(w, b).least;
+    for (int i = 0; i < BISECTIONS && high - low > 1e-10 * fmax(1e-3, fabs(high)); i++) {
+        if (fa < fb) {
+            high = b, b = a, fb = fa;
+            a = high - golden * (high - low), fa = quality_at(w, a).least;
+        } else {
+            low = a, a = b, fa = fb;
+            b = low + golden * (high - low), fb = quality_at(w, b).least;
+        }
+    }
+    return low + (high - low) / 2;
+}
+
+// ---- words ---------------------------------------------------------------------------------
+
+// Names the rows that are dependent where the stance was taken, and were not at first; false when
+// the rank is what it was.
+static bool name_dependent(const Watch *w, double tolerance, char *line, size_t size)
+{
+    const Stance *s = w->flow->stance;
+    const Chart *first = w->flow->views[0]->chart;
+    Rank rank;
+    size_t length = 0;
+    line[0] = 0;
+    if (!tr_stance_rank(s, true, NO_ROW, tolerance, &rank)) return false;
+    const bool lower = rank.rank < first->m_locked;
+    bool all = true; // unless there are others
+    for (uint32_t i = 0; i < s->rows; i++)
+        all = all && (first->hyperstatic[i] || tr_rank_dependence(&rank, s->rows, i) <= 1e-2);
+    for (uint32_t i = 0; lower && i < s->rows && length + 120 < size; i++)
+        if (tr_rank_dependence(&rank, s->rows, i) > 1e-2 && (all || !first->hyperstatic[i]))
+            length += (size_t)snprintf(line + length, size - length, "%s'%.100s'",
+                                       length ? ", " : "", s->system->rows[i].name);
+    tr_rank_free(&rank);
+    return lower;
+}
+
+// Words, where singular values below the tolerance show that the rank is another; else nothing is
+// wrong but the chart.
+static bool refuse(const Watch *w, double t, double tolerance, tr_error *err)
+{
+    char names[360];
+    if (!name_dependent(w, tolerance, names, sizeof names)) return true;
+    tr_fail(err, TR_FAILED, (Place){0},
+            "the constraints change their rank at t = %.9g: no longer independent: %s", t, names);
+    return false;
+}
+
+// The quality further on, if it goes on straight; takes the stance there.
+static Quality quality_ahead(Watch *w, double t, const double *y, double h)
+{
+    double *rate = state(w, 0), *ahead = state(w, 1);
+    tr_flow_rate(w->flow, t, y, rate);
+    memcpy(ahead, y, w->flow->size * sizeof *y);
+    for (uint32_t k = 0; k < w->flow->positions; k++) ahead[k] += h * rate[k];
+    return tr_flow_quality(w->flow, t + h, ahead);
+}
+
+// Close to where the rank changes, rounding spoils the accelerations. So a pivot that is about to
+// vanish is believed: it is extrapolated from the last step, and its sign is another beyond.
+static bool check_ahead(Watch *w, double t, const double *y, Quality now, tr_error *err)
+{
+    if (!w->known || now.least > NEAR) return true;
+    const Quality last = w->quality[w->known - 1];
+    const double h = now.least * (t - w->t[w->known - 1]) / (last.least - now.least);
+    if (!(last.least > now.least) || !isfinite(h)) return true;
+    if (quality_ahead(w, t, y, 2 * h).sign == now.sign) return true;
+    quality_ahead(w, t, y, h);
+    return refuse(w, t + h, 1e-3, err);
+}
+
+bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
+{
+    if (!w->flow->stance) return false;
+    return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, 1e-2, err);
+}
+
+// ---- steps ---------------------------------------------------------------------------------
+
+static void remember(Watch *w, double t, const double *y, Quality q)
+{
+    if (w->known == 2) {
+        double *oldest = w->y[0];
+        w->y[0] = w->y[1], w->y[1] = oldest;
+        w->t[0] = w->t[1], w->quality[0] = w->quality[1];
+        w->known = 1;
+    }
+    memcpy(w->y[w->known], y, w->flow->size * sizeof *y);
+    w->t[w->known] = t;
+    w->quality[w->known++] = q;
+}
+
+// Whether the smallest pivot was smaller at the last state than at those beside it.
+static bool has_dip(const Watch *w, Quality now)
+{
+    return w->known == 2 && w->quality[1].least < SUSPICIOUS &&
+           w->quality[1].least < w->quality[0].least && w->quality[1].least <= now.least;
+}
+
+// Whether the rank is what it was, up to (t, now).
+static bool check_rank(Watch *w, double t, Quality now, tr_error *err)
+{
+    double at = t;
+    if (now.least < GONE) return refuse(w, t, 1e-5, err);
+    if (w->known && now.sign != w->quality[w->known - 1].sign)
+        at = bisect(w, w->t[0], t);
+    else if (has_dip(w, now))
+        at = smallest(w, w->t[0], t);
+    else
+        return true;
+    return quality_at(w, at).least > TOUCHES || refuse(w, at, 1e-5, err);
+}
+
+bool tr_watch_step(Watch *w, double t, double *y, bool *changed, tr_error *err)
+{
+    *changed = false;
+    if (!w->flow->stance || !w->flow->now->chart->partition.count) return true;
+    const Quality q = tr_flow_quality(w->flow, t, y);
+    if (!check_rank(w, t, q, err) || !check_ahead(w, t, y, q, err)) return false;
+    tr_flow_quality(w->flow, t, y); // takes the stance here again
+    if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
+    if (*changed) w->changes++, w->known = 0;
+    remember(w, t, y, *changed ? tr_flow_quality(w->flow, t, y) : q);
+    return true;
+}

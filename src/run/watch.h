@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watching a run between steps: its chart, and whether the constraints are about to change their
+// rank.
+#ifndef TR_RUN_WATCH_H
+#define TR_RUN_WATCH_H
+
+#include "run/flow.h"
+
+typedef struct Watch {
+    Flow *flow;
+    double t[2], *y[2]; // the last two states, in the present chart
+    Quality quality[2];
+    uint32_t known; // of these
+    uint32_t changes;
+    double *work;
+} Watch;
+
+bool tr_watch_begin(Watch *watch, Flow *flow, tr_error *err);
+void tr_watch_end(Watch *watch);
+void tr_watch_forget(Watch *watch); // what was before: a jump, a new start
+
+// After a step to (t, y). `changed` is set when y is in another chart now. False, with words, when
+// the constraints changed their rank on the way.
+bool tr_watch_step(Watch *watch, double t, double *y, bool *changed, tr_error *err);
+
+// Why a step from (t, y) may have failed: true, with words, when the constraints are about to
+// change their rank there.
+bool tr_watch_blame(Watch *watch, double t, const double *y, tr_error *err);
+
+#endif

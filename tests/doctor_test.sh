@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What `trundle check` says about models that are not what their authors meant, and about some that
+# are, word for word.    doctor_test.sh TRUNDLE ROOT [golden]
+set -u
+trundle=$1 root=$2 rewrite=${3:-}
+bad=0
+
+# examine NAME MODEL OPTIONS...
+examine() {
+    local name=$1 golden=$root/tests/doctor/$1.txt
+    shift
+    local said
+    said=$(cd "$root" && "$trundle" check "$@" 2>&1; echo "exit $?")
+    said=$(grep -v '"seconds"' <<<"$said")
+    if [ "$rewrite" = golden ]; then
+        printf '%s\n' "$said" >"$golden"
+    elif [ "$said" != "$(cat "$golden")" ]; then
+        echo "FAILED: $name"
+        diff <(printf '%s\n' "$said") "$golden"
+        bad=1
+    fi
+}
+
+for model in straight_snake snake_at_rest two_axles three_axles contradiction truss overdriven; do
+    examine $model tests/doctor/$model.yaml
+done
+examine flat models/parallelogram.yaml --case flat
+examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
+for model in differential_drive mobile_pendulum bricard snakeboard castor fourbar; do
+    examine $model models/$model.yaml
+done
+exit $bad
