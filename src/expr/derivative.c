@@ -69,14 +69,14 @@ static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const E
                   size_t symbol_count, uint32_t *change)
 {
     for (size_t i = 0; i < symbol_count; i++) {
-        assert(op_of(symbols[i]) == OP_SYMBOL || graph->failed);
         if (symbols[i].id >= reach->end || is_zero(changes[i])) continue;
         uint32_t *at = &change[symbols[i].id]; // a symbol that stands twice changes by both
         *at = *at ? add(expr_at(graph, *at), changes[i]).id : changes[i].id;
     }
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
-        if (tr_op[graph->nodes[id].op].operands) change[id] = change_of(graph, id, change);
+        if (!change[id] && tr_op[graph->nodes[id].op].operands)
+            change[id] = change_of(graph, id, change);
     }
 }
 

@@ -7,7 +7,9 @@
 
 #include "expr/graph.h"
 
-// out[i] = sum_k d(of[i])/d(symbols[k]) changes[k]. Symbols that are not named do not change.
+// out[i] = sum_k d(of[i])/d(symbols[k]) changes[k]. Symbols that are not named do not change. An
+// expression that is not a symbol may be named, too, where its change is known: it is taken as it
+// is, and should follow from the others, for simplification may have gone past it.
 void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
                 const Expr *changes, size_t symbol_count, Expr *out);
 

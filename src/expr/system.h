@@ -43,12 +43,32 @@ typedef struct Row {
     Expr bias;          // G' v + g': its time derivative while velocities stay the same
     Expr position;      // phi, whose rate it is; id 0 when there is none
     Expr symbol;        // its reaction lambda, or the speed itself
-    double unit;        // the model's length where the reaction is a moment, else 1 [m]
-    Expr weight;        // of the reaction in the norm that is least
-    Expr tension;       // the reaction as the model gives it; id 0 when it does not
-    bool leads;         // bears all it can
+    // The same three rows of a contact in the axes of its tree's root, where they are simplest to
+    // eliminate: this row is one component, and its own reaction is mix . those of the three. NULL
+    // when there is none.
+    const Expr *inner_slopes;
+    Expr inner_rest, inner_bias, mix[3];
+    uint32_t inner_first; // the first of the three rows
+    double unit;          // the model's length where the reaction is a moment, else 1 [m]
+    Expr weight;          // of the reaction in the norm that is least
+    Expr tension;         // the reaction as the model gives it; id 0 when it does not
+    bool leads;           // bears all it can
     bool is_speed;
 } Row;
+
+// What is eliminated: the inner form where there is one.
+static inline Expr row_slope(const Row *row, uint32_t velocity)
+{
+    return row->inner_slopes ? row->inner_slopes[velocity] : row->slopes[velocity];
+}
+static inline Expr row_rest(const Row *row)
+{
+    return row->inner_slopes ? row->inner_rest : row->rest;
+}
+static inline Expr row_bias(const Row *row)
+{
+    return row->inner_slopes ? row->inner_bias : row->bias;
+}
 
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {

@@ -112,6 +112,74 @@ static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
     return c;
 }
 
+// A link's frame against that of its tree's root
+static Pose pose_in_root(Tree *tree, uint32_t i)
+{
+    const Link *link = &tree->links[i];
+    if (link->parent == WORLD) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
+    const Pose above = pose_in_root(tree, link->parent);
+    return (Pose){mat_product(above.R, link->X.R), plus(above.p, apply(above.R, link->X.p))};
+}
+
+// How a link moves, in the axes of the root: its origin, and its rotation. Each joint on the way
+// adds S_V q' + S_W q' x (O - O_joint), and S_W q'.
+static Motion motion_in_root(Tree *tree, uint32_t i)
+{
+    const Vec O = pose_in_root(tree, i).p;
+    Motion sum = motion_zero(tree->graph);
+    for (; tree->links[i].parent != WORLD; i = tree->links[i].parent) {
+        const Link *link = &tree->links[i];
+        const Pose pose = pose_in_root(tree, i);
+        const Mat above = pose_in_root(tree, link->parent).R;
+        const bool about_axis = text_is(link->body->joint.type.text, "revolute");
+        for (uint32_t k = 0; k < link->velocity_count; k++) {
+            const Velocity *w = &tree->velocities[link->velocity + k];
+            const Vec W = about_axis ? apply(above, link->axis) : apply(pose.R, w->S.W);
+            const Vec V = plus(apply(pose.R, w->S.V), cross(W, minus(O, pose.p)));
+            sum = motion_plus(sum, motion_scale(w->symbol, motion(V, W)));
+        }
+    }
+    const Motion root = tree->links[i].v;
+    return motion(plus(sum.V, plus(root.V, cross(root.W, O))), plus(sum.W, root.W));
+}
+
+// The rows once more, as the velocity of the contact point in the axes of the root: there a free
+// root's own velocity has unit slopes. They are the same three in other axes. With what carries the
+// wheel turning at Wc (w as seen from the root) and the wheel at W = Wc + s a:
+//
+//   V_P = V_O + W x r,  r = radius d,   V_P' = V_O' + (Wc' + s w x a) x r + W x (w + chi a) x r
+//
+// where the contact runs round the rim at chi, for d stays below the axle:
+//   chi = -Wc.a - (n.a) Wc.r / (radius |n - (n.a) a|)
+static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, Expr radius)
+{
+    Graph *g = tree->graph;
+    const Link *link = &tree->links[i];
+    uint32_t root = i;
+    while (tree->links[root].parent != WORLD) root = tree->links[root].parent;
+    const bool about_axis =
+        text_is(link->body->joint.type.text, "revolute") && !contact->axis.given;
+    if (root == i || !about_axis || contact->at.given || tree->links[root].position_count < 4)
+        return;
+    const Vec n = tree->links[root].world.R.row[2];
+    const Vec a = apply(pose_in_root(tree, link->parent).R, link->axis);
+    const Expr lean = dot(n, a), size = e_sqrt(sub(one(g), square(lean)));
+    const Vec l = scale(quotient(one(g), size), cross(a, n));
+    const Expr stretch = quotient(radius, size);
+    const Vec r = scale(stretch, minus(scale(lean, a), n));
+    const Vec directions[3] = {n, l, cross(n, l)};
+
+    const Motion hub = motion_in_root(tree, i);
+    const Expr s = tree->velocities[link->velocity].symbol;
+    const Vec Wc = minus(hub.W, scale(s, a)), w = minus(Wc, tree->links[root].v.W);
+    const Expr along = quotient(mul(lean, stretch), square(radius));
+    const Expr chi = neg(add(dot(Wc, a), mul(along, dot(Wc, r))));
+    const Vec turning = plus(tr_tree_drift(tree, Wc), scale(s, cross(w, a)));
+    const Vec bias = plus(plus(tr_tree_drift(tree, hub.V), cross(turning, r)),
+                          cross(hub.W, cross(plus(w, scale(chi, a)), r)));
+    tr_tree_inner_rows(tree, plus(hub.V, cross(hub.W, r)), bias, directions);
+}
+
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
@@ -146,9 +214,11 @@ static void make_rolling(Tree *tree, const Contact *contact)
     const Expr height = add(add(c.pose.p.z, dot(n, middle)), neg(mul(radius, size)));
     // Models in the plane need not say how high their wheels are.
     const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
+    const uint32_t before = tree->system->row_count;
     tr_tree_row(tree, contact->name, "normal", dot(n, V), rises ? height : expr_at(g, 0), false);
     tr_tree_row(tree, contact->name, "longitudinal", dot(l, V), expr_at(g, 0), false);
     tr_tree_row(tree, contact->name, "lateral", dot(cross(n, l), V), expr_at(g, 0), false);
+    if (tree->system->row_count == before + 3) roll_in_root(tree, i, contact, radius);
 }
 
 static void make_skate(Tree *tree, const Contact *contact)

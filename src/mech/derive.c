@@ -268,6 +268,10 @@ static void make_free_dynamics(Tree *tree)
     tr_output(tree->system, "Q", Q, n, 1, tree->err);
     for (uint32_t k = 0; k < n; k++) Q[k] = tree->velocities[k].acceleration;
     tr_output(tree->system, "vdot", Q, n, 1, tree->err);
+    if (tree->system->row_count) { // M v' + c, with the accelerations as they are: symbols
+        tr_tree_inverse(tree, Q, true, true, false, c);
+        tr_output(tree->system, "inverse", c, n, 1, tree->err);
+    }
     if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
         const Matrix M = tr_tree_mass_matrix(tree);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);

@@ -6,6 +6,9 @@
 //   f_i = J_i a_i + v_i x* J_i v_i - applied + sum of Ad^T f_k                     [M 6, 8]
 //   tau = S . f_i
 //
+// Inverse dynamics takes the origins' accelerations as seen from the world instead of those of
+// velocity components, which saves all terms in linear velocities.
+//
 // Gravity is an acceleration of the world upwards. The frame of a carried link does not follow its
 // joint, so there S q' bends nothing: the term v x S q' is absent, and x* is taken with the frame's
 // own motion.
@@ -19,6 +22,37 @@
 enum { DEEPEST_FOR_M = 40 };
 
 static bool has_parent(const Link *link) { return link->parent != WORLD; }
+
+// A vector of the parent's axes, in the link's
+static Vec into(const Link *link, Vec a)
+{
+    if (!link->split) return apply_transposed(link->X.R, a);
+    return apply_transposed(link->joint, apply_transposed(link->turn, a));
+}
+
+// and the other way
+static Vec out_of(const Link *link, Vec a)
+{
+    return link->split ? apply(link->turn, apply(link->joint, a)) : apply(link->X.R, a);
+}
+
+static Motion into_motion(const Link *link, Motion v)
+{
+    return motion(into(link, plus(v.V, cross(v.W, link->X.p))), into(link, v.W));
+}
+
+static Wrench out_of_wrench(const Link *link, Wrench f)
+{
+    const Vec F = out_of(link, f.F);
+    return wrench(F, plus(out_of(link, f.N), cross(link->X.p, F)));
+}
+
+static Rigid out_of_rigid(const Tree *tree, const Link *link, Rigid J)
+{
+    if (!link->split) return rigid_out(link->X, J);
+    const Rigid turned = rigid_out((Pose){link->joint, vec_zero(tree->graph)}, J);
+    return rigid_out((Pose){link->turn, link->X.p}, turned);
+}
 
 // S q' of a link's joint
 static Motion joint_motion(const Tree *tree, const Link *link)
@@ -37,7 +71,7 @@ void tr_tree_velocities(Tree *tree)
         Link *link = &tree->links[i];
         const Motion parent =
             has_parent(link) ? tree->links[link->parent].v : motion_zero(tree->graph);
-        const Motion carried = motion_into(link->X, parent);
+        const Motion carried = into_motion(link, parent);
         link->v = motion_plus(carried, joint_motion(tree, link));
         link->frame = link->carried ? carried : link->v;
     }
@@ -77,31 +111,118 @@ static Wrench gyroscopic(Tree *tree, uint32_t i, bool gravity, bool inertia)
     return f;
 }
 
-void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool inertia, bool applied,
-                     Expr *force)
+// How a link's frame accelerates, in its own axes: a of its origin as seen from the world, alpha of
+// its rotation. A point p of it has a + D p, with D = hat(alpha) + W W^T - W.W 1. In these terms no
+// linear velocity enters the dynamics.
+typedef struct Accelerated {
+    Vec a, alpha;
+    Mat D;
+} Accelerated;
+
+static Mat point_matrix(Vec alpha, Vec W, bool inertia)
 {
-    Graph *g = tree->graph;
-    Motion *a = calloc(tree->link_count + 1, sizeof *a);
-    Wrench *f = calloc(tree->link_count + 1, sizeof *f);
-    for (uint32_t i = 0; a && f && i < tree->link_count; i++) {
-        const Link *link = &tree->links[i];
-        a[i] = motion_into(link->X,
-                           has_parent(link) ? a[link->parent] : world_acceleration(tree, gravity));
-        if (inertia) a[i] = motion_plus(a[i], bias(tree, link));
-        for (uint32_t k = 0; acceleration && k < link->velocity_count; k++) {
-            const uint32_t w = link->velocity + k;
-            a[i] = motion_plus(a[i], motion_scale(acceleration[w], tree->velocities[w].S));
-        }
-        f[i] = wrench_plus(momentum(link, a[i]), gyroscopic(tree, i, gravity, inertia));
-        if (applied) f[i] = wrench_minus(f[i], link->applied);
+    Mat D = hat(alpha);
+    if (!inertia) return D;
+    const Expr xx = square(W.x), yy = square(W.y), zz = square(W.z);
+    const Expr xy = mul(W.x, W.y), xz = mul(W.x, W.z), yz = mul(W.y, W.z);
+    D.row[0] = plus(D.row[0], vec(neg(add(yy, zz)), xy, xz));
+    D.row[1] = plus(D.row[1], vec(xy, neg(add(xx, zz)), yz));
+    D.row[2] = plus(D.row[2], vec(xz, yz, neg(add(xx, yy))));
+    return D;
+}
+
+// The joint moves at V, W on what carries it, which turns at Wc:
+//   a = (a_p + D_p p) + (2 Wc + W) x V + S_V q'',   alpha = alpha_p + Wc x W + S_W q''
+// A carried frame does not spin.
+static Accelerated accelerate(const Tree *tree, const Link *link, const Accelerated *parent,
+                              const Expr *acceleration, bool inertia)
+{
+    Accelerated out = {.a = into(link, plus(parent->a, apply(parent->D, link->X.p))),
+                       .alpha = into(link, parent->alpha)};
+    if (inertia && !link->carried) {
+        const Motion joint = joint_motion(tree, link);
+        const Vec Wc =
+            has_parent(link) ? into(link, tree->links[link->parent].v.W) : vec_zero(tree->graph);
+        out.a = plus(out.a, cross(plus(plus(Wc, Wc), joint.W), joint.V));
+        out.alpha = plus(out.alpha, cross(Wc, joint.W));
     }
-    for (uint32_t i = tree->link_count; a && f && i-- > 0;) {
+    for (uint32_t k = 0; acceleration && k < link->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[link->velocity + k];
+        const Expr q = acceleration[link->velocity + k];
+        out.a = plus(out.a, scale(q, w->S.V));
+        out.alpha = plus(out.alpha, scale(q, w->S.W)); // of the body, if the frame is carried
+    }
+    out.D = point_matrix(out.alpha, link->frame.W, inertia);
+    return out;
+}
+
+// W x I W, as constants times products of W
+static Vec gyroscopic_moment(Sym I, Vec W)
+{
+    const Expr xx = square(W.x), yy = square(W.y), zz = square(W.z);
+    const Expr xy = mul(W.x, W.y), xz = mul(W.x, W.z), yz = mul(W.y, W.z);
+#define SUM4(a, b, c, d) add(add(a, b), sub(c, d))
+    return vec(
+        SUM4(mul(sub(I.zz, I.yy), yz), mul(I.yz, sub(yy, zz)), mul(I.xz, xy), mul(I.xy, xz)),
+        SUM4(mul(sub(I.xx, I.zz), xz), mul(I.xz, sub(zz, xx)), mul(I.xy, yz), mul(I.yz, xy)),
+        SUM4(mul(sub(I.yy, I.xx), xy), mul(I.xy, sub(xx, yy)), mul(I.yz, xz), mul(I.xz, yz)));
+#undef SUM4
+}
+
+// F = m a + D mc,   N = mc x a + I alpha + W x I W
+static Wrench inertia_force(const Link *link, const Accelerated *at, bool inertia)
+{
+    const Rigid J = link->inertia;
+    const Vec F = plus(scale(J.m, at->a), apply(at->D, J.mc));
+    Vec N = plus(cross(J.mc, at->a), sym_apply(J.I, at->alpha));
+    if (inertia && link->carried)
+        N = plus(N, cross(link->frame.W, sym_apply(J.I, link->v.W)));
+    else if (inertia)
+        N = plus(N, gyroscopic_moment(J.I, link->v.W));
+    return wrench(F, N);
+}
+
+// What the fluid that moves along takes; it has no weight.
+static Wrench fluid_force(Tree *tree, uint32_t i, const Accelerated *at, bool gravity, bool inertia)
+{
+    const Link *link = &tree->links[i];
+    Motion a = motion(at->a, at->alpha);
+    if (gravity) a.V = plus(a.V, apply_transposed(tr_tree_world(tree, i).R, tree->gravity));
+    if (inertia) a.V = minus(a.V, cross(link->v.W, link->v.V)); // of its components
+    const Wrench f = block_apply(link->added_mass, a);
+    if (!inertia) return f;
+    return wrench_plus(f, wrench_cross(link->frame, block_apply(link->added_mass, link->v)));
+}
+
+static void push_inward(const Tree *tree, Wrench *f, Expr *force)
+{
+    for (uint32_t i = tree->link_count; i-- > 0;) {
         const Link *link = &tree->links[i];
         for (uint32_t k = 0; k < link->velocity_count; k++)
             force[link->velocity + k] = power_of(tree->velocities[link->velocity + k].S, f[i]);
         if (has_parent(link))
-            f[link->parent] = wrench_plus(f[link->parent], wrench_out(link->X, f[i]));
+            f[link->parent] = wrench_plus(f[link->parent], out_of_wrench(link, f[i]));
     }
+}
+
+void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool inertia, bool applied,
+                     Expr *force)
+{
+    Graph *g = tree->graph;
+    const Accelerated world = {
+        .a = gravity ? flip(tree->gravity) : vec_zero(g), .alpha = vec_zero(g), .D = mat_zero(g)};
+    Accelerated *a = calloc(tree->link_count + 1, sizeof *a);
+    Wrench *f = calloc(tree->link_count + 1, sizeof *f);
+    for (uint32_t i = 0; a && f && i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        const Accelerated *parent = has_parent(link) ? &a[link->parent] : &world;
+        a[i] = accelerate(tree, link, parent, acceleration, inertia);
+        f[i] = inertia_force(link, &a[i], inertia);
+        if (link->has_added_mass)
+            f[i] = wrench_plus(f[i], fluid_force(tree, i, &a[i], gravity, inertia));
+        if (applied) f[i] = wrench_minus(f[i], link->applied);
+    }
+    if (a && f) push_inward(tree, f, force);
     if (!a || !f) g->failed = true;
     for (uint32_t k = 0; (!a || !f) && k < tree->velocity_count; k++) force[k] = expr_at(g, 0);
     free(a);
@@ -138,7 +259,7 @@ static Composite *composites(Tree *tree)
         const Link *link = &tree->links[i];
         if (!has_parent(link)) continue;
         Composite *above = &all[link->parent];
-        above->rigid = rigid_plus(above->rigid, rigid_out(link->X, all[i].rigid));
+        above->rigid = rigid_plus(above->rigid, out_of_rigid(tree, link, all[i].rigid));
         if (!all[i].has_fluid) continue;
         above->fluid = block_plus(above->fluid, block_out(link->X, all[i].fluid));
         above->has_fluid = true;
@@ -180,7 +301,7 @@ Matrix tr_tree_mass_matrix(Tree *tree)
                 set(M, k, w, entry);
             }
             if (!has_parent(link)) break;
-            f = wrench_out(link->X, f);
+            f = out_of_wrench(link, f);
             i = link->parent;
         }
     }
@@ -270,13 +391,13 @@ static void give_way(const Tree *tree, const Link *link, Articulated *J)
 static void pass_inward(const Tree *tree, const Link *link, Articulated *J, Articulated *parent)
 {
     J->p = wrench_plus(J->p, articulated_apply(J, bias(tree, link)));
-    if (J->has_rigid) parent->rigid = rigid_plus(parent->rigid, rigid_out(link->X, J->rigid));
+    if (J->has_rigid) parent->rigid = rigid_plus(parent->rigid, out_of_rigid(tree, link, J->rigid));
     if (J->has_block) {
         const Block seen = block_out(link->X, J->block);
         parent->block = parent->has_block ? block_plus(parent->block, seen) : seen;
         parent->has_block = true;
     }
-    parent->p = wrench_plus(parent->p, wrench_out(link->X, J->p));
+    parent->p = wrench_plus(parent->p, out_of_wrench(link, J->p));
 }
 
 // q_k'' = (u_k - U_k . a_{k-1}) / d_k, from the first velocity to the last
@@ -314,8 +435,8 @@ static bool by_articulated_inertias(Tree *tree, Expr *q)
     }
     for (uint32_t i = 0; good && i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
-        a[i] = motion_into(link->X,
-                           has_parent(link) ? a[link->parent] : world_acceleration(tree, true));
+        a[i] =
+            into_motion(link, has_parent(link) ? a[link->parent] : world_acceleration(tree, true));
         a[i] = pass_outward(tree, link, &J[i], motion_plus(a[i], bias(tree, link)), q);
     }
     free(J);

@@ -216,6 +216,24 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
     return is_vec_zero(cross(inertia_axis(tree, link), a));
 }
 
+// A body that spins about its own axis of symmetry is a gyrostat: all of it but its moment about
+// that axis moves as if it were fixed to the parent.
+static void lump(Tree *tree, Link *link)
+{
+    if (!link->carried || link->parent == WORLD) return;
+    const Vec a = apply_transposed(link->turn, link->axis);
+    const Expr J = dot(a, sym_apply(link->inertia.I, a));
+    const Sym axial = {mul(J, square(a.x)),   mul(J, square(a.y)),   mul(J, square(a.z)),
+                       mul(J, mul(a.x, a.y)), mul(J, mul(a.x, a.z)), mul(J, mul(a.y, a.z))};
+    const Sym I = link->inertia.I;
+    const Sym rest = {sub(I.xx, axial.xx), sub(I.yy, axial.yy), sub(I.zz, axial.zz),
+                      sub(I.xy, axial.xy), sub(I.xz, axial.xz), sub(I.yz, axial.yz)};
+    Rigid *parent = &tree->links[link->parent].inertia;
+    const Rigid fixed = {link->inertia.m, link->inertia.mc, rest};
+    *parent = rigid_plus(*parent, rigid_out(link->X, fixed));
+    link->inertia = (Rigid){zero(tree->graph), vec_zero(tree->graph), axial};
+}
+
 void tr_tree_inertias(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
@@ -235,4 +253,6 @@ void tr_tree_inertias(Tree *tree)
         link->inertia = (Rigid){m, scale(m, c), at_joint ? I : moved(m, c, I, true)};
         make_added_mass(tree, link);
     }
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
+        lump(tree, &tree->links[i]);
 }

@@ -53,6 +53,13 @@ static Mat quaternion_rotation(Expr w, Vec q)
 #undef TWICE
 }
 
+static bool is_identity(Mat a)
+{
+    for (int i = 0; i < 9; i++)
+        if (!is_value(mat_at(a, i / 3, i % 3), i % 4 == 0)) return false;
+    return true;
+}
+
 // ---- one function per type -----------------------------------------------------------------
 
 static Expr position(const Tree *tree, const Link *link, uint32_t k)
@@ -83,12 +90,15 @@ static void joint_fixed(Tree *tree, Link *link)
 
 static void joint_revolute(Tree *tree, Link *link)
 {
-    Graph *g = tree->graph;
-    const Mat R = rotation(link->axis, position(tree, link, 0));
+    // R(axis) turn = turn R(turn^T axis): the axis in the child's own axes is often one of them
+    const Vec own = apply_transposed(link->turn, link->axis);
+    const Mat R = rotation(own, position(tree, link, 0));
     link->carried = !link->has_children && tr_tree_is_symmetric(tree, link);
-    if (link->carried) link->spin = mat_product(transpose(link->turn), mat_product(R, link->turn));
-    link->X.R = link->carried ? link->turn : mat_product(R, link->turn);
-    set_motion(tree, link, 0, vec_zero(g), apply_transposed(link->turn, link->axis));
+    if (link->carried) link->spin = R;
+    link->X.R = link->carried ? link->turn : mat_product(link->turn, R);
+    link->joint = R;
+    link->split = !link->carried && !is_identity(link->turn);
+    set_motion(tree, link, 0, vec_zero(tree->graph), own);
     set_rate(tree, position(tree, link, 0), velocity(tree, link, 0));
 }
 

@@ -15,41 +15,65 @@
 static Expr drift_of(Tree *tree, Expr x)
 {
     const System *s = tree->system;
-    Expr *symbols = calloc(2 * (size_t)tree->position_count + 2, sizeof *symbols), drift;
+    const uint32_t n = tree->position_count + 1 + tree->known_count;
+    Expr *symbols = calloc(2 * (size_t)n, sizeof *symbols), drift;
     if (!symbols) {
         tree->graph->failed = true;
         return expr_at(tree->graph, 0);
     }
-    const uint32_t n = tree->position_count + 1;
     Expr *changes = symbols + n;
-    for (uint32_t k = 0; k + 1 < n; k++) {
+    uint32_t k = 0;
+    for (; k < tree->position_count; k++) {
         symbols[k] = tree->positions[k].symbol;
         const Input *input = tr_system_input(s, symbols[k]);
         if (input) changes[k] = input->rate;
     }
-    symbols[n - 1] = tree->t, changes[n - 1] = one(tree->graph);
+    symbols[k] = tree->t, changes[k++] = one(tree->graph);
+    for (uint32_t i = 0; i < tree->known_count; i++, k++)
+        symbols[k] = tree->known[i], changes[k] = tree->known_rate[i];
     tr_forward(tree->graph, &x, 1, symbols, changes, n, &drift);
     free(symbols);
     return drift;
 }
 
+// n = R^T z in the axes of a root that turns freely: n' = n x W
+static void know_verticals(Tree *tree)
+{
+    Expr *room = tr_arena_alloc(&tree->graph->arena, 6 * (size_t)tree->link_count, sizeof *room);
+    if (!room) {
+        tree->graph->failed = true;
+        return;
+    }
+    tree->known = room, tree->known_rate = room + 3 * (size_t)tree->link_count;
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        if (link->parent != WORLD || link->position_count < 4) continue;
+        const Vec n = link->world.R.row[2], rate = cross(n, link->v.W);
+        for (int k = 0; k < 3; k++, tree->known_count++) {
+            tree->known[tree->known_count] = vec_at(n, k);
+            tree->known_rate[tree->known_count] = vec_at(rate, k);
+        }
+    }
+}
+
 // G and g of G v + g
-static void split(Tree *tree, Row *row)
+static const Expr *split(Tree *tree, Expr rate, Expr *rest)
 {
     const uint32_t n = tree->velocity_count;
     Expr *v = calloc(2 * (size_t)n + 1, sizeof *v);
     Expr *slopes = tr_arena_alloc(&tree->graph->arena, n, sizeof *slopes);
+    *rest = expr_at(tree->graph, 0);
     if (!v || !slopes) {
         tree->graph->failed = true;
         free(v);
-        return;
+        return NULL;
     }
     for (uint32_t k = 0; k < n; k++)
         v[k] = tree->velocities[k].symbol, v[n + k] = zero(tree->graph);
-    tr_dense_jacobian(tree->graph, &row->rate, 1, v, n, slopes);
-    tr_substitute(tree->graph, &row->rate, 1, v, v + n, n, &row->rest);
-    row->slopes = slopes;
+    tr_dense_jacobian(tree->graph, &rate, 1, v, n, slopes);
+    tr_substitute(tree->graph, &rate, 1, v, v + n, n, rest);
     free(v);
+    return slopes;
 }
 
 static Row *push_row(Tree *tree, const char *name, Expr rate, Place place)
@@ -67,7 +91,7 @@ static Row *push_row(Tree *tree, const char *name, Expr rate, Place place)
                  .bias = drift_of(tree, rate),
                  .unit = 1,
                  .weight = one(tree->graph)};
-    split(tree, row);
+    row->slopes = split(tree, rate, &row->rest);
     return row;
 }
 
@@ -113,6 +137,25 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     if (!row) return;
     row->position = position;
     if (moment) row->unit = tree->length;
+}
+
+Vec tr_tree_drift(Tree *tree, Vec x)
+{
+    return vec(drift_of(tree, x.x), drift_of(tree, x.y), drift_of(tree, x.z));
+}
+
+void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3])
+{
+    System *s = tree->system;
+    const Expr part[3] = {velocity.z, velocity.x, velocity.y}; // as nearly as can be the rows' own
+    const Expr drift[3] = {bias.z, bias.x, bias.y};
+    for (uint32_t k = 0; k < 3; k++) {
+        Row *row = &s->rows[s->row_count - 3 + k];
+        row->inner_first = s->row_count - 3;
+        row->inner_slopes = split(tree, part[k], &row->inner_rest);
+        row->inner_bias = drift[k];
+        row->mix[0] = direction[k].z, row->mix[1] = direction[k].x, row->mix[2] = direction[k].y;
+    }
 }
 
 // The length that moments are divided by to be compared with forces: the longest arm there is.
@@ -407,6 +450,19 @@ static Expr reaction_formula(Tree *tree, Value value)
     return x;
 }
 
+// What is said about single reactions of a contact needs its own rows.
+static void keep_own_rows(Tree *tree)
+{
+    System *s = tree->system;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const Row *row = &s->rows[i];
+        if (!row->inner_slopes || (!row->leads && !row->tension.id && is_one(row->weight)))
+            continue;
+        for (uint32_t k = 0, first = row->inner_first; k < 3; k++)
+            s->rows[first + k].inner_slopes = NULL;
+    }
+}
+
 void tr_tree_reactions(Tree *tree)
 {
     System *s = tree->system;
@@ -440,6 +496,7 @@ void tr_tree_reactions(Tree *tree)
                     s->rows[k].name);
         s->rows[k].tension = tension;
     }
+    keep_own_rows(tree);
 }
 
 // ---- all of them ---------------------------------------------------------------------------
@@ -449,6 +506,7 @@ void tr_tree_rows(Tree *tree)
     const ModelFields *f = &tree->model->fields;
     tree->constants_only = true;
     tree->length = longest_arm(tree);
+    know_verticals(tree);
     tree->constants_only = false;
     check_elements(tree);
     if (!has_failed(tree->err)) tr_tree_contacts(tree);

@@ -46,7 +46,9 @@ typedef struct Link {
     bool has_children, is_base;
     Vec axis; // of a joint that has one: unit, in the parent's axes
     Mat turn;
-    Pose X; // its frame against the parent's
+    Pose X;    // its frame against the parent's
+    Mat joint; // X.R = turn joint, if it is split: then the two are cheaper one after the other
+    bool split;
     // An axisymmetric body that spins about its own axis is described in a frame that does not spin
     // with it, so its angle never appears: then this is the missing rotation. Else the identity.
     Mat spin;
@@ -73,7 +75,10 @@ typedef struct Tree {
     Velocity *velocities;
     uint32_t velocity_count;
     Vec gravity;
-    double length;        // the longest arm in the model [m]
+    double length; // the longest arm in the model [m]
+    // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
+    Expr *known, *known_rate;
+    uint32_t known_count;
     const char **dropped; // names of rows that hold anyway
     uint32_t dropped_count, dropped_capacity;
     Expr t;
@@ -141,6 +146,10 @@ void tr_tree_contacts(Tree *tree);
 // expression when there is nothing such. It is dropped when it holds whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
                  bool moment);
+// The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
+// directions there.
+void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);
+Vec tr_tree_drift(Tree *tree, Vec x);                // its rate while velocities stay the same
 bool tr_tree_is_dropped(const Tree *tree, Text row); // whether a row of this name holds anyway
 void tr_tree_reactions(Tree *tree);                  // which are meant where they are not unique
 

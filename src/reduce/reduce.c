@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that are pivots, A v_D + B w + C v_a + g = E w_s, give the dependent velocities D of the
-// independent ones I: plain velocities, and the speeds s that the model chose (E picks the rows
-// that are their formulas). One factorisation of A serves them all:
+// Velocities are eliminated one at a time, each by the row that is its pivot, from the equations of
+// motion and from the rows that are left. With row . v + g = 0 and the pivot at d,
 //
-//   v_p = H w + J v_a + k,    v_p' = H w' + J v_a' + h,    A h_D = -(G' v + g')          [B 11, 12]
-//   H^T M_pp H w' = H^T f,    f = Q_p - c_p - M_pa v_a' - M_pp (J v_a' + h)              [B 22, 23]
-//   A^T lambda = (M_pp v_p' + M_pa v_a' + c_p - Q_p)_D                                   [B 25, 26]
-//   tau = M_ap v_p' + M_aa v_a' + c_a - Q_a - G_a^T lambda                               [B 27]
+//   v_d = h . v + k,   h_j = -row_j / row_d,   k = -g / row_d                              [B 11,
+//   12] v_d' = h . v' + b,   b = -(G' v + g' + G_a v_a') / row_d
 //
-// Rows R that are no pivots depend on them, G_R = K^T G_P, so their reactions are free to choose:
-// lambda_P = u - K lambda_R with u from the line above. Least is the weighted norm when
+// The accelerations a that the b alone make, with w' = 0, go through inverse dynamics once: what is
+// missing is f = Q - c - M a. Virtual displacements follow the same h [B 20, 22], so that
+//
+//   M_ij <- M_ij + h_i M_dj + (M_id + h_i M_dd) h_j,   f_i <- f_i + h_i f_d
+//
+// What is left is H^T M_pp H w' = H^T f [B 23]. Rows are sparse, so this costs less than forming H,
+// and H' never appears. Going back, each velocity's own equation as it stood when it was eliminated
+// gives the reaction of its pivot [B 25, 26]:
+//
+//   lambda_k = (M_d . (v' - a) - f_d - sum of later rows' entries at d times their lambda) / row_d
+//
+// The forces of motion-driven joints follow [B 27]: tau = M_a v' + c_a - Q_a - G_a^T lambda.
+//
+// Speeds that the model chose are unknowns without mass; a row that is their formula is a pivot
+// like any other, and bears nothing. Rows R that are no pivots depend on them, so their reactions
+// are free to choose: lambda_P = u - K lambda_R. Least is the weighted norm when
 //   (W_R + K^T W_P K) lambda_R = K^T W_P u.
 //
 // Forces that use reactions make Q = Q0 + L lambda. Everything is linear in the force, so the
@@ -22,6 +33,14 @@
 
 #include <stdlib.h>
 
+// A pivot, and what stood there when it was taken.
+typedef struct Stage {
+    uint32_t d; // the unknown that it eliminates
+    Expr pivot, k, b;
+    Expr *h;      // by unknown; zero for those that were eliminated before
+    Expr *column; // entries of all rows at d
+} Stage;
+
 typedef struct Reduction {
     System *system;
     Graph *graph;
@@ -30,20 +49,27 @@ typedef struct Reduction {
     uint32_t *v; // all velocities, as inputs, in order
     uint32_t *p; // those that are not driven: places in v
     uint32_t *a; // those that are
-    uint32_t *D; // dependent: places in p
+    uint32_t *D; // dependent: places in p, by pivot
     uint32_t *I; // the other ones
     uint32_t *s; // pivots whose rows are formulas of speeds
     uint32_t *R; // rows that are no pivots
     uint32_t *U; // rows whose reactions forces use
     uint32_t nv, np, na, nD, nI, ns, nR, nU, kernel;
-    Matrix M, c, Q; // of the free dynamics; Q without reactions
-    LU A;
-    uint32_t *order; // 0, 1, 2, ...: pivots are sorted already
-    Matrix H, J, k, h;
+    uint32_t unknowns;    // np velocities, then ns speeds
+    uint32_t *free;       // of these, what is left: I, then speeds
+    Matrix M, c, Q;       // of the free dynamics; Q without reactions
+    Matrix rows;          // pivots, then R; by unknown
+    Matrix driven;        // the same by driven velocity
+    Matrix rest, bias;    // of these rows; the bias with G_a v_a'
+    Matrix own_bias;      // and without
+    Matrix mass, force;   // by unknown; forces in columns: Q0, then one for each of U
+    Stage *stages;        // by pivot
+    uint32_t *order;      // 0, 1, 2, ...
     Matrix accelerations; // v_a'
-    Matrix bias;          // J v_a' + h
-    Matrix K;             // pivots * R
-    Matrix w, vp, lambda; // w', v_p' and lambda: one column for Q0, then one for each of U
+    Matrix H, J, k, h;
+    Matrix K;         // pivots * R
+    Matrix a_bias;    // a
+    Matrix x, lambda; // v' - a and then v', reactions; columns as in `force`
 } Reduction;
 
 // ---- sorting velocities and rows -----------------------------------------------------------
@@ -100,8 +126,11 @@ static bool sort(Reduction *r)
         if (s->rows[r->partition->row[k]].is_speed) r->s[r->ns++] = k;
     for (uint32_t i = 0; i < m; i++)
         if (!s->rows[i].is_speed && !is_pivot(r, i)) r->R[r->nR++] = i;
-    r->kernel = r->nI + r->ns;
-    return true;
+    r->kernel = r->nI + r->ns, r->unknowns = r->np + r->ns;
+    r->free = room(r, r->kernel);
+    for (uint32_t k = 0; r->free && k < r->kernel; k++)
+        r->free[k] = k < r->nI ? r->I[k] : r->np + (k - r->nI);
+    return !r->graph->failed;
 }
 
 // ---- the free dynamics ---------------------------------------------------------------------
@@ -168,78 +197,333 @@ static Matrix split_forces(Reduction *r)
     return L;
 }
 
-// ---- kinematics ----------------------------------------------------------------------------
+// ---- what is to be eliminated --------------------------------------------------------------
 
 static const Row *pivot_row(const Reduction *r, uint32_t k)
 {
     return &r->system->rows[r->partition->row[k]];
 }
 
-static Expr slope(const Row *row, uint32_t v) { return row->slopes[v]; }
+static const Row *any_row(const Reduction *r, uint32_t i) // pivots, then R
+{
+    return i < r->nD ? pivot_row(r, i) : &r->system->rows[r->R[i - r->nD]];
+}
 
-// A^-1 (B | C | g | G' v + g' | E), and from it H, J, k, h
-static void find_kernel(Reduction *r)
+// N v + n - w = 0 for a speed w
+static void take_rows(Reduction *r)
 {
     Graph *g = r->graph;
-    Matrix A = tr_matrix(g, r->nD, r->nD), right = tr_matrix(g, r->nD, r->kernel + r->na + 2);
-    const uint32_t at_J = r->kernel, at_k = at_J + r->na, at_h = at_k + 1;
-    for (uint32_t i = 0; i < r->nD; i++) {
-        const Row *row = pivot_row(r, i);
-        for (uint32_t j = 0; j < r->nD; j++) set(A, i, j, slope(row, r->p[r->D[j]]));
-        for (uint32_t j = 0; j < r->nI; j++) set(right, i, j, neg(slope(row, r->p[r->I[j]])));
-        for (uint32_t j = 0; j < r->na; j++) set(right, i, at_J + j, neg(slope(row, r->a[j])));
-        set(right, i, at_k, neg(row->rest));
-        set(right, i, at_h, neg(row->bias));
-    }
-    for (uint32_t j = 0; j < r->ns; j++) set(right, r->s[j], r->nI + j, one(g));
-    r->A = tr_lu(A, r->order, r->order);
-    const Matrix X = tr_lu_solve(r->A, right);
-    r->H = tr_matrix(g, r->np, r->kernel), r->J = tr_matrix(g, r->np, r->na);
-    r->k = tr_matrix(g, r->np, 1), r->h = tr_matrix(g, r->np, 1);
-    for (uint32_t j = 0; j < r->nI; j++) set(r->H, r->I[j], j, one(g));
-    for (uint32_t i = 0; i < r->nD; i++) {
-        for (uint32_t j = 0; j < r->kernel; j++) set(r->H, r->D[i], j, get(X, i, j));
-        for (uint32_t j = 0; j < r->na; j++) set(r->J, r->D[i], j, get(X, i, at_J + j));
-        set(r->k, r->D[i], 0, get(X, i, at_k));
-        set(r->h, r->D[i], 0, get(X, i, at_h));
-    }
+    const uint32_t count = r->nD + r->nR;
+    r->rows = tr_matrix(g, count, r->unknowns), r->driven = tr_matrix(g, count, r->na);
+    r->rest = tr_matrix(g, count, 1), r->bias = tr_matrix(g, count, 1);
+    r->own_bias = tr_matrix(g, count, 1);
     r->accelerations = tr_matrix(g, r->na, 1);
     for (uint32_t j = 0; j < r->na; j++)
         set(r->accelerations, j, 0, r->system->inputs[r->v[r->a[j]]].rate);
-    r->bias = tr_matrix_add(tr_matrix_product(r->J, r->accelerations), r->h);
+    for (uint32_t i = 0; i < count; i++) {
+        const Row *row = any_row(r, i);
+        Expr bias = row_bias(row);
+        for (uint32_t j = 0; j < r->np; j++) set(r->rows, i, j, row_slope(row, r->p[j]));
+        for (uint32_t j = 0; j < r->na; j++) {
+            set(r->driven, i, j, row_slope(row, r->a[j]));
+            bias = add(bias, mul(row_slope(row, r->a[j]), get(r->accelerations, j, 0)));
+        }
+        set(r->rest, i, 0, row_rest(row));
+        set(r->bias, i, 0, bias);
+        set(r->own_bias, i, 0, row_bias(row));
+    }
+    for (uint32_t j = 0; j < r->ns; j++) set(r->rows, r->s[j], r->np + j, neg(one(g)));
 }
 
-// ---- dynamics ------------------------------------------------------------------------------
+// ---- elimination ---------------------------------------------------------------------------
 
-// w' and v_p' under the forces of each column; what moves anyway goes with the first.
-static void find_accelerations(Reduction *r, Matrix M_pp, Matrix known, Matrix L_p)
+static Expr *expressions(Reduction *r, size_t count)
+{
+    Expr *list = tr_arena_alloc(&r->graph->arena, count + 1, sizeof *list);
+    if (!list) r->graph->failed = true;
+    for (size_t i = 0; list && i < count; i++) list[i] = zero(r->graph);
+    return list;
+}
+
+static bool take_pivot(Reduction *r, uint32_t k, const bool *gone)
+{
+    Stage *s = &r->stages[k];
+    const uint32_t d = r->D[k];
+    *s = (Stage){.d = d, .pivot = get(r->rows, k, d)};
+    s->h = expressions(r, r->unknowns);
+    s->column = expressions(r, r->rows.rows);
+    if (r->graph->failed) return false;
+    for (uint32_t j = 0; j < r->unknowns; j++)
+        if (!gone[j] && j != d) s->h[j] = neg(quotient(get(r->rows, k, j), s->pivot));
+    s->k = neg(quotient(get(r->rest, k, 0), s->pivot));
+    s->b = neg(quotient(get(r->bias, k, 0), s->pivot));
+    for (uint32_t i = 0; i < r->rows.rows; i++) s->column[i] = get(r->rows, i, d);
+    return true;
+}
+
+static void add_to(Matrix m, uint32_t i, uint32_t j, Expr x) { set(m, i, j, add(get(m, i, j), x)); }
+
+// The rows that are left, without v_d
+static void eliminate_from_rows(Reduction *r, uint32_t k)
+{
+    const Stage *s = &r->stages[k];
+    for (uint32_t i = k + 1; i < r->rows.rows; i++) {
+        const Expr entry = s->column[i];
+        if (is_zero(entry)) continue;
+        for (uint32_t j = 0; j < r->unknowns; j++) add_to(r->rows, i, j, mul(entry, s->h[j]));
+        for (uint32_t j = 0; j < r->na; j++) {
+            const Expr h = neg(quotient(get(r->driven, k, j), s->pivot));
+            add_to(r->driven, i, j, mul(entry, h));
+        }
+        add_to(r->rest, i, 0, mul(entry, s->k));
+        add_to(r->bias, i, 0, mul(entry, s->b));
+        add_to(r->own_bias, i, 0, neg(mul(entry, quotient(get(r->own_bias, k, 0), s->pivot))));
+        set(r->rows, i, s->d, zero(r->graph));
+    }
+}
+
+// x_d = h . x + b in the end, for given x of what is left
+static void follow(const Reduction *r, Matrix x, uint32_t column, bool with_b)
+{
+    for (uint32_t k = r->nD; k-- > 0;) {
+        const Stage *s = &r->stages[k];
+        Expr sum = with_b ? s->b : zero(r->graph);
+        for (uint32_t j = 0; j < r->unknowns; j++)
+            if (j != s->d) sum = add(sum, mul(s->h[j], get(x, j, column)));
+        set(x, s->d, column, sum);
+    }
+}
+
+// Q - c - M a, by inverse dynamics where the system has it
+static Expr missing_force(const Reduction *r, uint32_t i, const Expr *inverse)
+{
+    const uint32_t v = r->p[i];
+    Expr f = get(r->Q, v, 0);
+    if (inverse) return sub(f, inverse[v]);
+    f = sub(f, get(r->c, v, 0));
+    for (uint32_t j = 0; j < r->np; j++)
+        f = sub(f, mul(get(r->M, v, r->p[j]), get(r->a_bias, j, 0)));
+    for (uint32_t j = 0; j < r->na; j++)
+        f = sub(f, mul(get(r->M, v, r->a[j]), get(r->accelerations, j, 0)));
+    return f;
+}
+
+// The inverse dynamics of the accelerations a; NULL when the system has none.
+static Expr *inverse_dynamics(Reduction *r)
+{
+    const Output *inverse = tr_system_output(r->system, text_of("inverse"));
+    Expr *from = expressions(r, 2 * (size_t)r->np), *force = expressions(r, r->nv);
+    if (!inverse || r->graph->failed) return NULL;
+    Expr *to = from + r->np;
+    for (uint32_t j = 0; j < r->np; j++) {
+        from[j] = r->system->inputs[r->v[r->p[j]]].rate;
+        to[j] = get(r->a_bias, j, 0);
+    }
+    tr_substitute(r->graph, inverse->values, r->nv, from, to, r->np, force);
+    return force;
+}
+
+static size_t count_operations(const Reduction *r, Matrix M, Matrix f)
+{
+    const size_t m = (size_t)M.rows * M.columns, n = (size_t)f.rows * f.columns;
+    Expr *all = calloc(m + n + 1, sizeof *all);
+    if (!all) r->graph->failed = true;
+    for (size_t i = 0; all && i < m; i++) // the lower triangle is what is used
+        all[i] = i % M.columns <= i / M.columns ? M.entries[i] : zero(r->graph);
+    for (size_t i = 0; all && i < n; i++) all[m + i] = f.entries[i];
+    const size_t count = all ? tr_system_operations(r->system, all, m + n) : 0;
+    free(all);
+    return count;
+}
+
+// f in the first column, L_p in the others
+static Matrix take_forces(const Reduction *r, Matrix L, const Expr *inverse)
+{
+    Matrix f = tr_matrix(r->graph, r->unknowns, 1 + r->nU);
+    for (uint32_t i = 0; i < r->np; i++) {
+        set(f, i, 0, missing_force(r, i, inverse));
+        for (uint32_t j = 0; j < r->nU; j++) set(f, i, 1 + j, get(L, r->p[i], j));
+    }
+    return f;
+}
+
+// M_pp, and f in the way that costs less next to it
+static void take_dynamics(Reduction *r, Matrix L)
 {
     Graph *g = r->graph;
-    Matrix F = tr_matrix(g, r->np, 1 + r->nU);
-    const Matrix moved = tr_matrix_product(M_pp, r->bias);
-    for (uint32_t i = 0; i < r->np; i++) {
-        set(F, i, 0, neg(add(get(known, i, 0), get(moved, i, 0))));
-        for (uint32_t j = 0; j < r->nU; j++) set(F, i, 1 + j, get(L_p, i, j));
-    }
-    const Matrix Ht = tr_matrix_transpose(r->H);
-    const Matrix M_r = tr_matrix_product(Ht, tr_matrix_product(M_pp, r->H));
-    r->w = tr_ldlt_solve(tr_ldlt(M_r), tr_matrix_product(Ht, F));
-    r->vp = tr_matrix_product(r->H, r->w);
+    r->a_bias = tr_matrix(g, r->unknowns, 1);
+    follow(r, r->a_bias, 0, true);
+    r->mass = tr_matrix(g, r->unknowns, r->unknowns);
     for (uint32_t i = 0; i < r->np; i++)
-        set(r->vp, i, 0, add(get(r->vp, i, 0), get(r->bias, i, 0)));
+        for (uint32_t j = 0; j < r->np; j++) set(r->mass, i, j, get(r->M, r->p[i], r->p[j]));
+    r->force = take_forces(r, L, NULL);
+    const Expr *inverse = inverse_dynamics(r);
+    if (!inverse) return;
+    const Matrix other = take_forces(r, L, inverse);
+    if (!g->failed && count_operations(r, r->mass, other) < count_operations(r, r->mass, r->force))
+        r->force = other;
 }
 
-// K: how the other rows are made of the pivots, A^T K = (G_R)_D^T
+// One velocity after the other: M_ij + h_i M_dj + (M_id + h_i M_dd) h_j,   f_i + h_i f_d
+static void project_stage(const Reduction *r, const Stage *s, const bool *gone, Matrix M, Matrix f)
+{
+    const Expr M_dd = get(M, s->d, s->d);
+    for (uint32_t i = 0; i < r->unknowns; i++) {
+        if (gone[i] || i == s->d) continue;
+        const Expr z = add(get(M, i, s->d), mul(s->h[i], M_dd));
+        for (uint32_t j = 0; j <= i; j++) {
+            if (gone[j] || j == s->d) continue;
+            const Expr more = add(mul(s->h[i], get(M, s->d, j)), mul(z, s->h[j]));
+            const Expr entry = add(get(M, i, j), more);
+            set(M, i, j, entry);
+            set(M, j, i, entry);
+        }
+        for (uint32_t j = 0; j < f.columns; j++) add_to(f, i, j, mul(s->h[i], get(f, s->d, j)));
+    }
+}
+
+static Matrix copy_of(Matrix m)
+{
+    Matrix copy = tr_matrix(m.graph, m.rows, m.columns);
+    for (uint32_t i = 0; i < m.rows; i++)
+        for (uint32_t j = 0; j < m.columns; j++) set(copy, i, j, get(m, i, j));
+    return copy;
+}
+
+static void project_by_stages(const Reduction *r, Matrix *M_r, Matrix *f_r)
+{
+    Matrix M = copy_of(r->mass), f = copy_of(r->force);
+    bool *gone = calloc(r->unknowns + 1u, sizeof *gone);
+    if (!gone) r->graph->failed = true;
+    for (uint32_t k = 0; gone && k < r->nD; k++) {
+        project_stage(r, &r->stages[k], gone, M, f);
+        gone[r->stages[k].d] = true;
+    }
+    free(gone);
+    *M_r = pick(M, r->free, r->kernel, r->free, r->kernel);
+    *f_r = pick(f, r->free, r->kernel, NULL, f.columns);
+}
+
+// H^T M H and H^T f
+static void project_at_once(const Reduction *r, Matrix *M_r, Matrix *f_r)
+{
+    const Matrix H = {r->graph, r->H.entries, r->unknowns, r->kernel}; // speeds too
+    const Matrix Ht = tr_matrix_transpose(H);
+    *M_r = tr_matrix_product(Ht, tr_matrix_product(r->mass, H));
+    *f_r = tr_matrix_product(Ht, r->force);
+}
+
+// Both ways, and the one with fewer operations is kept.
+static void project(Reduction *r, Matrix *M_r, Matrix *f_r)
+{
+    Matrix M, f;
+    project_by_stages(r, M_r, f_r);
+    project_at_once(r, &M, &f);
+    if (!r->graph->failed && count_operations(r, M, f) < count_operations(r, *M_r, *f_r))
+        *M_r = M, *f_r = f;
+}
+
+static void eliminate(Reduction *r)
+{
+    r->stages = tr_arena_alloc(&r->graph->arena, r->nD + 1u, sizeof *r->stages);
+    bool *gone = calloc(r->unknowns + 1u, sizeof *gone);
+    if (!r->stages || !gone) r->graph->failed = true;
+    for (uint32_t k = 0; !r->graph->failed && k < r->nD; k++) {
+        if (!take_pivot(r, k, gone)) break;
+        eliminate_from_rows(r, k);
+        gone[r->stages[k].d] = true;
+    }
+    free(gone);
+}
+
+// ---- going back ----------------------------------------------------------------------------
+
+// v' - a: w' from what is left, then each eliminated one in turn
+static void find_accelerations(Reduction *r)
+{
+    const uint32_t columns = r->force.columns;
+    Matrix M_r, f_r;
+    project(r, &M_r, &f_r);
+    if (r->graph->failed) return;
+    const Matrix w = tr_ldlt_solve(tr_ldlt(M_r), f_r);
+    r->x = tr_matrix(r->graph, r->unknowns, columns);
+    for (uint32_t c = 0; c < columns; c++) {
+        for (uint32_t i = 0; i < r->kernel; i++) set(r->x, r->free[i], c, get(w, i, c));
+        follow(r, r->x, c, false);
+    }
+}
+
+// v' of an unknown in the column of Q0: with b on the way instead of a sum at the end
+static void add_bias(Reduction *r) { follow(r, r->x, 0, true); }
+
+// What pivots bear for given sums at their columns, from the last to the first
+static void solve_back(const Reduction *r, Matrix u)
+{
+    for (uint32_t k = r->nD; k-- > 0;) {
+        const Stage *s = &r->stages[k];
+        for (uint32_t c = 0; c < u.columns; c++) {
+            Expr sum = get(u, k, c);
+            for (uint32_t i = k + 1; i < r->nD; i++)
+                sum = sub(sum, mul(s->column[i], get(u, i, c)));
+            set(u, k, c, pivot_row(r, k)->is_speed ? zero(r->graph) : quotient(sum, s->pivot));
+        }
+    }
+}
+
+// u: the reactions of pivots when the other rows bear nothing. What is missing in the equation of
+// an unknown, e = M (v' - a) - f, is borne by the rows; when one is eliminated, e_i += h_i e_d.
+static Matrix pivot_reactions(Reduction *r)
+{
+    Matrix u = tr_matrix(r->graph, r->nD, r->force.columns);
+    for (uint32_t c = 0; c < u.columns; c++)
+        for (uint32_t k = 0; k < r->nD; k++) {
+            const uint32_t d = r->stages[k].d;
+            Expr e = neg(get(r->force, d, c));
+            for (uint32_t j = 0; j < r->unknowns; j++)
+                e = add(e, mul(get(r->mass, d, j), get(r->x, j, c)));
+            for (uint32_t i = 0; i < k; i++) e = add(e, mul(r->stages[i].h[d], get(u, i, c)));
+            set(u, k, c, e);
+        }
+    solve_back(r, u);
+    return u;
+}
+
+// K: how the other rows are made of the pivots
 static void find_dependence(Reduction *r)
 {
-    Matrix G_R = tr_matrix(r->graph, r->nD, r->nR);
-    for (uint32_t j = 0; j < r->nR; j++)
-        for (uint32_t i = 0; i < r->nD; i++)
-            set(G_R, i, j, slope(&r->system->rows[r->R[j]], r->p[r->D[i]]));
-    r->K = tr_lu_solve_transposed(r->A, G_R);
-    for (uint32_t j = 0; j < r->ns; j++) // formulas of speeds bear nothing
-        for (uint32_t k = 0; k < r->nR; k++) set(r->K, r->s[j], k, zero(r->graph));
+    r->K = tr_matrix(r->graph, r->nD, r->nR);
+    for (uint32_t k = 0; k < r->nD; k++)
+        for (uint32_t j = 0; j < r->nR; j++) set(r->K, k, j, r->stages[k].column[r->nD + j]);
+    solve_back(r, r->K);
 }
+
+// H, J, k, h by substituting later stages into earlier ones
+static void find_kernel(Reduction *r)
+{
+    Graph *g = r->graph;
+    r->H = tr_matrix(g, r->unknowns, r->kernel), r->J = tr_matrix(g, r->unknowns, r->na);
+    r->k = tr_matrix(g, r->unknowns, 1), r->h = tr_matrix(g, r->unknowns, 1);
+    for (uint32_t i = 0; i < r->kernel; i++) set(r->H, r->free[i], i, one(g));
+    for (uint32_t k = r->nD; k-- > 0;) {
+        const Stage *s = &r->stages[k];
+        set(r->k, s->d, 0, s->k);
+        set(r->h, s->d, 0, neg(quotient(get(r->own_bias, k, 0), s->pivot)));
+        for (uint32_t j = 0; j < r->na; j++)
+            set(r->J, s->d, j, neg(quotient(get(r->driven, k, j), s->pivot)));
+        for (uint32_t j = 0; j < r->unknowns; j++) {
+            if (j == s->d || is_zero(s->h[j])) continue;
+            for (uint32_t i = 0; i < r->kernel; i++)
+                add_to(r->H, s->d, i, mul(s->h[j], get(r->H, j, i)));
+            for (uint32_t i = 0; i < r->na; i++)
+                add_to(r->J, s->d, i, mul(s->h[j], get(r->J, j, i)));
+            add_to(r->k, s->d, 0, mul(s->h[j], get(r->k, j, 0)));
+            add_to(r->h, s->d, 0, mul(s->h[j], get(r->h, j, 0)));
+        }
+    }
+    r->H.rows = r->J.rows = r->k.rows = r->h.rows = r->np; // speeds are no velocities
+}
+
+// ---- reactions -----------------------------------------------------------------------------
 
 // Of the reaction's square, in the norm of rows that lead or of those that do not: what leads bears
 // as much as it takes to relieve the others.
@@ -283,6 +567,24 @@ static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
     return count;
 }
 
+// Reactions of rows that were eliminated in their inner form
+static void mix_reactions(Reduction *r)
+{
+    for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
+        const Row *row = &r->system->rows[i];
+        if (!row->inner_slopes || row->inner_first != i) continue;
+        for (uint32_t k = 0; k < r->lambda.columns; k++) {
+            Expr own[3];
+            for (uint32_t j = 0; j < 3; j++) {
+                own[j] = zero(r->graph);
+                for (uint32_t c = 0; c < 3; c++)
+                    own[j] = add(own[j], mul(row[j].mix[c], get(r->lambda, i + c, k)));
+            }
+            for (uint32_t j = 0; j < 3; j++) set(r->lambda, i + j, k, own[j]);
+        }
+    }
+}
+
 // lambda_P = u - K lambda_R, for a lambda_R that is given (in the first column) or least. Those
 // that do not lead come first; a row that leads and is no pivot depends on such rows alone.
 static void find_reactions(Reduction *r, Matrix u)
@@ -304,6 +606,7 @@ static void find_reactions(Reduction *r, Matrix u)
     for (uint32_t i = 0; i < r->nD; i++)
         for (uint32_t k = 0; k < u.columns && !pivot_row(r, i)->is_speed; k++)
             set(r->lambda, r->partition->row[i], k, get(u, i, k));
+    mix_reactions(r);
 }
 
 // x = column 0 + sum over used reactions of lambda_U times their column
@@ -342,19 +645,18 @@ static void put(Reduction *r, const char *name, Matrix m)
     if (m.entries) tr_system_put(r->system, name, m.entries, m.rows, m.columns, r->err);
 }
 
-// v_D = H w + J v_a + k
+// v_d = h . v + J v_a + k, in terms of those that are eliminated later
 static void define_velocities(Reduction *r)
 {
     for (uint32_t i = 0; i < r->nD; i++) {
-        const uint32_t at = r->D[i];
-        Expr v = get(r->k, at, 0);
-        for (uint32_t j = 0; j < r->nI; j++)
-            v = add(v, mul(get(r->H, at, j), velocity(r, r->p[r->I[j]])));
-        for (uint32_t j = 0; j < r->ns; j++)
-            v = add(v, mul(get(r->H, at, r->nI + j), pivot_row(r, r->s[j])->symbol));
+        const Stage *s = &r->stages[i];
+        Expr v = s->k;
+        for (uint32_t j = 0; j < r->unknowns; j++)
+            v = add(v, mul(s->h[j], j < r->np ? velocity(r, r->p[j])
+                                              : pivot_row(r, r->s[j - r->np])->symbol));
         for (uint32_t j = 0; j < r->na; j++)
-            v = add(v, mul(get(r->J, at, j), velocity(r, r->a[j])));
-        define(r, velocity(r, r->p[at]), v);
+            v = sub(v, mul(quotient(get(r->driven, i, j), s->pivot), velocity(r, r->a[j])));
+        define(r, velocity(r, r->p[s->d]), v);
     }
     for (uint32_t i = 0; i < r->system->row_count; i++) // speeds that were not needed
         if (r->system->rows[i].is_speed && !is_pivot(r, i))
@@ -366,14 +668,14 @@ static void define_accelerations(Reduction *r, Matrix used)
     Matrix all = tr_matrix(r->graph, r->nv, 1);
     for (uint32_t j = 0; j < r->na; j++) set(all, r->a[j], 0, get(r->accelerations, j, 0));
     for (uint32_t i = 0; i < r->np; i++) {
-        const Expr x = combined(r->vp, i, used);
+        const Expr x = combined(r->x, i, used);
         const Expr rate = r->system->inputs[r->v[r->p[i]]].rate;
         set(all, r->p[i], 0, x);
         if (rate.id) define(r, rate, x);
     }
     for (uint32_t j = 0; j < r->ns; j++) {
         const Input *speed = tr_system_input(r->system, pivot_row(r, r->s[j])->symbol);
-        if (speed) define(r, speed->rate, combined(r->w, r->nI + j, used));
+        if (speed) define(r, speed->rate, combined(r->x, r->np + j, used));
     }
     put(r, "vdot", all);
 }
@@ -405,7 +707,7 @@ static void define_torques(Reduction *r)
             x = add(x, mul(get(r->M, a, k), r->system->inputs[r->v[k]].rate));
         for (uint32_t i = 0; i < r->system->row_count; i++)
             if (!r->system->rows[i].is_speed)
-                x = sub(x, mul(slope(&r->system->rows[i], a), r->system->rows[i].symbol));
+                x = sub(x, mul(r->system->rows[i].slopes[a], r->system->rows[i].symbol));
         set(tau, j, 0, x);
         define(r, r->system->inputs[r->v[a]].motor, x);
     }
@@ -424,7 +726,7 @@ static bool is_base_speed(const Reduction *r, uint32_t column)
     if (column < r->nI) return is_base(r, r->I[column]);
     const Row *row = pivot_row(r, r->s[column - r->nI]);
     for (uint32_t i = 0; i < r->np; i++)
-        if (is_base(r, i) && !is_zero(slope(row, r->p[i]))) return true;
+        if (is_base(r, i) && !is_zero(row_slope(row, r->p[i]))) return true;
     return false;
 }
 
@@ -496,33 +798,6 @@ uint32_t tr_independent(const System *system, uint32_t *list)
     return count;
 }
 
-// What all columns of forces know: M_pa v_a' + c_p - Q_p
-static Matrix known_forces(Reduction *r)
-{
-    const Matrix M_pa = pick(r->M, r->p, r->np, r->a, r->na);
-    Matrix known = tr_matrix_product(M_pa, r->accelerations);
-    for (uint32_t i = 0; i < r->np; i++) {
-        const Expr force = sub(get(r->c, r->p[i], 0), get(r->Q, r->p[i], 0));
-        set(known, i, 0, add(get(known, i, 0), force));
-    }
-    return known;
-}
-
-static void solve(Reduction *r, Matrix L)
-{
-    const Matrix M_pp = pick(r->M, r->p, r->np, r->p, r->np);
-    const Matrix L_p = pick(L, r->p, r->np, NULL, r->nU), known = known_forces(r);
-    find_accelerations(r, M_pp, known, L_p);
-    Matrix b = tr_matrix_product(pick(M_pp, r->D, r->nD, NULL, r->np), r->vp);
-    for (uint32_t i = 0; i < r->nD; i++) {
-        set(b, i, 0, add(get(b, i, 0), get(known, r->D[i], 0)));
-        for (uint32_t j = 0; j < r->nU; j++)
-            set(b, i, 1 + j, sub(get(b, i, 1 + j), get(L_p, r->D[i], j)));
-    }
-    find_dependence(r);
-    find_reactions(r, tr_lu_solve_transposed(r->A, b));
-}
-
 void tr_reduce(System *system, const Partition *partition, tr_error *err)
 {
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
@@ -532,8 +807,18 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
     if (has_failed(err) || !sort(&r)) return;
     const Matrix L = split_forces(&r);
     if (has_failed(err)) return;
-    find_kernel(&r);
-    solve(&r, L);
+    take_rows(&r);
+    eliminate(&r);
+    if (!system->graph->failed) take_dynamics(&r, L);
+    if (!system->graph->failed) find_kernel(&r);
+    if (system->graph->failed) {
+        tr_fail_memory(err);
+        return;
+    }
+    find_accelerations(&r);
+    find_dependence(&r);
+    find_reactions(&r, pivot_reactions(&r));
+    add_bias(&r);
     const Matrix used = used_reactions(&r);
     put_kinematics(&r);
     define_velocities(&r);

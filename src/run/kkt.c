@@ -41,6 +41,17 @@ static bool make_room(Kkt *k, const Stance *s)
     return true;
 }
 
+// G' v + g' of the rows as they are eliminated
+static void put_biases(System *s, uint32_t rows, tr_error *err)
+{
+    Matrix bias = tr_matrix(s->graph, rows, 1);
+    for (uint32_t i = 0; i < rows; i++) set(bias, i, 0, row_bias(&s->rows[i]));
+    if (bias.entries)
+        tr_system_put(s, "run.biases", bias.entries, rows, 1, err);
+    else
+        tr_fail_memory(err);
+}
+
 Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
 {
     if (has_failed(err) || !chart->rows) return NULL;
@@ -48,7 +59,8 @@ Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
     if (!k) return tr_fail_memory(err), NULL;
     *k = (Kkt){.flow = flow, .chart = chart};
     const tr_compile_options fixed = {.fix_parameters = true};
-    k->program = tr_compile(flow->system, "c Q gamma vdot", &fixed, err);
+    put_biases(flow->system, chart->rows, err);
+    k->program = tr_compile(flow->system, "c Q run.biases vdot", &fixed, err);
     k->work = tr_workspace_new(k->program, err);
     if (!make_room(k, flow->stance)) tr_fail_memory(err);
     if (!has_failed(err)) return k;

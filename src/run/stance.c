@@ -11,7 +11,7 @@ static bool put_rows(System *s, uint32_t n, tr_error *err)
 {
     Matrix G = tr_matrix(s->graph, s->row_count, n);
     for (uint32_t i = 0; i < s->row_count; i++)
-        for (uint32_t k = 0; k < n; k++) set(G, i, k, s->rows[i].slopes[k]);
+        for (uint32_t k = 0; k < n; k++) set(G, i, k, row_slope(&s->rows[i], k));
     if (!G.entries) return tr_fail_memory(err), false;
     tr_system_put(s, "run.rows", G.entries, s->row_count, n, err);
     return !has_failed(err);
