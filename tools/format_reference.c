@@ -107,12 +107,25 @@ static const char rules[] =
     "| a coupling | `coupling` |\n"
     "| a constraint | `position` or `rate` |\n"
     "\n"
-    "The ground is the plane z = 0. Of a wheel, longitudinal is axle x normal (forward for an "
+    "The ground is the plane z = 0, unless `ground` says otherwise. Of a wheel, longitudinal is "
+    "axle x normal (forward for an "
     "axle\n"
     "that points left) and lateral is normal x longitudinal. `lambda.element.row` is the force, "
     "or\n"
     "moment, on the element's own body along its row; formulas of forces and torques may use it,\n"
     "linearly, and outputs as they like.\n"
+    "\n"
+    "Formulas know of a rolling or sliding contact `E`: `contact.E.x y z`, the point that "
+    "touches;\n"
+    "`contact.E.Fx Fy Fz`, the force on its body there, in world axes, and `fx fy fz` in the axes "
+    "of\n"
+    "what carries it; `contact.E.angle`, how far the contact of a wheel has run forward from "
+    "below\n"
+    "its axle. Points and forces in world axes are recorded. A run warns when the normal force "
+    "turns\n"
+    "negative or more `friction` is taken than there is, with the time, and stops where a wheel "
+    "lies\n"
+    "flat.\n"
     "\n"
     "Where rows are redundant, or driven joints can work against each other, reactions are not\n"
     "unique. Then their norm is least (moments divided by the longest arm in the model), unless\n"
@@ -172,7 +185,7 @@ static const char use_and_results[] =
     "\n"
     "`simulate` records `t`, all coordinates, all velocities, the outputs, `tau.` of driven "
     "joints,\n"
-    "`lambda.` of constraints, "
+    "`lambda.` and `contact.` of constraints, "
     "`energy.kinetic`, `energy.potential`, `energy.work` (what motors, dampers and forces put in "
     "since\n"
     "the start), `residual.position` and `residual.velocity`. In `.mat` files a point in a name "
@@ -191,6 +204,7 @@ static const struct {
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
+    {"ground", "ground", "The plane that wheels roll on."},
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},
     {"loops", "loops", "Each entry of `loops` is a name and:"},
     {"couplings", "couplings",

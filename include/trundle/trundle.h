@@ -248,6 +248,7 @@ typedef struct tr_simulate_options {
     double step;        // of methods with a fixed step [s]
     double rtol, atol;  // of adaptive methods
     bool dense;         // adaptive methods: interpolate rows instead of stopping at each
+    bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
     // Called now and then with the time reached; false stops the run, which is then interrupted.
     bool (*progress)(void *owner, double t, double end);
@@ -264,6 +265,8 @@ typedef struct tr_summary {
     double kkt_error; // worst difference to accelerations found without reduction, relative; 0 when
                       // there are no constraints
     size_t chart_changes; // times that other velocities were taken as independent
+    size_t warnings;      // contacts that would lift off or slip, see the certificate
+    char warning[200];    // the first of them
     double seconds;       // it took
     bool interrupted;
 } tr_summary;

@@ -14,7 +14,7 @@ typedef struct Options {
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
     const char *output; // -o
-    bool json, quiet, verbose, help, dense;
+    bool json, quiet, verbose, help, dense, no_project;
     const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
 } Options;
 

@@ -32,7 +32,8 @@ static const char simulate_options[] =
     "  --method NAME        erk (adaptive), rk4, pece, lie, euler\n"
     "  --step H             of methods with a fixed step [s]\n"
     "  --rtol R --atol A    tolerances of adaptive methods\n"
-    "  --dense              interpolate rows instead of stopping at each\n";
+    "  --dense              interpolate rows instead of stopping at each\n"
+    "  --no-project         let positions drift, as constraints on velocities alone do\n";
 
 // ---- help ----------------------------------------------------------------------------------
 
@@ -87,6 +88,7 @@ static const Option known[] = {
     {"--rtol", offsetof(Options, rtol), TEXT, true},
     {"--atol", offsetof(Options, atol), TEXT, true},
     {"--dense", offsetof(Options, dense), FLAG, true},
+    {"--no-project", offsetof(Options, no_project), FLAG, true},
 };
 enum { OPTION_COUNT = sizeof known / sizeof *known };
 

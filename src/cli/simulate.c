@@ -60,6 +60,10 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
             s->seconds);
     fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
             s->position_error);
+    if (s->warnings > 1)
+        fprintf(stderr, "warning: %s, and %zu more\n", s->warning, s->warnings - 1);
+    else if (s->warnings)
+        fprintf(stderr, "warning: %s\n", s->warning);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
         fprintf(stderr, "warning: the energy does not balance; try smaller steps or tolerances\n");
     if (!failed && strcmp(o->output, "-") != 0) fprintf(stderr, "written to %s\n", o->output);
@@ -71,6 +75,7 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     o->output = options->output ? options->output : "-";
     if (options->method) o->method = options->method;
     o->dense = options->dense;
+    o->no_project = options->no_project;
     return take_number("--end", options->end, &o->end) &&
            take_number("--every", options->every, &o->every) &&
            take_number("--step", options->step, &o->step) &&

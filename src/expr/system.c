@@ -208,6 +208,7 @@ void tr_system_free(System *system)
     free(system->names);
     free(system->quaternions);
     free(system->rows);
+    free(system->alarms);
     tr_hash_free(&system->name_hash);
     free(system);
 }

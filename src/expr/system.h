@@ -70,6 +70,13 @@ static inline Expr row_bias(const Row *row)
     return row->inner_slopes ? row->inner_bias : row->bias;
 }
 
+// What a run watches: a number that should not become negative.
+typedef struct Alarm {
+    const char *words; // what it means when it does
+    Expr margin;
+    bool stops; // the run, instead of warning
+} Alarm;
+
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
     Text name;
@@ -95,6 +102,8 @@ struct tr_system {
     uint32_t quaternion_count, quaternion_capacity;
     Row *rows; // those of speeds come last
     uint32_t row_count, row_capacity;
+    Alarm *alarms;
+    uint32_t alarm_count, alarm_capacity;
     uint32_t body_count;
     struct Plan { // what the case says about running
         double end, every, step;

@@ -10,6 +10,9 @@
 #include "mech/tree.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#define FLAT 1e-6 // of sin^2 of the angle between a wheel and the ground
 
 // ---- bodies and points ---------------------------------------------------------------------
 
@@ -73,6 +76,7 @@ static bool meet(Tree *tree, Value element, Value body, Value at, Value on, Valu
     const Vec point = tr_tree_vector(tree, at, "at"), other = tr_tree_vector(tree, to, "to");
     if (has_failed(tree->err)) return false;
     m->body = carrier_of(tree, i), m->on = own_carrier(tree, k);
+    if (text_is(on.text, "ground")) m->on.pose = tree->ground;
     m->r = own_axes(tree, i, point), m->to = other;
     const Vec P = plus(m->body.pose.p, apply(m->body.pose.R, m->r));
     m->s = apply_transposed(m->on.pose.R, minus(P, m->on.pose.p));
@@ -143,83 +147,165 @@ static Motion motion_in_root(Tree *tree, uint32_t i)
     return motion(plus(sum.V, plus(root.V, cross(root.W, O))), plus(sum.W, root.W));
 }
 
+// ---- wheels and balls ----------------------------------------------------------------------
+
+// Where a wheel or a ball touches, in some axes: its axle a (nothing of a ball), the ground's
+// normal n, and r from its middle to the point that touches.
+typedef struct Rim {
+    bool is_ball;
+    Expr radius, tube;
+    Vec a, n;
+    Expr lean, size; // n.a, |n - (n.a) a|
+    Vec rim;         // the part of r across the axle: (radius - tube) d
+    Vec r;
+    Vec direction[3]; // normal, longitudinal, lateral
+} Rim;
+
+// r = (radius - tube) d - tube n of a wheel, -radius n of a ball, whose rows follow the ground's
+// axes
+static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat R, Vec a)
+{
+    Graph *g = tree->graph;
+    Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a};
+    rim.n = apply_transposed(R, column(tree->ground.R, 2));
+    if (is_ball) {
+        rim.r = scale(neg(radius), rim.n);
+        rim.direction[0] = rim.n;
+        for (int k = 0; k < 2; k++)
+            rim.direction[k + 1] = apply_transposed(R, column(tree->ground.R, k));
+        return rim;
+    }
+    rim.lean = dot(rim.n, a);
+    rim.size = e_sqrt(sub(one(g), square(rim.lean)));                 // for n and a are units
+    const Vec l = scale(quotient(one(g), rim.size), cross(a, rim.n)); // forward, axle to the left
+    rim.rim = scale(quotient(sub(radius, tube), rim.size), minus(scale(rim.lean, a), rim.n));
+    rim.r = minus(rim.rim, scale(tube, rim.n));
+    rim.direction[0] = rim.n, rim.direction[1] = l, rim.direction[2] = cross(rim.n, l);
+    return rim;
+}
+
 // The rows once more, as the velocity of the contact point in the axes of the root: there a free
 // root's own velocity has unit slopes. They are the same three in other axes. With what carries the
 // wheel turning at Wc (w as seen from the root) and the wheel at W = Wc + s a:
 //
-//   V_P = V_O + W x r,  r = radius d,   V_P' = V_O' + (Wc' + s w x a) x r + W x (w + chi a) x r
+//   V_P = V_O + W x r,   V_P' = V_O' + (Wc' + s w x a) x r + W x r'
+//   r = rim - tube n,    r' = (w + chi a) x rim - tube n',   n' = n x W_root
 //
-// where the contact runs round the rim at chi, for d stays below the axle:
-//   chi = -Wc.a - (n.a) Wc.r / (radius |n - (n.a) a|)
-static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, Expr radius)
+// where the contact runs round the rim at chi, for it stays below the axle:
+//   chi = -Wc.a - (n.a) Wc.rim / ((radius - tube) |n - (n.a) a|)
+static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is_ball, Expr radius,
+                         Expr tube)
 {
-    Graph *g = tree->graph;
     const Link *link = &tree->links[i];
     uint32_t root = i;
     while (tree->links[root].parent != WORLD) root = tree->links[root].parent;
-    const bool about_axis =
-        text_is(link->body->joint.type.text, "revolute") && !contact->axis.given;
-    if (root == i || !about_axis || contact->at.given || tree->links[root].position_count < 4)
-        return;
-    const Vec n = tree->links[root].world.R.row[2];
-    const Vec a = apply(pose_in_root(tree, link->parent).R, link->axis);
-    const Expr lean = dot(n, a), size = e_sqrt(sub(one(g), square(lean)));
-    const Vec l = scale(quotient(one(g), size), cross(a, n));
-    const Expr stretch = quotient(radius, size);
-    const Vec r = scale(stretch, minus(scale(lean, a), n));
-    const Vec directions[3] = {n, l, cross(n, l)};
-
+    if (contact->at.given || tree->links[root].position_count < 4) return;
+    const bool spins = !is_ball && !contact->axis.given; // about its joint
+    Vec a = vec_zero(tree->graph);
+    if (spins) a = apply(pose_in_root(tree, link->parent).R, link->axis);
+    if (!is_ball && !spins) {
+        if (link->carried) return; // its own axes spin
+        a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
+        a = apply(pose_in_root(tree, i).R, a);
+    }
+    const Rim rim = rim_of(tree, is_ball, radius, tube, tree->links[root].world.R, a);
     const Motion hub = motion_in_root(tree, i);
-    const Expr s = tree->velocities[link->velocity].symbol;
-    const Vec Wc = minus(hub.W, scale(s, a)), w = minus(Wc, tree->links[root].v.W);
-    const Expr along = quotient(mul(lean, stretch), square(radius));
-    const Expr chi = neg(add(dot(Wc, a), mul(along, dot(Wc, r))));
+    const Vec W0 = tree->links[root].v.W;
+    const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(tree->graph);
+    const Vec Wc = minus(hub.W, scale(s, a)), w = minus(Wc, W0);
+    Vec dr = scale(neg(is_ball ? radius : tube), cross(rim.n, W0));
+    if (!is_ball) {
+        const Expr ring = sub(radius, tube);
+        const Expr along = quotient(quotient(rim.lean, rim.size), ring);
+        const Expr chi = neg(add(dot(Wc, a), mul(along, dot(Wc, rim.rim))));
+        dr = plus(dr, cross(plus(w, scale(chi, a)), rim.rim));
+    }
     const Vec turning = plus(tr_tree_drift(tree, Wc), scale(s, cross(w, a)));
-    const Vec bias = plus(plus(tr_tree_drift(tree, hub.V), cross(turning, r)),
-                          cross(hub.W, cross(plus(w, scale(chi, a)), r)));
-    tr_tree_inner_rows(tree, plus(hub.V, cross(hub.W, r)), bias, directions);
+    const Vec bias =
+        plus(plus(tr_tree_drift(tree, hub.V), cross(turning, rim.r)), cross(hub.W, dr));
+    tr_tree_inner_rows(tree, plus(hub.V, cross(hub.W, rim.r)), bias, rim.direction);
+}
+
+static void check_radii(Tree *tree, const Contact *contact, bool is_ball, Expr radius, Expr tube)
+{
+    const char *what = is_ball ? "ball" : "wheel";
+    const double r = tr_tree_value(tree, radius), t = tr_tree_value(tree, tube);
+    if (!(r > 0) || !isfinite(r))
+        tr_fail(tree->err, TR_INVALID,
+                contact->radius.given ? contact->radius.place : contact->name.place,
+                "the %s '%.*s' needs a positive radius", what, TEXT(contact->name.text));
+    else if (contact->tube.given && (is_ball || !(t >= 0) || !(t < r)))
+        tr_fail(tree->err, TR_INVALID, contact->tube.place,
+                is_ball ? "a ball has no tube"
+                        : "the tube of a tyre is thinner than the wheel's radius");
+    else if (is_ball && contact->axis.given)
+        tr_fail(tree->err, TR_INVALID, contact->axis.place, "a ball has no axle");
+}
+
+// In the axes of the carrier c: how far the contact has run forward from below the axle
+static Expr rim_angle(Tree *tree, const Rim *rim)
+{
+    Graph *g = tree->graph;
+    const Vec z = vec_unit(g, 2), down = minus(scale(dot(z, rim->a), rim->a), z);
+    const Vec forward = cross(rim->a, z);
+    return tr_build(OP_ATAN2, dot(rim->rim, forward), dot(rim->rim, down), zero(g));
+}
+
+static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, const Rim *rim)
+{
+    Touch *touch = &tree->touches[tree->touch_count++];
+    touch->contact = contact;
+    touch->carrier = c->pose.R;
+    touch->point = plus(c->pose.p, apply(c->pose.R, r));
+    for (int k = 0; k < 3; k++) touch->direction[k] = apply(c->pose.R, rim->direction[k]);
+    touch->angle = rim->is_ball ? expr_at(tree->graph, 0) : rim_angle(tree, rim);
 }
 
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
     const uint32_t i = touching(tree, contact->body, contact->name);
-    const Expr radius = tr_tree_formula(tree, contact->radius);
+    const bool is_ball = text_is(contact->shape.text, "ball");
+    if (!is_ball && !text_is(contact->shape.text, "wheel"))
+        tr_fail(tree->err, TR_INVALID, contact->shape.place,
+                "what rolls is a wheel or a ball, not a '%.*s'", TEXT(contact->shape.text));
+    const Expr radius = tr_tree_formula(tree, contact->radius),
+               tube = tr_tree_formula(tree, contact->tube);
     const Vec at = tr_tree_vector(tree, contact->at, "at");
     if (has_failed(tree->err)) return;
-    if (!(tr_tree_value(tree, radius) > 0))
-        tr_fail(tree->err, TR_INVALID,
-                contact->radius.given ? contact->radius.place : contact->name.place,
-                "the wheel '%.*s' needs a positive radius", TEXT(contact->name.text));
-    Vec a;
-    const Carrier c = find_axle(tree, i, contact, &a);
+    check_radii(tree, contact, is_ball, radius, tube);
+    Vec a = vec_zero(g);
+    const Carrier c = is_ball ? carrier_of(tree, i) : find_axle(tree, i, contact, &a);
     if (has_failed(tree->err)) return;
-    const Vec middle =
-        text_is(tree->links[i].body->joint.type.text, "revolute") && !contact->axis.given
-            ? apply(tree->links[i].turn, at)
-            : own_axes(tree, i, at);
+    const bool spins = !is_ball && !contact->axis.given &&
+                       text_is(tree->links[i].body->joint.type.text, "revolute");
+    const Vec middle = spins ? apply(tree->links[i].turn, at) : own_axes(tree, i, at);
     const Vec off = cross(middle, a);
     if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at)))) {
         tr_fail(tree->err, TR_INVALID, contact->at.place,
                 "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
         return;
     }
-    const Vec n = apply_transposed(c.pose.R, vec_unit(g, 2)); // out of the ground
-    const Expr lean = dot(n, a);
-    const Vec across = minus(n, scale(lean, a));
-    const Expr size = e_sqrt(sub(one(g), square(lean)));      // |across|, for n and a are units
-    const Vec l = scale(quotient(one(g), size), cross(a, n)); // forward, for an axle to the left
-    const Vec r = minus(middle, scale(quotient(radius, size), across)); // d = -across / |across|
-    const Vec V = velocity_at(&c, r);
-    const Expr height = add(add(c.pose.p.z, dot(n, middle)), neg(mul(radius, size)));
+    const Rim rim = rim_of(tree, is_ball, radius, tube, c.pose.R, a);
+    const Vec r = plus(middle, rim.r), V = velocity_at(&c, r);
+    const Vec normal = column(tree->ground.R, 2);
+    const Expr height = add(dot(normal, minus(c.pose.p, tree->ground.p)), dot(rim.n, r));
     // Models in the plane need not say how high their wheels are.
     const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
     const uint32_t before = tree->system->row_count;
-    tr_tree_row(tree, contact->name, "normal", dot(n, V), rises ? height : expr_at(g, 0), false);
-    tr_tree_row(tree, contact->name, "longitudinal", dot(l, V), expr_at(g, 0), false);
-    tr_tree_row(tree, contact->name, "lateral", dot(cross(n, l), V), expr_at(g, 0), false);
-    if (tree->system->row_count == before + 3) roll_in_root(tree, i, contact, radius);
+    static const char *const parts[] = {"normal", "longitudinal", "lateral"};
+    for (int k = 0; k < 3; k++)
+        tr_tree_row(tree, contact->name, parts[k], dot(rim.direction[k], V),
+                    k == 0 && rises ? height : expr_at(g, 0), false);
+    if (tree->system->row_count == before + 3)
+        roll_in_root(tree, i, contact, is_ball, radius, tube);
+    note_touch(tree, contact, &c, r, &rim);
+    if (!is_ball && !is_number(rim.size))
+        tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat",
+                      sub(square(rim.size), number(g, FLAT)), true);
 }
+
+// ---- points and planes ---------------------------------------------------------------------
 
 static void make_skate(Tree *tree, const Contact *contact)
 {
@@ -242,8 +328,14 @@ static void make_skate(Tree *tree, const Contact *contact)
 static void make_slide(Tree *tree, const Contact *contact)
 {
     Meeting m;
-    if (meet(tree, contact->name, contact->body, contact->at, contact->on, contact->to, &m))
-        tr_tree_row(tree, contact->name, "normal", m.ds.z, sub(m.s.z, m.to.z), false);
+    Value on = contact->on;
+    if (!on.given) on.text = text_of("ground");
+    if (!meet(tree, contact->name, contact->body, contact->at, on, contact->to, &m)) return;
+    tr_tree_row(tree, contact->name, "normal", m.ds.z, sub(m.s.z, m.to.z), false);
+    Rim rim = {.is_ball = true};
+    for (int k = 0; k < 3; k++) // normal, and the plane's x and y, in the body's axes
+        rim.direction[k] = apply_transposed(m.body.pose.R, column(m.on.pose.R, (k + 2) % 3));
+    note_touch(tree, contact, &m.body, m.r, &rim);
 }
 
 static void make_pin(Tree *tree, const Contact *contact)
@@ -359,10 +451,89 @@ static void make_loop(Tree *tree, const Loop *loop)
     refuse_kind(tree, loop->kind, &nearest);
 }
 
+// ---- what formulas and results know of contacts --------------------------------------------
+
+static const char *const part_names[] = {"x",  "y",  "z",  "Fx", "Fy",
+                                         "Fz", "fx", "fy", "fz", "angle"};
+enum { PARTS = sizeof part_names / sizeof *part_names, RECORDED = 6 };
+
+// contact.E.x y z: where it touches; Fx Fy Fz: the force on the body there, in world axes; fx fy
+// fz: in the axes of what carries it
+static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
+{
+    static const char *const rows[] = {"normal", "longitudinal", "lateral"};
+    Vec F = vec_zero(tree->graph);
+    for (int k = 0; k < 3; k++)
+        F = plus(F,
+                 scale(tr_tree_reaction(tree, touch->contact->name, rows[k]), touch->direction[k]));
+    const Vec f = apply_transposed(touch->carrier, F);
+    for (int k = 0; k < 3; k++) {
+        out[k] = vec_at(touch->point, k);
+        out[3 + k] = vec_at(F, k);
+        out[6 + k] = vec_at(f, k);
+    }
+    out[9] = touch->angle;
+}
+
+static void name_part(char *name, size_t size, const Touch *touch, int k)
+{
+    snprintf(name, size, "contact.%.*s.%s", WHOLE(touch->contact->name.text), part_names[k]);
+}
+
+// The load must push, and friction must suffice.
+static void watch_load(Tree *tree, const Touch *touch)
+{
+    const Value name = touch->contact->name;
+    const Expr N = tr_tree_reaction(tree, name, "normal");
+    if (is_zero(N)) return;
+    tr_tree_alarm(tree, name, "the normal force of '%.*s' turns negative: it would lift off", N,
+                  false);
+    if (!touch->contact->friction.given) return;
+    tree->constants_only = true;
+    const Expr mu = tr_tree_formula(tree, touch->contact->friction);
+    tree->constants_only = false;
+    const Expr l = tr_tree_reaction(tree, name, "longitudinal"),
+               s = tr_tree_reaction(tree, name, "lateral");
+    tr_tree_alarm(tree, name, "'%.*s' takes more friction than there is",
+                  sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), false);
+}
+
+void tr_tree_contact_names(Tree *tree)
+{
+    char name[300];
+    Expr part[PARTS];
+    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        touch_parts(tree, &tree->touches[i], part);
+        for (int k = 0; k < PARTS; k++) {
+            name_part(name, sizeof name, &tree->touches[i], k);
+            if (part[k].id) tr_system_name(tree->system, text_of(name), part[k], tree->err);
+        }
+        watch_load(tree, &tree->touches[i]);
+    }
+}
+
+void tr_tree_contact_columns(Tree *tree)
+{
+    char name[300];
+    Expr part[PARTS];
+    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        touch_parts(tree, &tree->touches[i], part);
+        for (int k = 0; k < RECORDED; k++) {
+            name_part(name, sizeof name, &tree->touches[i], k);
+            tr_system_column(tree->system, name, name, part[k], tree->err);
+        }
+    }
+}
+
 void tr_tree_contacts(Tree *tree)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
     const Loops *loops = &tree->model->fields.loops;
+    tree->touches = tr_arena_alloc(&tree->graph->arena, contacts->count, sizeof *tree->touches);
+    if (!tree->touches) {
+        tree->graph->failed = true;
+        return;
+    }
     for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++) {
         tree->constants_only = true;
         make_contact(tree, &contacts->at[i]);

@@ -302,7 +302,7 @@ static Expr input_power(Tree *tree)
 // Columns of results have names of their own.
 static void check_column(Tree *tree, Value name)
 {
-    static const char *const own[] = {"energy.", "residual.", "tau.", "lambda."};
+    static const char *const own[] = {"energy.", "residual.", "tau.", "lambda.", "contact."};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (name.text.length > strlen(own[i]) && memcmp(name.text.at, own[i], strlen(own[i])) == 0)
             tr_fail(tree->err, TR_INVALID, name.place, "names that begin with '%s' are for results",
@@ -331,6 +331,7 @@ static void make_columns(Tree *tree)
         snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
         tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
     }
+    tr_tree_contact_columns(tree);
     const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
                power = input_power(tree);
     tr_system_column(s, "kinetic", "energy.kinetic", kinetic, tree->err);
@@ -481,12 +482,12 @@ static void build(Tree *tree)
     if (has_failed(tree->err)) return;
     tr_tree_velocities(tree);
     tr_tree_rows(tree);
-    if (has_failed(tree->err)) return;
+    if (has_failed(tree->err) || tree->graph->failed) return;
     tr_tree_check_names(tree);
     tr_tree_roles(tree);
     tr_tree_hold(tree);
     if (!has_failed(tree->err)) tr_tree_forces(tree);
-    if (has_failed(tree->err)) return;
+    if (has_failed(tree->err) || tree->graph->failed) return;
     tr_tree_reactions(tree);
     check_masses(tree);
     if (tree->system->row_count)

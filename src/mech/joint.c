@@ -38,6 +38,11 @@ static Mat turned(Graph *g, Vec angles)
     return mat_product(rotation(vec_unit(g, 2), angles.z), mat_product(y, x));
 }
 
+Mat tr_tree_turned(Tree *tree, Value value)
+{
+    return turned(tree->graph, tr_tree_vector(tree, value, "turn"));
+}
+
 // The rotation of a unit quaternion, scalar first
 static Mat quaternion_rotation(Expr w, Vec q)
 {
@@ -250,7 +255,7 @@ void tr_tree_joints(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         Link *link = &tree->links[i];
         link->spin = mat_identity(g);
-        link->turn = turned(g, tr_tree_vector(tree, link->body->joint.turn, "turn"));
+        link->turn = tr_tree_turned(tree, link->body->joint.turn);
         link->X = (Pose){link->turn, tr_tree_vector(tree, link->body->joint.at, "at")};
         make_axis(tree, link);
         if (has_failed(tree->err)) return;

@@ -36,7 +36,7 @@ static Expr drift_of(Tree *tree, Expr x)
     return drift;
 }
 
-// n = R^T z in the axes of a root that turns freely: n' = n x W
+// The ground's normal in the axes of a root that turns freely: n' = n x W
 static void know_verticals(Tree *tree)
 {
     Expr *room = tr_arena_alloc(&tree->graph->arena, 6 * (size_t)tree->link_count, sizeof *room);
@@ -48,7 +48,8 @@ static void know_verticals(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
         if (link->parent != WORLD || link->position_count < 4) continue;
-        const Vec n = link->world.R.row[2], rate = cross(n, link->v.W);
+        const Vec n = apply_transposed(link->world.R, column(tree->ground.R, 2));
+        const Vec rate = cross(n, link->v.W);
         for (int k = 0; k < 3; k++, tree->known_count++) {
             tree->known[tree->known_count] = vec_at(n, k);
             tree->known_rate[tree->known_count] = vec_at(rate, k);
@@ -183,6 +184,31 @@ bool tr_tree_is_dropped(const Tree *tree, Text row)
     for (uint32_t i = 0; i < tree->dropped_count; i++)
         if (text_is(row, tree->dropped[i])) return true;
     return false;
+}
+
+// ---- alarms --------------------------------------------------------------------------------
+
+void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bool stops)
+{
+    System *s = tree->system;
+    char text[300];
+    snprintf(text, sizeof text, words, WHOLE(element.text));
+    const char *kept = tr_arena_text(&tree->graph->arena, text, strlen(text));
+    if (!kept ||
+        !tr_grow((void **)&s->alarms, &s->alarm_capacity, s->alarm_count + 1, sizeof *s->alarms)) {
+        tree->graph->failed = true;
+        return;
+    }
+    s->alarms[s->alarm_count++] = (Alarm){kept, margin, stops};
+}
+
+Expr tr_tree_reaction(const Tree *tree, Value element, const char *part)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
+    for (uint32_t i = 0; i < tree->system->row_count; i++)
+        if (strcmp(tree->system->rows[i].name, name) == 0) return tree->system->rows[i].symbol;
+    return zero(tree->graph);
 }
 
 // ---- couplings -----------------------------------------------------------------------------
@@ -517,4 +543,5 @@ void tr_tree_rows(Tree *tree)
     for (uint32_t i = 0; i < f->independent.count && !has_failed(tree->err); i++)
         make_speed(tree, f->independent.at[i], i);
     make_reaction_symbols(tree);
+    if (!has_failed(tree->err)) tr_tree_contact_names(tree);
 }

@@ -429,5 +429,7 @@ void tr_tree_parameters(Tree *tree)
     for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)
         resolve_parameter(tree, i);
     make_inputs(tree);
+    tree->ground = (Pose){tr_tree_turned(tree, tree->model->fields.ground.turn),
+                          tr_tree_vector(tree, tree->model->fields.ground.at, "at")};
     tree->gravity = tr_tree_vector(tree, tree->model->fields.gravity, "gravity");
 }

@@ -13,6 +13,14 @@ enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
 struct Tree;
 struct Link;
 
+// Where an element touches, for results and for alarms.
+typedef struct Touch {
+    const Contact *contact;
+    Vec point, direction[3]; // in world axes; the directions of its rows
+    Mat carrier;             // the axes of what carries it, against the world's
+    Expr angle;              // how far the contact has run forward round the rim; id 0: no rim
+} Touch;
+
 typedef struct JointType {
     const char *name, *positions, *velocities;
     void (*make)(struct Tree *tree, struct Link *link);
@@ -74,7 +82,10 @@ typedef struct Tree {
     uint32_t position_count;
     Velocity *velocities;
     uint32_t velocity_count;
+    Touch *touches;
+    uint32_t touch_count;
     Vec gravity;
+    Pose ground;   // the plane that wheels roll on, against the world
     double length; // the longest arm in the model [m]
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
@@ -116,7 +127,8 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
 // ---- joint.c -------------------------------------------------------------------------------
 
-void tr_tree_joints(Tree *tree); // poses, motions, coordinates, rates
+Mat tr_tree_turned(Tree *tree, Value value); // a `turn`
+void tr_tree_joints(Tree *tree);             // poses, motions, coordinates, rates
 const JointType *tr_joint_type(Value word, tr_error *err);
 // The vector divided by its length; an error when that is zero.
 Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what);
@@ -151,7 +163,13 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
 void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);
 Vec tr_tree_drift(Tree *tree, Vec x);                // its rate while velocities stay the same
 bool tr_tree_is_dropped(const Tree *tree, Text row); // whether a row of this name holds anyway
-void tr_tree_reactions(Tree *tree);                  // which are meant where they are not unique
+// A number that should not become negative, about an element; `stops` ends a run where it does.
+void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bool stops);
+// The reaction of a row of an element; zero when that row holds anyway.
+Expr tr_tree_reaction(const Tree *tree, Value element, const char *part);
+void tr_tree_contact_names(Tree *tree);   // what formulas know of contacts: points and forces
+void tr_tree_contact_columns(Tree *tree); // the same as results
+void tr_tree_reactions(Tree *tree);       // which are meant where they are not unique
 
 // ---- dynamics.c ----------------------------------------------------------------------------
 

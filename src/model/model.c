@@ -29,6 +29,10 @@ FIELDS_OF(Force) = {
 #define FORCE(...) ROW_OF(Force, __VA_ARGS__)
 #include "model/field.def"
 };
+FIELDS_OF(Ground) = {
+#define GROUND(...) ROW_OF(Ground, __VA_ARGS__)
+#include "model/field.def"
+};
 FIELDS_OF(Contact) = {
 #define CONTACT(...) ROW_OF(Contact, __VA_ARGS__)
 #include "model/field.def"
@@ -73,6 +77,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("joint", Joint, TYPE_JOINT, false),
     KIND_ROW("inertia", Inertia, TYPE_INERTIA, false),
     KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
+    KIND_ROW("ground", Ground, TYPE_GROUND, false),
     KIND_ROW("contacts", Contact, TYPE_CONTACTS, true),
     KIND_ROW("loops", Loop, TYPE_LOOPS, true),
     KIND_ROW("couplings", Coupling, TYPE_COUPLINGS, true),

@@ -45,6 +45,7 @@ typedef LIST_OF(Pair) Pairs;
 #define MEMBER_ROLES       Roles
 #define MEMBER_CASES       Cases
 #define MEMBER_SHAPES      Shapes
+#define MEMBER_GROUND      Ground
 #define MEMBER_CONTACTS    Contacts
 #define MEMBER_LOOPS       Loops
 #define MEMBER_COUPLINGS   Couplings
@@ -86,6 +87,12 @@ typedef struct Force {
 #include "model/field.def"
 } Force;
 typedef LIST_OF(Force) Forces;
+
+typedef struct Ground {
+    Value name;
+#define GROUND ROW
+#include "model/field.def"
+} Ground;
 
 typedef struct Contact {
     Value name;
@@ -167,6 +174,7 @@ typedef enum FieldType {
     TYPE_ROLES,
     TYPE_CASES,
     TYPE_SHAPES,
+    TYPE_GROUND,
     TYPE_CONTACTS,
     TYPE_LOOPS,
     TYPE_COUPLINGS,

@@ -141,7 +141,7 @@ static Matrix output_matrix(Reduction *r, const char *name)
     Matrix m = tr_matrix(r->graph, output ? output->rows : 0, output ? output->columns : 0);
     if (!output)
         tr_fail(r->err, TR_USAGE, (Place){0}, "the system has no output '%s' to reduce", name);
-    for (uint32_t i = 0; i < m.rows; i++)
+    for (uint32_t i = 0; output && i < m.rows; i++)
         for (uint32_t j = 0; j < m.columns; j++) set(m, i, j, output->values[i * m.columns + j]);
     return m;
 }
@@ -798,32 +798,47 @@ uint32_t tr_independent(const System *system, uint32_t *list)
     return count;
 }
 
+// Each step needs the ones before it; when memory runs out nothing more is built.
+static bool solve(Reduction *r, Matrix L)
+{
+    const Graph *g = r->graph;
+    take_rows(r);
+    eliminate(r);
+    if (g->failed) return false;
+    take_dynamics(r, L);
+    find_kernel(r);
+    if (g->failed) return false;
+    find_accelerations(r);
+    find_dependence(r);
+    if (g->failed) return false;
+    find_reactions(r, pivot_reactions(r));
+    add_bias(r);
+    return !g->failed;
+}
+
+static void put_results(Reduction *r)
+{
+    const Matrix used = used_reactions(r);
+    put_kinematics(r);
+    define_velocities(r);
+    define_accelerations(r, used);
+    define_reactions(r, used);
+    define_torques(r);
+}
+
 void tr_reduce(System *system, const Partition *partition, tr_error *err)
 {
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (has_failed(err)) return;
     tr_unreduce(system);
     r.M = output_matrix(&r, "M"), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
-    if (has_failed(err) || !sort(&r)) return;
-    const Matrix L = split_forces(&r);
     if (has_failed(err)) return;
-    take_rows(&r);
-    eliminate(&r);
-    if (!system->graph->failed) take_dynamics(&r, L);
-    if (!system->graph->failed) find_kernel(&r);
-    if (system->graph->failed) {
+    if (!sort(&r)) {
         tr_fail_memory(err);
         return;
     }
-    find_accelerations(&r);
-    find_dependence(&r);
-    find_reactions(&r, pivot_reactions(&r));
-    add_bias(&r);
-    const Matrix used = used_reactions(&r);
-    put_kinematics(&r);
-    define_velocities(&r);
-    define_accelerations(&r, used);
-    define_reactions(&r, used);
-    define_torques(&r);
+    const Matrix L = split_forces(&r);
+    if (has_failed(err)) return;
+    if (solve(&r, L)) put_results(&r);
     if (system->graph->failed) tr_fail_memory(err);
 }

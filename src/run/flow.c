@@ -149,6 +149,19 @@ static void add_projection(Flow *flow, View *view, tr_error *err)
     free(values);
 }
 
+static void add_alarms(Flow *flow, View *view, tr_error *err)
+{
+    System *s = flow->system;
+    Expr *margins = calloc(s->alarm_count + 1u, sizeof *margins);
+    if (!margins) tr_fail_memory(err);
+    for (uint32_t i = 0; margins && i < s->alarm_count; i++) margins[i] = s->alarms[i].margin;
+    if (margins && s->alarm_count) {
+        view->alarms = compiled(s, "run.alarms", margins, s->alarm_count, err);
+        view->alarms_work = tr_workspace_new(view->alarms, err);
+    }
+    free(margins);
+}
+
 // ---- views ---------------------------------------------------------------------------------
 
 static void free_view(View *view)
@@ -158,10 +171,12 @@ static void free_view(View *view)
     tr_workspace_free(view->columns_work);
     tr_workspace_free(view->residuals_work);
     tr_workspace_free(view->projection_work);
+    tr_workspace_free(view->alarms_work);
     tr_program_free(view->rates);
     tr_program_free(view->columns);
     tr_program_free(view->residuals);
     tr_program_free(view->projection);
+    tr_program_free(view->alarms);
     tr_kkt_free(view->kkt);
     tr_chart_free(view->chart);
     free(view->place);
@@ -187,6 +202,7 @@ static View *new_view(Flow *flow, Chart *chart, tr_error *err)
     if (chart) {
         add_residuals(flow, view, err);
         add_projection(flow, view, err);
+        add_alarms(flow, view, err);
         view->kkt = tr_kkt_new(flow, chart, err);
     }
     if (!has_failed(err)) return view;
@@ -387,6 +403,12 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
     flow->evaluations++;
 }
 
+void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
+{
+    tr_flow_put(flow, t, y);
+    tr_evaluate(flow->now->alarms, flow->now->alarms_work, flow->inputs, margins);
+}
+
 void tr_flow_put_all(Flow *flow, double t, const double *y)
 {
     const System *s = flow->system;
@@ -460,7 +482,7 @@ double tr_flow_project(Flow *flow, double t, double *y)
 {
     enum { MOST_STEPS = 4 };
     const double off = make_units(flow, y);
-    if (!flow->now->projected) return off;
+    if (!flow->now->projected || flow->no_projection) return off;
     const double first = evaluate_projection(flow, t, y);
     double left = first, before = (double)INFINITY;
     for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.5 * before; i++) {

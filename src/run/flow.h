@@ -13,8 +13,8 @@ struct Kkt;
 // The flow in one chart.
 typedef struct View {
     Chart *chart; // NULL when there are no constraints
-    tr_program *rates, *columns, *residuals, *projection;
-    tr_workspace *rates_work, *columns_work, *residuals_work, *projection_work;
+    tr_program *rates, *columns, *residuals, *projection, *alarms;
+    tr_workspace *rates_work, *columns_work, *residuals_work, *projection_work, *alarms_work;
     uint32_t *place;    // of each entry of y but the last: its input
     uint32_t projected; // constraints on positions that are projected onto
     struct Kkt *kkt;    // NULL when there are no constraints
@@ -43,6 +43,7 @@ typedef struct Flow {
     uint32_t holonomic;
     double *largest;    // size that a surplus row has had so far
     double *correction; // room for projecting
+    bool no_projection; // velocities alone satisfy the constraints, and positions drift
     size_t evaluations;
     // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
     double earliest, latest;
@@ -67,6 +68,9 @@ void tr_flow_residual(Flow *flow, double t, const double *y, double *position, d
 
 // Whether the constraints that were not solved for hold at (t, y) as well; else words in err.
 bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err);
+
+// The margins of the system's alarms at (t, y).
+void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
 
 // Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
 // the velocities that the model prefers: y then holds other velocities, and `changed` is set.

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+enum { MOST_WARNINGS = 1000 };
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
 #define ENERGY_ALARM   1e-3 // beyond this a run comes with a warning
 #define KKT_ALARM      1e-6
@@ -173,11 +174,22 @@ static void describe_events(Json *j, const Events *events)
     tr_json_close(j, ']');
 }
 
-static void describe_warnings(Json *j, const tr_summary *s)
+static void warning_text(const Run *run, uint32_t i, char *text, size_t size)
 {
-    enum { LENGTH = 100 };
+    const Warning *w = &run->mover->watch.warnings[i];
+    snprintf(text, size, "%.150s at t = %.9g", run->flow->system->alarms[w->alarm].words, w->t);
+}
+
+static void describe_warnings(Json *j, const Run *run)
+{
+    enum { LENGTH = 400 };
     char text[LENGTH];
+    const tr_summary *s = run->summary;
     tr_json_open(j, "warnings", '[');
+    for (uint32_t i = 0; i < run->mover->watch.warning_count && i < MOST_WARNINGS; i++) {
+        warning_text(run, i, text, sizeof text);
+        tr_json_text(j, NULL, text);
+    }
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);
@@ -207,7 +219,7 @@ static void write_certificate(const Run *run, const tr_simulate_options *o, cons
     tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
     describe_parameters(&j, run->flow->system);
     describe_events(&j, &run->events);
-    describe_warnings(&j, run->summary);
+    describe_warnings(&j, run);
     tr_json_close(&j, '}');
     if (path.failed || j.text.failed) tr_fail_memory(err);
     OutFile *file = tr_file_create(path.at, err);
@@ -302,6 +314,7 @@ static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
     pass_event(run, 0);
     write_row(run, err);
     cross_check(run, 0, count);
+    if (!has_failed(err)) tr_watch_start(&m->watch, m->t, m->y, err);
     for (uint32_t i = 1; i <= count && !has_failed(err) && !m->stopped; i++) {
         if (run->next_event < run->events.count && run->events.at[run->next_event] <= m->t)
             pass_event(run, run->next_event + 1);
@@ -320,6 +333,8 @@ static void summarise(Run *run, double started)
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
     s->chart_changes = run->mover->watch.changes;
+    s->warnings = run->mover->watch.warning_count;
+    if (s->warnings) warning_text(run, 0, s->warning, sizeof s->warning);
     s->energy_error =
         run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
     s->seconds = now() - started;
@@ -338,6 +353,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     const double started = now();
     const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
     run.flow = method ? tr_flow_new(system, err) : NULL;
+    if (run.flow) run.flow->no_projection = o.no_project;
     Findings *findings = run.flow && run.flow->stance ? tr_examine(run.flow, err) : NULL;
     if (findings) tr_findings_allow(findings, err);
     tr_findings_free(findings);

@@ -17,8 +17,13 @@ enum { SUBSTEPS = 16, BISECTIONS = 60, STATES = 6 };
 
 bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
 {
+    const uint32_t alarms = flow->system->alarm_count;
     *w = (Watch){.flow = flow};
     if (!flow->stance) return true;
+    w->margins = calloc(2 * (size_t)alarms + 1, sizeof *w->margins);
+    w->told = calloc(alarms + 1u, sizeof *w->told);
+    if (!w->margins || !w->told) return tr_fail_memory(err), false;
+    w->last = w->margins + alarms;
     w->work = calloc((STATES + 2) * (size_t)flow->size, sizeof *w->work);
     if (!w->work) return tr_fail_memory(err), false;
     w->y[0] = w->work + STATES * (size_t)flow->size;
@@ -26,7 +31,13 @@ bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
     return true;
 }
 
-void tr_watch_end(Watch *w) { free(w->work); }
+void tr_watch_end(Watch *w)
+{
+    free(w->work);
+    free(w->margins);
+    free(w->told);
+    free(w->warnings);
+}
 
 void tr_watch_forget(Watch *w) { w->known = 0; }
 
@@ -162,6 +173,60 @@ bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
     return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, 1e-2, err);
 }
 
+// ---- alarms --------------------------------------------------------------------------------
+
+// When alarm k went off, between the first known state and t
+static double find_alarm(Watch *w, uint32_t k, double low, double high)
+{
+    for (int i = 0; i < BISECTIONS && high - low > 1e-12 * fmax(1, fabs(high)); i++) {
+        const double middle = low + (high - low) / 2;
+        tr_flow_alarms(w->flow, middle, go_again(w, middle), w->margins);
+        if (w->margins[k] < 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
+{
+    const Alarm *alarm = &w->flow->system->alarms[k];
+    w->told[k] = true;
+    if (alarm->stops) {
+        tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
+        return false;
+    }
+    if (!tr_grow((void **)&w->warnings, &w->warning_capacity, w->warning_count + 1,
+                 sizeof *w->warnings))
+        return tr_fail_memory(err), false;
+    w->warnings[w->warning_count++] = (Warning){t, k};
+    return true;
+}
+
+// After a step to (t, y), with the state before it known.
+static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
+{
+    const uint32_t count = w->flow->system->alarm_count;
+    if (!count) return true;
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites them
+    for (uint32_t k = 0; k < count; k++) {
+        const bool off = w->last[k] < 0;
+        if (off && !w->told[k]) {
+            const double at = w->known ? find_alarm(w, k, w->t[0], t) : t;
+            if (!warn(w, at, k, err)) return false;
+        }
+        if (!off) w->told[k] = false;
+    }
+    return true;
+}
+
+bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
+{
+    return !w->flow->stance || check_alarms(w, t, y, err);
+}
+
 // ---- steps ---------------------------------------------------------------------------------
 
 static void remember(Watch *w, double t, const double *y, Quality q)
@@ -203,6 +268,7 @@ bool tr_watch_step(Watch *w, double t, double *y, bool *changed, tr_error *err)
     *changed = false;
     if (!w->flow->stance || !w->flow->now->chart->partition.count) return true;
     const Quality q = tr_flow_quality(w->flow, t, y);
+    if (!check_alarms(w, t, y, err)) return false;
     if (!check_rank(w, t, q, err) || !check_ahead(w, t, y, q, err)) return false;
     tr_flow_quality(w->flow, t, y); // takes the stance here again
     if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;

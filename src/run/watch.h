@@ -6,8 +6,18 @@
 
 #include "run/flow.h"
 
+// An alarm that went off.
+typedef struct Warning {
+    double t;
+    uint32_t alarm;
+} Warning;
+
 typedef struct Watch {
     Flow *flow;
+    double *margins, *last; // of alarms: now, and after the last step
+    bool *told;             // by alarm: that it went off, and has not recovered
+    Warning *warnings;
+    uint32_t warning_count, warning_capacity;
     double t[2], *y[2]; // the last two states, in the present chart
     Quality quality[2];
     uint32_t known; // of these
@@ -22,6 +32,9 @@ void tr_watch_forget(Watch *watch); // what was before: a jump, a new start
 // After a step to (t, y). `changed` is set when y is in another chart now. False, with words, when
 // the constraints changed their rank on the way.
 bool tr_watch_step(Watch *watch, double t, double *y, bool *changed, tr_error *err);
+
+// What is wrong at the start already. False, with words, when it must not even begin.
+bool tr_watch_start(Watch *watch, double t, const double *y, tr_error *err);
 
 // Why a step from (t, y) may have failed: true, with words, when the constraints are about to
 // change their rank there.
