@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIVOT_THRESHOLD 0.03 // of the largest entry
+#define PIVOT_THRESHOLD 0.1  // of the largest entry
+#define ROOT_THRESHOLD  0.03 // for what saves most
 #define GOOD_PIVOT      0.1  // so that a velocity that should be independent may stay so
 #define DISAGREEMENT    1e-7 // of what cancels in a row that is left over
 
@@ -71,9 +72,9 @@ static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
 
 // A contact's velocity has unit slopes along those of its tree's root: eliminating the root makes
 // the contact the joint that carries the tree, which saves most.
-static bool is_not_root(const Elimination *e, uint32_t i, uint32_t j)
+static bool is_root(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return e->n->system->rows[i].inner_slopes && !has_unit_slope(e, i, j);
+    return e->n->system->rows[i].inner_slopes && has_unit_slope(e, i, j);
 }
 
 static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row, uint32_t *column)
@@ -87,10 +88,11 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
     for (uint32_t i = 0; i < e->n->all; i++)
         for (uint32_t j = 0; j < e->n->passive; j++) {
             const double size = fabs(*entry(e, i, j));
-            if (!is_open(e, i, j, stage, all) || size < PIVOT_THRESHOLD * largest) continue;
+            const double enough = is_root(e, i, j) ? ROOT_THRESHOLD : PIVOT_THRESHOLD;
+            if (!is_open(e, i, j, stage, all) || size < enough * largest) continue;
             const uint32_t others = (entries_in_row(e, i) - 1) * (entries_in_column(e, j) - 1);
             const uint32_t fill =
-                2 * others + !has_unit_slope(e, i, j) + 100u * is_not_root(e, i, j);
+                is_root(e, i, j) ? others : 2 * others + !has_unit_slope(e, i, j) + 100;
             if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
             best_fill = fill, best_size = size, *row = i, *column = j;
         }

@@ -18,7 +18,8 @@ typedef struct Solver {
     void *arkode;
     N_Vector y, row; // its own state at t, and what the mover gets
     double t;
-    bool unseen; // a step was made and not looked at: rows that it passed come first
+    bool unseen; // a step was made, and its chart not looked at: rows that it passed come first
+    bool over;   // the run ended on the way of the last step
     Mover *mover;
     long steps, failures; // that the mover knows of
     bool trouble;         // a rate was not finite since then
@@ -132,14 +133,14 @@ static void complain(Mover *m, int status, tr_error *err)
             solver->t);
 }
 
-// Looks at the last step; in another chart it starts anew.
-static bool look(Mover *m, tr_error *err)
+// In another chart it starts anew.
+static bool choose_chart(Mover *m, tr_error *err)
 {
     Solver *solver = m->solver;
     double *y = N_VGetArrayPointer(solver->y), step;
     bool changed;
     solver->unseen = false;
-    if (!tr_mover_stepped(m, solver->t, y, &changed)) return false;
+    if (!tr_mover_chart(m, solver->t, y, &changed)) return false;
     if (!changed) return true;
     ERKStepGetLastStep(solver->arkode, &step);
     m->solver = NULL; // the old one is still needed
@@ -161,8 +162,22 @@ static bool step(Mover *m, double until, tr_error *err)
     m->failed_steps += (size_t)(failures - solver->failures);
     solver->steps = steps, solver->failures = failures;
     solver->unseen = true;
-    if (status < 0) complain(m, status, err);
-    return status >= 0;
+    if (status < 0) {
+        complain(m, status, err);
+        return false;
+    }
+    if (tr_mover_stepped(m, solver->t, N_VGetArrayPointer(solver->y))) return true;
+    solver->over = m->dense && m->refusal.status;
+    if (solver->over) m->stopped = false; // not yet
+    return solver->over;
+}
+
+static void complain_stuck(Mover *m, tr_error *err)
+{
+    const Solver *solver = m->solver;
+    if (!tr_watch_blame(&m->watch, solver->t, N_VGetArrayPointer(solver->y), err))
+        tr_fail(err, TR_FAILED, (Place){0}, "the accelerations are not finite at t = %.6g",
+                solver->t);
 }
 
 // Hands over the state at `until`, which was reached or passed.
@@ -186,16 +201,13 @@ bool tr_advance_erk(Mover *m, double until, tr_error *err)
     }
     for (;;) {
         const Solver *solver = m->solver;
-        if (solver->t >= until) return hand_over(m, until);
-        if (solver->unseen && !look(m, err)) return false;
-        if (is_stuck(m)) {
-            solver = m->solver;
-            if (!tr_watch_blame(&m->watch, solver->t, N_VGetArrayPointer(solver->y), err))
-                tr_fail(err, TR_FAILED, (Place){0}, "the accelerations are not finite at t = %.6g",
-                        solver->t);
-            return false;
-        }
-        if (!step(m, until, err) || (!m->dense && !look(m, err))) return false;
+        // what a step passed before the run was over is still to be had
+        if (solver->t >= until && !(solver->over && m->watch.end < until))
+            return hand_over(m, until);
+        if (solver->over) return m->stopped = true, false;
+        if (solver->unseen && !choose_chart(m, err)) return false;
+        if (is_stuck(m)) return complain_stuck(m, err), false;
+        if (!step(m, until, err)) return false;
     }
 }
 

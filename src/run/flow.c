@@ -480,12 +480,12 @@ static bool step_back(Flow *flow, double *y)
 
 double tr_flow_project(Flow *flow, double t, double *y)
 {
-    enum { MOST_STEPS = 4 };
+    enum { MOST_STEPS = 20 };
     const double off = make_units(flow, y);
     if (!flow->now->projected || flow->no_projection) return off;
     const double first = evaluate_projection(flow, t, y);
     double left = first, before = (double)INFINITY;
-    for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.5 * before; i++) {
+    for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.9 * before; i++) {
         before = left;
         if (!step_back(flow, y)) break;
         make_units(flow, y);

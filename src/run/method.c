@@ -180,10 +180,15 @@ void tr_mover_mend(Mover *m, double t, double *y)
     m->drift = fmax(m->drift, tr_flow_project(m->flow, t, y));
 }
 
-bool tr_mover_stepped(Mover *m, double t, double *y, bool *changed)
+bool tr_mover_chart(Mover *m, double t, double *y, bool *changed)
 {
-    if (!tr_watch_step(&m->watch, t, y, changed, &m->refusal) ||
-        !tr_flow_agrees(m->flow, t, y, &m->refusal))
+    if (!tr_watch_chart(&m->watch, t, y, changed, &m->refusal)) m->stopped = true;
+    return !m->stopped;
+}
+
+bool tr_mover_stepped(Mover *m, double t, const double *y)
+{
+    if (!tr_watch_step(&m->watch, t, y, &m->refusal) || !tr_flow_agrees(m->flow, t, y, &m->refusal))
         m->stopped = true;
     if (m->progress && !m->progress(m->owner, t, m->end)) m->stopped = true;
     return !m->stopped;
@@ -204,7 +209,8 @@ static bool advance(Mover *m, double until, void (*step)(Mover *, double), tr_er
         }
         tr_mover_mend(m, m->t, m->y);
         bool changed;
-        if (!tr_mover_stepped(m, m->t, m->y, &changed)) return false;
+        if (!tr_mover_stepped(m, m->t, m->y) || !tr_mover_chart(m, m->t, m->y, &changed))
+            return false;
         if (changed) m->history = 0;
     }
     return true;

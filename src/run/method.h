@@ -46,9 +46,10 @@ void tr_mover_free(Mover *mover);
 
 // After every step: mends the positions.
 void tr_mover_mend(Mover *mover, double t, double *y);
-// Then asks whether to go on, and in which chart: when it changes, methods that remember must start
-// anew. False when the run must stop.
-bool tr_mover_stepped(Mover *mover, double t, double *y, bool *changed);
+// Then asks whether to go on. False when the run must stop.
+bool tr_mover_stepped(Mover *mover, double t, const double *y);
+// And in which chart: when it changes, methods that remember must start anew.
+bool tr_mover_chart(Mover *mover, double t, double *y, bool *changed);
 
 bool tr_advance_erk(Mover *mover, double until, tr_error *err);
 void tr_erk_free(Mover *mover);

@@ -12,8 +12,9 @@
 #define GONE       1e-7 // a pivot that is zero
 #define TOUCHES    1e-4 // one that is zero where it is smallest between steps
 #define SUSPICIOUS 0.05 // one that might be
+#define ZERO       1e-4 // singular values that are, where a pivot vanishes
 #define NEAR       1e-3 // one that is so small that what lies ahead is looked at
-enum { SUBSTEPS = 16, BISECTIONS = 60, STATES = 6 };
+enum { SUBSTEPS = 16, BISECTIONS = 60, STATES = 6, MOST_LAST_STEPS = 300 };
 
 bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
 {
@@ -109,6 +110,19 @@ static double smallest(Watch *w, double low, double high)
     return low + (high - low) / 2;
 }
 
+static void remember(Watch *w, double t, const double *y, Quality q)
+{
+    if (w->known == 2) {
+        double *oldest = w->y[0];
+        w->y[0] = w->y[1], w->y[1] = oldest;
+        w->t[0] = w->t[1], w->quality[0] = w->quality[1];
+        w->known = 1;
+    }
+    memcpy(w->y[w->known], y, w->flow->size * sizeof *y);
+    w->t[w->known] = t;
+    w->quality[w->known++] = q;
+}
+
 // ---- words ---------------------------------------------------------------------------------
 
 // Names the rows that are dependent where the stance was taken, and were not at first; false when
@@ -135,10 +149,11 @@ static bool name_dependent(const Watch *w, double tolerance, char *line, size_t 
 
 // Words, where singular values below the tolerance show that the rank is another; else nothing is
 // wrong but the chart.
-static bool refuse(const Watch *w, double t, double tolerance, tr_error *err)
+static bool refuse(Watch *w, double t, double tolerance, tr_error *err)
 {
     char names[360];
     if (!name_dependent(w, tolerance, names, sizeof names)) return true;
+    w->end = t;
     tr_fail(err, TR_FAILED, (Place){0},
             "the constraints change their rank at t = %.9g: no longer independent: %s", t, names);
     return false;
@@ -155,21 +170,46 @@ static Quality quality_ahead(Watch *w, double t, const double *y, double h)
 }
 
 // Close to where the rank changes, rounding spoils the accelerations. So a pivot that is about to
-// vanish is believed: it is extrapolated from the last step, and its sign is another beyond.
-static bool check_ahead(Watch *w, double t, const double *y, Quality now, tr_error *err)
+// vanish is believed: it is extrapolated from the last step, and beyond, its sign is another or it
+// is smaller still.
+static void look_ahead(Watch *w, double t, const double *y, Quality now)
 {
-    if (!w->known || now.least > NEAR) return true;
+    if (!w->known) return;
     const Quality last = w->quality[w->known - 1];
     const double h = now.least * (t - w->t[w->known - 1]) / (last.least - now.least);
-    if (!(last.least > now.least) || !isfinite(h)) return true;
-    if (quality_ahead(w, t, y, 2 * h).sign == now.sign) return true;
-    quality_ahead(w, t, y, h);
-    return refuse(w, t + h, 1e-3, err);
+    if (!(last.least > now.least) || !isfinite(h)) return;
+    if (now.least > NEAR && h > 3 * (t - w->t[w->known - 1])) return; // not within some steps
+    const Quality ahead = quality_ahead(w, t, y, 2 * h);
+    const bool passes = ahead.sign != now.sign, touches = ahead.least < 0.2 * now.least;
+    if (!passes && !touches) return;
+    w->known = 0;
+    remember(w, t, y, now);
+    // by integrating, if that can be done
+    const double at = passes ? bisect(w, t, t + 2 * h) : smallest(w, t, t + 4 * h);
+    if (quality_at(w, at).least < TOUCHES)
+        refuse(w, at, ZERO, &w->due);
+    else if (passes) {
+        quality_ahead(w, t, y, h);
+        refuse(w, t + h, ZERO, &w->due);
+    }
+}
+
+// With the end in sight it goes on until there, or as near as it gets, looking again at each step.
+static bool approach(Watch *w, double t, tr_error *err)
+{
+    if (!w->due.status) return true;
+    if (t >= w->end || ++w->last_steps > MOST_LAST_STEPS) {
+        *err = w->due;
+        return false;
+    }
+    w->due = (tr_error){0};
+    return true;
 }
 
 bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!w->flow->stance) return false;
+    if (w->due.status) return *err = w->due, true;
     return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, 1e-2, err);
 }
 
@@ -194,6 +234,7 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
     const Alarm *alarm = &w->flow->system->alarms[k];
     w->told[k] = true;
     if (alarm->stops) {
+        w->end = t;
         tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
         return false;
     }
@@ -229,19 +270,6 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 
 // ---- steps ---------------------------------------------------------------------------------
 
-static void remember(Watch *w, double t, const double *y, Quality q)
-{
-    if (w->known == 2) {
-        double *oldest = w->y[0];
-        w->y[0] = w->y[1], w->y[1] = oldest;
-        w->t[0] = w->t[1], w->quality[0] = w->quality[1];
-        w->known = 1;
-    }
-    memcpy(w->y[w->known], y, w->flow->size * sizeof *y);
-    w->t[w->known] = t;
-    w->quality[w->known++] = q;
-}
-
 // Whether the smallest pivot was smaller at the last state than at those beside it.
 static bool has_dip(const Watch *w, Quality now)
 {
@@ -249,30 +277,75 @@ static bool has_dip(const Watch *w, Quality now)
            w->quality[1].least < w->quality[0].least && w->quality[1].least <= now.least;
 }
 
-// Whether the rank is what it was, up to (t, now).
-static bool check_rank(Watch *w, double t, Quality now, tr_error *err)
+// The quality on the way from the last known state to (t, y), on a parabola through both.
+static Quality quality_between(Watch *w, double t, const double *y, double part)
 {
-    double at = t;
-    if (now.least < GONE) return refuse(w, t, 1e-5, err);
-    if (w->known && now.sign != w->quality[w->known - 1].sign)
-        at = bisect(w, w->t[0], t);
-    else if (has_dip(w, now))
-        at = smallest(w, w->t[0], t);
-    else
-        return true;
-    return quality_at(w, at).least > TOUCHES || refuse(w, at, 1e-5, err);
+    const double *from = w->y[w->known - 1], before = w->t[w->known - 1], h = t - before;
+    double *rate = state(w, 0), *z = state(w, 1);
+    tr_flow_rate(w->flow, before, from, rate);
+    memcpy(z, from, w->flow->size * sizeof *z);
+    for (uint32_t k = 0; k < w->flow->positions; k++) {
+        const double bend = y[k] - from[k] - h * rate[k];
+        z[k] += part * (h * rate[k] + part * bend);
+    }
+    return tr_flow_quality(w->flow, before + part * h, z);
 }
 
-bool tr_watch_step(Watch *w, double t, double *y, bool *changed, tr_error *err)
+// Where integrating again goes astray, for the accelerations are too large there.
+static bool check_between(Watch *w, double t, const double *y, tr_error *err)
 {
-    *changed = false;
-    if (!w->flow->stance || !w->flow->now->chart->partition.count) return true;
+    const int sign = w->quality[w->known - 1].sign;
+    double low = 0, high = 1;
+    for (int i = 0; i < BISECTIONS; i++) {
+        const double middle = (low + high) / 2;
+        if (quality_between(w, t, y, middle).sign == sign)
+            low = middle;
+        else
+            high = middle;
+    }
+    quality_between(w, t, y, low);
+    return refuse(w, w->t[w->known - 1] + low * (t - w->t[w->known - 1]), ZERO, err);
+}
+
+// Whether the rank is what it was, up to (t, now).
+static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_error *err)
+{
+    if (now.least < GONE && w->due.status) return *err = w->due, false; // it knows better when
+    if (now.least < GONE) return refuse(w, t, ZERO, err);
+    if (w->known && now.sign != w->quality[w->known - 1].sign) {
+        const double at = bisect(w, w->t[0], t);
+        quality_at(w, at);
+        return refuse(w, at, ZERO, err) && check_between(w, t, y, err);
+    }
+    if (!has_dip(w, now)) return true;
+    const double at = smallest(w, w->t[0], t);
+    return quality_at(w, at).least > TOUCHES || refuse(w, at, ZERO, err);
+}
+
+static bool has_pivots(const Flow *flow)
+{
+    return flow->stance && flow->now->chart->partition.count;
+}
+
+bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
+{
+    if (!has_pivots(w->flow)) return true;
     const Quality q = tr_flow_quality(w->flow, t, y);
     if (!check_alarms(w, t, y, err)) return false;
-    if (!check_rank(w, t, q, err) || !check_ahead(w, t, y, q, err)) return false;
-    tr_flow_quality(w->flow, t, y); // takes the stance here again
+    if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
+    look_ahead(w, t, y, q);
+    remember(w, t, y, q);
+    return true;
+}
+
+bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
+{
+    *changed = false;
+    if (!has_pivots(w->flow)) return true;
+    const Quality q = tr_flow_quality(w->flow, t, y);
     if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
-    if (*changed) w->changes++, w->known = 0;
-    remember(w, t, y, *changed ? tr_flow_quality(w->flow, t, y) : q);
+    if (!*changed) return true;
+    w->changes++, w->known = 0;
+    remember(w, t, y, tr_flow_quality(w->flow, t, y));
     return true;
 }

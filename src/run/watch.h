@@ -22,6 +22,9 @@ typedef struct Watch {
     Quality quality[2];
     uint32_t known; // of these
     uint32_t changes;
+    double end;          // when it is over
+    tr_error due;        // why, when that is seen ahead
+    uint32_t last_steps; // since then
     double *work;
 } Watch;
 
@@ -29,9 +32,11 @@ bool tr_watch_begin(Watch *watch, Flow *flow, tr_error *err);
 void tr_watch_end(Watch *watch);
 void tr_watch_forget(Watch *watch); // what was before: a jump, a new start
 
-// After a step to (t, y). `changed` is set when y is in another chart now. False, with words, when
-// the constraints changed their rank on the way.
-bool tr_watch_step(Watch *watch, double t, double *y, bool *changed, tr_error *err);
+// After a step to (t, y). False, with words, when something ended it on the way, at `end`: the
+// constraints changed their rank, or a wheel lies flat.
+bool tr_watch_step(Watch *watch, double t, const double *y, tr_error *err);
+// Then, once what was passed is recorded: `changed` is set when y is in another chart now.
+bool tr_watch_chart(Watch *watch, double t, double *y, bool *changed, tr_error *err);
 
 // What is wrong at the start already. False, with words, when it must not even begin.
 bool tr_watch_start(Watch *watch, double t, const double *y, tr_error *err);
