@@ -390,37 +390,44 @@ static Matrix copy_of(Matrix m)
     return copy;
 }
 
-static void project_by_stages(const Reduction *r, Matrix *M_r, Matrix *f_r)
+// The first `staged` velocities one after the other, the others at once: H^T M H and H^T f with
+// the rows of H that are left.
+static void project_in(const Reduction *r, uint32_t staged, Matrix *M_r, Matrix *f_r)
 {
     Matrix M = copy_of(r->mass), f = copy_of(r->force);
+    const Matrix H = {r->graph, r->H.entries, r->unknowns, r->kernel}; // speeds too
     bool *gone = calloc(r->unknowns + 1u, sizeof *gone);
-    if (!gone) r->graph->failed = true;
-    for (uint32_t k = 0; gone && k < r->nD; k++) {
+    uint32_t *left = calloc(r->unknowns + 1u, sizeof *left), count = 0;
+    if (!gone || !left) r->graph->failed = true;
+    for (uint32_t k = 0; gone && k < staged; k++) {
         project_stage(r, &r->stages[k], gone, M, f);
         gone[r->stages[k].d] = true;
     }
+    for (uint32_t i = 0; gone && left && i < r->unknowns; i++)
+        if (!gone[i]) left[count++] = i;
+    if (left) {
+        const Matrix H_left = pick(H, left, count, NULL, r->kernel);
+        const Matrix Ht = tr_matrix_transpose(H_left);
+        *M_r = tr_matrix_product(Ht, tr_matrix_product(pick(M, left, count, left, count), H_left));
+        *f_r = tr_matrix_product(Ht, pick(f, left, count, NULL, f.columns));
+    }
     free(gone);
-    *M_r = pick(M, r->free, r->kernel, r->free, r->kernel);
-    *f_r = pick(f, r->free, r->kernel, NULL, f.columns);
+    free(left);
 }
 
-// H^T M H and H^T f
-static void project_at_once(const Reduction *r, Matrix *M_r, Matrix *f_r)
-{
-    const Matrix H = {r->graph, r->H.entries, r->unknowns, r->kernel}; // speeds too
-    const Matrix Ht = tr_matrix_transpose(H);
-    *M_r = tr_matrix_product(Ht, tr_matrix_product(r->mass, H));
-    *f_r = tr_matrix_product(Ht, r->force);
-}
-
-// Both ways, and the one with fewer operations is kept.
+// In the way with the fewest operations. With many velocities only all or nothing is tried.
 static void project(Reduction *r, Matrix *M_r, Matrix *f_r)
 {
-    Matrix M, f;
-    project_by_stages(r, M_r, f_r);
-    project_at_once(r, &M, &f);
-    if (!r->graph->failed && count_operations(r, M, f) < count_operations(r, *M_r, *f_r))
-        *M_r = M, *f_r = f;
+    enum { MANY = 12 };
+    size_t least = SIZE_MAX;
+    const uint32_t step = r->nD > MANY ? r->nD : 1;
+    for (uint32_t staged = 0; staged <= r->nD && !r->graph->failed; staged += step) {
+        Matrix M, f;
+        project_in(r, staged, &M, &f);
+        const size_t count = r->graph->failed ? 0 : count_operations(r, M, f);
+        if (count < least) least = count, *M_r = M, *f_r = f;
+        if (!r->nD) break;
+    }
 }
 
 static void eliminate(Reduction *r)
