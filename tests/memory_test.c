@@ -192,6 +192,36 @@ static bool model_job(tr_error *err)
     return good;
 }
 
+// Constraints of several kinds, one too many, with friction: assembled and reduced.
+static bool constraints_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  sleigh: {joint: {type: planar}, mass: 2, com: \"0.2, 0, 0\", inertia: {zz: 1}}\n"
+        "  arm: {parent: sleigh, joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1,"
+        " com: \"0.3, 0, 0\"}\n"
+        "  crank: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, com: \"0.3, 0, 0\"}\n"
+        "contacts:\n"
+        "  blade: {kind: skate, body: sleigh}\n"
+        "  again: {kind: skate, body: sleigh}\n"
+        "couplings: {gear: {coordinate: arm, equals: {crank: 2}}}\n"
+        "roles: {crank: {motion: sin(t)}}\n"
+        "forces: {drag: {body: sleigh, force: \"-0.1*lambda.blade.lateral, 0, 0\"}}\n"
+        "outputs: {ahead: 2*sleigh.vx + t}\n"
+        "independent: [ahead]\n"
+        "initial: {sleigh.vx: 1}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    bool good = system && tr_reduce_system(system, err);
+    tr_program *program = tr_compile(system, "vdot lambda tau H", NULL, err);
+    good = good && program;
+    tr_program_free(program);
+    tr_system_free(system);
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static void sweep(bool (*job)(tr_error *))
@@ -221,13 +251,14 @@ static void test_matrices(void **state) { (void)state, sweep(matrix_job); }
 static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
+static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

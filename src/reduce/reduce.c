@@ -422,7 +422,7 @@ static void project(Reduction *r, Matrix *M_r, Matrix *f_r)
     size_t least = SIZE_MAX;
     const uint32_t step = r->nD > MANY ? r->nD : 1;
     for (uint32_t staged = 0; staged <= r->nD && !r->graph->failed; staged += step) {
-        Matrix M, f;
+        Matrix M = *M_r, f = *f_r;
         project_in(r, staged, &M, &f);
         const size_t count = r->graph->failed ? 0 : count_operations(r, M, f);
         if (count < least) least = count, *M_r = M, *f_r = f;
@@ -449,7 +449,7 @@ static void eliminate(Reduction *r)
 static void find_accelerations(Reduction *r)
 {
     const uint32_t columns = r->force.columns;
-    Matrix M_r, f_r;
+    Matrix M_r = tr_matrix(r->graph, 0, 0), f_r = M_r;
     project(r, &M_r, &f_r);
     if (r->graph->failed) return;
     const Matrix w = tr_ldlt_solve(tr_ldlt(M_r), f_r);

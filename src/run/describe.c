@@ -33,7 +33,7 @@ static bool add_accelerations(System *s, tr_error *err)
     uint32_t *free_ones = malloc((s->input_count + 1) * sizeof *free_ones);
     Expr *rates = malloc((s->input_count + 1) * sizeof *rates);
     if (!rates || !free_ones) tr_fail_memory(err);
-    const uint32_t count = has_failed(err) ? 0 : tr_independent(s, free_ones);
+    const uint32_t count = rates && free_ones ? tr_independent(s, free_ones) : 0;
     for (uint32_t i = 0; i < count; i++) rates[i] = s->inputs[free_ones[i]].rate;
     if (count) tr_system_put(s, "run.accelerations", rates, count, 1, err);
     free(rates);

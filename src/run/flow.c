@@ -108,10 +108,10 @@ static void add_residuals(Flow *flow, View *view, tr_error *err)
     if (!flow->largest) flow->largest = calloc(rows + 1u, sizeof *flow->largest);
     if (!values || !flow->residual || !flow->largest) tr_fail_memory(err);
     uint32_t count = 0;
-    for (uint32_t i = 0; !has_failed(err) && i < rows; i++)
+    for (uint32_t i = 0; values && i < rows; i++)
         if (s->rows[i].position.id) values[count++] = s->rows[i].position;
     flow->holonomic = count;
-    for (uint32_t i = 0; !has_failed(err) && i < rows; i++) {
+    for (uint32_t i = 0; values && i < rows; i++) {
         values[count + i] = s->rows[i].rate;
         values[count + rows + i] = size_of(s, &s->rows[i]);
     }
@@ -361,6 +361,11 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     *changed = false;
     const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
     if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
+    tr_flow_put(flow, t, y);
+    if (!tr_stance_take(flow->stance, flow->inputs)) {
+        tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
+        return false;
+    }
     Chart *chart = tr_chart_new(flow->stance, err);
     if (!chart) return false;
     const Quality q = tr_chart_quality(chart, flow->stance);

@@ -1,0 +1,1372 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts: runs that change them leave no seam, runs whose constraints change their rank stop and
+// say so, positions stay on their constraints, and starts are assembled from anywhere.
+//
+// What closes a mechanism is computed here once more, from the coordinates in the file. The
+// reference motion is explained in tests/reference/README.md.
+#include "base/file.h"
+#include "run/method.h"
+#include "test.h"
+
+#include <unistd.h>
+
+#ifndef MODELS_DIR
+#define MODELS_DIR "models"
+#endif
+#ifndef REFERENCE_DIR
+#define REFERENCE_DIR "tests/reference"
+#endif
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#endif
+#ifdef SANITIZED
+static const double long_run = 30; // [s]
+#else
+static const double long_run = 1000; // [s]
+#endif
+
+static char folder[] = "/tmp/trundle_chart_XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[8][200];
+    static int next;
+    char *out = path[next++ % 8];
+    snprintf(out, sizeof path[0], "%s/%s", folder, name);
+    return out;
+}
+
+// ---- models --------------------------------------------------------------------------------
+
+enum { MOST_TEXT = 8000 };
+
+static void read_text(const char *path, char *text)
+{
+    size_t length = 0;
+    tr_error err = {0};
+    char *all = tr_file_read(path, MOST_TEXT - 1, &length, &err);
+    if (!all) fail_msg("%s", err.text);
+    memcpy(text, all, length + 1);
+    free(all);
+}
+
+static void read_model(const char *name, char *text)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
+    read_text(path, text);
+}
+
+// In place of the line with the same key; else at the end
+static void put_line(char *text, const char *line)
+{
+    char old[MOST_TEXT], key[60];
+    snprintf(key, sizeof key, "\n%.*s:", (int)strcspn(line, ":"), line);
+    memcpy(old, text, MOST_TEXT);
+    char *found = strstr(old, key), *rest = found ? strchr(found + 1, '\n') : NULL;
+    if (found) found[1] = 0;
+    const int length = snprintf(text, MOST_TEXT, "%s%s%s", old, line, rest ? rest : "\n");
+    assert_true(length < MOST_TEXT);
+}
+
+static tr_system *system_from(const char *text, const char *case_name)
+{
+    tr_error err = {0};
+    const tr_derive_options options = {.case_name = case_name};
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, &options, &err);
+    tr_model_free(model);
+    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system;
+}
+
+// With another line, if there is one
+static tr_system *system_with(const char *name, const char *case_name, const char *line)
+{
+    char text[MOST_TEXT];
+    read_model(name, text);
+    if (line) put_line(text, line);
+    return system_from(text, case_name);
+}
+
+static tr_system *system_called(const char *name, const char *case_name)
+{
+    return system_with(name, case_name, NULL);
+}
+
+static Flow *flow_of(tr_system *system)
+{
+    tr_error err = {0};
+    Flow *flow = tr_flow_new(system, &err);
+    if (!flow) fail_msg("%s", err.text);
+    return flow;
+}
+
+static double input_called(const tr_system *system, const double *x, const char *name)
+{
+    for (size_t i = 0; i < tr_input_count(system); i++)
+        if (strcmp(tr_input_name(system, i), name) == 0) return x[i];
+    fail_msg("there is no input %s", name);
+    return (double)NAN;
+}
+
+// ---- sheets --------------------------------------------------------------------------------
+
+enum { MOST_COLUMNS = 60 };
+
+typedef struct Sheet {
+    char *text, *names[MOST_COLUMNS];
+    double *values; // by rows
+    size_t rows, columns;
+} Sheet;
+
+// A header, and rows of as many finite numbers, each ended by a newline
+static Sheet read_sheet(const char *path)
+{
+    Sheet s = {0};
+    tr_error err = {0};
+    size_t length = 0;
+    s.text = tr_file_read(path, 1 << 28, &length, &err);
+    if (!s.text) fail_msg("%s", err.text);
+    assert_true(length > 0 && s.text[length - 1] == '\n');
+    s.values = malloc(length * sizeof *s.values); // more than enough
+    char *rest = s.text, *line = strsep(&rest, "\n");
+    for (char *name; (name = strsep(&line, ",")); s.names[s.columns++] = name)
+        assert_true(s.columns < MOST_COLUMNS);
+    while ((line = strsep(&rest, "\n")) && *line) {
+        size_t cells = 0;
+        for (char *number; (number = strsep(&line, ",")); cells++) {
+            double *value = &s.values[s.rows * s.columns + cells];
+            assert_true(tr_read_number(number, value) && isfinite(*value));
+        }
+        assert_int_equal(cells, s.columns);
+        s.rows++;
+    }
+    return s;
+}
+
+static void free_sheet(Sheet *s)
+{
+    free(s->text);
+    free(s->values);
+}
+
+static size_t column(const Sheet *s, const char *name)
+{
+    for (size_t k = 0; k < s->columns; k++)
+        if (strcmp(s->names[k], name) == 0) return k;
+    fail_msg("there is no column %s", name);
+    return 0;
+}
+
+static double cell(const Sheet *s, size_t row, size_t k) { return s->values[row * s->columns + k]; }
+
+static double at(const Sheet *s, size_t row, const char *name)
+{
+    return cell(s, row, column(s, name));
+}
+
+static double largest(const Sheet *s, const char *name)
+{
+    const size_t k = column(s, name);
+    double size = 0;
+    for (size_t i = 0; i < s->rows; i++) size = fmax(size, fabs(cell(s, i, k)));
+    return size;
+}
+
+static double difference(const Sheet *a, const char *name, const Sheet *b, const char *other)
+{
+    const size_t j = column(a, name), k = column(b, other);
+    double worst = 0;
+    assert_int_equal(a->rows, b->rows);
+    for (size_t i = 0; i < a->rows; i++) {
+        assert_close(cell(a, i, 0), cell(b, i, 0), 1e-15); // t
+        worst = fmax(worst, fabs(cell(a, i, j) - cell(b, i, k)));
+    }
+    return worst;
+}
+
+// ---- runs ----------------------------------------------------------------------------------
+
+static Sheet simulated(tr_system *system, tr_simulate_options o, tr_summary *s)
+{
+    tr_error err = {0};
+    o.output = in_folder("run.csv");
+    if (!tr_simulate(system, &o, s, &err)) fail_msg("%s", err.text);
+    return read_sheet(o.output);
+}
+
+static tr_simulate_options strictly(const tr_system *system, double end, double every)
+{
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.rtol = 1e-12, o.atol = 1e-14, o.end = end, o.every = every;
+    return o;
+}
+
+static tr_simulate_options by_steps(const tr_system *system, const char *method, double step)
+{
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.method = method, o.step = step;
+    return o;
+}
+
+// The number behind some words in a text
+static double number_behind(const char *text, const char *words)
+{
+    const char *found = strstr(text, words);
+    if (!found) fail_msg("'%s' is not in: %s", words, text);
+    return strtod(found + strlen(words), NULL);
+}
+
+static double certified(const char *key)
+{
+    char text[MOST_TEXT], words[60];
+    read_text(in_folder("run.json"), text);
+    snprintf(words, sizeof words, "\n  \"%s\": ", key);
+    return number_behind(text, words);
+}
+
+// ---- the pinned pendulum -------------------------------------------------------------------
+
+static double worst_of(const double *x, int count)
+{
+    double worst = 0;
+    for (int i = 0; i < count; i++) worst = fmax(worst, fabs(x[i]));
+    return worst;
+}
+
+static void body_at(const Sheet *s, size_t row, const char *body, double *r, double *q)
+{
+    static const char *const names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+    for (int k = 0; k < 7; k++) {
+        char name[60];
+        snprintf(name, sizeof name, "%s.%s", body, names[k]);
+        *(k < 3 ? &r[k] : &q[k - 3]) = at(s, row, name);
+    }
+}
+
+static double off_unit(const double *q)
+{
+    return fabs(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1);
+}
+
+// How far the pins are open and quaternions are no units; the upper rod ends at -l of its z axis.
+static double pendulum_off(const Sheet *s, size_t row)
+{
+    const double l = 0.5;
+    double upper[3], lower[3], q[4], p[4];
+    body_at(s, row, "upper", upper, q);
+    body_at(s, row, "lower", lower, p);
+    const double down[] = {2 * (q[1] * q[3] + q[0] * q[2]), 2 * (q[2] * q[3] - q[0] * q[1]),
+                           1 - 2 * (q[1] * q[1] + q[2] * q[2])};
+    double off[8] = {off_unit(q), off_unit(p)};
+    for (int k = 0; k < 3; k++) {
+        off[2 + k] = upper[k];
+        off[5 + k] = lower[k] - upper[k] + l * down[k];
+    }
+    return worst_of(off, 8);
+}
+
+static double worst_pendulum(const Sheet *s)
+{
+    double worst = 0;
+    for (size_t i = 0; i < s->rows; i++) worst = fmax(worst, pendulum_off(s, i));
+    return worst;
+}
+
+static void test_pinned_for_long(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("pinned_pendulum", "long");
+    tr_summary s;
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.rtol = 1e-12, o.end = long_run;
+    Sheet run = simulated(system, o, &s);
+    const double off = worst_pendulum(&run);
+    print_message("%g s: positions %.1e, energy %.1e, %.1f s\n", long_run, off, s.energy_error,
+                  s.seconds);
+    assert_int_equal(run.rows, (size_t)(long_run / 0.1 + 1.5));
+    assert_true(off <= 1e-13); // 1e-10 would do, but is reached without mending positions, too
+    assert_true(largest(&run, "residual.position") <= 1e-13);
+    assert_true(s.energy_error <= 1e-8);
+    assert_true(largest(&run, "upper.wy") > 1); // it swings
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
+static void test_pinned_is_jointed(void **state)
+{
+    (void)state;
+    tr_system *pinned = system_called("pinned_pendulum", "swing");
+    tr_system *jointed = system_with("double_pendulum", "small", "initial: {upper: 0.5, lower: 0}");
+    tr_summary s;
+    Sheet a = simulated(pinned, strictly(pinned, 10, 0.01), &s);
+    Sheet b = simulated(jointed, strictly(jointed, 10, 0.01), &s);
+    const double x = difference(&a, "tip_x", &b, "tip_x"), z = difference(&a, "tip_z", &b, "tip_z");
+    print_message("tip %.1e %.1e\n", x, z);
+    assert_true(x <= 1e-7 && z <= 1e-7);
+    assert_true(largest(&b, "tip_x") > 0.5);
+    free_sheet(&a);
+    free_sheet(&b);
+    tr_system_free(pinned);
+    tr_system_free(jointed);
+}
+
+// ---- charts change -------------------------------------------------------------------------
+
+// A run that changes its chart, and a preference with which it does so elsewhere or not at all
+static const struct Changing {
+    const char *model, *case_name, *other;
+    double end, every, step; // of the comparison
+} changing[] = {
+    {"snakeboard_wide", "ride", "independent: [board.vx]", 20, 0.01, 1e-3},
+    {"castor", "spin", "independent: [trolley.vx, trolley.wz]", 6, 0.005, 2.5e-4},
+    {"fourbar", "turns", "independent: [d(th1)]", 2, 0.002, 1e-4},
+    {"bricard", "turn", "independent: [d(q1)]", 10, 0.01, 5e-4},
+    {"bricard", "hinge", "independent: [d(q3)]", 10, 0.01, 5e-4},
+};
+enum { CHANGING = sizeof changing / sizeof *changing };
+
+static void test_chart_changes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CHANGING; i++) {
+        tr_system *system = system_called(changing[i].model, changing[i].case_name);
+        tr_summary s;
+        Sheet run = simulated(system, tr_simulate_defaults(system), &s);
+        print_message("%-15s %-5s %2zu changes: positions %.1e, velocities %.1e, energy %.1e, "
+                      "accelerations %.1e\n",
+                      changing[i].model, changing[i].case_name, s.chart_changes, s.position_error,
+                      s.velocity_error, s.energy_error, s.kkt_error);
+        assert_true(s.chart_changes >= 10);
+        assert_true(certified("chart_changes") == (double)s.chart_changes);
+        assert_true(largest(&run, "residual.position") <= 1e-10);
+        assert_true(s.velocity_error <= 1e-10 && s.kkt_error <= 1e-10 && s.energy_error <= 1e-8);
+        free_sheet(&run);
+        tr_system_free(system);
+    }
+}
+
+// The largest difference between two runs, and what it steps and bends by from row to row, of all
+// columns but residuals, as parts of the largest value in the column
+typedef struct Apart {
+    double by, step, bend;
+} Apart;
+
+static Apart apart(const Sheet *a, const Sheet *b)
+{
+    Apart worst = {0};
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->columns, b->columns);
+    for (size_t k = 0; k + 2 < a->columns; k++) {
+        assert_string_equal(a->names[k], b->names[k]);
+        const double size = fmax(1e-3, largest(a, a->names[k]));
+        double before = 0, last = 0;
+        for (size_t i = 0; i < a->rows; i++) {
+            const double d = (cell(a, i, k) - cell(b, i, k)) / size;
+            worst.by = fmax(worst.by, fabs(d));
+            if (i) worst.step = fmax(worst.step, fabs(d - last));
+            if (i > 1) worst.bend = fmax(worst.bend, fabs(d - 2 * last + before));
+            before = last, last = d;
+        }
+    }
+    return worst;
+}
+
+// Where one run changes its chart the other does not: a seam would be a step in their difference.
+static void test_no_seams(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CHANGING; i++) {
+        const struct Changing *c = &changing[i];
+        tr_system *system = system_called(c->model, c->case_name);
+        tr_system *other = system_with(c->model, c->case_name, c->other);
+        tr_summary s, t;
+        Sheet a = simulated(system, strictly(system, c->end, c->every), &s);
+        Sheet b = simulated(other, strictly(other, c->end, c->every), &t);
+        const Apart off = apart(&a, &b);
+        print_message("%-15s %-5s %2zu and %2zu changes: %.1e, steps %.1e, bends %.1e\n", c->model,
+                      c->case_name, s.chart_changes, t.chart_changes, off.by, off.step, off.bend);
+        assert_true(s.chart_changes >= 10 && s.chart_changes != t.chart_changes);
+        assert_true(off.by <= 1e-8 && off.step <= 1e-9 && off.bend <= 1e-9);
+        free_sheet(&a);
+        free_sheet(&b);
+        tr_system_free(system);
+        tr_system_free(other);
+    }
+}
+
+// ---- one state in several charts -----------------------------------------------------------
+
+enum { MOST_FLOWS = 6 };
+
+// What a flow says about a state: its columns, the rates of positions, and power
+typedef struct Account {
+    double columns[MOST_COLUMNS], rates[MOST_COLUMNS];
+} Account;
+
+static Account account_of(Flow *flow, double t, const double *y)
+{
+    Account a;
+    assert_true(flow->column_count <= MOST_COLUMNS && flow->size <= MOST_COLUMNS);
+    tr_flow_columns(flow, t, y, a.columns);
+    tr_flow_rate(flow, t, y, a.rates);
+    return a;
+}
+
+static double relative(double a, double b) { return fabs(a - b) / fmax(1, fmax(fabs(a), fabs(b))); }
+
+static double accounts_apart(const Flow *flow, const Account *a, const Account *b)
+{
+    double worst = 0;
+    for (uint32_t k = 0; k < flow->column_count; k++)
+        worst = fmax(worst, relative(a->columns[k], b->columns[k]));
+    for (uint32_t k = 0; k < flow->positions; k++)
+        worst = fmax(worst, relative(a->rates[k], b->rates[k]));
+    return fmax(worst, relative(a->rates[flow->size - 1], b->rates[flow->size - 1]));
+}
+
+// A flow that is led to states and goes on there in the chart that it would choose
+typedef struct Follower {
+    tr_system *system;
+    Flow *flow;
+    double *y;
+} Follower;
+
+static Follower follower_of(const char *model, const char *case_name, const char *preference)
+{
+    Follower f = {.system = system_with(model, case_name, preference)};
+    f.flow = flow_of(f.system);
+    f.y = calloc(f.flow->size, sizeof *f.y);
+    return f;
+}
+
+static void free_follower(Follower *f)
+{
+    tr_flow_free(f->flow);
+    tr_system_free(f->system);
+    free(f->y);
+}
+
+// The state of the leader, of which `inputs` holds all velocities; the work stays behind.
+static void follow(Follower *f, const Flow *leader)
+{
+    for (uint32_t k = 0; k + 1 < f->flow->size; k++)
+        f->y[k] = leader->inputs[f->flow->now->place[k]];
+}
+
+typedef struct Tally {
+    size_t compared, changed;
+    double worst, tilt, least;
+} Tally;
+
+// Rounding grows with the inverse square of small pivots: with them, so much less is asked for.
+static void compare(Follower *f, double t, Quality q, const Account *wanted, Tally *tally)
+{
+    const Account told = account_of(f->flow, t, f->y);
+    const double part = fmin(1, q.least / 0.1);
+    tally->worst = fmax(tally->worst, part * part * accounts_apart(f->flow, wanted, &told));
+    tally->tilt = fmax(tally->tilt, q.tilt);
+    tally->least = fmin(tally->least, q.least);
+    tally->compared++;
+}
+
+// Before and after it goes on in another chart, the follower says what the leader says.
+static void compare_twice(Follower *f, const Flow *leader, double t, const Account *wanted,
+                          Tally *tally)
+{
+    tr_error err = {0};
+    const Quality bad = {.tilt = 1e9, .least = 1, .sign = 1};
+    bool changed = false;
+    follow(f, leader);
+    const Quality q = tr_flow_quality(f->flow, t, f->y);
+    const bool usable = q.tilt < 30 && q.least > 0.01;
+    if (usable) compare(f, t, q, wanted, tally);
+    tr_flow_quality(f->flow, t, f->y); // takes the stance here
+    assert_true(tr_flow_rechart(f->flow, t, f->y, bad, &changed, &err));
+    if (!usable) follow(f, leader); // the old chart may have spoilt the state
+    if (changed) compare(f, t, tr_flow_quality(f->flow, t, f->y), wanted, tally);
+    tally->changed += changed;
+}
+
+static Tally compare_charts(const struct Changing *c, const char *const *preferences, size_t count)
+{
+    Tally tally = {.least = 1};
+    tr_error err = {0};
+    Follower all[MOST_FLOWS];
+    tr_system *system = system_called(c->model, c->case_name);
+    Flow *leader = flow_of(system);
+    Mover *mover = tr_mover_new(tr_method("erk", &err), leader, leader->start, &err);
+    for (size_t k = 0; k < count; k++) all[k] = follower_of(c->model, c->case_name, preferences[k]);
+    for (int i = 1; i <= 100; i++) {
+        const double t = c->end * i / 100;
+        if (!mover || !mover->method->advance(mover, t, &err)) fail_msg("%s", err.text);
+        const Account wanted = account_of(leader, t, mover->y);
+        tr_flow_put_all(leader, t, mover->y);
+        for (size_t k = 0; k < count; k++) compare_twice(&all[k], leader, t, &wanted, &tally);
+    }
+    for (size_t k = 0; k < count; k++) free_follower(&all[k]);
+    tr_mover_free(mover);
+    tr_flow_free(leader);
+    tr_system_free(system);
+    return tally;
+}
+
+static void test_same_in_every_chart(void **state)
+{
+    (void)state;
+    static const char *const preferences[CHANGING][MOST_FLOWS] = {
+        {"independent: [board.wz]", "independent: [board.vx]", "independent: []"},
+        {"independent: []", "independent: [trolley.vx, trolley.wz]",
+         "independent: [d(swivel), d(roll)]", "independent: [trolley.vy, trolley.wz, d(swivel)]",
+         "independent: [trolley.vx, trolley.vy, d(roll)]"},
+        {"independent: [d(th1)]", "independent: [d(th2_rel)]", "independent: [d(th3)]"},
+        {"independent: [d(q1)]", "independent: [d(q2)]", "independent: [d(q3)]",
+         "independent: [d(q4)]", "independent: [d(q5)]", "independent: []"},
+        {"independent: [d(q1)]", "independent: [d(q2)]", "independent: [d(q3)]",
+         "independent: [d(q4)]", "independent: [d(q5)]", "independent: []"},
+    };
+    for (int i = 0; i < CHANGING; i++) {
+        size_t count = 0;
+        while (count < MOST_FLOWS && preferences[i][count]) count++;
+        const Tally tally = compare_charts(&changing[i], preferences[i], count);
+        print_message("%-15s %-5s %3zu states, %3zu changes, tilt %4.1f, pivots %.3f: %.1e\n",
+                      changing[i].model, changing[i].case_name, tally.compared, tally.changed,
+                      tally.tilt, tally.least, tally.worst);
+        assert_true(tally.compared >= 100 && tally.changed >= 10 && tally.tilt > 10);
+        assert_true(tally.worst <= 1e-12);
+    }
+}
+
+// Asks for other velocities as independent.
+static void prefer(const Follower *f, unsigned which)
+{
+    for (uint32_t i = 0, k = 0; i < f->system->input_count; i++)
+        if (f->system->inputs[i].kind == TR_VELOCITY)
+            f->system->inputs[i].preferred = which >> k++ & 1;
+}
+
+// A flow keeps some charts and forgets others: it comes to the same in all of them.
+static void test_more_charts_than_are_kept(void **state)
+{
+    (void)state;
+    enum { KEPT = sizeof((Flow *)0)->views / sizeof *((Flow *)0)->views };
+    tr_error err = {0};
+    Tally tally = {.least = 1};
+    size_t later = 0;
+    Follower f = follower_of("bricard", "turn", NULL);
+    tr_system *system = system_called("bricard", "turn");
+    Flow *leader = flow_of(system);
+    Mover *mover = tr_mover_new(tr_method("erk", &err), leader, leader->start, &err);
+    for (int i = 1; i <= 40; i++) {
+        const double t = 0.25 * i;
+        if (!mover || !mover->method->advance(mover, t, &err)) fail_msg("%s", err.text);
+        const Account wanted = account_of(leader, t, mover->y);
+        tr_flow_put_all(leader, t, mover->y);
+        for (unsigned which = 0; which < 5; which++) {
+            prefer(&f, 1u << which);
+            const size_t changed = tally.changed;
+            compare_twice(&f, leader, t, &wanted, &tally);
+            if (f.flow->view_count == KEPT) later += tally.changed - changed;
+        }
+    }
+    print_message("%zu changes, %zu with all places taken: %.1e\n", tally.changed, later,
+                  tally.worst);
+    assert_int_equal(f.flow->view_count, KEPT);
+    assert_true(later >= 20);
+    assert_true(tally.worst <= 1e-11);
+    free_follower(&f);
+    tr_mover_free(mover);
+    tr_flow_free(leader);
+    tr_system_free(system);
+}
+
+// ---- methods -------------------------------------------------------------------------------
+
+static double error_of(tr_system *system, tr_simulate_options o, const Sheet *exact)
+{
+    tr_summary s;
+    Sheet run = simulated(system, o, &s);
+    const Apart off = apart(exact, &run);
+    assert_true(s.chart_changes >= 10);
+    assert_true(s.position_error <= 1e-10);
+    free_sheet(&run);
+    return off.by;
+}
+
+static void test_methods_change_charts(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "erk", "rk4", "pece", "lie"};
+    for (int i = 0; i < CHANGING; i++) {
+        const struct Changing *c = &changing[i];
+        tr_system *system = system_called(c->model, c->case_name);
+        tr_summary s;
+        tr_simulate_options o = strictly(system, c->end, 20 * c->every);
+        o.rtol = 1e-13, o.atol = 1e-15;
+        Sheet exact = simulated(system, o, &s);
+        for (int k = 0; k < 5; k++) {
+            o = by_steps(system, methods[k], c->step);
+            o.dense = k == 1, o.end = c->end, o.every = 20 * c->every;
+            const double error = error_of(system, o, &exact);
+            print_message("%-15s %-5s %-4s %-5s %.1e\n", c->model, c->case_name, methods[k],
+                          o.dense ? "dense" : "", error);
+            assert_true(error <= 1e-7);
+        }
+        free_sheet(&exact);
+        tr_system_free(system);
+    }
+}
+
+// The order of a method does not suffer from starting anew in every chart.
+static void check_order(const struct Changing *c, const char *method, double order)
+{
+    tr_system *system = system_called(c->model, c->case_name);
+    tr_summary s;
+    tr_simulate_options o = strictly(system, c->end, 20 * c->every);
+    o.rtol = 1e-13, o.atol = 1e-15;
+    Sheet exact = simulated(system, o, &s);
+    double error[2];
+    for (int half = 0; half < 2; half++) {
+        o = by_steps(system, method, c->step * (half ? 2 : 4));
+        o.end = c->end, o.every = 20 * c->every;
+        error[half] = error_of(system, o, &exact);
+    }
+    const double found = log2(error[0] / error[1]);
+    print_message("%-15s %-4s %.1e %.1e: order %.2f\n", c->model, method, error[0], error[1],
+                  found);
+    assert_true(fabs(found - order) < 0.5);
+    free_sheet(&exact);
+    tr_system_free(system);
+}
+
+static void test_orders_with_changes(void **state)
+{
+    (void)state;
+    for (int i = 1; i < 3; i++) {
+        check_order(&changing[i], "rk4", 4);
+        check_order(&changing[i], "lie", 4);
+        check_order(&changing[i], "pece", 5);
+    }
+}
+
+// ---- the rank changes ----------------------------------------------------------------------
+
+// The pendulum that the parallelogram is, from -1.2 rad at 12 rad/s up to 0: by Simpson's rule,
+// t = integral d(angle) / sqrt(rate0^2 - 2 (G/I) (sin angle - sin angle0))
+static double time_of_over(void)
+{
+    const double a = 0.5, m_a = 0.2, m_b = 3, angle0 = -1.2, rate0 = 12;
+    const double I = 2 * m_a * a * a / 3 + m_b * a * a, G = (m_a + m_b) * a * 9.81;
+    enum { PARTS = 2000 };
+    double sum = 0;
+    for (int i = 0; i <= PARTS; i++) {
+        const double angle = angle0 * (1 - (double)i / PARTS);
+        const double rate = sqrt(rate0 * rate0 - 2 * G / I * (sin(angle) - sin(angle0)));
+        sum += (i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2) / rate;
+    }
+    return -angle0 / PARTS / 3 * sum;
+}
+
+typedef struct RankChange {
+    const char *model, *case_name, *rows;
+    double t;
+} RankChange;
+
+#define WHEELS "'wheels1.lateral', 'wheels2.lateral'"
+
+// The axles pass pi/2, or only touch it; the bars come to lie in one line.
+static RankChange across(void)
+{
+    return (RankChange){"snakeboard_wide", "across", WHEELS, asin(M_PI / 2 / 1.7) / 2};
+}
+static RankChange touch(void) { return (RankChange){"snakeboard_wide", "touch", WHEELS, M_PI / 4}; }
+static RankChange over(void)
+{
+    return (RankChange){"parallelogram", "over", "'closing.longitudinal'", time_of_over()};
+}
+
+// All rows before the event, of finite numbers, and none behind it
+static void check_partial(const RankChange *change, const tr_simulate_options *o,
+                          const tr_summary *s)
+{
+    Sheet run = read_sheet(o->output);
+    assert_int_equal(run.rows, s->rows);
+    for (size_t i = 0; i < run.rows; i++)
+        assert_close(cell(&run, i, 0), (double)i * o->every, 1e-12);
+    if (run.rows != (size_t)(change->t / o->every) + 1)
+        fail_msg("%s: the last row is at %.9g, the rank changes at %.9g", change->case_name,
+                 cell(&run, run.rows - 1, 0), change->t);
+    assert_true(largest(&run, "residual.position") <= 1e-10);
+    free_sheet(&run);
+}
+
+static void check_words(const RankChange *change, const char *words, double tolerance)
+{
+    static const char start[] = "the constraints change their rank at t = ";
+    static const char middle[] = ": no longer independent: ";
+    const double t = number_behind(words, start);
+    if (strncmp(words, start, strlen(start)) != 0) fail_msg("%s", words);
+    if (!(fabs(t - change->t) <= tolerance))
+        fail_msg("%s: off by %.1e: %s", change->case_name, t - change->t, words);
+    assert_non_null(strstr(words, middle));
+    assert_string_equal(strstr(words, middle) + strlen(middle), change->rows);
+}
+
+static void check_rank_change(RankChange change, tr_simulate_options o, double tolerance)
+{
+    tr_system *system = system_called(change.model, change.case_name);
+    tr_error err = {0};
+    tr_summary s = {0};
+    char certificate[MOST_TEXT];
+    o.output = in_folder("run.csv");
+    assert_false(tr_simulate(system, &o, &s, &err));
+    assert_int_equal(err.status, TR_FAILED);
+    print_message("%-6s %-4s %-5s: off by %8.1e\n", change.case_name, o.method,
+                  o.dense ? "dense" : "", number_behind(err.text, " t = ") - change.t);
+    check_words(&change, err.text, tolerance);
+    read_text(in_folder("run.json"), certificate);
+    assert_non_null(strstr(certificate, err.text));
+    assert_non_null(strstr(certificate, "\n  \"interrupted\": false,\n  \"failure\": \"the "));
+    assert_true(certified("reached") == s.t);
+    check_partial(&change, &o, &s);
+    tr_system_free(system);
+}
+
+static tr_simulate_options usual(const char *method)
+{
+    return (tr_simulate_options){
+        .end = 20, .every = 0.02, .method = method, .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
+}
+
+static void test_rank_changes(void **state)
+{
+    (void)state;
+    tr_simulate_options o = usual("erk");
+    for (int dense = 0; dense < 2; dense++) {
+        o.dense = dense;
+        check_rank_change(across(), o, 1e-8);
+        check_rank_change(touch(), o, 1e-6);
+        check_rank_change(over(), o, 1e-8);
+    }
+}
+
+static void test_rank_changes_by_steps(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rk4", "pece", "lie"};
+    for (int i = 0; i < 3; i++) {
+        check_rank_change(over(), usual(methods[i]), 1e-8);
+        check_rank_change(touch(), usual(methods[i]), 1e-6);
+        check_rank_change(across(), usual(methods[i]), 1e-8);
+    }
+    tr_simulate_options fine = usual("rk4");
+    for (int i = 0; i < 2; i++) {
+        fine.step = i ? 3e-5 : 1e-4;
+        check_rank_change(over(), fine, 1e-8);
+        check_rank_change(across(), fine, 1e-8);
+        check_rank_change(touch(), fine, 1e-6);
+    }
+}
+
+// Whether a run stops where the rank changes; words are printed when it does not.
+static bool is_found(RankChange change, tr_simulate_options o)
+{
+    tr_system *system = system_called(change.model, change.case_name);
+    tr_error err = {0};
+    const bool done = tr_simulate(system, &o, NULL, &err);
+    const char *t = strstr(err.text, " change their rank at t = ");
+    const bool found = !done && t && fabs(number_behind(t, "t = ") - change.t) < 1e-3;
+    if (!found)
+        print_error("%s with %s, a step of %g, rtol %g and rows at %g: %s\n", change.case_name,
+                    o.method, o.step, o.rtol, o.every, done ? "not found" : err.text);
+    tr_system_free(system);
+    return found;
+}
+
+static bool all_found(tr_simulate_options o)
+{
+    const bool passed = is_found(across(), o), touched = is_found(touch(), o);
+    return is_found(over(), o) && passed && touched;
+}
+
+// However the steps fall, none goes past it.
+static void test_rank_changes_are_not_missed(void **state)
+{
+    (void)state;
+    int missed = 0;
+    for (int i = 0; i < 10; i++) {
+        tr_simulate_options o = usual("erk");
+        o.rtol = pow(10, -3 - i);
+        missed += !all_found(o);
+        o.every = 0.5;
+        missed += !all_found(o);
+        o = usual("rk4");
+        o.step = 1e-4 * pow(1.6, i); // up to 7 ms
+        missed += !all_found(o);
+    }
+    assert_int_equal(missed, 0);
+}
+
+// Dense rows and coarse steps pass the event before it is seen.
+static void test_no_rows_behind_a_rank_change(void **state)
+{
+    (void)state;
+    tr_simulate_options o = usual("erk");
+    o.dense = true, o.every = 3e-4;
+    check_rank_change(over(), o, 1e-6);
+    check_rank_change(across(), o, 1e-6);
+    check_rank_change(touch(), o, 1e-5);
+    o = usual("rk4");
+    o.step = o.every = 0.05;
+    check_rank_change(touch(), o, 1e-6);
+}
+
+// What only comes near goes on.
+static void test_ranks_that_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *case_name, *line;
+    } near[] = {{"snakeboard_wide", "ride", "  a: 1.57"},
+                {"parallelogram", "swing", "  angle0: -0.001"},
+                {"parallelogram", "swing", "  angle0: -0.1"}};
+    static const char *const methods[] = {"erk", "rk4", "pece"};
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        for (int k = 0; k < 3; k++) {
+            tr_system *system = system_with(near[i].model, near[i].case_name, near[i].line);
+            tr_simulate_options o = by_steps(system, methods[k], 1e-3);
+            tr_summary s;
+            o.end = 5;
+            Sheet run = simulated(system, o, &s);
+            assert_true(s.t == 5 && s.energy_error <= 1e-8 && s.kkt_error <= 1e-10);
+            free_sheet(&run);
+            tr_system_free(system);
+        }
+}
+
+// ---- Bricard's linkage ---------------------------------------------------------------------
+
+static void assert_fact(const char *json, const char *key, int value)
+{
+    char words[60];
+    snprintf(words, sizeof words, "\n  \"%s\": ", key);
+    const double found = number_behind(json, words);
+    if (found != value) fail_msg("%s is %g, not %d", key, found, value);
+}
+
+static void test_bricard_facts(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"hinge", "turn"};
+    for (int i = 0; i < 2; i++) {
+        tr_system *system = system_called("bricard", cases[i]);
+        char *json = tr_derive_text(system, true, NULL);
+        assert_non_null(json);
+        assert_fact(json, "rows", 5 + i);
+        assert_fact(json, "m", 4);
+        assert_fact(json, "m_locked", 4);
+        assert_fact(json, "redundant", 1 + i);
+        assert_fact(json, "kernel", 1);
+        tr_text_free(json);
+        tr_system_free(system);
+    }
+}
+
+static uint32_t rank_at(Stance *stance, const double *x)
+{
+    Rank rank;
+    assert_true(tr_stance_take(stance, x));
+    assert_true(tr_stance_rank(stance, false, NO_ROW, RANK_TOLERANCE, &rank));
+    const uint32_t found = rank.rank;
+    tr_rank_free(&rank);
+    return found;
+}
+
+static void put_joints(const tr_system *system, const Sheet *run, size_t row, double *x)
+{
+    for (size_t i = 0; i < tr_input_count(system); i++)
+        if (tr_input_kind(system, i) == TR_POSITION) x[i] = at(run, row, tr_input_name(system, i));
+}
+
+// Four on every posture that it comes to; five beside them, however near
+static void check_ranks(const char *case_name)
+{
+    tr_system *system = system_called("bricard", case_name);
+    tr_error err = {0};
+    tr_summary s;
+    Random r = {12345};
+    Sheet run = simulated(system, tr_simulate_defaults(system), &s);
+    Stance *stance = tr_stance_new(system, &err);
+    double *x = calloc(tr_input_count(system), sizeof *x);
+    assert_true(stance && x);
+    for (size_t row = 0; row < run.rows; row++) {
+        put_joints(system, &run, row, x);
+        assert_int_equal(rank_at(stance, x), 4);
+        const double size = pow(10, random_between(&r, -6, -1));
+        for (size_t i = 0; i < tr_input_count(system); i++)
+            if (tr_input_kind(system, i) == TR_POSITION) x[i] += size * random_between(&r, -1, 1);
+        assert_int_equal(rank_at(stance, x), 5);
+    }
+    free(x);
+    tr_stance_free(stance);
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
+static void test_bricard_ranks(void **state)
+{
+    (void)state;
+    check_ranks("hinge");
+    check_ranks("turn");
+}
+
+// ---- assembly ------------------------------------------------------------------------------
+
+typedef struct FourBar {
+    double a, b, c, ground; // [m]
+    double th1, th2_rel, th3;
+} FourBar;
+
+static const FourBar bars = {.a = 0.4, .b = 0.9, .c = 0.7, .ground = 1};
+
+// How far the end of the coupler is from that of the rocker
+static double gap(const FourBar *f)
+{
+    const double th2 = f->th1 + f->th2_rel;
+    return hypot(f->a * cos(f->th1) + f->b * cos(th2) - f->ground - f->c * cos(f->th3),
+                 f->a * sin(f->th1) + f->b * sin(th2) - f->c * sin(f->th3));
+}
+
+// The rocker's angle with the crank at th1: its end is b from the end of the crank. From there to
+// the ground pin it is d, at the angle `way`; the two triangles on that line are the branches.
+static double rocker_angle(const FourBar *f, int branch)
+{
+    const double x = f->a * cos(f->th1) - f->ground, y = f->a * sin(f->th1), d = hypot(x, y);
+    const double way = atan2(y, x);
+    const double corner = acos((d * d + f->c * f->c - f->b * f->b) / (2 * d * f->c));
+    return branch ? way + corner : way - corner;
+}
+
+static double turned(double a, double b) { return fabs(remainder(a - b, 2 * M_PI)); }
+
+// From a guess; false, with words, when it cannot be
+static bool assembled(const char *initial, const char *guess, FourBar *f, tr_error *err)
+{
+    char text[MOST_TEXT];
+    double x[64];
+    read_model("fourbar", text);
+    put_line(text, initial);
+    put_line(text, guess);
+    tr_system *system = system_from(text, "swing");
+    assert_true(tr_input_count(system) <= 64);
+    const bool good = tr_initial(system, x, err);
+    for (size_t i = 0; good && i < tr_input_count(system); i++) assert_true(isfinite(x[i]));
+    if (good) {
+        f->th1 = input_called(system, x, "th1");
+        f->th2_rel = input_called(system, x, "th2_rel");
+        f->th3 = input_called(system, x, "th3");
+    }
+    tr_system_free(system);
+    return good;
+}
+
+static void check_refusal(const tr_error *err)
+{
+    print_message("%s\n", err->text);
+    assert_int_equal(err->status, TR_INVALID);
+    assert_non_null(strstr(err->text, "constraints and initial "));
+    assert_non_null(strstr(err->text, "'closing."));
+    assert_true(number_behind(err->text, "off by ") > 0);
+}
+
+enum { GUESSES = 1000 };
+
+static void test_assembly_with_the_crank_given(void **state)
+{
+    (void)state;
+    Random r = {2024};
+    int found[2] = {0};
+    double worst = 0, open = 0;
+    for (int i = 0; i < GUESSES; i++) {
+        FourBar f = bars;
+        tr_error err = {0};
+        char initial[100], guess[100];
+        const double th1 = random_between(&r, -M_PI, M_PI);
+        snprintf(initial, sizeof initial, "initial: {th1: %.17g, d(th1): 0.5}", th1);
+        snprintf(guess, sizeof guess, "guess: {th2_rel: %.6f, th3: %.6f}",
+                 random_between(&r, -M_PI, M_PI), random_between(&r, -M_PI, M_PI));
+        if (!assembled(initial, guess, &f, &err)) {
+            check_refusal(&err);
+            continue;
+        }
+        const double first = turned(f.th3, rocker_angle(&f, 0));
+        const double second = turned(f.th3, rocker_angle(&f, 1));
+        assert_close(f.th1, th1, 1e-14);
+        found[second < first]++;
+        worst = fmax(worst, fmin(first, second));
+        open = fmax(open, gap(&f));
+    }
+    print_message("%d and %d of %d guesses: th3 %.1e, gap %.1e\n", found[0], found[1], GUESSES,
+                  worst, open);
+    assert_true(worst <= 1e-9 && open <= 1e-12);
+    assert_true(found[0] > GUESSES / 4 && found[1] > GUESSES / 4);
+    assert_true(found[0] + found[1] >= 0.99 * GUESSES);
+}
+
+static void test_assembly_with_nothing_given(void **state)
+{
+    (void)state;
+    Random r = {77};
+    int found = 0;
+    double open = 0;
+    for (int i = 0; i < GUESSES; i++) {
+        FourBar f = bars;
+        tr_error err = {0};
+        char guess[100];
+        snprintf(guess, sizeof guess, "guess: {th1: %.6f, th2_rel: %.6f, th3: %.6f}",
+                 random_between(&r, -M_PI, M_PI), random_between(&r, -M_PI, M_PI),
+                 random_between(&r, -M_PI, M_PI));
+        if (!assembled("initial: {d(th1): 0.5}", guess, &f, &err)) {
+            check_refusal(&err);
+            continue;
+        }
+        open = fmax(open, gap(&f));
+        found++;
+    }
+    print_message("%d of %d guesses: gap %.1e\n", found, GUESSES, open);
+    assert_true(open <= 1e-12 && found >= 0.99 * GUESSES);
+}
+
+// The longest reach of coupler and rocker does not get from the crank's end to the ground pin.
+static void test_assembly_of_what_cannot_meet(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    const tr_setting longer = {"a", "3"};
+    const tr_derive_options options = {
+        .case_name = "swing", .settings = &longer, .setting_count = 1};
+    const double least = hypot(3 * cos(-0.6) - 1, 3 * sin(-0.6)) - 0.9 - 0.7; // gap
+    char text[MOST_TEXT];
+    double x[64];
+    read_model("fourbar", text);
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, &options, &err);
+    assert_int_equal(err.status, TR_OK);
+    assert_false(tr_initial(system, x, &err));
+    check_refusal(&err);
+    assert_non_null(strstr(err.text, "'closing.longitudinal', 'closing.lateral'"));
+    const double off = number_behind(err.text, "off by "); // the larger of two components
+    print_message("at least %.3f\n", least);
+    assert_true(off >= least / sqrt(2) && off < 2.5); // of the guess it is 2.35
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
+// ---- projection ----------------------------------------------------------------------------
+
+static void test_projection_of_the_pendulum(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("pinned_pendulum", "swing");
+    tr_simulate_options o = by_steps(system, "rk4", 0.05);
+    o.end = 20, o.every = 0.05;
+    tr_summary s;
+    Sheet run = simulated(system, o, &s);
+    const double off = worst_pendulum(&run), drift = certified("drift");
+    print_message("positions %.1e, a step drifts by %.1e\n", off, drift);
+    assert_true(off <= 1e-13);
+    assert_true(drift > 1e-7 && drift < 1e-3); // as a step of this length does
+    assert_true(largest(&run, "residual.position") <= 1e-13);
+    free_sheet(&run);
+    o = strictly(system, 1, 0.05);
+    run = simulated(system, o, &s);
+    assert_true(certified("drift") < 1e-12);
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
+// Of the rows that close it, four are projected onto; all six hold.
+static void check_bricard_closed(const char *case_name)
+{
+    static const char *const gaps[] = {"gap_x", "gap_y", "gap_z", "axis_x", "axis_y", "axis_z"};
+    tr_system *system = system_with("bricard", case_name,
+                                    "outputs: {gap_x: link5.x + a*link5.R11 + a,"
+                                    " gap_y: link5.y + a*link5.R21, gap_z: link5.z + a*link5.R31,"
+                                    " axis_x: link5.R12, axis_y: link5.R22 - 1,"
+                                    " axis_z: link5.R32}");
+    Flow *flow = flow_of(system);
+    assert_int_equal(flow->now->projected, 4);
+    assert_true(flow->now->chart->rows > 4);
+    tr_flow_free(flow);
+    tr_simulate_options o = by_steps(system, "rk4", 0.02);
+    tr_summary s;
+    Sheet run = simulated(system, o, &s);
+    double off = 0;
+    for (int k = 0; k < 6; k++) off = fmax(off, largest(&run, gaps[k]));
+    print_message("bricard, %s: closed to %.1e, a step drifts by %.1e\n", case_name, off,
+                  certified("drift"));
+    assert_true(off <= 1e-12 && certified("drift") > 1e-9);
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
+static void test_projection_of_redundant_rows(void **state)
+{
+    (void)state;
+    check_bricard_closed("turn");
+    check_bricard_closed("hinge");
+}
+
+#define BEAD                                                                   \
+    "trundle: 1\n"                                                             \
+    "gravity: 0, 0, 0\n"                                                       \
+    "bodies:\n"                                                                \
+    "  across: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n" \
+    "  bead: {parent: across, mass: 2,"                                        \
+    " joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+
+static void test_projection_with_time(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(BEAD "loops: {rod: {body: bead, length: 0.5 + 0.3*t}}\n"
+                                         "initial: {x: 0.5, z: 0, d(z): 0.75}\n",
+                                    NULL);
+    tr_simulate_options o = by_steps(system, "rk4", 0.1);
+    o.end = 5, o.every = 0.1;
+    tr_summary s;
+    Sheet run = simulated(system, o, &s);
+    double off = 0;
+    for (size_t i = 0; i < run.rows; i++) {
+        const double length = 0.5 + 0.3 * at(&run, i, "t");
+        off = fmax(off, fabs(hypot(at(&run, i, "x"), at(&run, i, "z")) - length));
+    }
+    print_message("length %.1e, a step drifts by %.1e, %zu changes\n", off, certified("drift"),
+                  s.chart_changes);
+    assert_true(off <= 1e-13 && certified("drift") > 1e-8);
+    assert_true(s.chart_changes >= 1 && at(&run, run.rows - 1, "x") < 0); // it goes round
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
+// Steps that are much too long lose the state, but not for want of memory.
+static void test_steps_that_are_too_long(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.01, 0.02, 0.05, 0.1};
+    tr_system *system = system_from(BEAD "loops: {rod: {body: bead, length: 0.5 + 0.3*sin(2*t)}}\n"
+                                         "initial: {x: 0.5, z: 0, d(z): 2}\n",
+                                    NULL);
+    for (int i = 0; i < 4; i++) {
+        tr_error err = {0};
+        tr_simulate_options o = by_steps(system, "rk4", steps[i]);
+        o.end = 10, o.every = 0.1;
+        if (!tr_simulate(system, &o, NULL, &err)) print_message("%s\n", err.text);
+        assert_true(err.status == TR_OK || err.status == TR_FAILED);
+    }
+    tr_system_free(system);
+}
+
+// Rows between steps
+static void test_projection_of_dense_rows(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("fourbar", "swing");
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.dense = true, o.rtol = 1e-4, o.atol = 1e-6, o.every = 0.003;
+    tr_summary s;
+    Sheet run = simulated(system, o, &s);
+    double open = 0;
+    for (size_t i = 0; i < run.rows; i++) {
+        FourBar f = bars;
+        f.th1 = at(&run, i, "th1"), f.th2_rel = at(&run, i, "th2_rel"), f.th3 = at(&run, i, "th3");
+        open = fmax(open, gap(&f));
+    }
+    print_message("%zu rows from %zu steps: gap %.1e\n", run.rows, s.steps, open);
+    assert_true(s.steps < run.rows / 2 && open <= 1e-13);
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
+// From beside the constraints the way back is short, and what it says is how far it was.
+static void test_projection_from_beside(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("pinned_pendulum", "swing");
+    Flow *flow = flow_of(system);
+    Random r = {99};
+    double y[64], before[64];
+    assert_true(flow->size <= 64);
+    for (int i = 0; i < 100; i++) {
+        const double size = pow(10, random_between(&r, -9, -3));
+        double position, velocity, far = 0, back = 0;
+        for (uint32_t k = 0; k < flow->size; k++) {
+            before[k] = y[k] = flow->start[k];
+            if (k < flow->positions) y[k] += size * random_between(&r, -1, 1);
+        }
+        tr_flow_residual(flow, 0, y, &position, &velocity);
+        for (uint32_t k = 0; k < flow->positions; k++) far = hypot(far, y[k] - before[k]);
+        memcpy(before, y, sizeof before);
+        const double off = tr_flow_project(flow, 0, y);
+        assert_true(off > 0.3 * position && off < 3 * position);
+        tr_flow_residual(flow, 0, y, &position, &velocity);
+        assert_true(position <= 1e-13);
+        for (uint32_t k = 0; k < flow->positions; k++) back = hypot(back, y[k] - before[k]);
+        assert_true(back <= 1.01 * far); // the start was one way back
+        assert_memory_equal(y + flow->positions, before + flow->positions,
+                            (flow->size - flow->positions) * sizeof *y);
+    }
+    tr_flow_free(flow);
+    tr_system_free(system);
+}
+
+// ---- singular starts -----------------------------------------------------------------------
+
+static void test_singular_start(void **state)
+{
+    (void)state;
+    char text[MOST_TEXT];
+    for (int allowed = 0; allowed < 2; allowed++) {
+        tr_error err = {0};
+        read_text(REFERENCE_DIR "/../doctor/snake_at_rest.yaml", text);
+        put_line(text, allowed ? "cases: {c: {allow: singular}}" : "cases: {c: {end: 1}}");
+        tr_system *system = system_from(text, "c");
+        char *words = tr_check_text(system, false, &err);
+        assert_non_null(words);
+        assert_non_null(strstr(words, "depend on each other at the start, but not when it moves"));
+        assert_int_equal(err.status, allowed ? TR_OK : TR_INVALID);
+        if (!allowed) assert_non_null(strstr(err.text, "or allow: singular"));
+        tr_text_free(words);
+        tr_system_free(system);
+    }
+}
+
+// A flat parallelogram on a cart that is pushed along its bars, which stay in line
+static const char flat[] =
+    "trundle: 1\n"
+    "gravity: 0, 0, 0\n"
+    "bodies:\n"
+    "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 2}\n"
+    "  left: {parent: cart, joint: {type: revolute, axis: \"0, 0, 1\", coordinate: angle},"
+    " mass: 0.5, com: \"0.25, 0, 0\", inertia: {zz: 0.01}}\n"
+    "  seat: {parent: left, joint: {type: revolute, axis: \"0, 0, 1\", at: \"0.5, 0, 0\","
+    " coordinate: tilt}, mass: 3, com: \"0.4, 0, 0\", inertia: {zz: 0.2}}\n"
+    "  right: {parent: cart, joint: {type: revolute, axis: \"0, 0, 1\", at: \"0.8, 0, 0\","
+    " coordinate: other}, mass: 0.5, com: \"0.25, 0, 0\", inertia: {zz: 0.01}}\n"
+    "contacts: {closing: {kind: pin, body: seat, at: \"0.8, 0, 0\", on: right,"
+    " to: \"0.5, 0, 0\"}}\n"
+    "roles: {x: {torque: 9}}\n"
+    "initial: {d(x): 1}\n"
+    "cases: {strict: {end: 2, every: 0.1}, put_up: {allow: singular, end: 2, every: 0.1}}\n";
+
+static void test_singular_posture(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "rk4", "pece"};
+    tr_error err = {0};
+    tr_system *system = system_from(flat, "strict");
+    assert_false(tr_simulate(system, NULL, NULL, &err));
+    assert_int_equal(err.status, TR_INVALID);
+    assert_int_equal(strncmp(err.text, "singular: 'closing.longitudinal' ", 33), 0);
+    tr_system_free(system);
+    system = system_from(flat, "put_up");
+    for (int i = 0; i < 3; i++) {
+        tr_summary s;
+        Sheet run = simulated(system, by_steps(system, methods[i], 1e-3), &s);
+        assert_int_equal(run.rows, 21);
+        for (size_t k = 0; k < run.rows; k++) {
+            const double t = at(&run, k, "t");
+            assert_close(at(&run, k, "x"), t + 9 * t * t / 2 / 6, 1e-11);
+        }
+        assert_true(largest(&run, "angle") == 0 && largest(&run, "tilt") == 0);
+        free_sheet(&run);
+    }
+    tr_system_free(system);
+}
+
+// ---- against reference numbers -------------------------------------------------------------
+
+static void test_fourbar_reference(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *other;
+        double tolerance;
+    } columns[] = {{"th1", "th1", 1e-9},           {"th2", "th2", 1e-9},
+                   {"th3", "th3", 1e-9},           {"th1_rate", "th1_rate", 1e-9},
+                   {"th3_rate", "th3_rate", 1e-9}, {"force_x", "lamx", 1e-8},
+                   {"force_y", "lamy", 1e-8}};
+    tr_system *system = system_called("fourbar", "swing");
+    tr_summary s;
+    Sheet run = simulated(system, strictly(system, 5, 0.05), &s);
+    Sheet reference = read_sheet(REFERENCE_DIR "/loop_fourbar.csv");
+    assert_int_equal(run.rows, 101);
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        const double off = difference(&run, columns[k].name, &reference, columns[k].other);
+        print_message("%-8s %.1e\n", columns[k].name, off);
+        assert_true(off <= columns[k].tolerance);
+    }
+    for (size_t i = 0; i < run.rows; i++)
+        assert_close(at(&run, i, "th1_rate") + at(&run, i, "th2_rel_rate"),
+                     at(&reference, i, "th2_rate"), 1e-9);
+    assert_true(s.chart_changes >= 10);
+    free_sheet(&run);
+    free_sheet(&reference);
+    tr_system_free(system);
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pinned_for_long),
+        cmocka_unit_test(test_pinned_is_jointed),
+        cmocka_unit_test(test_chart_changes),
+        cmocka_unit_test(test_no_seams),
+        cmocka_unit_test(test_same_in_every_chart),
+        cmocka_unit_test(test_more_charts_than_are_kept),
+        cmocka_unit_test(test_methods_change_charts),
+        cmocka_unit_test(test_orders_with_changes),
+        cmocka_unit_test(test_rank_changes),
+        cmocka_unit_test(test_rank_changes_by_steps),
+        cmocka_unit_test(test_rank_changes_are_not_missed),
+        cmocka_unit_test(test_no_rows_behind_a_rank_change),
+        cmocka_unit_test(test_ranks_that_stay),
+        cmocka_unit_test(test_bricard_facts),
+        cmocka_unit_test(test_bricard_ranks),
+        cmocka_unit_test(test_assembly_with_the_crank_given),
+        cmocka_unit_test(test_assembly_with_nothing_given),
+        cmocka_unit_test(test_assembly_of_what_cannot_meet),
+        cmocka_unit_test(test_projection_of_the_pendulum),
+        cmocka_unit_test(test_projection_of_redundant_rows),
+        cmocka_unit_test(test_projection_with_time),
+        cmocka_unit_test(test_steps_that_are_too_long),
+        cmocka_unit_test(test_projection_of_dense_rows),
+        cmocka_unit_test(test_projection_from_beside),
+        cmocka_unit_test(test_singular_start),
+        cmocka_unit_test(test_singular_posture),
+        cmocka_unit_test(test_fourbar_reference),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
