@@ -256,19 +256,25 @@ static double off_unit(const double *q)
     return fabs(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1);
 }
 
+static void third_axis(const double *q, double *z)
+{
+    z[0] = 2 * (q[1] * q[3] + q[0] * q[2]);
+    z[1] = 2 * (q[2] * q[3] - q[0] * q[1]);
+    z[2] = 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
+}
+
 // How far the pins are open and quaternions are no units; the upper rod ends at -l of its z axis.
 static double pendulum_off(const Sheet *s, size_t row)
 {
     const double l = 0.5;
-    double upper[3], lower[3], q[4], p[4];
+    double upper[3], lower[3], q[4], p[4], z[3];
     body_at(s, row, "upper", upper, q);
     body_at(s, row, "lower", lower, p);
-    const double down[] = {2 * (q[1] * q[3] + q[0] * q[2]), 2 * (q[2] * q[3] - q[0] * q[1]),
-                           1 - 2 * (q[1] * q[1] + q[2] * q[2])};
+    third_axis(q, z);
     double off[8] = {off_unit(q), off_unit(p)};
     for (int k = 0; k < 3; k++) {
         off[2 + k] = upper[k];
-        off[5 + k] = lower[k] - upper[k] + l * down[k];
+        off[5 + k] = lower[k] - upper[k] + l * z[k];
     }
     return worst_of(off, 8);
 }
@@ -1092,6 +1098,34 @@ static void test_projection_of_the_pendulum(void **state)
     tr_system_free(system);
 }
 
+// The farther a pin is from a body's origin, the more its quaternion has to do with closing it.
+static void test_projection_of_a_far_pin(void **state)
+{
+    (void)state;
+    tr_system *system =
+        system_from("trundle: 1\n"
+                    "bodies: {b: {joint: {type: free}, mass: 2, inertia: {xx: 3, yy: 4, zz: 2}}}\n"
+                    "contacts: {nail: {kind: pin, body: b, at: \"0, 0, 5\"}}\n"
+                    "initial: {b.x: 5, b.y: 0, b.z: 0, b.R13: -1, b.wz: 1}\n",
+                    NULL);
+    tr_simulate_options o = by_steps(system, "rk4", 0.05);
+    o.end = 10, o.every = 0.05;
+    tr_summary s;
+    Sheet run = simulated(system, o, &s);
+    double worst = 0;
+    for (size_t i = 0; i < run.rows; i++) {
+        double r[3], q[4], z[3];
+        body_at(&run, i, "b", r, q);
+        third_axis(q, z);
+        for (int k = 0; k < 3; k++) worst = fmax(worst, fabs(r[k] + 5 * z[k]));
+        worst = fmax(worst, off_unit(q));
+    }
+    print_message("positions %.1e, a step drifts by %.1e\n", worst, certified("drift"));
+    assert_true(worst <= 1e-13 && certified("drift") > 1e-8);
+    free_sheet(&run);
+    tr_system_free(system);
+}
+
 // Of the rows that close it, four are projected onto; all six hold.
 static void check_bricard_closed(const char *case_name)
 {
@@ -1359,6 +1393,7 @@ int main(void)
         cmocka_unit_test(test_assembly_with_nothing_given),
         cmocka_unit_test(test_assembly_of_what_cannot_meet),
         cmocka_unit_test(test_projection_of_the_pendulum),
+        cmocka_unit_test(test_projection_of_a_far_pin),
         cmocka_unit_test(test_projection_of_redundant_rows),
         cmocka_unit_test(test_projection_with_time),
         cmocka_unit_test(test_steps_that_are_too_long),

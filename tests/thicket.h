@@ -7,11 +7,6 @@
 #include "base/text.h"
 #include "multipliers.h"
 
-// Set to 1, more is checked: what the library is known to get wrong.
-#ifndef KNOWN_BUGS
-#define KNOWN_BUGS 0
-#endif
-
 static inline double any(Random *r) { return random_between(r, -1, 1); }
 static inline V3 any_vector(Random *r) { return v3(any(r), any(r), any(r)); }
 static inline bool chance(Random *r, double p) { return random_between(r, 0, 1) < p; }

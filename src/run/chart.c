@@ -84,7 +84,7 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
     for (uint32_t i = 0; i < e->n->all; i++)
         for (uint32_t j = 0; j < e->n->passive; j++)
             if (is_open(e, i, j, stage, all)) largest = fmax(largest, fabs(*entry(e, i, j)));
-    if (largest <= (all ? RANK_TOLERANCE : GOOD_PIVOT)) return false;
+    if (largest <= (all && stage < SPEEDS ? RANK_TOLERANCE : GOOD_PIVOT)) return false;
     for (uint32_t i = 0; i < e->n->all; i++)
         for (uint32_t j = 0; j < e->n->passive; j++) {
             const double size = fabs(*entry(e, i, j));

@@ -88,14 +88,19 @@ static void add_columns(Flow *flow, View *view, tr_error *err)
     free(values);
 }
 
-// |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row
+// |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
+// what cancels in a slope
 static Expr size_of(const System *s, const Row *row)
 {
+    const Expr little = number(s->graph, 1e-5);
     Expr sum = e_abs(row->rest);
     uint32_t v = 0;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY)
-            sum = add(sum, e_abs(mul(row->slopes[v++], s->inputs[i].symbol)));
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_VELOCITY) continue;
+        const Expr velocity = s->inputs[i].symbol;
+        sum = add(sum, e_abs(mul(row->slopes[v++], velocity)));
+        sum = add(sum, mul(little, e_abs(velocity)));
+    }
     return sum;
 }
 

@@ -24,7 +24,7 @@ typedef struct Watch {
     uint32_t changes;
     double end;          // when it is over
     tr_error due;        // why, when that is seen ahead
-    uint32_t last_steps; // since then
+    uint32_t last_steps; // since then that hardly got on
     double *work;
 } Watch;
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going back, each velocity's own equation as it stood when it was eliminated gives the reaction of
+// its pivot [B 25, 26]:
+//
+//   lambda_k = (M_d . (v' - a) - f_d - sum of later rows' entries at d times their lambda) / row_d
+//
+// A row that is the formula of a speed bears nothing. Rows R that are no pivots depend on them, so
+// their reactions are free to choose: lambda_P = u - K lambda_R. Least is the weighted norm when
+//   (W_R + K^T W_P K) lambda_R = K^T W_P u.
+//
+// Forces that use reactions make Q = Q0 + L lambda. Everything is linear in the force, so the
+// response to each used reaction is found like that to Q0, and the used ones from
+//   lambda_U = lambda0_U + E lambda_U.
+#include "reduce/reduction.h"
+
+// ---- pivots --------------------------------------------------------------------------------
+
+// What pivots bear for given sums at their columns, from the last to the first
+static void solve_back(const Reduction *r, Matrix u)
+{
+    for (uint32_t k = r->nD; k-- > 0;) {
+        const Stage *s = &r->stages[k];
+        for (uint32_t c = 0; c < u.columns; c++) {
+            Expr sum = get(u, k, c);
+            for (uint32_t i = k + 1; i < r->nD; i++)
+                sum = sub(sum, mul(s->column[i], get(u, i, c)));
+            set(u, k, c, pivot_row(r, k)->is_speed ? zero(r->graph) : quotient(sum, s->pivot));
+        }
+    }
+}
+
+// u: the reactions of pivots when the other rows bear nothing. What is missing in the equation of
+// an unknown, e = M (v' - a) - f, is borne by the rows; when one is eliminated, e_i += h_i e_d.
+static Matrix pivot_reactions(Reduction *r)
+{
+    Matrix u = tr_matrix(r->graph, r->nD, r->force.columns);
+    for (uint32_t c = 0; c < u.columns; c++)
+        for (uint32_t k = 0; k < r->nD; k++) {
+            const uint32_t d = r->stages[k].d;
+            Expr e = neg(get(r->force, d, c));
+            for (uint32_t j = 0; j < r->unknowns; j++)
+                e = add(e, mul(get(r->mass, d, j), get(r->x, j, c)));
+            for (uint32_t i = 0; i < k; i++) e = add(e, mul(r->stages[i].h[d], get(u, i, c)));
+            set(u, k, c, e);
+        }
+    solve_back(r, u);
+    return u;
+}
+
+// K: how the other rows are made of the pivots
+static void find_dependence(Reduction *r)
+{
+    r->K = tr_matrix(r->graph, r->nD, r->nR);
+    for (uint32_t k = 0; k < r->nD; k++)
+        for (uint32_t j = 0; j < r->nR; j++) set(r->K, k, j, r->stages[k].column[r->nD + j]);
+    solve_back(r, r->K);
+}
+
+// ---- reactions -----------------------------------------------------------------------------
+
+// Of the reaction's square, in the norm of rows that lead or of those that do not: what leads bears
+// as much as it takes to relieve the others.
+static Expr weight(const Row *row, bool leads)
+{
+    if (row->leads != leads) return zero(graph_of(row->weight));
+    const Expr scale = number(graph_of(row->weight), row->unit);
+    return quotient(row->weight, square(scale));
+}
+
+// lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R
+static void choose_least(Reduction *r, const uint32_t *open, uint32_t count, bool leads, Matrix u)
+{
+    Graph *g = r->graph;
+    Matrix K = tr_matrix(g, r->nD, count), KW = tr_matrix(g, count, r->nD);
+    for (uint32_t j = 0; j < count; j++)
+        for (uint32_t i = 0; i < r->nD; i++) {
+            set(K, i, j, get(r->K, i, open[j]));
+            set(KW, j, i, mul(get(r->K, i, open[j]), weight(pivot_row(r, i), leads)));
+        }
+    Matrix N = tr_matrix_product(KW, K);
+    for (uint32_t j = 0; j < count; j++)
+        set(N, j, j, add(get(N, j, j), weight(&r->system->rows[r->R[open[j]]], leads)));
+    const Matrix least = tr_ldlt_solve(tr_ldlt(N), tr_matrix_product(KW, u));
+    for (uint32_t j = 0; j < count; j++)
+        for (uint32_t k = 0; k < u.columns; k++) {
+            set(r->lambda, r->R[open[j]], k, get(least, j, k));
+            for (uint32_t i = 0; i < r->nD; i++)
+                set(u, i, k, sub(get(u, i, k), mul(get(K, i, j), get(least, j, k))));
+        }
+}
+
+// Rows that are no pivots, do or do not lead, and whose reaction the model does not give
+static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < r->nR; j++) {
+        const Row *row = &r->system->rows[r->R[j]];
+        if (!row->tension.id && row->leads == leads) open[count++] = j;
+    }
+    return count;
+}
+
+// Reactions of rows that were eliminated in their inner form
+static void mix_reactions(Reduction *r)
+{
+    for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
+        const Row *row = &r->system->rows[i];
+        if (!row->inner_slopes || row->inner_first != i) continue;
+        for (uint32_t k = 0; k < r->lambda.columns; k++) {
+            Expr own[3];
+            for (uint32_t j = 0; j < 3; j++) {
+                own[j] = zero(r->graph);
+                for (uint32_t c = 0; c < 3; c++)
+                    own[j] = add(own[j], mul(row[j].mix[c], get(r->lambda, i + c, k)));
+            }
+            for (uint32_t j = 0; j < 3; j++) set(r->lambda, i + j, k, own[j]);
+        }
+    }
+}
+
+// lambda_P = u - K lambda_R, for a lambda_R that is given (in the first column) or least. Those
+// that do not lead come first; a row that leads and is no pivot depends on such rows alone.
+void tr_find_reactions(Reduction *r)
+{
+    find_dependence(r);
+    Matrix u = pivot_reactions(r);
+    if (r->graph->failed) return;
+    r->lambda = tr_matrix(r->graph, r->system->row_count, u.columns);
+    uint32_t *open = tr_reduction_room(r, r->nR);
+    if (!open) return;
+    for (uint32_t j = 0; j < r->nR; j++) {
+        const Row *row = &r->system->rows[r->R[j]];
+        if (!row->tension.id) continue;
+        set(r->lambda, r->R[j], 0, row->tension);
+        for (uint32_t i = 0; i < r->nD; i++)
+            set(u, i, 0, sub(get(u, i, 0), mul(get(r->K, i, j), row->tension)));
+    }
+    for (int leads = 0; leads < 2; leads++) {
+        const uint32_t count = find_open(r, leads, open);
+        if (count) choose_least(r, open, count, leads, u);
+    }
+    for (uint32_t i = 0; i < r->nD; i++)
+        for (uint32_t k = 0; k < u.columns && !pivot_row(r, i)->is_speed; k++)
+            set(r->lambda, r->partition->row[i], k, get(u, i, k));
+    mix_reactions(r);
+}
+
+// (1 - E) lambda_U = lambda0_U
+Matrix tr_used_reactions(const Reduction *r)
+{
+    Graph *g = r->graph;
+    Matrix left = tr_matrix_identity(g, r->nU), right = tr_matrix(g, r->nU, 1);
+    for (uint32_t i = 0; i < r->nU; i++) {
+        set(right, i, 0, get(r->lambda, r->U[i], 0));
+        for (uint32_t j = 0; j < r->nU; j++)
+            set(left, i, j, sub(get(left, i, j), get(r->lambda, r->U[i], 1 + j)));
+    }
+    return tr_lu_solve(tr_lu(left, r->order, r->order), right);
+}
+

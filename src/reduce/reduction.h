@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share: a reduction while it is made.
+#ifndef TR_REDUCE_REDUCTION_H
+#define TR_REDUCE_REDUCTION_H
+
+#include "reduce/reduce.h"
+
+// A pivot, and what stood there when it was taken.
+typedef struct Stage {
+    uint32_t d; // the unknown that it eliminates
+    Expr pivot, k, b;
+    Expr *h;      // by unknown; zero for those that were eliminated before
+    Expr *column; // entries of all rows at d
+} Stage;
+
+typedef struct Reduction {
+    System *system;
+    Graph *graph;
+    tr_error *err;
+    const Partition *partition;
+    uint32_t *v; // all velocities, as inputs, in order
+    uint32_t *p; // those that are not driven: places in v
+    uint32_t *a; // those that are
+    uint32_t *D; // dependent: places in p, by pivot
+    uint32_t *I; // the other ones
+    uint32_t *s; // pivots whose rows are formulas of speeds
+    uint32_t *R; // rows that are no pivots
+    uint32_t *U; // rows whose reactions forces use
+    uint32_t nv, np, na, nD, nI, ns, nR, nU, kernel;
+    uint32_t unknowns;    // np velocities, then ns speeds
+    uint32_t *free;       // of these, what is left: I, then speeds
+    Matrix M, c, Q;       // of the free dynamics; Q without reactions
+    Matrix rows;          // pivots, then R; by unknown
+    Matrix driven;        // the same by driven velocity
+    Matrix rest, bias;    // of these rows; the bias with G_a v_a'
+    Matrix own_bias;      // and without
+    Matrix mass, force;   // by unknown; forces in columns: Q0, then one for each of U
+    Stage *stages;        // by pivot
+    uint32_t *order;      // 0, 1, 2, ...
+    Matrix accelerations; // v_a'
+    Matrix H, J, k, h;
+    Matrix K;         // pivots * R
+    Matrix a_bias;    // a
+    Matrix x, lambda; // v' - a and then v', reactions; columns as in `force`
+} Reduction;
+
+static inline const Row *pivot_row(const Reduction *r, uint32_t k)
+{
+    return &r->system->rows[r->partition->row[k]];
+}
+
+// Rows and columns of a matrix that are picked, in that order; all columns when there is no list
+Matrix tr_pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_t *columns,
+               uint32_t width);
+// Room that lasts as long as the graph, zeroed; NULL, and the graph failed, when there is none.
+uint32_t *tr_reduction_room(Reduction *r, size_t count);
+
+// eliminate.c: from rows and forces Q0 + L lambda to accelerations; false when memory runs out.
+// Leaves v' - a in x; tr_add_bias makes it v'.
+bool tr_eliminate(Reduction *r, Matrix L);
+void tr_add_bias(Reduction *r);
+
+// reaction.c: lambda, in columns as `force`; and the reactions that forces use
+void tr_find_reactions(Reduction *r);
+Matrix tr_used_reactions(const Reduction *r);
+
+#endif
