@@ -2,8 +2,8 @@
 // Velocities are eliminated one at a time, each by the row that is its pivot, from the equations of
 // motion and from the rows that are left. With row . v + g = 0 and the pivot at d,
 //
-//   v_d = h . v + k,   h_j = -row_j / row_d,   k = -g / row_d                              [B 11, 12]
-//   v_d' = h . v' + b,   b = -(G' v + g' + G_a v_a') / row_d
+//   v_d = h . v + k,   h_j = -row_j / row_d,   k = -g / row_d                              [B 11,
+//   12] v_d' = h . v' + b,   b = -(G' v + g' + G_a v_a') / row_d
 //
 // The accelerations a that the b alone make, with w' = 0, go through inverse dynamics once: what is
 // missing is f = Q - c - M a. Virtual displacements follow the same h [B 20, 22], so that
@@ -13,8 +13,8 @@
 // What is left is H^T M_pp H w' = H^T f [B 23]. Rows are sparse, so this often costs less than
 // forming H first, and H' never appears.
 //
-// Speeds that the model chose are unknowns without mass; a row that is their formula is a pivot like
-// any other.
+// Speeds that the model chose are unknowns without mass; a row that is their formula is a pivot
+// like any other.
 #include "expr/walk.h"
 #include "reduce/reduction.h"
 
@@ -226,7 +226,8 @@ static void project_in(const Reduction *r, uint32_t staged, Matrix *M_r, Matrix 
     if (left) {
         const Matrix H_left = tr_pick(H, left, count, NULL, r->kernel);
         const Matrix Ht = tr_matrix_transpose(H_left);
-        *M_r = tr_matrix_product(Ht, tr_matrix_product(tr_pick(M, left, count, left, count), H_left));
+        *M_r =
+            tr_matrix_product(Ht, tr_matrix_product(tr_pick(M, left, count, left, count), H_left));
         *f_r = tr_matrix_product(Ht, tr_pick(f, left, count, NULL, f.columns));
     }
     free(gone);

@@ -157,4 +157,3 @@ Matrix tr_used_reactions(const Reduction *r)
     }
     return tr_lu_solve(tr_lu(left, r->order, r->order), right);
 }
-

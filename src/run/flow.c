@@ -8,6 +8,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- programs ------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ static void add_projection(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
     const Partition *p = &view->chart->partition;
-    const size_t n = flow->positions, most = flow->stance->all;
+    const size_t n = flow->positions, most = flow->stance->all + s->quaternion_count;
     Expr *values = calloc(most * (n + 1) + n + 1, sizeof *values), *y = values;
     if (!flow->correction)
         flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
@@ -471,11 +472,25 @@ static double evaluate_projection(Flow *flow, double t, const double *y)
     return worst;
 }
 
+// Unit quaternions are conditions like the others: (|q|^2 - 1) / 2, with slope q.
+static void add_quaternions(const Flow *flow, const double *y, double *phi, double *J)
+{
+    const size_t n = flow->positions;
+    for (uint32_t i = 0; i < flow->quaternion_count; i++, J += n) {
+        const double *q = y + flow->quaternions[i];
+        for (size_t k = 0; k < n; k++) J[k] = 0;
+        for (int k = 0; k < 4; k++) J[flow->quaternions[i] + (uint32_t)k] = q[k];
+        phi[i] = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) / 2;
+    }
+}
+
 // y -= J^T (J J^T)^-1 phi: the shortest way
 static bool step_back(Flow *flow, double *y)
 {
-    const size_t m = flow->now->projected, n = flow->positions;
+    const size_t own = flow->now->projected, n = flow->positions, m = own + flow->quaternion_count;
     double *phi = flow->correction, *J = phi + m, *JJ = J + m * n;
+    memmove(J, phi + own, own * n * sizeof *J); // room for the quaternions between
+    add_quaternions(flow, y, phi + own, J + own * n);
     for (size_t i = 0; i < m; i++)
         for (size_t k = 0; k <= i; k++) {
             JJ[i * m + k] = 0;
