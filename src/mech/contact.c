@@ -236,8 +236,9 @@ static void check_radii(Tree *tree, const Contact *contact, bool is_ball, Expr r
                 "the %s '%.*s' needs a positive radius", what, TEXT(contact->name.text));
     else if (contact->tube.given && (is_ball || !(t >= 0) || !(t < r)))
         tr_fail(tree->err, TR_INVALID, contact->tube.place,
-                is_ball ? "a ball has no tube"
-                        : "the tube of a tyre is thinner than the wheel's radius");
+                is_ball  ? "a ball has no tube"
+                : t >= 0 ? "the tube of a tyre is thinner than the wheel's radius"
+                         : "the tube of a tyre has a radius that is not negative");
     else if (is_ball && contact->axis.given)
         tr_fail(tree->err, TR_INVALID, contact->axis.place, "a ball has no axle");
 }

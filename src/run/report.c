@@ -148,12 +148,15 @@ static void write_instant(const Instant *at, Group *g)
     add_outputs(g, at, "lambda", "lambda.");
     add_outputs(g, at, "tau", "tau.");
     add_outputs(g, at, "outputs", "outputs.");
-    if (g->json) {
-        tr_json_open(g->j, "solved", '[');
-        for (uint32_t i = 0; i < flow->system->input_count; i++)
-            if (flow->solved[i]) tr_json_text(g->j, NULL, flow->system->inputs[i].name);
-        tr_json_close(g->j, ']');
+    if (g->json) tr_json_open(g->j, "solved", '[');
+    for (uint32_t i = 0; i < flow->system->input_count; i++) {
+        if (!flow->solved[i]) continue;
+        if (g->json)
+            tr_json_text(g->j, NULL, flow->system->inputs[i].name);
+        else
+            tr_buffer_print(&g->j->text, "%-8s %s\n", "solved", flow->system->inputs[i].name);
     }
+    if (g->json) tr_json_close(g->j, ']');
     open_group(g, "residual");
     add_number(g, "position", position);
     add_number(g, "velocity", velocity);
