@@ -492,12 +492,14 @@ static void compare_twice(Follower *f, const Flow *leader, double t, const Accou
     bool changed = false;
     follow(f, leader);
     const Quality q = tr_flow_quality(f->flow, t, f->y);
-    const bool usable = q.tilt < 30 && q.least > 0.01;
+    const bool usable = q.tilt < 20 && q.least > 0.02; // else runs leave it
     if (usable) compare(f, t, q, wanted, tally);
     tr_flow_quality(f->flow, t, f->y); // takes the stance here
     assert_true(tr_flow_rechart(f->flow, t, f->y, bad, &changed, &err));
     if (!usable) follow(f, leader); // the old chart may have spoilt the state
-    if (changed) compare(f, t, tr_flow_quality(f->flow, t, f->y), wanted, tally);
+    Quality now = tr_flow_quality(f->flow, t, f->y);
+    if (usable) now.least = fmin(now.least, q.least); // what it lost is lost
+    if (changed) compare(f, t, now, wanted, tally);
     tally->changed += changed;
 }
 

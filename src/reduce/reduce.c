@@ -253,7 +253,7 @@ static void put_blocks(Reduction *r)
     uint32_t nr[2] = {0}, nc[2] = {0};
     static const char *const names[2][2] = {{"H_ee", "H_ep"}, {"H_pe", "D"}};
     static const char *const driven[2] = {"J_ext", "J_int"};
-    if (r->graph->failed) return;
+    if (!rows[0] || !rows[1] || !columns[0] || !columns[1]) return;
     for (uint32_t i = 0; i < r->np; i++) {
         const int part = is_base(r, i) ? 0 : 1;
         rows[part][nr[part]++] = i;
