@@ -415,6 +415,7 @@ enum { MOST_FLOWS = 6 };
 // What a flow says about a state: its columns, the rates of positions, and power
 typedef struct Account {
     double columns[MOST_COLUMNS], rates[MOST_COLUMNS];
+    double least; // pivot it has this from
 } Account;
 
 static Account account_of(Flow *flow, double t, const double *y)
@@ -423,6 +424,7 @@ static Account account_of(Flow *flow, double t, const double *y)
     assert_true(flow->column_count <= MOST_COLUMNS && flow->size <= MOST_COLUMNS);
     tr_flow_columns(flow, t, y, a.columns);
     tr_flow_rate(flow, t, y, a.rates);
+    a.least = tr_flow_quality(flow, t, y).least;
     return a;
 }
 
@@ -476,7 +478,7 @@ typedef struct Tally {
 static void compare(Follower *f, double t, Quality q, const Account *wanted, Tally *tally)
 {
     const Account told = account_of(f->flow, t, f->y);
-    const double part = fmin(1, q.least / 0.1);
+    const double part = fmin(1, fmin(wanted->least, q.least) / 0.1);
     tally->worst = fmax(tally->worst, part * part * accounts_apart(f->flow, wanted, &told));
     tally->tilt = fmax(tally->tilt, q.tilt);
     tally->least = fmin(tally->least, q.least);
