@@ -275,7 +275,8 @@ char *tr_derive_text(System *s, bool json, tr_error *err)
     Flow *flow = s->row_count ? tr_flow_new(s, err) : NULL;
     Findings *findings = flow ? tr_examine(flow, err) : NULL;
     Json j = {0};
-    const Facts f = has_failed(err) ? (Facts){0} : find_facts(s, findings, err);
+    Facts f = {0};
+    if (!has_failed(err)) f = find_facts(s, findings, err);
     if (!has_failed(err)) (json ? derive_json : derive_words)(&j, s, &f);
     char *text = tr_text_finish(&j.text, err);
     if (text && findings) tr_findings_allow(findings, err);

@@ -40,8 +40,6 @@ void tr_watch_end(Watch *w)
     free(w->warnings);
 }
 
-void tr_watch_forget(Watch *w) { w->known = 0; }
-
 // ---- going over a step again ---------------------------------------------------------------
 
 static double *state(const Watch *w, int i) { return w->work + (size_t)i * w->flow->size; }
@@ -198,7 +196,7 @@ static void look_ahead(Watch *w, double t, const double *y, Quality now)
 static bool approach(Watch *w, double t, tr_error *err)
 {
     if (!w->due.status) return true;
-    if (w->known && t - w->t[w->known - 1] < 1e-3 * (w->end - t)) w->last_steps++; // it crawls
+    if (w->known && t - w->t[w->known - 1] < 1e-6 * (w->end - t)) w->last_steps++; // it crawls
     if (t >= w->end || w->last_steps > MOST_LAST_STEPS) {
         *err = w->due;
         return false;
@@ -264,11 +262,6 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     return true;
 }
 
-bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
-{
-    return !w->flow->stance || check_alarms(w, t, y, err);
-}
-
 // ---- steps ---------------------------------------------------------------------------------
 
 // Whether the smallest pivot was smaller at the last state than at those beside it.
@@ -326,6 +319,14 @@ static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_erro
 static bool has_pivots(const Flow *flow)
 {
     return flow->stance && flow->now->chart->partition.count;
+}
+
+bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
+{
+    if (!w->flow->stance) return true;
+    if (!check_alarms(w, t, y, err)) return false;
+    if (has_pivots(w->flow)) remember(w, t, y, tr_flow_quality(w->flow, t, y));
+    return true;
 }
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)

@@ -30,7 +30,6 @@ typedef struct Watch {
 
 bool tr_watch_begin(Watch *watch, Flow *flow, tr_error *err);
 void tr_watch_end(Watch *watch);
-void tr_watch_forget(Watch *watch); // what was before: a jump, a new start
 
 // After a step to (t, y). False, with words, when something ended it on the way, at `end`: the
 // constraints changed their rank, or a wheel lies flat.
