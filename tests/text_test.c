@@ -276,6 +276,18 @@ static void columns_count_characters(void **state)
     assert_int_equal(tr_utf8_columns("€😀", 7), 2);
 }
 
+static void names_are_listed_while_there_is_room(void **state)
+{
+    (void)state;
+    char line[20] = "";
+    tr_list_name(line, sizeof line, "one");
+    assert_string_equal(line, "'one'");
+    tr_list_name(line, sizeof line, "three");
+    assert_string_equal(line, "'one', 'three'");
+    tr_list_name(line, sizeof line, "five"); // does not fit
+    assert_string_equal(line, "'one', 'three'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +299,7 @@ int main(void)
         cmocka_unit_test(distances_known),
         cmocka_unit_test(distances_stop_at_the_limit),
         cmocka_unit_test(distances_follow_the_definition),
+        cmocka_unit_test(names_are_listed_while_there_is_room),
         cmocka_unit_test(suggests_what_was_meant),
         cmocka_unit_test(suggests_nothing_far_away),
         cmocka_unit_test(the_nearest_wins_and_then_the_first),

@@ -199,3 +199,10 @@ const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])
         snprintf(out, TR_HINT_SIZE, "; did you mean '%.*s'?", TEXT(suggestion->best));
     return out;
 }
+
+void tr_list_name(char *line, size_t size, const char *name)
+{
+    const size_t length = strlen(line);
+    if (length + strlen(name) + 5 < size)
+        snprintf(line + length, size - length, "%s'%s'", length ? ", " : "", name);
+}

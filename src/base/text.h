@@ -74,4 +74,7 @@ size_t tr_utf8_length(const char *at, size_t available);
 // Characters in the first `bytes` bytes; a byte that belongs to no valid character counts as one.
 int tr_utf8_columns(const char *text, size_t bytes);
 
+// Appends 'name' to a list of names in a line, as long as there is room for it.
+void tr_list_name(char *line, size_t size, const char *name);
+
 #endif

@@ -11,7 +11,6 @@
 
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -350,11 +349,9 @@ static uint32_t worst_row(const Conditions *c)
 // Conditions that contradict a constraint: all that are about as far off as the worst.
 static void name_group(const Conditions *c, double worst, char *line, size_t size)
 {
-    size_t length = 0;
-    for (uint32_t i = 0; i < c->formulas && length + 120 < size; i++)
-        if (fabs(c->residual[i]) >= 0.1 * worst)
-            length += (size_t)snprintf(line + length, size - length, "%s'%.100s'",
-                                       length ? ", " : "", c->notes[i]);
+    line[0] = 0;
+    for (uint32_t i = 0; i < c->formulas; i++)
+        if (fabs(c->residual[i]) >= 0.1 * worst) tr_list_name(line, size, c->notes[i]);
 }
 
 // The first constraint among them, or NULL.

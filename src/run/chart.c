@@ -5,7 +5,6 @@
 
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,11 +303,10 @@ bool tr_chart_in_group(const Chart *chart, uint32_t surplus, uint32_t row)
 
 void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_t size)
 {
-    size_t length = 0;
-    for (uint32_t i = 0; i < chart->rows && length + 120 < size; i++)
+    line[0] = 0;
+    for (uint32_t i = 0; i < chart->rows; i++)
         if (tr_chart_in_group(chart, surplus, i))
-            length += (size_t)snprintf(line + length, size - length, "%s'%.100s'",
-                                       length ? ", " : "", chart->system->rows[i].name);
+            tr_list_name(line, size, chart->system->rows[i].name);
 }
 
 bool tr_chart_agrees(const Chart *chart, uint32_t surplus, double off, double size, double t,

@@ -6,7 +6,6 @@
 #include "run/doctor.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,12 +227,13 @@ void tr_findings_free(Findings *f)
 static uint32_t name_rows(const System *s, const bool *rows, uint32_t count, char *line,
                           size_t size)
 {
-    size_t length = 0;
     uint32_t named = 0;
-    for (uint32_t i = 0; i < count && length + 120 < size; i++)
-        if (rows[i])
-            length += (size_t)snprintf(line + length, size - length, "%s'%.100s'",
-                                       named++ ? ", " : "", s->rows[i].name);
+    line[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!rows[i]) continue;
+        tr_list_name(line, size, s->rows[i].name);
+        named++;
+    }
     return named;
 }
 

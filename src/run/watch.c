@@ -5,7 +5,6 @@
 #include "run/watch.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,17 +129,15 @@ static bool name_dependent(const Watch *w, double tolerance, char *line, size_t 
     const Stance *s = w->flow->stance;
     const Chart *first = w->flow->views[0]->chart;
     Rank rank;
-    size_t length = 0;
     line[0] = 0;
     if (!tr_stance_rank(s, true, NO_ROW, tolerance, &rank)) return false;
     const bool lower = rank.rank < first->m_locked;
     bool all = true; // unless there are others
     for (uint32_t i = 0; i < s->rows; i++)
         all = all && (first->hyperstatic[i] || tr_rank_dependence(&rank, s->rows, i) <= 1e-2);
-    for (uint32_t i = 0; lower && i < s->rows && length + 120 < size; i++)
+    for (uint32_t i = 0; lower && i < s->rows; i++)
         if (tr_rank_dependence(&rank, s->rows, i) > 1e-2 && (all || !first->hyperstatic[i]))
-            length += (size_t)snprintf(line + length, size - length, "%s'%.100s'",
-                                       length ? ", " : "", s->system->rows[i].name);
+            tr_list_name(line, size, s->system->rows[i].name);
     tr_rank_free(&rank);
     return lower;
 }
