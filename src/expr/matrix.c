@@ -142,21 +142,3 @@ Matrix tr_lu_solve(LU lu, Matrix b)
         }
     return x;
 }
-
-// A^T X = B  <=>  U^T L^T (P X) = Q^T B
-Matrix tr_lu_solve_transposed(LU lu, Matrix b)
-{
-    const Matrix f = lu.factors;
-    assert(f.rows == b.rows);
-    Matrix y = tr_matrix(f.graph, f.rows, b.columns), x = tr_matrix(f.graph, f.rows, b.columns);
-    for (uint32_t i = 0; i < f.rows; i++)
-        for (uint32_t k = 0; k < b.columns; k++) {
-            set(y, i, k, get(b, lu.column[i], k));
-            for (uint32_t j = 0; j < i; j++) subtract(y, i, k, get(f, j, i), get(y, j, k));
-            set(y, i, k, quotient(get(y, i, k), get(f, i, i)));
-        }
-    backward(f, y);
-    for (uint32_t i = 0; i < f.rows; i++)
-        for (uint32_t k = 0; k < b.columns; k++) set(x, lu.row[i], k, get(y, i, k));
-    return x;
-}

@@ -45,6 +45,5 @@ typedef struct LU {
 } LU;
 LU tr_lu(Matrix a, const uint32_t *row, const uint32_t *column); // keeps the two pointers
 Matrix tr_lu_solve(LU lu, Matrix b);                             // A X = B
-Matrix tr_lu_solve_transposed(LU lu, Matrix b);                  // A^T X = B
 
 #endif

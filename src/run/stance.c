@@ -159,7 +159,7 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
                               (lapack_int)n, sigma, r->left, (lapack_int)m, r->right, (lapack_int)n,
                               work) == 0;
         for (uint32_t k = 0; good && k < m && k < n; k++)
-            if (sigma[k] > tolerance * sigma[0]) r->rank++, r->least = sigma[k];
+            if (sigma[k] > tolerance * sigma[0]) r->rank++;
         // kernel vectors back from the metric: v = C^-T u
         if (good)
             LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', (lapack_int)n, (lapack_int)n, C,

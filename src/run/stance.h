@@ -46,7 +46,6 @@ typedef struct Rank {
     double *left;  // rows * rows, by rows: columns from `rank` on are what is dependent
     double *right; // columns * columns, by rows: rows from `rank` on span the kernel
     uint32_t columns;
-    double least; // the smallest singular value that counts
 } Rank;
 
 // Of the constraints, over all velocities or the passive ones (`locked`), where row `without` is
