@@ -121,7 +121,7 @@ static bool matrix_job(tr_error *err)
     Matrix b = tr_matrix_product(tr_matrix_transpose(a), a);
     Matrix solved = tr_ldlt_solve(tr_ldlt(b), a);
     solved = tr_matrix_add(solved, tr_lu_solve(tr_lu(b, order, order), a));
-    solved = tr_matrix_sub(solved, a);
+    solved = tr_matrix_sub(solved, tr_lu_solve(tr_lu(b, order, order), a));
     const Expr corner = get(solved, 0, 0);
     tr_output(s, "corner", &corner, 1, 1, err);
     tr_program *program = tr_compile(s, "corner", NULL, err);
