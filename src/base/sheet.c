@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/sheet.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 1 << 30 };
+
+typedef struct Reader {
+    char *at, *end;
+    int line;
+    tr_error *err;
+} Reader;
+
+static bool is_end(const Reader *r) { return r->at == r->end || *r->at == '\n' || *r->at == '\r'; }
+
+static void skip_blanks(Reader *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) r->at++;
+}
+
+static void next_line(Reader *r)
+{
+    if (r->at < r->end && *r->at == '\r') r->at++;
+    if (r->at < r->end && *r->at == '\n') r->at++;
+    r->line++;
+}
+
+// One name of the header; the character behind it becomes its terminating zero, and is returned.
+static char cut_name(Reader *r, const char **name)
+{
+    skip_blanks(r);
+    const bool is_quoted = r->at < r->end && *r->at == '"';
+    char *to = is_quoted ? ++r->at : r->at;
+    *name = to;
+    for (; r->at < r->end && (is_quoted || (*r->at != ',' && !is_end(r))); r->at++) {
+        if (is_quoted && *r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"')) break;
+        if (is_quoted && *r->at == '"') r->at++; // "" stands for one
+        *to++ = *r->at;
+    }
+    if (is_quoted && r->at < r->end) r->at++;
+    while (r->at < r->end && *r->at != ',' && !is_end(r)) r->at++;
+    const char behind = r->at < r->end ? *r->at : '\n';
+    if (r->at < r->end) r->at++;
+    *to = 0;
+    return behind;
+}
+
+static bool read_header(Reader *r, Sheet *sheet)
+{
+    size_t most = 1;
+    for (const char *c = r->at; c < r->end && *c != '\n'; c++) most += *c == ',';
+    sheet->names = calloc(most, sizeof *sheet->names);
+    if (!sheet->names) return tr_fail_memory(r->err), false;
+    char behind = ',';
+    while (behind == ',' && sheet->columns < most)
+        behind = cut_name(r, &sheet->names[sheet->columns++]);
+    if (behind == '\r' && r->at < r->end && *r->at == '\n') r->at++;
+    r->line++;
+    return true;
+}
+
+// A number, with its sign; inf and nan as they are printed; nothing is nan.
+static bool read_field(Reader *r, double *value)
+{
+    skip_blanks(r);
+    const bool is_negative = r->at < r->end && *r->at == '-';
+    if (r->at < r->end && (*r->at == '-' || *r->at == '+')) r->at++;
+    const size_t left = (size_t)(r->end - r->at);
+    size_t used = 0;
+    if (left >= 3 && memcmp(r->at, "inf", 3) == 0)
+        *value = (double)INFINITY, used = 3;
+    else if (left >= 3 && memcmp(r->at, "nan", 3) == 0)
+        *value = (double)NAN, used = 3;
+    else if (!tr_number_read(r->at, left, &used, value))
+        *value = (double)NAN;
+    if (is_negative) *value = -*value;
+    r->at += used;
+    skip_blanks(r);
+    return is_end(r) || *r->at == ',';
+}
+
+static bool read_row(Reader *r, const Sheet *sheet, double *row)
+{
+    for (size_t i = 0; i < sheet->columns; i++) {
+        const char *field = r->at;
+        if (!read_field(r, &row[i])) {
+            tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "'%.*s' in column '%.60s' is no number",
+                    (int)strcspn(field, ",\r\n") > 40 ? 40 : (int)strcspn(field, ",\r\n"), field,
+                    sheet->names[i]);
+            return false;
+        }
+        const bool is_last = i + 1 == sheet->columns;
+        if (is_last != is_end(r)) {
+            if (r->at < r->end)
+                tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "there are %s than %zu fields",
+                        is_last ? "more" : "fewer", sheet->columns);
+            return false; // at the end of the file: a line cut short
+        }
+        if (!is_last) r->at++;
+    }
+    return true;
+}
+
+// Rows as they come; they are turned into columns in the end.
+static double *read_rows(Reader *r, Sheet *sheet)
+{
+    double *rows = NULL;
+    size_t capacity = 0;
+    for (; r->at < r->end && !has_failed(r->err); next_line(r)) {
+        skip_blanks(r);
+        if (is_end(r)) continue;
+        if (sheet->rows == capacity) {
+            capacity = 2 * capacity + 64;
+            double *moved = realloc(rows, capacity * sheet->columns * sizeof *rows);
+            if (!moved) {
+                tr_fail_memory(r->err);
+                break;
+            }
+            rows = moved;
+        }
+        if (!read_row(r, sheet, rows + sheet->rows * sheet->columns)) break;
+        sheet->rows++;
+    }
+    return rows;
+}
+
+static void turn(Sheet *sheet, const double *rows, tr_error *err)
+{
+    sheet->values = malloc((sheet->rows * sheet->columns + 1) * sizeof *sheet->values);
+    if (!sheet->values) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (size_t i = 0; i < sheet->rows; i++)
+        for (size_t k = 0; k < sheet->columns; k++)
+            sheet->values[k * sheet->rows + i] = rows[i * sheet->columns + k];
+}
+
+Sheet *tr_sheet_read(const char *path, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    size_t length = 0;
+    char *text = has_failed(err) ? NULL : tr_file_read(path, MOST_BYTES, &length, err);
+    if (!text) return NULL;
+    Sheet *sheet = calloc(1, sizeof *sheet);
+    if (!sheet) {
+        free(text);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    sheet->text = text;
+    Reader r = {.at = text, .end = text + length, .line = 1, .err = err};
+    if (length == 0 || memchr(text, 0, length))
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no table of numbers", path);
+    else if (read_header(&r, sheet)) {
+        double *rows = read_rows(&r, sheet);
+        if (!has_failed(err)) turn(sheet, rows, err);
+        free(rows);
+    }
+    if (!has_failed(err)) return sheet;
+    tr_sheet_free(sheet);
+    return NULL;
+}
+
+void tr_sheet_free(Sheet *sheet)
+{
+    if (!sheet) return;
+    free(sheet->text);
+    free(sheet->names);
+    free(sheet->values);
+    free(sheet);
+}
+
+const double *tr_sheet_column(const Sheet *sheet, const char *name)
+{
+    for (size_t i = 0; i < sheet->columns; i++)
+        if (strcmp(sheet->names[i], name) == 0) return sheet->values + i * sheet->rows;
+    return NULL;
+}

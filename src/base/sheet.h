@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of numbers under named columns, as a .csv file has it: one header row, then rows of
+// numbers between commas.
+#ifndef TR_BASE_SHEET_H
+#define TR_BASE_SHEET_H
+
+#include <trundle/trundle.h>
+
+typedef struct Sheet {
+    char *text;         // the file, cut into names
+    const char **names; // of the columns
+    double *values;     // column by column
+    size_t columns, rows;
+} Sheet;
+
+// NULL, with the line in the error, when it is anything else. An empty field is not a number (nan).
+// A last line that is cut short, as an interrupted writer leaves it, does not count.
+Sheet *tr_sheet_read(const char *path, tr_error *err);
+void tr_sheet_free(Sheet *sheet);
+
+// The values of a column, or NULL.
+const double *tr_sheet_column(const Sheet *sheet, const char *name);
+
+#endif
