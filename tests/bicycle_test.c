@@ -1285,6 +1285,22 @@ static bool starts(double roll, double steer, double *off)
     return good;
 }
 
+// From the state to the accelerations, the solve included; more would be waste.
+static void test_operations(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("bicycle", "free");
+    char *json = tr_derive_text(system, true, &err);
+    if (!json) fail_msg("%s", err.text);
+    const char *rhs = strstr(json, "\"rhs\": ");
+    assert_non_null(rhs);
+    const int operations = atoi(rhs + strlen("\"rhs\": "));
+    assert_in_range(operations, 300, 650);
+    tr_text_free(json);
+    tr_system_free(system);
+}
+
 // There is a start wherever some pitch puts both wheels on the ground, and nowhere else.
 static void test_starts(void **state)
 {
@@ -1586,6 +1602,7 @@ int main(void)
         cmocka_unit_test(test_ball_on_slope),
         cmocka_unit_test(test_thin_tyres),
         cmocka_unit_test(test_random_states),
+        cmocka_unit_test(test_operations),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_lift_off),
         cmocka_unit_test(test_lift_off_again),

@@ -334,8 +334,9 @@ static void check_blocks(const Thicket *f, const Reduced *r, const Equations *e)
         if (!e->told[k]) row[p++] = is_base(f, k);
     tr_independent(s, list);
     for (uint32_t j = 0; j < r->independent; j++)
-        column[j] = s->inputs[list[j]].kind == TR_VELOCITY &&
-                    is_base(f, (int)probe_velocity(&r->probe, s->inputs[list[j]].name));
+        column[j] = s->inputs[list[j]].kind == TR_INNER ||
+                    (s->inputs[list[j]].kind == TR_VELOCITY &&
+                     is_base(f, (int)probe_velocity(&r->probe, s->inputs[list[j]].name)));
     check_block(r, "H", "H_ee", row, true, column, true);
     check_block(r, "H", "H_ep", row, true, column, false);
     check_block(r, "H", "H_pe", row, false, column, true);
@@ -395,7 +396,7 @@ static void check_energy_rate(Thicket *f, Reduced *r, double t, const double *y)
 
 // What there was among the random forests
 static struct {
-    int redundant, antagonist, rigid, given, led, dragged;
+    int redundant, antagonist, rigid, given, led, dragged, turned;
 } seen;
 
 static void take_census(const Thicket *f, const Chart *chart)
@@ -408,6 +409,7 @@ static void take_census(const Thicket *f, const Chart *chart)
     seen.redundant += chart->surplus_count > 0;
     seen.antagonist += antagonist;
     seen.rigid += chart->kernel == 0;
+    seen.turned += chart->system->turned_count > 0;
     seen.given += f->tense >= 0;
     seen.led += led && chart->surplus_count;
     seen.dragged += dragged && chart->surplus_count;
@@ -455,6 +457,19 @@ static void test_random(void **state)
         models, seen.redundant, seen.antagonist, seen.rigid, seen.given, seen.led, seen.dragged);
     assert_true(seen.redundant > 20 && seen.antagonist > 2 && seen.rigid > 1);
     assert_true(seen.given > 5 && seen.led > 5 && seen.dragged > 5);
+}
+
+// A free base with oblique hinges: the same, eliminated along inner axes
+static void test_inner_axes(void **state)
+{
+    (void)state;
+    Random r = {3};
+    seen.turned = 0;
+    for (int models = 0; seen.turned < 20; models++) {
+        assert_true(models < 1000);
+        Thicket f = any_thicket(&r);
+        if (f.ne.body[0].type == NE_FREE) check_run(&f, "");
+    }
 }
 
 // ---- independent speeds --------------------------------------------------------------------
@@ -564,7 +579,7 @@ static Reduced reduced_anyhow(const char *text, Random *random)
     static double G[MAX_ROWS * MAX_V];
     const uint32_t n = tr_system_inputs(s, TR_VELOCITY, v), m = s->row_count;
     Expr slopes[MAX_ROWS * MAX_V]; // of rows as they are eliminated
-    for (uint32_t i = 0; i < m * n; i++) slopes[i] = row_slope(&s->rows[i / n], i % n);
+    for (uint32_t i = 0; i < m * n; i++) slopes[i] = s->rows[i / n].inner_slopes[i % n];
     tr_output(s, "slopes", slopes, m, n, &err);
     tr_program *program = tr_compile(s, "slopes", NULL, &err);
     tr_workspace *workspace = tr_workspace_new(program, &err);
@@ -741,13 +756,10 @@ static void test_lead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_independent),
-        cmocka_unit_test(test_robot),
-        cmocka_unit_test(test_any_partition),
-        cmocka_unit_test(test_all_driven),
-        cmocka_unit_test(test_friction),
-        cmocka_unit_test(test_chosen_reactions),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_inner_axes),
+        cmocka_unit_test(test_independent),   cmocka_unit_test(test_robot),
+        cmocka_unit_test(test_any_partition), cmocka_unit_test(test_all_driven),
+        cmocka_unit_test(test_friction),      cmocka_unit_test(test_chosen_reactions),
         cmocka_unit_test(test_lead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,7 @@ typedef enum tr_kind {
     TR_PARAMETER, // constant
     TR_SPEED,     // w: a formula of velocities that the model describes its motion by
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
+    TR_INNER,     // a velocity of a base along other axes than its own; reduced programs may take it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err);

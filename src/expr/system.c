@@ -4,6 +4,7 @@
 #include "expr/derivative.h"
 #include "expr/walk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- names ---------------------------------------------------------------------------------
@@ -208,6 +209,7 @@ void tr_system_free(System *system)
     free(system->names);
     free(system->quaternions);
     free(system->rows);
+    free(system->turned);
     free(system->alarms);
     tr_hash_free(&system->name_hash);
     free(system);
@@ -384,6 +386,62 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
     Output *place = &system->outputs[old - system->outputs];
     if (kept)
         place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
+}
+
+uint32_t tr_system_inner_input(const System *system, uint32_t input)
+{
+    for (uint32_t i = 0; i < system->turned_count; i++) {
+        const Turned *turned = &system->turned[i];
+        if (input >= turned->outer && input < turned->outer + 3)
+            return turned->inner + (input - turned->outer);
+    }
+    return input;
+}
+
+uint32_t tr_system_velocities(const System *system, uint32_t *list)
+{
+    const uint32_t count = tr_system_inputs(system, TR_VELOCITY, list);
+    for (uint32_t k = 0; list && k < count; k++) list[k] = tr_system_inner_input(system, list[k]);
+    return count;
+}
+
+uint32_t tr_system_outer_input(const System *system, uint32_t input)
+{
+    for (uint32_t i = 0; i < system->turned_count; i++) {
+        const Turned *turned = &system->turned[i];
+        if (input >= turned->inner && input < turned->inner + 3)
+            return turned->outer + (input - turned->inner);
+    }
+    return input;
+}
+
+const char *tr_system_inner(const System *system, const char *name, char room[64])
+{
+    snprintf(room, 64, "inner.%s", name);
+    return system->turned_count ? room : name;
+}
+
+Expr tr_turned_out(const Turned *turned, const Expr x[3], int k)
+{
+    const Expr *C = turned->C + 3 * k;
+    return add(add(mul(C[0], x[0]), mul(C[1], x[1])), mul(C[2], x[2]));
+}
+
+Expr tr_turned_in(const Turned *turned, const Expr x[3], int k)
+{
+    const Expr *C = turned->C + k;
+    return add(add(mul(C[0], x[0]), mul(C[3], x[1])), mul(C[6], x[2]));
+}
+
+void tr_system_turn(System *system)
+{
+    for (uint32_t i = 0; i < system->turned_count; i++) {
+        const Turned *turned = &system->turned[i];
+        const Input *outer = &system->inputs[turned->outer];
+        const Expr v[3] = {outer[0].symbol, outer[1].symbol, outer[2].symbol};
+        for (int k = 0; k < 3; k++)
+            system->inputs[turned->inner + (uint32_t)k].definition = tr_turned_in(turned, v, k);
+    }
 }
 
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)

@@ -43,11 +43,12 @@ typedef struct Row {
     Expr bias;          // G' v + g': its time derivative while velocities stay the same
     Expr position;      // phi, whose rate it is; id 0 when there is none
     Expr symbol;        // its reaction lambda, or the speed itself
-    // The same three rows of a contact in the axes of its tree's root, where they are simplest to
-    // eliminate: this row is one component, and its own reaction is mix . those of the three. NULL
-    // when there is none.
+    // As it is eliminated: by inner velocity where there are such. The three rows of a contact may
+    // be components in the axes of its tree's root; then a row's own reaction is mix . those of the
+    // three.
     const Expr *inner_slopes;
     Expr inner_rest, inner_bias, mix[3];
+    bool is_mixed;
     uint32_t inner_first; // the first of the three rows
     double unit;          // the model's length where the reaction is a moment, else 1 [m]
     Expr weight;          // of the reaction in the norm that is least
@@ -56,19 +57,12 @@ typedef struct Row {
     bool is_speed;
 } Row;
 
-// What is eliminated: the inner form where there is one.
-static inline Expr row_slope(const Row *row, uint32_t velocity)
-{
-    return row->inner_slopes ? row->inner_slopes[velocity] : row->slopes[velocity];
-}
-static inline Expr row_rest(const Row *row)
-{
-    return row->inner_slopes ? row->inner_rest : row->rest;
-}
-static inline Expr row_bias(const Row *row)
-{
-    return row->inner_slopes ? row->inner_bias : row->bias;
-}
+// Three velocities of a base, and the same along other axes, in which the equations are shorter:
+// v = C u. Reduction takes u for unknowns; until then it is defined by v.
+typedef struct Turned {
+    uint32_t outer, inner; // inputs: the first of three each
+    Expr C[9];
+} Turned;
 
 // What a run watches: a number that should not become negative.
 typedef struct Alarm {
@@ -102,6 +96,8 @@ struct tr_system {
     uint32_t quaternion_count, quaternion_capacity;
     Row *rows; // those of speeds come last
     uint32_t row_count, row_capacity;
+    Turned *turned;
+    uint32_t turned_count, turned_capacity;
     Alarm *alarms;
     uint32_t alarm_count, alarm_capacity;
     uint32_t body_count;
@@ -137,6 +133,18 @@ static inline bool is_motion_driven(const Input *input)
 
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
+// The velocities in order, with inner ones in place of those that have them.
+uint32_t tr_system_velocities(const System *system, uint32_t *list);
+// The inner velocity in place of a velocity, and the other way; others stand for themselves.
+uint32_t tr_system_inner_input(const System *system, uint32_t input);
+uint32_t tr_system_outer_input(const System *system, uint32_t input);
+// The name of an output that is by velocities, or of the one by these inner velocities.
+const char *tr_system_inner(const System *system, const char *name, char room[64]);
+// Defines inner velocities by the others: u = C^T v.
+void tr_system_turn(System *system);
+// v = C u, or u = C^T v: the k-th of the three, of symbols or rates that start at x
+Expr tr_turned_out(const Turned *turned, const Expr x[3], int k);
+Expr tr_turned_in(const Turned *turned, const Expr x[3], int k);
 
 // An output in place of the one that has this name, if there is one.
 void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,

@@ -79,8 +79,7 @@ uint32_t *tr_reach_map(Graph *graph, const Reach *reach)
     return map;
 }
 
-// The node with other operands, simplified again.
-static Expr rebuild(Graph *graph, Node node, const uint32_t *map)
+Expr tr_rebuild(Graph *graph, Node node, const uint32_t *map)
 {
     const int operands = tr_op[node.op].operands;
     const Expr a = expr_at(graph, map[operands > 0 ? node.a : 0]);
@@ -115,7 +114,7 @@ void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from,
             const uint32_t id = reach.ids[k];
             const Node node = graph->nodes[id]; // a copy: building may move the nodes
             if (map[id]) continue;
-            map[id] = is_unchanged(&node, map) ? id : rebuild(graph, node, map).id;
+            map[id] = is_unchanged(&node, map) ? id : tr_rebuild(graph, node, map).id;
         }
     }
     for (size_t i = 0; i < count; i++) out[i] = expr_at(graph, good ? map[of[i].id] : 0);

@@ -20,6 +20,9 @@ void tr_reach_free(Reach *reach);
 // the graph failed, when memory runs out.
 uint32_t *tr_reach_map(Graph *graph, const Reach *reach);
 
+// A node with the operands that a map by id gives, simplified again.
+Expr tr_rebuild(Graph *graph, Node node, const uint32_t *map);
+
 // `of` with every from[i] replaced by to[i]; from[i] may be any node. What does not contain a
 // replaced node stays the same node. `out` may be `of`.
 void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from, const Expr *to,

@@ -206,7 +206,7 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
     if (!is_ball && !spins) {
         if (link->carried) return; // its own axes spin
         a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
-        a = apply(pose_in_root(tree, i).R, a);
+        a = apply(pose_in_root(tree, i).R, own_axes(tree, i, a));
     }
     const Rim rim = rim_of(tree, is_ball, radius, tube, tree->links[root].world.R, a);
     const Motion hub = motion_in_root(tree, i);
@@ -299,7 +299,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
         tr_tree_row(tree, contact->name, parts[k], dot(rim.direction[k], V),
                     k == 0 && rises ? height : expr_at(g, 0), false);
     if (tree->system->row_count == before + 3)
-        roll_in_root(tree, i, contact, is_ball, radius, tube);
+        roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
     note_touch(tree, contact, &c, r, &rim);
     if (!is_ball && !is_number(rim.size))
         tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat",

@@ -279,6 +279,35 @@ static void make_free_dynamics(Tree *tree)
     free(c);
 }
 
+// M, c, M u' + c and Q by inner velocities, for the reduction
+static void make_inner_dynamics(Tree *tree)
+{
+    const System *s = tree->system;
+    const uint32_t n = tree->velocity_count;
+    const Output *Q = tr_system_output(s, text_of("Q"));
+    Expr *force = calloc(2 * (size_t)n + 1, sizeof *force), *rate = force ? force + n : NULL;
+    if (!force || !Q) {
+        tree->graph->failed = true;
+        free(force);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        const Input *input = tr_system_input(s, tree->inner->velocities[k].symbol);
+        rate[k] = input->rate;
+    }
+    tr_tree_inverse(tree->inner, rate, true, true, false, force);
+    tr_output(tree->system, "inner.inverse", force, n, 1, tree->err);
+    tr_tree_inverse(tree->inner, NULL, true, true, false, force);
+    tr_output(tree->system, "inner.c", force, n, 1, tree->err);
+    const Matrix M = tr_tree_mass_matrix(tree->inner);
+    if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
+    Q = tr_system_output(s, text_of("Q"));
+    memcpy(force, Q->values, n * sizeof *force);
+    tr_tree_turn_in(tree, Q->values, force);
+    tr_output(tree->system, "inner.Q", force, n, 1, tree->err);
+    free(force);
+}
+
 // What motors, dampers and forces put in: all forces times velocities, but for the springs
 static Expr input_power(Tree *tree)
 {
@@ -420,6 +449,11 @@ static void leave_to_reduction(Tree *tree)
             w->acceleration = solved_symbol(tree, "vdot.", w->name);
         }
     }
+    for (uint32_t i = 0; i < 3 * tree->system->turned_count && !has_failed(tree->err); i++) {
+        const uint32_t input = tree->system->turned[i / 3].inner + i % 3;
+        const Expr rate = solved_symbol(tree, "vdot.", tree->system->inputs[input].name);
+        tr_rate_set(tree->system, tree->system->inputs[input].symbol, rate, tree->err);
+    }
     for (uint32_t i = 0; i < tree->system->row_count && !has_failed(tree->err); i++) {
         const Row row = tree->system->rows[i];
         if (!row.is_speed) continue;
@@ -481,7 +515,8 @@ static void build(Tree *tree)
     tree->constants_only = false;
     if (has_failed(tree->err)) return;
     tr_tree_velocities(tree);
-    tr_tree_rows(tree);
+    tr_tree_turn(tree);
+    if (!has_failed(tree->err)) tr_tree_rows(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
     tr_tree_check_names(tree);
     tr_tree_roles(tree);
@@ -502,6 +537,7 @@ static void build(Tree *tree)
         if (input) input->drive = (uint8_t)w->drive;
     }
     make_free_dynamics(tree);
+    if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
     make_rows(tree);
     make_columns(tree);
     set_guesses(tree);
@@ -520,6 +556,7 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
         build(&tree);
     else
         tr_fail_memory(err);
+    if (tree.inner && tree.inner != &tree) free(tree.inner->value);
     free(tree.value);
     free(tree.dropped);
     if (!system->graph->failed) return;

@@ -13,7 +13,7 @@
 // ---- rotations -----------------------------------------------------------------------------
 
 // cos 1 + (1 - cos) a a^T + sin hat(a), for a unit vector a
-static Mat rotation(Vec a, Expr angle)
+Mat tr_rotation(Vec a, Expr angle)
 {
     Graph *g = graph_of(angle);
     const Expr c = e_cos(angle), s = e_sin(angle);
@@ -34,8 +34,8 @@ static Mat rotation(Vec a, Expr angle)
 // about x, then y, then z of the parent
 static Mat turned(Graph *g, Vec angles)
 {
-    const Mat x = rotation(vec_unit(g, 0), angles.x), y = rotation(vec_unit(g, 1), angles.y);
-    return mat_product(rotation(vec_unit(g, 2), angles.z), mat_product(y, x));
+    const Mat x = tr_rotation(vec_unit(g, 0), angles.x), y = tr_rotation(vec_unit(g, 1), angles.y);
+    return mat_product(tr_rotation(vec_unit(g, 2), angles.z), mat_product(y, x));
 }
 
 Mat tr_tree_turned(Tree *tree, Value value)
@@ -97,7 +97,7 @@ static void joint_revolute(Tree *tree, Link *link)
 {
     // R(axis) turn = turn R(turn^T axis): the axis in the child's own axes is often one of them
     const Vec own = apply_transposed(link->turn, link->axis);
-    const Mat R = rotation(own, position(tree, link, 0));
+    const Mat R = tr_rotation(own, position(tree, link, 0));
     link->carried = !link->has_children && tr_tree_is_symmetric(tree, link);
     if (link->carried) link->spin = R;
     link->X.R = link->carried ? link->turn : mat_product(link->turn, R);
@@ -122,7 +122,7 @@ static void joint_planar(Tree *tree, Link *link)
     Graph *g = tree->graph;
     const Expr theta = position(tree, link, 2);
     const Vec x = vec_unit(g, 0), y = vec_unit(g, 1), z = vec_unit(g, 2), nothing = vec_zero(g);
-    const Mat R = rotation(z, theta);
+    const Mat R = tr_rotation(z, theta);
     link->X.R = mat_product(link->turn, R);
     link->X.p =
         plus(link->X.p,

@@ -77,6 +77,23 @@ static const Expr *split(Tree *tree, Expr rate, Expr *rest)
     return slopes;
 }
 
+// The row as it stands, by inner velocities: G_u = G_v C
+static void take_own_form(Tree *tree, Row *row)
+{
+    const System *s = tree->system;
+    row->is_mixed = false;
+    row->inner_slopes = row->slopes, row->inner_rest = row->rest, row->inner_bias = row->bias;
+    if (!s->turned_count || !row->slopes) return;
+    Expr *slopes = tr_arena_alloc(&tree->graph->arena, tree->velocity_count, sizeof *slopes);
+    if (!slopes) {
+        tree->graph->failed = true;
+        return;
+    }
+    memcpy(slopes, row->slopes, tree->velocity_count * sizeof *slopes);
+    tr_tree_turn_in(tree, row->slopes, slopes);
+    row->inner_slopes = slopes;
+}
+
 static Row *push_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
@@ -93,6 +110,7 @@ static Row *push_row(Tree *tree, const char *name, Expr rate, Place place)
                  .unit = 1,
                  .weight = one(tree->graph)};
     row->slopes = split(tree, rate, &row->rest);
+    take_own_form(tree, row);
     return row;
 }
 
@@ -152,6 +170,7 @@ void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[
     const Expr drift[3] = {bias.z, bias.x, bias.y};
     for (uint32_t k = 0; k < 3; k++) {
         Row *row = &s->rows[s->row_count - 3 + k];
+        row->is_mixed = true;
         row->inner_first = s->row_count - 3;
         row->inner_slopes = split(tree, part[k], &row->inner_rest);
         row->inner_bias = drift[k];
@@ -482,10 +501,9 @@ static void keep_own_rows(Tree *tree)
     System *s = tree->system;
     for (uint32_t i = 0; i < s->row_count; i++) {
         const Row *row = &s->rows[i];
-        if (!row->inner_slopes || (!row->leads && !row->tension.id && is_one(row->weight)))
-            continue;
+        if (!row->is_mixed || (!row->leads && !row->tension.id && is_one(row->weight))) continue;
         for (uint32_t k = 0, first = row->inner_first; k < 3; k++)
-            s->rows[first + k].inner_slopes = NULL;
+            take_own_form(tree, &s->rows[first + k]);
     }
 }
 
@@ -533,6 +551,7 @@ void tr_tree_rows(Tree *tree)
     tree->constants_only = true;
     tree->length = longest_arm(tree);
     know_verticals(tree);
+    if (tree->inner != tree) know_verticals(tree->inner);
     tree->constants_only = false;
     check_elements(tree);
     if (!has_failed(tree->err)) tr_tree_contacts(tree);

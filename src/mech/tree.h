@@ -90,6 +90,7 @@ typedef struct Tree {
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
     uint32_t known_count;
+    struct Tree *inner;   // the same motions along inner axes, see turn.c; or the tree itself
     const char **dropped; // names of rows that hold anyway
     uint32_t dropped_count, dropped_capacity;
     Expr t;
@@ -127,6 +128,7 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
 // ---- joint.c -------------------------------------------------------------------------------
 
+Mat tr_rotation(Vec a, Expr angle);          // about a unit vector
 Mat tr_tree_turned(Tree *tree, Value value); // a `turn`
 void tr_tree_joints(Tree *tree);             // poses, motions, coordinates, rates
 const JointType *tr_joint_type(Value word, tr_error *err);
@@ -141,6 +143,12 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link); // about its own joint'
 // ---- shape.c ---------------------------------------------------------------------------------
 
 void tr_tree_shapes(Tree *tree);
+
+// ---- turn.c --------------------------------------------------------------------------------
+
+void tr_tree_turn(Tree *tree); // makes tree->inner
+// Slopes or forces by velocity, by inner velocity: only those that differ are set.
+void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 
 // ---- force.c -------------------------------------------------------------------------------
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // System -> program: the nodes that the outputs need, in creation order; powers expanded into
 // products; lone signs absorbed; products that are used once fused into the sum that uses them.
+#include "expr/merge.h"
 #include "expr/system.h"
 #include "expr/walk.h"
 #include "program/interpret.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { DEAD = UINT16_MAX, MOST_VALUES = 1 << 30 };
@@ -376,28 +378,106 @@ static void release(Compiler *c)
     free(c->uses);
 }
 
-tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){false}; }
+static Program *compile_as_it_is(const System *system, Compiler *c, const tr_compile_options *o)
+{
+    Program *p = c->failed ? NULL : calloc(1, sizeof *p);
+    if (!p) return NULL;
+    if (o->fix_parameters) replace_inputs(system, c, true);
+    compile(system, c, p);
+    p->interpreter = tr_interpreter();
+    if (!c->failed && !c->graph->failed) return p;
+    tr_program_free(p);
+    return NULL;
+}
+
+// ---- merging -------------------------------------------------------------------------------
+
+// The same from expressions whose equal nodes are one. NULL when it cannot be had, which is no
+// error.
+static Program *compile_merged(System *system, const Compiler *plain, const tr_compile_options *o)
+{
+    Compiler c = {.graph = plain->graph, .wanted_count = plain->wanted_count};
+    c.wanted = calloc(c.wanted_count, sizeof *c.wanted);
+    Program *p = NULL;
+    if (c.wanted) {
+        tr_merge(c.graph, plain->wanted, c.wanted_count, c.wanted);
+        p = compile_as_it_is(system, &c, o);
+    }
+    release(&c);
+    return p;
+}
+
+// Numbers for all inputs that have nothing special about them
+static void fill_inputs(const System *system, uint32_t *state, double *in)
+{
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        *state = *state * 1664525u + 1013904223u;
+        in[i] = (double)*state * 0x1p-31 - 1;
+        if (system->inputs[i].kind == TR_PARAMETER) in[i] = system->inputs[i].value;
+    }
+    for (uint32_t i = 0; i < system->quaternion_count; i++) {
+        double *q = in + system->quaternions[i].position;
+        const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        for (int k = 0; k < 4; k++) q[k] /= size;
+    }
+}
+
+// Whether two programs for the same outputs give the same numbers: square roots have a sign.
+static bool agree(const System *system, const Program *a, const Program *b)
+{
+    enum { STATES = 8 };
+    const size_t n = a->output_count;
+    double *in = calloc(system->input_count + 2 * n + 1, sizeof *in);
+    tr_workspace *work_a = tr_workspace_new(a, NULL), *work_b = tr_workspace_new(b, NULL);
+    bool good = in && work_a && work_b;
+    double *x = good ? in + system->input_count : NULL, *y = good ? x + n : NULL;
+    uint32_t state = 1, seen = 0;
+    for (int i = 0; good && i < STATES; i++) {
+        fill_inputs(system, &state, in);
+        tr_evaluate(a, work_a, in, x);
+        tr_evaluate(b, work_b, in, y);
+        double size = 1; // of what may cancel, for inputs are about 1
+        for (size_t k = 0; k < n; k++) size = isfinite(x[k]) ? fmax(size, fabs(x[k])) : size;
+        for (size_t k = 0; k < n; k++) {
+            const double off = fabs(x[k] - y[k]);
+            if (isfinite(x[k])) good = good && off <= 1e-6 * fabs(x[k]) + 1e-13 * size;
+            seen += isfinite(x[k]);
+        }
+    }
+    tr_workspace_free(work_a);
+    tr_workspace_free(work_b);
+    free(in);
+    return good && 2 * (size_t)seen > STATES * n;
+}
+
+// The merged program if it is shorter, and right.
+static Program *shorter(const System *system, Program *plain, Program *merged)
+{
+    const bool better =
+        plain && merged && merged->operations < plain->operations && agree(system, plain, merged);
+    tr_program_free(better ? plain : merged);
+    return better ? merged : plain;
+}
+
+tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){0}; }
 
 Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
     if (!system || has_failed(err)) return NULL;
     if (!outputs) outputs = "";
+    const tr_compile_options o = options ? *options : tr_compile_defaults();
     Compiler c = {.graph = system->graph};
     c.wanted_count = collect(system, outputs, &c.wanted, err);
-    Program *p = c.wanted_count ? calloc(1, sizeof *p) : NULL;
-    if (p) {
+    Program *p = NULL;
+    if (c.wanted_count) {
         // Definitions use others: accelerations use velocities, and those use motions.
         while (uses_defined(system, &c)) replace_inputs(system, &c, false);
         refuse_unsolved(system, &c, err);
-        if (options && options->fix_parameters) replace_inputs(system, &c, true);
-        compile(system, &c, p);
-        p->interpreter = tr_interpreter();
-    }
-    if (c.wanted_count && (!p || c.failed || c.graph->failed || has_failed(err))) {
-        if (!has_failed(err)) tr_fail_memory(err);
-        tr_program_free(p);
-        p = NULL;
+        Program *merged = has_failed(err) ? NULL : compile_merged(system, &c, &o);
+        p = has_failed(err) ? NULL : compile_as_it_is(system, &c, &o);
+        if (!p && !has_failed(err)) tr_fail_memory(err);
+        p = shorter(system, p, merged);
     }
     release(&c);
     return p;

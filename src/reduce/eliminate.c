@@ -40,15 +40,15 @@ static void take_rows(Reduction *r)
         set(r->accelerations, j, 0, r->system->inputs[r->v[r->a[j]]].rate);
     for (uint32_t i = 0; i < count; i++) {
         const Row *row = any_row(r, i);
-        Expr bias = row_bias(row);
-        for (uint32_t j = 0; j < r->np; j++) set(r->rows, i, j, row_slope(row, r->p[j]));
+        Expr bias = row->inner_bias;
+        for (uint32_t j = 0; j < r->np; j++) set(r->rows, i, j, row->inner_slopes[r->p[j]]);
         for (uint32_t j = 0; j < r->na; j++) {
-            set(r->driven, i, j, row_slope(row, r->a[j]));
-            bias = add(bias, mul(row_slope(row, r->a[j]), get(r->accelerations, j, 0)));
+            set(r->driven, i, j, row->inner_slopes[r->a[j]]);
+            bias = add(bias, mul(row->inner_slopes[r->a[j]], get(r->accelerations, j, 0)));
         }
-        set(r->rest, i, 0, row_rest(row));
+        set(r->rest, i, 0, row->inner_rest);
         set(r->bias, i, 0, bias);
-        set(r->own_bias, i, 0, row_bias(row));
+        set(r->own_bias, i, 0, row->inner_bias);
     }
     for (uint32_t j = 0; j < r->ns; j++) set(r->rows, r->s[j], r->np + j, neg(one(g)));
 }
@@ -129,7 +129,9 @@ static Expr missing_force(const Reduction *r, uint32_t i, const Expr *inverse)
 // The inverse dynamics of the accelerations a; NULL when the system has none.
 static Expr *inverse_dynamics(Reduction *r)
 {
-    const Output *inverse = tr_system_output(r->system, text_of("inverse"));
+    char room[64];
+    const Output *inverse =
+        tr_system_output(r->system, text_of(tr_system_inner(r->system, "inverse", room)));
     Expr *from = expressions(r, 2 * (size_t)r->np), *force = expressions(r, r->nv);
     if (!inverse || r->graph->failed) return NULL;
     Expr *to = from + r->np;

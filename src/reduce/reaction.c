@@ -105,7 +105,7 @@ static void mix_reactions(Reduction *r)
 {
     for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
         const Row *row = &r->system->rows[i];
-        if (!row->inner_slopes || row->inner_first != i) continue;
+        if (!row->is_mixed || row->inner_first != i) continue;
         for (uint32_t k = 0; k < r->lambda.columns; k++) {
             Expr own[3];
             for (uint32_t j = 0; j < 3; j++) {

@@ -40,13 +40,13 @@ static uint32_t pivot_of(const Reduction *r, uint32_t input)
 static bool sort(Reduction *r)
 {
     const System *s = r->system;
-    const uint32_t n = tr_system_inputs(s, TR_VELOCITY, NULL), m = s->row_count;
+    const uint32_t n = tr_system_velocities(s, NULL), m = s->row_count;
     r->v = tr_reduction_room(r, n), r->p = tr_reduction_room(r, n), r->a = tr_reduction_room(r, n),
     r->D = tr_reduction_room(r, n), r->I = tr_reduction_room(r, n);
     r->s = tr_reduction_room(r, m), r->R = tr_reduction_room(r, m), r->U = tr_reduction_room(r, m),
     r->order = tr_reduction_room(r, n + m);
     if (r->graph->failed) return false;
-    r->nv = tr_system_inputs(s, TR_VELOCITY, r->v);
+    r->nv = tr_system_velocities(s, r->v);
     r->nD = r->partition->count;
     for (uint32_t k = 0; k < n + m; k++) r->order[k] = k;
     for (uint32_t k = 0; k < n; k++) {
@@ -88,7 +88,9 @@ Matrix tr_pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_t *c
 
 static Matrix output_matrix(Reduction *r, const char *name)
 {
-    const Output *output = tr_system_output(r->system, text_of(name));
+    char room[64];
+    const Output *output =
+        tr_system_output(r->system, text_of(tr_system_inner(r->system, name, room)));
     Matrix m = tr_matrix(r->graph, output ? output->rows : 0, output ? output->columns : 0);
     if (!output)
         tr_fail(r->err, TR_USAGE, (Place){0}, "the system has no output '%s' to reduce", name);
@@ -160,9 +162,41 @@ static void put(Reduction *r, const char *name, Matrix m)
     if (m.entries) tr_system_put(r->system, name, m.entries, m.rows, m.columns, r->err);
 }
 
+// Rows by inner velocity, of which there is one for each in `places`, by velocity: v = C u
+static Matrix turned_out(const Reduction *r, const uint32_t *places, Matrix m)
+{
+    const System *s = r->system;
+    Matrix out = tr_pick(m, r->order, m.rows, NULL, m.columns);
+    for (uint32_t t = 0; t < s->turned_count && !r->graph->failed; t++) {
+        uint32_t first = 0;
+        while (r->v[places[first]] != s->turned[t].inner) first++;
+        for (uint32_t j = 0; j < m.columns; j++)
+            for (uint32_t k = 0; k < 3; k++) {
+                const Expr u[3] = {get(m, first, j), get(m, first + 1, j), get(m, first + 2, j)};
+                set(out, first + k, j, tr_turned_out(&s->turned[t], u, (int)k));
+            }
+    }
+    return out;
+}
+
+// v = C u,  v' = C u'
+static void define_turned(Reduction *r, const Turned *turned)
+{
+    Input *outer = &r->system->inputs[turned->outer];
+    const Input *inner = &r->system->inputs[turned->inner];
+    const Expr u[3] = {inner[0].symbol, inner[1].symbol, inner[2].symbol};
+    const Expr rate[3] = {inner[0].rate, inner[1].rate, inner[2].rate};
+    for (int k = 0; k < 3; k++) {
+        outer[k].definition = tr_turned_out(turned, u, k);
+        define(r, outer[k].rate, tr_turned_out(turned, rate, k));
+    }
+}
+
 // v_d = h . v + J v_a + k, in terms of those that are eliminated later
 static void define_velocities(Reduction *r)
 {
+    for (uint32_t k = 0; k < 3 * r->system->turned_count; k++)
+        r->system->inputs[r->system->turned[k / 3].inner + k % 3].definition = expr_at(r->graph, 0);
     for (uint32_t i = 0; i < r->nD; i++) {
         const Stage *s = &r->stages[i];
         Expr v = s->k;
@@ -173,6 +207,7 @@ static void define_velocities(Reduction *r)
             v = sub(v, mul(quotient(get(r->driven, i, j), s->pivot), velocity(r, r->a[j])));
         define(r, velocity(r, r->p[s->d]), v);
     }
+    for (uint32_t i = 0; i < r->system->turned_count; i++) define_turned(r, &r->system->turned[i]);
     for (uint32_t i = 0; i < r->system->row_count; i++) // speeds that were not needed
         if (r->system->rows[i].is_speed && !is_pivot(r, i))
             define(r, r->system->rows[i].symbol, r->system->rows[i].rate);
@@ -192,7 +227,8 @@ static void define_accelerations(Reduction *r, Matrix used)
         const Input *speed = tr_system_input(r->system, pivot_row(r, r->s[j])->symbol);
         if (speed) define(r, speed->rate, combined(r->x, r->np + j, used));
     }
-    put(r, "vdot", all);
+    if (r->system->turned_count) put(r, "inner.vdot", all);
+    put(r, "vdot", turned_out(r, r->order, all));
 }
 
 static void define_reactions(Reduction *r, Matrix used)
@@ -241,7 +277,7 @@ static bool is_base_speed(const Reduction *r, uint32_t column)
     if (column < r->nI) return is_base(r, r->I[column]);
     const Row *row = pivot_row(r, r->s[column - r->nI]);
     for (uint32_t i = 0; i < r->np; i++)
-        if (is_base(r, i) && !is_zero(row_slope(row, r->p[i]))) return true;
+        if (is_base(r, i) && !is_zero(row->inner_slopes[r->p[i]])) return true;
     return false;
 }
 
@@ -280,12 +316,14 @@ static void put_momentum(Reduction *r)
 
 static void put_kinematics(Reduction *r)
 {
+    put_momentum(r);
+    r->H = turned_out(r, r->p, r->H), r->J = turned_out(r, r->p, r->J);
+    r->k = turned_out(r, r->p, r->k), r->h = turned_out(r, r->p, r->h);
     put(r, "H", r->H);
     put(r, "J", r->J);
     put(r, "k", r->k);
     put(r, "h", r->h);
     put_blocks(r);
-    put_momentum(r);
 }
 
 // ---- all of it -----------------------------------------------------------------------------
@@ -298,6 +336,7 @@ void tr_unreduce(System *system)
         if (system->row_count && (free || input->kind == TR_SPEED || input->kind == TR_SOLVED))
             input->definition = expr_at(system->graph, 0);
     }
+    tr_system_turn(system);
 }
 
 uint32_t tr_independent(const System *system, uint32_t *list)
@@ -305,9 +344,10 @@ uint32_t tr_independent(const System *system, uint32_t *list)
     uint32_t count = 0;
     for (uint32_t i = 0; i < system->input_count; i++) {
         const Input *input = &system->inputs[i];
-        if ((input->kind != TR_VELOCITY && input->kind != TR_SPEED) || input->definition.id)
-            continue;
-        if (list) list[count] = i;
+        if (input->kind != TR_VELOCITY && input->kind != TR_SPEED) continue;
+        const uint32_t at = input->definition.id ? tr_system_inner_input(system, i) : i;
+        if (system->inputs[at].definition.id) continue;
+        if (list) list[count] = at;
         count++;
     }
     return count;

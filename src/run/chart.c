@@ -66,14 +66,14 @@ static uint32_t entries_in_column(const Elimination *e, uint32_t j)
 // A slope that is 1 or -1 everywhere: nothing need be divided by it.
 static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return is_value(square(row_slope(&e->n->system->rows[i], e->n->p[j])), 1);
+    return is_value(square(e->n->system->rows[i].inner_slopes[e->n->p[j]]), 1);
 }
 
 // A contact's velocity has unit slopes along those of its tree's root: eliminating the root makes
 // the contact the joint that carries the tree, which saves most.
 static bool is_root(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return e->n->system->rows[i].inner_slopes && has_unit_slope(e, i, j);
+    return e->n->system->rows[i].is_mixed && has_unit_slope(e, i, j);
 }
 
 static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row, uint32_t *column)
@@ -91,7 +91,9 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
             if (!is_open(e, i, j, stage, all) || size < enough * largest) continue;
             const uint32_t others = (entries_in_row(e, i) - 1) * (entries_in_column(e, j) - 1);
             const uint32_t fill =
-                is_root(e, i, j) ? others : 2 * others + !has_unit_slope(e, i, j) + 100;
+                is_root(e, i, j) ? others
+                                 : 2 * others + !has_unit_slope(e, i, j) +
+                                       !e->n->system->inputs[e->n->v[e->n->p[j]]].is_base + 100;
             if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
             best_fill = fill, best_size = size, *row = i, *column = j;
         }

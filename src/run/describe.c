@@ -97,11 +97,11 @@ static void add_name(Names *n, const char *name)
 
 static void list_independent(Names *n, const System *s)
 {
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if ((input->kind == TR_VELOCITY || input->kind == TR_SPEED) && !input->definition.id)
-            add_name(n, speed_name(s, input));
-    }
+    uint32_t *list = calloc(s->input_count + 1u, sizeof *list);
+    const uint32_t count = list ? tr_independent(s, list) : 0;
+    if (!list) n->j->text.failed = true;
+    for (uint32_t i = 0; i < count; i++) add_name(n, speed_name(s, &s->inputs[list[i]]));
+    free(list);
 }
 
 // Passive joints that follow from the driven ones, or the others.

@@ -128,7 +128,8 @@ static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *alo
     }
     for (uint32_t j = 0; j < r.columns; j++) most = fmax(most, fabs(along[j]));
     for (uint32_t j = 0; j < r.columns; j++)
-        frees[s->v[s->p[j]]] = most > 0 && fabs(along[j]) > 0.1 * most;
+        frees[tr_system_outer_input(s->system, s->v[s->p[j]])] =
+            most > 0 && fabs(along[j]) > 0.1 * most;
     tr_rank_free(&r);
     return true;
 }

@@ -237,11 +237,14 @@ static void add_speeds(Flow *flow, tr_error *err)
 {
     System *s = flow->system;
     const Stance *stance = flow->stance;
-    Expr *values = calloc(s->row_count + 1u, sizeof *values);
-    flow->speed = calloc(s->row_count + 1u, sizeof *flow->speed);
+    const size_t most = (size_t)s->row_count + s->input_count + 1;
+    Expr *values = calloc(most, sizeof *values);
+    flow->speed = calloc(most, sizeof *flow->speed);
     if (!values || !flow->speed) tr_fail_memory(err);
-    const uint32_t count = stance->all - stance->rows;
+    uint32_t count = stance->all - stance->rows;
     for (uint32_t i = 0; values && i < count; i++) values[i] = s->rows[stance->rows + i].rate;
+    for (uint32_t i = 0; values && i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_INNER) values[count++] = s->inputs[i].definition;
     if (values && count) {
         flow->speeds = compiled(s, "run.speeds", values, count, err);
         flow->speeds_work = tr_workspace_new(flow->speeds, err);
@@ -258,6 +261,9 @@ static void set_speeds(Flow *flow)
         const Input *speed = tr_system_input(s, s->rows[i].symbol);
         flow->inputs[speed - s->inputs] = flow->speed[i - flow->stance->rows];
     }
+    const double *inner = flow->speed + (flow->stance->all - flow->stance->rows);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_INNER) flow->inputs[i] = *inner++;
 }
 
 static void take_velocities(Flow *flow, double *y)

@@ -33,8 +33,9 @@ typedef struct Flow {
     uint32_t quaternion_count;
     const char **labels; // of the columns
     uint32_t column_count;
-    double *column;     // room for them
-    tr_program *speeds; // values of the speeds that the model chose, from all velocities
+    double *column; // room for them
+    // Values of the speeds that the model chose and of inner velocities, from all velocities.
+    tr_program *speeds;
     tr_workspace *speeds_work;
     double *speed;
     // Of constraints: position residuals, then for all rows the residual of the velocity and the

@@ -10,6 +10,7 @@
 
 #include <lapacke.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct Kkt {
@@ -45,7 +46,7 @@ static bool make_room(Kkt *k, const Stance *s)
 static void put_biases(System *s, uint32_t rows, tr_error *err)
 {
     Matrix bias = tr_matrix(s->graph, rows, 1);
-    for (uint32_t i = 0; i < rows; i++) set(bias, i, 0, row_bias(&s->rows[i]));
+    for (uint32_t i = 0; i < rows; i++) set(bias, i, 0, s->rows[i].inner_bias);
     if (bias.entries)
         tr_system_put(s, "run.biases", bias.entries, rows, 1, err);
     else
@@ -60,7 +61,10 @@ Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
     *k = (Kkt){.flow = flow, .chart = chart};
     const tr_compile_options fixed = {.fix_parameters = true};
     put_biases(flow->system, chart->rows, err);
-    k->program = tr_compile(flow->system, "c Q run.biases vdot", &fixed, err);
+    char c[64], Q[64], vdot[64], names[240];
+    snprintf(names, sizeof names, "%s %s run.biases %s", tr_system_inner(flow->system, "c", c),
+             tr_system_inner(flow->system, "Q", Q), tr_system_inner(flow->system, "vdot", vdot));
+    k->program = tr_compile(flow->system, names, &fixed, err);
     k->work = tr_workspace_new(k->program, err);
     if (!make_room(k, flow->stance)) tr_fail_memory(err);
     if (!has_failed(err)) return k;

@@ -3,6 +3,7 @@
 
 #include <lapacke.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- numbers -------------------------------------------------------------------------------
@@ -11,7 +12,7 @@ static bool put_rows(System *s, uint32_t n, tr_error *err)
 {
     Matrix G = tr_matrix(s->graph, s->row_count, n);
     for (uint32_t i = 0; i < s->row_count; i++)
-        for (uint32_t k = 0; k < n; k++) set(G, i, k, row_slope(&s->rows[i], k));
+        for (uint32_t k = 0; k < n; k++) set(G, i, k, s->rows[i].inner_slopes[k]);
     if (!G.entries) return tr_fail_memory(err), false;
     tr_system_put(s, "run.rows", G.entries, s->row_count, n, err);
     return !has_failed(err);
@@ -24,7 +25,7 @@ Stance *tr_stance_new(System *system, tr_error *err)
     s->system = system;
     s->all = system->row_count;
     while (s->rows < s->all && !system->rows[s->rows].is_speed) s->rows++;
-    const size_t n = s->velocities = tr_system_inputs(system, TR_VELOCITY, NULL);
+    const size_t n = s->velocities = tr_system_velocities(system, NULL);
     s->v = calloc(n + 1, sizeof *s->v);
     s->p = calloc(n + 1, sizeof *s->p);
     s->G = calloc(s->all * n + n * n + 1, sizeof *s->G);
@@ -34,13 +35,15 @@ Stance *tr_stance_new(System *system, tr_error *err)
     if (!s->v || !s->p || !s->G || !s->size)
         tr_fail_memory(err);
     else if (put_rows(system, s->velocities, err)) {
-        tr_system_inputs(system, TR_VELOCITY, s->v);
+        tr_system_velocities(system, s->v);
         for (uint32_t k = 0; k < n; k++)
             if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
         s->preferred = s->all - s->rows;
         for (uint32_t k = 0; k < n; k++) s->preferred += system->inputs[s->v[k]].preferred;
         if (s->preferred > s->passive) s->preferred = s->passive;
-        s->program = tr_compile(system, "run.rows M", &fixed, err);
+        char M[64], names[80];
+        snprintf(names, sizeof names, "run.rows %s", tr_system_inner(system, "M", M));
+        s->program = tr_compile(system, names, &fixed, err);
         s->work = tr_workspace_new(s->program, err);
     }
     if (!has_failed(err)) return s;
