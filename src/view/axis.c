@@ -11,7 +11,7 @@
 
 enum {
     MOST_DIGITS = 99999, // a label has five digits at most
-    PLAIN_ABOVE = -4,    // powers of ten between which numbers are written out
+    PLAIN_ABOVE = -3,    // powers of ten between which numbers are written out
     PLAIN_BELOW = 5
 };
 
@@ -74,8 +74,7 @@ static void choose_labels(Axis *axis)
     if (larger(axis->first, axis->last) * axis->factor > MOST_DIGITS) axis->offset = axis->first;
     const int64_t most =
         larger(axis->first - axis->offset, axis->last - axis->offset) * axis->factor;
-    if (most == 0) return;
-    const int highest = axis->exponent + (int)floor(log10((double)most) + 1e-9);
+    const int highest = axis->exponent + (int)floor(log10(fmax(1, (double)most)) + 1e-9);
     if (highest > PLAIN_ABOVE && highest < PLAIN_BELOW) return;
     axis->power = 3 * (int)floor(highest / 3.0);
 }

@@ -33,7 +33,7 @@ enum {
     TRACK_LEAST = 130,
     TRACK_MOST = 620,
     TRACK_NARROWEST = 300,
-    LEFT_MOST = 100, // what stands left of a panel takes less
+    LEFT_MOST = 108, // what stands left of a panel takes less
 };
 
 // Told apart also by those who see fewer colours (Okabe and Ito), and by dashes. 7 and 5 have no
@@ -263,7 +263,7 @@ static void measure_head(const Drawing *s, const Panel *panel, Box *box)
     box->label_above =
         box->label.at && tr_svg_text_width(box->label.at, LABEL_FONT) > box->height + 10;
     const int rows = legend_rows(s, panel) + box->label_above;
-    box->head = 5 + (rows ? rows * LEGEND_ROW + 3 : LABEL_FONT);
+    box->head = 5 + (rows ? rows * LEGEND_ROW + 6 : LABEL_FONT);
 }
 
 static double usual_height(const Figure *figure)
