@@ -519,7 +519,7 @@ static double spacing(const char *svg, const char *same, const char *other)
 {
     double last = -1;
     for (const char *line = strstr(svg, "#e0e0e0"); (line = strstr(line + 1, "<line"));) {
-        double a, b;
+        double a = 0, b = 0;
         const char *one = strstr(line, same), *two = strstr(line, other);
         if (sscanf(one + 4, "%lf", &a) != 1 || sscanf(two + 4, "%lf", &b) != 1) fail();
         if (!same_bits(a, b)) continue;
@@ -626,7 +626,7 @@ static void all_golden(bool rewrite)
     static const char *const angles[] = {"roll,steer"};
     o.panels = angles;
     o.panel_count = 1;
-    o.title = "Bicycle, set rolling";
+    o.title = "Bicycle, uncontrolled at 4.6 m/s";
     golden("free", o, rewrite);
     o = tr_plot_defaults();
     o.track = true;

@@ -188,7 +188,8 @@ static void add_offset(const Axis *axis, Buffer *out)
     char text[TR_LABEL_SIZE];
     write_decimal(text, sizeof text, llabs(n), is_plain ? exponent : 0);
     if (!is_plain) {
-        strcat(text, "×");
+        const size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "×");
         append_power(text, sizeof text, exponent);
     }
     tr_buffer_print(out, n < 0 ? " " MINUS " %s" : " + %s", text);

@@ -6,6 +6,7 @@
 #include "view/axis.h"
 #include "view/curve.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ enum {
     ENTRY_GAP = 18,
     X_SPACING = 80, // between ticks, at least
     Y_SPACING = 28,
-    TRACK_SPACING = 64,
+    TRACK_SPACING = 50,
     PANEL_LEAST = 40,
     TRACK_LEAST = 130,
     TRACK_MOST = 620,
@@ -205,6 +206,7 @@ static int legend_rows(const Drawing *s, const Panel *panel)
         Buffer text = {0};
         add_legend_text(s, &panel->curves[i], &text);
         flow_next(s, &flow, SWATCH + 6 + (text.at ? tr_svg_text_width(text.at, TICK_FONT) : 0));
+        s->svg->failed |= text.failed;
         tr_buffer_free(&text);
     }
     if (s->figure->is_track) flow_next(s, &flow, 16 + tr_svg_text_width("start", TICK_FONT));
@@ -236,6 +238,7 @@ static void draw_legend(const Drawing *s, const Panel *panel, double top)
             tr_svg_group_end(s->svg);
             tr_svg_text(s->svg, (Point){x + SWATCH + 6, y + 4}, text.at);
         }
+        s->svg->failed |= text.failed;
         tr_buffer_free(&text);
     }
     if (!s->figure->is_track) return;
@@ -287,6 +290,7 @@ static void set_height(Drawing *s, double height)
         Box *box = &s->boxes[i];
         box->height = height;
         box->y = y_axis(s->figure, panel, height);
+        s->svg->failed |= box->label.failed;
         tr_buffer_free(&box->label);
         tr_axis_title(&box->y, panel->label, panel->unit, &box->label);
     }
@@ -421,7 +425,7 @@ static void draw_minor_lines(const Drawing *s, const Box *box)
 {
     if (box->y.high - box->y.low > box->height / 40) return;
     tr_svg_group(s->svg, "stroke=\"#f1f1f1\" stroke-width=\"1\"", NULL);
-    for (double power = box->y.low; power < box->y.high; power++)
+    for (int power = (int)round(box->y.low); power < box->y.high; power++)
         for (int digit = 2; digit < 10; digit++) {
             const double y = tr_axis_place(&box->y, power + log10(digit));
             tr_svg_line(s->svg, (Point){s->left, y}, (Point){s->left + s->plot_width, y});
@@ -651,6 +655,7 @@ static void draw(const Drawing *s)
 
 void tr_figure_draw(const Figure *figure, Buffer *svg, tr_error *err)
 {
+    assert(figure->count > 0);
     size_t most = 1;
     for (size_t p = 0; p < figure->count; p++)
         for (size_t i = 0; i < figure->panels[p].count; i++)
@@ -662,8 +667,11 @@ void tr_figure_draw(const Figure *figure, Buffer *svg, tr_error *err)
         tr_fail_memory(err);
     else if (figure->is_track ? lay_out_track(&s, err) : lay_out(&s, err))
         draw(&s);
+    for (size_t i = 0; s.boxes && i < figure->count; i++) {
+        svg->failed |= s.boxes[i].label.failed;
+        tr_buffer_free(&s.boxes[i].label);
+    }
     if (svg->failed) tr_fail_memory(err);
-    for (size_t i = 0; s.boxes && i < figure->count; i++) tr_buffer_free(&s.boxes[i].label);
     free(s.boxes);
     free(s.points);
 }
