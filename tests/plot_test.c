@@ -411,6 +411,9 @@ static void test_hostile_names(void **state)
     svg = picture_of(csv, "x,y"); // a name with a comma
     has(svg, ">x,y</text>");
     free(svg);
+    svg = picture_of("t,\"two\nlines\",b\n0,1,2\n1,2,3\n", "two\nlines,b");
+    has(svg, ">two lines</text>");
+    free(svg);
     const char *const panels[] = {"t"};
     tr_plot_options o = options_for(panels, 1);
     o.title = "\"><script>alert(1)</script>]]>\x02";
@@ -597,6 +600,7 @@ static void test_mistakes(void **state)
     fails_with(&o, TR_INVALID, "run.csv:3: 'one' in column 'roll' is no number");
     o.run_count = 0;
     fails_with(&o, TR_USAGE, "there is no run to draw");
+    fails_with(NULL, TR_USAGE, "there is no run to draw");
 }
 
 // ---- byte for byte -------------------------------------------------------------------------

@@ -534,6 +534,8 @@ bool tr_plot(const tr_plot_options *options, tr_error *err)
     tr_error local = {0};
     if (!err) err = &local;
     if (has_failed(err)) return false;
+    const tr_plot_options defaults = tr_plot_defaults();
+    if (!options) options = &defaults;
     Plot plot = {.options = options, .err = err};
     check_options(options, err);
     if (!has_failed(err)) read_runs(&plot);
