@@ -43,8 +43,9 @@ check: lint
 docs: all
 	build/format_reference > docs/format.md
 
-golden: all # what check says, word for word: read the difference
+golden: all # what check says and plot draws, byte for byte: read the difference
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
+	build/tests/plot_test golden
 
 fmt:
 	clang-format-14 -i $(sources)

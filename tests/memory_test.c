@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -222,6 +223,31 @@ static bool constraints_job(tr_error *err)
     return good;
 }
 
+static bool pictures_job(tr_error *err)
+{
+    static const char *const runs[] = {"memory_test.csv"};
+    static const char *const panels[] = {"a,b", "a"};
+    static long whole[3]; // [bytes], as they are when nothing fails
+    tr_plot_options o = tr_plot_defaults();
+    o.runs = runs;
+    o.run_count = 1;
+    o.output = "memory_test.svg";
+    bool good = tr_write_text(runs[0], "t,a,b,w_x,w_y\n0,1,2,3,4\n1,2,3,4,5\n2,0,1,2,3\n", err);
+    for (int i = 0; i < 3; i++) {
+        o.panels = panels;
+        o.panel_count = i == 0 ? 2 : 0;
+        o.track = i == 2;
+        good = good && tr_plot(&o, err);
+        struct stat file;
+        if (!good || stat(o.output, &file) != 0) continue;
+        if (!whole[i]) whole[i] = file.st_size;
+        assert_int_equal(file.st_size, whole[i]); // a picture is whole or an error
+    }
+    remove(runs[0]);
+    remove(o.output);
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static void sweep(bool (*job)(tr_error *))
@@ -252,6 +278,7 @@ static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
+static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 
 int main(void)
 {
@@ -259,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
         cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,6 +277,27 @@ typedef struct tr_summary {
 bool tr_simulate(tr_system *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err);
 
+// ---- pictures ------------------------------------------------------------------------------
+
+typedef struct tr_plot_options {
+    const char *const *runs; // .csv files; several are drawn over each other
+    size_t run_count;
+    const char *x;             // the column along the x axis; NULL is "t"
+    const char *const *panels; // one list of columns each, "roll,steer"; one above the other
+    size_t panel_count;        // 0: the outputs of the model
+    bool track;                // the top view instead of columns
+    const char *tracks;        // of these contacts, bodies or pairs NAME_x, NAME_y; NULL: all
+    const char *title;         // NULL for none
+    int width, height;         // [px]; both 0 for what suits
+    double from, to;           // times to draw [s]; NaN where they begin and end
+    bool log;                  // logarithmic y axes; what is not positive is left out
+    const char *output;        // .svg file; "-" is standard output
+} tr_plot_options;
+tr_plot_options tr_plot_defaults(void); // all but the runs
+
+// Draws recorded runs as SVG.
+bool tr_plot(const tr_plot_options *options, tr_error *err);
+
 #ifdef __cplusplus
 }
 #endif

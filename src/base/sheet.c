@@ -55,7 +55,11 @@ static char cut_name(Reader *r, const char **name)
 static bool read_header(Reader *r, Sheet *sheet)
 {
     size_t most = 1;
-    for (const char *c = r->at; c < r->end && *c != '\n'; c++) most += *c == ',';
+    bool is_quoted = false;
+    for (const char *c = r->at; c < r->end && (is_quoted || *c != '\n'); c++) {
+        if (*c == '"') is_quoted = !is_quoted;
+        most += *c == ',';
+    }
     sheet->names = calloc(most, sizeof *sheet->names);
     if (!sheet->names) return tr_fail_memory(r->err), false;
     char behind = ',';
@@ -158,7 +162,8 @@ Sheet *tr_sheet_read(const char *path, tr_error *err)
         return NULL;
     }
     sheet->text = text;
-    Reader r = {.at = text, .end = text + length, .line = 1, .err = err};
+    const bool is_marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // as UTF-8
+    Reader r = {.at = text + (is_marked ? 3 : 0), .end = text + length, .line = 1, .err = err};
     if (length == 0 || memchr(text, 0, length))
         tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no table of numbers", path);
     else if (read_header(&r, sheet)) {

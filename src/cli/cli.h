@@ -6,7 +6,10 @@
 
 #include <trundle/trundle.h>
 
-enum { MAX_SETTINGS = 256, EXIT_INTERRUPTED = 130 };
+enum { MAX_SETTINGS = 256, MAX_RUNS = 16, MAX_PANELS = 64, EXIT_INTERRUPTED = 130 };
+
+// What a verb is about, and so which options it takes.
+enum { ABOUT_MODELS = 1, ABOUT_SIMULATION = 2, ABOUT_PICTURES = 4, ABOUT_ALL = ~0 };
 
 typedef struct Options {
     const char *model; // the path
@@ -16,22 +19,33 @@ typedef struct Options {
     const char *output; // -o
     bool json, quiet, verbose, help, dense, no_project;
     const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
+    const char *runs[MAX_RUNS];                            // of plot
+    size_t run_count;
+    const char *panels[MAX_PANELS]; // -y
+    size_t panel_count;
+    const char *x, *title, *size, *from, *to;
+    const char *tracks; // what follows --track
+    bool track, log;
 } Options;
 
 typedef struct Verb Verb;
 struct Verb {
     const char *name, *usage, *doc, *examples;
+    int about;
     int (*run)(const Verb *verb, const Options *options);       // gives the exit code
     char *(*text)(tr_system *system, bool json, tr_error *err); // of verbs that only print
 };
 
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
+int cli_plot(const Verb *verb, const Options *options);
 
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
 tr_system *cli_system(const Options *options, int *status);
 // Prints an error with the line of the file it is about; returns the exit code.
 int cli_complain(const char *path, const tr_error *err);
+// A number given on the command line in place of `value`; false after saying that it is none.
+bool cli_number(const char *name, const char *text, double *value);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 

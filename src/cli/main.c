@@ -8,25 +8,34 @@
 
 static const Verb verbs[] = {
     {"check", "check MODEL [options]", "says whether a model is sound, and what it can do",
-     "  trundle check models/double_pendulum.yaml\n", cli_report, tr_check_text},
+     "  trundle check models/double_pendulum.yaml\n", ABOUT_MODELS, cli_report, tr_check_text},
     {"derive", "derive MODEL [options]", "derives the equations of motion and counts them",
-     "  trundle derive models/floating_arm.yaml --json\n", cli_report, tr_derive_text},
+     "  trundle derive models/floating_arm.yaml --json\n", ABOUT_MODELS, cli_report,
+     tr_derive_text},
     {"eval", "eval MODEL [options]", "accelerations, torques and outputs at the initial instant",
-     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", cli_report, tr_eval_text},
+     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", ABOUT_MODELS, cli_report,
+     tr_eval_text},
     {"simulate", "simulate MODEL [options]", "simulates and records",
      "  trundle simulate models/tumbling.yaml -o run.csv\n"
      "  trundle simulate models/cart_pole.yaml --case push --end 5 --every 0.01 --method rk4 "
      "--step 0.001 -o -\n",
-     cli_simulate, NULL},
+     ABOUT_MODELS | ABOUT_SIMULATION, cli_simulate, NULL},
+    {"plot", "plot RUN.csv... [options]", "draws columns of a run, or its track, as SVG",
+     "  trundle plot run.csv -y roll,steer -o angles.svg\n"
+     "  trundle plot run.csv -y roll,steer -y energy.kinetic --from 2 --to 4 -o two_panels.svg\n"
+     "  trundle plot run.csv --track rear,front -o track.svg\n"
+     "  trundle plot slow.csv fast.csv -y speed -o both.svg\n",
+     ABOUT_PICTURES, cli_plot, NULL},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
-static const char shared_options[] =
+static const char model_options[] =
     "  --case NAME          the case to use; the first when not given\n"
     "  --set NAME=FORMULA   another value for a parameter or input; repeatable\n"
-    "  -o FILE              where to write; - is standard output\n"
     "  --json               JSON instead of text\n"
-    "  -q, -v               say less, say more\n";
+    "  -v                   say more\n";
+static const char shared_options[] = "  -o FILE              where to write; - is standard output\n"
+                                     "  -q                   say less\n";
 static const char simulate_options[] =
     "  --end T --every DT   rows at 0, DT, ..., T [s]\n"
     "  --method NAME        erk (adaptive), rk4, pece, lie, euler\n"
@@ -34,6 +43,16 @@ static const char simulate_options[] =
     "  --rtol R --atol A    tolerances of adaptive methods\n"
     "  --dense              interpolate rows instead of stopping at each\n"
     "  --no-project         let positions drift, as constraints on velocities alone do\n";
+static const char plot_options[] =
+    "  -y NAME,NAME         columns of a panel; repeat it for more panels, one above the other;\n"
+    "                       without it, the outputs of the model\n"
+    "  -x NAME              the column along the x axis; t when not given\n"
+    "  --track [NAME,NAME]  the top view: of contacts, bodies, or pairs of columns NAME_x NAME_y;\n"
+    "                       without names, of all contacts, else of all bodies\n"
+    "  --from T --to T      times to draw [s]\n"
+    "  --log                logarithmic y axes\n"
+    "  --title TEXT         above the picture\n"
+    "  --size WxH           of the picture, in pixels\n";
 
 // ---- help ----------------------------------------------------------------------------------
 
@@ -42,13 +61,16 @@ static void print_help(FILE *to)
     fprintf(to, "trundle: equations of motion of things that roll, slide, fold and flex\n\nusage: "
                 "trundle VERB MODEL [options]\n\n");
     for (int i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].doc);
-    fprintf(to, "\n%s\ntrundle VERB --help says more.\n", shared_options);
+    fprintf(to, "\n%s%s\ntrundle VERB --help says more.\n", model_options, shared_options);
 }
 
 static void print_verb_help(const Verb *verb)
 {
-    printf("usage: trundle %s\n\n%s.\n\n%s", verb->usage, verb->doc, shared_options);
-    if (verb->run == cli_simulate) printf("%s", simulate_options);
+    printf("usage: trundle %s\n\n%s.\n\n", verb->usage, verb->doc);
+    if (verb->about & ABOUT_MODELS) printf("%s", model_options);
+    printf("%s", shared_options);
+    if (verb->about & ABOUT_SIMULATION) printf("%s", simulate_options);
+    if (verb->about & ABOUT_PICTURES) printf("%s", plot_options);
     printf("\nexamples:\n%s", verb->examples);
 }
 
@@ -68,27 +90,35 @@ static void suggest(const char *wanted, const char *const *candidates, size_t co
 typedef struct Option {
     const char *name;
     size_t offset; // in Options
-    enum { TEXT, FLAG, SETTING } kind;
-    bool of_runs; // for simulate only
+    enum { TEXT, FLAG, SETTING, PANEL, TRACK } kind;
+    int about; // verbs about this take it
 } Option;
 
 static const Option known[] = {
-    {"--case", offsetof(Options, case_name), TEXT, false},
-    {"--set", 0, SETTING, false},
-    {"-o", offsetof(Options, output), TEXT, false},
-    {"--json", offsetof(Options, json), FLAG, false},
-    {"-q", offsetof(Options, quiet), FLAG, false},
-    {"-v", offsetof(Options, verbose), FLAG, false},
-    {"--help", offsetof(Options, help), FLAG, false},
-    {"-h", offsetof(Options, help), FLAG, false},
-    {"--end", offsetof(Options, end), TEXT, true},
-    {"--every", offsetof(Options, every), TEXT, true},
-    {"--method", offsetof(Options, method), TEXT, true},
-    {"--step", offsetof(Options, step), TEXT, true},
-    {"--rtol", offsetof(Options, rtol), TEXT, true},
-    {"--atol", offsetof(Options, atol), TEXT, true},
-    {"--dense", offsetof(Options, dense), FLAG, true},
-    {"--no-project", offsetof(Options, no_project), FLAG, true},
+    {"--case", offsetof(Options, case_name), TEXT, ABOUT_MODELS},
+    {"--set", 0, SETTING, ABOUT_MODELS},
+    {"-o", offsetof(Options, output), TEXT, ABOUT_ALL},
+    {"--json", offsetof(Options, json), FLAG, ABOUT_MODELS},
+    {"-q", offsetof(Options, quiet), FLAG, ABOUT_ALL},
+    {"-v", offsetof(Options, verbose), FLAG, ABOUT_ALL},
+    {"--help", offsetof(Options, help), FLAG, ABOUT_ALL},
+    {"-h", offsetof(Options, help), FLAG, ABOUT_ALL},
+    {"--end", offsetof(Options, end), TEXT, ABOUT_SIMULATION},
+    {"--every", offsetof(Options, every), TEXT, ABOUT_SIMULATION},
+    {"--method", offsetof(Options, method), TEXT, ABOUT_SIMULATION},
+    {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION},
+    {"--rtol", offsetof(Options, rtol), TEXT, ABOUT_SIMULATION},
+    {"--atol", offsetof(Options, atol), TEXT, ABOUT_SIMULATION},
+    {"--dense", offsetof(Options, dense), FLAG, ABOUT_SIMULATION},
+    {"--no-project", offsetof(Options, no_project), FLAG, ABOUT_SIMULATION},
+    {"-y", 0, PANEL, ABOUT_PICTURES},
+    {"-x", offsetof(Options, x), TEXT, ABOUT_PICTURES},
+    {"--track", offsetof(Options, tracks), TRACK, ABOUT_PICTURES},
+    {"--from", offsetof(Options, from), TEXT, ABOUT_PICTURES},
+    {"--to", offsetof(Options, to), TEXT, ABOUT_PICTURES},
+    {"--log", offsetof(Options, log), FLAG, ABOUT_PICTURES},
+    {"--title", offsetof(Options, title), TEXT, ABOUT_PICTURES},
+    {"--size", offsetof(Options, size), TEXT, ABOUT_PICTURES},
 };
 enum { OPTION_COUNT = sizeof known / sizeof *known };
 
@@ -118,31 +148,59 @@ static int add_setting(Options *o, char *text)
     return TR_USAGE;
 }
 
+static int add_panel(Options *o, const char *columns)
+{
+    if (o->panel_count == MAX_PANELS) {
+        fprintf(stderr, "trundle: -y more than %d times\n", MAX_PANELS);
+        return TR_USAGE;
+    }
+    o->panels[o->panel_count++] = columns;
+    return 0;
+}
+
 // What an option says; `value` is what follows it, NULL when nothing does.
 static int take_option(Options *o, const Verb *verb, const Option *option, char *value)
 {
     void *place = (char *)o + option->offset;
-    if (option->of_runs && verb->run != cli_simulate)
+    if (!(option->about & verb->about))
         fprintf(stderr, "trundle: %s takes no %s\n", verb->name, option->name);
     else if (option->kind == FLAG)
         return *(bool *)place = true, 0;
+    else if (option->kind == TRACK)
+        return o->track = true, o->tracks = value, 0;
     else if (!value)
         fprintf(stderr, "trundle: %s needs a value\n", option->name);
     else if (option->kind == SETTING)
         return add_setting(o, value);
+    else if (option->kind == PANEL)
+        return add_panel(o, value);
     else
         return *(const char **)place = value, 0;
     return TR_USAGE;
 }
 
-static int take_model(Options *o, const char *path)
+// A word that is no option: a model, or a run.
+static int take_file(Options *o, const Verb *verb, const char *path)
 {
-    if (o->model) {
+    const bool is_run = verb->about & ABOUT_PICTURES;
+    if (is_run && o->run_count == MAX_RUNS)
+        fprintf(stderr, "trundle: more than %d runs\n", MAX_RUNS);
+    else if (is_run)
+        return o->runs[o->run_count++] = path, 0;
+    else if (o->model)
         fprintf(stderr, "trundle: one model at a time: '%s' and '%s'\n", o->model, path);
-        return TR_USAGE;
-    }
-    o->model = path;
-    return 0;
+    else
+        return o->model = path, 0;
+    return TR_USAGE;
+}
+
+// Whether the word behind an option is its value. The names of --track may be left out: a file or
+// another option is none.
+static bool is_value(const Option *option, const char *word)
+{
+    if (option->kind != TRACK) return option->kind != FLAG;
+    const char *dot = strrchr(word, '.');
+    return word[0] != '-' && !strchr(word, '/') && !(dot && strcmp(dot, ".csv") == 0);
 }
 
 // "--end 5" and "--end=5" are the same.
@@ -152,7 +210,7 @@ static int read_options(Options *o, const Verb *verb, int count, char **words)
     for (int i = 0; i < count && !status; i++) {
         char *word = words[i], *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
         if (word[0] != '-' || !word[1]) {
-            status = take_model(o, word);
+            status = take_file(o, verb, word);
             continue;
         }
         if (value) *value++ = 0;
@@ -162,7 +220,7 @@ static int read_options(Options *o, const Verb *verb, int count, char **words)
             fprintf(stderr, "trundle: %s takes no value\n", word);
             return TR_USAGE;
         }
-        if (option->kind != FLAG && !value && i + 1 < count) value = words[++i];
+        if (!value && i + 1 < count && is_value(option, words[i + 1])) value = words[++i];
         status = take_option(o, verb, option, value);
     }
     return status;
@@ -242,6 +300,13 @@ static int complain_of_setting(const Options *options, const tr_error *err)
     return TR_USAGE;
 }
 
+bool cli_number(const char *name, const char *text, double *value)
+{
+    if (!text || tr_read_number(text, value)) return true;
+    fprintf(stderr, "trundle: %s takes a number, not '%s'\n", name, text);
+    return false;
+}
+
 tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
@@ -306,8 +371,9 @@ int main(int argc, char **argv)
     const int status = read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
     if (options.help) return print_verb_help(verb), 0;
-    if (!options.model) {
-        fprintf(stderr, "trundle: which model? usage: trundle %s\n", verb->usage);
+    if (!options.model && !options.run_count) {
+        fprintf(stderr, "trundle: which %s? usage: trundle %s\n",
+                verb->about & ABOUT_PICTURES ? "run" : "model", verb->usage);
         return TR_USAGE;
     }
     return verb->run(verb, &options);

@@ -29,14 +29,6 @@ static bool show_progress(void *owner, double t, double end)
     return !stopped;
 }
 
-// A number given on the command line, in place of the model's.
-static bool take_number(const char *name, const char *text, double *value)
-{
-    if (!text || tr_read_number(text, value)) return true;
-    fprintf(stderr, "trundle: %s takes a number, not '%s'\n", name, text);
-    return false;
-}
-
 // On standard output, unless the rows go there.
 static void print_json(const tr_simulate_options *o, const tr_summary *s)
 {
@@ -76,11 +68,11 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     if (options->method) o->method = options->method;
     o->dense = options->dense;
     o->no_project = options->no_project;
-    return take_number("--end", options->end, &o->end) &&
-           take_number("--every", options->every, &o->every) &&
-           take_number("--step", options->step, &o->step) &&
-           take_number("--rtol", options->rtol, &o->rtol) &&
-           take_number("--atol", options->atol, &o->atol);
+    return cli_number("--end", options->end, &o->end) &&
+           cli_number("--every", options->every, &o->every) &&
+           cli_number("--step", options->step, &o->step) &&
+           cli_number("--rtol", options->rtol, &o->rtol) &&
+           cli_number("--atol", options->atol, &o->atol);
 }
 
 int cli_simulate(const Verb *verb, const Options *options)

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// "720x400"
+static bool take_size(const char *text, int *width, int *height)
+{
+    if (!text) return true;
+    char behind;
+    if (sscanf(text, "%5dx%5d%c", width, height, &behind) == 2 && *width > 0 && *height > 0)
+        return true;
+    fprintf(stderr, "trundle: --size takes a width and a height, as 720x400, not '%s'\n", text);
+    return false;
+}
+
+int cli_plot(const Verb *verb, const Options *options)
+{
+    (void)verb;
+    tr_plot_options o = tr_plot_defaults();
+    o.runs = options->runs;
+    o.run_count = options->run_count;
+    o.x = options->x;
+    o.panels = options->panels;
+    o.panel_count = options->panel_count;
+    o.track = options->track;
+    o.tracks = options->tracks;
+    o.title = options->title;
+    o.log = options->log;
+    if (options->output) o.output = options->output;
+    if (!take_size(options->size, &o.width, &o.height) ||
+        !cli_number("--from", options->from, &o.from) || !cli_number("--to", options->to, &o.to))
+        return TR_USAGE;
+    tr_error err = {0};
+    if (tr_plot(&o, &err)) return 0;
+    err.line = 0; // the words name the file and the line
+    return cli_complain(NULL, &err);
+}
