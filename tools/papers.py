@@ -135,7 +135,8 @@ def short(number):
 def shown(value, tolerance):
     """With digits that say something about the tolerance, and not more than repeat on any machine."""
     if isinstance(value, list):
-        return f"{shown(min(value), 1e-3)} … {shown(max(value), 1e-3)}"
+        ends = shown(min(value), 1e-3), shown(max(value), 1e-3)
+        return " … ".join(dict.fromkeys(ends))
     if not isinstance(value, float):
         return str(value)
     places = max(0, math.ceil(-math.log10(tolerance))) + (tolerance > 1e-5)
@@ -185,9 +186,8 @@ class Row:
         printed = str(self.entry["theirs"])
         return printed if re.fullmatch(r"-?[\d.]+(e-?\d+)?", printed) else shown(value, self.tolerance)
 
-    def runs(self, names):
-        words = set(re.findall(r"\w+", f"{self.entry['ours']} {self.entry.get('theirs', '')}"))
-        return [name for name in names if name in words]
+    def formulas(self):
+        return f"{self.entry['ours']} {self.entry.get('theirs', '')}"
 
 
 def with_defaults(defaults, row):
@@ -211,9 +211,9 @@ class Experiment:
             names[name] = read_table(ROOT / "tests" / "reference" / file)
         for name, formula in entry.get("let", {}).items():
             names[name] = value_of(formula, names)
-        # What `let` made of a run stands for the run.
-        self.made = {name: [run for run in self.commands if re.search(rf"\b{run}\b", formula)]
-                     for name, formula in entry.get("let", {}).items()}
+        self.made = {}  # from which runs `let` made something
+        for name, formula in entry.get("let", {}).items():
+            self.made[name] = self.runs_in(formula)
         self.rows = [Row(with_defaults(entry.get("defaults", {}), row), names)
                      for row in entry.get("rows", [])]
         for row in self.rows:
@@ -222,15 +222,20 @@ class Experiment:
 
     def check_times(self, row, names):
         """A reference and a run that are compared have their rows at the same times."""
-        for reference in row.runs(self.entry.get("references", {})):
-            for run in row.runs(self.commands):
+        words = re.findall(r"\w+", row.formulas())
+        for reference in self.entry.get("references", {}).keys() & words:
+            for run in self.commands.keys() & words:
                 if "t" in names[reference] and self.commands[run].startswith("simulate"):
                     if largest_difference(names[run]["t"], names[reference]["t"]) > 1e-12:
                         raise Failure(f"{row.entry['what']}: {run} and {reference} differ in t")
 
+    def runs_in(self, text):
+        words = re.findall(r"\w+", text)
+        found = [word for word in words if word in self.commands]
+        return found + [run for word in words for run in self.made.get(word, [])]
+
     def runs_of(self, row):
-        found = row.runs(self.commands) + [r for n in row.runs(self.made) for r in self.made[n]]
-        return ", ".join(dict.fromkeys(found))
+        return ", ".join(dict.fromkeys(self.runs_in(row.formulas())))
 
     def notes(self):
         """Each once, with its mark."""
@@ -476,7 +481,7 @@ def main():
     arguments.add_argument("--trundle", default=str(ROOT / "build" / "trundle"), help="the program")
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        trundle = Trundle(chosen.trundle, folder)
+        trundle = Trundle(str(Path(chosen.trundle).resolve()), folder)
         sources = [read_source(name, trundle) for name in SOURCES]
         if trundle.can_plot():
             pictures = Path(folder) if chosen.check else DOCS / "papers"
