@@ -6,7 +6,7 @@ CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized docs fmt lint bench clean golden
+.PHONY: all demo test check sanitized docs papers fmt lint bench clean golden
 
 all: build/Makefile
 	cmake --build build -j$(JOBS)
@@ -42,6 +42,12 @@ check: lint
 # What is generated from the code.
 docs: all
 	build/format_reference > docs/format.md
+
+# The papers' numbers, tables and figures, rerun; fails when one of them is not met.
+papers:
+	tools/setup test
+	$(MAKE) all
+	tools/papers.py
 
 golden: all # what check says and plot draws, byte for byte: read the difference
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the formulas in docs/papers/*.toml may use besides Python's own arithmetic.
+
+A Series is a column of numbers that adds and multiplies row by row. The bicycle's part turns
+accelerations that trundle evaluated into what the benchmark papers print.
+"""
+import cmath
+import math
+
+
+class Series(list):
+    def _with(self, other, operation):
+        if isinstance(other, list):
+            if len(other) != len(self):
+                raise ValueError(f"columns of {len(self)} and {len(other)} rows")
+            return Series(operation(a, b) for a, b in zip(self, other))
+        return Series(operation(a, other) for a in self)
+
+    def __add__(self, other):
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other):
+        return self._with(other, lambda a, b: a - b)
+
+    def __mul__(self, other):
+        return self._with(other, lambda a, b: a * b)
+
+    def __truediv__(self, other):
+        return self._with(other, lambda a, b: a / b)
+
+    def __pow__(self, power):
+        return Series(a**power for a in self)
+
+    def __neg__(self):
+        return Series(-a for a in self)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other):
+        return -self + other
+
+
+def lifted(function):
+    def of(x):
+        return Series(map(function, x)) if isinstance(x, list) else function(x)
+    return of
+
+
+sin, cos, tan, atan, sqrt, size = map(
+    lifted, (math.sin, math.cos, math.tan, math.atan, math.sqrt, abs))
+pi = math.pi
+
+
+def when(series, times, start, end):
+    """The rows of a column from one time to another."""
+    return Series(a for a, t in zip(series, times) if start - 1e-9 <= t <= end + 1e-9)
+
+
+def mean_curvature(run, start, end):
+    """Of the rear wheel's track, which points where the bicycle points."""
+    x, y, yaw = (when(run[k], run["t"], start, end) for k in ("rear_x", "rear_y", "yaw"))
+    length = sum(math.hypot(x[i] - x[i - 1], y[i] - y[i - 1]) for i in range(1, len(x)))
+    return (yaw[-1] - yaw[0]) / length
+
+
+# ---- rotations -----------------------------------------------------------------------------
+
+def product(A, B):
+    return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+
+def rotation(w, x, y, z):
+    return [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]
+
+
+def cross_matrix(w):
+    return [[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]]
+
+
+def along_frame(run, contact, axis):
+    """The contact's force along an axis (0 forward, 1 left, 2 up) of the bicycle's frame."""
+    def at(i):
+        R = rotation(*(run[f"frame.q{k}"][i] for k in "wxyz"))
+        return sum(run[f"contact.{contact}.F{k}"][i] * R[j][axis] for j, k in enumerate("xyz"))
+    return Series(at(i) for i in range(len(run["t"])))
+
+
+# ---- the bicycle's accelerations, as Basu-Mandal et al. print them --------------------------
+
+def angle_motion(sine, cosine):
+    """Value, rate and acceleration of atan2(sine, cosine), each given with its two derivatives."""
+    (s, s1, s2), (c, c1, c2) = sine, cosine
+    n = s * s + c * c
+    rate = (s1 * c - s * c1) / n
+    return math.atan2(s, c), rate, ((s2 * c - s * c2) - 2 * rate * (s * s1 + c * c1)) / n
+
+
+def frame_motion(state):
+    """Value, rate and acceleration of the frame's position and angles, from an evaluated state."""
+    q, v, a = (lambda name, of=of: state[f"{of}.frame.{name}"] for of in ("q", "v", "vdot"))
+    R = rotation(*map(q, ("qw", "qx", "qy", "qz")))
+    W = cross_matrix([v(k) for k in ("wx", "wy", "wz")])
+    R1 = product(R, W)
+    R2 = [[x + y for x, y in zip(*rows)] for rows in zip(
+        product(R1, W), product(R, cross_matrix([a(k) for k in ("wx", "wy", "wz")])))]
+    V = [[v(k)] for k in ("vx", "vy", "vz")]
+    A = [[a(k)] for k in ("vx", "vy", "vz")]
+    motion = {}
+    for i, name in enumerate("xyz"):
+        motion[name] = q(name), product(R, V)[i][0], product(R, A)[i][0] + product(R1, V)[i][0]
+    entry = lambda i, j, sign=1: tuple(sign * M[i - 1][j - 1] for M in (R, R1, R2))
+    motion["yaw"] = angle_motion(entry(1, 2, -1), entry(2, 2))
+    motion["pitch"] = angle_motion(entry(3, 1, -1), entry(3, 3))
+    s, s1, s2 = entry(3, 2)
+    c = math.sqrt(1 - s * s)
+    c1 = -s * s1 / c
+    motion["roll"] = angle_motion((s, s1, s2), (c, c1, -(s1 * s1 + s * s2 + c1 * c1) / c))
+    return motion
+
+
+# ---- the bicycle's linear equations, as Meijaard et al. print them --------------------------
+# M q'' + v C1 q' + (g K0 + v^2 K2) q = f  with q = (lean to the right, steer to the right)
+
+def inverse(A):
+    (a, b), (c, d) = A
+    n = a * d - b * c
+    return [[d / n, -b / n], [-c / n, a / n]]
+
+
+def lean_and_steer(state):
+    return [state["vdot.frame.wx"], -state["vdot.steer_rate"]]
+
+
+def slope(run, name, sign=1, step=1e-3, **others):
+    """How both accelerations grow with one setting: central differences, of the fourth order."""
+    def central(h):
+        up, down = (lean_and_steer(run(**{name: x}, **others)) for x in (h, -h))
+        return [(a - b) / (2 * h) for a, b in zip(up, down)]
+    return [sign * (4 * fine - coarse) / 3 for fine, coarse in zip(central(step), central(2 * step))]
+
+
+def columns(*vectors):
+    return [list(row) for row in zip(*vectors)]
+
+
+def scaled(A, factor):
+    return [[factor * a for a in row] for row in A]
+
+
+def linear_bicycle(state, g=9.81, v=5.0):
+    """M, C1, K0, K2 from accelerations near the upright state, pushed, leant, steered, turning."""
+    upright = state()
+    force = [[a - b for a, b in zip(lean_and_steer(state(**{name: 1})), lean_and_steer(upright))]
+             for name in ("roll_torque", "steer_torque")]
+    M = inverse(columns(force[0], [-a for a in force[1]]))
+
+    def matrix(lean, steer, **others):
+        return scaled(product(M, columns(slope(state, lean, **others),
+                                         slope(state, steer, -1, **others))), -1)
+
+    still, rolling = (matrix("roll0", "steer0", speed0=speed) for speed in (0, v))
+    K2 = [[(a - b) / v**2 for a, b in zip(*rows)] for rows in zip(rolling, still)]
+    C1 = scaled(matrix("roll_rate0", "steer_rate0", speed0=v), 1 / v)
+    return {"M": M, "C1": C1, "K0": scaled(still, 1 / g), "K2": K2, "g": g}
+
+
+def quartic(bicycle, v):
+    """Coefficients of det(M s^2 + v C1 s + g K0 + v^2 K2), highest power first."""
+    M, C1, K0, K2, g = (bicycle[k] for k in ("M", "C1", "K0", "K2", "g"))
+    entry = lambda i, j: (M[i][j], v * C1[i][j], g * K0[i][j] + v * v * K2[i][j])
+    times = lambda p, q: [sum(p[k] * q[n - k] for k in range(3) if 0 <= n - k < 3) for n in range(5)]
+    return [a - b for a, b in zip(times(entry(0, 0), entry(1, 1)), times(entry(0, 1), entry(1, 0)))]
+
+
+def roots(polynomial):
+    """All at once (Durand and Kerner)."""
+    monic = [a / polynomial[0] for a in polynomial]
+    degree = len(monic) - 1
+    found = [8 * cmath.exp(1j * (0.4 + 2 * math.pi * k / degree)) for k in range(degree)]
+    for _ in range(500):
+        for i, x in enumerate(found):
+            value = 0
+            for a in monic:
+                value = value * x + a
+            found[i] = x - value / math.prod(x - y for k, y in enumerate(found) if k != i)
+    return sorted(found, key=lambda x: (x.real, x.imag))
+
+
+def eigenvalues(bicycle, v):
+    """Castering, weave (real and imaginary part), capsize, for speeds where weave is a pair."""
+    found = roots(quartic(bicycle, v))
+    weave = max(found, key=lambda x: x.imag)
+    castering, capsize = sorted(x.real for x in found if abs(x.imag) < 1e-6)
+    return {"capsize": capsize, "re": weave.real, "im": weave.imag, "castering": castering}
+
+
+def zero_between(function, low, high):
+    below = function(low) < 0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (function(middle) < 0) == below else (low, middle)
+    return (low + high) / 2
+
+
+def weave_speed(bicycle):
+    def hurwitz(v):
+        a, b, c, d, e = quartic(bicycle, v)
+        return b * c * d - a * d * d - b * b * e
+    return zero_between(hurwitz, 3.5, 5)
+
+
+def capsize_speed(bicycle):
+    return zero_between(lambda v: quartic(bicycle, v)[4], 5, 7)
+
+
+def meeting_speed(bicycle):
+    """Where two real roots meet and become a pair."""
+    return zero_between(lambda v: max(x.imag for x in roots(quartic(bicycle, v))) - 1e-4, 0.5, 0.9)
