@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies themselves, and the rods between them.
+import { BufferGeometry, Color, CylinderGeometry, Group, Mesh, MeshStandardMaterial, Quaternion, Vector3 } from "three";
+import type { Layer } from "./layer";
+import type { State } from "./motion";
+import type { Rod, SceneData } from "./report";
+import { bodyGeometry, paint } from "./shapes";
+
+// One for all that is lit: a browser takes its time to compile each kind.
+export const bodyMaterial = (): MeshStandardMaterial =>
+    new MeshStandardMaterial({ vertexColors: true, roughness: 0.48, metalness: 0.08 });
+
+export class Bodies implements Layer {
+    readonly root = new Group();
+    readonly geometries: (BufferGeometry | null)[];
+    private readonly meshes: (Mesh | null)[];
+
+    constructor(scene: SceneData) {
+        const material = bodyMaterial();
+        this.geometries = scene.bodies.map(bodyGeometry);
+        this.meshes = this.geometries.map((geometry) => {
+            if (!geometry) return null;
+            const mesh = new Mesh(geometry, material);
+            mesh.castShadow = mesh.receiveShadow = true;
+            this.root.add(mesh);
+            return mesh;
+        });
+    }
+
+    update(state: State): void {
+        this.meshes.forEach((mesh, i) => {
+            mesh?.position.copy(state.bodies[i].position);
+            mesh?.quaternion.copy(state.bodies[i].rotation);
+        });
+    }
+}
+
+const Y = new Vector3(0, 1, 0);
+
+export class Rods implements Layer {
+    readonly root = new Group();
+    private readonly meshes: Mesh[];
+
+    constructor(private readonly rods: Rod[], length: number) {
+        const geometry = paint(new CylinderGeometry(0.008 * length, 0.008 * length, 1, 12), new Color("#8b93a0"));
+        const material = bodyMaterial();
+        this.meshes = rods.map(() => new Mesh(geometry, material));
+        for (const mesh of this.meshes) mesh.castShadow = true;
+        if (rods.length) this.root.add(...this.meshes);
+    }
+
+    update(state: State): void {
+        this.rods.forEach((rod, i) => {
+            const from = pointOf(state, rod.body, rod.at);
+            const along = pointOf(state, rod.on, rod.to).sub(from);
+            const length = along.length();
+            const mesh = this.meshes[i];
+            mesh.visible = length > 0;
+            if (!mesh.visible) return;
+            mesh.position.copy(from).addScaledVector(along, 0.5);
+            mesh.scale.set(1, length, 1);
+            mesh.quaternion.copy(new Quaternion().setFromUnitVectors(Y, along.divideScalar(length)));
+        });
+    }
+}
+
+// A point of a body in the world; body -1 is the world itself.
+export function pointOf(state: State, body: number, at: readonly [number, number, number]): Vector3 {
+    const point = new Vector3(...at);
+    if (body < 0) return point;
+    const { position, rotation } = state.bodies[body];
+    return point.applyQuaternion(rotation).add(position);
+}

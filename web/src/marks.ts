@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is not there to be touched: axes of joints, centres of mass.
+import { CylinderGeometry, Group, Mesh, MeshBasicMaterial, Quaternion, SphereGeometry, Vector3 } from "three";
+import { BEHIND, OVERLAY_ORDER, type Layer } from "./layer";
+import type { State } from "./motion";
+import type { Body, SceneData } from "./report";
+import { massMark } from "./shapes";
+
+const Y = new Vector3(0, 1, 0);
+const AXIS_COLOUR = "#c026d3";
+
+// An axis stands at the body's origin, in the body's axes: the joint leaves both alone.
+export class JointAxes implements Layer {
+    readonly root = new Group();
+    private readonly marks: (Group | null)[];
+
+    constructor(scene: SceneData) {
+        this.marks = scene.bodies.map((body) => jointMark(body, scene.length));
+        for (const mark of this.marks) if (mark) this.root.add(mark);
+    }
+
+    get exist(): boolean {
+        return this.root.children.length > 0;
+    }
+
+    update(state: State): void {
+        this.marks.forEach((mark, i) => {
+            mark?.position.copy(state.bodies[i].position);
+            mark?.quaternion.copy(state.bodies[i].rotation);
+        });
+    }
+}
+
+function jointMark(body: Body, length: number): Group | null {
+    const { type, axis } = body.joint;
+    const mark = new Group();
+    const material = new MeshBasicMaterial({ color: AXIS_COLOUR, ...BEHIND, opacity: 0.9 });
+    const ball = new Mesh(new SphereGeometry(0.014 * length, 16, 12), material);
+    if (type === "revolute" || type === "prismatic") {
+        const line = new Mesh(new CylinderGeometry(0.005 * length, 0.005 * length, 0.42 * length, 8), material);
+        line.quaternion.copy(new Quaternion().setFromUnitVectors(Y, new Vector3(...axis).normalize()));
+        mark.add(line, ball);
+    } else if (type === "ball") mark.add(ball);
+    else return null;
+    for (const mesh of mark.children) mesh.renderOrder = OVERLAY_ORDER;
+    return mark;
+}
+
+// Small ones for bodies, a larger one for them all.
+export class MassCentres implements Layer {
+    readonly root = new Group();
+    private readonly marks: Mesh[];
+    private readonly whole: Mesh;
+
+    constructor(private readonly scene: SceneData) {
+        const material = new MeshBasicMaterial({ vertexColors: true, ...BEHIND, opacity: 0.95 });
+        const small = massMark(0.017 * scene.length, "#ffffff");
+        this.marks = scene.bodies.map(() => new Mesh(small, material));
+        this.whole = new Mesh(massMark(0.03 * scene.length, "#ffd23f"), material);
+        this.root.add(...this.marks, this.whole);
+        for (const mesh of this.root.children) mesh.renderOrder = OVERLAY_ORDER;
+    }
+
+    update(state: State): void {
+        this.scene.bodies.forEach((body, i) => {
+            massCentre(state, i, body, this.marks[i].position);
+            this.marks[i].visible = body.mass > 0;
+        });
+        this.whole.visible = wholeCentre(state, this.scene, this.whole.position);
+    }
+}
+
+export function massCentre(state: State, i: number, body: Body, into: Vector3): Vector3 {
+    const { position, rotation } = state.bodies[i];
+    return into.set(...body.com).applyQuaternion(rotation).add(position);
+}
+
+// False when nothing has mass; then `into` is left alone.
+export function wholeCentre(state: State, scene: SceneData, into: Vector3): boolean {
+    const sum = new Vector3();
+    const point = new Vector3();
+    let mass = 0;
+    scene.bodies.forEach((body, i) => {
+        if (!(body.mass > 0)) return;
+        sum.addScaledVector(massCentre(state, i, body, point), body.mass);
+        mass += body.mass;
+    });
+    if (mass > 0) into.copy(sum.divideScalar(mass));
+    return mass > 0;
+}

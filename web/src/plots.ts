@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// All plots: they share the range of time, the time cursor and the pointer.
+import { Chooser } from "./chooser";
+import { initialChoices, suitsLog } from "./columns";
+import type { Run } from "./data";
+import { find, make } from "./dom";
+import { Plot, type PlotHost } from "./plot";
+import type { Player } from "./player";
+import { isDark } from "./theme";
+
+export class Plots implements PlotHost {
+    range: [number, number];
+    private readonly plots: Plot[] = [];
+    private readonly list = find("plots");
+    private readonly unzoom = find("reset-zoom");
+    private readonly chooser: Chooser;
+    private width = 0;
+
+    constructor(readonly run: Run, private readonly player: Player) {
+        this.range = [player.start, Math.max(player.end, player.start + 1e-9)];
+        this.chooser = new Chooser(run);
+        for (const choice of initialChoices(run)) this.append(new Plot(this, choice));
+        find("add-plot").addEventListener("click", () => this.add());
+        this.unzoom.addEventListener("click", () => this.resetZoom());
+        new ResizeObserver(() => this.resized()).observe(this.list);
+        player.onMove(() => this.showTime());
+    }
+
+    get isDark(): boolean {
+        return isDark();
+    }
+
+    get t(): number {
+        return this.player.t;
+    }
+
+    rebuild(): void {
+        for (const plot of this.plots) plot.build();
+    }
+
+    seek(t: number): void {
+        this.player.seek(t);
+    }
+
+    zoom(from: number, to: number): void {
+        const first = Math.max(this.player.start, from);
+        const last = Math.min(this.player.end, to);
+        if (last > first) this.setRange(first, last);
+    }
+
+    resetZoom(): void {
+        this.setRange(this.player.start, Math.max(this.player.end, this.player.start + 1e-9));
+    }
+
+    hover(t: number | null): void {
+        for (const plot of this.plots) plot.showHover(t);
+    }
+
+    choose(plot: Plot): void {
+        const { choice } = plot;
+        this.chooser.open(choice.columns, (columns) => {
+            const log = choice.columns.length ? plot.choice.log : suitsLog(this.run, columns);
+            plot.setChoice({ columns, log });
+        });
+    }
+
+    remove(plot: Plot): void {
+        this.plots.splice(this.plots.indexOf(plot), 1);
+        plot.destroy();
+        find("add-plot").focus();
+    }
+
+    private add(): void {
+        const plot = new Plot(this, { columns: [], log: false });
+        this.append(plot);
+        plot.build();
+        plot.card.scrollIntoView({ block: "nearest" });
+        this.choose(plot);
+    }
+
+    private append(plot: Plot): void {
+        this.plots.push(plot);
+        this.list.append(make("li", {}, plot.card));
+    }
+
+    private setRange(from: number, to: number): void {
+        this.range = [from, to];
+        this.unzoom.hidden = from <= this.player.start && to >= this.player.end;
+        for (const plot of this.plots) plot.refresh();
+    }
+
+    private showTime(): void {
+        if (this.width) for (const plot of this.plots) plot.showTime();
+    }
+
+    private resized(): void {
+        if (this.list.clientWidth === this.width) return;
+        this.width = this.list.clientWidth;
+        if (this.width) for (const plot of this.plots) plot.refresh();
+    }
+}
