@@ -91,7 +91,8 @@ static bool read_row(Reader *r, const Sheet *sheet, double *row)
     for (size_t i = 0; i < sheet->columns; i++) {
         const char *field = r->at;
         if (!read_field(r, &row[i])) {
-            tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "'%.*s' in column '%.60s' is no number",
+            tr_fail(r->err, TR_INVALID, (Place){r->line, 0},
+                    "'%.*s' in column '%.60s' is no number",
                     (int)strcspn(field, ",\r\n") > 40 ? 40 : (int)strcspn(field, ",\r\n"), field,
                     sheet->names[i]);
             return false;

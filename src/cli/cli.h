@@ -10,10 +10,13 @@ enum { MAX_SETTINGS = 256, EXIT_INTERRUPTED = 130 };
 
 typedef struct Options {
     const char *model; // the path
+    const char *run;   // likewise, of verbs that take one
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
     const char *output; // -o
+    const char *report; // --report
+    const char *page;
     bool json, quiet, verbose, help, dense, no_project;
     const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
 } Options;
@@ -23,10 +26,12 @@ struct Verb {
     const char *name, *usage, *doc, *examples;
     int (*run)(const Verb *verb, const Options *options);       // gives the exit code
     char *(*text)(tr_system *system, bool json, tr_error *err); // of verbs that only print
+    bool takes_run;                                             // instead of a model
 };
 
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
+int cli_view(const Verb *verb, const Options *options);
 
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
 tr_system *cli_system(const Options *options, int *status);
@@ -34,5 +39,7 @@ tr_system *cli_system(const Options *options, int *status);
 int cli_complain(const char *path, const tr_error *err);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
+// Writes a report and says so; returns the exit code.
+int cli_write_report(const Options *options, tr_system *system, const tr_view_options *how);
 
 #endif

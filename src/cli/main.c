@@ -8,16 +8,21 @@
 
 static const Verb verbs[] = {
     {"check", "check MODEL [options]", "says whether a model is sound, and what it can do",
-     "  trundle check models/double_pendulum.yaml\n", cli_report, tr_check_text},
+     "  trundle check models/double_pendulum.yaml\n", cli_report, tr_check_text, false},
     {"derive", "derive MODEL [options]", "derives the equations of motion and counts them",
-     "  trundle derive models/floating_arm.yaml --json\n", cli_report, tr_derive_text},
+     "  trundle derive models/floating_arm.yaml --json\n", cli_report, tr_derive_text, false},
     {"eval", "eval MODEL [options]", "accelerations, torques and outputs at the initial instant",
-     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", cli_report, tr_eval_text},
+     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", cli_report, tr_eval_text,
+     false},
     {"simulate", "simulate MODEL [options]", "simulates and records",
      "  trundle simulate models/tumbling.yaml -o run.csv\n"
      "  trundle simulate models/cart_pole.yaml --case push --end 5 --every 0.01 --method rk4 "
-     "--step 0.001 -o -\n",
-     cli_simulate, NULL},
+     "--step 0.001 -o -\n"
+     "  trundle simulate models/bicycle.yaml --report run.html\n",
+     cli_simulate, NULL, false},
+    {"view", "view RUN.csv --model MODEL -o REPORT.html [options]",
+     "makes a page to see a recorded run move",
+     "  trundle view run.csv --model models/bicycle.yaml -o run.html\n", cli_view, NULL, true},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
@@ -33,7 +38,12 @@ static const char simulate_options[] =
     "  --step H             of methods with a fixed step [s]\n"
     "  --rtol R --atol A    tolerances of adaptive methods\n"
     "  --dense              interpolate rows instead of stopping at each\n"
-    "  --no-project         let positions drift, as constraints on velocities alone do\n";
+    "  --no-project         let positions drift, as constraints on velocities alone do\n"
+    "  --report FILE        a page to see the run move; with or without -o\n";
+static const char view_options[] =
+    "  --model MODEL        the model of the run; case and settings are the run's unless given\n";
+static const char page_options[] =
+    "  --page FILE          use this page in place of the one that is built in\n";
 
 // ---- help ----------------------------------------------------------------------------------
 
@@ -48,7 +58,8 @@ static void print_help(FILE *to)
 static void print_verb_help(const Verb *verb)
 {
     printf("usage: trundle %s\n\n%s.\n\n%s", verb->usage, verb->doc, shared_options);
-    if (verb->run == cli_simulate) printf("%s", simulate_options);
+    if (verb->run == cli_simulate) printf("%s%s", simulate_options, page_options);
+    if (verb->run == cli_view) printf("%s%s", view_options, page_options);
     printf("\nexamples:\n%s", verb->examples);
 }
 
@@ -69,26 +80,29 @@ typedef struct Option {
     const char *name;
     size_t offset; // in Options
     enum { TEXT, FLAG, SETTING } kind;
-    bool of_runs; // for simulate only
+    const char *verbs; // that take it; NULL: all
 } Option;
 
 static const Option known[] = {
-    {"--case", offsetof(Options, case_name), TEXT, false},
-    {"--set", 0, SETTING, false},
-    {"-o", offsetof(Options, output), TEXT, false},
-    {"--json", offsetof(Options, json), FLAG, false},
-    {"-q", offsetof(Options, quiet), FLAG, false},
-    {"-v", offsetof(Options, verbose), FLAG, false},
-    {"--help", offsetof(Options, help), FLAG, false},
-    {"-h", offsetof(Options, help), FLAG, false},
-    {"--end", offsetof(Options, end), TEXT, true},
-    {"--every", offsetof(Options, every), TEXT, true},
-    {"--method", offsetof(Options, method), TEXT, true},
-    {"--step", offsetof(Options, step), TEXT, true},
-    {"--rtol", offsetof(Options, rtol), TEXT, true},
-    {"--atol", offsetof(Options, atol), TEXT, true},
-    {"--dense", offsetof(Options, dense), FLAG, true},
-    {"--no-project", offsetof(Options, no_project), FLAG, true},
+    {"--case", offsetof(Options, case_name), TEXT, NULL},
+    {"--set", 0, SETTING, NULL},
+    {"-o", offsetof(Options, output), TEXT, NULL},
+    {"--json", offsetof(Options, json), FLAG, NULL},
+    {"-q", offsetof(Options, quiet), FLAG, NULL},
+    {"-v", offsetof(Options, verbose), FLAG, NULL},
+    {"--help", offsetof(Options, help), FLAG, NULL},
+    {"-h", offsetof(Options, help), FLAG, NULL},
+    {"--end", offsetof(Options, end), TEXT, "simulate"},
+    {"--every", offsetof(Options, every), TEXT, "simulate"},
+    {"--method", offsetof(Options, method), TEXT, "simulate"},
+    {"--step", offsetof(Options, step), TEXT, "simulate"},
+    {"--rtol", offsetof(Options, rtol), TEXT, "simulate"},
+    {"--atol", offsetof(Options, atol), TEXT, "simulate"},
+    {"--dense", offsetof(Options, dense), FLAG, "simulate"},
+    {"--no-project", offsetof(Options, no_project), FLAG, "simulate"},
+    {"--report", offsetof(Options, report), TEXT, "simulate"},
+    {"--page", offsetof(Options, page), TEXT, "simulate view"},
+    {"--model", offsetof(Options, model), TEXT, "view"},
 };
 enum { OPTION_COUNT = sizeof known / sizeof *known };
 
@@ -118,11 +132,19 @@ static int add_setting(Options *o, char *text)
     return TR_USAGE;
 }
 
+static bool takes_option(const Verb *verb, const Option *option)
+{
+    const char *found = option->verbs ? strstr(option->verbs, verb->name) : verb->name;
+    const size_t length = strlen(verb->name);
+    return found && (found == option->verbs || !option->verbs || found[-1] == ' ') &&
+           (found[length] == ' ' || !found[length]);
+}
+
 // What an option says; `value` is what follows it, NULL when nothing does.
 static int take_option(Options *o, const Verb *verb, const Option *option, char *value)
 {
     void *place = (char *)o + option->offset;
-    if (option->of_runs && verb->run != cli_simulate)
+    if (!takes_option(verb, option))
         fprintf(stderr, "trundle: %s takes no %s\n", verb->name, option->name);
     else if (option->kind == FLAG)
         return *(bool *)place = true, 0;
@@ -135,13 +157,16 @@ static int take_option(Options *o, const Verb *verb, const Option *option, char 
     return TR_USAGE;
 }
 
-static int take_model(Options *o, const char *path)
+// The word that is no option: the model, or the run of verbs that take one
+static int take_subject(Options *o, const Verb *verb, const char *path)
 {
-    if (o->model) {
-        fprintf(stderr, "trundle: one model at a time: '%s' and '%s'\n", o->model, path);
+    const char **place = verb->takes_run ? &o->run : &o->model;
+    if (*place) {
+        fprintf(stderr, "trundle: one %s at a time: '%s' and '%s'\n",
+                verb->takes_run ? "run" : "model", *place, path);
         return TR_USAGE;
     }
-    o->model = path;
+    *place = path;
     return 0;
 }
 
@@ -152,7 +177,7 @@ static int read_options(Options *o, const Verb *verb, int count, char **words)
     for (int i = 0; i < count && !status; i++) {
         char *word = words[i], *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
         if (word[0] != '-' || !word[1]) {
-            status = take_model(o, word);
+            status = take_subject(o, verb, word);
             continue;
         }
         if (value) *value++ = 0;
@@ -306,8 +331,9 @@ int main(int argc, char **argv)
     const int status = read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
     if (options.help) return print_verb_help(verb), 0;
-    if (!options.model) {
-        fprintf(stderr, "trundle: which model? usage: trundle %s\n", verb->usage);
+    if (!options.model || (verb->takes_run && !options.run)) {
+        fprintf(stderr, "trundle: which %s? usage: trundle %s\n",
+                verb->takes_run && !options.run ? "run" : "model", verb->usage);
         return TR_USAGE;
     }
     return verb->run(verb, &options);

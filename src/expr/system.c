@@ -209,6 +209,7 @@ void tr_system_free(System *system)
     free(system->quaternions);
     free(system->rows);
     free(system->alarms);
+    free(system->scene.drawings);
     tr_hash_free(&system->name_hash);
     free(system);
 }
