@@ -371,7 +371,9 @@ static void describe_ground(Tree *tree)
     numbers(tree, tree->gravity, s->gravity);
     numbers(tree, tree->ground.p, s->ground_at);
     numbers(tree, column(tree->ground.R, 2), s->ground_normal);
-    s->ground_is_free = true;
+    const Ground *ground = &tree->model->fields.ground;
+    s->has_ground = ground->at.given || ground->turn.given;
+    s->ground_is_free = !s->has_ground;
     for (uint32_t k = 0; k < contacts->count; k++) {
         const Contact *contact = &contacts->at[k];
         const bool slides = text_is(contact->kind.text, "slide");

@@ -174,21 +174,33 @@ static double reach_along(const Drawing *d, const double n[3])
     return d->length / 2 * fabs(c) + d->radius * s;
 }
 
-// The least and the most that the drawings reach along a unit vector of the world, from its origin
-static void span(const Frames *f, const double n[3], double *least, double *most)
+static double along(const double a[3], const double n[3])
+{
+    return a[0] * n[0] + a[1] * n[1] + a[2] * n[2];
+}
+
+typedef struct Span {
+    double least, most;
+} Span;
+
+// What the drawings of a body reach along a unit vector of the world, from its origin
+static Span span_of(const Frames *f, uint32_t body, const double n[3], Span span)
 {
     const Scene *scene = f->scene;
-    *least = (double)INFINITY, *most = -(double)INFINITY;
     for (uint32_t i = 0; i < scene->drawing_count; i++) {
         const Drawing *d = &scene->drawings[i];
+        if (d->body != body) continue;
         const double *p = f->outputs + POSE * (size_t)d->body, *R = p + 3;
-        double own[3], middle = 0; // n in the body's axes
+        double own[3]; // n in the body's axes
         for (int k = 0; k < 3; k++) own[k] = R[k] * n[0] + R[3 + k] * n[1] + R[6 + k] * n[2];
-        for (int k = 0; k < 3; k++) middle += p[k] * n[k] + own[k] * d->at[k];
-        const double reach = reach_along(d, own);
-        *least = fmin(*least, middle - reach), *most = fmax(*most, middle + reach);
+        const double middle = along(p, n) + along(d->at, own), reach = reach_along(d, own);
+        span.least = fmin(span.least, middle - reach);
+        span.most = fmax(span.most, middle + reach);
     }
+    return span;
 }
+
+static const Span nothing = {(double)INFINITY, -(double)INFINITY};
 
 double tr_frames_extent(Frames *f)
 {
@@ -196,17 +208,23 @@ double tr_frames_extent(Frames *f)
     evaluate(f, 0);
     for (int k = 0; k < 3; k++) {
         const double n[3] = {k == 0, k == 1, k == 2};
-        double least, most;
-        span(f, n, &least, &most);
-        extent = fmax(extent, most - least);
+        Span span = nothing;
+        for (uint32_t i = 0; i < f->scene->body_count; i++) span = span_of(f, i, n, span);
+        extent = fmax(extent, span.most - span.least);
     }
     return isfinite(extent) && extent > 0 ? extent : f->scene->length;
 }
 
 double tr_frames_height(Frames *f, const double at[3], const double normal[3])
 {
-    double least, most;
+    const Scene *s = f->scene;
+    const double *point = f->outputs + POSE * (size_t)s->body_count;
+    Span span = nothing;
     evaluate(f, 0);
-    span(f, normal, &least, &most);
-    return least - (at[0] * normal[0] + at[1] * normal[1] + at[2] * normal[2]);
+    for (uint32_t i = 0; i < s->contact_count; point += 3 + 3 * s->contacts[i++].row_count) {
+        if (!s->contacts[i].leaves_track) continue;
+        span = span_of(f, s->contacts[i].body, normal, span);
+        span.least = fmin(span.least, along(point, normal));
+    }
+    return isfinite(span.least) ? span.least - along(at, normal) : 0;
 }

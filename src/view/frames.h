@@ -20,8 +20,8 @@ void tr_frames_free(Frames *frames);
 uint32_t tr_frames_stride(const Frames *frames);
 void tr_frames_get(Frames *frames, size_t row, double *out);
 
-// Of the first frame: the edge of a cube that all drawings fit in, and the least height of them
-// above a plane.
+// Of the first frame: the edge of a cube that all drawings fit in, and the least height above a
+// plane of what leaves tracks on it.
 double tr_frames_extent(Frames *frames);
 double tr_frames_height(Frames *frames, const double at[3], const double normal[3]);
 
