@@ -27,8 +27,9 @@ build/Makefile: CMakeLists.txt
 demo:
 	tools/setup demo
 	$(MAKE) all
-	build/trundle simulate models/tumbling.yaml -o build/tumbling.csv
-	@echo "The result is in build/tumbling.csv, and how the run went in build/tumbling.json."
+	build/trundle simulate models/bicycle.yaml --every 0.02 -o build/bicycle.csv --report build/bicycle.html
+	@echo "The numbers are in build/bicycle.csv, how the run went in build/bicycle.json, and"
+	@echo "the report, which any browser opens, is $(CURDIR)/build/bicycle.html"
 
 test:
 	tools/setup test
