@@ -8,8 +8,18 @@ sources = $(shell git ls-files '*.c' '*.h')
 
 .PHONY: all demo test check sanitized docs papers fmt lint bench clean golden
 
+# What the page of reports is made from, where there is npm to fetch it.
+PAGE := web/node_modules/.package-lock.json
+ifneq ($(and $(wildcard web/package-lock.json),$(shell command -v npm)),)
+all: $(PAGE)
+endif
+
 all: build/Makefile
 	cmake --build build -j$(JOBS)
+
+$(PAGE): web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	touch $@
 
 build/Makefile: CMakeLists.txt
 	$(CONFIGURE) -B build
@@ -17,8 +27,9 @@ build/Makefile: CMakeLists.txt
 demo:
 	tools/setup demo
 	$(MAKE) all
-	build/trundle simulate models/tumbling.yaml -o build/tumbling.csv
-	@echo "The result is in build/tumbling.csv, and how the run went in build/tumbling.json."
+	build/trundle simulate models/bicycle.yaml --every 0.02 -o build/bicycle.csv --report build/bicycle.html
+	@echo "The numbers are in build/bicycle.csv, how the run went in build/bicycle.json, and"
+	@echo "the report, which any browser opens, is $(CURDIR)/build/bicycle.html"
 
 test:
 	tools/setup test
@@ -30,7 +41,8 @@ test:
 # Everything again under the address and undefined-behaviour sanitizers, and the fuzz targets.
 sanitized:
 	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON \
-	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),10)
+	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),10) \
+	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(SANITIZED) -j$(JOBS)
 	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
 

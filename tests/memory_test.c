@@ -248,6 +248,42 @@ static bool pictures_job(tr_error *err)
     return good;
 }
 
+// A report of a run, with a certificate that says how its model was derived.
+static bool view_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "name: rod and wheel\n"
+        "parameters: {r: 0.3}\n"
+        "bodies:\n"
+        "  frame: {joint: {type: planar}, mass: 2, inertia: {zz: 1}}\n"
+        "  wheel: {parent: frame, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1,"
+        " inertia: {axial: 1, radial: 1}}\n"
+        "  arm: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, com: \"1, 0, 0\"}\n"
+        "contacts: {tyre: {kind: rolling, body: wheel, radius: r}}\n"
+        "loops: {rod: {body: arm, at: \"1, 0, 0\", on: frame, length: 2}}\n"
+        "cases: {one: {end: 1}, two: {end: 2}}\n";
+    const tr_view_options view = {"memory_view.csv", "memory_view.html", "memory_view.page"};
+    tr_write_text(view.page, "<html><!--data--></html>", err);
+    tr_write_text(view.run, "t,frame.x,frame.y,frame.theta,wheel,arm\n0,0,0,0,1,2\n", err);
+    tr_write_text("memory_view.json",
+                  "{\"case\": \"two\", \"settings\": [{\"name\": \"r\", \"formula\": \"0.4\"}],"
+                  " \"model_sha256\": \"0\"}",
+                  err);
+    tr_origin *origin = tr_origin_read(view.run, err);
+    const tr_derive_options options = tr_origin_options(origin);
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, &options, err);
+    tr_model_free(model);
+    tr_origin_free(origin);
+    tr_view_summary summary;
+    const bool good = tr_view_check(&view, err) && tr_view(system, &view, &summary, err);
+    assert_true(!good || (summary.rows == 1 && summary.is_other_model));
+    tr_system_free(system);
+    remove(view.run), remove(view.output), remove(view.page), remove("memory_view.json");
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static void sweep(bool (*job)(tr_error *))
@@ -279,6 +315,7 @@ static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
+static void test_view(void **state) { (void)state, sweep(view_job); }
 
 int main(void)
 {
@@ -286,7 +323,7 @@ int main(void)
         cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
         cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

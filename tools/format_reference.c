@@ -288,7 +288,7 @@ static void print_joints(void)
     static const struct {
         const char *name, *positions, *velocities;
     } types[] = {
-#define JOINT_TYPE(name, positions, velocities, function) {#name, positions, velocities},
+#define JOINT_TYPE(name, positions, velocities, ...) {#name, positions, velocities},
 #include "mech/joint.def"
     };
     printf("\n## Joint types\n\n"

@@ -251,6 +251,7 @@ typedef struct tr_simulate_options {
     bool dense;         // adaptive methods: interpolate rows instead of stopping at each
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
+    const char *copy;   // another one that gets the same rows, or NULL
     // Called now and then with the time reached; false stops the run, which is then interrupted.
     bool (*progress)(void *owner, double t, double end);
     void *owner;
@@ -297,6 +298,36 @@ tr_plot_options tr_plot_defaults(void); // all but the runs
 
 // Draws recorded runs as SVG.
 bool tr_plot(const tr_plot_options *options, tr_error *err);
+
+// ---- reports -------------------------------------------------------------------------------
+
+typedef struct tr_view_options {
+    const char *run;    // a recorded .csv file, with or without its certificate beside it
+    const char *output; // the .html file; "-" is standard output
+    const char *page;   // a file in place of the page that the library has, or NULL
+} tr_view_options;
+
+typedef struct tr_view_summary {
+    size_t rows;
+    size_t bytes;         // of the report
+    bool has_certificate; // the .json file is there
+    bool is_other_model;  // and is about a model file that had another content
+} tr_view_summary;
+
+// Whether a report could be written: false, and an error, when the library was built without its
+// page or the file cannot be made. Worth asking before a long run.
+bool tr_view_check(const tr_view_options *options, tr_error *err);
+
+// Writes one HTML file, which needs no other, to see a run of the model move. The run must have the
+// columns of the model's coordinates; nothing is simulated.
+bool tr_view(tr_system *system, const tr_view_options *options, tr_view_summary *summary,
+             tr_error *err);
+
+// The case and the settings that a run was made with, as the certificate beside it has them.
+typedef struct tr_origin tr_origin;
+tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there is no certificate
+tr_derive_options tr_origin_options(const tr_origin *origin);
+void tr_origin_free(tr_origin *origin);
 
 #ifdef __cplusplus
 }

@@ -65,3 +65,9 @@ void tr_json_flag(Json *json, const char *key, bool value)
     begin_item(json, key);
     tr_buffer_print(&json->text, value ? "true" : "false");
 }
+
+void tr_json_raw(Json *json, const char *key, Text value)
+{
+    begin_item(json, key);
+    tr_buffer_add(&json->text, value.at, value.length);
+}

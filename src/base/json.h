@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing JSON into a buffer. Commas and indentation take care of themselves.
+// Writing JSON into a buffer: commas and indentation take care of themselves. Reading it: texts are
+// checked as a whole, and then their parts are found in them.
 #ifndef TR_BASE_JSON_H
 #define TR_BASE_JSON_H
 
@@ -17,5 +18,15 @@ void tr_json_close(Json *json, char bracket);
 void tr_json_number(Json *json, const char *key, double value); // null when it is not finite
 void tr_json_text(Json *json, const char *key, const char *value);
 void tr_json_flag(Json *json, const char *key, bool value);
+void tr_json_raw(Json *json, const char *key, Text value); // JSON as it is
+
+// Whether all of a text is one value as RFC 8259 has it, in valid UTF-8, of at most 100 levels.
+bool tr_json_is_valid(Text text);
+
+// Parts of a valid text: `at` is NULL when there is no such part.
+Text tr_json_member(Text object, const char *key);
+Text tr_json_item(Text list, size_t index);
+// Appends what a string stands for; false when it is no string, or holds a zero.
+bool tr_json_string(Text value, Buffer *out);
 
 #endif

@@ -54,7 +54,7 @@ static char cut_name(Reader *r, const char **name)
 
 static bool read_header(Reader *r, Sheet *sheet)
 {
-    size_t most = 1;
+    size_t most = 1; // or more than there are, where a name has a quote inside
     bool is_quoted = false;
     for (const char *c = r->at; c < r->end && (is_quoted || *c != '\n'); c++) {
         if (*c == '"') is_quoted = !is_quoted;
@@ -75,7 +75,8 @@ static bool read_field(Reader *r, double *value)
 {
     skip_blanks(r);
     const bool is_negative = r->at < r->end && *r->at == '-';
-    if (r->at < r->end && (*r->at == '-' || *r->at == '+')) r->at++;
+    const bool is_signed = is_negative || (r->at < r->end && *r->at == '+');
+    if (is_signed) r->at++;
     const size_t left = (size_t)(r->end - r->at);
     size_t used = 0;
     if (left >= 3 && memcmp(r->at, "inf", 3) == 0)
@@ -87,7 +88,7 @@ static bool read_field(Reader *r, double *value)
     if (is_negative) *value = -*value;
     r->at += used;
     skip_blanks(r);
-    return is_end(r) || *r->at == ',';
+    return (is_end(r) || *r->at == ',') && (used || !is_signed);
 }
 
 static bool read_row(Reader *r, const Sheet *sheet, double *row)
@@ -148,13 +149,9 @@ static void turn(Sheet *sheet, const double *rows, tr_error *err)
             sheet->values[k * sheet->rows + i] = rows[i * sheet->columns + k];
 }
 
-Sheet *tr_sheet_read(const char *path, tr_error *err)
+// Takes the text over, and frees it when it is none.
+static Sheet *cut(char *text, size_t length, const char *name, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    size_t length = 0;
-    char *text = has_failed(err) ? NULL : tr_file_read(path, MOST_BYTES, &length, err);
-    if (!text) return NULL;
     Sheet *sheet = calloc(1, sizeof *sheet);
     if (!sheet) {
         free(text);
@@ -164,8 +161,8 @@ Sheet *tr_sheet_read(const char *path, tr_error *err)
     sheet->text = text;
     const bool is_marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // as UTF-8
     Reader r = {.at = text + (is_marked ? 3 : 0), .end = text + length, .line = 1, .err = err};
-    if (length == 0 || memchr(text, 0, length))
-        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no table of numbers", path);
+    if (r.at == r.end || memchr(text, 0, length))
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no table of numbers", name);
     else if (read_header(&r, sheet)) {
         double *rows = read_rows(&r, sheet);
         if (!has_failed(err)) turn(sheet, rows, err);
@@ -174,6 +171,26 @@ Sheet *tr_sheet_read(const char *path, tr_error *err)
     if (!has_failed(err)) return sheet;
     tr_sheet_free(sheet);
     return NULL;
+}
+
+Sheet *tr_sheet_read(const char *path, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    size_t length = 0;
+    char *text = has_failed(err) ? NULL : tr_file_read(path, MOST_BYTES, &length, err);
+    return text ? cut(text, length, path, err) : NULL;
+}
+
+Sheet *tr_sheet_parse(const char *text, size_t length, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    char *copy = has_failed(err) ? NULL : malloc(length + 1);
+    if (!copy) return tr_fail_memory(err), NULL;
+    if (length) memcpy(copy, text, length);
+    copy[length] = 0;
+    return cut(copy, length, "this", err);
 }
 
 void tr_sheet_free(Sheet *sheet)

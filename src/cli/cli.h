@@ -9,7 +9,14 @@
 enum { MAX_SETTINGS = 256, MAX_RUNS = 16, MAX_PANELS = 64, EXIT_INTERRUPTED = 130 };
 
 // What a verb is about, and so which options it takes.
-enum { ABOUT_MODELS = 1, ABOUT_SIMULATION = 2, ABOUT_PICTURES = 4, ABOUT_ALL = ~0 };
+enum {
+    ABOUT_CASES = 1, // of a model
+    ABOUT_MODELS = 2,
+    ABOUT_SIMULATION = 4,
+    ABOUT_REPORTS = 8,
+    ABOUT_PICTURES = 16,
+    ABOUT_ALL = ~0
+};
 
 typedef struct Options {
     const char *model; // the path
@@ -17,9 +24,11 @@ typedef struct Options {
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
     const char *output; // -o
+    const char *report; // --report
+    const char *page;
     bool json, quiet, verbose, help, dense, no_project;
     const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
-    const char *runs[MAX_RUNS];                            // of plot
+    const char *runs[MAX_RUNS];                            // of view and plot
     size_t run_count;
     const char *panels[MAX_PANELS]; // -y
     size_t panel_count;
@@ -39,6 +48,7 @@ struct Verb {
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
+int cli_view(const Verb *verb, const Options *options);
 
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
 tr_system *cli_system(const Options *options, int *status);
@@ -48,5 +58,7 @@ int cli_complain(const char *path, const tr_error *err);
 bool cli_number(const char *name, const char *text, double *value);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
+// Writes a report and says so; returns the exit code.
+int cli_write_report(const Options *options, tr_system *system, const tr_view_options *how);
 
 #endif

@@ -8,18 +8,24 @@
 
 static const Verb verbs[] = {
     {"check", "check MODEL [options]", "says whether a model is sound, and what it can do",
-     "  trundle check models/double_pendulum.yaml\n", ABOUT_MODELS, cli_report, tr_check_text},
+     "  trundle check models/double_pendulum.yaml\n", ABOUT_CASES | ABOUT_MODELS, cli_report,
+     tr_check_text},
     {"derive", "derive MODEL [options]", "derives the equations of motion and counts them",
-     "  trundle derive models/floating_arm.yaml --json\n", ABOUT_MODELS, cli_report,
+     "  trundle derive models/floating_arm.yaml --json\n", ABOUT_CASES | ABOUT_MODELS, cli_report,
      tr_derive_text},
     {"eval", "eval MODEL [options]", "accelerations, torques and outputs at the initial instant",
-     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", ABOUT_MODELS, cli_report,
-     tr_eval_text},
+     "  trundle eval models/cart_pole.yaml --set length=0.7 --json\n", ABOUT_CASES | ABOUT_MODELS,
+     cli_report, tr_eval_text},
     {"simulate", "simulate MODEL [options]", "simulates and records",
      "  trundle simulate models/tumbling.yaml -o run.csv\n"
      "  trundle simulate models/cart_pole.yaml --case push --end 5 --every 0.01 --method rk4 "
-     "--step 0.001 -o -\n",
-     ABOUT_MODELS | ABOUT_SIMULATION, cli_simulate, NULL},
+     "--step 0.001 -o -\n"
+     "  trundle simulate models/bicycle.yaml --report run.html\n",
+     ABOUT_CASES | ABOUT_MODELS | ABOUT_SIMULATION, cli_simulate, NULL},
+    {"view", "view RUN.csv --model MODEL -o REPORT.html [options]",
+     "makes a page to see a recorded run move",
+     "  trundle view run.csv --model models/bicycle.yaml -o run.html\n",
+     ABOUT_CASES | ABOUT_REPORTS, cli_view, NULL},
     {"plot", "plot RUN.csv... [options]", "draws columns of a run, or its track, as SVG",
      "  trundle plot run.csv -y roll,steer -o angles.svg\n"
      "  trundle plot run.csv -y roll,steer -y energy.kinetic --from 2 --to 4 -o two_panels.svg\n"
@@ -29,11 +35,11 @@ static const Verb verbs[] = {
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
-static const char model_options[] =
+static const char case_options[] =
     "  --case NAME          the case to use; the first when not given\n"
-    "  --set NAME=FORMULA   another value for a parameter or input; repeatable\n"
-    "  --json               JSON instead of text\n"
-    "  -v                   say more\n";
+    "  --set NAME=FORMULA   another value for a parameter or input; repeatable\n";
+static const char model_options[] = "  --json               JSON instead of text\n"
+                                    "  -v                   say more\n";
 static const char shared_options[] = "  -o FILE              where to write; - is standard output\n"
                                      "  -q                   say less\n";
 static const char simulate_options[] =
@@ -42,7 +48,12 @@ static const char simulate_options[] =
     "  --step H             of methods with a fixed step [s]\n"
     "  --rtol R --atol A    tolerances of adaptive methods\n"
     "  --dense              interpolate rows instead of stopping at each\n"
-    "  --no-project         let positions drift, as constraints on velocities alone do\n";
+    "  --no-project         let positions drift, as constraints on velocities alone do\n"
+    "  --report FILE        a page to see the run move; with or without -o\n";
+static const char view_options[] =
+    "  --model MODEL        the model of the run; case and settings are the run's unless given\n";
+static const char page_options[] =
+    "  --page FILE          use this page in place of the one that is built in\n";
 static const char plot_options[] =
     "  -y NAME,NAME         columns of a panel; repeat it for more panels, one above the other;\n"
     "                       without it, the outputs of the model\n"
@@ -61,15 +72,19 @@ static void print_help(FILE *to)
     fprintf(to, "trundle: equations of motion of things that roll, slide, fold and flex\n\nusage: "
                 "trundle VERB MODEL [options]\n\n");
     for (int i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].doc);
-    fprintf(to, "\n%s%s\ntrundle VERB --help says more.\n", model_options, shared_options);
+    fprintf(to, "\n%s%s%s\ntrundle VERB --help says more.\n", case_options, model_options,
+            shared_options);
 }
 
 static void print_verb_help(const Verb *verb)
 {
     printf("usage: trundle %s\n\n%s.\n\n", verb->usage, verb->doc);
+    if (verb->about & ABOUT_CASES) printf("%s", case_options);
     if (verb->about & ABOUT_MODELS) printf("%s", model_options);
     printf("%s", shared_options);
     if (verb->about & ABOUT_SIMULATION) printf("%s", simulate_options);
+    if (verb->about & ABOUT_REPORTS) printf("%s", view_options);
+    if (verb->about & (ABOUT_SIMULATION | ABOUT_REPORTS)) printf("%s", page_options);
     if (verb->about & ABOUT_PICTURES) printf("%s", plot_options);
     printf("\nexamples:\n%s", verb->examples);
 }
@@ -95,8 +110,8 @@ typedef struct Option {
 } Option;
 
 static const Option known[] = {
-    {"--case", offsetof(Options, case_name), TEXT, ABOUT_MODELS},
-    {"--set", 0, SETTING, ABOUT_MODELS},
+    {"--case", offsetof(Options, case_name), TEXT, ABOUT_CASES},
+    {"--set", 0, SETTING, ABOUT_CASES},
     {"-o", offsetof(Options, output), TEXT, ABOUT_ALL},
     {"--json", offsetof(Options, json), FLAG, ABOUT_MODELS},
     {"-q", offsetof(Options, quiet), FLAG, ABOUT_ALL},
@@ -111,6 +126,9 @@ static const Option known[] = {
     {"--atol", offsetof(Options, atol), TEXT, ABOUT_SIMULATION},
     {"--dense", offsetof(Options, dense), FLAG, ABOUT_SIMULATION},
     {"--no-project", offsetof(Options, no_project), FLAG, ABOUT_SIMULATION},
+    {"--report", offsetof(Options, report), TEXT, ABOUT_SIMULATION},
+    {"--page", offsetof(Options, page), TEXT, ABOUT_SIMULATION | ABOUT_REPORTS},
+    {"--model", offsetof(Options, model), TEXT, ABOUT_REPORTS},
     {"-y", 0, PANEL, ABOUT_PICTURES},
     {"-x", offsetof(Options, x), TEXT, ABOUT_PICTURES},
     {"--track", offsetof(Options, tracks), TRACK, ABOUT_PICTURES},
@@ -182,8 +200,10 @@ static int take_option(Options *o, const Verb *verb, const Option *option, char 
 // A word that is no option: a model, or a run.
 static int take_file(Options *o, const Verb *verb, const char *path)
 {
-    const bool is_run = verb->about & ABOUT_PICTURES;
-    if (is_run && o->run_count == MAX_RUNS)
+    const bool is_run = verb->about & (ABOUT_PICTURES | ABOUT_REPORTS);
+    if (o->run_count && (verb->about & ABOUT_REPORTS))
+        fprintf(stderr, "trundle: one run at a time: '%s' and '%s'\n", o->runs[0], path);
+    else if (is_run && o->run_count == MAX_RUNS)
         fprintf(stderr, "trundle: more than %d runs\n", MAX_RUNS);
     else if (is_run)
         return o->runs[o->run_count++] = path, 0;
@@ -371,9 +391,10 @@ int main(int argc, char **argv)
     const int status = read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
     if (options.help) return print_verb_help(verb), 0;
-    if (!options.model && !options.run_count) {
+    const bool needs_run = verb->about & (ABOUT_PICTURES | ABOUT_REPORTS);
+    if ((needs_run && !options.run_count) || (verb->about & ABOUT_CASES && !options.model)) {
         fprintf(stderr, "trundle: which %s? usage: trundle %s\n",
-                verb->about & ABOUT_PICTURES ? "run" : "model", verb->usage);
+                needs_run && !options.run_count ? "run" : "model", verb->usage);
         return TR_USAGE;
     }
     return verb->run(verb, &options);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stopped;
@@ -32,7 +35,7 @@ static bool show_progress(void *owner, double t, double end)
 // On standard output, unless the rows go there.
 static void print_json(const tr_simulate_options *o, const tr_summary *s)
 {
-    FILE *to = strcmp(o->output, "-") == 0 ? stderr : stdout;
+    FILE *to = o->output && strcmp(o->output, "-") == 0 ? stderr : stdout;
     fprintf(to,
             "{\"t\": %.17g, \"rows\": %zu, \"steps\": %zu, \"evaluations\": %zu, "
             "\"seconds\": %.3g, ",
@@ -58,13 +61,14 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
         fprintf(stderr, "warning: %s\n", s->warning);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
         fprintf(stderr, "warning: the energy does not balance; try smaller steps or tolerances\n");
-    if (!failed && strcmp(o->output, "-") != 0) fprintf(stderr, "written to %s\n", o->output);
+    if (!failed && o->output && strcmp(o->output, "-") != 0)
+        fprintf(stderr, "written to %s\n", o->output);
 }
 
 // What the command line says, in place of what the model's case does.
 static bool take_options(const Options *options, tr_simulate_options *o)
 {
-    o->output = options->output ? options->output : "-";
+    o->output = options->output || options->report ? options->output : "-";
     if (options->method) o->method = options->method;
     o->dense = options->dense;
     o->no_project = options->no_project;
@@ -75,28 +79,97 @@ static bool take_options(const Options *options, tr_simulate_options *o)
            cli_number("--atol", options->atol, &o->atol);
 }
 
+// ---- the report ----------------------------------------------------------------------------
+
+// What the report is made from: the rows and their certificate, in a folder of their own when they
+// do not go to a .csv file anyway.
+typedef struct Rows {
+    char folder[200]; // "" when there is none
+    char path[220];
+} Rows;
+
+static bool is_plain_csv(const char *output)
+{
+    struct stat info;
+    const size_t length = output ? strlen(output) : 0;
+    if (!length || strcmp(output, "-") == 0) return false;
+    if (length > 4 && strcmp(output + length - 4, ".mat") == 0) return false;
+    return stat(output, &info) != 0 || S_ISREG(info.st_mode);
+}
+
+static bool place_rows(Rows *rows, tr_simulate_options *o)
+{
+    if (is_plain_csv(o->output)) return true;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(rows->folder, sizeof rows->folder, "%.150s/trundle_XXXXXX",
+             temporary && temporary[0] ? temporary : "/tmp");
+    if (!mkdtemp(rows->folder)) {
+        fprintf(stderr, "trundle: cannot make '%s': %s\n", rows->folder, strerror(errno));
+        rows->folder[0] = 0;
+        return false;
+    }
+    snprintf(rows->path, sizeof rows->path, "%s/run.csv", rows->folder);
+    o->copy = rows->path;
+    return true;
+}
+
+static void remove_rows(const Rows *rows)
+{
+    static const char *const names[] = {"run.csv", "run.json"};
+    char path[220];
+    if (!rows->folder[0]) return;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", rows->folder, names[i]);
+        remove(path);
+    }
+    rmdir(rows->folder);
+}
+
+// ---- the verb ------------------------------------------------------------------------------
+
+static int run(const Options *options, tr_system *system, const tr_simulate_options *o)
+{
+    Bar *bar = o->owner;
+    tr_summary summary = {0};
+    tr_error err = {0};
+    tr_simulate(system, o, &summary, &err);
+    if (bar->shown) fprintf(stderr, "\r%40s\r", "");
+    if (!options->quiet && summary.rows && options->json) print_json(o, &summary);
+    if (!options->quiet && summary.rows && !options->json)
+        print_summary(o, &summary, err.status != TR_OK);
+    int status = err.status ? cli_complain(options->model, &err) : 0;
+    if (options->report && summary.rows) { // also of what was reached before it failed
+        const tr_view_options how = {o->copy ? o->copy : o->output, options->report, options->page};
+        const int written = cli_write_report(options, system, &how);
+        if (!status) status = written;
+    }
+    return summary.interrupted && !status ? EXIT_INTERRUPTED : status;
+}
+
 int cli_simulate(const Verb *verb, const Options *options)
 {
     (void)verb;
     int status = 0;
+    tr_error err = {0};
+    const tr_view_options wanted = {NULL, options->report, options->page};
+    if (options->report && !tr_view_check(&wanted, &err)) return cli_complain(NULL, &err);
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
     Bar bar = {.shown = isatty(2) && !options->quiet, .percent = -1};
-    tr_summary summary = {0};
-    tr_error err = {0};
     const struct sigaction action = {.sa_handler = stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     o.progress = show_progress;
     o.owner = &bar;
-    const bool good = take_options(options, &o);
-    if (good) tr_simulate(system, &o, &summary, &err);
-    if (bar.shown) fprintf(stderr, "\r%40s\r", "");
-    if (!options->quiet && summary.rows && options->json) print_json(&o, &summary);
-    if (!options->quiet && summary.rows && !options->json)
-        print_summary(&o, &summary, err.status != TR_OK);
-    status = !good ? TR_USAGE : err.status ? cli_complain(options->model, &err) : 0;
+    Rows rows = {0};
+    if (!take_options(options, &o))
+        status = TR_USAGE;
+    else if (options->report && !place_rows(&rows, &o))
+        status = TR_IO;
+    else
+        status = run(options, system, &o);
+    remove_rows(&rows);
     tr_system_free(system);
-    return summary.interrupted && !status ? EXIT_INTERRUPTED : status;
+    return status;
 }

@@ -211,6 +211,7 @@ void tr_system_free(System *system)
     free(system->rows);
     free(system->turned);
     free(system->alarms);
+    free(system->scene.drawings);
     tr_hash_free(&system->name_hash);
     free(system);
 }

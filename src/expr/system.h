@@ -6,6 +6,7 @@
 
 #include "expr/formula.h"
 #include "expr/matrix.h"
+#include "expr/scene.h"
 
 typedef enum Drive { DRIVE_NONE, DRIVE_TORQUE, DRIVE_MOTION } Drive;
 
@@ -107,8 +108,17 @@ struct tr_system {
         const char *method;
         bool allow_singular;
     } plan;
-    const char *title; // the model's name
-    double seconds;    // that deriving it took
+    const char *title;         // the model's name
+    Scene scene;               // what it looks like
+    struct Source {            // what it was derived from
+        const char *file;      // "" when it was no file
+        const char *text;      // the file, as it was; NULL when calls made the model, or changed it
+        char sha256[65];       // of the text; "" when there is none
+        const char *case_name; // "" when there is none
+        const tr_setting *settings;
+        uint32_t setting_count;
+    } source;
+    double seconds; // that deriving it took
 };
 
 const Named *tr_system_find(const System *system, Text name);

@@ -252,13 +252,32 @@ static Expr rim_angle(Tree *tree, const Rim *rim)
     return tr_build(OP_ATAN2, dot(rim->rim, forward), dot(rim->rim, down), zero(g));
 }
 
-static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, const Rim *rim)
+static Touch *new_touch(Tree *tree, Value body, const Carrier *c, Vec r)
 {
     Touch *touch = &tree->touches[tree->touch_count++];
-    touch->contact = contact;
+    touch->link = tr_tree_find(tree, body.text);
     touch->carrier = c->pose.R;
     touch->point = plus(c->pose.p, apply(c->pose.R, r));
-    for (int k = 0; k < 3; k++) touch->direction[k] = apply(c->pose.R, rim->direction[k]);
+    touch->angle = expr_at(tree->graph, 0);
+    return touch;
+}
+
+static const char *const three_parts[] = {"normal", "longitudinal", "lateral"};
+
+static void add_part(Touch *touch, const char *part, Vec direction)
+{
+    touch->parts[touch->part_count] = part;
+    touch->direction[touch->part_count++] = direction;
+}
+
+static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, const Rim *rim)
+{
+    Touch *touch = new_touch(tree, contact->body, c, r);
+    touch->contact = contact;
+    touch->is_recorded = true;
+    touch->axes = mat_identity(tree->graph);
+    for (int k = 0; k < 3; k++)
+        add_part(touch, three_parts[k], apply(c->pose.R, rim->direction[k]));
     touch->angle = rim->is_ball ? expr_at(tree->graph, 0) : rim_angle(tree, rim);
 }
 
@@ -294,9 +313,8 @@ static void make_rolling(Tree *tree, const Contact *contact)
     // Models in the plane need not say how high their wheels are.
     const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
     const uint32_t before = tree->system->row_count;
-    static const char *const parts[] = {"normal", "longitudinal", "lateral"};
     for (int k = 0; k < 3; k++)
-        tr_tree_row(tree, contact->name, parts[k], dot(rim.direction[k], V),
+        tr_tree_row(tree, contact->name, three_parts[k], dot(rim.direction[k], V),
                     k == 0 && rises ? height : expr_at(g, 0), false);
     if (tree->system->row_count == before + 3)
         roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
@@ -324,6 +342,10 @@ static void make_skate(Tree *tree, const Contact *contact)
         V = minus(V, apply_transposed(m.body.pose.R, there));
     }
     tr_tree_row(tree, contact->name, "lateral", dot(e, V), expr_at(tree->graph, 0), false);
+    Touch *touch = new_touch(tree, contact->body, &m.body, m.r);
+    touch->contact = contact;
+    touch->axes = m.body.pose.R;
+    add_part(touch, "lateral", e);
 }
 
 static void make_slide(Tree *tree, const Contact *contact)
@@ -347,6 +369,10 @@ static void make_pin(Tree *tree, const Contact *contact)
     tr_tree_row(tree, contact->name, "normal", m.ds.z, sub(m.s.z, m.to.z), false);
     tr_tree_row(tree, contact->name, "longitudinal", m.ds.x, sub(m.s.x, m.to.x), false);
     tr_tree_row(tree, contact->name, "lateral", m.ds.y, sub(m.s.y, m.to.y), false);
+    Touch *touch = new_touch(tree, contact->body, &m.body, m.r);
+    touch->contact = contact;
+    touch->axes = m.on.pose.R;
+    for (int k = 0; k < 3; k++) add_part(touch, three_parts[k], vec_unit(tree->graph, (k + 2) % 3));
 }
 
 // |P - Q| = length: the force is along the rod, positive when it pushes
@@ -372,6 +398,10 @@ static void make_distance(Tree *tree, const Loop *loop)
     const Expr distance = e_sqrt(dot(d, d));
     tr_tree_row(tree, loop->name, "distance", sub(quotient(dot(d, m.ds), distance), growth),
                 sub(distance, length), false);
+    Touch *touch = new_touch(tree, loop->body, &m.body, m.r);
+    touch->loop = loop;
+    touch->axes = m.on.pose.R;
+    add_part(touch, "distance", scale(quotient(one(tree->graph), distance), d));
 }
 
 // ---- all of them ---------------------------------------------------------------------------
@@ -386,11 +416,11 @@ typedef struct LoopKind {
 } LoopKind;
 
 static const ContactKind contact_kinds[] = {
-#define CONTACT_KIND(name, fields, make) {#name, fields, make},
+#define CONTACT_KIND(name, fields, make, ...) {#name, fields, make},
 #include "mech/contact.def"
 };
 static const LoopKind loop_kinds[] = {
-#define LOOP_KIND(name, fields, make) {#name, fields, make},
+#define LOOP_KIND(name, fields, make, ...) {#name, fields, make},
 #include "mech/contact.def"
 };
 
@@ -462,11 +492,10 @@ enum { PARTS = sizeof part_names / sizeof *part_names, RECORDED = 6 };
 // fz: in the axes of what carries it
 static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
 {
-    static const char *const rows[] = {"normal", "longitudinal", "lateral"};
     Vec F = vec_zero(tree->graph);
-    for (int k = 0; k < 3; k++)
-        F = plus(F,
-                 scale(tr_tree_reaction(tree, touch->contact->name, rows[k]), touch->direction[k]));
+    for (uint32_t k = 0; k < touch->part_count; k++)
+        F = plus(F, scale(tr_tree_reaction(tree, touch->contact->name, touch->parts[k]),
+                          touch->direction[k]));
     const Vec f = apply_transposed(touch->carrier, F);
     for (int k = 0; k < 3; k++) {
         out[k] = vec_at(touch->point, k);
@@ -504,6 +533,7 @@ void tr_tree_contact_names(Tree *tree)
     char name[300];
     Expr part[PARTS];
     for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        if (!tree->touches[i].is_recorded) continue;
         touch_parts(tree, &tree->touches[i], part);
         for (int k = 0; k < PARTS; k++) {
             name_part(name, sizeof name, &tree->touches[i], k);
@@ -518,6 +548,7 @@ void tr_tree_contact_columns(Tree *tree)
     char name[300];
     Expr part[PARTS];
     for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        if (!tree->touches[i].is_recorded) continue;
         touch_parts(tree, &tree->touches[i], part);
         for (int k = 0; k < RECORDED; k++) {
             name_part(name, sizeof name, &tree->touches[i], k);
@@ -530,7 +561,8 @@ void tr_tree_contacts(Tree *tree)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
     const Loops *loops = &tree->model->fields.loops;
-    tree->touches = tr_arena_alloc(&tree->graph->arena, contacts->count, sizeof *tree->touches);
+    tree->touches = tr_arena_alloc(&tree->graph->arena, (size_t)contacts->count + loops->count,
+                                   sizeof *tree->touches);
     if (!tree->touches) {
         tree->graph->failed = true;
         return;

@@ -543,6 +543,7 @@ static void build(Tree *tree)
     set_guesses(tree);
     make_initial(tree);
     make_plan(tree);
+    if (!has_failed(tree->err)) tr_tree_scene(tree);
 }
 
 void tr_mech_derive(const Model *model, System *system, tr_error *err)

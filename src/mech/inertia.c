@@ -11,8 +11,7 @@ static Sym moved(Expr m, Vec c, Sym I, bool outward)
     return sym_plus(I, shift);
 }
 
-// The axis of an axisymmetric inertia, in the body's axes.
-static Vec inertia_axis(Tree *tree, const Link *link)
+Vec tr_tree_inertia_axis(Tree *tree, const Link *link)
 {
     const Inertia *I = &link->body->inertia;
     if (I->axis.given)
@@ -30,7 +29,7 @@ static bool is_axisymmetric(const Inertia *I) { return I->axial.given || I->radi
 static Sym axisymmetric(Tree *tree, const Link *link)
 {
     Graph *g = tree->graph;
-    const Vec a = inertia_axis(tree, link);
+    const Vec a = tr_tree_inertia_axis(tree, link);
     const Expr axial = tr_tree_formula(tree, link->body->inertia.axial);
     const Expr radial = tr_tree_formula(tree, link->body->inertia.radial);
     const Expr excess = sub(axial, radial);
@@ -213,7 +212,7 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
     if (has_failed(tree->err) || !is_vec_zero(cross(com, a)) || body->added_mass.given)
         return false;
     if (!is_axisymmetric(I)) return false;
-    return is_vec_zero(cross(inertia_axis(tree, link), a));
+    return is_vec_zero(cross(tr_tree_inertia_axis(tree, link), a));
 }
 
 // A body that spins about its own axis of symmetry is a gyrostat: all of it but its moment about
@@ -232,6 +231,14 @@ static void lump(Tree *tree, Link *link)
     const Rigid fixed = {link->inertia.m, link->inertia.mc, rest};
     *parent = rigid_plus(*parent, rigid_out(link->X, fixed));
     link->inertia = (Rigid){zero(tree->graph), vec_zero(tree->graph), axial};
+}
+
+Sym tr_tree_own_inertia(Tree *tree, const Link *link)
+{
+    const Sym I = written(tree, link);
+    if (text_is(link->body->inertia.about.text, "com")) return I;
+    return moved(tr_tree_formula(tree, link->body->mass),
+                 tr_tree_vector(tree, link->body->com, "com"), I, false);
 }
 
 void tr_tree_inertias(Tree *tree)

@@ -178,7 +178,7 @@ static void joint_free(Tree *tree, Link *link)
 }
 
 static const JointType types[] = {
-#define JOINT_TYPE(name, positions, velocities, make) {#name, positions, velocities, make},
+#define JOINT_TYPE(name, positions, velocities, make, ...) {#name, positions, velocities, make},
 #include "mech/joint.def"
 #undef JOINT_TYPE
 };

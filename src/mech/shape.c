@@ -6,7 +6,7 @@
 
 static void check_type(Tree *tree, const Shape *shape)
 {
-    static const char *const types[] = {"box", "cylinder", "sphere", "capsule", "disc"};
+    static const char *const types[] = {"box", "cylinder", "sphere", "capsule", "disc", "torus"};
     Suggestion nearest = {.wanted = shape->type.text};
     char hint[TR_HINT_SIZE];
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -16,7 +16,7 @@ static void check_type(Tree *tree, const Shape *shape)
     tr_fail(tree->err, TR_INVALID, shape->type.place, "unknown shape '%.*s'%s",
             TEXT(shape->type.text),
             nearest.best.at ? tr_hint(&nearest, hint)
-                            : ": it is a box, cylinder, sphere, capsule or disc");
+                            : ": it is a box, cylinder, sphere, capsule, disc or torus");
 }
 
 static void check_size(Tree *tree, Value value, Expr x, const char *what)
@@ -33,6 +33,7 @@ static void check_shape(Tree *tree, const Shape *shape)
     for (int i = 0; i < 3; i++) check_size(tree, shape->size, vec_at(size, i), "size");
     check_size(tree, shape->radius, tr_tree_formula(tree, shape->radius), "radius");
     check_size(tree, shape->length, tr_tree_formula(tree, shape->length), "length");
+    check_size(tree, shape->tube, tr_tree_formula(tree, shape->tube), "tube");
     tr_tree_unit(tree, shape->axis, tr_tree_vector(tree, shape->axis, "axis"), "axis");
     tr_tree_vector(tree, shape->at, "at");
 }

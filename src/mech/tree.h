@@ -13,12 +13,19 @@ enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
 struct Tree;
 struct Link;
 
-// Where an element touches, for results and for alarms.
+// Where an element acts on a body, for results, alarms and drawings.
 typedef struct Touch {
-    const Contact *contact;
-    Vec point, direction[3]; // in world axes; the directions of its rows
-    Mat carrier;             // the axes of what carries it, against the world's
-    Expr angle;              // how far the contact has run forward round the rim; id 0: no rim
+    const Contact *contact; // one of the two
+    const Loop *loop;
+    uint32_t link;
+    Vec point;            // in world axes
+    const char *parts[3]; // its rows
+    Vec direction[3];     // theirs, in `axes`
+    uint32_t part_count;
+    Mat axes;
+    Mat carrier;      // the axes of what carries it, against the world's
+    Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
+    bool is_recorded; // formulas and results know it
 } Touch;
 
 typedef struct JointType {
@@ -140,9 +147,14 @@ Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what);
 void tr_tree_inertias(Tree *tree);
 bool tr_tree_is_symmetric(Tree *tree, const Link *link); // about its own joint's axis
 
-// ---- shape.c ---------------------------------------------------------------------------------
+Vec tr_tree_inertia_axis(Tree *tree, const Link *link); // of one that is axisymmetric, in its axes
+// The moments about the centre of mass, as they were written
+Sym tr_tree_own_inertia(Tree *tree, const Link *link);
 
-void tr_tree_shapes(Tree *tree);
+// ---- shape.c, scene.c ----------------------------------------------------------------------
+
+void tr_tree_shapes(Tree *tree); // checks them
+void tr_tree_scene(Tree *tree);  // what all of it looks like
 
 // ---- turn.c --------------------------------------------------------------------------------
 

@@ -337,6 +337,7 @@ void tr_model_set(Model *model, const char *path, const char *value, tr_error *e
     tr_error local = {0};
     if (!err) err = &local;
     if (!model || !path || !value || has_failed(err)) return;
+    model->text = (Text){0};
     const Text kept_path = keep(model, path, err), kept_value = keep(model, value, err);
     if (!has_failed(err)) put_at(model, kept_path, (Value){.text = kept_value, .given = true}, err);
 }

@@ -153,6 +153,7 @@ struct tr_model {
     ModelFields fields;
     Arena arena;
     const char *path; // NULL when it was built by calls
+    Text text;        // what was read; nothing once calls have changed it
 };
 typedef tr_model Model;
 

@@ -349,6 +349,13 @@ static Model *read_text(const char *text, size_t length, tr_error *err)
     return NULL;
 }
 
+static void keep_text(Model *model, const char *text, size_t length, tr_error *err)
+{
+    if (!model) return;
+    model->text = (Text){tr_arena_text(&model->arena, text, length), length};
+    if (!model->text.at) tr_fail_memory(err);
+}
+
 Model *tr_model_read(const char *path, tr_error *err)
 {
     tr_error local = {0};
@@ -357,13 +364,20 @@ Model *tr_model_read(const char *path, tr_error *err)
     char *text = tr_file_read(path, MAX_BYTES, &length, err);
     Model *model = text ? read_text(text, length, err) : NULL;
     if (model) model->path = tr_arena_text(&model->arena, path, strlen(path));
+    keep_text(model, text, length, err);
     free(text);
-    return model;
+    if (!has_failed(err)) return model;
+    tr_model_free(model);
+    return NULL;
 }
 
 Model *tr_model_parse(const char *text, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    return !text || has_failed(err) ? NULL : read_text(text, strlen(text), err);
+    Model *model = !text || has_failed(err) ? NULL : read_text(text, strlen(text), err);
+    keep_text(model, text, text ? strlen(text) : 0, err);
+    if (!has_failed(err)) return model;
+    tr_model_free(model);
+    return NULL;
 }

@@ -186,6 +186,7 @@ Model *tr_model_variant(const Model *model, const char *case_name, const tr_sett
         good = set_value(twin, &pair, TR_USAGE, err);
     }
     twin->path = model->path;
+    twin->text = model->text;
     if (good) return twin;
     tr_model_free(twin);
     return NULL;

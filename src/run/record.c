@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <matio.h>
@@ -141,4 +140,21 @@ bool tr_record_close(Record *r, tr_error *err)
     free(r->rows);
     free(r);
     return !own.status;
+}
+
+void tr_record_discard(Record *r)
+{
+    if (!r) return;
+    tr_file_discard(r->file);
+    tr_buffer_free(&r->line);
+    free(r->rows);
+    free(r);
+}
+
+void tr_certificate_path(const char *output, Buffer *path)
+{
+    const char *point = strrchr(output, '.');
+    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - output) : strlen(output);
+    tr_buffer_add(path, output, stem);
+    tr_buffer_print(path, ".json");
 }

@@ -4,6 +4,7 @@
 #define TR_RUN_RECORD_H
 
 #include "base/error.h"
+#include "base/text.h"
 
 typedef struct Record Record;
 
@@ -13,5 +14,9 @@ Record *tr_record_open(const char *path, const char *const *labels, uint32_t col
 void tr_record_row(Record *record, const double *row, tr_error *err);
 // Completes the file also after an error, which is kept; frees the record.
 bool tr_record_close(Record *record, tr_error *err);
+
+void tr_record_discard(Record *record); // leaves no file
+// Where the certificate of a recorded run stands: "a/run.csv" -> "a/run.json"
+void tr_certificate_path(const char *output, Buffer *path);
 
 #endif

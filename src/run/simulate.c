@@ -24,7 +24,7 @@ enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what 
 typedef struct Run {
     Flow *flow;
     Mover *mover;
-    Record *record;
+    Record *records[2]; // the output and its copy; NULL where there is none
     const char **labels;
     double *row;
     uint32_t columns;
@@ -93,7 +93,7 @@ static void write_row(Run *run, tr_error *err)
     watch_energy(run, work);
     run->summary->position_error = fmax(run->summary->position_error, residual[0]);
     run->summary->velocity_error = fmax(run->summary->velocity_error, residual[1]);
-    tr_record_row(run->record, run->row, err);
+    for (int i = 0; i < 2; i++) tr_record_row(run->records[i], run->row, err);
     if (has_failed(err)) return;
     run->summary->rows++;
     run->summary->t = m->t;
@@ -107,15 +107,6 @@ static bool has_certificate(const char *output)
     struct stat info;
     if (!output || strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) return false;
     return stat(output, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-// "a/run.csv" -> "a/run.json"
-static void certificate_path(const char *output, Buffer *path)
-{
-    const char *point = strrchr(output, '.');
-    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - output) : strlen(output);
-    tr_buffer_add(path, output, stem);
-    tr_buffer_print(path, ".json");
 }
 
 static void describe_options(Json *j, const Run *run, const tr_simulate_options *o)
@@ -150,6 +141,25 @@ static void describe_summary(Json *j, const Run *run)
     }
     tr_json_number(j, "drift", run->mover->drift); // of positions in a step, before they are mended
     tr_json_flag(j, "interrupted", s->interrupted);
+}
+
+// What it was made from, so that it can be made again.
+static void describe_source(Json *j, const System *system)
+{
+    const struct Source *source = &system->source;
+    const char *slash = source->file ? strrchr(source->file, '/') : NULL;
+    tr_json_text(j, "model_file", slash ? slash + 1 : source->file ? source->file : "");
+    tr_json_text(j, "model_sha256", source->sha256);
+    tr_json_text(j, "case", source->case_name ? source->case_name : "");
+    tr_json_open(j, "settings", '[');
+    for (uint32_t i = 0; i < source->setting_count; i++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", source->settings[i].name);
+        tr_json_text(j, "formula", source->settings[i].formula);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+    tr_json_text(j, "program", "trundle " TR_VERSION);
 }
 
 static void describe_parameters(Json *j, const System *system)
@@ -207,16 +217,17 @@ static void describe_warnings(Json *j, const Run *run)
     tr_json_close(j, ']');
 }
 
-static void write_certificate(const Run *run, const tr_simulate_options *o, const tr_error *outcome,
-                              tr_error *err)
+static void write_certificate(const Run *run, const tr_simulate_options *o, const char *output,
+                              const tr_error *outcome, tr_error *err)
 {
     Buffer path = {0};
     Json j = {0};
-    certificate_path(o->output, &path);
+    tr_certificate_path(output, &path);
     tr_json_open(&j, NULL, '{');
     describe_options(&j, run, o);
     describe_summary(&j, run);
     tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
+    describe_source(&j, run->flow->system);
     describe_parameters(&j, run->flow->system);
     describe_events(&j, &run->events);
     describe_warnings(&j, run);
@@ -340,6 +351,31 @@ static void summarise(Run *run, double started)
     s->seconds = now() - started;
 }
 
+// Also a run that failed has a certificate.
+static void close_records(Run *run, const tr_simulate_options *o, tr_error *err)
+{
+    const char *const paths[] = {o->output, o->copy};
+    tr_error own = {0};
+    for (int i = 0; i < 2; i++)
+        if (run->records[i]) tr_record_close(run->records[i], err);
+    for (int i = 0; i < 2; i++)
+        if (has_certificate(paths[i])) write_certificate(run, o, paths[i], err, &own);
+    if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
+}
+
+static void record(Run *run, const tr_simulate_options *o, double started, tr_error *err)
+{
+    if (o->output) run->records[0] = tr_record_open(o->output, run->labels, run->columns, err);
+    if (o->copy) run->records[1] = tr_record_open(o->copy, run->labels, run->columns, err);
+    if (has_failed(err)) {
+        tr_record_discard(run->records[0]);
+        return;
+    }
+    integrate(run, o, err);
+    summarise(run, started);
+    close_records(run, o, err);
+}
+
 bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err)
 {
@@ -365,17 +401,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
         run.mover->dense = o.dense;
         run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
         run.mover->progress = o.progress, run.mover->owner = o.owner, run.mover->end = o.end;
-        if (o.output) run.record = tr_record_open(o.output, run.labels, run.columns, err);
-        if (!has_failed(err)) {
-            tr_error outcome = {0};
-            integrate(&run, &o, &outcome);
-            summarise(&run, started);
-            if (run.record) tr_record_close(run.record, &outcome);
-            if (outcome.status) tr_fail(err, outcome.status, (Place){0}, "%s", outcome.text);
-            tr_error own = {0}; // also a run that failed has a certificate
-            if (has_certificate(o.output)) write_certificate(&run, &o, &outcome, &own);
-            if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
-        }
+        record(&run, &o, started, err);
     }
     tr_events_free(&run.events);
     tr_mover_free(run.mover);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_size(const char *path, size_t bytes)
+{
+    if (bytes < 1000000)
+        fprintf(stderr, "report in %s: %.0f kB\n", path, 1e-3 * (double)bytes);
+    else
+        fprintf(stderr, "report in %s: %.1f MB\n", path, 1e-6 * (double)bytes);
+}
+
+int cli_write_report(const Options *options, tr_system *system, const tr_view_options *how)
+{
+    tr_error err = {0};
+    tr_view_summary summary = {0};
+    if (!tr_view(system, how, &summary, &err))
+        return cli_complain(err.status == TR_INVALID ? how->run : NULL, &err);
+    if (summary.is_other_model)
+        fprintf(stderr, "warning: '%s' has changed since the run was made\n", options->model);
+    if (options->quiet) return 0;
+    if (!summary.has_certificate)
+        fprintf(stderr, "there is no certificate beside '%s'\n", how->run);
+    if (strcmp(how->output, "-") != 0) print_size(how->output, summary.bytes);
+    return 0;
+}
+
+// The model as it was for the run, unless the command line says otherwise.
+static void take_origin(Options *options, const tr_derive_options *origin)
+{
+    if (!options->case_name) options->case_name = origin->case_name;
+    if (options->setting_count) return;
+    for (size_t i = 0; i < origin->setting_count && i < MAX_SETTINGS; i++)
+        options->settings[options->setting_count++] = origin->settings[i];
+}
+
+int cli_view(const Verb *verb, const Options *options)
+{
+    if (!options->output) {
+        fprintf(stderr, "trundle: where to? usage: trundle %s\n", verb->usage);
+        return TR_USAGE;
+    }
+    static Options all;
+    all = *options;
+    int status = 0;
+    tr_error err = {0};
+    tr_origin *origin = tr_origin_read(options->runs[0], &err);
+    const tr_derive_options was = tr_origin_options(origin);
+    take_origin(&all, &was);
+    tr_system *system = err.status ? NULL : cli_system(&all, &status);
+    const tr_view_options how = {options->runs[0], options->output, options->page};
+    if (err.status)
+        status = cli_complain(NULL, &err);
+    else if (system)
+        status = cli_write_report(&all, system, &how);
+    tr_system_free(system);
+    tr_origin_free(origin);
+    return status;
+}

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model looks like: its own shapes, and where a body has none, what its joints, contacts and
+// inertia suggest. Nothing here moves anything.
+#include "mech/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Of the longest arm in the model
+#define THICK 0.02 // the radius of links
+#define SMALL 0.05 // the radius of points with mass
+#define SHARP 0.06 // the width of a wheel, against its radius
+
+typedef struct ContactLook {
+    const char *name;
+    void (*draw)(Tree *tree, uint32_t i, const Contact *contact);
+    bool leaves_track;
+} ContactLook;
+typedef struct LoopLook {
+    const char *name;
+    void (*draw)(Tree *tree, uint32_t i, const Loop *loop);
+} LoopLook;
+typedef struct JointLook {
+    const char *name;
+    void (*draw)(Tree *tree, uint32_t parent, const Link *child);
+} JointLook;
+
+// ---- numbers -------------------------------------------------------------------------------
+
+static void numbers(Tree *tree, Vec a, double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = tr_tree_value(tree, vec_at(a, k));
+}
+
+static void vector(Tree *tree, Value value, const char *what, double out[3])
+{
+    numbers(tree, tr_tree_vector(tree, value, what), out);
+}
+
+static double formula(Tree *tree, Value value)
+{
+    return tr_tree_value(tree, tr_tree_formula(tree, value));
+}
+
+static double length_of(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
+
+static const char *kept_text(Tree *tree, Text text)
+{
+    const char *kept = tr_arena_text(&tree->graph->arena, text.at, text.length);
+    if (!kept) tree->graph->failed = true;
+    return kept ? kept : "";
+}
+
+// ---- shapes --------------------------------------------------------------------------------
+
+static const Drawing plain = {.axis = {0, 0, 1},
+                              .size = {0.1, 0.1, 0.1},
+                              .radius = 0.05,
+                              .length = 0.1,
+                              .tube = 0.01,
+                              .colour = "",
+                              .is_guessed = true};
+
+static void add_drawing(Tree *tree, Drawing drawing)
+{
+    Scene *s = &tree->system->scene;
+    if (!tr_grow((void **)&s->drawings, &s->drawing_capacity, s->drawing_count + 1,
+                 sizeof *s->drawings)) {
+        tree->graph->failed = true;
+        return;
+    }
+    s->drawings[s->drawing_count++] = drawing;
+}
+
+static void add_given(Tree *tree, uint32_t i, const Shape *shape)
+{
+    Drawing d = plain;
+    d.body = i;
+    d.is_guessed = false;
+    d.type = kept_text(tree, shape->type.text);
+    d.colour = kept_text(tree, shape->colour.text);
+    vector(tree, shape->at, "at", d.at);
+    vector(tree, shape->size, "size", d.size);
+    const Vec axis = tr_tree_vector(tree, shape->axis, "axis");
+    numbers(tree, tr_tree_unit(tree, shape->axis, axis, "axis"), d.axis);
+    d.radius = formula(tree, shape->radius);
+    d.length = formula(tree, shape->length);
+    d.tube = formula(tree, shape->tube);
+    add_drawing(tree, d);
+}
+
+// From the body's origin to a point of it; nothing where they are the same
+static void reach_to(Tree *tree, uint32_t i, const double point[3])
+{
+    Drawing d = plain;
+    d.body = i;
+    d.type = "capsule";
+    d.length = length_of(point);
+    d.radius = THICK * tree->length;
+    if (!(d.length > d.radius)) return;
+    for (int k = 0; k < 3; k++) d.at[k] = point[k] / 2, d.axis[k] = point[k] / d.length;
+    add_drawing(tree, d);
+}
+
+static void add_ball(Tree *tree, uint32_t i, const double at[3], double radius)
+{
+    Drawing d = plain;
+    d.body = i;
+    d.type = "sphere";
+    d.radius = radius;
+    for (int k = 0; k < 3; k++) d.at[k] = at[k];
+    add_drawing(tree, d);
+}
+
+// ---- one function per kind of contact, loop and joint --------------------------------------
+
+static void reach_point(Tree *tree, uint32_t i, Value value, double point[3])
+{
+    vector(tree, value, "at", point);
+    reach_to(tree, i, point);
+}
+
+// The axle of a wheel, in the body's own axes
+static Vec axle_of(Tree *tree, uint32_t i, const Contact *contact)
+{
+    if (contact->axis.given)
+        return tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"),
+                            "axis");
+    return apply_transposed(tree->links[i].turn, tree->links[i].axis);
+}
+
+static void draw_wheel(Tree *tree, uint32_t i, const Contact *contact)
+{
+    Drawing d = plain;
+    d.body = i;
+    vector(tree, contact->at, "at", d.at);
+    d.radius = formula(tree, contact->radius);
+    d.tube = formula(tree, contact->tube);
+    d.length = SHARP * d.radius;
+    d.type = text_is(contact->shape.text, "ball") ? "sphere" : d.tube > 0 ? "torus" : "disc";
+    if (!text_is(contact->shape.text, "ball")) numbers(tree, axle_of(tree, i, contact), d.axis);
+    if (!(d.tube > 0)) d.tube = d.length / 2;
+    add_drawing(tree, d);
+}
+
+// A small wheel across the direction that it cannot slip in
+static void draw_skate(Tree *tree, uint32_t i, const Contact *contact)
+{
+    Drawing d = plain;
+    reach_point(tree, i, contact->at, d.at);
+    d.body = i;
+    d.type = "disc";
+    const Vec across = tr_tree_vector(tree, contact->direction, "direction");
+    numbers(tree, tr_tree_unit(tree, contact->direction, across, "direction"), d.axis);
+    d.radius = 2 * SMALL * tree->length;
+    d.length = 2 * SHARP * d.radius;
+    add_drawing(tree, d);
+}
+
+static void draw_foot(Tree *tree, uint32_t i, const Contact *contact)
+{
+    double point[3];
+    reach_point(tree, i, contact->at, point);
+    add_ball(tree, i, point, 1.5 * THICK * tree->length);
+}
+
+static void draw_pin(Tree *tree, uint32_t i, const Contact *contact)
+{
+    const bool is_first = tr_tree_find(tree, contact->body.text) == i;
+    double point[3];
+    reach_point(tree, i, is_first ? contact->at : contact->to, point);
+}
+
+static void draw_rod(Tree *tree, uint32_t i, const Loop *loop)
+{
+    const bool is_first = tr_tree_find(tree, loop->body.text) == i;
+    double point[3];
+    reach_point(tree, i, is_first ? loop->at : loop->to, point);
+}
+
+static void draw_arm(Tree *tree, uint32_t parent, const Link *child)
+{
+    double point[3];
+    reach_point(tree, parent, child->body->joint.at, point);
+}
+
+static void draw_nothing(Tree *tree, uint32_t parent, const Link *child)
+{
+    (void)tree, (void)parent, (void)child;
+}
+
+static const ContactLook contact_looks[] = {
+#define CONTACT_KIND(name, fields, make, draw, track) {#name, draw, track},
+#include "mech/contact.def"
+};
+static const LoopLook loop_looks[] = {
+#define LOOP_KIND(name, fields, make, draw) {#name, draw},
+#include "mech/contact.def"
+};
+static const JointLook joint_looks[] = {
+#define JOINT_TYPE(name, positions, velocities, make, draw) {#name, draw},
+#include "mech/joint.def"
+#undef JOINT_TYPE
+};
+
+static const ContactLook *contact_look(const Contact *contact)
+{
+    const ContactLook *look = contact_looks;
+    while (!text_is(contact->kind.text, look->name)) look++; // there is no other: they were made
+    return look;
+}
+
+static const LoopLook *loop_look(const Loop *loop)
+{
+    const LoopLook *look = loop_looks;
+    while (!text_is(loop->kind.text, look->name)) look++;
+    return look;
+}
+
+static void draw_joint(Tree *tree, uint32_t parent, const Link *child)
+{
+    const JointLook *look = joint_looks;
+    while (strcmp(child->type->name, look->name) != 0) look++;
+    look->draw(tree, parent, child);
+}
+
+// ---- bodies as heavy as they are -----------------------------------------------------------
+
+static double within(double low, double x, double high) { return fmin(fmax(x, low), high); }
+
+// The cylinder with these moments about its middle: m r^2 / 2 and m r^2 / 4 + m l^2 / 12
+static void add_cylinder(Tree *tree, uint32_t i, Drawing d, double m)
+{
+    const Inertia *I = &tree->links[i].body->inertia;
+    const double axial = formula(tree, I->axial), radial = formula(tree, I->radial);
+    const double thin = THICK * tree->length, most = 3 * tree->length;
+    const double square = 12 * (radial - axial / 2) / m;
+    d.type = "cylinder";
+    d.radius = within(thin, sqrt(2 * axial / m), most);
+    d.length = within(thin, square > 0 ? sqrt(square) : 0, most);
+    numbers(tree, tr_tree_inertia_axis(tree, &tree->links[i]), d.axis);
+    add_drawing(tree, d);
+}
+
+// The box with these moments: edges with a^2 = 6 (I_yy + I_zz - I_xx) / m
+static void add_box(Tree *tree, Drawing d, double m, const double I[3])
+{
+    const double thin = THICK * tree->length, most = 3 * tree->length;
+    d.type = "box";
+    for (int k = 0; k < 3; k++) {
+        const double square = 6 * (I[(k + 1) % 3] + I[(k + 2) % 3] - I[k]) / m;
+        d.size[k] = within(thin, square > 0 ? sqrt(square) : 0, most);
+    }
+    add_drawing(tree, d);
+}
+
+// A body with neither joints nor contacts on it: its mass, held from its origin
+static void draw_mass(Tree *tree, uint32_t i)
+{
+    const Body *body = tree->links[i].body;
+    const double m = formula(tree, body->mass);
+    const Sym own = tr_tree_own_inertia(tree, &tree->links[i]);
+    double I[3];
+    numbers(tree, vec(own.xx, own.yy, own.zz), I);
+    Drawing d = plain;
+    d.body = i;
+    vector(tree, body->com, "com", d.at);
+    reach_to(tree, i, d.at);
+    if (!(m > 0) || !(length_of(I) > 0))
+        add_ball(tree, i, d.at, SMALL * tree->length);
+    else if (body->inertia.axial.given && body->inertia.radial.given)
+        add_cylinder(tree, i, d, m);
+    else
+        add_box(tree, d, m, I);
+}
+
+// ---- bodies --------------------------------------------------------------------------------
+
+// Whether an element is tied to a body, by either end
+static bool is_at(const Tree *tree, uint32_t i, Value body, Value on)
+{
+    return tr_tree_find(tree, body.text) == i || tr_tree_find(tree, on.text) == i;
+}
+
+static void guess_shapes(Tree *tree, uint32_t i)
+{
+    const Scene *s = &tree->system->scene;
+    const uint32_t before = s->drawing_count;
+    const Contacts *contacts = &tree->model->fields.contacts;
+    const Loops *loops = &tree->model->fields.loops;
+    for (uint32_t k = 0; k < contacts->count; k++) {
+        const Contact *contact = &contacts->at[k];
+        const bool both = contact_look(contact)->draw == draw_pin; // the other end is a point, too
+        if (both ? is_at(tree, i, contact->body, contact->on)
+                 : tr_tree_find(tree, contact->body.text) == i)
+            contact_look(contact)->draw(tree, i, contact);
+    }
+    for (uint32_t k = 0; k < loops->count; k++)
+        if (is_at(tree, i, loops->at[k].body, loops->at[k].on))
+            loop_look(&loops->at[k])->draw(tree, i, &loops->at[k]);
+    for (uint32_t k = 0; k < tree->link_count; k++)
+        if (tree->links[k].parent == i) draw_joint(tree, i, &tree->links[k]);
+    if (s->drawing_count == before) draw_mass(tree, i);
+}
+
+static void describe_body(Tree *tree, uint32_t i)
+{
+    const Link *link = &tree->links[i];
+    const Body *body = link->body;
+    SceneBody *b = &tree->system->scene.bodies[i];
+    const bool single = !link->type->positions[0];
+    const Pose pose = tr_tree_world(tree, i);
+    b->name = kept_text(tree, body->name.text);
+    b->parent = link->parent == WORLD ? SCENE_WORLD : link->parent;
+    b->mass = formula(tree, body->mass);
+    vector(tree, body->com, "com", b->com);
+    b->joint = link->type->name;
+    b->coordinate = single ? tree->positions[link->position].name : "";
+    numbers(tree, apply_transposed(link->turn, link->axis), b->axis);
+    for (int k = 0; k < 3; k++) b->origin[k] = vec_at(pose.p, k);
+    for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
+    for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
+    if (!body->shapes.count) guess_shapes(tree, i);
+}
+
+// ---- contacts, rods and the ground ---------------------------------------------------------
+
+static bool has_row(const Tree *tree, Value element, const char *part)
+{
+    return !is_zero(tr_tree_reaction(tree, element, part));
+}
+
+static void describe_touch(Tree *tree, const Touch *touch)
+{
+    Scene *s = &tree->system->scene;
+    SceneContact *c = &s->contacts[s->contact_count++];
+    const Value name = touch->contact ? touch->contact->name : touch->loop->name;
+    c->name = kept_text(tree, name.text);
+    c->kind = touch->contact ? contact_look(touch->contact)->name : loop_look(touch->loop)->name;
+    c->body = touch->link;
+    c->leaves_track = touch->contact && contact_look(touch->contact)->leaves_track;
+    for (int k = 0; k < 3; k++) c->point[k] = vec_at(touch->point, k);
+    for (uint32_t k = 0; k < touch->part_count; k++) {
+        if (!has_row(tree, name, touch->parts[k])) continue;
+        char row[256];
+        struct SceneRow *r = &c->rows[c->row_count++];
+        snprintf(row, sizeof row, "%s.%s", c->name, touch->parts[k]);
+        r->name = kept_text(tree, text_of(row));
+        const Vec direction = apply(touch->axes, touch->direction[k]);
+        for (int j = 0; j < 3; j++) r->direction[j] = vec_at(direction, j);
+    }
+}
+
+static void describe_rod(Tree *tree, const Loop *loop)
+{
+    Scene *s = &tree->system->scene;
+    SceneRod *rod = &s->rods[s->rod_count++];
+    const uint32_t on = tr_tree_find(tree, loop->on.text);
+    rod->name = kept_text(tree, loop->name.text);
+    rod->body = tr_tree_find(tree, loop->body.text);
+    rod->on = on == WORLD ? SCENE_WORLD : on;
+    vector(tree, loop->at, "at", rod->at);
+    vector(tree, loop->to, "to", rod->to);
+}
+
+// It is there for what runs on it; where no row keeps it there, its height does not matter.
+static void describe_ground(Tree *tree)
+{
+    Scene *s = &tree->system->scene;
+    const Contacts *contacts = &tree->model->fields.contacts;
+    numbers(tree, tree->gravity, s->gravity);
+    numbers(tree, tree->ground.p, s->ground_at);
+    numbers(tree, column(tree->ground.R, 2), s->ground_normal);
+    const Ground *ground = &tree->model->fields.ground;
+    s->has_ground = ground->at.given || ground->turn.given;
+    s->ground_is_free = !s->has_ground;
+    for (uint32_t k = 0; k < contacts->count; k++) {
+        const Contact *contact = &contacts->at[k];
+        const bool slides = text_is(contact->kind.text, "slide");
+        if (!slides && !contact_look(contact)->leaves_track) continue;
+        if (tr_tree_find(tree, contact->on.text) != WORLD) continue; // runs on a body
+        if (slides && text_is(contact->on.text, "world") && contact->on.given) continue;
+        s->has_ground = true;
+        if (has_row(tree, contact->name, "normal")) s->ground_is_free = false;
+    }
+}
+
+void tr_tree_scene(Tree *tree)
+{
+    Scene *s = &tree->system->scene;
+    Arena *arena = &tree->graph->arena;
+    const Loops *loops = &tree->model->fields.loops;
+    tree->constants_only = true;
+    s->bodies = tr_arena_alloc(arena, tree->link_count, sizeof *s->bodies);
+    s->contacts = tr_arena_alloc(arena, tree->touch_count + 1u, sizeof *s->contacts);
+    s->rods = tr_arena_alloc(arena, loops->count + 1u, sizeof *s->rods);
+    if (!s->bodies || !s->contacts || !s->rods) {
+        tree->graph->failed = true;
+        return;
+    }
+    s->length = tree->length;
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
+        describe_body(tree, i);
+    s->body_count = tree->link_count;
+    for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
+    for (uint32_t i = 0; i < loops->count; i++) describe_rod(tree, &loops->at[i]);
+    describe_ground(tree);
+    tree->constants_only = false;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { POSE = 12 }; // numbers of a pose while it is a matrix
+
+struct Frames {
+    const Scene *scene;
+    tr_program *program; // of the output "scene"
+    tr_workspace *workspace;
+    const double **columns; // by input of the system; NULL where it stays as it is
+    const double **lambda;  // by contact and row; NULL where there is no column
+    double *inputs, *outputs;
+    uint32_t input_count;
+};
+
+// ---- making --------------------------------------------------------------------------------
+
+static void take(Expr *list, uint32_t *count, const Expr *values, int how_many)
+{
+    for (int k = 0; k < how_many; k++) list[(*count)++] = values[k];
+}
+
+// Poses, points and directions, one after the other
+static void output_scene(System *system, tr_error *err)
+{
+    const Scene *s = &system->scene;
+    Expr *list =
+        malloc((POSE * (size_t)s->body_count + POSE * (size_t)s->contact_count + 1) * sizeof *list);
+    uint32_t count = 0;
+    if (!list) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (uint32_t i = 0; i < s->body_count; i++) {
+        take(list, &count, s->bodies[i].origin, 3);
+        take(list, &count, s->bodies[i].rotation, 9);
+    }
+    for (uint32_t i = 0; i < s->contact_count; i++) {
+        take(list, &count, s->contacts[i].point, 3);
+        for (uint32_t k = 0; k < s->contacts[i].row_count; k++)
+            take(list, &count, s->contacts[i].rows[k].direction, 3);
+    }
+    tr_system_put(system, "scene", list, count, 1, err);
+    free(list);
+}
+
+static void find_columns(Frames *f, const System *system, const Sheet *run, tr_error *err)
+{
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        f->inputs[i] = input->value;
+        if (input->kind != TR_POSITION && input->kind != TR_TIME) continue;
+        f->columns[i] = tr_sheet_column(run, input->name);
+        if (!f->columns[i] && !input->definition.id)
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "the run has no column '%s': it is not one of this model", input->name);
+    }
+    const Scene *s = f->scene;
+    for (uint32_t i = 0; i < s->contact_count; i++)
+        for (uint32_t k = 0; k < s->contacts[i].row_count; k++) {
+            char name[300];
+            snprintf(name, sizeof name, "lambda.%s", s->contacts[i].rows[k].name);
+            f->lambda[3 * (size_t)i + k] = tr_sheet_column(run, name);
+        }
+}
+
+Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    Frames *f = calloc(1, sizeof *f);
+    if (!f) return tr_fail_memory(err), NULL;
+    f->scene = &system->scene;
+    f->input_count = system->input_count;
+    output_scene(system, err);
+    const tr_compile_options options = {.fix_parameters = true};
+    f->program = tr_compile(system, "scene", &options, err);
+    f->workspace = tr_workspace_new(f->program, err);
+    const size_t contacts = f->scene->contact_count;
+    f->columns = calloc(f->input_count + 1u, sizeof *f->columns);
+    f->lambda = calloc(3 * contacts + 1, sizeof *f->lambda);
+    f->inputs = calloc(f->input_count + 1u, sizeof *f->inputs);
+    f->outputs = calloc(tr_program_sizes(f->program).outputs + 1, sizeof *f->outputs);
+    if (!f->columns || !f->lambda || !f->inputs || !f->outputs) tr_fail_memory(err);
+    if (!has_failed(err)) find_columns(f, system, run, err);
+    if (!has_failed(err)) return f;
+    tr_frames_free(f);
+    return NULL;
+}
+
+void tr_frames_free(Frames *f)
+{
+    if (!f) return;
+    tr_workspace_free(f->workspace);
+    tr_program_free(f->program);
+    free(f->columns);
+    free(f->lambda);
+    free(f->inputs);
+    free(f->outputs);
+    free(f);
+}
+
+// ---- frames --------------------------------------------------------------------------------
+
+uint32_t tr_frames_stride(const Frames *f)
+{
+    return BODY_NUMBERS * f->scene->body_count + CONTACT_NUMBERS * f->scene->contact_count;
+}
+
+// The unit quaternion of a rotation matrix, from the largest of its four parts: with i that of the
+// largest diagonal entry and j, k the next two, 4 q_i^2 = 1 + R_ii - R_jj - R_kk and so on.
+static void quaternion_of(const double R[9], double q[4])
+{
+    const double trace = R[0] + R[4] + R[8];
+    int i = R[4] > R[0] ? 1 : 0;
+    if (R[8] > R[4 * i]) i = 2;
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    if (trace > 0) {
+        const double s = 2 * sqrt(1 + trace);
+        q[0] = s / 4;
+        q[1] = (R[7] - R[5]) / s, q[2] = (R[2] - R[6]) / s, q[3] = (R[3] - R[1]) / s;
+    } else {
+        const double s = 2 * sqrt(1 + R[4 * i] - R[4 * j] - R[4 * k]);
+        q[0] = (R[3 * k + j] - R[3 * j + k]) / s;
+        q[1 + i] = s / 4;
+        q[1 + j] = (R[3 * j + i] + R[3 * i + j]) / s;
+        q[1 + k] = (R[3 * k + i] + R[3 * i + k]) / s;
+    }
+    const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int n = 0; n < 4; n++) q[n] /= size;
+}
+
+static void evaluate(Frames *f, size_t row)
+{
+    for (uint32_t i = 0; i < f->input_count; i++)
+        if (f->columns[i]) f->inputs[i] = f->columns[i][row];
+    tr_evaluate(f->program, f->workspace, f->inputs, f->outputs);
+}
+
+void tr_frames_get(Frames *f, size_t row, double *out)
+{
+    evaluate(f, row);
+    const double *from = f->outputs;
+    for (uint32_t i = 0; i < f->scene->body_count; i++, from += POSE, out += BODY_NUMBERS) {
+        for (int k = 0; k < 3; k++) out[k] = from[k];
+        quaternion_of(from + 3, out + 3);
+    }
+    for (uint32_t i = 0; i < f->scene->contact_count; i++, out += CONTACT_NUMBERS) {
+        const double *const *lambda = f->lambda + 3 * (size_t)i;
+        for (int k = 0; k < 3; k++) out[k] = from[k], out[3 + k] = 0;
+        from += 3;
+        for (uint32_t r = 0; r < f->scene->contacts[i].row_count; r++, from += 3)
+            for (int k = 0; k < 3; k++)
+                out[3 + k] += lambda[r] ? lambda[r][row] * from[k] : (double)NAN;
+    }
+}
+
+// ---- how large it is -----------------------------------------------------------------------
+
+// The distance from a drawing's middle to its end along a direction n in the body's axes. With c
+// the part of n along its axis and s that across: cylinders reach l/2 |c| + r s.
+static double reach_along(const Drawing *d, const double n[3])
+{
+    double c = 0, edges = 0;
+    for (int k = 0; k < 3; k++) c += n[k] * d->axis[k], edges += fabs(n[k]) * d->size[k] / 2;
+    const double s = sqrt(fmax(0, 1 - c * c));
+    if (strcmp(d->type, "box") == 0) return edges;
+    if (strcmp(d->type, "sphere") == 0) return d->radius;
+    if (strcmp(d->type, "capsule") == 0) return d->length / 2 * fabs(c) + d->radius;
+    if (strcmp(d->type, "torus") == 0) return (d->radius - d->tube) * s + d->tube;
+    return d->length / 2 * fabs(c) + d->radius * s;
+}
+
+static double along(const double a[3], const double n[3])
+{
+    return a[0] * n[0] + a[1] * n[1] + a[2] * n[2];
+}
+
+typedef struct Span {
+    double least, most;
+} Span;
+
+// What the drawings of a body reach along a unit vector of the world, from its origin
+static Span span_of(const Frames *f, uint32_t body, const double n[3], Span span)
+{
+    const Scene *scene = f->scene;
+    for (uint32_t i = 0; i < scene->drawing_count; i++) {
+        const Drawing *d = &scene->drawings[i];
+        if (d->body != body) continue;
+        const double *p = f->outputs + POSE * (size_t)d->body, *R = p + 3;
+        double own[3]; // n in the body's axes
+        for (int k = 0; k < 3; k++) own[k] = R[k] * n[0] + R[3 + k] * n[1] + R[6 + k] * n[2];
+        const double middle = along(p, n) + along(d->at, own), reach = reach_along(d, own);
+        span.least = fmin(span.least, middle - reach);
+        span.most = fmax(span.most, middle + reach);
+    }
+    return span;
+}
+
+static const Span nothing = {(double)INFINITY, -(double)INFINITY};
+
+double tr_frames_extent(Frames *f)
+{
+    double extent = 0;
+    evaluate(f, 0);
+    for (int k = 0; k < 3; k++) {
+        const double n[3] = {k == 0, k == 1, k == 2};
+        Span span = nothing;
+        for (uint32_t i = 0; i < f->scene->body_count; i++) span = span_of(f, i, n, span);
+        extent = fmax(extent, span.most - span.least);
+    }
+    return isfinite(extent) && extent > 0 ? extent : f->scene->length;
+}
+
+double tr_frames_height(Frames *f, const double at[3], const double normal[3])
+{
+    const Scene *s = f->scene;
+    const double *point = f->outputs + POSE * (size_t)s->body_count;
+    Span span = nothing;
+    evaluate(f, 0);
+    for (uint32_t i = 0; i < s->contact_count; point += 3 + 3 * s->contacts[i++].row_count) {
+        if (!s->contacts[i].leaves_track) continue;
+        span = span_of(f, s->contacts[i].body, normal, span);
+        span.least = fmin(span.least, along(point, normal));
+    }
+    return isfinite(span.least) ? span.least - along(at, normal) : 0;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where everything is at each row of a recorded run, from its coordinates and reactions alone.
+#ifndef TR_VIEW_FRAMES_H
+#define TR_VIEW_FRAMES_H
+
+#include "base/sheet.h"
+#include "expr/system.h"
+
+typedef struct Frames Frames;
+
+enum { BODY_NUMBERS = 7, CONTACT_NUMBERS = 6 };
+
+// An error when the run has no column for a coordinate of the system.
+Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err);
+void tr_frames_free(Frames *frames);
+
+// Numbers in a frame: for each body x y z qw qx qy qz, its origin and its rotation body -> world;
+// then for each contact x y z Fx Fy Fz, its point and the force on its body, in world axes: nan
+// when the run has no reactions.
+uint32_t tr_frames_stride(const Frames *frames);
+void tr_frames_get(Frames *frames, size_t row, double *out);
+
+// Of the first frame: the edge of a cube that all drawings fit in, and the least height above a
+// plane of what leaves tracks on it.
+double tr_frames_extent(Frames *frames);
+double tr_frames_height(Frames *frames, const double at[3], const double normal[3]);
+
+#endif

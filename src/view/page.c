@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page is everything but the data, which stand in three elements before its script:
+//
+//   report    JSON: the scene, the columns, the certificate, the model
+//   columns   all numbers of the run, column after column, 8 bytes each, little-endian, as base64
+//   frames    all frames, row after row, 4 bytes each, likewise
+//
+// Whatever a name is, it cannot end its element: the JSON holds no <, > or &.
+#include "view/page.h"
+
+#include "base/base64.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+
+// ---- columns -------------------------------------------------------------------------------
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *text, const char *with)
+{
+    const size_t a = strlen(text), b = strlen(with);
+    return a >= b && strcmp(text + a - b, with) == 0;
+}
+
+static const SceneBody *body_with(const Scene *scene, const char *coordinate, size_t length)
+{
+    for (uint32_t i = 0; i < scene->body_count && length; i++)
+        if (text_is((Text){coordinate, length}, scene->bodies[i].coordinate))
+            return &scene->bodies[i];
+    return NULL;
+}
+
+// The last of .x .vx and so on, for what is named after a body
+static const char *part_of(const char *name)
+{
+    const char *point = strrchr(name, '.');
+    return point ? point + 1 : "";
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+// Of a coordinate, its rate or its motor, named as the joint is; `of` are the units for what turns
+// and for what slides
+static const char *joint_unit(const Scene *scene, const char *name, size_t length,
+                              const char *const of[2])
+{
+    const char *part = part_of(name);
+    const SceneBody *body = body_with(scene, name, length);
+    if (body) return of[strcmp(body->joint, "prismatic") == 0];
+    if (strcmp(part, "theta") == 0 || is_one_of(part, "wx", "wy", "wz")) return of[0];
+    if (is_one_of(part, "x", "y", "z") || is_one_of(part, "vx", "vy", "vz")) return of[1];
+    return "";
+}
+
+// Forces along the rows of contacts are newtons; what the rows of formulas are only the model knows
+static const char *reaction_unit(const System *system, const char *row)
+{
+    const Scene *scene = &system->scene;
+    for (uint32_t i = 0; i < scene->contact_count; i++)
+        for (uint32_t k = 0; k < scene->contacts[i].row_count; k++)
+            if (strcmp(scene->contacts[i].rows[k].name, row) == 0) return "N";
+    return "";
+}
+
+typedef struct Column {
+    const char *group, *unit;
+} Column;
+
+static Column input_column(const System *system, const Input *input)
+{
+    static const char *const positions[] = {"rad", "m"}, *const rates[] = {"rad/s", "m/s"};
+    const Scene *scene = &system->scene;
+    const size_t length = strlen(input->name);
+    if (input->kind == TR_TIME) return (Column){"time", "s"};
+    if (input->kind == TR_POSITION)
+        return (Column){"coordinates", joint_unit(scene, input->name, length, positions)};
+    const size_t stem = ends(input->name, "_rate") ? length - strlen("_rate") : 0;
+    return (Column){"velocities", joint_unit(scene, input->name, stem, rates)};
+}
+
+static Column column_of(const System *system, const char *name)
+{
+    static const char *const motors[] = {"N m", "N"};
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        const bool moves =
+            input->kind == TR_TIME || input->kind == TR_POSITION || input->kind == TR_VELOCITY;
+        if (moves && strcmp(input->name, name) == 0) return input_column(system, input);
+    }
+    if (begins(name, "lambda."))
+        return (Column){"forces", reaction_unit(system, name + strlen("lambda."))};
+    if (begins(name, "tau.")) {
+        const char *joint = name + strlen("tau.");
+        return (Column){"torques", joint_unit(&system->scene, joint, strlen(joint), motors)};
+    }
+    if (begins(name, "contact."))
+        return part_of(name)[0] == 'F' ? (Column){"forces", "N"} : (Column){"contacts", "m"};
+    if (begins(name, "energy.")) return (Column){"energy", "J"};
+    if (begins(name, "residual.")) return (Column){"residuals", ""};
+    return (Column){"outputs", ""};
+}
+
+// ---- JSON ----------------------------------------------------------------------------------
+
+static void describe_columns(Json *j, const Report *report)
+{
+    const Sheet *run = report->run;
+    tr_json_open(j, "columns", '[');
+    for (size_t i = 0; i < run->columns; i++) {
+        const Column column = column_of(report->system, run->names[i]);
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", run->names[i]);
+        tr_json_text(j, "unit", column.unit);
+        tr_json_text(j, "group", column.group);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void write_vector(Json *j, const char *key, const double a[3])
+{
+    tr_json_open(j, key, '[');
+    for (int k = 0; k < 3; k++) tr_json_number(j, NULL, a[k]);
+    tr_json_close(j, ']');
+}
+
+static void describe_drawing(Json *j, const Drawing *d)
+{
+    tr_json_open(j, NULL, '{');
+    tr_json_text(j, "type", d->type);
+    write_vector(j, "at", d->at);
+    write_vector(j, "axis", d->axis);
+    write_vector(j, "size", d->size);
+    tr_json_number(j, "radius", d->radius);
+    tr_json_number(j, "length", d->length);
+    tr_json_number(j, "tube", d->tube);
+    tr_json_text(j, "colour", d->colour);
+    tr_json_flag(j, "guessed", d->is_guessed);
+    tr_json_close(j, '}');
+}
+
+static double index_of(uint32_t body) { return body == SCENE_WORLD ? -1 : (double)body; }
+
+static void describe_body(Json *j, const Scene *scene, uint32_t i)
+{
+    const SceneBody *body = &scene->bodies[i];
+    tr_json_open(j, NULL, '{');
+    tr_json_text(j, "name", body->name);
+    tr_json_number(j, "mass", body->mass);
+    write_vector(j, "com", body->com);
+    tr_json_number(j, "parent", index_of(body->parent));
+    tr_json_open(j, "joint", '{');
+    tr_json_text(j, "type", body->joint);
+    write_vector(j, "axis", body->axis);
+    tr_json_text(j, "coordinate", body->coordinate);
+    tr_json_close(j, '}');
+    tr_json_open(j, "shapes", '[');
+    for (uint32_t k = 0; k < scene->drawing_count; k++)
+        if (scene->drawings[k].body == i) describe_drawing(j, &scene->drawings[k]);
+    tr_json_close(j, ']');
+    tr_json_close(j, '}');
+}
+
+static void describe_contacts(Json *j, const Scene *scene)
+{
+    tr_json_open(j, "contacts", '[');
+    for (uint32_t i = 0; i < scene->contact_count; i++) {
+        const SceneContact *contact = &scene->contacts[i];
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", contact->name);
+        tr_json_text(j, "kind", contact->kind);
+        tr_json_number(j, "body", index_of(contact->body));
+        tr_json_flag(j, "leaves_track", contact->leaves_track);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+    tr_json_open(j, "rods", '[');
+    for (uint32_t i = 0; i < scene->rod_count; i++) {
+        const SceneRod *rod = &scene->rods[i];
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", rod->name);
+        tr_json_number(j, "body", index_of(rod->body));
+        write_vector(j, "at", rod->at);
+        tr_json_number(j, "on", index_of(rod->on));
+        write_vector(j, "to", rod->to);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+// Where nothing says how high the ground is, it is below all that is drawn.
+static void describe_ground(Json *j, const Scene *scene, Frames *frames)
+{
+    double at[3];
+    const double *n = scene->ground_normal;
+    const double height = scene->ground_is_free ? tr_frames_height(frames, scene->ground_at, n) : 0;
+    for (int k = 0; k < 3; k++) at[k] = scene->ground_at[k] + height * n[k];
+    tr_json_open(j, "ground", '{');
+    write_vector(j, "at", at);
+    write_vector(j, "normal", n);
+    tr_json_flag(j, "shown", scene->has_ground);
+    tr_json_close(j, '}');
+}
+
+static void describe_scene(Json *j, const Report *report, Frames *frames)
+{
+    const Scene *scene = &report->system->scene;
+    tr_json_open(j, "scene", '{');
+    tr_json_number(j, "stride", tr_frames_stride(frames));
+    tr_json_number(j, "length", tr_frames_extent(frames));
+    write_vector(j, "gravity", scene->gravity);
+    describe_ground(j, scene, frames);
+    tr_json_open(j, "bodies", '[');
+    for (uint32_t i = 0; i < scene->body_count; i++) describe_body(j, scene, i);
+    tr_json_close(j, ']');
+    describe_contacts(j, scene);
+    tr_json_close(j, '}');
+}
+
+static void describe_model(Json *j, const System *system)
+{
+    const struct Source *source = &system->source;
+    const char *file = source->file ? source->file : "", *slash = strrchr(file, '/');
+    tr_json_open(j, "parameters", '[');
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        if (input->kind != TR_PARAMETER && input->kind != TR_INPUT) continue;
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", input->name);
+        tr_json_number(j, "value", input->value);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+    tr_json_open(j, "model", '{');
+    tr_json_text(j, "file", slash ? slash + 1 : file);
+    tr_json_text(j, "sha256", source->sha256);
+    tr_json_text(j, "text", source->text ? source->text : "");
+    tr_json_close(j, '}');
+    tr_json_text(j, "case", source->case_name ? source->case_name : "");
+    tr_json_open(j, "settings", '[');
+    for (uint32_t i = 0; i < source->setting_count; i++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", source->settings[i].name);
+        tr_json_text(j, "formula", source->settings[i].formula);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void describe(Json *j, const Report *report, Frames *frames)
+{
+    const System *system = report->system;
+    const Text none = text_of("null");
+    const char *title = system->title && system->title[0] ? system->title : system->source.file;
+    tr_json_open(j, NULL, '{');
+    tr_json_text(j, "title", title ? title : "");
+    tr_json_text(j, "program", "trundle " TR_VERSION);
+    tr_json_number(j, "rows", (double)report->run->rows);
+    describe_columns(j, report);
+    describe_scene(j, report, frames);
+    tr_json_raw(j, "certificate", report->certificate.length ? report->certificate : none);
+    describe_model(j, system);
+    tr_json_close(j, '}');
+}
+
+// Outside its strings JSON has none of these letters. A byte that is no UTF-8 is U+FFFD.
+static void write_escaped(const Buffer *json, FILE *to)
+{
+    for (size_t i = 0; i < json->length;) {
+        const char c = json->at[i];
+        const size_t bytes = tr_utf8_length(json->at + i, json->length - i);
+        if (!bytes)
+            fputs("\\ufffd", to);
+        else if (c == '<' || c == '>' || c == '&')
+            fprintf(to, "\\u%04x", (unsigned)c);
+        else
+            fwrite(json->at + i, 1, bytes, to);
+        i += bytes ? bytes : 1;
+    }
+}
+
+// ---- numbers -------------------------------------------------------------------------------
+
+static void little_endian(uint64_t bits, unsigned char *out, int bytes)
+{
+    for (int i = 0; i < bytes; i++) out[i] = (unsigned char)(bits >> 8 * i);
+}
+
+static void write_columns(const Sheet *run, FILE *to)
+{
+    Base64 text = {.to = to};
+    for (size_t i = 0; i < run->rows * run->columns; i++) {
+        uint64_t bits;
+        unsigned char bytes[sizeof bits];
+        memcpy(&bits, &run->values[i], sizeof bits);
+        little_endian(bits, bytes, sizeof bytes);
+        tr_base64_add(&text, bytes, sizeof bytes);
+    }
+    tr_base64_end(&text);
+}
+
+// A quaternion and its negative are the same rotation: neighbours are the near ones.
+static void keep_near(double *frame, const double *last, uint32_t bodies)
+{
+    for (uint32_t i = 0; i < bodies; i++) {
+        double *q = frame + (size_t)BODY_NUMBERS * i + 3;
+        const double *p = last + (size_t)BODY_NUMBERS * i + 3;
+        const double along = q[0] * p[0] + q[1] * p[1] + q[2] * p[2] + q[3] * p[3];
+        for (int k = 0; k < 4 && along < 0; k++) q[k] = -q[k];
+    }
+}
+
+static void write_frames(const Report *report, Frames *frames, FILE *to, tr_error *err)
+{
+    const uint32_t stride = tr_frames_stride(frames);
+    double *frame = calloc(2 * (size_t)stride + 1, sizeof *frame);
+    if (!frame) {
+        tr_fail_memory(err);
+        return;
+    }
+    Base64 text = {.to = to};
+    for (size_t row = 0; row < report->run->rows; row++) {
+        tr_frames_get(frames, row, frame);
+        if (row) keep_near(frame, frame + stride, report->system->scene.body_count);
+        memcpy(frame + stride, frame, stride * sizeof *frame);
+        for (uint32_t i = 0; i < stride; i++) {
+            const float number = (float)frame[i];
+            uint32_t bits;
+            unsigned char bytes[sizeof bits];
+            memcpy(&bits, &number, sizeof bits);
+            little_endian(bits, bytes, sizeof bytes);
+            tr_base64_add(&text, bytes, sizeof bytes);
+        }
+    }
+    tr_base64_end(&text);
+    free(frame);
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
+static const char *find_mark(Text page)
+{
+    const size_t length = strlen(TR_PAGE_MARK);
+    for (size_t i = 0; i + length <= page.length; i++)
+        if (memcmp(page.at + i, TR_PAGE_MARK, length) == 0) return page.at + i;
+    return NULL;
+}
+
+bool tr_page_write(Text page, const Report *report, FILE *to, tr_error *err)
+{
+    const char *mark = find_mark(page);
+    if (!mark) tr_fail(err, TR_INVALID, (Place){0}, "the page has no mark " TR_PAGE_MARK);
+    if (!report->run->rows || strcmp(report->run->names[0], "t") != 0)
+        tr_fail(err, TR_INVALID, (Place){0},
+                report->run->rows ? "the first column of a run is 't'" : "the run has no rows");
+    Frames *frames = tr_frames_new(report->system, report->run, err);
+    Json j = {0};
+    if (frames) describe(&j, report, frames);
+    if (j.text.failed) tr_fail_memory(err);
+    if (!has_failed(err)) {
+        const char *rest = mark + strlen(TR_PAGE_MARK);
+        fwrite(page.at, 1, (size_t)(mark - page.at), to);
+        fputs("<script type=\"application/json\" id=\"report\">", to);
+        write_escaped(&j.text, to);
+        fputs("</script>\n<script type=\"application/octet-stream\" id=\"columns\">", to);
+        write_columns(report->run, to);
+        fputs("</script>\n<script type=\"application/octet-stream\" id=\"frames\">", to);
+        write_frames(report, frames, to, err);
+        fputs("</script>", to);
+        fwrite(rest, 1, (size_t)(page.at + page.length - rest), to);
+    }
+    tr_buffer_free(&j.text);
+    tr_frames_free(frames);
+    return !has_failed(err);
+}

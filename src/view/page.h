@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report: a page with a run in it.
+#ifndef TR_VIEW_PAGE_H
+#define TR_VIEW_PAGE_H
+
+#include "view/frames.h"
+
+#include <stdio.h>
+
+// What a page has in the place where the data go.
+#define TR_PAGE_MARK "<!--data-->"
+
+typedef struct Report {
+    System *system;
+    const Sheet *run;
+    Text certificate; // JSON; of no length when there is none
+} Report;
+
+// Writes the page with the report in the place of its mark. Errors of writing are left in the
+// stream.
+bool tr_page_write(Text page, const Report *report, FILE *to, tr_error *err);
+
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports from files: the run, its certificate, the page.
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "run/record.h"
+#include "view/embedded.h"
+#include "view/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { MOST_BYTES = 1 << 26 }; // of a certificate or a page
+
+// ---- the certificate -----------------------------------------------------------------------
+
+// The JSON beside a run, which the caller frees; NULL, and no error, when there is none.
+static char *read_certificate(const char *run, Text *text, tr_error *err)
+{
+    Buffer path = {0};
+    struct stat info;
+    char *bytes = NULL;
+    *text = (Text){0};
+    tr_certificate_path(run, &path);
+    if (path.failed)
+        tr_fail_memory(err);
+    else if (strcmp(path.at, run) != 0 && stat(path.at, &info) == 0 && S_ISREG(info.st_mode)) {
+        size_t length = 0;
+        bytes = tr_file_read(path.at, MOST_BYTES, &length, err);
+        *text = (Text){bytes, length};
+        if (bytes && !tr_json_is_valid(*text))
+            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is no JSON",
+                    path.at);
+    }
+    tr_buffer_free(&path);
+    if (!has_failed(err)) return bytes;
+    free(bytes);
+    return NULL;
+}
+
+struct tr_origin {
+    Arena arena;
+    tr_derive_options options;
+};
+
+// What a string of the certificate stands for, in memory of the origin; NULL when it is none
+static const char *keep_string(tr_origin *origin, Text value, tr_error *err)
+{
+    Buffer text = {0};
+    const bool is_string = tr_json_string(value, &text);
+    const char *kept =
+        is_string && !text.failed ? tr_arena_text(&origin->arena, text.at, text.length) : NULL;
+    if (is_string && !kept) tr_fail_memory(err);
+    tr_buffer_free(&text);
+    return kept;
+}
+
+static void read_settings(tr_origin *origin, Text list, tr_error *err)
+{
+    size_t count = 0;
+    while (tr_json_item(list, count).at) count++;
+    tr_setting *settings = tr_arena_alloc(&origin->arena, count + 1, sizeof *settings);
+    if (!settings) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (size_t i = 0; i < count && !has_failed(err); i++) {
+        const Text item = tr_json_item(list, i);
+        settings[i].name = keep_string(origin, tr_json_member(item, "name"), err);
+        settings[i].formula = keep_string(origin, tr_json_member(item, "formula"), err);
+        if (!settings[i].name || !settings[i].formula)
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "the certificate's settings have a name and a formula each");
+    }
+    origin->options.settings = settings;
+    origin->options.setting_count = count;
+}
+
+tr_origin *tr_origin_read(const char *run, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || has_failed(err)) return NULL;
+    tr_origin *origin = calloc(1, sizeof *origin);
+    if (!origin) return tr_fail_memory(err), NULL;
+    Text text;
+    char *bytes = read_certificate(run, &text, err);
+    if (bytes) {
+        const char *name = keep_string(origin, tr_json_member(text, "case"), err);
+        if (name && name[0]) origin->options.case_name = name;
+        read_settings(origin, tr_json_member(text, "settings"), err);
+    }
+    free(bytes);
+    if (!has_failed(err)) return origin;
+    tr_origin_free(origin);
+    return NULL;
+}
+
+tr_derive_options tr_origin_options(const tr_origin *origin)
+{
+    return origin ? origin->options : tr_derive_defaults();
+}
+
+void tr_origin_free(tr_origin *origin)
+{
+    if (!origin) return;
+    tr_arena_free(&origin->arena);
+    free(origin);
+}
+
+// Whether the certificate names another content of the model file than the system has
+static bool is_about_another(Text certificate, const System *system, tr_error *err)
+{
+    Buffer hash = {0};
+    const bool named =
+        certificate.length && tr_json_string(tr_json_member(certificate, "model_sha256"), &hash);
+    const bool differs =
+        named && !hash.failed && hash.at[0] && strcmp(hash.at, system->source.sha256) != 0;
+    if (hash.failed) tr_fail_memory(err);
+    tr_buffer_free(&hash);
+    return differs;
+}
+
+// ---- the page ------------------------------------------------------------------------------
+
+// `bytes` is what the caller frees.
+static Text read_page(const tr_view_options *o, char **bytes, tr_error *err)
+{
+    *bytes = NULL;
+    if (!o->page) {
+        const Text page = tr_page_embedded();
+        if (!page.length)
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "this build has no page for reports: build it again with Node.js, after "
+                    "'npm ci' in web/, as 'make' does");
+        return page;
+    }
+    size_t length = 0;
+    *bytes = tr_file_read(o->page, MOST_BYTES, &length, err);
+    return (Text){*bytes, length};
+}
+
+bool tr_view_check(const tr_view_options *options, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!options || has_failed(err)) return false;
+    char *bytes;
+    read_page(options, &bytes, err);
+    free(bytes);
+    struct stat info; // what is no file cannot be tried without writing to it
+    const bool is_file = options->output && strcmp(options->output, "-") != 0 &&
+                         (stat(options->output, &info) != 0 || S_ISREG(info.st_mode));
+    if (is_file) tr_file_discard(tr_file_create(options->output, err));
+    return !has_failed(err);
+}
+
+static void write_report(Text page, const Report *report, const char *output,
+                         tr_view_summary *summary, tr_error *err)
+{
+    OutFile *file = tr_file_create(output, err);
+    if (!file) return;
+    FILE *to = tr_file_stream(file);
+    tr_page_write(page, report, to, err);
+    const long bytes = ftell(to); // -1 of a pipe
+    summary->rows = report->run->rows;
+    summary->bytes = bytes > 0 ? (size_t)bytes : 0;
+    tr_file_commit(file, err);
+}
+
+bool tr_view(System *system, const tr_view_options *options, tr_view_summary *summary,
+             tr_error *err)
+{
+    tr_error local = {0};
+    tr_view_summary unused;
+    if (!err) err = &local;
+    if (!summary) summary = &unused;
+    *summary = (tr_view_summary){0};
+    if (!system || !options || has_failed(err)) return false;
+    char *page_bytes, *certificate_bytes = NULL;
+    Report report = {.system = system};
+    const Text page = read_page(options, &page_bytes, err);
+    Sheet *run = tr_sheet_read(options->run, err);
+    if (run) certificate_bytes = read_certificate(options->run, &report.certificate, err);
+    report.run = run;
+    summary->has_certificate = certificate_bytes != NULL;
+    summary->is_other_model = is_about_another(report.certificate, system, err);
+    if (!has_failed(err)) write_report(page, &report, options->output, summary, err);
+    tr_sheet_free(run);
+    free(certificate_bytes);
+    free(page_bytes);
+    return !has_failed(err);
+}

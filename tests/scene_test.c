@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// What systems look like: shapes where the model gives none, and the directions of forces, through
+// the power that they have.
+#include "scene.h"
+
+// ---- drawings ------------------------------------------------------------------------------
+
+static void check_drawing(const Drawing *d)
+{
+    static const char *const types[] = {"box", "cylinder", "sphere", "capsule", "disc", "torus"};
+    bool is_known = false;
+    for (int i = 0; i < 6; i++) is_known = is_known || strcmp(d->type, types[i]) == 0;
+    assert_true(is_known);
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        assert_true(isfinite(d->at[k]) && isfinite(d->size[k]) && d->size[k] > 0);
+        square += d->axis[k] * d->axis[k];
+    }
+    assert_close(square, 1, 1e-12);
+    assert_true(d->radius > 0 && d->length > 0 && d->tube > 0);
+    assert_true(isfinite(d->radius) && isfinite(d->length) && isfinite(d->tube));
+    assert_non_null(d->colour);
+}
+
+static void check_drawings(const tr_system *system, bool are_guessed)
+{
+    const Scene *s = &system->scene;
+    assert_int_equal(s->body_count, system->body_count);
+    for (uint32_t i = 0; i < s->body_count; i++) {
+        uint32_t drawn = 0;
+        for (uint32_t k = 0; k < s->drawing_count; k++) drawn += s->drawings[k].body == i;
+        if (!drawn) fail_msg("'%s' of '%s' is not drawn", s->bodies[i].name, system->title);
+        assert_true(s->bodies[i].parent == SCENE_WORLD || s->bodies[i].parent < i);
+    }
+    for (uint32_t k = 0; k < s->drawing_count; k++) {
+        check_drawing(&s->drawings[k]);
+        assert_int_equal(s->drawings[k].is_guessed, are_guessed);
+    }
+    assert_true(s->length > 0);
+}
+
+static void check_model(const char *name)
+{
+    for (int has_shapes = 0; has_shapes < 2; has_shapes++) {
+        tr_system *system = derive_file(name, NULL, has_shapes);
+        check_drawings(system, !has_shapes);
+        tr_system_free(system);
+    }
+}
+
+static void test_every_body_is_drawn(void **state)
+{
+    (void)state;
+    for_all_models(check_model);
+}
+
+// The only drawing of a body, or one of several
+static const Drawing *drawing_of(const tr_system *system, const char *body, uint32_t which)
+{
+    uint32_t i;
+    body_called(system, body, &i);
+    for (uint32_t k = 0; k < system->scene.drawing_count; k++)
+        if (system->scene.drawings[k].body == i && which-- == 0) return &system->scene.drawings[k];
+    fail_msg("'%s' has fewer drawings", body);
+    return NULL;
+}
+
+static uint32_t count_of(const tr_system *system, const char *body)
+{
+    uint32_t i, count = 0;
+    body_called(system, body, &i);
+    for (uint32_t k = 0; k < system->scene.drawing_count; k++)
+        count += system->scene.drawings[k].body == i;
+    return count;
+}
+
+static void assert_vector(const double a[3], double x, double y, double z)
+{
+    assert_close(a[0], x, 1e-12);
+    assert_close(a[1], y, 1e-12);
+    assert_close(a[2], z, 1e-12);
+}
+
+static void test_wheels(void **state)
+{
+    (void)state;
+    tr_system *system = derive(
+        "trundle: 1\n"
+        "parameters: {r: 0.4}\n"
+        "bodies:\n"
+        "  frame: {joint: {type: free}, mass: 5, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "  fork: {parent: frame, joint: {type: revolute, axis: \"0, 0, 1\", at: \"1, 0, 0.5\"},\n"
+        "    mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "  wheel: {parent: fork, joint: {type: revolute, axis: \"0, 2, 0\", at: \"0.1, 0, "
+        "-0.5\"},\n"
+        "    mass: 1, inertia: {axial: 1, radial: 0.5}}\n"
+        "  tyre: {parent: frame, joint: {type: revolute, axis: \"0, 1, 0\", turn: \"0, 0, "
+        "pi/2\"},\n"
+        "    mass: 1, inertia: {axial: 1, radial: 0.5}}\n"
+        "  ball: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "contacts:\n"
+        "  front: {kind: rolling, body: wheel, radius: r}\n"
+        "  rear: {kind: rolling, body: tyre, radius: r, tube: r/8}\n"
+        "  foot: {kind: rolling, shape: ball, body: ball, radius: 0.2, at: \"0, 0, 0.1\"}\n");
+    check_drawings(system, true);
+    const Drawing *d = drawing_of(system, "wheel", 0);
+    assert_string_equal(d->type, "disc");
+    assert_close(d->radius, 0.4, 1e-15);
+    assert_vector(d->axis, 0, 1, 0);
+    d = drawing_of(system, "tyre", 0);
+    assert_string_equal(d->type, "torus");
+    assert_close(d->radius, 0.4, 1e-15);
+    assert_close(d->tube, 0.05, 1e-15);
+    assert_vector(d->axis, 1, 0, 0); // the joint's, in the body's own axes
+    d = drawing_of(system, "ball", 0);
+    assert_string_equal(d->type, "sphere");
+    assert_close(d->radius, 0.2, 1e-15);
+    assert_vector(d->at, 0, 0, 0.1);
+    d = drawing_of(system, "frame", 0); // an arm to the fork; the tyre is at its origin
+    assert_int_equal(count_of(system, "frame"), 1);
+    assert_string_equal(d->type, "capsule");
+    assert_close(d->length, sqrt(1.25), 1e-15);
+    assert_vector(d->at, 0.5, 0, 0.25);
+    assert_vector(d->axis, 1 / sqrt(1.25), 0, 0.5 / sqrt(1.25));
+    assert_true(system->scene.has_ground && !system->scene.ground_is_free);
+    for (uint32_t i = 0; i < 3; i++) assert_true(system->scene.contacts[i].leaves_track);
+    tr_system_free(system);
+}
+
+static void test_masses(void **state)
+{
+    (void)state;
+    tr_system *system =
+        derive("trundle: 1\n"
+               "bodies:\n"
+               "  bob: {joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1, com: \"0, 0, -2\"}\n"
+               "  brick: {joint: {type: free}, mass: 3, inertia: {xx: 13, yy: 10, zz: 5}}\n"
+               "  drum: {joint: {type: free}, mass: 4,\n"
+               "    inertia: {axial: 2, radial: 1 + 4*9/12, axis: \"1, 0, 0\"}}\n"
+               "  plate: {joint: {type: planar}, mass: 6, inertia: {zz: 4}}\n"
+               "  nothing: {parent: brick, joint: {type: fixed}}\n");
+    check_drawings(system, true);
+    assert_int_equal(count_of(system, "bob"), 2);
+    assert_close(drawing_of(system, "bob", 0)->length, 2, 1e-15);
+    assert_string_equal(drawing_of(system, "bob", 1)->type, "sphere");
+    assert_vector(drawing_of(system, "bob", 1)->at, 0, 0, -2);
+    const Drawing *d = drawing_of(system, "brick", 0); // m (b^2 + c^2) / 12 = 13 and so on
+    assert_string_equal(d->type, "box");
+    assert_vector(d->size, 2, 4, 6);
+    d = drawing_of(system, "drum", 0);
+    assert_string_equal(d->type, "cylinder");
+    assert_close(d->radius, 1, 1e-15);
+    assert_close(d->length, 3, 1e-12);
+    assert_vector(d->axis, 1, 0, 0);
+    d = drawing_of(system, "plate", 0);
+    assert_close(d->size[0], 2, 1e-12);
+    assert_close(d->size[1], 2, 1e-12);
+    assert_true(d->size[2] < 0.1);
+    assert_string_equal(drawing_of(system, "nothing", 0)->type, "sphere");
+    assert_false(system->scene.has_ground);
+    tr_system_free(system);
+}
+
+static void test_given_shapes(void **state)
+{
+    (void)state;
+    tr_system *system =
+        derive("trundle: 1\n"
+               "parameters: {r: 0.3}\n"
+               "bodies:\n"
+               "  b:\n"
+               "    joint: {type: free}\n"
+               "    mass: 1\n"
+               "    inertia: {xx: 1, yy: 1, zz: 1}\n"
+               "    shapes:\n"
+               "      tyre: {type: torus, radius: 2*r, tube: r/3, axis: \"0, 3, 4\", colour: red}\n"
+               "      block: {size: \"r, 2*r, 3*r\", at: \"0, 0, r\"}\n");
+    check_drawings(system, false);
+    const Drawing *d = drawing_of(system, "b", 0);
+    assert_string_equal(d->type, "torus");
+    assert_string_equal(d->colour, "red");
+    assert_close(d->radius, 0.6, 1e-15);
+    assert_close(d->tube, 0.1, 1e-15);
+    assert_vector(d->axis, 0, 0.6, 0.8);
+    d = drawing_of(system, "b", 1);
+    assert_string_equal(d->type, "box");
+    assert_vector(d->size, 0.3, 0.6, 0.9);
+    assert_vector(d->at, 0, 0, 0.3);
+    tr_system_free(system);
+}
+
+// ---- directions ----------------------------------------------------------------------------
+
+// A row says that the velocity of its point, seen from the other body, vanishes along its
+// direction: so its rate is that velocity along the direction. Contacts on the world, and rods.
+static void test_directions(void **state)
+{
+    (void)state;
+    tr_system *system = derive(
+        "trundle: 1\n"
+        "ground: {turn: \"0.2, -0.1, 0\"}\n"
+        "bodies:\n"
+        "  a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "  b: {parent: a, joint: {type: revolute, axis: \"1, 2, 3\", at: \"0.3, 0, 0\"}, mass: 1,\n"
+        "    inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "  c: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+        "contacts:\n"
+        "  blade: {kind: skate, body: b, at: \"0.1, 0.2, 0.3\", direction: \"1, 1, 0\"}\n"
+        "  foot: {kind: slide, body: a, at: \"0, 0.1, -0.2\"}\n"
+        "  nail: {kind: pin, body: c, at: \"0.1, 0, 0.4\", to: \"1, 0, 0\"}\n"
+        "loops:\n"
+        "  rod: {kind: distance, body: b, at: \"0, 0.5, 0\", on: c, to: \"0, 0, 0.7\", length: "
+        "2}\n");
+    tr_error err = {0};
+    const Scene *s = &system->scene;
+    assert_int_equal(s->contact_count, 4);
+    assert_int_equal(s->rod_count, 1);
+    Expr rate[2 * 6];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->contact_count; i++)
+        for (uint32_t k = 0; k < s->contacts[i].row_count; k++, count++) {
+            const struct SceneRow *row = &s->contacts[i].rows[k];
+            Expr sum = tr_constant(system, 0);
+            for (int j = 0; j < 3; j++) {
+                Expr x = s->contacts[i].point[j];
+                if (strcmp(s->contacts[i].kind, "distance") == 0) { // minus the other end
+                    const SceneBody *on = &s->bodies[s->rods[0].on];
+                    x = tr_sub(x, on->origin[j]);
+                    for (int n = 0; n < 3; n++)
+                        x = tr_sub(x, tr_mul(on->rotation[3 * j + n],
+                                             tr_constant(system, s->rods[0].to[n])));
+                }
+                const Expr v = tr_time_derivative(system, x, &err);
+                sum = tr_add(sum, tr_mul(row->direction[j], v));
+            }
+            rate[2 * count] = sum;
+            const Row *found = NULL;
+            for (uint32_t r = 0; r < system->row_count; r++)
+                if (strcmp(system->rows[r].name, row->name) == 0) found = &system->rows[r];
+            assert_non_null(found);
+            rate[2 * count + 1] = found->rate;
+        }
+    assert_int_equal(count, 1 + 1 + 3 + 1);
+    assert_int_equal(system->row_count, count);
+    tr_output(system, "check", rate, count, 2, &err);
+    tr_program *program = tr_compile(system, "check", NULL, &err);
+    tr_workspace *workspace = tr_workspace_new(program, &err);
+    if (!workspace) fail_msg("%s", err.text);
+    double in[100], out[2 * 6];
+    assert_true(system->input_count <= 100);
+    for (int trial = 0; trial < 20; trial++) {
+        for (uint32_t i = 0; i < system->input_count; i++)
+            in[i] = sin(1 + 7 * trial + 13 * (double)i);
+        for (uint32_t i = 0; i < system->quaternion_count; i++) { // units
+            double *q = in + system->quaternions[i].position, size = 0;
+            for (int k = 0; k < 4; k++) size += q[k] * q[k];
+            for (int k = 0; k < 4; k++) q[k] /= sqrt(size);
+        }
+        tr_evaluate(program, workspace, in, out);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_close(out[2 * i], out[2 * i + 1], 1e-13);
+            assert_true(fabs(out[2 * i]) > 1e-6); // and not nothing
+        }
+    }
+    tr_workspace_free(workspace);
+    tr_program_free(program);
+    tr_system_free(system);
+}
+
+static void test_ground(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool has_ground, is_free;
+    } known[] = {{"bicycle.yaml", true, false},         {"ball_on_slope.yaml", true, false},
+                 {"snakeboard.yaml", true, true},       {"rail_cart.yaml", true, true},
+                 {"double_pendulum.yaml", false, true}, {"fourbar.yaml", false, true}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        tr_system *system = derive_file(known[i].name, NULL, true);
+        assert_int_equal(system->scene.has_ground, known[i].has_ground);
+        assert_int_equal(system->scene.ground_is_free, known[i].is_free);
+        tr_system_free(system);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_body_is_drawn),
+        cmocka_unit_test(test_wheels),
+        cmocka_unit_test(test_masses),
+        cmocka_unit_test(test_given_shapes),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_ground),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
