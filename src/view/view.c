@@ -36,6 +36,7 @@ static char *read_certificate(const char *run, Text *text, tr_error *err)
     tr_buffer_free(&path);
     if (!has_failed(err)) return bytes;
     free(bytes);
+    *text = (Text){0};
     return NULL;
 }
 
