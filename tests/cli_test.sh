@@ -104,7 +104,7 @@ err_has 'usage: trundle VERB MODEL'
 run 0 --help
 silent
 out_has 'usage: trundle VERB MODEL'
-for verb in check derive eval simulate; do
+for verb in check derive eval simulate view; do
     out_has "  $verb "
 done
 run 0 --version
@@ -604,6 +604,8 @@ run 4 view run.csv --model swing.yaml --page page.html -o no/such/folder.html
 err_has "cannot write 'no/such/folder.html'"
 run 4 simulate swing.yaml --report no/such/folder.html --page page.html -o unused.csv
 check test ! -e unused.csv # it is found before the run
+run 0 view --help
+out_has '--model MODEL'
 run 2 view run.csv -o other.html
 err_has 'which model?'
 run 2 view --model swing.yaml -o other.html

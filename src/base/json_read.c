@@ -120,8 +120,8 @@ static const char *skip_value(const char *at, const char *end, int level)
 
 bool tr_json_is_valid(Text text)
 {
-    const char *end = text.at + text.length;
-    const char *behind = text.length ? skip_value(text.at, end, 0) : NULL;
+    if (!text.length) return false;
+    const char *end = text.at + text.length, *behind = skip_value(text.at, end, 0);
     return behind && skip_blanks(behind, end) == end;
 }
 
@@ -133,8 +133,9 @@ typedef struct Walk {
 
 static bool enter(Text value, char bracket, Walk *walk)
 {
+    if (!value.length) return false;
     *walk = (Walk){value.at, value.at + value.length};
-    walk->at = value.at ? skip_blanks(walk->at, walk->end) : walk->end;
+    walk->at = skip_blanks(walk->at, walk->end);
     return walk->at < walk->end && *walk->at++ == bracket;
 }
 

@@ -84,9 +84,10 @@ Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err)
     f->lambda = calloc(3 * contacts + 1, sizeof *f->lambda);
     f->inputs = calloc(f->input_count + 1u, sizeof *f->inputs);
     f->outputs = calloc(tr_program_sizes(f->program).outputs + 1, sizeof *f->outputs);
-    if (!f->columns || !f->lambda || !f->inputs || !f->outputs) tr_fail_memory(err);
-    if (!has_failed(err)) find_columns(f, system, run, err);
-    if (!has_failed(err)) return f;
+    const bool has_room = f->columns && f->lambda && f->inputs && f->outputs;
+    if (!has_room) tr_fail_memory(err);
+    if (has_room && !has_failed(err)) find_columns(f, system, run, err);
+    if (has_room && !has_failed(err)) return f;
     tr_frames_free(f);
     return NULL;
 }

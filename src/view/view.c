@@ -36,6 +36,7 @@ static char *read_certificate(const char *run, Text *text, tr_error *err)
     tr_buffer_free(&path);
     if (!has_failed(err)) return bytes;
     free(bytes);
+    *text = (Text){0};
     return NULL;
 }
 
@@ -186,7 +187,7 @@ bool tr_view(System *system, const tr_view_options *options, tr_view_summary *su
     report.run = run;
     summary->has_certificate = certificate_bytes != NULL;
     summary->is_other_model = is_about_another(report.certificate, system, err);
-    if (!has_failed(err)) write_report(page, &report, options->output, summary, err);
+    if (run && !has_failed(err)) write_report(page, &report, options->output, summary, err);
     tr_sheet_free(run);
     free(certificate_bytes);
     free(page_bytes);
