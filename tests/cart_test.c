@@ -11,7 +11,7 @@ static const double g = 9.81, half_turn = 3.14159265358979323846;
 typedef struct Counts {
     const char *model, *case_name;
     int s_p, s_a, rows, m, kernel;
-    const char *hyperstatic; // NULL: of wheels that are turned, more than these
+    const char *hyperstatic; // NULL: not compared; wheels that are turned name all their rows
 } Counts;
 
 #define FOUR_WHEELS                                                                \
