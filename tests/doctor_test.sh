@@ -22,12 +22,23 @@ examine() {
     fi
 }
 
-for model in straight_snake snake_at_rest two_axles three_axles contradiction truss overdriven; do
+for model in straight_snake snake_at_rest two_axles three_axles contradiction truss overdriven \
+    tripod four_feet; do
     examine $model tests/doctor/$model.yaml
+done
+for case in straight turned; do
+    examine parallel_axles_$case tests/doctor/parallel_axles.yaml --case $case
+done
+for case in straight turned clamped slipping; do
+    examine trapezoid_$case tests/doctor/trapezoid.yaml --case $case
+done
+for case in aligned askew; do
+    examine swerve_$case tests/doctor/swerve.yaml --case $case
 done
 examine flat models/parallelogram.yaml --case flat
 examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
-for model in differential_drive mobile_pendulum bricard snakeboard castor fourbar; do
+for model in differential_drive mobile_pendulum bricard snakeboard castor fourbar tricycle cart \
+    differential_drive_3d segway car_ackermann bicycle_actuated; do
     examine $model models/$model.yaml
 done
 exit $bad

@@ -235,14 +235,14 @@ static bool differs_when_driven(const Chart *chart, const Stance *n, uint32_t su
     const double *K = chart->dependence + (size_t)surplus * chart->rows;
     double *own = remainders + (size_t)surplus * n->velocities, largest = 0;
     for (uint32_t v = 0; v < n->velocities; v++) {
-        if (!is_motion_driven(&chart->system->inputs[n->v[v]])) continue;
+        const double unit = stance_mass(n, v) > 0 ? sqrt(stance_mass(n, v)) : 1;
         double left = n->G[(size_t)chart->surplus[surplus] * n->velocities + v], size = fabs(left);
         for (uint32_t i = 0; i < chart->rows; i++) {
             const double term = K[i] * n->G[(size_t)i * n->velocities + v];
             left -= term, size += fabs(term);
         }
-        own[v] = left / (stance_mass(n, v) > 0 ? sqrt(stance_mass(n, v)) : 1);
-        largest = fmax(largest, size / (stance_mass(n, v) > 0 ? sqrt(stance_mass(n, v)) : 1));
+        largest = fmax(largest, size / unit); // of all: driven slopes may be rounding errors alone
+        if (is_motion_driven(&chart->system->inputs[n->v[v]])) own[v] = left / unit;
     }
     for (uint32_t j = 0; j < surplus; j++) {
         const double *other = remainders + (size_t)j * n->velocities;

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of the folder by their names, with other values for some parameters; what derive says of
+// them, their outputs at the start, and their runs as sheets.
+#ifndef TR_TESTS_RUNS_H
+#define TR_TESTS_RUNS_H
+
+#include "base/sheet.h"
+#include "test.h"
+
+#include <unistd.h>
+
+#ifndef MODELS_DIR
+#define MODELS_DIR "models"
+#endif
+#ifndef REFERENCE_DIR
+#define REFERENCE_DIR "tests/reference"
+#endif
+
+// ---- models --------------------------------------------------------------------------------
+
+typedef struct Value {
+    const char *name;
+    double value;
+} Value;
+
+enum { MOST_VALUES = 30 };
+
+static inline tr_system *system_with(const char *name, const char *case_name, const Value *values,
+                                     size_t count)
+{
+    char path[600], text[MOST_VALUES][40];
+    tr_setting settings[MOST_VALUES];
+    tr_error err = {0};
+    assert_true(count <= MOST_VALUES);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text[i], sizeof text[i], "%.17g", values[i].value);
+        settings[i] = (tr_setting){values[i].name, text[i]};
+    }
+    const tr_derive_options options = {
+        .case_name = case_name, .settings = settings, .setting_count = count};
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
+    tr_model *model = tr_model_read(path, &err);
+    tr_system *system = tr_derive(model, &options, &err);
+    tr_model_free(model);
+    if (!system) fail_msg("%s:%d:%d: %s", path, err.line, err.column, err.text);
+    return system;
+}
+
+static inline tr_system *system_called(const char *name, const char *case_name)
+{
+    return system_with(name, case_name, NULL, 0);
+}
+
+// Outputs of a reduced system at its start, `count` numbers one after the other
+static inline void evaluate_start(tr_system *system, const char *outputs, double *values,
+                                  size_t count)
+{
+    tr_error err = {0};
+    double *inputs = calloc(tr_input_count(system), sizeof *inputs);
+    tr_initial(system, inputs, &err);
+    tr_reduce_system(system, &err);
+    tr_program *program = tr_compile(system, outputs, NULL, &err);
+    tr_workspace *work = tr_workspace_new(program, &err);
+    if (err.status) fail_msg("%s", err.text);
+    assert_int_equal(tr_program_sizes(program).outputs, count);
+    tr_evaluate(program, work, inputs, values);
+    tr_workspace_free(work);
+    tr_program_free(program);
+    free(inputs);
+}
+
+// ---- what derive says ----------------------------------------------------------------------
+
+// The system is freed.
+static inline char *facts_of(tr_system *system)
+{
+    tr_error err = {0};
+    char *json = tr_derive_text(system, true, &err);
+    if (!json) fail_msg("%s", err.text);
+    tr_system_free(system);
+    return json;
+}
+
+static inline const char *behind(const char *json, const char *key)
+{
+    char wanted[60];
+    snprintf(wanted, sizeof wanted, "\n  \"%s\": ", key);
+    const char *found = strstr(json, wanted);
+    if (!found) fail_msg("there is no %s in %s", key, json);
+    return found + strlen(wanted);
+}
+
+static inline void assert_fact(const char *json, const char *key, int value)
+{
+    const int found = atoi(behind(json, key));
+    if (found != value) fail_msg("%s is %d, not %d", key, found, value);
+}
+
+// The names in a list, with spaces between them
+static inline void assert_names(const char *json, const char *key, const char *names)
+{
+    char found[600] = "";
+    size_t length = 0;
+    bool quoted = false;
+    for (const char *c = behind(json, key); *c != ']' && length < sizeof found - 2; c++) {
+        if (*c == '"' && !quoted && length) found[length++] = ' ';
+        if (*c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            found[length++] = *c;
+    }
+    found[length] = 0;
+    assert_string_equal(found, names);
+}
+
+// ---- runs ----------------------------------------------------------------------------------
+
+static inline Sheet *read_sheet(const char *path)
+{
+    tr_error err = {0};
+    Sheet *sheet = tr_sheet_read(path, &err);
+    if (!sheet) fail_msg("%s: %s", path, err.text);
+    return sheet;
+}
+
+static inline const double *column(const Sheet *sheet, const char *name)
+{
+    const double *values = tr_sheet_column(sheet, name);
+    if (!values) fail_msg("there is no column %s", name);
+    return values;
+}
+
+static inline double at(const Sheet *sheet, size_t row, const char *name)
+{
+    return column(sheet, name)[row];
+}
+
+static inline double most(const Sheet *sheet, const char *name)
+{
+    double value = -(double)INFINITY;
+    for (size_t i = 0; i < sheet->rows; i++) value = fmax(value, at(sheet, i, name));
+    return value;
+}
+
+static inline double least(const Sheet *sheet, const char *name)
+{
+    double value = (double)INFINITY;
+    for (size_t i = 0; i < sheet->rows; i++) value = fmin(value, at(sheet, i, name));
+    return value;
+}
+
+static inline double largest(const Sheet *sheet, const char *name)
+{
+    return fmax(most(sheet, name), -least(sheet, name));
+}
+
+// Rows at the same times
+static inline double difference(const Sheet *a, const char *name, const Sheet *b, const char *other)
+{
+    double worst = 0;
+    assert_true(a->rows == b->rows && a->rows > 1);
+    for (size_t i = 0; i < a->rows; i++) {
+        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-14);
+        worst = fmax(worst, fabs(at(a, i, name) - at(b, i, other)));
+    }
+    return worst;
+}
+
+// A run with strict tolerances; `end` 0: as the case has it. The system is freed.
+static inline Sheet *run_with(tr_system *system, double end, double every, tr_summary *s)
+{
+    char path[] = "/tmp/trundle_run_XXXXXX.csv", json[] = "/tmp/trundle_run_XXXXXX.json";
+    const int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    memcpy(json, path, sizeof path - 5);
+    tr_error err = {0};
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.rtol = 1e-12, o.atol = 1e-14, o.output = path;
+    if (end > 0) o.end = end, o.every = every;
+    if (!tr_simulate(system, &o, s, &err)) fail_msg("%s", err.text);
+    Sheet *sheet = read_sheet(path);
+    assert_int_equal(sheet->rows, s->rows);
+    remove(path);
+    remove(json);
+    tr_system_free(system);
+    return sheet;
+}
+
+// One that accounts for its energy, and agrees with equations that are not reduced
+static inline Sheet *run_to(tr_system *system, double end, double every)
+{
+    tr_summary s = {0};
+    Sheet *sheet = run_with(system, end, every, &s);
+    assert_true(s.energy_error <= 1e-10);
+    assert_true(s.kkt_error <= 1e-10);
+    assert_true(s.velocity_error <= 1e-12);
+    return sheet;
+}
+
+static inline Sheet *run_of(tr_system *system) { return run_to(system, 0, 0); }
+
+#endif
