@@ -355,6 +355,11 @@ static void make_columns(Tree *tree)
         snprintf(name, sizeof name, "lambda.%s", s->rows[i].name);
         tr_system_column(s, name, name, s->rows[i].symbol, tree->err);
     }
+    for (uint32_t i = 0; i < tree->slip_count; i++) {
+        const Slip *slip = &tree->slips[i];
+        snprintf(name, sizeof name, "lambda.%.*s.%s", WHOLE(slip->contact->name.text), slip->part);
+        tr_system_column(s, name, name, slip->force, tree->err);
+    }
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         if (tree->velocities[k].drive == DRIVE_NONE) continue;
         snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
