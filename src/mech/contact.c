@@ -258,7 +258,7 @@ static Touch *new_touch(Tree *tree, Value body, const Carrier *c, Vec r)
     touch->link = tr_tree_find(tree, body.text);
     touch->carrier = c->pose.R;
     touch->point = plus(c->pose.p, apply(c->pose.R, r));
-    touch->angle = expr_at(tree->graph, 0);
+    touch->angle = touch->gap = expr_at(tree->graph, 0);
     return touch;
 }
 
@@ -270,7 +270,8 @@ static void add_part(Touch *touch, const char *part, Vec direction)
     touch->direction[touch->part_count++] = direction;
 }
 
-static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, const Rim *rim)
+static Touch *note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
+                         const Rim *rim)
 {
     Touch *touch = new_touch(tree, contact->body, c, r);
     touch->contact = contact;
@@ -279,6 +280,7 @@ static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec
     for (int k = 0; k < 3; k++)
         add_part(touch, three_parts[k], apply(c->pose.R, rim->direction[k]));
     touch->angle = rim->is_ball ? expr_at(tree->graph, 0) : rim_angle(tree, rim);
+    return touch;
 }
 
 // What a wheel is on: a plane with the normal z, through the point `to`, and how it moves.
@@ -327,9 +329,10 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
     for (int k = 0; k < 3; k++) {
         const Expr rate = dot(rim->direction[k], V);
         slip.part = three_parts[k], slip.law = laws[k], slip.rate = rate;
-        if (k && tr_slips(laws[k]))
-            tr_tree_slip(tree, &slip);
-        else
+        slip.sticks = k && tr_is_coulomb(laws[k]) && text_is(contact->stick.text, "true");
+        slip.row = tree->system->row_count;
+        if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
+        if (!k || !tr_slips(laws[k]) || slip.sticks)
             tr_tree_row(tree, contact->name, three_parts[k], rate,
                         k == 0 && rises ? height : expr_at(g, 0), false);
     }
@@ -374,12 +377,14 @@ static void make_rolling(Tree *tree, const Contact *contact)
     const Expr height = add(dot(column(f.R, 2), minus(c.pose.p, to)), dot(rim.n, r));
     const uint32_t before = tree->system->row_count;
     roll(tree, contact, &rim, velocity_on(&floor, &c, r), velocity_on(&floor, &c, middle), height);
-    if (floor.is_ground && tree->system->row_count == before + 3)
+    // Rows that open one by one are eliminated one by one.
+    if (floor.is_ground && tree->system->row_count == before + 3 &&
+        !text_is(contact->stick.text, "true"))
         roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
-    note_touch(tree, contact, &c, r, &rim);
+    note_touch(tree, contact, &c, r, &rim)->gap = height;
     if (!is_ball && !is_number(rim.size))
         tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat",
-                      sub(square(rim.size), number(g, FLAT)), true);
+                      sub(square(rim.size), number(g, FLAT)), ALARM_STOPS, NO_LATCH);
 }
 
 // ---- points and planes ---------------------------------------------------------------------
@@ -416,7 +421,7 @@ static void make_slide(Tree *tree, const Contact *contact)
     Rim rim = {.is_ball = true};
     for (int k = 0; k < 3; k++) // normal, and the plane's x and y, in the body's axes
         rim.direction[k] = apply_transposed(m.body.pose.R, column(m.on.pose.R, (k + 2) % 3));
-    note_touch(tree, contact, &m.body, m.r, &rim);
+    note_touch(tree, contact, &m.body, m.r, &rim)->gap = sub(m.s.z, m.to.z);
 }
 
 static void make_pin(Tree *tree, const Contact *contact)
@@ -568,26 +573,6 @@ static void name_part(char *name, size_t size, const Touch *touch, int k)
     snprintf(name, size, "contact.%.*s.%s", WHOLE(touch->contact->name.text), part_names[k]);
 }
 
-// The load must push, and friction must suffice.
-static void watch_load(Tree *tree, const Touch *touch)
-{
-    const Value name = touch->contact->name;
-    const Expr N = tr_tree_reaction(tree, name, "normal");
-    if (is_zero(N)) return;
-    tr_tree_alarm(tree, name, "the normal force of '%.*s' turns negative: it would lift off", N,
-                  false);
-    const Contact *contact = touch->contact; // friction that slips is what there is
-    if (!contact->friction.given || tr_slips(contact->longitudinal) || tr_slips(contact->lateral))
-        return;
-    tree->constants_only = true;
-    const Expr mu = tr_tree_formula(tree, contact->friction);
-    tree->constants_only = false;
-    const Expr l = tr_tree_reaction(tree, name, "longitudinal"),
-               s = tr_tree_reaction(tree, name, "lateral");
-    tr_tree_alarm(tree, name, "'%.*s' takes more friction than there is",
-                  sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), false);
-}
-
 void tr_tree_contact_names(Tree *tree)
 {
     char name[300];
@@ -599,7 +584,7 @@ void tr_tree_contact_names(Tree *tree)
             name_part(name, sizeof name, &tree->touches[i], k);
             if (part[k].id) tr_system_name(tree->system, text_of(name), part[k], tree->err);
         }
-        watch_load(tree, &tree->touches[i]);
+        tr_tree_watch_load(tree, &tree->touches[i]);
     }
 }
 

@@ -207,7 +207,8 @@ bool tr_tree_is_dropped(const Tree *tree, Text row)
 
 // ---- alarms --------------------------------------------------------------------------------
 
-void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bool stops)
+void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, AlarmKind kind,
+                   uint32_t latch)
 {
     System *s = tree->system;
     char text[300];
@@ -218,20 +219,21 @@ void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bo
         tree->graph->failed = true;
         return;
     }
-    s->alarms[s->alarm_count++] = (Alarm){kept, margin, stops};
+    s->alarms[s->alarm_count++] = (Alarm){kept, margin, kind, latch};
 }
 
 Expr tr_tree_reaction(const Tree *tree, Value element, const char *part)
 {
     char name[256];
     snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
+    Expr sum = zero(tree->graph); // of what sticks and slips one is zero
     for (uint32_t i = 0; i < tree->system->row_count; i++)
-        if (strcmp(tree->system->rows[i].name, name) == 0) return tree->system->rows[i].symbol;
+        if (strcmp(tree->system->rows[i].name, name) == 0) sum = tree->system->rows[i].symbol;
     for (uint32_t i = 0; i < tree->slip_count; i++)
         if (text_equal(tree->slips[i].contact->name.text, element.text) &&
             strcmp(tree->slips[i].part, part) == 0)
-            return tree->slips[i].force;
-    return zero(tree->graph);
+            sum = add(sum, tree->slips[i].force);
+    return sum;
 }
 
 // ---- couplings -----------------------------------------------------------------------------
@@ -566,6 +568,7 @@ void tr_tree_rows(Tree *tree)
     for (uint32_t i = 0; i < f->independent.count && !has_failed(tree->err); i++)
         make_speed(tree, f->independent.at[i], i);
     make_reaction_symbols(tree);
+    if (!has_failed(tree->err)) tr_tree_latches(tree);
     if (!has_failed(tree->err)) tr_tree_slip_laws(tree);
     if (!has_failed(tree->err)) tr_tree_contact_names(tree);
 }

@@ -29,13 +29,12 @@ static Expr needed(Tree *tree, const Slip *slip, Value value, const char *key)
 }
 
 // The reaction, or in the plane what the model says
-static Expr normal_force(Tree *tree, const Slip *slip)
+Expr tr_tree_normal_force(Tree *tree, const Contact *contact, Place place)
 {
-    const Contact *contact = slip->contact;
     if (contact->load.given) return tr_tree_formula(tree, contact->load);
     const Expr N = tr_tree_reaction(tree, contact->name, "normal");
     if (is_zero(N))
-        tr_fail(tree->err, TR_INVALID, slip->law.place,
+        tr_fail(tree->err, TR_INVALID, place,
                 "'%.*s' has no normal force in the plane: give its 'load'",
                 TEXT(contact->name.text));
     return N;
@@ -66,7 +65,7 @@ static Expr law_viscous(Tree *tree, Slip *slip)
     return neg(mul(needed(tree, slip, slip->contact->viscosity, "viscosity"), slip->rate));
 }
 
-static bool is_coulomb(Value law) { return text_is(law.text, "coulomb"); }
+bool tr_is_coulomb(Value law) { return text_is(law.text, "coulomb"); }
 
 // -mu N v / |v|, with v what slips under this law
 static Expr law_coulomb(Tree *tree, Slip *slip)
@@ -74,11 +73,11 @@ static Expr law_coulomb(Tree *tree, Slip *slip)
     const Contact *contact = slip->contact;
     const Expr mu = needed(tree, slip, contact->friction, "friction");
     Expr square_v = zero(tree->graph);
-    if (is_coulomb(contact->longitudinal)) square_v = square(slip->both[0]);
-    if (is_coulomb(contact->lateral)) square_v = add(square_v, square(slip->both[1]));
+    if (tr_is_coulomb(contact->longitudinal)) square_v = square(slip->both[0]);
+    if (tr_is_coulomb(contact->lateral)) square_v = add(square_v, square(slip->both[1]));
     if (has_failed(tree->err)) return mu;
     const Expr share = quotient(slip->rate, softly(tree, slip, square_v));
-    return neg(mul(mul(mu, normal_force(tree, slip)), share));
+    return neg(mul(mul(mu, tr_tree_normal_force(tree, slip->contact, slip->law.place)), share));
 }
 
 // The deflection u of a tyre that lags behind its slip by the length sigma:
@@ -136,7 +135,7 @@ static Expr law_tyre(Tree *tree, Slip *slip)
 static const Law laws[] = {
     {"free", "", law_free},
     {"viscous", "viscosity", law_viscous},
-    {"coulomb", "friction creep load", law_coulomb},
+    {"coulomb", "friction creep load stick", law_coulomb},
     {"tyre", "cornering traction camber relaxation magic traction_magic creep", law_tyre},
 };
 
@@ -158,11 +157,14 @@ static void refuse_law(Tree *tree, Value law)
 static Expr law_formula(Tree *tree, const Slip *slip)
 {
     const Expr N = tr_tree_reaction(tree, slip->contact->name, "normal");
-    const Local names[] = {{"slip", slip->rate},
-                           {"ahead", slip->ahead},
-                           {"slip_angle", slip_angle(slip)},
-                           {"camber", slip->lean},
-                           {"normal", slip->contact->load.given ? normal_force(tree, slip) : N}};
+    const Local names[] = {
+        {"slip", slip->rate},
+        {"ahead", slip->ahead},
+        {"slip_angle", slip_angle(slip)},
+        {"camber", slip->lean},
+        {"normal", slip->contact->load.given
+                       ? tr_tree_normal_force(tree, slip->contact, slip->law.place)
+                       : N}};
     tree->locals = names;
     tree->local_count = sizeof names / sizeof *names;
     const Expr F = tr_tree_formula(tree, slip->law);
@@ -173,12 +175,14 @@ static Expr law_formula(Tree *tree, const Slip *slip)
 
 static void find_force(Tree *tree, Slip *slip)
 {
+    Expr F = expr_at(tree->graph, 0);
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
-        if (text_is(slip->law.text, laws[i].name)) {
-            slip->force = laws[i].force(tree, slip);
-            return;
-        }
-    slip->force = law_formula(tree, slip);
+        if (text_is(slip->law.text, laws[i].name)) F = laws[i].force(tree, slip);
+    if (!F.id && !has_failed(tree->err)) F = law_formula(tree, slip);
+    slip->force = F;
+    if (slip->latch == NO_LATCH || has_failed(tree->err)) return;
+    const Latch *latch = &tree->system->latches[slip->latch];
+    slip->force = choose(slip->sticks ? latch->slipping : latch->closed, F, zero(tree->graph));
 }
 
 // ---- fields --------------------------------------------------------------------------------
@@ -192,7 +196,7 @@ static const char *fields_of(Value law)
 
 void tr_tree_check_laws(Tree *tree, const Contact *contact)
 {
-    static const char about_laws[] = "viscosity creep load cornering camber traction magic "
+    static const char about_laws[] = "stick viscosity creep load cornering camber traction magic "
                                      "traction_magic relaxation";
     const Kind *kind = tr_kind_of(TYPE_CONTACTS);
     for (size_t i = 0; i < kind->field_count; i++) {
@@ -218,6 +222,7 @@ void tr_tree_slip(Tree *tree, const Slip *slip)
     Slip *kept = &tree->slips[tree->slip_count++];
     *kept = *slip;
     kept->force = zero(tree->graph);
+    kept->latch = NO_LATCH;
 }
 
 void tr_tree_slip_laws(Tree *tree)
