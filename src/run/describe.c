@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `check` and `derive` say about a system, in words or as JSON.
 #include "run/method.h"
+
+#include "expr/walk.h"
 #include "run/report.h"
 
 #include <stdio.h>
@@ -364,6 +366,29 @@ static uint32_t count_told(const System *s)
     return told;
 }
 
+// Reactions that forces use although they are not unique: then they are the least ones.
+static void list_used(Names *n, const System *s, const Facts *f)
+{
+    const Output *Q = tr_system_output(s, text_of("Q"));
+    Reach reach = {0};
+    if (Q && tr_reach(s->graph, Q->values, (size_t)Q->rows * Q->columns, &reach))
+        for (uint32_t i = 0; i < row_count(f); i++)
+            for (uint32_t k = 0; k < reach.count && f->chart->hyperstatic[i]; k++)
+                if (reach.ids[k] == s->rows[i].symbol.id) add_name(n, s->rows[i].name);
+    tr_reach_free(&reach);
+}
+
+static void tell_used(Json *j, const System *s, const Facts *f)
+{
+    Buffer *b = &j->text;
+    Names names = {j, false, 0};
+    const size_t length = b->length;
+    tr_buffer_print(b, "forces use reactions that are not unique, the least ones: ");
+    list_used(&names, s, f);
+    if (!names.count && !b->failed) b->at[b->length = length] = 0;
+    if (names.count) tr_buffer_print(b, "\n");
+}
+
 static void tell_constraints(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -373,6 +398,7 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
     tr_buffer_print(b, ": %s\n", table_one(f));
     if (f->findings->singular) tell_singular(j, f);
     tell_surplus(b, f);
+    tell_used(j, s, f);
     tell_still(j, f);
     if (f->findings->stuck) return;
     tr_buffer_print(b, "the motion is described by ");
