@@ -1329,14 +1329,15 @@ static void test_starts(void **state)
 static const char lifted_block[] =
     "trundle: 1\n"
     "bodies: {block: {joint: {type: free}, mass: 2, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
-    "contacts: {foot: {kind: slide, body: block}}\n"
+    "contacts: {foot: {kind: slide, body: block, unilateral: false}}\n"
     "forces: {pull: {body: block, force: \"0, 0, 17*t\"}}\n"
     "cases: {up: {end: 2, every: 0.1}}\n";
 
 static const char pushed_ball[] =
     "trundle: 1\n"
     "bodies: {ball: {joint: {type: free}, mass: 2, inertia: {xx: 0.008, yy: 0.008, zz: 0.008}}}\n"
-    "contacts: {foot: {kind: rolling, shape: ball, body: ball, radius: 0.1, friction: 0.35}}\n"
+    "contacts: {foot: {kind: rolling, shape: ball, body: ball, radius: 0.1, friction: 0.35, "
+    "unilateral: false}}\n"
     "forces: {push: {body: ball, force: \"12*t, 5*t, 0\"}}\n"
     "cases: {push: {end: 3, every: 0.1}}\n";
 

@@ -365,6 +365,7 @@ static inline void write_contact(Buffer *to, const Thicket *f, const Tie *tie)
     if (tie->kind == SKATE) write_vector(to, ", direction", tie->direction);
     if (tie->kind != SKATE && tie->kind != ROLLING) write_vector(to, ", to", tie->to);
     if (tie->kind == ROLLING) tr_buffer_print(to, ", radius: %.17g", tie->radius);
+    if (tie->kind == ROLLING || tie->kind == SLIDE) tr_buffer_print(to, ", unilateral: false");
     if (tie->kind == ROLLING && !f->part[tie->body].round)
         write_vector(to, ", axis", tie->direction);
     if (tie->kind == ROD)

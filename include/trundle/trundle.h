@@ -267,6 +267,7 @@ typedef struct tr_summary {
     double kkt_error; // worst difference to accelerations found without reduction, relative; 0 when
                       // there are no constraints
     size_t chart_changes; // times that other velocities were taken as independent
+    size_t switches;      // times that a contact opened, closed, slipped or stuck
     size_t warnings;      // contacts that would lift off or slip, see the certificate
     char warning[200];    // the first of them
     double seconds;       // it took

@@ -55,6 +55,8 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
             s->seconds);
     fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
             s->position_error);
+    if (s->switches)
+        fprintf(stderr, "contacts opened, closed, slipped or stuck %zu times\n", s->switches);
     if (s->warnings > 1)
         fprintf(stderr, "warning: %s, and %zu more\n", s->warning, s->warnings - 1);
     else if (s->warnings)

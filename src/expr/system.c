@@ -210,6 +210,7 @@ void tr_system_free(System *system)
     free(system->quaternions);
     free(system->rows);
     free(system->turned);
+    free(system->latches);
     free(system->alarms);
     free(system->scene.drawings);
     tr_hash_free(&system->name_hash);
@@ -387,6 +388,24 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
     Output *place = &system->outputs[old - system->outputs];
     if (kept)
         place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
+}
+
+static void tell(System *system, Expr symbol, bool is_so)
+{
+    Input *input = symbol.id ? tr_system_input(system, symbol) : NULL;
+    if (input) input->definition = number(system->graph, is_so);
+}
+
+void tr_system_latch(System *system)
+{
+    for (uint32_t i = 0; i < system->latch_count; i++) {
+        const Latch *latch = &system->latches[i];
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            system->rows[latch->rows[k]].is_open =
+                latch->is_open || (latch->sticks[k] && latch->is_slipping);
+        tell(system, latch->closed, !latch->is_open);
+        tell(system, latch->slipping, !latch->is_open && latch->is_slipping);
+    }
 }
 
 uint32_t tr_system_inner_input(const System *system, uint32_t input)

@@ -56,6 +56,7 @@ typedef struct Row {
     Expr tension;         // the reaction as the model gives it; id 0 when it does not
     bool leads;           // bears all it can
     bool is_speed;
+    bool is_open; // for now it constrains nothing
 } Row;
 
 // Three velocities of a base, and the same along other axes, in which the equations are shorter:
@@ -65,12 +66,38 @@ typedef struct Turned {
     Expr C[9];
 } Turned;
 
+// What happens when an alarm goes off. The last four are about a latch, in the state that they end.
+typedef enum AlarmKind {
+    ALARM_WARNS,
+    ALARM_STOPS,
+    ALARM_OPENS,
+    ALARM_TOUCHES,
+    ALARM_SLIPS,
+    ALARM_STICKS
+} AlarmKind;
+
 // What a run watches: a number that should not become negative.
 typedef struct Alarm {
     const char *words; // what it means when it does
     Expr margin;
-    bool stops; // the run, instead of warning
+    AlarmKind kind;
+    uint32_t latch;
 } Alarm;
+
+// A contact that may let go: open when its normal force would pull, until it touches again; and
+// slipping when it would take more friction than there is, until it stands still.
+typedef struct Latch {
+    const char *name;
+    uint32_t rows[3], row_count;  // its constraints
+    bool is_normal[3], sticks[3]; // of each: the one that keeps it apart, those that may slip
+    Expr gap;                     // how far it is from touching
+    Expr restitution;             // of an impact, before it
+    Expr friction;                // coefficient
+    Expr closed, slipping;        // symbols that are 1 or 0
+    bool opens, slips;            // what it can do
+    bool starts_open;
+    bool is_open, is_slipping; // what it does
+} Latch;
 
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
@@ -101,6 +128,8 @@ struct tr_system {
     uint32_t turned_count, turned_capacity;
     Alarm *alarms;
     uint32_t alarm_count, alarm_capacity;
+    Latch *latches;
+    uint32_t latch_count, latch_capacity;
     uint32_t body_count;
     struct Plan { // what the case says about running
         double end, every, step;
@@ -143,6 +172,8 @@ static inline bool is_motion_driven(const Input *input)
 
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
+// Rows and symbols of the latches, as they are now.
+void tr_system_latch(System *system);
 // The velocities in order, with inner ones in place of those that have them.
 uint32_t tr_system_velocities(const System *system, uint32_t *list);
 // The inner velocity in place of a velocity, and the other way; others stand for themselves.

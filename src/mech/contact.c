@@ -163,16 +163,15 @@ typedef struct Rim {
 
 // r = (radius - tube) d - tube n of a wheel, -radius n of a ball, whose rows follow the ground's
 // axes
-static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat R, Vec a)
+static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, Mat R, Vec a)
 {
     Graph *g = tree->graph;
     Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a};
-    rim.n = apply_transposed(R, column(tree->ground.R, 2));
+    rim.n = apply_transposed(R, column(floor, 2));
     if (is_ball) {
         rim.r = scale(neg(radius), rim.n);
         rim.direction[0] = rim.n;
-        for (int k = 0; k < 2; k++)
-            rim.direction[k + 1] = apply_transposed(R, column(tree->ground.R, k));
+        for (int k = 0; k < 2; k++) rim.direction[k + 1] = apply_transposed(R, column(floor, k));
         return rim;
     }
     rim.lean = dot(rim.n, a);
@@ -208,7 +207,8 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
         a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
         a = apply(pose_in_root(tree, i).R, own_axes(tree, i, a));
     }
-    const Rim rim = rim_of(tree, is_ball, radius, tube, tree->links[root].world.R, a);
+    const Rim rim =
+        rim_of(tree, is_ball, radius, tube, tree->ground.R, tree->links[root].world.R, a);
     const Motion hub = motion_in_root(tree, i);
     const Vec W0 = tree->links[root].v.W;
     const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(tree->graph);
@@ -258,7 +258,7 @@ static Touch *new_touch(Tree *tree, Value body, const Carrier *c, Vec r)
     touch->link = tr_tree_find(tree, body.text);
     touch->carrier = c->pose.R;
     touch->point = plus(c->pose.p, apply(c->pose.R, r));
-    touch->angle = expr_at(tree->graph, 0);
+    touch->angle = touch->gap = expr_at(tree->graph, 0);
     return touch;
 }
 
@@ -270,7 +270,8 @@ static void add_part(Touch *touch, const char *part, Vec direction)
     touch->direction[touch->part_count++] = direction;
 }
 
-static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, const Rim *rim)
+static Touch *note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
+                         const Rim *rim)
 {
     Touch *touch = new_touch(tree, contact->body, c, r);
     touch->contact = contact;
@@ -279,6 +280,76 @@ static void note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec
     for (int k = 0; k < 3; k++)
         add_part(touch, three_parts[k], apply(c->pose.R, rim->direction[k]));
     touch->angle = rim->is_ball ? expr_at(tree->graph, 0) : rim_angle(tree, rim);
+    return touch;
+}
+
+// What a wheel is on: a plane with the normal z, through the point `to`, and how it moves.
+typedef struct Floor {
+    Carrier carrier;
+    Vec to;         // in its axes
+    bool is_ground; // which stands still
+} Floor;
+
+static Floor floor_of(Tree *tree, const Contact *contact)
+{
+    const uint32_t k = tr_tree_body(tree, contact->on);
+    Floor floor = {.carrier = own_carrier(tree, k), .is_ground = k == WORLD};
+    if (floor.is_ground) floor.carrier.pose = tree->ground;
+    floor.to = tr_tree_vector(tree, contact->to, "to");
+    if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
+        tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
+                TEXT(contact->name.text));
+    return floor;
+}
+
+// The velocity of the point r of c, as seen from the floor, in the axes of c
+static Vec velocity_on(const Floor *floor, const Carrier *c, Vec r)
+{
+    const Vec V = velocity_at(c, r);
+    if (floor->is_ground) return V;
+    const Pose f = floor->carrier.pose;
+    const Vec P = plus(c->pose.p, apply(c->pose.R, r));
+    const Vec s = apply_transposed(f.R, minus(P, f.p));
+    const Vec there = apply(f.R, velocity_at(&floor->carrier, s));
+    return minus(V, apply_transposed(c->pose.R, there));
+}
+
+// Three rows: the velocity V of the touching point along the normal, and along the other two
+// directions where it does not slip
+static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec V_middle,
+                 Expr height)
+{
+    Graph *g = tree->graph;
+    const Value laws[] = {{{0}, {0}, false}, contact->longitudinal, contact->lateral};
+    // Models in the plane need not say how high their wheels are.
+    const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
+    Slip slip = {.contact = contact, .ahead = dot(rim->direction[1], V_middle), .lean = zero(g)};
+    if (!rim->is_ball) slip.lean = tr_build(OP_ASIN, rim->lean, rim->lean, rim->lean);
+    for (int k = 0; k < 2; k++) slip.both[k] = dot(rim->direction[k + 1], V);
+    for (int k = 0; k < 3; k++) {
+        const Expr rate = dot(rim->direction[k], V);
+        slip.part = three_parts[k], slip.law = laws[k], slip.rate = rate;
+        slip.sticks = k && tr_is_coulomb(laws[k]) && text_is(contact->stick.text, "true");
+        slip.row = tree->system->row_count;
+        if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
+        if (!k || !tr_slips(laws[k]) || slip.sticks)
+            tr_tree_row(tree, contact->name, three_parts[k], rate,
+                        k == 0 && rises ? height : expr_at(g, 0), false);
+    }
+}
+
+// The wheel's middle, in the axes of its carrier; it must stand on the axle.
+static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_ball, Vec a)
+{
+    const Vec at = tr_tree_vector(tree, contact->at, "at");
+    const bool spins = !is_ball && !contact->axis.given &&
+                       text_is(tree->links[i].body->joint.type.text, "revolute");
+    const Vec middle = spins ? apply(tree->links[i].turn, at) : own_axes(tree, i, at);
+    const Vec off = cross(middle, a);
+    if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at))))
+        tr_fail(tree->err, TR_INVALID, contact->at.place,
+                "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
+    return middle;
 }
 
 static void make_rolling(Tree *tree, const Contact *contact)
@@ -291,37 +362,29 @@ static void make_rolling(Tree *tree, const Contact *contact)
                 "what rolls is a wheel or a ball, not a '%.*s'", TEXT(contact->shape.text));
     const Expr radius = tr_tree_formula(tree, contact->radius),
                tube = tr_tree_formula(tree, contact->tube);
-    const Vec at = tr_tree_vector(tree, contact->at, "at");
     if (has_failed(tree->err)) return;
     check_radii(tree, contact, is_ball, radius, tube);
+    tr_tree_check_laws(tree, contact);
     Vec a = vec_zero(g);
     const Carrier c = is_ball ? carrier_of(tree, i) : find_axle(tree, i, contact, &a);
     if (has_failed(tree->err)) return;
-    const bool spins = !is_ball && !contact->axis.given &&
-                       text_is(tree->links[i].body->joint.type.text, "revolute");
-    const Vec middle = spins ? apply(tree->links[i].turn, at) : own_axes(tree, i, at);
-    const Vec off = cross(middle, a);
-    if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at)))) {
-        tr_fail(tree->err, TR_INVALID, contact->at.place,
-                "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
-        return;
-    }
-    const Rim rim = rim_of(tree, is_ball, radius, tube, c.pose.R, a);
-    const Vec r = plus(middle, rim.r), V = velocity_at(&c, r);
-    const Vec normal = column(tree->ground.R, 2);
-    const Expr height = add(dot(normal, minus(c.pose.p, tree->ground.p)), dot(rim.n, r));
-    // Models in the plane need not say how high their wheels are.
-    const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
+    const Vec middle = middle_of(tree, i, contact, is_ball, a);
+    const Floor floor = floor_of(tree, contact);
+    if (has_failed(tree->err)) return;
+    const Pose f = floor.carrier.pose;
+    const Rim rim = rim_of(tree, is_ball, radius, tube, f.R, c.pose.R, a);
+    const Vec r = plus(middle, rim.r), to = plus(f.p, apply(f.R, floor.to));
+    const Expr height = add(dot(column(f.R, 2), minus(c.pose.p, to)), dot(rim.n, r));
     const uint32_t before = tree->system->row_count;
-    for (int k = 0; k < 3; k++)
-        tr_tree_row(tree, contact->name, three_parts[k], dot(rim.direction[k], V),
-                    k == 0 && rises ? height : expr_at(g, 0), false);
-    if (tree->system->row_count == before + 3)
+    roll(tree, contact, &rim, velocity_on(&floor, &c, r), velocity_on(&floor, &c, middle), height);
+    // Rows that open one by one are eliminated one by one.
+    if (floor.is_ground && tree->system->row_count == before + 3 &&
+        !text_is(contact->stick.text, "true"))
         roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
-    note_touch(tree, contact, &c, r, &rim);
+    note_touch(tree, contact, &c, r, &rim)->gap = height;
     if (!is_ball && !is_number(rim.size))
         tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat",
-                      sub(square(rim.size), number(g, FLAT)), true);
+                      sub(square(rim.size), number(g, FLAT)), ALARM_STOPS, NO_LATCH);
 }
 
 // ---- points and planes ---------------------------------------------------------------------
@@ -358,7 +421,7 @@ static void make_slide(Tree *tree, const Contact *contact)
     Rim rim = {.is_ball = true};
     for (int k = 0; k < 3; k++) // normal, and the plane's x and y, in the body's axes
         rim.direction[k] = apply_transposed(m.body.pose.R, column(m.on.pose.R, (k + 2) % 3));
-    note_touch(tree, contact, &m.body, m.r, &rim);
+    note_touch(tree, contact, &m.body, m.r, &rim)->gap = sub(m.s.z, m.to.z);
 }
 
 static void make_pin(Tree *tree, const Contact *contact)
@@ -424,7 +487,7 @@ static const LoopKind loop_kinds[] = {
 #include "mech/contact.def"
 };
 
-static bool is_listed(const char *fields, const char *key)
+bool tr_is_listed(const char *fields, const char *key)
 {
     const size_t length = strlen(key);
     for (const char *at = fields; *at; at += strcspn(at, " "), at += *at == ' ')
@@ -440,8 +503,8 @@ static void check_fields(Tree *tree, FieldType type, const void *element, const 
     for (size_t i = 0; i < kind->field_count; i++) {
         const Field *field = &kind->fields[i];
         const Value *value = (const Value *)((const char *)element + field->offset);
-        const bool common = is_listed("kind body at", field->key);
-        if (value->given && !common && !is_listed(fields, field->key))
+        const bool common = tr_is_listed("kind body at", field->key);
+        if (value->given && !common && !tr_is_listed(fields, field->key))
             tr_fail(tree->err, TR_INVALID, value->place, "a %s %s has no use for '%s'", name, what,
                     field->key);
     }
@@ -510,24 +573,6 @@ static void name_part(char *name, size_t size, const Touch *touch, int k)
     snprintf(name, size, "contact.%.*s.%s", WHOLE(touch->contact->name.text), part_names[k]);
 }
 
-// The load must push, and friction must suffice.
-static void watch_load(Tree *tree, const Touch *touch)
-{
-    const Value name = touch->contact->name;
-    const Expr N = tr_tree_reaction(tree, name, "normal");
-    if (is_zero(N)) return;
-    tr_tree_alarm(tree, name, "the normal force of '%.*s' turns negative: it would lift off", N,
-                  false);
-    if (!touch->contact->friction.given) return;
-    tree->constants_only = true;
-    const Expr mu = tr_tree_formula(tree, touch->contact->friction);
-    tree->constants_only = false;
-    const Expr l = tr_tree_reaction(tree, name, "longitudinal"),
-               s = tr_tree_reaction(tree, name, "lateral");
-    tr_tree_alarm(tree, name, "'%.*s' takes more friction than there is",
-                  sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), false);
-}
-
 void tr_tree_contact_names(Tree *tree)
 {
     char name[300];
@@ -539,7 +584,7 @@ void tr_tree_contact_names(Tree *tree)
             name_part(name, sizeof name, &tree->touches[i], k);
             if (part[k].id) tr_system_name(tree->system, text_of(name), part[k], tree->err);
         }
-        watch_load(tree, &tree->touches[i]);
+        tr_tree_watch_load(tree, &tree->touches[i]);
     }
 }
 
@@ -563,7 +608,9 @@ void tr_tree_contacts(Tree *tree)
     const Loops *loops = &tree->model->fields.loops;
     tree->touches = tr_arena_alloc(&tree->graph->arena, (size_t)contacts->count + loops->count,
                                    sizeof *tree->touches);
-    if (!tree->touches) {
+    tree->slips =
+        tr_arena_alloc(&tree->graph->arena, 2 * (size_t)contacts->count, sizeof *tree->slips);
+    if (!tree->touches || !tree->slips) {
         tree->graph->failed = true;
         return;
     }

@@ -353,7 +353,17 @@ static void make_columns(Tree *tree)
     for (uint32_t i = 0; i < s->row_count; i++) {
         if (s->rows[i].is_speed) continue;
         snprintf(name, sizeof name, "lambda.%s", s->rows[i].name);
-        tr_system_column(s, name, name, s->rows[i].symbol, tree->err);
+        Expr force = s->rows[i].symbol;
+        for (uint32_t k = 0; k < tree->slip_count; k++)
+            if (tree->slips[k].sticks && tree->slips[k].row == i)
+                force = add(force, tree->slips[k].force);
+        tr_system_column(s, name, name, force, tree->err);
+    }
+    for (uint32_t i = 0; i < tree->slip_count; i++) {
+        const Slip *slip = &tree->slips[i];
+        if (slip->sticks) continue;
+        snprintf(name, sizeof name, "lambda.%.*s.%s", WHOLE(slip->contact->name.text), slip->part);
+        tr_system_column(s, name, name, slip->force, tree->err);
     }
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         if (tree->velocities[k].drive == DRIVE_NONE) continue;

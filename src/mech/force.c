@@ -394,6 +394,7 @@ void tr_tree_forces(Tree *tree)
     for (uint32_t k = 0; k < forces->count && !has_failed(tree->err); k++)
         make_force(tree, &forces->at[k]);
     make_springs(tree);
+    tr_tree_slip_forces(tree);
 }
 
 // m g . height of every body, and what is stored in springs

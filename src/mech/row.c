@@ -58,7 +58,7 @@ static void know_verticals(Tree *tree)
 }
 
 // G and g of G v + g
-static const Expr *split(Tree *tree, Expr rate, Expr *rest)
+const Expr *tr_tree_slopes(Tree *tree, Expr rate, Expr *rest)
 {
     const uint32_t n = tree->velocity_count;
     Expr *v = calloc(2 * (size_t)n + 1, sizeof *v);
@@ -109,14 +109,14 @@ static Row *push_row(Tree *tree, const char *name, Expr rate, Place place)
                  .bias = drift_of(tree, rate),
                  .unit = 1,
                  .weight = one(tree->graph)};
-    row->slopes = split(tree, rate, &row->rest);
+    row->slopes = tr_tree_slopes(tree, rate, &row->rest);
     take_own_form(tree, row);
     return row;
 }
 
 // Whether a velocity is zero whatever moves: for rounding may leave what is not quite nothing, it
 // is taken at some states, with parameters as they are.
-static bool holds_anyway(Tree *tree, Expr rate)
+bool tr_tree_holds_anyway(Tree *tree, Expr rate)
 {
     if (is_zero(rate)) return true;
     for (uint32_t state = 0; state < 3; state++) {
@@ -148,7 +148,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     char name[256];
     if (has_failed(tree->err)) return;
     snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
-    if (holds_anyway(tree, rate)) {
+    if (tr_tree_holds_anyway(tree, rate)) {
         drop(tree, element, name, position);
         return;
     }
@@ -172,7 +172,7 @@ void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[
         Row *row = &s->rows[s->row_count - 3 + k];
         row->is_mixed = true;
         row->inner_first = s->row_count - 3;
-        row->inner_slopes = split(tree, part[k], &row->inner_rest);
+        row->inner_slopes = tr_tree_slopes(tree, part[k], &row->inner_rest);
         row->inner_bias = drift[k];
         row->mix[0] = direction[k].z, row->mix[1] = direction[k].x, row->mix[2] = direction[k].y;
     }
@@ -207,7 +207,8 @@ bool tr_tree_is_dropped(const Tree *tree, Text row)
 
 // ---- alarms --------------------------------------------------------------------------------
 
-void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bool stops)
+void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, AlarmKind kind,
+                   uint32_t latch)
 {
     System *s = tree->system;
     char text[300];
@@ -218,16 +219,21 @@ void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bo
         tree->graph->failed = true;
         return;
     }
-    s->alarms[s->alarm_count++] = (Alarm){kept, margin, stops};
+    s->alarms[s->alarm_count++] = (Alarm){kept, margin, kind, latch};
 }
 
 Expr tr_tree_reaction(const Tree *tree, Value element, const char *part)
 {
     char name[256];
     snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
+    Expr sum = zero(tree->graph); // of what sticks and slips one is zero
     for (uint32_t i = 0; i < tree->system->row_count; i++)
-        if (strcmp(tree->system->rows[i].name, name) == 0) return tree->system->rows[i].symbol;
-    return zero(tree->graph);
+        if (strcmp(tree->system->rows[i].name, name) == 0) sum = tree->system->rows[i].symbol;
+    for (uint32_t i = 0; i < tree->slip_count; i++)
+        if (text_equal(tree->slips[i].contact->name.text, element.text) &&
+            strcmp(tree->slips[i].part, part) == 0)
+            sum = add(sum, tree->slips[i].force);
+    return sum;
 }
 
 // ---- couplings -----------------------------------------------------------------------------
@@ -562,5 +568,7 @@ void tr_tree_rows(Tree *tree)
     for (uint32_t i = 0; i < f->independent.count && !has_failed(tree->err); i++)
         make_speed(tree, f->independent.at[i], i);
     make_reaction_symbols(tree);
+    if (!has_failed(tree->err)) tr_tree_latches(tree);
+    if (!has_failed(tree->err)) tr_tree_slip_laws(tree);
     if (!has_failed(tree->err)) tr_tree_contact_names(tree);
 }

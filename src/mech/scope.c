@@ -193,6 +193,8 @@ static bool refuse_variable(Text name, tr_error *err)
 static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
 {
     Tree *tree = owner;
+    for (uint32_t i = 0; i < tree->local_count; i++)
+        if (text_is(name, tree->locals[i].name)) return *meaning = tree->locals[i].meaning, true;
     const Scope inner = tr_system_scope(tree->system);
     if (inner.name(inner.owner, name, meaning, err)) {
         const Input *input = tr_system_input(tree->system, *meaning);
@@ -247,6 +249,8 @@ static void offer_bodies(Tree *tree, Suggestion *suggestion)
 static void scope_offer(void *owner, Suggestion *suggestion)
 {
     Tree *tree = owner;
+    for (uint32_t i = 0; i < tree->local_count; i++)
+        tr_suggest(suggestion, text_of(tree->locals[i].name));
     offer_bodies(tree, suggestion);
     const Scope inner = tr_system_scope(tree->system);
     inner.offer(inner.owner, suggestion);

@@ -24,9 +24,33 @@ typedef struct Touch {
     uint32_t part_count;
     Mat axes;
     Mat carrier;      // the axes of what carries it, against the world's
+    Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
     Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
     bool is_recorded; // formulas and results know it
 } Touch;
+
+// A direction in which a contact slips, and the force that this takes.
+typedef struct Slip {
+    const Contact *contact;
+    const char *part; // longitudinal or lateral
+    Value law;
+    Expr rate;    // the slip along it
+    Expr both[2]; // longitudinal and lateral
+    Expr ahead;   // speed of the wheel's middle, forward
+    Expr lean;    // angle of the wheel to the right
+    Expr force;   // on the body
+    bool sticks;  // there is a row as well, and one of the two is off
+    uint32_t row;
+    uint32_t latch; // what turns it off, or NO_LATCH
+} Slip;
+
+#define NO_LATCH UINT32_MAX
+
+// What a name means in one formula alone.
+typedef struct Local {
+    const char *name;
+    Expr meaning;
+} Local;
 
 typedef struct JointType {
     const char *name, *positions, *velocities;
@@ -91,6 +115,10 @@ typedef struct Tree {
     uint32_t velocity_count;
     Touch *touches;
     uint32_t touch_count;
+    Slip *slips;
+    uint32_t slip_count;
+    const Local *locals;
+    uint32_t local_count;
     Vec gravity;
     Pose ground;   // the plane that wheels roll on, against the world
     double length; // the longest arm in the model [m]
@@ -174,6 +202,7 @@ Expr tr_tree_potential(Tree *tree);
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
+bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
 // A row of an element, called "element.part". `position` is what it is the rate of: the failed
 // expression when there is nothing such. It is dropped when it holds whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
@@ -183,13 +212,32 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
 void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);
 Vec tr_tree_drift(Tree *tree, Vec x);                // its rate while velocities stay the same
 bool tr_tree_is_dropped(const Tree *tree, Text row); // whether a row of this name holds anyway
-// A number that should not become negative, about an element; `stops` ends a run where it does.
-void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, bool stops);
-// The reaction of a row of an element; zero when that row holds anyway.
+// The slopes G of a velocity G v + g, and g
+const Expr *tr_tree_slopes(Tree *tree, Expr rate, Expr *rest);
+// Whether a velocity is zero whatever moves.
+bool tr_tree_holds_anyway(Tree *tree, Expr rate);
+// A number that should not become negative, about an element, and what happens when it does.
+void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, AlarmKind kind,
+                   uint32_t latch);
+// The reaction of a row of an element, or what its slip takes; zero when that row holds anyway.
 Expr tr_tree_reaction(const Tree *tree, Value element, const char *part);
+void tr_tree_latches(Tree *tree); // contacts that may let go
+void tr_tree_watch_load(Tree *tree, const Touch *touch);
 void tr_tree_contact_names(Tree *tree);   // what formulas know of contacts: points and forces
 void tr_tree_contact_columns(Tree *tree); // the same as results
 void tr_tree_reactions(Tree *tree);       // which are meant where they are not unique
+
+// ---- slip.c --------------------------------------------------------------------------------
+
+// Refuses what no law of a contact uses.
+void tr_tree_check_laws(Tree *tree, const Contact *contact);
+bool tr_is_coulomb(Value law);
+// What presses it on: a reaction, or its `load`.
+Expr tr_tree_normal_force(Tree *tree, const Contact *contact, Place place);
+bool tr_slips(Value law);                        // unless it is ideal
+void tr_tree_slip(Tree *tree, const Slip *slip); // in place of a row
+void tr_tree_slip_laws(Tree *tree);              // once reactions have names
+void tr_tree_slip_forces(Tree *tree);            // among the passive ones
 
 // ---- dynamics.c ----------------------------------------------------------------------------
 

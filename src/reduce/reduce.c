@@ -65,7 +65,7 @@ static bool sort(Reduction *r)
         for (uint32_t k = 0; k < r->nD && s->rows[i].is_speed; k++)
             if (r->partition->row[k] == i) r->s[r->ns++] = k;
     for (uint32_t i = 0; i < m; i++)
-        if (!s->rows[i].is_speed && !is_pivot(r, i)) r->R[r->nR++] = i;
+        if (!s->rows[i].is_speed && !s->rows[i].is_open && !is_pivot(r, i)) r->R[r->nR++] = i;
     r->kernel = r->nI + r->ns, r->unknowns = r->np + r->ns;
     r->free = tr_reduction_room(r, r->kernel);
     for (uint32_t k = 0; r->free && k < r->kernel; k++)

@@ -69,7 +69,7 @@ static uint32_t collect(Conditions *c, Expr *formulas)
     }
     for (uint32_t i = 0; i < s->row_count; i++) {
         const Expr x = c->rates ? s->rows[i].rate : s->rows[i].position;
-        if (s->rows[i].is_speed || !x.id) continue;
+        if (s->rows[i].is_speed || s->rows[i].is_open || !x.id) continue;
         c->notes[count] = s->rows[i].name;
         formulas[count++] = x;
     }

@@ -43,8 +43,8 @@ static int row_stage(const Row *row)
 static bool is_open(const Elimination *e, uint32_t i, uint32_t j, int stage, bool all)
 {
     const System *s = e->n->system;
-    return !e->row_used[i] && !e->column_used[j] && row_stage(&s->rows[i]) == stage &&
-           (all || !s->inputs[e->n->v[e->n->p[j]]].preferred);
+    return !e->row_used[i] && !s->rows[i].is_open && !e->column_used[j] &&
+           row_stage(&s->rows[i]) == stage && (all || !s->inputs[e->n->v[e->n->p[j]]].preferred);
 }
 
 static uint32_t entries_in_row(const Elimination *e, uint32_t i)
@@ -266,7 +266,7 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
     for (uint32_t i = 0; chart->surplus && i < chart->rows; i++) {
         bool pivot = false;
         for (size_t k = 0; k < d; k++) pivot = pivot || p->row[k] == i;
-        if (!pivot) chart->surplus[chart->surplus_count++] = i;
+        if (!pivot && !n->system->rows[i].is_open) chart->surplus[chart->surplus_count++] = i;
     }
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
@@ -352,7 +352,8 @@ static bool find_ranks(Chart *chart, const Stance *n, tr_error *err)
     if (good) {
         chart->m = whole.rank, chart->m_locked = locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)
-            chart->hyperstatic[i] = tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
+            chart->hyperstatic[i] =
+                !n->system->rows[i].is_open && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
     } else
         tr_fail_memory(err);
     tr_rank_free(&whole);

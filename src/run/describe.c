@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `check` and `derive` say about a system, in words or as JSON.
 #include "run/method.h"
+
+#include "expr/walk.h"
 #include "run/report.h"
 
 #include <stdio.h>
@@ -53,13 +55,17 @@ static Facts find_facts(System *s, const Findings *findings, tr_error *err)
     }
     if (findings) {
         f.chart = findings->chart;
-        f.rows = f.chart->rows, f.m = f.chart->m, f.m_locked = f.chart->m_locked;
+        for (uint32_t i = 0; i < f.chart->rows; i++) f.rows += !s->rows[i].is_open;
+        f.m = f.chart->m, f.m_locked = f.chart->m_locked;
     }
     if (!add_accelerations(s, err)) return f;
     f.operations = count_operations(s, true, err);
     f.operations_symbolic = count_operations(s, false, err);
     return f;
 }
+
+// Of all constraints, open ones too
+static uint32_t row_count(const Facts *f) { return f->chart ? f->chart->rows : 0; }
 
 // ---- names ---------------------------------------------------------------------------------
 
@@ -119,13 +125,13 @@ static void list_passive(Names *n, const System *s, const Facts *f, bool kinemat
 
 static void list_hyperstatic(Names *n, const Facts *f)
 {
-    for (uint32_t i = 0; i < f->rows; i++)
+    for (uint32_t i = 0; i < row_count(f); i++)
         if (f->chart->hyperstatic[i]) add_name(n, f->chart->system->rows[i].name);
 }
 
 static void list_awakening(Names *n, const Facts *f)
 {
-    for (uint32_t i = 0; i < f->rows; i++)
+    for (uint32_t i = 0; i < row_count(f); i++)
         if (f->findings->awakening[i]) add_name(n, f->chart->system->rows[i].name);
 }
 
@@ -144,7 +150,7 @@ static void list_relaxing(Names *n, const Facts *f, uint32_t velocity, bool alon
     const System *s = f->chart->system;
     uint32_t place = 0; // among the velocities
     for (uint32_t i = 0; i < velocity; i++) place += s->inputs[i].kind == TR_VELOCITY;
-    for (uint32_t i = 0; i < f->rows; i++)
+    for (uint32_t i = 0; i < row_count(f); i++)
         if (alone ? f->findings->frees[(size_t)i * s->input_count + velocity]
                   : !is_zero(s->rows[i].slopes[place]))
             add_name(n, s->rows[i].name);
@@ -165,7 +171,7 @@ static void derive_findings(Json *j, const Facts *f)
     tr_json_open(j, "groups", '[');
     for (uint32_t k = 0; k < f->chart->surplus_count; k++) {
         tr_json_open(j, NULL, '[');
-        for (uint32_t i = 0; i < f->rows; i++)
+        for (uint32_t i = 0; i < row_count(f); i++)
             if (tr_chart_in_group(f->chart, k, i)) add_name(&names, f->chart->system->rows[i].name);
         tr_json_close(j, ']');
     }
@@ -360,6 +366,29 @@ static uint32_t count_told(const System *s)
     return told;
 }
 
+// Reactions that forces use although they are not unique: then they are the least ones.
+static void list_used(Names *n, const System *s, const Facts *f)
+{
+    const Output *Q = tr_system_output(s, text_of("Q"));
+    Reach reach = {0};
+    if (Q && tr_reach(s->graph, Q->values, (size_t)Q->rows * Q->columns, &reach))
+        for (uint32_t i = 0; i < row_count(f); i++)
+            for (uint32_t k = 0; k < reach.count && f->chart->hyperstatic[i]; k++)
+                if (reach.ids[k] == s->rows[i].symbol.id) add_name(n, s->rows[i].name);
+    tr_reach_free(&reach);
+}
+
+static void tell_used(Json *j, const System *s, const Facts *f)
+{
+    Buffer *b = &j->text;
+    Names names = {j, false, 0};
+    const size_t length = b->length;
+    tr_buffer_print(b, "forces use reactions that are not unique, the least ones: ");
+    list_used(&names, s, f);
+    if (!names.count && !b->failed) b->at[b->length = length] = 0;
+    if (names.count) tr_buffer_print(b, "\n");
+}
+
 static void tell_constraints(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -369,6 +398,7 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
     tr_buffer_print(b, ": %s\n", table_one(f));
     if (f->findings->singular) tell_singular(j, f);
     tell_surplus(b, f);
+    tell_used(j, s, f);
     tell_still(j, f);
     if (f->findings->stuck) return;
     tr_buffer_print(b, "the motion is described by ");

@@ -167,7 +167,7 @@ static bool step(Mover *m, double until, tr_error *err)
         return false;
     }
     if (tr_mover_stepped(m, solver->t, N_VGetArrayPointer(solver->y))) return true;
-    solver->over = m->dense && m->refusal.status;
+    solver->over = m->dense && (m->refusal.status || m->watch.switched);
     if (solver->over) m->stopped = false; // not yet
     return solver->over;
 }

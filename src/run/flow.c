@@ -4,6 +4,7 @@
 #include "expr/derivative.h"
 #include "run/doctor.h"
 #include "run/kkt.h"
+#include "run/latch.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -115,11 +116,12 @@ static void add_residuals(Flow *flow, View *view, tr_error *err)
     if (!values || !flow->residual || !flow->largest) tr_fail_memory(err);
     uint32_t count = 0;
     for (uint32_t i = 0; values && i < rows; i++)
-        if (s->rows[i].position.id) values[count++] = s->rows[i].position;
+        if (s->rows[i].position.id && !s->rows[i].is_open) values[count++] = s->rows[i].position;
     flow->holonomic = count;
     for (uint32_t i = 0; values && i < rows; i++) {
-        values[count + i] = s->rows[i].rate;
-        values[count + rows + i] = size_of(s, &s->rows[i]);
+        const bool open = s->rows[i].is_open;
+        values[count + i] = open ? zero(s->graph) : s->rows[i].rate;
+        values[count + rows + i] = open ? zero(s->graph) : size_of(s, &s->rows[i]);
     }
     if (rows) {
         view->residuals = compiled(s, "run.residuals", values, count + 2 * rows, err);
@@ -271,15 +273,21 @@ static void take_velocities(Flow *flow, double *y)
     for (uint32_t k = 0; k + 1 < flow->size; k++) y[k] = flow->inputs[flow->now->place[k]];
 }
 
-static bool begin(Flow *flow, tr_error *err)
+// From the initial conditions, or from a state that is known
+static bool begin(Flow *flow, const double *from, tr_error *err)
 {
     System *s = flow->system;
     Chart *chart = NULL;
     tr_unreduce(s);
-    if (!tr_assemble(s, flow->inputs, flow->solved, err)) {
-        if (s->row_count && err->status == TR_INVALID) tr_explain_conflict(s, flow->inputs, err);
-        return false;
-    }
+    if (!from) {
+        tr_latches_reset(s);
+        if (!tr_latches_assemble(s, flow->inputs, flow->solved, err)) {
+            if (s->row_count && err->status == TR_INVALID)
+                tr_explain_conflict(s, flow->inputs, err);
+            return false;
+        }
+    } else
+        memcpy(flow->inputs, from, s->input_count * sizeof *from);
     if (s->row_count) {
         flow->stance = tr_stance_new(s, err);
         if (flow->stance) add_speeds(flow, err);
@@ -296,7 +304,9 @@ static bool begin(Flow *flow, tr_error *err)
     return true;
 }
 
-Flow *tr_flow_new(System *system, tr_error *err)
+Flow *tr_flow_new(System *system, tr_error *err) { return tr_flow_from(system, NULL, err); }
+
+Flow *tr_flow_from(System *system, const double *from, tr_error *err)
 {
     if (!system || has_failed(err)) return NULL;
     Flow *flow = calloc(1, sizeof *flow);
@@ -311,7 +321,7 @@ Flow *tr_flow_new(System *system, tr_error *err)
     }
     if (!flow || !flow->inputs || !flow->start || !flow->solved || !flow->quaternions)
         tr_fail_memory(err);
-    else if (begin(flow, err))
+    else if (begin(flow, from, err))
         return flow;
     tr_flow_free(flow);
     return NULL;

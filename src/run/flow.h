@@ -52,6 +52,8 @@ typedef struct Flow {
 
 // Assembles the state at the start, chooses a chart there, and compiles.
 Flow *tr_flow_new(System *system, tr_error *err);
+// From values of all inputs, which satisfy the constraints that are not open.
+Flow *tr_flow_from(System *system, const double *inputs, tr_error *err);
 void tr_flow_free(Flow *flow);
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);

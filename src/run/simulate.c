@@ -5,6 +5,7 @@
 #include "run/doctor.h"
 #include "run/event.h"
 #include "run/kkt.h"
+#include "run/latch.h"
 #include "run/method.h"
 #include "run/record.h"
 
@@ -33,6 +34,9 @@ typedef struct Run {
     tr_summary *summary;
     Events events;
     uint32_t next_event;
+    Switch *switches;
+    uint32_t switch_count, switch_capacity;
+    double fastest; // impact so far [m/s]
 } Run;
 
 static double now(void)
@@ -171,13 +175,29 @@ static void describe_parameters(Json *j, const System *system)
     tr_json_close(j, '}');
 }
 
-static void describe_events(Json *j, const Events *events)
+static void describe_switch(Json *j, const Run *run, const Switch *change)
+{
+    tr_json_open(j, NULL, '{');
+    tr_json_number(j, "t", change->t);
+    tr_json_text(j, "kind", run->flow->system->alarms[change->alarm].words);
+    if (change->lost > 0) tr_json_number(j, "lost", change->lost);
+    if (change->rebounded) tr_json_flag(j, "rebounded", true);
+    tr_json_close(j, '}');
+}
+
+// In the order of time
+static void describe_events(Json *j, const Run *run)
 {
     enum { MOST = 1000 };
+    const Events *events = &run->events;
     tr_json_open(j, "events", '[');
-    for (uint32_t i = 0; i < events->count && i < MOST; i++) {
+    for (uint32_t i = 0, k = 0; i + k < MOST && (i < events->count || k < run->switch_count);) {
+        if (k < run->switch_count && (i == events->count || run->switches[k].t < events->at[i])) {
+            describe_switch(j, run, &run->switches[k++]);
+            continue;
+        }
         tr_json_open(j, NULL, '{');
-        tr_json_number(j, "t", events->at[i]);
+        tr_json_number(j, "t", events->at[i++]);
         tr_json_text(j, "kind", "a formula of t jumps or has a kink");
         tr_json_close(j, '}');
     }
@@ -229,7 +249,7 @@ static void write_certificate(const Run *run, const tr_simulate_options *o, cons
     tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
     describe_source(&j, run->flow->system);
     describe_parameters(&j, run->flow->system);
-    describe_events(&j, &run->events);
+    describe_events(&j, run);
     describe_warnings(&j, run);
     tr_json_close(&j, '}');
     if (path.failed || j.text.failed) tr_fail_memory(err);
@@ -316,23 +336,72 @@ static void cross_check(Run *run, uint32_t row, uint32_t count)
     if (!(off <= run->summary->kkt_error)) run->summary->kkt_error = off;
 }
 
+// Goes on with another mover what one began.
+static void hand_on(Mover *from, Mover *to)
+{
+    to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
+    to->progress = from->progress, to->owner = from->owner, to->end = from->end;
+    to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
+    to->watch.changes = from->watch.changes;
+    to->watch.warnings = from->watch.warnings;
+    to->watch.warning_count = from->watch.warning_count;
+    to->watch.warning_capacity = from->watch.warning_capacity;
+    from->watch.warnings = NULL;
+    const System *s = to->flow->system;
+    for (uint32_t k = 0; k < s->alarm_count; k++)
+        to->watch.told[k] = s->alarms[k].kind == ALARM_WARNS && from->watch.told[k];
+}
+
+static bool note_switch(Run *run, Switch change, tr_error *err)
+{
+    enum { MOST_AT_ONCE = 50 };
+    if (!tr_grow((void **)&run->switches, &run->switch_capacity, run->switch_count + 1,
+                 sizeof *run->switches))
+        return tr_fail_memory(err), false;
+    run->switches[run->switch_count++] = change;
+    if (run->switch_count > MOST_AT_ONCE &&
+        run->switches[run->switch_count - 1 - MOST_AT_ONCE].t == change.t)
+        tr_fail(err, TR_FAILED, (Place){0}, "contacts open and close without end at t = %.9g",
+                change.t);
+    return !has_failed(err);
+}
+
+// Where a contact opened, closed, slipped or stuck: from there on there are other constraints.
+static bool change_over(Run *run, tr_error *err)
+{
+    Mover *before = run->mover;
+    Switch change = {.t = before->watch.end, .alarm = before->watch.alarm};
+    run->flow = tr_latches_switch(run->flow, before->watch.event, &run->fastest, &change, err);
+    Mover *m = run->flow ? tr_mover_new(before->method, run->flow, run->flow->start, err) : NULL;
+    if (!m) return false;
+    hand_on(before, m);
+    tr_mover_free(before);
+    run->mover = m;
+    m->t = change.t;
+    pass_event(run, run->next_event);
+    return note_switch(run, change, err) && tr_watch_start(&m->watch, m->t, m->y, err);
+}
+
 static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
 {
     const double intervals = ceil(o->end / o->every - 1e-9); // at most a billion
     const uint32_t count = o->end > 0 ? (uint32_t)fmax(1, intervals) : 0;
-    Mover *m = run->mover;
     if (!tr_find_events(run->flow, o->end, &run->events, err)) return;
     pass_event(run, 0);
     write_row(run, err);
     cross_check(run, 0, count);
-    if (!has_failed(err)) tr_watch_start(&m->watch, m->t, m->y, err);
-    for (uint32_t i = 1; i <= count && !has_failed(err) && !m->stopped; i++) {
-        if (run->next_event < run->events.count && run->events.at[run->next_event] <= m->t)
+    if (!has_failed(err)) tr_watch_start(&run->mover->watch, 0, run->mover->y, err);
+    for (uint32_t i = 1; i <= count && !has_failed(err) && !run->mover->stopped;) {
+        const Mover *at = run->mover;
+        if (run->next_event < run->events.count && run->events.at[run->next_event] <= at->t)
             pass_event(run, run->next_event + 1);
-        if (!advance(run, row_time(o, i, count), err)) continue;
-        write_row(run, err);
-        cross_check(run, i, count);
+        if (advance(run, row_time(o, i, count), err)) {
+            write_row(run, err);
+            cross_check(run, i++, count);
+        } else if (at->watch.switched && !has_failed(err))
+            change_over(run, err);
     }
+    const Mover *m = run->mover;
     if (m->refusal.status) tr_fail(err, m->refusal.status, (Place){0}, "%s", m->refusal.text);
     run->summary->interrupted = m->stopped && !m->refusal.status;
 }
@@ -344,6 +413,7 @@ static void summarise(Run *run, double started)
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
     s->chart_changes = run->mover->watch.changes;
+    s->switches = run->switch_count;
     s->warnings = run->mover->watch.warning_count;
     if (s->warnings) warning_text(run, 0, s->warning, sizeof s->warning);
     s->energy_error =
@@ -404,6 +474,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
         record(&run, &o, started, err);
     }
     tr_events_free(&run.events);
+    free(run.switches);
     tr_mover_free(run.mover);
     tr_flow_free(run.flow);
     free(run.labels);

@@ -94,6 +94,7 @@ bool tr_stance_take(Stance *s, const double *x)
 
 double tr_stance_scale(const Stance *s, uint32_t row)
 {
+    if (s->system->rows[row].is_open) return 0;
     double largest = 0;
     for (uint32_t i = 0; i < s->rows; i++)
         largest = fmax(largest, s->size[i] * s->system->rows[i].unit);

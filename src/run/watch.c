@@ -4,6 +4,8 @@
 // smallest pivot touches zero, the rank does. The time is found by going over the step again.
 #include "run/watch.h"
 
+#include "run/latch.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #define SUSPICIOUS 0.05 // one that might be
 #define ZERO       1e-4 // singular values that are, where a pivot vanishes
 #define NEAR       1e-3 // one that is so small that what lies ahead is looked at
-enum { SUBSTEPS = 16, BISECTIONS = 60, STATES = 6, MOST_LAST_STEPS = 300 };
+enum { SUBSTEPS = 16, FINE_SUBSTEPS = 64, BISECTIONS = 60, STATES = 6, MOST_LAST_STEPS = 300 };
 
 bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
 {
@@ -24,10 +26,11 @@ bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
     w->told = calloc(alarms + 1u, sizeof *w->told);
     if (!w->margins || !w->told) return tr_fail_memory(err), false;
     w->last = w->margins + alarms;
-    w->work = calloc((STATES + 2) * (size_t)flow->size, sizeof *w->work);
+    w->work = calloc((STATES + 3) * (size_t)flow->size, sizeof *w->work);
     if (!w->work) return tr_fail_memory(err), false;
     w->y[0] = w->work + STATES * (size_t)flow->size;
     w->y[1] = w->y[0] + flow->size;
+    w->event = w->y[1] + flow->size;
     return true;
 }
 
@@ -48,15 +51,15 @@ static void moved(const Watch *w, const double *y, double h, const double *k, do
     for (uint32_t i = 0; i < w->flow->size; i++) z[i] = y[i] + h * k[i];
 }
 
-// From the first known state to time t, by Runge-Kutta
-static const double *go_again(Watch *w, double t)
+// From a known state to time t, by Runge-Kutta
+static const double *go_again_from(Watch *w, uint32_t from, int steps, double t)
 {
     double *k1 = state(w, 0), *k2 = state(w, 1), *k3 = state(w, 2), *k4 = state(w, 3),
            *z = state(w, 4), *y = state(w, 5);
-    const double h = (t - w->t[0]) / SUBSTEPS;
-    memcpy(y, w->y[0], w->flow->size * sizeof *y);
-    for (int n = 0; n < SUBSTEPS && h > 0; n++) {
-        const double now = w->t[0] + n * h;
+    const double h = (t - w->t[from]) / steps;
+    memcpy(y, w->y[from], w->flow->size * sizeof *y);
+    for (int n = 0; n < steps && h > 0; n++) {
+        const double now = w->t[from] + n * h;
         tr_flow_rate(w->flow, now, y, k1);
         moved(w, y, h / 2, k1, z);
         tr_flow_rate(w->flow, now + h / 2, z, k2);
@@ -70,6 +73,8 @@ static const double *go_again(Watch *w, double t)
     tr_flow_project(w->flow, t, y);
     return y;
 }
+
+static const double *go_again(Watch *w, double t) { return go_again_from(w, 0, SUBSTEPS, t); }
 
 static Quality quality_at(Watch *w, double t)
 {
@@ -211,12 +216,15 @@ bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
 
 // ---- alarms --------------------------------------------------------------------------------
 
-// When alarm k went off, between the first known state and t
-static double find_alarm(Watch *w, uint32_t k, double low, double high)
+// When alarm k went off, between the last known state and t
+static double find_alarm(Watch *w, uint32_t k, double t)
 {
-    for (int i = 0; i < BISECTIONS && high - low > 1e-12 * fmax(1, fabs(high)); i++) {
+    const uint32_t from = w->known - 1;
+    double low = w->t[from], high = t;
+    for (int i = 0; i < BISECTIONS && high - low > 1e-13 * fmax(1, fabs(high)); i++) {
         const double middle = low + (high - low) / 2;
-        tr_flow_alarms(w->flow, middle, go_again(w, middle), w->margins);
+        const double *y = go_again_from(w, from, FINE_SUBSTEPS, middle);
+        tr_flow_alarms(w->flow, middle, y, w->margins);
         if (w->margins[k] < 0)
             high = middle;
         else
@@ -229,7 +237,7 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
 {
     const Alarm *alarm = &w->flow->system->alarms[k];
     w->told[k] = true;
-    if (alarm->stops) {
+    if (alarm->kind == ALARM_STOPS) {
         w->end = t;
         tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
         return false;
@@ -241,22 +249,39 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
     return true;
 }
 
-// After a step to (t, y), with the state before it known.
+// Takes the state when alarm k goes off, from which the run goes on otherwise.
+static bool switch_at(Watch *w, double t, uint32_t k)
+{
+    const uint32_t from = w->known - 1;
+    memcpy(w->event, go_again_from(w, from, FINE_SUBSTEPS, t), w->flow->size * sizeof *w->event);
+    w->switched = true, w->end = t, w->alarm = k;
+    return false;
+}
+
+// After a step to (t, y). What comes before anything else that changes the run counts.
 static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
-    const uint32_t count = w->flow->system->alarm_count;
+    const System *s = w->flow->system;
+    const uint32_t count = s->alarm_count;
     if (!count) return true;
     tr_flow_alarms(w->flow, t, y, w->margins);
     memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites them
+    double first = (double)INFINITY;
+    uint32_t which = 0;
     for (uint32_t k = 0; k < count; k++) {
-        const bool off = w->last[k] < 0;
-        if (off && !w->told[k]) {
-            const double at = w->known ? find_alarm(w, k, w->t[0], t) : t;
-            if (!warn(w, at, k, err)) return false;
-        }
-        if (!off) w->told[k] = false;
+        const bool is_switch = s->alarms[k].kind > ALARM_STOPS;
+        if (w->last[k] >= 0) w->told[k] = false;
+        if (!is_switch || !tr_alarm_matters(s, k) || w->last[k] >= 0 || w->told[k]) continue;
+        const double at = w->known ? find_alarm(w, k, t) : t;
+        w->told[k] = !w->known; // from the start on: not until it has been otherwise
+        if (w->known && at < first) first = at, which = k;
     }
-    return true;
+    for (uint32_t k = 0; k < count; k++) {
+        if (s->alarms[k].kind > ALARM_STOPS || w->last[k] >= 0 || w->told[k]) continue;
+        const double at = w->known ? find_alarm(w, k, t) : t;
+        if (at <= first && !warn(w, at, k, err)) return false;
+    }
+    return first < (double)INFINITY ? switch_at(w, first, which) : true;
 }
 
 // ---- steps ---------------------------------------------------------------------------------
@@ -322,15 +347,16 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!w->flow->stance) return true;
     if (!check_alarms(w, t, y, err)) return false;
-    if (has_pivots(w->flow)) remember(w, t, y, tr_flow_quality(w->flow, t, y));
+    remember(w, t, y, has_pivots(w->flow) ? tr_flow_quality(w->flow, t, y) : (Quality){0});
     return true;
 }
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 {
-    if (!has_pivots(w->flow)) return true;
-    const Quality q = tr_flow_quality(w->flow, t, y);
+    if (!w->flow->stance) return true;
     if (!check_alarms(w, t, y, err)) return false;
+    if (!has_pivots(w->flow)) return remember(w, t, y, (Quality){0}), true;
+    const Quality q = tr_flow_quality(w->flow, t, y);
     if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
     look_ahead(w, t, y, q);
     remember(w, t, y, q);

@@ -25,6 +25,9 @@ typedef struct Watch {
     double end;          // when it is over
     tr_error due;        // why, when that is seen ahead
     uint32_t last_steps; // since then that hardly got on
+    bool switched;       // something about a latch ended it: at `end`, in the state `event`
+    uint32_t alarm;      // which
+    double *event;
     double *work;
 } Watch;
 

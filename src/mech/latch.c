@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts push and hold only so much. What a run does where one would pull, or take more friction
+// than there is: end, warn, or go on with it open or slipping.
+#include "mech/tree.h"
+
+#include <stdio.h>
+
+static bool is_true(Value flag) { return text_is(flag.text, "true"); }
+
+// A row of the contact by its part; the number of rows when there is none
+static uint32_t find_row(const Tree *tree, const Contact *contact, const char *part)
+{
+    char name[256];
+    uint32_t i = 0;
+    snprintf(name, sizeof name, "%.*s.%s", WHOLE(contact->name.text), part);
+    while (i < tree->system->row_count && strcmp(tree->system->rows[i].name, name) != 0) i++;
+    return i;
+}
+
+// A symbol that a run sets to 1 or 0
+static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
+{
+    char name[300];
+    snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(contact->name.text), what);
+    return tr_input(tree->system, name, TR_INPUT, 0, tree->err);
+}
+
+static Latch *new_latch(Tree *tree, const Contact *contact)
+{
+    System *s = tree->system;
+    const char *name =
+        tr_arena_text(&tree->graph->arena, contact->name.text.at, contact->name.text.length);
+    if (!name || !tr_grow((void **)&s->latches, &s->latch_capacity, s->latch_count + 1,
+                          sizeof *s->latches)) {
+        tree->graph->failed = true;
+        return NULL;
+    }
+    Latch *latch = &s->latches[s->latch_count++];
+    *latch = (Latch){.name = name, .opens = is_true(contact->unilateral)};
+    return latch;
+}
+
+static bool sticks(const Tree *tree, const Contact *contact, uint32_t row)
+{
+    for (uint32_t i = 0; i < tree->slip_count; i++)
+        if (tree->slips[i].contact == contact && tree->slips[i].sticks && tree->slips[i].row == row)
+            return true;
+    return false;
+}
+
+static void add_rows(Tree *tree, const Contact *contact, Latch *latch)
+{
+    static const char *const parts[] = {"normal", "longitudinal", "lateral"};
+    for (int k = 0; k < 3; k++) {
+        const uint32_t row = find_row(tree, contact, parts[k]), at = latch->row_count;
+        if (row == tree->system->row_count) continue;
+        latch->rows[latch->row_count++] = row;
+        latch->is_normal[at] = k == 0;
+        latch->sticks[at] = sticks(tree, contact, row);
+        latch->slips = latch->slips || latch->sticks[at];
+    }
+}
+
+// How much of the approach comes back; `speed` is that of the approach.
+static Expr restitution_of(Tree *tree, const Contact *contact, const Latch *latch)
+{
+    const Local speed = {"speed", neg(tree->system->rows[latch->rows[0]].rate)};
+    tree->locals = &speed, tree->local_count = 1;
+    const Expr e = tr_tree_formula(tree, contact->restitution);
+    tree->local_count = 0;
+    const double value = has_failed(tree->err) ? 0 : tr_tree_value(tree, e);
+    if (value < 0 || value > 1)
+        tr_fail(tree->err, TR_INVALID, contact->restitution.place,
+                "a restitution is between 0 and 1");
+    return e;
+}
+
+static void make_latch(Tree *tree, const Touch *touch)
+{
+    const Contact *contact = touch->contact;
+    Latch *latch = new_latch(tree, contact);
+    if (!latch) return;
+    add_rows(tree, contact, latch);
+    latch->gap = touch->gap;
+    if (latch->opens && !(latch->row_count && latch->is_normal[0]))
+        tr_fail(tree->err, TR_INVALID, contact->unilateral.place,
+                "'%.*s' has no normal force: it cannot open", TEXT(contact->name.text));
+    if (is_true(contact->stick) && !latch->slips)
+        tr_fail(tree->err, TR_INVALID, contact->stick.place, "nothing of '%.*s' can stick",
+                TEXT(contact->name.text));
+    if (has_failed(tree->err)) return;
+    latch->starts_open = latch->is_open = is_true(contact->open);
+    const Expr closed = mode_symbol(tree, contact, "closed"),
+               slipping = mode_symbol(tree, contact, "slipping");
+    latch->closed = closed, latch->slipping = slipping;
+    latch->restitution = latch->opens ? restitution_of(tree, contact, latch) : zero(tree->graph);
+    for (uint32_t i = 0; i < tree->slip_count; i++)
+        if (tree->slips[i].contact == contact) tree->slips[i].latch = tree->system->latch_count - 1;
+}
+
+static void check_words(Tree *tree, const Contact *contact)
+{
+    const Value about_opening[] = {contact->open, contact->restitution};
+    for (int i = 0; i < 2; i++)
+        if (about_opening[i].given && !is_true(contact->unilateral))
+            tr_fail(tree->err, TR_INVALID, about_opening[i].place,
+                    "only a contact with unilateral: true opens and closes");
+}
+
+void tr_tree_latches(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        const Contact *contact = tree->touches[i].contact;
+        if (!contact) continue;
+        check_words(tree, contact);
+        if (is_true(contact->unilateral) || is_true(contact->stick))
+            make_latch(tree, &tree->touches[i]);
+    }
+    tr_system_latch(tree->system);
+}
+
+// ---- alarms --------------------------------------------------------------------------------
+
+static uint32_t latch_of(const Tree *tree, const Contact *contact)
+{
+    const System *s = tree->system;
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        if (text_is(contact->name.text, s->latches[i].name)) return i;
+    return NO_LATCH;
+}
+
+// It slips when sticking takes more than mu N, and sticks when it hardly slips.
+static void watch_sticking(Tree *tree, const Contact *contact, uint32_t latch, Expr friction)
+{
+    const Expr creep = tr_tree_formula(tree, contact->creep);
+    Expr taken = zero(tree->graph), slip = neg(square(add(creep, creep)));
+    for (uint32_t i = 0; i < tree->slip_count; i++) {
+        const Slip *own = &tree->slips[i];
+        if (own->contact != contact || !own->sticks) continue;
+        taken = add(taken, square(tree->system->rows[own->row].symbol));
+        slip = add(slip, square(own->rate));
+    }
+    tr_tree_alarm(tree, contact->name, "'%.*s' begins to slip", sub(friction, e_sqrt(taken)),
+                  ALARM_SLIPS, latch);
+    tr_tree_alarm(tree, contact->name, "'%.*s' holds", slip, ALARM_STICKS, latch);
+}
+
+static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
+{
+    if (!contact->friction.given) return;
+    const bool slips = tr_slips(contact->longitudinal) || tr_slips(contact->lateral);
+    const bool holds = latch != NO_LATCH && tree->system->latches[latch].slips;
+    if (slips && !holds) return; // friction that slips is what there is
+    tree->constants_only = true;
+    const Expr mu = tr_tree_formula(tree, contact->friction);
+    tree->constants_only = false;
+    const Expr N = tr_tree_normal_force(tree, contact, contact->friction.place);
+    if (has_failed(tree->err)) return;
+    if (holds) {
+        tree->system->latches[latch].friction = mu;
+        watch_sticking(tree, contact, latch, mul(mu, N));
+        return;
+    }
+    const Expr l = tr_tree_reaction(tree, contact->name, "longitudinal"),
+               s = tr_tree_reaction(tree, contact->name, "lateral");
+    tr_tree_alarm(tree, contact->name, "'%.*s' takes more friction than there is",
+                  sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), ALARM_WARNS, NO_LATCH);
+}
+
+// The load must push, and friction must suffice.
+void tr_tree_watch_load(Tree *tree, const Touch *touch)
+{
+    const Contact *contact = touch->contact;
+    const uint32_t latch = latch_of(tree, contact);
+    const Expr N = tr_tree_reaction(tree, contact->name, "normal");
+    if (!is_zero(N) && is_true(contact->unilateral)) {
+        tr_tree_alarm(tree, contact->name, "'%.*s' lifts off", N, ALARM_OPENS, latch);
+        tr_tree_alarm(tree, contact->name, "'%.*s' touches", touch->gap, ALARM_TOUCHES, latch);
+    } else if (!is_zero(N) && contact->unilateral.given)
+        tr_tree_alarm(tree, contact->name,
+                      "the normal force of '%.*s' turns negative: it would lift off", N,
+                      ALARM_WARNS, NO_LATCH);
+    else if (!is_zero(N))
+        tr_tree_alarm(tree, contact->name, "'%.*s' lifts off (see unilateral)", N, ALARM_STOPS,
+                      NO_LATCH);
+    if (!is_zero(N) || latch != NO_LATCH) watch_friction(tree, contact, latch);
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a contact closes, or stops slipping, velocities jump by impulses along its rows:
+//
+//   M dv = G^T L,   G v+ + g = 0 for all that holds,   and e times the approach along its normal
+//
+// with G and M as they stand [Newton's law of impact]. Where friction does not suffice, the
+// tangential impulse is mu times the normal one, against the slip. A contact that would have to
+// pull opens instead.
+#include "run/latch.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOW    1e-6 // rebounds are over, against the fastest impact
+#define AT_ONCE 1e-9 // [s]
+
+// ---- states --------------------------------------------------------------------------------
+
+void tr_latches_reset(System *s)
+{
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        s->latches[i].is_open = s->latches[i].starts_open;
+        s->latches[i].is_slipping = false;
+    }
+    tr_system_latch(s);
+}
+
+bool tr_alarm_matters(const System *s, uint32_t k)
+{
+    const Alarm *alarm = &s->alarms[k];
+    if (alarm->kind <= ALARM_STOPS) return true;
+    const Latch *latch = &s->latches[alarm->latch];
+    switch (alarm->kind) {
+    case ALARM_OPENS: return !latch->is_open;
+    case ALARM_TOUCHES: return latch->is_open;
+    case ALARM_SLIPS: return !latch->is_open && !latch->is_slipping;
+    default: return !latch->is_open && latch->is_slipping;
+    }
+}
+
+// Which of those that may slip do, with these velocities
+static bool find_slipping(System *s, const double *inputs, tr_error *err)
+{
+    Expr *margins = calloc(s->alarm_count + 1u, sizeof *margins);
+    double *values = calloc(s->alarm_count + 1u, sizeof *values);
+    uint32_t count = 0;
+    const tr_compile_options fixed = {.fix_parameters = true};
+    for (uint32_t k = 0; margins && k < s->alarm_count; k++)
+        if (s->alarms[k].kind == ALARM_STICKS) margins[count++] = s->alarms[k].margin;
+    if (!margins || !values) tr_fail_memory(err);
+    if (!has_failed(err)) tr_system_put(s, "run.slips", margins, count, 1, err);
+    tr_program *program = tr_compile(s, "run.slips", &fixed, err);
+    tr_workspace *work = tr_workspace_new(program, err);
+    if (work) tr_evaluate(program, work, inputs, values);
+    for (uint32_t k = 0, i = 0; work && k < s->alarm_count; k++)
+        if (s->alarms[k].kind == ALARM_STICKS)
+            s->latches[s->alarms[k].latch].is_slipping = values[i++] > 0;
+    tr_workspace_free(work);
+    tr_program_free(program);
+    free(margins);
+    free(values);
+    return !has_failed(err);
+}
+
+bool tr_latches_assemble(System *s, double *inputs, bool *solved, tr_error *err)
+{
+    bool slips = false;
+    if (tr_assemble(s, inputs, solved, err)) return true;
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        slips = slips || s->latches[i].slips;
+        s->latches[i].is_slipping = s->latches[i].slips;
+    }
+    if (!slips || err->status != TR_INVALID) return false;
+    tr_error own = {0};
+    tr_system_latch(s);
+    const bool good = tr_assemble(s, inputs, solved, &own) && find_slipping(s, inputs, &own);
+    tr_system_latch(s);
+    if (!good || !tr_assemble(s, inputs, solved, &own)) return false;
+    *err = own;
+    return true;
+}
+
+// ---- impacts -------------------------------------------------------------------------------
+
+// The numbers at an impact; rows are constraints as the model has them.
+typedef struct Impact {
+    System *system;
+    uint32_t n, m, passive;
+    uint32_t *v, *p;     // velocities as inputs, those that are free as places in v
+    double *M, *G, *g;   // in one
+    double *restitution; // by latch
+    double *friction;
+    double *x;    // all inputs
+    double *rate; // G v + g before, by row
+    double *L;    // impulses, by row
+    bool *holds;  // by row
+} Impact;
+
+static bool evaluate(Impact *at, tr_error *err)
+{
+    System *s = at->system;
+    const size_t n = at->n, m = at->m, latches = s->latch_count;
+    Expr *more = calloc(2 * latches + 1, sizeof *more);
+    for (size_t i = 0; more && i < latches; i++) {
+        more[i] = s->latches[i].restitution;
+        more[latches + i] = s->latches[i].slips ? s->latches[i].friction : tr_constant(s, 0);
+    }
+    if (!more) tr_fail_memory(err);
+    if (!has_failed(err)) tr_system_put(s, "run.latches", more, (uint32_t)(2 * latches), 1, err);
+    free(more);
+    const tr_compile_options fixed = {.fix_parameters = true};
+    tr_program *program = tr_compile(s, "M G g run.latches", &fixed, err);
+    tr_workspace *work = tr_workspace_new(program, err);
+    at->M = work ? calloc(n * n + m * n + m + 2 * latches + 1, sizeof *at->M) : NULL;
+    if (at->M) tr_evaluate(program, work, at->x, at->M);
+    tr_workspace_free(work);
+    tr_program_free(program);
+    if (!at->M) return tr_fail_memory(err), false;
+    at->G = at->M + n * n, at->g = at->G + m * n;
+    at->restitution = at->g + m, at->friction = at->restitution + latches;
+    return true;
+}
+
+static bool open_impact(Impact *at, System *s, double *x, tr_error *err)
+{
+    *at = (Impact){.system = s, .x = x, .n = tr_system_inputs(s, TR_VELOCITY, NULL)};
+    while (at->m < s->row_count && !s->rows[at->m].is_speed) at->m++;
+    at->v = calloc(2 * (size_t)at->n + 1, sizeof *at->v);
+    at->rate = calloc(2 * (size_t)at->m + 1, sizeof *at->rate);
+    at->holds = calloc(at->m + 1u, sizeof *at->holds);
+    if (!at->v || !at->rate || !at->holds) return tr_fail_memory(err), false;
+    at->p = at->v + at->n, at->L = at->rate + at->m;
+    tr_system_inputs(s, TR_VELOCITY, at->v);
+    for (uint32_t k = 0; k < at->n; k++)
+        if (!is_motion_driven(&s->inputs[at->v[k]])) at->p[at->passive++] = k;
+    if (!evaluate(at, err)) return false;
+    for (uint32_t i = 0; i < at->m; i++) {
+        at->holds[i] = !s->rows[i].is_open;
+        at->rate[i] = at->g[i];
+        for (uint32_t k = 0; k < at->n; k++)
+            at->rate[i] += at->G[(size_t)i * at->n + k] * x[at->v[k]];
+    }
+    return true;
+}
+
+static void close_impact(Impact *at)
+{
+    free(at->v);
+    free(at->rate);
+    free(at->holds);
+    free(at->M);
+}
+
+static double kinetic(const Impact *at)
+{
+    double twice = 0;
+    for (uint32_t i = 0; i < at->n; i++)
+        for (uint32_t k = 0; k < at->n; k++)
+            twice += at->x[at->v[i]] * at->M[(size_t)i * at->n + k] * at->x[at->v[k]];
+    return twice / 2;
+}
+
+// A latch that closes or sticks at an impact.
+typedef struct Hit {
+    Latch *latch;
+    double e, mu;
+    bool touches; // else it only stops slipping
+} Hit;
+
+typedef struct Hits {
+    Hit *at;
+    uint32_t count;
+} Hits;
+
+static double slip_of(const Impact *at, const Latch *latch)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < latch->row_count; k++)
+        if (latch->sticks[k]) sum += at->rate[latch->rows[k]] * at->rate[latch->rows[k]];
+    return sqrt(sum);
+}
+
+// What the rows of a latch that slips bear for each unit along its normal: mu against the slip
+static void add_friction(const Impact *at, const Hit *hit, double *column)
+{
+    const Latch *latch = hit->latch;
+    const double speed = slip_of(at, latch);
+    for (uint32_t k = 0; k < latch->row_count && speed > 0; k++) {
+        if (!latch->sticks[k]) continue;
+        const double share = -hit->mu * at->rate[latch->rows[k]] / speed;
+        for (uint32_t j = 0; j < at->passive; j++)
+            column[j] += share * at->G[(size_t)latch->rows[k] * at->n + at->p[j]];
+    }
+}
+
+// The column of impulses along a row, in the equations of motion
+static void impulse_column(const Impact *at, const Hits *hits, uint32_t row, double *column)
+{
+    for (uint32_t k = 0; k < at->passive; k++) column[k] = at->G[(size_t)row * at->n + at->p[k]];
+    for (uint32_t i = 0; i < hits->count; i++) {
+        const Hit *hit = &hits->at[i];
+        if (hit->touches && hit->latch->is_slipping && hit->latch->rows[0] == row)
+            add_friction(at, hit, column);
+    }
+}
+
+// dv and impulses for given changes of the rates of all rows that hold
+static bool solve_impact(Impact *at, const Hits *hits, const double *change, double *dv)
+{
+    const size_t np = at->passive, size = np + at->m;
+    double *A = calloc(size * size + 1, sizeof *A), *b = calloc(size + 1, sizeof *b),
+           *sigma = calloc(size + 1, sizeof *sigma), *column = calloc(np + 1, sizeof *column);
+    int rank;
+    bool good = A && b && sigma && column;
+    for (size_t i = 0; good && i < np; i++)
+        for (size_t k = 0; k < np; k++) A[i * size + k] = at->M[at->p[i] * at->n + at->p[k]];
+    for (uint32_t i = 0; good && i < at->m; i++) {
+        if (!at->holds[i]) continue;
+        impulse_column(at, hits, i, column);
+        for (size_t k = 0; k < np; k++) {
+            A[(np + i) * size + k] = at->G[(size_t)i * at->n + at->p[k]];
+            A[k * size + np + i] = -column[k];
+        }
+        b[np + i] = change[i];
+    }
+    good = good && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)size, (lapack_int)size, 1, A,
+                                  (lapack_int)size, b, 1, sigma, 1e-13, &rank) == 0;
+    for (size_t k = 0; good && k < np; k++) dv[k] = b[k];
+    for (uint32_t i = 0; good && i < at->m; i++) at->L[i] = b[np + i];
+    free(A);
+    free(b);
+    free(sigma);
+    free(column);
+    return good;
+}
+
+static bool is_hit(const Hits *hits, const Latch *latch)
+{
+    for (uint32_t i = 0; i < hits->count; i++)
+        if (hits->at[i].latch == latch) return true;
+    return false;
+}
+
+// A contact that would have to pull lets go instead; true when there is one.
+static bool let_go(Impact *at, const Hits *hits)
+{
+    System *s = at->system;
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        Latch *latch = &s->latches[i];
+        if (is_hit(hits, latch) || !latch->opens || latch->is_open || at->L[latch->rows[0]] >= 0)
+            continue;
+        latch->is_open = true;
+        for (uint32_t k = 0; k < latch->row_count; k++) at->holds[latch->rows[k]] = false;
+        return true;
+    }
+    return false;
+}
+
+// One that takes a larger impulse along its rows than friction gives slips; true when there is one.
+static bool give_way(Impact *at, const Hits *hits)
+{
+    for (uint32_t i = 0; i < hits->count; i++) {
+        const Hit *hit = &hits->at[i];
+        Latch *latch = hit->latch;
+        double along = 0;
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            if (latch->sticks[k]) along += at->L[latch->rows[k]] * at->L[latch->rows[k]];
+        if (!hit->touches || latch->is_slipping ||
+            sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]))
+            continue;
+        latch->is_slipping = latch->slips;
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            if (latch->sticks[k]) at->holds[latch->rows[k]] = false;
+        if (latch->slips) return true;
+    }
+    return false;
+}
+
+// The jump when latches close or stick: their rows hold from now on, with e of the approach back
+// along normals.
+static bool strike(Impact *at, const Hits *hits)
+{
+    double *change = calloc(at->m + at->n + 1u, sizeof *change), *dv = change + at->m;
+    if (!change) return false;
+    for (uint32_t i = 0; i < hits->count; i++) {
+        hits->at[i].latch->is_slipping = false;
+        for (uint32_t k = 0; k < hits->at[i].latch->row_count; k++)
+            at->holds[hits->at[i].latch->rows[k]] = true;
+    }
+    for (uint32_t i = 0; i < at->m; i++) change[i] = -at->rate[i];
+    for (uint32_t i = 0; i < hits->count; i++)
+        if (hits->at[i].touches) change[hits->at[i].latch->rows[0]] *= 1 + hits->at[i].e;
+    bool good;
+    do good = solve_impact(at, hits, change, dv);
+    while (good && (let_go(at, hits) || give_way(at, hits)));
+    for (uint32_t k = 0; good && k < at->passive; k++) at->x[at->v[at->p[k]]] += dv[k];
+    free(change);
+    return good;
+}
+
+// ---- changes -------------------------------------------------------------------------------
+
+// Those that touch or stick at the same time, for times are known to AT_ONCE
+static void collect_hits(const Impact *at, const double *margins, uint32_t alarm, double t,
+                         Hits *hits)
+{
+    System *s = at->system;
+    const AlarmKind kind = s->alarms[alarm].kind;
+    for (uint32_t k = 0; k < s->alarm_count; k++) {
+        if (s->alarms[k].kind != kind || !tr_alarm_matters(s, k)) continue;
+        const uint32_t i = s->alarms[k].latch;
+        Latch *latch = &s->latches[i];
+        const double speed = -at->rate[latch->rows[0]], slip = slip_of(at, latch);
+        const bool together = kind == ALARM_TOUCHES
+                                  ? margins[k] < AT_ONCE * fmax(1, fabs(t)) * speed
+                                  : margins[k] < 0.1 * slip * slip;
+        if (k == alarm || together)
+            hits->at[hits->count++] =
+                (Hit){latch, at->restitution[i], at->friction[i], kind == ALARM_TOUCHES};
+    }
+}
+
+// Whether any of those that touch leaves at once; slow ones stay.
+static bool find_rebounds(const Impact *at, Hits *hits, double *fastest)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < hits->count; i++) {
+        Hit *hit = &hits->at[i];
+        if (!hit->touches) continue;
+        const double speed = -at->rate[hit->latch->rows[0]];
+        *fastest = fmax(*fastest, speed);
+        if (!(hit->e * speed > SLOW * *fastest)) hit->e = 0;
+        any = any || hit->e > 0;
+    }
+    return any;
+}
+
+static bool jump(Impact *at, const double *margins, double *fastest, Switch *change, tr_error *err)
+{
+    Hits hits = {.at = calloc(at->system->alarm_count + 1u, sizeof *hits.at)};
+    if (!hits.at) return tr_fail_memory(err), false;
+    const double before = kinetic(at);
+    collect_hits(at, margins, change->alarm, change->t, &hits);
+    change->rebounded = find_rebounds(at, &hits, fastest);
+    const bool good = strike(at, &hits);
+    for (uint32_t i = 0; i < hits.count; i++)
+        if (hits.at[i].touches) hits.at[i].latch->is_open = hits.at[i].e > 0;
+    change->lost = before - kinetic(at);
+    if (!good)
+        tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
+                hits.at[0].latch->name, change->t);
+    free(hits.at);
+    return good;
+}
+
+static bool apply_change(System *s, double *x, const double *margins, double *fastest,
+                         Switch *change, tr_error *err)
+{
+    Latch *latch = &s->latches[s->alarms[change->alarm].latch];
+    Impact at;
+    switch (s->alarms[change->alarm].kind) {
+    case ALARM_OPENS: latch->is_open = true, latch->is_slipping = false; return true;
+    case ALARM_SLIPS: latch->is_slipping = true; return true;
+    default: break;
+    }
+    const bool good = open_impact(&at, s, x, err) && jump(&at, margins, fastest, change, err);
+    close_impact(&at);
+    return good;
+}
+
+// A latch that cannot stay as it is: of a contact that pulls, or that friction does not hold.
+static bool find_untenable(Flow *flow, double t, uint32_t *alarm)
+{
+    const System *s = flow->system;
+    double *margins = calloc(s->alarm_count + 1u, sizeof *margins), worst = 0;
+    if (!margins) return false;
+    tr_flow_alarms(flow, t, flow->start, margins);
+    for (uint32_t k = 0; k < s->alarm_count; k++) {
+        const AlarmKind kind = s->alarms[k].kind;
+        if ((kind != ALARM_OPENS && kind != ALARM_SLIPS) || !tr_alarm_matters(s, k)) continue;
+        if (margins[k] < worst) worst = margins[k], *alarm = k;
+    }
+    free(margins);
+    return worst < 0;
+}
+
+Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change, tr_error *err)
+{
+    System *s = flow->system;
+    const size_t evaluations = flow->evaluations;
+    const double work = y[flow->size - 1];
+    const bool no_projection = flow->no_projection;
+    double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
+    if (!x) return tr_fail_memory(err), tr_flow_free(flow), NULL;
+    double *margins = x + s->input_count;
+    tr_flow_alarms(flow, change->t, y, margins);
+    tr_flow_put_all(flow, change->t, y);
+    memcpy(x, flow->inputs, s->input_count * sizeof *x);
+    bool good = apply_change(s, x, margins, fastest, change, err);
+    tr_flow_free(flow);
+    flow = NULL;
+    for (uint32_t round = 0; good && round <= 2 * s->latch_count; round++) {
+        uint32_t alarm = 0;
+        tr_system_latch(s);
+        tr_flow_free(flow);
+        flow = tr_flow_from(s, x, err);
+        if (!flow || !find_untenable(flow, change->t, &alarm)) break;
+        Latch *latch = &s->latches[s->alarms[alarm].latch];
+        if (s->alarms[alarm].kind == ALARM_OPENS)
+            latch->is_open = true, latch->is_slipping = false;
+        else
+            latch->is_slipping = true;
+    }
+    free(x);
+    if (!flow) return NULL;
+    flow->evaluations += evaluations;
+    flow->no_projection = no_projection;
+    flow->start[flow->size - 1] = work - change->lost;
+    tr_flow_project(flow, change->t, flow->start);
+    return flow;
+}

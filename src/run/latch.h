@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts that open, close, slip and stick on the way: what changes, and how velocities jump.
+#ifndef TR_RUN_LATCH_H
+#define TR_RUN_LATCH_H
+
+#include "run/flow.h"
+
+void tr_latches_reset(System *system); // as they start
+// Assembles the state at the start; what cannot stick there slips.
+bool tr_latches_assemble(System *system, double *inputs, bool *solved, tr_error *err);
+
+// Whether an alarm is about what a latch does now; all others always are.
+bool tr_alarm_matters(const System *system, uint32_t alarm);
+
+// A change on the way.
+typedef struct Switch {
+    double t;
+    uint32_t alarm;
+    double lost;    // kinetic energy [J]
+    bool rebounded; // it touched, and left at once
+} Switch;
+
+// What follows when an alarm about a latch goes off at (t, y): the flow from there on, with another
+// size, or NULL. `fastest` is the largest speed of an impact so far. Frees the flow that was.
+Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change,
+                        tr_error *err);
+
+#endif
