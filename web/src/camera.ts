@@ -10,8 +10,8 @@ export type Follow = "free" | "whole" | number; // a number is a body
 
 const FROM = new Vector3(-0.45, -0.85, 0.3).normalize(); // behind, to the right, above; x goes to the right
 const ABOVE = 0.75; // height of the eye where a motion is seen whole, before scaling
-const MARGIN = 1.12;
-const FAR_AWAY = 4; // a motion this much larger than the model is followed instead of shown whole
+const MARGIN = 1.16;
+const FAR_AWAY = 3; // a motion this much larger than the model is followed instead of shown whole
 
 // A body as a ball: cheap, and turning does not change it.
 interface Ball {

@@ -100,6 +100,7 @@ function start(): void {
     stage?.recolour();
     if (stage?.isEmpty) say("This model has nothing to draw.");
     const view = stage && new View(stage, run.report.scene);
+    stage?.prepare();
     plots = new Plots(run, player);
     player.onMove(() => stage?.show(player.t));
     const table = keyTable(player, transport, view);

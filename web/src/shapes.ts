@@ -171,8 +171,8 @@ function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
     const isWheel = shape.type === "disc" || shape.type === "torus";
     if (!maker) return null;
     const geometry = maker(shape, shapeColour(shape.colour, body, isWheel));
-    if (shape.type !== "box")
-        geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, new Vector3(...shape.axis).normalize()));
+    const axis = new Vector3(...shape.axis).normalize();
+    if (shape.type !== "box" && axis.lengthSq() > 0) geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, axis));
     return geometry.translate(...shape.at);
 }
 

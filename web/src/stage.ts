@@ -78,6 +78,11 @@ export class Stage {
         this.resize();
     }
 
+    // Lets the graphics compile what the first picture needs, while the page goes on.
+    prepare(): void {
+        this.renderer.compile(this.scene, this.camera.eye);
+    }
+
     // 0 where a run has nothing drawn: then the page says so.
     get isEmpty(): boolean {
         return !this.layers[0].root.children.length;
