@@ -7,7 +7,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--no-sandbox"];
+// WebGL by the processor; the rest of the page as without a graphics card.
+const FLAGS = ["--use-angle=swiftshader-webgl", "--enable-unsafe-swiftshader", "--no-sandbox"];
 
 export function check(truth, words) {
     if (!truth) throw new Error(words);
@@ -97,7 +98,8 @@ export async function open(browser, file, { width = 1400, height = 900, scheme =
         if (request.url() !== url && !/^(data|blob):/.test(request.url())) noise.push(`request to ${request.url()}`);
     });
     page.on("console", (message) => {
-        if (["error", "warning"].includes(message.type())) noise.push(`${message.type()} on the console: ${message.text()}`);
+        const isDriver = message.text().includes("GL Driver Message"); // of the browser, about itself
+        if (["error", "warning"].includes(message.type()) && !isDriver) noise.push(`${message.type()} on the console: ${message.text()}`);
     });
     page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
     page.on("dialog", (dialog) => {
@@ -160,6 +162,19 @@ export class Eyes {
                 if (Math.abs(p.data[i] - q.data[i]) + Math.abs(p.data[i + 1] - q.data[i + 1]) + Math.abs(p.data[i + 2] - q.data[i + 2]) > 24) count++;
             return count / (p.width * p.height);
         }, [a.toString("base64"), b.toString("base64")]);
+    }
+
+    // Waits until the scene differs from a picture by at least so much, or at most; returns what it
+    // looks like then. Drawing goes on beside the page, so a picture may come late.
+    async wait(page, before, { least = 0, most = 1 }, words) {
+        const PATIENCE = 6000; // [ms]
+        const start = Date.now();
+        for (;;) {
+            const now = await picture(page);
+            const changed = await this.difference(before, now);
+            if (changed >= least && changed <= most) return now;
+            check(Date.now() - start < PATIENCE, `${words}: ${(100 * changed).toFixed(2)} % of the picture differs`);
+        }
     }
 
     // The part of all pixels that are not background, which is the same along each line. Above and

@@ -3,6 +3,7 @@
 // people do. Pictures of them stay in OUT.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { basename, join, resolve } from "node:path";
 import { check, Eyes, launch, open, picture, Reports, same, settle, Steps, timeOf, until } from "./harness.mjs";
 
@@ -38,10 +39,8 @@ async function plays({ page, quiet }, eyes) {
     same(await page.getAttribute("#play", "aria-label"), "Pause", "the label of play while playing");
     await page.keyboard.press("Space");
     const stopped = await timeOf(page);
-    const later = await picture(page);
+    await eyes.wait(page, first, { least: 0.01 }, "two times look alike");
     same(await timeOf(page), stopped, "the time after a pause");
-    const changed = await eyes.difference(first, later);
-    check(changed > 0.01, `two times look alike: ${percent(changed)} of the picture differs`);
     quiet();
 }
 
@@ -78,8 +77,7 @@ async function scrubs({ page, quiet }, eyes) {
     await page.mouse.up();
     const t = await timeOf(page);
     check(Math.abs(t - 5) < 0.2, `dragged to the middle, the time is ${t}`);
-    const changed = await eyes.difference(first, await picture(page));
-    check(changed > 0.01, `dragging the time left the picture alike: ${percent(changed)}`);
+    await eyes.wait(page, first, { least: 0.01 }, "dragging the time left the picture alike");
     check((await page.getAttribute("#timeline", "aria-valuetext")).endsWith("seconds"), "the time is not read out");
     quiet();
 }
@@ -87,43 +85,46 @@ async function scrubs({ page, quiet }, eyes) {
 async function forces({ page, quiet }, eyes) {
     const shown = await picture(page);
     await press(page, "show-forces", false);
-    const hidden = await picture(page);
-    check((await eyes.difference(shown, hidden)) > 0.001, "hiding the forces changed nothing");
+    await eyes.wait(page, shown, { least: 0.001 }, "hiding the forces changed nothing");
     await press(page, "show-forces", true);
+    await eyes.wait(page, shown, { most: 0.001 }, "the forces did not come back");
     await page.locator("#force-scale").fill("2");
-    const longer = await picture(page);
-    check((await eyes.difference(shown, longer)) > 0.001, "longer arrows look the same");
+    await eyes.wait(page, shown, { least: 0.001 }, "longer arrows look the same");
     await page.locator("#force-scale").fill("0");
     quiet();
 }
 
+// At a time when the last snapshot stands beside the bicycle.
 async function layers({ page, quiet }, eyes) {
+    await page.focus("#timeline");
+    await page.keyboard.press("Home");
+    for (let i = 0; i < 7; i++) await page.keyboard.press("ArrowRight");
+    await page.waitForTimeout(300);
+    const before = await picture(page);
     for (const [id, initially] of [["show-tracks", true], ["show-ground", true], ["show-joints", false], ["show-masses", false], ["show-snapshots", false]]) {
-        const before = await picture(page);
         await press(page, id, !initially);
-        const changed = await eyes.difference(before, await picture(page));
-        check(changed > 1e-4, `#${id} changed nothing`);
+        await eyes.wait(page, before, { least: 2e-4 }, `#${id} changed nothing`);
         await press(page, id, initially);
+        await eyes.wait(page, before, { most: 1e-4 }, `#${id} left something behind`);
     }
     quiet();
 }
 
 async function camera({ page, quiet }, eyes) {
     await page.click("#reset-view");
+    await page.waitForTimeout(300);
     const first = await picture(page);
     const box = await page.locator("#scene").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width / 2 + 150, box.y + box.height / 2, { steps: 4 });
     await page.mouse.up();
-    await page.waitForTimeout(400); // it swings out
-    check((await eyes.difference(first, await picture(page))) > 0.02, "dragging does not turn the scene");
+    await eyes.wait(page, first, { least: 0.02 }, "dragging does not turn the scene");
     await page.click("#whole-view");
     same(await page.inputValue("#follow"), "free", "what is followed while all is seen");
     await page.selectOption("#follow", { label: "Follow frame" });
     await page.click("#reset-view");
-    await page.waitForTimeout(400);
-    check((await eyes.difference(first, await picture(page))) < 0.02, "the view is not as at the start");
+    await eyes.wait(page, first, { most: 0.005 }, "the view is not as at the start");
     quiet();
 }
 
@@ -262,7 +263,7 @@ async function useBicycle(steps_, browser, eyes, reports) {
     await steps_.run("the timeline can be dragged", 15, () => scrubs(opened, eyes));
     await steps_.run("forces can be hidden and scaled", 15, () => forces(opened, eyes));
     await steps_.run("tracks, ground, joint axes, mass centres and snapshots can be switched", 20, () => layers(opened, eyes));
-    await steps_.run("the camera turns, follows and is reset", 15, () => camera(opened, eyes));
+    await steps_.run("the camera turns, follows and is reset", 25, () => camera(opened, eyes));
     await steps_.run("plots set the time and zoom", 15, () => plots(opened));
     await steps_.run("columns are chosen by keyboard", 15, () => columns(opened));
     await steps_.run("table, model and picture are downloaded, the numbers equal", 15, () => downloads(opened, reports));
@@ -324,7 +325,7 @@ async function longRun(browser, reports) {
         const { page, took, quiet, close } = await open(browser, report);
         times.push(took);
         const isLast = took < LIMIT || attempt === 2;
-        if (isLast) await playsSmoothly(page);
+        if (isLast) await playsSmoothly(browser, page);
         quiet();
         await close();
         if (isLast) break;
@@ -333,25 +334,34 @@ async function longRun(browser, reports) {
     check(Math.min(...times) < LIMIT, `60,001 rows took ${Math.min(...times)} ms to load`);
 }
 
-async function playsSmoothly(page) {
+// The pictures themselves are drawn without a graphics card here, on whatever the machine has left:
+// what the page's own process does for each of them is what counts.
+async function playsSmoothly(browser, page) {
     const SECONDS = 2;
+    const session = await browser.newBrowserCDPSession();
+    const busy = async () => {
+        const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+        return processInfo.filter(({ type }) => type === "renderer").reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+    };
     await page.keyboard.press("Space");
+    await page.waitForTimeout(500);
+    const before = await busy();
     const frames = await page.evaluate((seconds) => new Promise((done) => {
-        let count = 0;
         const start = performance.now();
-        let last = document.getElementById("time").textContent;
+        let count = 0;
         const frame = () => {
-            const now = document.getElementById("time").textContent;
-            if (now !== last) count++;
-            last = now;
+            count++;
             if (performance.now() - start > 1000 * seconds) done(count);
             else requestAnimationFrame(frame);
         };
         frame();
     }), SECONDS);
+    const each = (1000 * ((await busy()) - before)) / frames;
     await page.keyboard.press("Space");
-    console.log(`      ${(frames / SECONDS).toFixed(0)} pictures a second, drawn without a graphics card`);
-    check(frames / SECONDS >= 8, `only ${frames / SECONDS} pictures a second`);
+    check((await timeOf(page)) > 1, "it did not play");
+    console.log(`      ${(frames / SECONDS).toFixed(0)} pictures a second; the page takes ${each.toFixed(1)} ms for each`);
+    check(each < 30, `the page takes ${each.toFixed(1)} ms for each picture`);
+    check(frames / SECONDS >= 4, `only ${frames / SECONDS} pictures a second`);
 }
 
 // ---- hostile runs --------------------------------------------------------------------------
@@ -406,30 +416,42 @@ async function hostileNames(browser, reports) {
     await close();
 }
 
+// What code in the page tries to do; returns what the policy forbade.
+async function misbehave(server) {
+    const seen = [];
+    document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
+    const script = document.createElement("script");
+    script.textContent = "window.hacked = true";
+    const foreign = document.createElement("script");
+    foreign.src = `${server}/x.js`;
+    const image = document.createElement("img");
+    image.src = `${server}/x.png`;
+    const holder = document.createElement("div");
+    holder.innerHTML = '<b onclick="window.hacked = true">x</b>';
+    document.body.append(script, foreign, image, holder);
+    holder.firstChild.click();
+    await fetch(server, { mode: "no-cors" }).then(() => (window.hacked = true), () => undefined);
+    await new Promise((done) => setTimeout(done, 200));
+    return seen;
+}
+
 // Even code that got into the page could not run as a script, nor speak to anybody.
 async function policy(browser, reports) {
-    const { page, noise, close } = await open(browser, reports.file("bicycle.html"));
-    const violations = await page.evaluate(async () => {
-        const seen = [];
-        document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
-        const script = document.createElement("script");
-        script.textContent = "window.hacked = true";
-        const image = document.createElement("img");
-        image.src = "http://127.0.0.1:9/x.png";
-        const holder = document.createElement("div");
-        holder.innerHTML = '<b onclick="window.hacked = true">x</b>';
-        document.body.append(script, image, holder);
-        holder.firstChild.click();
-        await fetch("http://127.0.0.1:9/").then(() => (window.hacked = true), () => undefined);
-        await new Promise((done) => setTimeout(done, 200));
-        return seen;
+    let visits = 0;
+    const server = createServer((_, answer) => {
+        visits++;
+        answer.end("window.hacked = true");
     });
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const { page, close } = await open(browser, reports.file("bicycle.html"));
+    const violations = await page.evaluate(misbehave, `http://127.0.0.1:${server.address().port}`);
     for (const directive of ["script-src-elem", "script-src-attr", "connect-src", "img-src"])
         check(violations.includes(directive), `${directive} was not enforced: ${violations.join(", ")}`);
+    same(violations.filter((directive) => directive === "script-src-elem").length, 2, "the number of scripts forbidden");
     same(await page.evaluate(() => window.hacked), undefined, "what the injected code did");
-    const requests = noise.filter((words) => words.startsWith("request"));
-    check(requests.length === 0, requests.join("; "));
+    same(visits, 0, "the number of requests that went out");
     await close();
+    server.close();
 }
 
 // ---- all of it -----------------------------------------------------------------------------

@@ -48,7 +48,7 @@ export class Camera {
         this.eye.up.set(0, 0, 1);
         this.controls = new OrbitControls(this.eye, canvas);
         this.controls.enableDamping = true;
-        this.controls.dampingFactor = 0.12;
+        this.controls.dampingFactor = 0.2;
         this.controls.zoomSpeed = 0.8;
         this.model = this.ballsAt([0]);
         this.whole = this.ballsAt(this.sampledRows());
@@ -132,6 +132,13 @@ export class Camera {
         return balls.filter(({ centre }) => Number.isFinite(centre.lengthSq()));
     }
 
+    // Without what is left of the last swing.
+    private stop(): void {
+        this.controls.enableDamping = false;
+        this.controls.update();
+        this.controls.enableDamping = true;
+    }
+
     // As near as all balls allow. With x to the right, z towards the eye at (cx, cy, Z), a ball is in
     // the picture when |x - cx| + r <= w (Z - z): from the largest r + w z + x and r + w z - x follow
     // cx and Z, and the same upright.
@@ -153,6 +160,7 @@ export class Camera {
         if (!Number.isFinite(nearest)) return;
         const depth = (nearest + farthest) / 2;
         const distance = Math.max(across.eye, upright.eye, nearest + 1e-3 * this.scene.length) - depth;
+        this.stop();
         const target = this.controls.target.copy(right).multiplyScalar(across.middle);
         target.addScaledVector(up, upright.middle).addScaledVector(from, depth);
         this.eye.position.copy(target).addScaledVector(from, room * distance);

@@ -139,7 +139,7 @@ export class Plot {
         if (!this.chart) return;
         const [from, to] = this.host.range;
         line.hidden = t === null || t < from || t > to;
-        if (t !== null) line.style.transform = `translateX(${this.chart.valToPos(t, "x")}px)`;
+        if (t !== null) line.style.transform = `translateX(${Math.round(this.chart.valToPos(t, "x"))}px)`;
     }
 
     // A click sets the time, a drag zooms: they differ by how far the pointer went.
