@@ -38,6 +38,7 @@ function extent(run: Run, index: number): Extent {
     let least = Infinity;
     let most = -Infinity;
     for (const x of run.columns[index]) {
+        if (!Number.isFinite(x)) continue;
         if (x < least) least = x;
         if (x > most) most = x;
     }

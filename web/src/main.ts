@@ -126,6 +126,7 @@ try {
     start();
 } catch (error) {
     const words = `This page cannot show its run: ${(error as Error).message}.`;
+    document.body.classList.add("failed");
     document.body.prepend(make("p", { class: "banner", role: "alert", text: words }));
     document.documentElement.dataset.ready = "failed";
 }

@@ -197,7 +197,7 @@ export class Plot {
 
 function largest(column: Float64Array): number {
     let most = 0;
-    for (const x of column) if (Math.abs(x) > most) most = Math.abs(x);
+    for (const x of column) if (Math.abs(x) > most && Number.isFinite(x)) most = Math.abs(x);
     return most;
 }
 
