@@ -21,7 +21,6 @@ export class Bodies implements Layer {
         this.meshes = this.geometries.map((geometry) => {
             if (!geometry) return null;
             const mesh = new Mesh(geometry, material);
-            mesh.castShadow = mesh.receiveShadow = true;
             this.root.add(mesh);
             return mesh;
         });
@@ -45,7 +44,6 @@ export class Rods implements Layer {
         const geometry = paint(new CylinderGeometry(0.008 * length, 0.008 * length, 1, 12), new Color("#8b93a0"));
         const material = bodyMaterial();
         this.meshes = rods.map(() => new Mesh(geometry, material));
-        for (const mesh of this.meshes) mesh.castShadow = true;
         if (rods.length) this.root.add(...this.meshes);
     }
 

@@ -10,8 +10,8 @@ export type Follow = "free" | "whole" | number; // a number is a body
 
 const FROM = new Vector3(-0.45, -0.85, 0.3).normalize(); // behind, to the right, above; x goes to the right
 const ABOVE = 0.75; // height of the eye where a motion is seen whole, before scaling
-const MARGIN = 1.12;
-const FAR_AWAY = 4; // a motion this much larger than the model is followed instead of shown whole
+const MARGIN = 1.16;
+const FAR_AWAY = 3; // a motion this much larger than the model is followed instead of shown whole
 
 // A body as a ball: cheap, and turning does not change it.
 interface Ball {
@@ -48,7 +48,7 @@ export class Camera {
         this.eye.up.set(0, 0, 1);
         this.controls = new OrbitControls(this.eye, canvas);
         this.controls.enableDamping = true;
-        this.controls.dampingFactor = 0.12;
+        this.controls.dampingFactor = 0.2;
         this.controls.zoomSpeed = 0.8;
         this.model = this.ballsAt([0]);
         this.whole = this.ballsAt(this.sampledRows());
@@ -132,6 +132,13 @@ export class Camera {
         return balls.filter(({ centre }) => Number.isFinite(centre.lengthSq()));
     }
 
+    // Without what is left of the last swing.
+    private stop(): void {
+        this.controls.enableDamping = false;
+        this.controls.update();
+        this.controls.enableDamping = true;
+    }
+
     // As near as all balls allow. With x to the right, z towards the eye at (cx, cy, Z), a ball is in
     // the picture when |x - cx| + r <= w (Z - z): from the largest r + w z + x and r + w z - x follow
     // cx and Z, and the same upright.
@@ -153,6 +160,7 @@ export class Camera {
         if (!Number.isFinite(nearest)) return;
         const depth = (nearest + farthest) / 2;
         const distance = Math.max(across.eye, upright.eye, nearest + 1e-3 * this.scene.length) - depth;
+        this.stop();
         const target = this.controls.target.copy(right).multiplyScalar(across.middle);
         target.addScaledVector(up, upright.middle).addScaledVector(from, depth);
         this.eye.position.copy(target).addScaledVector(from, room * distance);

@@ -95,7 +95,7 @@ function runTable(report: Report, certificate: Certificate): HTMLElement {
         (key) => !(key in ROWS) && !shown.includes(key) && isPlain(certificate[key]),
     );
     for (const key of [...known, ...others]) rows.push([ROWS[key] ?? key.replace(/_/g, " "), words(key, certificate[key])]);
-    rows.push(["Written by", report.program]);
+    rows.push(["Model", report.model.file], ["SHA-256 of the model", report.model.sha256], ["Written by", report.program]);
     return table([], rows);
 }
 

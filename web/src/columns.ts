@@ -38,6 +38,7 @@ function extent(run: Run, index: number): Extent {
     let least = Infinity;
     let most = -Infinity;
     for (const x of run.columns[index]) {
+        if (!Number.isFinite(x)) continue;
         if (x < least) least = x;
         if (x > most) most = x;
     }
@@ -95,14 +96,12 @@ function angles(run: Run): number[] {
     return coordinates.length > outputs.length ? coordinates : outputs;
 }
 
-// Forces on the contacts upright to the ground come first, then all of a contact, then multipliers.
+// Forces of contacts upright to the ground come first, whatever their scale, then what else there is.
 function forces(run: Run): number[] {
     const all = moving(run, "forces");
-    for (const wanted of [/\.Fz$/, /\.F[xyz]$/, /./]) {
-        const some = all.filter((e) => wanted.test(e.column.name));
-        if (some.length) return best(some);
-    }
-    return best(moving(run, "torques"));
+    const upright = all.filter((e) => /\.Fz$/.test(e.column.name));
+    if (upright.length) return upright.slice(0, MOST).map((e) => e.index);
+    return best(all.length ? all : moving(run, "torques"));
 }
 
 function energies(run: Run): number[] {

@@ -5,45 +5,48 @@ import {
     Color,
     DoubleSide,
     Group,
+    LinearSRGBColorSpace,
     Mesh,
     PlaneGeometry,
     Quaternion,
     ShaderMaterial,
-    ShadowMaterial,
     Vector3,
 } from "three";
 import type { SceneData } from "./report";
 
 const VERTEX = /* glsl */ `
-varying vec3 world;
+uniform vec3 origin, east, north, middle;
+uniform float spacing, reach;
+varying vec2 cell; // place on the grid, in spacings
+varying vec3 away; // from the middle, in reaches
 void main() {
     vec4 p = modelMatrix * vec4(position, 1.0);
-    world = p.xyz;
+    vec3 d = p.xyz - origin;
+    cell = vec2(dot(d, east), dot(d, north)) / spacing;
+    away = (p.xyz - middle) / reach;
     gl_Position = projectionMatrix * viewMatrix * p;
 }`;
 
+// Colours are as the screen has them: this is most of the picture, and must be cheap.
 const FRAGMENT = /* glsl */ `
-varying vec3 world;
-uniform vec3 origin, east, north, middle, line, floorColour;
-uniform float spacing, fine, reach;
+uniform vec3 line, floorColour;
+uniform float fine;
+varying vec2 cell;
+varying vec3 away;
 
-// How much of a pixel a line of the grid covers; lines too close to tell apart fade.
-float grid(vec2 p, float apart, float width) {
-    vec2 x = p / apart;
-    vec2 change = fwidth(x);
-    vec2 away = abs(fract(x - 0.5) - 0.5) / max(change, 1e-9);
-    vec2 cover = clamp(width - away + 0.5, 0.0, 1.0) * smoothstep(0.5, 0.15, change);
+// How much of a pixel a line covers, where it changes by so much from one pixel to the next; lines
+// too close to tell apart fade.
+float grid(vec2 x, vec2 change, float width) {
+    vec2 d = abs(fract(x - 0.5) - 0.5) / change;
+    vec2 cover = clamp(width + 0.5 - d, 0.0, 1.0) * clamp(1.4 - 2.8 * change, 0.0, 1.0);
     return max(cover.x, cover.y);
 }
 
 void main() {
-    vec3 d = world - origin;
-    vec2 p = vec2(dot(d, east), dot(d, north));
-    float fade = 1.0 - smoothstep(0.15, 1.0, length(world - middle) / reach);
-    float lines = max(grid(p, spacing, 0.6) * 0.55 * fine, grid(p, 10.0 * spacing, 0.8) * 0.9);
-    float alpha = fade * mix(0.55, 1.0, lines);
-    gl_FragColor = vec4(mix(floorColour, line, lines), alpha);
-    #include <colorspace_fragment>
+    vec2 change = max(fwidth(cell), 1e-9);
+    float lines = max(grid(cell, change, 0.6) * 0.55 * fine, grid(0.1 * cell, 0.1 * change, 0.8) * 0.9);
+    float fade = clamp(1.2 - 1.25 * length(away), 0.0, 1.0);
+    gl_FragColor = vec4(mix(floorColour, line, lines), fade * (0.55 + 0.45 * lines));
 }`;
 
 export class Ground {
@@ -52,7 +55,7 @@ export class Ground {
     private readonly normal: Vector3;
     private readonly at: Vector3;
     private readonly grid: ShaderMaterial;
-    private readonly shade = new ShadowMaterial({ transparent: true, opacity: 0.28, depthWrite: false });
+    private readonly plane: Mesh;
 
     constructor(scene: SceneData) {
         this.normal = new Vector3(...scene.ground.normal).normalize();
@@ -76,23 +79,16 @@ export class Ground {
                 reach: { value: 1 },
             },
         });
-        this.addPlane(this.grid, -2, turn);
-        this.addPlane(this.shade, -1, turn).receiveShadow = true;
+        this.plane = new Mesh(new PlaneGeometry(2, 2), this.grid);
+        this.plane.quaternion.copy(turn);
+        this.plane.renderOrder = -2;
+        this.plane.frustumCulled = false;
+        this.root.add(this.plane);
     }
 
-    private addPlane(material: ShaderMaterial | ShadowMaterial, order: number, turn: Quaternion): Mesh {
-        const mesh = new Mesh(new PlaneGeometry(2, 2), material);
-        mesh.quaternion.copy(turn);
-        mesh.renderOrder = order;
-        mesh.frustumCulled = false;
-        this.root.add(mesh);
-        return mesh;
-    }
-
-    colour(line: string, floor: string, shadow: number): void {
-        (this.grid.uniforms.line.value as Color).set(line);
-        (this.grid.uniforms.floorColour.value as Color).set(floor);
-        this.shade.opacity = shadow;
+    colour(line: string, floor: string): void {
+        (this.grid.uniforms.line.value as Color).setStyle(line, LinearSRGBColorSpace);
+        (this.grid.uniforms.floorColour.value as Color).setStyle(floor, LinearSRGBColorSpace);
     }
 
     follow(target: Vector3, distance: number): void {
@@ -106,9 +102,7 @@ export class Ground {
         u.reach.value = reach;
         (u.middle.value as Vector3).copy(middle);
         this.spacing = u.fine.value > 0.35 ? u.spacing.value : 10 * u.spacing.value;
-        for (const plane of this.root.children) {
-            plane.position.copy(middle);
-            plane.scale.setScalar(reach);
-        }
+        this.plane.position.copy(middle);
+        this.plane.scale.setScalar(reach);
     }
 }

@@ -9,13 +9,15 @@ export interface Key {
     run: (event: KeyboardEvent) => void;
 }
 
-// Fields, lists and buttons keep the keys they need themselves.
+const MOVES_SLIDER = /^(Arrow|Home$|End$|Page)/;
+
+// Fields and lists keep the keys they need themselves; buttons do when they were reached by keyboard.
 function isTaken(event: KeyboardEvent): boolean {
     const target = event.target as HTMLElement;
     if (document.querySelector("dialog[open]")) return true;
-    if (target instanceof HTMLInputElement) return target.type !== "range" || (target.id !== "timeline" && event.key.startsWith("Arrow"));
+    if (target instanceof HTMLInputElement) return target.id !== "timeline" && (target.type !== "range" || MOVES_SLIDER.test(event.key));
     if (target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement) return true;
-    return target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter");
+    return target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter") && target.matches(":focus-visible");
 }
 
 export function listenToKeys(table: Key[]): void {

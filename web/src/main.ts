@@ -100,6 +100,7 @@ function start(): void {
     stage?.recolour();
     if (stage?.isEmpty) say("This model has nothing to draw.");
     const view = stage && new View(stage, run.report.scene);
+    stage?.prepare();
     plots = new Plots(run, player);
     player.onMove(() => stage?.show(player.t));
     const table = keyTable(player, transport, view);
@@ -125,6 +126,7 @@ try {
     start();
 } catch (error) {
     const words = `This page cannot show its run: ${(error as Error).message}.`;
+    document.body.classList.add("failed");
     document.body.prepend(make("p", { class: "banner", role: "alert", text: words }));
     document.documentElement.dataset.ready = "failed";
 }

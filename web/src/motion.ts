@@ -109,7 +109,7 @@ export class Motion {
 
     // The point of a contact a part s of the way from a row to the next.
     pointBetween(row: number, s: number, contact: number, into: Vector3): Vector3 {
-        return this.curve(row, s, this.contactStart(0, contact), into);
+        return s > 0 ? this.curve(row, s, this.contactStart(0, contact), into) : this.point(row, contact, into);
     }
 
     // Cubic through rows i and i+1 whose slopes there are those of the chords around:

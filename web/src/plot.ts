@@ -139,7 +139,7 @@ export class Plot {
         if (!this.chart) return;
         const [from, to] = this.host.range;
         line.hidden = t === null || t < from || t > to;
-        if (t !== null) line.style.transform = `translateX(${this.chart.valToPos(t, "x")}px)`;
+        if (t !== null) line.style.transform = `translateX(${Math.round(this.chart.valToPos(t, "x"))}px)`;
     }
 
     // A click sets the time, a drag zooms: they differ by how far the pointer went.
@@ -175,9 +175,9 @@ export class Plot {
             hooks: { setSelect: [(u) => this.selected(u)] },
             scales: {
                 x: { time: false, range: () => host.range },
-                y: choice.log ? { distr: 3, log: 10 } : {},
+                y: choice.log ? { distr: 3, log: 10, range: logRange } : { range: evenRange },
             },
-            axes: [timeAxis(), valueAxis(unit)],
+            axes: [timeAxis(), choice.log ? { ...valueAxis(unit), splits: logSplits, filter: (_, splits) => splits } : valueAxis(unit)],
             series: [{}, ...choice.columns.map((_, k) => this.curve(k))],
         };
     }
@@ -197,7 +197,7 @@ export class Plot {
 
 function largest(column: Float64Array): number {
     let most = 0;
-    for (const x of column) if (Math.abs(x) > most) most = Math.abs(x);
+    for (const x of column) if (Math.abs(x) > most && Number.isFinite(x)) most = Math.abs(x);
     return most;
 }
 
@@ -214,6 +214,41 @@ function baseAxis(): uPlot.Axis {
 
 function timeAxis(): uPlot.Axis {
     return { ...baseAxis(), size: 26, gap: 6, values: seconds };
+}
+
+// Axes can be numbered only where doubles can tell the numbers apart, and not beyond all measure.
+const FINEST = 1e-10; // of the size of the numbers
+const SMALLEST = 1e-30;
+const LARGEST = 1e30;
+
+function evenRange(_: uPlot, least: number | null, most: number | null): [number, number] {
+    const low = Math.max(-LARGEST, least ?? 0);
+    const high = Math.min(LARGEST, most ?? 0);
+    const size = Math.max(Math.abs(low), Math.abs(high));
+    if (!(high - low > Math.max(FINEST * size, SMALLEST))) {
+        const room = size > SMALLEST ? 0.1 * size : 1;
+        return [low - room, high + room];
+    }
+    const room = 0.08 * (high - low);
+    return [low - room, high + room];
+}
+
+// Whole powers of ten, sixteen of them at most.
+function logRange(_: uPlot, least: number | null, most: number | null): [number, number] {
+    const high = Math.min(LARGEST, Math.max(SMALLEST, most ?? 1));
+    const low = Math.max(least ?? 0.1 * high, 1e-16 * high);
+    const top = Math.ceil(Math.log10(high) + 1e-9);
+    return [10 ** Math.min(Math.floor(Math.log10(low)), top - 1), 10 ** top];
+}
+
+// Five intervals at most; not left to the library, which counts on without end below 1e-32.
+function logSplits(_: uPlot, __: number, least: number, most: number): number[] {
+    const first = Math.round(Math.log10(least));
+    const last = Math.round(Math.log10(most));
+    const step = Math.max(1, Math.ceil((last - first) / 5));
+    const splits: number[] = [];
+    for (let exponent = first; exponent <= last; exponent += step) splits.push(Number(`1e${exponent}`));
+    return splits;
 }
 
 // The last number carries the unit.

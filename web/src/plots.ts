@@ -17,7 +17,7 @@ export class Plots implements PlotHost {
     private width = 0;
 
     constructor(readonly run: Run, private readonly player: Player) {
-        this.range = [player.start, Math.max(player.end, player.start + 1e-9)];
+        this.range = this.wholeTime();
         this.chooser = new Chooser(run);
         for (const choice of initialChoices(run)) this.append(new Plot(this, choice));
         find("add-plot").addEventListener("click", () => this.add());
@@ -45,11 +45,11 @@ export class Plots implements PlotHost {
     zoom(from: number, to: number): void {
         const first = Math.max(this.player.start, from);
         const last = Math.min(this.player.end, to);
-        if (last > first) this.setRange(first, last);
+        if (last - first > 1e-9 * Math.max(Math.abs(first), Math.abs(last))) this.setRange(first, last);
     }
 
     resetZoom(): void {
-        this.setRange(this.player.start, Math.max(this.player.end, this.player.start + 1e-9));
+        this.setRange(...this.wholeTime());
     }
 
     hover(t: number | null): void {
@@ -68,6 +68,12 @@ export class Plots implements PlotHost {
         this.plots.splice(this.plots.indexOf(plot), 1);
         plot.destroy();
         find("add-plot").focus();
+    }
+
+    // A run of one row still has an axis.
+    private wholeTime(): [number, number] {
+        const { start, end } = this.player;
+        return [start, end > start ? end : start + Math.max(1, Math.abs(start))];
     }
 
     private add(): void {

@@ -16,30 +16,44 @@ import {
     Vector3,
 } from "three";
 import { RoundedBoxGeometry } from "three/addons/geometries/RoundedBoxGeometry.js";
-import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
+import { mergeGeometries, mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import { shapeColour } from "./colours";
 import type { Body, Shape } from "./report";
 
-const AROUND = 48; // segments of a circle
+const AROUND = 40; // segments of a circle
 const METAL = new Color("#b4bac2");
 const MARK = new Color("#f08a24");
 const Y = new Vector3(0, 1, 0);
 
 type Paint = (x: number, y: number, z: number) => Color;
 
+// Corners of one colour are shared by triangles: where pictures are drawn without a graphics card,
+// corners are what they cost.
+function paintPlain(g: BufferGeometry, colour: Color): BufferGeometry {
+    const count = g.getAttribute("position").count;
+    const colours = new Float32Array(3 * count);
+    for (let i = 0; i < count; i++) colour.toArray(colours, 3 * i);
+    if (!g.index) g.setIndex([...Array(count).keys()]);
+    return g.setAttribute("color", new BufferAttribute(colours, 3));
+}
+
 // Colours each triangle by its middle: sharp borders without finer meshes.
-export function paint(geometry: BufferGeometry, colour: Color | Paint): BufferGeometry {
-    const g = geometry.index ? geometry.toNonIndexed() : geometry;
-    g.deleteAttribute("uv");
+function paintFaces(geometry: BufferGeometry, paint: Paint): BufferGeometry {
+    const g = geometry.toNonIndexed();
     const p = g.getAttribute("position");
     const colours = new Float32Array(3 * p.count);
     for (let i = 0; i < p.count; i += 3) {
         const middle = (c: "getX" | "getY" | "getZ"): number => (p[c](i) + p[c](i + 1) + p[c](i + 2)) / 3;
-        const c = colour instanceof Color ? colour : colour(middle("getX"), middle("getY"), middle("getZ"));
-        for (let k = 0; k < 3; k++) c.toArray(colours, 3 * (i + k));
+        const colour = paint(middle("getX"), middle("getY"), middle("getZ"));
+        for (let k = 0; k < 3; k++) colour.toArray(colours, 3 * (i + k));
     }
     g.setAttribute("color", new BufferAttribute(colours, 3));
-    return g;
+    return mergeVertices(g);
+}
+
+export function paint(geometry: BufferGeometry, colour: Color | Paint): BufferGeometry {
+    geometry.deleteAttribute("uv");
+    return colour instanceof Color ? paintPlain(geometry, colour) : paintFaces(geometry, colour);
 }
 
 const lighter = (c: Color, by: number): Color => c.clone().lerp(new Color("#ffffff"), by);
@@ -57,7 +71,7 @@ function box(shape: Shape, colour: Color): BufferGeometry {
 }
 
 function capsule(shape: Shape, colour: Color): BufferGeometry {
-    return paint(new CapsuleGeometry(shape.radius, shape.length, 8, 24), colour);
+    return paint(new CapsuleGeometry(shape.radius, shape.length, 6, 24), colour);
 }
 
 // Opposite quarters of the faces and two stripes along the side are lighter.
@@ -75,14 +89,14 @@ function sphere(shape: Shape, colour: Color): BufferGeometry {
     return paint(new SphereGeometry(shape.radius, AROUND, AROUND / 2), (x, y, z) => (x * y * z > 0 ? light : colour));
 }
 
-function ring(radius: number, tube: number, colour: Color | Paint, round = 12): BufferGeometry {
-    return paint(new TorusGeometry(radius, tube, round, 2 * AROUND).rotateX(Math.PI / 2), colour);
+function ring(radius: number, tube: number, colour: Color | Paint, round = 8): BufferGeometry {
+    return paint(new TorusGeometry(radius, tube, round, 72).rotateX(Math.PI / 2), colour);
 }
 
 // A straight bar from one point to another.
 function bar(from: Vector3, to: Vector3, radius: number, colour: Color): BufferGeometry {
     const along = to.clone().sub(from);
-    const g = new CylinderGeometry(radius, radius, along.length(), 6, 1, true);
+    const g = new CylinderGeometry(radius, radius, along.length(), 4, 1, true);
     g.applyQuaternion(new Quaternion().setFromUnitVectors(Y, along.clone().normalize()));
     const middle = from.clone().add(to).multiplyScalar(0.5);
     return paint(g.translate(middle.x, middle.y, middle.z), colour);
@@ -111,7 +125,7 @@ function wireWheel(shape: Shape, colour: Color): BufferGeometry {
     const rim = shape.radius - 2.3 * tyre;
     return merge([
         ring(shape.radius - tyre, tyre, colour),
-        ring(rim, 0.8 * tyre, METAL),
+        ring(rim, 0.8 * tyre, METAL, 6),
         ...wires(rim, shape.length),
     ]);
 }
@@ -151,7 +165,7 @@ const disc = (shape: Shape, colour: Color): BufferGeometry =>
 function torus(shape: Shape, colour: Color): BufferGeometry {
     const middle = shape.radius - shape.tube;
     const marked: Paint = (x, _, z) => (Math.abs(Math.atan2(z, x)) < 0.1 ? MARK : colour);
-    const parts = [ring(middle, shape.tube, marked, 20)];
+    const parts = [ring(middle, shape.tube, marked, 16)];
     const hole = middle - 0.9 * shape.tube;
     if (hole > 0.2 * shape.radius) parts.push(...wires(hole, shape.tube));
     return merge(parts);
@@ -171,8 +185,8 @@ function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
     const isWheel = shape.type === "disc" || shape.type === "torus";
     if (!maker) return null;
     const geometry = maker(shape, shapeColour(shape.colour, body, isWheel));
-    if (shape.type !== "box")
-        geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, new Vector3(...shape.axis).normalize()));
+    const axis = new Vector3(...shape.axis).normalize();
+    if (shape.type !== "box" && axis.lengthSq() > 0) geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, axis));
     return geometry.translate(...shape.at);
 }
 

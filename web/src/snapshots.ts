@@ -49,7 +49,7 @@ export class Snapshots implements Layer {
         for (let k = 0, t = time[0]; t <= time[rows - 1] + slack; t = time[0] + ++k * this.spacing) this.times.push(t);
         const material = bodyMaterial();
         material.transparent = true;
-        material.opacity = 0.3;
+        material.opacity = 0.4;
         const owners: number[] = [];
         this.geometries.forEach((geometry, body) => {
             if (!geometry) return;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture: all layers, the light and the eye, drawn when something has changed.
-import { Group, NeutralToneMapping, PCFShadowMap, Scene, Vector2, WebGLRenderer } from "three";
+import { Group, NeutralToneMapping, Scene, Vector2, WebGLRenderer } from "three";
 import { ContactPoints, Forces } from "./arrows";
 import { Bodies, Rods } from "./bodies";
 import { Camera, type Follow } from "./camera";
 import { style } from "./dom";
 import { Ground } from "./ground";
 import type { Layer } from "./layer";
-import { Daylight } from "./light";
+import { daylight } from "./light";
 import { JointAxes, MassCentres } from "./marks";
 import type { Motion, State } from "./motion";
+import { Pace } from "./pace";
 import type { SceneData } from "./report";
+import { Shadow } from "./shadow";
 import { Snapshots } from "./snapshots";
 import { Tracks } from "./tracks";
 
@@ -20,9 +22,9 @@ function openRenderer({ clientWidth, clientHeight }: HTMLElement): WebGLRenderer
     const canvas = document.createElement("canvas");
     canvas.width = clientWidth || 300;
     canvas.height = clientHeight || 150;
-    const context = canvas.getContext("webgl2", { antialias: true, alpha: true, depth: true, premultipliedAlpha: true });
+    const context = canvas.getContext("webgl2", { antialias: true, alpha: true, stencil: true });
     if (!context) throw new Error("this browser cannot draw in three dimensions (no WebGL)");
-    return new WebGLRenderer({ canvas, context, antialias: true, alpha: true });
+    return new WebGLRenderer({ canvas, context, antialias: true, alpha: true, stencil: true });
 }
 
 export class Stage {
@@ -37,18 +39,16 @@ export class Stage {
     readonly masses: MassCentres;
     readonly state: State;
     private readonly scene = new Scene();
-    private readonly light = new Daylight();
+    private readonly shadow: Shadow;
+    private readonly density = Math.min(window.devicePixelRatio, 2); // pixels of the screen for one of the page
     private readonly layers: Layer[];
     private readonly pace = new Pace();
     private changed = true;
 
     constructor(private readonly frame: HTMLElement, data: SceneData, private readonly motion: Motion) {
         this.renderer = openRenderer(frame);
-        const density = Math.min(window.devicePixelRatio, 2);
-        if (density !== 1) this.renderer.setPixelRatio(density);
+        if (this.density !== 1) this.renderer.setPixelRatio(this.density);
         this.renderer.toneMapping = NeutralToneMapping;
-        this.renderer.shadowMap.enabled = true;
-        this.renderer.shadowMap.type = PCFShadowMap;
         this.renderer.domElement.setAttribute("aria-hidden", "true");
         frame.prepend(this.renderer.domElement);
 
@@ -60,8 +60,11 @@ export class Stage {
         this.snapshots = new Snapshots(motion, bodies.geometries);
         this.contacts = new ContactPoints(data);
         this.masses = new MassCentres(data);
+        this.shadow = new Shadow(data, bodies.geometries);
+        this.ground.root.add(this.shadow.root);
         this.layers = [
             bodies,
+            this.shadow,
             new Rods(data.rods, data.length),
             this.contacts,
             this.forces,
@@ -70,12 +73,18 @@ export class Stage {
             this.tracks,
             this.snapshots,
         ];
-        this.scene.add(this.light.root, this.ground.root, ...this.layers.map((layer) => layer.root));
+        for (const layer of this.layers) if (layer !== this.shadow) this.scene.add(layer.root);
+        this.scene.add(daylight(), this.ground.root);
         this.camera = new Camera(this.renderer.domElement, data, motion, bodies.geometries);
         this.state = motion.newState();
         this.motion.at(motion.time[0], this.state);
         new ResizeObserver(() => this.resize()).observe(frame);
         this.resize();
+    }
+
+    // Lets the graphics compile what the first picture needs, while the page goes on.
+    prepare(): void {
+        this.renderer.compile(this.scene, this.camera.eye);
     }
 
     // 0 where a run has nothing drawn: then the page says so.
@@ -100,7 +109,8 @@ export class Stage {
     }
 
     recolour(): void {
-        this.ground.colour(style("--grid"), style("--floor"), Number(style("--shadow")));
+        this.ground.colour(style("--grid"), style("--floor"));
+        this.shadow.strength = Number(style("--shadow"));
         this.changed = true;
     }
 
@@ -110,28 +120,20 @@ export class Stage {
 
     // Once a frame of the browser; true when something was drawn.
     draw(isPlaying: boolean): boolean {
-        if (this.camera.controls.update()) this.changed = true;
+        const isTurning = this.camera.controls.update();
+        if (isTurning) this.changed = true;
+        const resolution = this.density * this.pace.resolution(isPlaying || isTurning);
+        if (this.renderer.getPixelRatio() !== resolution) {
+            this.renderer.setPixelRatio(resolution);
+            this.changed = true;
+        }
         if (!this.changed) return false;
         this.changed = false;
         for (const layer of this.layers) if (layer.root.visible) layer.update(this.state);
-        const { target } = this.camera.controls;
-        this.ground.follow(target, this.camera.distance);
-        this.light.follow(target, this.shadowReach());
+        this.ground.follow(this.camera.controls.target, this.camera.distance);
         this.camera.fitDepth();
         this.renderer.render(this.scene, this.camera.eye);
-        if (isPlaying && this.pace.isSlow()) this.simplify();
         return true;
-    }
-
-    // In steps: what a shadow is made of must not swim while the eye comes nearer.
-    private shadowReach(): number {
-        return 2 ** Math.ceil(Math.log2(Math.max(0.35 * this.camera.distance, 1e-4)));
-    }
-
-    // Machines without a graphics card get a coarser picture rather than a halting one.
-    private simplify(): void {
-        if (this.light.sun.castShadow) this.light.sun.castShadow = false;
-        else if (this.renderer.getPixelRatio() > 0.5) this.renderer.setPixelRatio(this.renderer.getPixelRatio() / 1.5);
     }
 
     private resize(): void {
@@ -141,24 +143,5 @@ export class Stage {
         if (x !== width || y !== height) this.renderer.setSize(width, height, false);
         this.camera.resize(width / height);
         this.changed = true;
-    }
-}
-
-// Notices when pictures come slower than can be called moving.
-class Pace {
-    private last = 0;
-    private slow = 0;
-
-    isSlow(): boolean {
-        const SLOW = 55; // [ms] between pictures
-        const PATIENCE = 15;
-        const now = performance.now();
-        const spent = now - this.last;
-        this.last = now;
-        if (spent > 1000) return false; // a pause, not a picture
-        this.slow = spent > SLOW ? this.slow + 1 : Math.max(0, this.slow - 1);
-        if (this.slow < PATIENCE) return false;
-        this.slow = 0;
-        return true;
     }
 }
