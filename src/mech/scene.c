@@ -86,6 +86,7 @@ static void add_given(Tree *tree, uint32_t i, const Shape *shape)
     d.radius = formula(tree, shape->radius);
     d.length = formula(tree, shape->length);
     d.tube = formula(tree, shape->tube);
+    if (text_is(shape->type.text, "torus") && !(d.tube > 0)) d.type = "disc";
     add_drawing(tree, d);
 }
 

@@ -33,7 +33,10 @@ static void check_shape(Tree *tree, const Shape *shape)
     for (int i = 0; i < 3; i++) check_size(tree, shape->size, vec_at(size, i), "size");
     check_size(tree, shape->radius, tr_tree_formula(tree, shape->radius), "radius");
     check_size(tree, shape->length, tr_tree_formula(tree, shape->length), "length");
-    check_size(tree, shape->tube, tr_tree_formula(tree, shape->tube), "tube");
+    const double tube = tr_tree_value(tree, tr_tree_formula(tree, shape->tube));
+    if (!has_failed(tree->err) && !(tube >= 0)) // 0 is a sharp edge
+        tr_fail(tree->err, TR_INVALID, shape->tube.place,
+                "the tube of a shape has a radius that is not negative");
     tr_tree_unit(tree, shape->axis, tr_tree_vector(tree, shape->axis, "axis"), "axis");
     tr_tree_vector(tree, shape->at, "at");
 }
