@@ -220,10 +220,17 @@ void tr_tree_slip(Tree *tree, const Slip *slip)
     kept->force = zero(tree->graph);
 }
 
+// Formulas know them like reactions; laws do not, for they depend on nothing that slips.
 void tr_tree_slip_laws(Tree *tree)
 {
+    char name[300];
     for (uint32_t i = 0; i < tree->slip_count && !has_failed(tree->err); i++)
         find_force(tree, &tree->slips[i]);
+    for (uint32_t i = 0; i < tree->slip_count && !has_failed(tree->err); i++) {
+        const Slip *slip = &tree->slips[i];
+        snprintf(name, sizeof name, "lambda.%.*s.%s", WHOLE(slip->contact->name.text), slip->part);
+        tr_system_name(tree->system, text_of(name), slip->force, tree->err);
+    }
 }
 
 // Q += G^T F
