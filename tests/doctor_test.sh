@@ -30,4 +30,7 @@ examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
 for model in differential_drive mobile_pendulum bricard snakeboard castor fourbar; do
     examine $model models/$model.yaml
 done
+examine trapezoid models/car_trapezoid.yaml
+examine trapezoid_locked models/car_trapezoid.yaml --case ideal
+examine trapezoid_straight models/car_trapezoid.yaml --case ideal --set steer0=0
 exit $bad
