@@ -162,7 +162,7 @@ static const char use_and_results[] =
     "|---|---|\n"
     "| parameters, inputs, bodies, joints' places, axes and inertias, cases | parameters |\n"
     "| `motion` of a role | parameters, inputs and `t` |\n"
-    "| contacts, loops, couplings | parameters; `length` and `offset` also inputs and `t` |\n"
+    "| contacts, loops, couplings | parameters; `length` and `offset` also inputs and `t`; laws of slip, and their numbers but `creep` and `relaxation`, as forces |\n"
     "| `constraints` | coordinates, rates, inputs and `t` |\n"
     "| `weights` | parameters |\n"
     "| `tension` | all but accelerations and reactions |\n"

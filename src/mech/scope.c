@@ -81,7 +81,10 @@ static bool resolve_output(Tree *tree, uint32_t index)
     int *state = &tree->output_state[index];
     if (*state == DONE) return true;
     if (!begin(tree, state, pair, "output")) return false;
+    const uint32_t locals = tree->local_count; // they belong to the formula that asks
+    tree->local_count = 0;
     const Expr x = tr_tree_formula(tree, pair->value);
+    tree->local_count = locals;
     tree->parameter_depth--;
     *state = DONE;
     if (!has_failed(tree->err)) take_name(tree, &pair->key, x);

@@ -4,20 +4,35 @@
 //
 //   slip        velocity of the touching point along the direction [m/s]
 //   ahead       speed of the wheel's middle along the plane, forward [m/s]
-//   slip_angle  atan2(-lateral slip, |ahead|) [rad]
+//   slip_angle  atan(-lateral slip / |ahead|), the speed no less than a creep [rad]
 //   camber      how far the wheel leans to the right [rad]
 //   normal      the normal force: a reaction, solved together with the rest
+#include "expr/derivative.h"
 #include "mech/tree.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Law {
-    const char *name, *fields; // of the contact that it uses
+    const char *name, *fields[2]; // of the contact that it uses: longitudinal, lateral
     Expr (*force)(Tree *tree, Slip *slip);
 } Law;
 
 // ---- what laws are made of -----------------------------------------------------------------
+
+static bool is_lateral(const Slip *slip) { return slip->part[1] == 'a'; }
+
+static Expr atan_of(Expr x) { return tr_build(OP_ATAN, x, x, x); }
+
+// A field that is not negative where it is known
+static Expr amount(Tree *tree, Value value, const char *key)
+{
+    const Expr x = tr_tree_formula(tree, value);
+    tr_tree_check_finite(tree, value, key, x);
+    if (!has_failed(tree->err) && tr_tree_value(tree, x) < 0)
+        tr_fail(tree->err, TR_INVALID, value.place, "'%s' is negative", key);
+    return x;
+}
 
 // A field of the contact that its law needs
 static Expr needed(Tree *tree, const Slip *slip, Value value, const char *key)
@@ -25,31 +40,47 @@ static Expr needed(Tree *tree, const Slip *slip, Value value, const char *key)
     if (!value.given)
         tr_fail(tree->err, TR_INVALID, slip->law.place, "the %.*s law of '%.*s' needs '%s'",
                 TEXT(slip->law.text), TEXT(slip->contact->name.text), key);
-    return has_failed(tree->err) ? expr_at(tree->graph, 0) : tr_tree_formula(tree, value);
+    return has_failed(tree->err) ? expr_at(tree->graph, 0) : amount(tree, value, key);
+}
+
+// A field of parameters alone
+static Expr constant_amount(Tree *tree, Value value, const char *key)
+{
+    const bool before = tree->constants_only;
+    tree->constants_only = true;
+    const Expr x = amount(tree, value, key);
+    tree->constants_only = before;
+    return x;
+}
+
+static void refuse_normal(Tree *tree, const Contact *contact, Place place)
+{
+    tr_fail(tree->err, TR_INVALID, place,
+            "'%.*s' has no normal force in the plane: give its 'load'", TEXT(contact->name.text));
 }
 
 // The reaction, or in the plane what the model says
 Expr tr_tree_normal_force(Tree *tree, const Contact *contact, Place place)
 {
-    if (contact->load.given) return tr_tree_formula(tree, contact->load);
+    if (contact->load.given) return amount(tree, contact->load, "load");
     const Expr N = tr_tree_reaction(tree, contact->name, "normal");
-    if (is_zero(N))
-        tr_fail(tree->err, TR_INVALID, place,
-                "'%.*s' has no normal force in the plane: give its 'load'",
-                TEXT(contact->name.text));
+    if (is_zero(N)) refuse_normal(tree, contact, place);
     return N;
 }
 
 // |x|, smooth within a creep
 static Expr softly(Tree *tree, const Slip *slip, Expr square_x)
 {
-    const Expr creep = tr_tree_formula(tree, slip->contact->creep);
+    const Value value = slip->contact->creep;
+    const Expr creep = constant_amount(tree, value, "creep");
+    if (!has_failed(tree->err) && !(tr_tree_value(tree, creep) > 0))
+        tr_fail(tree->err, TR_INVALID, value.place, "'creep' must be positive");
     return e_sqrt(add(square_x, square(creep)));
 }
 
-static Expr slip_angle(const Slip *slip)
+static Expr slip_angle(Tree *tree, const Slip *slip)
 {
-    return tr_build(OP_ATAN2, neg(slip->both[1]), e_abs(slip->ahead), slip->ahead);
+    return atan_of(neg(quotient(slip->both[1], softly(tree, slip, square(slip->ahead)))));
 }
 
 // ---- one function per law ------------------------------------------------------------------
@@ -90,7 +121,8 @@ static Expr lagging(Tree *tree, const Slip *slip, Expr sigma)
     const Expr u = tr_input(tree->system, name, TR_POSITION, 0, tree->err);
     const Expr fade = quotient(mul(e_abs(slip->ahead), u), sigma);
     tr_rate_set(tree->system, u, neg(add(slip->rate, fade)), tree->err);
-    return quotient(u, sigma);
+    const Expr ratio = quotient(u, sigma);
+    return is_lateral(slip) ? atan_of(ratio) : ratio;
 }
 
 // D sin(C atan(B x - E (B x - atan(B x))))
@@ -99,44 +131,52 @@ static Expr magic_formula(Tree *tree, Value numbers, Expr x)
     Expr k[4]; // B, C, D, E
     tr_tree_formulas(tree, numbers, "magic", 4, k);
     if (has_failed(tree->err)) return x;
-    const Expr Bx = mul(k[0], x), atan_Bx = tr_build(OP_ATAN, Bx, Bx, Bx);
-    const Expr bent = sub(Bx, mul(k[3], sub(Bx, atan_Bx)));
-    return mul(k[2], e_sin(mul(k[1], tr_build(OP_ATAN, bent, bent, bent))));
+    const Expr Bx = mul(k[0], x), bent = sub(Bx, mul(k[3], sub(Bx, atan_of(Bx))));
+    return mul(k[2], e_sin(mul(k[1], atan_of(bent))));
 }
 
 // A slip angle or a slip ratio, -slip / |ahead|, as the tyre follows it
 static Expr tyre_slip(Tree *tree, const Slip *slip)
 {
-    const Contact *contact = slip->contact;
-    const bool is_lateral = slip->part[1] == 'a';
-    const Expr sigma = tr_tree_formula(tree, contact->relaxation);
+    const Expr sigma = constant_amount(tree, slip->contact->relaxation, "relaxation");
     if (has_failed(tree->err)) return sigma;
-    if (!is_zero(sigma)) return lagging(tree, slip, sigma);
-    if (is_lateral) return slip_angle(slip);
+    if (tr_tree_value(tree, sigma) > 0) return lagging(tree, slip, sigma);
+    if (is_lateral(slip)) return slip_angle(tree, slip);
     return neg(quotient(slip->rate, softly(tree, slip, square(slip->ahead))));
+}
+
+// The force for a slip x: by the magic formula, or in proportion
+static Expr tyre_force(Tree *tree, const Slip *slip, Expr x)
+{
+    const Contact *contact = slip->contact;
+    const char *key = is_lateral(slip) ? "cornering" : "traction";
+    const Value stiffness = is_lateral(slip) ? contact->cornering : contact->traction;
+    const Value magic = is_lateral(slip) ? contact->magic : contact->traction_magic;
+    if (magic.given && stiffness.given)
+        tr_fail(tree->err, TR_INVALID, magic.place,
+                "'%.*s' has '%s' already, which this stands in place of", TEXT(contact->name.text),
+                key);
+    if (has_failed(tree->err)) return x;
+    if (magic.given) return magic_formula(tree, magic, x);
+    return mul(needed(tree, slip, stiffness, key), x);
 }
 
 static Expr law_tyre(Tree *tree, Slip *slip)
 {
     const Contact *contact = slip->contact;
-    const bool is_lateral = slip->part[1] == 'a';
-    const Value stiffness = is_lateral ? contact->cornering : contact->traction;
-    const Value magic = is_lateral ? contact->magic : contact->traction_magic;
     const Expr x = tyre_slip(tree, slip);
-    if (has_failed(tree->err)) return x;
-    Expr F = magic.given
-                 ? magic_formula(tree, magic, x)
-                 : mul(needed(tree, slip, stiffness, is_lateral ? "cornering" : "traction"), x);
-    if (is_lateral && contact->camber.given && !has_failed(tree->err)) // to where it leans
-        F = sub(F, mul(tr_tree_formula(tree, contact->camber), slip->lean));
-    return F;
+    const Expr F = has_failed(tree->err) ? x : tyre_force(tree, slip, x);
+    if (!is_lateral(slip) || !contact->camber.given || has_failed(tree->err)) return F;
+    return sub(F, mul(tr_tree_formula(tree, contact->camber), slip->lean)); // to where it leans
 }
 
 static const Law laws[] = {
-    {"free", "", law_free},
-    {"viscous", "viscosity", law_viscous},
-    {"coulomb", "friction creep load stick", law_coulomb},
-    {"tyre", "cornering traction camber relaxation magic traction_magic creep", law_tyre},
+    {"free", {"", ""}, law_free},
+    {"viscous", {"viscosity", "viscosity"}, law_viscous},
+    {"coulomb", {"friction creep load stick", "friction creep load stick"}, law_coulomb},
+    {"tyre",
+     {"traction traction_magic relaxation creep", "cornering magic camber relaxation creep"},
+     law_tyre},
 };
 
 // ---- formulas ------------------------------------------------------------------------------
@@ -154,22 +194,42 @@ static void refuse_law(Tree *tree, Value law)
             tr_hint(&nearest, hint));
 }
 
-static Expr law_formula(Tree *tree, const Slip *slip)
+static Expr formula_with(Tree *tree, const Slip *slip, Expr normal)
 {
-    const Expr N = tr_tree_reaction(tree, slip->contact->name, "normal");
-    const Local names[] = {
-        {"slip", slip->rate},
-        {"ahead", slip->ahead},
-        {"slip_angle", slip_angle(slip)},
-        {"camber", slip->lean},
-        {"normal", slip->contact->load.given
-                       ? tr_tree_normal_force(tree, slip->contact, slip->law.place)
-                       : N}};
+    const Local names[] = {{"slip", slip->rate},
+                           {"ahead", slip->ahead},
+                           {"slip_angle", slip_angle(tree, slip)},
+                           {"camber", slip->lean},
+                           {"normal", normal}};
+    if (has_failed(tree->err)) return normal;
     tree->locals = names;
     tree->local_count = sizeof names / sizeof *names;
     const Expr F = tr_tree_formula(tree, slip->law);
-    if (has_failed(tree->err)) refuse_law(tree, slip->law);
     tree->local_count = 0;
+    return F;
+}
+
+static Expr law_formula(Tree *tree, const Slip *slip)
+{
+    const bool has_load = slip->contact->load.given;
+    const Expr N = has_load ? tr_tree_normal_force(tree, slip->contact, slip->law.place)
+                            : tr_tree_reaction(tree, slip->contact->name, "normal");
+    const Expr F = formula_with(tree, slip, N);
+    if (has_failed(tree->err)) {
+        refuse_law(tree, slip->law);
+        return F;
+    }
+    tr_tree_check_finite(tree, slip->law, slip->part, F);
+    if (has_load) return F;
+    if (is_zero(N) && formula_with(tree, slip, one(tree->graph)).id != F.id)
+        refuse_normal(tree, slip->contact, slip->law.place); // it uses what is not there
+    if (is_zero(N) || has_failed(tree->err)) return F;
+    Expr slope;
+    tr_reverse(tree->graph, F, &N, 1, &slope);
+    if (tr_system_uses(tree->system, slope, TR_SOLVED))
+        tr_fail(tree->err, TR_INVALID, slip->law.place,
+                "the %s law of '%.*s' is not linear in the normal force", slip->part,
+                TEXT(slip->contact->name.text));
     return F;
 }
 
@@ -187,11 +247,11 @@ static void find_force(Tree *tree, Slip *slip)
 
 // ---- fields --------------------------------------------------------------------------------
 
-static const char *fields_of(Value law)
+static const char *fields_of(Value law, int part)
 {
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
-        if (text_is(law.text, laws[i].name)) return laws[i].fields;
-    return text_is(law.text, "ideal") ? "" : "load";
+        if (text_is(law.text, laws[i].name)) return laws[i].fields[part];
+    return text_is(law.text, "ideal") ? "" : "load creep";
 }
 
 void tr_tree_check_laws(Tree *tree, const Contact *contact)
@@ -204,8 +264,8 @@ void tr_tree_check_laws(Tree *tree, const Contact *contact)
         const Value *value =
             (const Value *)(const void *)((const char *)contact + kind->fields[i].offset);
         if (!value->given || !tr_is_listed(about_laws, key) ||
-            tr_is_listed(fields_of(contact->longitudinal), key) ||
-            tr_is_listed(fields_of(contact->lateral), key))
+            tr_is_listed(fields_of(contact->longitudinal, 0), key) ||
+            tr_is_listed(fields_of(contact->lateral, 1), key))
             continue;
         tr_fail(tree->err, TR_INVALID, value->place, "no law of '%.*s' has a use for '%s'",
                 TEXT(contact->name.text), key);
@@ -225,10 +285,18 @@ void tr_tree_slip(Tree *tree, const Slip *slip)
     kept->latch = NO_LATCH;
 }
 
+// Formulas know them like reactions; laws do not, for they depend on nothing that slips.
 void tr_tree_slip_laws(Tree *tree)
 {
+    char name[300];
     for (uint32_t i = 0; i < tree->slip_count && !has_failed(tree->err); i++)
         find_force(tree, &tree->slips[i]);
+    for (uint32_t i = 0; i < tree->slip_count && !has_failed(tree->err); i++) {
+        const Slip *slip = &tree->slips[i];
+        if (slip->sticks) continue; // the row has the name
+        snprintf(name, sizeof name, "lambda.%.*s.%s", WHOLE(slip->contact->name.text), slip->part);
+        tr_system_name(tree->system, text_of(name), slip->force, tree->err);
+    }
 }
 
 // Q += G^T F

@@ -1,0 +1,1213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wheels that slip by laws, and wheels on what moves: against closed forms, against the laws
+// evaluated here from recorded states, against the balance of momentum and energy, and at random
+// states; laws that cannot be.
+#include "base/file.h"
+#include "newton_euler.h"
+#include "run/method.h"
+#include "test.h"
+
+#include <unistd.h>
+
+#ifndef MODELS_DIR
+#define MODELS_DIR "models"
+#endif
+
+static const double g = 9.81;
+
+static char folder[] = "/tmp/trundle_slip_XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+// ---- models --------------------------------------------------------------------------------
+
+static tr_model *model_called(const char *name)
+{
+    char path[600];
+    tr_error err = {0};
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
+    tr_model *model = tr_model_read(path, &err);
+    if (!model) fail_msg("%s:%d:%d: %s", path, err.line, err.column, err.text);
+    return model;
+}
+
+static tr_model *model_from(const char *text)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    if (!model) fail_msg("%d:%d: %s\n%s", err.line, err.column, err.text, text);
+    return model;
+}
+
+static void change(tr_model *model, const char *path, const char *value)
+{
+    tr_error err = {0};
+    tr_model_set(model, path, value, &err);
+    if (err.status) fail_msg("%s: %s", path, err.text);
+}
+
+static void change_number(tr_model *model, const char *path, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    change(model, path, text);
+}
+
+// The model is freed.
+static tr_system *system_of(tr_model *model, const char *case_name)
+{
+    tr_error err = {0};
+    const tr_derive_options options = {.case_name = case_name};
+    tr_system *system = tr_derive(model, &options, &err);
+    tr_model_free(model);
+    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system;
+}
+
+// ---- runs ----------------------------------------------------------------------------------
+
+enum { MOST_COLUMNS = 120 };
+
+typedef struct Sheet {
+    char *text, *names[MOST_COLUMNS];
+    double *values; // by rows
+    size_t rows, columns;
+} Sheet;
+
+static Sheet read_sheet(const char *path)
+{
+    Sheet s = {0};
+    tr_error err = {0};
+    size_t length = 0;
+    s.text = tr_file_read(path, 1 << 28, &length, &err);
+    if (!s.text) fail_msg("%s", err.text);
+    s.values = malloc((length + 1) * sizeof *s.values); // more than enough
+    char *rest = s.text, *line = strsep(&rest, "\n");
+    for (char *name; (name = strsep(&line, ",")); s.names[s.columns++] = name)
+        assert_true(s.columns < MOST_COLUMNS);
+    while ((line = strsep(&rest, "\n")) && *line) {
+        size_t cells = 0;
+        for (char *number; (number = strsep(&line, ",")); cells++) {
+            double *value = &s.values[s.rows * s.columns + cells];
+            assert_true(tr_read_number(number, value) && isfinite(*value));
+        }
+        assert_int_equal(cells, s.columns);
+        s.rows++;
+    }
+    return s;
+}
+
+static void free_sheet(Sheet *s)
+{
+    free(s->text);
+    free(s->values);
+}
+
+static double at(const Sheet *s, size_t row, const char *name)
+{
+    for (size_t k = 0; k < s->columns; k++)
+        if (strcmp(s->names[k], name) == 0) return s->values[row * s->columns + k];
+    fail_msg("there is no column %s", name);
+    return (double)NAN;
+}
+
+static double last(const Sheet *s, const char *name) { return at(s, s->rows - 1, name); }
+
+static V3 vector_at(const Sheet *s, size_t row, const char *x, const char *y, const char *z)
+{
+    return v3(at(s, row, x), at(s, row, y), at(s, row, z));
+}
+
+static double difference(const Sheet *a, const char *name, const Sheet *b, const char *other)
+{
+    double worst = 0;
+    assert_true(a->rows == b->rows && a->rows > 10);
+    for (size_t i = 0; i < a->rows; i++) {
+        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-14);
+        worst = fmax(worst, fabs(at(a, i, name) - at(b, i, other)));
+    }
+    return worst;
+}
+
+static double size_of(const Sheet *s, const char *name)
+{
+    double size = 0;
+    for (size_t i = 0; i < s->rows; i++) size = fmax(size, fabs(at(s, i, name)));
+    return size;
+}
+
+// With strict tolerances. Whatever slips, energy is accounted for, and accelerations are those
+// found without reduction. The system is freed.
+static Sheet run_of(tr_system *system, double end, double every)
+{
+    tr_error err = {0};
+    tr_summary s = {0};
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.rtol = 1e-12, o.atol = 1e-14, o.end = end, o.every = every;
+    o.output = in_folder("run.csv");
+    if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
+    if (s.energy_error > 1e-8) fail_msg("energy balance to %.1e only", s.energy_error);
+    assert_true(s.kkt_error <= 1e-10 && s.velocity_error <= 1e-11);
+    tr_system_free(system);
+    return read_sheet(o.output);
+}
+
+static Sheet run_text(const char *text, double end, double every)
+{
+    return run_of(system_of(model_from(text), NULL), end, every);
+}
+
+// ---- a ball on a turntable -----------------------------------------------------------------
+
+typedef struct Turntable {
+    double rate, I_ratio, tilt; // of the table [rad/s]; I/(m r^2) of the ball; [rad]
+    double x, y, vx, vy;        // at the start
+} Turntable;
+
+// With s the velocity along the table, n its normal and b the part of gravity along it:
+//   s' = w n x s + k b,   w = rate I/(I + m r^2),   k = m r^2/(I + m r^2)
+// so s turns at w about the drift s_d = k n x b / w.
+static void place_on_table(const Turntable *table, double t, double *x, double *y)
+{
+    const double w = table->rate * table->I_ratio / (1 + table->I_ratio);
+    const double down = g * sin(table->tilt) / (1 + table->I_ratio); // along y
+    const double drift = -down / w;                                  // along x
+    const double vx = table->vx - drift, vy = table->vy;
+    *x = table->x + drift * t + (vx * sin(w * t) - vy * (1 - cos(w * t))) / w;
+    *y = table->y + (vx * (1 - cos(w * t)) + vy * sin(w * t)) / w;
+}
+
+static void check_table(const char *case_name, const Turntable *table)
+{
+    Sheet run = run_of(system_of(model_called("turntable"), case_name), 4, 0.1);
+    double worst = 0, moved = 0;
+    for (size_t i = 0; i < run.rows; i++) {
+        double x, y;
+        place_on_table(table, at(&run, i, "t"), &x, &y);
+        worst = fmax(worst, hypot(at(&run, i, "ball.x") - x, at(&run, i, "ball.y") - y));
+        moved = fmax(moved, hypot(x - table->x, y - table->y));
+    }
+    print_message("%-8s moves by %.3f m, off by %.1e\n", case_name, moved, worst);
+    assert_true(worst <= 1e-9 && moved > 0.4);
+    free_sheet(&run);
+}
+
+static void test_turntable(void **state)
+{
+    (void)state;
+    check_table("circle", &(Turntable){3, 0.4, 0, 0.5, 0, 0, 0.25}); // at 2/7 of the table's rate
+    check_table("hollow", &(Turntable){3, 2.0 / 3, 0, 0.5, 0, 0, 0.25});
+    check_table("dropped", &(Turntable){3, 0.4, 0, 0.3, 0, 0, 0.9});
+    check_table("tilted", &(Turntable){3, 0.4, 0.004, 0.5, 0, 0, 0.25});
+}
+
+// On a circle: the same distance from a middle that the start gives, once round in 7/2 turns of
+// the table
+static void test_turntable_period(void **state)
+{
+    (void)state;
+    const double round = 7.0 / 2 * 2 * 3.14159265358979323846 / 3;
+    Sheet run = run_of(system_of(model_called("turntable"), "circle"), round, round / 40);
+    const double radius = 0.25 / (3 * 2.0 / 7);
+    for (size_t i = 0; i < run.rows; i++) assert_close(at(&run, i, "from_circle"), radius, 1e-9);
+    assert_close(last(&run, "ball.x"), 0.5, 1e-9);
+    assert_close(last(&run, "ball.y"), 0, 1e-9);
+    assert_close(at(&run, 20, "ball.x"), 0.5 - 2 * radius, 1e-9); // half way round
+    free_sheet(&run);
+}
+
+// Nothing drives the table: what the ball takes, the table gives.
+static void test_coasting_table(void **state)
+{
+    (void)state;
+    tr_model *model = model_called("turntable");
+    change(model, "outputs/spin",
+           "3*d(turn) + I*(ball.R31*ball.wx + ball.R32*ball.wy + "
+           "ball.R33*ball.wz) + m*(ball.x*d(ball.y) - ball.y*d(ball.x))");
+    Sheet run = run_of(system_of(model, "coasting"), 4, 0.1);
+    const double start = at(&run, 0, "spin");
+    assert_close(start, 3 * 3.0 + 0.2 * 0.5 * 0.25, 1e-3);
+    double least = 3, most = 3;
+    for (size_t i = 0; i < run.rows; i++) {
+        assert_close(at(&run, i, "spin"), start, 1e-10);
+        least = fmin(least, at(&run, i, "turn_rate")), most = fmax(most, at(&run, i, "turn_rate"));
+    }
+    assert_true(most - least > 1e-3); // it does change its rate
+    free_sheet(&run);
+}
+
+// ---- a bicycle on a treadmill --------------------------------------------------------------
+
+static tr_system *rider(const char *name, const char *case_name)
+{
+    tr_model *model = model_called(name);
+    change_number(model, "parameters/roll_rate0", 0.5);
+    return system_of(model, case_name);
+}
+
+static void test_treadmill(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "frame.y",         "frame.z",       "frame.qw",  "frame.qx", "frame.qy", "frame.qz",
+        "steer",           "front",         "rear",      "frame.wx", "frame.wy", "frame.wz",
+        "steer_rate",      "front_rate",    "rear_rate", "yaw",      "roll",     "pitch",
+        "contact.front.y", "contact.rear.y"};
+    static const char *const forces[] = {"contact.front.Fx", "contact.front.Fy", "contact.front.Fz",
+                                         "contact.rear.Fx",  "contact.rear.Fy",  "contact.rear.Fz"};
+    Sheet belt = run_of(rider("treadmill", "free"), 5, 0.05);
+    Sheet road = run_of(rider("bicycle", "free"), 5, 0.05);
+    double worst = difference(&belt, "x_on_belt", &road, "frame.x"), off = 0;
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+        worst = fmax(worst, difference(&belt, same[k], &road, same[k]));
+    for (size_t k = 0; k < sizeof forces / sizeof *forces; k++)
+        off = fmax(off, difference(&belt, forces[k], &road, forces[k]));
+    print_message("positions, angles and rates to %.1e, forces to %.1e N\n", worst, off);
+    assert_true(size_of(&belt, "frame.x") < 1 && size_of(&road, "frame.x") > 20);
+    assert_true(size_of(&road, "roll") > 0.05);
+    assert_true(worst <= 1e-9);
+    assert_true(off <= 1e-9 * size_of(&road, "contact.rear.Fz"));
+    // what the wheels are pushed with, the belt is pushed back with, and its motor holds it
+    for (size_t i = 0; i < belt.rows; i++)
+        assert_close(at(&belt, i, "motor_force"),
+                     -(at(&belt, i, "contact.front.Fx") + at(&belt, i, "contact.rear.Fx")), 1e-9);
+    free_sheet(&belt);
+    free_sheet(&road);
+}
+
+// ---- stiff viscous slip --------------------------------------------------------------------
+
+static const char two_wheels[] =
+    "trundle: 1\n"
+    "bodies:\n"
+    "  cart: {joint: {type: planar}, mass: 8, com: \"0.08, 0, 0\", inertia: {zz: 0.25}}\n"
+    "  left: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, 0.15, 0.1\"},"
+    " mass: 2, inertia: {axial: 0.01}}\n"
+    "  right: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, -0.15, 0.1\"},"
+    " mass: 2, inertia: {axial: 0.01}}\n"
+    "roles: {left: {torque: 0.3}, right: {torque: 0.8*cos(9*t)}}\n"
+    "initial: {cart.vx: 1, cart.vy: 0, cart.wz: 2, d(left): 10*(1 - 2*0.15),"
+    " d(right): 10*(1 + 2*0.15)}\n"
+    "contacts:\n"
+    "  l: {body: left, radius: 0.1%s}\n"
+    "  r: {body: right, radius: 0.1%s}\n";
+
+static Sheet run_two_wheels(double viscosity)
+{
+    char law[100] = "", text[2000];
+    if (viscosity > 0)
+        snprintf(law, sizeof law, ", longitudinal: viscous, lateral: viscous, viscosity: %.17g",
+                 viscosity);
+    snprintf(text, sizeof text, two_wheels, law, law);
+    return run_text(text, 0.2, 0.01);
+}
+
+// The error falls as 1/viscosity, over three decades.
+static void test_stiff_viscous_slip(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cart.x", "cart.y", "cart.theta", "left", "right"};
+    Sheet ideal = run_two_wheels(0);
+    double before = 0;
+    for (double viscosity = 100; viscosity < 2e5; viscosity *= 10) {
+        Sheet run = run_two_wheels(viscosity);
+        double off = 0;
+        for (size_t k = 0; k < 5; k++)
+            off = fmax(off, difference(&run, names[k], &ideal, names[k]));
+        print_message("viscosity %6.0f N s/m: off by %.2e, %.3f times less\n", viscosity, off,
+                      before / off);
+        if (viscosity > 5e3) assert_true(before / off > 9.8 && before / off < 10.2);
+        assert_true(before == 0 || (before / off > 8 && before / off < 12));
+        before = off;
+        free_sheet(&run);
+    }
+    assert_true(before < 1e-4);
+    free_sheet(&ideal);
+}
+
+// ---- what laws are made of, once more ------------------------------------------------------
+
+// A thing as it moves, in world axes
+typedef struct Thing {
+    V3 p, V, W; // its origin, the velocity there, its rotation
+    M3 R;
+} Thing;
+
+static V3 velocity_at(const Thing *thing, V3 P)
+{
+    return v3_plus(thing->V, v3_cross(thing->W, v3_minus(P, thing->p)));
+}
+
+typedef struct Footing {
+    V3 P, n, forward, left; // where it touches, and the directions there
+    double slip, side_slip, ahead, camber;
+} Footing;
+
+// A wheel with its middle at its origin, on the plane through the floor's origin. A flat ground is
+// a thing that does not move.
+static Footing footing_of(const Thing *wheel, V3 axle, double radius, double tube,
+                          const Thing *floor)
+{
+    Footing f = {.n = floor->R.column[2]};
+    const double lean = v3_dot(f.n, axle);
+    const V3 up = v3_unit(v3_minus(f.n, v3_times(lean, axle))); // in the plane of the wheel
+    f.P = v3_minus(wheel->p, v3_plus(v3_times(radius - tube, up), v3_times(tube, f.n)));
+    f.forward = v3_unit(v3_cross(axle, f.n));
+    f.left = v3_cross(f.n, f.forward);
+    const V3 V = v3_minus(velocity_at(wheel, f.P), velocity_at(floor, f.P));
+    const V3 middle = v3_minus(wheel->V, velocity_at(floor, wheel->p));
+    f.slip = v3_dot(f.forward, V), f.side_slip = v3_dot(f.left, V);
+    f.ahead = v3_dot(f.forward, middle), f.camber = asin(lean);
+    return f;
+}
+
+static const Thing ground = {.R = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+
+static double magic(double B, double C, double D, double E, double x)
+{
+    return D * sin(C * atan(B * x - E * (B * x - atan(B * x))));
+}
+
+static double slip_angle(const Footing *f, double creep)
+{
+    return atan(-f->side_slip / sqrt(f->ahead * f->ahead + creep * creep));
+}
+
+static double slip_ratio(const Footing *f, double creep)
+{
+    return -f->slip / sqrt(f->ahead * f->ahead + creep * creep);
+}
+
+typedef struct Forces {
+    double along, left;
+} Forces;
+
+// Laws by the words of the model, and what they say; N is the normal force, u are the deflections.
+typedef struct Law {
+    const char *words;
+    Forces (*forces)(const Footing *f, double N, const double *u);
+} Law;
+
+static Forces free_of_force(const Footing *f, double N, const double *u)
+{
+    (void)f, (void)N, (void)u;
+    return (Forces){0, 0};
+}
+
+static Forces viscous(const Footing *f, double N, const double *u)
+{
+    (void)N, (void)u;
+    return (Forces){-3 * f->slip, -3 * f->side_slip};
+}
+
+static Forces coulomb(const Footing *f, double N, const double *u)
+{
+    (void)u;
+    const double size = sqrt(f->slip * f->slip + f->side_slip * f->side_slip + 0.01 * 0.01);
+    return (Forces){-0.3 * N * f->slip / size, -0.3 * N * f->side_slip / size};
+}
+
+static Forces coulomb_along(const Footing *f, double N, const double *u)
+{
+    (void)u;
+    return (Forces){-0.3 * N * f->slip / sqrt(f->slip * f->slip + 1e-4), -2 * f->side_slip};
+}
+
+static Forces linear_tyre(const Footing *f, double N, const double *u)
+{
+    (void)N, (void)u;
+    return (Forces){700 * slip_ratio(f, 0.001), 500 * slip_angle(f, 0.001) - 40 * f->camber};
+}
+
+static Forces magic_tyre(const Footing *f, double N, const double *u)
+{
+    (void)N, (void)u;
+    return (Forces){magic(11, 1.6, 90, -0.5, slip_ratio(f, 0.2)),
+                    magic(8, 1.3, 80, 0.4, slip_angle(f, 0.2)) + 25 * f->camber};
+}
+
+static Forces lagging_tyre(const Footing *f, double N, const double *u)
+{
+    (void)N;
+    return (Forces){700 * u[0] / 0.2, 500 * atan(u[1] / 0.2) - 40 * f->camber};
+}
+
+static Forces lagging_magic(const Footing *f, double N, const double *u)
+{
+    (void)N, (void)f;
+    return (Forces){magic(11, 1.6, 90, -0.5, u[0] / 0.3), magic(8, 1.3, 80, 0.4, atan(u[1] / 0.3))};
+}
+
+static Forces by_formula(const Footing *f, double N, const double *u)
+{
+    (void)u;
+    const double alpha = slip_angle(f, 0.001);
+    return (Forces){-0.2 * N * f->slip / (1 + fabs(f->ahead)) + 2 * alpha,
+                    N * (2 * alpha - 0.1 * f->camber) - 0.5 * f->ahead * f->side_slip};
+}
+
+static const Law slipping[] = {
+    {"longitudinal: free, lateral: free", free_of_force},
+    {"longitudinal: viscous, lateral: viscous, viscosity: 3", viscous},
+    {"longitudinal: coulomb, lateral: coulomb, friction: 0.3, creep: 0.01", coulomb},
+    {"longitudinal: coulomb, friction: 0.3, creep: 0.01, lateral: viscous, viscosity: 2",
+     coulomb_along},
+    {"longitudinal: tyre, traction: 700, lateral: tyre, cornering: 500, camber: 40", linear_tyre},
+    {"longitudinal: tyre, traction_magic: \"11, 1.6, 90, -0.5\", lateral: tyre,"
+     " magic: \"8, 1.3, 80, 0.4\", camber: -25, creep: 0.2",
+     magic_tyre},
+    {"longitudinal: tyre, traction: 700, lateral: tyre, cornering: 500, camber: 40,"
+     " relaxation: 0.2",
+     lagging_tyre},
+    {"longitudinal: tyre, traction_magic: \"11, 1.6, 90, -0.5\", lateral: tyre,"
+     " magic: \"8, 1.3, 80, 0.4\", relaxation: 0.3",
+     lagging_magic},
+    {"longitudinal: -0.2*normal*slip/(1 + abs(ahead)) + 2*slip_angle,"
+     " lateral: normal*(2*slip_angle - 0.1*camber) - 0.5*ahead*slip",
+     by_formula},
+};
+enum { LAWS = sizeof slipping / sizeof *slipping };
+
+static bool lags(const Law *law) { return strstr(law->words, "relaxation") != NULL; }
+
+// ---- a lone tyre ---------------------------------------------------------------------------
+
+// Its accelerations and the rate of its angular momentum are recorded.
+static const char lone_tyre[] =
+    "trundle: 1\n"
+    "parameters: {m: 6, Ia: 0.4, Ir: 0.25}\n"
+    "bodies:\n"
+    "  wheel: {joint: {type: free}, mass: m, inertia: {xx: Ir, yy: Ia, zz: Ir}}\n"
+    "contacts:\n"
+    "  c: {body: wheel, radius: 0.3, tube: 0.05, axis: \"0, 1, 0\", %s}\n"
+    "outputs:\n"
+    "  ax: d(d(wheel.x))\n"
+    "  ay: d(d(wheel.y))\n"
+    "  az: d(d(wheel.z))\n"
+    "  Hx: wheel.R11*Ir*wheel.wx + wheel.R12*Ia*wheel.wy + wheel.R13*Ir*wheel.wz\n"
+    "  Hy: wheel.R21*Ir*wheel.wx + wheel.R22*Ia*wheel.wy + wheel.R23*Ir*wheel.wz\n"
+    "  Hz: wheel.R31*Ir*wheel.wx + wheel.R32*Ia*wheel.wy + wheel.R33*Ir*wheel.wz\n"
+    "  Tx: d(Hx)\n"
+    "  Ty: d(Hy)\n"
+    "  Tz: d(Hz)\n"
+    "initial: {wheel.x: 0, wheel.y: 0, wheel.R32: 0.15, wheel.R12: 0.1, wheel.vx: 5,"
+    " wheel.vy: 0.3, wheel.wx: 0.2, wheel.wy: 21, wheel.wz: 0.4}\n";
+
+static Thing thing_at(const Sheet *run, size_t row)
+{
+    const double q[4] = {at(run, row, "wheel.qw"), at(run, row, "wheel.qx"),
+                         at(run, row, "wheel.qy"), at(run, row, "wheel.qz")};
+    Thing thing = {.R = m3_quaternion(q)};
+    thing.p = vector_at(run, row, "wheel.x", "wheel.y", "wheel.z");
+    thing.V = m3_times(thing.R, vector_at(run, row, "wheel.vx", "wheel.vy", "wheel.vz"));
+    thing.W = m3_times(thing.R, vector_at(run, row, "wheel.wx", "wheel.wy", "wheel.wz"));
+    return thing;
+}
+
+static double distance(V3 a, V3 b)
+{
+    const V3 d = v3_minus(a, b);
+    return sqrt(v3_dot(d, d));
+}
+
+// m a = F + m g and the rate of the angular momentum, from the force as it was recorded
+static double balance_off(const Sheet *run, size_t row, const Thing *wheel, V3 P, V3 F)
+{
+    const double m = 6;
+    const V3 ma = v3_times(m, vector_at(run, row, "ax", "ay", "az"));
+    const V3 torque = v3_cross(v3_minus(P, wheel->p), F);
+    return fmax(distance(ma, v3_plus(F, v3(0, 0, -m * g))),
+                distance(vector_at(run, row, "Tx", "Ty", "Tz"), torque));
+}
+
+static void check_tyre_row(const Sheet *run, size_t row, const Law *law, double *worst)
+{
+    const Thing wheel = thing_at(run, row);
+    const Footing f = footing_of(&wheel, wheel.R.column[1], 0.3, 0.05, &ground);
+    double u[2] = {0};
+    if (lags(law)) {
+        u[0] = at(run, row, "contact.c.longitudinal_deflection");
+        u[1] = at(run, row, "contact.c.lateral_deflection");
+    }
+    const double N = at(run, row, "lambda.c.normal");
+    const Forces F = law->forces(&f, N, u);
+    const V3 force =
+        v3_plus(v3_times(N, f.n), v3_plus(v3_times(F.along, f.forward), v3_times(F.left, f.left)));
+    const V3 P = vector_at(run, row, "contact.c.x", "contact.c.y", "contact.c.z");
+    const V3 found = vector_at(run, row, "contact.c.Fx", "contact.c.Fy", "contact.c.Fz");
+    worst[0] = fmax(worst[0], fabs(at(run, row, "lambda.c.longitudinal") - F.along));
+    worst[0] = fmax(worst[0], fabs(at(run, row, "lambda.c.lateral") - F.left));
+    worst[0] = fmax(worst[0], fmax(distance(found, force), distance(P, f.P)));
+    worst[1] = fmax(worst[1], balance_off(run, row, &wheel, P, found));
+}
+
+// Forces as the laws say, from the recorded state; what they do is what forces do.
+static void test_tyre_forces(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < LAWS; k++) {
+        char text[2500];
+        double worst[2] = {0};
+        snprintf(text, sizeof text, lone_tyre, slipping[k].words);
+        Sheet run = run_text(text, 0.6, 0.02);
+        for (size_t i = 0; i < run.rows; i++) check_tyre_row(&run, i, &slipping[k], worst);
+        print_message("%.60s: forces up to %.1f N to %.1e, balance to %.1e, work %.2f J\n",
+                      slipping[k].words, size_of(&run, "lambda.c.lateral"), worst[0], worst[1],
+                      last(&run, "energy.work"));
+        assert_true(worst[0] <= 1e-8 && worst[1] <= 1e-8);
+        assert_true(k == 0 || size_of(&run, "lambda.c.lateral") > 0.5);
+        assert_true(k == 0 || size_of(&run, "lambda.c.longitudinal") > 0.5);
+        assert_true(k == 0 || fabs(last(&run, "energy.work")) > 0.05);
+        free_sheet(&run);
+    }
+}
+
+// ---- the lag of a tyre ---------------------------------------------------------------------
+
+// A wheel on a carriage that runs at V, yawed by a and spun faster than it would roll by `more`
+static const char carriage[] =
+    "trundle: 1\n"
+    "parameters: {V: %g, a: 0.12, more: 0.4, sigma: %g}\n"
+    "bodies:\n"
+    "  carriage: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 20}\n"
+    "  wheel: {parent: carriage, joint: {type: revolute, axis: \"-sin(a), cos(a), 0\","
+    " at: \"0, 0, 0.3\"}, mass: 5, inertia: {axial: 0.3}}\n"
+    "contacts:\n"
+    "  c: {body: wheel, radius: 0.3, longitudinal: tyre, traction: 9000, lateral: tyre,"
+    " cornering: 8000, relaxation: sigma}\n"
+    "roles: {x: {motion: V*t}, wheel: {motion: (V*cos(a) + more)*t/0.3}}\n";
+
+// Forces follow the slip as 1 - exp(-|ahead| t / sigma); without a lag they are there at once.
+static void check_lag(double V, double sigma)
+{
+    const double a = 0.12, more = 0.4, ahead = fabs(V * cos(a));
+    char text[1500];
+    snprintf(text, sizeof text, carriage, V, sigma);
+    Sheet run = run_text(text, 1, 0.02);
+    for (size_t i = 0; i < run.rows; i++) {
+        const double grown = sigma > 0 ? 1 - exp(-ahead * at(&run, i, "t") / sigma) : 1;
+        const double side = V * sin(a) / ahead, along = more / ahead;
+        const double tolerance = sigma > 0 ? 1e-9 : 1e-6; // the creep is seen
+        assert_close(at(&run, i, "lambda.c.longitudinal"), 9000 * along * grown, tolerance);
+        assert_close(at(&run, i, "lambda.c.lateral"), 8000 * atan(side * grown), tolerance);
+    }
+    // it settles where a tyre without a lag is from the start
+    if (ahead > 10 * sigma) assert_close(last(&run, "lambda.c.lateral"), copysign(960, V), 1e-4);
+    free_sheet(&run);
+}
+
+static void test_relaxation(void **state)
+{
+    (void)state;
+    check_lag(6, 0.3);
+    check_lag(-6, 0.3);
+    check_lag(2, 0.5);
+    check_lag(6, 0);
+}
+
+// ---- friction ------------------------------------------------------------------------------
+
+static const char bowling[] =
+    "trundle: 1\n"
+    "parameters: {m: 7, r: 0.108, mu: 0.2, eps: %g}\n"
+    "bodies:\n"
+    "  ball: {joint: {type: free}, mass: m, inertia: {xx: 0.4*m*r^2, yy: 0.4*m*r^2,"
+    " zz: 0.4*m*r^2}}\n"
+    "contacts:\n"
+    "  c: {body: ball, shape: ball, radius: r, longitudinal: coulomb, lateral: coulomb,"
+    " friction: mu, creep: eps}\n"
+    "outputs: {slip: d(ball.x) - r*turning, turning: ball.R21*ball.wx + ball.R22*ball.wy +"
+    " ball.R23*ball.wz, v: d(ball.x)}\n"
+    "initial: {ball.x: 0, ball.y: 0, v: 4, d(ball.y): 0, turning: 0, ball.wx: 0, ball.wz: 0}\n";
+
+// With s' = -k s / sqrt(s^2 + eps^2):   k t = F(s0) - F(s),   F = sqrt(s^2 + eps^2) -
+// eps asinh(eps / s)
+static double slid_for(double s0, double s, double eps, double k)
+{
+    const double F0 = hypot(s0, eps) - eps * asinh(eps / s0),
+                 F = hypot(s, eps) - eps * asinh(eps / s);
+    return (F0 - F) / k;
+}
+
+// It slides for 2 v0/(7 mu g), then rolls at 5/7 v0; with a creep, nearly so.
+static double check_bowling(double eps)
+{
+    const double v0 = 4, mu = 0.2, rolls_at = 2 * v0 / (7 * mu * g);
+    char text[1500];
+    double worst = 0;
+    snprintf(text, sizeof text, bowling, eps);
+    Sheet run = run_text(text, 2 * rolls_at, rolls_at / 20);
+    for (size_t i = 0; i < run.rows; i++) {
+        const double t = at(&run, i, "t"), s = at(&run, i, "slip"), v = at(&run, i, "v");
+        if (s > 1e-3 * eps) assert_close(slid_for(v0, s, eps, 3.5 * mu * g), t, 1e-9);
+        assert_close(v, v0 * 5 / 7 + s * 2 / 7, 1e-10); // whatever the law
+        worst = fmax(worst, fabs(v - (v0 - mu * g * fmin(t, rolls_at))));
+    }
+    assert_true(fabs(last(&run, "slip")) < 1e-6);
+    free_sheet(&run);
+    return worst;
+}
+
+static void test_slides_then_rolls(void **state)
+{
+    (void)state;
+    double before = 0;
+    for (double eps = 0.1; eps > 5e-4; eps /= 10) {
+        const double off = check_bowling(eps);
+        print_message("creep %.0e m/s: speed off by %.2e m/s\n", eps, off);
+        assert_true(before == 0 || (before / off > 5 && before / off < 20));
+        assert_true(off < eps);
+        before = off;
+    }
+}
+
+// ---- four wheels that are held -------------------------------------------------------------
+
+static const char four_wheels[] =
+    "trundle: 1\n"
+    "parameters: {mu: 0.8, eps: 0.01}\n"
+    "bodies:\n"
+    "  cart: {joint: {type: free}, mass: 800, com: \"0.2, 0.1, 0.5\","
+    " inertia: {xx: 200, yy: 600, zz: 700}}\n"
+    "  fl: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"1.2, 0.7, 0.3\"},"
+    " mass: 10, inertia: {axial: 0.5}}\n"
+    "  fr: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"1.2, -0.7, 0.3\"},"
+    " mass: 10, inertia: {axial: 0.5}}\n"
+    "  rl: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"-1.2, 0.7, 0.3\"},"
+    " mass: 10, inertia: {axial: 0.5}}\n"
+    "  rr: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"-1.2, -0.7, 0.3\"},"
+    " mass: 10, inertia: {axial: 0.5}}\n"
+    "contacts:\n"
+    "  fl: {body: fl, radius: 0.3, longitudinal: coulomb, lateral: %s, friction: mu, creep: eps}\n"
+    "  fr: {body: fr, radius: 0.3, longitudinal: coulomb, lateral: %s, friction: mu, creep: eps}\n"
+    "  rl: {body: rl, radius: 0.3, longitudinal: coulomb, lateral: %s, friction: mu, creep: eps}\n"
+    "  rr: {body: rr, radius: 0.3, longitudinal: coulomb, lateral: %s, friction: mu, creep: eps}\n"
+    "initial: {cart.x: 0, cart.y: 0, cart.vx: 10, cart.vy: 0, cart.wz: 0}\n"
+    "cases:\n"
+    "  brake: {hold: [fl, fr, rl, rr]}\n";
+
+// Four loads with three balances: the least ones are linear in the place of the wheel,
+//   N = W/4 + x sum(N x)/sum(x^2) + y sum(N y)/sum(y^2)
+// and braking at `a` from below moves them forward.
+static double least_load(double x, double y, double a)
+{
+    const double m = 840, mx = 800 * 0.2, my = 800 * 0.1, mz = 800 * 0.5 + 40 * 0.3;
+    return m * g / 4 + x * (mx * g + mz * a) / (4 * 1.44) + y * my * g / (4 * 0.49);
+}
+
+static void check_braking(const char *lateral)
+{
+    static const char *const names[] = {"lambda.fl.normal", "lambda.fr.normal", "lambda.rl.normal",
+                                        "lambda.rr.normal"};
+    static const char *const drags[] = {"lambda.fl.longitudinal", "lambda.fr.longitudinal",
+                                        "lambda.rl.longitudinal", "lambda.rr.longitudinal"};
+    const double v0 = 10, mu = 0.8, eps = 0.01;
+    char text[2500];
+    snprintf(text, sizeof text, four_wheels, lateral, lateral, lateral, lateral);
+    Sheet run = run_text(text, 1.5, 0.05);
+    for (size_t i = 0; i < run.rows; i++) {
+        const double v = at(&run, i, "cart.vx"), share = v / hypot(v, eps), a = mu * g * share;
+        for (int k = 0; k < 4; k++) {
+            const double N = least_load(k < 2 ? 1.2 : -1.2, k % 2 ? -0.7 : 0.7, a);
+            assert_close(at(&run, i, names[k]), N, 1e-9);
+            assert_close(at(&run, i, drags[k]), -mu * N * share, 1e-9);
+        }
+        assert_close(at(&run, i, "cart.y"), 0, 1e-9); // straight, although loaded unevenly
+        assert_close(at(&run, i, "cart.wz"), 0, 1e-9);
+    }
+    // the way: integral of sqrt(v^2 + eps^2) dv / (mu g)
+    const double way = (v0 * hypot(v0, eps) + eps * eps * asinh(v0 / eps)) / (2 * mu * g);
+    assert_close(last(&run, "cart.x"), way, 1e-9);
+    assert_close(way, v0 * v0 / (2 * mu * g), 1e-5);
+    print_message("lateral %s: stands after %.9f m, v^2/(2 mu g) is %.9f m\n", lateral,
+                  last(&run, "cart.x"), v0 * v0 / (2 * mu * g));
+    free_sheet(&run);
+}
+
+static void test_braking(void **state)
+{
+    (void)state;
+    check_braking("coulomb");
+    check_braking("free");
+}
+
+// ---- what the floor feels ------------------------------------------------------------------
+
+static const char ball_on_plank[] =
+    "trundle: 1\n"
+    "parameters: {m: 2, r: 0.1, M: 5}\n"
+    "bodies:\n"
+    "  plank: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: M}\n"
+    "  ball: {joint: {type: free}, mass: m, inertia: {xx: 0.4*m*r^2, yy: 0.4*m*r^2,"
+    " zz: 0.4*m*r^2}}\n"
+    "contacts:\n"
+    "  c: {body: ball, shape: ball, radius: r, on: plank%s}\n"
+    "outputs:\n"
+    "  momentum: M*d(x) + m*d(ball.x)\n"
+    "  turning: ball.R21*ball.wx + ball.R22*ball.wy + ball.R23*ball.wz\n"
+    "  about_top: m*r*d(ball.x) + 0.4*m*r^2*turning\n" // about a line along the plank's top
+    "  slip: d(ball.x) - r*turning - d(x)\n"
+    "initial: {x: 0, ball.x: 0, ball.y: 0, d(ball.x): %g, turning: 0, ball.wx: 0, ball.wz: 0,"
+    " d(ball.y): 0%s}\n";
+
+// Rolling or slipping, what the ball loses the plank gets; in the end they roll, with
+//   m v + M u = p,   m r v + I w = L,   v - r w = u.
+static void check_plank(const char *law, bool slips)
+{
+    char text[2000];
+    snprintf(text, sizeof text, ball_on_plank, law, 3.0, slips ? ", d(x): 0" : "");
+    Sheet run = run_text(text, 2, 0.05);
+    const double m = 2, M = 5, r = 0.1, I = 0.4 * m * r * r;
+    const double p = at(&run, 0, "momentum"), L = at(&run, 0, "about_top");
+    for (size_t i = 0; i < run.rows; i++) {
+        assert_close(at(&run, i, "momentum"), p, 1e-10);
+        assert_close(at(&run, i, "about_top"), L, 1e-10);
+        assert_close(at(&run, i, "lambda.c.normal"), m * g, 1e-10);
+    }
+    const double w = (L / (m * r) - p / (m + M)) / (r * M / (m + M) + I / (m * r));
+    assert_close(last(&run, "slip"), 0, 1e-7);
+    assert_close(last(&run, "turning"), w, 1e-6);
+    if (slips) assert_true(fabs(at(&run, 0, "slip")) > 2.9 && last(&run, "x_rate") > 0.1);
+    if (slips) assert_true(last(&run, "energy.work") < -1);
+    free_sheet(&run);
+}
+
+static void test_ball_on_plank(void **state)
+{
+    (void)state;
+    check_plank("", false);
+    check_plank(", longitudinal: coulomb, lateral: coulomb, friction: 0.4", true);
+    check_plank(", longitudinal: viscous, viscosity: 10", true);
+    check_plank(", longitudinal: -8*slip*normal", true);
+}
+
+// Two bodies in empty space that touch: momentum and angular momentum of both together
+static const char adrift[] =
+    "trundle: 1\n"
+    "gravity: 0, 0, 0\n"
+    "parameters: {m: 6, Ia: 0.4, Ir: 0.25, M: 9, Jx: 1, Jy: 1.5, Jz: 2.2}\n"
+    "bodies:\n"
+    "  wheel: {joint: {type: free}, mass: m, inertia: {xx: Ir, yy: Ia, zz: Ir}}\n"
+    "  deck: {joint: {type: free}, mass: M, inertia: {xx: Jx, yy: Jy, zz: Jz}}\n"
+    "contacts:\n"
+    "  c: {body: wheel, radius: 0.3, tube: 0.05, axis: \"0, 1, 0\", on: deck, to: \"0, 0, 0.1\","
+    " %s}\n"
+    "outputs:\n"
+    "  Px: m*d(wheel.x) + M*d(deck.x)\n"
+    "  Py: m*d(wheel.y) + M*d(deck.y)\n"
+    "  Pz: m*d(wheel.z) + M*d(deck.z)\n"
+    "  Hx: wheel.R11*Ir*wheel.wx + wheel.R12*Ia*wheel.wy + wheel.R13*Ir*wheel.wz"
+    " + deck.R11*Jx*deck.wx + deck.R12*Jy*deck.wy + deck.R13*Jz*deck.wz"
+    " + m*(wheel.y*d(wheel.z) - wheel.z*d(wheel.y)) + M*(deck.y*d(deck.z) - deck.z*d(deck.y))\n"
+    "  Hy: wheel.R21*Ir*wheel.wx + wheel.R22*Ia*wheel.wy + wheel.R23*Ir*wheel.wz"
+    " + deck.R21*Jx*deck.wx + deck.R22*Jy*deck.wy + deck.R23*Jz*deck.wz"
+    " + m*(wheel.z*d(wheel.x) - wheel.x*d(wheel.z)) + M*(deck.z*d(deck.x) - deck.x*d(deck.z))\n"
+    "  Hz: wheel.R31*Ir*wheel.wx + wheel.R32*Ia*wheel.wy + wheel.R33*Ir*wheel.wz"
+    " + deck.R31*Jx*deck.wx + deck.R32*Jy*deck.wy + deck.R33*Jz*deck.wz"
+    " + m*(wheel.x*d(wheel.y) - wheel.y*d(wheel.x)) + M*(deck.x*d(deck.y) - deck.y*d(deck.x))\n"
+    "initial: {wheel.x: 0.2, wheel.y: 0.1, deck.x: 0, deck.y: 0, deck.z: 0, deck.R31: 0.2,"
+    " deck.R32: -0.1, wheel.R32: 0.15, wheel.R12: 0.1, wheel.vx: 2, wheel.wx: 0.3, wheel.wy: 9,"
+    " wheel.wz: 0.4, deck.wx: 0.1, deck.wy: -0.2, deck.wz: 0.5, deck.vx: -0.5,"
+    " deck.vy: 0.3}\n";
+
+static void check_adrift(const char *words)
+{
+    static const char *const names[] = {"Px", "Py", "Pz", "Hx", "Hy", "Hz"};
+    char text[4000];
+    double worst = 0;
+    snprintf(text, sizeof text, adrift, words);
+    Sheet run = run_text(text, 1, 0.05);
+    for (size_t k = 0; k < 6; k++)
+        for (size_t i = 0; i < run.rows; i++)
+            worst = fmax(worst, fabs(at(&run, i, names[k]) - at(&run, 0, names[k])));
+    print_message("%.60s: momenta to %.1e\n", words, worst);
+    assert_true(worst <= 1e-10);
+    assert_true(size_of(&run, "deck.wz") > 0.1);
+    free_sheet(&run);
+}
+
+static void test_adrift(void **state)
+{
+    (void)state;
+    check_adrift("friction: 0.5"); // ideal
+    for (size_t k = 0; k < LAWS; k++) check_adrift(slipping[k].words);
+}
+
+// ---- random states -------------------------------------------------------------------------
+
+// A wheel on a frame, on a floor that moves; nothing is in line with anything.
+static const char anywhere[] =
+    "trundle: 1\n"
+    "bodies:\n"
+    "  frame: {joint: {type: free}, mass: 4, com: \"0.1, 0.2, 0.3\", inertia: {xx: 1, yy: 2,"
+    " zz: 1.5}}\n"
+    "  wheel: {parent: frame, joint: {type: revolute, axis: \"0.1, 1, 0.2\", at: \"0.3, -0.2, "
+    "0.1\","
+    " turn: \"0.2, 0.3, -0.4\"}, mass: 2, inertia: {axial: 0.1, radial: 0.06,"
+    " axis: \"0.1, 1, 0.2\"}}\n"
+    "  deck: {joint: {type: free}, mass: 20, inertia: {xx: 3, yy: 4, zz: 5}}\n"
+    "contacts:\n"
+    "  c: {body: wheel, radius: 0.3, tube: 0.04, on: deck, %s}\n";
+
+static NeForest forest_of(Probe *p)
+{
+    NeForest f = {.count = 3};
+    f.body[0] = (NeBody){.parent = -1, .type = NE_FREE, .axis = {0, 0, 1}};
+    f.body[1] = (NeBody){.parent = 0,
+                         .type = NE_REVOLUTE,
+                         .axis = {0.1, 1, 0.2},
+                         .at = {0.3, -0.2, 0.1},
+                         .turn = {0.2, 0.3, -0.4}};
+    f.body[2] = (NeBody){.parent = -1, .type = NE_FREE, .axis = {0, 0, 1}};
+    static const char *const q[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+    static const char *const v[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
+    char name[20];
+    for (int i = 0; i < 3; i += 2) {
+        const char *body = i ? "deck" : "frame";
+        for (int k = 0; k < 7; k++) {
+            snprintf(name, sizeof name, "%s.%s", body, q[k]);
+            f.body[i].q[k] = probe_at(p, name);
+        }
+        for (int k = 0; k < 6; k++) {
+            snprintf(name, sizeof name, "%s.%s", body, v[k]);
+            f.body[i].v[k] = probe_at(p, name);
+        }
+    }
+    f.body[1].q[0] = probe_at(p, "wheel"), f.body[1].v[0] = probe_at(p, "wheel_rate");
+    ne_number(&f);
+    return f;
+}
+
+static Footing footing_in(NeForest *f)
+{
+    Thing thing[2];
+    ne_move(f);
+    for (int i = 0; i < 2; i++) {
+        const NeBody *b = &f->body[i + 1];
+        thing[i] = (Thing){.p = b->p, .V = b->velocity, .W = b->spin, .R = b->R};
+    }
+    return footing_of(&thing[0], f->body[1].about[0], 0.3, 0.04, &thing[1]);
+}
+
+// d(slip)/dv by differences: slip is linear in velocities
+static Forces slopes_of(NeForest *f, int velocity)
+{
+    NeBody *b = &f->body[velocity < 6 ? 0 : velocity == 6 ? 1 : 2];
+    double *v = &b->v[velocity - b->first];
+    const double before = *v;
+    *v = before + 1;
+    const Footing more = footing_in(f);
+    *v = before - 1;
+    const Footing less = footing_in(f);
+    *v = before;
+    return (Forces){(more.slip - less.slip) / 2, (more.side_slip - less.side_slip) / 2};
+}
+
+// Reactions and accelerations are inputs like others.
+static Probe open_probe(const char *text)
+{
+    tr_error err = {0};
+    System *system = system_of(model_from(text), NULL);
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (system->inputs[i].kind == TR_SOLVED) system->inputs[i].kind = TR_INPUT;
+    return probe_of_system(system, false, &err);
+}
+
+static void copy_state(Probe *to, Probe *from)
+{
+    for (uint32_t i = 0; i < to->system->input_count; i++)
+        if (to->system->inputs[i].kind != TR_PARAMETER)
+            to->in[i] = probe_at(from, to->system->inputs[i].name);
+}
+
+// Q with the law, less Q without it, is what force and slip do together.
+static double virtual_work_off(Probe *with, Probe *without, const Law *law, Random *random,
+                               double *largest)
+{
+    double u[2] = {0}, worst = 0;
+    probe_random(with, random);
+    copy_state(without, with);
+    probe_run(without);
+    NeForest f = forest_of(with);
+    const Footing footing = footing_in(&f);
+    if (lags(law)) {
+        u[0] = probe_at(with, "contact.c.longitudinal_deflection");
+        u[1] = probe_at(with, "contact.c.lateral_deflection");
+    }
+    const Forces F = law->forces(&footing, probe_at(with, "lambda.c.normal"), u);
+    worst = fmax(fabs(probe_get(with, "lambda.c.longitudinal") - F.along),
+                 fabs(probe_get(with, "lambda.c.lateral") - F.left));
+    for (int k = 0; k < 13; k++) {
+        const Forces slope = slopes_of(&f, k);
+        const double Q = slope.along * F.along + slope.left * F.left;
+        worst = fmax(worst, fabs(probe_output(with, "Q")[k] - probe_output(without, "Q")[k] - Q));
+    }
+    *largest = fmax(*largest, fmax(fabs(F.along), fabs(F.left)));
+    return worst / fmax(1, fmax(fabs(F.along), fabs(F.left)));
+}
+
+static void test_virtual_work(void **state)
+{
+    (void)state;
+    char text[1500];
+    Random random = {20270101};
+    snprintf(text, sizeof text, anywhere, slipping[0].words);
+    Probe without = open_probe(text);
+    for (size_t k = 1; k < LAWS; k++) {
+        double worst = 0, largest = 0;
+        snprintf(text, sizeof text, anywhere, slipping[k].words);
+        Probe with = open_probe(text);
+        for (int i = 0; i < 200; i++)
+            worst = fmax(worst, virtual_work_off(&with, &without, &slipping[k], &random, &largest));
+        print_message("%.60s: up to %.0f N, to %.1e\n", slipping[k].words, largest, worst);
+        assert_true(worst <= 1e-11 && largest > 0.3);
+        probe_free(&with);
+    }
+    probe_free(&without);
+}
+
+// ---- in the plane --------------------------------------------------------------------------
+
+static const char planar_wheel[] =
+    "trundle: 1\n"
+    "parameters: {nothing: 0, ahead: 7}\n"
+    "bodies:\n"
+    "  sled: {joint: {type: planar}, mass: 10, inertia: {zz: 1}}\n"
+    "  wheel: {parent: sled, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, 0, 0.1\"}, mass: "
+    "1,"
+    " inertia: {axial: 0.01}}\n"
+    "outputs: {seven: ahead, speed: sled.vx}\n"
+    "initial: {sled.vx: 3, sled.vy: 0.4, sled.wz: 0, wheel_rate: 0}\n"
+    "contacts:\n"
+    "  c: {body: wheel, radius: 0.1%s}\n";
+
+// There is no normal force in the plane: `load` stands for it.
+static void test_load(void **state)
+{
+    (void)state;
+    char text[1500];
+    snprintf(text, sizeof text, planar_wheel,
+             ", longitudinal: coulomb, lateral: coulomb, friction: 0.5, load: 80, creep: 0.01");
+    Sheet run = run_text(text, 0.05, 0.005);
+    for (size_t i = 0; i < run.rows; i++) {
+        const double along = at(&run, i, "sled.vx") - 0.1 * at(&run, i, "wheel_rate");
+        const double across = at(&run, i, "sled.vy");
+        const double size = sqrt(along * along + across * across + 1e-4);
+        assert_close(at(&run, i, "lambda.c.longitudinal"), -40 * along / size, 1e-12);
+        assert_close(at(&run, i, "lambda.c.lateral"), -40 * across / size, 1e-12);
+    }
+    free_sheet(&run);
+}
+
+// A law sees its own names first, and lends them to nobody: `ahead` is the speed there, and
+// elsewhere the parameter. Its force has a name.
+static void test_formula_in_the_plane(void **state)
+{
+    (void)state;
+    char text[1500];
+    snprintf(text, sizeof text, planar_wheel,
+             ", longitudinal: -0.3*normal*slip - ahead*seven, load: 20 + t, lateral: free");
+    tr_model *model = model_from(text);
+    change(model, "outputs/twice", "2*lambda.c.longitudinal + lambda.c.lateral");
+    Sheet run = run_of(system_of(model, NULL), 0.2, 0.01);
+    for (size_t i = 0; i < run.rows; i++) {
+        const double v = at(&run, i, "sled.vx"), slip = v - 0.1 * at(&run, i, "wheel_rate");
+        const double F = -0.3 * (20 + at(&run, i, "t")) * slip - v * 7;
+        assert_close(at(&run, i, "lambda.c.longitudinal"), F, 1e-12);
+        assert_close(at(&run, i, "twice"), 2 * F, 1e-12);
+        assert_close(at(&run, i, "seven"), 7, 0);
+        assert_close(at(&run, i, "lambda.c.lateral"), 0, 0);
+    }
+    free_sheet(&run);
+}
+
+// A lag of no length is no lag, also where a parameter says so.
+static void test_no_lag(void **state)
+{
+    (void)state;
+    static const char tyre[] = ", longitudinal: free, lateral: tyre, cornering: 50, relaxation: %s";
+    char law[100], text[1500];
+    Sheet run[2];
+    for (int k = 0; k < 2; k++) {
+        snprintf(law, sizeof law, tyre, k ? "nothing" : "0");
+        snprintf(text, sizeof text, planar_wheel, law);
+        run[k] = run_text(text, 0.5, 0.02);
+    }
+    assert_int_equal(run[0].columns, run[1].columns);
+    assert_true(difference(&run[0], "sled.y", &run[1], "sled.y") == 0);
+    assert_true(size_of(&run[0], "lambda.c.lateral") > 1);
+    free_sheet(&run[0]);
+    free_sheet(&run[1]);
+}
+
+// A tyre that stands still holds still: its slip angle is soft below the creep.
+static void test_at_rest(void **state)
+{
+    (void)state;
+    char text[1500];
+    snprintf(text, sizeof text, planar_wheel,
+             ", longitudinal: tyre, traction: 500, lateral: tyre, cornering: 500, creep: 0.05");
+    tr_model *model = model_from(text);
+    change(model, "initial/sled.vx", "0");
+    change(model, "initial/sled.vy", "0.01");
+    Sheet run = run_of(system_of(model, NULL), 0.2, 0.01);
+    assert_close(at(&run, 0, "lambda.c.lateral"), -500 * atan(0.2), 1e-12);
+    assert_true(fabs(last(&run, "sled.vy")) < 1e-6);
+    free_sheet(&run);
+}
+
+// ---- laws that cannot be -------------------------------------------------------------------
+
+static void assert_refused_in(const char *model_text, const char *more, const char *words)
+{
+    char text[2000], told[600];
+    tr_error err = {0};
+    snprintf(text, sizeof text, model_text, more);
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_text_free(tr_check_text(system, false, &err));
+    tr_model_free(model);
+    tr_system_free(system);
+    snprintf(told, sizeof told, "%d:%d: %s", err.line, err.column, err.text);
+    if (strcmp(told, words) != 0) fail_msg("%s\n  says %s", more, told);
+    assert_int_equal(err.status, TR_INVALID);
+}
+
+static void refused(const char *more, const char *words)
+{
+    assert_refused_in(planar_wheel, more, words);
+}
+
+static void test_missing_numbers(void **state)
+{
+    (void)state;
+    refused(", lateral: viscous", "9:42: the viscous law of 'c' needs 'viscosity'");
+    refused(", lateral: coulomb", "9:42: the coulomb law of 'c' needs 'friction'");
+    refused(", lateral: tyre", "9:42: the tyre law of 'c' needs 'cornering'");
+    refused(", longitudinal: tyre", "9:47: the tyre law of 'c' needs 'traction'");
+    refused(", lateral: coulomb, friction: 0.5",
+            "9:42: 'c' has no normal force in the plane: give its 'load'");
+    refused(", lateral: -slip*normal",
+            "9:42: 'c' has no normal force in the plane: give its 'load'");
+    refused(", lateral: tyre, magic: \"1, 2, 3\"",
+            "9:56: 'magic' is 4 formulas separated by commas, as in \"0, 0, 1\"");
+}
+
+static void test_wrong_numbers(void **state)
+{
+    (void)state;
+    refused(", lateral: viscous, viscosity: -1", "9:62: 'viscosity' is negative");
+    refused(", lateral: viscous, viscosity: 1/0", "9:62: 'viscosity' is not finite here");
+    refused(", lateral: viscous, viscosity: nothng",
+            "9:62: unknown name 'nothng'; did you mean 'nothing'?");
+    refused(", lateral: coulomb, load: 1, friction: -0.5", "9:70: 'friction' is negative");
+    refused(", lateral: coulomb, load: -1, friction: 0.5", "9:57: 'load' is negative");
+    refused(", lateral: coulomb, load: 1, friction: 0.5, creep: nothing",
+            "9:82: 'creep' must be positive");
+    refused(", lateral: tyre, cornering: 1, relaxation: -1", "9:74: 'relaxation' is negative");
+    refused(", lateral: tyre, cornering: 1, relaxation: t",
+            "9:74: 't' is not a parameter: this must be constant");
+}
+
+static void test_wrong_laws(void **state)
+{
+    (void)state;
+    refused(", lateral: viscos", "9:42: there is no law 'viscos'; did you mean 'viscous'?");
+    refused(", longitudinal: idael", "9:47: there is no law 'idael'; did you mean 'ideal'?");
+    refused(", longitudinal: tire", "9:47: there is no law 'tire'; did you mean 'tyre'?");
+    refused(", lateral: -5*slp", "9:45: unknown name 'slp'; did you mean 'slip'?");
+    refused(", lateral: -5*slip*nrmal, load: 3",
+            "9:50: unknown name 'nrmal'; did you mean 'normal'?");
+    refused(", lateral: \"-5*slip, 3\"", "9:50: expected an operator, not ','");
+}
+
+static void test_fields_without_use(void **state)
+{
+    (void)state;
+    refused(", viscosity: 5", "9:44: no law of 'c' has a use for 'viscosity'");
+    refused(", load: 5", "9:39: no law of 'c' has a use for 'load'");
+    refused(", lateral: free, cornering: 5", "9:59: no law of 'c' has a use for 'cornering'");
+    refused(", lateral: tyre, cornering: 5, traction: 5",
+            "9:72: no law of 'c' has a use for 'traction'");
+    refused(", longitudinal: tyre, traction: 5, camber: 5",
+            "9:74: no law of 'c' has a use for 'camber'");
+    refused(", lateral: viscous, viscosity: 5, creep: 0.1",
+            "9:72: no law of 'c' has a use for 'creep'");
+    refused(", lateral: tyre, cornering: 5, magic: \"1, 2, 3, 4\"",
+            "9:70: 'c' has 'cornering' already, which this stands in place of");
+    refused(", kind: skate, lateral: free", "9:28: a skate contact has no use for 'radius'");
+}
+
+static void test_wrong_floors(void **state)
+{
+    (void)state;
+    refused(", on: wheel", "9:37: 'c' rolls on itself");
+    refused(", on: slde", "9:37: there is no body 'slde'; did you mean 'sled'?");
+    refused(", on: sled, to: \"0, 0\"",
+            "9:48: 'to' is 3 formulas separated by commas, as in \"0, 0, 1\"");
+}
+
+static void test_not_linear(void **state)
+{
+    (void)state;
+    static const char *const laws[] = {"-0.1*slip*normal^2", "-0.1*slip*sqrt(normal)",
+                                       "slip/normal", "-slip*max(0, normal)"};
+    char law[100];
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        snprintf(law, sizeof law, "longitudinal: \"%s\"", laws[i]);
+        assert_refused_in(lone_tyre, law,
+                          "6:77: the longitudinal law of 'c' is not linear in the normal force");
+    }
+    assert_refused_in(lone_tyre, "longitudinal: free, lateral: coulomb, friction: lambda.c.normal",
+                      "0:0: a force is not linear in the reaction 'c.normal'");
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turntable),
+        cmocka_unit_test(test_turntable_period),
+        cmocka_unit_test(test_coasting_table),
+        cmocka_unit_test(test_treadmill),
+        cmocka_unit_test(test_stiff_viscous_slip),
+        cmocka_unit_test(test_tyre_forces),
+        cmocka_unit_test(test_relaxation),
+        cmocka_unit_test(test_slides_then_rolls),
+        cmocka_unit_test(test_braking),
+        cmocka_unit_test(test_ball_on_plank),
+        cmocka_unit_test(test_adrift),
+        cmocka_unit_test(test_virtual_work),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_formula_in_the_plane),
+        cmocka_unit_test(test_no_lag),
+        cmocka_unit_test(test_at_rest),
+        cmocka_unit_test(test_missing_numbers),
+        cmocka_unit_test(test_wrong_numbers),
+        cmocka_unit_test(test_wrong_laws),
+        cmocka_unit_test(test_fields_without_use),
+        cmocka_unit_test(test_wrong_floors),
+        cmocka_unit_test(test_not_linear),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
