@@ -88,6 +88,16 @@ export class Reports {
     }
 }
 
+// In the page: how long after the start of navigation it says that it is ready [ms].
+function noteReady() {
+    const observer = new MutationObserver(() => {
+        if (!document.documentElement?.dataset.ready) return;
+        window.readyAfter = performance.now();
+        observer.disconnect();
+    });
+    observer.observe(document, { attributes: true, subtree: true, attributeFilter: ["data-ready"] });
+}
+
 // A page that keeps what must not happen: requests, errors, dialogs.
 export async function open(browser, file, { width = 1400, height = 900, scheme = "light", before } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
@@ -107,10 +117,10 @@ export async function open(browser, file, { width = 1400, height = 900, scheme =
         void dialog.dismiss();
     });
     if (before) await page.addInitScript(before);
-    const start = Date.now();
+    await page.addInitScript(noteReady);
     await page.goto(url, { waitUntil: "commit" });
     await page.waitForSelector("html[data-ready]", { state: "attached" });
-    const took = Date.now() - start;
+    const took = Math.round(await page.evaluate(() => window.readyAfter));
     same(await page.getAttribute("html", "data-ready"), "yes", `${file} is ready`);
     const quiet = () => check(noise.length === 0, noise.join("; "));
     return { page, noise, took, quiet, close: () => context.close() };

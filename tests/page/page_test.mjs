@@ -304,9 +304,11 @@ async function withoutWebGL(browser, reports) {
 // Only bodies are left in the picture; then something must be there.
 async function renders(browser, eyes, reports, name) {
     const report = reports.make(`model_${name}`, reports.model(name));
-    const { page, quiet, close } = await open(browser, report, { width: 1000, height: 620 });
-    for (const id of ["show-forces", "show-tracks", "show-contacts", "show-ground"])
-        if ((await page.getAttribute(`#${id}`, "aria-pressed")) === "true") await page.click(`#${id}`);
+    const { page, quiet, close } = await open(browser, report, { width: 940, height: 560 });
+    await page.evaluate((ids) => {
+        for (const button of ids.map((id) => document.getElementById(id)))
+            if (button.getAttribute("aria-pressed") === "true") button.click();
+    }, ["show-forces", "show-tracks", "show-contacts", "show-ground"]);
     const covered = await eyes.coverage(await picture(page));
     check(covered > 0.003, `${name}: bodies cover only ${percent(covered)} of the picture`);
     check((await page.locator(".plot").count()) > 0, `${name}: there are no plots`);
@@ -318,13 +320,14 @@ async function renders(browser, eyes, reports, name) {
 
 async function longRun(browser, reports) {
     const LIMIT = 3000; // [ms]
+    const ATTEMPTS = 4; // other work on the machine must not decide
     const report = reports.make("long", reports.model("bicycle"), "--end", "600", "--every", "0.01");
     const size = (statSync(report).size / 1e6).toFixed(1);
     const times = [];
-    for (let attempt = 0; attempt < 3; attempt++) { // other work on the machine must not decide
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         const { page, took, quiet, close } = await open(browser, report);
         times.push(took);
-        const isLast = took < LIMIT || attempt === 2;
+        const isLast = took < LIMIT || attempt === ATTEMPTS;
         if (isLast) await playsSmoothly(browser, page);
         quiet();
         await close();
@@ -470,7 +473,7 @@ async function main() {
     await all.run("hostile text in a model runs nothing", 20, () => hostileModel(browser, reports));
     await all.run("hostile names in a run run nothing", 20, () => hostileNames(browser, reports));
     await all.run("the content security policy holds", 20, () => policy(browser, reports));
-    await all.run("60,000 rows load and play", 60, () => longRun(browser, reports));
+    await all.run("60,000 rows load and play", 90, () => longRun(browser, reports));
     for (const file of readdirSync(join(root, "models")).filter((name) => name.endsWith(".yaml")).sort()) {
         const name = basename(file, ".yaml");
         await all.run(`${name} is drawn`, 20, () => renders(browser, eyes, reports, name));
