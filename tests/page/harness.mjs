@@ -15,7 +15,10 @@ export function check(truth, words) {
 }
 
 export function same(found, wanted, what) {
-    check(Object.is(found, wanted), `${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`);
+    check(
+        Object.is(found, wanted),
+        `${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`,
+    );
 }
 
 // Runs one after the other; a failure is told and does not keep the rest from running.
@@ -26,7 +29,10 @@ export class Steps {
         const start = Date.now();
         let timer;
         const limit = new Promise((_, reject) => {
-            timer = setTimeout(() => reject(new Error(`took more than ${seconds} s`)), 1000 * seconds);
+            timer = setTimeout(
+                () => reject(new Error(`took more than ${seconds} s`)),
+                1000 * seconds,
+            );
         });
         try {
             await Promise.race([work(), limit]);
@@ -44,7 +50,10 @@ export async function launch(root) {
     const packages = join(root, "web", "package.json");
     const { chromium } = createRequire(packages)("playwright-core");
     const program = process.env.CHROMIUM || "/usr/bin/chromium";
-    check(existsSync(program), `there is no ${program}: install chromium, or say where it is with CHROMIUM`);
+    check(
+        existsSync(program),
+        `there is no ${program}: install chromium, or say where it is with CHROMIUM`,
+    );
     return chromium.launch({ executablePath: program, args: FLAGS });
 }
 
@@ -65,9 +74,15 @@ export class Reports {
     make(name, model, ...options) {
         const [csv, html] = [this.file(`${name}.csv`), this.file(`${name}.html`)];
         try {
-            execFileSync(this.trundle, ["simulate", model, "-q", "-o", csv, "--report", html, ...options], { stdio: "pipe" });
+            execFileSync(
+                this.trundle,
+                ["simulate", model, "-q", "-o", csv, "--report", html, ...options],
+                { stdio: "pipe" },
+            );
         } catch (error) {
-            throw new Error(`trundle simulate ${model} ${options.join(" ")}: exit ${error.status}: ${error.stderr}`);
+            throw new Error(
+                `trundle simulate ${model} ${options.join(" ")}: exit ${error.status}: ${error.stderr}`,
+            );
         }
         return html;
     }
@@ -88,18 +103,42 @@ export class Reports {
     }
 }
 
+// In the page: how long after the start of navigation it says that it is ready [ms].
+function noteReady() {
+    const observer = new MutationObserver(() => {
+        if (!document.documentElement?.dataset.ready) return;
+        window.readyAfter = performance.now();
+        observer.disconnect();
+    });
+    observer.observe(document, {
+        attributes: true,
+        subtree: true,
+        attributeFilter: ["data-ready"],
+    });
+}
+
 // A page that keeps what must not happen: requests, errors, dialogs.
-export async function open(browser, file, { width = 1400, height = 900, scheme = "light", before } = {}) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
+export async function open(
+    browser,
+    file,
+    { width = 1400, height = 900, scheme = "light", before } = {},
+) {
+    const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: scheme,
+        acceptDownloads: true,
+    });
     const page = await context.newPage();
     const url = pathToFileURL(file).href;
     const noise = [];
     page.on("request", (request) => {
-        if (request.url() !== url && !/^(data|blob):/.test(request.url())) noise.push(`request to ${request.url()}`);
+        if (request.url() !== url && !/^(data|blob):/.test(request.url()))
+            noise.push(`request to ${request.url()}`);
     });
     page.on("console", (message) => {
         const isDriver = message.text().includes("GL Driver Message"); // of the browser, about itself
-        if (["error", "warning"].includes(message.type()) && !isDriver) noise.push(`${message.type()} on the console: ${message.text()}`);
+        if (["error", "warning"].includes(message.type()) && !isDriver)
+            noise.push(`${message.type()} on the console: ${message.text()}`);
     });
     page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
     page.on("dialog", (dialog) => {
@@ -107,10 +146,10 @@ export async function open(browser, file, { width = 1400, height = 900, scheme =
         void dialog.dismiss();
     });
     if (before) await page.addInitScript(before);
-    const start = Date.now();
+    await page.addInitScript(noteReady);
     await page.goto(url, { waitUntil: "commit" });
     await page.waitForSelector("html[data-ready]", { state: "attached" });
-    const took = Date.now() - start;
+    const took = Math.round(await page.evaluate(() => window.readyAfter));
     same(await page.getAttribute("html", "data-ready"), "yes", `${file} is ready`);
     const quiet = () => check(noise.length === 0, noise.join("; "));
     return { page, noise, took, quiet, close: () => context.close() };
@@ -124,9 +163,15 @@ export async function until(page, words, condition, argument) {
 }
 
 export const settle = (page) =>
-    page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))));
+    page.evaluate(
+        () =>
+            new Promise((done) =>
+                requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))),
+            ),
+    );
 
-export const timeOf = async (page) => Number((await page.textContent("#time")).replace("\u2212", "-"));
+export const timeOf = async (page) =>
+    Number((await page.textContent("#time")).replace("\u2212", "-"));
 
 export async function picture(page) {
     await settle(page);
@@ -154,14 +199,23 @@ export class Eyes {
 
     // The part of all pixels that differ clearly.
     difference(a, b) {
-        return this.page.evaluate(async ([first, second]) => {
-            const [p, q] = [await window.pixels(first), await window.pixels(second)];
-            if (p.width !== q.width || p.height !== q.height) return 1;
-            let count = 0;
-            for (let i = 0; i < p.data.length; i += 4)
-                if (Math.abs(p.data[i] - q.data[i]) + Math.abs(p.data[i + 1] - q.data[i + 1]) + Math.abs(p.data[i + 2] - q.data[i + 2]) > 24) count++;
-            return count / (p.width * p.height);
-        }, [a.toString("base64"), b.toString("base64")]);
+        return this.page.evaluate(
+            async ([first, second]) => {
+                const [p, q] = [await window.pixels(first), await window.pixels(second)];
+                if (p.width !== q.width || p.height !== q.height) return 1;
+                let count = 0;
+                for (let i = 0; i < p.data.length; i += 4)
+                    if (
+                        Math.abs(p.data[i] - q.data[i]) +
+                            Math.abs(p.data[i + 1] - q.data[i + 1]) +
+                            Math.abs(p.data[i + 2] - q.data[i + 2]) >
+                        24
+                    )
+                        count++;
+                return count / (p.width * p.height);
+            },
+            [a.toString("base64"), b.toString("base64")],
+        );
     }
 
     // Waits until the scene differs from a picture by at least so much, or at most; returns what it
@@ -173,22 +227,34 @@ export class Eyes {
             const now = await picture(page);
             const changed = await this.difference(before, now);
             if (changed >= least && changed <= most) return now;
-            check(Date.now() - start < PATIENCE, `${words}: ${(100 * changed).toFixed(2)} % of the picture differs`);
+            check(
+                Date.now() - start < PATIENCE,
+                `${words}: ${(100 * changed).toFixed(2)} % of the picture differs`,
+            );
         }
     }
 
     // The part of all pixels that are not background, which is the same along each line. Above and
     // below are labels and buttons: they do not count.
     coverage(png, margin = 60) {
-        return this.page.evaluate(async ([text, edge]) => {
-            const { data, width, height } = await window.pixels(text);
-            let count = 0;
-            for (let y = edge; y < height - edge; y++)
-                for (let x = 1; x < width; x++) {
-                    const [i, k] = [4 * (y * width + x), 4 * y * width];
-                    if (Math.abs(data[i] - data[k]) + Math.abs(data[i + 1] - data[k + 1]) + Math.abs(data[i + 2] - data[k + 2]) > 24) count++;
-                }
-            return count / (width * height);
-        }, [png.toString("base64"), margin]);
+        return this.page.evaluate(
+            async ([text, edge]) => {
+                const { data, width, height } = await window.pixels(text);
+                let count = 0;
+                for (let y = edge; y < height - edge; y++)
+                    for (let x = 1; x < width; x++) {
+                        const [i, k] = [4 * (y * width + x), 4 * y * width];
+                        if (
+                            Math.abs(data[i] - data[k]) +
+                                Math.abs(data[i + 1] - data[k + 1]) +
+                                Math.abs(data[i + 2] - data[k + 2]) >
+                            24
+                        )
+                            count++;
+                    }
+                return count / (width * height);
+            },
+            [png.toString("base64"), margin],
+        );
     }
 }

@@ -28,7 +28,10 @@ export class ContactPoints implements Layer {
     constructor(scene: SceneData) {
         const ball = new SphereGeometry(0.011 * scene.length, 16, 12);
         this.dots = scene.contacts.map((_, i) => {
-            const dot = new Mesh(ball, new MeshBasicMaterial({ color: contactColour(i), ...BEHIND, opacity: 0.95 }));
+            const dot = new Mesh(
+                ball,
+                new MeshBasicMaterial({ color: contactColour(i), ...BEHIND, opacity: 0.95 }),
+            );
             dot.renderOrder = OVERLAY_ORDER;
             return dot;
         });
@@ -49,15 +52,37 @@ class Arrow {
     private readonly shafts: Mesh[] = [];
     private readonly heads: Mesh[] = [];
 
-    constructor(colour: string, private readonly width: number) {
-        const shaft = paint(new CylinderGeometry(width, width, 1, 16).translate(0, 0.5, 0), new Color(colour));
-        const head = paint(new ConeGeometry(2.6 * width, 1, 24).translate(0, 0.5, 0), new Color(colour));
+    constructor(
+        colour: string,
+        private readonly width: number,
+    ) {
+        const shaft = paint(
+            new CylinderGeometry(width, width, 1, 16).translate(0, 0.5, 0),
+            new Color(colour),
+        );
+        const head = paint(
+            new ConeGeometry(2.6 * width, 1, 24).translate(0, 0.5, 0),
+            new Color(colour),
+        );
         this.addCopy(shaft, head, bodyMaterial(), 0);
-        this.addCopy(shaft, head, new MeshBasicMaterial({ color: colour, ...BEHIND }), OVERLAY_ORDER);
+        this.addCopy(
+            shaft,
+            head,
+            new MeshBasicMaterial({ color: colour, ...BEHIND }),
+            OVERLAY_ORDER,
+        );
     }
 
-    private addCopy(shaft: BufferGeometry, head: BufferGeometry, material: Material, order: number): void {
-        for (const [geometry, list] of [[shaft, this.shafts], [head, this.heads]] as const) {
+    private addCopy(
+        shaft: BufferGeometry,
+        head: BufferGeometry,
+        material: Material,
+        order: number,
+    ): void {
+        for (const [geometry, list] of [
+            [shaft, this.shafts],
+            [head, this.heads],
+        ] as const) {
             const mesh = new Mesh(geometry, material);
             mesh.renderOrder = order;
             list.push(mesh);
@@ -92,7 +117,9 @@ export class Forces implements Layer {
         const typical = typicalForce(scene.contacts.length, motion);
         this.exist = typical > 0;
         this.metresPerNewton = this.exist ? (0.55 * scene.length) / typical : 0;
-        this.arrows = scene.contacts.map((_, i) => new Arrow(contactColour(i), 0.011 * scene.length));
+        this.arrows = scene.contacts.map(
+            (_, i) => new Arrow(contactColour(i), 0.011 * scene.length),
+        );
         for (const arrow of this.arrows) this.root.add(arrow.root);
     }
 
@@ -100,7 +127,10 @@ export class Forces implements Layer {
         const along = new Vector3();
         this.arrows.forEach((arrow, i) => {
             const { point, force } = state.contacts[i];
-            arrow.point(point, along.copy(force).multiplyScalar(this.factor * this.metresPerNewton));
+            arrow.point(
+                point,
+                along.copy(force).multiplyScalar(this.factor * this.metresPerNewton),
+            );
         });
     }
 }
@@ -117,5 +147,7 @@ function typicalForce(contacts: number, motion: Motion): number {
             if (Number.isFinite(size)) sizes.push(size);
         }
     sizes.sort((a, b) => a - b);
-    return sizes.length ? sizes[Math.floor(0.95 * (sizes.length - 1))] || sizes[sizes.length - 1] : 0;
+    return sizes.length
+        ? sizes[Math.floor(0.95 * (sizes.length - 1))] || sizes[sizes.length - 1]
+        : 0;
 }

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies themselves, and the rods between them.
-import { BufferGeometry, Color, CylinderGeometry, Group, Mesh, MeshStandardMaterial, Quaternion, Vector3 } from "three";
+import {
+    BufferGeometry,
+    Color,
+    CylinderGeometry,
+    Group,
+    Mesh,
+    MeshStandardMaterial,
+    Quaternion,
+    Vector3,
+} from "three";
 import type { Layer } from "./layer";
 import type { State } from "./motion";
 import type { Rod, SceneData } from "./report";
@@ -40,8 +49,14 @@ export class Rods implements Layer {
     readonly root = new Group();
     private readonly meshes: Mesh[];
 
-    constructor(private readonly rods: Rod[], length: number) {
-        const geometry = paint(new CylinderGeometry(0.008 * length, 0.008 * length, 1, 12), new Color("#8b93a0"));
+    constructor(
+        private readonly rods: Rod[],
+        length: number,
+    ) {
+        const geometry = paint(
+            new CylinderGeometry(0.008 * length, 0.008 * length, 1, 12),
+            new Color("#8b93a0"),
+        );
         const material = bodyMaterial();
         this.meshes = rods.map(() => new Mesh(geometry, material));
         if (rods.length) this.root.add(...this.meshes);
@@ -57,13 +72,19 @@ export class Rods implements Layer {
             if (!mesh.visible) return;
             mesh.position.copy(from).addScaledVector(along, 0.5);
             mesh.scale.set(1, length, 1);
-            mesh.quaternion.copy(new Quaternion().setFromUnitVectors(Y, along.divideScalar(length)));
+            mesh.quaternion.copy(
+                new Quaternion().setFromUnitVectors(Y, along.divideScalar(length)),
+            );
         });
     }
 }
 
 // A point of a body in the world; body -1 is the world itself.
-export function pointOf(state: State, body: number, at: readonly [number, number, number]): Vector3 {
+export function pointOf(
+    state: State,
+    body: number,
+    at: readonly [number, number, number],
+): Vector3 {
     const point = new Vector3(...at);
     if (body < 0) return point;
     const { position, rotation } = state.bodies[body];

@@ -11,7 +11,9 @@ export type Follow = "free" | "whole" | number; // a number is a body
 const FROM = new Vector3(-0.45, -0.85, 0.3).normalize(); // behind, to the right, above; x goes to the right
 const ABOVE = 0.75; // height of the eye where a motion is seen whole, before scaling
 const MARGIN = 1.16;
-const FAR_AWAY = 3; // a motion this much larger than the model is followed instead of shown whole
+// A motion this much larger than the model is followed instead of shown whole; on the ground sooner.
+const FAR_AWAY = 3.5;
+const FAR_ON_GROUND = 2.2;
 
 // A body as a ball: cheap, and turning does not change it.
 interface Ball {
@@ -57,7 +59,8 @@ export class Camera {
 
     // The initial view, and whether something has to be followed for it.
     reset(state: State): Follow {
-        const isWide = this.reach > FAR_AWAY * sizeOf(this.model);
+        const far = this.scene.ground.shown ? FAR_ON_GROUND : FAR_AWAY;
+        const isWide = this.reach > far * sizeOf(this.model);
         if (isWide) this.frame(this.balls(state.bodies), FROM, 1.15);
         else this.frame(this.whole, FROM, 1);
         return isWide ? "whole" : "free";
@@ -120,13 +123,17 @@ export class Camera {
 
     private ballsAt(rows: number[]): Ball[] {
         const { bodies } = this.motion.newState();
-        return rows.flatMap((row) => this.balls(bodies.map((pose, i) => this.motion.body(row, i, pose))));
+        return rows.flatMap((row) =>
+            this.balls(bodies.map((pose, i) => this.motion.body(row, i, pose))),
+        );
     }
 
     private balls(bodies: Pose[]): Ball[] {
         const balls = bodies.map(({ position, rotation }, i) => {
             const ball = this.geometries[i]?.boundingSphere;
-            const centre = ball ? ball.center.clone().applyQuaternion(rotation).add(position) : position.clone();
+            const centre = ball
+                ? ball.center.clone().applyQuaternion(rotation).add(position)
+                : position.clone();
             return { centre, radius: ball?.radius ?? 0 };
         });
         return balls.filter(({ centre }) => Number.isFinite(centre.lengthSq()));
@@ -146,10 +153,14 @@ export class Camera {
         const right = new Vector3().crossVectors(this.eye.up, from).normalize();
         const up = new Vector3().crossVectors(from, right);
         const tall = Math.tan((this.eye.fov * Math.PI) / 360) / MARGIN;
-        const most = (value: (ball: Ball) => number): number => balls.reduce((a, ball) => Math.max(a, value(ball)), -Infinity);
+        const most = (value: (ball: Ball) => number): number =>
+            balls.reduce((a, ball) => Math.max(a, value(ball)), -Infinity);
         const side = (axis: Vector3, half: number): { middle: number; eye: number } => {
             const edge = (sign: number): number =>
-                most(({ centre, radius }) => radius + half * centre.dot(from) + sign * centre.dot(axis));
+                most(
+                    ({ centre, radius }) =>
+                        radius + half * centre.dot(from) + sign * centre.dot(axis),
+                );
             const [plus, minus] = [edge(1), edge(-1)];
             return { middle: (plus - minus) / 2, eye: (plus + minus) / (2 * half) };
         };
@@ -159,7 +170,8 @@ export class Camera {
         const farthest = -most(({ centre }) => -centre.dot(from));
         if (!Number.isFinite(nearest)) return;
         const depth = (nearest + farthest) / 2;
-        const distance = Math.max(across.eye, upright.eye, nearest + 1e-3 * this.scene.length) - depth;
+        const distance =
+            Math.max(across.eye, upright.eye, nearest + 1e-3 * this.scene.length) - depth;
         this.stop();
         const target = this.controls.target.copy(right).multiplyScalar(across.middle);
         target.addScaledVector(up, upright.middle).addScaledVector(from, depth);

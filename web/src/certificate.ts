@@ -15,10 +15,34 @@ interface Measure {
 }
 
 const MEASURES: Measure[] = [
-    { key: "energy_error", title: "Energy balance", words: "worst |E − E₀ − work|, relative to the largest kinetic energy or work", good: 1e-6, fair: 1e-3 },
-    { key: "position_error", title: "Positions", words: "worst residual of the constraints on positions", good: 1e-9, fair: 1e-6 },
-    { key: "velocity_error", title: "Velocities", words: "worst residual of the constraints on velocities", good: 1e-9, fair: 1e-6 },
-    { key: "kkt_error", title: "Accelerations", words: "reduced equations against the full ones (KKT), worst relative difference", good: 1e-9, fair: 1e-6 },
+    {
+        key: "energy_error",
+        title: "Energy balance",
+        words: "worst |E − E₀ − work|, relative to the largest kinetic energy or work",
+        good: 1e-6,
+        fair: 1e-3,
+    },
+    {
+        key: "position_error",
+        title: "Positions",
+        words: "worst residual of the constraints on positions",
+        good: 1e-9,
+        fair: 1e-6,
+    },
+    {
+        key: "velocity_error",
+        title: "Velocities",
+        words: "worst residual of the constraints on velocities",
+        good: 1e-9,
+        fair: 1e-6,
+    },
+    {
+        key: "kkt_error",
+        title: "Accelerations",
+        words: "reduced equations against the full ones (KKT), worst relative difference",
+        good: 1e-9,
+        fair: 1e-6,
+    },
 ];
 
 // Rows of the table: what they are called, in this order.
@@ -62,7 +86,11 @@ function measures(certificate: Certificate): HTMLElement {
             "div",
             { class: `measure ${grade(value, measure)}` },
             make("dt", { text: measure.title }),
-            make("dd", { class: "number", text: brief(value, 3), title: value === null ? "not a number" : exact(value) }),
+            make("dd", {
+                class: "number",
+                text: brief(value, 3),
+                title: value === null ? "not a number" : exact(value),
+            }),
             make("dd", { class: "words", text: measure.words }),
         );
     });
@@ -71,14 +99,22 @@ function measures(certificate: Certificate): HTMLElement {
 
 function words(key: string, value: unknown): string {
     if (typeof value === "boolean") return value ? "yes" : "no";
-    if (key === "method" && typeof value === "string" && METHODS[value]) return `${value}: ${METHODS[value]}`;
-    if (typeof value === "number") return Number.isInteger(value) ? value.toLocaleString("en") : brief(value, 6);
+    if (key === "method" && typeof value === "string" && METHODS[value])
+        return `${value}: ${METHODS[value]}`;
+    if (typeof value === "number")
+        return Number.isInteger(value) ? value.toLocaleString("en") : brief(value, 6);
     return value === null ? "–" : String(value);
 }
 
 export function table(head: string[], rows: (Node | string)[][]): HTMLTableElement {
     const cells = (row: (Node | string)[]): HTMLElement =>
-        make("tr", {}, ...row.map((cell, i) => (i ? make("td", {}, cell) : make("th", { scope: "row" }, cell))));
+        make(
+            "tr",
+            {},
+            ...row.map((cell, i) =>
+                i ? make("td", {}, cell) : make("th", { scope: "row" }, cell),
+            ),
+        );
     const top = make("tr", {}, ...head.map((text) => make("th", { scope: "col", text })));
     const result = make("table", {}, make("tbody", {}, ...rows.map(cells)));
     if (head.length) result.prepend(make("thead", {}, top));
@@ -94,13 +130,23 @@ function runTable(report: Report, certificate: Certificate): HTMLElement {
     const others = Object.keys(certificate).filter(
         (key) => !(key in ROWS) && !shown.includes(key) && isPlain(certificate[key]),
     );
-    for (const key of [...known, ...others]) rows.push([ROWS[key] ?? key.replace(/_/g, " "), words(key, certificate[key])]);
-    rows.push(["Model", report.model.file], ["SHA-256 of the model", report.model.sha256], ["Written by", report.program]);
+    for (const key of [...known, ...others])
+        rows.push([ROWS[key] ?? key.replace(/_/g, " "), words(key, certificate[key])]);
+    rows.push(
+        ["Model", report.model.file],
+        ["SHA-256 of the model", report.model.sha256],
+        ["Written by", report.program],
+    );
     return table([], rows);
 }
 
 function jumpButton(t: number, jump: Jump): HTMLElement {
-    const button = make("button", { class: "small", type: "button", text: `t = ${brief(t)} s`, title: "Go there" });
+    const button = make("button", {
+        class: "small",
+        type: "button",
+        text: `t = ${brief(t)} s`,
+        title: "Go there",
+    });
     button.addEventListener("click", () => jump(t));
     return button;
 }
@@ -134,8 +180,14 @@ function failure(certificate: Certificate): void {
     banner.hidden = !text;
     if (!text) return;
     const reached = certificate.reached;
-    const where = typeof reached === "number" ? ` It reached t = ${brief(reached)} s of ${brief(certificate.end)} s.` : "";
-    banner.replaceChildren(make("strong", { text: "This run did not finish. " }), text + (/[.!]$/.test(text) ? "" : ".") + where);
+    const where =
+        typeof reached === "number"
+            ? ` It reached t = ${brief(reached)} s of ${brief(certificate.end)} s.`
+            : "";
+    banner.replaceChildren(
+        make("strong", { text: "This run did not finish. " }),
+        text + (/[.!]$/.test(text) ? "" : ".") + where,
+    );
 }
 
 // The run in three words, beside its title.
@@ -144,10 +196,23 @@ function summary(report: Report): HTMLElement[] {
     if (!certificate) return [make("span", { class: "badge", text: "no certificate" })];
     const energy = certificate.energy_error;
     const count = certificate.warnings?.length ?? 0;
-    const badges = certificate.failure || certificate.interrupted ? [make("span", { class: "badge bad", text: "not finished" })] : [];
+    const badges =
+        certificate.failure || certificate.interrupted
+            ? [make("span", { class: "badge bad", text: "not finished" })]
+            : [];
     if (energy !== undefined)
-        badges.push(make("span", { class: `badge ${grade(energy, MEASURES[0])}`, text: `energy to ${brief(energy, 2)}` }));
-    badges.push(make("span", { class: count ? "badge fair" : "badge good", text: count === 1 ? "1 warning" : `${count || "no"} warnings` }));
+        badges.push(
+            make("span", {
+                class: `badge ${grade(energy, MEASURES[0])}`,
+                text: `energy to ${brief(energy, 2)}`,
+            }),
+        );
+    badges.push(
+        make("span", {
+            class: count ? "badge fair" : "badge good",
+            text: count === 1 ? "1 warning" : `${count || "no"} warnings`,
+        }),
+    );
     return badges;
 }
 
@@ -156,7 +221,12 @@ export function fillCertificate(report: Report, jump: Jump): void {
     const { certificate } = report;
     find("summary").replaceChildren(...summary(report));
     if (!certificate) {
-        panel.append(make("p", { class: "quiet", text: "These numbers came without a certificate: nothing is known of how they were made." }));
+        panel.append(
+            make("p", {
+                class: "quiet",
+                text: "These numbers came without a certificate: nothing is known of how they were made.",
+            }),
+        );
         return;
     }
     failure(certificate);
@@ -173,8 +243,18 @@ export function fillCertificate(report: Report, jump: Jump): void {
 
 export function fillParameters(report: Report): void {
     const panel = find("parameters");
-    if (!report.parameters.length) panel.append(make("p", { class: "quiet", text: "The model has no parameters." }));
-    else panel.append(table(["Name", "Value"], report.parameters.map(({ name, value }) => [name, value === null ? "–" : exact(value)])));
+    if (!report.parameters.length)
+        panel.append(make("p", { class: "quiet", text: "The model has no parameters." }));
+    else
+        panel.append(
+            table(
+                ["Name", "Value"],
+                report.parameters.map(({ name, value }) => [
+                    name,
+                    value === null ? "–" : exact(value),
+                ]),
+            ),
+        );
 }
 
 export function fillModel(report: Report): void {

@@ -44,8 +44,11 @@ export class Chooser {
 
     private build(): void {
         const order = Object.keys(GROUPS);
-        const place = (group: string): number => (order.indexOf(group) + order.length + 1) % (order.length + 1);
-        const names = [...new Set(this.run.report.columns.map((c) => c.group))].filter((group) => group !== "time");
+        const place = (group: string): number =>
+            (order.indexOf(group) + order.length + 1) % (order.length + 1);
+        const names = [...new Set(this.run.report.columns.map((c) => c.group))].filter(
+            (group) => group !== "time",
+        );
         names.sort((a, b) => place(a) - place(b));
         for (const name of names) this.groups.append(this.group(name));
     }
@@ -56,7 +59,13 @@ export class Chooser {
             if (column.group !== name) return;
             const box = make("input", { type: "checkbox" });
             const unit = make("span", { class: "unit", text: column.unit });
-            const element = make("label", {}, box, make("span", { class: "name", text: column.name }), unit);
+            const element = make(
+                "label",
+                {},
+                box,
+                make("span", { class: "name", text: column.name }),
+                unit,
+            );
             box.addEventListener("change", () => this.report());
             this.rows.push({ index, element, box, words: `${column.name} ${name}`.toLowerCase() });
             set.append(element);
@@ -67,7 +76,8 @@ export class Chooser {
     // Every word typed has to occur.
     private filter(): void {
         const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-        for (const row of this.rows) row.element.hidden = !words.every((word) => row.words.includes(word));
+        for (const row of this.rows)
+            row.element.hidden = !words.every((word) => row.words.includes(word));
         for (const set of this.groups.children)
             (set as HTMLElement).hidden = !set.querySelector("label:not([hidden])");
         find("chooser-none").hidden = this.rows.some((row) => !row.element.hidden);
@@ -78,14 +88,20 @@ export class Chooser {
         const at = boxes.indexOf(document.activeElement as HTMLInputElement);
         if (event.key === "ArrowDown") boxes[Math.min(at + 1, boxes.length - 1)]?.focus();
         else if (event.key === "ArrowUp") (at > 0 ? boxes[at - 1] : this.search).focus();
-        else if (event.key === "Enter" && at < 0 && document.activeElement === this.search) boxes[0]?.click();
+        else if (event.key === "Enter" && at < 0 && document.activeElement === this.search)
+            boxes[0]?.click();
         else return;
         event.preventDefault();
     }
 
     private report(): void {
         this.tally();
-        this.changed(this.rows.filter((row) => row.box.checked).map((row) => row.index).sort((a, b) => a - b));
+        this.changed(
+            this.rows
+                .filter((row) => row.box.checked)
+                .map((row) => row.index)
+                .sort((a, b) => a - b),
+        );
     }
 
     private tally(): void {

@@ -2,17 +2,54 @@
 // Colours that stay the same from run to run, and can be told apart on light and on dark.
 import { Color } from "three";
 
-const BODIES = ["#4f7cac", "#d98a3d", "#5b9e6f", "#b3586b", "#7d6db3", "#3f98a3", "#bfa13c", "#93735c"];
-const CONTACTS = ["#e4572e", "#2f86eb", "#22a565", "#a855d6", "#d99a00", "#0fa3b1", "#e0559a", "#7c8a00"];
-const LINES_LIGHT = ["#1f6fd1", "#d1495b", "#2a8f57", "#b8730a", "#7b4fc9", "#0b8793", "#a63f8f", "#5d6b1e"];
-const LINES_DARK = ["#6cb0ff", "#ff8a8f", "#5fd08f", "#f2b84b", "#b79bff", "#4fd0dc", "#f29ad8", "#bccb62"];
+const BODIES = [
+    "#4f7cac",
+    "#d98a3d",
+    "#5b9e6f",
+    "#b3586b",
+    "#7d6db3",
+    "#3f98a3",
+    "#bfa13c",
+    "#93735c",
+];
+const CONTACTS = [
+    "#e4572e",
+    "#2f86eb",
+    "#22a565",
+    "#a855d6",
+    "#d99a00",
+    "#0fa3b1",
+    "#e0559a",
+    "#7c8a00",
+];
+const LINES_LIGHT = [
+    "#1f6fd1",
+    "#d1495b",
+    "#2a8f57",
+    "#b8730a",
+    "#7b4fc9",
+    "#0b8793",
+    "#a63f8f",
+    "#5d6b1e",
+];
+const LINES_DARK = [
+    "#6cb0ff",
+    "#ff8a8f",
+    "#5fd08f",
+    "#f2b84b",
+    "#b79bff",
+    "#4fd0dc",
+    "#f29ad8",
+    "#bccb62",
+];
 const TYRE = "#33373d";
 const DARKEST = 0.018; // luminance below which a body would be a hole in the picture
 
 const pick = (from: string[], i: number): string => from[i % from.length];
 
 export const contactColour = (i: number): string => pick(CONTACTS, i);
-export const lineColour = (i: number, dark: boolean): string => pick(dark ? LINES_DARK : LINES_LIGHT, i);
+export const lineColour = (i: number, dark: boolean): string =>
+    pick(dark ? LINES_DARK : LINES_LIGHT, i);
 
 function parse(css: string): Color | null {
     if (!CSS.supports("color", css)) return null;
@@ -20,7 +57,9 @@ function parse(css: string): Color | null {
     if (!probe) return null;
     probe.fillStyle = css; // reads back as #rrggbb, or as rgba(...) when it is translucent
     const [r, g, b] = (probe.fillStyle.match(/[\d.]+/g) ?? []).map(Number);
-    return probe.fillStyle.startsWith("#") ? new Color(probe.fillStyle) : new Color(`rgb(${r}, ${g}, ${b})`);
+    return probe.fillStyle.startsWith("#")
+        ? new Color(probe.fillStyle)
+        : new Color(`rgb(${r}, ${g}, ${b})`);
 }
 
 function luminance(c: Color): number {

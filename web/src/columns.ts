@@ -75,10 +75,15 @@ const range = (e: Extent): number => e.most - e.least;
 
 function fits(family: Extent[], e: Extent): boolean {
     const all = [...family, e];
-    const height = Math.max(...all.map(({ most }) => most)) - Math.min(...all.map(({ least }) => least));
+    const height =
+        Math.max(...all.map(({ most }) => most)) - Math.min(...all.map(({ least }) => least));
     const ranges = all.map(range);
     const isReadable = Math.min(...ranges) > THIN * height;
-    return e.column.unit === family[0].column.unit && isReadable && height < CROWDED * Math.max(...ranges);
+    return (
+        e.column.unit === family[0].column.unit &&
+        isReadable &&
+        height < CROWDED * Math.max(...ranges)
+    );
 }
 
 // The plot that says most about a group: of its first families the one with most curves.
@@ -105,11 +110,15 @@ function forces(run: Run): number[] {
 }
 
 function energies(run: Run): number[] {
-    return moving(run, "energy").map((e) => e.index).slice(0, MOST);
+    return moving(run, "energy")
+        .map((e) => e.index)
+        .slice(0, MOST);
 }
 
 function residuals(run: Run): number[] {
-    return moving(run, "residuals").map((e) => e.index).slice(0, MOST);
+    return moving(run, "residuals")
+        .map((e) => e.index)
+        .slice(0, MOST);
 }
 
 export function initialChoices(run: Run): Choice[] {

@@ -59,10 +59,15 @@ export function readRun(): Run {
     const numbers = new Float64Array(decode(take("columns")));
     const frames = new Float32Array(decode(take("frames")));
     if (numbers.length !== rows * report.columns.length)
-        throw new Error(`the table should have ${rows * report.columns.length} numbers and has ${numbers.length}`);
+        throw new Error(
+            `the table should have ${rows * report.columns.length} numbers and has ${numbers.length}`,
+        );
     if (frames.length !== rows * scene.stride)
-        throw new Error(`the frames should have ${rows * scene.stride} numbers and have ${frames.length}`);
-    if (rows < 1 || report.columns.length < 1) throw new Error("the run has no rows: there is nothing to show");
+        throw new Error(
+            `the frames should have ${rows * scene.stride} numbers and have ${frames.length}`,
+        );
+    if (rows < 1 || report.columns.length < 1)
+        throw new Error("the run has no rows: there is nothing to show");
     const columns = report.columns.map((_, i) => numbers.subarray(i * rows, (i + 1) * rows));
     return { report, columns, time: columns[0], frames };
 }

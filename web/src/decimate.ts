@@ -12,13 +12,21 @@ export interface Window {
 
 // The rows between two times and one on each side, so that curves run out of the picture.
 export function windowOf(time: Float64Array, from: number, to: number): Window {
-    return { first: Math.max(0, rowAt(time, from) - 1), last: Math.min(time.length - 1, rowAt(time, to) + 1) };
+    return {
+        first: Math.max(0, rowAt(time, from) - 1),
+        last: Math.min(time.length - 1, rowAt(time, to) + 1),
+    };
 }
 
 const asIs = (x: number): number | null => (Number.isFinite(x) ? x : null);
 const positive = (x: number): number | null => (Number.isFinite(x) && x !== 0 ? Math.abs(x) : null);
 
-function extremes(column: Float64Array, from: number, to: number, read: typeof asIs): [number | null, number | null] {
+function extremes(
+    column: Float64Array,
+    from: number,
+    to: number,
+    read: typeof asIs,
+): [number | null, number | null] {
     let least = -1;
     let most = -1;
     for (let i = from; i <= to; i++) {
@@ -28,7 +36,9 @@ function extremes(column: Float64Array, from: number, to: number, read: typeof a
         if (most < 0 || x > (read(column[most]) as number)) most = i;
     }
     if (least < 0) return [null, null];
-    return least < most ? [read(column[least]), read(column[most])] : [read(column[most]), read(column[least])];
+    return least < most
+        ? [read(column[least]), read(column[most])]
+        : [read(column[most]), read(column[least])];
 }
 
 // Time and columns for a picture `width` pixels wide; for a logarithmic scale, absolute values.

@@ -36,7 +36,11 @@ export function style(name: string): string {
 }
 
 // A button that stays pressed.
-export function bindToggle(button: HTMLElement, pressed: boolean, changed: (pressed: boolean) => void): void {
+export function bindToggle(
+    button: HTMLElement,
+    pressed: boolean,
+    changed: (pressed: boolean) => void,
+): void {
     button.setAttribute("aria-pressed", String(pressed));
     button.addEventListener("click", () => {
         const now = button.getAttribute("aria-pressed") !== "true";

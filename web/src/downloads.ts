@@ -11,10 +11,12 @@ function save(name: string, content: Blob): void {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-const quoted = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
+const quoted = (name: string): string =>
+    /[",\r\n]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name;
 
 // Only what every file system takes.
-const safe = (name: string): string => name.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._]+/, "") || "run";
+const safe = (name: string): string =>
+    name.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._]+/, "") || "run";
 
 function stem(run: Run): string {
     const { model, title } = run.report;

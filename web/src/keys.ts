@@ -15,9 +15,16 @@ const MOVES_SLIDER = /^(Arrow|Home$|End$|Page)/;
 function isTaken(event: KeyboardEvent): boolean {
     const target = event.target as HTMLElement;
     if (document.querySelector("dialog[open]")) return true;
-    if (target instanceof HTMLInputElement) return target.id !== "timeline" && (target.type !== "range" || MOVES_SLIDER.test(event.key));
+    if (target instanceof HTMLInputElement)
+        return (
+            target.id !== "timeline" && (target.type !== "range" || MOVES_SLIDER.test(event.key))
+        );
     if (target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement) return true;
-    return target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter") && target.matches(":focus-visible");
+    return (
+        target instanceof HTMLButtonElement &&
+        (event.key === " " || event.key === "Enter") &&
+        target.matches(":focus-visible")
+    );
 }
 
 export function listenToKeys(table: Key[]): void {

@@ -17,7 +17,9 @@ import { View } from "./view";
 function fillHeader({ report }: Run): void {
     document.title = `${report.title}${report.case ? `, ${report.case}` : ""}`;
     find("title").textContent = report.title;
-    const parts = [report.case && `case ${report.case}`, report.model.file, report.program].filter(Boolean);
+    const parts = [report.case && `case ${report.case}`, report.model.file, report.program].filter(
+        Boolean,
+    );
     find("subtitle").textContent = parts.join(" · ");
 }
 
@@ -32,19 +34,37 @@ function makeStage(run: Run, motion: Motion): Stage | null {
     try {
         return new Stage(find("scene"), run.report.scene, motion);
     } catch (error) {
-        say(`The scene cannot be shown: ${(error as Error).message}. Plots, certificate and downloads work without it.`);
+        say(
+            `The scene cannot be shown: ${(error as Error).message}. Plots, certificate and downloads work without it.`,
+        );
         document.body.classList.add("no-scene");
         return null;
     }
 }
 
 function keyTable(player: Player, transport: Transport, view: View | null): Key[] {
-    const step = (event: KeyboardEvent, way: number): void => player.step(way * (event.shiftKey ? player.bigStep : 1));
+    const step = (event: KeyboardEvent, way: number): void =>
+        player.step(way * (event.shiftKey ? player.bigStep : 1));
     return [
         { keys: [" "], shown: "space", words: "play, pause", run: () => player.toggle() },
-        { keys: ["ArrowLeft"], shown: "←", words: "one row back; with shift, a bigger step", run: (e) => step(e, -1) },
-        { keys: ["ArrowRight"], shown: "→", words: "one row on; with shift, a bigger step", run: (e) => step(e, 1) },
-        { keys: ["Home"], shown: "Home", words: "to the start", run: () => player.seek(player.start) },
+        {
+            keys: ["ArrowLeft"],
+            shown: "←",
+            words: "one row back; with shift, a bigger step",
+            run: (e) => step(e, -1),
+        },
+        {
+            keys: ["ArrowRight"],
+            shown: "→",
+            words: "one row on; with shift, a bigger step",
+            run: (e) => step(e, 1),
+        },
+        {
+            keys: ["Home"],
+            shown: "Home",
+            words: "to the start",
+            run: () => player.seek(player.start),
+        },
         { keys: ["End"], shown: "End", words: "to the end", run: () => player.seek(player.end) },
         { keys: ["+", "="], shown: "+", words: "faster", run: () => transport.faster(1) },
         { keys: ["-"], shown: "−", words: "slower", run: () => transport.faster(-1) },
@@ -52,16 +72,33 @@ function keyTable(player: Player, transport: Transport, view: View | null): Key[
         { keys: ["f"], shown: "f", words: "follow the next body", run: () => view?.nextFollow() },
         { keys: ["r"], shown: "r", words: "reset the view", run: () => view?.reset() },
         { keys: ["a"], shown: "a", words: "see the whole motion", run: () => view?.showAll() },
-        { keys: ["g"], shown: "g", words: "forces on, off", run: () => find("show-forces").click() },
-        { keys: ["s"], shown: "s", words: "snapshots on, off", run: () => find("show-snapshots").click() },
+        {
+            keys: ["g"],
+            shown: "g",
+            words: "forces on, off",
+            run: () => find("show-forces").click(),
+        },
+        {
+            keys: ["s"],
+            shown: "s",
+            words: "snapshots on, off",
+            run: () => find("show-snapshots").click(),
+        },
         { keys: ["d"], shown: "d", words: "dark, light", run: () => find("theme").click() },
-        { keys: ["?"], shown: "?", words: "this help", run: () => find<HTMLDialogElement>("help").showModal() },
+        {
+            keys: ["?"],
+            shown: "?",
+            words: "this help",
+            run: () => find<HTMLDialogElement>("help").showModal(),
+        },
     ];
 }
 
 function bindDownloads(run: Run, stage: Stage | null): void {
-    for (const id of ["download-csv", "download-csv-2"]) document.getElementById(id)?.addEventListener("click", () => saveTable(run));
-    for (const id of ["download-model", "download-model-2"]) document.getElementById(id)?.addEventListener("click", () => saveModel(run));
+    for (const id of ["download-csv", "download-csv-2"])
+        document.getElementById(id)?.addEventListener("click", () => saveTable(run));
+    for (const id of ["download-model", "download-model-2"])
+        document.getElementById(id)?.addEventListener("click", () => saveModel(run));
     const picture = find<HTMLButtonElement>("download-picture");
     picture.disabled = !stage;
     picture.addEventListener("click", () => {

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is not there to be touched: axes of joints, centres of mass.
-import { CylinderGeometry, Group, Mesh, MeshBasicMaterial, Quaternion, SphereGeometry, Vector3 } from "three";
+import {
+    CylinderGeometry,
+    Group,
+    Mesh,
+    MeshBasicMaterial,
+    Quaternion,
+    SphereGeometry,
+    Vector3,
+} from "three";
 import { BEHIND, OVERLAY_ORDER, type Layer } from "./layer";
 import type { State } from "./motion";
 import type { Body, SceneData } from "./report";
@@ -37,8 +45,13 @@ function jointMark(body: Body, length: number): Group | null {
     const material = new MeshBasicMaterial({ color: AXIS_COLOUR, ...BEHIND, opacity: 0.9 });
     const ball = new Mesh(new SphereGeometry(0.014 * length, 16, 12), material);
     if (type === "revolute" || type === "prismatic") {
-        const line = new Mesh(new CylinderGeometry(0.005 * length, 0.005 * length, 0.42 * length, 8), material);
-        line.quaternion.copy(new Quaternion().setFromUnitVectors(Y, new Vector3(...axis).normalize()));
+        const line = new Mesh(
+            new CylinderGeometry(0.005 * length, 0.005 * length, 0.42 * length, 8),
+            material,
+        );
+        line.quaternion.copy(
+            new Quaternion().setFromUnitVectors(Y, new Vector3(...axis).normalize()),
+        );
         mark.add(line, ball);
     } else if (type === "ball") mark.add(ball);
     else return null;
@@ -72,7 +85,10 @@ export class MassCentres implements Layer {
 
 export function massCentre(state: State, i: number, body: Body, into: Vector3): Vector3 {
     const { position, rotation } = state.bodies[i];
-    return into.set(...body.com).applyQuaternion(rotation).add(position);
+    return into
+        .set(...body.com)
+        .applyQuaternion(rotation)
+        .add(position);
 }
 
 // False when nothing has mass; then `into` is left alone.

@@ -70,7 +70,10 @@ export class Motion {
             row: 0,
             part: 0,
             bodies: this.parents.map(newPose),
-            contacts: Array.from({ length: this.contactCount }, () => ({ point: new Vector3(), force: new Vector3() })),
+            contacts: Array.from({ length: this.contactCount }, () => ({
+                point: new Vector3(),
+                force: new Vector3(),
+            })),
         };
     }
 
@@ -109,14 +112,18 @@ export class Motion {
 
     // The point of a contact a part s of the way from a row to the next.
     pointBetween(row: number, s: number, contact: number, into: Vector3): Vector3 {
-        return s > 0 ? this.curve(row, s, this.contactStart(0, contact), into) : this.point(row, contact, into);
+        return s > 0
+            ? this.curve(row, s, this.contactStart(0, contact), into)
+            : this.point(row, contact, into);
     }
 
     // Cubic through rows i and i+1 whose slopes there are those of the chords around:
     // p = h00 p1 + h10 (t2-t1) m1 + h01 p2 + h11 (t2-t1) m2,  m1 = (p2-p0)/(t2-t0)
     private curve(row: number, s: number, place: number, into: Vector3): Vector3 {
         const { frames: f, stride, time } = this;
-        const rows = [row - 1, row, row + 1, row + 2].map((r) => Math.min(this.rows - 1, Math.max(0, r)));
+        const rows = [row - 1, row, row + 1, row + 2].map((r) =>
+            Math.min(this.rows - 1, Math.max(0, r)),
+        );
         const [t0, t1, t2, t3] = rows.map((r) => time[r]);
         const [k0, k1, k2, k3] = rows.map((r) => r * stride + place);
         const slope1 = t2 > t0 ? (t2 - t1) / (t2 - t0) : 0;
@@ -125,7 +132,9 @@ export class Motion {
             const m1 = slope1 * (f[k2 + d] - f[k0 + d]);
             const m2 = slope2 * (f[k3 + d] - f[k1 + d]);
             const [p1, p2] = [f[k1 + d], f[k2 + d]];
-            return p1 + s * (m1 + s * (3 * (p2 - p1) - 2 * m1 - m2 + s * (2 * (p1 - p2) + m1 + m2)));
+            return (
+                p1 + s * (m1 + s * (3 * (p2 - p1) - 2 * m1 - m2 + s * (2 * (p1 - p2) + m1 + m2)))
+            );
         };
         return into.set(axis(0), axis(1), axis(2));
     }

@@ -2,11 +2,12 @@
 // One plot: a card with its curves, their names and values, and two lines of time, where the run
 // stands and where the pointer is.
 import uPlot from "uplot";
+import { evenRange, logRange, timeAxis, valueAxis } from "./axes";
 import { titleOf, unitOf, type Choice } from "./columns";
 import { lineColour } from "./colours";
 import { nearestRow, type Run } from "./data";
 import { decimate, windowOf } from "./decimate";
-import { bindToggle, make, style } from "./dom";
+import { bindToggle, make } from "./dom";
 import { brief } from "./numbers";
 
 const HEIGHT = 170; // [px]
@@ -37,16 +38,28 @@ export class Plot {
     private chart: uPlot | null = null;
     private hovered: number | null = null;
 
-    constructor(private readonly host: PlotHost, public choice: Choice) {
+    constructor(
+        private readonly host: PlotHost,
+        public choice: Choice,
+    ) {
         const choose = make("button", { class: "small", type: "button", text: "Columns…" });
-        const close = make("button", { class: "small", type: "button", "aria-label": "Remove this plot", text: "✕" });
+        const close = make("button", {
+            class: "small",
+            type: "button",
+            "aria-label": "Remove this plot",
+            text: "✕",
+        });
         choose.classList.add("choose-columns");
         this.logButton.title = "Logarithmic scale, absolute values";
         this.logButton.setAttribute("aria-label", "Logarithmic scale");
         choose.addEventListener("click", () => host.choose(this));
         close.addEventListener("click", () => host.remove(this));
         bindToggle(this.logButton, choice.log, (log) => this.setChoice({ ...this.choice, log }));
-        this.card.append(make("header", {}, this.title, this.logButton, choose, close), this.chips, this.frame);
+        this.card.append(
+            make("header", {}, this.title, this.logButton, choose, close),
+            this.chips,
+            this.frame,
+        );
     }
 
     setChoice(choice: Choice): void {
@@ -62,7 +75,10 @@ export class Plot {
         this.chart = null;
         this.title.textContent = titleOf(run, columns);
         const names = columns.map((i) => run.report.columns[i].name).join(", ");
-        this.frame.setAttribute("aria-label", columns.length ? `Plot of ${names} over time` : "Empty plot");
+        this.frame.setAttribute(
+            "aria-label",
+            columns.length ? `Plot of ${names} over time` : "Empty plot",
+        );
         this.card.setAttribute("aria-label", this.title.textContent);
         this.buildChips();
         this.frame.classList.toggle("empty", !columns.length);
@@ -80,7 +96,8 @@ export class Plot {
             this.build();
             return;
         }
-        if (this.chart.width !== this.width) this.chart.setSize({ width: this.width, height: HEIGHT });
+        if (this.chart.width !== this.width)
+            this.chart.setSize({ width: this.width, height: HEIGHT });
         this.chart.setData(this.data(), true);
         this.showTime();
     }
@@ -108,7 +125,13 @@ export class Plot {
     private data(): uPlot.AlignedData {
         const { run, range } = this.host;
         const columns = this.choice.columns.map((i) => run.columns[i]);
-        return decimate(run.time, columns, windowOf(run.time, ...range), this.width, this.choice.log);
+        return decimate(
+            run.time,
+            columns,
+            windowOf(run.time, ...range),
+            this.width,
+            this.choice.log,
+        );
     }
 
     private buildChips(): void {
@@ -121,7 +144,13 @@ export class Plot {
             swatch.style.background = lineColour(k, isDark);
             const value = make("span", { class: "value" });
             this.values.push(value);
-            return make("li", { title: unit ? `${name} [${unit}]` : name }, swatch, make("span", { class: "name", text: name }), value);
+            return make(
+                "li",
+                { title: unit ? `${name} [${unit}]` : name },
+                swatch,
+                make("span", { class: "name", text: name }),
+                value,
+            );
         });
         this.chips.replaceChildren(...chips);
     }
@@ -139,7 +168,8 @@ export class Plot {
         if (!this.chart) return;
         const [from, to] = this.host.range;
         line.hidden = t === null || t < from || t > to;
-        if (t !== null) line.style.transform = `translateX(${Math.round(this.chart.valToPos(t, "x"))}px)`;
+        if (t !== null)
+            line.style.transform = `translateX(${Math.round(this.chart.valToPos(t, "x"))}px)`;
     }
 
     // A click sets the time, a drag zooms: they differ by how far the pointer went.
@@ -177,13 +207,18 @@ export class Plot {
                 x: { time: false, range: () => host.range },
                 y: choice.log ? { distr: 3, log: 10, range: logRange } : { range: evenRange },
             },
-            axes: [timeAxis(), choice.log ? { ...valueAxis(unit), splits: logSplits, filter: (_, splits) => splits } : valueAxis(unit)],
+            axes: [timeAxis(), valueAxis(unit, choice.log)],
             series: [{}, ...choice.columns.map((_, k) => this.curve(k))],
         };
     }
 
     private curve(k: number): uPlot.Series {
-        return { stroke: lineColour(k, this.host.isDark), width: 1.6, pxAlign: 0, points: { show: false } };
+        return {
+            stroke: lineColour(k, this.host.isDark),
+            width: 1.6,
+            pxAlign: 0,
+            points: { show: false },
+        };
     }
 
     private selected(u: uPlot): void {
@@ -199,76 +234,4 @@ function largest(column: Float64Array): number {
     let most = 0;
     for (const x of column) if (Math.abs(x) > most && Number.isFinite(x)) most = Math.abs(x);
     return most;
-}
-
-const font = (): string => `11px ${style("--font")}`;
-
-function baseAxis(): uPlot.Axis {
-    return {
-        font: font(),
-        stroke: style("--muted"),
-        grid: { stroke: style("--plot-grid"), width: 1 },
-        ticks: { show: false },
-    };
-}
-
-function timeAxis(): uPlot.Axis {
-    return { ...baseAxis(), size: 26, gap: 6, values: seconds };
-}
-
-// Axes can be numbered only where doubles can tell the numbers apart, and not beyond all measure.
-const FINEST = 1e-10; // of the size of the numbers
-const SMALLEST = 1e-30;
-const LARGEST = 1e30;
-
-function evenRange(_: uPlot, least: number | null, most: number | null): [number, number] {
-    const low = Math.max(-LARGEST, least ?? 0);
-    const high = Math.min(LARGEST, most ?? 0);
-    const size = Math.max(Math.abs(low), Math.abs(high));
-    if (!(high - low > Math.max(FINEST * size, SMALLEST))) {
-        const room = size > SMALLEST ? 0.1 * size : 1;
-        return [low - room, high + room];
-    }
-    const room = 0.08 * (high - low);
-    return [low - room, high + room];
-}
-
-// Whole powers of ten, sixteen of them at most.
-function logRange(_: uPlot, least: number | null, most: number | null): [number, number] {
-    const high = Math.min(LARGEST, Math.max(SMALLEST, most ?? 1));
-    const low = Math.max(least ?? 0.1 * high, 1e-16 * high);
-    const top = Math.ceil(Math.log10(high) + 1e-9);
-    return [10 ** Math.min(Math.floor(Math.log10(low)), top - 1), 10 ** top];
-}
-
-// Five intervals at most; not left to the library, which counts on without end below 1e-32.
-function logSplits(_: uPlot, __: number, least: number, most: number): number[] {
-    const first = Math.round(Math.log10(least));
-    const last = Math.round(Math.log10(most));
-    const step = Math.max(1, Math.ceil((last - first) / 5));
-    const splits: number[] = [];
-    for (let exponent = first; exponent <= last; exponent += step) splits.push(Number(`1e${exponent}`));
-    return splits;
-}
-
-// The last number carries the unit.
-const seconds = (_: uPlot, splits: number[]): string[] =>
-    splits.map((v, i) => (i === splits.length - 1 ? `${brief(v, 7)} s` : brief(v, 7)));
-
-// As wide as its longest number.
-function valueAxis(unit: string): uPlot.Axis {
-    return {
-        ...baseAxis(),
-        gap: 6,
-        label: unit ? `[${unit}]` : undefined,
-        labelFont: font(),
-        labelSize: 18,
-        labelGap: 0,
-        values: (_, splits) => splits.map((v) => (v === null ? "" : brief(v, 6))),
-        size: (u, values) => {
-            const longest = (values ?? []).reduce((a, b) => (b && b.length > a.length ? b : a), "");
-            u.ctx.font = font();
-            return Math.max(38, Math.ceil(u.ctx.measureText(longest).width) + 14);
-        },
-    };
 }

@@ -16,7 +16,10 @@ export class Plots implements PlotHost {
     private readonly chooser: Chooser;
     private width = 0;
 
-    constructor(readonly run: Run, private readonly player: Player) {
+    constructor(
+        readonly run: Run,
+        private readonly player: Player,
+    ) {
         this.range = this.wholeTime();
         this.chooser = new Chooser(run);
         for (const choice of initialChoices(run)) this.append(new Plot(this, choice));
@@ -45,7 +48,8 @@ export class Plots implements PlotHost {
     zoom(from: number, to: number): void {
         const first = Math.max(this.player.start, from);
         const last = Math.min(this.player.end, to);
-        if (last - first > 1e-9 * Math.max(Math.abs(first), Math.abs(last))) this.setRange(first, last);
+        if (last - first > 1e-9 * Math.max(Math.abs(first), Math.abs(last)))
+            this.setRange(first, last);
     }
 
     resetZoom(): void {

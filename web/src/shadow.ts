@@ -2,7 +2,16 @@
 // The shadow on the ground: the bodies once more, pressed onto the plane along the sun's light. The
 // stencil lets each point be darkened once. Shadow maps would cost several times the whole picture
 // where there is no graphics card.
-import { BufferGeometry, EqualStencilFunc, Group, IncrementStencilOp, Matrix4, Mesh, MeshBasicMaterial, Vector3 } from "three";
+import {
+    BufferGeometry,
+    EqualStencilFunc,
+    Group,
+    IncrementStencilOp,
+    Matrix4,
+    Mesh,
+    MeshBasicMaterial,
+    Vector3,
+} from "three";
 import type { Layer } from "./layer";
 import { SUN_FROM } from "./light";
 import type { State } from "./motion";

@@ -43,7 +43,8 @@ function paintFaces(geometry: BufferGeometry, paint: Paint): BufferGeometry {
     const p = g.getAttribute("position");
     const colours = new Float32Array(3 * p.count);
     for (let i = 0; i < p.count; i += 3) {
-        const middle = (c: "getX" | "getY" | "getZ"): number => (p[c](i) + p[c](i + 1) + p[c](i + 2)) / 3;
+        const middle = (c: "getX" | "getY" | "getZ"): number =>
+            (p[c](i) + p[c](i + 1) + p[c](i + 2)) / 3;
         const colour = paint(middle("getX"), middle("getY"), middle("getZ"));
         for (let k = 0; k < 3; k++) colour.toArray(colours, 3 * (i + k));
     }
@@ -67,7 +68,10 @@ function merge(parts: BufferGeometry[]): BufferGeometry {
 function box(shape: Shape, colour: Color): BufferGeometry {
     const [x, y, z] = shape.size;
     const edge = 0.12 * Math.min(x, y, z);
-    return paint(edge > 0 ? new RoundedBoxGeometry(x, y, z, 2, edge) : new BoxGeometry(x, y, z), colour);
+    return paint(
+        edge > 0 ? new RoundedBoxGeometry(x, y, z, 2, edge) : new BoxGeometry(x, y, z),
+        colour,
+    );
 }
 
 function capsule(shape: Shape, colour: Color): BufferGeometry {
@@ -78,15 +82,20 @@ function capsule(shape: Shape, colour: Color): BufferGeometry {
 function cylinder(shape: Shape, colour: Color): BufferGeometry {
     const light = lighter(colour, 0.25);
     const face = 0.499 * shape.length;
-    return paint(new CylinderGeometry(shape.radius, shape.radius, shape.length, AROUND), (x, y, z) => {
-        if (Math.abs(y) > face) return x * z > 0 ? light : colour;
-        return Math.abs(Math.atan2(z, Math.abs(x))) < 0.13 ? light : colour;
-    });
+    return paint(
+        new CylinderGeometry(shape.radius, shape.radius, shape.length, AROUND),
+        (x, y, z) => {
+            if (Math.abs(y) > face) return x * z > 0 ? light : colour;
+            return Math.abs(Math.atan2(z, Math.abs(x))) < 0.13 ? light : colour;
+        },
+    );
 }
 
 function sphere(shape: Shape, colour: Color): BufferGeometry {
     const light = lighter(colour, 0.28);
-    return paint(new SphereGeometry(shape.radius, AROUND, AROUND / 2), (x, y, z) => (x * y * z > 0 ? light : colour));
+    return paint(new SphereGeometry(shape.radius, AROUND, AROUND / 2), (x, y, z) =>
+        x * y * z > 0 ? light : colour,
+    );
 }
 
 function ring(radius: number, tube: number, colour: Color | Paint, round = 8): BufferGeometry {
@@ -111,7 +120,10 @@ function wires(rim: number, thickness: number): BufferGeometry[] {
     for (let i = 0; i < COUNT; i++) {
         const angle = (2 * Math.PI * i) / COUNT;
         const out = new Vector3(Math.cos(angle), 0, Math.sin(angle));
-        const flange = out.clone().multiplyScalar(0.8 * hub).setY((i % 2 ? 1 : -1) * 0.8 * half);
+        const flange = out
+            .clone()
+            .multiplyScalar(0.8 * hub)
+            .setY((i % 2 ? 1 : -1) * 0.8 * half);
         parts.push(bar(flange, out.multiplyScalar(rim), 0.007 * rim, METAL));
     }
     const reflector = new RoundedBoxGeometry(0.07 * rim, 0.05 * rim, 0.22 * rim, 2, 0.015 * rim);
@@ -186,7 +198,8 @@ function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
     if (!maker) return null;
     const geometry = maker(shape, shapeColour(shape.colour, body, isWheel));
     const axis = new Vector3(...shape.axis).normalize();
-    if (shape.type !== "box" && axis.lengthSq() > 0) geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, axis));
+    if (shape.type !== "box" && axis.lengthSq() > 0)
+        geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, axis));
     return geometry.translate(...shape.at);
 }
 

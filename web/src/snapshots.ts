@@ -14,7 +14,10 @@ export class Snapshots implements Layer {
     private meshes: InstancedMesh[] = [];
     private spacing = 0.5; // [s]
 
-    constructor(private readonly motion: Motion, private readonly geometries: (BufferGeometry | null)[]) {}
+    constructor(
+        private readonly motion: Motion,
+        private readonly geometries: (BufferGeometry | null)[],
+    ) {}
 
     get every(): number {
         return this.spacing;
@@ -46,7 +49,8 @@ export class Snapshots implements Layer {
     private build(): void {
         const { time, rows } = this.motion;
         const slack = 1e-9 * this.spacing;
-        for (let k = 0, t = time[0]; t <= time[rows - 1] + slack; t = time[0] + ++k * this.spacing) this.times.push(t);
+        for (let k = 0, t = time[0]; t <= time[rows - 1] + slack; t = time[0] + ++k * this.spacing)
+            this.times.push(t);
         const material = bodyMaterial();
         material.transparent = true;
         material.opacity = 0.4;

@@ -45,7 +45,11 @@ export class Stage {
     private readonly pace = new Pace();
     private changed = true;
 
-    constructor(private readonly frame: HTMLElement, data: SceneData, private readonly motion: Motion) {
+    constructor(
+        private readonly frame: HTMLElement,
+        data: SceneData,
+        private readonly motion: Motion,
+    ) {
         this.renderer = openRenderer(frame);
         if (this.density !== 1) this.renderer.setPixelRatio(this.density);
         this.renderer.toneMapping = NeutralToneMapping;

@@ -28,7 +28,9 @@ export class Tabs {
 
     private walk(event: KeyboardEvent, from: number): void {
         const count = this.tabs.length;
-        const to = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: count - 1 }[event.key];
+        const to = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: count - 1 }[
+            event.key
+        ];
         if (to === undefined) return;
         event.preventDefault();
         event.stopPropagation(); // these keys move time elsewhere

@@ -41,7 +41,8 @@ function course(motion: Motion, contact: number, lift: Vector3, off: number): Co
         last.copy(now);
         lastAt = k / parts;
         if (!kept.at.length) keep();
-        if (along.lengthSq() === 0 && now.distanceTo(start) > off) along.subVectors(now, start).normalize();
+        if (along.lengthSq() === 0 && now.distanceTo(start) > off)
+            along.subVectors(now, start).normalize();
     }
     if (kept.at.length) keep();
     return kept;
@@ -62,8 +63,17 @@ class Track {
     private readonly tail: Line2; // from the last point kept to where the wheel is
     private readonly end = new LineGeometry();
 
-    constructor(private readonly course: Course, private readonly contact: number, private readonly lift: Vector3) {
-        const material = new LineMaterial({ color: contactColour(contact), linewidth: 2.6, transparent: true, opacity: 0.9 });
+    constructor(
+        private readonly course: Course,
+        private readonly contact: number,
+        private readonly lift: Vector3,
+    ) {
+        const material = new LineMaterial({
+            color: contactColour(contact),
+            linewidth: 2.6,
+            transparent: true,
+            opacity: 0.9,
+        });
         const geometry = new LineGeometry();
         geometry.setPositions(course.points);
         this.end.setPositions([0, 0, 0, 0, 0, 0]);
@@ -88,7 +98,14 @@ class Track {
         this.line.visible = passed > 1;
         const k = 3 * (passed - 1);
         const { x, y, z } = this.lift;
-        this.end.setPositions([points[k], points[k + 1], points[k + 2], now.x + x, now.y + y, now.z + z]);
+        this.end.setPositions([
+            points[k],
+            points[k + 1],
+            points[k + 2],
+            now.x + x,
+            now.y + y,
+            now.z + z,
+        ]);
     }
 }
 

@@ -11,7 +11,10 @@ export class Transport {
     private readonly readout = find("time");
     private readonly decimals: number;
 
-    constructor(private readonly player: Player, certificate: Certificate | null) {
+    constructor(
+        private readonly player: Player,
+        certificate: Certificate | null,
+    ) {
         const { start, end, time } = player;
         this.decimals = Math.max(2, decimalsFor((end - start) / Math.max(1, time.length - 1)));
         this.line.min = String(start);
@@ -36,7 +39,10 @@ export class Transport {
 
     faster(by: number): void {
         const speed = find<HTMLSelectElement>("speed");
-        speed.selectedIndex = Math.min(speed.options.length - 1, Math.max(0, speed.selectedIndex + by));
+        speed.selectedIndex = Math.min(
+            speed.options.length - 1,
+            Math.max(0, speed.selectedIndex + by),
+        );
         this.player.speed = Number(speed.value);
     }
 
@@ -62,7 +68,10 @@ export class Transport {
         const text = clock(t, this.decimals);
         this.readout.textContent = text;
         this.line.value = String(t);
-        this.line.style.setProperty("--done", `${end > start ? (100 * (t - start)) / (end - start) : 0}%`);
+        this.line.style.setProperty(
+            "--done",
+            `${end > start ? (100 * (t - start)) / (end - start) : 0}%`,
+        );
         this.line.setAttribute("aria-valuetext", `${text} seconds`);
     }
 

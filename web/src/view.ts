@@ -20,7 +20,10 @@ export class View {
     private readonly follow = find<HTMLSelectElement>("follow");
     private readonly scale = find("grid-scale");
 
-    constructor(private readonly stage: Stage, private readonly scene: SceneData) {
+    constructor(
+        private readonly stage: Stage,
+        private readonly scene: SceneData,
+    ) {
         for (const toggle of this.toggles()) this.bind(toggle);
         this.bindForceScale();
         this.bindSpacing();
@@ -33,13 +36,43 @@ export class View {
         const { stage, scene } = this;
         const touching = scene.contacts.length > 0;
         return [
-            { id: "show-forces", root: stage.forces.root, on: true, exists: stage.forces.exist, why: "This run has no contact forces" },
-            { id: "show-tracks", root: stage.tracks.root, on: true, exists: stage.tracks.exist, why: "Nothing leaves a track" },
+            {
+                id: "show-forces",
+                root: stage.forces.root,
+                on: true,
+                exists: stage.forces.exist,
+                why: "This run has no contact forces",
+            },
+            {
+                id: "show-tracks",
+                root: stage.tracks.root,
+                on: true,
+                exists: stage.tracks.exist,
+                why: "Nothing leaves a track",
+            },
             { id: "show-snapshots", root: stage.snapshots.root, on: false, exists: true, why: "" },
-            { id: "show-contacts", root: stage.contacts.root, on: true, exists: touching, why: "Nothing touches" },
-            { id: "show-joints", root: stage.joints.root, on: false, exists: stage.joints.exist, why: "No joint has an axis" },
+            {
+                id: "show-contacts",
+                root: stage.contacts.root,
+                on: true,
+                exists: touching,
+                why: "Nothing touches",
+            },
+            {
+                id: "show-joints",
+                root: stage.joints.root,
+                on: false,
+                exists: stage.joints.exist,
+                why: "No joint has an axis",
+            },
             { id: "show-masses", root: stage.masses.root, on: false, exists: true, why: "" },
-            { id: "show-ground", root: stage.ground.root, on: scene.ground.shown, exists: true, why: "" },
+            {
+                id: "show-ground",
+                root: stage.ground.root,
+                on: scene.ground.shown,
+                exists: true,
+                why: "",
+            },
         ];
     }
 
@@ -80,8 +113,13 @@ export class View {
     }
 
     private bindCamera(): void {
-        this.follow.append(make("option", { value: "free", text: "Free camera" }), make("option", { value: "whole", text: "Follow centre of mass" }));
-        this.scene.bodies.forEach((body, i) => this.follow.append(make("option", { value: String(i), text: `Follow ${body.name}` })));
+        this.follow.append(
+            make("option", { value: "free", text: "Free camera" }),
+            make("option", { value: "whole", text: "Follow centre of mass" }),
+        );
+        this.scene.bodies.forEach((body, i) =>
+            this.follow.append(make("option", { value: String(i), text: `Follow ${body.name}` })),
+        );
         this.follow.addEventListener("change", () => this.applyFollow());
         find("reset-view").addEventListener("click", () => this.reset());
         find("whole-view").addEventListener("click", () => this.showAll());
