@@ -796,6 +796,7 @@ static const char adrift[] =
     "  deck: {joint: {type: free}, mass: M, inertia: {xx: Jx, yy: Jy, zz: Jz}}\n"
     "contacts:\n"
     "  c: {body: wheel, radius: 0.3, tube: 0.05, axis: \"0, 1, 0\", on: deck, to: \"0, 0, 0.1\","
+    " unilateral: false,"
     " %s}\n"
     "outputs:\n"
     "  Px: m*d(wheel.x) + M*d(deck.x)\n"
