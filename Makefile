@@ -6,7 +6,7 @@ CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized docs papers fmt lint bench clean golden
+.PHONY: all demo test check sanitized docs pictures papers fmt lint bench clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -54,6 +54,12 @@ check: lint
 # What is generated from the code.
 docs: all
 	build/format_reference > docs/format.md
+
+# The README's pictures, by the commands it shows.
+pictures: all
+	build/trundle simulate models/bicycle.yaml --case turn --every 0.02 -q -o build/turn.csv --report build/turn.html
+	build/trundle plot build/turn.csv --track rear,front --to 4 -q -o docs/bicycle_track.svg
+	node web/screenshot.mjs build/turn.html docs/bicycle_report.png
 
 # The papers' numbers, tables and figures, rerun; fails when one of them is not met.
 papers:

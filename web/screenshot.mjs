@@ -1,0 +1,21 @@
+// A picture of a report, as the README shows it:   node screenshot.mjs REPORT.html OUT.png [PART]
+// PART of the run, from 0 to 1, is where the time stands.
+import { resolve } from "node:path";
+import { chromium } from "playwright-core";
+
+const [report, out, part = "0.18"] = process.argv.slice(2);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+});
+const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+await page.goto("file://" + resolve(report));
+await page.waitForSelector("html[data-ready=yes]");
+await page.evaluate((share) => {
+  const time = document.querySelector("input[type=range]");
+  time.value = String(Number(time.min) + (Number(time.max) - Number(time.min)) * share);
+  time.dispatchEvent(new Event("input", { bubbles: true }));
+}, Number(part));
+await page.waitForTimeout(1000);
+await page.screenshot({ path: out });
+await browser.close();
