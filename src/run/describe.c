@@ -294,10 +294,26 @@ char *tr_derive_text(System *s, bool json, tr_error *err)
 // ---- check ---------------------------------------------------------------------------------
 
 // What is surplus, in words: each row with those it depends on.
+// Whether a force depends on the reaction of a row.
+static bool is_used(const System *s, const Row *row)
+{
+    const Output *Q = tr_system_output(s, text_of("Q"));
+    Reach reach = {0};
+    bool used = false;
+    if (Q && tr_reach(s->graph, Q->values, (size_t)Q->rows * Q->columns, &reach))
+        for (uint32_t k = 0; k < reach.count && !used; k++) used = reach.ids[k] == row->symbol.id;
+    tr_reach_free(&reach);
+    return used;
+}
+
 static void tell_surplus(Buffer *b, const Facts *f)
 {
     char names[1000];
+    const System *s = f->chart->system;
     for (uint32_t k = 0; k < f->chart->surplus_count; k++) {
+        bool used = false;
+        for (uint32_t i = 0; i < f->chart->rows; i++)
+            used = used || (tr_chart_in_group(f->chart, k, i) && is_used(s, &s->rows[i]));
         if (f->findings->awakening[f->chart->surplus[k]]) continue; // told already
         tr_chart_name_group(f->chart, k, names, sizeof names);
         if (f->chart->antagonist[k])
@@ -307,10 +323,10 @@ static void tell_surplus(Buffer *b, const Facts *f)
                             "unique\n",
                             names);
         else
-            tr_buffer_print(b,
-                            "redundant: %s depend on each other, so one of them could go; the "
-                            "motion is unique, these reactions are not\n",
-                            names);
+            tr_buffer_print(b, "redundant: %s depend on each other, so one of them could go; %s\n",
+                            names,
+                            used ? "these reactions are not unique"
+                                 : "the motion is unique, these reactions are not");
     }
 }
 
@@ -369,13 +385,8 @@ static uint32_t count_told(const System *s)
 // Reactions that forces use although they are not unique: then they are the least ones.
 static void list_used(Names *n, const System *s, const Facts *f)
 {
-    const Output *Q = tr_system_output(s, text_of("Q"));
-    Reach reach = {0};
-    if (Q && tr_reach(s->graph, Q->values, (size_t)Q->rows * Q->columns, &reach))
-        for (uint32_t i = 0; i < row_count(f); i++)
-            for (uint32_t k = 0; k < reach.count && f->chart->hyperstatic[i]; k++)
-                if (reach.ids[k] == s->rows[i].symbol.id) add_name(n, s->rows[i].name);
-    tr_reach_free(&reach);
+    for (uint32_t i = 0; i < row_count(f); i++)
+        if (f->chart->hyperstatic[i] && is_used(s, &s->rows[i])) add_name(n, s->rows[i].name);
 }
 
 static void tell_used(Json *j, const System *s, const Facts *f)
