@@ -255,6 +255,15 @@ static bool differs_when_driven(const Chart *chart, const Stance *n, uint32_t su
     return differs;
 }
 
+// The surplus row less what it is made of, by the model's own rows
+static void name_shares(Chart *chart, const Stance *n, uint32_t surplus)
+{
+    double *shares = chart->shares + (size_t)surplus * chart->rows;
+    memcpy(shares, chart->dependence + (size_t)surplus * chart->rows, chart->rows * sizeof *shares);
+    shares[chart->surplus[surplus]] -= 1;
+    tr_stance_own_rows(n, shares, 1);
+}
+
 // G_R = K^T G_P over the dependent velocities
 static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
 {
@@ -270,11 +279,12 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
     }
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
+    chart->shares = calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->shares);
     chart->antagonist = calloc(chart->surplus_count + 1u, sizeof *chart->antagonist);
     double *remainders =
         calloc((size_t)chart->surplus_count * n->velocities + 1, sizeof *remainders);
-    bool good =
-        A && b && swaps && remainders && chart->surplus && chart->dependence && chart->antagonist;
+    bool good = A && b && swaps && remainders && chart->surplus && chart->dependence &&
+                chart->antagonist && chart->shares;
     for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
         for (size_t k = 0; k < d; k++) {
             uint32_t v = 0;
@@ -288,6 +298,7 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
         for (size_t i = 0; i < d; i++)
             if (p->row[i] < chart->rows) chart->dependence[j * chart->rows + p->row[i]] = b[i];
         chart->antagonist[j] = differs_when_driven(chart, n, j, remainders);
+        name_shares(chart, n, j);
     }
     if (!good) tr_fail_memory(err);
     free(A);
@@ -299,8 +310,7 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
 
 bool tr_chart_in_group(const Chart *chart, uint32_t surplus, uint32_t row)
 {
-    return row == chart->surplus[surplus] ||
-           fabs(chart->dependence[(size_t)surplus * chart->rows + row]) > 1e-7;
+    return fabs(chart->shares[(size_t)surplus * chart->rows + row]) > 1e-7;
 }
 
 void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_t size)
@@ -384,6 +394,7 @@ void tr_chart_free(Chart *chart)
     free(chart->surplus);
     free(chart->antagonist);
     free(chart->dependence);
+    free(chart->shares);
     free(chart->work);
     free(chart);
 }

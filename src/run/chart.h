@@ -20,6 +20,7 @@ typedef struct Chart {
     uint32_t surplus_count;
     bool *antagonist;   // of each: it does not follow from others when driven joints move
     double *dependence; // of each: by row, how much of it is in it
+    double *shares;     // the same of the model's own rows, for words
     double *work;       // of tr_chart_quality
 } Chart;
 

@@ -143,17 +143,14 @@ static void list_still(Names *n, const Facts *f)
         if (f->findings->still[i]) add_name(n, s->inputs[i].name);
 }
 
-// Rows that would let a velocity move, each on its own, if they were relaxed; else all that it
-// takes part in.
+// Rows that would let a velocity move, each on its own, if they were relaxed; else those that keep
+// it together.
 static void list_relaxing(Names *n, const Facts *f, uint32_t velocity, bool alone)
 {
     const System *s = f->chart->system;
-    uint32_t place = 0; // among the velocities
-    for (uint32_t i = 0; i < velocity; i++) place += s->inputs[i].kind == TR_VELOCITY;
+    const bool *marks = alone ? f->findings->frees : f->findings->holds;
     for (uint32_t i = 0; i < row_count(f); i++)
-        if (alone ? f->findings->frees[(size_t)i * s->input_count + velocity]
-                  : !is_zero(s->rows[i].slopes[place]))
-            add_name(n, s->rows[i].name);
+        if (marks[(size_t)i * s->input_count + velocity]) add_name(n, s->rows[i].name);
 }
 
 // ---- derive --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 // and driven joints on their formulas, puts the positions right, and looks again.
 #include "run/doctor.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,31 @@ static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *alo
     return true;
 }
 
+// The rows that forbid a velocity: the least y with G^T y along it
+static bool find_holding(const Stance *s, uint32_t place, bool *holds)
+{
+    const size_t n = s->passive, m = s->rows, most = n > m ? n : m;
+    double *A = calloc(n * m + 1, sizeof *A), *y = calloc(most + 1, sizeof *y),
+           *sigma = calloc(most + 1, sizeof *sigma), largest = 0;
+    int rank;
+    bool good = A && y && sigma;
+    for (size_t j = 0; good && j < n; j++)
+        for (uint32_t i = 0; i < m; i++)
+            A[j * m + i] = tr_stance_scale(s, i) * stance_slope(s, i, s->p[j]);
+    if (good) y[place] = 1;
+    good = good && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)m, 1, A,
+                                  (lapack_int)m, y, 1, sigma, 1e-9, &rank) == 0;
+    for (uint32_t i = 0; good && i < m; i++) y[i] *= tr_stance_scale(s, i);
+    if (good) tr_stance_own_rows(s, y, 1);
+    for (uint32_t i = 0; good && i < m; i++) largest = fmax(largest, fabs(y[i]));
+    for (uint32_t i = 0; good && i < m; i++)
+        holds[(size_t)i * s->system->input_count] = fabs(y[i]) > 1e-6 * largest;
+    free(A);
+    free(y);
+    free(sigma);
+    return good;
+}
+
 static void relax_rows(Doctor *d)
 {
     const Stance *s = d->flow->stance;
@@ -141,6 +167,10 @@ static void relax_rows(Doctor *d)
         d->memory =
             d->memory && find_freed(s, i, d->findings->m_locked, d->rate,
                                     d->findings->frees + (size_t)i * s->system->input_count);
+    for (uint32_t j = 0; j < s->passive && s->rows && s->rows <= MOST_ROWS_TO_RELAX; j++) {
+        const uint32_t v = tr_system_outer_input(s->system, s->v[s->p[j]]);
+        d->memory = d->memory && find_holding(s, j, d->findings->holds + v);
+    }
 }
 
 // ---- the examination -----------------------------------------------------------------------
@@ -183,7 +213,8 @@ static bool make_findings(const Flow *flow, Findings *f)
     f->still = calloc(s->input_count + 1u, sizeof *f->still);
     f->awakening = calloc(s->row_count + 1u, sizeof *f->awakening);
     f->frees = calloc((size_t)s->row_count * s->input_count + 1, sizeof *f->frees);
-    if (!f->kinematic || !f->still || !f->awakening || !f->frees) return false;
+    f->holds = calloc((size_t)s->row_count * s->input_count + 1, sizeof *f->holds);
+    if (!f->kinematic || !f->still || !f->awakening || !f->frees || !f->holds) return false;
     for (uint32_t i = 0; i < s->input_count; i++)
         f->kinematic[i] = f->still[i] =
             s->inputs[i].kind == TR_VELOCITY && !is_motion_driven(&s->inputs[i]);
@@ -219,6 +250,7 @@ void tr_findings_free(Findings *f)
     free(f->still);
     free(f->awakening);
     free(f->frees);
+    free(f->holds);
     free(f);
 }
 

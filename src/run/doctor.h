@@ -14,6 +14,7 @@ typedef struct Findings {
     bool *still;          // by input: one that stays zero
     bool *awakening;      // by row: dependent at the start, independent nearby
     bool *frees; // by row, by input: a passive velocity that moves when it alone is relaxed
+    bool *holds; // by row and input: whether it takes part in keeping a velocity from moving
 } Findings;
 
 // Of a flow with constraints; looks around from its start.

@@ -15,6 +15,11 @@ static bool put_rows(System *s, uint32_t n, tr_error *err)
         for (uint32_t k = 0; k < n; k++) set(G, i, k, s->rows[i].inner_slopes[k]);
     if (!G.entries) return tr_fail_memory(err), false;
     tr_system_put(s, "run.rows", G.entries, s->row_count, n, err);
+    Matrix mix = tr_matrix(s->graph, s->row_count, 3);
+    for (uint32_t i = 0; i < s->row_count && mix.entries; i++)
+        for (uint32_t k = 0; k < 3 && s->rows[i].is_mixed; k++) set(mix, i, k, s->rows[i].mix[k]);
+    if (!mix.entries) return tr_fail_memory(err), false;
+    tr_system_put(s, "run.mix", mix.entries, s->row_count, 3, err);
     return !has_failed(err);
 }
 
@@ -28,8 +33,8 @@ Stance *tr_stance_new(System *system, tr_error *err)
     const size_t n = s->velocities = tr_system_velocities(system, NULL);
     s->v = calloc(n + 1, sizeof *s->v);
     s->p = calloc(n + 1, sizeof *s->p);
-    s->G = calloc(s->all * n + n * n + 1, sizeof *s->G);
-    s->M = s->G ? s->G + s->all * n : NULL;
+    s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
+    s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
     s->size = calloc(s->all + 1u, sizeof *s->size);
     const tr_compile_options fixed = {.fix_parameters = true};
     if (!s->v || !s->p || !s->G || !s->size)
@@ -41,8 +46,8 @@ Stance *tr_stance_new(System *system, tr_error *err)
         s->preferred = s->all - s->rows;
         for (uint32_t k = 0; k < n; k++) s->preferred += system->inputs[s->v[k]].preferred;
         if (s->preferred > s->passive) s->preferred = s->passive;
-        char M[64], names[80];
-        snprintf(names, sizeof names, "run.rows %s", tr_system_inner(system, "M", M));
+        char M[64], names[90];
+        snprintf(names, sizeof names, "run.rows %s run.mix", tr_system_inner(system, "M", M));
         s->program = tr_compile(system, names, &fixed, err);
         s->work = tr_workspace_new(s->program, err);
     }
@@ -164,6 +169,7 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
                               work) == 0;
         for (uint32_t k = 0; good && k < m && k < n; k++)
             if (sigma[k] > tolerance * sigma[0]) r->rank++;
+        for (uint32_t k = 0; good && k < m; k++) tr_stance_own_rows(s, r->left + k, m);
         // kernel vectors back from the metric: v = C^-T u
         if (good)
             LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', (lapack_int)n, (lapack_int)n, C,
@@ -179,6 +185,19 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
     free(work);
     if (!good) tr_rank_free(r);
     return good;
+}
+
+void tr_stance_own_rows(const Stance *s, double *x, size_t stride)
+{
+    for (uint32_t i = 0; i + 2 < s->rows; i++) {
+        const Row *row = &s->system->rows[i];
+        if (!row->is_mixed || row->inner_first != i) continue;
+        const double inner[3] = {x[i * stride], x[(i + 1) * stride], x[(i + 2) * stride]};
+        for (uint32_t k = 0; k < 3; k++) {
+            const double *mix = s->mix + 3 * (size_t)(i + k);
+            x[(i + k) * stride] = mix[0] * inner[0] + mix[1] * inner[1] + mix[2] * inner[2];
+        }
+    }
 }
 
 bool tr_stance_metric(const Stance *s, double *C, double *B)

@@ -16,6 +16,7 @@ typedef struct Stance {
     tr_program *program;
     tr_workspace *work;
     double *G, *M; // by rows: all * velocities, velocities * velocities
+    double *mix;   // by row: 3, see Row
     double *size;  // of each row over the passive velocities, in the metric of the masses: the
                    // largest so far, so that a row that vanishes is seen to
 } Stance;
@@ -58,6 +59,10 @@ void tr_rank_free(Rank *rank);
 // C (passive * passive) with M_pp = C C^T, and B = S G_p C^-T for the constraints, by rows. Where
 // something has no mass C is made of the diagonal: then false.
 bool tr_stance_metric(const Stance *stance, double *C, double *B);
+
+// Numbers by row as they are eliminated, such as reactions, as the model's own rows have them:
+// where contacts are eliminated in other axes. `stride` from row to row.
+void tr_stance_own_rows(const Stance *stance, double *x, size_t stride);
 
 // The largest part that a row has in what is dependent: 0 for one that is independent of the rest.
 double tr_rank_dependence(const Rank *rank, uint32_t rows, uint32_t row);
