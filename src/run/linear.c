@@ -17,6 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What can be pushed without being an input of the model: the force of a joint that a torque
+// drives, and the position, rate and acceleration of one that a motion does. While the equations
+// are made, a symbol that is zero is added to each.
+typedef struct Push {
+    uint32_t velocity; // the joint's, as an input
+    int order;         // 0, 1, 2 of a motion; -1: a force
+    Expr symbol;
+    const char *name; // "tau.steer"; "r1", "d(r1)", "d(d(r1))"
+} Push;
+
 // What a linear model is differentiated by, in this order, and of.
 typedef struct Sizes {
     uint32_t q; // positions that quasi-coordinates move
@@ -26,6 +36,7 @@ typedef struct Sizes {
     uint32_t u; // inputs
     uint32_t y; // outputs
     uint32_t h; // constraints on positions
+    uint32_t m; // velocities, where their mass matrix is needed
 } Sizes;
 
 struct Lineariser {
@@ -34,16 +45,27 @@ struct Lineariser {
     Conditions *conditions[2]; // positions, rates
     Sizes size;
     uint32_t *q, *v, *w, *x, *u; // inputs
-    const char **output;
+    const char **output, **input;
+    Push *pushes;
+    uint32_t push_count;
     tr_program *program, *accelerations;
     tr_workspace *work, *accelerations_work;
     double *in, *values;
     // in `values`: by rows
     double *N, *E, *G;         // q * p, q * p, h * p
     double *dv, *dw, *dx, *dy; // each: rows of v, w, x, y by columns p + w + x + u
+    double *M;                 // m * m
 };
 
 // ---- expressions ---------------------------------------------------------------------------
+
+static const char *input_name(const Lineariser *l, uint32_t input)
+{
+    const System *s = l->system;
+    for (uint32_t i = 0; i < l->push_count; i++)
+        if (l->pushes[i].symbol.id == s->inputs[input].symbol.id) return l->pushes[i].name;
+    return s->inputs[input].name;
+}
 
 static void list_inputs(Lineariser *l)
 {
@@ -54,7 +76,10 @@ static void list_inputs(Lineariser *l)
         if (input->kind == TR_POSITION && !driven && input->is_extra) l->x[l->size.x++] = i;
         if (input->kind == TR_POSITION && !driven && !input->is_extra) l->q[l->size.q++] = i;
         if (input->kind == TR_VELOCITY && !is_motion_driven(input)) l->v[l->size.p++] = i;
-        if (input->kind == TR_INPUT && !driven) l->u[l->size.u++] = i;
+        if (input->kind == TR_INPUT && !driven) {
+            l->input[l->size.u] = input_name(l, i);
+            l->u[l->size.u++] = i;
+        }
     }
     l->size.w = tr_independent(s, l->w);
     for (uint32_t i = 0; i < s->output_count; i++)
@@ -153,7 +178,7 @@ static size_t number_of_values(const Sizes *n)
 {
     const size_t columns = (size_t)n->p + n->w + n->x + n->u;
     return 2 * (size_t)n->q * n->p + (size_t)n->h * n->p +
-           ((size_t)n->p + n->w + n->x + n->y) * columns;
+           ((size_t)n->p + n->w + n->x + n->y) * columns + (size_t)n->m * n->m;
 }
 
 static bool compile(Lineariser *l, tr_error *err)
@@ -170,6 +195,9 @@ static bool compile(Lineariser *l, tr_error *err)
         take_kinematics(l, all, E);
         take_holonomic(l, G);
         differentiate(l, all, of, count, rest);
+        const Output *M = n->m ? tr_system_output(s, text_of("M")) : NULL;
+        if (M)
+            memcpy(all + total - (size_t)n->m * n->m, M->values, (size_t)n->m * n->m * sizeof *all);
         const tr_compile_options open = {.fix_parameters = false};
         if (s->graph->failed) tr_fail_memory(err);
         if (!has_failed(err)) tr_system_put(s, "run.linear", all, total, 1, err);
@@ -185,6 +213,161 @@ static bool compile(Lineariser *l, tr_error *err)
     return !has_failed(err);
 }
 
+// ---- pushes --------------------------------------------------------------------------------
+
+static bool is_pushed(const Input *input)
+{
+    return input->kind == TR_VELOCITY && input->drive != DRIVE_NONE;
+}
+
+// "tau.steer" of "steer_rate"; "r1", "d(r1)", "d(d(r1))" of "r1_rate"
+static const char *push_name(System *s, const char *velocity, int order)
+{
+    static const char *const forms[] = {"tau.%.*s", "%.*s", "d(%.*s)", "d(d(%.*s))"};
+    char name[300];
+    const size_t length = strlen(velocity);
+    const bool rate = length > 5 && strcmp(velocity + length - 5, "_rate") == 0;
+    snprintf(name, sizeof name, forms[order + 1], (int)(rate ? length - 5 : length), velocity);
+    return tr_arena_text(&s->graph->arena, name, strlen(name));
+}
+
+static void add_push(Lineariser *l, uint32_t velocity, int order, tr_error *err)
+{
+    System *s = l->system;
+    char symbol[300];
+    snprintf(symbol, sizeof symbol, "push.%s.%c", s->inputs[velocity].name,
+             order < 0 ? 'f' : (char)('a' + order));
+    const Named *known = tr_system_find(s, text_of(symbol)); // of an earlier one
+    Push *push = &l->pushes[l->push_count++];
+    *push = (Push){.velocity = velocity, .order = order};
+    push->name = push_name(s, s->inputs[velocity].name, order);
+    push->symbol = known ? known->meaning : tr_input(s, symbol, TR_INPUT, 0, err);
+    if (!push->name) tr_fail_memory(err);
+    Input *input = tr_system_input(s, push->symbol);
+    if (input) input->definition = expr_at(s->graph, 0);
+}
+
+static bool make_pushes(Lineariser *l, tr_error *err)
+{
+    const System *s = l->system;
+    const uint32_t count = s->input_count;
+    l->pushes = calloc(3 * (size_t)count + 1, sizeof *l->pushes);
+    for (uint32_t i = 0; l->pushes && i < count && !has_failed(err); i++) {
+        if (!is_pushed(&s->inputs[i])) continue;
+        const bool moves = s->inputs[i].drive == DRIVE_MOTION;
+        for (int order = moves ? 0 : -1; order < (moves ? 3 : 0); order++)
+            add_push(l, i, order, err);
+    }
+    // Without constraints the accelerations are there already: forces act by the mass matrix.
+    if (l->push_count && !s->row_count) l->size.m = tr_system_inputs(s, TR_VELOCITY, NULL);
+    return l->pushes != NULL;
+}
+
+// The position that a driven velocity is the rate of
+static Input *position_of(const System *s, const Input *velocity)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION && s->inputs[i].rate.id == velocity->symbol.id)
+            return &s->inputs[i];
+    return NULL;
+}
+
+static Expr *pushed_place(const Lineariser *l, const Push *push)
+{
+    Input *velocity = &l->system->inputs[push->velocity];
+    Input *position = position_of(l->system, velocity);
+    if (push->order == 0) return position ? &position->definition : NULL;
+    if (push->order == 1) return &velocity->definition;
+    return push->order == 2 ? &velocity->rate : NULL;
+}
+
+static uint32_t velocity_place(const System *s, uint32_t input)
+{
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < input; i++) place += s->inputs[i].kind == TR_VELOCITY;
+    return place;
+}
+
+static void push_forces(Lineariser *l, const char *name, tr_error *err)
+{
+    System *s = l->system;
+    const Output *Q = tr_system_output(s, text_of(name));
+    Expr *values = Q ? calloc(Q->rows + 1u, sizeof *values) : NULL;
+    if (!values) return;
+    const uint32_t rows = Q->rows;
+    memcpy(values, Q->values, rows * sizeof *values);
+    for (uint32_t i = 0; i < l->push_count; i++) {
+        const uint32_t at = velocity_place(s, l->pushes[i].velocity);
+        if (l->pushes[i].order < 0) values[at] = add(values[at], l->pushes[i].symbol);
+    }
+    tr_system_put(s, name, values, rows, 1, err);
+    free(values);
+}
+
+// Puts symbols into forces and motions; gives what was there before.
+static Expr *put_pushes(Lineariser *l, tr_error *err)
+{
+    Expr *kept = calloc(l->push_count + 1u, sizeof *kept);
+    if (!kept) return tr_fail_memory(err), NULL;
+    for (uint32_t i = 0; i < l->push_count && !has_failed(err); i++) {
+        Expr *place = pushed_place(l, &l->pushes[i]);
+        if (!place || !place->id) continue;
+        kept[i] = *place;
+        *place = add(*place, l->pushes[i].symbol);
+    }
+    if (l->system->row_count && !has_failed(err)) {
+        push_forces(l, "Q", err);
+        if (l->system->turned_count) push_forces(l, "inner.Q", err);
+    }
+    return kept;
+}
+
+static void take_back_pushes(Lineariser *l, Expr *kept)
+{
+    for (uint32_t i = 0; kept && i < l->push_count; i++) {
+        Expr *place = pushed_place(l, &l->pushes[i]);
+        if (kept[i].id && place) *place = kept[i];
+        Input *input = tr_system_input(l->system, l->pushes[i].symbol);
+        if (input) input->definition = zero(l->system->graph); // in what was made meanwhile
+    }
+    free(kept);
+}
+
+static uint32_t column_of(const Lineariser *l, Expr symbol)
+{
+    uint32_t u = 0;
+    while (u < l->size.u && l->system->inputs[l->u[u]].symbol.id != symbol.id) u++;
+    return l->size.p + l->size.w + l->size.x + u;
+}
+
+// Without constraints:  M_pp w' = force - M_pa times the driven accelerations
+static bool add_pushes(Lineariser *l)
+{
+    const uint32_t p = l->size.p, m = l->size.m, columns = p + l->size.w + l->size.x + l->size.u;
+    if (!m || !p) return true;
+    double *A = malloc((size_t)p * (p + l->push_count) * sizeof *A), *b = A + (size_t)p * p;
+    if (!A) return false;
+    const uint32_t count = l->push_count;
+    for (uint32_t i = 0; i < p; i++) {
+        const uint32_t row = velocity_place(l->system, l->v[i]);
+        for (uint32_t j = 0; j < p; j++)
+            A[i * p + j] = l->M[(size_t)row * m + velocity_place(l->system, l->v[j])];
+        for (uint32_t k = 0; k < count; k++) {
+            const uint32_t at = velocity_place(l->system, l->pushes[k].velocity);
+            b[i * count + k] = l->pushes[k].order < 0    ? row == at
+                               : l->pushes[k].order == 2 ? -l->M[(size_t)row * m + at]
+                                                         : 0;
+        }
+    }
+    const bool good = LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)p, (lapack_int)count, A,
+                                    (lapack_int)p, b, (lapack_int)count) == 0;
+    for (uint32_t k = 0; good && k < count; k++)
+        for (uint32_t i = 0; i < p; i++)
+            l->dw[(size_t)i * columns + column_of(l, l->pushes[k].symbol)] += b[i * count + k];
+    free(A);
+    return good;
+}
+
 // ---- making it -----------------------------------------------------------------------------
 
 static void place_values(Lineariser *l)
@@ -194,6 +377,7 @@ static void place_values(Lineariser *l)
     l->N = l->values, l->E = l->N + (size_t)n->q * n->p, l->G = l->E + (size_t)n->q * n->p;
     l->dv = l->G + (size_t)n->h * n->p, l->dw = l->dv + n->p * columns;
     l->dx = l->dw + n->w * columns, l->dy = l->dx + n->x * columns;
+    l->M = l->dy + n->y * columns;
 }
 
 static bool make_lists(Lineariser *l)
@@ -201,8 +385,9 @@ static bool make_lists(Lineariser *l)
     const size_t n = l->system->input_count + 1u;
     l->q = calloc(5 * n, sizeof *l->q);
     l->output = calloc(l->system->output_count + 1u, sizeof *l->output);
+    l->input = calloc(n, sizeof *l->input);
     l->in = calloc(n, sizeof *l->in);
-    if (!l->q || !l->output || !l->in) return false;
+    if (!l->q || !l->output || !l->input || !l->in) return false;
     l->v = l->q + n, l->w = l->v + n, l->x = l->w + n, l->u = l->x + n;
     return true;
 }
@@ -216,6 +401,8 @@ Lineariser *tr_lineariser_new(System *system, tr_error *err)
     tr_unreduce(system);
     for (int rates = 0; rates < 2; rates++)
         l->conditions[rates] = tr_conditions_open(system, rates, err);
+    if (!make_pushes(l, err)) tr_fail_memory(err);
+    Expr *kept = put_pushes(l, err);
     l->flow = tr_flow_new(system, err);
     Findings *findings = l->flow && l->flow->stance ? tr_examine(l->flow, err) : NULL;
     if (findings) tr_findings_allow(findings, err);
@@ -227,7 +414,9 @@ Lineariser *tr_lineariser_new(System *system, tr_error *err)
         l->values = calloc(number_of_values(&l->size) + 1, sizeof *l->values);
         if (!l->values) tr_fail_memory(err);
     }
-    if (!has_failed(err) && compile(l, err)) {
+    const bool good = !has_failed(err) && compile(l, err);
+    take_back_pushes(l, kept);
+    if (good) {
         place_values(l);
         return l;
     }
@@ -246,6 +435,8 @@ void tr_lineariser_free(Lineariser *l)
     tr_flow_free(l->flow);
     free(l->q);
     free(l->output);
+    free(l->input);
+    free(l->pushes);
     free(l->in);
     free(l->values);
     free(l);
@@ -382,7 +573,7 @@ static void name_states(const Lineariser *l, const Allowed *a, Linear *linear)
         linear->state[k++] = displacement_name(s, s->inputs[l->v[a->independent[i]]].name);
     for (uint32_t i = 0; i < l->size.w; i++) linear->state[k++] = speed_name(s, l->w[i]);
     for (uint32_t i = 0; i < l->size.x; i++) linear->state[k++] = s->inputs[l->x[i]].name;
-    for (uint32_t i = 0; i < l->size.u; i++) linear->input[i] = s->inputs[l->u[i]].name;
+    for (uint32_t i = 0; i < l->size.u; i++) linear->input[i] = l->input[i];
     for (uint32_t i = 0; i < l->size.y; i++) linear->output[i] = l->output[i];
 }
 
@@ -474,7 +665,7 @@ Linear *tr_lineariser_take(Lineariser *l, tr_error *err)
     Linear *linear = NULL;
     if (has_failed(err)) return NULL;
     tr_evaluate(l->program, l->work, l->in, l->values);
-    if (find_allowed(l, &a) && add_turning(l))
+    if (find_allowed(l, &a) && add_turning(l) && add_pushes(l))
         linear = new_linear(n->p - a.count + n->w + n->x, n->u, n->y);
     if (linear) {
         linear->displacements = n->p - a.count;
