@@ -390,6 +390,36 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
         place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
 }
 
+static bool uses_defined(const System *system, const Expr *of, size_t count)
+{
+    Reach reach;
+    bool found = false;
+    const bool good = tr_reach(system->graph, of, count, &reach);
+    for (uint32_t k = 0; good && k < reach.count && !found; k++) {
+        const Input *input = tr_system_input(system, expr_at(system->graph, reach.ids[k]));
+        found = input && input->definition.id;
+    }
+    tr_reach_free(&reach);
+    return found;
+}
+
+// Definitions use others: accelerations use velocities, and those use motions.
+void tr_system_resolve(System *system, Expr *of, size_t count)
+{
+    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
+    Expr *to = from ? from + system->input_count : NULL;
+    size_t defined = 0;
+    if (!from) system->graph->failed = true;
+    for (uint32_t i = 0; from && i < system->input_count; i++) {
+        if (!system->inputs[i].definition.id) continue;
+        from[defined] = system->inputs[i].symbol;
+        to[defined++] = system->inputs[i].definition;
+    }
+    while (from && !system->graph->failed && uses_defined(system, of, count))
+        tr_substitute(system->graph, of, count, from, to, defined, of);
+    free(from);
+}
+
 static void tell(System *system, Expr symbol, bool is_so)
 {
     Input *input = symbol.id ? tr_system_input(system, symbol) : NULL;

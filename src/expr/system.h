@@ -20,6 +20,7 @@ typedef struct Input {
     Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
     double value;    // where programs fix it
     bool is_base;    // a velocity of a base
+    bool is_extra;   // a position that no velocity moves: it has a rate of its own
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
     bool preferred;  // a velocity that the model wants to be independent
     uint8_t drive;   // of a velocity: what drives it, see Drive
@@ -194,6 +195,9 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
 // An output that is recorded under a label of its own.
 void tr_system_column(System *system, const char *name, const char *label, Expr value,
                       tr_error *err);
+
+// Puts definitions in place of what is defined, until nothing is.
+void tr_system_resolve(System *system, Expr *of, size_t count);
 
 // Operations that the expressions need at every evaluation: those on parameters alone are not
 // counted.

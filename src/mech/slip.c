@@ -119,6 +119,8 @@ static Expr lagging(Tree *tree, const Slip *slip, Expr sigma)
     snprintf(name, sizeof name, "contact.%.*s.%s_deflection", WHOLE(slip->contact->name.text),
              slip->part);
     const Expr u = tr_input(tree->system, name, TR_POSITION, 0, tree->err);
+    Input *input = tr_system_input(tree->system, u);
+    if (input) input->is_extra = true;
     const Expr fade = quotient(mul(e_abs(slip->ahead), u), sigma);
     tr_rate_set(tree->system, u, neg(add(slip->rate, fade)), tree->err);
     const Expr ratio = quotient(u, sigma);

@@ -300,14 +300,6 @@ static uint32_t collect(const System *system, const char *names, Expr **wanted, 
     return count;
 }
 
-// What stands for an input in the program: nothing but itself, unless it is driven or fixed.
-static bool stands_for(const Input *input, bool fixing, Graph *graph, Expr *meaning)
-{
-    if (fixing && input->kind == TR_PARAMETER) return *meaning = number(graph, input->value), true;
-    if (fixing || !input->definition.id) return false;
-    return *meaning = input->definition, true;
-}
-
 // What only reduction can give.
 static void refuse_unsolved(const System *system, Compiler *c, tr_error *err)
 {
@@ -323,28 +315,16 @@ static void refuse_unsolved(const System *system, Compiler *c, tr_error *err)
     tr_reach_free(&reach);
 }
 
-static bool uses_defined(const System *system, Compiler *c)
-{
-    Reach reach;
-    bool found = false;
-    if (!tr_reach(c->graph, c->wanted, c->wanted_count, &reach)) c->failed = true;
-    for (uint32_t k = 0; !c->failed && k < reach.count && !found; k++) {
-        const Input *input = tr_system_input(system, expr_at(c->graph, reach.ids[k]));
-        found = input && input->definition.id;
-    }
-    tr_reach_free(&reach);
-    return found;
-}
-
-// Inputs give way to their definitions, or parameters to their values.
-static void replace_inputs(const System *system, Compiler *c, bool fixing)
+// Parameters give way to their values.
+static void fix_parameters(const System *system, Compiler *c)
 {
     Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
     Expr *to = from ? from + system->input_count : NULL;
     size_t count = 0;
     for (uint32_t i = 0; from && i < system->input_count; i++) {
-        if (!stands_for(&system->inputs[i], fixing, c->graph, &to[count])) continue;
-        from[count++] = system->inputs[i].symbol;
+        if (system->inputs[i].kind != TR_PARAMETER) continue;
+        from[count] = system->inputs[i].symbol;
+        to[count++] = number(c->graph, system->inputs[i].value);
     }
     if (!from)
         c->failed = true;
@@ -382,7 +362,7 @@ static Program *compile_as_it_is(const System *system, Compiler *c, const tr_com
 {
     Program *p = c->failed ? NULL : calloc(1, sizeof *p);
     if (!p) return NULL;
-    if (o->fix_parameters) replace_inputs(system, c, true);
+    if (o->fix_parameters) fix_parameters(system, c);
     compile(system, c, p);
     p->interpreter = tr_interpreter();
     if (!c->failed && !c->graph->failed) return p;
@@ -471,8 +451,7 @@ Program *tr_compile(System *system, const char *outputs, const tr_compile_option
     c.wanted_count = collect(system, outputs, &c.wanted, err);
     Program *p = NULL;
     if (c.wanted_count) {
-        // Definitions use others: accelerations use velocities, and those use motions.
-        while (uses_defined(system, &c)) replace_inputs(system, &c, false);
+        tr_system_resolve(system, c.wanted, c.wanted_count);
         refuse_unsolved(system, &c, err);
         Program *merged = has_failed(err) ? NULL : compile_merged(system, &c, &o);
         p = has_failed(err) ? NULL : compile_as_it_is(system, &c, &o);

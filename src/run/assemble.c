@@ -20,6 +20,7 @@ enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 struct Conditions {
     System *system;
     bool rates, initial;
+    bool is_open; // programs take parameters as inputs
     uint32_t *place; // of each unknown: its input
     uint32_t count;
     uint32_t *quaternion; // of each unit quaternion among them: its first unknown
@@ -101,8 +102,8 @@ static bool compile(Conditions *c, tr_error *err)
     const char *name = c->rates ? "run.rate_conditions" : "run.position_conditions";
     if (m) tr_system_put(s, name, all, m * (n + 1), 1, err);
     free(all);
-    const tr_compile_options fixed = {.fix_parameters = true};
-    if (m) c->program = tr_compile(s, name, &fixed, err);
+    const tr_compile_options options = {.fix_parameters = !c->is_open};
+    if (m) c->program = tr_compile(s, name, &options, err);
     if (m) c->work = tr_workspace_new(c->program, err);
     return !has_failed(err);
 }
@@ -124,12 +125,13 @@ static bool prepare(Conditions *c, tr_error *err)
     return true;
 }
 
-Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err)
+static Conditions *new_conditions(System *system, bool rates, bool initial, bool is_open,
+                                  tr_error *err)
 {
     if (has_failed(err)) return NULL;
     Conditions *c = calloc(1, sizeof *c);
     if (c) {
-        *c = (Conditions){.system = system, .rates = rates, .initial = initial};
+        *c = (Conditions){.system = system, .rates = rates, .initial = initial, .is_open = is_open};
         c->place = calloc(system->input_count + 1u, sizeof *c->place);
         c->quaternion = calloc(system->quaternion_count + 1u, sizeof *c->quaternion);
         c->notes = calloc(most_formulas(system) + 1u, sizeof *c->notes);
@@ -142,6 +144,16 @@ Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error
     }
     tr_conditions_free(c);
     return NULL;
+}
+
+Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err)
+{
+    return new_conditions(system, rates, initial, false, err);
+}
+
+Conditions *tr_conditions_open(System *system, bool rates, tr_error *err)
+{
+    return new_conditions(system, rates, true, true, err);
 }
 
 void tr_conditions_free(Conditions *c)

@@ -12,6 +12,8 @@ typedef struct Conditions Conditions;
 // What positions, or rates, must satisfy: the constraints and, if asked for, `initial`. The system
 // must not be reduced.
 Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err);
+// With `initial`, and for any values of parameters: the state holds them.
+Conditions *tr_conditions_open(System *system, bool rates, tr_error *err);
 void tr_conditions_free(Conditions *conditions);
 // Moves the state to where they hold: near it, or the nearest. False, with words, when there is
 // nothing such; the state is then as near as it gets.

@@ -254,18 +254,18 @@ static void add_speeds(Flow *flow, tr_error *err)
     free(values);
 }
 
-static void set_speeds(Flow *flow)
+void tr_flow_speeds(Flow *flow, double *inputs)
 {
     const System *s = flow->system;
     if (!flow->speeds) return;
-    tr_evaluate(flow->speeds, flow->speeds_work, flow->inputs, flow->speed);
+    tr_evaluate(flow->speeds, flow->speeds_work, inputs, flow->speed);
     for (uint32_t i = flow->stance->rows; i < flow->stance->all; i++) {
         const Input *speed = tr_system_input(s, s->rows[i].symbol);
-        flow->inputs[speed - s->inputs] = flow->speed[i - flow->stance->rows];
+        inputs[speed - s->inputs] = flow->speed[i - flow->stance->rows];
     }
     const double *inner = flow->speed + (flow->stance->all - flow->stance->rows);
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_INNER) flow->inputs[i] = *inner++;
+        if (s->inputs[i].kind == TR_INNER) inputs[i] = *inner++;
 }
 
 static void take_velocities(Flow *flow, double *y)
@@ -296,7 +296,7 @@ static bool begin(Flow *flow, const double *from, tr_error *err)
                     "a constraint or a mass is not finite at the start");
         chart = has_failed(err) ? NULL : tr_chart_new(flow->stance, err);
         if (!chart) return false;
-        set_speeds(flow);
+        tr_flow_speeds(flow, flow->inputs);
     }
     if (!adopt(flow, chart, err)) return false;
     find_quaternions(flow);
@@ -444,7 +444,7 @@ void tr_flow_put_all(Flow *flow, double t, const double *y)
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < s->input_count; i++)
             if ((int)s->inputs[i].kind == kind) flow->inputs[i] = flow->column[column++];
-    set_speeds(flow);
+    tr_flow_speeds(flow, flow->inputs);
 }
 
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)

@@ -60,6 +60,8 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
 void tr_flow_put(Flow *flow, double t, const double *y); // into `inputs`
+// Speeds and inner velocities in a state that has all velocities.
+void tr_flow_speeds(Flow *flow, double *inputs);
 // The same with all velocities and speeds, also those that depend on others.
 void tr_flow_put_all(Flow *flow, double t, const double *y);
 

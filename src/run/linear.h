@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear models: how a motion beside a given one differs from it, to first order.
+//
+//   x' = A x + B u,   y = C x + D u
+//
+// x holds displacements that the constraints on positions allow, then independent velocities, then
+// what else has a state (tyres). A displacement of a joint is that of its coordinate; that of a
+// base is along and about its own axes: B.dx B.dy B.dz B.rx B.ry B.rz, so that A is constant where
+// a vehicle goes straight on or in a circle.
+#ifndef TR_RUN_LINEAR_H
+#define TR_RUN_LINEAR_H
+
+#include "run/flow.h"
+
+typedef struct Linear {
+    uint32_t states, inputs, outputs;
+    uint32_t displacements; // the first of the states
+    const char **state, **input, **output;
+    double *A, *B, *C, *D; // by rows
+} Linear;
+
+void tr_linear_free(Linear *linear);
+
+// All that it takes to linearise a system at many states and for many parameters: programs with
+// parameters left open.
+typedef struct Lineariser Lineariser;
+
+Lineariser *tr_lineariser_new(System *system, tr_error *err);
+void tr_lineariser_free(Lineariser *lineariser);
+// The state that it stands at: all inputs, at the start those of the initial state.
+double *tr_lineariser_inputs(Lineariser *lineariser);
+// Solves the initial conditions again, for the values that parameters and inputs have there now.
+bool tr_lineariser_assemble(Lineariser *lineariser, tr_error *err);
+// Accelerations of the independent velocities where it stands; their number.
+uint32_t tr_lineariser_accelerations(Lineariser *lineariser, double *out);
+// The linear model where it stands; NULL when memory runs out or a number is not finite.
+Linear *tr_lineariser_take(Lineariser *lineariser, tr_error *err);
+tr_program_size tr_lineariser_size(const Lineariser *lineariser);
+
+// Without displacements that change nothing: a vehicle's place and heading, angles of wheels. What
+// depends on them is no output any more.
+Linear *tr_linear_reduced(const Linear *linear, tr_error *err);
+
+#endif
