@@ -390,10 +390,10 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
         place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
 }
 
-static void tell(System *system, Expr symbol, bool is_so)
+static void tell(System *system, Expr symbol, double value)
 {
     Input *input = symbol.id ? tr_system_input(system, symbol) : NULL;
-    if (input) input->definition = number(system->graph, is_so);
+    if (input) input->definition = number(system->graph, value);
 }
 
 void tr_system_latch(System *system)
@@ -405,6 +405,8 @@ void tr_system_latch(System *system)
                 latch->is_open || (latch->sticks[k] && latch->is_slipping);
         tell(system, latch->closed, !latch->is_open);
         tell(system, latch->slipping, !latch->is_open && latch->is_slipping);
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            tell(system, latch->heading[k], latch->heads[k]);
     }
 }
 
