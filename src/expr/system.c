@@ -420,10 +420,10 @@ void tr_system_resolve(System *system, Expr *of, size_t count)
     free(from);
 }
 
-static void tell(System *system, Expr symbol, bool is_so)
+static void tell(System *system, Expr symbol, double value)
 {
     Input *input = symbol.id ? tr_system_input(system, symbol) : NULL;
-    if (input) input->definition = number(system->graph, is_so);
+    if (input) input->definition = number(system->graph, value);
 }
 
 void tr_system_latch(System *system)
@@ -435,6 +435,8 @@ void tr_system_latch(System *system)
                 latch->is_open || (latch->sticks[k] && latch->is_slipping);
         tell(system, latch->closed, !latch->is_open);
         tell(system, latch->slipping, !latch->is_open && latch->is_slipping);
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            tell(system, latch->heading[k], latch->heads[k]);
     }
 }
 

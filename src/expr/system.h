@@ -67,14 +67,15 @@ typedef struct Turned {
     Expr C[9];
 } Turned;
 
-// What happens when an alarm goes off. The last four are about a latch, in the state that they end.
+// What happens when an alarm goes off. The last five are about a latch, in the state that they end.
 typedef enum AlarmKind {
     ALARM_WARNS,
     ALARM_STOPS,
     ALARM_OPENS,
     ALARM_TOUCHES,
     ALARM_SLIPS,
-    ALARM_STICKS
+    ALARM_STICKS,
+    ALARM_RETURNS // it began to slip, but turns back
 } AlarmKind;
 
 // What a run watches: a number that should not become negative.
@@ -95,9 +96,11 @@ typedef struct Latch {
     Expr restitution;             // of an impact, before it
     Expr friction;                // coefficient
     Expr closed, slipping;        // symbols that are 1 or 0
+    Expr heading[3];              // symbols, by row: where to it began to slip, a unit vector or 0
     bool opens, slips;            // what it can do
     bool starts_open;
     bool is_open, is_slipping; // what it does
+    double heads[3];
 } Latch;
 
 // A name that formulas know: an input's symbol, a definition, or a function.

@@ -4,6 +4,7 @@
 #include "mech/tree.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool is_true(Value flag) { return text_is(flag.text, "true"); }
 
@@ -61,6 +62,17 @@ static void add_rows(Tree *tree, const Contact *contact, Latch *latch)
     }
 }
 
+// Friction that is taken up to its limit stays what it was when slip begins.
+static void add_headings(Tree *tree, const Contact *contact, Latch *latch)
+{
+    for (uint32_t k = 0; k < latch->row_count; k++) {
+        const char *part = strrchr(tree->system->rows[latch->rows[k]].name, '.') + 1;
+        char name[60];
+        snprintf(name, sizeof name, "%s_heading", part);
+        if (latch->sticks[k]) latch->heading[k] = mode_symbol(tree, contact, name);
+    }
+}
+
 // How much of the approach comes back; `speed` is that of the approach.
 static Expr restitution_of(Tree *tree, const Contact *contact, const Latch *latch)
 {
@@ -93,6 +105,7 @@ static void make_latch(Tree *tree, const Touch *touch)
     const Expr closed = mode_symbol(tree, contact, "closed"),
                slipping = mode_symbol(tree, contact, "slipping");
     latch->closed = closed, latch->slipping = slipping;
+    add_headings(tree, contact, latch);
     latch->restitution = latch->opens ? restitution_of(tree, contact, latch) : zero(tree->graph);
     for (uint32_t i = 0; i < tree->slip_count; i++)
         if (tree->slips[i].contact == contact) tree->slips[i].latch = tree->system->latch_count - 1;
@@ -105,6 +118,9 @@ static void check_words(Tree *tree, const Contact *contact)
         if (about_opening[i].given && !is_true(contact->unilateral))
             tr_fail(tree->err, TR_INVALID, about_opening[i].place,
                     "only a contact with unilateral: true opens and closes");
+    if (contact->stiction.given && !is_true(contact->stick))
+        tr_fail(tree->err, TR_INVALID, contact->stiction.place,
+                "only a contact with stick: true has stiction");
 }
 
 void tr_tree_latches(Tree *tree)
@@ -129,20 +145,37 @@ static uint32_t latch_of(const Tree *tree, const Contact *contact)
     return NO_LATCH;
 }
 
-// It slips when sticking takes more than mu N, and sticks when it hardly slips.
+// It slips when sticking takes more than mu N, and sticks when it hardly slips, or turns back
+// before it really did.
 static void watch_sticking(Tree *tree, const Contact *contact, uint32_t latch, Expr friction)
 {
-    const Expr creep = tr_tree_formula(tree, contact->creep);
-    Expr taken = zero(tree->graph), slip = neg(square(add(creep, creep)));
+    const Expr creep = tr_tree_formula(tree, contact->creep), three = number(tree->graph, 3);
+    Expr taken = zero(tree->graph), slip = neg(square(add(creep, creep))),
+         ahead = quotient(creep, three);
     for (uint32_t i = 0; i < tree->slip_count; i++) {
         const Slip *own = &tree->slips[i];
         if (own->contact != contact || !own->sticks) continue;
         taken = add(taken, square(tree->system->rows[own->row].symbol));
         slip = add(slip, square(own->rate));
+        ahead = add(ahead, mul(own->rate, tr_slip_heading(tree, own)));
     }
     tr_tree_alarm(tree, contact->name, "'%.*s' begins to slip", sub(friction, e_sqrt(taken)),
                   ALARM_SLIPS, latch);
     tr_tree_alarm(tree, contact->name, "'%.*s' holds", slip, ALARM_STICKS, latch);
+    tr_tree_alarm(tree, contact->name, "'%.*s' holds", tr_build(OP_MAX, slip, ahead, ahead),
+                  ALARM_RETURNS, latch);
+}
+
+// Less than friction would not let it slip: what holds it would be more at once.
+static Expr stiction_of(Tree *tree, const Contact *contact, Expr friction)
+{
+    if (!contact->stiction.given) return friction;
+    tree->constants_only = true;
+    const Expr mu = tr_tree_formula(tree, contact->stiction);
+    tree->constants_only = false;
+    if (!has_failed(tree->err) && tr_tree_value(tree, mu) < tr_tree_value(tree, friction))
+        tr_fail(tree->err, TR_INVALID, contact->stiction.place, "stiction is at least friction");
+    return mu;
 }
 
 static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
@@ -158,13 +191,20 @@ static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
     if (has_failed(tree->err)) return;
     if (holds) {
         tree->system->latches[latch].friction = mu;
-        watch_sticking(tree, contact, latch, mul(mu, N));
+        watch_sticking(tree, contact, latch, mul(stiction_of(tree, contact, mu), N));
         return;
     }
     const Expr l = tr_tree_reaction(tree, contact->name, "longitudinal"),
                s = tr_tree_reaction(tree, contact->name, "lateral");
     tr_tree_alarm(tree, contact->name, "'%.*s' takes more friction than there is",
                   sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), ALARM_WARNS, NO_LATCH);
+}
+
+// Negative when it is through and goes on: one that just left is not, whatever rounding says.
+static Expr clearance(const Tree *tree, const Touch *touch, uint32_t latch)
+{
+    const Expr rate = tree->system->rows[tree->system->latches[latch].rows[0]].rate;
+    return tr_build(OP_MAX, touch->gap, rate, rate);
 }
 
 // The load must push, and friction must suffice.
@@ -175,7 +215,8 @@ void tr_tree_watch_load(Tree *tree, const Touch *touch)
     const Expr N = tr_tree_reaction(tree, contact->name, "normal");
     if (!is_zero(N) && is_true(contact->unilateral)) {
         tr_tree_alarm(tree, contact->name, "'%.*s' lifts off", N, ALARM_OPENS, latch);
-        tr_tree_alarm(tree, contact->name, "'%.*s' touches", touch->gap, ALARM_TOUCHES, latch);
+        tr_tree_alarm(tree, contact->name, "'%.*s' touches", clearance(tree, touch, latch),
+                      ALARM_TOUCHES, latch);
     } else if (!is_zero(N) && contact->unilateral.given)
         tr_tree_alarm(tree, contact->name,
                       "the normal force of '%.*s' turns negative: it would lift off", N,

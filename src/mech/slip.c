@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SOFT 4e-4 // of the creep that is left where friction began to give way
+
 typedef struct Law {
     const char *name, *fields[2]; // of the contact that it uses: longitudinal, lateral
     Expr (*force)(Tree *tree, Slip *slip);
@@ -68,14 +70,19 @@ Expr tr_tree_normal_force(Tree *tree, const Contact *contact, Place place)
     return N;
 }
 
-// |x|, smooth within a creep
-static Expr softly(Tree *tree, const Slip *slip, Expr square_x)
+static Expr creep_of(Tree *tree, const Slip *slip)
 {
     const Value value = slip->contact->creep;
     const Expr creep = constant_amount(tree, value, "creep");
     if (!has_failed(tree->err) && !(tr_tree_value(tree, creep) > 0))
         tr_fail(tree->err, TR_INVALID, value.place, "'creep' must be positive");
-    return e_sqrt(add(square_x, square(creep)));
+    return creep;
+}
+
+// |x|, smooth within a creep
+static Expr softly(Tree *tree, const Slip *slip, Expr square_x)
+{
+    return e_sqrt(add(square_x, square(creep_of(tree, slip))));
 }
 
 static Expr slip_angle(Tree *tree, const Slip *slip)
@@ -98,17 +105,42 @@ static Expr law_viscous(Tree *tree, Slip *slip)
 
 bool tr_is_coulomb(Value law) { return text_is(law.text, "coulomb"); }
 
-// -mu N v / |v|, with v what slips under this law
+// Where to a contact that sticks now and then began to slip along this direction; of others 0
+Expr tr_slip_heading(const Tree *tree, const Slip *slip)
+{
+    if (slip->latch == NO_LATCH) return zero(tree->graph);
+    const Latch *latch = &tree->system->latches[slip->latch];
+    for (uint32_t k = 0; k < latch->row_count; k++)
+        if (latch->rows[k] == slip->row && latch->heading[k].id) return latch->heading[k];
+    return zero(tree->graph);
+}
+
+// -mu N v / |v|, with v what slips under this law, softly within a creep c. What began to slip
+// towards the unit vector h, for v = 0, has all friction against it from there on:
+//   -mu N u / sqrt(u^2 + c^2 (1 - (1 - SOFT) h^2)),   u = v + c h / (1 + v^2 / c^2)
 static Expr law_coulomb(Tree *tree, Slip *slip)
 {
     const Contact *contact = slip->contact;
     const Expr mu = needed(tree, slip, contact->friction, "friction");
-    Expr square_v = zero(tree->graph);
-    if (tr_is_coulomb(contact->longitudinal)) square_v = square(slip->both[0]);
-    if (tr_is_coulomb(contact->lateral)) square_v = add(square_v, square(slip->both[1]));
+    const Expr c = creep_of(tree, slip);
     if (has_failed(tree->err)) return mu;
-    const Expr share = quotient(slip->rate, softly(tree, slip, square_v));
-    return neg(mul(mul(mu, tr_tree_normal_force(tree, slip->contact, slip->law.place)), share));
+    const Value both[] = {contact->longitudinal, contact->lateral};
+    Expr square_v = zero(tree->graph), square_u = square_v, u = square_v;
+    for (int k = 0; k < 2; k++)
+        if (tr_is_coulomb(both[k])) square_v = add(square_v, square(slip->both[k]));
+    const Expr near = quotient(c, add(one(tree->graph), quotient(square_v, square(c))));
+    Expr softness = number(tree->graph, 1);
+    for (uint32_t i = 0; i < tree->slip_count; i++) {
+        const Slip *other = &tree->slips[i];
+        if (other->contact != contact || !tr_is_coulomb(other->law)) continue;
+        const Expr h = tr_slip_heading(tree, other), own_u = add(other->rate, mul(near, h));
+        if (strcmp(other->part, slip->part) == 0) u = own_u;
+        square_u = add(square_u, square(own_u));
+        softness = sub(softness, mul(number(tree->graph, 1 - SOFT), square(h)));
+    }
+    const Expr size = e_sqrt(add(square_u, mul(softness, square(c))));
+    const Expr N = tr_tree_normal_force(tree, slip->contact, slip->law.place);
+    return neg(mul(mul(mu, N), quotient(u, size)));
 }
 
 // The deflection u of a tyre that lags behind its slip by the length sigma:
@@ -175,7 +207,9 @@ static Expr law_tyre(Tree *tree, Slip *slip)
 static const Law laws[] = {
     {"free", {"", ""}, law_free},
     {"viscous", {"viscosity", "viscosity"}, law_viscous},
-    {"coulomb", {"friction creep load stick", "friction creep load stick"}, law_coulomb},
+    {"coulomb",
+     {"friction creep load stick stiction", "friction creep load stick stiction"},
+     law_coulomb},
     {"tyre",
      {"traction traction_magic relaxation creep", "cornering magic camber relaxation creep"},
      law_tyre},
@@ -258,8 +292,9 @@ static const char *fields_of(Value law, int part)
 
 void tr_tree_check_laws(Tree *tree, const Contact *contact)
 {
-    static const char about_laws[] = "stick viscosity creep load cornering camber traction magic "
-                                     "traction_magic relaxation";
+    static const char about_laws[] =
+        "stick stiction viscosity creep load cornering camber traction magic "
+        "traction_magic relaxation";
     const Kind *kind = tr_kind_of(TYPE_CONTACTS);
     for (size_t i = 0; i < kind->field_count; i++) {
         const char *key = kind->fields[i].key;

@@ -199,8 +199,9 @@ static void look_around(Doctor *d)
         compare_velocities(d, look ? d->x[0] : 0);
     }
     f->singular = f->m > f->chart->m || f->m_locked > f->chart->m_locked;
-    f->stuck = f->m_locked == f->chart->passive && !is_driven(flow);
-    if (d->memory) relax_rows(d); // at the last state
+    f->stuck = f->m_locked == f->chart->passive && !is_driven(flow) &&
+               !flow->system->latch_count; // what may let go is not locked
+    if (d->memory) relax_rows(d);          // at the last state
     tr_flow_put(flow, 0, flow->start);
     tr_stance_take(flow->stance, flow->inputs);
 }

@@ -304,7 +304,10 @@ static bool begin(Flow *flow, const double *from, tr_error *err)
     return true;
 }
 
-Flow *tr_flow_new(System *system, tr_error *err) { return tr_flow_from(system, NULL, err); }
+Flow *tr_flow_new(System *system, tr_error *err)
+{
+    return tr_latches_settle(tr_flow_from(system, NULL, err), 0, err);
+}
 
 Flow *tr_flow_from(System *system, const double *from, tr_error *err)
 {
@@ -325,6 +328,13 @@ Flow *tr_flow_from(System *system, const double *from, tr_error *err)
         return flow;
     tr_flow_free(flow);
     return NULL;
+}
+
+void tr_flow_restart(Flow *flow, const double *inputs)
+{
+    memcpy(flow->inputs, inputs, flow->system->input_count * sizeof *inputs);
+    tr_flow_speeds(flow, flow->inputs);
+    take_velocities(flow, flow->start);
 }
 
 void tr_flow_free(Flow *flow)

@@ -55,6 +55,7 @@ Flow *tr_flow_new(System *system, tr_error *err);
 // From values of all inputs, which satisfy the constraints that are not open.
 Flow *tr_flow_from(System *system, const double *inputs, tr_error *err);
 void tr_flow_free(Flow *flow);
+void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the present chart
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.

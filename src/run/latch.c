@@ -13,8 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOW    1e-6 // rebounds are over, against the fastest impact
-#define AT_ONCE 1e-9 // [s]
+#define SLOW     1e-6  // rebounds are over, against the fastest impact
+#define STILL    1e-6  // and anyway [m/s]
+#define AT_ONCE  1e-9  // [s]
+#define TOGETHER 1e-7  // friction that is used up, of what holds it
+#define ROUNDING 1e-12 // impulses that pull, against the largest
+#define BELOW    1e-9  // where what starts open must not be [m]
 
 // ---- states --------------------------------------------------------------------------------
 
@@ -23,6 +27,7 @@ void tr_latches_reset(System *s)
     for (uint32_t i = 0; i < s->latch_count; i++) {
         s->latches[i].is_open = s->latches[i].starts_open;
         s->latches[i].is_slipping = false;
+        for (int k = 0; k < 3; k++) s->latches[i].heads[k] = 0;
     }
     tr_system_latch(s);
 }
@@ -64,7 +69,32 @@ static bool find_slipping(System *s, const double *inputs, tr_error *err)
     return !has_failed(err);
 }
 
-bool tr_latches_assemble(System *s, double *inputs, bool *solved, tr_error *err)
+// What starts open is not behind what it may touch.
+static bool check_gaps(System *s, const double *inputs, tr_error *err)
+{
+    Expr *gaps = calloc(s->latch_count + 1u, sizeof *gaps);
+    double *values = calloc(s->latch_count + 1u, sizeof *values);
+    const tr_compile_options fixed = {.fix_parameters = true};
+    for (uint32_t i = 0; gaps && i < s->latch_count; i++)
+        gaps[i] = s->latches[i].is_open ? s->latches[i].gap : tr_constant(s, 0);
+    if (!gaps || !values) tr_fail_memory(err);
+    if (!has_failed(err)) tr_system_put(s, "run.gaps", gaps, s->latch_count, 1, err);
+    tr_program *program = tr_compile(s, "run.gaps", &fixed, err);
+    tr_workspace *work = tr_workspace_new(program, err);
+    if (work) tr_evaluate(program, work, inputs, values);
+    for (uint32_t i = 0; work && i < s->latch_count; i++)
+        if (values[i] < -BELOW)
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "'%s' starts open, but %.3g m inside what it touches", s->latches[i].name,
+                    -values[i]);
+    tr_workspace_free(work);
+    tr_program_free(program);
+    free(gaps);
+    free(values);
+    return !has_failed(err);
+}
+
+static bool assemble(System *s, double *inputs, bool *solved, tr_error *err)
 {
     bool slips = false;
     if (tr_assemble(s, inputs, solved, err)) return true;
@@ -80,6 +110,11 @@ bool tr_latches_assemble(System *s, double *inputs, bool *solved, tr_error *err)
     if (!good || !tr_assemble(s, inputs, solved, &own)) return false;
     *err = own;
     return true;
+}
+
+bool tr_latches_assemble(System *s, double *inputs, bool *solved, tr_error *err)
+{
+    return assemble(s, inputs, solved, err) && (!s->latch_count || check_gaps(s, inputs, err));
 }
 
 // ---- impacts -------------------------------------------------------------------------------
@@ -207,13 +242,15 @@ static void impulse_column(const Impact *at, const Hits *hits, uint32_t row, dou
 }
 
 // dv and impulses for given changes of the rates of all rows that hold
-static bool solve_impact(Impact *at, const Hits *hits, const double *change, double *dv)
+static bool solve_impact(Impact *at, const Hits *hits, const double *change, double *dv,
+                         tr_error *err)
 {
     const size_t np = at->passive, size = np + at->m;
     double *A = calloc(size * size + 1, sizeof *A), *b = calloc(size + 1, sizeof *b),
            *sigma = calloc(size + 1, sizeof *sigma), *column = calloc(np + 1, sizeof *column);
     int rank;
     bool good = A && b && sigma && column;
+    if (!good) tr_fail_memory(err);
     for (size_t i = 0; good && i < np; i++)
         for (size_t k = 0; k < np; k++) A[i * size + k] = at->M[at->p[i] * at->n + at->p[k]];
     for (uint32_t i = 0; good && i < at->m; i++) {
@@ -236,26 +273,22 @@ static bool solve_impact(Impact *at, const Hits *hits, const double *change, dou
     return good;
 }
 
-static bool is_hit(const Hits *hits, const Latch *latch)
-{
-    for (uint32_t i = 0; i < hits->count; i++)
-        if (hits->at[i].latch == latch) return true;
-    return false;
-}
-
 // A contact that would have to pull lets go instead; true when there is one.
-static bool let_go(Impact *at, const Hits *hits)
+static bool let_go(Impact *at)
 {
     System *s = at->system;
+    Latch *worst = NULL;
+    double largest = 0, least = 0;
+    for (uint32_t i = 0; i < at->m; i++) largest = fmax(largest, at->holds[i] ? fabs(at->L[i]) : 0);
     for (uint32_t i = 0; i < s->latch_count; i++) {
         Latch *latch = &s->latches[i];
-        if (is_hit(hits, latch) || !latch->opens || latch->is_open || at->L[latch->rows[0]] >= 0)
-            continue;
-        latch->is_open = true;
-        for (uint32_t k = 0; k < latch->row_count; k++) at->holds[latch->rows[k]] = false;
-        return true;
+        if (!latch->opens || !at->holds[latch->rows[0]] || at->L[latch->rows[0]] >= least) continue;
+        least = at->L[latch->rows[0]], worst = latch;
     }
-    return false;
+    if (!(least < -ROUNDING * largest)) return false;
+    worst->is_open = true, worst->is_slipping = false;
+    for (uint32_t k = 0; k < worst->row_count; k++) at->holds[worst->rows[k]] = false;
+    return true;
 }
 
 // One that takes a larger impulse along its rows than friction gives slips; true when there is one.
@@ -267,23 +300,28 @@ static bool give_way(Impact *at, const Hits *hits)
         double along = 0;
         for (uint32_t k = 0; k < latch->row_count; k++)
             if (latch->sticks[k]) along += at->L[latch->rows[k]] * at->L[latch->rows[k]];
-        if (!hit->touches || latch->is_slipping ||
+        if (!hit->touches || latch->is_slipping || !at->holds[latch->rows[0]] ||
             sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]))
             continue;
-        latch->is_slipping = latch->slips;
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            if (latch->sticks[k]) at->holds[latch->rows[k]] = false;
-        if (latch->slips) return true;
+        if (!latch->slips) continue;
+        const double speed = slip_of(at, latch);
+        latch->is_slipping = true;
+        for (uint32_t k = 0; k < latch->row_count; k++) {
+            if (!latch->sticks[k]) continue;
+            at->holds[latch->rows[k]] = false;
+            latch->heads[k] = speed > 0 ? at->rate[latch->rows[k]] / speed : 0;
+        }
+        return true;
     }
     return false;
 }
 
 // The jump when latches close or stick: their rows hold from now on, with e of the approach back
 // along normals.
-static bool strike(Impact *at, const Hits *hits)
+static bool strike(Impact *at, const Hits *hits, tr_error *err)
 {
     double *change = calloc(at->m + at->n + 1u, sizeof *change), *dv = change + at->m;
-    if (!change) return false;
+    if (!change) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < hits->count; i++) {
         hits->at[i].latch->is_slipping = false;
         for (uint32_t k = 0; k < hits->at[i].latch->row_count; k++)
@@ -293,11 +331,58 @@ static bool strike(Impact *at, const Hits *hits)
     for (uint32_t i = 0; i < hits->count; i++)
         if (hits->at[i].touches) change[hits->at[i].latch->rows[0]] *= 1 + hits->at[i].e;
     bool good;
-    do good = solve_impact(at, hits, change, dv);
-    while (good && (let_go(at, hits) || give_way(at, hits)));
+    do good = solve_impact(at, hits, change, dv, err);
+    while (good && (let_go(at) || give_way(at, hits)));
     for (uint32_t k = 0; good && k < at->passive; k++) at->x[at->v[at->p[k]]] += dv[k];
     free(change);
     return good;
+}
+
+// ---- slip ----------------------------------------------------------------------------------
+
+// What holds each latch that may slip, in three entries each: along its rows that stick
+static double *find_held(System *s, const double *x, tr_error *err)
+{
+    const uint32_t count = 3 * s->latch_count;
+    Expr *rows = calloc(count + 1u, sizeof *rows);
+    double *held = calloc(count + 1u, sizeof *held);
+    const tr_compile_options fixed = {.fix_parameters = true};
+    if (!rows || !held) tr_fail_memory(err);
+    for (uint32_t i = 0; rows && i < count; i++) {
+        const Latch *latch = &s->latches[i / 3];
+        rows[i] = i % 3 < latch->row_count && latch->sticks[i % 3]
+                      ? s->rows[latch->rows[i % 3]].symbol
+                      : tr_constant(s, 0);
+    }
+    if (!has_failed(err)) tr_system_put(s, "run.held", rows, count, 1, err);
+    tr_program *program = tr_compile(s, "run.held", &fixed, err);
+    tr_workspace *work = tr_workspace_new(program, err);
+    if (work) tr_evaluate(program, work, x, held);
+    tr_workspace_free(work);
+    tr_program_free(program);
+    free(rows);
+    if (!has_failed(err)) return held;
+    free(held);
+    return NULL;
+}
+
+// What held them was as much as there is, and so they go the other way: the latch of this alarm,
+// and all that are as near to it, for what is symmetric stays so.
+static bool begin_slip(System *s, uint32_t alarm, const double *margins, const double *x,
+                       tr_error *err)
+{
+    double *held = find_held(s, x, err);
+    for (uint32_t k = 0; held && k < s->alarm_count; k++) {
+        if (s->alarms[k].kind != ALARM_SLIPS || !tr_alarm_matters(s, k)) continue;
+        Latch *latch = &s->latches[s->alarms[k].latch];
+        const double *F = held + 3 * s->alarms[k].latch;
+        const double size = sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]);
+        if (k != alarm && !(margins[k] < TOGETHER * size)) continue;
+        for (int i = 0; i < 3; i++) latch->heads[i] = size > 0 ? -F[i] / size : 0;
+        latch->is_slipping = true;
+    }
+    free(held);
+    return !has_failed(err);
 }
 
 // ---- changes -------------------------------------------------------------------------------
@@ -331,10 +416,20 @@ static bool find_rebounds(const Impact *at, Hits *hits, double *fastest)
         if (!hit->touches) continue;
         const double speed = -at->rate[hit->latch->rows[0]];
         *fastest = fmax(*fastest, speed);
-        if (!(hit->e * speed > SLOW * *fastest)) hit->e = 0;
+        if (!(hit->e * speed > fmax(SLOW * *fastest, STILL))) hit->e = 0;
         any = any || hit->e > 0;
     }
     return any;
+}
+
+static bool check_restitution(const Hits *hits, double t, tr_error *err)
+{
+    for (uint32_t i = 0; i < hits->count; i++)
+        if (!(hits->at[i].e >= 0 && hits->at[i].e <= 1))
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the restitution of '%s' is %.6g at t = %.9g, not between 0 and 1",
+                    hits->at[i].latch->name, hits->at[i].e, t);
+    return !has_failed(err);
 }
 
 static bool jump(Impact *at, const double *margins, double *fastest, Switch *change, tr_error *err)
@@ -344,9 +439,10 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     const double before = kinetic(at);
     collect_hits(at, margins, change->alarm, change->t, &hits);
     change->rebounded = find_rebounds(at, &hits, fastest);
-    const bool good = strike(at, &hits);
+    const bool good = check_restitution(&hits, change->t, err) && strike(at, &hits, err);
     for (uint32_t i = 0; i < hits.count; i++)
-        if (hits.at[i].touches) hits.at[i].latch->is_open = hits.at[i].e > 0;
+        if (hits.at[i].touches)
+            hits.at[i].latch->is_open = hits.at[i].e > 0 || !at->holds[hits.at[i].latch->rows[0]];
     change->lost = before - kinetic(at);
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
@@ -362,7 +458,7 @@ static bool apply_change(System *s, double *x, const double *margins, double *fa
     Impact at;
     switch (s->alarms[change->alarm].kind) {
     case ALARM_OPENS: latch->is_open = true, latch->is_slipping = false; return true;
-    case ALARM_SLIPS: latch->is_slipping = true; return true;
+    case ALARM_SLIPS: return begin_slip(s, change->alarm, margins, x, err);
     default: break;
     }
     const bool good = open_impact(&at, s, x, err) && jump(&at, margins, fastest, change, err);
@@ -370,54 +466,102 @@ static bool apply_change(System *s, double *x, const double *margins, double *fa
     return good;
 }
 
-// A latch that cannot stay as it is: of a contact that pulls, or that friction does not hold.
-static bool find_untenable(Flow *flow, double t, uint32_t *alarm)
+// Lets go of a contact that pulls, or that friction does not hold; true when there is one.
+static bool release_untenable(Flow *flow, double t, tr_error *err)
 {
-    const System *s = flow->system;
+    System *s = flow->system;
     double *margins = calloc(s->alarm_count + 1u, sizeof *margins), worst = 0;
-    if (!margins) return false;
+    uint32_t alarm = 0;
+    if (!margins) return tr_fail_memory(err), false;
     tr_flow_alarms(flow, t, flow->start, margins);
     for (uint32_t k = 0; k < s->alarm_count; k++) {
         const AlarmKind kind = s->alarms[k].kind;
         if ((kind != ALARM_OPENS && kind != ALARM_SLIPS) || !tr_alarm_matters(s, k)) continue;
-        if (margins[k] < worst) worst = margins[k], *alarm = k;
+        if (margins[k] < worst) worst = margins[k], alarm = k;
     }
+    Latch *latch = &s->latches[s->alarms[alarm].latch];
+    bool released = worst < 0;
+    if (released && s->alarms[alarm].kind == ALARM_SLIPS)
+        released = begin_slip(s, alarm, margins, flow->inputs, err);
+    else if (released)
+        latch->is_open = true, latch->is_slipping = false;
     free(margins);
-    return worst < 0;
+    return released;
+}
+
+// The flow from values of all inputs on, with as many latches open and slipping as must be
+static Flow *settle(System *s, const double *x, double t, tr_error *err)
+{
+    Flow *flow = NULL;
+    do {
+        tr_system_latch(s);
+        tr_flow_free(flow);
+        flow = tr_flow_from(s, x, err);
+    } while (flow && release_untenable(flow, t, err));
+    if (!has_failed(err)) return flow;
+    tr_flow_free(flow);
+    return NULL;
+}
+
+Flow *tr_latches_settle(Flow *flow, double t, tr_error *err)
+{
+    if (!flow || !flow->system->latch_count) return flow;
+    Flow *settled = NULL;
+    if (!release_untenable(flow, t, err)) {
+        if (!has_failed(err)) return flow;
+    } else
+        settled = settle(flow->system, flow->inputs, t, err);
+    if (settled) memcpy(settled->solved, flow->solved, flow->system->input_count * sizeof(bool));
+    tr_flow_free(flow);
+    return settled;
+}
+
+// Whether rows hold and slip as they did
+static bool are_same(const Latch *a, const Latch *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (a[i].is_open != b[i].is_open || a[i].is_slipping != b[i].is_slipping) return false;
+    return true;
+}
+
+// The flow after a change: another one, but where all latches are as before.
+static Flow *follow(Flow *flow, const Latch *before, const double *x, double t, tr_error *err)
+{
+    System *s = flow->system;
+    if (are_same(before, s->latches, s->latch_count)) {
+        tr_flow_restart(flow, x);
+        if (!release_untenable(flow, t, err)) return has_failed(err) ? NULL : flow;
+    }
+    return settle(s, x, t, err);
+}
+
+static Flow *go_on(Flow *flow, const double *y, double *x, const Latch *before, double *fastest,
+                   Switch *change, tr_error *err)
+{
+    System *s = flow->system;
+    const double work = y[flow->size - 1];
+    tr_flow_alarms(flow, change->t, y, x + s->input_count);
+    tr_flow_put_all(flow, change->t, y);
+    memcpy(x, flow->inputs, s->input_count * sizeof *x);
+    if (!apply_change(s, x, x + s->input_count, fastest, change, err)) return NULL;
+    Flow *next = follow(flow, before, x, change->t, err);
+    if (!next) return NULL;
+    if (next != flow) next->evaluations += flow->evaluations;
+    next->no_projection = flow->no_projection;
+    next->start[next->size - 1] = work - change->lost;
+    tr_flow_project(next, change->t, next->start);
+    return next;
 }
 
 Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change, tr_error *err)
 {
-    System *s = flow->system;
-    const size_t evaluations = flow->evaluations;
-    const double work = y[flow->size - 1];
-    const bool no_projection = flow->no_projection;
+    const System *s = flow->system;
     double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
-    if (!x) return tr_fail_memory(err), tr_flow_free(flow), NULL;
-    double *margins = x + s->input_count;
-    tr_flow_alarms(flow, change->t, y, margins);
-    tr_flow_put_all(flow, change->t, y);
-    memcpy(x, flow->inputs, s->input_count * sizeof *x);
-    bool good = apply_change(s, x, margins, fastest, change, err);
-    tr_flow_free(flow);
-    flow = NULL;
-    for (uint32_t round = 0; good && round <= 2 * s->latch_count; round++) {
-        uint32_t alarm = 0;
-        tr_system_latch(s);
-        tr_flow_free(flow);
-        flow = tr_flow_from(s, x, err);
-        if (!flow || !find_untenable(flow, change->t, &alarm)) break;
-        Latch *latch = &s->latches[s->alarms[alarm].latch];
-        if (s->alarms[alarm].kind == ALARM_OPENS)
-            latch->is_open = true, latch->is_slipping = false;
-        else
-            latch->is_slipping = true;
-    }
+    Latch *before = calloc(s->latch_count + 1u, sizeof *before);
+    if (x && before) memcpy(before, s->latches, s->latch_count * sizeof *before);
+    if (!x || !before) tr_fail_memory(err);
+    Flow *next = has_failed(err) ? NULL : go_on(flow, y, x, before, fastest, change, err);
+    free(before);
     free(x);
-    if (!flow) return NULL;
-    flow->evaluations += evaluations;
-    flow->no_projection = no_projection;
-    flow->start[flow->size - 1] = work - change->lost;
-    tr_flow_project(flow, change->t, flow->start);
-    return flow;
+    return next;
 }

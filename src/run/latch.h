@@ -6,11 +6,15 @@
 #include "run/flow.h"
 
 void tr_latches_reset(System *system); // as they start
-// Assembles the state at the start; what cannot stick there slips.
+// Assembles the state at the start; what slips there does not stick.
 bool tr_latches_assemble(System *system, double *inputs, bool *solved, tr_error *err);
 
 // Whether an alarm is about what a latch does now; all others always are.
 bool tr_alarm_matters(const System *system, uint32_t alarm);
+
+// The same flow, or one in its place where contacts that would pull at its start are open, and
+// those that friction does not hold slip.
+Flow *tr_latches_settle(Flow *flow, double t, tr_error *err);
 
 // A change on the way.
 typedef struct Switch {
@@ -20,8 +24,8 @@ typedef struct Switch {
     bool rebounded; // it touched, and left at once
 } Switch;
 
-// What follows when an alarm about a latch goes off at (t, y): the flow from there on, with another
-// size, or NULL. `fastest` is the largest speed of an impact so far. Frees the flow that was.
+// What follows when an alarm about a latch goes off at (t, y): the flow from there on, another one
+// unless all latches are as they were, or NULL. `fastest` is the largest speed of an impact so far.
 Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change,
                         tr_error *err);
 

@@ -190,7 +190,8 @@ bool tr_mover_stepped(Mover *m, double t, const double *y)
 {
     if (!tr_watch_step(&m->watch, t, y, &m->refusal) || !tr_flow_agrees(m->flow, t, y, &m->refusal))
         m->stopped = true;
-    if (m->progress && !m->progress(m->owner, t, m->end)) m->stopped = true;
+    if (m->progress && !m->progress(m->owner, t, m->end))
+        m->stopped = true, m->watch.switched = false; // not to be gone on with
     return !m->stopped;
 }
 

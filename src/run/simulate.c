@@ -371,12 +371,14 @@ static bool change_over(Run *run, tr_error *err)
 {
     Mover *before = run->mover;
     Switch change = {.t = before->watch.end, .alarm = before->watch.alarm};
-    run->flow = tr_latches_switch(run->flow, before->watch.event, &run->fastest, &change, err);
-    Mover *m = run->flow ? tr_mover_new(before->method, run->flow, run->flow->start, err) : NULL;
+    Flow *flow = tr_latches_switch(run->flow, before->watch.event, &run->fastest, &change, err);
+    Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
+    if (!m && flow != run->flow) tr_flow_free(flow);
     if (!m) return false;
     hand_on(before, m);
     tr_mover_free(before);
-    run->mover = m;
+    if (flow != run->flow) tr_flow_free(run->flow);
+    run->flow = flow, run->mover = m;
     m->t = change.t;
     pass_event(run, run->next_event);
     return note_switch(run, change, err) && tr_watch_start(&m->watch, m->t, m->y, err);

@@ -273,7 +273,8 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
         if (w->last[k] >= 0) w->told[k] = false;
         if (!is_switch || !tr_alarm_matters(s, k) || w->last[k] >= 0 || w->told[k]) continue;
         const double at = w->known ? find_alarm(w, k, t) : t;
-        w->told[k] = !w->known; // from the start on: not until it has been otherwise
+        // from the start on: not until it has been otherwise
+        w->told[k] = !w->known && s->alarms[k].kind != ALARM_TOUCHES;
         if (w->known && at < first) first = at, which = k;
     }
     for (uint32_t k = 0; k < count; k++) {

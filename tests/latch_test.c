@@ -1,0 +1,1039 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts that open, bounce, slip and stick, against closed forms: when, how fast, how far, and
+// what it costs. Every run here must balance its energy and keep its constraints, also across
+// jumps.
+#include "base/file.h"
+#include "base/json.h"
+#include "base/sheet.h"
+#include "run/method.h"
+#include "test.h"
+
+#include <unistd.h>
+
+static char folder[] = "/tmp/trundle_latch_XXXXXX";
+static const double g = 9.81;
+
+// ---- runs ----------------------------------------------------------------------------------
+
+typedef struct Event {
+    double t, lost;
+    bool rebounded;
+    char kind[100];
+} Event;
+
+enum { MOST_EVENTS = 1100 };
+
+typedef struct How {
+    const char *case_name, *set; // set: "a=1 b=2"
+    double end, every;
+    const char *method; // NULL: erk
+    double step;
+    bool dense;
+    double energy; // how well it must balance; 0: 1e-9
+    bool (*progress)(void *owner, double t, double end);
+    void *owner;
+} How;
+
+typedef struct Ran {
+    Sheet *sheet;
+    Event events[MOST_EVENTS];
+    size_t count;
+    tr_summary summary;
+    tr_error err;
+    char *certificate;
+} Ran;
+
+static Text member(Text object, const char *key)
+{
+    const Text found = tr_json_member(object, key);
+    if (!found.at) fail_msg("the certificate has no %s", key);
+    return found;
+}
+
+static void read_events(Ran *r, const char *path)
+{
+    size_t length = 0;
+    tr_error own = {0};
+    r->certificate = tr_file_read(path, 1 << 24, &length, &own);
+    const Text whole = text_of(r->certificate);
+    assert_true(tr_json_is_valid(whole));
+    const Text list = member(whole, "events");
+    for (Text item; (item = tr_json_item(list, r->count)).at; r->count++) {
+        Event *event = &r->events[r->count];
+        Buffer kind = {0};
+        assert_true(r->count < MOST_EVENTS - 1);
+        event->t = strtod(member(item, "t").at, NULL);
+        assert_true(tr_json_string(member(item, "kind"), &kind));
+        snprintf(event->kind, sizeof event->kind, "%s", kind.at);
+        const Text lost = tr_json_member(item, "lost");
+        event->lost = lost.at ? strtod(lost.at, NULL) : 0;
+        event->rebounded = tr_json_member(item, "rebounded").at != NULL;
+        if (r->count) assert_true(event->t >= r->events[r->count - 1].t);
+        tr_buffer_free(&kind);
+    }
+}
+
+static tr_system *system_of(const char *text, const How *how, tr_error *err)
+{
+    char words[300], *rest = words, *word;
+    tr_setting settings[12];
+    size_t count = 0;
+    snprintf(words, sizeof words, "%s", how->set ? how->set : "");
+    while ((word = strsep(&rest, " "))) {
+        char *formula = strchr(word, '=');
+        if (!formula) continue;
+        *formula = 0;
+        settings[count++] = (tr_setting){word, formula + 1};
+    }
+    const tr_derive_options options = {how->case_name, settings, count};
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, &options, err);
+    tr_model_free(model);
+    return system;
+}
+
+static tr_simulate_options options_of(const How *how, const char *output)
+{
+    tr_simulate_options o = tr_simulate_defaults(NULL);
+    o.end = how->end, o.every = how->every, o.output = output, o.dense = how->dense;
+    o.rtol = 1e-12, o.atol = 1e-13;
+    o.progress = how->progress, o.owner = how->owner;
+    if (how->method) o.method = how->method, o.step = how->step;
+    return o;
+}
+
+// It may fail: then err says why.
+static Ran *attempt(const char *text, How how)
+{
+    char csv[100], json[100];
+    Ran *r = calloc(1, sizeof *r);
+    tr_error own = {0};
+    snprintf(csv, sizeof csv, "%s/run.csv", folder);
+    snprintf(json, sizeof json, "%s/run.json", folder);
+    tr_system *system = system_of(text, &how, &r->err);
+    const tr_simulate_options o = options_of(&how, csv);
+    tr_simulate(system, &o, &r->summary, &r->err);
+    tr_system_free(system);
+    if (!r->summary.rows) return r;
+    r->sheet = tr_sheet_read(csv, &own);
+    assert_non_null(r->sheet);
+    read_events(r, json);
+    return r;
+}
+
+static void forget(Ran *r)
+{
+    tr_sheet_free(r->sheet);
+    free(r->certificate);
+    free(r);
+}
+
+static const double *column(const Ran *r, const char *name)
+{
+    const double *values = tr_sheet_column(r->sheet, name);
+    if (!values) fail_msg("there is no column %s", name);
+    return values;
+}
+
+static double last(const Ran *r, const char *name) { return column(r, name)[r->sheet->rows - 1]; }
+
+// It must not; energy and constraints are as they should be, and all rows are there.
+static Ran *ran(const char *text, How how)
+{
+    Ran *r = attempt(text, how);
+    if (r->err.status) fail_msg("%s", r->err.text);
+    const double *t = column(r, "t"), *off = column(r, "residual.velocity");
+    const size_t rows = (size_t)lround(how.end / how.every) + 1;
+    assert_int_equal(r->sheet->rows, rows);
+    for (size_t i = 0; i < rows; i++) {
+        assert_close(t[i], how.end * (double)i / (double)(rows - 1), 1e-14);
+        assert_true(off[i] < 1e-10);
+    }
+    if (!(r->summary.energy_error < (how.energy > 0 ? how.energy : 1e-9)))
+        fail_msg("energy is off by %g", r->summary.energy_error);
+    assert_true(r->summary.position_error < 1e-12);
+    assert_int_equal(r->summary.switches, r->count);
+    return r;
+}
+
+static void check_event(const Ran *r, size_t i, double t, const char *kind, double tolerance)
+{
+    if (i >= r->count) fail_msg("there are only %zu events, and no %zu", r->count, i);
+    if (strcmp(r->events[i].kind, kind) != 0)
+        fail_msg("event %zu at %g is: %s", i, r->events[i].t, r->events[i].kind);
+    assert_close(r->events[i].t, t, tolerance);
+}
+
+static size_t row_at(const Ran *r, double t)
+{
+    const double *times = column(r, "t");
+    size_t i = 0;
+    while (i + 1 < r->sheet->rows && times[i] < t) i++;
+    return i;
+}
+
+// ---- bouncing ------------------------------------------------------------------------------
+
+static const char ball[] =
+    "trundle: 1\n"
+    "parameters: {m: 2, h0: 1.5, e: 0.8, q: 0, z0: 0}\n"
+    "bodies: {ball: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: m}}\n"
+    "ground: {at: \"0, 0, z0\"}\n"
+    "contacts: {foot: {kind: slide, body: ball, unilateral: true, open: true,"
+    " restitution: e/(1 + q*speed)}}\n"
+    "initial: {z: h0}\n";
+
+static double constant_e(double speed) { return (void)speed, 0.8; }
+static double falling_e(double speed) { return 0.95 / (1 + 0.1 * speed); }
+
+// Heights at all rows, times, and losses over `impacts` impacts from h0 above the ground
+static void check_bounces(const Ran *r, const char *height, double low, double h0, double m,
+                          double (*e)(double), int impacts, double tolerance)
+{
+    const double *t = column(r, "t"), *z = column(r, height);
+    double speed = sqrt(2 * g * h0), at = speed / g, up = 0, start = 0, from = h0;
+    size_t row = 0;
+    for (int i = 0; i < impacts; i++) {
+        for (; row < r->sheet->rows && t[row] < at; row++) {
+            const double s = t[row] - start;
+            assert_close(z[row] - low, from + up * s - g / 2 * s * s, tolerance);
+        }
+        check_event(r, (size_t)i, at, "'foot' touches", tolerance);
+        const double back = e(speed) * speed;
+        assert_true(r->events[i].rebounded);
+        assert_close(r->events[i].lost, m / 2 * (speed * speed - back * back), tolerance);
+        start = at, from = 0, up = speed = back, at += 2 * back / g;
+    }
+    assert_true(row > (size_t)impacts); // there was something to compare
+}
+
+static void test_ball(void **state)
+{
+    (void)state;
+    Ran *r = ran(ball, (How){.end = 4.4, .every = 0.05});
+    check_bounces(r, "z", 0, 1.5, 2, constant_e, 10, 1e-9);
+    forget(r);
+    r = ran(ball, (How){.set = "z0=0.3 h0=1.8", .end = 4.4, .every = 0.05});
+    check_bounces(r, "z", 0.3, 1.5, 2, constant_e, 10, 1e-9);
+    forget(r);
+    r = ran(ball, (How){.set = "e=0.95 q=0.1", .end = 6, .every = 0.05});
+    check_bounces(r, "z", 0, 1.5, 2, falling_e, 10, 1e-9);
+    forget(r);
+}
+
+// The last rebound is at t1 + 2 v / g (e + e^2 + ...); from there on it lies still, under its
+// weight.
+static void test_ball_stays_down(void **state)
+{
+    (void)state;
+    static const How ways[] = {
+        {.end = 6, .every = 0.25},
+        {.end = 6, .every = 0.25, .dense = true},
+        {.end = 6, .every = 0.25, .method = "rk4", .step = 0.01},
+        {.end = 6, .every = 0.25, .method = "pece", .step = 0.01},
+        {.end = 6, .every = 0.25, .method = "lie", .step = 0.01},
+    };
+    const double v = sqrt(2 * g * 1.5), over = v / g + 2 * v / g * 0.8 / (1 - 0.8);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        Ran *r = ran(ball, ways[k]);
+        const Event *end = &r->events[r->count - 1];
+        assert_false(end->rebounded);
+        assert_true(r->count > 40 && r->events[r->count - 2].rebounded);
+        assert_close(end->t, over, 2e-5); // the rebounds that are left out
+        const double *z = column(r, "z"), *N = column(r, "lambda.foot.normal");
+        for (size_t i = row_at(r, end->t + 0.1); i < r->sheet->rows; i++) {
+            assert_close(z[i], 0, 1e-14);
+            assert_close(N[i], 2 * g, 1e-12);
+        }
+        double lost = 0;
+        for (size_t i = 0; i < r->count; i++) lost += r->events[i].lost;
+        assert_close(lost, 2 * g * 1.5, 1e-9);
+        forget(r);
+    }
+}
+
+static void test_no_restitution(void **state)
+{
+    (void)state;
+    Ran *r = ran(ball, (How){.set = "e=0", .end = 1, .every = 0.05});
+    assert_int_equal(r->count, 1);
+    check_event(r, 0, sqrt(3 / g), "'foot' touches", 1e-10);
+    assert_false(r->events[0].rebounded);
+    assert_close(r->events[0].lost, 2 * g * 1.5, 1e-10);
+    forget(r);
+    // elastic: nothing is lost, and it never ends
+    r = ran(ball, (How){.set = "e=1", .end = 10, .every = 0.05});
+    for (size_t i = 0; i < r->count; i++) {
+        check_event(r, i, (2 * (double)i + 1) * sqrt(3 / g), "'foot' touches", 1e-9);
+        assert_true(fabs(r->events[i].lost) < 1e-9);
+    }
+    assert_int_equal(r->count, 9);
+    forget(r);
+    // from the ground: it does not even begin to bounce
+    r = ran(ball, (How){.set = "h0=0", .end = 1, .every = 0.05});
+    assert_int_equal(r->count, 1);
+    assert_close(last(r, "z"), 0, 1e-14);
+    forget(r);
+}
+
+// ---- wheels that land ----------------------------------------------------------------------
+
+static const char wheel[] =
+    "trundle: 1\n"
+    "parameters: {m: 3, R: 0.4, Ia: 0.3, Ir: 0.16, e: 0.7, h0: 0.8, v0: 2, w0: -3}\n"
+    "bodies: {wheel: {joint: {type: free}, mass: m,"
+    " inertia: {axial: Ia, radial: Ir, axis: \"0, 1, 0\"}}}\n"
+    "contacts: {foot: {kind: rolling, body: wheel, axis: \"0, 1, 0\", radius: R, tube: 0.05,"
+    " unilateral: true, open: true, restitution: e}}\n"
+    "initial: {wheel.z: R + h0, wheel.vx: v0, wheel.wy: w0}\n";
+
+static double wheel_e(double speed) { return (void)speed, 0.7; }
+
+// The first impact makes it roll: m (v' - v) = P, I (w' - w) = -R P, v' = R w'.
+static void test_wheel(void **state)
+{
+    (void)state;
+    const double m = 3, R = 0.4, I = 0.3, v = 2, w = -3;
+    Ran *r = ran(wheel, (How){.end = 2.9, .every = 0.05});
+    const double after = (m * v + I / R * w) / (m + I / (R * R));
+    const double brought =
+        m / 2 * (v * v - after * after) + I / 2 * (w * w - after * after / (R * R));
+    assert_true(brought > 1);
+    r->events[0].lost -= brought; // the rest is that of the bounce
+    check_bounces(r, "wheel.z", R, 0.8, m, wheel_e, 10, 1e-9);
+    const double t1 = sqrt(2 * 0.8 / g), *t = column(r, "t"), *x = column(r, "wheel.x"),
+                 *spin = column(r, "wheel.wy");
+    for (size_t i = 0; i < r->sheet->rows; i++) {
+        assert_close(x[i], t[i] < t1 ? v * t[i] : v * t1 + after * (t[i] - t1), 1e-9);
+        assert_close(spin[i], t[i] < t1 ? w : after / R, 1e-9);
+    }
+    forget(r);
+}
+
+static const char sphere[] =
+    "trundle: 1\n"
+    "parameters: {m: 3, R: 0.4, I: 0.3, e: 0.7, h0: 0.8, vx: 3, vy: -1, wx: 2, wy: -9, mu: 0.16}\n"
+    "bodies: {ball: {joint: {type: free}, mass: m, inertia: {xx: I, yy: I, zz: I}}}\n"
+    "contacts: {foot: {kind: rolling, shape: ball, body: ball, radius: R, longitudinal: coulomb,"
+    " lateral: coulomb, friction: mu, stick: true, unilateral: true, open: true,"
+    " restitution: e}}\n"
+    "outputs: {ux: d(ball.x), uy: d(ball.y),"
+    " ox: ball.R11*ball.wx + ball.R12*ball.wy + ball.R13*ball.wz,"
+    " oy: ball.R21*ball.wx + ball.R22*ball.wy + ball.R23*ball.wz}\n"
+    "initial: {ball.z: R + h0, ball.vx: vx, ball.vy: vy, ball.wx: wx, ball.wy: wy}\n";
+
+typedef struct Rolling {
+    double vx, vy, wx, wy;
+} Rolling;
+
+// One impact with the normal impulse P: it sticks if mu P is enough, else mu P acts against the
+// slip; returns whether it stuck.
+static bool land(Rolling *b, double P, double mu)
+{
+    const double m = 3, R = 0.4, I = 0.3, inert = 1 / (1 / m + R * R / I);
+    const double sx = b->vx - R * b->wy, sy = b->vy + R * b->wx, s = hypot(sx, sy);
+    const bool sticks = inert * s <= mu * P;
+    const double J = sticks ? inert : mu * P / s; // impulse for each unit of slip
+    b->vx -= J * sx / m, b->vy -= J * sy / m;
+    b->wy += R * J * sx / I, b->wx -= R * J * sy / I;
+    return sticks;
+}
+
+static double energy_of(Rolling b)
+{
+    return 1.5 * (b.vx * b.vx + b.vy * b.vy) + 0.15 * (b.wx * b.wx + b.wy * b.wy);
+}
+
+static void test_sliding_impacts(void **state)
+{
+    (void)state;
+    Ran *r = ran(sphere, (How){.end = 2.9, .every = 0.01});
+    double speed = sqrt(2 * g * 0.8), at = speed / g;
+    Rolling b = {3, -1, 2, -9};
+    int slid = 0, stuck = 0;
+    for (int i = 0; i < 10; i++) {
+        const double before = energy_of(b), back = 0.7 * speed;
+        *(land(&b, 3 * (speed + back), 0.16) ? &stuck : &slid) += 1;
+        check_event(r, (size_t)i, at, "'foot' touches", 1e-9);
+        assert_close(r->events[i].lost, before - energy_of(b) + 1.5 * (speed * speed - back * back),
+                     1e-9);
+        const size_t row = row_at(r, at + 1e-6);
+        assert_close(column(r, "ux")[row], b.vx, 1e-9);
+        assert_close(column(r, "uy")[row], b.vy, 1e-9);
+        assert_close(column(r, "ox")[row], b.wx, 1e-9);
+        assert_close(column(r, "oy")[row], b.wy, 1e-9);
+        speed = back, at += 2 * back / g;
+    }
+    assert_true(slid >= 2 && stuck >= 2); // both were tried
+    forget(r);
+}
+
+// ---- several at once -----------------------------------------------------------------------
+
+static const char table[] =
+    "trundle: 1\n"
+    "parameters: {e: 0, h0: 0.5, tilt: 0}\n"
+    "bodies: {table: {joint: {type: free}, mass: 4, com: \"0.1, 0.05, 0.6\","
+    " inertia: {xx: 0.5, yy: 0.6, zz: 0.7}}}\n"
+    "contacts:\n"
+    "  a: {kind: slide, body: table, at: \"0.5, 0.4, 0\", unilateral: true, open: true,"
+    " restitution: e}\n"
+    "  b: {kind: slide, body: table, at: \"-0.5, 0.4, 0\", unilateral: true, open: true,"
+    " restitution: e}\n"
+    "  c: {kind: slide, body: table, at: \"-0.5, -0.4, 0\", unilateral: true, open: true,"
+    " restitution: e}\n"
+    "  d: {kind: slide, body: table, at: \"0.5, -0.4, 0\", unilateral: true, open: true,"
+    " restitution: e}\n"
+    "outputs: {level: table.R33}\n"
+    "initial: {table.z: h0}\n";
+
+// Four feet land together: no foot is first, and it stays level.
+static void test_table(void **state)
+{
+    (void)state;
+    Ran *r = ran(table, (How){.end = 1, .every = 0.05});
+    assert_int_equal(r->count, 1);
+    assert_close(r->events[0].t, sqrt(1 / g), 1e-10);
+    assert_close(r->events[0].lost, 4 * g * 0.5, 1e-9);
+    assert_close(last(r, "level"), 1, 1e-12);
+    double load = 0;
+    static const char *const feet[] = {"lambda.a.normal", "lambda.b.normal", "lambda.c.normal",
+                                       "lambda.d.normal"};
+    for (int i = 0; i < 4; i++) load += last(r, feet[i]);
+    assert_close(load, 4 * g, 1e-10);
+    forget(r);
+    r = ran(table, (How){.set = "e=0.5", .end = 0.9, .every = 0.05});
+    const double v = sqrt(2 * g * 0.5);
+    assert_close(r->events[0].t, v / g, 1e-10);
+    assert_close(r->events[0].lost, 2 * v * v * 0.75, 1e-9);
+    assert_close(r->events[1].t, 2 * v / g, 1e-9);
+    assert_close(r->events[1].lost, 2 * v * v * 0.75 / 4, 1e-9);
+    assert_close(last(r, "level"), 1, 1e-12);
+    forget(r);
+}
+
+// A block of the half width b whose middle is H high rocks on two round feet. When one lands the
+// other lets go, for the momentum about the one that lands is kept:
+//   w' / w = (I + m (H^2 - b^2)) / (I + m (H^2 + b^2))
+static const char block[] =
+    "trundle: 1\n"
+    "parameters: {m: 5, I: 0.5, b: 0.2, H: 0.6, rho: 0.02, lean: 0.15}\n"
+    "bodies:\n"
+    "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+    "  lift: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+    "  block: {parent: lift, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: a}, mass: m,"
+    " inertia: {yy: I}}\n"
+    "contacts:\n"
+    "  left: {kind: rolling, shape: ball, radius: rho, body: block, at: \"-b, 0, rho - H\","
+    " unilateral: true}\n"
+    "  right: {kind: rolling, shape: ball, radius: rho, body: block, at: \"b, 0, rho - H\","
+    " unilateral: true, open: true}\n"
+    "initial: {x: 0, a: -lean}\n";
+
+static void test_rocking_block(void **state)
+{
+    (void)state;
+    const double m = 5, I = 0.5, b = 0.2, H = 0.6, rho = 0.02, lean = 0.15;
+    const double ratio = (I + m * (H * H - b * b)) / (I + m * (H * H + b * b));
+    const double fall = rho + (H - rho) * cos(lean) + b * sin(lean) - H;
+    double energy = m * g * fall;
+    Ran *r = ran(block, (How){.end = 2, .every = 0.01});
+    assert_true(r->count >= 4);
+    for (size_t i = 0; i < 4; i++) {
+        check_event(r, i, r->events[i].t, i % 2 ? "'left' touches" : "'right' touches", 1);
+        assert_false(r->events[i].rebounded);
+        assert_close(r->events[i].lost, energy * (1 - ratio * ratio), 1e-9);
+        energy *= ratio * ratio;
+        // the one that lands bears it all, the other nothing
+        const size_t row = row_at(r, r->events[i].t + 1e-6);
+        assert_true(column(r, i % 2 ? "contact.left.Fz" : "contact.right.Fz")[row] > 0);
+        assert_true(column(r, i % 2 ? "contact.right.Fz" : "contact.left.Fz")[row] == 0);
+    }
+    forget(r);
+}
+
+// ---- plates --------------------------------------------------------------------------------
+
+static const char cart_on_plate[] =
+    "trundle: 1\n"
+    "parameters: {A: 0.03, W: 25, R: 0.1, v0: 0.5}\n"
+    "bodies:\n"
+    "  plate: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: h}, mass: 1}\n"
+    "  cart: {joint: {type: free}, mass: 6, com: \"0.05, 0, 0.1\","
+    " inertia: {xx: 0.2, yy: 0.4, zz: 0.5}}\n"
+    "  fl: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0.3, 0.2, 0\"},"
+    " mass: 0.5, inertia: {axial: 0.003, radial: 0.002}}\n"
+    "  fr: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0.3, -0.2, 0\"},"
+    " mass: 0.5, inertia: {axial: 0.003, radial: 0.002}}\n"
+    "  rl: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"-0.3, 0.2, 0\"},"
+    " mass: 0.5, inertia: {axial: 0.003, radial: 0.002}}\n"
+    "  rr: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", at: \"-0.3, -0.2, 0\"},"
+    " mass: 0.5, inertia: {axial: 0.003, radial: 0.002}}\n"
+    "contacts:\n"
+    "  fl: {kind: rolling, body: fl, radius: R, on: plate, unilateral: true}\n"
+    "  fr: {kind: rolling, body: fr, radius: R, on: plate, unilateral: true}\n"
+    "  rl: {kind: rolling, body: rl, radius: R, on: plate, unilateral: true}\n"
+    "  rr: {kind: rolling, body: rr, radius: R, on: plate, unilateral: true}\n"
+    "roles: {h: {motion: A*sin(W*t)}}\n"
+    "initial: {cart.vx: v0, cart.x: 0, cart.y: 0, cart.R21: 0}\n";
+
+static const char block_on_plate[] =
+    "trundle: 1\n"
+    "parameters: {A: 0.03, W: 25, R: 0.1, e: 0}\n"
+    "bodies:\n"
+    "  plate: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: h}, mass: 1}\n"
+    "  block: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: 6}\n"
+    "contacts: {foot: {kind: slide, body: block, on: plate, unilateral: true, restitution: e}}\n"
+    "roles: {h: {motion: A*sin(W*t)}}\n";
+
+// Where the parabola from t1 on meets A sin(W t) again
+static double meets(double A, double W, double t1)
+{
+    const double z = A * sin(W * t1), v = A * W * cos(W * t1);
+    double low = t1 + 0.02 / W, high;
+#define ABOVE(t) (z + v * ((t)-t1) - g / 2 * ((t)-t1) * ((t)-t1) - A * sin(W * (t)))
+    assert_true(ABOVE(low) > 0);
+    for (high = low; ABOVE(high) > 0; high += 1e-4) low = high;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        *(ABOVE(middle) > 0 ? &low : &high) = middle;
+    }
+#undef ABOVE
+    return low;
+}
+
+// Lifts off when A W^2 sin(W t) = g, flies freely, and lands where it meets the plate.
+static void test_plate(void **state)
+{
+    (void)state;
+    const double A = 0.03, W = 25, t1 = asin(g / (A * W * W)) / W, t2 = meets(A, W, t1);
+    for (int several = 0; several < 2; several++) {
+        Ran *r = ran(several ? cart_on_plate : block_on_plate, (How){.end = 0.3, .every = 0.002});
+        const double *t = column(r, "t"), *z = column(r, several ? "cart.z" : "z");
+        size_t i = 0, flew = 0;
+        while (i < r->count && strstr(r->events[i].kind, "lifts off"))
+            assert_close(r->events[i++].t, t1, 1e-8);
+        assert_true(i >= 1 && i <= 4 && i < r->count);
+        while (i < r->count && r->events[i].t < t2 + 0.01) {
+            assert_non_null(strstr(r->events[i].kind, "touches"));
+            assert_close(r->events[i++].t, t2, 1e-8);
+        }
+        const double v = A * W * cos(W * t1), z1 = A * sin(W * t1) + (several ? 0.1 : 0);
+        const double *N = column(r, several ? "contact.rr.Fz" : "contact.foot.Fz");
+        for (size_t k = 0; k < r->sheet->rows && t[k] < t2; k++) {
+            const double s = t[k] - t1;
+            if (s < 0) {
+                assert_close(z[k], A * sin(W * t[k]) + (several ? 0.1 : 0), 1e-12);
+                assert_true(N[k] > 0);
+                continue;
+            }
+            assert_close(z[k], z1 + v * s - g / 2 * s * s, 1e-9);
+            assert_true(N[k] == 0);
+            flew++;
+        }
+        assert_true(flew > 20);
+        if (several) assert_close(last(r, "cart.x"), 0.5 * 0.3, 1e-9);
+        print_message("lifts off at %.12g (%.1e), lands at %.12g\n", t1, r->events[0].t - t1, t2);
+        forget(r);
+    }
+}
+
+// One that is gone from the start on: the plate falls faster than free.
+static void test_gone_at_once(void **state)
+{
+    (void)state;
+    static const char falling[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  plate: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: h}}\n"
+        "  block: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: 6}\n"
+        "contacts: {foot: {kind: slide, body: block, on: plate, unilateral: true}}\n"
+        "roles: {h: {motion: -7*t^2}}\n";
+    Ran *r = ran(falling, (How){.end = 0.5, .every = 0.1});
+    assert_int_equal(r->count, 0);
+    assert_close(last(r, "z"), -g / 8, 1e-12);
+    assert_true(last(r, "contact.foot.Fz") == 0);
+    assert_true(column(r, "contact.foot.Fz")[0] == 0);
+    forget(r);
+}
+
+// ---- wheelies ------------------------------------------------------------------------------
+
+static const char wheelie[] =
+    "trundle: 1\n"
+    "parameters: {m: 20, mw: 2, J: 0.05, R: 0.2, xc: 0.4, h: 0.35, w: 0.9, k: 40}\n"
+    "bodies:\n"
+    "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+    "  lift: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+    "  frame: {parent: lift, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: pitch},"
+    " mass: m, com: \"xc, 0, h\", inertia: {yy: 1.5}}\n"
+    "  rear: {parent: frame, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: mw,"
+    " inertia: {axial: J, radial: J}}\n"
+    "  front: {parent: frame, joint: {type: revolute, axis: \"0, 1, 0\", at: \"w, 0, 0\"},"
+    " mass: mw, inertia: {axial: J, radial: J}}\n"
+    "contacts:\n"
+    "  back: {kind: rolling, body: rear, radius: R}\n"
+    "  fore: {kind: rolling, body: front, radius: R, %s}\n"
+    "roles: {rear: {torque: k*t}}\n"
+    "initial: {x: 0}\n";
+
+// About the rear contact, with N of the front wheel gone:
+//   a ((h + R) m + 2 R mw + 2 J / R) = g (xc m + w mw),   a (m + 2 mw + 2 J / R^2) R = k t
+static double wheelie_time(void)
+{
+    const double m = 20, mw = 2, J = 0.05, R = 0.2, xc = 0.4, h = 0.35, w = 0.9, k = 40;
+    const double a = g * (xc * m + w * mw) / ((h + R) * m + 2 * R * mw + 2 * J / R);
+    return a * (m + 2 * mw + 2 * J / (R * R)) * R / k;
+}
+
+static void test_wheelie(void **state)
+{
+    (void)state;
+    char text[3000];
+    const double at = wheelie_time();
+    snprintf(text, sizeof text, wheelie, "unilateral: true");
+    assert_true(at > 0.3 && at < 1.3);
+    Ran *r = ran(text, (How){.end = 1.5, .every = 0.01});
+    assert_int_equal(r->count, 1);
+    check_event(r, 0, at, "'fore' lifts off", 1e-8);
+    print_message("wheelie at %.12g, off by %.1e\n", at, r->events[0].t - at);
+    assert_true(last(r, "pitch") < -0.05); // nose up
+    assert_true(last(r, "contact.fore.z") > 0.05);
+    assert_true(last(r, "contact.fore.Fz") == 0);
+    forget(r);
+}
+
+// ---- what happens when nothing is said -----------------------------------------------------
+
+static void test_default_ends(void **state)
+{
+    (void)state;
+    char text[3000];
+    const double at = wheelie_time();
+    snprintf(text, sizeof text, wheelie, "");
+    const char *comma = strstr(text, ", }");
+    assert_non_null(comma);
+    memmove((char *)(uintptr_t)comma, comma + 2, strlen(comma + 2) + 1);
+    for (int dense = 0; dense < 2; dense++) {
+        Ran *r = attempt(text, (How){.end = 3, .every = 0.1, .dense = dense});
+        const char *const words = "'fore' lifts off (see unilateral) at t = ";
+        assert_int_equal(r->err.status, TR_FAILED);
+        assert_true(strncmp(r->err.text, words, strlen(words)) == 0);
+        assert_close(strtod(r->err.text + strlen(words), NULL), at, 1e-8);
+        assert_int_equal(r->sheet->rows, (size_t)floor(at / 0.1) + 1); // what was reached is there
+        assert_true(last(r, "contact.fore.Fz") > 0);
+        assert_false(r->summary.interrupted);
+        assert_non_null(strstr(r->certificate, words));
+        forget(r);
+    }
+}
+
+static void test_may_pull(void **state)
+{
+    (void)state;
+    char text[3000];
+    snprintf(text, sizeof text, wheelie, "unilateral: false");
+    Ran *r = ran(text, (How){.end = 1.5, .every = 0.1});
+    assert_int_equal(r->summary.warnings, 1);
+    const char *const words =
+        "the normal force of 'fore' turns negative: it would lift off at t = ";
+    assert_true(strncmp(r->summary.warning, words, strlen(words)) == 0);
+    assert_close(strtod(r->summary.warning + strlen(words), NULL), wheelie_time(), 1e-8);
+    assert_true(last(r, "contact.fore.Fz") < 0);
+    forget(r);
+}
+
+static void check_refused(const char *contact, const char *words)
+{
+    char text[1000];
+    tr_error err = {0};
+    snprintf(text, sizeof text,
+             "trundle: 1\n"
+             "bodies: {ball: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}},"
+             " sleigh: {joint: {type: planar}, mass: 1, inertia: {zz: 1}}}\n"
+             "contacts:\n  foot: {%s}\n",
+             contact);
+    const How how = {0};
+    tr_system *system = system_of(text, &how, &err);
+    if (system) fail_msg("not refused: %s", contact);
+    assert_int_equal(err.status, TR_INVALID);
+    if (!strstr(err.text, words)) fail_msg("%s: %s", contact, err.text);
+    assert_int_equal(err.line, 4);
+}
+
+static void test_wrong_words(void **state)
+{
+    (void)state;
+    static const char opens[] = "only a contact with unilateral: true opens and closes";
+    check_refused("kind: slide, body: ball, open: true", opens);
+    check_refused("kind: slide, body: ball, restitution: 0.5", opens);
+    check_refused("kind: slide, body: ball, unilateral: false, restitution: 0.5", opens);
+    check_refused("kind: slide, body: ball, stick: true", "has no use for 'stick'");
+    check_refused("kind: rolling, shape: ball, radius: 1, body: ball, stick: true",
+                  "no law of 'foot' has a use for 'stick'");
+    check_refused("kind: rolling, shape: ball, radius: 1, body: ball, longitudinal: viscous,"
+                  " viscosity: 1, stick: true",
+                  "no law of 'foot' has a use for 'stick'");
+    check_refused("kind: rolling, shape: ball, radius: 1, body: ball, longitudinal: coulomb,"
+                  " friction: 0.3, stiction: 0.4",
+                  "only a contact with stick: true has stiction");
+    check_refused("kind: rolling, shape: ball, radius: 1, body: ball, longitudinal: coulomb,"
+                  " friction: 0.3, stiction: 0.2, stick: true",
+                  "stiction is at least friction");
+    check_refused("kind: slide, body: ball, unilateral: true, restitution: 1.2",
+                  "a restitution is between 0 and 1");
+    check_refused("kind: slide, body: ball, unilateral: true, restitution: -0.1",
+                  "a restitution is between 0 and 1");
+    check_refused("kind: skate, body: ball, unilateral: true", "has no use for 'unilateral'");
+    check_refused("kind: rolling, radius: 1, body: sleigh, axis: \"0, 1, 0\", unilateral: true",
+                  "'foot' has no normal force: it cannot open");
+}
+
+// What only the run can know
+static void test_wrong_on_the_way(void **state)
+{
+    (void)state;
+    Ran *r = attempt(ball, (How){.set = "e=1 q=-0.1", .end = 2, .every = 0.1});
+    assert_int_equal(r->err.status, TR_FAILED);
+    assert_non_null(strstr(r->err.text, "the restitution of 'foot' is 2.18"));
+    assert_int_equal(r->sheet->rows, 6); // up to there
+    forget(r);
+    r = attempt(ball, (How){.set = "h0=-0.1", .end = 2, .every = 0.1});
+    assert_int_equal(r->err.status, TR_INVALID);
+    assert_string_equal(r->err.text, "'foot' starts open, but 0.1 m inside what it touches");
+    forget(r);
+}
+
+// ---- slipping and sticking -----------------------------------------------------------------
+
+// A cart whose four wheels are held, loads differ; on a slope that may be tilted on the way
+static const char held[] =
+    "trundle: 1\n"
+    "parameters: {mu: 0.5, v0: 3, H: 0.3, R: 0.1, slope: 0, c: 1e-5}\n"
+    "bodies: {cart: {joint: {type: free}, mass: 10, com: \"0.1, 0, H\","
+    " inertia: {xx: 0.5, yy: 0.8, zz: 1}},\n"
+    "  fl: {parent: cart, joint: {type: fixed, at: \"0.5, 0.3, 0\"}},\n"
+    "  fr: {parent: cart, joint: {type: fixed, at: \"0.5, -0.3, 0\"}},\n"
+    "  rl: {parent: cart, joint: {type: fixed, at: \"-0.5, 0.3, 0\"}},\n"
+    "  rr: {parent: cart, joint: {type: fixed, at: \"-0.5, -0.3, 0\"}}}\n"
+    "ground: {turn: \"0, slope, 0\"}\n"
+    "contacts:\n"
+    "  fl: {kind: rolling, body: fl, axis: \"0, 1, 0\", radius: R, longitudinal: coulomb,"
+    " lateral: coulomb, friction: mu, stick: true, creep: c}\n"
+    "  fr: {kind: rolling, body: fr, axis: \"0, 1, 0\", radius: R, longitudinal: coulomb,"
+    " lateral: coulomb, friction: mu, stick: true, creep: c}\n"
+    "  rl: {kind: rolling, body: rl, axis: \"0, 1, 0\", radius: R, longitudinal: coulomb,"
+    " lateral: coulomb, friction: mu, stick: true, creep: c}\n"
+    "  rr: {kind: rolling, body: rr, axis: \"0, 1, 0\", radius: R, longitudinal: coulomb,"
+    " lateral: coulomb, friction: mu, stick: true, creep: c}\n"
+    "outputs: {down: cart.x*cos(slope) - (cart.z - R/cos(slope))*sin(slope)}\n"
+    "initial: {cart.x: 0, cart.y: 0, cart.R21: 0, cart.vx: v0}\n";
+
+static void test_braking(void **state)
+{
+    (void)state;
+    static const double speeds[] = {3, 8};
+    for (int i = 0; i < 2; i++) {
+        const double v = speeds[i], mu = 0.5;
+        Ran *r = ran(held, (How){.set = i ? "v0=8" : "", .end = 3, .every = 0.1});
+        const double *x = column(r, "cart.x"), *speed = column(r, "cart.vx");
+        assert_close(last(r, "cart.x"), v * v / (2 * mu * g), 1e-6);
+        assert_true(r->count >= 1);
+        for (size_t k = 0; k < r->count; k++) assert_close(r->events[k].t, v / (mu * g), 1e-5);
+        for (size_t k = row_at(r, r->events[r->count - 1].t + 1e-9); k < r->sheet->rows; k++)
+            assert_true(x[k] == last(r, "cart.x") && speed[k] == 0);
+        print_message("braking: %.10g m, off by %.1e\n", last(r, "cart.x"),
+                      last(r, "cart.x") - v * v / (2 * mu * g));
+        assert_close(last(r, "cart.y"), 0, 1e-9);
+        forget(r);
+    }
+}
+
+static void test_slope(void **state)
+{
+    (void)state;
+    Ran *r = ran(held, (How){.set = "v0=0 slope=atan(0.98*mu)", .end = 20, .every = 1});
+    assert_true(fabs(last(r, "down")) < 1e-12); // holds
+    assert_int_equal(r->count, 0);
+    forget(r);
+    r = ran(held, (How){.set = "v0=0 slope=atan(1.1*mu)", .end = 2, .every = 0.1});
+    const double slope = atan(0.55), a = g * (sin(slope) - 0.5 * cos(slope));
+    assert_close(last(r, "down"), a / 2 * 4, 1e-6);
+    forget(r);
+    // uphill: it stops, and stays or comes back
+    r = ran(held, (How){.set = "v0=-3 slope=atan(0.9*mu)", .end = 3, .every = 0.1});
+    const double mild = atan(0.45);
+    assert_close(last(r, "down"), -9 / (2 * g * (sin(mild) + 0.5 * cos(mild))), 1e-6);
+    assert_true(last(r, "cart.vx") == 0);
+    forget(r);
+    r = ran(held, (How){.set = "v0=-3 slope=atan(1.1*mu)", .end = 3, .every = 0.1});
+    const double up = 3 / (g * (sin(slope) + 0.5 * cos(slope))), s = 3 - up;
+    assert_close(last(r, "down"), -1.5 * up + a / 2 * s * s, 1e-5);
+    forget(r);
+}
+
+// A block on a plate that tilts at the rate W, its middle at (s, h) on it: it slips when
+//   g sin(a) + W^2 s = mu (g cos(a) - W^2 h),   with s = -mu h exactly at a = atan(mu)
+static const char tilting[] =
+    "trundle: 1\n"
+    "parameters: {mu: 0.4, h: 0.2, W: 0.3, s: -mu*h, R: 0.05, stop: 100}\n"
+    "bodies:\n"
+    "  plate: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: tilt}, mass: 3}\n"
+    "  block: {joint: {type: free}, mass: 2, com: \"0, 0, h - R\","
+    " inertia: {xx: 0.02, yy: 0.03, zz: 0.03}}\n"
+    "contacts:\n"
+    "  a: {kind: rolling, shape: ball, radius: R, body: block, at: \"0.2, 0.1, 0\", on: plate,"
+    " longitudinal: coulomb, lateral: coulomb, friction: mu, stick: true, unilateral: true}\n"
+    "  b: {kind: rolling, shape: ball, radius: R, body: block, at: \"-0.2, 0.1, 0\", on: plate,"
+    " longitudinal: coulomb, lateral: coulomb, friction: mu, stick: true, unilateral: true}\n"
+    "  c: {kind: rolling, shape: ball, radius: R, body: block, at: \"0, -0.2, 0\", on: plate,"
+    " longitudinal: coulomb, lateral: coulomb, friction: mu, stick: true, unilateral: true}\n"
+    "roles: {tilt: {motion: W*t}}\n"
+    "outputs: {along: block.x*cos(tilt) - block.z*sin(tilt)}\n"
+    "initial: {block.x: s, block.y: 0, block.R21: 0}\n";
+
+static void test_tilting(void **state)
+{
+    (void)state;
+    const double mu = 0.4, W = 0.3, at = atan(mu) / W;
+    Ran *r = ran(tilting, (How){.end = 1.4, .every = 0.01});
+    const double *along = column(r, "along"), *t = column(r, "t");
+    // Feet with little load slip before, held by the others; the last one lets it go.
+    double slips = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (strstr(r->events[i].kind, "begins to slip")) slips = r->events[i].t;
+    print_message("slips at %.10g, off by %.1e\n", at, slips - at);
+    assert_close(slips, at, 3e-3);
+    for (size_t i = 0; i < r->sheet->rows && t[i] < slips; i++) assert_close(along[i], -0.08, 1e-6);
+    assert_true(last(r, "along") > -0.0795);
+    forget(r);
+}
+
+// The same with one foot, whose block cannot turn over: at the very time.
+static const char tilting_one[] =
+    "trundle: 1\n"
+    "parameters: {mu: 0.4, h: 0.2, W: 0.3, R: 0.05}\n"
+    "bodies:\n"
+    "  plate: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: tilt}, mass: 3}\n"
+    "  along: {parent: plate, joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}}\n"
+    "  block: {parent: along, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: 2,"
+    " com: \"0, 0, h\"}\n"
+    "contacts:\n"
+    "  foot: {kind: rolling, shape: ball, radius: R, body: block, at: \"0, 0, R\", on: plate,"
+    " longitudinal: coulomb, lateral: coulomb, friction: mu, stick: true, unilateral: true,"
+    " creep: 1e-6}\n"
+    "roles: {tilt: {motion: W*t}}\n"
+    "initial: {s: -mu*h}\n";
+
+static void test_tilting_exactly(void **state)
+{
+    (void)state;
+    const double at = atan(0.4) / 0.3;
+    static const How ways[] = {{.end = 1.5, .every = 0.1},
+                               {.end = 1.5, .every = 0.1, .dense = true},
+                               {.end = 1.5, .every = 0.1, .method = "rk4", .step = 1e-3}};
+    for (int i = 0; i < 2; i++) {
+        Ran *r = ran(tilting_one, ways[i]);
+        assert_int_equal(r->count, 1);
+        check_event(r, 0, at, "'foot' begins to slip", 1e-10);
+        assert_true(last(r, "s") > -0.075);
+        forget(r);
+    }
+}
+
+// ---- stick-slip ----------------------------------------------------------------------------
+
+static const char belt[] =
+    "trundle: 1\n"
+    "parameters: {m: 1, k: 100, mus: 0.6, mu: 0.4, v0: 0.2, c: 1e-7, x0: 0}\n"
+    "bodies:\n"
+    "  belt: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: run}}\n"
+    "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x, stiffness: k}}\n"
+    "  block: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: m}\n"
+    "contacts:\n"
+    "  foot: {kind: rolling, shape: ball, radius: 0.1, at: \"0, 0, 0.1\", body: block, on: belt,"
+    " longitudinal: coulomb, lateral: coulomb, friction: mu, stiction: mus, stick: true, creep: "
+    "c}\n"
+    "roles: {run: {motion: v0*t}}\n"
+    "initial: {x: x0, d(x): v0}\n";
+
+// It sticks until k x = mus m g, and slips while (x - mu m g / k) turns by 2 (pi - atan(a w / v0)),
+// a = (mus - mu) m g / k, until it is as fast as the belt again.
+static void test_stick_slip(void **state)
+{
+    (void)state;
+    const double m = 1, k = 100, mus = 0.6, mu = 0.4, v0 = 0.2, w = sqrt(k / m);
+    const double high = mus * m * g / k, middle = mu * m * g / k, a = high - middle;
+    const double slips = 2 * (M_PI - atan(a * w / v0)) / w, sticks = 2 * a / v0;
+    Ran *r = ran(belt, (How){.end = 3, .every = 0.001});
+    double at = high / v0;
+    size_t i = 0;
+    for (int cycle = 0; cycle < 4; cycle++) {
+        check_event(r, i++, at, "'foot' begins to slip", 1e-6);
+        check_event(r, i++, at + slips, "'foot' holds", 1e-6);
+        at += slips + sticks;
+    }
+    const double *x = column(r, "x"), *t = column(r, "t");
+    double largest = 0, least = 1;
+    for (size_t n = 0; n < r->sheet->rows; n++)
+        if (t[n] > high / v0) largest = fmax(largest, x[n]), least = fmin(least, x[n]);
+    const double swing = hypot(a, v0 / w);
+    assert_close(largest, middle + swing, 1e-6); // rows are close enough to the turning points
+    assert_close(least, middle - swing, 1e-6);
+    print_message("stick-slip: period %.10g, off by %.1e\n", slips + sticks,
+                  r->events[4].t - r->events[2].t - slips - sticks);
+    assert_close(r->events[4].t - r->events[2].t, slips + sticks, 1e-6);
+    forget(r);
+}
+
+// ---- how runs go on ------------------------------------------------------------------------
+
+// All methods switch at the same times, within what they can.
+static void test_methods(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double step, tolerance, energy;
+    } methods[] = {{"erk", 0, 1e-9, 1e-9},
+                   {"rk4", 1e-3, 1e-9, 1e-6},
+                   {"lie", 1e-3, 1e-9, 1e-6},
+                   {"pece", 1e-3, 1e-7, 1e-6},
+                   {"euler", 1e-5, 1e-3, 1e-2}};
+    const double A = 0.03, W = 25, t1 = asin(g / (A * W * W)) / W, t2 = meets(A, W, t1);
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        for (int dense = 0; dense < (k ? 1 : 2); dense++) {
+            Ran *r = ran(block_on_plate, (How){.end = 0.3,
+                                               .every = 0.01,
+                                               .method = methods[k].name,
+                                               .step = k ? methods[k].step : 1,
+                                               .dense = dense,
+                                               .energy = methods[k].energy});
+            check_event(r, 0, t1, "'foot' lifts off", methods[k].tolerance);
+            check_event(r, 1, t2, "'foot' touches", methods[k].tolerance);
+            forget(r);
+        }
+}
+
+static bool until(void *owner, double t, double end)
+{
+    (void)end;
+    return t < *(const double *)owner;
+}
+
+static bool first_only(void *owner, double t, double end)
+{
+    (void)end;
+    int *calls = owner;
+    return (t < 0.6) || ++*calls != 1; // once, and then it would let it go on
+}
+
+static void test_interrupted(void **state)
+{
+    (void)state;
+    double stop = 1.3; // between two impacts
+    Ran *r = attempt(ball, (How){.end = 6, .every = 0.05, .progress = until, .owner = &stop});
+    assert_int_equal(r->err.status, 0);
+    assert_true(r->summary.interrupted);
+    assert_true(r->summary.t < stop && r->summary.t > stop - 0.1);
+    assert_int_equal(r->count, 1);
+    assert_int_equal(r->sheet->rows, r->summary.rows);
+    forget(r);
+    int calls = 0;
+    // in the very step that an impact ends
+    r = attempt(ball, (How){.set = "h0=9.81*0.59^2/2",
+                            .end = 6,
+                            .every = 0.1,
+                            .method = "rk4",
+                            .step = 0.1,
+                            .progress = first_only,
+                            .owner = &calls});
+    assert_int_equal(calls, 1);
+    assert_true(r->summary.interrupted);
+    forget(r);
+}
+
+// The same system twice: the same bits, though the first run left contacts otherwise.
+static void test_again(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {ball, wheel, sphere, block, belt, cart_on_plate};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        tr_error err = {0};
+        const How how = {.end = 0.7, .every = 0.01};
+        tr_system *system = system_of(texts[k], &how, &err);
+        char *both[2], path[100];
+        size_t length[2] = {0};
+        snprintf(path, sizeof path, "%s/again.csv", folder);
+        for (int i = 0; i < 2; i++) {
+            const tr_simulate_options o = options_of(&how, path);
+            tr_summary s;
+            if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
+            assert_true(s.switches > 0);
+            both[i] = tr_file_read(path, 1 << 24, &length[i], &err);
+        }
+        assert_int_equal(length[0], length[1]);
+        assert_memory_equal(both[0], both[1], length[0]);
+        free(both[0]), free(both[1]);
+        tr_system_free(system);
+    }
+}
+
+// Two hundred impacts of a free ball take no time to speak of.
+static void test_many_impacts(void **state)
+{
+    (void)state;
+    Ran *r = ran(sphere, (How){.set = "e=1 h0=0.01 mu=9", .end = 18.1, .every = 0.1});
+    print_message("%zu impacts in %.2f s\n", r->count, r->summary.seconds);
+    assert_int_equal(r->count, 200);
+    assert_true(r->summary.seconds < 20); // also on a busy machine under the sanitizers
+    forget(r);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"run.csv", "run.json", "again.csv", "again.json"};
+    char path[100];
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ball),
+        cmocka_unit_test(test_ball_stays_down),
+        cmocka_unit_test(test_no_restitution),
+        cmocka_unit_test(test_wheel),
+        cmocka_unit_test(test_sliding_impacts),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_rocking_block),
+        cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_gone_at_once),
+        cmocka_unit_test(test_wheelie),
+        cmocka_unit_test(test_default_ends),
+        cmocka_unit_test(test_may_pull),
+        cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_wrong_on_the_way),
+        cmocka_unit_test(test_braking),
+        cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_tilting),
+        cmocka_unit_test(test_tilting_exactly),
+        cmocka_unit_test(test_stick_slip),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_many_impacts),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
