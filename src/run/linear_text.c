@@ -328,13 +328,22 @@ static void write_eigenvalues(const Study *s, Buffer *text)
     }
 }
 
+static void write_count(Buffer *text, const char *before, uint32_t count, const char *one_thing,
+                        const char *things)
+{
+    tr_buffer_print(text, "%s %u %s", before, count, count == 1 ? one_thing : things);
+}
+
 static void write_words(const Study *s, Buffer *text)
 {
     const Linear *l = s->linear;
     char number[TR_NUMBER_SIZE];
-    tr_buffer_print(text, "%s%slinear model: %u states, %u inputs, %u outputs", s->system->title,
-                    s->system->title[0] ? ", " : "", l->states, l->inputs, l->outputs);
-    if (s->removed) tr_buffer_print(text, "; %u symmetries left out", s->removed);
+    const char *title = s->system->title ? s->system->title : "";
+    tr_buffer_print(text, "%s%slinear model", title, title[0] ? ", " : "");
+    write_count(text, ":", l->states, "state", "states");
+    write_count(text, ",", l->inputs, "input", "inputs");
+    write_count(text, ",", l->outputs, "output", "outputs");
+    if (s->removed) write_count(text, "; left out:", s->removed, "symmetry", "symmetries");
     tr_buffer_print(text, "\n");
     if (s->acceleration > 1e-9)
         tr_buffer_print(text, "the state is not steady: accelerations up to %s\n",
