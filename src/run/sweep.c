@@ -51,6 +51,15 @@ static void say_where(const Sampler *s, double value, const tr_error *own)
             s->name, value, own->text);
 }
 
+static bool split(const Linear *linear, const Sampler *s, const uint32_t *pattern, Sample *out)
+{
+    const bool same = pattern && linear->states == s->size;
+    if (!tr_deflate(linear->A, linear->states, same ? pattern : NULL, &out->deflated)) return false;
+    out->count = linear->states - out->deflated.zeros;
+    out->values = calloc(2 * (size_t)out->count + 1, sizeof *out->values);
+    return out->values && tr_deflated_values(&out->deflated, out->values);
+}
+
 static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sample *out)
 {
     tr_error own = {0};
@@ -60,18 +69,11 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
     tr_lineariser_assemble(s->lineariser, &own);
     Linear *all = tr_lineariser_take(s->lineariser, &own);
     Linear *linear = tr_linear_reduced(all, &own);
+    const bool good = linear && split(linear, s, pattern, out);
     tr_linear_free(all);
-    if (linear) {
-        const bool same = pattern && linear->states == s->size;
-        if (tr_deflate(linear->A, linear->states, same ? pattern : NULL, &out->deflated)) {
-            out->count = linear->states - out->deflated.zeros;
-            out->values = calloc(2 * (size_t)out->count + 1, sizeof *out->values);
-        }
-        if (!out->values || !tr_deflated_values(&out->deflated, out->values))
-            tr_fail(&own, TR_FAILED, (Place){0}, "the eigenvalues cannot be found");
-    }
     tr_linear_free(linear);
-    if (!own.status) return true;
+    if (good) return true;
+    tr_fail(&own, TR_FAILED, (Place){0}, "the eigenvalues cannot be found");
     say_where(s, value, &own);
     free_sample(out);
     return false;
@@ -253,7 +255,7 @@ static bool advance(Sampler *s, Front *f, const double *is, double at, int halvi
     if (!take_sample(s, middle, s->pattern, &between)) return false;
     double *values = calloc(2 * (size_t)n + 1, sizeof *values);
     bool good = values != NULL;
-    if (good) {
+    if (values) {
         fill_up(&between, n, values);
         good = advance(s, f, values, middle, halvings - 1) && advance(s, f, is, at, halvings - 1);
     } else
@@ -514,34 +516,35 @@ static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
     return good && !has_failed(s->err);
 }
 
+static bool run_sweep(Sampler *s, tr_sweep *sweep)
+{
+    Sample *samples = calloc(sweep->rows, sizeof *samples);
+    if (!samples) return tr_fail_memory(s->err), false;
+    const bool good = fill_sweep(s, sweep, samples);
+    for (size_t i = 0; i < sweep->rows; i++) free_sample(&samples[i]);
+    free(samples);
+    free(s->pattern);
+    return good;
+}
+
 tr_sweep *tr_sweep_new(tr_system *system, const char *name, double from, double to, double step,
                        tr_error *err)
 {
     tr_error own = {0};
-    uint32_t at = 0;
-    if (!system || !name || has_failed(err)) return NULL;
-    tr_sweep *sweep = NULL;
     Sampler s = {.name = name, .err = &own};
-    Sample *samples = NULL;
-    if (find_parameter(system, name, &at, &own) && check_range(from, to, step, &own)) {
-        s.input = at;
-        s.lineariser = tr_lineariser_new(system, &own);
-        sweep = calloc(1, sizeof *sweep);
-        if (!sweep || !place_rows(sweep, from, to, step) ||
-            !(samples = calloc(sweep->rows, sizeof *samples)))
-            tr_fail_memory(&own);
+    if (!system || !name || has_failed(err)) return NULL;
+    tr_sweep *sweep = calloc(1, sizeof *sweep);
+    bool good = sweep && find_parameter(system, name, &s.input, &own) &&
+                check_range(from, to, step, &own) && place_rows(sweep, from, to, step);
+    if (!good) tr_fail_memory(&own); // unless there are words already
+    s.lineariser = good ? tr_lineariser_new(system, &own) : NULL;
+    if (s.lineariser) {
+        sweep->name = system->inputs[s.input].name;
+        good = run_sweep(&s, sweep);
     }
-    bool good = !own.status;
-    if (good) {
-        sweep->name = system->inputs[at].name;
-        good = fill_sweep(&s, sweep, samples);
-    }
-    for (size_t i = 0; samples && i < sweep->rows; i++) free_sample(&samples[i]);
-    free(samples);
-    free(s.pattern);
     tr_lineariser_free(s.lineariser);
     if (own.status) tr_fail(err, own.status, (Place){own.line, own.column}, "%s", own.text);
-    if (good) return sweep;
+    if (good && !own.status) return sweep;
     tr_sweep_free(sweep);
     return NULL;
 }
