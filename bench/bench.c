@@ -419,6 +419,69 @@ static void bench_bicycle(void)
     }
 }
 
+// Accelerations alone, and with their derivatives by positions and velocities: operations and time
+static void bench_jacobian(const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "models/%s.yaml", name);
+    tr_error err = {0};
+    tr_model *model = tr_model_read(path, &err);
+    System *s = tr_derive(model, NULL, &err);
+    tr_differentiate_system(s, NULL, &err);
+    static const char *const outputs[] = {"wdot", "wdot wdot_q wdot_w"};
+    size_t operations[2] = {0};
+    double seconds[2] = {INFINITY, INFINITY};
+    double *in = calloc(tr_input_count(s), sizeof *in), *out = calloc(100000, sizeof *out);
+    tr_initial(s, in, &err);
+    for (int i = 0; i < 2 && !err.status; i++) {
+        const tr_compile_options fixed = {.fix_parameters = true};
+        tr_program *program = tr_compile(s, outputs[i], &fixed, &err);
+        tr_workspace *work = tr_workspace_new(program, &err);
+        operations[i] = tr_program_sizes(program).operations;
+        for (int repeat = 0; repeat < 20; repeat++) {
+            const double start = now();
+            for (int k = 0; k < 100; k++) tr_evaluate(program, work, in, out);
+            seconds[i] = fmin(seconds[i], (now() - start) / 100);
+        }
+        tr_workspace_free(work);
+        tr_program_free(program);
+    }
+    if (err.status) printf("linear %s: %s\n", name, err.text);
+    printf("linear %s: accelerations in %zu operations, %.2f us; with their derivatives %zu, %.2f "
+           "us; the derivatives cost %.1f times the accelerations\n",
+           name, operations[0], 1e6 * seconds[0], operations[1], 1e6 * seconds[1],
+           (double)(operations[1] - operations[0]) / (double)operations[0]);
+    free(in);
+    free(out);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
+// Eigenvalues of the bicycle at 200 speeds, critical ones found, from the derived model on
+static void bench_sweep(void)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_read("models/bicycle.yaml", &err);
+    const tr_derive_options options = {.case_name = "straight"};
+    double best = INFINITY;
+    for (int repeat = 0; repeat < 5; repeat++) {
+        System *s = tr_derive(model, &options, &err);
+        const double start = now();
+        tr_sweep *sweep = tr_sweep_new(s, "speed0", 0.05, 10, 0.05, &err);
+        best = fmin(best, now() - start);
+        if (sweep && repeat == 0)
+            for (size_t i = 0; i < sweep->critical_count; i++)
+                printf("linear bicycle: %s at %.15g m/s\n",
+                       sweep->critical[i].frequency > 0 ? "weave" : "capsize",
+                       sweep->critical[i].value);
+        tr_sweep_free(sweep);
+        tr_system_free(s);
+    }
+    if (err.status) printf("linear bicycle: %s\n", err.text);
+    printf("linear bicycle: eigenvalues at 200 speeds in %.3f s\n", best);
+    tr_model_free(model);
+}
+
 int main(void)
 {
     bench_graph();
@@ -434,5 +497,10 @@ int main(void)
     for (size_t i = 0; i < sizeof constrained / sizeof *constrained; i++)
         bench_constrained(constrained[i]);
     bench_bicycle();
+    static const char *const differentiated[] = {"bicycle", "kick_scooter", "rolling_disc",
+                                                 "mobile_pendulum", "sk8o_open"};
+    for (size_t i = 0; i < sizeof differentiated / sizeof *differentiated; i++)
+        bench_jacobian(differentiated[i]);
+    bench_sweep();
     return 0;
 }

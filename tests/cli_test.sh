@@ -534,6 +534,69 @@ err_has "'tie.position' cannot all hold, off by "
 check test "$(column 1 part.csv)" = '0 0.25 0.5 0.75 1'
 check grep -q 'the motions contradict' part.json
 
+# ---- linear models --------------------------------------------------------------------------
+
+run 0 linearise swing.yaml --json
+silent
+check is_json out
+keys_are 'states inputs outputs A B C D eigenvalues damping frequency modes displacements symmetries_removed controllable observable largest_acceleration about'
+run 0 linearise swing.yaml --reduce
+out_has 'left out: 1 symmetry'
+out_has 'change of the coordinate angle'
+out_has 'the state is not steady'
+run 0 linearise swing.yaml --step 0.01 --json
+check grep -q '"discrete": {' out
+run 0 linearise swing.yaml --step 0.01 -o lin.csv
+silent
+no_data
+check grep -q '^matrix,row,column,value$' lin.csv
+check grep -q '^A,cart,cart_rate,1$' lin.csv
+check grep -q '^Bd,cart_rate,push,' lin.csv
+run 0 linearise swing.yaml -o lin.json
+check is_json lin.json
+run 0 linearise swing.yaml -o lin.mat
+check grep -q 'MATLAB 5.0' lin.mat
+run 0 linearise swing.yaml --sweep l=0.5:1:0.1
+check test "$(head -n 1 out)" = 'l,re1,im1,re2,im2'
+check test "$(wc -l <out)" -eq 7
+err_has 'no eigenvalue crosses'
+run 0 linearise swing.yaml --sweep I=0.1:0.2:0.05 -q --json
+silent
+check is_json out
+keys_are 'parameter values eigenvalues critical'
+run 0 linearise swing.yaml --sweep push=0:1:0.5 -q -o sweep.svg --plot other.svg
+no_data
+check cmp sweep.svg other.svg
+check grep -q '</svg>' sweep.svg
+for range in l l= l=1 l=1:2 l=1:2: l=a:2:1 l=1:inf:1 l=1:2:nan =1:2:1 l=1:2:3:4; do
+    run 2 linearise swing.yaml --sweep "$range"
+    no_data
+    err_has '--sweep takes name=from:to:step'
+done
+run 2 linearise swing.yaml --sweep l=1:2:0
+err_has 'the step of a sweep is positive, not 0'
+run 2 linearise swing.yaml --sweep l=2:1:0.1
+err_has 'a sweep goes upwards, not from 2 to 1'
+run 2 linearise swing.yaml --sweep pus=0:1:0.1
+err_has "did you mean 'push'?"
+run 3 linearise swing.yaml --sweep m=0:1:0.5
+run 2 linearise swing.yaml --sweep l=1:2:1 --step 0.1
+err_has '--step does not go with --sweep'
+run 2 linearise swing.yaml --plot x.svg
+err_has '--plot goes with --sweep'
+run 2 linearise swing.yaml --step -1
+err_has "--step is positive, not '-1'"
+run 2 linearise swing.yaml --step x
+err_has "--step takes a number, not 'x'"
+run 2 linearise swing.yaml --method rk4
+err_has 'linearise takes no --method'
+run 2 simulate swing.yaml --reduce
+err_has 'simulate takes no --reduce'
+run 4 linearise swing.yaml -o no/such/folder.mat
+run 4 linearise swing.yaml --sweep l=1:2:1 -o no/such/folder.svg
+run 2 linearise
+no_temporaries
+
 # ---- reports --------------------------------------------------------------------------------
 
 mkdir -p reports/temporary && cp swing.yaml part.yaml reports && cd reports || exit 2

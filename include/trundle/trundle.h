@@ -84,7 +84,7 @@ typedef enum tr_kind {
     TR_PARAMETER, // constant
     TR_SPEED,     // w: a formula of velocities that the model describes its motion by
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
-    TR_INNER,     // a velocity of a base along other axes than its own; reduced programs may take it
+    TR_INNER, // a velocity of a base along other axes than its own; reduced programs may take it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err);
@@ -278,6 +278,74 @@ typedef struct tr_summary {
 // the run fails or is interrupted; beside it, a .json file says how it went.
 bool tr_simulate(tr_system *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err);
+
+// ---- linear models -------------------------------------------------------------------------
+
+// How a motion beside the initial one differs from it, to first order: x' = A x + B u,
+// y = C x + D u. Matrices are by rows. States are first displacements that the constraints allow
+// (B.dx ... B.rz of a base, along and about its own axes), then independent velocities, then what
+// else has a state. Names live as long as the system.
+typedef struct tr_linear {
+    uint32_t states, inputs, outputs;
+    uint32_t displacements; // the first of the states
+    const char **state, **input, **output;
+    double *A, *B, *C, *D;
+} tr_linear;
+
+typedef struct tr_linearise_options {
+    bool reduce; // leave out displacements that change nothing: place, heading, angles of wheels
+    double step; // of the model from one instant to the next [s]; 0 when it is not wanted
+    bool json;   // texts are JSON
+} tr_linearise_options;
+tr_linearise_options tr_linearise_defaults(void);
+
+tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, tr_error *err);
+void tr_linear_free(tr_linear *linear);
+// values[k] = real and imaginary part, as many as states, the least stable first. Those that are
+// zero are exactly so.
+bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_error *err);
+// x(t + step) = A x(t) + B u while u is held.
+bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
+                          tr_error *err);
+
+// What `trundle linearise` prints, as text or as JSON; free with tr_text_free.
+char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err);
+// The same into a .json, .csv (matrix, row, column, value) or .mat file, else as text.
+bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
+                        tr_error *err);
+
+// Adds outputs to a system: `wdot`, the accelerations of the independent velocities, and their
+// derivatives `wdot_q` (along unit values of the velocities that no motion drives), `wdot_w` (by
+// the independent velocities), `wdot_u` (by inputs) and `wdot_p` (by the parameters that
+// `parameters` names, with spaces between; NULL for none). Compile them together: they share most
+// of the work.
+bool tr_differentiate_system(tr_system *system, const char *parameters, tr_error *err);
+
+// Where an eigenvalue crosses the imaginary axis.
+typedef struct tr_critical {
+    double value;     // of the parameter
+    double frequency; // [rad/s]; 0 where the motion diverges
+    bool is_onset;    // stable before it, with respect to this eigenvalue
+} tr_critical;
+
+// Eigenvalues against a parameter or input. Symmetries are left out, and so are eigenvalues that
+// are zero all along.
+typedef struct tr_sweep {
+    const char *name;
+    size_t rows, count;  // values of the parameter, eigenvalues
+    double *values;      // of the parameter
+    double *eigenvalues; // by rows: real and imaginary parts; each column is one, followed
+    tr_critical *critical;
+    size_t critical_count;
+} tr_sweep;
+
+// At from, from + step, ... to; at each value the initial conditions are solved again.
+tr_sweep *tr_sweep_new(tr_system *system, const char *name, double from, double to, double step,
+                       tr_error *err);
+void tr_sweep_free(tr_sweep *sweep);
+char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err); // CSV or JSON
+// Real and imaginary parts as SVG.
+bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err);
 
 // ---- pictures ------------------------------------------------------------------------------
 

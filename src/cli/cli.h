@@ -15,6 +15,7 @@ enum {
     ABOUT_SIMULATION = 4,
     ABOUT_REPORTS = 8,
     ABOUT_PICTURES = 16,
+    ABOUT_LINEAR = 32,
     ABOUT_ALL = ~0
 };
 
@@ -35,6 +36,8 @@ typedef struct Options {
     const char *x, *title, *size, *from, *to;
     const char *tracks; // what follows --track
     bool track, log;
+    const char *sweep, *picture; // of linearise: --sweep, --plot
+    bool reduce;
 } Options;
 
 typedef struct Verb Verb;
@@ -47,6 +50,7 @@ struct Verb {
 
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
+int cli_linearise(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 

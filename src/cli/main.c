@@ -22,6 +22,13 @@ static const Verb verbs[] = {
      "--step 0.001 -o -\n"
      "  trundle simulate models/bicycle.yaml --report run.html\n",
      ABOUT_CASES | ABOUT_MODELS | ABOUT_SIMULATION, cli_simulate, NULL},
+    {"linearise", "linearise MODEL [options]",
+     "the linear model at the initial state, its eigenvalues and modes",
+     "  trundle linearise models/bicycle.yaml --case straight --reduce\n"
+     "  trundle linearise models/cart_pole.yaml --set tilt=0 --step 0.01 -o cart_pole.mat\n"
+     "  trundle linearise models/bicycle.yaml --case straight --sweep speed0=0:10:0.05 "
+     "-o speeds.csv --plot speeds.svg\n",
+     ABOUT_CASES | ABOUT_MODELS | ABOUT_LINEAR, cli_linearise, NULL},
     {"view", "view RUN.csv --model MODEL -o REPORT.html [options]",
      "makes a page to see a recorded run move",
      "  trundle view run.csv --model models/bicycle.yaml -o run.html\n",
@@ -50,6 +57,14 @@ static const char simulate_options[] =
     "  --dense              interpolate rows instead of stopping at each\n"
     "  --no-project         let positions drift, as constraints on velocities alone do\n"
     "  --report FILE        a page to see the run move; with or without -o\n";
+static const char linear_options[] =
+    "  --reduce             leave out what changes nothing: place, heading, angles of wheels\n"
+    "  --step H             also the model from one instant to the next, H seconds later\n"
+    "  --sweep NAME=A:B:H   eigenvalues for values A, A + H, ..., B of a parameter or input, as "
+    "CSV\n"
+    "                       (-o x.json: JSON, -o x.svg: a picture), and where stability changes\n"
+    "  --plot FILE          with --sweep: a picture of real and imaginary parts\n"
+    "                       without --sweep, -o x.csv, x.json, x.mat write what their name says\n";
 static const char view_options[] =
     "  --model MODEL        the model of the run; case and settings are the run's unless given\n";
 static const char page_options[] =
@@ -83,6 +98,7 @@ static void print_verb_help(const Verb *verb)
     if (verb->about & ABOUT_MODELS) printf("%s", model_options);
     printf("%s", shared_options);
     if (verb->about & ABOUT_SIMULATION) printf("%s", simulate_options);
+    if (verb->about & ABOUT_LINEAR) printf("%s", linear_options);
     if (verb->about & ABOUT_REPORTS) printf("%s", view_options);
     if (verb->about & (ABOUT_SIMULATION | ABOUT_REPORTS)) printf("%s", page_options);
     if (verb->about & ABOUT_PICTURES) printf("%s", plot_options);
@@ -121,7 +137,7 @@ static const Option known[] = {
     {"--end", offsetof(Options, end), TEXT, ABOUT_SIMULATION},
     {"--every", offsetof(Options, every), TEXT, ABOUT_SIMULATION},
     {"--method", offsetof(Options, method), TEXT, ABOUT_SIMULATION},
-    {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION},
+    {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION | ABOUT_LINEAR},
     {"--rtol", offsetof(Options, rtol), TEXT, ABOUT_SIMULATION},
     {"--atol", offsetof(Options, atol), TEXT, ABOUT_SIMULATION},
     {"--dense", offsetof(Options, dense), FLAG, ABOUT_SIMULATION},
@@ -129,6 +145,9 @@ static const Option known[] = {
     {"--report", offsetof(Options, report), TEXT, ABOUT_SIMULATION},
     {"--page", offsetof(Options, page), TEXT, ABOUT_SIMULATION | ABOUT_REPORTS},
     {"--model", offsetof(Options, model), TEXT, ABOUT_REPORTS},
+    {"--reduce", offsetof(Options, reduce), FLAG, ABOUT_LINEAR},
+    {"--sweep", offsetof(Options, sweep), TEXT, ABOUT_LINEAR},
+    {"--plot", offsetof(Options, picture), TEXT, ABOUT_LINEAR},
     {"-y", 0, PANEL, ABOUT_PICTURES},
     {"-x", offsetof(Options, x), TEXT, ABOUT_PICTURES},
     {"--track", offsetof(Options, tracks), TRACK, ABOUT_PICTURES},

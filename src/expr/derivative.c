@@ -160,25 +160,34 @@ void tr_reverse(Graph *graph, Expr of, const Expr *symbols, size_t symbol_count,
 // ---- Jacobian ------------------------------------------------------------------------------
 
 // Adjoints multiply a branch that is not taken by zero, and 0 * inf poisons the sum; forward sweeps
-// choose instead. So expressions with branches are differentiated forward.
-static bool has_branches(const Graph *graph, const Reach *reach)
+// choose instead. So expressions with branches that depend on the symbols are differentiated
+// forward.
+static bool has_branches(Graph *graph, const Reach *reach, const Expr *symbols, size_t count,
+                         bool *found)
 {
+    uint32_t *depends = tr_reach_map(graph, reach);
+    *found = false;
+    if (!depends) return false;
+    mark_dependent(graph, reach, symbols, count, depends);
     for (uint32_t k = 0; k < reach->count; k++) {
         const Op op = (Op)graph->nodes[reach->ids[k]].op;
-        if (op == OP_SELECT || op == OP_MIN || op == OP_MAX) return true;
+        if (op == OP_SELECT || op == OP_MIN || op == OP_MAX) *found |= depends[reach->ids[k]];
     }
-    return false;
+    free(depends);
+    return true;
 }
 
 bool tr_dense_jacobian(Graph *graph, const Expr *of, size_t rows, const Expr *symbols,
                        size_t columns, Expr *dense)
 {
     Reach reach;
-    if (!tr_reach(graph, of, rows, &reach)) {
+    bool branches;
+    if (!tr_reach(graph, of, rows, &reach) ||
+        !has_branches(graph, &reach, symbols, columns, &branches)) {
         tr_reach_free(&reach);
         return false;
     }
-    if (rows < columns && !has_branches(graph, &reach)) {
+    if (rows < columns && !branches) {
         for (size_t i = 0; i < rows; i++)
             tr_reverse(graph, of[i], symbols, columns, dense + i * columns);
     } else {

@@ -399,9 +399,9 @@ Lineariser *tr_lineariser_new(System *system, tr_error *err)
     if (!l) return tr_fail_memory(err), NULL;
     l->system = system;
     tr_unreduce(system);
+    if (!make_pushes(l, err)) tr_fail_memory(err); // new inputs, which programs take
     for (int rates = 0; rates < 2; rates++)
         l->conditions[rates] = tr_conditions_open(system, rates, err);
-    if (!make_pushes(l, err)) tr_fail_memory(err);
     Expr *kept = put_pushes(l, err);
     l->flow = tr_flow_new(system, err);
     Findings *findings = l->flow && l->flow->stance ? tr_examine(l->flow, err) : NULL;

@@ -12,14 +12,7 @@
 
 #include "run/flow.h"
 
-typedef struct Linear {
-    uint32_t states, inputs, outputs;
-    uint32_t displacements; // the first of the states
-    const char **state, **input, **output;
-    double *A, *B, *C, *D; // by rows
-} Linear;
-
-void tr_linear_free(Linear *linear);
+typedef tr_linear Linear;
 
 // All that it takes to linearise a system at many states and for many parameters: programs with
 // parameters left open.

@@ -2,10 +2,8 @@
 #include "run/record.h"
 
 #include "base/arena.h"
-#include "base/file.h"
 
 #include <errno.h>
-#include <matio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -103,37 +101,40 @@ static bool write_variable(mat_t *mat, const Record *r, uint32_t column, double 
     return good;
 }
 
-// matio writes to paths only: to a temporary one, from where it goes the way of all results.
-static bool write_temporary(const Record *r, const char *path)
+static bool write_variables(mat_t *mat, void *owner)
 {
+    const Record *r = owner;
     double *values = calloc((size_t)r->count + 1, sizeof *values);
-    mat_t *mat =
-        values ? Mat_CreateVer(path, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5) : NULL;
-    bool good = mat != NULL;
+    bool good = values != NULL;
     for (uint32_t i = 0; good && i < r->columns; i++) good = write_variable(mat, r, i, values);
-    if (mat && Mat_Close(mat)) good = false;
     free(values);
     return good;
 }
 
-static void write_mat(const Record *r, tr_error *err)
+// matio writes to paths only: to a temporary one, from where it goes the way of all results.
+void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
+                  void *owner, tr_error *err)
 {
-    char path[] = "/tmp/trundle_mat_XXXXXX";
-    const int fd = mkstemp(path);
-    if (fd < 0 || !write_temporary(r, path))
-        tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s'", r->path);
+    char temporary[] = "/tmp/trundle_mat_XXXXXX";
+    const int fd = mkstemp(temporary);
+    mat_t *mat =
+        fd < 0 ? NULL
+               : Mat_CreateVer(temporary, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5);
+    bool good = mat && fill(mat, owner);
+    if (mat && Mat_Close(mat)) good = false;
+    if (!good) tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s'", path);
     size_t length = 0;
-    char *bytes = has_failed(err) ? NULL : tr_file_read(path, SIZE_MAX / 4, &length, err);
-    if (bytes) fwrite(bytes, 1, length, tr_file_stream(r->file));
+    char *bytes = has_failed(err) ? NULL : tr_file_read(temporary, SIZE_MAX / 4, &length, err);
+    if (bytes) fwrite(bytes, 1, length, tr_file_stream(file));
     free(bytes);
-    if (fd >= 0) close(fd), remove(path);
+    if (fd >= 0) close(fd), remove(temporary);
 }
 
 bool tr_record_close(Record *r, tr_error *err)
 {
     if (!r) return false;
     tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
-    if (r->is_mat) write_mat(r, &own);
+    if (r->is_mat) tr_mat_write(r->path, r->file, write_variables, r, &own);
     tr_file_commit(r->file, &own); // discards it after an error
     if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
     tr_buffer_free(&r->line);

@@ -4,7 +4,10 @@
 #define TR_RUN_RECORD_H
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
+
+#include <matio.h>
 
 typedef struct Record Record;
 
@@ -16,6 +19,9 @@ void tr_record_row(Record *record, const double *row, tr_error *err);
 bool tr_record_close(Record *record, tr_error *err);
 
 void tr_record_discard(Record *record); // leaves no file
+// Into the file, as `fill` makes it.
+void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
+                  void *owner, tr_error *err);
 // Where the certificate of a recorded run stands: "a/run.csv" -> "a/run.json"
 void tr_certificate_path(const char *output, Buffer *path);
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// "speed0=0:10:0.05"
+typedef struct Range {
+    char name[200];
+    char first[60]; // as it is written
+    double from, to, step;
+} Range;
+
+// The text up to a sign, which must be there unless it is the end.
+static bool take_part(const char **at, char sign, char *out, size_t size)
+{
+    const char *end = sign ? strchr(*at, sign) : *at + strlen(*at);
+    if (!end || end == *at || (size_t)(end - *at) >= size) return false;
+    snprintf(out, size, "%.*s", (int)(end - *at), *at);
+    *at = end + (sign != 0);
+    return true;
+}
+
+static bool take_range(const char *text, Range *range)
+{
+    char to[60], step[60];
+    const char *at = text;
+    const bool good = take_part(&at, '=', range->name, sizeof range->name) &&
+                      take_part(&at, ':', range->first, sizeof range->first) &&
+                      take_part(&at, ':', to, sizeof to) && take_part(&at, 0, step, sizeof step) &&
+                      tr_read_number(range->first, &range->from) &&
+                      tr_read_number(to, &range->to) && tr_read_number(step, &range->step);
+    if (!good)
+        fprintf(stderr, "trundle: --sweep takes name=from:to:step, as speed0=0:10:0.05, not '%s'\n",
+                text);
+    return good;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t a = text ? strlen(text) : 0, b = strlen(end);
+    return a > b && strcmp(text + a - b, end) == 0;
+}
+
+static void list_critical(const tr_sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->critical_count; i++) {
+        const tr_critical *c = &sweep->critical[i];
+        fprintf(stderr, "%s = %.15g: an eigenvalue becomes %s, ", sweep->name, c->value,
+                c->is_onset ? "unstable" : "stable");
+        if (c->frequency > 0)
+            fprintf(stderr, "oscillatory at %.6g rad/s\n", c->frequency);
+        else
+            fprintf(stderr, "divergent\n");
+    }
+    if (!sweep->critical_count)
+        fprintf(stderr, "no eigenvalue crosses the imaginary axis between %s = %g and %g\n",
+                sweep->name, sweep->values[0], sweep->values[sweep->rows - 1]);
+}
+
+// To -o, what its name says, and to --plot
+static int write_sweep(const Options *options, const tr_sweep *sweep)
+{
+    tr_error err = {0};
+    const bool drawn = ends_with(options->output, ".svg");
+    char title[300];
+    snprintf(title, sizeof title, "eigenvalues against %s", sweep->name);
+    if (drawn) tr_sweep_plot(sweep, title, options->output, &err);
+    if (options->picture) tr_sweep_plot(sweep, title, options->picture, &err);
+    if (err.status) return cli_complain(NULL, &err);
+    if (drawn) return 0;
+    const bool json = options->json || ends_with(options->output, ".json");
+    return cli_print(options, tr_sweep_text(sweep, json, &err), &err);
+}
+
+// The parameter is set to the first value, so that also one that follows from others may be swept.
+static int sweep(const Options *options)
+{
+    static Options own;
+    static Range range;
+    own = *options;
+    if (!take_range(options->sweep, &range)) return TR_USAGE;
+    if (options->step || options->reduce) {
+        fprintf(stderr, "trundle: %s does not go with --sweep%s\n",
+                options->step ? "--step" : "--reduce",
+                options->step ? "" : ", which leaves out symmetries anyway");
+        return TR_USAGE;
+    }
+    if (own.setting_count == MAX_SETTINGS) {
+        fprintf(stderr, "trundle: --set more than %d times\n", MAX_SETTINGS - 1);
+        return TR_USAGE;
+    }
+    own.settings[own.setting_count++] = (tr_setting){range.name, range.first};
+    int status = 0;
+    tr_error err = {0};
+    tr_system *system = cli_system(&own, &status);
+    if (!system) return status;
+    tr_sweep *found = tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
+    if (found) {
+        status = write_sweep(options, found);
+        if (!status && !options->quiet) list_critical(found);
+    } else
+        status = cli_complain(options->model, &err);
+    tr_sweep_free(found);
+    tr_system_free(system);
+    return status;
+}
+
+int cli_linearise(const Verb *verb, const Options *options)
+{
+    (void)verb;
+    int status = 0;
+    tr_error err = {0};
+    if (options->sweep) return sweep(options);
+    if (options->picture) {
+        fprintf(stderr, "trundle: --plot goes with --sweep\n");
+        return TR_USAGE;
+    }
+    tr_linearise_options o = tr_linearise_defaults();
+    o.json = options->json;
+    o.reduce = options->reduce;
+    if (!cli_number("--step", options->step, &o.step)) return TR_USAGE;
+    if (options->step && !(o.step > 0)) {
+        fprintf(stderr, "trundle: --step is positive, not '%s'\n", options->step);
+        return TR_USAGE;
+    }
+    tr_system *system = cli_system(options, &status);
+    if (!system) return status;
+    if (options->output && strcmp(options->output, "-") != 0) {
+        if (!tr_linearise_write(system, &o, options->output, &err))
+            status = cli_complain(options->model, &err);
+    } else
+        status = cli_print(options, tr_linearise_text(system, &o, &err), &err);
+    tr_system_free(system);
+    return status;
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `linearise` says: the linear model, its eigenvalues and modes, what can be steered and seen,
+// as words, JSON, CSV or a .mat file.
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "run/modes.h"
+#include "run/record.h"
+#include "run/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// All that is said about a linear model
+typedef struct Study {
+    const System *system;
+    Linear *linear;
+    Modes *modes;
+    uint32_t removed; // displacements, as symmetries
+    int controllable, observable;
+    double acceleration; // the largest at the state: 0 where it is steady
+    double step, *Ad, *Bd;
+} Study;
+
+tr_linearise_options tr_linearise_defaults(void) { return (tr_linearise_options){0}; }
+
+// ---- taking it -----------------------------------------------------------------------------
+
+static double largest_acceleration(Lineariser *l, uint32_t velocities)
+{
+    double *rates = calloc(velocities + 1u, sizeof *rates), most = (double)NAN;
+    if (rates) {
+        most = 0;
+        const uint32_t count = tr_lineariser_accelerations(l, rates);
+        for (uint32_t i = 0; i < count; i++) most = fmax(most, fabs(rates[i]));
+    }
+    free(rates);
+    return most;
+}
+
+static Linear *take(System *system, const tr_linearise_options *o, Study *study, tr_error *err)
+{
+    Lineariser *l = tr_lineariser_new(system, err);
+    Linear *linear = l ? tr_lineariser_take(l, err) : NULL;
+    if (linear && study) study->acceleration = largest_acceleration(l, system->input_count);
+    tr_lineariser_free(l);
+    if (!linear || !o->reduce) return linear;
+    Linear *reduced = tr_linear_reduced(linear, err);
+    if (reduced && study) study->removed = linear->states - reduced->states;
+    tr_linear_free(linear);
+    return reduced;
+}
+
+tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, tr_error *err)
+{
+    const tr_linearise_options o = options ? *options : tr_linearise_defaults();
+    return system && !has_failed(err) ? take(system, &o, NULL, err) : NULL;
+}
+
+bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_error *err)
+{
+    Modes *modes = tr_modes_new(linear, err);
+    if (modes) memcpy(values, modes->values, modes->count * sizeof *values);
+    tr_modes_free(modes);
+    return modes != NULL;
+}
+
+static bool check_step(double step, tr_error *err)
+{
+    if (!(step > 0) || !isfinite(step))
+        tr_fail(err, TR_USAGE, (Place){0}, "a step from one instant to the next is positive");
+    return !has_failed(err);
+}
+
+bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B, tr_error *err)
+{
+    if (!linear || has_failed(err) || !check_step(step, err)) return false;
+    if (!tr_discretise(linear, step, A, B))
+        tr_fail(err, TR_FAILED, (Place){0},
+                "the linear model has no finite values after a step of %.6g s", step);
+    return !has_failed(err);
+}
+
+static bool take_study(Study *s, System *system, const tr_linearise_options *o, tr_error *err)
+{
+    s->system = system;
+    s->step = o->step;
+    if (o->step != 0 && !check_step(o->step, err)) return false;
+    s->linear = take(system, o, s, err);
+    s->modes = tr_modes_new(s->linear, err);
+    if (!s->modes) return false;
+    s->controllable = tr_controllable(s->linear);
+    s->observable = tr_observable(s->linear);
+    const size_t n = s->linear->states, m = s->linear->inputs;
+    s->Ad = calloc(n * n + n * m + 1, sizeof *s->Ad);
+    if (!s->Ad || s->controllable < 0 || s->observable < 0) return tr_fail_memory(err), false;
+    s->Bd = s->Ad + n * n;
+    return s->step == 0 || tr_linear_discretise(s->linear, s->step, s->Ad, s->Bd, err);
+}
+
+static void release_study(Study *s)
+{
+    tr_linear_free(s->linear);
+    tr_modes_free(s->modes);
+    free(s->Ad);
+}
+
+// ---- names ---------------------------------------------------------------------------------
+
+static const Input *input_called(const System *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (strcmp(s->inputs[i].name, name) == 0) return &s->inputs[i];
+    return NULL;
+}
+
+// "frame.dx": what its end says
+static const struct {
+    const char *end, *words, *unit;
+} motions[] = {
+    {".dx", "displacement along", "m"},         {".dy", "displacement along", "m"},
+    {".dz", "displacement along", "m"},         {".rx", "rotation about", "rad"},
+    {".ry", "rotation about", "rad"},           {".rz", "rotation about", "rad"},
+    {".vx", "velocity along", "m/s"},           {".vy", "velocity along", "m/s"},
+    {".vz", "velocity along", "m/s"},           {".wx", "angular velocity about", "rad/s"},
+    {".wy", "angular velocity about", "rad/s"}, {".wz", "angular velocity about", "rad/s"},
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t a = strlen(text), b = strlen(end);
+    return a > b && strcmp(text + a - b, end) == 0;
+}
+
+// An inner velocity is along axes that are turned to fit an oblique hinge, such as that of a fork.
+static bool describe_motion(const char *name, char *out, size_t size)
+{
+    for (size_t i = 0; i < sizeof motions / sizeof *motions; i++) {
+        if (!ends_with(name, motions[i].end)) continue;
+        const size_t stem = strlen(name) - strlen(motions[i].end);
+        const bool inner = stem > 6 && strncmp(name + stem - 6, ".inner", 6) == 0;
+        snprintf(out, size, "%s %s %c axis [%s]", motions[i].words,
+                 inner ? "a tilted" : "the body's own", motions[i].end[2], motions[i].unit);
+        return true;
+    }
+    return false;
+}
+
+static void describe_state(const Study *s, uint32_t k, char *out, size_t size)
+{
+    const char *name = s->linear->state[k];
+    const Input *input = input_called(s->system, name);
+    const bool is_displacement = k < s->linear->displacements;
+    if (is_displacement && input && input->kind == TR_POSITION)
+        snprintf(out, size, "change of the coordinate %.100s", name);
+    else if (input && input->kind == TR_POSITION)
+        snprintf(out, size, "change of %.100s, a state of its own", name);
+    else if (describe_motion(name, out, size))
+        return;
+    else if (ends_with(name, "_rate"))
+        snprintf(out, size, "rate of %.*s", (int)(strlen(name) - 5), name);
+    else
+        snprintf(out, size, is_displacement ? "displacement %.100s" : "the speed %.100s", name);
+}
+
+// ---- JSON ----------------------------------------------------------------------------------
+
+static void add_names(Json *j, const char *key, const char *const *names, uint32_t count)
+{
+    tr_json_open(j, key, '[');
+    for (uint32_t i = 0; i < count; i++) tr_json_text(j, NULL, names[i]);
+    tr_json_close(j, ']');
+}
+
+// "[1, 2, 3]": numbers of a row on one line; null where one is not finite
+static void add_line(Json *j, const char *key, const double *x, uint32_t count)
+{
+    Buffer line = {0};
+    tr_buffer_add(&line, "[", 1);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i) tr_buffer_add(&line, ", ", 2);
+        if (isfinite(x[i]))
+            tr_buffer_number(&line, x[i]);
+        else
+            tr_buffer_add(&line, "null", 4);
+    }
+    tr_buffer_add(&line, "]", 1);
+    if (!line.failed) tr_json_raw(j, key, (Text){line.at, line.length});
+    j->text.failed |= line.failed;
+    tr_buffer_free(&line);
+}
+
+static void add_matrix(Json *j, const char *key, const double *X, uint32_t rows, uint32_t columns)
+{
+    tr_json_open(j, key, '[');
+    for (uint32_t i = 0; i < rows; i++) add_line(j, NULL, X + (size_t)i * columns, columns);
+    tr_json_close(j, ']');
+}
+
+// The eigenvector of each eigenvalue, and the states' shares in it
+static void add_modes(Json *j, const Modes *m)
+{
+    tr_json_open(j, "modes", '[');
+    for (uint32_t k = 0; k < m->count; k++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_open(j, "vector", '[');
+        for (uint32_t i = 0; i < m->count; i++)
+            add_line(j, NULL, m->vectors + 2 * ((size_t)k * m->count + i), 2);
+        tr_json_close(j, ']');
+        add_line(j, "shares", m->shares + (size_t)k * m->count, m->count);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void write_json(const Study *s, Json *j)
+{
+    const Linear *l = s->linear;
+    tr_json_open(j, NULL, '{');
+    add_names(j, "states", l->state, l->states);
+    add_names(j, "inputs", l->input, l->inputs);
+    add_names(j, "outputs", l->output, l->outputs);
+    add_matrix(j, "A", l->A, l->states, l->states);
+    add_matrix(j, "B", l->B, l->states, l->inputs);
+    add_matrix(j, "C", l->C, l->outputs, l->states);
+    add_matrix(j, "D", l->D, l->outputs, l->inputs);
+    add_matrix(j, "eigenvalues", s->modes->values, s->modes->count, 2);
+    add_line(j, "damping", s->modes->damping, s->modes->count);
+    add_line(j, "frequency", s->modes->frequency, s->modes->count);
+    add_modes(j, s->modes);
+    tr_json_number(j, "displacements", l->displacements);
+    tr_json_number(j, "symmetries_removed", s->removed);
+    tr_json_number(j, "controllable", s->controllable);
+    tr_json_number(j, "observable", s->observable);
+    tr_json_number(j, "largest_acceleration", s->acceleration);
+    tr_json_open(j, "about", '{');
+    for (uint32_t i = 0; i < l->states; i++) {
+        char words[300];
+        describe_state(s, i, words, sizeof words);
+        tr_json_text(j, l->state[i], words);
+    }
+    tr_json_close(j, '}');
+    if (s->step > 0) {
+        tr_json_open(j, "discrete", '{');
+        tr_json_number(j, "step", s->step);
+        add_matrix(j, "A", s->Ad, l->states, l->states);
+        add_matrix(j, "B", s->Bd, l->states, l->inputs);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, '}');
+}
+
+// ---- words ---------------------------------------------------------------------------------
+
+// To so many digits, as short as that can be written
+static const char *rounded(double value, int digits, char out[TR_NUMBER_SIZE])
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    tr_number_print(strtod(text, NULL) + 0, out);
+    return out;
+}
+
+static void write_matrix(const char *name, const double *X, uint32_t rows, uint32_t columns,
+                         const char *const *labels, Buffer *text)
+{
+    char number[TR_NUMBER_SIZE];
+    if (!rows || !columns) return;
+    tr_buffer_print(text, "\n%s\n", name);
+    double most = 0;
+    for (size_t i = 0; i < (size_t)rows * columns; i++) most = fmax(most, fabs(X[i]));
+    for (uint32_t i = 0; i < rows; i++) {
+        tr_buffer_print(text, "  %-18s", labels[i]);
+        for (uint32_t k = 0; k < columns; k++) {
+            const double x = X[(size_t)i * columns + k];
+            tr_buffer_print(text, " %11s", rounded(fabs(x) > 1e-13 * most ? x : 0, 5, number));
+        }
+        tr_buffer_add(text, "\n", 1);
+    }
+}
+
+static void write_names(const char *title, const char *const *names, uint32_t count, Buffer *text)
+{
+    if (!count) return;
+    tr_buffer_print(text, "\n%s\n ", title);
+    for (uint32_t i = 0; i < count; i++) tr_buffer_print(text, " %s", names[i]);
+    tr_buffer_add(text, "\n", 1);
+}
+
+// The states with the largest shares
+static void write_shares(const Study *s, uint32_t mode, Buffer *text)
+{
+    const uint32_t n = s->modes->count;
+    const double *shares = s->modes->shares + (size_t)mode * n;
+    double below = (double)INFINITY;
+    uint32_t last = n;
+    for (int most = 0; most < 3; most++) {
+        uint32_t best = n;
+        for (uint32_t i = 0; i < n; i++) {
+            const bool later = shares[i] < below || (shares[i] == below && i > last);
+            if (later && last != i && (best == n || shares[i] > shares[best])) best = i;
+        }
+        if (best == n || shares[best] < 0.05) break;
+        tr_buffer_print(text, "%s%s %.0f %%", most ? ", " : "", s->linear->state[best],
+                        100 * shares[best]);
+        below = shares[best], last = best;
+    }
+}
+
+static void write_eigenvalues(const Study *s, Buffer *text)
+{
+    const Modes *m = s->modes;
+    char re[TR_NUMBER_SIZE], im[TR_NUMBER_SIZE], zeta[TR_NUMBER_SIZE], omega[TR_NUMBER_SIZE];
+    tr_buffer_print(text, "\neigenvalues\n  %-12s %-12s %-10s %-12s %s\n", "real [1/s]",
+                    "imaginary", "damping", "[rad/s]", "in");
+    for (uint32_t k = 0; k < m->count; k++) {
+        const double *l = m->values + 2 * (size_t)k;
+        const bool pair = l[1] > 0;
+        if (l[1] < 0) continue; // with its conjugate
+        char part[TR_NUMBER_SIZE + 8];
+        snprintf(part, sizeof part, "%s%s", pair ? "+-" : "", rounded(l[1], 6, im));
+        tr_buffer_print(text, "  %-12s %-12s %-10s %-12s ", rounded(l[0], 6, re), part,
+                        isnan(m->damping[k]) ? "-" : rounded(m->damping[k], 4, zeta),
+                        rounded(m->frequency[k], 6, omega));
+        write_shares(s, k, text);
+        tr_buffer_add(text, "\n", 1);
+    }
+}
+
+static void write_count(Buffer *text, const char *before, uint32_t count, const char *one_thing,
+                        const char *things)
+{
+    tr_buffer_print(text, "%s %u %s", before, count, count == 1 ? one_thing : things);
+}
+
+static void write_words(const Study *s, Buffer *text)
+{
+    const Linear *l = s->linear;
+    char number[TR_NUMBER_SIZE];
+    const char *title = s->system->title ? s->system->title : "";
+    tr_buffer_print(text, "%s%slinear model", title, title[0] ? ", " : "");
+    write_count(text, ":", l->states, "state", "states");
+    write_count(text, ",", l->inputs, "input", "inputs");
+    write_count(text, ",", l->outputs, "output", "outputs");
+    if (s->removed) write_count(text, "; left out:", s->removed, "symmetry", "symmetries");
+    tr_buffer_print(text, "\n");
+    if (s->acceleration > 1e-9)
+        tr_buffer_print(text, "the state is not steady: accelerations up to %s\n",
+                        rounded(s->acceleration, 3, number));
+    tr_buffer_print(text, "\nstates\n");
+    for (uint32_t i = 0; i < l->states; i++) {
+        char words[300];
+        describe_state(s, i, words, sizeof words);
+        tr_buffer_print(text, "  %-18s %s\n", l->state[i], words);
+    }
+    write_names("inputs", l->input, l->inputs, text);
+    write_names("outputs", l->output, l->outputs, text);
+    write_eigenvalues(s, text);
+    if (l->inputs)
+        tr_buffer_print(text, "\ninputs reach %d of %u directions", s->controllable, l->states);
+    if (l->outputs)
+        tr_buffer_print(text, "\noutputs show %d of %u directions", s->observable, l->states);
+    if (l->inputs || l->outputs) tr_buffer_add(text, "\n", 1);
+    write_matrix("A", l->A, l->states, l->states, l->state, text);
+    write_matrix("B", l->B, l->states, l->inputs, l->state, text);
+    write_matrix("C", l->C, l->outputs, l->states, l->output, text);
+    write_matrix("D", l->D, l->outputs, l->inputs, l->output, text);
+    if (s->step == 0) return;
+    tr_buffer_print(text, "\nfrom one instant to the next, %s s later",
+                    rounded(s->step, 6, number));
+    write_matrix("A", s->Ad, l->states, l->states, l->state, text);
+    write_matrix("B", s->Bd, l->states, l->inputs, l->state, text);
+}
+
+char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err)
+{
+    const tr_linearise_options o = options ? *options : tr_linearise_defaults();
+    Study s = {0};
+    Json j = {0};
+    if (!system || has_failed(err)) return NULL;
+    if (take_study(&s, system, &o, err)) {
+        if (o.json)
+            write_json(&s, &j);
+        else
+            write_words(&s, &j.text);
+    }
+    release_study(&s);
+    return tr_text_finish(&j.text, err);
+}
+
+// ---- CSV -----------------------------------------------------------------------------------
+
+// A name with a comma or a quote in it stands in quotes.
+static void add_field(Buffer *text, const char *name)
+{
+    if (!strpbrk(name, ",\"\n")) {
+        tr_buffer_print(text, "%s,", name);
+        return;
+    }
+    tr_buffer_add(text, "\"", 1);
+    for (const char *c = name; *c; c++)
+        tr_buffer_add(text, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+    tr_buffer_add(text, "\",", 2);
+}
+
+static void add_cells(Buffer *text, const char *matrix, const double *X, uint32_t rows,
+                      uint32_t columns, const char *const *row, const char *const *column)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t k = 0; k < columns; k++) {
+            tr_buffer_print(text, "%s,", matrix);
+            add_field(text, row[i]);
+            add_field(text, column[k]);
+            tr_buffer_number(text, X[(size_t)i * columns + k]);
+            tr_buffer_add(text, "\n", 1);
+        }
+}
+
+static void write_csv(const Study *s, Buffer *text)
+{
+    const Linear *l = s->linear;
+    static const char *const parts[] = {"re", "im"};
+    tr_buffer_print(text, "matrix,row,column,value\n");
+    add_cells(text, "A", l->A, l->states, l->states, l->state, l->state);
+    add_cells(text, "B", l->B, l->states, l->inputs, l->state, l->input);
+    add_cells(text, "C", l->C, l->outputs, l->states, l->output, l->state);
+    add_cells(text, "D", l->D, l->outputs, l->inputs, l->output, l->input);
+    if (s->step > 0) {
+        add_cells(text, "Ad", s->Ad, l->states, l->states, l->state, l->state);
+        add_cells(text, "Bd", s->Bd, l->states, l->inputs, l->state, l->input);
+    }
+    for (uint32_t k = 0; k < 2 * s->modes->count; k++) {
+        tr_buffer_print(text, "eigenvalues,%u,%s,", k / 2 + 1, parts[k % 2]);
+        tr_buffer_number(text, s->modes->values[k]);
+        tr_buffer_add(text, "\n", 1);
+    }
+}
+
+// ---- .mat ----------------------------------------------------------------------------------
+
+static bool put(mat_t *mat, matvar_t *variable)
+{
+    const bool good = variable && Mat_VarWrite(mat, variable, MAT_COMPRESSION_NONE) == 0;
+    Mat_VarFree(variable);
+    return good;
+}
+
+// Matlab has matrices by columns.
+static bool put_matrix(mat_t *mat, const char *name, const double *X, size_t rows, size_t columns)
+{
+    double *by_columns = calloc(rows * columns + 1, sizeof *by_columns);
+    size_t size[2] = {rows, columns};
+    if (!by_columns) return false;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < columns; k++) by_columns[k * rows + i] = X[i * columns + k];
+    const bool good =
+        put(mat, Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, by_columns, 0));
+    free(by_columns);
+    return good;
+}
+
+static bool put_names(mat_t *mat, const char *name, const char *const *names, size_t count)
+{
+    size_t size[2] = {count, 1};
+    matvar_t *cell = Mat_VarCreate(name, MAT_C_CELL, MAT_T_CELL, 2, size, NULL, 0);
+    for (size_t i = 0; cell && i < count; i++) {
+        size_t length[2] = {1, strlen(names[i])};
+        char *text = strdup(names[i]);
+        matvar_t *entry =
+            text ? Mat_VarCreate(NULL, MAT_C_CHAR, MAT_T_UINT8, 2, length, text, 0) : NULL;
+        free(text);
+        if (!entry) return Mat_VarFree(cell), false;
+        Mat_VarSetCell(cell, (int)i, entry);
+    }
+    return put(mat, cell);
+}
+
+static bool fill_mat(mat_t *mat, void *owner)
+{
+    const Study *s = owner;
+    const Linear *l = s->linear;
+    bool good = put_matrix(mat, "A", l->A, l->states, l->states) &&
+                put_matrix(mat, "B", l->B, l->states, l->inputs) &&
+                put_matrix(mat, "C", l->C, l->outputs, l->states) &&
+                put_matrix(mat, "D", l->D, l->outputs, l->inputs) &&
+                put_matrix(mat, "eigenvalues", s->modes->values, s->modes->count, 2) &&
+                put_names(mat, "states", l->state, l->states) &&
+                put_names(mat, "inputs", l->input, l->inputs) &&
+                put_names(mat, "outputs", l->output, l->outputs);
+    if (good && s->step > 0)
+        good = put_matrix(mat, "Ad", s->Ad, l->states, l->states) &&
+               put_matrix(mat, "Bd", s->Bd, l->states, l->inputs) &&
+               put_matrix(mat, "step", &s->step, 1, 1);
+    return good;
+}
+
+bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
+                        tr_error *err)
+{
+    const tr_linearise_options o = options ? *options : tr_linearise_defaults();
+    Study s = {0};
+    Json j = {0};
+    if (!system || has_failed(err)) return false;
+    const bool is_mat = ends_with(path, ".mat"), is_csv = ends_with(path, ".csv");
+    if (take_study(&s, system, &o, err)) {
+        OutFile *file = tr_file_create(path, err);
+        if (file && is_mat)
+            tr_mat_write(path, file, fill_mat, &s, err);
+        else if (is_csv)
+            write_csv(&s, &j.text);
+        else if (o.json || ends_with(path, ".json"))
+            write_json(&s, &j);
+        else
+            write_words(&s, &j.text);
+        if (j.text.failed) tr_fail_memory(err);
+        if (file && !is_mat)
+            fwrite(j.text.at ? j.text.at : "", 1, j.text.length, tr_file_stream(file));
+        if (file) tr_file_commit(file, err);
+    }
+    tr_buffer_free(&j.text);
+    release_study(&s);
+    return !has_failed(err);
+}

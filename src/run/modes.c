@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eigenvalues by LAPACK, once zeros are split off: a null space of A, then one of what is left, and
+// so on, each by singular values. A share of a state in a mode is |left * right eigenvector| there,
+// which does not depend on units.
+#include "run/modes.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ZERO  1e-11 // singular values against the size of A
+#define FAINT 1e-10 // directions that inputs reach by rounding alone
+
+static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
+
+// C = A B: m * k times k * n
+static void multiply(const double *A, const double *B, uint32_t m, uint32_t k, uint32_t n,
+                     double *C)
+{
+    memset(C, 0, (size_t)m * n * sizeof *C);
+    for (uint32_t i = 0; i < m; i++)
+        for (uint32_t l = 0; l < k; l++) {
+            const double a = A[(size_t)i * k + l];
+            for (uint32_t j = 0; a != 0 && j < n; j++)
+                C[(size_t)i * n + j] += a * B[(size_t)l * n + j];
+        }
+}
+
+static double norm_of(const double *x, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+// ---- zeros ---------------------------------------------------------------------------------
+
+// The columns from `first` on of a matrix with `rows` rows, times V: r * r, given by its rows of
+// V^T, the last of them first
+static void turn_columns(double *X, uint32_t rows, uint32_t n, uint32_t first, const double *Vt,
+                         double *room)
+{
+    const uint32_t r = n - first;
+    for (uint32_t i = 0; i < rows; i++) {
+        double *row = X + (size_t)i * n + first;
+        for (uint32_t j = 0; j < r; j++) {
+            const double *v = Vt + (size_t)(r - 1 - j) * r;
+            room[j] = 0;
+            for (uint32_t k = 0; k < r; k++) room[j] += row[k] * v[k];
+        }
+        memcpy(row, room, r * sizeof *row);
+    }
+}
+
+// Rows from `first` on, from the left by V^T
+static void turn_rows(double *X, uint32_t n, uint32_t first, const double *Vt, double *room)
+{
+    const uint32_t r = n - first;
+    for (uint32_t j = first; j < n; j++) {
+        for (uint32_t i = 0; i < r; i++) {
+            const double *v = Vt + (size_t)(r - 1 - i) * r;
+            room[i] = 0;
+            for (uint32_t k = 0; k < r; k++) room[i] += v[k] * X[(size_t)(first + k) * n + j];
+        }
+        for (uint32_t i = 0; i < r; i++) X[(size_t)(first + i) * n + j] = room[i];
+    }
+}
+
+// Moves one null space of what is left to its front; *found is how many columns that is.
+static bool split_once(Deflated *d, double limit, const uint32_t *wanted, uint32_t *found)
+{
+    const uint32_t n = d->size, first = d->zeros, r = n - first;
+    double *X = numbers((size_t)r * r), *Vt = numbers((size_t)r * r), *sigma = numbers(3 * n);
+    bool good = X && Vt && sigma;
+    for (uint32_t i = 0; good && i < r; i++)
+        memcpy(X + (size_t)i * r, d->T + (size_t)(first + i) * n + first, r * sizeof *X);
+    double none;
+    good =
+        good && LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)r, (lapack_int)r, X,
+                               (lapack_int)r, sigma, &none, 1, Vt, (lapack_int)r, sigma + n) == 0;
+    *found = 0;
+    while (good && !wanted && *found < r && sigma[r - 1 - *found] <= limit) ++*found;
+    if (good && wanted) *found = *wanted < r ? *wanted : r;
+    if (good && *found) {
+        turn_columns(d->T, n, n, first, Vt, sigma);
+        turn_rows(d->T, n, first, Vt, sigma);
+        turn_columns(d->Q, n, n, first, Vt, sigma);
+        for (uint32_t i = first; i < n; i++)
+            memset(d->T + (size_t)i * n + first, 0, *found * sizeof *d->T);
+    }
+    free(X);
+    free(Vt);
+    free(sigma);
+    return good;
+}
+
+bool tr_deflate(const double *A, uint32_t n, const uint32_t *pattern, Deflated *d)
+{
+    lapack_int low, high;
+    *d = (Deflated){.size = n};
+    d->S = numbers(n), d->Q = numbers((size_t)n * n), d->T = numbers((size_t)n * n);
+    d->pattern = calloc(n + 1u, sizeof *d->pattern);
+    bool good = d->S && d->Q && d->T && d->pattern;
+    if (good && n) {
+        memcpy(d->T, A, (size_t)n * n * sizeof *A);
+        good = LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, d->T, (lapack_int)n, &low,
+                              &high, d->S) == 0;
+    }
+    for (uint32_t i = 0; good && i < n; i++) d->Q[(size_t)i * n + i] = 1;
+    const double limit = good ? ZERO * norm_of(d->T, (size_t)n * n) : 0;
+    for (uint32_t step = 0, found = 1; good && d->zeros < n && found; step++) {
+        if (pattern && !pattern[step]) break;
+        good = split_once(d, limit, pattern ? &pattern[step] : NULL, &found);
+        d->pattern[step] = found;
+        d->zeros += found;
+    }
+    if (good) return true;
+    tr_deflated_free(d);
+    return false;
+}
+
+void tr_deflated_free(Deflated *d)
+{
+    free(d->S);
+    free(d->Q);
+    free(d->T);
+    free(d->pattern);
+    *d = (Deflated){0};
+}
+
+static double *take_rest(const Deflated *d)
+{
+    const uint32_t n = d->size, k = d->zeros, r = n - k;
+    double *R = numbers((size_t)r * r);
+    for (uint32_t i = 0; R && i < r; i++)
+        memcpy(R + (size_t)i * r, d->T + (size_t)(k + i) * n + k, r * sizeof *R);
+    return R;
+}
+
+// Eigenvalues of R, and its left and right eigenvectors as LAPACK packs them, unless NULL
+static bool solve_rest(const Deflated *d, double *re, double *im, double *left, double *right)
+{
+    const lapack_int r = (lapack_int)(d->size - d->zeros), ld = r ? r : 1;
+    if (!r) return true;
+    double *R = take_rest(d), *scale = numbers(3 * (size_t)r), norm, none;
+    lapack_int low, high;
+    const bool good =
+        R && scale &&
+        LAPACKE_dgeevx(LAPACK_ROW_MAJOR, 'B', left ? 'V' : 'N', left ? 'V' : 'N', 'N', r, R, ld, re,
+                       im, left ? left : &none, ld, right ? right : &none, ld, &low, &high, scale,
+                       &norm, scale + r, scale + 2 * r) == 0;
+    free(R);
+    free(scale);
+    return good;
+}
+
+bool tr_deflated_values(const Deflated *d, double *values)
+{
+    const uint32_t r = d->size - d->zeros;
+    double *re = numbers(2 * (size_t)r), *im = re ? re + r : NULL;
+    const bool good = re && solve_rest(d, re, im, NULL, NULL);
+    for (uint32_t i = 0; good && i < r; i++) values[2 * i] = re[i], values[2 * i + 1] = im[i];
+    free(re);
+    return good;
+}
+
+// A product that neither overflows nor vanishes: far from 1 its size is not exact, its sign is.
+double tr_deflated_determinant(const Deflated *d)
+{
+    const lapack_int r = (lapack_int)(d->size - d->zeros);
+    double *R = take_rest(d), product = 1;
+    lapack_int *pivots = calloc((size_t)r + 1, sizeof *pivots);
+    long exponent = 0;
+    const bool good =
+        R && pivots && (!r || LAPACKE_dgetrf(LAPACK_ROW_MAJOR, r, r, R, r, pivots) >= 0);
+    for (lapack_int i = 0; good && i < r; i++) {
+        int more;
+        product = frexp(product * R[(size_t)i * (size_t)r + (size_t)i], &more);
+        exponent += more;
+        if (pivots[i] != i + 1) product = -product;
+    }
+    free(R);
+    free(pivots);
+    return good ? ldexp(product, (int)fmax(-900, fmin(900, (double)exponent))) : (double)NAN;
+}
+
+// ---- modes ---------------------------------------------------------------------------------
+
+// One mode while it is found: x = S Q (y; z) and w = S^-1 Q (0; z_left)
+typedef struct Vectors {
+    double *right, *left; // of R, as LAPACK packs them
+    double *x, *w, *y;    // room: complex numbers, real parts then imaginary ones
+} Vectors;
+
+// (N - l) y = -X z for N strictly upper triangular: from below
+static void continue_above(const Deflated *d, const double l[2], double *y)
+{
+    const uint32_t n = d->size;
+    const double size = l[0] * l[0] + l[1] * l[1];
+    for (uint32_t i = d->zeros; i-- > 0;) {
+        double re = 0, im = 0;
+        for (uint32_t j = i + 1; j < n; j++) {
+            re += d->T[(size_t)i * n + j] * y[j];
+            im += d->T[(size_t)i * n + j] * y[n + j];
+        }
+        y[i] = (re * l[0] + im * l[1]) / size; // over l
+        y[n + i] = (im * l[0] - re * l[1]) / size;
+    }
+}
+
+// The k-th column of R's eigenvectors into y from `zeros` on
+static void unpack(const Deflated *d, const double *packed, uint32_t k, double im, double *y)
+{
+    const uint32_t n = d->size, r = n - d->zeros;
+    memset(y, 0, 2 * (size_t)n * sizeof *y);
+    for (uint32_t i = 0; i < r; i++) {
+        const double *row = packed + (size_t)i * r;
+        y[d->zeros + i] = im < 0 ? row[k - 1] : row[k];
+        y[n + d->zeros + i] = im > 0 ? row[k + 1] : im < 0 ? -row[k] : 0;
+    }
+}
+
+// out = S^sign Q y
+static void turn_back(const Deflated *d, const double *y, bool inverse, double *out)
+{
+    const uint32_t n = d->size;
+    for (int part = 0; part < 2; part++)
+        for (uint32_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (uint32_t j = 0; j < n; j++)
+                sum += d->Q[(size_t)i * n + j] * y[(size_t)part * n + j];
+            out[(size_t)part * n + i] = inverse ? sum / d->S[i] : sum * d->S[i];
+        }
+}
+
+// Largest entry 1, into `to` as pairs
+static void put_vector(const double *x, uint32_t n, double *to)
+{
+    uint32_t best = 0;
+    double most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double size = hypot(x[i], x[n + i]);
+        if (size > most * (1 + 1e-9)) best = i, most = size;
+    }
+    const double a = x[best], b = x[n + best], size = most > 0 ? most * most : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        to[2 * i] = (x[i] * a + x[n + i] * b) / size;
+        to[2 * i + 1] = (x[n + i] * a - x[i] * b) / size;
+    }
+}
+
+static void put_shares(const double *x, const double *w, uint32_t n, double *to)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) sum += to[i] = hypot(x[i], x[n + i]) * hypot(w[i], w[n + i]);
+    for (uint32_t i = 0; i < n; i++) to[i] = sum > 0 ? to[i] / sum : 0;
+}
+
+static void put_mode(Modes *m, const Deflated *d, Vectors *v, uint32_t at, const double l[2],
+                     uint32_t k)
+{
+    const uint32_t n = d->size;
+    if (k < d->zeros) { // what stands in the k-th column of Q
+        memset(v->y, 0, 2 * (size_t)n * sizeof *v->y);
+        v->y[k] = 1;
+        turn_back(d, v->y, false, v->x);
+        turn_back(d, v->y, true, v->w);
+    } else {
+        unpack(d, v->right, k - d->zeros, l[1], v->y);
+        continue_above(d, l, v->y);
+        turn_back(d, v->y, false, v->x);
+        unpack(d, v->left, k - d->zeros, l[1], v->y);
+        turn_back(d, v->y, true, v->w);
+    }
+    const double size = hypot(l[0], l[1]);
+    m->values[2 * at] = l[0], m->values[2 * at + 1] = l[1];
+    m->damping[at] = size > 0 ? -l[0] / size : (double)NAN;
+    m->frequency[at] = size;
+    put_vector(v->x, n, m->vectors + 2 * (size_t)at * n);
+    put_shares(v->x, v->w, n, m->shares + (size_t)at * n);
+}
+
+// The least stable first; of a pair the one above
+static bool comes_before(const double *re, const double *im, uint32_t a, uint32_t b)
+{
+    if (re[a] != re[b]) return re[a] > re[b];
+    if (fabs(im[a]) != fabs(im[b])) return fabs(im[a]) < fabs(im[b]);
+    return im[a] > im[b];
+}
+
+static bool find_modes(Modes *m, const Deflated *d)
+{
+    const uint32_t n = d->size, k = d->zeros;
+    double *re = numbers(2 * (size_t)n), *im = re ? re + n : NULL;
+    uint32_t *order = calloc(n + 1u, sizeof *order);
+    Vectors v = {.right = numbers(2 * (size_t)n * n), .x = numbers(6 * (size_t)n)};
+    bool good = re && order && v.right && v.x;
+    if (good) {
+        v.left = v.right + (size_t)n * n, v.w = v.x + 2 * (size_t)n, v.y = v.w + 2 * (size_t)n;
+        good = solve_rest(d, re + k, im + k, v.left, v.right);
+    }
+    for (uint32_t i = 0; good && i < n; i++) {
+        uint32_t at = i;
+        for (; at > 0 && comes_before(re, im, i, order[at - 1]); at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (uint32_t i = 0; good && i < n; i++)
+        put_mode(m, d, &v, i, (double[2]){re[order[i]], im[order[i]]}, order[i]);
+    free(re);
+    free(order);
+    free(v.right);
+    free(v.x);
+    return good;
+}
+
+Modes *tr_modes_new(const Linear *linear, tr_error *err)
+{
+    if (!linear || has_failed(err)) return NULL;
+    const uint32_t n = linear->states;
+    Deflated d = {0};
+    Modes *m = calloc(1, sizeof *m);
+    bool good = m && (m->values = numbers(4 * (size_t)n + 3 * (size_t)n * n));
+    if (good) {
+        m->count = n;
+        m->damping = m->values + 2 * (size_t)n, m->frequency = m->damping + n;
+        m->vectors = m->frequency + n, m->shares = m->vectors + 2 * (size_t)n * n;
+        good = tr_deflate(linear->A, n, NULL, &d) && find_modes(m, &d);
+        m->zeros = d.zeros;
+    }
+    tr_deflated_free(&d);
+    if (good) return m;
+    tr_fail(err, TR_FAILED, (Place){0}, "the eigenvalues of the linear model cannot be found");
+    tr_modes_free(m);
+    return NULL;
+}
+
+void tr_modes_free(Modes *m)
+{
+    if (!m) return;
+    free(m->values);
+    free(m);
+}
+
+// ---- what inputs reach ---------------------------------------------------------------------
+
+// Less what is along the first `count` columns of V, twice for rounding
+static void make_normal(double *X, uint32_t columns, const double *V, uint32_t count, uint32_t n)
+{
+    for (int twice = 0; twice < 2; twice++)
+        for (uint32_t c = 0; c < columns; c++)
+            for (uint32_t k = 0; k < count; k++) {
+                double along = 0;
+                for (uint32_t i = 0; i < n; i++)
+                    along += V[(size_t)k * n + i] * X[(size_t)c * n + i];
+                for (uint32_t i = 0; i < n; i++)
+                    X[(size_t)c * n + i] -= along * V[(size_t)k * n + i];
+            }
+}
+
+// The part of rank of new directions X (columns, one after the other) behind those in V
+static bool add_directions(double *X, uint32_t columns, double *V, uint32_t *count, uint32_t n)
+{
+    const lapack_int rows = (lapack_int)n, most = (lapack_int)columns;
+    const uint32_t least = n < columns ? n : columns;
+    double *sigma = numbers(2 * (size_t)least), *U = numbers((size_t)n * n), none;
+    make_normal(X, columns, V, *count, n);
+    const bool good = sigma && U &&
+                      LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', rows, most, X, rows, sigma, U,
+                                     rows, &none, 1, sigma + least) == 0;
+    const uint32_t old = *count;
+    for (uint32_t k = 0; good && k < least && *count < n && sigma[k] > FAINT; k++)
+        memcpy(V + (size_t)(*count)++ * n, U + (size_t)k * n, n * sizeof *V);
+    make_normal(V + (size_t)old * n, *count - old, V, old, n);
+    free(sigma);
+    free(U);
+    return good;
+}
+
+// Directions that B, A B, A^2 B ... span, found one after the other. B by columns; both are scaled:
+// A balanced and of norm 1, columns of B of norm 1.
+static int reach_of(const double *A, const double *B, uint32_t n, uint32_t m)
+{
+    lapack_int low, high;
+    double *T = numbers((size_t)n * n), *S = numbers(n), *V = numbers((size_t)n * n),
+           *X = numbers((size_t)n * (n > m ? n : m));
+    uint32_t count = 0, seen = 0;
+    bool good = T && S && V && X;
+    if (good) memcpy(T, A, (size_t)n * n * sizeof *T);
+    good = good && (!n || LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, T, (lapack_int)n,
+                                         &low, &high, S) == 0);
+    const double size = good ? norm_of(T, (size_t)n * n) : 0;
+    for (uint32_t j = 0; good && j < m; j++) {
+        double *column = X + (size_t)j * n;
+        for (uint32_t i = 0; i < n; i++) column[i] = B[(size_t)j * n + i] / S[i];
+        const double length = norm_of(column, n);
+        for (uint32_t i = 0; length > 0 && i < n; i++) column[i] /= length;
+    }
+    good = good && (!n || !m || add_directions(X, m, V, &count, n));
+    while (good && seen < count && count < n && size > 0) {
+        const uint32_t added = count - seen;
+        for (uint32_t k = 0; k < added; k++)
+            for (uint32_t i = 0; i < n; i++) {
+                double sum = 0;
+                for (uint32_t j = 0; j < n; j++)
+                    sum += T[(size_t)i * n + j] * V[(size_t)(seen + k) * n + j];
+                X[(size_t)k * n + i] = sum / size;
+            }
+        seen = count;
+        good = add_directions(X, added, V, &count, n);
+    }
+    free(T);
+    free(S);
+    free(V);
+    free(X);
+    return good ? (int)count : -1;
+}
+
+static void transpose(const double *A, uint32_t rows, uint32_t columns, double *out)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t j = 0; j < columns; j++)
+            out[(size_t)j * rows + i] = A[(size_t)i * columns + j];
+}
+
+int tr_controllable(const Linear *linear)
+{
+    const uint32_t n = linear->states, m = linear->inputs;
+    double *B = numbers((size_t)n * m);
+    if (!B) return -1;
+    transpose(linear->B, n, m, B);
+    const int count = reach_of(linear->A, B, n, m);
+    free(B);
+    return count;
+}
+
+int tr_observable(const Linear *linear)
+{
+    const uint32_t n = linear->states;
+    double *A = numbers((size_t)n * n);
+    if (!A) return -1;
+    transpose(linear->A, n, n, A);
+    const int count = reach_of(A, linear->C, n, linear->outputs); // rows of C, columns of C^T
+    free(A);
+    return count;
+}
+
+// ---- from one instant to the next ----------------------------------------------------------
+
+// exp(X) by the Pade approximant of order 13 and squaring: Higham (2005). X is changed.
+typedef struct Exponential {
+    uint32_t n;
+    double *X, *X2, *X4, *X6, *U, *V, *room;
+} Exponential;
+
+static void combine(const Exponential *e, double a6, double a4, double a2, double a0, double *out)
+{
+    const uint32_t n = e->n;
+    for (size_t i = 0; i < (size_t)n * n; i++)
+        out[i] = a6 * e->X6[i] + a4 * e->X4[i] + a2 * e->X2[i] + (i % (n + 1u) == 0 ? a0 : 0);
+}
+
+static bool approximate(const Exponential *e)
+{
+    static const double b[] = {64764752532480000,
+                               32382376266240000,
+                               7771770303897600,
+                               1187353796428800,
+                               129060195264000,
+                               10559470521600,
+                               670442572800,
+                               33522128640,
+                               1323241920,
+                               40840800,
+                               960960,
+                               16380,
+                               182,
+                               1};
+    const uint32_t n = e->n;
+    const size_t all = (size_t)n * n;
+    multiply(e->X, e->X, n, n, n, e->X2);
+    multiply(e->X2, e->X2, n, n, n, e->X4);
+    multiply(e->X2, e->X4, n, n, n, e->X6);
+    combine(e, b[13], b[11], b[9], 0, e->room);
+    multiply(e->X6, e->room, n, n, n, e->V);
+    combine(e, b[7], b[5], b[3], b[1], e->room);
+    for (size_t i = 0; i < all; i++) e->V[i] += e->room[i];
+    multiply(e->X, e->V, n, n, n, e->U);
+    combine(e, b[12], b[10], b[8], 0, e->room);
+    multiply(e->X6, e->room, n, n, n, e->V);
+    combine(e, b[6], b[4], b[2], b[0], e->room);
+    for (size_t i = 0; i < all; i++) e->V[i] += e->room[i];
+    for (size_t i = 0; i < all; i++) { // (V - U) X = V + U
+        e->X[i] = e->V[i] + e->U[i];
+        e->V[i] -= e->U[i];
+    }
+    lapack_int *pivots = calloc(n + 1u, sizeof *pivots);
+    const bool good = pivots && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)n, e->V,
+                                              (lapack_int)n, pivots, e->X, (lapack_int)n) == 0;
+    free(pivots);
+    return good;
+}
+
+static bool exponential(double *X, uint32_t n)
+{
+    const size_t all = (size_t)n * n;
+    double *room = numbers(6 * all), norm = 0;
+    if (!room) return false;
+    const Exponential e = {
+        n, X, room, room + all, room + 2 * all, room + 3 * all, room + 4 * all, room + 5 * all};
+    for (uint32_t j = 0; j < n; j++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < n; i++) sum += fabs(X[(size_t)i * n + j]);
+        norm = fmax(norm, sum);
+    }
+    int squarings = 0;
+    if (norm > 5.37) frexp(norm / 5.37, &squarings);
+    for (size_t i = 0; i < all; i++) X[i] = ldexp(X[i], -squarings);
+    bool good = isfinite(norm) && approximate(&e);
+    for (int i = 0; good && i < squarings; i++) {
+        multiply(X, X, n, n, n, e.room);
+        memcpy(X, e.room, all * sizeof *X);
+    }
+    for (size_t i = 0; good && i < all; i++) good = isfinite(X[i]);
+    free(room);
+    return good;
+}
+
+// exp(step [A B; 0 0]) = [Ad Bd; 0 1]
+bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd)
+{
+    const uint32_t n = linear->states, m = linear->inputs, all = n + m;
+    double *X = numbers((size_t)all * all);
+    for (uint32_t i = 0; X && i < n; i++) {
+        for (uint32_t j = 0; j < n; j++)
+            X[(size_t)i * all + j] = step * linear->A[(size_t)i * n + j];
+        for (uint32_t j = 0; j < m; j++)
+            X[(size_t)i * all + n + j] = step * linear->B[(size_t)i * m + j];
+    }
+    const bool good = X && (!all || exponential(X, all));
+    for (uint32_t i = 0; good && i < n; i++) {
+        memcpy(Ad + (size_t)i * n, X + (size_t)i * all, n * sizeof *Ad);
+        memcpy(Bd + (size_t)i * m, X + (size_t)i * all + n, m * sizeof *Bd);
+    }
+    free(X);
+    return good;
+}

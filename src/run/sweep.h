@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eigenvalues against a parameter, each followed as it goes.
+#ifndef TR_RUN_SWEEP_H
+#define TR_RUN_SWEEP_H
+
+#include <trundle/trundle.h>
+
+// From the eigenvalues `was` at `before` and their slopes to those in `is` at `now`: to[k] is where
+// branch k goes. False when it is not clear which goes where. All are pairs of real and imaginary
+// part, `is` complete with conjugates.
+bool tr_follow(const double *was, const double *slopes, double change, const double *is,
+               uint32_t count, uint32_t *to);
+
+// A root of f in [a, b], where it changes sign, to rounding.
+double tr_bracketed_root(double (*f)(void *owner, double x), void *owner, double a, double fa,
+                         double b, double fb);
+
+#endif

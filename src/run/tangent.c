@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derivatives of the accelerations as outputs of a system, for programs of their own. Positions
+// move as velocities move them, q' = N v: the column of a velocity is the derivative along its
+// column of N, so quaternions stay units and there is one column to a velocity. Both ways are
+// built, column by column along N, and from each acceleration backwards; the shorter one is kept:
+// the bicycle has three accelerations and 20 columns (bench line "linear").
+#include "expr/derivative.h"
+#include "reduce/reduce.h"
+#include "run/flow.h"
+#include "run/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Tangent {
+    System *system;
+    Expr *wdot;            // what is differentiated
+    Expr *symbols, *rates; // positions, then other symbols; of the positions
+    Expr *velocities, *N;
+    uint32_t count, q, p, rest; // accelerations, positions, velocities, others
+    uint32_t parameters;        // the last of the others
+} Tangent;
+
+enum { PARTS = 3 };
+static const char *const parts[PARTS] = {"wdot_w", "wdot_u", "wdot_p"};
+
+static bool is_named(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at && *at;) {
+        at += strspn(at, " ");
+        const size_t word = strcspn(at, " ");
+        if (word == length && strncmp(at, name, word) == 0) return true;
+        at += word;
+    }
+    return false;
+}
+
+static bool check_names(const System *s, const char *list, tr_error *err)
+{
+    for (const char *at = list; at && *at;) {
+        at += strspn(at, " ");
+        const size_t length = strcspn(at, " ");
+        bool found = length == 0;
+        Suggestion nearest = {.wanted = {at, length}};
+        for (uint32_t i = 0; i < s->input_count; i++) {
+            if (s->inputs[i].kind != TR_PARAMETER) continue;
+            found |= text_equal(text_of(s->inputs[i].name), (Text){at, length});
+            tr_suggest(&nearest, text_of(s->inputs[i].name));
+        }
+        char hint[TR_HINT_SIZE];
+        if (!found)
+            tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter '%.*s'%s",
+                    TEXT(((Text){at, length})), tr_hint(&nearest, hint));
+        at += length;
+    }
+    return !has_failed(err);
+}
+
+// The symbols of a part behind those there are; their number
+static uint32_t list_part(Tangent *t, int part, const char *parameters, const uint32_t *w)
+{
+    const System *s = t->system;
+    Expr *to = t->symbols + t->q + t->rest;
+    uint32_t count = 0;
+    for (uint32_t i = 0; part == 0 && i < t->count; i++) to[count++] = s->inputs[w[i]].symbol;
+    for (uint32_t i = 0; part > 0 && i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        const bool listed = part == 1
+                                ? input->kind == TR_INPUT && !input->definition.id
+                                : input->kind == TR_PARAMETER && is_named(parameters, input->name);
+        if (listed) to[count++] = input->symbol;
+    }
+    return count;
+}
+
+static void list_positions(Tangent *t)
+{
+    const System *s = t->system;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if (input->kind == TR_VELOCITY && !is_motion_driven(input))
+            t->velocities[t->p++] = input->symbol;
+        if (input->kind != TR_POSITION || input->definition.id || input->is_extra) continue;
+        t->rates[t->q] = input->rate;
+        t->symbols[t->q++] = input->symbol;
+    }
+}
+
+// Along columns of N, then by the other symbols; by rows of p + rest
+static void forward(const Tangent *t, Expr *along, Expr *out)
+{
+    Graph *graph = t->system->graph;
+    const uint32_t columns = t->p + t->rest;
+    const Expr unit = one(graph);
+    Expr *column = along + t->q;
+    for (uint32_t j = 0; j < columns; j++) {
+        for (uint32_t k = 0; k < t->q && j < t->p; k++) along[k] = t->N[(size_t)k * t->p + j];
+        if (j < t->p)
+            tr_forward(graph, t->wdot, t->count, t->symbols, along, t->q, column);
+        else
+            tr_forward(graph, t->wdot, t->count, &t->symbols[t->q + j - t->p], &unit, 1, column);
+        for (uint32_t i = 0; i < t->count; i++) out[(size_t)i * columns + j] = column[i];
+    }
+}
+
+// By all symbols, and then times N. Parameters for themselves: there may be choices among them,
+// which have to be differentiated forward.
+static void backward(const Tangent *t, Expr *slopes, Expr *out)
+{
+    Graph *graph = t->system->graph;
+    const uint32_t all = t->q + t->rest - t->parameters, columns = t->p + t->rest;
+    Expr *by_parameter = slopes + (size_t)t->count * all;
+    tr_dense_jacobian(graph, t->wdot, t->count, t->symbols, all, slopes);
+    tr_dense_jacobian(graph, t->wdot, t->count, t->symbols + all, t->parameters, by_parameter);
+    for (uint32_t i = 0; i < t->count; i++) {
+        Expr *row = out + (size_t)i * columns;
+        const Expr *slope = slopes + (size_t)i * all;
+        for (uint32_t j = 0; j < t->p; j++) {
+            row[j] = zero(graph);
+            for (uint32_t k = 0; k < t->q; k++)
+                row[j] = add(row[j], mul(slope[k], t->N[(size_t)k * t->p + j]));
+        }
+        memcpy(row + t->p, slope + t->q, (all - t->q) * sizeof *row);
+        memcpy(row + columns - t->parameters, by_parameter + (size_t)i * t->parameters,
+               t->parameters * sizeof *row);
+    }
+}
+
+static bool put_outputs(Tangent *t, const Expr *slopes, const uint32_t *sizes, Expr *room,
+                        tr_error *err)
+{
+    const uint32_t columns = t->p + t->rest;
+    uint32_t first = 0;
+    if (t->count) tr_system_put(t->system, "wdot", t->wdot, t->count, 1, err);
+    for (int part = -1; part < PARTS; part++) {
+        const uint32_t count = part < 0 ? t->p : sizes[part];
+        for (uint32_t i = 0; i < t->count; i++)
+            for (uint32_t j = 0; j < count; j++)
+                room[(size_t)i * count + j] = slopes[(size_t)i * columns + first + j];
+        if (count && t->count)
+            tr_system_put(t->system, part < 0 ? "wdot_q" : parts[part], room, t->count, count, err);
+        first += count;
+    }
+    return !has_failed(err);
+}
+
+static bool differentiate(Tangent *t, const uint32_t *sizes, tr_error *err)
+{
+    System *s = t->system;
+    const size_t columns = (size_t)t->p + t->rest, all = (size_t)t->q + t->rest;
+    const size_t each = t->count * columns + t->count;
+    Expr *room = calloc(2 * each + t->count * (all + columns) + t->q + t->count + 1, sizeof *room);
+    if (!room) return tr_fail_memory(err), false;
+    Expr *one_way = room, *other_way = one_way + each, *more = other_way + each;
+    memcpy(one_way, t->wdot, t->count * sizeof *room);
+    memcpy(other_way, t->wdot, t->count * sizeof *room);
+    if (t->q && t->p) tr_dense_jacobian(s->graph, t->rates, t->q, t->velocities, t->p, t->N);
+    forward(t, more, one_way + t->count);
+    backward(t, more, other_way + t->count);
+    const bool shorter =
+        tr_system_operations(s, other_way, each) < tr_system_operations(s, one_way, each);
+    if (s->graph->failed) tr_fail_memory(err);
+    if (!has_failed(err))
+        put_outputs(t, (shorter ? other_way : one_way) + t->count, sizes, more, err);
+    free(room);
+    return !has_failed(err);
+}
+
+bool tr_differentiate_system(tr_system *s, const char *parameters, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err) || !check_names(s, parameters, err)) return false;
+    if (!tr_reduce_system(s, err)) return false;
+    const size_t n = s->input_count + 1u;
+    Tangent t = {.system = s};
+    Expr *room = calloc(5 * n + n * n, sizeof *room);
+    uint32_t *w = calloc(n, sizeof *w), sizes[PARTS];
+    if (room && w) {
+        t.wdot = room, t.symbols = t.wdot + n, t.rates = t.symbols + 2 * n;
+        t.velocities = t.rates + n, t.N = t.velocities + n;
+        t.count = tr_independent(s, w);
+        for (uint32_t i = 0; i < t.count; i++) t.wdot[i] = s->inputs[w[i]].rate;
+        tr_system_resolve(s, t.wdot, t.count);
+        list_positions(&t);
+        for (int part = 0; part < PARTS; part++)
+            t.rest += sizes[part] = list_part(&t, part, parameters, w);
+        t.parameters = sizes[PARTS - 1];
+        differentiate(&t, sizes, err);
+    } else
+        tr_fail_memory(err);
+    free(room);
+    free(w);
+    return !has_failed(err);
+}
