@@ -295,15 +295,25 @@ static bool holds(const Steady *p, const double *u, Outcome *out)
     return good;
 }
 
-// How the motion changes with time alone
-static void take_drift(const Steady *p, Outcome *out)
+// How the motion changes with time alone: now, or later, where the constraints still hold then
+static void take_drift(Steady *p, Outcome *out)
 {
-    const uint32_t n = p->states, all = n * (1 + p->actions) + p->rows + p->holds;
-    for (size_t e = 0; e < p->entry_count; e++) {
-        if (p->entries[e].row >= n || unknown_of(p, p->entries[e].column) != UINT32_MAX) continue;
-        const double rate = fabs(p->values[all + e]);
-        if (rate > out->drift) out->drift = rate, out->drifting = p->entries[e].row;
+    static const double times[] = {0, 0.37, 1.9, 7.3};
+    const uint32_t n = p->states, first = n * (1 + p->actions), all = first + p->rows + p->holds;
+    const double start = p->in[0];
+    for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+        double off = 0;
+        p->in[0] = start + times[k];
+        tr_evaluate(p->program, p->work, p->in, p->values);
+        for (uint32_t i = 0; i < p->rows; i++) off = fmax(off, fabs(p->values[first + i]));
+        for (size_t e = 0; off < 1e-6 && e < p->entry_count; e++) {
+            const struct Entry *at = &p->entries[e];
+            if (at->row >= n || unknown_of(p, at->column) != UINT32_MAX) continue;
+            const double rate = fabs(p->values[all + e]);
+            if (rate > out->drift) out->drift = rate, out->drifting = at->row;
+        }
     }
+    p->in[0] = start;
 }
 
 Outcome tr_steady_solve(Steady *p, double *u, const Arc *arc)
@@ -339,24 +349,46 @@ Outcome tr_steady_solve(Steady *p, double *u, const Arc *arc)
 
 // ---- words ---------------------------------------------------------------------------------
 
-// Unknowns that may go on changing
-static void name_loose(const Steady *p, const double *u, uint32_t excess, char *line, size_t size)
+// Unknowns that would settle what is left open, one for each vector v along which the equations do
+// not change: the rows of V from n - excess on
+static void name_loose(Steady *p, const double *u, uint32_t excess, char *line, size_t size)
 {
-    const uint32_t n = p->unknowns;
+    const uint32_t n = p->unknowns, c = p->states, k = p->generators;
+    double *N = p->V + (size_t)(n - excess) * n;
+    for (uint32_t r = 0; r < excess; r++)
+        for (uint32_t j = 0; j < n; j++)
+            N[r * n + j] *= j >= c && j < c + k ? 0 : 1 / (p->scale[j] * (1 + fabs(u[j])));
     line[0] = 0;
-    for (uint32_t j = 0; j < n; j++) {
-        if (j >= p->states && j < p->states + p->generators) continue;
-        for (uint32_t r = n - excess; r < n; r++) {
-            double most = 0;
-            const double *v = p->V + (size_t)r * n;
-            for (uint32_t i = 0; i < n; i++)
-                if (i < p->states || i >= p->states + p->generators)
-                    most = fmax(most, fabs(v[i] / p->scale[i]) / (1 + fabs(u[i])));
-            if (fabs(v[j] / p->scale[j]) / (1 + fabs(u[j])) < 0.2 * most) continue;
-            tr_list_name(line, size, tr_steady_name(p, j));
-            break;
+    for (uint32_t r = 0; r < excess; r++) {
+        uint32_t row = r, best = 0;
+        double most = 0;
+        for (uint32_t i = r; i < excess; i++)
+            for (uint32_t j = 0; j < n; j++)
+                if (fabs(N[i * n + j]) > most) most = fabs(N[i * n + j]), row = i, best = j;
+        if (most == 0) return;
+        tr_list_name(line, size, tr_steady_name(p, best));
+        for (uint32_t j = 0; j < n; j++) {
+            const double swap = N[row * n + j];
+            N[row * n + j] = N[r * n + j], N[r * n + j] = swap;
+        }
+        for (uint32_t i = r + 1; i < excess; i++) {
+            const double f = N[i * n + best] / N[r * n + best];
+            for (uint32_t j = 0; j < n; j++) N[i * n + j] -= f * N[r * n + j];
+            N[i * n + best] = 0;
         }
     }
+}
+
+// A parameter that nothing depends on cannot be found, nor make a family.
+static const char *find_useless(const Steady *p, bool is_swept)
+{
+    for (uint32_t j = p->states + p->generators; j < p->unknowns + (is_swept ? 1 : 0); j++) {
+        double most = 0;
+        for (uint32_t i = 0; i < p->own_equations; i++)
+            most = fmax(most, fabs(p->J[(size_t)i * stride(p) + j]));
+        if (most == 0) return tr_steady_name(p, j);
+    }
+    return NULL;
 }
 
 static void say_where(const Steady *p, const Outcome *out, char *line, size_t size)
@@ -379,29 +411,33 @@ static void say_where(const Steady *p, const Outcome *out, char *line, size_t si
 bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *err)
 {
     char words[300], at[120] = "";
+    const char *useless = find_useless(p, p->sweeps_input);
     if (p->swept) snprintf(at, sizeof at, " at %.60s = %.6g", p->swept, u[p->unknowns]);
-    if (!isfinite(out->residual)) {
+    if (useless)
+        tr_fail(err, TR_FAILED, (Place){0},
+                "'%.80s' has no influence on steady motions; what it gives an initial value to can "
+                "be held or swept itself",
+                useless);
+    else if (!isfinite(out->residual))
         tr_fail(err, TR_FAILED, (Place){0},
                 "no steady motion near the guess%s: the motion is not finite where it was looked "
                 "for",
                 at);
-    } else if (!out->converged) {
+    else if (!out->converged) {
         say_where(p, out, words, sizeof words);
         tr_fail(err, TR_FAILED, (Place){0}, "no steady motion near the guess%s: after %d steps, %s",
                 at, out->iterations, words);
     } else if (out->excess) {
         name_loose(p, u, out->excess, words, sizeof words);
         tr_fail(err, TR_FAILED, (Place){0},
-                "%u more unknown%s than equations%s: hold %u more of %s, or of formulas of them",
+                "%u more unknown%s than equations%s: hold %u more, such as %s, or formulas",
                 out->excess, out->excess == 1 ? "" : "s", at, out->excess, words);
-    } else if (out->drift > 1e-8) {
+    } else if (out->drift > 1e-8)
         tr_fail(err, TR_FAILED, (Place){0},
                 "no steady motion%s: the rate of '%.80s' changes with time alone, by %.3g per "
                 "second",
                 at, tr_steady_name(p, out->drifting), out->drift);
-    } else
-        return true;
-    return false;
+    return !has_failed(err);
 }
 
 // ---- at a solution -------------------------------------------------------------------------

@@ -222,13 +222,14 @@ static bool write_stretch(Family *f, double length, tr_error *err)
     return write_between(f, at, s, length, s1, err);
 }
 
-static bool begin(Family *f, tr_error *err)
+static bool begin(Family *f, const char *output, tr_error *err)
 {
     Steady *p = f->p;
     tr_steady_guess(p, f->here.u);
     f->here.u[p->unknowns] = f->from;
     const Outcome out = tr_steady_solve(p, f->here.u, NULL);
     if (!tr_steady_accept(p, f->here.u, &out, err)) return false;
+    f->record = tr_record_open(output ? output : "-", f->labels, f->columns, err);
     write_row(f, f->here.u, out.residual, false, err);
     set_metric(f);
     memset(f->room, 0, size_of(f) * sizeof *f->room);
@@ -315,9 +316,7 @@ bool tr_steady_sweep(System *system, const tr_steady_options *options, tr_family
     if (f.p && !make_room(&f)) tr_fail_memory(err);
     if (f.p && !has_failed(err)) {
         name_columns(&f);
-        f.record =
-            tr_record_open(options->output ? options->output : "-", f.labels, f.columns, err);
-        if (f.record && begin(&f, err)) follow(&f, err);
+        if (begin(&f, options->output, err)) follow(&f, err);
     }
     if (summary->rows)
         tr_record_close(f.record, err);
