@@ -170,8 +170,7 @@ static bool add_gauges(Steady *p)
 {
     const uint32_t n = p->states, k = p->generators;
     if (!k) return true;
-    double *a = malloc((size_t)k * k * sizeof *a);
-    if (!a) return false;
+    double *a = p->idle;
     const uint32_t idle = find_idle(p, a);
     const double least = 1e-8 * fmax(largest_of(p->X, (size_t)n * k), 1e-300);
     for (uint32_t i = 0; i < n; i++)
@@ -180,7 +179,6 @@ static bool add_gauges(Steady *p)
             for (uint32_t j = 0; j < k; j++)
                 p->scaled[i * idle + g] += p->X[(size_t)i * k + j] * a[g * k + j];
         }
-    free(a);
     if (idle && singular_values(p, p->scaled, n, idle)) {
         const uint32_t rank = rank_of(p, n, idle, least), width = n < idle ? n : idle;
         for (uint32_t g = 0; g < rank; g++) {
@@ -524,46 +522,45 @@ static bool find_shapes(Steady *p, uint32_t *rank)
     return true;
 }
 
-bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint32_t *count,
-                           double *stability)
+// A = Q^T L Q, of the slopes L of the motion less that along the symmetries: m * m
+static void take_relative(Steady *p, const double *Q, uint32_t m, double *A)
 {
     const uint32_t n = p->states;
-    uint32_t rank = 0;
-    take_residuals(p, u);
-    take_slopes(p, u);
-    if (!find_shapes(p, &rank)) return false;
-    const uint32_t m = n - rank;
-    double *LQ = malloc(((size_t)n * m + 1) * sizeof *LQ),
-           *A = malloc(2 * ((size_t)m * m + 1) * sizeof *A),
-           *parts = malloc((2 * m + 1u) * sizeof *parts), none;
-    bool good = LQ && A && parts;
-    const double *Q = p->V + (size_t)rank * n;
-    for (uint32_t i = 0; good && i < n; i++)
+    double *LQ = A + (size_t)m * m;
+    for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < m; k++) {
             LQ[i * m + k] = 0;
             for (uint32_t j = 0; j < n; j++)
                 LQ[i * m + k] += p->J[(size_t)i * stride(p) + j] * Q[(size_t)k * n + j];
         }
-    for (uint32_t i = 0; good && i < m; i++)
+    for (uint32_t i = 0; i < m; i++)
         for (uint32_t k = 0; k < m; k++) {
             A[i * m + k] = 0;
             for (uint32_t j = 0; j < n; j++) A[i * m + k] += Q[(size_t)i * n + j] * LQ[j * m + k];
         }
-    *count = m, *stability = -(double)INFINITY;
-    if (good && m) {
-        memcpy(p->scaled, A, (size_t)m * m * sizeof *A);
-        good = LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)m, A, (lapack_int)m, parts,
-                             parts + m, &none, 1, &none, 1) == 0;
-        for (uint32_t i = 0; good && i < m; i++)
-            values[i][0] = parts[i], values[i][1] = parts[m + i];
-        if (good) qsort(values, m, sizeof *values, by_growth);
-        good = good && singular_values(p, p->scaled, m, m);
-        if (good) *stability = growth(values, m, m - rank_of(p, m, m, 1e-9 * p->sigma[0]));
-    }
-    free(LQ);
-    free(A);
-    free(parts);
-    return good;
+}
+
+bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint32_t *count,
+                           double *stability)
+{
+    uint32_t rank = 0;
+    double *A = p->relative, *parts = A + 2 * (size_t)p->states * p->states, none;
+    *count = 0, *stability = -(double)INFINITY;
+    take_residuals(p, u);
+    take_slopes(p, u);
+    if (!find_shapes(p, &rank)) return false;
+    const uint32_t m = *count = p->states - rank;
+    if (!m) return true;
+    take_relative(p, p->V + (size_t)rank * p->states, m, A);
+    memcpy(p->scaled, A, (size_t)m * m * sizeof *A);
+    if (LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)m, A, (lapack_int)m, parts, parts + m,
+                      &none, 1, &none, 1) != 0)
+        return false;
+    for (uint32_t i = 0; i < m; i++) values[i][0] = parts[i], values[i][1] = parts[m + i];
+    qsort(values, m, sizeof *values, by_growth);
+    if (!singular_values(p, p->scaled, m, m)) return false;
+    *stability = growth(values, m, m - rank_of(p, m, m, 1e-9 * p->sigma[0]));
+    return true;
 }
 
 void tr_steady_columns(Steady *p, const double *u, double *columns)

@@ -324,43 +324,53 @@ static void take_units(Steady *p)
         tr_make_unit(p->in + p->place[p->own_quaternions[i]]);
 }
 
+static bool make_projection(Steady *p)
+{
+    const size_t n = p->positions, m = p->rows + p->quaternions;
+    p->projection = calloc(m * n + 2 * (m + n) + 1, sizeof *p->projection);
+    return p->projection != NULL;
+}
+
+// Constraints and their slopes where it stands, those of unit quaternions among them; the largest
+static double take_constraints(Steady *p, double *phi, double *J)
+{
+    const uint32_t n = p->positions, first = p->states * (1 + p->actions);
+    double worst = 0;
+    evaluate(p);
+    for (uint32_t i = 0; i < p->rows; i++) {
+        phi[i] = row_values(p)[i];
+        worst = fmax(worst, isfinite(phi[i]) ? fabs(phi[i]) : (double)INFINITY);
+    }
+    for (size_t e = 0; e < p->entry_count; e++) {
+        const struct Entry *at = &p->entries[e];
+        if (at->row >= first && at->row < first + p->rows && at->column < n)
+            J[(size_t)(at->row - first) * n + at->column] = p->values[all_rows(p) + e];
+    }
+    for (uint32_t i = 0; i < p->quaternions; i++)
+        for (uint32_t k = 0; k < 4; k++)
+            J[(size_t)(p->rows + i) * n + p->own_quaternions[i] + k] =
+                p->in[p->place[p->own_quaternions[i] + k]];
+    return worst;
+}
+
 // Onto the constraints, by steps of least norm
 static bool project(Steady *p)
 {
-    const uint32_t n = p->positions, m = p->rows + p->quaternions,
-                   first = p->states * (1 + p->actions);
-    double *J = calloc((size_t)m * n + 1, sizeof *J), *phi = calloc((size_t)m + n + 1, sizeof *phi),
-           *sigma = calloc(m + n + 1u, sizeof *sigma);
-    bool good = J && phi && sigma;
+    const uint32_t n = p->positions, m = p->rows + p->quaternions;
+    double *J = p->projection, *phi = J + (size_t)m * n, *sigma = phi + m + n;
+    int rank;
     take_units(p);
-    for (int step = 0; good && step < 20 && p->rows; step++) {
-        int rank;
-        double worst = 0;
-        evaluate(p);
-        memset(J, 0, (size_t)m * n * sizeof *J);
-        memset(phi, 0, ((size_t)m + n) * sizeof *phi);
-        for (uint32_t i = 0; i < p->rows; i++) phi[i] = row_values(p)[i];
-        for (uint32_t i = 0; i < p->rows; i++) worst = fmax(worst, fabs(phi[i]));
-        for (size_t e = 0; e < p->entry_count; e++) {
-            const struct Entry *at = &p->entries[e];
-            if (at->row >= first && at->row < first + p->rows && at->column < n)
-                J[(size_t)(at->row - first) * n + at->column] = p->values[all_rows(p) + e];
-        }
-        for (uint32_t i = 0; i < p->quaternions; i++)
-            for (uint32_t k = 0; k < 4; k++)
-                J[(size_t)(p->rows + i) * n + p->own_quaternions[i] + k] =
-                    p->in[p->place[p->own_quaternions[i] + k]];
+    for (int step = 0; step < 20 && p->rows; step++) {
+        memset(J, 0, ((size_t)m * n + m + n) * sizeof *J);
+        const double worst = take_constraints(p, phi, J);
         if (worst < 1e-14) break;
-        good =
-            isfinite(worst) && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)m, (lapack_int)n, 1, J,
-                                              (lapack_int)n, phi, 1, sigma, 1e-10, &rank) == 0;
-        for (uint32_t k = 0; good && k < n; k++) p->in[p->place[k]] -= phi[k];
+        if (!isfinite(worst) || LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)m, (lapack_int)n, 1, J,
+                                               (lapack_int)n, phi, 1, sigma, 1e-10, &rank) != 0)
+            return false;
+        for (uint32_t k = 0; k < n; k++) p->in[p->place[k]] -= phi[k];
         take_units(p);
     }
-    free(J);
-    free(phi);
-    free(sigma);
-    return good;
+    return true;
 }
 
 // [X, f] and Dphi X of all actions where it stands: (states + rows) * actions
@@ -426,33 +436,41 @@ static void tidy(double *basis, uint32_t actions, uint32_t count)
         if (fabs(basis[i]) < 1e-11) basis[i] = 0;
 }
 
-static bool find_symmetries(Steady *p, tr_error *err)
+// Sums of actions, in whose brackets B they cancel
+static bool find_generators(Steady *p, double *B, double *V, double *sigma)
 {
     const uint32_t A = p->actions, m = PROBES * (p->states + p->rows);
-    double *B = calloc((size_t)m * A + 1, sizeof *B), *V = calloc((size_t)A * A + 1, sizeof *V),
-           *sigma = calloc(2 * (size_t)(A + m) + 1, sizeof *sigma), none;
     uint32_t rank = 0;
-    bool good = B && V && sigma;
-    p->generator = calloc((size_t)A * A + 1, sizeof *p->generator);
-    if (!good || !p->generator) tr_fail_memory(err);
-    if (good && A && !probe(p, B))
-        tr_fail(err, TR_FAILED, (Place){0}, "the motion is not finite near the guess");
-    if (!has_failed(err) && A &&
-        LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)m, (lapack_int)A, B, (lapack_int)A,
+    double none;
+    if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)m, (lapack_int)A, B, (lapack_int)A,
                        sigma, &none, 1, V, (lapack_int)A, sigma + A) != 0)
-        tr_fail(err, TR_FAILED, (Place){0}, "symmetries cannot be found");
-    if (!has_failed(err) && A) {
-        while (rank < A && rank < m && sigma[rank] > 1e-10 * fmax(sigma[0], 1)) rank++;
-        p->generators = A - rank;
-        for (uint32_t a = 0; a < A; a++)
-            for (uint32_t k = rank; k < A; k++)
-                p->generator[a * p->generators + k - rank] = V[k * A + a];
-        tidy(p->generator, A, p->generators);
-    }
+        return false;
+    while (rank < A && rank < m && sigma[rank] > 1e-10 * fmax(sigma[0], 1)) rank++;
+    p->generators = A - rank;
+    for (uint32_t a = 0; a < A; a++)
+        for (uint32_t k = rank; k < A; k++)
+            p->generator[a * p->generators + k - rank] = V[k * A + a];
+    tidy(p->generator, A, p->generators);
+    return true;
+}
+
+static bool find_symmetries(Steady *p, tr_error *err)
+{
+    const size_t A = p->actions, m = PROBES * ((size_t)p->states + p->rows);
+    double *B = calloc(m * A + 1, sizeof *B), *V = calloc(A * A + 1, sizeof *V),
+           *sigma = calloc(2 * (A + m) + 1, sizeof *sigma);
+    p->generator = calloc(A * A + 1, sizeof *p->generator);
+    bool good = false;
+    if (!B || !V || !sigma || !p->generator || (p->rows && !make_projection(p)))
+        tr_fail_memory(err);
+    else if (A && !(probe(p, B) && find_generators(p, B, V, sigma)))
+        tr_fail(err, TR_FAILED, (Place){0}, "the motion is not finite near the guess");
+    else
+        good = true;
     free(B);
     free(V);
     free(sigma);
-    return !has_failed(err);
+    return good;
 }
 
 // ---- making it -----------------------------------------------------------------------------
@@ -472,7 +490,7 @@ static bool make_room(Steady *p)
 {
     p->unknowns = p->states + p->generators + p->frees;
     p->own_equations = p->states + p->rows + p->quaternions + p->holds;
-    const size_t n = p->unknowns + 1u,
+    const size_t states = p->states, k = p->generators, n = p->unknowns + 1u,
                  m = p->own_equations + 2 * (size_t)p->generators + p->states + 2;
     const size_t most = n > m ? n : m;
     p->F = calloc(m, sizeof *p->F);
@@ -482,10 +500,11 @@ static bool make_room(Steady *p)
     p->U = calloc(m * most, sizeof *p->U);
     p->V = calloc(most * most, sizeof *p->V);
     p->sigma = calloc(2 * most, sizeof *p->sigma);
-    p->scale = calloc(3 * n + 2 * most, sizeof *p->scale);
+    p->scale = calloc(3 * n + 2 * most + k * k + 2 * (states * states + states), sizeof *p->scale);
     if (!p->F || !p->J || !p->X || !p->scaled || !p->U || !p->V || !p->sigma || !p->scale)
         return false;
     p->step = p->scale + n, p->trial = p->step + n, p->room = p->trial + n;
+    p->idle = p->room + 2 * most, p->relative = p->idle + k * k;
     return true;
 }
 
@@ -549,7 +568,8 @@ void tr_steady_close(Steady *p)
     void *const all[] = {
         p->place,     p->own_quaternions, p->hold_names, p->targets, p->row_names, p->action_names,
         p->generator, p->entries,         p->values,     p->in,      p->F,         p->J,
-        p->X,         p->scaled,          p->U,          p->V,       p->sigma,     p->scale};
+        p->X,         p->scaled,          p->projection, p->U,       p->V,         p->sigma,
+        p->scale};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     free(p);
 }

@@ -45,7 +45,7 @@ struct Steady {
     double *F, *J, *X;                 // X: states * generators
     uint32_t equations, own_equations; // own: without what keeps symmetries from moving it
     // Room for factorising
-    double *scaled, *U, *V, *sigma, *scale, *step, *trial, *room;
+    double *scaled, *U, *V, *sigma, *scale, *step, *trial, *room, *idle, *relative, *projection;
 };
 
 // How solving went.
