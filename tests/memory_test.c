@@ -223,6 +223,41 @@ static bool constraints_job(tr_error *err)
     return good;
 }
 
+// A steady motion, and a family of them: a wheel that carries a weight round in a circle.
+static bool steady_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "parameters: {r: 0.3, k: 3}\n"
+        "bodies:\n"
+        "  frame: {joint: {type: planar}, mass: 2, inertia: {zz: 1}}\n"
+        "  wheel: {parent: frame, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, 0, r\"},"
+        " mass: 1, inertia: {axial: 1, radial: 1}}\n"
+        "  weight: {parent: frame, joint: {type: prismatic, axis: \"1, 0, 0\", stiffness: k},"
+        " mass: 0.1}\n"
+        "contacts: {tyre: {kind: rolling, body: wheel, radius: r}}\n"
+        "initial: {d(wheel): 4, weight: 0.1, frame.wz: 0}\n";
+    static const char *const holds[] = {"frame.wz", "wheel_rate=4"};
+    tr_steady_options o = tr_steady_defaults();
+    o.holds = holds, o.hold_count = 2;
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_steady *steady = tr_steady_find(system, &o, err);
+    char *words = tr_steady_text(steady, true, err), *fragment = tr_steady_fragment(steady, err);
+    bool good = words && fragment;
+    tr_text_free(words);
+    tr_text_free(fragment);
+    tr_steady_free(steady);
+    o.sweep = "k=3:4:0.5", o.output = "memory_steady.csv";
+    tr_family_summary summary;
+    good = good && tr_steady_sweep(system, &o, &summary, err);
+    assert_true(!good || summary.rows == 3);
+    tr_system_free(system);
+    remove(o.output);
+    return good;
+}
+
 static bool pictures_job(tr_error *err)
 {
     static const char *const runs[] = {"memory_test.csv"};
@@ -314,6 +349,7 @@ static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
+static void test_steady(void **state) { (void)state, sweep(steady_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
 
@@ -324,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
         cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
+        cmocka_unit_test(test_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

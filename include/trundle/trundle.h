@@ -347,6 +347,43 @@ char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err); // CSV or 
 // Real and imaginary parts as SVG.
 bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err);
 
+// ---- steady motions ------------------------------------------------------------------------
+
+// Straight running, circles, rest: velocities and shape stay what they are, while place, heading
+// and angles of wheels may go on. The initial state is where the search starts.
+typedef struct tr_steady_options {
+    const char *free;         // parameters and inputs to be found, "steer_torque,m0"; may be NULL
+    const char *const *holds; // "roll=0.2"; or "speed": it stays what it is at the start
+    size_t hold_count;
+    const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
+    const char *output; // of a family: .csv or .mat file; "-" is standard output
+} tr_steady_options;
+tr_steady_options tr_steady_defaults(void);
+
+typedef struct tr_steady tr_steady;
+tr_steady *tr_steady_find(tr_system *system, const tr_steady_options *options, tr_error *err);
+void tr_steady_free(tr_steady *steady);
+// All inputs of programs there: tr_input_count numbers.
+const double *tr_steady_state(const tr_steady *steady);
+// values[k]: real and imaginary part of an eigenvalue of the motion beside it, symmetries left
+// out, the least stable first. Their number; `values` may be NULL.
+size_t tr_steady_modes(const tr_steady *steady, double (*values)[2]);
+// What `trundle steady` prints; and the state as the `initial:` of a model file. Free with
+// tr_text_free.
+char *tr_steady_text(const tr_steady *steady, bool json, tr_error *err);
+char *tr_steady_fragment(const tr_steady *steady, tr_error *err);
+
+enum { TR_MOST_FOLDS = 32 };
+typedef struct tr_family_summary {
+    size_t rows;
+    double reached; // the value of what is swept at the last row
+    size_t folds;   // where the family turns back
+    double fold[TR_MOST_FOLDS];
+} tr_family_summary;
+// A family of steady motions along what is swept, followed past folds, recorded row by row.
+bool tr_steady_sweep(tr_system *system, const tr_steady_options *options,
+                     tr_family_summary *summary, tr_error *err);
+
 // ---- pictures ------------------------------------------------------------------------------
 
 typedef struct tr_plot_options {

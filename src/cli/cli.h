@@ -6,7 +6,7 @@
 
 #include <trundle/trundle.h>
 
-enum { MAX_SETTINGS = 256, MAX_RUNS = 16, MAX_PANELS = 64, EXIT_INTERRUPTED = 130 };
+enum { MAX_SETTINGS = 256, MAX_RUNS = 16, MAX_PANELS = 64, MAX_HOLDS = 64, EXIT_INTERRUPTED = 130 };
 
 // What a verb is about, and so which options it takes.
 enum {
@@ -16,6 +16,7 @@ enum {
     ABOUT_REPORTS = 8,
     ABOUT_PICTURES = 16,
     ABOUT_LINEAR = 32,
+    ABOUT_STEADY = 128,
     ABOUT_ALL = ~0
 };
 
@@ -36,8 +37,11 @@ typedef struct Options {
     const char *x, *title, *size, *from, *to;
     const char *tracks; // what follows --track
     bool track, log;
-    const char *sweep, *picture; // of linearise: --sweep, --plot
+    const char *sweep, *picture; // --sweep; --plot of linearise
     bool reduce;
+    const char *free; // of steady
+    const char *holds[MAX_HOLDS];
+    size_t hold_count;
 } Options;
 
 typedef struct Verb Verb;
@@ -52,6 +56,7 @@ int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
+int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.

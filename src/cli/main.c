@@ -29,6 +29,12 @@ static const Verb verbs[] = {
      "  trundle linearise models/bicycle.yaml --case straight --sweep speed0=0:10:0.05 "
      "-o speeds.csv --plot speeds.svg\n",
      ABOUT_CASES | ABOUT_MODELS | ABOUT_LINEAR, cli_linearise, NULL},
+    {"steady", "steady MODEL [options]", "finds steady motions: straight running, circles, rest",
+     "  trundle steady models/bicycle.yaml --case circle --hold roll=0.1\n"
+     "  trundle steady models/leg.yaml --free lift --hold height=0.5 -o state.yaml\n"
+     "  trundle steady models/bicycle.yaml --case circle --sweep roll=0.02:0.5:0.02 -o "
+     "family.csv\n",
+     ABOUT_CASES | ABOUT_MODELS | ABOUT_STEADY, cli_steady, NULL},
     {"view", "view RUN.csv --model MODEL -o REPORT.html [options]",
      "makes a page to see a recorded run move",
      "  trundle view run.csv --model models/bicycle.yaml -o run.html\n",
@@ -65,6 +71,14 @@ static const char linear_options[] =
     "                       (-o x.json: JSON, -o x.svg: a picture), and where stability changes\n"
     "  --plot FILE          with --sweep: a picture of real and imaginary parts\n"
     "                       without --sweep, -o x.csv, x.json, x.mat write what their name says\n";
+static const char steady_options[] =
+    "  --free NAME,NAME     parameters and inputs to be found\n"
+    "  --hold FORMULA=VALUE what is asked of the motion; without a value it stays what it is at "
+    "the\n"
+    "                       start; repeatable. All else of `initial` is a guess\n"
+    "  --sweep FORMULA=A:B:STEP  a family of steady motions as CSV, along a parameter, input or "
+    "formula\n"
+    "  -o FILE.yaml         the state found, as the `initial:` of a model\n";
 static const char view_options[] =
     "  --model MODEL        the model of the run; case and settings are the run's unless given\n";
 static const char page_options[] =
@@ -99,6 +113,7 @@ static void print_verb_help(const Verb *verb)
     printf("%s", shared_options);
     if (verb->about & ABOUT_SIMULATION) printf("%s", simulate_options);
     if (verb->about & ABOUT_LINEAR) printf("%s", linear_options);
+    if (verb->about & ABOUT_STEADY) printf("%s", steady_options);
     if (verb->about & ABOUT_REPORTS) printf("%s", view_options);
     if (verb->about & (ABOUT_SIMULATION | ABOUT_REPORTS)) printf("%s", page_options);
     if (verb->about & ABOUT_PICTURES) printf("%s", plot_options);
@@ -121,7 +136,7 @@ static void suggest(const char *wanted, const char *const *candidates, size_t co
 typedef struct Option {
     const char *name;
     size_t offset; // in Options
-    enum { TEXT, FLAG, SETTING, PANEL, TRACK } kind;
+    enum { TEXT, FLAG, SETTING, PANEL, TRACK, HOLD } kind;
     int about; // verbs about this take it
 } Option;
 
@@ -148,6 +163,9 @@ static const Option known[] = {
     {"--reduce", offsetof(Options, reduce), FLAG, ABOUT_LINEAR},
     {"--sweep", offsetof(Options, sweep), TEXT, ABOUT_LINEAR},
     {"--plot", offsetof(Options, picture), TEXT, ABOUT_LINEAR},
+    {"--free", offsetof(Options, free), TEXT, ABOUT_STEADY},
+    {"--hold", 0, HOLD, ABOUT_STEADY},
+    {"--sweep", offsetof(Options, sweep), TEXT, ABOUT_STEADY},
     {"-y", 0, PANEL, ABOUT_PICTURES},
     {"-x", offsetof(Options, x), TEXT, ABOUT_PICTURES},
     {"--track", offsetof(Options, tracks), TRACK, ABOUT_PICTURES},
@@ -195,6 +213,16 @@ static int add_panel(Options *o, const char *columns)
     return 0;
 }
 
+static int add_hold(Options *o, const char *formula)
+{
+    if (o->hold_count == MAX_HOLDS) {
+        fprintf(stderr, "trundle: --hold more than %d times\n", MAX_HOLDS);
+        return TR_USAGE;
+    }
+    o->holds[o->hold_count++] = formula;
+    return 0;
+}
+
 // What an option says; `value` is what follows it, NULL when nothing does.
 static int take_option(Options *o, const Verb *verb, const Option *option, char *value)
 {
@@ -211,6 +239,8 @@ static int take_option(Options *o, const Verb *verb, const Option *option, char 
         return add_setting(o, value);
     else if (option->kind == PANEL)
         return add_panel(o, value);
+    else if (option->kind == HOLD)
+        return add_hold(o, value);
     else
         return *(const char **)place = value, 0;
     return TR_USAGE;

@@ -84,20 +84,13 @@ void tr_instant_release(Instant *at)
     free(at->vdot);
 }
 
-// Writes a group of name: number, as JSON or as lines.
-typedef struct Group {
-    Json *j;
-    bool json;
-    const char *title;
-} Group;
-
-static void open_group(Group *g, const char *title)
+void tr_group_open(Group *g, const char *title)
 {
     g->title = title;
     if (g->json) tr_json_open(g->j, title, '{');
 }
 
-static void add_number(Group *g, const char *name, double value)
+void tr_group_number(Group *g, const char *name, double value)
 {
     if (g->json) {
         tr_json_number(g->j, name, value);
@@ -108,24 +101,25 @@ static void add_number(Group *g, const char *name, double value)
     tr_buffer_add(&g->j->text, "\n", 1);
 }
 
-static void close_group(Group *g)
+void tr_group_close(Group *g)
 {
     if (g->json) tr_json_close(g->j, '}');
 }
 
-// The recorded outputs whose name begins with `prefix`, under the rest of it.
-static void add_outputs(Group *g, const Instant *at, const char *title, const char *prefix)
+void tr_group_outputs(Group *g, const System *s, const double *columns, const char *title,
+                      const char *prefix)
 {
-    const System *s = at->flow->system;
-    uint32_t column = at->positions + at->velocities;
-    open_group(g, title);
+    uint32_t column = 0;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        column += s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY;
+    tr_group_open(g, title);
     for (uint32_t i = 0; i < s->output_count; i++) {
         if (!s->outputs[i].label) continue;
         if (strncmp(s->outputs[i].name, prefix, strlen(prefix)) == 0)
-            add_number(g, s->outputs[i].name + strlen(prefix), at->columns[column]);
+            tr_group_number(g, s->outputs[i].name + strlen(prefix), columns[column]);
         column++;
     }
-    close_group(g);
+    tr_group_close(g);
 }
 
 static void write_instant(const Instant *at, Group *g)
@@ -134,20 +128,21 @@ static void write_instant(const Instant *at, Group *g)
     double position, velocity;
     tr_flow_residual(flow, 0, flow->start, &position, &velocity);
     if (g->json) tr_json_open(g->j, NULL, '{');
-    open_group(g, "q");
-    for (uint32_t i = 0; i < at->positions; i++) add_number(g, flow->labels[i], at->columns[i]);
-    close_group(g);
-    open_group(g, "v");
+    tr_group_open(g, "q");
+    for (uint32_t i = 0; i < at->positions; i++)
+        tr_group_number(g, flow->labels[i], at->columns[i]);
+    tr_group_close(g);
+    tr_group_open(g, "v");
     for (uint32_t i = 0; i < at->velocities; i++)
-        add_number(g, flow->labels[at->positions + i], at->columns[at->positions + i]);
-    close_group(g);
-    open_group(g, "vdot");
+        tr_group_number(g, flow->labels[at->positions + i], at->columns[at->positions + i]);
+    tr_group_close(g);
+    tr_group_open(g, "vdot");
     for (uint32_t i = 0; i < at->velocities; i++)
-        add_number(g, flow->labels[at->positions + i], at->vdot[i]);
-    close_group(g);
-    add_outputs(g, at, "lambda", "lambda.");
-    add_outputs(g, at, "tau", "tau.");
-    add_outputs(g, at, "outputs", "outputs.");
+        tr_group_number(g, flow->labels[at->positions + i], at->vdot[i]);
+    tr_group_close(g);
+    tr_group_outputs(g, flow->system, at->columns, "lambda", "lambda.");
+    tr_group_outputs(g, flow->system, at->columns, "tau", "tau.");
+    tr_group_outputs(g, flow->system, at->columns, "outputs", "outputs.");
     if (g->json) tr_json_open(g->j, "solved", '[');
     for (uint32_t i = 0; i < flow->system->input_count; i++) {
         if (!flow->solved[i]) continue;
@@ -157,10 +152,10 @@ static void write_instant(const Instant *at, Group *g)
             tr_buffer_print(&g->j->text, "%-8s %s\n", "solved", flow->system->inputs[i].name);
     }
     if (g->json) tr_json_close(g->j, ']');
-    open_group(g, "residual");
-    add_number(g, "position", position);
-    add_number(g, "velocity", velocity);
-    close_group(g);
+    tr_group_open(g, "residual");
+    tr_group_number(g, "position", position);
+    tr_group_number(g, "velocity", velocity);
+    tr_group_close(g);
     if (g->json) tr_json_close(g->j, '}');
 }
 

@@ -17,6 +17,20 @@ typedef struct Instant {
 bool tr_instant_take(Instant *instant, System *system, tr_error *err);
 void tr_instant_release(Instant *instant);
 
+// Writes groups of name: number, as JSON or as lines.
+typedef struct Group {
+    Json *j;
+    bool json;
+    const char *title;
+} Group;
+
+void tr_group_open(Group *group, const char *title);
+void tr_group_number(Group *group, const char *name, double value);
+void tr_group_close(Group *group);
+// The recorded outputs whose name begins with `prefix`, under the rest of it.
+void tr_group_outputs(Group *group, const System *system, const double *columns, const char *title,
+                      const char *prefix);
+
 // The text, or NULL after an error.
 char *tr_text_finish(Buffer *text, tr_error *err);
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_fragment(const char *path)
+{
+    const size_t length = path ? strlen(path) : 0;
+    return length > 5 && strcmp(path + length - 5, ".yaml") == 0;
+}
+
+static int find(const Options *options, tr_system *system, const tr_steady_options *how)
+{
+    tr_error err = {0};
+    tr_steady *steady = tr_steady_find(system, how, &err);
+    if (steady && is_fragment(options->output)) {
+        char *fragment = tr_steady_fragment(steady, &err);
+        if (fragment) tr_write_text(options->output, fragment, &err);
+        tr_text_free(fragment);
+    }
+    char *text = tr_steady_text(steady, options->json, &err);
+    tr_steady_free(steady);
+    Options where = *options;
+    if (is_fragment(options->output)) where.output = NULL;
+    return cli_print(&where, text, &err);
+}
+
+static int sweep(const Options *options, tr_system *system, const tr_steady_options *how)
+{
+    tr_error err = {0};
+    tr_family_summary summary = {0};
+    tr_steady_sweep(system, how, &summary, &err);
+    if (summary.rows && !options->quiet) {
+        fprintf(stderr, "%zu rows, up to %g", summary.rows, summary.reached);
+        for (size_t i = 0; i < summary.folds && i < TR_MOST_FOLDS; i++)
+            fprintf(stderr, "%s%.12g",
+                    i                   ? ", "
+                    : summary.folds > 1 ? "; folds at "
+                                        : "; fold at ",
+                    summary.fold[i]);
+        fprintf(stderr, "\n");
+        if (!err.status && options->output && strcmp(options->output, "-") != 0)
+            fprintf(stderr, "written to %s\n", options->output);
+    }
+    return err.status ? cli_complain(options->model, &err) : 0;
+}
+
+int cli_steady(const Verb *verb, const Options *options)
+{
+    (void)verb;
+    int status = 0;
+    tr_system *system = cli_system(options, &status);
+    if (!system) return status;
+    const tr_steady_options how = {.free = options->free,
+                                   .holds = options->holds,
+                                   .hold_count = options->hold_count,
+                                   .sweep = options->sweep,
+                                   .output = options->output};
+    status = options->sweep ? sweep(options, system, &how) : find(options, system, &how);
+    tr_system_free(system);
+    return status;
+}
