@@ -258,6 +258,46 @@ static bool steady_job(tr_error *err)
     return good;
 }
 
+// A linear model in all its forms, a sweep with its picture, and derivatives
+static bool linear_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "parameters: {c: 0.1}\n"
+        "inputs: {push: 0}\n"
+        "bodies:\n"
+        "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1}\n"
+        "  pole: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\", damping: c}, mass: 1,"
+        " com: \"0, 0, -1\"}\n"
+        "roles: {cart: {torque: push}}\n"
+        "outputs: {tip: pole}\n";
+    static const char *const files[] = {"memory_linear.csv", "memory_linear.mat",
+                                        "memory_linear.svg"};
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    bool good = system != NULL;
+    for (int i = 0; i < 2; i++) {
+        const tr_linearise_options o = {.reduce = i, .step = 0.1, .json = i};
+        char *words = tr_linearise_text(system, &o, err);
+        good = good && words && tr_linearise_write(system, &o, files[i], err);
+        tr_text_free(words);
+    }
+    tr_sweep *sweep = tr_sweep_new(system, "c", -0.1, 0.2, 0.1, err);
+    assert_true(!sweep || sweep->critical_count == 1);
+    good = good && tr_sweep_plot(sweep, NULL, files[2], err);
+    for (int i = 0; i < 2; i++) {
+        char *words = tr_sweep_text(sweep, i, err);
+        good = good && words;
+        tr_text_free(words);
+    }
+    tr_sweep_free(sweep);
+    good = good && tr_differentiate_system(system, "c", err);
+    tr_system_free(system);
+    for (int i = 0; i < 3; i++) remove(files[i]);
+    return good;
+}
+
 static bool pictures_job(tr_error *err)
 {
     static const char *const runs[] = {"memory_test.csv"};
@@ -350,6 +390,7 @@ static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 static void test_steady(void **state) { (void)state, sweep(steady_job); }
+static void test_linear(void **state) { (void)state, sweep(linear_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
 
@@ -360,7 +401,7 @@ int main(void)
         cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
         cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
-        cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 struct Conditions {
     System *system;
     bool rates, initial;
-    bool is_open; // programs take parameters as inputs
+    bool is_open;    // programs take parameters as inputs
     uint32_t *place; // of each unknown: its input
     uint32_t count;
     uint32_t *quaternion; // of each unit quaternion among them: its first unknown

@@ -76,10 +76,7 @@ static bool check_step(double step, tr_error *err)
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B, tr_error *err)
 {
     if (!linear || has_failed(err) || !check_step(step, err)) return false;
-    if (!tr_discretise(linear, step, A, B))
-        tr_fail(err, TR_FAILED, (Place){0},
-                "the linear model has no finite values after a step of %.6g s", step);
-    return !has_failed(err);
+    return tr_discretise(linear, step, A, B, err);
 }
 
 static bool take_study(Study *s, System *system, const tr_linearise_options *o, tr_error *err)

@@ -14,6 +14,16 @@
 
 static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
 
+// Whether there is memory, and what LAPACK was asked for is done
+static bool is_done(bool ready, lapack_int info, tr_error *err)
+{
+    if (!ready || info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
+        tr_fail_memory(err);
+    else if (info)
+        tr_fail(err, TR_FAILED, (Place){0}, "the eigenvalues of the linear model cannot be found");
+    return ready && !info;
+}
+
 // C = A B: m * k times k * n
 static void multiply(const double *A, const double *B, uint32_t m, uint32_t k, uint32_t n,
                      double *C)
@@ -68,17 +78,20 @@ static void turn_rows(double *X, uint32_t n, uint32_t first, const double *Vt, d
 }
 
 // Moves one null space of what is left to its front; *found is how many columns that is.
-static bool split_once(Deflated *d, double limit, const uint32_t *wanted, uint32_t *found)
+static bool split_once(Deflated *d, double limit, const uint32_t *wanted, uint32_t *found,
+                       tr_error *err)
 {
     const uint32_t n = d->size, first = d->zeros, r = n - first;
-    double *X = numbers((size_t)r * r), *Vt = numbers((size_t)r * r), *sigma = numbers(3 * n);
-    bool good = X && Vt && sigma;
-    for (uint32_t i = 0; good && i < r; i++)
+    double *X = numbers((size_t)r * r), *Vt = numbers((size_t)r * r), *sigma = numbers(3 * n), none;
+    const bool ready = X && Vt && sigma;
+    for (uint32_t i = 0; ready && i < r; i++)
         memcpy(X + (size_t)i * r, d->T + (size_t)(first + i) * n + first, r * sizeof *X);
-    double none;
-    good =
-        good && LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)r, (lapack_int)r, X,
-                               (lapack_int)r, sigma, &none, 1, Vt, (lapack_int)r, sigma + n) == 0;
+    const bool good =
+        is_done(ready,
+                ready ? LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)r, (lapack_int)r, X,
+                                       (lapack_int)r, sigma, &none, 1, Vt, (lapack_int)r, sigma + n)
+                      : 0,
+                err);
     *found = 0;
     while (good && !wanted && *found < r && sigma[r - 1 - *found] <= limit) ++*found;
     if (good && wanted) *found = *wanted < r ? *wanted : r;
@@ -95,23 +108,24 @@ static bool split_once(Deflated *d, double limit, const uint32_t *wanted, uint32
     return good;
 }
 
-bool tr_deflate(const double *A, uint32_t n, const uint32_t *pattern, Deflated *d)
+bool tr_deflate(const double *A, uint32_t n, const uint32_t *pattern, Deflated *d, tr_error *err)
 {
     lapack_int low, high;
     *d = (Deflated){.size = n};
     d->S = numbers(n), d->Q = numbers((size_t)n * n), d->T = numbers((size_t)n * n);
     d->pattern = calloc(n + 1u, sizeof *d->pattern);
-    bool good = d->S && d->Q && d->T && d->pattern;
-    if (good && n) {
-        memcpy(d->T, A, (size_t)n * n * sizeof *A);
-        good = LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, d->T, (lapack_int)n, &low,
-                              &high, d->S) == 0;
-    }
+    const bool ready = d->S && d->Q && d->T && d->pattern;
+    if (ready && n) memcpy(d->T, A, (size_t)n * n * sizeof *A);
+    bool good = is_done(ready,
+                        ready && n ? LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, d->T,
+                                                    (lapack_int)n, &low, &high, d->S)
+                                   : 0,
+                        err);
     for (uint32_t i = 0; good && i < n; i++) d->Q[(size_t)i * n + i] = 1;
     const double limit = good ? ZERO * norm_of(d->T, (size_t)n * n) : 0;
     for (uint32_t step = 0, found = 1; good && d->zeros < n && found; step++) {
         if (pattern && !pattern[step]) break;
-        good = split_once(d, limit, pattern ? &pattern[step] : NULL, &found);
+        good = split_once(d, limit, pattern ? &pattern[step] : NULL, &found, err);
         d->pattern[step] = found;
         d->zeros += found;
     }
@@ -139,41 +153,43 @@ static double *take_rest(const Deflated *d)
 }
 
 // Eigenvalues of R, and its left and right eigenvectors as LAPACK packs them, unless NULL
-static bool solve_rest(const Deflated *d, double *re, double *im, double *left, double *right)
+static bool solve_rest(const Deflated *d, double *re, double *im, double *left, double *right,
+                       tr_error *err)
 {
-    const lapack_int r = (lapack_int)(d->size - d->zeros), ld = r ? r : 1;
+    const lapack_int r = (lapack_int)(d->size - d->zeros);
     if (!r) return true;
     double *R = take_rest(d), *scale = numbers(3 * (size_t)r), norm, none;
-    lapack_int low, high;
-    const bool good =
-        R && scale &&
-        LAPACKE_dgeevx(LAPACK_ROW_MAJOR, 'B', left ? 'V' : 'N', left ? 'V' : 'N', 'N', r, R, ld, re,
-                       im, left ? left : &none, ld, right ? right : &none, ld, &low, &high, scale,
-                       &norm, scale + r, scale + 2 * r) == 0;
+    lapack_int low, high, info = 0;
+    const bool ready = R && scale;
+    if (ready)
+        info = LAPACKE_dgeevx(LAPACK_ROW_MAJOR, 'B', left ? 'V' : 'N', left ? 'V' : 'N', 'N', r, R,
+                              r, re, im, left ? left : &none, r, right ? right : &none, r, &low,
+                              &high, scale, &norm, scale + r, scale + 2 * r);
     free(R);
     free(scale);
-    return good;
+    return is_done(ready, info, err);
 }
 
-bool tr_deflated_values(const Deflated *d, double *values)
+bool tr_deflated_values(const Deflated *d, double *values, tr_error *err)
 {
     const uint32_t r = d->size - d->zeros;
     double *re = numbers(2 * (size_t)r), *im = re ? re + r : NULL;
-    const bool good = re && solve_rest(d, re, im, NULL, NULL);
+    const bool good = is_done(re, 0, err) && solve_rest(d, re, im, NULL, NULL, err);
     for (uint32_t i = 0; good && i < r; i++) values[2 * i] = re[i], values[2 * i + 1] = im[i];
     free(re);
     return good;
 }
 
 // A product that neither overflows nor vanishes: far from 1 its size is not exact, its sign is.
-double tr_deflated_determinant(const Deflated *d)
+double tr_deflated_determinant(const Deflated *d, tr_error *err)
 {
     const lapack_int r = (lapack_int)(d->size - d->zeros);
     double *R = take_rest(d), product = 1;
-    lapack_int *pivots = calloc((size_t)r + 1, sizeof *pivots);
+    lapack_int *pivots = calloc((size_t)r + 1, sizeof *pivots), info = 0;
     long exponent = 0;
-    const bool good =
-        R && pivots && (!r || LAPACKE_dgetrf(LAPACK_ROW_MAJOR, r, r, R, r, pivots) >= 0);
+    const bool ready = R && pivots;
+    if (ready && r) info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, r, r, R, r, pivots);
+    const bool good = is_done(ready, info > 0 ? 0 : info, err); // > 0: it is zero
     for (lapack_int i = 0; good && i < r; i++) {
         int more;
         product = frexp(product * R[(size_t)i * (size_t)r + (size_t)i], &more);
@@ -289,16 +305,16 @@ static bool comes_before(const double *re, const double *im, uint32_t a, uint32_
     return im[a] > im[b];
 }
 
-static bool find_modes(Modes *m, const Deflated *d)
+static bool find_modes(Modes *m, const Deflated *d, tr_error *err)
 {
     const uint32_t n = d->size, k = d->zeros;
     double *re = numbers(2 * (size_t)n), *im = re ? re + n : NULL;
     uint32_t *order = calloc(n + 1u, sizeof *order);
     Vectors v = {.right = numbers(2 * (size_t)n * n), .x = numbers(6 * (size_t)n)};
-    bool good = re && order && v.right && v.x;
+    bool good = is_done(re && order && v.right && v.x, 0, err);
     if (good) {
         v.left = v.right + (size_t)n * n, v.w = v.x + 2 * (size_t)n, v.y = v.w + 2 * (size_t)n;
-        good = solve_rest(d, re + k, im + k, v.left, v.right);
+        good = solve_rest(d, re + k, im + k, v.left, v.right, err);
     }
     for (uint32_t i = 0; good && i < n; i++) {
         uint32_t at = i;
@@ -325,12 +341,12 @@ Modes *tr_modes_new(const Linear *linear, tr_error *err)
         m->count = n;
         m->damping = m->values + 2 * (size_t)n, m->frequency = m->damping + n;
         m->vectors = m->frequency + n, m->shares = m->vectors + 2 * (size_t)n * n;
-        good = tr_deflate(linear->A, n, NULL, &d) && find_modes(m, &d);
+        good = tr_deflate(linear->A, n, NULL, &d, err) && find_modes(m, &d, err);
         m->zeros = d.zeros;
-    }
+    } else
+        tr_fail_memory(err);
     tr_deflated_free(&d);
     if (good) return m;
-    tr_fail(err, TR_FAILED, (Place){0}, "the eigenvalues of the linear model cannot be found");
     tr_modes_free(m);
     return NULL;
 }
@@ -460,7 +476,7 @@ static void combine(const Exponential *e, double a6, double a4, double a2, doubl
         out[i] = a6 * e->X6[i] + a4 * e->X4[i] + a2 * e->X2[i] + (i % (n + 1u) == 0 ? a0 : 0);
 }
 
-static bool approximate(const Exponential *e)
+static bool approximate(const Exponential *e, tr_error *err)
 {
     static const double b[] = {64764752532480000,
                                32382376266240000,
@@ -495,17 +511,19 @@ static bool approximate(const Exponential *e)
         e->V[i] -= e->U[i];
     }
     lapack_int *pivots = calloc(n + 1u, sizeof *pivots);
-    const bool good = pivots && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)n, e->V,
-                                              (lapack_int)n, pivots, e->X, (lapack_int)n) == 0;
+    const lapack_int size = (lapack_int)n;
+    const bool good =
+        pivots && LAPACKE_dgesv(LAPACK_ROW_MAJOR, size, size, e->V, size, pivots, e->X, size) == 0;
+    if (!pivots) tr_fail_memory(err);
     free(pivots);
     return good;
 }
 
-static bool exponential(double *X, uint32_t n)
+static bool exponential(double *X, uint32_t n, tr_error *err)
 {
     const size_t all = (size_t)n * n;
     double *room = numbers(6 * all), norm = 0;
-    if (!room) return false;
+    if (!room) return tr_fail_memory(err), false;
     const Exponential e = {
         n, X, room, room + all, room + 2 * all, room + 3 * all, room + 4 * all, room + 5 * all};
     for (uint32_t j = 0; j < n; j++) {
@@ -516,7 +534,7 @@ static bool exponential(double *X, uint32_t n)
     int squarings = 0;
     if (norm > 5.37) frexp(norm / 5.37, &squarings);
     for (size_t i = 0; i < all; i++) X[i] = ldexp(X[i], -squarings);
-    bool good = isfinite(norm) && approximate(&e);
+    bool good = isfinite(norm) && approximate(&e, err);
     for (int i = 0; good && i < squarings; i++) {
         multiply(X, X, n, n, n, e.room);
         memcpy(X, e.room, all * sizeof *X);
@@ -527,7 +545,7 @@ static bool exponential(double *X, uint32_t n)
 }
 
 // exp(step [A B; 0 0]) = [Ad Bd; 0 1]
-bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd)
+bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd, tr_error *err)
 {
     const uint32_t n = linear->states, m = linear->inputs, all = n + m;
     double *X = numbers((size_t)all * all);
@@ -537,11 +555,15 @@ bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd)
         for (uint32_t j = 0; j < m; j++)
             X[(size_t)i * all + n + j] = step * linear->B[(size_t)i * m + j];
     }
-    const bool good = X && (!all || exponential(X, all));
+    if (!X) tr_fail_memory(err);
+    const bool good = X && (!all || exponential(X, all, err));
     for (uint32_t i = 0; good && i < n; i++) {
         memcpy(Ad + (size_t)i * n, X + (size_t)i * all, n * sizeof *Ad);
         memcpy(Bd + (size_t)i * m, X + (size_t)i * all + n, m * sizeof *Bd);
     }
     free(X);
+    if (!good) // unless memory ran out
+        tr_fail(err, TR_FAILED, (Place){0},
+                "the linear model has no finite values after a step of %.6g s", step);
     return good;
 }

@@ -19,7 +19,8 @@ typedef struct Deflated {
 
 // With the pattern of another matrix the same number is split off, however small the rest gets;
 // NULL: as many as there are.
-bool tr_deflate(const double *A, uint32_t size, const uint32_t *pattern, Deflated *out);
+bool tr_deflate(const double *A, uint32_t size, const uint32_t *pattern, Deflated *out,
+                tr_error *err);
 void tr_deflated_free(Deflated *d);
 
 typedef struct Modes {
@@ -33,15 +34,15 @@ typedef struct Modes {
 Modes *tr_modes_new(const Linear *linear, tr_error *err);
 void tr_modes_free(Modes *modes);
 // Eigenvalues of R alone: size - zeros pairs of real and imaginary part.
-bool tr_deflated_values(const Deflated *d, double *values);
+bool tr_deflated_values(const Deflated *d, double *values, tr_error *err);
 // det R, the constant coefficient of its characteristic polynomial but for the sign
-double tr_deflated_determinant(const Deflated *d);
+double tr_deflated_determinant(const Deflated *d, tr_error *err);
 
 // How many independent directions inputs reach, or outputs see; -1 when memory runs out.
 int tr_controllable(const Linear *linear);
 int tr_observable(const Linear *linear);
 
 // x(t + step) = Ad x(t) + Bd u while u is held.
-bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd);
+bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd, tr_error *err);
 
 #endif

@@ -116,13 +116,16 @@ void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void
                   void *owner, tr_error *err)
 {
     char temporary[] = "/tmp/trundle_mat_XXXXXX";
+    errno = 0;
     const int fd = mkstemp(temporary);
     mat_t *mat =
         fd < 0 ? NULL
                : Mat_CreateVer(temporary, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5);
     bool good = mat && fill(mat, owner);
     if (mat && Mat_Close(mat)) good = false;
-    if (!good) tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s'", path);
+    if (!good)
+        tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s': %s", path,
+                errno ? strerror(errno) : "matio refuses");
     size_t length = 0;
     char *bytes = has_failed(err) ? NULL : tr_file_read(temporary, SIZE_MAX / 4, &length, err);
     if (bytes) fwrite(bytes, 1, length, tr_file_stream(file));

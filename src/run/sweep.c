@@ -47,17 +47,21 @@ static void free_sample(Sample *s)
 
 static void say_where(const Sampler *s, double value, const tr_error *own)
 {
+    if (own->status == TR_NO_MEMORY) tr_fail_memory(s->err);
     tr_fail(s->err, own->status, (Place){own->line, own->column}, "at %.60s = %.6g: %.400s",
             s->name, value, own->text);
 }
 
-static bool split(const Linear *linear, const Sampler *s, const uint32_t *pattern, Sample *out)
+static bool split(const Linear *linear, const Sampler *s, const uint32_t *pattern, Sample *out,
+                  tr_error *err)
 {
     const bool same = pattern && linear->states == s->size;
-    if (!tr_deflate(linear->A, linear->states, same ? pattern : NULL, &out->deflated)) return false;
+    if (!tr_deflate(linear->A, linear->states, same ? pattern : NULL, &out->deflated, err))
+        return false;
     out->count = linear->states - out->deflated.zeros;
     out->values = calloc(2 * (size_t)out->count + 1, sizeof *out->values);
-    return out->values && tr_deflated_values(&out->deflated, out->values);
+    if (!out->values) return tr_fail_memory(err), false;
+    return tr_deflated_values(&out->deflated, out->values, err);
 }
 
 static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sample *out)
@@ -69,11 +73,10 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
     tr_lineariser_assemble(s->lineariser, &own);
     Linear *all = tr_lineariser_take(s->lineariser, &own);
     Linear *linear = tr_linear_reduced(all, &own);
-    const bool good = linear && split(linear, s, pattern, out);
+    const bool good = linear && split(linear, s, pattern, out, &own);
     tr_linear_free(all);
     tr_linear_free(linear);
     if (good) return true;
-    tr_fail(&own, TR_FAILED, (Place){0}, "the eigenvalues cannot be found");
     say_where(s, value, &own);
     free_sample(out);
     return false;
@@ -192,21 +195,21 @@ static bool is_clear(const double *cost, const double *was, const double *is, ui
 }
 
 bool tr_follow(const double *was, const double *slopes, double change, const double *is, uint32_t n,
-               uint32_t *to)
+               uint32_t *to, bool *clear)
 {
     double *cost = malloc(((size_t)n * n + 1) * sizeof *cost);
-    for (uint32_t i = 0; i < n; i++) to[i] = i;
-    if (!cost) return false;
-    for (uint32_t a = 0; a < n; a++) {
+    for (uint32_t a = 0; cost && a < n; a++) {
         const double guess[2] = {was[2 * a] + change * slopes[2 * a],
                                  was[2 * a + 1] + change * slopes[2 * a + 1]};
         for (uint32_t b = 0; b < n; b++) cost[(size_t)a * n + b] = apart(guess, is + 2 * b);
     }
-    bool clear = match(cost, n, to);
-    clear = mend_pairs(was, is, n, to) && clear;
-    clear = is_clear(cost, was, is, n, to) && clear;
+    const bool good = cost && match(cost, n, to);
+    if (good) {
+        const bool together = mend_pairs(was, is, n, to);
+        *clear = is_clear(cost, was, is, n, to) && together;
+    }
     free(cost);
-    return clear;
+    return good;
 }
 
 // ---- following -----------------------------------------------------------------------------
@@ -245,7 +248,9 @@ static void move_front(Front *f, const double *is, double at, uint32_t n)
 static bool advance(Sampler *s, Front *f, const double *is, double at, int halvings)
 {
     const uint32_t n = s->count;
-    const bool clear = tr_follow(f->values, f->slopes, at - f->at, is, n, f->to);
+    bool clear;
+    if (!tr_follow(f->values, f->slopes, at - f->at, is, n, f->to, &clear))
+        return tr_fail_memory(s->err), false;
     const double middle = f->at + (at - f->at) / 2;
     Sample between;
     if (clear || !halvings || middle == f->at || middle == at) {
@@ -323,7 +328,8 @@ static double determinant_at(void *owner, double value)
     Sampler *s = owner;
     Sample sample;
     if (!take_sample(s, value, s->pattern, &sample)) return (double)NAN;
-    const double det = sample.count < s->count ? 0 : tr_deflated_determinant(&sample.deflated);
+    const double det =
+        sample.count < s->count ? 0 : tr_deflated_determinant(&sample.deflated, s->err);
     free_sample(&sample);
     return det;
 }
@@ -507,7 +513,7 @@ static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
     for (size_t i = 0; good && i < sweep->rows; i++) {
         fill_up(&samples[i], s->count, sweep->eigenvalues + 2 * i * s->count);
         if (samples[i].count == s->count)
-            determinants[i] = tr_deflated_determinant(&samples[i].deflated);
+            determinants[i] = tr_deflated_determinant(&samples[i].deflated, s->err);
     }
     good = good && follow_all(s, sweep);
     if (good) find_divergent(s, sweep, determinants);

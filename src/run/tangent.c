@@ -106,13 +106,14 @@ static void forward(const Tangent *t, Expr *along, Expr *out)
 
 // By all symbols, and then times N. Parameters for themselves: there may be choices among them,
 // which have to be differentiated forward.
-static void backward(const Tangent *t, Expr *slopes, Expr *out)
+static bool backward(const Tangent *t, Expr *slopes, Expr *out)
 {
     Graph *graph = t->system->graph;
     const uint32_t all = t->q + t->rest - t->parameters, columns = t->p + t->rest;
     Expr *by_parameter = slopes + (size_t)t->count * all;
-    tr_dense_jacobian(graph, t->wdot, t->count, t->symbols, all, slopes);
-    tr_dense_jacobian(graph, t->wdot, t->count, t->symbols + all, t->parameters, by_parameter);
+    if (!tr_dense_jacobian(graph, t->wdot, t->count, t->symbols, all, slopes) ||
+        !tr_dense_jacobian(graph, t->wdot, t->count, t->symbols + all, t->parameters, by_parameter))
+        return false;
     for (uint32_t i = 0; i < t->count; i++) {
         Expr *row = out + (size_t)i * columns;
         const Expr *slope = slopes + (size_t)i * all;
@@ -125,6 +126,7 @@ static void backward(const Tangent *t, Expr *slopes, Expr *out)
         memcpy(row + columns - t->parameters, by_parameter + (size_t)i * t->parameters,
                t->parameters * sizeof *row);
     }
+    return true;
 }
 
 static bool put_outputs(Tangent *t, const Expr *slopes, const uint32_t *sizes, Expr *room,
@@ -155,14 +157,15 @@ static bool differentiate(Tangent *t, const uint32_t *sizes, tr_error *err)
     Expr *one_way = room, *other_way = one_way + each, *more = other_way + each;
     memcpy(one_way, t->wdot, t->count * sizeof *room);
     memcpy(other_way, t->wdot, t->count * sizeof *room);
-    if (t->q && t->p) tr_dense_jacobian(s->graph, t->rates, t->q, t->velocities, t->p, t->N);
-    forward(t, more, one_way + t->count);
-    backward(t, more, other_way + t->count);
-    const bool shorter =
-        tr_system_operations(s, other_way, each) < tr_system_operations(s, one_way, each);
-    if (s->graph->failed) tr_fail_memory(err);
-    if (!has_failed(err))
+    bool good = tr_dense_jacobian(s->graph, t->rates, t->q, t->velocities, t->p, t->N);
+    if (good) forward(t, more, one_way + t->count);
+    good = good && backward(t, more, other_way + t->count) && !s->graph->failed;
+    if (good) {
+        const bool shorter =
+            tr_system_operations(s, other_way, each) < tr_system_operations(s, one_way, each);
         put_outputs(t, (shorter ? other_way : one_way) + t->count, sizes, more, err);
+    } else
+        tr_fail_memory(err);
     free(room);
     return !has_failed(err);
 }
