@@ -104,12 +104,12 @@ err_has 'usage: trundle VERB MODEL'
 run 0 --help
 silent
 out_has 'usage: trundle VERB MODEL'
-for verb in check derive eval simulate view; do
+for verb in check derive eval simulate linearise steady view; do
     out_has "  $verb "
 done
 run 0 --version
 out_has 'trundle '
-for verb in check derive eval simulate; do
+for verb in check derive eval simulate steady; do
     run 0 "$verb" --help
     silent
     out_has "usage: trundle $verb MODEL"
@@ -183,6 +183,46 @@ check cmp out first
 run 0 eval --json -o eval.json swing.yaml
 no_data
 check cmp eval.json first
+no_temporaries
+
+# ---- steady ---------------------------------------------------------------------------------
+
+run 1 steady swing.yaml
+no_data
+err_is "trundle: 1 more unknown than equations: hold 1 more, such as 'cart_rate', or formulas"
+run 0 steady swing.yaml --hold cart_rate=2
+silent
+out_has 'v        cart_rate                2'
+out_has 'found    residual'
+run 0 steady --json swing.yaml --hold=cart_rate
+silent
+check is_json out
+keys_are 'q v along lambda tau outputs parameters eigenvalues warnings stability residual iterations'
+run 0 steady swing.yaml --hold cart_rate=0 -o state.yaml
+check grep -q '^initial:' state.yaml
+out_has 'found    residual'
+{ sed '/^initial:/d' swing.yaml; cat state.yaml; } >rest.yaml
+run 0 check rest.yaml
+run 1 steady swing.yaml --case pushed --hold cart_rate
+err_has 'no steady motion near the guess: after '
+run 2 steady swing.yaml --hold cart_rat=0
+err_is "trundle: --hold 'cart_rat': unknown name 'cart_rat'; did you mean 'cart_rate'?"
+run 2 steady swing.yaml --free pusj
+err_is "trundle: there is no parameter or input 'pusj' to free; did you mean 'push'?"
+run 2 steady swing.yaml --free
+err_is 'trundle: --free needs a value'
+run 2 eval swing.yaml --free push
+err_is 'trundle: eval takes no --free'
+run 2 steady swing.yaml --sweep l=1
+err_is "trundle: --sweep takes formula=from:to:step with three numbers, not 'l=1'"
+run 0 steady swing.yaml --case pushed --free push --hold cart_rate --sweep l=0.4:0.6:0.1
+check test "$(wc -l <out)" -eq 4
+err_has '3 rows, up to 0.6'
+run 0 steady swing.yaml --hold cart_rate --sweep m=1:2:0.5 -q -o family.csv
+silent
+no_data
+check test "$(wc -l <family.csv)" -eq 4
+run 4 steady swing.yaml --hold cart_rate --sweep m=1:2:0.5 -o no/where.csv
 no_temporaries
 
 # ---- --set and --case -----------------------------------------------------------------------
@@ -503,7 +543,7 @@ EOF
 tied gear.yaml 'couplings: {gear: {coordinate: x, equals: {y: 2}}}'
 run 0 check gear.yaml
 out_has '1 constraint row, 1 independent'
-for verb in check derive eval simulate; do
+for verb in check derive eval simulate steady; do
     tied bad.yaml 'contacts: {edge: {kind: skate, body: aa}}'
     run 3 $verb bad.yaml
     no_data

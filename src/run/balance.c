@@ -377,14 +377,14 @@ static void name_loose(Steady *p, const double *u, uint32_t excess, char *line, 
     }
 }
 
-// A parameter that nothing depends on cannot be found, nor make a family.
-static const char *find_useless(const Steady *p, bool is_swept)
+// A parameter that no equation has cannot be found, nor make a family.
+static const char *find_useless(const Steady *p)
 {
-    for (uint32_t j = p->states + p->generators; j < p->unknowns + (is_swept ? 1 : 0); j++) {
-        double most = 0;
-        for (uint32_t i = 0; i < p->own_equations; i++)
-            most = fmax(most, fabs(p->J[(size_t)i * stride(p) + j]));
-        if (most == 0) return tr_steady_name(p, j);
+    for (uint32_t i = 0; i < p->frees + p->sweeps_input; i++) {
+        bool used = false;
+        for (size_t e = 0; e < p->entry_count && !used; e++)
+            used = p->entries[e].column == p->states + i;
+        if (!used) return p->system->inputs[p->place[p->states + i]].name;
     }
     return NULL;
 }
@@ -409,7 +409,7 @@ static void say_where(const Steady *p, const Outcome *out, char *line, size_t si
 bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *err)
 {
     char words[300], at[120] = "";
-    const char *useless = find_useless(p, p->sweeps_input);
+    const char *useless = find_useless(p);
     if (p->swept) snprintf(at, sizeof at, " at %.60s = %.6g", p->swept, u[p->unknowns]);
     if (useless)
         tr_fail(err, TR_FAILED, (Place){0},

@@ -537,9 +537,9 @@ Steady *tr_steady_open(System *system, const tr_steady_options *options, tr_erro
     Findings *findings = p->flow && p->flow->stance ? tr_examine(p->flow, err) : NULL;
     if (findings) tr_findings_allow(findings, err);
     tr_findings_free(findings);
-    if (!has_failed(err)) tr_flow_put_all(p->flow, 0, p->flow->start);
-    bool good = !has_failed(err) && make_lists(p, o);
+    bool good = p->flow && !has_failed(err) && make_lists(p, o);
     if (good) {
+        tr_flow_put_all(p->flow, 0, p->flow->start);
         list_states(p);
         good = read_options(p, o, holds, err) && make_equations(p, holds, err);
     }

@@ -7,8 +7,7 @@
 
 #include "expr/system.h"
 
-// A state is positions q and independent velocities w, each a list of inputs; then w' is how the
-// velocities change with the positions, for an action that leaves the motion as it is.
+// What each does to a state: positions q and independent velocities w, each a list of inputs.
 typedef struct Actions {
     uint32_t count, size; // size of each: positions, then velocities
     Expr *change;         // count * size
