@@ -544,6 +544,40 @@ static void test_plate(void **state)
     }
 }
 
+// A plate that shakes much faster than rows are written, and takes no work to: the first touch is
+// the first, also in between.
+static void test_fast_plate(void **state)
+{
+    (void)state;
+    static const char fast[] =
+        "trundle: 1\n"
+        "parameters: {A: 0.01, W: 400, h0: 0.05}\n"
+        "bodies:\n"
+        "  plate: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: h}}\n"
+        "  block: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: 2}\n"
+        "contacts: {foot: {kind: slide, body: block, on: plate, unilateral: true, open: true,"
+        " restitution: 0.3}}\n"
+        "roles: {h: {motion: A*sin(W*t)}}\n"
+        "initial: {z: h0}\n";
+    double t = 0; // by short steps, and then by halves
+    while (0.05 - g / 2 * t * t > 0.01 * sin(400 * t)) t += 1e-6;
+    double low = t - 1e-6;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + t) / 2;
+        *(0.05 - g / 2 * middle * middle > 0.01 * sin(400 * middle) ? &low : &t) = middle;
+    }
+    static const How ways[] = {{.end = 0.4, .every = 0.001},
+                               {.end = 0.4, .every = 0.01},
+                               {.end = 0.4, .every = 0.1},
+                               {.end = 0.4, .every = 0.4},
+                               {.end = 0.4, .every = 0.4, .dense = true}};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        Ran *r = ran(fast, ways[k]);
+        check_event(r, 0, t, "'foot' touches", 1e-9);
+        forget(r);
+    }
+}
+
 // One that is gone from the start on: the plate falls faster than free.
 static void test_gone_at_once(void **state)
 {
@@ -1047,6 +1081,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_rocking_block),
         cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_fast_plate),
         cmocka_unit_test(test_gone_at_once),
         cmocka_unit_test(test_wheelie),
         cmocka_unit_test(test_default_ends),
