@@ -421,6 +421,25 @@ run 1 simulate burst.yaml --method erk -q -o burst.csv
 no_data
 check test -s err
 
+# A contact that would pull: the run ends there, unless the model says what else to do.
+cat >plate.yaml <<'END'
+trundle: 1
+bodies:
+  plate: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: h}}
+  block: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: z}, mass: 1}
+contacts: {foot: {kind: slide, body: block, on: plate}}
+roles: {h: {motion: -t^3}}
+END
+run 1 simulate plate.yaml --end 3 --every 0.5 -o plate.csv
+err_has "'foot' lifts off (see unilateral) at t = 1.635"
+check test "$(wc -l <plate.csv)" -eq 5
+check grep -q "lifts off (see unilateral) at t = 1.635" plate.json
+sed -i 's/on: plate}/on: plate, unilateral: true}/' plate.yaml
+run 0 simulate plate.yaml --end 3 --every 0.5 -o plate.csv
+err_has 'contacts opened, closed, slipped or stuck 1 times'
+check grep -q "'foot' lifts off\"" plate.json
+check test "$(wc -l <plate.csv)" -eq 8
+
 # stopped SIGNAL: a long run, stopped while it writes
 stopped() {
     what="a run stopped by $1"

@@ -518,6 +518,12 @@ static void test_plate(void **state)
             assert_non_null(strstr(r->events[i].kind, "touches"));
             assert_close(r->events[i++].t, t2, 1e-8);
         }
+        // what is dissipated is that of the relative velocity, whatever the plate does
+        const double mass = several ? 8 : 6,
+                     u = A * W * (cos(W * t1) - cos(W * t2)) - g * (t2 - t1);
+        double lost = 0;
+        for (size_t k = 0; k < i; k++) lost += r->events[k].lost;
+        assert_close(lost, mass / 2 * u * u, 1e-9);
         const double v = A * W * cos(W * t1), z1 = A * sin(W * t1) + (several ? 0.1 : 0);
         const double *N = column(r, several ? "contact.rr.Fz" : "contact.foot.Fz");
         for (size_t k = 0; k < r->sheet->rows && t[k] < t2; k++) {
@@ -534,6 +540,40 @@ static void test_plate(void **state)
         assert_true(flew > 20);
         if (several) assert_close(last(r, "cart.x"), 0.5 * 0.3, 1e-9);
         print_message("lifts off at %.12g (%.1e), lands at %.12g\n", t1, r->events[0].t - t1, t2);
+        forget(r);
+    }
+}
+
+// A plate that shakes much faster than rows are written, and takes no work to: the first touch is
+// the first, also in between.
+static void test_fast_plate(void **state)
+{
+    (void)state;
+    static const char fast[] =
+        "trundle: 1\n"
+        "parameters: {A: 0.01, W: 400, h0: 0.05}\n"
+        "bodies:\n"
+        "  plate: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: h}}\n"
+        "  block: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: 2}\n"
+        "contacts: {foot: {kind: slide, body: block, on: plate, unilateral: true, open: true,"
+        " restitution: 0.3}}\n"
+        "roles: {h: {motion: A*sin(W*t)}}\n"
+        "initial: {z: h0}\n";
+    double t = 0; // by short steps, and then by halves
+    while (0.05 - g / 2 * t * t > 0.01 * sin(400 * t)) t += 1e-6;
+    double low = t - 1e-6;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + t) / 2;
+        *(0.05 - g / 2 * middle * middle > 0.01 * sin(400 * middle) ? &low : &t) = middle;
+    }
+    static const How ways[] = {{.end = 0.4, .every = 0.001},
+                               {.end = 0.4, .every = 0.01},
+                               {.end = 0.4, .every = 0.1},
+                               {.end = 0.4, .every = 0.4},
+                               {.end = 0.4, .every = 0.4, .dense = true}};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        Ran *r = ran(fast, ways[k]);
+        check_event(r, 0, t, "'foot' touches", 1e-9);
         forget(r);
     }
 }
@@ -687,6 +727,28 @@ static void test_wrong_words(void **state)
     check_refused("kind: skate, body: ball, unilateral: true", "has no use for 'unilateral'");
     check_refused("kind: rolling, radius: 1, body: sleigh, axis: \"0, 1, 0\", unilateral: true",
                   "'foot' has no normal force: it cannot open");
+}
+
+// A hoop with a weight inside that may not slip: where it would pull, letting go sends its lowest
+// point down at once. Then a run must not go on for ever.
+static void test_without_end(void **state)
+{
+    (void)state;
+    static const char hoop[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+        "  axle: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+        "  hoop: {parent: axle, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: turn}, "
+        "mass: 5,"
+        " com: \"0, 0, -0.192\", inertia: {yy: 0.13608}}\n"
+        "contacts: {rim: {kind: rolling, body: hoop, radius: 0.3, unilateral: true}}\n"
+        "initial: {x: 0, turn: 0, d(turn): 24}\n";
+    Ran *r = attempt(hoop, (How){.end = 1, .every = 0.01});
+    assert_int_equal(r->err.status, TR_FAILED);
+    assert_non_null(strstr(r->err.text, "contacts open and close without end at t = 0.083"));
+    assert_true(r->count > 20 && r->count < 200);
+    forget(r);
 }
 
 // What only the run can know
@@ -1019,12 +1081,14 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_rocking_block),
         cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_fast_plate),
         cmocka_unit_test(test_gone_at_once),
         cmocka_unit_test(test_wheelie),
         cmocka_unit_test(test_default_ends),
         cmocka_unit_test(test_may_pull),
         cmocka_unit_test(test_wrong_words),
         cmocka_unit_test(test_wrong_on_the_way),
+        cmocka_unit_test(test_without_end),
         cmocka_unit_test(test_braking),
         cmocka_unit_test(test_slope),
         cmocka_unit_test(test_tilting),

@@ -359,6 +359,34 @@ static bool view_job(tr_error *err)
     return good;
 }
 
+// A ball with friction that falls, bounces, slides, and comes to rest.
+static bool bounce_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+        "  ball: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: "
+        "1}\n"
+        "contacts: {foot: {kind: rolling, shape: ball, radius: 0.1, body: ball, unilateral: true,"
+        " open: true, restitution: \"if(speed > 0.3, 0.2, 0)\", longitudinal: coulomb, lateral: "
+        "coulomb,"
+        " friction: 0.5, stick: true}}\n"
+        "roles: {x: {torque: \"if(t < 0.15, 0, 20*(t - 0.15))\"}}\n"
+        "initial: {z: 0.11, d(x): 0.6}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    tr_summary s = {0};
+    o.end = 0.5, o.every = 0.1, o.output = "memory_bounce.csv";
+    const bool good = tr_simulate(system, &o, &s, err);
+    assert_true(!good || s.switches == 4); // touches, touches, holds, begins to slip
+    tr_system_free(system);
+    remove(o.output), remove("memory_bounce.json");
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static void sweep(bool (*job)(tr_error *))
@@ -393,6 +421,7 @@ static void test_steady(void **state) { (void)state, sweep(steady_job); }
 static void test_linear(void **state) { (void)state, sweep(linear_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
+static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 
 int main(void)
 {
@@ -402,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
         cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_bounces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,10 +71,12 @@ const Expr *tr_tree_slopes(Tree *tree, Expr rate, Expr *rest)
     }
     for (uint32_t k = 0; k < n; k++)
         v[k] = tree->velocities[k].symbol, v[n + k] = zero(tree->graph);
-    tr_dense_jacobian(tree->graph, &rate, 1, v, n, slopes);
+    const bool good = tr_dense_jacobian(tree->graph, &rate, 1, v, n, slopes);
     tr_substitute(tree->graph, &rate, 1, v, v + n, n, rest);
     free(v);
-    return slopes;
+    if (good) return slopes;
+    tree->graph->failed = true;
+    return NULL;
 }
 
 // The row as it stands, by inner velocities: G_u = G_v C

@@ -35,7 +35,7 @@ static double random_sign(Doctor *d)
 static void stir(Doctor *d)
 {
     const Flow *flow = d->flow;
-    for (uint32_t k = flow->positions; k + 1 < flow->size; k++) d->y[k] = random_sign(d);
+    for (uint32_t k = flow->positions; k < flow->known; k++) d->y[k] = random_sign(d);
 }
 
 // ---- a state nearby ------------------------------------------------------------------------

@@ -22,7 +22,9 @@ static void find_places(Flow *flow, View *view)
             view->place[count++] = i;
     flow->positions = count;
     count += tr_independent(s, view->place + count);
+    flow->known = count;
     flow->size = count + 1; // and the work
+    for (uint32_t i = 0; i < s->latch_count; i++) flow->size += s->latches[i].is_open;
 }
 
 static void find_quaternions(Flow *flow)
@@ -52,7 +54,10 @@ static void add_rates(Flow *flow, View *view, tr_error *err)
         tr_fail_memory(err);
         return;
     }
-    for (uint32_t k = 0; k + 1 < flow->size; k++) rates[k] = s->inputs[view->place[k]].rate;
+    uint32_t count = flow->known;
+    for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[view->place[k]].rate;
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        if (s->latches[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
     rates[flow->size - 1] = power ? power->values[0] : tr_constant(s, 0);
     view->rates = compiled(s, "run.rates", rates, flow->size, err);
     view->rates_work = tr_workspace_new(view->rates, err);
@@ -270,7 +275,8 @@ void tr_flow_speeds(Flow *flow, double *inputs)
 
 static void take_velocities(Flow *flow, double *y)
 {
-    for (uint32_t k = 0; k + 1 < flow->size; k++) y[k] = flow->inputs[flow->now->place[k]];
+    for (uint32_t k = 0; k < flow->known; k++) y[k] = flow->inputs[flow->now->place[k]];
+    for (uint32_t k = flow->known; k + 1 < flow->size; k++) y[k] = 1; // [m], more or less
 }
 
 // From the initial conditions, or from a state that is known
@@ -430,7 +436,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
 void tr_flow_put(Flow *flow, double t, const double *y)
 {
     flow->inputs[0] = t;
-    for (uint32_t k = 0; k + 1 < flow->size; k++) flow->inputs[flow->now->place[k]] = y[k];
+    for (uint32_t k = 0; k < flow->known; k++) flow->inputs[flow->now->place[k]] = y[k];
 }
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A system as an ordinary differential equation: y' = f(t, y), with y the positions that are not
-// driven, the independent velocities, and the work done so far. This is all that the integrators
-// know. Which velocities are independent may change on the way: then the flow has another view.
+// driven, the independent velocities, gaps, and the work done so far. This is all that the
+// integrators know. Which velocities are independent may change on the way: then the flow has
+// another view.
 #ifndef TR_RUN_FLOW_H
 #define TR_RUN_FLOW_H
 
@@ -25,11 +26,13 @@ typedef struct Flow {
     Stance *stance;        // NULL when there are no constraints
     View *views[16], *now; // as far as there are any
     uint32_t view_count;
-    double *inputs;           // of the programs, in the system's order
-    uint32_t positions, size; // y is positions, velocities, work
-    double *start;            // y at the start
-    bool *solved;             // by input: found by solving, not given
-    uint32_t *quaternions;    // four entries of y from each are a unit quaternion
+    double *inputs; // of the programs, in the system's order
+    // y is positions, velocities (`known` so far), gaps of open contacts, work. Nothing depends on
+    // the gaps here: they make steps short enough to see what they do, also over plates that shake.
+    uint32_t positions, known, size;
+    double *start;         // y at the start
+    bool *solved;          // by input: found by solving, not given
+    uint32_t *quaternions; // four entries of y from each are a unit quaternion
     uint32_t quaternion_count;
     const char **labels; // of the columns
     uint32_t column_count;

@@ -273,9 +273,20 @@ static bool solve_impact(Impact *at, const Hits *hits, const double *change, dou
     return good;
 }
 
-// A contact that would have to pull lets go instead; true when there is one.
+static void begin_to_slide(Impact *at, Latch *latch, const double *heads)
+{
+    latch->is_slipping = true;
+    for (uint32_t k = 0; k < latch->row_count; k++) {
+        if (!latch->sticks[k]) continue;
+        at->holds[latch->rows[k]] = false;
+        latch->heads[k] = heads[k];
+    }
+}
+
+// A contact that would have to pull slides instead, or lets go; true when there is one.
 static bool let_go(Impact *at)
 {
+    static const double nowhere[3];
     System *s = at->system;
     Latch *worst = NULL;
     double largest = 0, least = 0;
@@ -286,6 +297,7 @@ static bool let_go(Impact *at)
         least = at->L[latch->rows[0]], worst = latch;
     }
     if (!(least < -ROUNDING * largest)) return false;
+    if (worst->slips && !worst->is_slipping) return begin_to_slide(at, worst, nowhere), true;
     worst->is_open = true, worst->is_slipping = false;
     for (uint32_t k = 0; k < worst->row_count; k++) at->holds[worst->rows[k]] = false;
     return true;
@@ -305,20 +317,40 @@ static bool give_way(Impact *at, const Hits *hits)
             continue;
         if (!latch->slips) continue;
         const double speed = slip_of(at, latch);
-        latch->is_slipping = true;
-        for (uint32_t k = 0; k < latch->row_count; k++) {
-            if (!latch->sticks[k]) continue;
-            at->holds[latch->rows[k]] = false;
-            latch->heads[k] = speed > 0 ? at->rate[latch->rows[k]] / speed : 0;
-        }
+        double heads[3] = {0};
+        for (uint32_t k = 0; k < latch->row_count && speed > 0; k++)
+            heads[k] = at->rate[latch->rows[k]] / speed;
+        begin_to_slide(at, latch, heads);
         return true;
     }
     return false;
 }
 
+// What the impulses along the rows take out, -L (rate before + rate after) / 2: the rest of the
+// jump is work of what is driven.
+static double dissipated(const Impact *at, const Hits *hits, const double *dv)
+{
+    double twice = 0;
+    for (uint32_t i = 0; i < at->m; i++) {
+        double L = at->holds[i] ? at->L[i] : 0, sum = 2 * at->rate[i];
+        for (uint32_t j = 0; j < hits->count; j++) {
+            const Hit *hit = &hits->at[j];
+            const Latch *latch = hit->latch;
+            const double speed = hit->touches && latch->is_slipping ? slip_of(at, latch) : 0;
+            for (uint32_t k = 0; k < latch->row_count && speed > 0; k++)
+                if (latch->rows[k] == i && latch->sticks[k])
+                    L -= hit->mu * at->rate[i] / speed * at->L[latch->rows[0]];
+        }
+        for (uint32_t k = 0; k < at->passive; k++)
+            sum += at->G[(size_t)i * at->n + at->p[k]] * dv[k];
+        twice -= L * sum;
+    }
+    return twice / 2;
+}
+
 // The jump when latches close or stick: their rows hold from now on, with e of the approach back
 // along normals.
-static bool strike(Impact *at, const Hits *hits, tr_error *err)
+static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
 {
     double *change = calloc(at->m + at->n + 1u, sizeof *change), *dv = change + at->m;
     if (!change) return tr_fail_memory(err), false;
@@ -334,6 +366,7 @@ static bool strike(Impact *at, const Hits *hits, tr_error *err)
     do good = solve_impact(at, hits, change, dv, err);
     while (good && (let_go(at) || give_way(at, hits)));
     for (uint32_t k = 0; good && k < at->passive; k++) at->x[at->v[at->p[k]]] += dv[k];
+    if (good) *lost = dissipated(at, hits, dv);
     free(change);
     return good;
 }
@@ -402,8 +435,9 @@ static void collect_hits(const Impact *at, const double *margins, uint32_t alarm
                                   ? margins[k] < AT_ONCE * fmax(1, fabs(t)) * speed
                                   : margins[k] < 0.1 * slip * slip;
         if (k == alarm || together)
-            hits->at[hits->count++] =
-                (Hit){latch, at->restitution[i], at->friction[i], kind == ALARM_TOUCHES};
+            hits->at[hits->count++] = kind == ALARM_TOUCHES
+                                          ? (Hit){latch, at->restitution[i], at->friction[i], true}
+                                          : (Hit){.latch = latch};
     }
 }
 
@@ -439,11 +473,15 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     const double before = kinetic(at);
     collect_hits(at, margins, change->alarm, change->t, &hits);
     change->rebounded = find_rebounds(at, &hits, fastest);
-    const bool good = check_restitution(&hits, change->t, err) && strike(at, &hits, err);
-    for (uint32_t i = 0; i < hits.count; i++)
-        if (hits.at[i].touches)
-            hits.at[i].latch->is_open = hits.at[i].e > 0 || !at->holds[hits.at[i].latch->rows[0]];
-    change->lost = before - kinetic(at);
+    const bool good =
+        check_restitution(&hits, change->t, err) && strike(at, &hits, &change->lost, err);
+    for (uint32_t i = 0; i < hits.count; i++) {
+        Latch *latch = hits.at[i].latch;
+        latch->is_open = hits.at[i].e > 0 || !at->holds[latch->rows[0]];
+        latch->is_slipping = latch->is_slipping && !latch->is_open;
+        change->slips_on = change->slips_on || (!hits.at[i].touches && latch->is_slipping);
+    }
+    change->gained = kinetic(at) - before;
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
                 hits.at[0].latch->name, change->t);
@@ -466,25 +504,34 @@ static bool apply_change(System *s, double *x, const double *margins, double *fa
     return good;
 }
 
-// Lets go of a contact that pulls, or that friction does not hold; true when there is one.
+// The alarm of this kind with the least margin, of those that matter; false when none is negative.
+static bool find_worst(const System *s, AlarmKind kind, const double *margins, uint32_t *alarm)
+{
+    double worst = 0;
+    for (uint32_t k = 0; k < s->alarm_count; k++)
+        if (s->alarms[k].kind == kind && tr_alarm_matters(s, k) && margins[k] < worst)
+            worst = margins[k], *alarm = k;
+    return worst < 0;
+}
+
+// Lets go of a contact that pulls, or that friction does not hold; true when there is one. What
+// pulls while it sticks may push when it slips, whichever way: so that is tried first.
 static bool release_untenable(Flow *flow, double t, tr_error *err)
 {
     System *s = flow->system;
-    double *margins = calloc(s->alarm_count + 1u, sizeof *margins), worst = 0;
+    double *margins = calloc(s->alarm_count + 1u, sizeof *margins);
     uint32_t alarm = 0;
+    bool released = false;
     if (!margins) return tr_fail_memory(err), false;
     tr_flow_alarms(flow, t, flow->start, margins);
-    for (uint32_t k = 0; k < s->alarm_count; k++) {
-        const AlarmKind kind = s->alarms[k].kind;
-        if ((kind != ALARM_OPENS && kind != ALARM_SLIPS) || !tr_alarm_matters(s, k)) continue;
-        if (margins[k] < worst) worst = margins[k], alarm = k;
-    }
-    Latch *latch = &s->latches[s->alarms[alarm].latch];
-    bool released = worst < 0;
-    if (released && s->alarms[alarm].kind == ALARM_SLIPS)
+    if (find_worst(s, ALARM_OPENS, margins, &alarm)) {
+        Latch *latch = &s->latches[s->alarms[alarm].latch];
+        latch->is_open = !latch->slips || latch->is_slipping;
+        latch->is_slipping = !latch->is_open;
+        for (int k = 0; k < 3; k++) latch->heads[k] = 0;
+        released = true;
+    } else if (find_worst(s, ALARM_SLIPS, margins, &alarm))
         released = begin_slip(s, alarm, margins, flow->inputs, err);
-    else if (released)
-        latch->is_open = true, latch->is_slipping = false;
     free(margins);
     return released;
 }
@@ -548,7 +595,7 @@ static Flow *go_on(Flow *flow, const double *y, double *x, const Latch *before, 
     if (!next) return NULL;
     if (next != flow) next->evaluations += flow->evaluations;
     next->no_projection = flow->no_projection;
-    next->start[next->size - 1] = work - change->lost;
+    next->start[next->size - 1] = work + change->gained;
     tr_flow_project(next, change->t, next->start);
     return next;
 }

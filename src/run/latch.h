@@ -20,8 +20,10 @@ Flow *tr_latches_settle(Flow *flow, double t, tr_error *err);
 typedef struct Switch {
     double t;
     uint32_t alarm;
-    double lost;    // kinetic energy [J]
+    double gained;  // kinetic energy [J]
+    double lost;    // what was dissipated; the rest is work of what is driven
     bool rebounded; // it touched, and left at once
+    bool slips_on;  // it could not hold, and turns round
 } Switch;
 
 // What follows when an alarm about a latch goes off at (t, y): the flow from there on, another one

@@ -233,6 +233,62 @@ static double find_alarm(Watch *w, uint32_t k, double t)
     return high;
 }
 
+// Whether an alarm that changes the run may go off now
+static bool is_armed(const Watch *w, uint32_t k)
+{
+    const System *s = w->flow->system;
+    return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, k) && !w->told[k];
+}
+
+// The least margin of what may change the run, at time t after the last known state, and whose
+static double least_margin(Watch *w, double t, uint32_t *which)
+{
+    double least = (double)INFINITY;
+    const double *y = go_again_from(w, w->known - 1, FINE_SUBSTEPS, t);
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
+        if (is_armed(w, k) && w->margins[k] < least) least = w->margins[k], *which = k;
+    return least;
+}
+
+typedef struct Bracket {
+    double low, f_low, high, f_high; // f_low >= 0 > f_high
+    uint32_t which;                  // alarm is negative at `high`
+} Bracket;
+
+static void narrow(Watch *w, Bracket *b, double t)
+{
+    uint32_t which = b->which;
+    if (!(t > b->low && t < b->high)) return;
+    const double f = least_margin(w, t, &which);
+    if (f < 0)
+        b->high = t, b->f_high = f, b->which = which;
+    else
+        b->low = t, b->f_low = f;
+}
+
+// When the first alarm goes off that changes the run, by Ridders' method, up to t where one is
+static double find_first(Watch *w, double t, uint32_t *alarm)
+{
+    Bracket b = {.low = w->t[w->known - 1], .high = t};
+    const double close = 1e-13 * fmax(1, fabs(t));
+    b.f_high = least_margin(w, t, &b.which);
+    b.f_low = fmax(least_margin(w, b.low, alarm), 0);
+    for (int i = 0; i < BISECTIONS && b.high - b.low > close; i++) {
+        const Bracket was = b;
+        const double middle = b.low + (b.high - b.low) / 2;
+        narrow(w, &b, middle);
+        const double f = b.low == middle ? b.f_low : b.f_high;
+        const double size = sqrt(f * f - was.f_low * was.f_high);
+        const double guess = size > 0 ? middle + (middle - was.low) * f / size : middle;
+        narrow(w, &b, guess);
+        narrow(w, &b, guess - close / 2);
+        narrow(w, &b, guess + close / 2);
+    }
+    *alarm = b.which;
+    return b.high;
+}
+
 static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
 {
     const Alarm *alarm = &w->flow->system->alarms[k];
@@ -268,15 +324,15 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites them
     double first = (double)INFINITY;
     uint32_t which = 0;
+    bool any = false;
     for (uint32_t k = 0; k < count; k++) {
-        const bool is_switch = s->alarms[k].kind > ALARM_STOPS;
         if (w->last[k] >= 0) w->told[k] = false;
-        if (!is_switch || !tr_alarm_matters(s, k) || w->last[k] >= 0 || w->told[k]) continue;
-        const double at = w->known ? find_alarm(w, k, t) : t;
+        if (!is_armed(w, k) || w->last[k] >= 0) continue;
+        any = true;
         // from the start on: not until it has been otherwise
-        w->told[k] = !w->known && s->alarms[k].kind != ALARM_TOUCHES;
-        if (w->known && at < first) first = at, which = k;
+        if (!w->known) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
     }
+    if (any && w->known) first = find_first(w, t, &which);
     for (uint32_t k = 0; k < count; k++) {
         if (s->alarms[k].kind > ALARM_STOPS || w->last[k] >= 0 || w->told[k]) continue;
         const double at = w->known ? find_alarm(w, k, t) : t;
