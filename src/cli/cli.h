@@ -15,6 +15,7 @@ enum {
     ABOUT_SIMULATION = 4,
     ABOUT_REPORTS = 8,
     ABOUT_PICTURES = 16,
+    ABOUT_FEEDBACK = 128,
     ABOUT_ALL = ~0
 };
 
@@ -23,6 +24,8 @@ typedef struct Options {
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
+    const char *const *controls; // of lqr
+    size_t control_count;
     const char *output; // -o
     const char *report; // --report
     const char *page;
@@ -35,6 +38,7 @@ typedef struct Options {
     const char *x, *title, *size, *from, *to;
     const char *tracks; // what follows --track
     bool track, log;
+    const char *inputs, *q, *r; // of lqr
 } Options;
 
 typedef struct Verb Verb;
@@ -47,6 +51,7 @@ struct Verb {
 
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
+int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 

@@ -22,6 +22,12 @@ static const Verb verbs[] = {
      "--step 0.001 -o -\n"
      "  trundle simulate models/bicycle.yaml --report run.html\n",
      ABOUT_CASES | ABOUT_MODELS | ABOUT_SIMULATION, cli_simulate, NULL},
+    {"lqr", "lqr MODEL --inputs NAME,NAME [options]",
+     "feedback that is best for small motions about the initial state",
+     "  trundle lqr models/segway.yaml --case fall --set pitch0=0 --inputs left,right "
+     "--q way=10 -o gains.yaml\n"
+     "  trundle lqr models/bicycle.yaml --case state --set speed0=3 --inputs steer_torque --json\n",
+     ABOUT_CASES | ABOUT_MODELS | ABOUT_FEEDBACK, cli_lqr, NULL},
     {"view", "view RUN.csv --model MODEL -o REPORT.html [options]",
      "makes a page to see a recorded run move",
      "  trundle view run.csv --model models/bicycle.yaml -o run.html\n",
@@ -50,6 +56,11 @@ static const char simulate_options[] =
     "  --dense              interpolate rows instead of stopping at each\n"
     "  --no-project         let positions drift, as constraints on velocities alone do\n"
     "  --report FILE        a page to see the run move; with or without -o\n";
+static const char lqr_options[] =
+    "  --inputs NAME,NAME   inputs of the model, or joints whose torque is to be found\n"
+    "  --q NAME=WEIGHT,...  of states or outputs; 1 when not given\n"
+    "  --r NAME=WEIGHT,...  of inputs; 1 when not given\n"
+    "  --step H             of a controller that acts in steps [s]\n";
 static const char view_options[] =
     "  --model MODEL        the model of the run; case and settings are the run's unless given\n";
 static const char page_options[] =
@@ -83,6 +94,7 @@ static void print_verb_help(const Verb *verb)
     if (verb->about & ABOUT_MODELS) printf("%s", model_options);
     printf("%s", shared_options);
     if (verb->about & ABOUT_SIMULATION) printf("%s", simulate_options);
+    if (verb->about & ABOUT_FEEDBACK) printf("%s", lqr_options);
     if (verb->about & ABOUT_REPORTS) printf("%s", view_options);
     if (verb->about & (ABOUT_SIMULATION | ABOUT_REPORTS)) printf("%s", page_options);
     if (verb->about & ABOUT_PICTURES) printf("%s", plot_options);
@@ -121,7 +133,10 @@ static const Option known[] = {
     {"--end", offsetof(Options, end), TEXT, ABOUT_SIMULATION},
     {"--every", offsetof(Options, every), TEXT, ABOUT_SIMULATION},
     {"--method", offsetof(Options, method), TEXT, ABOUT_SIMULATION},
-    {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION},
+    {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION | ABOUT_FEEDBACK},
+    {"--inputs", offsetof(Options, inputs), TEXT, ABOUT_FEEDBACK},
+    {"--q", offsetof(Options, q), TEXT, ABOUT_FEEDBACK},
+    {"--r", offsetof(Options, r), TEXT, ABOUT_FEEDBACK},
     {"--rtol", offsetof(Options, rtol), TEXT, ABOUT_SIMULATION},
     {"--atol", offsetof(Options, atol), TEXT, ABOUT_SIMULATION},
     {"--dense", offsetof(Options, dense), FLAG, ABOUT_SIMULATION},
@@ -331,7 +346,11 @@ tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
     tr_model *model = tr_model_read(options->model, &err);
-    const tr_derive_options how = {options->case_name, options->settings, options->setting_count};
+    const tr_derive_options how = {.case_name = options->case_name,
+                                   .settings = options->settings,
+                                   .setting_count = options->setting_count,
+                                   .controls = options->controls,
+                                   .control_count = options->control_count};
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)

@@ -147,6 +147,8 @@ struct tr_system {
         const char *case_name; // "" when there is none
         const tr_setting *settings;
         uint32_t setting_count;
+        const tr_setting *torques; // of roles with one formula: the joint, and the formula
+        uint32_t torque_count;
     } source;
     double seconds; // that deriving it took
 };
