@@ -85,6 +85,7 @@ typedef enum tr_kind {
     TR_SPEED,     // w: a formula of velocities that the model describes its motion by
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
     TR_INNER, // a velocity of a base along other axes than its own; reduced programs may take it
+    TR_DIRECTION, // how another input changes; programs of sensitivities take it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err);
@@ -256,6 +257,7 @@ typedef struct tr_simulate_options {
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
     const char *copy;   // another one that gets the same rows, or NULL
+    const char *sensitivity; // "m0,theta": also columns d(NAME)/d(m0), ...; NULL for none
     // Called now and then with the time reached; false stops the run, which is then interrupted.
     bool (*progress)(void *owner, double t, double end);
     void *owner;

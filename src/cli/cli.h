@@ -39,6 +39,7 @@ typedef struct Options {
     const char *tracks; // what follows --track
     bool track, log;
     const char *inputs, *q, *r; // of lqr
+    const char *sensitivity;
 } Options;
 
 typedef struct Verb Verb;

@@ -55,6 +55,7 @@ static const char simulate_options[] =
     "  --rtol R --atol A    tolerances of adaptive methods\n"
     "  --dense              interpolate rows instead of stopping at each\n"
     "  --no-project         let positions drift, as constraints on velocities alone do\n"
+    "  --sensitivity A,B    also columns d(NAME)/d(A) ...: how the run depends on parameters\n"
     "  --report FILE        a page to see the run move; with or without -o\n";
 static const char lqr_options[] =
     "  --inputs NAME,NAME   inputs of the model, or joints whose torque is to be found\n"
@@ -141,6 +142,7 @@ static const Option known[] = {
     {"--atol", offsetof(Options, atol), TEXT, ABOUT_SIMULATION},
     {"--dense", offsetof(Options, dense), FLAG, ABOUT_SIMULATION},
     {"--no-project", offsetof(Options, no_project), FLAG, ABOUT_SIMULATION},
+    {"--sensitivity", offsetof(Options, sensitivity), TEXT, ABOUT_SIMULATION},
     {"--report", offsetof(Options, report), TEXT, ABOUT_SIMULATION},
     {"--page", offsetof(Options, page), TEXT, ABOUT_SIMULATION | ABOUT_REPORTS},
     {"--model", offsetof(Options, model), TEXT, ABOUT_REPORTS},

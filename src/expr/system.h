@@ -19,6 +19,7 @@ typedef struct Input {
                      // Programs use it
     Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
     double value;    // where programs fix it
+    Expr guess;      // `value` of a position or velocity, where the model has a formula for it
     bool is_base;    // a velocity of a base
     bool is_extra;   // a position that no velocity moves: it has a rate of its own
     bool is_given;   // `initial` gives it by name, so there is nothing to solve

@@ -9,6 +9,7 @@
 #include "run/chart.h"
 
 struct Kkt;
+struct Sensitivity;
 
 // The flow in one chart.
 typedef struct View {
@@ -18,6 +19,9 @@ typedef struct View {
     uint32_t *place;    // of each entry of y but the last: its input
     uint32_t projected; // constraints on positions that are projected onto
     struct Kkt *kkt;    // NULL when there are no constraints
+    // Derivatives of rates, columns and projected constraints, see sensitivity.h
+    tr_program *tangent, *column_tangent, *projection_tangent;
+    tr_workspace *tangent_work, *column_tangent_work, *projection_tangent_work;
 } View;
 
 typedef struct Flow {
@@ -25,11 +29,13 @@ typedef struct Flow {
     Stance *stance;        // NULL when there are no constraints
     View *views[16], *now; // as far as there are any
     uint32_t view_count;
-    double *inputs;           // of the programs, in the system's order
-    uint32_t positions, size; // y is positions, velocities, work
-    double *start;            // y at the start
-    bool *solved;             // by input: found by solving, not given
-    uint32_t *quaternions;    // four entries of y from each are a unit quaternion
+    double *inputs;                  // of the programs, in the system's order
+    uint32_t positions, own;         // y is positions, velocities, work
+    uint32_t size;                   // and then sensitivities
+    struct Sensitivity *sensitivity; // NULL without
+    double *start;                   // y at the start
+    bool *solved;                    // by input: found by solving, not given
+    uint32_t *quaternions;           // four entries of y from each are a unit quaternion
     uint32_t quaternion_count;
     const char **labels; // of the columns
     uint32_t column_count;

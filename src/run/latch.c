@@ -390,7 +390,7 @@ Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *ch
 {
     System *s = flow->system;
     const size_t evaluations = flow->evaluations;
-    const double work = y[flow->size - 1];
+    const double work = y[flow->own - 1];
     const bool no_projection = flow->no_projection;
     double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
     if (!x) return tr_fail_memory(err), tr_flow_free(flow), NULL;
@@ -417,7 +417,7 @@ Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *ch
     if (!flow) return NULL;
     flow->evaluations += evaluations;
     flow->no_projection = no_projection;
-    flow->start[flow->size - 1] = work - change->lost;
+    flow->start[flow->own - 1] = work - change->lost;
     tr_flow_project(flow, change->t, flow->start);
     return flow;
 }
