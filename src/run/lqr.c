@@ -239,7 +239,7 @@ static void name_states(const Design *d, const double *size, char *line, size_t 
     line[0] = 0;
     for (uint32_t i = 0; i < d->n; i++) most = fmax(most, size[i]);
     for (uint32_t i = 0; i < d->n; i++)
-        if (size[i] > 0.3 * most) tr_list_name(line, room, d->shown.state[i]);
+        if (size[i] > 0.1 * most) tr_list_name(line, room, d->shown.state[i]);
 }
 
 static double column_size(const Design *d, uint32_t j)
