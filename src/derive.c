@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "mech/tree.h"
 
+#include <stdio.h>
 #include <time.h>
 
 tr_derive_options tr_derive_defaults(void) { return (tr_derive_options){0}; }
@@ -96,12 +97,11 @@ static bool can_be_controlled(const Body *body, const Role *role, Text name, tr_
 
 static Value prefixed(Model *model, const char *prefix, Text name)
 {
-    const size_t before = strlen(prefix);
-    char *text = tr_arena_alloc(&model->arena, before + name.length + 1, 1);
-    if (!text) return (Value){0};
-    memcpy(text, prefix, before);
-    memcpy(text + before, name.at, name.length);
-    return (Value){.text = {text, before + name.length}, .given = true};
+    char text[300];
+    const int length = snprintf(text, sizeof text, "%s%.*s", prefix,
+                                (int)(name.length > 200 ? 200 : name.length), name.at);
+    const char *kept = tr_arena_text(&model->arena, text, (size_t)length);
+    return (Value){.text = {kept, (size_t)length}, .given = kept != NULL};
 }
 
 // The joint's torque becomes an input.

@@ -189,8 +189,9 @@ static bool leave_out(Design *d, tr_error *err)
     const char **state = tr_arena_alloc(&d->arena, left + 1u, sizeof *state);
     d->A = room_for(d, (size_t)left * left, err), d->T = room_for(d, (size_t)left * n, err);
     d->B = room_for(d, (size_t)left * d->m, err);
-    if (!state) tr_fail_memory(err);
-    for (uint32_t i = 0; i < left && !has_failed(err); i++) {
+    const bool good = state && d->A && d->T && d->B;
+    if (!good) tr_fail_memory(err);
+    for (uint32_t i = 0; good && i < left; i++) {
         state[i] = less->state[i];
         memcpy(d->A + (size_t)i * left, less->A + (size_t)i * less->states, left * sizeof *d->A);
         memcpy(d->T + (size_t)i * n, less->B + (size_t)i * n, n * sizeof *d->T);

@@ -237,8 +237,8 @@ static bool add_columns(Flow *flow, View *view, tr_error *err)
 static bool add_projection(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
-    const Partition *p = view->chart ? &view->chart->partition : NULL;
-    if (!view->projected) return true;
+    if (!view->chart || !view->projected) return true;
+    const Partition *p = &view->chart->partition;
     Expr *phi = calloc(2 * (size_t)view->projected + 1, sizeof *phi);
     uint32_t count = 0;
     if (!phi) return tr_fail_memory(err), false;
