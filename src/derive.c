@@ -2,7 +2,9 @@
 // Where the layers meet: model -> mech -> system.
 #include "mech/derive.h"
 #include "base/sha256.h"
+#include "mech/tree.h"
 
+#include <stdio.h>
 #include <time.h>
 
 tr_derive_options tr_derive_defaults(void) { return (tr_derive_options){0}; }
@@ -35,6 +37,98 @@ static void note_source(tr_system *system, const Model *variant, const tr_derive
     source->setting_count = (uint32_t)o->setting_count;
 }
 
+// Torques as they are written, for those who write other ones.
+static void note_torques(tr_system *system, const Model *variant)
+{
+    const Roles *roles = &variant->fields.roles;
+    tr_setting *torques = tr_arena_alloc(&system->graph->arena, roles->count + 1u, sizeof *torques);
+    if (!torques) system->graph->failed = true;
+    for (uint32_t i = 0; torques && i < roles->count; i++) {
+        const Pairs *torque = &roles->at[i].torque;
+        if (torque->count != 1 || torque->at[0].key.text.length) continue;
+        torques[system->source.torque_count++] = (tr_setting){
+            keep(system, roles->at[i].name.text), keep(system, torque->at[0].value.text)};
+    }
+    system->source.torques = torques;
+}
+
+// ---- controls ------------------------------------------------------------------------------
+
+static bool has_pair(const Pairs *pairs, Text name)
+{
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (text_equal(pairs->at[i].key.text, name)) return true;
+    return false;
+}
+
+static Text joint_name(const Body *body)
+{
+    return body->joint.coordinate.given ? body->joint.coordinate.text : body->name.text;
+}
+
+static const Body *joint_called(const Model *model, Text name, tr_error *err)
+{
+    const ModelFields *f = &model->fields;
+    Suggestion nearest = {.wanted = name};
+    char hint[TR_HINT_SIZE];
+    for (uint32_t i = 0; i < f->bodies.count; i++) {
+        tr_suggest(&nearest, joint_name(&f->bodies.at[i]));
+        if (text_equal(joint_name(&f->bodies.at[i]), name)) return &f->bodies.at[i];
+    }
+    for (uint32_t i = 0; i < f->inputs.count; i++) tr_suggest(&nearest, f->inputs.at[i].key.text);
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no input or joint '%.*s'%s", TEXT(name),
+            tr_hint(&nearest, hint));
+    return NULL;
+}
+
+static bool can_be_controlled(const Body *body, const Role *role, Text name, tr_error *err)
+{
+    const JointType *type = tr_joint_type(body->joint.type, NULL);
+    if (type && type->positions[0])
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' has not one coordinate: a control is an input, or the torque of a joint "
+                "that has",
+                TEXT(name));
+    else if (role && role->motion.count)
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is driven by a motion: its torque is no control",
+                TEXT(name));
+    return !has_failed(err);
+}
+
+static Value prefixed(Model *model, const char *prefix, Text name)
+{
+    char text[300];
+    const int length = snprintf(text, sizeof text, "%s%.*s", prefix,
+                                (int)(name.length > 200 ? 200 : name.length), name.at);
+    const char *kept = tr_arena_text(&model->arena, text, (size_t)length);
+    return (Value){.text = {kept, (size_t)length}, .given = kept != NULL};
+}
+
+// The joint's torque becomes an input.
+static bool control(Model *model, const char *called, tr_error *err)
+{
+    ModelFields *f = &model->fields;
+    const Text name = text_of(called);
+    if (has_pair(&f->inputs, name)) return true;
+    const Body *body = joint_called(model, name, err);
+    const Kind *kind = tr_kind_of(TYPE_ROLES), *top = tr_kind_model();
+    if (!body || !can_be_controlled(body, tr_kind_find(kind, &f->roles, name), name, err))
+        return false;
+    Role *role =
+        tr_kind_add(model, kind, &f->roles, (Value){.text = joint_name(body), .given = true}, err);
+    const Value input = prefixed(model, "torque.", name), law = prefixed(model, "law.", name);
+    if (!role || !input.text.at || !law.text.at) return tr_fail_memory(err), false;
+    const bool had_law = role->torque.count == 1;
+    return (!had_law || tr_field_put(model, tr_kind_field(top, text_of("outputs")), &f->outputs,
+                                     law, role->torque.at[0].value, false, err)) &&
+           tr_field_put(model, tr_kind_field(top, text_of("inputs")), &f->inputs, input,
+                        (Value){.text = text_of("0"), .given = true}, false, err) &&
+           tr_field_put(model, tr_kind_field(kind, text_of("torque")), &role->torque, (Value){0},
+                        input, true, err);
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err)
 {
     tr_error local = {0};
@@ -45,6 +139,9 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     clock_gettime(CLOCK_MONOTONIC, &begin);
     Model *variant = tr_model_variant(model, o.case_name, o.settings, o.setting_count, err);
     tr_system *system = tr_system_new(err);
+    if (variant && system) note_torques(system, variant);
+    for (size_t i = 0; variant && i < o.control_count; i++)
+        if (!control(variant, o.controls[i], err)) break;
     if (variant && system) tr_mech_derive(variant, system, err);
     if (variant && system && !has_failed(err)) note_source(system, variant, &o);
     if (system && system->graph->failed) tr_fail_memory(err);

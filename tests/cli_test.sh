@@ -366,6 +366,53 @@ run 2 simulate swing.yaml -o run.json
 no_data
 check is_json run.json
 
+# ---- sensitivities --------------------------------------------------------------------------
+
+run 0 simulate swing.yaml -q --end 0.5 --every 0.1 --sensitivity m,l
+check grep -q 'd(.*)/d(l)' out
+run 2 simulate swing.yaml -q --sensitivity mm
+err_has "there is no parameter or input 'mm'"
+run 2 check swing.yaml --sensitivity m
+err_is 'trundle: check takes no --sensitivity'
+
+# ---- lqr ------------------------------------------------------------------------------------
+
+cat >pole.yaml <<'END'
+trundle: 1
+parameters: {l: 0.5}
+inputs: {push: 0}
+bodies:
+  cart: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: x}, mass: 1}
+  pole: {parent: cart, joint: {type: revolute, axis: "0, 1, 0", coordinate: angle}, mass: 0.1, com: "0, 0, l"}
+  other: {joint: {type: revolute, axis: "0, 1, 0", coordinate: b}, mass: 1, com: "0, 0, -l"}
+roles: {x: {torque: 2*push}}
+initial: {x: 0, angle: 0}
+END
+sed '/other/d' pole.yaml >alone.yaml
+run 0 lqr alone.yaml --inputs push --q x=4
+out_has 'closed   -'
+out_has '    torque: 2*('
+out_has '# push = '
+silent
+run 0 lqr alone.yaml --inputs x --json
+keys_are 'states inputs A B Q R K eigenvalues open_eigenvalues residual unsteadiness neutral laws'
+run 0 lqr alone.yaml --inputs x --step 0.01 -q -o gains.yaml
+check grep -q '^  x:$' gains.yaml
+no_data
+run 0 lqr alone.yaml --inputs x -o -
+check test "$(grep -c '^roles:' out)" -eq 1
+run 1 lqr pole.yaml --inputs push # the other one swings for ever, and is not reached
+err_has "cannot move the eigenvalue"
+err_has "'b'"
+run 2 lqr alone.yaml
+err_has 'which inputs?'
+run 2 lqr alone.yaml --inputs pusj
+err_has "did you mean 'push'?"
+run 2 lqr alone.yaml --inputs push --q angel=1
+err_has "did you mean 'angle'?"
+run 2 lqr alone.yaml --inputs push --step h
+err_is "trundle: --step takes a number, not 'h'"
+
 # ---- files ----------------------------------------------------------------------------------
 
 echo old >kept.csv

@@ -85,7 +85,9 @@ static tr_system *system_of(const char *text, const How *how, tr_error *err)
         *formula = 0;
         settings[count++] = (tr_setting){word, formula + 1};
     }
-    const tr_derive_options options = {how->case_name, settings, count};
+    tr_derive_options options = tr_derive_defaults();
+    options.case_name = how->case_name;
+    options.settings = settings, options.setting_count = count;
     tr_model *model = tr_model_parse(text, err);
     tr_system *system = tr_derive(model, &options, err);
     tr_model_free(model);

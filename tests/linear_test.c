@@ -53,7 +53,8 @@ static tr_system *system_of(tr_model *model, const char *case_name, const char *
         *sign = 0;
         list[count++] = (tr_setting){at, sign + 1};
     }
-    const tr_derive_options options = {case_name, list, count};
+    tr_derive_options options = tr_derive_defaults();
+    options.case_name = case_name, options.settings = list, options.setting_count = count;
     tr_system *system = tr_derive(model, &options, &err);
     tr_model_free(model);
     if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);

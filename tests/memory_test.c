@@ -182,7 +182,8 @@ static bool model_job(tr_error *err)
         "  one: {end: 1}\n"
         "  two: {set: {m: 3}, initial: {d(arm): 1}, without: [rain], roles: {base: passive}}\n";
     const tr_setting settings[] = {{"half", "m/4"}, {"push", "2"}};
-    const tr_derive_options options = {"two", settings, 2};
+    const tr_derive_options options = {
+        .case_name = "two", .settings = settings, .setting_count = 2};
     tr_model *model = tr_model_parse(text, err);
     tr_model_set(model, "bodies/hat/joint/type", "fixed", err);
     tr_model_set(model, "bodies/hat/mass", "0.1", err);

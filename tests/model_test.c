@@ -642,7 +642,8 @@ static double value_in(const char *group, const char *name, const char *case_nam
     tr_error err = {0};
     char key[64];
     Model *model = parsed(cart);
-    const tr_derive_options options = {case_name, settings, count};
+    const tr_derive_options options = {
+        .case_name = case_name, .settings = settings, .setting_count = count};
     System *system = derived(model, &options);
     tr_model_free(model);
     char *json = tr_eval_text(system, true, &err);
@@ -765,7 +766,7 @@ static void test_bad_settings(void **state)
 {
     (void)state;
     const tr_setting settings[] = {{"k", "2"}, {"m", "1 + nil"}, {"half", "3"}};
-    const tr_derive_options options = {NULL, settings, 3};
+    const tr_derive_options options = {.settings = settings, .setting_count = 3};
     tr_error err = {0};
     Model *model = parsed(cart);
     assert_null(tr_derive(model, &options, &err));

@@ -505,7 +505,8 @@ static void test_view(void **state)
     forget("view_file");
     tr_error err = {0};
     const tr_setting settings[] = {{"speed0", "if(1 < 2, 5, 6)"}, {"w", "1.05"}};
-    const tr_derive_options options = {"turn", settings, 2};
+    const tr_derive_options options = {
+        .case_name = "turn", .settings = settings, .setting_count = 2};
     tr_system *system = derive_file("bicycle.yaml", &options, true);
     tr_sheet_free(simulate(system, 0.5, 0.1, "view_file.csv"));
     assert_true(tr_write_text("view_file.page", PAGE, &err));

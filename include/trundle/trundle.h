@@ -85,6 +85,7 @@ typedef enum tr_kind {
     TR_SPEED,     // w: a formula of velocities that the model describes its motion by
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
     TR_INNER, // a velocity of a base along other axes than its own; reduced programs may take it
+    TR_DIRECTION, // how another input changes; programs of sensitivities take it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err);
@@ -218,6 +219,10 @@ typedef struct tr_derive_options {
     const char *case_name;      // NULL: the first case, if there is one
     const tr_setting *settings; // they win over the case, and the case over the model
     size_t setting_count;
+    // Inputs of the model, or joints with one coordinate: the torque of such a joint becomes an
+    // input `torque.JOINT`, and what was its formula an output `law.JOINT`.
+    const char *const *controls;
+    size_t control_count;
 } tr_derive_options;
 tr_derive_options tr_derive_defaults(void);
 
@@ -252,6 +257,7 @@ typedef struct tr_simulate_options {
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
     const char *copy;   // another one that gets the same rows, or NULL
+    const char *sensitivity; // "m0,theta": also columns d(NAME)/d(m0), ...; NULL for none
     // Called now and then with the time reached; false stops the run, which is then interrupted.
     bool (*progress)(void *owner, double t, double end);
     void *owner;
@@ -383,6 +389,36 @@ typedef struct tr_family_summary {
 // A family of steady motions along what is swept, followed past folds, recorded row by row.
 bool tr_steady_sweep(tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
+
+// ---- feedback ------------------------------------------------------------------------------
+
+typedef struct tr_lqr_options {
+    const char *inputs; // "steer_torque,rear": inputs, or joints that tr_derive took as controls
+    const char *q, *r;  // weights of states or outputs, and of inputs: "steer=10,roll=2"; NULL: 1
+    double step;        // of a controller that acts in steps [s]; 0: it acts all the time
+} tr_lqr_options;
+
+// The feedback u = -K x that is best for small motions about the initial state: it keeps the
+// integral, or the sum over steps, of x^T Q x + u^T R u least. Displacements that change nothing
+// are no states, unless something with a weight depends on them.
+typedef struct tr_lqr {
+    size_t states, inputs;
+    const char *const *state, *const *input;
+    const double *A, *B, *Q, *R, *K; // by rows
+    const double *before, *after;    // eigenvalues without it and with it: real, imaginary, ...
+    const char *const *law;          // of each input: a formula of the model's names
+    double residual;                 // of the Riccati equation, relative
+    double unsteadiness;             // largest acceleration at the initial state
+    size_t neutral;                  // steady motions beside this one, which it leaves alone
+    double step;
+} tr_lqr;
+
+// The system must outlive it. An error when the inputs cannot make every motion decay: it says
+// which.
+const tr_lqr *tr_lqr_design(tr_system *system, const tr_lqr_options *options, tr_error *err);
+void tr_lqr_free(const tr_lqr *lqr);
+char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
+char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err); // `roles` of a model file
 
 // ---- pictures ------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ enum {
     ABOUT_PICTURES = 16,
     ABOUT_LINEAR = 32,
     ABOUT_STEADY = 128,
+    ABOUT_FEEDBACK = 64,
     ABOUT_ALL = ~0
 };
 
@@ -25,6 +26,8 @@ typedef struct Options {
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
+    const char *const *controls; // of lqr
+    size_t control_count;
     const char *output; // -o
     const char *report; // --report
     const char *page;
@@ -42,6 +45,8 @@ typedef struct Options {
     const char *free; // of steady
     const char *holds[MAX_HOLDS];
     size_t hold_count;
+    const char *inputs, *q, *r; // of lqr
+    const char *sensitivity;
 } Options;
 
 typedef struct Verb Verb;
@@ -55,6 +60,7 @@ struct Verb {
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
+int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);

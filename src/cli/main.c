@@ -35,6 +35,12 @@ static const Verb verbs[] = {
      "  trundle steady models/bicycle.yaml --case circle --sweep roll=0.02:0.5:0.02 -o "
      "family.csv\n",
      ABOUT_CASES | ABOUT_MODELS | ABOUT_STEADY, cli_steady, NULL},
+    {"lqr", "lqr MODEL --inputs NAME,NAME [options]",
+     "feedback that is best for small motions about the initial state",
+     "  trundle lqr models/segway.yaml --case fall --set pitch0=0 --inputs left,right "
+     "--q way=10 -o gains.yaml\n"
+     "  trundle lqr models/bicycle.yaml --case state --set speed0=3 --inputs steer_torque --json\n",
+     ABOUT_CASES | ABOUT_MODELS | ABOUT_FEEDBACK, cli_lqr, NULL},
     {"view", "view RUN.csv --model MODEL -o REPORT.html [options]",
      "makes a page to see a recorded run move",
      "  trundle view run.csv --model models/bicycle.yaml -o run.html\n",
@@ -62,6 +68,7 @@ static const char simulate_options[] =
     "  --rtol R --atol A    tolerances of adaptive methods\n"
     "  --dense              interpolate rows instead of stopping at each\n"
     "  --no-project         let positions drift, as constraints on velocities alone do\n"
+    "  --sensitivity A,B    also columns d(NAME)/d(A) ...: how the run depends on parameters\n"
     "  --report FILE        a page to see the run move; with or without -o\n";
 static const char linear_options[] =
     "  --reduce             leave out what changes nothing: place, heading, angles of wheels\n"
@@ -79,6 +86,11 @@ static const char steady_options[] =
     "  --sweep FORMULA=A:B:STEP  a family of steady motions as CSV, along a parameter, input or "
     "formula\n"
     "  -o FILE.yaml         the state found, as the `initial:` of a model\n";
+static const char lqr_options[] =
+    "  --inputs NAME,NAME   inputs of the model, or joints whose torque is to be found\n"
+    "  --q NAME=WEIGHT,...  of states or outputs; 1 when not given\n"
+    "  --r NAME=WEIGHT,...  of inputs; 1 when not given\n"
+    "  --step H             of a controller that acts in steps [s]\n";
 static const char view_options[] =
     "  --model MODEL        the model of the run; case and settings are the run's unless given\n";
 static const char page_options[] =
@@ -114,6 +126,7 @@ static void print_verb_help(const Verb *verb)
     if (verb->about & ABOUT_SIMULATION) printf("%s", simulate_options);
     if (verb->about & ABOUT_LINEAR) printf("%s", linear_options);
     if (verb->about & ABOUT_STEADY) printf("%s", steady_options);
+    if (verb->about & ABOUT_FEEDBACK) printf("%s", lqr_options);
     if (verb->about & ABOUT_REPORTS) printf("%s", view_options);
     if (verb->about & (ABOUT_SIMULATION | ABOUT_REPORTS)) printf("%s", page_options);
     if (verb->about & ABOUT_PICTURES) printf("%s", plot_options);
@@ -153,10 +166,15 @@ static const Option known[] = {
     {"--every", offsetof(Options, every), TEXT, ABOUT_SIMULATION},
     {"--method", offsetof(Options, method), TEXT, ABOUT_SIMULATION},
     {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION | ABOUT_LINEAR},
+    {"--step", offsetof(Options, step), TEXT, ABOUT_SIMULATION | ABOUT_FEEDBACK},
+    {"--inputs", offsetof(Options, inputs), TEXT, ABOUT_FEEDBACK},
+    {"--q", offsetof(Options, q), TEXT, ABOUT_FEEDBACK},
+    {"--r", offsetof(Options, r), TEXT, ABOUT_FEEDBACK},
     {"--rtol", offsetof(Options, rtol), TEXT, ABOUT_SIMULATION},
     {"--atol", offsetof(Options, atol), TEXT, ABOUT_SIMULATION},
     {"--dense", offsetof(Options, dense), FLAG, ABOUT_SIMULATION},
     {"--no-project", offsetof(Options, no_project), FLAG, ABOUT_SIMULATION},
+    {"--sensitivity", offsetof(Options, sensitivity), TEXT, ABOUT_SIMULATION},
     {"--report", offsetof(Options, report), TEXT, ABOUT_SIMULATION},
     {"--page", offsetof(Options, page), TEXT, ABOUT_SIMULATION | ABOUT_REPORTS},
     {"--model", offsetof(Options, model), TEXT, ABOUT_REPORTS},
@@ -380,7 +398,11 @@ tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
     tr_model *model = tr_model_read(options->model, &err);
-    const tr_derive_options how = {options->case_name, options->settings, options->setting_count};
+    const tr_derive_options how = {.case_name = options->case_name,
+                                   .settings = options->settings,
+                                   .setting_count = options->setting_count,
+                                   .controls = options->controls,
+                                   .control_count = options->control_count};
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)
@@ -426,8 +448,12 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+// Matrices here are small: threads of a linear algebra library that has them only cost time.
+extern void openblas_set_num_threads(int count) __attribute__((weak));
+
 int main(int argc, char **argv)
 {
+    if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (argc < 2) return print_help(stderr), TR_USAGE;
     if (is_one_of(argv[1], "--help", "-h", "help")) return print_help(stdout), 0;
     if (is_one_of(argv[1], "--version", "-V", "version")) {

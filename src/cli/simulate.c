@@ -74,6 +74,7 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     if (options->method) o->method = options->method;
     o->dense = options->dense;
     o->no_project = options->no_project;
+    o->sensitivity = options->sensitivity;
     return cli_number("--end", options->end, &o->end) &&
            cli_number("--every", options->every, &o->every) &&
            cli_number("--step", options->step, &o->step) &&

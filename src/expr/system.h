@@ -19,6 +19,7 @@ typedef struct Input {
                      // Programs use it
     Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
     double value;    // where programs fix it
+    Expr guess;      // `value` of a position or velocity, where the model has a formula for it
     bool is_base;    // a velocity of a base
     bool is_extra;   // a position that no velocity moves: it has a rate of its own
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
@@ -150,6 +151,8 @@ struct tr_system {
         const char *case_name; // "" when there is none
         const tr_setting *settings;
         uint32_t setting_count;
+        const tr_setting *torques; // of roles with one formula: the joint, and the formula
+        uint32_t torque_count;
     } source;
     double seconds; // that deriving it took
 };

@@ -171,7 +171,7 @@ static void set_guesses(Tree *tree)
                     "a guess is for a coordinate or its rate");
             return;
         }
-        input->value = tr_tree_value(tree, value);
+        input->value = tr_tree_value(tree, value), input->guess = value;
         if (!isfinite(input->value))
             tr_fail(tree->err, TR_INVALID, guess->at[i].value.place,
                     "this guess is not a finite constant");

@@ -5,6 +5,7 @@
 #include "run/doctor.h"
 #include "run/kkt.h"
 #include "run/latch.h"
+#include "run/sensitivity.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -23,8 +24,10 @@ static void find_places(Flow *flow, View *view)
     flow->positions = count;
     count += tr_independent(s, view->place + count);
     flow->known = count;
-    flow->size = count + 1; // and the work
-    for (uint32_t i = 0; i < s->latch_count; i++) flow->size += s->latches[i].is_open;
+    uint32_t own = count + 1; // and the work
+    for (uint32_t i = 0; i < s->latch_count; i++) own += s->latches[i].is_open;
+    if (!flow->own) flow->size = own;
+    flow->own = own;
 }
 
 static void find_quaternions(Flow *flow)
@@ -49,7 +52,7 @@ static void add_rates(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
     const Output *power = tr_system_output(s, text_of("power"));
-    Expr *rates = malloc(flow->size * sizeof *rates);
+    Expr *rates = malloc(flow->own * sizeof *rates);
     if (!rates) {
         tr_fail_memory(err);
         return;
@@ -58,8 +61,8 @@ static void add_rates(Flow *flow, View *view, tr_error *err)
     for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[view->place[k]].rate;
     for (uint32_t i = 0; i < s->latch_count; i++)
         if (s->latches[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
-    rates[flow->size - 1] = power ? power->values[0] : tr_constant(s, 0);
-    view->rates = compiled(s, "run.rates", rates, flow->size, err);
+    rates[flow->own - 1] = power ? power->values[0] : tr_constant(s, 0);
+    view->rates = compiled(s, "run.rates", rates, flow->own, err);
     view->rates_work = tr_workspace_new(view->rates, err);
     free(rates);
 }
@@ -190,6 +193,12 @@ static void free_view(View *view)
     tr_program_free(view->residuals);
     tr_program_free(view->projection);
     tr_program_free(view->alarms);
+    tr_workspace_free(view->tangent_work);
+    tr_workspace_free(view->column_tangent_work);
+    tr_workspace_free(view->projection_tangent_work);
+    tr_program_free(view->tangent);
+    tr_program_free(view->column_tangent);
+    tr_program_free(view->projection_tangent);
     tr_kkt_free(view->kkt);
     tr_chart_free(view->chart);
     free(view->place);
@@ -218,6 +227,7 @@ static View *new_view(Flow *flow, Chart *chart, tr_error *err)
         add_alarms(flow, view, err);
         view->kkt = tr_kkt_new(flow, chart, err);
     }
+    if (flow->sensitivity) tr_sensitivity_view(flow, view, err);
     if (!has_failed(err)) return view;
     free_view(view);
     return NULL;
@@ -276,7 +286,7 @@ void tr_flow_speeds(Flow *flow, double *inputs)
 static void take_velocities(Flow *flow, double *y)
 {
     for (uint32_t k = 0; k < flow->known; k++) y[k] = flow->inputs[flow->now->place[k]];
-    for (uint32_t k = flow->known; k + 1 < flow->size; k++) y[k] = 1; // [m], more or less
+    for (uint32_t k = flow->known; k + 1 < flow->own; k++) y[k] = 1; // [m], more or less
 }
 
 // From the initial conditions, or from a state that is known
@@ -348,6 +358,7 @@ void tr_flow_free(Flow *flow)
     if (!flow) return;
     for (uint32_t i = 0; i < flow->view_count; i++) free_view(flow->views[i]);
     tr_stance_free(flow->stance);
+    tr_sensitivity_free(flow->sensitivity);
     tr_workspace_free(flow->speeds_work);
     tr_program_free(flow->speeds);
     free(flow->inputs);
@@ -388,9 +399,11 @@ static bool is_better(Quality q, Quality than)
 
 static void go_on_in(Flow *flow, View *view, double t, double *y)
 {
+    tr_sensitivity_leave(flow, t, y);
     tr_flow_put_all(flow, t, y);
     flow->now = view;
     take_velocities(flow, y);
+    tr_sensitivity_enter(flow, y);
 }
 
 bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed, tr_error *err)
@@ -424,9 +437,11 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
         go_on_in(flow, known, t, y);
         return true;
     }
+    tr_sensitivity_leave(flow, t, y);
     tr_flow_put_all(flow, t, y);
     if (!adopt(flow, chart, err)) return false;
     take_velocities(flow, y);
+    tr_sensitivity_enter(flow, y);
     return true;
 }
 
@@ -443,6 +458,7 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
     tr_flow_put(flow, fmin(fmax(t, flow->earliest), flow->latest), y);
     tr_evaluate(flow->now->rates, flow->now->rates_work, flow->inputs, rate);
+    if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
     flow->evaluations++;
 }
 
@@ -516,13 +532,11 @@ static void add_quaternions(const Flow *flow, const double *y, double *phi, doub
     }
 }
 
-// y -= J^T (J J^T)^-1 phi: the shortest way
-static bool step_back(Flow *flow, double *y)
+// x -= J^T (J J^T)^-1 phi: the shortest way
+static bool correct(Flow *flow, const double *J, double *phi, double *x)
 {
-    const size_t own = flow->now->projected, n = flow->positions, m = own + flow->quaternion_count;
-    double *phi = flow->correction, *J = phi + m, *JJ = J + m * n;
-    memmove(J, phi + own, own * n * sizeof *J); // room for the quaternions between
-    add_quaternions(flow, y, phi + own, J + own * n);
+    const size_t n = flow->positions, m = flow->now->projected + flow->quaternion_count;
+    double *JJ = flow->correction + m + m * n;
     for (size_t i = 0; i < m; i++)
         for (size_t k = 0; k <= i; k++) {
             JJ[i * m + k] = 0;
@@ -531,15 +545,63 @@ static bool step_back(Flow *flow, double *y)
     if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)m, 1, JJ, (lapack_int)m, phi, 1) != 0)
         return false;
     for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++) y[j] -= J[i * n + j] * phi[i];
+        for (size_t j = 0; j < n; j++) x[j] -= J[i * n + j] * phi[i];
     return true;
+}
+
+// phi and J with the quaternions, where they were evaluated; J
+static double *complete_projection(Flow *flow, const double *y)
+{
+    const size_t own = flow->now->projected, n = flow->positions, m = own + flow->quaternion_count;
+    double *phi = flow->correction, *J = phi + m;
+    memmove(J, phi + own, own * n * sizeof *J); // room for the quaternions between
+    add_quaternions(flow, y, phi + own, J + own * n);
+    return J;
+}
+
+static bool step_back(Flow *flow, double *y)
+{
+    const double *J = complete_projection(flow, y);
+    return correct(flow, J, flow->correction, y);
+}
+
+// What changes with a parameter keeps quaternions units: q . S = 0
+static void tangent_to_units(const Flow *flow, double *y)
+{
+    for (double *S = y + flow->own; S < y + flow->size; S += flow->own)
+        for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+            const double *q = y + flow->quaternions[i];
+            double *s = S + flow->quaternions[i], along = 0;
+            for (int k = 0; k < 4; k++) along += q[k] * s[k];
+            for (int k = 0; k < 4; k++) s[k] -= along * q[k];
+        }
+}
+
+// And constraints satisfied: J S + d(phi)/dp = 0. They were evaluated at y.
+static void tangent_to_rows(Flow *flow, double *y)
+{
+    const size_t own = flow->now->projected;
+    const double *J = complete_projection(flow, y);
+    double *off = flow->correction;
+    uint32_t which = 0;
+    for (double *S = y + flow->own; S < y + flow->size; S += flow->own, which++) {
+        tr_sensitivity_rows(flow, y, which, off);
+        for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+            const double *q = y + flow->quaternions[i], *s = S + flow->quaternions[i];
+            off[own + i] = q[0] * s[0] + q[1] * s[1] + q[2] * s[2] + q[3] * s[3];
+        }
+        correct(flow, J, off, S);
+    }
 }
 
 double tr_flow_project(Flow *flow, double t, double *y)
 {
     enum { MOST_STEPS = 20 };
     const double off = make_units(flow, y);
-    if (!flow->now->projected || flow->no_projection) return off;
+    if (!flow->now->projected || flow->no_projection) {
+        if (flow->sensitivity) tangent_to_units(flow, y);
+        return off;
+    }
     const double first = evaluate_projection(flow, t, y);
     double left = first, before = (double)INFINITY;
     for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.9 * before; i++) {
@@ -548,6 +610,7 @@ double tr_flow_project(Flow *flow, double t, double *y)
         make_units(flow, y);
         left = evaluate_projection(flow, t, y);
     }
+    if (flow->sensitivity) tangent_to_rows(flow, y);
     return fmax(off, first);
 }
 

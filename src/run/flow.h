@@ -10,6 +10,7 @@
 #include "run/chart.h"
 
 struct Kkt;
+struct Sensitivity;
 
 // The flow in one chart.
 typedef struct View {
@@ -19,6 +20,9 @@ typedef struct View {
     uint32_t *place;    // of each entry of y but the last: its input
     uint32_t projected; // constraints on positions that are projected onto
     struct Kkt *kkt;    // NULL when there are no constraints
+    // Derivatives of rates, columns and projected constraints, see sensitivity.h
+    tr_program *tangent, *column_tangent, *projection_tangent;
+    tr_workspace *tangent_work, *column_tangent_work, *projection_tangent_work;
 } View;
 
 typedef struct Flow {
@@ -27,12 +31,14 @@ typedef struct Flow {
     View *views[16], *now; // as far as there are any
     uint32_t view_count;
     double *inputs; // of the programs, in the system's order
-    // y is positions, velocities (`known` so far), gaps of open contacts, work. Nothing depends on
-    // the gaps here: they make steps short enough to see what they do, also over plates that shake.
-    uint32_t positions, known, size;
-    double *start;         // y at the start
-    bool *solved;          // by input: found by solving, not given
-    uint32_t *quaternions; // four entries of y from each are a unit quaternion
+    // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
+    // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
+    // what they do, also over plates that shake.
+    uint32_t positions, known, own, size;
+    struct Sensitivity *sensitivity; // NULL without
+    double *start;                   // y at the start
+    bool *solved;                    // by input: found by solving, not given
+    uint32_t *quaternions;           // four entries of y from each are a unit quaternion
     uint32_t quaternion_count;
     const char **labels; // of the columns
     uint32_t column_count;

@@ -586,7 +586,7 @@ static Flow *go_on(Flow *flow, const double *y, double *x, const Latch *before, 
                    Switch *change, tr_error *err)
 {
     System *s = flow->system;
-    const double work = y[flow->size - 1];
+    const double work = y[flow->own - 1];
     tr_flow_alarms(flow, change->t, y, x + s->input_count);
     tr_flow_put_all(flow, change->t, y);
     memcpy(x, flow->inputs, s->input_count * sizeof *x);
@@ -595,7 +595,7 @@ static Flow *go_on(Flow *flow, const double *y, double *x, const Latch *before, 
     if (!next) return NULL;
     if (next != flow) next->evaluations += flow->evaluations;
     next->no_projection = flow->no_projection;
-    next->start[next->size - 1] = work + change->gained;
+    next->start[next->own - 1] = work + change->gained;
     tr_flow_project(next, change->t, next->start);
     return next;
 }

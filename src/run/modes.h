@@ -43,6 +43,7 @@ int tr_controllable(const Linear *linear);
 int tr_observable(const Linear *linear);
 
 // x(t + step) = Ad x(t) + Bd u while u is held.
+// Ad and Bd may be those of the model.
 bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd, tr_error *err);
 
 #endif

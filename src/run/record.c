@@ -83,13 +83,13 @@ void tr_record_row(Record *r, const double *row, tr_error *err)
 
 // ---- .mat ----------------------------------------------------------------------------------
 
-// Points are not allowed in Matlab's names.
+// Points and brackets are not allowed in Matlab's names.
 static bool write_variable(mat_t *mat, const Record *r, uint32_t column, double *values)
 {
     char name[64];
     snprintf(name, sizeof name, "%s", r->labels[column]);
     for (char *at = name; *at; at++)
-        if (*at == '.') *at = '_';
+        if (strchr(".()/", *at)) *at = '_';
     matvar_t *taken = Mat_VarReadInfo(mat, name); // a.b and a_b are told apart by their column
     if (taken) snprintf(name + (strlen(name) > 50 ? 50 : strlen(name)), 12, "_%u", column + 1);
     Mat_VarFree(taken);

@@ -8,6 +8,7 @@
 #include "run/latch.h"
 #include "run/method.h"
 #include "run/record.h"
+#include "run/sensitivity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ typedef struct Run {
     Record *records[2]; // the output and its copy; NULL where there is none
     const char **labels;
     double *row;
-    uint32_t columns;
+    uint32_t columns, plain;     // all, and without sensitivities, which come last
     uint32_t kinetic, potential; // in the row
     double first_energy, first_potential, largest_energy, worst_energy;
     tr_summary *summary;
@@ -52,7 +53,8 @@ static double now(void)
 static bool name_columns(Run *run, tr_error *err)
 {
     const Flow *flow = run->flow;
-    run->columns = flow->column_count + EXTRA_COLUMNS;
+    run->plain = flow->column_count + EXTRA_COLUMNS;
+    run->columns = run->plain + tr_sensitivity_count(flow);
     run->labels = malloc(run->columns * sizeof *run->labels);
     run->row = calloc(run->columns, sizeof *run->row);
     if (!run->labels || !run->row) return tr_fail_memory(err), false;
@@ -62,9 +64,11 @@ static bool name_columns(Run *run, tr_error *err)
         if (text_is(text_of(flow->labels[i]), "energy.kinetic")) run->kinetic = i + 1;
         if (text_is(text_of(flow->labels[i]), "energy.potential")) run->potential = i + 1;
     }
-    run->labels[run->columns - 3] = "energy.work";
-    run->labels[run->columns - 2] = "residual.position";
-    run->labels[run->columns - 1] = "residual.velocity";
+    run->labels[run->plain - 3] = "energy.work";
+    run->labels[run->plain - 2] = "residual.position";
+    run->labels[run->plain - 1] = "residual.velocity";
+    for (uint32_t i = run->plain; i < run->columns; i++)
+        run->labels[i] = tr_sensitivity_labels(flow)[i - run->plain];
     return true;
 }
 
@@ -84,13 +88,15 @@ static void watch_energy(Run *run, double work)
 static void write_row(Run *run, tr_error *err)
 {
     const Mover *m = run->mover;
-    const double work = m->y[run->flow->size - 1];
+    const double work = m->y[run->flow->own - 1];
     run->row[0] = m->t;
     tr_flow_columns(run->flow, m->t, m->y, run->row + 1);
-    run->row[run->columns - 3] = work;
-    double *residual = run->row + run->columns - 2;
+    run->row[run->plain - 3] = work;
+    double *residual = run->row + run->plain - 2;
     tr_flow_residual(run->flow, m->t, m->y, &residual[0], &residual[1]);
-    for (uint32_t i = 1; i + 2 < run->columns; i++)
+    if (run->columns > run->plain)
+        tr_sensitivity_columns(run->flow, m->t, m->y, run->row + run->plain);
+    for (uint32_t i = 1; i + 2 < run->plain; i++)
         if (!isfinite(run->row[i]) && strncmp(run->labels[i], "lambda.", 7) == 0)
             tr_fail(err, TR_FAILED, (Place){0}, "the reaction '%s' is not finite at t = %.6g",
                     run->labels[i] + 7, m->t);
@@ -307,6 +313,16 @@ static void pass_event(Run *run, uint32_t k)
     tr_erk_free(run->mover);
 }
 
+// Goes on beyond the event that it stands at.
+static bool cross_event(Run *run, tr_error *err)
+{
+    const double at = run->events.at[run->next_event];
+    if (!tr_sensitivity_passes(run->flow, nextafter(at, -(double)INFINITY), at, run->mover->y, err))
+        return false;
+    pass_event(run, run->next_event + 1);
+    return true;
+}
+
 // Moves on to `until`, from event to event.
 static bool advance(Run *run, double until, tr_error *err)
 {
@@ -315,7 +331,7 @@ static bool advance(Run *run, double until, tr_error *err)
         const double event = run->events.at[run->next_event];
         if (event > m->t && !m->method->advance(m, event, err)) return false;
         if (event == until) return true; // the row comes first
-        pass_event(run, run->next_event + 1);
+        if (!cross_event(run, err)) return false;
     }
     return until <= m->t || m->method->advance(m, until, err);
 }
@@ -375,6 +391,12 @@ static bool change_over(Run *run, tr_error *err)
 {
     Mover *before = run->mover;
     Switch change = {.t = before->watch.end, .alarm = before->watch.alarm};
+    if (run->flow->sensitivity) {
+        tr_fail(err, TR_FAILED, (Place){0},
+                "%.150s at t = %.9g: sensitivities do not go on from there",
+                run->flow->system->alarms[change.alarm].words, change.t);
+        return false;
+    }
     Flow *flow = tr_latches_switch(run->flow, before->watch.event, &run->fastest, &change, err);
     Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
     if (!m && flow != run->flow) tr_flow_free(flow);
@@ -399,8 +421,9 @@ static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
     if (!has_failed(err)) tr_watch_start(&run->mover->watch, 0, run->mover->y, err);
     for (uint32_t i = 1; i <= count && !has_failed(err) && !run->mover->stopped;) {
         const Mover *at = run->mover;
-        if (run->next_event < run->events.count && run->events.at[run->next_event] <= at->t)
-            pass_event(run, run->next_event + 1);
+        if (run->next_event < run->events.count && run->events.at[run->next_event] <= at->t &&
+            !cross_event(run, err))
+            break;
         if (advance(run, row_time(o, i, count), err)) {
             write_row(run, err);
             cross_check(run, i++, count);
@@ -471,6 +494,8 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     tr_findings_free(findings);
     if (run.flow && run.flow->now->kkt && !has_failed(err))
         tr_kkt_agrees(run.flow->now->kkt, 0, run.flow->start, err);
+    if (run.flow && o.sensitivity && !has_failed(err))
+        tr_sensitivity_attach(run.flow, o.sensitivity, err);
     if (run.flow && !has_failed(err) && name_columns(&run, err))
         run.mover = tr_mover_new(method, run.flow, run.flow->start, err);
     if (run.mover) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CONTROLS = 64 };
+
+// The words of a list with commas, which it is cut into
+static size_t split(char *list, const char **words)
+{
+    size_t count = 0;
+    for (char *word = strtok(list, ", "); word && count < MAX_CONTROLS; word = strtok(NULL, ", "))
+        words[count++] = word;
+    return count;
+}
+
+// With -o, roles go to the file and the rest to standard output.
+static int report(const Options *options, const tr_lqr *lqr, tr_error *err)
+{
+    Options shown = *options;
+    shown.output = NULL;
+    int status = 0;
+    if (lqr && options->output) {
+        char *roles = tr_lqr_roles(lqr, err);
+        status = cli_print(options, roles, err);
+        const bool to_stdout = strcmp(options->output, "-") == 0;
+        if (status || to_stdout || (options->quiet && !options->json)) return status;
+    }
+    return cli_print(&shown, tr_lqr_text(lqr, options->json, err), err);
+}
+
+int cli_lqr(const Verb *verb, const Options *options)
+{
+    int status = 0;
+    tr_error err = {0};
+    const char *controls[MAX_CONTROLS];
+    tr_lqr_options o = {.inputs = options->inputs, .q = options->q, .r = options->r};
+    if (!options->inputs) {
+        fprintf(stderr, "trundle: which inputs? usage: trundle %s\n", verb->usage);
+        return TR_USAGE;
+    }
+    if (!cli_number("--step", options->step, &o.step)) return TR_USAGE;
+    char *list = strdup(options->inputs);
+    if (!list) return TR_FAILED;
+    Options with = *options;
+    with.controls = controls;
+    with.control_count = split(list, controls);
+    tr_system *system = cli_system(&with, &status);
+    if (system) {
+        const tr_lqr *lqr = tr_lqr_design(system, &o, &err);
+        status = report(options, lqr, &err);
+        tr_lqr_free(lqr);
+    }
+    tr_system_free(system);
+    free(list);
+    return status;
+}

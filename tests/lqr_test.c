@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feedback by `trundle lqr`: what it writes is put into model files and simulated.
+#include "base/file.h"
+#include "base/json.h"
+#include "run/flow.h"
+#include "run/method.h"
+#include "test.h"
+
+#ifndef MODELS_DIR
+#define MODELS_DIR "models"
+#endif
+
+// ---- models --------------------------------------------------------------------------------
+
+static char *text_of_model(const char *name)
+{
+    char path[600];
+    size_t length;
+    tr_error err = {0};
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
+    char *text = tr_file_read(path, SIZE_MAX / 4, &length, &err);
+    if (!text) fail_msg("%s", err.text);
+    return text;
+}
+
+static tr_system *derived(const char *text, const char *case_name, const tr_setting *settings,
+                          size_t setting_count, const char *const *controls, size_t control_count,
+                          tr_error *err)
+{
+    tr_model *model = tr_model_parse(text, err);
+    const tr_derive_options options = {.case_name = case_name,
+                                       .settings = settings,
+                                       .setting_count = setting_count,
+                                       .controls = controls,
+                                       .control_count = control_count};
+    tr_system *system = tr_derive(model, &options, err);
+    tr_model_free(model);
+    return system;
+}
+
+static tr_system *must_derive(const char *text, const char *case_name, const tr_setting *settings,
+                              size_t count, const char *control, const char *other)
+{
+    tr_error err = {0};
+    const char *const controls[] = {control, other};
+    tr_system *system = derived(text, case_name, settings, count, controls,
+                                !control ? 0
+                                : other  ? 2
+                                         : 1,
+                                &err);
+    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system;
+}
+
+static const tr_lqr *must_design(tr_system *system, const tr_lqr_options *o)
+{
+    tr_error err = {0};
+    const tr_lqr *lqr = tr_lqr_design(system, o, &err);
+    if (!lqr) fail_msg("%s", err.text);
+    return lqr;
+}
+
+static double worst_after(const tr_lqr *lqr)
+{
+    double worst = -(double)INFINITY;
+    for (size_t i = 0; i < lqr->states; i++)
+        worst = fmax(worst, lqr->step > 0 ? hypot(lqr->after[2 * i], lqr->after[2 * i + 1])
+                                          : lqr->after[2 * i]);
+    return worst;
+}
+
+static double gain_of(const tr_lqr *lqr, size_t input, const char *state)
+{
+    for (size_t i = 0; i < lqr->states; i++)
+        if (strcmp(lqr->state[i], state) == 0) return lqr->K[input * lqr->states + i];
+    fail_msg("there is no state '%s'", state);
+    return 0;
+}
+
+// The text with the lines from `first` up to `next` replaced
+static char *with_block(const char *text, const char *first, const char *next, const char *block)
+{
+    const char *from = strstr(text, first), *to = from ? strstr(from, next) : NULL;
+    assert_non_null(to);
+    const size_t size = strlen(text) + strlen(block) + 1;
+    char *out = malloc(size);
+    assert_non_null(out);
+    snprintf(out, size, "%.*s%s%s", (int)(from - text), text, block, to);
+    return out;
+}
+
+// The text and a case at its end, with these lines moved to the right
+static char *with_case(const char *text, const char *head, const char *lines)
+{
+    char *out = calloc(1, strlen(text) + strlen(head) + 6 * strlen(lines) + 1);
+    assert_non_null(out);
+    strcat(strcpy(out, text), head);
+    for (const char *at = lines; *at;) {
+        const size_t length = strcspn(at, "\n") + 1;
+        strncat(strcat(out, "    "), at, length);
+        at += length;
+    }
+    return out;
+}
+
+// An output when t seconds have passed
+static double output_at(tr_system *system, const char *label, double t)
+{
+    tr_error err = {0};
+    Flow *flow = tr_flow_new(system, &err);
+    Mover *mover = flow ? tr_mover_new(tr_method("erk", &err), flow, flow->start, &err) : NULL;
+    if (!mover) fail_msg("%s", err.text);
+    mover->rtol = 1e-8, mover->atol = 1e-10, mover->end = mover->limit = t;
+    if (!mover->method->advance(mover, t, &err)) fail_msg("%s", err.text);
+    tr_flow_columns(flow, t, mover->y, flow->column);
+    double value = (double)NAN;
+    for (uint32_t i = 0; i < flow->column_count; i++)
+        if (strcmp(flow->labels[i], label) == 0) value = flow->column[i];
+    tr_mover_free(mover);
+    tr_flow_free(flow);
+    return value;
+}
+
+// ---- cart and pole -------------------------------------------------------------------------
+
+// The gain on the place of a cart is sqrt(q / r), whatever the pole does: the law's sign is that of
+// the push that brings it back at last.
+static void test_cart(void **state)
+{
+    (void)state;
+    char *text = text_of_model("cart_pole");
+    const tr_setting upright[] = {{"tilt", "0"}};
+    tr_system *system = must_derive(text, "free", upright, 1, "x", NULL);
+    for (int i = 0; i < 2; i++) {
+        const tr_lqr_options o = {
+            .inputs = i ? "push" : "x", .q = "x=9,angle=2", .r = i ? "push=4" : "x=4"};
+        const tr_lqr *lqr = must_design(system, &o);
+        assert_int_equal(lqr->states, 4);
+        assert_int_equal(lqr->inputs, 1);
+        assert_close(gain_of(lqr, 0, "x"), -1.5, 1e-9);
+        assert_true(lqr->residual < 1e-12);
+        assert_true(worst_after(lqr) < -0.1);
+        assert_true(lqr->unsteadiness < 1e-12);
+        assert_int_equal(lqr->neutral, 0);
+        tr_lqr_free(lqr);
+    }
+    // without a weight the place changes nothing
+    const tr_lqr_options o = {.inputs = "x"};
+    const tr_lqr *lqr = must_design(system, &o);
+    assert_int_equal(lqr->states, 3);
+    assert_null(strstr(lqr->law[0], "*x"));
+    tr_lqr_free(lqr);
+    tr_system_free(system);
+    free(text);
+}
+
+// In steps that are short the gains are those of continuous feedback; what is weighed is the sum
+// over steps.
+static void test_steps(void **state)
+{
+    (void)state;
+    char *text = text_of_model("cart_pole");
+    const tr_setting upright[] = {{"tilt", "0"}};
+    tr_system *system = must_derive(text, "free", upright, 1, "push", NULL);
+    const tr_lqr_options all = {.inputs = "push", .q = "x=1"},
+                         some = {.inputs = "push", .q = "x=1", .step = 1e-4},
+                         few = {.inputs = "push", .q = "x=1", .step = 0.1};
+    const tr_lqr *a = must_design(system, &all), *b = must_design(system, &some),
+                 *c = must_design(system, &few);
+    for (size_t i = 0; i < a->states; i++) assert_close(a->K[i] / b->K[i], 1, 3e-3);
+    assert_true(worst_after(b) < 1 && worst_after(c) < 0.99);
+    assert_true(c->residual < 1e-12);
+    tr_lqr_free(a);
+    tr_lqr_free(b);
+    tr_lqr_free(c);
+    tr_system_free(system);
+    free(text);
+}
+
+// ---- the transporter -----------------------------------------------------------------------
+
+static void test_segway(void **state)
+{
+    (void)state;
+    char *text = text_of_model("segway");
+    const tr_setting upright[] = {{"pitch0", "0"}}, leaning[] = {{"pitch0", "0.2"}};
+    tr_system *system = must_derive(text, "fall", upright, 1, "left", "right");
+    const tr_lqr_options o = {.inputs = "left, right", .q = "way=20, yaw=3"};
+    const tr_lqr *lqr = must_design(system, &o);
+    assert_true(worst_after(lqr) < -0.3);
+    assert_true(lqr->residual < 1e-12);
+    tr_error err = {0};
+    char *roles = tr_lqr_roles(lqr, &err);
+    assert_non_null(roles);
+    char *own = with_block(text, "roles:\n", "outputs:\n", roles);
+    tr_system *held = must_derive(own, "fall", leaning, 1, NULL, NULL);
+    assert_close(output_at(held, "pitch", 0), 0.2, 1e-12);
+    assert_true(fabs(output_at(held, "pitch", 0.2)) > 0.05);
+    assert_true(fabs(output_at(held, "pitch", 15)) < 1e-3);
+    assert_true(fabs(output_at(held, "way", 15)) < 1e-2);
+    tr_text_free(roles);
+    tr_lqr_free(lqr);
+    tr_system_free(system);
+    tr_system_free(held);
+    free(own);
+    free(text);
+}
+
+// The feedback that the model has is not part of what is controlled: the gains are the same.
+static void test_law_is_replaced(void **state)
+{
+    (void)state;
+    char *text = text_of_model("segway");
+    const tr_setting upright[] = {{"pitch0", "0"}};
+    tr_system *bare = must_derive(text, "fall", upright, 1, "left", "right"),
+              *held = must_derive(text, "balance", upright, 1, "left", "right");
+    const tr_lqr_options o = {.inputs = "left,right"};
+    const tr_lqr *a = must_design(bare, &o), *b = must_design(held, &o);
+    for (size_t i = 0; i < a->states * a->inputs; i++) assert_close(a->K[i], b->K[i], 1e-9);
+    tr_lqr_free(a);
+    tr_lqr_free(b);
+    tr_system_free(bare);
+    tr_system_free(held);
+    free(text);
+}
+
+// ---- the bicycle ---------------------------------------------------------------------------
+
+static void test_bicycle(void **state)
+{
+    (void)state;
+    char *text = text_of_model("bicycle");
+    const tr_setting slow[] = {{"speed0", "3"}};
+    tr_system *system = must_derive(text, "state", slow, 1, "steer_torque", NULL);
+    const tr_lqr_options o = {.inputs = "steer_torque"};
+    const tr_lqr *lqr = must_design(system, &o);
+    double worst = 0;
+    for (size_t i = 0; i < lqr->states; i++) worst = fmax(worst, lqr->before[2 * i]);
+    assert_close(worst, 1.7067560566397, 1e-10); // published for 3 m/s: it falls
+    assert_int_equal(lqr->neutral, 1);           // its speed
+    assert_true(worst_after(lqr) < 1e-9);
+    tr_error err = {0};
+    char *roles = tr_lqr_roles(lqr, &err);
+    assert_non_null(strstr(roles, "# steer_torque = "));
+    char *words = tr_lqr_text(lqr, false, &err);
+    assert_non_null(strstr(words, "left alone"));
+    char *own =
+        with_case(text,
+                  "  pushed:\n    set: {speed0: 3, roll0: 0.05, roll_rate0: 0.1, yaw0: 0.7}\n"
+                  "    end: 10\n",
+                  roles);
+    tr_system *held = must_derive(own, "pushed", NULL, 0, NULL, NULL);
+    assert_close(output_at(held, "roll", 0), 0.05, 1e-12);
+    assert_true(fabs(output_at(held, "roll", 15)) < 1e-6);
+    assert_true(fabs(output_at(held, "steer", 15)) < 1e-6);
+    assert_true(fabs(output_at(held, "yaw", 15) - 0.7) > 1e-2); // it goes where it happens to
+    tr_text_free(roles);
+    tr_text_free(words);
+    tr_lqr_free(lqr);
+    tr_system_free(system);
+    tr_system_free(held);
+    free(own);
+    free(text);
+}
+
+// With a weight on place and heading it comes back to its line, whichever way that goes.
+static void test_bicycle_line(void **state)
+{
+    (void)state;
+    char *text = text_of_model("bicycle");
+    const tr_setting slow[] = {{"speed0", "3"}, {"yaw0", "0.4"}};
+    tr_system *system = must_derive(text, "state", slow, 2, "steer", NULL);
+    const tr_lqr_options o = {.inputs = "steer", .q = "frame.dy=0.5,yaw=1"};
+    const tr_lqr *lqr = must_design(system, &o);
+    tr_error err = {0};
+    char *roles = tr_lqr_roles(lqr, &err);
+    char *own =
+        with_case(text,
+                  "  beside:\n    set: {speed0: 3, yaw0: 0.4, roll_rate0: 0.05}\n"
+                  "    initial: {frame.x: -0.2*sin(0.4), frame.y: 0.2*cos(0.4)}\n    end: 10\n",
+                  roles);
+    tr_system *held = must_derive(own, "beside", NULL, 0, NULL, NULL);
+    const double x = output_at(held, "frame.x", 40), y = output_at(held, "frame.y", 40);
+    assert_true(fabs(-x * sin(0.4) + y * cos(0.4)) < 1e-3);
+    assert_true(x * cos(0.4) + y * sin(0.4) > 100);
+    assert_close(output_at(held, "yaw", 40), 0.4, 1e-3);
+    tr_text_free(roles);
+    tr_lqr_free(lqr);
+    tr_system_free(system);
+    tr_system_free(held);
+    free(own);
+    free(text);
+}
+
+// ---- what cannot be ------------------------------------------------------------------------
+
+static const char two_poles[] = "trundle: 1\n"
+                                "inputs: {push: 0}\n"
+                                "bodies:\n"
+                                "  one: {joint: {type: revolute, axis: '0, 1, 0', coordinate: a}, "
+                                "mass: 1, com: '0, 0, 0.5'}\n"
+                                "  two: {joint: {type: revolute, axis: '0, 1, 0', coordinate: b}, "
+                                "mass: 1, com: '0, 0, 2'}\n"
+                                "roles: {a: {torque: push}}\n"
+                                "outputs: {lean: a + b}\n";
+
+static void refused(const char *text, const tr_lqr_options *o, tr_status status, const char *words)
+{
+    tr_error err = {0};
+    tr_system *system = must_derive(text, NULL, NULL, 0, NULL, NULL);
+    assert_null(tr_lqr_design(system, o, &err));
+    assert_int_equal(err.status, status);
+    if (!strstr(err.text, words)) fail_msg("'%s' does not say '%s'", err.text, words);
+    tr_system_free(system);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    // the second pole: sqrt(g / l) = 2.2147...
+    refused(two_poles, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "eigenvalue 2.2147");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "'b'");
+    refused(two_poles, &(tr_lqr_options){.inputs = "pus"}, TR_USAGE, "did you mean 'push'?");
+    refused(two_poles, &(tr_lqr_options){.inputs = ""}, TR_USAGE, "which inputs");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push,push"}, TR_USAGE, "twice");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push", .q = "lena=1"}, TR_USAGE,
+            "did you mean 'lean'?");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push", .q = "lean"}, TR_USAGE, "name=number");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push", .q = "lean=-1"}, TR_USAGE, "negative");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push", .r = "push=0"}, TR_USAGE, "positive");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push", .r = "a=1"}, TR_USAGE, "none of");
+    refused(two_poles, &(tr_lqr_options){.inputs = "push", .step = -1}, TR_USAGE, "step");
+    // a speed that is wanted, but that steering cannot give
+    char *text = text_of_model("bicycle");
+    const tr_setting slow[] = {{"speed0", "3"}};
+    tr_system *system = must_derive(text, "state", slow, 1, "steer", NULL);
+    const tr_lqr_options o = {.inputs = "steer", .q = "speed=1"};
+    tr_error err = {0};
+    assert_null(tr_lqr_design(system, &o, &err));
+    assert_int_equal(err.status, TR_FAILED);
+    assert_non_null(strstr(err.text, "eigenvalue 0"));
+    tr_system_free(system);
+    free(text);
+}
+
+static void test_controls_refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *control, *words;
+    } wrong[] = {{"stear", "did you mean 'steer'?"}, {"frame", "not one coordinate"}};
+    char *text = text_of_model("bicycle");
+    for (size_t i = 0; i < 2; i++) {
+        tr_error err = {0};
+        assert_null(derived(text, NULL, NULL, 0, &wrong[i].control, 1, &err));
+        assert_int_equal(err.status, TR_USAGE);
+        if (!strstr(err.text, wrong[i].words)) fail_msg("%s", err.text);
+    }
+    free(text);
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    char *text = text_of_model("cart_pole");
+    tr_system *system = must_derive(text, "free", NULL, 0, "push", NULL);
+    const tr_lqr_options o = {.inputs = "push", .q = "x=1"};
+    const tr_lqr *lqr = must_design(system, &o);
+    tr_error err = {0};
+    char *json = tr_lqr_text(lqr, true, &err), *words = tr_lqr_text(lqr, false, &err);
+    assert_true(tr_json_is_valid(text_of(json)));
+    static const char *const keys[] = {"states", "inputs", "A",           "B",        "Q",
+                                       "R",      "K",      "eigenvalues", "residual", "laws"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_non_null(tr_json_member(text_of(json), keys[i]).at);
+    assert_non_null(strstr(words, "is not steady")); // it starts tilted
+    tr_text_free(json);
+    tr_text_free(words);
+    tr_lqr_free(lqr);
+    tr_system_free(system);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cart),    cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_segway),  cmocka_unit_test(test_law_is_replaced),
+        cmocka_unit_test(test_bicycle), cmocka_unit_test(test_bicycle_line),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_controls_refused),
+        cmocka_unit_test(test_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sensitivities of whole runs against central differences of whole runs, at two distances, of which
+// what remains of the third derivative cancels.
+#include "base/file.h"
+#include "test.h"
+
+#include <trundle/trundle.h>
+
+#include <unistd.h>
+
+#ifndef MODELS_DIR
+#define MODELS_DIR "models"
+#endif
+
+static char folder[] = "/tmp/trundle_sensitivity_XXXXXX";
+
+// ---- runs ----------------------------------------------------------------------------------
+
+enum { MOST_COLUMNS = 600, MOST_ROWS = 200 };
+
+typedef struct Table {
+    char *text;
+    char *label[MOST_COLUMNS];
+    double *value; // by rows
+    int rows, columns;
+    size_t chart_changes;
+} Table;
+
+static void read_table(const char *path, Table *table)
+{
+    size_t length;
+    tr_error err = {0};
+    table->text = tr_file_read(path, SIZE_MAX / 4, &length, &err);
+    if (!table->text) fail_msg("%s", err.text);
+    table->value = malloc(sizeof(double) * MOST_COLUMNS * MOST_ROWS);
+    assert_non_null(table->value);
+    char *at = table->text, *line = strsep(&at, "\n");
+    for (char *word; (word = strsep(&line, ",")) && table->columns < MOST_COLUMNS;)
+        table->label[table->columns++] = word;
+    while (at && *at && table->rows < MOST_ROWS) {
+        for (int k = 0; k < table->columns; k++) {
+            table->value[table->rows * table->columns + k] = strtod(at, &at);
+            at++;
+        }
+        table->rows++;
+    }
+}
+
+static void free_table(Table *table)
+{
+    free(table->text);
+    free(table->value);
+}
+
+static int column_called(const Table *table, const char *label)
+{
+    for (int i = 0; i < table->columns; i++)
+        if (strcmp(table->label[i], label) == 0) return i;
+    return -1;
+}
+
+typedef struct Trial {
+    const char *model; // a file, or the text of one
+    const char *case_name;
+    double end, every;
+    const char *name; // of the parameter
+    double value;
+    const char *method;
+    bool dense, no_project;
+    double step;
+} Trial;
+
+static Trial trial_of(const char *model, const char *case_name, double end, double every,
+                      const char *name, double value)
+{
+    return (Trial){.model = model,
+                   .case_name = case_name,
+                   .end = end,
+                   .every = every,
+                   .name = name,
+                   .value = value};
+}
+
+static tr_system *system_of(const Trial *trial, double value)
+{
+    char path[600], text[40];
+    tr_error err = {0};
+    const bool is_text = strchr(trial->model, '\n') != NULL;
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, is_text ? "" : trial->model);
+    tr_model *model = is_text ? tr_model_parse(trial->model, &err) : tr_model_read(path, &err);
+    snprintf(text, sizeof text, "%.17g", value);
+    const tr_setting setting = {trial->name, text};
+    const tr_derive_options options = {
+        .case_name = trial->case_name, .settings = &setting, .setting_count = 1};
+    tr_system *system = tr_derive(model, &options, &err);
+    tr_model_free(model);
+    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system;
+}
+
+static tr_simulate_options options_of(const Trial *trial, const tr_system *system)
+{
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = trial->end, o.every = trial->every;
+    o.dense = trial->dense, o.no_project = trial->no_project;
+    o.rtol = 1e-11, o.atol = 1e-13;
+    if (trial->method) o.method = trial->method, o.step = trial->step;
+    return o;
+}
+
+static Table run(const Trial *trial, double value, const char *sensitivity)
+{
+    char path[200];
+    Table table = {0};
+    tr_error err = {0};
+    tr_summary summary;
+    snprintf(path, sizeof path, "%s/run.csv", folder);
+    tr_system *system = system_of(trial, value);
+    tr_simulate_options o = options_of(trial, system);
+    o.output = path, o.sensitivity = sensitivity;
+    if (!tr_simulate(system, &o, &summary, &err)) fail_msg("%s: %s", trial->model, err.text);
+    tr_system_free(system);
+    read_table(path, &table);
+    table.chart_changes = summary.chart_changes;
+    return table;
+}
+
+// ---- differences ---------------------------------------------------------------------------
+
+// The largest difference in any column, relative to the largest of the column (or to `floor`)
+static double compare(const Trial *trial, const Table *exact, double floor)
+{
+    const double h = 3e-4 * fmax(fabs(trial->value), 0.1);
+    Table near[4];
+    double worst = 0;
+    int compared = 0;
+    for (int i = 0; i < 4; i++)
+        near[i] = run(trial, trial->value + (i % 2 ? -1 : 1) * (i < 2 ? h : h / 2), NULL);
+    for (int c = 1; c < near[0].columns; c++) {
+        char label[300];
+        snprintf(label, sizeof label, "d(%s)/d(%s)", near[0].label[c], trial->name);
+        const int own = column_called(exact, label);
+        if (own < 0) continue;
+        compared++;
+        double most = floor;
+        for (int i = 0; i < exact->rows; i++)
+            most = fmax(most, fabs(exact->value[i * exact->columns + own]));
+        for (int i = 0; i < exact->rows; i++) {
+            double v[4];
+            for (int k = 0; k < 4; k++) v[k] = near[k].value[i * near[k].columns + c];
+            const double wide = (v[0] - v[1]) / (2 * h), narrow = (v[2] - v[3]) / h;
+            const double off =
+                fabs((4 * narrow - wide) / 3 - exact->value[i * exact->columns + own]) / most;
+            if (off > 1e-6)
+                print_error("%s %s at row %d: %.9g is not %.9g\n", trial->model, label, i,
+                            exact->value[i * exact->columns + own], (4 * narrow - wide) / 3);
+            worst = fmax(worst, off);
+        }
+    }
+    for (int i = 0; i < 4; i++) free_table(&near[i]);
+    assert_true(compared >= 2);
+    return worst;
+}
+
+static void agrees(Trial trial)
+{
+    Table exact = run(&trial, trial.value, trial.name);
+    const double worst = compare(&trial, &exact, 1e-2);
+    free_table(&exact);
+    if (!(worst < 1e-6)) fail_msg("%s, %s: off by %g", trial.model, trial.name, worst);
+}
+
+static void test_double_pendulum(void **state)
+{
+    (void)state;
+    agrees(trial_of("double_pendulum", NULL, 2, 0.1, "l", 0.5));
+    agrees(trial_of("double_pendulum", NULL, 2, 0.1, "m", 1));
+    agrees(trial_of("double_pendulum", NULL, 2, 0.1, "friction", 0.01));
+    agrees(trial_of("double_pendulum", NULL, 2, 0.1, "start", 0.1));
+}
+
+static void test_bicycle(void **state)
+{
+    (void)state;
+    agrees(trial_of("bicycle", "free", 3, 0.25, "m0", 85));
+    agrees(trial_of("bicycle", "free", 3, 0.25, "theta", 0.3141592653589793));
+    agrees(trial_of("bicycle", "free", 3, 0.25, "speed0", 4.6));
+    agrees(trial_of("bicycle", "free", 3, 0.25, "steer_torque", 0)); // an input
+}
+
+// Motions whose times depend on a parameter, but that have no jumps
+static void test_turn(void **state)
+{
+    (void)state;
+    agrees(trial_of("bicycle", "turn", 3, 0.25, "t2", 1));
+    agrees(trial_of("bicycle", "turn", 3, 0.25, "Kps", 10));
+}
+
+static void test_snakeboard(void **state)
+{
+    (void)state;
+    agrees(trial_of("snakeboard", "ride", 4, 0.25, "l", 0.2));
+    agrees(trial_of("snakeboard", "ride", 4, 0.25, "w", 3)); // joints that are driven
+    agrees(trial_of("snakeboard", "pushed", 4, 0.25, "mb", 0.5));
+}
+
+static void test_rolling_disc(void **state)
+{
+    (void)state;
+    agrees(trial_of("rolling_disc", "wobble", 3, 0.25, "r", 0.3));
+    agrees(trial_of("rolling_disc", "wobble", 3, 0.25, "m", 2));
+    agrees(trial_of("rolling_disc", "wobble", 3, 0.25, "lean0", -0.3)); // of the start alone
+}
+
+// The start is solved for: a loop that is closed, and a guess with a formula
+static void test_loop(void **state)
+{
+    (void)state;
+    agrees(trial_of("fourbar", NULL, 1.5, 0.1, "a", 0.4));
+    agrees(trial_of("fourbar", NULL, 1.5, 0.1, "b", 0.9));
+    static const char rope[] =
+        "trundle: 1\n"
+        "parameters: {l: 1, a0: 0.4, x0: 0.5}\n"
+        "bodies:\n"
+        "  ball: {joint: {type: free}, mass: 1, inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
+        "constraints:\n"
+        "  rope: {position: ball.x^2 + ball.y^2 + ball.z^2 - l^2}\n"
+        "guess: {ball.x: x0, ball.y: 0.3, ball.z: -a0, ball.vy: 0.2 + x0}\n";
+    agrees(trial_of(rope, NULL, 1, 0.1, "l", 1));
+    agrees(trial_of(rope, NULL, 1, 0.1, "x0", 0.5));
+}
+
+static void test_charts(void **state)
+{
+    (void)state;
+    const Trial trial = trial_of("castor", NULL, 3, 0.25, "trail", 0.05);
+    Table exact = run(&trial, trial.value, "trail");
+    assert_true(exact.chart_changes >= 2);
+    const double worst = compare(&trial, &exact, 1e-2);
+    free_table(&exact);
+    assert_true(worst < 1e-6);
+}
+
+static void test_methods(void **state)
+{
+    (void)state;
+    static const char *const fixed[] = {"rk4", "pece", "lie"};
+    Trial trial = trial_of("rolling_disc", "wobble", 1, 0.25, "r", 0.3);
+    for (size_t i = 0; i < 3; i++) {
+        trial.method = fixed[i], trial.step = 1e-3;
+        agrees(trial);
+    }
+    trial = trial_of("rolling_disc", "wobble", 2, 0.25, "r", 0.3);
+    trial.dense = true;
+    agrees(trial);
+    trial.dense = false, trial.no_project = true;
+    agrees(trial);
+}
+
+// Several at once are what they are alone, and the run itself is what it is without.
+static void test_several(void **state)
+{
+    (void)state;
+    const Trial trial = trial_of("bicycle", "free", 1, 0.25, "m0", 85);
+    Table both = run(&trial, 85, "theta, m0"), one = run(&trial, 85, "m0"),
+          none = run(&trial, 85, NULL);
+    for (int c = 0; c < one.columns; c++) {
+        const int other = column_called(&both, one.label[c]);
+        assert_true(other >= 0);
+        if (strncmp(one.label[c], "residual", 8) == 0) continue;
+        for (int i = 0; i < one.rows; i++)
+            assert_close(one.value[i * one.columns + c], both.value[i * both.columns + other],
+                         1e-8);
+    }
+    for (int c = 0; c < none.columns; c++) {
+        assert_string_equal(none.label[c], both.label[c]);
+        for (int i = 0; i < none.rows; i++)
+            if (strncmp(none.label[c], "residual", 8) != 0)
+                assert_close(none.value[i * none.columns + c], both.value[i * both.columns + c],
+                             1e-8);
+    }
+    free_table(&both);
+    free_table(&one);
+    free_table(&none);
+}
+
+// One system, twice
+static void test_again(void **state)
+{
+    (void)state;
+    const Trial trial = trial_of("rolling_disc", "wobble", 0.5, 0.25, "r", 0.3);
+    tr_system *system = system_of(&trial, 0.3);
+    tr_simulate_options o = options_of(&trial, system);
+    static const char *const names[] = {"r", "m,r", NULL, "g"};
+    for (size_t i = 0; i < 4; i++) {
+        tr_error err = {0};
+        o.sensitivity = names[i];
+        if (!tr_simulate(system, &o, NULL, &err)) fail_msg("%s", err.text);
+    }
+    tr_system_free(system);
+}
+
+// ---- what is not given ---------------------------------------------------------------------
+
+static void refused(const char *model, const char *case_name, const char *names, double end,
+                    tr_status status, const char *words)
+{
+    const Trial trial = trial_of(model, case_name, end, 0.1, "m", 1);
+    tr_error err = {0};
+    tr_system *system = system_of(&trial, 1);
+    tr_simulate_options o = options_of(&trial, system);
+    o.sensitivity = names;
+    assert_false(tr_simulate(system, &o, NULL, &err));
+    assert_int_equal(err.status, status);
+    if (!strstr(err.text, words)) fail_msg("'%s' does not say '%s'", err.text, words);
+    tr_system_free(system);
+}
+
+static const char pushed[] =
+    "trundle: 1\n"
+    "parameters: {m: 1, t1: 0.5, k: 3, twice: 2*k}\n"
+    "bodies:\n"
+    "  cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: m}\n"
+    "roles: {x: {torque: 'if(t < t1, 1, 0)'}}\n"
+    "cases:\n"
+    "  jump: {end: 1}\n"
+    "  wall: {roles: {x: {torque: 'if(x > 0.1, -100, 1)'}}, end: 1}\n";
+
+static const char hopping[] =
+    "trundle: 1\n"
+    "parameters: {m: 1, r: 0.1}\n"
+    "bodies:\n"
+    "  ball: {joint: {type: free}, mass: m, inertia: {xx: 0.01, yy: 0.01, zz: 0.01}}\n"
+    "contacts:\n"
+    "  foot: {kind: slide, body: ball, at: '0, 0, -0.1', unilateral: true, open: true}\n"
+    "initial: {ball.z: 0.5}\n";
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused(pushed, "jump", "kk", 1, TR_USAGE, "did you mean 'k'?");
+    refused(pushed, "jump", "twice", 1, TR_USAGE, "no parameter of its own");
+    refused(pushed, "jump", "m,m", 1, TR_USAGE, "twice");
+    refused(pushed, "jump", ",", 1, TR_USAGE, "which");
+    refused(pushed, "jump", "t1", 1, TR_FAILED, "jumps at t = 0.5");
+    refused(pushed, "wall", "m", 1, TR_FAILED, "depends on the state");
+    agrees(trial_of(pushed, "jump", 1, 0.25, "m", 1)); // the time of the jump stays the same
+}
+
+static void test_switch_refused(void **state)
+{
+    (void)state;
+    refused(hopping, NULL, "m", 2, TR_FAILED, "do not go on from there");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"run.csv", "run.json"};
+    char path[200];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_double_pendulum),
+        cmocka_unit_test(test_bicycle),
+        cmocka_unit_test(test_turn),
+        cmocka_unit_test(test_snakeboard),
+        cmocka_unit_test(test_rolling_disc),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_switch_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
