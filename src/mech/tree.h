@@ -114,11 +114,9 @@ typedef struct Tree {
     Velocity *velocities;
     uint32_t velocity_count;
     Touch *touches;
-    uint32_t touch_count;
     Slip *slips;
-    uint32_t slip_count;
     const Local *locals;
-    uint32_t local_count;
+    uint32_t touch_count, slip_count, local_count;
     Vec gravity;
     Pose ground;   // the plane that wheels roll on, against the world
     double length; // the longest arm in the model [m]
