@@ -76,10 +76,10 @@ static void add_headings(Tree *tree, const Contact *contact, Latch *latch)
 // How much of the approach comes back; `speed` is that of the approach.
 static Expr restitution_of(Tree *tree, const Contact *contact, const Latch *latch)
 {
-    const Local speed = {"speed", neg(tree->system->rows[latch->rows[0]].rate)};
-    tree->locals = &speed, tree->local_count = 1;
+    const Local names[] = {{"speed", neg(tree->system->rows[latch->rows[0]].rate)}};
+    tree->locals = names, tree->local_count = 1;
     const Expr e = tr_tree_formula(tree, contact->restitution);
-    tree->local_count = 0;
+    tree->locals = NULL, tree->local_count = 0;
     const double value = has_failed(tree->err) ? 0 : tr_tree_value(tree, e);
     if (value < 0 || value > 1)
         tr_fail(tree->err, TR_INVALID, contact->restitution.place,

@@ -115,9 +115,8 @@ typedef struct Tree {
     uint32_t velocity_count;
     Touch *touches;
     Slip *slips;
-    uint32_t touch_count, slip_count;
     const Local *locals; // of the formula that is being read
-    uint32_t local_count;
+    uint32_t touch_count, slip_count, local_count;
     Vec gravity;
     Pose ground;   // the plane that wheels roll on, against the world
     double length; // the longest arm in the model [m]

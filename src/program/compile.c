@@ -421,7 +421,7 @@ static bool agree(const System *system, const Program *a, const Program *b)
         for (size_t k = 0; k < n; k++) {
             const double off = fabs(x[k] - y[k]);
             if (isfinite(x[k])) good = good && off <= 1e-6 * fabs(x[k]) + 1e-13 * size;
-            seen += isfinite(x[k]);
+            seen += isfinite(x[k]) ? 1u : 0u;
         }
     }
     tr_workspace_free(work_a);

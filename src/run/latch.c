@@ -58,8 +58,9 @@ static bool find_slipping(System *s, const double *inputs, tr_error *err)
     if (!has_failed(err)) tr_system_put(s, "run.slips", margins, count, 1, err);
     tr_program *program = tr_compile(s, "run.slips", &fixed, err);
     tr_workspace *work = tr_workspace_new(program, err);
-    if (work) tr_evaluate(program, work, inputs, values);
-    for (uint32_t k = 0, i = 0; work && k < s->alarm_count; k++)
+    const bool good = work && values;
+    if (good) tr_evaluate(program, work, inputs, values);
+    for (uint32_t k = 0, i = 0; good && k < s->alarm_count; k++)
         if (s->alarms[k].kind == ALARM_STICKS)
             s->latches[s->alarms[k].latch].is_slipping = values[i++] > 0;
     tr_workspace_free(work);
@@ -81,8 +82,9 @@ static bool check_gaps(System *s, const double *inputs, tr_error *err)
     if (!has_failed(err)) tr_system_put(s, "run.gaps", gaps, s->latch_count, 1, err);
     tr_program *program = tr_compile(s, "run.gaps", &fixed, err);
     tr_workspace *work = tr_workspace_new(program, err);
-    if (work) tr_evaluate(program, work, inputs, values);
-    for (uint32_t i = 0; work && i < s->latch_count; i++)
+    const bool good = work && values;
+    if (good) tr_evaluate(program, work, inputs, values);
+    for (uint32_t i = 0; good && i < s->latch_count; i++)
         if (values[i] < -BELOW)
             tr_fail(err, TR_INVALID, (Place){0},
                     "'%s' starts open, but %.3g m inside what it touches", s->latches[i].name,
@@ -296,7 +298,7 @@ static bool let_go(Impact *at)
         if (!latch->opens || !at->holds[latch->rows[0]] || at->L[latch->rows[0]] >= least) continue;
         least = at->L[latch->rows[0]], worst = latch;
     }
-    if (!(least < -ROUNDING * largest)) return false;
+    if (!worst || !(least < -ROUNDING * largest)) return false;
     if (worst->slips && !worst->is_slipping) return begin_to_slide(at, worst, nowhere), true;
     worst->is_open = true, worst->is_slipping = false;
     for (uint32_t k = 0; k < worst->row_count; k++) at->holds[worst->rows[k]] = false;
@@ -352,8 +354,9 @@ static double dissipated(const Impact *at, const Hits *hits, const double *dv)
 // along normals.
 static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
 {
-    double *change = calloc(at->m + at->n + 1u, sizeof *change), *dv = change + at->m;
+    double *change = calloc(at->m + at->n + 1u, sizeof *change);
     if (!change) return tr_fail_memory(err), false;
+    double *dv = change + at->m;
     for (uint32_t i = 0; i < hits->count; i++) {
         hits->at[i].latch->is_slipping = false;
         for (uint32_t k = 0; k < hits->at[i].latch->row_count; k++)
@@ -484,7 +487,7 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     change->gained = kinetic(at) - before;
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
-                hits.at[0].latch->name, change->t);
+                at->system->latches[at->system->alarms[change->alarm].latch].name, change->t);
     free(hits.at);
     return good;
 }
@@ -605,9 +608,12 @@ Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *ch
     const System *s = flow->system;
     double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
     Latch *before = calloc(s->latch_count + 1u, sizeof *before);
-    if (x && before) memcpy(before, s->latches, s->latch_count * sizeof *before);
-    if (!x || !before) tr_fail_memory(err);
-    Flow *next = has_failed(err) ? NULL : go_on(flow, y, x, before, fastest, change, err);
+    Flow *next = NULL;
+    if (x && before) {
+        memcpy(before, s->latches, s->latch_count * sizeof *before);
+        next = go_on(flow, y, x, before, fastest, change, err);
+    } else
+        tr_fail_memory(err);
     free(before);
     free(x);
     return next;
