@@ -523,6 +523,8 @@ static tr_system *scooter(void)
     return system_of(model_called("kick_scooter"), "push", "roll_rate0=0");
 }
 
+static tr_system *segway(void) { return system_of(model_called("segway"), "fall", "pitch0=0"); }
+
 // A snake-board whose joints are free, at rest with its axles turned
 static tr_system *resting_board(void)
 {
@@ -564,6 +566,7 @@ static void predicts_to_second_order(void **state)
     (void)state;
     check_prediction(bicycle("speed0=5"), bicycle("speed0=5"), 1e-3, 0.4);
     check_prediction(scooter(), scooter(), 1e-3, 0.3);
+    check_prediction(segway(), segway(), 1e-2, 0.3);
     check_prediction(resting_board(), resting_board(), 1e-3, 0.5);
     check_prediction(bicycle_on_tyres(), bicycle_on_tyres(), 1e-3, 0.2);
     check_prediction(system_of(model_called("cart_pole"), "free", "tilt=0"),
