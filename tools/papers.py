@@ -89,7 +89,7 @@ class Trundle:
         return done.stdout
 
     def run(self, command):
-        """What it found, by name: columns and the certificate of a run, or what eval and derive say."""
+        """What it found, by name: columns and the certificate of a run, or the JSON of any other command."""
         if command not in self.results:
             words = shlex.split(command)
             if words[0] == "simulate":

@@ -2,7 +2,7 @@
 """What the formulas in docs/papers/*.toml may use besides Python's own arithmetic.
 
 A Series is a column of numbers that adds and multiplies row by row. The bicycle's part turns
-accelerations that trundle evaluated into what the benchmark papers print.
+what trundle evaluated and linearised into what the benchmark papers print.
 """
 import cmath
 import math
@@ -130,41 +130,36 @@ def inverse(A):
     return [[d / n, -b / n], [-c / n, a / n]]
 
 
-def lean_and_steer(state):
-    return [state["vdot.frame.wx"], -state["vdot.steer_rate"]]
-
-
-def slope(run, name, sign=1, step=1e-3, **others):
-    """How both accelerations grow with one setting: central differences, of the fourth order."""
-    def central(h):
-        up, down = (lean_and_steer(run(**{name: x}, **others)) for x in (h, -h))
-        return [(a - b) / (2 * h) for a, b in zip(up, down)]
-    return [sign * (4 * fine - coarse) / 3 for fine, coarse in zip(central(step), central(2 * step))]
-
-
-def columns(*vectors):
-    return [list(row) for row in zip(*vectors)]
-
-
 def scaled(A, factor):
     return [[factor * a for a in row] for row in A]
 
 
-def linear_bicycle(state, g=9.81, v=5.0):
-    """M, C1, K0, K2 from accelerations near the upright state, pushed, leant, steered, turning."""
-    upright = state()
-    force = [[a - b for a, b in zip(lean_and_steer(state(**{name: 1})), lean_and_steer(upright))]
-             for name in ("roll_torque", "steer_torque")]
-    M = inverse(columns(force[0], [-a for a in force[1]]))
+def plus(A, B):
+    return [[a + b for a, b in zip(*rows)] for rows in zip(A, B)]
 
-    def matrix(lean, steer, **others):
-        return scaled(product(M, columns(slope(state, lean, **others),
-                                         slope(state, steer, -1, **others))), -1)
 
-    still, rolling = (matrix("roll0", "steer0", speed0=speed) for speed in (0, v))
-    K2 = [[(a - b) / v**2 for a, b in zip(*rows)] for rows in zip(rolling, still)]
-    C1 = scaled(matrix("roll_rate0", "steer_rate0", speed0=v), 1 / v)
-    return {"M": M, "C1": C1, "K0": scaled(still, 1 / g), "K2": K2, "g": g}
+def lean_and_steer(linear):
+    """q'' = K q + C q' + W f from the linear model that trundle found, whose velocities are others
+    than q': q' = P q + T w, w' = X q + Y w + B f. Steering is to the left there."""
+    if linear["states"][:2] != ["frame.rx", "steer"]:
+        raise ValueError(f"the states are {linear['states']}")
+    A, B = linear["A"], linear["B"]
+    P, T, X, Y = ([row[j:j + 2] for row in A[i:i + 2]] for i in (0, 2) for j in (0, 2))
+    pushed = [linear["inputs"].index(name) for name in ("roll_torque", "steer_torque")]
+    C = product(product(T, Y), inverse(T))
+    K = plus(product(T, X), scaled(product(C, P), -1))
+    W = product(T, [[row[i] for i in pushed] for row in B[2:4]])
+    to_the_right = lambda N: [[N[0][0], -N[0][1]], [-N[1][0], N[1][1]]]
+    return [to_the_right(N) for N in (K, plus(C, P), W)]
+
+
+def linear_bicycle(run, g=9.81, v=5.0):
+    """M, C1, K0, K2 from the linear models at rest and at one speed."""
+    (still, _, W), (rolling, damping, _) = (lean_and_steer(run(speed0=speed)) for speed in (0, v))
+    M = inverse(W)
+    K2 = scaled(product(M, plus(rolling, scaled(still, -1))), -1 / v**2)
+    return {"M": M, "C1": scaled(product(M, damping), -1 / v), "K0": scaled(product(M, still), -1 / g),
+            "K2": K2, "g": g}
 
 
 def quartic(bicycle, v):
@@ -189,12 +184,22 @@ def roots(polynomial):
     return sorted(found, key=lambda x: (x.real, x.imag))
 
 
-def eigenvalues(bicycle, v):
-    """Castering, weave (real and imaginary part), capsize, for speeds where weave is a pair."""
-    found = roots(quartic(bicycle, v))
-    weave = max(found, key=lambda x: x.imag)
-    castering, capsize = sorted(x.real for x in found if abs(x.imag) < 1e-6)
-    return {"capsize": capsize, "re": weave.real, "im": weave.imag, "castering": castering}
+def eigenvalues(sweep, v):
+    """Castering, weave (real and imaginary part), capsize, for speeds where weave is a pair; all by
+    size where there is none."""
+    found = sweep["eigenvalues"][sweep["values"].index(v)]
+    weave = max(found, key=lambda x: x[1])
+    alone = sorted(x[0] for x in found if x[1] == 0)
+    if len(alone) == 4:
+        return alone
+    castering, capsize = alone
+    return {"capsize": capsize, "re": weave[0], "im": weave[1], "castering": castering}
+
+
+def critical(sweep, kind):
+    """The one place where stability changes in that way."""
+    (found,) = (c for c in sweep["critical"] if c["kind"] == kind)
+    return found
 
 
 def zero_between(function, low, high):
@@ -203,17 +208,6 @@ def zero_between(function, low, high):
         middle = (low + high) / 2
         low, high = (middle, high) if (function(middle) < 0) == below else (low, middle)
     return (low + high) / 2
-
-
-def weave_speed(bicycle):
-    def hurwitz(v):
-        a, b, c, d, e = quartic(bicycle, v)
-        return b * c * d - a * d * d - b * b * e
-    return zero_between(hurwitz, 3.5, 5)
-
-
-def capsize_speed(bicycle):
-    return zero_between(lambda v: quartic(bicycle, v)[4], 5, 7)
 
 
 def meeting_speed(bicycle):
