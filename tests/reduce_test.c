@@ -577,7 +577,7 @@ static Reduced reduced_anyhow(const char *text, Random *random)
     System *s = r.flow->system;
     uint32_t v[MAX_V], row[MAX_ROWS], column[MAX_ROWS];
     static double G[MAX_ROWS * MAX_V];
-    const uint32_t n = tr_system_inputs(s, TR_VELOCITY, v), m = s->row_count;
+    const uint32_t n = tr_system_velocities(s, v), m = s->row_count;
     Expr slopes[MAX_ROWS * MAX_V]; // of rows as they are eliminated
     for (uint32_t i = 0; i < m * n; i++) slopes[i] = s->rows[i / n].inner_slopes[i % n];
     tr_output(s, "slopes", slopes, m, n, &err);
