@@ -156,7 +156,7 @@ static void test_bicycle(void **state)
         check_forces(system, run, row, frame);
     }
     assert_true(fabs(at(run, "steer", 5)) > 0.01);       // it was not upright all the time
-    assert_close(tr_frames_extent(frames), 1.67, 1e-12); // from the rear tyre to the front one
+    assert_close(tr_frames_extent(frames), 1.74, 1e-12); // from the ground to the rider's head
     tr_frames_free(frames);
     tr_sheet_free(run);
     tr_system_free(system);

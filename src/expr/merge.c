@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two rational expressions are one function if they agree at a random point of a large finite
 // field, but for a chance of about their degree over the size of the field. Here it is that of the
-// integers modulo p = 2^61 - 1, at two points, so tiny coefficients count like any others and
-// nothing is rounded.
+// integers modulo p = 2^62 - 57, at two points, so tiny coefficients count like any others and
+// nothing is rounded. (Not 2^61 - 1: there 2^61 = 1, and what rounding left behind was one.)
 //
 //   sin, cos     points (2 t, 1 - t^2) / (1 + t^2) of the circle, with t drawn for each angle
-//   sqrt         a root where there is one: points are drawn again until most have one
-//   all else     something drawn for each value of the operands
+//   all else     something drawn for each value of the operands; also sqrt, whose sign a square
+//                does not tell
 //
 // What elimination leaves behind is found so: (x/y) z - (z/y) x = 0, c^2 + s^2 = 1
 // (bench line "bicycle").
@@ -17,8 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { POINTS = 2, MOST_DRAWS = 24 };
-static const uint64_t P = ((uint64_t)1 << 61) - 1;
+enum { POINTS = 2 };
+static const uint64_t P = ((uint64_t)1 << 62) - 57;
 __extension__ typedef unsigned __int128 Wide;
 
 // ---- the field -----------------------------------------------------------------------------
@@ -27,11 +27,7 @@ static uint64_t reduced(uint64_t x) { return x >= P ? x - P : x; }
 static uint64_t f_add(uint64_t a, uint64_t b) { return reduced(a + b); }
 static uint64_t f_neg(uint64_t a) { return a ? P - a : 0; }
 static uint64_t f_sub(uint64_t a, uint64_t b) { return f_add(a, f_neg(b)); }
-static uint64_t f_mul(uint64_t a, uint64_t b)
-{
-    const Wide x = (Wide)a * b;
-    return reduced((uint64_t)(x & P) + (uint64_t)(x >> 61));
-}
+static uint64_t f_mul(uint64_t a, uint64_t b) { return (uint64_t)((Wide)a * b % P); }
 static uint64_t f_power(uint64_t a, uint64_t n)
 {
     uint64_t y = 1;
@@ -41,14 +37,14 @@ static uint64_t f_power(uint64_t a, uint64_t n)
 }
 static uint64_t f_inverse(uint64_t a) { return f_power(a, P - 2); }
 
-// m 2^e exactly, for 2^61 = 1
+// m 2^e exactly
 static uint64_t f_number(double value)
 {
     int e;
     const double m = frexp(fabs(value), &e);
-    const uint64_t whole = (uint64_t)ldexp(m, 53); // exact
-    const int turn = ((e - 53) % 61 + 61) % 61;
-    const uint64_t x = f_mul(whole % P, (uint64_t)1 << turn);
+    const uint64_t whole = (uint64_t)ldexp(m, 53); // exact, and less than P
+    const uint64_t power = f_power(2, (uint64_t)abs(e - 53));
+    const uint64_t x = f_mul(whole, e < 53 ? f_inverse(power) : power);
     return value < 0 ? f_neg(x) : x;
 }
 
@@ -65,17 +61,11 @@ static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b)
 
 typedef struct Point {
     uint64_t seed;
-    uint64_t *value;  // by place in the reach
-    uint32_t lacking; // square roots that there are not
+    uint64_t *value; // by place in the reach
 } Point;
 
-static uint64_t f_root(Point *at, uint64_t a)
-{
-    const uint64_t r = f_power(a, (P + 1) / 4);
-    if (f_mul(r, r) == a) return r;
-    at->lacking++;
-    return draw(at->seed, a, OP_SQRT);
-}
+// A root is not told from its negative by its square, so it is anything.
+static uint64_t f_root(const Point *at, uint64_t a) { return draw(at->seed, a, OP_SQRT); }
 
 // x/0 is nobody's equal
 static uint64_t f_quotient(const Point *at, uint64_t a, uint64_t b)
@@ -84,7 +74,7 @@ static uint64_t f_quotient(const Point *at, uint64_t a, uint64_t b)
 }
 
 // sin and cos, or tan, of the same angle lie on one point of the circle; sin(-x) = -sin(x)
-static uint64_t f_circle(Point *at, Op op, uint64_t x)
+static uint64_t f_circle(const Point *at, Op op, uint64_t x)
 {
     const bool turned = x > P / 2;
     const uint64_t t = draw(at->seed, turned ? P - x : x, OP_SIN), tt = f_mul(t, t);
@@ -93,14 +83,14 @@ static uint64_t f_circle(Point *at, Op op, uint64_t x)
     return f_quotient(at, op == OP_COS ? c : s, below);
 }
 
-static uint64_t f_halves(Point *at, uint64_t a, int n)
+static uint64_t f_halves(const Point *at, uint64_t a, int n)
 {
     const uint64_t root = n % 2 ? f_root(at, a) : a;
     const uint64_t y = f_power(root, (uint64_t)(abs(n) / (n % 2 ? 1 : 2)));
     return n < 0 ? f_quotient(at, 1, y) : y;
 }
 
-static uint64_t f_node(Point *at, const Node *node, const uint64_t x[3])
+static uint64_t f_node(const Point *at, const Node *node, const uint64_t x[3])
 {
     switch ((Op)node->op) {
     case OP_ADD: return f_add(x[0], x[1]);
@@ -136,7 +126,6 @@ typedef struct Merger {
 
 static void evaluate(Merger *m, Point *at)
 {
-    at->lacking = 0;
     for (uint32_t k = 0; k < m->reach.count; k++) {
         const Node *node = &m->graph->nodes[m->reach.ids[k]];
         uint64_t x[3] = {0};
@@ -149,21 +138,6 @@ static void evaluate(Merger *m, Point *at)
         else
             at->value[k] = f_node(at, node, x);
     }
-}
-
-// A point where square roots exist, as far as can be
-static void choose_point(Merger *m, Point *at, uint64_t seed)
-{
-    uint64_t best = seed;
-    uint32_t least = UINT32_MAX;
-    for (uint64_t i = 0; i < MOST_DRAWS && least; i++) {
-        at->seed = seed + 1000 * i;
-        evaluate(m, at);
-        if (at->lacking < least) least = at->lacking, best = at->seed;
-    }
-    if (at->seed == best) return;
-    at->seed = best;
-    evaluate(m, at);
 }
 
 static void find_depths(Merger *m)
@@ -262,7 +236,10 @@ void tr_merge(Graph *graph, const Expr *of, size_t count, Expr *out)
     Merger m = {.graph = graph};
     if (tr_reach(graph, of, count, &m.reach) && make_room(&m)) {
         for (uint32_t k = 0; k < m.reach.count; k++) m.place[m.reach.ids[k]] = k;
-        for (int i = 0; i < POINTS; i++) choose_point(&m, &m.point[i], 77 + 500 * (uint64_t)i);
+        for (int i = 0; i < POINTS; i++) {
+            m.point[i].seed = 77 + 500 * (uint64_t)i;
+            evaluate(&m, &m.point[i]);
+        }
         find_depths(&m);
         for (uint32_t k = 0; k < m.reach.count && !graph->failed; k++)
             m.map[m.reach.ids[k]] = stand_in(&m, k);

@@ -5,8 +5,7 @@
 
 #include "expr/graph.h"
 
-// `of`, with equal nodes merged. They are equal up to the signs of square roots, which the caller
-// must check.
+// `of`, with equal nodes merged.
 void tr_merge(Graph *graph, const Expr *of, size_t count, Expr *out);
 
 #endif

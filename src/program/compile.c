@@ -402,7 +402,8 @@ static void fill_inputs(const System *system, uint32_t *state, double *in)
     }
 }
 
-// Whether two programs for the same outputs give the same numbers: square roots have a sign.
+// Whether two programs for the same outputs give the same numbers: what is equal exactly may differ
+// much where one of two forms cancels.
 static bool agree(const System *system, const Program *a, const Program *b)
 {
     enum { STATES = 8 };
@@ -430,7 +431,7 @@ static bool agree(const System *system, const Program *a, const Program *b)
     return good && 2 * (size_t)seen > STATES * n;
 }
 
-// The merged program if it is shorter, and right.
+// The merged program if it is shorter, and as good.
 static Program *shorter(const System *system, Program *plain, Program *merged)
 {
     const bool better =
