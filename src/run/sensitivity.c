@@ -155,7 +155,7 @@ static void point_along(const Flow *flow, const double *y, uint32_t which)
 {
     const double *S = block(flow, y, which);
     choose_direction(flow, which);
-    for (uint32_t k = 0; k + 1 < flow->own; k++)
+    for (uint32_t k = 0; k < flow->known; k++)
         flow->inputs[flow->sensitivity->direction[flow->now->place[k]]] = S[k];
 }
 
@@ -200,7 +200,10 @@ static bool add_rates(Flow *flow, View *view, tr_error *err)
     const Output *power = tr_system_output(s, text_of("power"));
     Expr *rates = calloc(2 * (size_t)flow->own + 1, sizeof *rates);
     if (!rates) return tr_fail_memory(err), false;
-    for (uint32_t k = 0; k + 1 < flow->own; k++) rates[k] = s->inputs[view->place[k]].rate;
+    uint32_t count = flow->known;
+    for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[view->place[k]].rate;
+    for (uint32_t i = 0; i < s->latch_count; i++) // gaps
+        if (s->latches[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
     rates[flow->own - 1] = power ? power->values[0] : zero(s->graph);
     differentiate(s, flow->sensitivity, rates, flow->own, -1, rates + flow->own);
     if (check_switches(flow, rates, flow->own, err))
@@ -639,7 +642,7 @@ void tr_sensitivity_enter(Flow *flow, double *y)
 {
     const Sensitivity *z = flow->sensitivity;
     for (uint32_t j = 0; z && j < z->count; j++)
-        for (uint32_t k = 0; k + 1 < flow->own; k++)
+        for (uint32_t k = 0; k < flow->known; k++)
             y[(size_t)flow->own * (j + 1) + k] =
                 z->all[(size_t)j * z->input_count + flow->now->place[k]];
 }

@@ -357,9 +357,10 @@ static double take_constraints(Steady *p, double *phi, double *J)
 static bool project(Steady *p)
 {
     const uint32_t n = p->positions, m = p->rows + p->quaternions;
-    double *J = p->projection, *phi = J + (size_t)m * n, *sigma = phi + m + n;
     int rank;
     take_units(p);
+    if (!p->rows) return true;
+    double *J = p->projection, *phi = J + (size_t)m * n, *sigma = phi + m + n;
     for (int step = 0; step < 20 && p->rows; step++) {
         memset(J, 0, ((size_t)m * n + m + n) * sizeof *J);
         const double worst = take_constraints(p, phi, J);
