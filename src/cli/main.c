@@ -448,6 +448,15 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+bool cli_destroys(const char *out, const char *in)
+{
+    struct stat a, b;
+    if (!out || !in || strcmp(out, "-") == 0 || stat(out, &a) || stat(in, &b)) return false;
+    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino || !S_ISREG(a.st_mode)) return false;
+    fprintf(stderr, "trundle: '%s' would be overwritten: write to another file\n", in);
+    return true;
+}
+
 // Matrices here are small: threads of a linear algebra library that has them only cost time.
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 

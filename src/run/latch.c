@@ -203,7 +203,8 @@ static double kinetic(const Impact *at)
 typedef struct Hit {
     Latch *latch;
     double e, mu;
-    bool touches; // else it only stops slipping
+    double heads[3]; // where it would slip to without friction, by row; a unit vector
+    bool touches;    // else it only stops slipping
 } Hit;
 
 typedef struct Hits {
@@ -223,10 +224,9 @@ static double slip_of(const Impact *at, const Latch *latch)
 static void add_friction(const Impact *at, const Hit *hit, double *column)
 {
     const Latch *latch = hit->latch;
-    const double speed = slip_of(at, latch);
-    for (uint32_t k = 0; k < latch->row_count && speed > 0; k++) {
+    for (uint32_t k = 0; k < latch->row_count; k++) {
         if (!latch->sticks[k]) continue;
-        const double share = -hit->mu * at->rate[latch->rows[k]] / speed;
+        const double share = -hit->mu * hit->heads[k];
         for (uint32_t j = 0; j < at->passive; j++)
             column[j] += share * at->G[(size_t)latch->rows[k] * at->n + at->p[j]];
     }
@@ -309,7 +309,7 @@ static bool let_go(Impact *at)
 static bool give_way(Impact *at, const Hits *hits)
 {
     for (uint32_t i = 0; i < hits->count; i++) {
-        const Hit *hit = &hits->at[i];
+        Hit *hit = &hits->at[i];
         Latch *latch = hit->latch;
         double along = 0;
         for (uint32_t k = 0; k < latch->row_count; k++)
@@ -318,11 +318,9 @@ static bool give_way(Impact *at, const Hits *hits)
             sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]))
             continue;
         if (!latch->slips) continue;
-        const double speed = slip_of(at, latch);
-        double heads[3] = {0};
-        for (uint32_t k = 0; k < latch->row_count && speed > 0; k++)
-            heads[k] = at->rate[latch->rows[k]] / speed;
-        begin_to_slide(at, latch, heads);
+        for (uint32_t k = 0; k < latch->row_count; k++) // against what it would take to stick
+            if (latch->sticks[k]) hit->heads[k] = -at->L[latch->rows[k]] / sqrt(along);
+        begin_to_slide(at, latch, hit->heads);
         return true;
     }
     return false;
@@ -338,10 +336,10 @@ static double dissipated(const Impact *at, const Hits *hits, const double *dv)
         for (uint32_t j = 0; j < hits->count; j++) {
             const Hit *hit = &hits->at[j];
             const Latch *latch = hit->latch;
-            const double speed = hit->touches && latch->is_slipping ? slip_of(at, latch) : 0;
-            for (uint32_t k = 0; k < latch->row_count && speed > 0; k++)
+            const bool drags = hit->touches && latch->is_slipping;
+            for (uint32_t k = 0; k < latch->row_count && drags; k++)
                 if (latch->rows[k] == i && latch->sticks[k])
-                    L -= hit->mu * at->rate[i] / speed * at->L[latch->rows[0]];
+                    L -= hit->mu * hit->heads[k] * at->L[latch->rows[0]];
         }
         for (uint32_t k = 0; k < at->passive; k++)
             sum += at->G[(size_t)i * at->n + at->p[k]] * dv[k];
@@ -438,9 +436,11 @@ static void collect_hits(const Impact *at, const double *margins, uint32_t alarm
                                   ? margins[k] < AT_ONCE * fmax(1, fabs(t)) * speed
                                   : margins[k] < 0.1 * slip * slip;
         if (k == alarm || together)
-            hits->at[hits->count++] = kind == ALARM_TOUCHES
-                                          ? (Hit){latch, at->restitution[i], at->friction[i], true}
-                                          : (Hit){.latch = latch};
+            hits->at[hits->count++] = kind == ALARM_TOUCHES ? (Hit){.latch = latch,
+                                                                    .e = at->restitution[i],
+                                                                    .mu = at->friction[i],
+                                                                    .touches = true}
+                                                            : (Hit){.latch = latch};
     }
 }
 
@@ -475,9 +475,9 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     if (!hits.at) return tr_fail_memory(err), false;
     const double before = kinetic(at);
     collect_hits(at, margins, change->alarm, change->t, &hits);
-    change->rebounded = find_rebounds(at, &hits, fastest);
-    const bool good =
-        check_restitution(&hits, change->t, err) && strike(at, &hits, &change->lost, err);
+    bool good = check_restitution(&hits, change->t, err);
+    if (good) change->rebounded = find_rebounds(at, &hits, fastest);
+    good = good && strike(at, &hits, &change->lost, err);
     for (uint32_t i = 0; i < hits.count; i++) {
         Latch *latch = hits.at[i].latch;
         latch->is_open = hits.at[i].e > 0 || !at->holds[latch->rows[0]];
