@@ -341,12 +341,13 @@ static uint32_t column_of(const Lineariser *l, Expr symbol)
 }
 
 // Without constraints:  M_pp w' = force - M_pa times the driven accelerations
-static bool add_pushes(Lineariser *l)
+static bool add_pushes(Lineariser *l, tr_error *err)
 {
     const uint32_t p = l->size.p, m = l->size.m, columns = p + l->size.w + l->size.x + l->size.u;
     if (!m || !p) return true;
-    double *A = malloc((size_t)p * (p + l->push_count) * sizeof *A), *b = A + (size_t)p * p;
+    double *A = malloc((size_t)p * (p + l->push_count) * sizeof *A);
     if (!A) return false;
+    double *b = A + (size_t)p * p;
     const uint32_t count = l->push_count;
     for (uint32_t i = 0; i < p; i++) {
         const uint32_t row = velocity_place(l->system, l->v[i]);
@@ -361,6 +362,7 @@ static bool add_pushes(Lineariser *l)
     }
     const bool good = LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)p, (lapack_int)count, A,
                                     (lapack_int)p, b, (lapack_int)count) == 0;
+    if (!good) tr_fail(err, TR_FAILED, (Place){0}, "the mass matrix is singular at this state");
     for (uint32_t k = 0; good && k < count; k++)
         for (uint32_t i = 0; i < p; i++)
             l->dw[(size_t)i * columns + column_of(l, l->pushes[k].symbol)] += b[i * count + k];
@@ -665,7 +667,7 @@ Linear *tr_lineariser_take(Lineariser *l, tr_error *err)
     Linear *linear = NULL;
     if (has_failed(err)) return NULL;
     tr_evaluate(l->program, l->work, l->in, l->values);
-    if (find_allowed(l, &a) && add_turning(l) && add_pushes(l))
+    if (find_allowed(l, &a) && add_turning(l) && add_pushes(l, err))
         linear = new_linear(n->p - a.count + n->w + n->x, n->u, n->y);
     if (linear) {
         linear->displacements = n->p - a.count;
