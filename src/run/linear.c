@@ -409,14 +409,15 @@ Lineariser *tr_lineariser_new(System *system, tr_error *err)
     Findings *findings = l->flow && l->flow->stance ? tr_examine(l->flow, err) : NULL;
     if (findings) tr_findings_allow(findings, err);
     tr_findings_free(findings);
-    if (!has_failed(err) && !make_lists(l)) tr_fail_memory(err);
-    if (!has_failed(err)) {
+    const bool listed = l->flow && !has_failed(err) && make_lists(l);
+    if (!listed) tr_fail_memory(err); // unless there are better words
+    if (listed) {
         list_inputs(l);
         memcpy(l->in, l->flow->inputs, system->input_count * sizeof *l->in);
         l->values = calloc(number_of_values(&l->size) + 1, sizeof *l->values);
         if (!l->values) tr_fail_memory(err);
     }
-    const bool good = !has_failed(err) && compile(l, err);
+    const bool good = listed && !has_failed(err) && compile(l, err);
     take_back_pushes(l, kept);
     if (good) {
         place_values(l);
