@@ -390,6 +390,15 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
         place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
 }
 
+const char *tr_system_speed_name(const System *system, uint32_t input)
+{
+    for (uint32_t i = 0; i < system->row_count; i++)
+        if (system->rows[i].is_speed &&
+            system->rows[i].symbol.id == system->inputs[input].symbol.id)
+            return system->rows[i].name;
+    return system->inputs[input].name;
+}
+
 static bool uses_defined(const System *system, const Expr *of, size_t count)
 {
     Reach reach;

@@ -179,6 +179,8 @@ static inline bool is_motion_driven(const Input *input)
 
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
+// A velocity by its name, a speed by that of its formula.
+const char *tr_system_speed_name(const System *system, uint32_t input);
 // Rows and symbols of the latches, as they are now.
 void tr_system_latch(System *system);
 // The velocities in order, with inner ones in place of those that have them.

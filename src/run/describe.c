@@ -77,14 +77,6 @@ static void joint_name(const char *velocity, char out[128])
     snprintf(out, 128, "%.*s", (int)(rate ? length - 5 : length), velocity);
 }
 
-// A free velocity by its name, a speed by that of its formula.
-static const char *speed_name(const System *s, const Input *input)
-{
-    for (uint32_t i = 0; i < s->row_count; i++)
-        if (s->rows[i].is_speed && s->rows[i].symbol.id == input->symbol.id) return s->rows[i].name;
-    return input->name;
-}
-
 // Names one after the other, as JSON or in words.
 typedef struct Names {
     Json *j;
@@ -106,7 +98,7 @@ static void list_independent(Names *n, const System *s)
     uint32_t *list = calloc(s->input_count + 1u, sizeof *list);
     const uint32_t count = list ? tr_independent(s, list) : 0;
     if (!list) n->j->text.failed = true;
-    for (uint32_t i = 0; i < count; i++) add_name(n, speed_name(s, &s->inputs[list[i]]));
+    for (uint32_t i = 0; i < count; i++) add_name(n, tr_system_speed_name(s, list[i]));
     free(list);
 }
 

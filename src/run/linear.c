@@ -559,22 +559,13 @@ static const char *displacement_name(System *s, const char *velocity)
     return tr_arena_text(&s->graph->arena, name, strlen(name));
 }
 
-// A speed by its formula
-static const char *speed_name(const System *s, uint32_t input)
-{
-    for (uint32_t i = 0; i < s->row_count; i++)
-        if (s->rows[i].is_speed && s->rows[i].symbol.id == s->inputs[input].symbol.id)
-            return s->rows[i].name;
-    return s->inputs[input].name;
-}
-
 static void name_states(const Lineariser *l, const Allowed *a, Linear *linear)
 {
     System *s = l->system;
     uint32_t k = 0;
     for (uint32_t i = 0; i < l->size.p - a->count; i++)
         linear->state[k++] = displacement_name(s, s->inputs[l->v[a->independent[i]]].name);
-    for (uint32_t i = 0; i < l->size.w; i++) linear->state[k++] = speed_name(s, l->w[i]);
+    for (uint32_t i = 0; i < l->size.w; i++) linear->state[k++] = tr_system_speed_name(s, l->w[i]);
     for (uint32_t i = 0; i < l->size.x; i++) linear->state[k++] = s->inputs[l->x[i]].name;
     for (uint32_t i = 0; i < l->size.u; i++) linear->input[i] = l->input[i];
     for (uint32_t i = 0; i < l->size.y; i++) linear->output[i] = l->output[i];
