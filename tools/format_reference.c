@@ -212,12 +212,25 @@ static const struct {
     {"model", "The file", "What stands at the top of the file."},
     {"bodies", "bodies", "Each entry of `bodies` is a name and:"},
     {"joint", "joint", "How a body hangs from its parent."},
+    {"joints", "joints",
+     "Each entry of `joints` is a name and the fields of a [joint](#joint), with the `parent` that "
+     "holds it and\nthe `body` that it holds. They may come in any order, and there may be more of "
+     "them than a tree has: some\nare cut then, which makes loops of them. Motions stay the same "
+     "wherever that is. A joint that was cut keeps its\nname, its coordinate (an angle within half "
+     "a turn), its spring, its damper and its torque."},
+    {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
     {"ground", "ground", "The plane that wheels roll on."},
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},
-    {"loops", "loops", "Each entry of `loops` is a name and:"},
+    {"loops", "loops",
+     "Each entry of `loops` is a name and what follows. The rows are forces `x y z` and moments "
+     "`mx my mz` on `body`,\nin the axes of `on`: all three forces of a point, an axis and a pose, "
+     "those across the axis of a slider and\na cylinder, that along the normal of a plane; all three "
+     "moments of a pose and a slider, those across the\naxis of the others; a rod has one row, "
+     "`distance`. Rows that hold whatever moves are left out. Formulas\nknow `loop.E.angle` of an "
+     "axis and `loop.E.travel` of a slider called E."},
     {"couplings", "couplings",
      "Each entry of `couplings` is a name and what says that one coordinate is a sum of others:"},
     {"constraints", "constraints", "Each entry of `constraints` is a name and one of:"},
@@ -262,6 +275,7 @@ static void print_kind(const Kind *kind)
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strcmp(sections[i].kind, kind->title) == 0)
             printf("\n## %s\n\n%s\n", sections[i].title, sections[i].text);
+    if (kind->type == TYPE_JOINTS) return; // the fields of a joint, once more
     printf("\n| key | type | unit | default | meaning |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < kind->field_count; i++) {
         const Field *field = &kind->fields[i];

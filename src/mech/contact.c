@@ -7,83 +7,12 @@
 //
 // A wheel touches the ground at its lowest point. With the axle a and the ground's normal n, both
 // unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d                       [M 17]
-#include "mech/tree.h"
+#include "mech/meet.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define FLAT 1e-6 // of sin^2 of the angle between a wheel and the ground
-
-// ---- bodies and points ---------------------------------------------------------------------
-
-// Axes that are attached to something, and how that moves, in these axes.
-typedef struct Carrier {
-    Pose pose; // against the world
-    Motion v;  // of the body
-} Carrier;
-
-static Carrier carrier_of(Tree *tree, uint32_t i)
-{
-    Graph *g = tree->graph;
-    if (i == WORLD) return (Carrier){{mat_identity(g), vec_zero(g)}, motion_zero(g)};
-    return (Carrier){tree->links[i].world, tree->links[i].v};
-}
-
-// The body's own axes, which spin with it
-static Carrier own_carrier(Tree *tree, uint32_t i)
-{
-    Carrier c = carrier_of(tree, i);
-    if (i == WORLD || !tree->links[i].carried) return c;
-    const Mat spin = tree->links[i].spin;
-    c.pose.R = mat_product(c.pose.R, spin);
-    c.v = motion(apply_transposed(spin, c.v.V), apply_transposed(spin, c.v.W));
-    return c;
-}
-
-// A vector in the body's own axes, in those of its carrier
-static Vec own_axes(const Tree *tree, uint32_t i, Vec a)
-{
-    return i == WORLD ? a : apply(tree->links[i].spin, a);
-}
-
-static Vec velocity_at(const Carrier *c, Vec r) { return plus(c->v.V, cross(c->v.W, r)); }
-
-static uint32_t touching(Tree *tree, Value body, Value element)
-{
-    if (!body.given)
-        tr_fail(tree->err, TR_INVALID, element.place, "'%.*s' names no body", TEXT(element.text));
-    const uint32_t i = has_failed(tree->err) ? WORLD : tr_tree_body(tree, body);
-    if (i == WORLD)
-        tr_fail(tree->err, TR_INVALID, body.place,
-                "'%.*s' is about a body; the world stands in 'on'", TEXT(element.text));
-    return i;
-}
-
-// Two points that are held together, or apart.
-typedef struct Meeting {
-    Carrier body, on;
-    Vec r, to; // the points, in the axes of the carriers
-    Vec s, ds; // the first as seen from the second body, and its rate
-} Meeting;
-
-static bool meet(Tree *tree, Value element, Value body, Value at, Value on, Value to, Meeting *m)
-{
-    const uint32_t i = touching(tree, body, element);
-    const uint32_t k = has_failed(tree->err) ? WORLD : tr_tree_body(tree, on);
-    if (!has_failed(tree->err) && i == k)
-        tr_fail(tree->err, TR_INVALID, on.place, "'%.*s' ties '%.*s' to itself", TEXT(element.text),
-                TEXT(body.text));
-    const Vec point = tr_tree_vector(tree, at, "at"), other = tr_tree_vector(tree, to, "to");
-    if (has_failed(tree->err)) return false;
-    m->body = carrier_of(tree, i), m->on = own_carrier(tree, k);
-    if (text_is(on.text, "ground")) m->on.pose = tree->ground;
-    m->r = own_axes(tree, i, point), m->to = other;
-    const Vec P = plus(m->body.pose.p, apply(m->body.pose.R, m->r));
-    m->s = apply_transposed(m->on.pose.R, minus(P, m->on.pose.p));
-    const Vec V = apply(m->body.pose.R, velocity_at(&m->body, m->r));
-    m->ds = minus(apply_transposed(m->on.pose.R, V), velocity_at(&m->on, m->s));
-    return true;
-}
 
 // ---- one function per kind -----------------------------------------------------------------
 
@@ -92,10 +21,10 @@ static bool meet(Tree *tree, Value element, Value body, Value at, Value on, Valu
 static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
 {
     const Link *link = &tree->links[i];
-    Carrier c = carrier_of(tree, i);
+    Carrier c = tr_carrier(tree, i);
     if (contact->axis.given) {
         *a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
-        *a = own_axes(tree, i, *a);
+        *a = tr_own_axes(tree, i, *a);
         return c;
     }
     *a = link->axis;
@@ -109,42 +38,19 @@ static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
         *a = apply_transposed(link->turn, link->axis);
         return c;
     }
-    const Carrier above = carrier_of(tree, link->parent);
+    const Carrier above = tr_carrier(tree, link->parent);
     const Vec spin = scale(tree->velocities[link->velocity].symbol, link->axis);
     c.pose.R = above.pose.R;
     c.v = motion(velocity_at(&above, link->X.p), plus(above.v.W, spin));
     return c;
 }
 
-// A link's frame against that of its tree's root
-static Pose pose_in_root(Tree *tree, uint32_t i)
+// How a link moves, in the axes of its root: its origin O, and its rotation
+static Motion motion_in_root(Tree *tree, uint32_t i, uint32_t root, Vec O)
 {
-    const Link *link = &tree->links[i];
-    if (link->parent == WORLD) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
-    const Pose above = pose_in_root(tree, link->parent);
-    return (Pose){mat_product(above.R, link->X.R), plus(above.p, apply(above.R, link->X.p))};
-}
-
-// How a link moves, in the axes of the root: its origin, and its rotation. Each joint on the way
-// adds S_V q' + S_W q' x (O - O_joint), and S_W q'.
-static Motion motion_in_root(Tree *tree, uint32_t i)
-{
-    const Vec O = pose_in_root(tree, i).p;
-    Motion sum = motion_zero(tree->graph);
-    for (; tree->links[i].parent != WORLD; i = tree->links[i].parent) {
-        const Link *link = &tree->links[i];
-        const Pose pose = pose_in_root(tree, i);
-        const Mat above = pose_in_root(tree, link->parent).R;
-        const bool about_axis = text_is(link->body->joint.type.text, "revolute");
-        for (uint32_t k = 0; k < link->velocity_count; k++) {
-            const Velocity *w = &tree->velocities[link->velocity + k];
-            const Vec W = about_axis ? apply(above, link->axis) : apply(pose.R, w->S.W);
-            const Vec V = plus(apply(pose.R, w->S.V), cross(W, minus(O, pose.p)));
-            sum = motion_plus(sum, motion_scale(w->symbol, motion(V, W)));
-        }
-    }
-    const Motion root = tree->links[i].v;
-    return motion(plus(sum.V, plus(root.V, cross(root.W, O))), plus(sum.W, root.W));
+    const Motion v = tree->links[root].v;
+    const Vec V = tr_velocity_in(tree, i, root, O);
+    return motion(plus(V, plus(v.V, cross(v.W, O))), plus(tr_turning_in(tree, i, root), v.W));
 }
 
 // ---- wheels and balls ----------------------------------------------------------------------
@@ -201,15 +107,15 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
     if (contact->at.given || tree->links[root].position_count < 4) return;
     const bool spins = !is_ball && !contact->axis.given; // about its joint
     Vec a = vec_zero(tree->graph);
-    if (spins) a = apply(pose_in_root(tree, link->parent).R, link->axis);
+    if (spins) a = apply(tr_pose_in(tree, link->parent, root).R, link->axis);
     if (!is_ball && !spins) {
         if (link->carried) return; // its own axes spin
         a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
-        a = apply(pose_in_root(tree, i).R, own_axes(tree, i, a));
+        a = apply(tr_pose_in(tree, i, root).R, tr_own_axes(tree, i, a));
     }
     const Rim rim =
         rim_of(tree, is_ball, radius, tube, tree->ground.R, tree->links[root].world.R, a);
-    const Motion hub = motion_in_root(tree, i);
+    const Motion hub = motion_in_root(tree, i, root, tr_pose_in(tree, i, root).p);
     const Vec W0 = tree->links[root].v.W;
     const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(tree->graph);
     const Vec Wc = minus(hub.W, scale(s, a)), w = minus(Wc, W0);
@@ -252,33 +158,17 @@ static Expr rim_angle(Tree *tree, const Rim *rim)
     return tr_build(OP_ATAN2, dot(rim->rim, forward), dot(rim->rim, down), zero(g));
 }
 
-static Touch *new_touch(Tree *tree, Value body, const Carrier *c, Vec r)
-{
-    Touch *touch = &tree->touches[tree->touch_count++];
-    touch->link = tr_tree_find(tree, body.text);
-    touch->carrier = c->pose.R;
-    touch->point = plus(c->pose.p, apply(c->pose.R, r));
-    touch->angle = touch->gap = expr_at(tree->graph, 0);
-    return touch;
-}
-
 static const char *const three_parts[] = {"normal", "longitudinal", "lateral"};
-
-static void add_part(Touch *touch, const char *part, Vec direction)
-{
-    touch->parts[touch->part_count] = part;
-    touch->direction[touch->part_count++] = direction;
-}
 
 static Touch *note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
                          const Rim *rim)
 {
-    Touch *touch = new_touch(tree, contact->body, c, r);
+    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, c, r);
     touch->contact = contact;
     touch->is_recorded = true;
     touch->axes = mat_identity(tree->graph);
     for (int k = 0; k < 3; k++)
-        add_part(touch, three_parts[k], apply(c->pose.R, rim->direction[k]));
+        tr_touch_part(touch, three_parts[k], apply(c->pose.R, rim->direction[k]));
     touch->angle = rim->is_ball ? expr_at(tree->graph, 0) : rim_angle(tree, rim);
     return touch;
 }
@@ -293,7 +183,7 @@ typedef struct Floor {
 static Floor floor_of(Tree *tree, const Contact *contact)
 {
     const uint32_t k = tr_tree_body(tree, contact->on);
-    Floor floor = {.carrier = own_carrier(tree, k), .is_ground = k == WORLD};
+    Floor floor = {.carrier = tr_own_carrier(tree, k), .is_ground = k == WORLD};
     if (floor.is_ground) floor.carrier.pose = tree->ground;
     floor.to = tr_tree_vector(tree, contact->to, "to");
     if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
@@ -344,7 +234,7 @@ static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_bal
     const Vec at = tr_tree_vector(tree, contact->at, "at");
     const bool spins = !is_ball && !contact->axis.given &&
                        text_is(tree->links[i].body->joint.type.text, "revolute");
-    const Vec middle = spins ? apply(tree->links[i].turn, at) : own_axes(tree, i, at);
+    const Vec middle = spins ? apply(tree->links[i].turn, at) : tr_own_axes(tree, i, at);
     const Vec off = cross(middle, a);
     if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at))))
         tr_fail(tree->err, TR_INVALID, contact->at.place,
@@ -355,7 +245,7 @@ static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_bal
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
-    const uint32_t i = touching(tree, contact->body, contact->name);
+    const uint32_t i = tr_tree_touching(tree, contact->body, contact->name);
     const bool is_ball = text_is(contact->shape.text, "ball");
     if (!is_ball && !text_is(contact->shape.text, "wheel"))
         tr_fail(tree->err, TR_INVALID, contact->shape.place,
@@ -366,7 +256,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
     check_radii(tree, contact, is_ball, radius, tube);
     tr_tree_check_laws(tree, contact);
     Vec a = vec_zero(g);
-    const Carrier c = is_ball ? carrier_of(tree, i) : find_axle(tree, i, contact, &a);
+    const Carrier c = is_ball ? tr_carrier(tree, i) : find_axle(tree, i, contact, &a);
     if (has_failed(tree->err)) return;
     const Vec middle = middle_of(tree, i, contact, is_ball, a);
     const Floor floor = floor_of(tree, contact);
@@ -392,23 +282,24 @@ static void make_rolling(Tree *tree, const Contact *contact)
 static void make_skate(Tree *tree, const Contact *contact)
 {
     Meeting m;
-    if (!meet(tree, contact->name, contact->body, contact->at, contact->on, contact->to, &m))
-        return;
+    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
     const Vec direction =
         tr_tree_unit(tree, contact->direction,
                      tr_tree_vector(tree, contact->direction, "direction"), "direction");
-    const uint32_t i = tr_tree_find(tree, contact->body.text);
-    const Vec e = own_axes(tree, i, direction);
+    const uint32_t i = tr_tree_anchor(tree, contact->body).link;
+    const Vec e = tr_own_axes(tree, i, apply(m.first.R, direction));
     Vec V = velocity_at(&m.body, m.r);
-    if (tr_tree_body(tree, contact->on) != WORLD) {
-        const Vec there = apply(m.on.pose.R, velocity_at(&m.on, m.s));
+    if (tr_tree_anchor(tree, contact->on).link != WORLD) {
+        const Vec P = plus(m.body.pose.p, apply(m.body.pose.R, m.r));
+        const Vec s = apply_transposed(m.on.pose.R, minus(P, m.on.pose.p));
+        const Vec there = apply(m.on.pose.R, velocity_at(&m.on, s));
         V = minus(V, apply_transposed(m.body.pose.R, there));
     }
     tr_tree_row(tree, contact->name, "lateral", dot(e, V), expr_at(tree->graph, 0), false);
-    Touch *touch = new_touch(tree, contact->body, &m.body, m.r);
+    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, &m.body, m.r);
     touch->contact = contact;
     touch->axes = m.body.pose.R;
-    add_part(touch, "lateral", e);
+    tr_touch_part(touch, "lateral", e);
 }
 
 static void make_slide(Tree *tree, const Contact *contact)
@@ -416,55 +307,28 @@ static void make_slide(Tree *tree, const Contact *contact)
     Meeting m;
     Value on = contact->on;
     if (!on.given) on.text = text_of("ground");
-    if (!meet(tree, contact->name, contact->body, contact->at, on, contact->to, &m)) return;
-    tr_tree_row(tree, contact->name, "normal", m.ds.z, sub(m.s.z, m.to.z), false);
+    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
+    const Expr gap = sub(m.s.z, tr_tree_vector(tree, contact->to, "to").z);
+    tr_tree_row(tree, contact->name, "normal", m.ds.z, gap, false);
     Rim rim = {.is_ball = true};
     for (int k = 0; k < 3; k++) // normal, and the plane's x and y, in the body's axes
-        rim.direction[k] = apply_transposed(m.body.pose.R, column(m.on.pose.R, (k + 2) % 3));
-    note_touch(tree, contact, &m.body, m.r, &rim)->gap = sub(m.s.z, m.to.z);
+        rim.direction[k] = apply_transposed(m.body.pose.R, column(m.axes, (k + 2) % 3));
+    note_touch(tree, contact, &m.body, m.r, &rim)->gap = gap;
 }
 
 static void make_pin(Tree *tree, const Contact *contact)
 {
     Meeting m;
-    if (!meet(tree, contact->name, contact->body, contact->at, contact->on, contact->to, &m))
-        return;
-    tr_tree_row(tree, contact->name, "normal", m.ds.z, sub(m.s.z, m.to.z), false);
-    tr_tree_row(tree, contact->name, "longitudinal", m.ds.x, sub(m.s.x, m.to.x), false);
-    tr_tree_row(tree, contact->name, "lateral", m.ds.y, sub(m.s.y, m.to.y), false);
-    Touch *touch = new_touch(tree, contact->body, &m.body, m.r);
+    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
+    const Vec off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
+    tr_tree_row(tree, contact->name, "normal", m.ds.z, off.z, false);
+    tr_tree_row(tree, contact->name, "longitudinal", m.ds.x, off.x, false);
+    tr_tree_row(tree, contact->name, "lateral", m.ds.y, off.y, false);
+    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, &m.body, m.r);
     touch->contact = contact;
-    touch->axes = m.on.pose.R;
-    for (int k = 0; k < 3; k++) add_part(touch, three_parts[k], vec_unit(tree->graph, (k + 2) % 3));
-}
-
-// |P - Q| = length: the force is along the rod, positive when it pushes
-static void make_distance(Tree *tree, const Loop *loop)
-{
-    Meeting m;
-    if (!loop->length.given)
-        tr_fail(tree->err, TR_INVALID, loop->name.place, "the rod '%.*s' needs a length",
-                TEXT(loop->name.text));
-    if (!meet(tree, loop->name, loop->body, loop->at, loop->on, loop->to, &m)) return;
-    tree->constants_only = false; // a rod may grow
-    const Expr length = tr_tree_formula(tree, loop->length);
-    Expr growth;
-    if (has_failed(tree->err)) return;
-    tr_tree_check_time_only(tree, loop->length, length, "a length");
-    tr_system_rates(tree->system, &length, 1, &growth, tree->err);
-    const double value = tr_tree_value(tree, length);
-    if (!has_failed(tree->err) && value <= 0)
-        tr_fail(tree->err, TR_INVALID, loop->length.place,
-                "the length of a rod is positive; use a pin to keep two points together");
-    if (has_failed(tree->err)) return;
-    const Vec d = minus(m.s, m.to); // both as seen from the second body
-    const Expr distance = e_sqrt(dot(d, d));
-    tr_tree_row(tree, loop->name, "distance", sub(quotient(dot(d, m.ds), distance), growth),
-                sub(distance, length), false);
-    Touch *touch = new_touch(tree, loop->body, &m.body, m.r);
-    touch->loop = loop;
-    touch->axes = m.on.pose.R;
-    add_part(touch, "distance", scale(quotient(one(tree->graph), distance), d));
+    touch->axes = m.axes;
+    for (int k = 0; k < 3; k++)
+        tr_touch_part(touch, three_parts[k], vec_unit(tree->graph, (k + 2) % 3));
 }
 
 // ---- all of them ---------------------------------------------------------------------------
@@ -473,17 +337,9 @@ typedef struct ContactKind {
     const char *name, *fields;
     void (*make)(Tree *tree, const Contact *contact);
 } ContactKind;
-typedef struct LoopKind {
-    const char *name, *fields;
-    void (*make)(Tree *tree, const Loop *loop);
-} LoopKind;
 
 static const ContactKind contact_kinds[] = {
 #define CONTACT_KIND(name, fields, make, ...) {#name, fields, make},
-#include "mech/contact.def"
-};
-static const LoopKind loop_kinds[] = {
-#define LOOP_KIND(name, fields, make, ...) {#name, fields, make},
 #include "mech/contact.def"
 };
 
@@ -496,8 +352,8 @@ bool tr_is_listed(const char *fields, const char *key)
 }
 
 // A field that was given although its kind has no use for it.
-static void check_fields(Tree *tree, FieldType type, const void *element, const char *name,
-                         const char *what, const char *fields)
+void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const char *name,
+                          const char *what, const char *fields)
 {
     const Kind *kind = tr_kind_of(type);
     for (size_t i = 0; i < kind->field_count; i++) {
@@ -510,7 +366,7 @@ static void check_fields(Tree *tree, FieldType type, const void *element, const 
     }
 }
 
-static void refuse_kind(Tree *tree, Value word, Suggestion *nearest)
+void tr_tree_refuse_kind(Tree *tree, Value word, Suggestion *nearest)
 {
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, word.place, "there is no kind '%.*s'%s", TEXT(word.text),
@@ -524,25 +380,11 @@ static void make_contact(Tree *tree, const Contact *contact)
         const ContactKind *kind = &contact_kinds[i];
         tr_suggest(&nearest, text_of(kind->name));
         if (!text_is(contact->kind.text, kind->name)) continue;
-        check_fields(tree, TYPE_CONTACTS, contact, kind->name, "contact", kind->fields);
+        tr_tree_check_fields(tree, TYPE_CONTACTS, contact, kind->name, "contact", kind->fields);
         kind->make(tree, contact);
         return;
     }
-    refuse_kind(tree, contact->kind, &nearest);
-}
-
-static void make_loop(Tree *tree, const Loop *loop)
-{
-    Suggestion nearest = {.wanted = loop->kind.text};
-    for (size_t i = 0; i < sizeof loop_kinds / sizeof *loop_kinds; i++) {
-        const LoopKind *kind = &loop_kinds[i];
-        tr_suggest(&nearest, text_of(kind->name));
-        if (!text_is(loop->kind.text, kind->name)) continue;
-        check_fields(tree, TYPE_LOOPS, loop, kind->name, "loop", kind->fields);
-        kind->make(tree, loop);
-        return;
-    }
-    refuse_kind(tree, loop->kind, &nearest);
+    tr_tree_refuse_kind(tree, contact->kind, &nearest);
 }
 
 // ---- what formulas and results know of contacts --------------------------------------------
@@ -606,11 +448,13 @@ void tr_tree_contacts(Tree *tree)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
     const Loops *loops = &tree->model->fields.loops;
-    tree->touches = tr_arena_alloc(&tree->graph->arena, (size_t)contacts->count + loops->count,
-                                   sizeof *tree->touches);
+    const size_t ties = (size_t)loops->count + tree->model->fields.joints.count;
+    tree->touches =
+        tr_arena_alloc(&tree->graph->arena, contacts->count + ties, sizeof *tree->touches);
+    tree->ties = tr_arena_alloc(&tree->graph->arena, ties, sizeof *tree->ties);
     tree->slips =
         tr_arena_alloc(&tree->graph->arena, 2 * (size_t)contacts->count, sizeof *tree->slips);
-    if (!tree->touches || !tree->slips) {
+    if (!tree->touches || !tree->slips || !tree->ties) {
         tree->graph->failed = true;
         return;
     }
@@ -618,9 +462,6 @@ void tr_tree_contacts(Tree *tree)
         tree->constants_only = true;
         make_contact(tree, &contacts->at[i]);
     }
-    for (uint32_t i = 0; i < loops->count && !has_failed(tree->err); i++) {
-        tree->constants_only = true;
-        make_loop(tree, &loops->at[i]);
-    }
     tree->constants_only = false;
+    if (!has_failed(tree->err)) tr_tree_loops(tree);
 }

@@ -311,15 +311,13 @@ static void make_inner_dynamics(Tree *tree)
 // What motors, dampers and forces put in: all forces times velocities, but for the springs
 static Expr input_power(Tree *tree)
 {
-    Expr stored = zero(tree->graph), P = zero(tree->graph);
+    Expr stored = tr_tree_stored(tree), P = zero(tree->graph);
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         const Velocity *w = &tree->velocities[k];
         P = add(P, mul(add(w->tau, w->passive), w->symbol));
     }
-    for (uint32_t i = 0; i < tree->link_count; i++) {
+    for (uint32_t i = 0; i < tree->link_count; i++)
         P = add(P, power_of(tree->links[i].v, tree->links[i].applied));
-        stored = add(stored, tr_joint_potential(tree, &tree->links[i]));
-    }
     tr_system_rates(tree->system, &stored, 1, &stored, tree->err);
     for (uint32_t i = 0; i < tree->system->row_count; i++) { // lambda . G v = -lambda . g
         const Row *row = &tree->system->rows[i];
@@ -522,6 +520,7 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);
+    if (!has_failed(tree->err)) tr_tree_frames(tree);
     tree->constants_only = false;
     if (has_failed(tree->err)) return;
     tr_tree_velocities(tree);

@@ -298,7 +298,7 @@ static Expr joint_energy(Tree *tree, const Joint *joint)
 }
 
 // The energy of a joint's spring and potential
-Expr tr_joint_potential(Tree *tree, const Link *link)
+static Expr joint_potential(Tree *tree, const Link *link)
 {
     const Joint *joint = &link->body->joint;
     Expr U = tr_tree_formula(tree, joint->potential);
@@ -308,6 +308,37 @@ Expr tr_joint_potential(Tree *tree, const Link *link)
         const Expr half = mul(number(tree->graph, 0.5), tr_tree_formula(tree, joint->stiffness));
         U = add(U, mul(half, square(stretch)));
     }
+    return U;
+}
+
+// The energy of a loop's spring
+static Expr tie_potential(Tree *tree, const Tie *tie)
+{
+    const Expr half = mul(number(tree->graph, 0.5), tr_tree_formula(tree, tie->stiffness));
+    return mul(half, square(tie->stretch));
+}
+
+// Q -= (stiffness stretch + damping rate) times the slopes of the rate
+static void make_loop_springs(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->tie_count && !has_failed(tree->err); i++) {
+        const Tie *tie = &tree->ties[i];
+        const Expr force = add(mul(tr_tree_formula(tree, tie->stiffness), tie->stretch),
+                               mul(tr_tree_formula(tree, tie->damping), tie->rate));
+        Expr rest;
+        const Expr *slopes = is_zero(force) ? NULL : tr_tree_slopes(tree, tie->rate, &rest);
+        for (uint32_t k = 0; slopes && k < tree->velocity_count; k++)
+            tree->velocities[k].passive = sub(tree->velocities[k].passive, mul(force, slopes[k]));
+    }
+}
+
+// What is stored in the springs of joints and loops
+Expr tr_tree_stored(Tree *tree)
+{
+    Expr U = zero(tree->graph);
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        U = add(U, joint_potential(tree, &tree->links[i]));
+    for (uint32_t i = 0; i < tree->tie_count; i++) U = add(U, tie_potential(tree, &tree->ties[i]));
     return U;
 }
 
@@ -394,6 +425,7 @@ void tr_tree_forces(Tree *tree)
     for (uint32_t k = 0; k < forces->count && !has_failed(tree->err); k++)
         make_force(tree, &forces->at[k]);
     make_springs(tree);
+    make_loop_springs(tree);
     tr_tree_slip_forces(tree);
 }
 
@@ -406,7 +438,6 @@ Expr tr_tree_potential(Tree *tree)
         const Vec mp =
             plus(scale(link->inertia.m, link->world.p), apply(link->world.R, link->inertia.mc));
         U = sub(U, dot(tree->gravity, mp));
-        U = add(U, tr_joint_potential(tree, link));
     }
-    return U;
+    return add(U, tr_tree_stored(tree));
 }

@@ -16,10 +16,6 @@ typedef struct ContactLook {
     void (*draw)(Tree *tree, uint32_t i, const Contact *contact);
     bool leaves_track;
 } ContactLook;
-typedef struct LoopLook {
-    const char *name;
-    void (*draw)(Tree *tree, uint32_t i, const Loop *loop);
-} LoopLook;
 typedef struct JointLook {
     const char *name;
     void (*draw)(Tree *tree, uint32_t parent, const Link *child);
@@ -165,18 +161,29 @@ static void draw_foot(Tree *tree, uint32_t i, const Contact *contact)
     add_ball(tree, i, point, 1.5 * THICK * tree->length);
 }
 
-static void draw_pin(Tree *tree, uint32_t i, const Contact *contact)
+// A point in the axes of an anchor, in those of its body
+static void anchored(Tree *tree, Anchor anchor, Vec at, double point[3])
 {
-    const bool is_first = tr_tree_find(tree, contact->body.text) == i;
-    double point[3];
-    reach_point(tree, i, is_first ? contact->at : contact->to, point);
+    numbers(tree, plus(anchor.pose.p, apply(anchor.pose.R, at)), point);
 }
 
-static void draw_rod(Tree *tree, uint32_t i, const Loop *loop)
+static void draw_pin(Tree *tree, uint32_t i, const Contact *contact)
 {
-    const bool is_first = tr_tree_find(tree, loop->body.text) == i;
+    const Anchor first = tr_tree_anchor(tree, contact->body);
+    const bool is_first = first.link == i;
+    const Anchor here = is_first ? first : tr_tree_anchor(tree, contact->on);
     double point[3];
-    reach_point(tree, i, is_first ? loop->at : loop->to, point);
+    anchored(tree, here, tr_tree_vector(tree, is_first ? contact->at : contact->to, "at"), point);
+    reach_to(tree, i, point);
+}
+
+// Reaches for the end of a loop, or of a joint that was cut
+static void draw_end(Tree *tree, uint32_t i, const Tie *tie)
+{
+    const bool is_first = tie->body.link == i;
+    double point[3];
+    anchored(tree, is_first ? tie->body : tie->on, is_first ? tie->at : tie->to, point);
+    reach_to(tree, i, point);
 }
 
 static void draw_arm(Tree *tree, uint32_t parent, const Link *child)
@@ -194,10 +201,6 @@ static const ContactLook contact_looks[] = {
 #define CONTACT_KIND(name, fields, make, draw, track) {#name, draw, track},
 #include "mech/contact.def"
 };
-static const LoopLook loop_looks[] = {
-#define LOOP_KIND(name, fields, make, draw) {#name, draw},
-#include "mech/contact.def"
-};
 static const JointLook joint_looks[] = {
 #define JOINT_TYPE(name, positions, velocities, make, draw) {#name, draw},
 #include "mech/joint.def"
@@ -208,13 +211,6 @@ static const ContactLook *contact_look(const Contact *contact)
 {
     const ContactLook *look = contact_looks;
     while (!text_is(contact->kind.text, look->name)) look++; // there is no other: they were made
-    return look;
-}
-
-static const LoopLook *loop_look(const Loop *loop)
-{
-    const LoopLook *look = loop_looks;
-    while (!text_is(loop->kind.text, look->name)) look++;
     return look;
 }
 
@@ -277,28 +273,21 @@ static void draw_mass(Tree *tree, uint32_t i)
 
 // ---- bodies --------------------------------------------------------------------------------
 
-// Whether an element is tied to a body, by either end
-static bool is_at(const Tree *tree, uint32_t i, Value body, Value on)
-{
-    return tr_tree_find(tree, body.text) == i || tr_tree_find(tree, on.text) == i;
-}
-
 static void guess_shapes(Tree *tree, uint32_t i)
 {
     const Scene *s = &tree->system->scene;
     const uint32_t before = s->drawing_count;
     const Contacts *contacts = &tree->model->fields.contacts;
-    const Loops *loops = &tree->model->fields.loops;
     for (uint32_t k = 0; k < contacts->count; k++) {
         const Contact *contact = &contacts->at[k];
         const bool both = contact_look(contact)->draw == draw_pin; // the other end is a point, too
-        if (both ? is_at(tree, i, contact->body, contact->on)
-                 : tr_tree_find(tree, contact->body.text) == i)
+        if (tr_tree_anchor(tree, contact->body).link == i ||
+            (both && tr_tree_anchor(tree, contact->on).link == i))
             contact_look(contact)->draw(tree, i, contact);
     }
-    for (uint32_t k = 0; k < loops->count; k++)
-        if (is_at(tree, i, loops->at[k].body, loops->at[k].on))
-            loop_look(&loops->at[k])->draw(tree, i, &loops->at[k]);
+    for (uint32_t k = 0; k < tree->tie_count; k++)
+        if (tree->ties[k].body.link == i || tree->ties[k].on.link == i)
+            draw_end(tree, i, &tree->ties[k]);
     for (uint32_t k = 0; k < tree->link_count; k++)
         if (tree->links[k].parent == i) draw_joint(tree, i, &tree->links[k]);
     if (s->drawing_count == before) draw_mass(tree, i);
@@ -335,9 +324,9 @@ static void describe_touch(Tree *tree, const Touch *touch)
 {
     Scene *s = &tree->system->scene;
     SceneContact *c = &s->contacts[s->contact_count++];
-    const Value name = touch->contact ? touch->contact->name : touch->loop->name;
+    const Value name = touch->contact ? touch->contact->name : touch->tie->name;
     c->name = kept_text(tree, name.text);
-    c->kind = touch->contact ? contact_look(touch->contact)->name : loop_look(touch->loop)->name;
+    c->kind = touch->contact ? contact_look(touch->contact)->name : touch->tie->kind;
     c->body = touch->link;
     c->leaves_track = touch->contact && contact_look(touch->contact)->leaves_track;
     for (int k = 0; k < 3; k++) c->point[k] = vec_at(touch->point, k);
@@ -352,16 +341,16 @@ static void describe_touch(Tree *tree, const Touch *touch)
     }
 }
 
-static void describe_rod(Tree *tree, const Loop *loop)
+static void describe_rod(Tree *tree, const Tie *tie)
 {
     Scene *s = &tree->system->scene;
+    if (!tie->loop || !tie->loop->length.given) return;
     SceneRod *rod = &s->rods[s->rod_count++];
-    const uint32_t on = tr_tree_find(tree, loop->on.text);
-    rod->name = kept_text(tree, loop->name.text);
-    rod->body = tr_tree_find(tree, loop->body.text);
-    rod->on = on == WORLD ? SCENE_WORLD : on;
-    vector(tree, loop->at, "at", rod->at);
-    vector(tree, loop->to, "to", rod->to);
+    rod->name = kept_text(tree, tie->name.text);
+    rod->body = tie->body.link;
+    rod->on = tie->on.link == WORLD ? SCENE_WORLD : tie->on.link;
+    anchored(tree, tie->body, tie->at, rod->at);
+    anchored(tree, tie->on, tie->to, rod->to);
 }
 
 // It is there for what runs on it; where no row keeps it there, its height does not matter.
@@ -390,11 +379,10 @@ void tr_tree_scene(Tree *tree)
 {
     Scene *s = &tree->system->scene;
     Arena *arena = &tree->graph->arena;
-    const Loops *loops = &tree->model->fields.loops;
     tree->constants_only = true;
     s->bodies = tr_arena_alloc(arena, tree->link_count, sizeof *s->bodies);
     s->contacts = tr_arena_alloc(arena, tree->touch_count + 1u, sizeof *s->contacts);
-    s->rods = tr_arena_alloc(arena, loops->count + 1u, sizeof *s->rods);
+    s->rods = tr_arena_alloc(arena, tree->tie_count + 1u, sizeof *s->rods);
     if (!s->bodies || !s->contacts || !s->rods) {
         tree->graph->failed = true;
         return;
@@ -404,7 +392,7 @@ void tr_tree_scene(Tree *tree)
         describe_body(tree, i);
     s->body_count = tree->link_count;
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
-    for (uint32_t i = 0; i < loops->count; i++) describe_rod(tree, &loops->at[i]);
+    for (uint32_t i = 0; i < tree->tie_count; i++) describe_rod(tree, &tree->ties[i]);
     describe_ground(tree);
     tree->constants_only = false;
 }

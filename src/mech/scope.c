@@ -114,10 +114,51 @@ uint32_t tr_tree_body(Tree *tree, Value name)
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t k = 0; k < tree->link_count; k++)
         tr_suggest(&nearest, tree->links[k].body->name.text);
+    const NamedFrames *frames = &tree->model->fields.frames;
+    for (uint32_t k = 0; k < frames->count; k++) tr_suggest(&nearest, frames->at[k].name.text);
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
             tr_hint(&nearest, hint));
     return WORLD;
+}
+
+static const NamedFrame *frame_called(const Tree *tree, Text name)
+{
+    return tr_kind_find(tr_kind_of(TYPE_FRAMES), &tree->model->fields.frames, name);
+}
+
+Anchor tr_tree_anchor(Tree *tree, Value name)
+{
+    Graph *g = tree->graph;
+    Anchor anchor = {WORLD, {mat_identity(g), vec_zero(g)}};
+    const NamedFrame *frame = frame_called(tree, name.text);
+    if (frame) return tree->frames[frame - tree->model->fields.frames.at];
+    if (text_is(name.text, "ground"))
+        anchor.pose = tree->ground;
+    else
+        anchor.link = tr_tree_body(tree, name);
+    return anchor;
+}
+
+static void make_frame(Tree *tree, const NamedFrame *frame, Anchor *anchor)
+{
+    const Text name = frame->name.text;
+    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length) || tr_formula_reserved(name))
+        tr_fail(tree->err, TR_INVALID, frame->name.place,
+                "'%.*s' is not a name for a frame: letters, digits and _", TEXT(name));
+    else if (tr_tree_find(tree, name) != WORLD)
+        tr_fail(tree->err, TR_INVALID, frame->name.place, "'%.*s' is a body already", TEXT(name));
+    anchor->link = tr_tree_body(tree, frame->body);
+    anchor->pose = (Pose){tr_tree_turned(tree, frame->turn), tr_tree_vector(tree, frame->at, "at")};
+}
+
+void tr_tree_frames(Tree *tree)
+{
+    const NamedFrames *frames = &tree->model->fields.frames;
+    tree->frames = tr_arena_alloc(&tree->graph->arena, frames->count, sizeof *tree->frames);
+    if (!tree->frames) tree->graph->failed = true;
+    for (uint32_t i = 0; tree->frames && i < frames->count && !has_failed(tree->err); i++)
+        make_frame(tree, &frames->at[i], &tree->frames[i]);
 }
 
 Pose tr_tree_world(Tree *tree, uint32_t i)
@@ -128,16 +169,37 @@ Pose tr_tree_world(Tree *tree, uint32_t i)
     return pose;
 }
 
-// B.x B.y B.z, B.R11 ... B.R33, B.vx ... B.wz of a body
+// The velocity of a place, or how it turns, in its own axes
+static Vec place_velocity(Tree *tree, Anchor at, bool turning)
+{
+    if (at.link == WORLD) return vec_zero(tree->graph);
+    const Link *link = &tree->links[at.link];
+    const Vec V = apply_transposed(link->spin, link->v.V),
+              W = apply_transposed(link->spin, link->v.W);
+    return apply_transposed(at.pose.R, turning ? W : plus(V, cross(W, at.pose.p)));
+}
+
+static bool find_place(Tree *tree, Text name, Anchor *place)
+{
+    const NamedFrame *frame = frame_called(tree, name);
+    if (frame && tree->frames) return *place = tr_tree_anchor(tree, frame->name), true;
+    place->link = tr_tree_find(tree, name);
+    place->pose = (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
+    return place->link != WORLD;
+}
+
+// B.x B.y B.z, B.R11 ... B.R33, B.vx ... B.wz of a body or a frame
 static bool body_quantity(Tree *tree, Text name, Expr *meaning)
 {
     size_t point = name.length;
     while (point && name.at[point - 1] != '.') point--;
     if (!point) return false;
-    const uint32_t i = tr_tree_find(tree, (Text){name.at, point - 1});
+    Anchor place;
     const Text what = {name.at + point, name.length - point};
-    if (i == WORLD || tree->constants_only) return false;
-    const Pose pose = tr_tree_world(tree, i);
+    if (tree->constants_only || !find_place(tree, (Text){name.at, point - 1}, &place)) return false;
+    const Pose body = tr_tree_world(tree, place.link);
+    const Pose pose = {mat_product(body.R, place.pose.R),
+                       plus(body.p, apply(body.R, place.pose.p))};
     const char first = what.length ? what.at[0] : 0,
                last = what.length ? what.at[what.length - 1] : 0;
     if (what.length == 1 && first >= 'x' && first <= 'z')
@@ -145,11 +207,8 @@ static bool body_quantity(Tree *tree, Text name, Expr *meaning)
     if (what.length == 3 && first == 'R' && what.at[1] >= '1' && what.at[1] <= '3' && last >= '1' &&
         last <= '3')
         return *meaning = mat_at(pose.R, what.at[1] - '1', last - '1'), true;
-    if (what.length == 2 && (first == 'v' || first == 'w') && last >= 'x' && last <= 'z') {
-        const Link *link = &tree->links[i];
-        const Vec v = apply_transposed(link->spin, first == 'v' ? link->v.V : link->v.W);
-        return *meaning = vec_at(v, last - 'x'), true;
-    }
+    if (what.length == 2 && (first == 'v' || first == 'w') && last >= 'x' && last <= 'z')
+        return *meaning = vec_at(place_velocity(tree, place, first == 'w'), last - 'x'), true;
     return false;
 }
 

@@ -13,10 +13,36 @@ enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
 struct Tree;
 struct Link;
 
+// A place on a body or the world: its axes and origin, in the body's own axes.
+typedef struct Anchor {
+    uint32_t link;
+    Pose pose;
+} Anchor;
+
+// What a loop holds, of translations or of rotations, seen from its axis
+typedef enum Hold { HOLD_NOTHING, HOLD_ACROSS, HOLD_ALONG, HOLD_ALL } Hold;
+
+// A loop, or a joint that was cut.
+typedef struct Tie {
+    const Loop *loop;   // one of the two
+    const Joint *joint; // that was cut
+    const char *kind;
+    Value name;
+    Hold points, turns;
+    Anchor body, on;
+    Vec at, to;    // its point in either's axes
+    Vec axis, own; // its axis in those of `on` and of `body`: unit
+    Vec side;      // of `body`, across its axis: what angles are measured by
+    Mat turn;      // how `body` stands in `on` when it is closed
+    Value stiffness, rest, damping;
+    Expr coordinate, stretch; // what it leaves free, from zero and from the spring's rest
+    Expr rate;                // zero when there is none
+} Tie;
+
 // Where an element acts on a body, for results, alarms and drawings.
 typedef struct Touch {
     const Contact *contact; // one of the two
-    const Loop *loop;
+    const Tie *tie;
     uint32_t link;
     Vec point;            // in world axes
     const char *parts[3]; // its rows
@@ -113,6 +139,9 @@ typedef struct Tree {
     uint32_t position_count;
     Velocity *velocities;
     uint32_t velocity_count;
+    Anchor *frames; // of the model, in its order
+    Tie *ties;
+    uint32_t tie_count;
     Touch *touches;
     Slip *slips;
     const Local *locals; // of the formula that is being read
@@ -155,6 +184,8 @@ void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 void tr_tree_check_names(Tree *tree);
 // Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
+void tr_tree_frames(Tree *tree);                    // named places
+Anchor tr_tree_anchor(Tree *tree, Value name);      // a frame, a body, the world or the ground
 uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
 uint32_t tr_tree_body(Tree *tree, Value name);      // the same; an error when it is not there
 Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
@@ -191,15 +222,16 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 // ---- force.c -------------------------------------------------------------------------------
 
 void tr_tree_roles(Tree *tree);
-void tr_tree_hold(Tree *tree); // the joints that the case holds
-Expr tr_joint_potential(Tree *tree, const Link *link);
+void tr_tree_hold(Tree *tree);   // the joints that the case holds
+Expr tr_tree_stored(Tree *tree); // in springs
 void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
 Expr tr_tree_potential(Tree *tree);
 
-// ---- row.c, contact.c ----------------------------------------------------------------------
+// ---- row.c, contact.c, loop.c --------------------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
+void tr_tree_loops(Tree *tree);
 bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
 // A row of an element, called "element.part". `position` is what it is the rate of: the failed
 // expression when there is nothing such. It is dropped when it holds whatever happens.

@@ -13,6 +13,10 @@ FIELDS_OF(Joint) = {
 #define JOINT(...) ROW_OF(Joint, __VA_ARGS__)
 #include "model/field.def"
 };
+FIELDS_OF(NamedFrame) = {
+#define FRAME(...) ROW_OF(NamedFrame, __VA_ARGS__)
+#include "model/field.def"
+};
 FIELDS_OF(Inertia) = {
 #define INERTIA(...) ROW_OF(Inertia, __VA_ARGS__)
 #include "model/field.def"
@@ -75,6 +79,8 @@ const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
     KIND_ROW("bodies", Body, TYPE_BODIES, true),
     KIND_ROW("joint", Joint, TYPE_JOINT, false),
+    KIND_ROW("joints", Joint, TYPE_JOINTS, true),
+    KIND_ROW("frames", NamedFrame, TYPE_FRAMES, true),
     KIND_ROW("inertia", Inertia, TYPE_INERTIA, false),
     KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
     KIND_ROW("ground", Ground, TYPE_GROUND, false),

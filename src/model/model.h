@@ -44,6 +44,8 @@ typedef LIST_OF(Pair) Pairs;
 #define MEMBER_FORCES      Forces
 #define MEMBER_ROLES       Roles
 #define MEMBER_CASES       Cases
+#define MEMBER_JOINTS      Joints
+#define MEMBER_FRAMES      NamedFrames
 #define MEMBER_SHAPES      Shapes
 #define MEMBER_GROUND      Ground
 #define MEMBER_CONTACTS    Contacts
@@ -60,6 +62,14 @@ typedef struct Joint {
 #define JOINT ROW
 #include "model/field.def"
 } Joint;
+typedef LIST_OF(Joint) Joints;
+
+typedef struct NamedFrame {
+    Value name;
+#define FRAME ROW
+#include "model/field.def"
+} NamedFrame;
+typedef LIST_OF(NamedFrame) NamedFrames;
 
 typedef struct Inertia {
     Value name;
@@ -169,6 +179,8 @@ typedef enum FieldType {
     TYPE_PAIRS,
     TYPE_PARTS,
     TYPE_JOINT,
+    TYPE_JOINTS,
+    TYPE_FRAMES,
     TYPE_INERTIA,
     TYPE_BODIES,
     TYPE_FORCES,

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops: a frame of one body is held at a frame of another, as far as its kind says. Cut joints are
+// loops as well.
+//
+// The first body's point is s and its axes are R, as seen from the second body, whose frame is the
+// loop's. Held are translations d . (s - to) with the rate d . s', and rotations e . phi:
+//
+//   all:      phi = 2 vee(E - E^T) / (1 + tr E),   E = R turn^T      = 2 n tan(angle/2)
+//   across:   phi = 2 (b x a) / (1 + a . b),       a = R own         likewise, from the axis b to a
+//
+// Where they vanish their rate is W, how the first turns. They do not vanish the wrong way round.
+#include "mech/meet.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// ---- axes ----------------------------------------------------------------------------------
+
+static const char *const force_rows[] = {"x", "y", "z"}, *const moment_rows[] = {"mx", "my", "mz"};
+
+// The frame's axes, but for the one next to the loop's axis, which is put along it, and one of the
+// others, which are put across.
+typedef struct Basis {
+    int along;
+    Vec e[3];
+} Basis;
+
+static Basis basis_along(Tree *tree, Vec b)
+{
+    Graph *g = tree->graph;
+    Basis basis = {.along = 2};
+    double most = 0, value[3];
+    for (int i = 0; i < 3; i++) {
+        value[i] = tr_tree_value(tree, vec_at(b, i));
+        if (fabs(value[i]) > most) most = fabs(value[i]), basis.along = i;
+    }
+    const int i = basis.along, j = (i + 1) % 3, k = (i + 2) % 3;
+    const Vec side = minus(vec_unit(g, j), scale(vec_at(b, j), b));
+    const Expr size = dot(side, side);
+    basis.e[i] = value[i] < 0 ? flip(b) : b;
+    basis.e[j] = is_one(size) ? side : scale(quotient(one(g), e_sqrt(size)), side);
+    basis.e[k] = cross(basis.e[i], basis.e[j]);
+    return basis;
+}
+
+static bool is_held(Hold hold, const Basis *basis, int k)
+{
+    return hold == HOLD_ALL || (hold == HOLD_ALONG && k == basis->along) ||
+           (hold == HOLD_ACROSS && k != basis->along);
+}
+
+// ---- rows ----------------------------------------------------------------------------------
+
+static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
+{
+    for (int k = 0; k < 3; k++)
+        if (is_held(tie->points, basis, k))
+            tr_tree_row(tree, tie->name, force_rows[k], dot(basis->e[k], m->ds),
+                        dot(basis->e[k], minus(m->s, tie->to)), false);
+}
+
+static Vec turned_by(const Tie *tie, const Meeting *m)
+{
+    Graph *g = graph_of(m->s.x);
+    if (tie->turns == HOLD_ACROSS) {
+        const Vec a = apply(m->R, tie->own);
+        return scale(quotient(number(g, 2), add(one(g), dot(a, tie->axis))), cross(tie->axis, a));
+    }
+    const Mat E = mat_product(m->R, transpose(tie->turn));
+    const Vec vee =
+        vec(sub(mat_at(E, 2, 1), mat_at(E, 1, 2)), sub(mat_at(E, 0, 2), mat_at(E, 2, 0)),
+            sub(mat_at(E, 1, 0), mat_at(E, 0, 1)));
+    const Expr trace = add(add(mat_at(E, 0, 0), mat_at(E, 1, 1)), mat_at(E, 2, 2));
+    return scale(quotient(number(g, 2), add(one(g), trace)), vee);
+}
+
+static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
+{
+    if (tie->turns == HOLD_NOTHING) return;
+    const Vec phi = turned_by(tie, m);
+    for (int k = 0; k < 3; k++)
+        if (is_held(tie->turns, basis, k))
+            tr_tree_row(tree, tie->name, moment_rows[k], dot(basis->e[k], m->W),
+                        dot(basis->e[k], phi), true);
+}
+
+// How far it has turned about its axis, or slid along it: what it leaves free
+static void find_coordinate(Tree *tree, Tie *tie, const Basis *basis, const Meeting *m)
+{
+    if (tie->turns == HOLD_ACROSS && tie->points == HOLD_ALL) {
+        const Vec side = basis->e[(basis->along + 1) % 3], f = apply(m->R, tie->side);
+        const Expr c = dot(f, side), s = dot(f, cross(tie->axis, side));
+        const Expr rest = tr_tree_formula(tree, tie->rest), cr = e_cos(rest), sr = e_sin(rest);
+        tie->coordinate = tr_build(OP_ATAN2, s, c, s);
+        tie->stretch = // within half a turn of the spring's rest
+            tr_build(OP_ATAN2, sub(mul(s, cr), mul(c, sr)), add(mul(c, cr), mul(s, sr)), s);
+        tie->rate = dot(tie->axis, m->W);
+    } else if (tie->turns == HOLD_ALL && tie->points == HOLD_ACROSS) {
+        tie->coordinate = dot(tie->axis, minus(m->s, tie->to));
+        tie->stretch = sub(tie->coordinate, tr_tree_formula(tree, tie->rest));
+        tie->rate = dot(tie->axis, m->ds);
+    }
+}
+
+static void make_rows(Tree *tree, Tie *tie)
+{
+    Meeting m;
+    tr_tree_meeting(tree, tie->body, tie->at, tie->on, &m);
+    const Basis basis = basis_along(tree, tie->axis);
+    hold_points(tree, tie, &basis, &m);
+    hold_turns(tree, tie, &basis, &m);
+    find_coordinate(tree, tie, &basis, &m);
+    Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r);
+    touch->tie = tie;
+    touch->axes = m.axes;
+    for (int k = 0; k < 3; k++)
+        if (is_held(tie->points, &basis, k)) tr_touch_part(touch, force_rows[k], basis.e[k]);
+}
+
+// |P - Q| = length: the force is along the rod, positive when it pushes
+static void make_distance(Tree *tree, Tie *tie)
+{
+    Meeting m;
+    const Loop *loop = tie->loop;
+    if (!loop->length.given)
+        tr_fail(tree->err, TR_INVALID, loop->name.place, "the rod '%.*s' needs a length",
+                TEXT(loop->name.text));
+    if (has_failed(tree->err)) return;
+    tr_tree_meeting(tree, tie->body, tie->at, tie->on, &m);
+    tree->constants_only = false; // a rod may grow
+    const Expr length = tr_tree_formula(tree, loop->length);
+    Expr growth;
+    if (has_failed(tree->err)) return;
+    tr_tree_check_time_only(tree, loop->length, length, "a length");
+    tr_system_rates(tree->system, &length, 1, &growth, tree->err);
+    const double value = tr_tree_value(tree, length);
+    if (!has_failed(tree->err) && value <= 0)
+        tr_fail(tree->err, TR_INVALID, loop->length.place,
+                "the length of a rod is positive; use a pin to keep two points together");
+    if (has_failed(tree->err)) return;
+    const Vec d = minus(m.s, tie->to);
+    const Expr distance = e_sqrt(dot(d, d));
+    tr_tree_row(tree, loop->name, "distance", sub(quotient(dot(d, m.ds), distance), growth),
+                sub(distance, length), false);
+    Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r);
+    touch->tie = tie;
+    touch->axes = m.axes;
+    tr_touch_part(touch, "distance", scale(quotient(one(tree->graph), distance), d));
+}
+
+// ---- from the model ------------------------------------------------------------------------
+
+typedef struct LoopKind {
+    const char *name, *fields;
+    Hold points, turns;
+    void (*make)(Tree *tree, Tie *tie);
+} LoopKind;
+
+static const LoopKind kinds[] = {
+#define LOOP_KIND(name, fields, points, turns, make) {#name, fields, points, turns, make},
+#include "mech/contact.def"
+};
+
+static const LoopKind *kind_of(Tree *tree, Value word)
+{
+    Suggestion nearest = {.wanted = word.text};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (text_is(word.text, kinds[i].name)) return &kinds[i];
+        tr_suggest(&nearest, text_of(kinds[i].name));
+    }
+    tr_tree_refuse_kind(tree, word, &nearest);
+    return NULL;
+}
+
+// An axis in the axes of either body, where the kind has one
+static void find_axes(Tree *tree, const Loop *loop, const LoopKind *kind, Tie *tie)
+{
+    Graph *g = tree->graph;
+    tie->axis = tie->own = vec_unit(g, 2), tie->side = vec_unit(g, 0);
+    if (!tr_is_listed(kind->fields, "axis")) return;
+    if (!loop->axis.given) {
+        tr_fail(tree->err, TR_INVALID, loop->name.place, "the %s loop '%.*s' needs an axis",
+                kind->name, TEXT(loop->name.text));
+        return;
+    }
+    tie->axis = tr_tree_unit(tree, loop->axis, tr_tree_vector(tree, loop->axis, "axis"), "axis");
+    const Value own = loop->own_axis.given ? loop->own_axis : loop->axis;
+    tie->own = tr_tree_unit(tree, own, tr_tree_vector(tree, own, "own_axis"), "own_axis");
+    const Basis basis = basis_along(tree, tie->own);
+    tie->side = basis.e[(basis.along + 1) % 3];
+}
+
+// Springs and dampers are constants, and not negative springs by mistake.
+static void check_spring(Tree *tree, const Tie *tie)
+{
+    const Value values[] = {tie->stiffness, tie->rest, tie->damping};
+    static const char *const names[] = {"stiffness", "rest", "damping"};
+    for (int i = 0; i < 3 && !has_failed(tree->err); i++)
+        tr_tree_check_finite(tree, values[i], names[i], tr_tree_formula(tree, values[i]));
+}
+
+static void make_loop(Tree *tree, const Loop *loop)
+{
+    const LoopKind *kind = kind_of(tree, loop->kind);
+    if (!kind) return;
+    tr_tree_check_fields(tree, TYPE_LOOPS, loop, kind->name, "loop", kind->fields);
+    Meeting m;
+    if (has_failed(tree->err) ||
+        !tr_tree_meet(tree, loop->name, loop->body, loop->at, loop->on, &m))
+        return;
+    Tie *tie = &tree->ties[tree->tie_count++];
+    *tie = (Tie){.loop = loop,
+                 .kind = kind->name,
+                 .name = loop->name,
+                 .points = kind->points,
+                 .turns = kind->turns,
+                 .body = tr_tree_anchor(tree, loop->body),
+                 .on = tr_tree_anchor(tree, loop->on),
+                 .at = tr_tree_vector(tree, loop->at, "at"),
+                 .to = tr_tree_vector(tree, loop->to, "to"),
+                 .turn = tr_tree_turned(tree, loop->turn),
+                 .stiffness = loop->stiffness,
+                 .rest = loop->rest,
+                 .damping = loop->damping};
+    tie->coordinate = tie->stretch = tie->rate = zero(tree->graph);
+    find_axes(tree, loop, kind, tie);
+    check_spring(tree, tie);
+    if (!has_failed(tree->err)) kind->make(tree, tie);
+}
+
+// loop.E.angle or loop.E.travel, for formulas
+static void name_coordinate(Tree *tree, const Tie *tie)
+{
+    char name[300];
+    if (is_zero(tie->rate)) return;
+    snprintf(name, sizeof name, "loop.%.*s.%s", WHOLE(tie->name.text),
+             tie->turns == HOLD_ALL ? "travel" : "angle");
+    tr_system_name(tree->system, text_of(name), tie->coordinate, tree->err);
+}
+
+void tr_tree_loops(Tree *tree)
+{
+    const Loops *loops = &tree->model->fields.loops;
+    for (uint32_t i = 0; i < loops->count && !has_failed(tree->err); i++) {
+        tree->constants_only = true;
+        const uint32_t before = tree->tie_count;
+        make_loop(tree, &loops->at[i]);
+        tree->constants_only = false;
+        if (tree->tie_count > before && !has_failed(tree->err))
+            name_coordinate(tree, &tree->ties[before]);
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where bodies meet. Two bodies of one tree are seen from the last link that carries both: what
+// moves that link moves both, so it does not enter.
+//
+//   P = p + R r,   V_P = sum over the joints below of S_V q' + S_W q' x (P - O_joint)
+//   s = R_on^T (P - O_on),   s' = R_on^T (V_P - V_on(P))            as seen from the other body
+#include "mech/meet.h"
+
+// ---- carriers ------------------------------------------------------------------------------
+
+Carrier tr_carrier(Tree *tree, uint32_t i)
+{
+    Graph *g = tree->graph;
+    if (i == WORLD) return (Carrier){{mat_identity(g), vec_zero(g)}, motion_zero(g)};
+    return (Carrier){tree->links[i].world, tree->links[i].v};
+}
+
+Carrier tr_own_carrier(Tree *tree, uint32_t i)
+{
+    Carrier c = tr_carrier(tree, i);
+    if (i == WORLD || !tree->links[i].carried) return c;
+    const Mat spin = tree->links[i].spin;
+    c.pose.R = mat_product(c.pose.R, spin);
+    c.v = motion(apply_transposed(spin, c.v.V), apply_transposed(spin, c.v.W));
+    return c;
+}
+
+Vec tr_own_axes(const Tree *tree, uint32_t i, Vec a)
+{
+    return i == WORLD ? a : apply(tree->links[i].spin, a);
+}
+
+// ---- seen from above -----------------------------------------------------------------------
+
+Pose tr_pose_in(Tree *tree, uint32_t i, uint32_t above)
+{
+    if (i == above) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
+    const Link *link = &tree->links[i];
+    const Pose parent = tr_pose_in(tree, link->parent, above);
+    return (Pose){mat_product(parent.R, link->X.R), plus(parent.p, apply(parent.R, link->X.p))};
+}
+
+// S q' of a velocity of a link, in the axes that its pose is in
+static Motion motion_out(Tree *tree, uint32_t i, uint32_t above, Pose pose, const Velocity *w)
+{
+    const Link *link = &tree->links[i];
+    const bool about_axis = strcmp(link->type->name, "revolute") == 0;
+    const Vec W = about_axis ? apply(tr_pose_in(tree, link->parent, above).R, link->axis)
+                             : apply(pose.R, w->S.W);
+    return motion_scale(w->symbol, motion(apply(pose.R, w->S.V), W));
+}
+
+Vec tr_turning_in(Tree *tree, uint32_t i, uint32_t above)
+{
+    Vec sum = vec_zero(tree->graph);
+    for (; i != above; i = tree->links[i].parent) {
+        const Link *link = &tree->links[i];
+        const Pose pose = tr_pose_in(tree, i, above);
+        for (uint32_t k = 0; k < link->velocity_count; k++) {
+            const Velocity *w = &tree->velocities[link->velocity + k];
+            sum = plus(sum, motion_out(tree, i, above, pose, w).W);
+        }
+    }
+    return sum;
+}
+
+Vec tr_velocity_in(Tree *tree, uint32_t i, uint32_t above, Vec P)
+{
+    Vec sum = vec_zero(tree->graph);
+    for (; i != above; i = tree->links[i].parent) {
+        const Link *link = &tree->links[i];
+        const Pose pose = tr_pose_in(tree, i, above);
+        for (uint32_t k = 0; k < link->velocity_count; k++) {
+            const Velocity *w = &tree->velocities[link->velocity + k];
+            const Motion v = motion_out(tree, i, above, pose, w);
+            sum = plus(sum, plus(v.V, cross(v.W, minus(P, pose.p))));
+        }
+    }
+    return sum;
+}
+
+// ---- two of them ---------------------------------------------------------------------------
+
+// Parents come first, so the later of two cannot carry the other.
+static uint32_t common_link(const Tree *tree, uint32_t i, uint32_t k)
+{
+    while (i != k) {
+        if (k == WORLD || (i != WORLD && i > k))
+            i = tree->links[i].parent;
+        else
+            k = tree->links[k].parent;
+    }
+    return i;
+}
+
+static bool hangs_freely(const Tree *tree, uint32_t i)
+{
+    if (i == WORLD) return false;
+    while (tree->links[i].parent != WORLD) i = tree->links[i].parent;
+    return tree->links[i].position_count >= 4;
+}
+
+// A root that turns freely is seen in its own axes, where its velocities are.
+static void see_from_world(Meeting *m, Mat R_on, Vec p_on)
+{
+    const Mat R = m->body.pose.R;
+    const Vec P = plus(m->body.pose.p, apply(R, m->r));
+    const Vec there = apply_transposed(m->on.pose.R, minus(P, m->on.pose.p));
+    const Vec V = apply_transposed(m->on.pose.R, apply(R, velocity_at(&m->body, m->r)));
+    const Vec W = apply_transposed(m->on.pose.R, apply(R, m->body.v.W));
+    m->s = apply_transposed(R_on, minus(there, p_on));
+    m->ds = apply_transposed(R_on, minus(V, velocity_at(&m->on, there)));
+    m->W = apply_transposed(R_on, minus(W, m->on.v.W));
+}
+
+static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
+{
+    const uint32_t above = common_link(tree, i, on.link);
+    const Pose X = tr_pose_in(tree, i, above);
+    Pose Y = tr_pose_in(tree, on.link, above);
+    if (on.link != WORLD && tree->links[on.link].carried)
+        Y.R = mat_product(Y.R, tree->links[on.link].spin);
+    const Mat R = mat_product(Y.R, on.pose.R);
+    const Vec P = plus(X.p, apply(X.R, m->r)), Q = plus(Y.p, apply(Y.R, on.pose.p));
+    m->s = apply_transposed(R, minus(P, Q));
+    m->ds = apply_transposed(
+        R, minus(tr_velocity_in(tree, i, above, P), tr_velocity_in(tree, on.link, above, P)));
+    m->W = apply_transposed(
+        R, minus(tr_turning_in(tree, i, above), tr_turning_in(tree, on.link, above)));
+    m->R = mat_product(transpose(R), X.R);
+}
+
+void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
+{
+    const uint32_t i = body.link;
+    m->body = tr_carrier(tree, i), m->on = tr_own_carrier(tree, on.link);
+    m->first = body.pose, m->axes = mat_product(m->on.pose.R, on.pose.R);
+    m->r = tr_own_axes(tree, i, plus(body.pose.p, apply(body.pose.R, at)));
+    const bool free_root = hangs_freely(tree, i) || hangs_freely(tree, on.link);
+    if (common_link(tree, i, on.link) == WORLD && free_root) {
+        see_from_world(m, on.pose.R, on.pose.p);
+        m->R = mat_product(transpose(m->axes), m->body.pose.R);
+    } else
+        see_from_above(tree, i, on, m);
+    m->R = mat_product(m->R, i == WORLD ? mat_identity(tree->graph) : tree->links[i].spin);
+    m->R = mat_product(m->R, body.pose.R);
+}
+
+uint32_t tr_tree_touching(Tree *tree, Value body, Value element)
+{
+    if (!body.given)
+        tr_fail(tree->err, TR_INVALID, element.place, "'%.*s' names no body", TEXT(element.text));
+    const uint32_t i = has_failed(tree->err) ? WORLD : tr_tree_body(tree, body);
+    if (i == WORLD)
+        tr_fail(tree->err, TR_INVALID, body.place,
+                "'%.*s' is about a body; the world stands in 'on'", TEXT(element.text));
+    return i;
+}
+
+bool tr_tree_meet(Tree *tree, Value element, Value body, Value at, Value on, Meeting *m)
+{
+    if (!body.given)
+        tr_fail(tree->err, TR_INVALID, element.place, "'%.*s' names no body", TEXT(element.text));
+    if (has_failed(tree->err)) return false;
+    const Anchor first = tr_tree_anchor(tree, body), second = tr_tree_anchor(tree, on);
+    if (first.link == WORLD)
+        tr_fail(tree->err, TR_INVALID, body.place,
+                "'%.*s' is about a body; the world stands in 'on'", TEXT(element.text));
+    else if (first.link == second.link)
+        tr_fail(tree->err, TR_INVALID, on.place, "'%.*s' ties '%.*s' to itself", TEXT(element.text),
+                TEXT(tree->links[first.link].body->name.text));
+    const Vec point = tr_tree_vector(tree, at, "at");
+    if (has_failed(tree->err)) return false;
+    tr_tree_meeting(tree, first, point, second, m);
+    return true;
+}
+
+// ---- where it acts -------------------------------------------------------------------------
+
+Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r)
+{
+    Touch *touch = &tree->touches[tree->touch_count++];
+    touch->link = link;
+    touch->carrier = c->pose.R;
+    touch->point = plus(c->pose.p, apply(c->pose.R, r));
+    touch->angle = touch->gap = expr_at(tree->graph, 0);
+    return touch;
+}
+
+void tr_touch_part(Touch *touch, const char *part, Vec direction)
+{
+    touch->parts[touch->part_count] = part;
+    touch->direction[touch->part_count++] = direction;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where bodies meet: what contact.c and loop.c share.
+#ifndef TR_MECH_MEET_H
+#define TR_MECH_MEET_H
+
+#include "mech/tree.h"
+
+// Axes that are attached to something, and how that moves, in these axes.
+typedef struct Carrier {
+    Pose pose; // against the world
+    Motion v;  // of the body
+} Carrier;
+
+Carrier tr_carrier(Tree *tree, uint32_t link);
+Carrier tr_own_carrier(Tree *tree, uint32_t link); // the body's own axes, which spin with it
+// A vector in the body's own axes, in those of its carrier
+Vec tr_own_axes(const Tree *tree, uint32_t link, Vec a);
+
+static inline Vec velocity_at(const Carrier *c, Vec r) { return plus(c->v.V, cross(c->v.W, r)); }
+
+// A link's frame against that of a link above it, or the world's
+Pose tr_pose_in(Tree *tree, uint32_t link, uint32_t above);
+// How a link turns, as seen from a link above it and in its axes; and the velocity of the point of
+// the link that is at P there.
+Vec tr_turning_in(Tree *tree, uint32_t link, uint32_t above);
+Vec tr_velocity_in(Tree *tree, uint32_t link, uint32_t above, Vec P);
+
+// A point and axes of one body, as seen from a frame of another: s and R with their rates.
+typedef struct Meeting {
+    Carrier body, on;
+    Pose first; // the first frame, in its body's own axes
+    Mat axes;   // of the second, against the world
+    Vec r;      // the point, in the axes of the first carrier
+    Vec s, ds;
+    Mat R;
+    Vec W; // how the first turns, in the axes of the second
+} Meeting;
+
+// Of a point `at` of one place and the frame of another
+void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m);
+// The same by names; false, with words, when that cannot be
+bool tr_tree_meet(Tree *tree, Value element, Value body, Value at, Value on, Meeting *m);
+// A body that an element is about
+uint32_t tr_tree_touching(Tree *tree, Value body, Value element);
+
+Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r);
+void tr_touch_part(Touch *touch, const char *part, Vec direction);
+
+// A field that was given although the kind of its element has no use for it is refused.
+void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const char *name,
+                          const char *what, const char *fields);
+void tr_tree_refuse_kind(Tree *tree, Value word, Suggestion *nearest);
+
+#endif
