@@ -61,19 +61,23 @@ static bool has_pair(const Pairs *pairs, Text name)
     return false;
 }
 
-static Text joint_name(const Body *body)
+static Text own_joint_name(const Body *body)
 {
     return body->joint.coordinate.given ? body->joint.coordinate.text : body->name.text;
 }
 
-static const Body *joint_called(const Model *model, Text name, tr_error *err)
+static const Joint *joint_called(const Model *model, Text name, tr_error *err)
 {
     const ModelFields *f = &model->fields;
     Suggestion nearest = {.wanted = name};
     char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < f->bodies.count; i++) {
-        tr_suggest(&nearest, joint_name(&f->bodies.at[i]));
-        if (text_equal(joint_name(&f->bodies.at[i]), name)) return &f->bodies.at[i];
+        tr_suggest(&nearest, own_joint_name(&f->bodies.at[i]));
+        if (text_equal(own_joint_name(&f->bodies.at[i]), name)) return &f->bodies.at[i].joint;
+    }
+    for (uint32_t i = 0; i < f->joints.count; i++) {
+        tr_suggest(&nearest, tr_joint_name(&f->joints.at[i]));
+        if (text_equal(tr_joint_name(&f->joints.at[i]), name)) return &f->joints.at[i];
     }
     for (uint32_t i = 0; i < f->inputs.count; i++) tr_suggest(&nearest, f->inputs.at[i].key.text);
     tr_fail(err, TR_USAGE, (Place){0}, "there is no input or joint '%.*s'%s", TEXT(name),
@@ -81,9 +85,9 @@ static const Body *joint_called(const Model *model, Text name, tr_error *err)
     return NULL;
 }
 
-static bool can_be_controlled(const Body *body, const Role *role, Text name, tr_error *err)
+static bool can_be_controlled(const Joint *joint, const Role *role, Text name, tr_error *err)
 {
-    const JointType *type = tr_joint_type(body->joint.type, NULL);
+    const JointType *type = tr_joint_type(joint->type, NULL);
     if (type && type->positions[0])
         tr_fail(err, TR_USAGE, (Place){0},
                 "'%.*s' has not one coordinate: a control is an input, or the torque of a joint "
@@ -110,12 +114,11 @@ static bool control(Model *model, const char *called, tr_error *err)
     ModelFields *f = &model->fields;
     const Text name = text_of(called);
     if (has_pair(&f->inputs, name)) return true;
-    const Body *body = joint_called(model, name, err);
+    const Joint *joint = joint_called(model, name, err);
     const Kind *kind = tr_kind_of(TYPE_ROLES), *top = tr_kind_model();
-    if (!body || !can_be_controlled(body, tr_kind_find(kind, &f->roles, name), name, err))
+    if (!joint || !can_be_controlled(joint, tr_kind_find(kind, &f->roles, name), name, err))
         return false;
-    Role *role =
-        tr_kind_add(model, kind, &f->roles, (Value){.text = joint_name(body), .given = true}, err);
+    Role *role = tr_kind_add(model, kind, &f->roles, (Value){.text = name, .given = true}, err);
     const Value input = prefixed(model, "torque.", name), law = prefixed(model, "law.", name);
     if (!role || !input.text.at || !law.text.at) return tr_fail_memory(err), false;
     const bool had_law = role->torque.count == 1;

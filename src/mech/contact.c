@@ -16,6 +16,12 @@
 
 // ---- one function per kind -----------------------------------------------------------------
 
+// Whether a wheel turns about a hinge at its origin: else it slides along the axis, or is a cam.
+static bool spins_at_origin(const Link *link)
+{
+    return strcmp(link->type->name, "revolute") == 0 && is_vec_zero(link->to);
+}
+
 // The axle of a wheel and axes in which it stands still: those of what carries the wheel, where it
 // turns about the joint's own axis, so that its angle does not appear.
 static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
@@ -34,7 +40,7 @@ static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
                 TEXT(contact->name.text));
         return c;
     }
-    if (!text_is(link->body->joint.type.text, "revolute")) { // slides along it
+    if (!spins_at_origin(link)) {
         *a = apply_transposed(link->turn, link->axis);
         return c;
     }
@@ -232,8 +238,7 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
 static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_ball, Vec a)
 {
     const Vec at = tr_tree_vector(tree, contact->at, "at");
-    const bool spins = !is_ball && !contact->axis.given &&
-                       text_is(tree->links[i].body->joint.type.text, "revolute");
+    const bool spins = !is_ball && !contact->axis.given && spins_at_origin(&tree->links[i]);
     const Vec middle = spins ? apply(tree->links[i].turn, at) : tr_own_axes(tree, i, at);
     const Vec off = cross(middle, a);
     if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at))))

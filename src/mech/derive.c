@@ -9,60 +9,6 @@
 
 enum { MOST_VELOCITIES_FOR_M = 200 };
 
-// ---- the forest ----------------------------------------------------------------------------
-
-static void refuse_parent(Tree *tree, const Body *body)
-{
-    const Bodies *bodies = &tree->model->fields.bodies;
-    Suggestion nearest = {.wanted = body->parent.text};
-    for (uint32_t i = 0; i < bodies->count; i++) tr_suggest(&nearest, bodies->at[i].name.text);
-    char hint[TR_HINT_SIZE];
-    tr_fail(tree->err, TR_INVALID, body->parent.place,
-            "'%.*s' hangs from '%.*s', which is not there%s", TEXT(body->name.text),
-            TEXT(body->parent.text), tr_hint(&nearest, hint));
-}
-
-static void check_body(Tree *tree, const Body *body)
-{
-    const Text name = body->name.text;
-    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
-        tr_fail(tree->err, TR_INVALID, body->name.place,
-                "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
-    else if (tr_formula_reserved(name))
-        tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
-    else if (!text_is(body->parent.text, "world") &&
-             !tr_kind_find(tr_kind_of(TYPE_BODIES), &tree->model->fields.bodies, body->parent.text))
-        refuse_parent(tree, body);
-}
-
-// Parents first, otherwise in the order of the file.
-static void sort_links(Tree *tree)
-{
-    const Bodies *bodies = &tree->model->fields.bodies;
-    bool *placed = calloc(bodies->count + 1, sizeof *placed);
-    if (!placed) tree->graph->failed = true;
-    for (uint32_t i = 0; i < bodies->count; i++) check_body(tree, &bodies->at[i]);
-    for (bool progress = true; placed && progress && !has_failed(tree->err);) {
-        progress = false;
-        for (uint32_t i = 0; i < bodies->count; i++) {
-            const Body *body = &bodies->at[i];
-            const bool on_world = text_is(body->parent.text, "world");
-            const uint32_t parent = on_world ? WORLD : tr_tree_find(tree, body->parent.text);
-            if (placed[i] || (!on_world && parent == WORLD)) continue;
-            Link *link = &tree->links[tree->link_count++];
-            *link = (Link){
-                .body = body, .parent = parent, .type = tr_joint_type(body->joint.type, tree->err)};
-            if (parent != WORLD) tree->links[parent].has_children = true;
-            placed[i] = progress = true;
-        }
-    }
-    for (uint32_t i = 0; placed && i < bodies->count && !has_failed(tree->err); i++)
-        if (!placed[i])
-            tr_fail(tree->err, TR_INVALID, bodies->at[i].parent.place,
-                    "'%.*s' hangs from itself, through its parents", TEXT(bodies->at[i].name.text));
-    free(placed);
-}
-
 // ---- coordinates ---------------------------------------------------------------------------
 
 static Expr make_input(Tree *tree, const char *name, tr_kind kind, Place place)
@@ -122,8 +68,10 @@ static void add_parts(Tree *tree, Link *link, const char *parts, bool positions)
 
 static void add_own_coordinate(Tree *tree, Link *link)
 {
-    const Joint *joint = &link->body->joint;
-    const Value own = joint->coordinate.given ? joint->coordinate : link->body->name;
+    const Joint *joint = link->by;
+    const Value own = joint->coordinate.given ? joint->coordinate
+                      : link->is_listed       ? joint->name
+                                              : link->body->name;
     char name[256], rate[256];
     snprintf(name, sizeof name, "%.*s", WHOLE(own.text));
     snprintf(rate, sizeof rate, "%.*s_rate", WHOLE(own.text));
@@ -135,7 +83,7 @@ static void make_coordinates(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         Link *link = &tree->links[i];
-        const Joint *joint = &link->body->joint;
+        const Joint *joint = link->by;
         link->position = tree->position_count;
         link->velocity = tree->velocity_count;
         const bool single = !link->type->positions[0], fixed = text_is(joint->type.text, "fixed");
@@ -162,6 +110,7 @@ static void set_guesses(Tree *tree)
         s->inputs[s->quaternions[i].position].value = 1;
     const Pairs *guess = &tree->model->fields.guess;
     for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++) {
+        if (tr_tree_is_cut(tree, guess->at[i].key.text)) continue; // follows from the others
         const Expr x = tr_tree_formula(tree, guess->at[i].key);
         const Expr value = tr_tree_formula(tree, guess->at[i].value);
         if (has_failed(tree->err)) return;
@@ -368,6 +317,7 @@ static void make_columns(Tree *tree)
         snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
         tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
     }
+    tr_tree_cut_columns(tree);
     tr_tree_contact_columns(tree);
     const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
                power = input_power(tree);
@@ -515,7 +465,7 @@ static bool make_tree(Tree *tree)
 static void build(Tree *tree)
 {
     tr_tree_parameters(tree);
-    sort_links(tree);
+    tr_tree_forest(tree);
     if (!has_failed(tree->err)) make_coordinates(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);

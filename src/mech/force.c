@@ -19,7 +19,10 @@ static Link *joint_called(Tree *tree, Text name)
         Link *link = &tree->links[i];
         if (link->velocity_count == 1 && text_is(name, tree->velocities[link->velocity].joint))
             return link;
-        if (link->velocity_count && text_equal(name, link->body->name.text)) found = link;
+        const Text own = link->is_listed ? link->by->name.text : link->body->name.text;
+        if (link->velocity_count &&
+            (text_equal(name, own) || text_equal(name, link->body->name.text)))
+            found = link;
     }
     return found;
 }
@@ -200,12 +203,52 @@ static void drive_by_motion(Tree *tree, Link *link, const Role *role)
         move_several(tree, link, role);
 }
 
+// ---- joints that were cut ------------------------------------------------------------------
+
+static Tie *cut_called(Tree *tree, Text name)
+{
+    for (uint32_t i = 0; i < tree->tie_count; i++) {
+        Tie *tie = &tree->ties[i];
+        if (tie->joint && (text_equal(name, tr_joint_name(tie->joint)) ||
+                           text_equal(name, tie->joint->name.text)))
+            return tie;
+    }
+    return NULL;
+}
+
+bool tr_tree_is_cut(Tree *tree, Text name) { return cut_called(tree, name) != NULL; }
+
+// A torque is a force like that of a spring; a motion needs a coordinate.
+static void drive_cut(Tree *tree, Tie *tie, const Role *role)
+{
+    if (role->motion.count)
+        tr_fail(
+            tree->err, TR_INVALID, role->name.place,
+            "every joint of the loop that '%.*s' closes is driven by a motion or held, or asked "
+            "to be uncut: leave one of them passive",
+            TEXT(role->name.text));
+    if (!role->torque.count || has_failed(tree->err)) return;
+    if (is_zero(tie->rate) || role->torque.count != 1 || role->torque.at[0].key.text.length) {
+        tr_fail(tree->err, TR_INVALID, role->name.place,
+                "'%.*s' was cut, and has not one coordinate: it cannot be driven",
+                TEXT(role->name.text));
+        return;
+    }
+    tie->role = role;
+    tie->torque = tr_tree_formula(tree, role->torque.at[0].value);
+}
+
 void tr_tree_roles(Tree *tree)
 {
     const Roles *roles = &tree->model->fields.roles;
     for (uint32_t i = 0; i < roles->count && !has_failed(tree->err); i++) {
         const Role *role = &roles->at[i];
         Link *link = joint_called(tree, role->name.text);
+        Tie *cut = link ? NULL : cut_called(tree, role->name.text);
+        if (cut) {
+            drive_cut(tree, cut, role);
+            continue;
+        }
         if (link && link->role)
             tr_fail(tree->err, TR_INVALID, role->name.place,
                     "'%.*s' and '%.*s' are one joint, which has one role",
@@ -280,7 +323,7 @@ static void check_single(Tree *tree, const Link *link, const Value *field, const
     else if (field->given && link->velocity_count != 1)
         tr_fail(tree->err, TR_INVALID, field->place,
                 "'%s' needs a joint with one coordinate; use %s here", name,
-                field == &link->body->joint.damping ? "dissipation" : "potential");
+                field == &link->by->damping ? "dissipation" : "potential");
     else if (field->given)
         tr_tree_check_finite(tree, *field, name, tr_tree_formula(tree, *field));
 }
@@ -300,7 +343,7 @@ static Expr joint_energy(Tree *tree, const Joint *joint)
 // The energy of a joint's spring and potential
 static Expr joint_potential(Tree *tree, const Link *link)
 {
-    const Joint *joint = &link->body->joint;
+    const Joint *joint = link->by;
     Expr U = tr_tree_formula(tree, joint->potential);
     if (link->velocity_count == 1) {
         const Expr stretch =
@@ -318,13 +361,14 @@ static Expr tie_potential(Tree *tree, const Tie *tie)
     return mul(half, square(tie->stretch));
 }
 
-// Q -= (stiffness stretch + damping rate) times the slopes of the rate
+// Q -= (stiffness stretch + damping rate - torque) times the slopes of the rate
 static void make_loop_springs(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->tie_count && !has_failed(tree->err); i++) {
         const Tie *tie = &tree->ties[i];
-        const Expr force = add(mul(tr_tree_formula(tree, tie->stiffness), tie->stretch),
-                               mul(tr_tree_formula(tree, tie->damping), tie->rate));
+        const Expr spring = add(mul(tr_tree_formula(tree, tie->stiffness), tie->stretch),
+                                mul(tr_tree_formula(tree, tie->damping), tie->rate));
+        const Expr force = sub(spring, tie->torque);
         Expr rest;
         const Expr *slopes = is_zero(force) ? NULL : tr_tree_slopes(tree, tie->rate, &rest);
         for (uint32_t k = 0; slopes && k < tree->velocity_count; k++)
@@ -346,7 +390,7 @@ static void make_springs(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         const Link *link = &tree->links[i];
-        const Joint *joint = &link->body->joint;
+        const Joint *joint = link->by;
         check_single(tree, link, &joint->stiffness, "stiffness");
         check_single(tree, link, &joint->rest, "rest");
         check_single(tree, link, &joint->damping, "damping");

@@ -16,7 +16,7 @@ Vec tr_tree_inertia_axis(Tree *tree, const Link *link)
     const Inertia *I = &link->body->inertia;
     if (I->axis.given)
         return tr_tree_unit(tree, I->axis, tr_tree_vector(tree, I->axis, "axis"), "axis");
-    if (!link->body->joint.axis.given)
+    if (!link->by->axis.given)
         tr_fail(tree->err, TR_INVALID, I->name.place,
                 "the inertia of '%.*s' needs an axis: its joint has none",
                 TEXT(link->body->name.text));

@@ -98,7 +98,8 @@ static void joint_revolute(Tree *tree, Link *link)
     // R(axis) turn = turn R(turn^T axis): the axis in the child's own axes is often one of them
     const Vec own = apply_transposed(link->turn, link->axis);
     const Mat R = tr_rotation(own, position(tree, link, 0));
-    link->carried = !link->has_children && tr_tree_is_symmetric(tree, link);
+    link->carried =
+        !link->has_children && is_vec_zero(link->to) && tr_tree_is_symmetric(tree, link);
     if (link->carried) link->spin = R;
     link->X.R = link->carried ? link->turn : mat_product(link->turn, R);
     link->joint = R;
@@ -178,7 +179,8 @@ static void joint_free(Tree *tree, Link *link)
 }
 
 static const JointType types[] = {
-#define JOINT_TYPE(name, positions, velocities, make, ...) {#name, positions, velocities, make},
+#define JOINT_TYPE(name, positions, velocities, make, draw, loop) \
+    {#name, positions, velocities, make, loop},
 #include "mech/joint.def"
 #undef JOINT_TYPE
 };
@@ -217,7 +219,7 @@ static bool has_axis(const JointType *type) { return !type->positions[0]; }
 
 static void make_axis(Tree *tree, Link *link)
 {
-    const Joint *joint = &link->body->joint;
+    const Joint *joint = link->by;
     link->axis = vec_zero(tree->graph);
     if (!has_axis(link->type)) {
         if (joint->axis.given)
@@ -231,6 +233,33 @@ static void make_axis(Tree *tree, Link *link)
         return;
     }
     link->axis = tr_tree_unit(tree, joint->axis, tr_tree_vector(tree, joint->axis, "axis"), "axis");
+}
+
+// Of a joint that holds the body it is written to hang from: seen from the other side. R(q) turn
+// becomes turn^T R(-q).
+static void reverse(Link *link)
+{
+    const Vec at = link->at;
+    link->at = link->to, link->to = at;
+    link->axis = flip(apply_transposed(link->turn, link->axis));
+    link->turn = transpose(link->turn);
+}
+
+// The body's origin is not where the joint is: p = p_joint - R to, and S moves with it.
+static void shift_origin(Tree *tree, Link *link)
+{
+    const JointType *type = link->type;
+    if (is_vec_zero(link->to)) return;
+    if (strcmp(type->name, "free") == 0 || strcmp(type->name, "planar") == 0) {
+        tr_fail(tree->err, TR_INVALID, link->by->to.place, "a %s joint has no use for 'to'",
+                type->name);
+        return;
+    }
+    link->X.p = minus(link->X.p, apply(link->X.R, link->to));
+    for (uint32_t k = 0; k < link->velocity_count; k++) {
+        Motion *S = &tree->velocities[link->velocity + k].S;
+        S->V = plus(S->V, cross(link->to, S->W));
+    }
 }
 
 static void note_quaternion(Tree *tree, const Link *link)
@@ -255,11 +284,15 @@ void tr_tree_joints(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         Link *link = &tree->links[i];
         link->spin = mat_identity(g);
-        link->turn = tr_tree_turned(tree, link->body->joint.turn);
-        link->X = (Pose){link->turn, tr_tree_vector(tree, link->body->joint.at, "at")};
+        link->turn = tr_tree_turned(tree, link->by->turn);
+        link->at = tr_tree_vector(tree, link->by->at, "at");
+        link->to = tr_tree_vector(tree, link->by->to, "to");
         make_axis(tree, link);
         if (has_failed(tree->err)) return;
+        if (link->is_reversed) reverse(link);
+        link->X = (Pose){link->turn, link->at};
         link->type->make(tree, link);
+        shift_origin(tree, link);
         note_quaternion(tree, link);
         const Pose above = link->parent == WORLD ? (Pose){mat_identity(g), vec_zero(g)}
                                                  : tree->links[link->parent].world;

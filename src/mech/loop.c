@@ -161,13 +161,20 @@ static const LoopKind kinds[] = {
 #include "mech/contact.def"
 };
 
+static const LoopKind *kind_called(Text name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (text_is(name, kinds[i].name)) return &kinds[i];
+    return NULL;
+}
+
 static const LoopKind *kind_of(Tree *tree, Value word)
 {
+    const LoopKind *kind = kind_called(word.text);
+    if (kind) return kind;
     Suggestion nearest = {.wanted = word.text};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (text_is(word.text, kinds[i].name)) return &kinds[i];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         tr_suggest(&nearest, text_of(kinds[i].name));
-    }
     tr_tree_refuse_kind(tree, word, &nearest);
     return NULL;
 }
@@ -222,7 +229,7 @@ static void make_loop(Tree *tree, const Loop *loop)
                  .stiffness = loop->stiffness,
                  .rest = loop->rest,
                  .damping = loop->damping};
-    tie->coordinate = tie->stretch = tie->rate = zero(tree->graph);
+    tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
     find_axes(tree, loop, kind, tie);
     check_spring(tree, tie);
     if (!has_failed(tree->err)) kind->make(tree, tie);
@@ -238,6 +245,87 @@ static void name_coordinate(Tree *tree, const Tie *tie)
     tr_system_name(tree->system, text_of(name), tie->coordinate, tree->err);
 }
 
+// ---- joints that were cut ------------------------------------------------------------------
+
+static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type, Tie *tie)
+{
+    Graph *g = tree->graph;
+    const bool has_axis = !type->positions[0];
+    tie->axis = apply(tie->turn, vec_unit(g, 2)); // of a plane
+    if (has_axis && !joint->axis.given)
+        tr_fail(tree->err, TR_INVALID, joint->name.place, "the %s joint of '%.*s' needs an axis",
+                type->name, TEXT(joint->name.text));
+    else if (has_axis)
+        tie->axis =
+            tr_tree_unit(tree, joint->axis, tr_tree_vector(tree, joint->axis, "axis"), "axis");
+    else if (joint->axis.given)
+        tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",
+                type->name);
+    if (has_failed(tree->err)) return;
+    const Basis basis = basis_along(tree, tie->axis);
+    tie->own = apply_transposed(tie->turn, tie->axis);
+    tie->side = apply_transposed(tie->turn, basis.e[(basis.along + 1) % 3]);
+}
+
+static void make_cut(Tree *tree, const Joint *joint)
+{
+    const JointType *type = tr_joint_type(joint->type, tree->err);
+    const LoopKind *kind = type ? kind_called(text_of(type->loop)) : NULL;
+    if (!kind || has_failed(tree->err)) return; // a free joint holds nothing
+    Tie *tie = &tree->ties[tree->tie_count++];
+    *tie = (Tie){.joint = joint,
+                 .kind = kind->name,
+                 .name = joint->name,
+                 .points = kind->points,
+                 .turns = kind->turns,
+                 .body = tr_tree_anchor(tree, joint->body),
+                 .on = tr_tree_anchor(tree, joint->parent),
+                 .at = tr_tree_vector(tree, joint->to, "to"),
+                 .to = tr_tree_vector(tree, joint->at, "at"),
+                 .turn = tr_tree_turned(tree, joint->turn),
+                 .stiffness = joint->stiffness,
+                 .rest = joint->rest,
+                 .damping = joint->damping};
+    tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
+    find_cut_axes(tree, joint, type, tie);
+    check_spring(tree, tie);
+    if (!has_failed(tree->err)) kind->make(tree, tie);
+}
+
+static const char *cut_name(const Tie *tie, const char *before, const char *behind, char name[300])
+{
+    snprintf(name, 300, "%s%.*s%s", before, WHOLE(tr_joint_name(tie->joint)), behind);
+    return name;
+}
+
+// Its coordinate and the rate of that keep their names, for formulas and results.
+static void name_cut(Tree *tree, const Tie *tie)
+{
+    char name[300];
+    if (is_zero(tie->rate)) return;
+    tr_error why = {0};
+    tr_system_name(tree->system, text_of(cut_name(tie, "", "", name)), tie->coordinate, &why);
+    tr_system_name(tree->system, text_of(cut_name(tie, "", "_rate", name)), tie->rate, &why);
+    tr_tree_refuse_name(tree, tie->joint->name, &why);
+}
+
+void tr_tree_cut_columns(Tree *tree)
+{
+    char name[300];
+    for (uint32_t i = 0; i < tree->tie_count && !has_failed(tree->err); i++) {
+        const Tie *tie = &tree->ties[i];
+        if (!tie->joint || is_zero(tie->rate)) continue;
+        cut_name(tie, "outputs.", "", name);
+        tr_system_column(tree->system, name, name + strlen("outputs."), tie->coordinate, tree->err);
+        cut_name(tie, "outputs.", "_rate", name);
+        tr_system_column(tree->system, name, name + strlen("outputs."), tie->rate, tree->err);
+        cut_name(tie, "tau.", "", name);
+        if (tie->role) tr_system_column(tree->system, name, name, tie->torque, tree->err);
+    }
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
 void tr_tree_loops(Tree *tree)
 {
     const Loops *loops = &tree->model->fields.loops;
@@ -248,5 +336,12 @@ void tr_tree_loops(Tree *tree)
         tree->constants_only = false;
         if (tree->tie_count > before && !has_failed(tree->err))
             name_coordinate(tree, &tree->ties[before]);
+    }
+    for (uint32_t i = 0; i < tree->cut_count && !has_failed(tree->err); i++) {
+        const uint32_t before = tree->tie_count;
+        tree->constants_only = true;
+        make_cut(tree, tree->cuts[i]);
+        tree->constants_only = false;
+        if (tree->tie_count > before && !has_failed(tree->err)) name_cut(tree, &tree->ties[before]);
     }
 }

@@ -186,9 +186,10 @@ static double longest_arm(Tree *tree)
     double most = 0;
     for (uint32_t i = 0; i < tree->link_count; i++) {
         const Body *body = tree->links[i].body;
-        const Vec at = tr_tree_vector(tree, body->joint.at, "at"),
+        const Vec at = tree->links[i].at, to = tree->links[i].to,
                   com = tr_tree_vector(tree, body->com, "com");
         most = fmax(most, tr_tree_value(tree, dot(at, at)));
+        most = fmax(most, tr_tree_value(tree, dot(to, to)));
         most = fmax(most, tr_tree_value(tree, dot(com, com)));
     }
     const Contacts *contacts = &tree->model->fields.contacts;
@@ -421,11 +422,9 @@ static void check_elements(Tree *tree)
     const struct {
         FieldType type;
         const void *list;
-    } lists[] = {{TYPE_FORCES, &f->forces},
-                 {TYPE_CONTACTS, &f->contacts},
-                 {TYPE_LOOPS, &f->loops},
-                 {TYPE_COUPLINGS, &f->couplings},
-                 {TYPE_CONSTRAINTS, &f->constraints}};
+    } lists[] = {{TYPE_FORCES, &f->forces},       {TYPE_CONTACTS, &f->contacts},
+                 {TYPE_LOOPS, &f->loops},         {TYPE_JOINTS, &f->joints},
+                 {TYPE_COUPLINGS, &f->couplings}, {TYPE_CONSTRAINTS, &f->constraints}};
     enum { LISTS = sizeof lists / sizeof *lists };
     for (size_t i = 0; i < LISTS; i++) {
         const Values *list = lists[i].list; // the layout is shared

@@ -189,7 +189,8 @@ static void draw_end(Tree *tree, uint32_t i, const Tie *tie)
 static void draw_arm(Tree *tree, uint32_t parent, const Link *child)
 {
     double point[3];
-    reach_point(tree, parent, child->body->joint.at, point);
+    numbers(tree, child->at, point);
+    reach_to(tree, parent, point);
 }
 
 static void draw_nothing(Tree *tree, uint32_t parent, const Link *child)
@@ -202,7 +203,7 @@ static const ContactLook contact_looks[] = {
 #include "mech/contact.def"
 };
 static const JointLook joint_looks[] = {
-#define JOINT_TYPE(name, positions, velocities, make, draw) {#name, draw},
+#define JOINT_TYPE(name, positions, velocities, make, draw, ...) {#name, draw},
 #include "mech/joint.def"
 #undef JOINT_TYPE
 };
@@ -288,6 +289,9 @@ static void guess_shapes(Tree *tree, uint32_t i)
     for (uint32_t k = 0; k < tree->tie_count; k++)
         if (tree->ties[k].body.link == i || tree->ties[k].on.link == i)
             draw_end(tree, i, &tree->ties[k]);
+    double joint[3];
+    numbers(tree, tree->links[i].to, joint);
+    reach_to(tree, i, joint);
     for (uint32_t k = 0; k < tree->link_count; k++)
         if (tree->links[k].parent == i) draw_joint(tree, i, &tree->links[k]);
     if (s->drawing_count == before) draw_mass(tree, i);

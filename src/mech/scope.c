@@ -242,6 +242,9 @@ static bool is_variable(const Tree *tree, Text name)
         const Text own = joint->coordinate.given ? joint->coordinate.text : bodies->at[i].name.text;
         if (single && text_equal(own, name)) return true;
     }
+    const Joints *joints = &tree->model->fields.joints;
+    for (uint32_t i = 0; i < joints->count; i++)
+        if (text_equal(tr_joint_name(&joints->at[i]), name)) return true;
     return find_pair(&tree->model->fields.inputs, name, &index) != NULL;
 }
 

@@ -35,6 +35,8 @@ typedef struct Tie {
     Vec side;      // of `body`, across its axis: what angles are measured by
     Mat turn;      // how `body` stands in `on` when it is closed
     Value stiffness, rest, damping;
+    const Role *role;         // of a joint that was cut
+    Expr torque;              // what that gives
     Expr coordinate, stretch; // what it leaves free, from zero and from the spring's rest
     Expr rate;                // zero when there is none
 } Tie;
@@ -81,6 +83,7 @@ typedef struct Local {
 typedef struct JointType {
     const char *name, *positions, *velocities;
     void (*make)(struct Tree *tree, struct Link *link);
+    const char *loop; // the kind that it is when it is cut
 } JointType;
 
 typedef struct Coordinate { // a position
@@ -103,13 +106,17 @@ typedef struct Velocity {
 
 typedef struct Link {
     const Body *body;
+    const Joint *by; // the joint it hangs by
     const JointType *type;
+    bool is_listed;                    // in `joints`
+    bool is_reversed;                  // holds the body that the model calls its parent
     uint32_t parent;                   // a link, or WORLD
     uint32_t position, position_count; // into tree->positions
     uint32_t velocity, velocity_count; // into tree->velocities
     const Role *role;                  // NULL while nothing is said of it
     bool has_children, is_base;
-    Vec axis; // of a joint that has one: unit, in the parent's axes
+    Vec axis;   // of a joint that has one: unit, in the parent's axes
+    Vec at, to; // where the joint stands, in the parent's axes and in its own
     Mat turn;
     Pose X;    // its frame against the parent's
     Mat joint; // X.R = turn joint, if it is split: then the two are cheaper one after the other
@@ -142,6 +149,8 @@ typedef struct Tree {
     Anchor *frames; // of the model, in its order
     Tie *ties;
     uint32_t tie_count;
+    const Joint **cuts; // joints that became ties
+    uint32_t cut_count;
     Touch *touches;
     Slip *slips;
     const Local *locals; // of the formula that is being read
@@ -190,6 +199,10 @@ uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when the
 uint32_t tr_tree_body(Tree *tree, Value name);      // the same; an error when it is not there
 Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
+// ---- forest.c ------------------------------------------------------------------------------
+
+void tr_tree_forest(Tree *tree); // which joint each body hangs by, and those that are cut
+
 // ---- joint.c -------------------------------------------------------------------------------
 
 Mat tr_rotation(Vec a, Expr angle);          // about a unit vector
@@ -222,9 +235,10 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 // ---- force.c -------------------------------------------------------------------------------
 
 void tr_tree_roles(Tree *tree);
-void tr_tree_hold(Tree *tree);   // the joints that the case holds
-Expr tr_tree_stored(Tree *tree); // in springs
-void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
+void tr_tree_hold(Tree *tree);              // the joints that the case holds
+Expr tr_tree_stored(Tree *tree);            // in springs
+bool tr_tree_is_cut(Tree *tree, Text name); // a joint
+void tr_tree_forces(Tree *tree);            // what is applied to links, and passive joint forces
 Expr tr_tree_potential(Tree *tree);
 
 // ---- row.c, contact.c, loop.c --------------------------------------------------------------
@@ -232,6 +246,7 @@ Expr tr_tree_potential(Tree *tree);
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
 void tr_tree_loops(Tree *tree);
+void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that were cut
 bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
 // A row of an element, called "element.part". `position` is what it is the rate of: the failed
 // expression when there is nothing such. It is dropped when it holds whatever happens.

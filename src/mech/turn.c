@@ -23,10 +23,7 @@ static bool is_along_axis(Vec a)
     return false;
 }
 
-static bool is_revolute(const Link *link)
-{
-    return text_is(link->body->joint.type.text, "revolute");
-}
+static bool is_revolute(const Link *link) { return strcmp(link->type->name, "revolute") == 0; }
 
 // What moves, holds or describes a base does so in its own axes.
 static bool is_spoken_of(const Tree *tree, const Link *link)
@@ -40,10 +37,11 @@ static bool is_spoken_of(const Tree *tree, const Link *link)
     return f->independent.count > 0;
 }
 
-static bool has_fluid(const Tree *tree)
+// Fluid, and joints that stand beside the origin of their body, keep their axes.
+static bool is_stiff(const Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count; i++)
-        if (tree->links[i].has_added_mass) return true;
+        if (tree->links[i].has_added_mass || !is_vec_zero(tree->links[i].to)) return true;
     return false;
 }
 
@@ -51,7 +49,7 @@ static bool has_fluid(const Tree *tree)
 static uint32_t oblique_hinge(Tree *tree, uint32_t base)
 {
     const Link *root = &tree->links[base];
-    if (root->parent != WORLD || !text_is(root->body->joint.type.text, "free")) return WORLD;
+    if (root->parent != WORLD || strcmp(root->type->name, "free") != 0) return WORLD;
     if (is_spoken_of(tree, root)) return WORLD;
     for (uint32_t i = base + 1; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
@@ -222,7 +220,7 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner)
 void tr_tree_turn(Tree *tree)
 {
     tree->inner = tree;
-    if (!tree->model->fields.contacts.count || has_fluid(tree)) return;
+    if (!tree->model->fields.contacts.count || is_stiff(tree)) return;
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         const uint32_t hinge = oblique_hinge(tree, i);
         if (hinge == WORLD) continue;

@@ -64,6 +64,12 @@ typedef struct Joint {
 } Joint;
 typedef LIST_OF(Joint) Joints;
 
+// What a joint in `joints` is called: its coordinate is.
+static inline Text tr_joint_name(const Joint *joint)
+{
+    return joint->coordinate.given ? joint->coordinate.text : joint->name.text;
+}
+
 typedef struct NamedFrame {
     Value name;
 #define FRAME ROW

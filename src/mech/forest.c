@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies and joints -> a forest, parents first. Where there are more joints than a forest has, it
+// is grown from the world by the joint that is worth most as one, and those that are left are cut:
+// loop.c closes them again.
+#include "mech/tree.h"
+
+#include <stdlib.h>
+
+// ---- names ---------------------------------------------------------------------------------
+
+enum { NOWHERE = UINT32_MAX };
+
+// A joint between two bodies: 0 is the world, then the bodies in the order of the file.
+typedef struct Edge {
+    const Joint *joint;
+    uint32_t parent, body;
+    bool is_listed; // in `joints`; else a body has it
+    int worth;      // less is better
+    bool is_used;
+} Edge;
+
+typedef struct Growth {
+    Tree *tree;
+    const Bodies *bodies;
+    Edge *edges;
+    uint32_t edge_count;
+    const Edge **by; // of each body: the joint it hangs by
+    uint32_t *depth; // of each body and the world; NOWHERE until it is reached
+} Growth;
+
+static void refuse_body(Tree *tree, Value name, const char *what, Text of)
+{
+    const Bodies *bodies = &tree->model->fields.bodies;
+    Suggestion nearest = {.wanted = name.text};
+    for (uint32_t i = 0; i < bodies->count; i++) tr_suggest(&nearest, bodies->at[i].name.text);
+    char hint[TR_HINT_SIZE];
+    tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' %s '%.*s', which is not there%s", TEXT(of),
+            what, TEXT(name.text), tr_hint(&nearest, hint));
+}
+
+static uint32_t body_called(Tree *tree, Value name, const char *what, Text of)
+{
+    const Bodies *bodies = &tree->model->fields.bodies;
+    if (text_is(name.text, "world")) return 0;
+    const Body *body = tr_kind_find(tr_kind_of(TYPE_BODIES), bodies, name.text);
+    if (body) return (uint32_t)(body - bodies->at) + 1;
+    refuse_body(tree, name, what, of);
+    return 0;
+}
+
+static void check_body(Tree *tree, const Body *body)
+{
+    const Text name = body->name.text;
+    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
+        tr_fail(tree->err, TR_INVALID, body->name.place,
+                "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
+    else if (tr_formula_reserved(name))
+        tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
+    const Value *const elsewhere[] = {&body->joint.parent, &body->joint.body, &body->joint.cut};
+    static const char *const keys[] = {"parent", "body", "cut"};
+    for (int i = 0; i < 3; i++)
+        if (elsewhere[i]->given)
+            tr_fail(tree->err, TR_INVALID, elsewhere[i]->place,
+                    "'%s' is for joints that stand in 'joints', not for that of a body", keys[i]);
+}
+
+// ---- edges ---------------------------------------------------------------------------------
+
+static bool is_driven(const Model *model, Text name, bool by_motion)
+{
+    const Role *role = tr_kind_find(tr_kind_of(TYPE_ROLES), &model->fields.roles, name);
+    const Cases *cases = &model->fields.cases;
+    for (uint32_t i = 0; by_motion && cases->count && i < cases->at[0].hold.count; i++)
+        if (text_equal(cases->at[0].hold.at[i].text, name)) return true;
+    return role && (by_motion ? role->motion.count : role->torque.count);
+}
+
+// What moves by a motion must have a coordinate, what is driven or sprung has better one; a ball is
+// the cheapest to cut.
+static int worth_of(const Model *model, const Joint *joint)
+{
+    const Text name = tr_joint_name(joint);
+    if (text_is(joint->cut.text, "true")) return 9;
+    if (is_driven(model, name, true)) return 1;
+    if (text_is(joint->type.text, "free")) return 2;
+    if (text_is(joint->type.text, "fixed")) return 3;
+    if (is_driven(model, name, false)) return 4;
+    if (joint->stiffness.given || joint->damping.given) return 5;
+    return text_is(joint->type.text, "ball") || text_is(joint->type.text, "planar") ? 7 : 6;
+}
+
+static bool is_held_by_joints(const Model *model, const Body *body)
+{
+    const Joints *joints = &model->fields.joints;
+    for (uint32_t i = 0; i < joints->count; i++)
+        if (text_equal(joints->at[i].body.text, body->name.text) ||
+            text_equal(joints->at[i].parent.text, body->name.text))
+            return true;
+    return false;
+}
+
+static void add_own(Growth *g, uint32_t i)
+{
+    const Body *body = &g->bodies->at[i];
+    check_body(g->tree, body);
+    if (!body->parent.given && !body->joint.name.given && is_held_by_joints(g->tree->model, body))
+        return;
+    const uint32_t parent = body_called(g->tree, body->parent, "hangs from", body->name.text);
+    g->edges[g->edge_count++] =
+        (Edge){.joint = &body->joint, .parent = parent, .body = i + 1, .worth = 0};
+}
+
+static void add_listed(Growth *g, const Joint *joint)
+{
+    Tree *tree = g->tree;
+    const Text name = joint->name.text;
+    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
+        tr_fail(tree->err, TR_INVALID, joint->name.place,
+                "'%.*s' is not a name for a joint: letters, digits and _", TEXT(name));
+    else if (!joint->body.given)
+        tr_fail(tree->err, TR_INVALID, joint->name.place, "the joint '%.*s' holds no body",
+                TEXT(name));
+    if (has_failed(tree->err)) return;
+    const Edge edge = {.joint = joint,
+                       .parent = body_called(tree, joint->parent, "hangs from", name),
+                       .body = body_called(tree, joint->body, "holds", name),
+                       .is_listed = true,
+                       .worth = worth_of(tree->model, joint)};
+    if (!has_failed(tree->err) && edge.parent == edge.body)
+        tr_fail(tree->err, TR_INVALID, joint->body.place, "'%.*s' joins '%.*s' to itself",
+                TEXT(name), TEXT(joint->body.text));
+    tr_joint_type(joint->type, tree->err);
+    g->edges[g->edge_count++] = edge;
+}
+
+static void collect(Growth *g)
+{
+    const Joints *joints = &g->tree->model->fields.joints;
+    for (uint32_t i = 0; i < g->bodies->count; i++) add_own(g, i);
+    for (uint32_t i = 0; i < joints->count && !has_failed(g->tree->err); i++)
+        add_listed(g, &joints->at[i]);
+}
+
+// ---- growing -------------------------------------------------------------------------------
+
+// The end of an edge that is already there, or NOWHERE: none is, or both are.
+static uint32_t rooted_end(const Growth *g, const Edge *edge)
+{
+    const bool parent = g->depth[edge->parent] != NOWHERE, body = g->depth[edge->body] != NOWHERE;
+    return parent == body ? (uint32_t)NOWHERE : parent ? edge->parent : edge->body;
+}
+
+// The best of the edges that lead on: by their worth, then near the world, then as they come.
+static Edge *best_edge(const Growth *g)
+{
+    Edge *best = NULL;
+    uint32_t nearest = 0;
+    for (uint32_t i = 0; i < g->edge_count; i++) {
+        Edge *edge = &g->edges[i];
+        const uint32_t end = edge->is_used ? (uint32_t)NOWHERE : rooted_end(g, edge);
+        if (end == NOWHERE) continue;
+        const uint32_t depth = g->depth[end];
+        if (best && (edge->worth > best->worth || (edge->worth == best->worth && depth >= nearest)))
+            continue;
+        best = edge, nearest = depth;
+    }
+    return best;
+}
+
+static void grow(Growth *g)
+{
+    for (uint32_t i = 0; i < g->bodies->count; i++) g->depth[i + 1] = NOWHERE;
+    for (Edge *edge; (edge = best_edge(g));) {
+        const uint32_t end = rooted_end(g, edge);
+        const uint32_t other = end == edge->parent ? edge->body : edge->parent;
+        g->depth[other] = g->depth[end] + 1;
+        g->by[other - 1] = edge;
+        edge->is_used = true;
+    }
+}
+
+// Where every body has its own joint there is nothing to choose.
+static void take_own(Growth *g)
+{
+    for (uint32_t i = 0; i < g->edge_count; i++) {
+        Edge *edge = &g->edges[i];
+        g->by[edge->body - 1] = edge;
+        edge->is_used = true;
+    }
+}
+
+// ---- links ---------------------------------------------------------------------------------
+
+static void place(Growth *g, uint32_t i, uint32_t parent)
+{
+    Tree *tree = g->tree;
+    const Edge *edge = g->by[i];
+    const JointType *type = tr_joint_type(edge->joint->type, tree->err);
+    Link *link = &tree->links[tree->link_count++];
+    *link = (Link){.body = &g->bodies->at[i],
+                   .parent = parent,
+                   .by = edge->joint,
+                   .is_listed = edge->is_listed,
+                   .is_reversed = edge->body != i + 1,
+                   .type = type};
+    if (parent != WORLD) tree->links[parent].has_children = true;
+    const bool turns_over =
+        type && (strcmp(type->name, "free") != 0 && strcmp(type->name, "planar") != 0);
+    if (link->is_reversed && !turns_over)
+        tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
+                "the joint '%.*s' is %s: its parent must be the body that is nearer to the world",
+                TEXT(edge->joint->name.text), type ? type->name : "");
+}
+
+static void refuse_unplaced(Growth *g, uint32_t i)
+{
+    const Body *body = &g->bodies->at[i];
+    if (g->by[i])
+        tr_fail(g->tree->err, TR_INVALID, body->parent.place,
+                "'%.*s' hangs from itself, through its parents", TEXT(body->name.text));
+    else
+        tr_fail(
+            g->tree->err, TR_INVALID, body->name.place,
+            "nothing leads from '%.*s' to the world: a body that floats has a joint of type free",
+            TEXT(body->name.text));
+}
+
+// Parents first, otherwise in the order of the file.
+static void place_all(Growth *g, uint32_t *link_of)
+{
+    Tree *tree = g->tree;
+    const uint32_t n = g->bodies->count;
+    for (uint32_t i = 0; i < n; i++) link_of[i + 1] = NOWHERE;
+    for (bool progress = true; progress && !has_failed(tree->err);) {
+        progress = false;
+        for (uint32_t i = 0; i < n && !has_failed(tree->err); i++) {
+            const Edge *edge = g->by[i];
+            if (!edge || link_of[i + 1] != NOWHERE) continue;
+            const uint32_t from = edge->body == i + 1 ? edge->parent : edge->body;
+            if (from && link_of[from] == NOWHERE) continue;
+            link_of[i + 1] = tree->link_count;
+            place(g, i, from ? link_of[from] : WORLD);
+            progress = true;
+        }
+    }
+    for (uint32_t i = 0; i < n && !has_failed(tree->err); i++)
+        if (link_of[i + 1] == NOWHERE) refuse_unplaced(g, i);
+}
+
+static void keep_cuts(Growth *g)
+{
+    Tree *tree = g->tree;
+    tree->cuts = tr_arena_alloc(&tree->graph->arena, g->edge_count, sizeof(Joint *));
+    if (!tree->cuts) tree->graph->failed = true;
+    for (uint32_t i = 0; tree->cuts && i < g->edge_count; i++)
+        if (!g->edges[i].is_used) tree->cuts[tree->cut_count++] = g->edges[i].joint;
+}
+
+void tr_tree_forest(Tree *tree)
+{
+    const ModelFields *f = &tree->model->fields;
+    const uint32_t n = f->bodies.count;
+    Growth g = {.tree = tree, .bodies = &f->bodies};
+    uint32_t *link_of = calloc(n + 1u, sizeof *link_of);
+    g.edges = calloc((size_t)n + f->joints.count + 1, sizeof *g.edges);
+    g.by = calloc(n + 1u, sizeof(Edge *));
+    g.depth = calloc(n + 1u, sizeof *g.depth);
+    if (!link_of || !g.edges || !g.by || !g.depth)
+        tree->graph->failed = true;
+    else {
+        collect(&g);
+        if (f->joints.count && !has_failed(tree->err))
+            grow(&g);
+        else
+            take_own(&g);
+        if (!has_failed(tree->err)) place_all(&g, link_of);
+        if (!has_failed(tree->err)) keep_cuts(&g);
+    }
+    free(link_of);
+    free(g.edges);
+    free(g.by);
+    free(g.depth);
+}
