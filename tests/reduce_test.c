@@ -589,7 +589,7 @@ static Reduced reduced_anyhow(const char *text, Random *random)
     const uint32_t count = any_pivots(random, m, n, G, row, column);
     assert_int_equal(count, r.flow->now->chart->m_locked);
     for (uint32_t k = 0; k < count; k++) column[k] = v[column[k]];
-    tr_reduce(s, &(Partition){row, column, count}, &err);
+    tr_reduce(s, &(Partition){.row = row, .dependent = column, .count = count}, &err);
     assert_int_equal(err.status, TR_OK);
     open_probe(&r);
     tr_workspace_free(workspace);

@@ -209,6 +209,7 @@ void tr_system_free(System *system)
     free(system->names);
     free(system->quaternions);
     free(system->rows);
+    free(system->dropped);
     free(system->turned);
     free(system->latches);
     free(system->alarms);

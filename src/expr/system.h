@@ -129,6 +129,14 @@ struct tr_system {
     uint32_t quaternion_count, quaternion_capacity;
     Row *rows; // those of speeds come last
     uint32_t row_count, row_capacity;
+    bool least_torques; // where reactions are not unique: before they are least themselves
+    struct Dropped {    // rows that hold whatever moves
+        const char *name;
+        bool is_loop;
+    } * dropped;
+    uint32_t dropped_count, dropped_capacity;
+    const char **cuts; // names of joints that became loops
+    uint32_t cut_count;
     Turned *turned;
     uint32_t turned_count, turned_capacity;
     Alarm *alarms;

@@ -518,7 +518,6 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
         tr_fail_memory(err);
     if (tree.inner && tree.inner != &tree) free(tree.inner->value);
     free(tree.value);
-    free(tree.dropped);
     if (!system->graph->failed) return;
     *err = (tr_error){0}; // whatever else that led to
     tr_fail_memory(err);

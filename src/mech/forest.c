@@ -250,10 +250,17 @@ static void place_all(Growth *g, uint32_t *link_of)
 static void keep_cuts(Growth *g)
 {
     Tree *tree = g->tree;
+    System *s = tree->system;
     tree->cuts = tr_arena_alloc(&tree->graph->arena, g->edge_count, sizeof(Joint *));
-    if (!tree->cuts) tree->graph->failed = true;
-    for (uint32_t i = 0; tree->cuts && i < g->edge_count; i++)
-        if (!g->edges[i].is_used) tree->cuts[tree->cut_count++] = g->edges[i].joint;
+    s->cuts = tr_arena_alloc(&tree->graph->arena, g->edge_count, sizeof(char *));
+    if (!tree->cuts || !s->cuts) tree->graph->failed = true;
+    for (uint32_t i = 0; i < g->edge_count && !tree->graph->failed; i++) {
+        if (g->edges[i].is_used) continue;
+        const Text name = g->edges[i].joint->name.text;
+        tree->cuts[tree->cut_count++] = g->edges[i].joint;
+        s->cuts[s->cut_count++] = tr_arena_text(&tree->graph->arena, name.at, name.length);
+        if (!s->cuts[s->cut_count - 1]) tree->graph->failed = true;
+    }
 }
 
 void tr_tree_forest(Tree *tree)

@@ -133,12 +133,16 @@ bool tr_tree_holds_anyway(Tree *tree, Expr rate)
 static void drop(Tree *tree, Value element, const char *name, Expr position)
 {
     const char *kept = tr_arena_text(&tree->graph->arena, name, strlen(name));
-    if (!kept || !tr_grow((void **)&tree->dropped, &tree->dropped_capacity, tree->dropped_count + 1,
-                          sizeof *tree->dropped)) {
+    System *s = tree->system;
+    if (!kept || !tr_grow((void **)&s->dropped, &s->dropped_capacity, s->dropped_count + 1,
+                          sizeof *s->dropped)) {
         tree->graph->failed = true;
         return;
     }
-    tree->dropped[tree->dropped_count++] = kept;
+    const ModelFields *f = &tree->model->fields;
+    const bool is_loop = tr_kind_find(tr_kind_of(TYPE_LOOPS), &f->loops, element.text) ||
+                         tr_kind_find(tr_kind_of(TYPE_JOINTS), &f->joints, element.text);
+    s->dropped[s->dropped_count++] = (struct Dropped){kept, is_loop};
     const double off = position.id ? tr_tree_sample(tree, position, 0) : 0;
     if (fabs(off) > 1e-9 * fmax(1, tree->length))
         tr_fail(tree->err, TR_INVALID, element.place,
@@ -203,8 +207,8 @@ static double longest_arm(Tree *tree)
 
 bool tr_tree_is_dropped(const Tree *tree, Text row)
 {
-    for (uint32_t i = 0; i < tree->dropped_count; i++)
-        if (text_is(row, tree->dropped[i])) return true;
+    for (uint32_t i = 0; i < tree->system->dropped_count; i++)
+        if (text_is(row, tree->system->dropped[i].name)) return true;
     return false;
 }
 
@@ -518,6 +522,11 @@ void tr_tree_reactions(Tree *tree)
 {
     System *s = tree->system;
     const Reactions *r = &tree->model->fields.reactions;
+    s->least_torques = text_is(r->minimise.text, "torques");
+    if (!s->least_torques && r->minimise.given && !text_is(r->minimise.text, "reactions"))
+        tr_fail(tree->err, TR_INVALID, r->minimise.place,
+                "what is least are the reactions or the torques, not '%.*s'",
+                TEXT(r->minimise.text));
     for (uint32_t i = 0; i < r->lead.count && !has_failed(tree->err); i++) {
         uint32_t k = next_meant(tree, r->lead.at[i].text, 0);
         if (k == s->row_count) refuse_row(tree, r->lead.at[i]);

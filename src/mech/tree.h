@@ -161,9 +161,7 @@ typedef struct Tree {
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
     uint32_t known_count;
-    struct Tree *inner;   // the same motions along inner axes, see turn.c; or the tree itself
-    const char **dropped; // names of rows that hold anyway
-    uint32_t dropped_count, dropped_capacity;
+    struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
     int *parameter_state; // by parameter: see scope.c
     int parameter_depth;

@@ -68,7 +68,8 @@ static Expr weight(const Row *row, bool leads)
 }
 
 // lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R
-static void choose_least(Reduction *r, const uint32_t *open, uint32_t count, bool leads, Matrix u)
+static void choose_least(const Reduction *r, const uint32_t *open, uint32_t count, bool leads,
+                         Matrix u, Matrix lambda)
 {
     Graph *g = r->graph;
     Matrix K = tr_matrix(g, r->nD, count), KW = tr_matrix(g, count, r->nD);
@@ -83,7 +84,7 @@ static void choose_least(Reduction *r, const uint32_t *open, uint32_t count, boo
     const Matrix least = tr_ldlt_solve(tr_ldlt(N), tr_matrix_product(KW, u));
     for (uint32_t j = 0; j < count; j++)
         for (uint32_t k = 0; k < u.columns; k++) {
-            set(r->lambda, r->R[open[j]], k, get(least, j, k));
+            set(lambda, r->R[open[j]], k, get(least, j, k));
             for (uint32_t i = 0; i < r->nD; i++)
                 set(u, i, k, sub(get(u, i, k), mul(get(K, i, j), get(least, j, k))));
         }
@@ -101,21 +102,29 @@ static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
 }
 
 // Reactions of rows that were eliminated in their inner form
-static void mix_reactions(Reduction *r)
+static void mix_reactions(const Reduction *r, Matrix lambda)
 {
     for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
         const Row *row = &r->system->rows[i];
         if (!row->is_mixed || row->inner_first != i) continue;
-        for (uint32_t k = 0; k < r->lambda.columns; k++) {
+        for (uint32_t k = 0; k < lambda.columns; k++) {
             Expr own[3];
             for (uint32_t j = 0; j < 3; j++) {
                 own[j] = zero(r->graph);
                 for (uint32_t c = 0; c < 3; c++)
-                    own[j] = add(own[j], mul(row[j].mix[c], get(r->lambda, i + c, k)));
+                    own[j] = add(own[j], mul(row[j].mix[c], get(lambda, i + c, k)));
             }
-            for (uint32_t j = 0; j < 3; j++) set(r->lambda, i + j, k, own[j]);
+            for (uint32_t j = 0; j < 3; j++) set(lambda, i + j, k, own[j]);
         }
     }
+}
+
+// What the pivots bear, among all rows
+static void take_pivots(const Reduction *r, Matrix u, Matrix lambda)
+{
+    for (uint32_t i = 0; i < r->nD; i++)
+        for (uint32_t k = 0; k < u.columns && !pivot_row(r, i)->is_speed; k++)
+            set(lambda, r->partition->row[i], k, get(u, i, k));
 }
 
 // lambda_P = u - K lambda_R, for a lambda_R that is given (in the first column) or least. Those
@@ -137,12 +146,70 @@ void tr_find_reactions(Reduction *r)
     }
     for (int leads = 0; leads < 2; leads++) {
         const uint32_t count = find_open(r, leads, open);
-        if (count) choose_least(r, open, count, leads, u);
+        if (count) choose_least(r, open, count, leads, u, r->lambda);
     }
-    for (uint32_t i = 0; i < r->nD; i++)
-        for (uint32_t k = 0; k < u.columns && !pivot_row(r, i)->is_speed; k++)
-            set(r->lambda, r->partition->row[i], k, get(u, i, k));
-    mix_reactions(r);
+    take_pivots(r, u, r->lambda);
+    mix_reactions(r, r->lambda);
+}
+
+// ---- torques -------------------------------------------------------------------------------
+//
+// Driven joints that work against each other leave reactions free to choose as well: those that do
+// nothing to what is passive, lambda + N y. The torques tau - B y, B = G_a^T N, are least for
+//   B^T B y = B^T tau.
+
+// Rows that are no pivots, whose reaction the model does not give, and that do or do not set driven
+// joints against each other
+static uint32_t find_free(const Reduction *r, bool antagonist, uint32_t *list)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < r->nR; j++)
+        if (!r->system->rows[r->R[j]].tension.id && r->partition->antagonist[j] == antagonist)
+            list[count++] = j;
+    return count;
+}
+
+// N, a column for each of the rows `against`: 1 there, and what the others bear then, at least
+static Matrix free_reactions(Reduction *r, const uint32_t *against, uint32_t count,
+                             const uint32_t *other, uint32_t others)
+{
+    Matrix N = tr_matrix(r->graph, r->system->row_count, count),
+           u = tr_matrix(r->graph, r->nD, count);
+    for (uint32_t j = 0; j < count && !r->graph->failed; j++) {
+        set(N, r->R[against[j]], j, one(r->graph));
+        for (uint32_t i = 0; i < r->nD; i++) set(u, i, j, neg(get(r->K, i, against[j])));
+    }
+    if (others && !r->graph->failed) choose_least(r, other, others, false, u, N);
+    if (!r->graph->failed) take_pivots(r, u, N);
+    if (!r->graph->failed) mix_reactions(r, N);
+    return N;
+}
+
+void tr_least_torques(Reduction *r)
+{
+    uint32_t *against = tr_reduction_room(r, r->nR), *other = tr_reduction_room(r, r->nR);
+    if (!against || !other) return;
+    const uint32_t count = find_free(r, true, against), others = find_free(r, false, other);
+    if (!count) return;
+    const Matrix N = free_reactions(r, against, count, other, others);
+    Matrix Bt = tr_matrix(r->graph, count, r->na), tau = tr_matrix(r->graph, r->na, 1);
+    if (r->graph->failed) return;
+    for (uint32_t k = 0; k < r->na; k++) {
+        Expr x = tr_bare_torque(r, k);
+        for (uint32_t i = 0; i < r->system->row_count; i++) {
+            const Row *row = &r->system->rows[i];
+            if (row->is_speed) continue;
+            x = sub(x, mul(row->slopes[r->a[k]], get(r->lambda, i, 0)));
+            for (uint32_t j = 0; j < count; j++)
+                set(Bt, j, k, add(get(Bt, j, k), mul(row->slopes[r->a[k]], get(N, i, j))));
+        }
+        set(tau, k, 0, x);
+    }
+    const Matrix BtB = tr_matrix_product(Bt, tr_matrix_transpose(Bt));
+    const Matrix y = tr_ldlt_solve(tr_ldlt(BtB), tr_matrix_product(Bt, tau));
+    for (uint32_t i = 0; i < N.rows && !r->graph->failed; i++)
+        for (uint32_t j = 0; j < count; j++)
+            set(r->lambda, i, 0, add(get(r->lambda, i, 0), mul(get(N, i, j), get(y, j, 0))));
 }
 
 // (1 - E) lambda_U = lambda0_U

@@ -245,17 +245,24 @@ static void define_reactions(Reduction *r, Matrix used)
     if (count) put(r, "lambda", lambda);
 }
 
-// tau = M_a v' + c_a - Q_a - G_a^T lambda, with Q as it stands, reactions included
+// with Q as it stands, reactions included
+Expr tr_bare_torque(const Reduction *r, uint32_t driven)
+{
+    const Output *Q = tr_system_output(r->system, text_of("Q"));
+    const uint32_t a = r->a[driven];
+    Expr x = sub(get(r->c, a, 0), Q->values[a]);
+    for (uint32_t k = 0; k < r->nv; k++)
+        x = add(x, mul(get(r->M, a, k), r->system->inputs[r->v[k]].rate));
+    return x;
+}
+
 static void define_torques(Reduction *r)
 {
     Matrix tau = tr_matrix(r->graph, r->na, 1);
-    const Output *Q = tr_system_output(r->system, text_of("Q"));
     const Output *vdot = tr_system_output(r->system, text_of("vdot"));
     for (uint32_t j = 0; j < r->na && vdot; j++) {
         const uint32_t a = r->a[j];
-        Expr x = sub(get(r->c, a, 0), Q->values[a]);
-        for (uint32_t k = 0; k < r->nv; k++)
-            x = add(x, mul(get(r->M, a, k), r->system->inputs[r->v[k]].rate));
+        Expr x = tr_bare_torque(r, j);
         for (uint32_t i = 0; i < r->system->row_count; i++)
             if (!r->system->rows[i].is_speed)
                 x = sub(x, mul(r->system->rows[i].slopes[a], r->system->rows[i].symbol));
@@ -359,6 +366,14 @@ static void put_results(Reduction *r)
     put_kinematics(r);
     define_velocities(r);
     define_accelerations(r, used);
+    if (r->system->least_torques && r->partition->antagonist) {
+        if (r->nU)
+            tr_fail(r->err, TR_INVALID, (Place){0},
+                    "torques cannot be made least where forces use reactions, as '%s'",
+                    r->system->rows[r->U[0]].name);
+        else
+            tr_least_torques(r);
+    }
     define_reactions(r, used);
     define_torques(r);
 }

@@ -14,6 +14,8 @@
 typedef struct Partition {
     const uint32_t *row, *dependent;
     uint32_t count;
+    const bool *antagonist; // of each row that is no pivot: driven joints work against each other
+                            // through it. NULL when that is not known
 } Partition;
 
 // Defines the dependent velocities and the solved inputs of the system, and puts the outputs

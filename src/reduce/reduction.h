@@ -62,6 +62,10 @@ void tr_add_bias(Reduction *r);
 
 // reaction.c: lambda, in columns as `force`; and the reactions that forces use
 void tr_find_reactions(Reduction *r);
+// Changes them so that the forces of driven joints are least, once accelerations are defined
+void tr_least_torques(Reduction *r);
+// tau = M_a v' + c_a - Q_a - G_a^T lambda of a driven joint, without the last term
+Expr tr_bare_torque(const Reduction *r, uint32_t driven);
 Matrix tr_used_reactions(const Reduction *r);
 
 #endif

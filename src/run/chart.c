@@ -158,7 +158,7 @@ static bool choose_pivots(Chart *chart, const Stance *n, tr_error *err)
     free(e.A);
     free(e.row_used);
     free(e.column_used);
-    chart->partition = (Partition){e.row, e.column, e.count};
+    chart->partition = (Partition){.row = e.row, .dependent = e.column, .count = e.count};
     return good;
 }
 
@@ -300,6 +300,7 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
         chart->antagonist[j] = differs_when_driven(chart, n, j, remainders);
         name_shares(chart, n, j);
     }
+    chart->partition.antagonist = chart->antagonist;
     if (!good) tr_fail_memory(err);
     free(A);
     free(b);

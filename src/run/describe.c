@@ -153,6 +153,17 @@ static const char *verdict(const Facts *f)
     return f->findings->stuck ? "locked" : f->findings->singular ? "singular" : "ok";
 }
 
+static void list_cuts(Names *n, const System *s)
+{
+    for (uint32_t i = 0; i < s->cut_count; i++) add_name(n, s->cuts[i]);
+}
+
+static void list_dropped(Names *n, const System *s, bool loops_alone)
+{
+    for (uint32_t i = 0; i < s->dropped_count; i++)
+        if (s->dropped[i].is_loop || !loops_alone) add_name(n, s->dropped[i].name);
+}
+
 static void derive_findings(Json *j, const Facts *f)
 {
     Names names = {j, true, 0};
@@ -167,6 +178,9 @@ static void derive_findings(Json *j, const Facts *f)
     tr_json_close(j, ']');
     tr_json_open(j, "awakening", '['), list_awakening(&names, f), tr_json_close(j, ']');
     tr_json_open(j, "locked", '['), list_still(&names, f), tr_json_close(j, ']');
+    const System *s = f->chart->system;
+    tr_json_open(j, "dropped", '['), list_dropped(&names, s, false), tr_json_close(j, ']');
+    tr_json_open(j, "cuts", '['), list_cuts(&names, s), tr_json_close(j, ']');
 }
 
 static void derive_json(Json *j, const System *s, const Facts *f)
@@ -309,8 +323,11 @@ static void tell_surplus(Buffer *b, const Facts *f)
             tr_buffer_print(b,
                             "antagonist: %s hold together only for motions that agree; the driven "
                             "joints can work against each other, so these reactions are not "
-                            "unique\n",
-                            names);
+                            "unique: %s\n",
+                            names,
+                            s->least_torques ? "the least torques are taken, and then the least "
+                                               "reactions"
+                                             : "the least reactions are taken");
         else
             tr_buffer_print(b, "redundant: %s depend on each other, so one of them could go; %s\n",
                             names,
@@ -412,6 +429,23 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
     if (names.count) tr_buffer_print(b, "\n");
 }
 
+// Rows that say nothing, and joints that became loops
+static void tell_cuts(Json *j, const System *s)
+{
+    Names names = {j, false, 0};
+    if (s->cut_count) {
+        tr_buffer_print(&j->text, "cut open for a tree, which the motion does not depend on: ");
+        list_cuts(&names, s);
+        tr_buffer_print(&j->text, "\n");
+    }
+    const size_t length = j->text.length;
+    names.count = 0;
+    tr_buffer_print(&j->text, "rows of loops that hold whatever moves, and bear nothing: ");
+    list_dropped(&names, s, true);
+    if (!names.count && !j->text.failed) j->text.at[j->text.length = length] = 0;
+    if (names.count) tr_buffer_print(&j->text, "\n");
+}
+
 static void check_words(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -420,6 +454,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     const uint32_t told = count_told(s);
     if (told) tr_buffer_print(b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
     tr_buffer_print(b, "; the initial state can be assembled\n");
+    tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);
 }
 
