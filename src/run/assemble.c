@@ -11,6 +11,7 @@
 
 #include <lapacke.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct Conditions {
     uint32_t *quaternion; // of each unit quaternion among them: its first unknown
     uint32_t quaternions;
     const char **notes; // of each formula: what it is about
+    uint32_t given;     // of `initial`, which come first
     uint32_t formulas;  // residuals that come from the program; then one for each quaternion
     uint32_t rows;
     tr_program *program; // residuals, then slopes by rows
@@ -68,6 +70,7 @@ static uint32_t collect(Conditions *c, Expr *formulas)
         c->notes[count] = initial->notes ? initial->notes[i] : "";
         formulas[count++] = initial->values[i];
     }
+    c->given = count;
     for (uint32_t i = 0; i < s->row_count; i++) {
         const Expr x = c->rates ? s->rows[i].rate : s->rows[i].position;
         if (s->rows[i].is_speed || s->rows[i].is_open || !x.id) continue;
@@ -348,6 +351,67 @@ static void nudge(Conditions *c, int start)
     make_units(c);
 }
 
+// ---- what cannot hold ----------------------------------------------------------------------
+
+enum { MAX_SETTLING = 300 };
+#define FIRMNESS 1e3 // of what `initial` gives, against the constraints
+
+static double firm_sum(const Conditions *c)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < c->rows; i++) {
+        const double off = (i < c->given ? FIRMNESS : 1) * c->residual[i];
+        sum += off * off;
+    }
+    return isfinite(sum) ? sum : (double)INFINITY;
+}
+
+// Towards the least sum of squares, with a damping that grows until it helps (Levenberg and
+// Marquardt); `room` is for (rows + count) * (count + 1).
+static bool settle_once(Conditions *c, double *damping, double *sum, double *room)
+{
+    const uint32_t m = c->rows, n = c->count;
+    double *A = room, *b = room + (size_t)(m + n) * n;
+    copy(c, c->before, c->y);
+    while (*damping < 1e12) {
+        int rank;
+        memset(room, 0, (size_t)(m + n) * (n + 1) * sizeof *room);
+        for (uint32_t i = 0; i < m; i++) {
+            const double w = i < c->given ? FIRMNESS : 1;
+            b[i] = w * c->residual[i];
+            for (uint32_t k = 0; k < n; k++)
+                A[(size_t)i * n + k] = w * c->slopes[(size_t)i * n + k];
+        }
+        for (uint32_t k = 0; k < n; k++) A[(size_t)(m + k) * n + k] = sqrt(*damping);
+        if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)(m + n), (lapack_int)n, 1, A,
+                           (lapack_int)n, b, 1, c->singular, 1e-14, &rank))
+            return false;
+        for (uint32_t k = 0; k < n; k++) c->y[k] = c->before[k] - b[k];
+        make_units(c);
+        evaluate(c);
+        const double now = firm_sum(c);
+        if (now < *sum * (1 - 1e-12)) return *sum = now, *damping *= 0.2, true;
+        copy(c, c->y, c->before);
+        evaluate(c);
+        *damping *= 5;
+    }
+    return false;
+}
+
+// As near as the constraints come to holding while `initial` does
+static void settle(Conditions *c)
+{
+    double *room =
+        c->count ? calloc((size_t)(c->rows + c->count) * (c->count + 1), sizeof *room) : NULL;
+    if (!isfinite(evaluate(c)) || !room) {
+        free(room);
+        return;
+    }
+    double damping = 1e-3, sum = firm_sum(c);
+    for (int i = 0; i < MAX_SETTLING && settle_once(c, &damping, &sum, room); i++) continue;
+    free(room);
+}
+
 // ---- words ---------------------------------------------------------------------------------
 
 static uint32_t worst_row(const Conditions *c)
@@ -376,7 +440,33 @@ static const Row *first_constraint(const Conditions *c, double worst)
     return NULL;
 }
 
-static void refuse(const Conditions *c, tr_error *err)
+// How far an element is from where it should be, over all its rows that are lengths
+static double gap_of(const Conditions *c, Text element)
+{
+    double sum = 0;
+    for (uint32_t i = c->given; i < c->formulas; i++)
+        for (uint32_t k = 0; k < c->system->row_count; k++) {
+            const Row *row = &c->system->rows[k];
+            if (c->notes[i] == row->name && row->unit == 1 && // an angle counts otherwise
+                strncmp(row->name, element.at, element.length) == 0 &&
+                row->name[element.length] == '.')
+                sum += c->residual[i] * c->residual[i];
+        }
+    return sqrt(sum);
+}
+
+// Of what keeps points together or apart
+static void tell_gap(Conditions *c, const char *row, char *words, size_t size)
+{
+    const char *point = strrchr(row, '.');
+    const Text element = {row, (size_t)(point - row)};
+    if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0) return;
+    settle(c);
+    snprintf(words, size, "; '%.*s' stays open by %.4g m at best",
+             (int)(element.length < 100 ? element.length : 100), element.at, gap_of(c, element));
+}
+
+static void refuse(Conditions *c, tr_error *err)
 {
     const uint32_t row = worst_row(c);
     const char *name = row < c->formulas ? c->notes[row] : "";
@@ -388,10 +478,12 @@ static void refuse(const Conditions *c, tr_error *err)
         tr_fail(err, TR_INVALID, (Place){0},
                 "the initial %s cannot all hold: '%.200s' has no value at the guess", what, name);
     else if (row_off) {
+        char open[160] = "";
         name_group(c, off, names, sizeof names);
+        if (!c->rates) tell_gap(c, row_off->name, open, sizeof open);
         tr_fail(err, TR_INVALID, row_off->place,
-                "constraints and initial %s cannot all hold at t = %.6g: %s, off by %.3g", what,
-                c->x[0], names, off);
+                "constraints and initial %s cannot all hold at t = %.6g: %s, off by %.3g%s", what,
+                c->x[0], names, off, open);
     } else if (name[0])
         tr_fail(err, TR_INVALID, (Place){0},
                 "the initial %s cannot all hold: '%.200s' is off by %.3g", what, name, off);
@@ -414,7 +506,7 @@ bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
     }
     if (found && nearest) approach(c);
     if (!found) {
-        copy(c, c->y, c->first); // the trouble is told as it is at the guess
+        copy(c, c->y, c->first); // the trouble is told as it is near the guess
         evaluate(c);
         refuse(c, err);
     }
