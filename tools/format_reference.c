@@ -218,6 +218,9 @@ static const struct {
      "them than a tree has: some\nare cut then, which makes loops of them. Motions stay the same "
      "wherever that is. A joint that was cut keeps its\nname, its coordinate (an angle within half "
      "a turn), its spring, its damper and its torque."},
+    {"elastic", "elastic",
+     "Where a spring stands between a motor and what it drives. The joint's role, a torque or a "
+     "motion, is then\nthat of the motor, which has a coordinate of its own; `tau` is the motor's."},
     {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},

@@ -76,6 +76,7 @@ static void add_own_coordinate(Tree *tree, Link *link)
     snprintf(name, sizeof name, "%.*s", WHOLE(own.text));
     snprintf(rate, sizeof rate, "%.*s_rate", WHOLE(own.text));
     add_position(tree, link, name, own.place);
+    if (link->is_motor) name[strlen(name) - strlen(".motor")] = 0; // its force is the joint's
     add_velocity(tree, link, rate, name, own.place);
 }
 
@@ -449,7 +450,7 @@ static void make_rows(Tree *tree)
 
 static bool make_tree(Tree *tree)
 {
-    const uint32_t bodies = tree->model->fields.bodies.count;
+    const uint32_t bodies = tr_tree_most_links(tree->model);
     Arena *arena = &tree->graph->arena;
     tree->links = tr_arena_alloc(arena, bodies, sizeof *tree->links);
     tree->positions =

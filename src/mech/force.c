@@ -18,7 +18,7 @@ static Link *joint_called(Tree *tree, Text name)
     for (uint32_t i = 0; i < tree->link_count; i++) {
         Link *link = &tree->links[i];
         if (link->velocity_count == 1 && text_is(name, tree->velocities[link->velocity].joint))
-            return link;
+            return link->motor == WORLD ? link : &tree->links[link->motor];
         const Text own = link->is_listed ? link->by->name.text : link->body->name.text;
         if (link->velocity_count &&
             (text_equal(name, own) || text_equal(name, link->body->name.text)))
@@ -286,6 +286,8 @@ void tr_tree_hold(Tree *tree)
          i++) {
         const Value name = cases->at[0].hold.at[i];
         const Link *link = joint_called(tree, name.text);
+        for (uint32_t k = 0; link && link->is_motor && k < tree->link_count; k++)
+            if (tree->links[k].motor == (uint32_t)(link - tree->links)) hold(tree, &tree->links[k]);
         if (link)
             hold(tree, link);
         else
@@ -294,6 +296,56 @@ void tr_tree_hold(Tree *tree)
 }
 
 // ---- springs and dampers -------------------------------------------------------------------
+
+// What stands between a motor and its joint: force k (q - q_motor) + d (q' - q_motor') on the
+// motor, and against the joint.
+typedef struct Clutch {
+    Expr stretch, stiffness, damping;
+} Clutch;
+
+static Clutch clutch_of(Tree *tree, const Link *link)
+{
+    const Link *motor = &tree->links[link->motor];
+    return (Clutch){
+        sub(tree->positions[link->position].symbol, tree->positions[motor->position].symbol),
+        tr_tree_formula(tree, link->by->elastic.stiffness),
+        tr_tree_formula(tree, link->by->elastic.damping)};
+}
+
+static void check_clutch(Tree *tree, const Link *link)
+{
+    const Elastic *elastic = &link->by->elastic;
+    const Value values[] = {elastic->stiffness, elastic->damping, elastic->inertia};
+    static const char *const names[] = {"stiffness", "damping", "inertia"};
+    for (int i = 0; i < 3 && !has_failed(tree->err); i++) {
+        const double x = tr_tree_value(tree, tr_tree_formula(tree, values[i]));
+        if (!has_failed(tree->err) && (!isfinite(x) || x < 0 || (i == 0 && x == 0)))
+            tr_fail(tree->err, TR_INVALID, values[i].place, "this %s is a %s constant", names[i],
+                    i ? "finite" : "positive");
+    }
+    const Velocity *motor = &tree->velocities[tree->links[link->motor].velocity];
+    if (motor->drive == DRIVE_NONE)
+        tr_fail(tree->err, TR_INVALID, elastic->name.place,
+                "nothing drives the motor of '%s': give it a torque or a motion", motor->joint);
+    else if (motor->drive == DRIVE_TORQUE &&
+             !(tr_tree_value(tree, tr_tree_formula(tree, elastic->inertia)) > 0))
+        tr_fail(tree->err, TR_INVALID, elastic->name.place,
+                "the motor of '%s' is driven by a torque: it needs an inertia", motor->joint);
+}
+
+static void make_clutch(Tree *tree, const Link *link)
+{
+    if (link->motor == WORLD) return;
+    check_clutch(tree, link);
+    if (has_failed(tree->err)) return;
+    const Clutch clutch = clutch_of(tree, link);
+    Velocity *w = &tree->velocities[link->velocity];
+    Velocity *motor = &tree->velocities[tree->links[link->motor].velocity];
+    const Expr force = add(mul(clutch.stiffness, clutch.stretch),
+                           mul(clutch.damping, sub(w->symbol, motor->symbol)));
+    w->passive = sub(w->passive, force);
+    motor->passive = add(motor->passive, force);
+}
 
 // Q -= dD/dv
 static void brake(Tree *tree, Expr D)
@@ -351,6 +403,11 @@ static Expr joint_potential(Tree *tree, const Link *link)
         const Expr half = mul(number(tree->graph, 0.5), tr_tree_formula(tree, joint->stiffness));
         U = add(U, mul(half, square(stretch)));
     }
+    if (link->motor != WORLD) {
+        const Clutch clutch = clutch_of(tree, link);
+        const Expr half = mul(number(tree->graph, 0.5), clutch.stiffness);
+        U = add(U, mul(half, square(clutch.stretch)));
+    }
     return U;
 }
 
@@ -398,6 +455,7 @@ static void make_springs(Tree *tree)
         if (has_failed(tree->err)) return;
         push_downhill(tree, U);
         brake(tree, tr_tree_formula(tree, joint->dissipation));
+        make_clutch(tree, link);
         if (link->velocity_count != 1 || has_failed(tree->err)) continue;
         Velocity *w = &tree->velocities[link->velocity];
         const Expr stretch =

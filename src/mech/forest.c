@@ -4,6 +4,7 @@
 // loop.c closes them again.
 #include "mech/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- names ---------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ static int worth_of(const Model *model, const Joint *joint)
 {
     const Text name = tr_joint_name(joint);
     if (text_is(joint->cut.text, "true")) return 9;
-    if (is_driven(model, name, true)) return 1;
+    if (is_driven(model, name, true) || joint->elastic.name.given) return 1;
     if (text_is(joint->type.text, "free")) return 2;
     if (text_is(joint->type.text, "fixed")) return 3;
     if (is_driven(model, name, false)) return 4;
@@ -200,6 +201,7 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
     *link = (Link){.body = &g->bodies->at[i],
                    .parent = parent,
                    .by = edge->joint,
+                   .motor = WORLD,
                    .is_listed = edge->is_listed,
                    .is_reversed = edge->body != i + 1,
                    .type = type};
@@ -263,6 +265,69 @@ static void keep_cuts(Growth *g)
     }
 }
 
+// ---- motors --------------------------------------------------------------------------------
+
+uint32_t tr_tree_most_links(const Model *model)
+{
+    const ModelFields *f = &model->fields;
+    uint32_t count = f->bodies.count;
+    for (uint32_t i = 0; i < f->bodies.count; i++)
+        count += f->bodies.at[i].joint.elastic.name.given;
+    for (uint32_t i = 0; i < f->joints.count; i++) count += f->joints.at[i].elastic.name.given;
+    return count;
+}
+
+// Nothing moves a motor but its own torque and its spring: it turns about an axis of the world, so
+// that of its inertia only that about its axis counts.
+static void add_motor(Tree *tree, uint32_t i)
+{
+    const Joint *joint = tree->links[i].by;
+    const Value own = joint->coordinate.given    ? joint->coordinate
+                      : tree->links[i].is_listed ? joint->name
+                                                 : tree->links[i].body->name;
+    char name[256];
+    snprintf(name, sizeof name, "%.*s.motor", WHOLE(own.text));
+    Arena *arena = &tree->graph->arena;
+    Body *body = tr_arena_alloc(arena, 1, sizeof *body);
+    const char *kept = tr_arena_text(arena, name, strlen(name));
+    if (!body || !kept) {
+        tree->graph->failed = true;
+        return;
+    }
+    const Value x = {text_of("1, 0, 0"), joint->elastic.name.place, true};
+    tr_kind_defaults(tr_kind_of(TYPE_BODIES), body);
+    body->name = (Value){text_of(kept), joint->elastic.name.place, true};
+    body->joint.coordinate = body->name;
+    body->joint.type.text = text_of("revolute");
+    body->joint.axis = body->inertia.axis = x;
+    body->inertia.axial = body->inertia.radial = joint->elastic.inertia;
+    body->inertia.axial.given = body->inertia.radial.given = true;
+    tree->links[i].motor = tree->link_count;
+    tree->links[tree->link_count++] = (Link){.body = body,
+                                             .by = &body->joint,
+                                             .type = tr_joint_type(body->joint.type, tree->err),
+                                             .parent = WORLD,
+                                             .motor = WORLD,
+                                             .is_motor = true};
+}
+
+static void add_motors(Tree *tree)
+{
+    for (uint32_t i = 0, bodies = tree->link_count; i < bodies && !has_failed(tree->err); i++) {
+        const Elastic *elastic = &tree->links[i].by->elastic;
+        if (!elastic->name.given) continue;
+        if (tree->links[i].type->positions[0])
+            tr_fail(tree->err, TR_INVALID, elastic->name.place,
+                    "a %s joint cannot be elastic: it has not one coordinate",
+                    tree->links[i].type->name);
+        else if (!elastic->stiffness.given)
+            tr_fail(tree->err, TR_INVALID, elastic->name.place,
+                    "what is elastic needs a stiffness");
+        else
+            add_motor(tree, i);
+    }
+}
+
 void tr_tree_forest(Tree *tree)
 {
     const ModelFields *f = &tree->model->fields;
@@ -282,6 +347,7 @@ void tr_tree_forest(Tree *tree)
             take_own(&g);
         if (!has_failed(tree->err)) place_all(&g, link_of);
         if (!has_failed(tree->err)) keep_cuts(&g);
+        if (!has_failed(tree->err)) add_motors(tree);
     }
     free(link_of);
     free(g.edges);

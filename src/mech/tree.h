@@ -115,6 +115,8 @@ typedef struct Link {
     uint32_t velocity, velocity_count; // into tree->velocities
     const Role *role;                  // NULL while nothing is said of it
     bool has_children, is_base;
+    uint32_t motor; // of a joint that is elastic: a link of its own; else WORLD
+    bool is_motor;
     Vec axis;   // of a joint that has one: unit, in the parent's axes
     Vec at, to; // where the joint stands, in the parent's axes and in its own
     Mat turn;
@@ -199,6 +201,7 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
 // ---- forest.c ------------------------------------------------------------------------------
 
+uint32_t tr_tree_most_links(const Model *model); // bodies, and motors of elastic joints
 void tr_tree_forest(Tree *tree); // which joint each body hangs by, and those that are cut
 
 // ---- joint.c -------------------------------------------------------------------------------

@@ -9,6 +9,10 @@
 #define ROW_OF(Kind, key, type, unit, standard, doc) \
     {#key, TYPE_##type, unit, standard, doc, offsetof(Kind, key)},
 
+FIELDS_OF(Elastic) = {
+#define ELASTIC(...) ROW_OF(Elastic, __VA_ARGS__)
+#include "model/field.def"
+};
 FIELDS_OF(Joint) = {
 #define JOINT(...) ROW_OF(Joint, __VA_ARGS__)
 #include "model/field.def"
@@ -79,6 +83,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
     KIND_ROW("bodies", Body, TYPE_BODIES, true),
     KIND_ROW("joint", Joint, TYPE_JOINT, false),
+    KIND_ROW("elastic", Elastic, TYPE_ELASTIC, false),
     KIND_ROW("joints", Joint, TYPE_JOINTS, true),
     KIND_ROW("frames", NamedFrame, TYPE_FRAMES, true),
     KIND_ROW("inertia", Inertia, TYPE_INERTIA, false),

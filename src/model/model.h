@@ -44,6 +44,7 @@ typedef LIST_OF(Pair) Pairs;
 #define MEMBER_FORCES      Forces
 #define MEMBER_ROLES       Roles
 #define MEMBER_CASES       Cases
+#define MEMBER_ELASTIC     Elastic
 #define MEMBER_JOINTS      Joints
 #define MEMBER_FRAMES      NamedFrames
 #define MEMBER_SHAPES      Shapes
@@ -57,6 +58,12 @@ typedef LIST_OF(Pair) Pairs;
 #define ROW(key, type, ...) MEMBER_##type key;
 
 // Each begins with its own name and place; `given` is false for a kind that was not written.
+typedef struct Elastic {
+    Value name;
+#define ELASTIC ROW
+#include "model/field.def"
+} Elastic;
+
 typedef struct Joint {
     Value name;
 #define JOINT ROW
@@ -186,6 +193,7 @@ typedef enum FieldType {
     TYPE_PARTS,
     TYPE_JOINT,
     TYPE_JOINTS,
+    TYPE_ELASTIC,
     TYPE_FRAMES,
     TYPE_INERTIA,
     TYPE_BODIES,
