@@ -37,7 +37,7 @@ for case in aligned askew; do
 done
 examine flat models/parallelogram.yaml --case flat
 examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
-for model in differential_drive mobile_pendulum bricard snakeboard castor fourbar tricycle cart \
+for model in differential_drive mobile_pendulum bricard snakeboard castor four_bar tricycle cart \
     differential_drive_3d segway car_ackermann bicycle_actuated; do
     examine $model models/$model.yaml
 done
