@@ -41,6 +41,7 @@ for model in differential_drive mobile_pendulum bricard snakeboard castor four_b
     differential_drive_3d segway car_ackermann bicycle_actuated; do
     examine $model models/$model.yaml
 done
+examine bricard_turn models/bricard.yaml --case turn
 examine car_trapezoid models/car_trapezoid.yaml
 examine car_trapezoid_locked models/car_trapezoid.yaml --case ideal
 examine car_trapezoid_straight models/car_trapezoid.yaml --case ideal --set steer0=0
