@@ -176,6 +176,14 @@ static double work_apart(const Sheet *two, const Sheet *three, size_t row)
     return fmax(fabs(left), fabs(right));
 }
 
+// Torques that do no work along any motion are what the least ones have none of.
+static double idle(const Sheet *three, size_t row)
+{
+    const Bend bend = bend_of(three, row);
+    return fabs(at(three, row, "tau.left_elbow") - bend.by_left * at(three, row, "tau.left") -
+                bend.by_right * at(three, row, "tau.right"));
+}
+
 // Of the force of the right forearm on the tool the part across is what turns that arm; the part
 // along it is free, and nothing when reactions are least.
 static void test_third_motor(void **state)
@@ -196,6 +204,15 @@ static void test_third_motor(void **state)
     assert_true(difference(three, "lambda.tool.z", two, "lambda.tool.z") <= 1e-10);
     assert_true(largest(two, "lambda.tool.x") > 1 && largest(three, "lambda.tool.x") <= 1e-12);
     assert_true(largest(three, "tau.left_elbow") > 1);
+    tr_sheet_free(three);
+    three = run_of(system_called("five_bar", "third_least"));
+    double wasted = 0;
+    for (size_t row = 0; row < two->rows; row++) {
+        work = fmax(work, work_apart(two, three, row));
+        wasted = fmax(wasted, idle(three, row));
+    }
+    print_worst("of the least torques", fmax(work, wasted));
+    assert_true(work <= 1e-10 && wasted <= 1e-10 && largest(three, "lambda.tool.x") > 1);
     tr_sheet_free(two);
     tr_sheet_free(three);
 }
