@@ -492,7 +492,7 @@ int main(void)
     bench_numbers();
     static const int bodies[] = {4, 10, 30, 100, 1000};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) bench_chain(bodies[i]);
-    static const char *const constrained[] = {"mobile_pendulum", "snakeboard", "fourbar",
+    static const char *const constrained[] = {"mobile_pendulum", "snakeboard", "four_bar",
                                               "pinned_pendulum", "bricard",    "bicycle"};
     for (size_t i = 0; i < sizeof constrained / sizeof *constrained; i++)
         bench_constrained(constrained[i]);

@@ -625,7 +625,7 @@ static void is_exact_off_the_equilibrium(void **state)
     (void)state;
     check_slopes(leaning(), leaning());
     static const char *const models[] = {"rolling_disc", "tyre",     "castor",
-                                         "fourbar",      "unicycle", "pinned_pendulum",
+                                         "four_bar",     "unicycle", "pinned_pendulum",
                                          "floating_arm", "sleigh",   "ball_on_slope"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         check_slopes(system_of(model_called(models[i]), NULL, NULL),

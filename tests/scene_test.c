@@ -296,7 +296,7 @@ static void test_ground(void **state)
         bool has_ground, is_free;
     } known[] = {{"bicycle.yaml", true, false},         {"ball_on_slope.yaml", true, false},
                  {"snakeboard.yaml", true, true},       {"rail_cart.yaml", true, true},
-                 {"double_pendulum.yaml", false, true}, {"fourbar.yaml", false, true}};
+                 {"double_pendulum.yaml", false, true}, {"four_bar.yaml", false, true}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         tr_system *system = derive_file(known[i].name, NULL, true);
         assert_int_equal(system->scene.has_ground, known[i].has_ground);

@@ -216,8 +216,8 @@ static void test_rolling_disc(void **state)
 static void test_loop(void **state)
 {
     (void)state;
-    agrees(trial_of("fourbar", NULL, 1.5, 0.1, "a", 0.4));
-    agrees(trial_of("fourbar", NULL, 1.5, 0.1, "b", 0.9));
+    agrees(trial_of("four_bar", NULL, 1.5, 0.1, "a", 0.4));
+    agrees(trial_of("four_bar", NULL, 1.5, 0.1, "b", 0.9));
     static const char rope[] =
         "trundle: 1\n"
         "parameters: {l: 1, a0: 0.4, x0: 0.5}\n"
