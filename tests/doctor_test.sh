@@ -47,6 +47,9 @@ for case in circle third third_least torques; do
 done
 examine out_of_reach models/slider_crank.yaml --set offset=0.3
 examine bricard_turn models/bricard.yaml --case turn
+examine sk8o models/sk8o.yaml
+examine sk8o_locked models/sk8o.yaml --case locked
+examine sk8o_level models/sk8o.yaml --case locked --set step=0
 examine car_trapezoid models/car_trapezoid.yaml
 examine car_trapezoid_locked models/car_trapezoid.yaml --case ideal
 examine car_trapezoid_straight models/car_trapezoid.yaml --case ideal --set steer0=0
