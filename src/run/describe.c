@@ -321,10 +321,10 @@ static void tell_surplus(Buffer *b, const Facts *f)
         tr_chart_name_group(f->chart, k, names, sizeof names);
         if (f->chart->antagonist[k])
             tr_buffer_print(b,
-                            "antagonist: %s hold together only for motions that agree; the driven "
+                            "antagonist: %s %s only for motions that agree; the driven "
                             "joints can work against each other, so these reactions are not "
                             "unique: %s\n",
-                            names,
+                            names, strchr(names, ',') ? "hold together" : "holds",
                             s->least_torques ? "the least torques are taken, and then the least "
                                                "reactions"
                                              : "the least reactions are taken");
