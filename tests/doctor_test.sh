@@ -38,9 +38,15 @@ done
 examine flat models/parallelogram.yaml --case flat
 examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
 for model in differential_drive mobile_pendulum bricard snakeboard castor four_bar tricycle cart \
-    differential_drive_3d segway car_ackermann bicycle_actuated; do
+    differential_drive_3d segway car_ackermann bicycle_actuated andrews slider_crank stewart \
+    delta car_linkage; do
     examine $model models/$model.yaml
 done
+for case in circle third third_least torques; do
+    examine five_bar_$case models/five_bar.yaml --case $case
+done
+examine out_of_reach models/slider_crank.yaml --set offset=0.3
+examine bricard_turn models/bricard.yaml --case turn
 examine car_trapezoid models/car_trapezoid.yaml
 examine car_trapezoid_locked models/car_trapezoid.yaml --case ideal
 examine car_trapezoid_straight models/car_trapezoid.yaml --case ideal --set steer0=0
