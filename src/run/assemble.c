@@ -49,11 +49,25 @@ static bool is_unknown(const Input *input, bool rates)
     return input->kind == (rates ? TR_VELOCITY : TR_POSITION) && !input->definition.id;
 }
 
+// A position that stays where it starts, because what moves it is told to be zero
+static bool is_held(const System *s, const Input *position)
+{
+    Expr rate = position->rate;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *v = &s->inputs[i];
+        if (is_motion_driven(v) && is_zero(v->definition))
+            rate = tr_replace(rate, &v->symbol, &v->definition, 1);
+    }
+    return rate.id && is_zero(rate);
+}
+
+// Held joints are only where they are once the initial conditions have put them there.
 static void find_unknowns(Conditions *c)
 {
     const System *s = c->system;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (is_unknown(&s->inputs[i], c->rates)) c->place[c->count++] = i;
+        if (is_unknown(&s->inputs[i], c->rates) && (c->initial || !is_held(s, &s->inputs[i])))
+            c->place[c->count++] = i;
     for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
         for (uint32_t k = 0; k < c->count; k++)
             if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;

@@ -371,6 +371,28 @@ static void tell_still(Json *j, const Facts *f)
         if (f->findings->still[i] && is_missed(&s->inputs[i])) tell_relaxing(j, f, i);
 }
 
+// What the rows forbid that begin to say something
+static void tell_lost(Json *j, const Facts *f)
+{
+    const System *s = f->chart->system;
+    Buffer *b = &j->text;
+    Names names = {j, false, 0};
+    uint32_t rows = 0;
+    const size_t length = b->length;
+    for (uint32_t i = 0; i < row_count(f); i++) rows += f->findings->awakening[i];
+    tr_buffer_print(b, "the motion that locks then has ");
+    for (uint32_t k = 0; k < s->input_count; k++) {
+        bool lost = false;
+        for (uint32_t i = 0; i < row_count(f); i++)
+            lost = lost || (f->findings->awakening[i] &&
+                            f->findings->frees[(size_t)i * s->input_count + k]);
+        if (lost) add_name(&names, s->inputs[k].name);
+    }
+    if (!names.count && !b->failed) b->at[b->length = length] = 0;
+    if (names.count)
+        tr_buffer_print(b, ": to keep it, relax %s\n", rows == 1 ? "the row" : "one of the rows");
+}
+
 static void tell_singular(Json *j, const Facts *f)
 {
     Names names = {j, false, 0};
@@ -379,6 +401,7 @@ static void tell_singular(Json *j, const Facts *f)
     tr_buffer_print(&j->text, " %s: then %u degree%s of freedom %s left instead of %u\n",
                     tr_awakening_words(names.count), nearby, plural(nearby),
                     nearby == 1 ? "is" : "are", f->kernel);
+    tell_lost(j, f);
 }
 
 static uint32_t count_told(const System *s)
