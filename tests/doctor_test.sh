@@ -41,6 +41,9 @@ for model in differential_drive mobile_pendulum bricard snakeboard castor fourba
     differential_drive_3d segway car_ackermann bicycle_actuated; do
     examine $model models/$model.yaml
 done
+examine sk8o models/sk8o.yaml
+examine sk8o_locked models/sk8o.yaml --case locked
+examine sk8o_level models/sk8o.yaml --case locked --set step=0
 examine car_trapezoid models/car_trapezoid.yaml
 examine car_trapezoid_locked models/car_trapezoid.yaml --case ideal
 examine car_trapezoid_straight models/car_trapezoid.yaml --case ideal --set steer0=0

@@ -71,6 +71,7 @@ static const char *stops(const char *name)
         {"euler_disc.yaml fall", "the wheel 'rim' lies flat at t = "},
         {"parallelogram.yaml over", "change their rank"},
         {"parallelogram.yaml flat", "singular: 'closing.longitudinal'"},
+        {"sk8o.yaml locked", "singular: 'right_grip.lateral', 'left.lateral'"},
         {"snakeboard_wide.yaml across", "change their rank"},
         {"snakeboard_wide.yaml touch", "change their rank"},
     };
