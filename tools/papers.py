@@ -31,6 +31,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from pathlib import Path
 
@@ -101,13 +102,22 @@ class Trundle:
                 self.results[command] = flat(json.loads(self.call([*words, "--json"])))
         return self.results[command]
 
+    def wall_seconds(self, command):
+        """From its start to its end, the best of five: others may be at work on the machine."""
+        def once():
+            begin = time.monotonic()
+            self.call(shlex.split(command))
+            return time.monotonic() - begin
+        return min(once() for _ in range(5))
+
     def can_plot(self):
         done = subprocess.run([self.program, "plot", "--help"], capture_output=True)
         return done.returncode == 0
 
 
 class Run:
-    """A command under its name: run["column"], or run(speed0=2)["vdot.steer_rate"]."""
+    """A command under its name: run["column"], or run(speed0=2)["vdot.steer_rate"]; run["wall_seconds"]
+    is how long it takes."""
 
     def __init__(self, trundle, command):
         self.trundle, self.command = trundle, command
@@ -117,6 +127,8 @@ class Run:
         return Run(self.trundle, self.command + more)
 
     def __getitem__(self, name):
+        if name == "wall_seconds":
+            return self.trundle.wall_seconds(self.command)
         found = self.trundle.run(self.command)
         if name not in found:
             raise Failure(f"trundle {self.command}: there is no {name}")

@@ -213,3 +213,30 @@ def zero_between(function, low, high):
 def meeting_speed(bicycle):
     """Where two real roots meet and become a pair."""
     return zero_between(lambda v: max(x.imag for x in roots(quartic(bicycle, v))) - 1e-4, 0.5, 0.9)
+
+
+# ---- SK8O's loops ---------------------------------------------------------------------------
+
+def solve(A, b):
+    """x with A x = b."""
+    rows = [[*row, x] for row, x in zip(A, b)]
+    for k in range(len(rows)):
+        best = max(range(k, len(rows)), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[best] = rows[best], rows[k]
+        rows[k] = [x / rows[k][k] for x in rows[k]]
+        for i in range(len(rows)):
+            if i != k:
+                rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k])]
+    return [row[-1] for row in rows]
+
+
+def closing_force(tree):
+    """F = (Y M^-1 J^T)^-1 (X u + Y M^-1 (S^T tau - b - g - s)) from the open tree: without forces in
+    its hinges the loops begin to open at what is in the second bracket, and forces of 1 N on the
+    free legs, which are -F, change that by the columns of Y M^-1 J^T."""
+    forces = ["FRx", "FRz", "FLx", "FLz"]
+    opening = lambda run: [run["outputs." + side + "opening_" + axis]
+                           for side in ("", "left_") for axis in "xz"]
+    alone = opening(tree)
+    columns = [[x - y for x, y in zip(opening(tree(**{force: 1.0})), alone)] for force in forces]
+    return dict(zip(forces, solve(list(zip(*columns)), alone)))
