@@ -220,7 +220,8 @@ static const struct {
      "a turn), its spring, its damper and its torque."},
     {"elastic", "elastic",
      "Where a spring stands between a motor and what it drives. The joint's role, a torque or a "
-     "motion, is then\nthat of the motor, which has a coordinate of its own; `tau` is the motor's."},
+     "motion, is then\nthat of the motor, which has a coordinate of its own; `tau` is the "
+     "motor's."},
     {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
@@ -230,7 +231,8 @@ static const struct {
     {"loops", "loops",
      "Each entry of `loops` is a name and what follows. The rows are forces `x y z` and moments "
      "`mx my mz` on `body`,\nin the axes of `on`: all three forces of a point, an axis and a pose, "
-     "those across the axis of a slider and\na cylinder, that along the normal of a plane; all three "
+     "those across the axis of a slider and\na cylinder, that along the normal of a plane; all "
+     "three "
      "moments of a pose and a slider, those across the\naxis of the others; a rod has one row, "
      "`distance`. Rows that hold whatever moves are left out. Formulas\nknow `loop.E.angle` of an "
      "axis and `loop.E.travel` of a slider called E."},
