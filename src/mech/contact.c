@@ -135,6 +135,12 @@ static Motion motion_in_root(Tree *tree, uint32_t i)
         const Link *link = &tree->links[i];
         const Pose pose = pose_in_root(tree, i);
         const Mat above = pose_in_root(tree, link->parent).R;
+        if (link->section) {
+            const Motion bends = tr_section_motion(tree, link);
+            const Vec W = apply(pose.R, bends.W);
+            const Vec V = plus(apply(above, bends.V), cross(W, minus(O, pose.p)));
+            sum = motion_plus(sum, motion(V, W));
+        }
         const bool about_axis = text_is(link->body->joint.type.text, "revolute");
         for (uint32_t k = 0; k < link->velocity_count; k++) {
             const Velocity *w = &tree->velocities[link->velocity + k];

@@ -31,7 +31,9 @@ static void check_body(Tree *tree, const Body *body)
     else if (tr_formula_reserved(name))
         tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
     else if (!text_is(body->parent.text, "world") &&
-             !tr_kind_find(tr_kind_of(TYPE_BODIES), &tree->model->fields.bodies, body->parent.text))
+             !tr_kind_find(tr_kind_of(TYPE_BODIES), &tree->model->fields.bodies,
+                           body->parent.text) &&
+             !tr_beam_has_point(&tree->model->fields.bodies, body->parent.text))
         refuse_parent(tree, body);
 }
 
@@ -53,6 +55,7 @@ static void sort_links(Tree *tree)
             *link = (Link){
                 .body = body, .parent = parent, .type = tr_joint_type(body->joint.type, tree->err)};
             if (parent != WORLD) tree->links[parent].has_children = true;
+            if (body->beam.name.given) tr_beam_begin(tree, tree->link_count - 1);
             placed[i] = progress = true;
         }
     }
@@ -131,6 +134,25 @@ static void add_own_coordinate(Tree *tree, Link *link)
     add_velocity(tree, link, rate, name, own.place);
 }
 
+static void add_modes(Tree *tree, Link *link)
+{
+    Flex *flex = link->flex;
+    const uint32_t positions = link->position_count, velocities = link->velocity_count;
+    flex->position = tree->position_count;
+    flex->velocity = tree->velocity_count;
+    for (uint32_t k = 0; k < flex->count; k++) {
+        char rate[300];
+        snprintf(rate, sizeof rate, "%s_rate", flex->names[k]);
+        add_position(tree, link, flex->names[k], link->body->beam.name.place);
+        add_velocity(tree, link, rate, flex->names[k], link->body->beam.name.place);
+        Velocity *w = &tree->velocities[tree->velocity_count - 1];
+        w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
+        Input *input = tr_system_input(tree->system, w->symbol);
+        if (input) input->is_base = false;
+    }
+    link->position_count = positions, link->velocity_count = velocities; // those of the joint
+}
+
 static void make_coordinates(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
@@ -150,6 +172,7 @@ static void make_coordinates(Tree *tree)
             add_parts(tree, link, link->type->positions, true);
             add_parts(tree, link, link->type->velocities, false);
         }
+        if (link->flex) add_modes(tree, link);
     }
 }
 
@@ -501,12 +524,18 @@ static void make_rows(Tree *tree)
 
 static bool make_tree(Tree *tree)
 {
-    const uint32_t bodies = tree->model->fields.bodies.count;
+    const Bodies *all = &tree->model->fields.bodies;
+    const uint32_t bodies = all->count;
+    size_t points = 0, modes = 0;
+    for (uint32_t i = 0; i < bodies; i++)
+        if (all->at[i].beam.name.given)
+            points += all->at[i].beam.points.count + 1u, modes += MAX_MODES;
     Arena *arena = &tree->graph->arena;
-    tree->links = tr_arena_alloc(arena, bodies, sizeof *tree->links);
+    tree->links = tr_arena_alloc(arena, bodies + points, sizeof *tree->links);
     tree->positions =
-        tr_arena_alloc(arena, (size_t)bodies * MAX_POSITIONS, sizeof *tree->positions);
-    tree->velocities = tr_arena_alloc(arena, (size_t)bodies * MAX_DOF, sizeof *tree->velocities);
+        tr_arena_alloc(arena, (size_t)bodies * MAX_POSITIONS + modes, sizeof *tree->positions);
+    tree->velocities =
+        tr_arena_alloc(arena, (size_t)bodies * MAX_DOF + modes, sizeof *tree->velocities);
     tree->parameter_state =
         tr_arena_alloc(arena, tree->model->fields.parameters.count + 1u, sizeof(int));
     tree->output_state = tr_arena_alloc(arena, tree->model->fields.outputs.count + 1u, sizeof(int));
@@ -519,6 +548,7 @@ static void build(Tree *tree)
     tr_tree_parameters(tree);
     sort_links(tree);
     if (!has_failed(tree->err)) make_coordinates(tree);
+    if (!has_failed(tree->err)) tr_tree_beams(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);

@@ -297,7 +297,7 @@ static Expr joint_energy(Tree *tree, const Joint *joint)
     return U;
 }
 
-// The energy of a joint's spring and potential
+// The energy of a joint's spring and potential, and of what bends
 Expr tr_joint_potential(Tree *tree, const Link *link)
 {
     const Joint *joint = &link->body->joint;
@@ -308,6 +308,7 @@ Expr tr_joint_potential(Tree *tree, const Link *link)
         const Expr half = mul(number(tree->graph, 0.5), tr_tree_formula(tree, joint->stiffness));
         U = add(U, mul(half, square(stretch)));
     }
+    if (link->flex) U = add(U, tr_flex_potential(tree, link->flex));
     return U;
 }
 
@@ -323,6 +324,7 @@ static void make_springs(Tree *tree)
         if (has_failed(tree->err)) return;
         push_downhill(tree, U);
         brake(tree, tr_tree_formula(tree, joint->dissipation));
+        if (link->flex) tr_flex_springs(tree, link->flex);
         if (link->velocity_count != 1 || has_failed(tree->err)) continue;
         Velocity *w = &tree->velocities[link->velocity];
         const Expr stretch =
