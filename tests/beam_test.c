@@ -63,8 +63,8 @@ static void test_soft_board_ride(void **state)
         print_message("%-22s %.1e\n", columns[k].name, off);
         assert_true(off <= columns[k].tolerance);
     }
-    free(run);
-    free(reference);
+    tr_sheet_free(run);
+    tr_sheet_free(reference);
 }
 
 // The stiffer, the nearer to the rigid one: the error goes as 1/EI
@@ -83,9 +83,9 @@ static void test_soft_board_stiff(void **state)
             if (step) assert_true(before[k] / off > 3.8 && before[k] / off < 4.2);
             before[k] = off;
         }
-        free(run);
+        tr_sheet_free(run);
     }
-    free(rigid);
+    tr_sheet_free(rigid);
 }
 
 // ---- random trees --------------------------------------------------------------------------
@@ -468,7 +468,7 @@ static void spin_freely(const char *stiffening)
     assert_true(summary.energy_error <= 1e-8);
     assert_true(off <= 1e-10);
     probe_free(&p);
-    free(run);
+    tr_sheet_free(run);
 }
 
 static void test_free_body(void **state)
@@ -523,7 +523,7 @@ static void test_random_constraints(void **state)
               summary.velocity_error <= 1e-11))
             fail_msg("energy %.1e, kkt %.1e, velocity %.1e:\n%s", summary.energy_error,
                      summary.kkt_error, summary.velocity_error, text.at);
-        free(run);
+        tr_sheet_free(run);
         tr_buffer_free(&text);
     }
 }
@@ -547,7 +547,7 @@ static void test_bent_linkage(void **state)
     assert_true(largest(run, "rod.y1") > 1e-3);
     for (size_t i = 0; i < run->rows; i++)
         assert_true(fabs(at(run, i, "residual.position")) < 1e-9);
-    free(run);
+    tr_sheet_free(run);
 }
 
 // A wheel on the tip of a beam, whose angle is nowhere in the equations: what runs ahead bends
@@ -575,7 +575,7 @@ static void test_wheel_on_beam(void **state)
             "guess: {frame.z: 0.3}\n"),
         0.4, 0.02);
     assert_true(largest(run, "bar.y1") > 1e-3);
-    free(run);
+    tr_sheet_free(run);
 }
 
 // ---- bad input -----------------------------------------------------------------------------

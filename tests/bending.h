@@ -26,6 +26,14 @@ typedef struct CM {
 enum { GROVE_BODIES = 6, GROVE_MODES = 3, GROVE_V = GROVE_BODIES * (1 + 3 * GROVE_MODES) };
 enum { POINTS = 5, PARTS = 20, ALONG = POINTS * PARTS }; // of each beam
 
+static inline C complex_of(double real, double imaginary)
+{
+    const double both[] = {real, imaginary};
+    C z;
+    memcpy(&z, both, sizeof z); // CMPLX is not everywhere
+    return z;
+}
+
 // ---- vectors -------------------------------------------------------------------------------
 
 static inline C3 c3_of(V3 a) { return (C3){{a.x, a.y, a.z}}; }
@@ -286,7 +294,8 @@ static inline void grove_equations(const Grove *g, const double *q, const double
 {
     const double h = 1e-30;
     C x[GROVE_V] = {0}, along[GROVE_V] = {0}, rate[GROVE_V] = {0}, energy[3];
-    for (int i = 0; i < g->n; i++) x[i] = q[i], along[i] = CMPLX(q[i], h * v[i]), rate[i] = v[i];
+    for (int i = 0; i < g->n; i++)
+        x[i] = q[i], along[i] = complex_of(q[i], h * v[i]), rate[i] = v[i];
     grove_energies(g, x, rate, energy);
     out->kinetic = creal(energy[0]), out->potential = creal(energy[1] + energy[2]);
     for (int k = 0; k < g->n; k++) {
@@ -296,7 +305,7 @@ static inline void grove_equations(const Grove *g, const double *q, const double
             out->M[k][j] = creal(grove_momentum(g, x, unit, k));
         }
         C moved[GROVE_V];
-        for (int i = 0; i < g->n; i++) moved[i] = CMPLX(q[i], i == k ? h : 0);
+        for (int i = 0; i < g->n; i++) moved[i] = complex_of(q[i], i == k ? h : 0);
         grove_energies(g, moved, rate, energy);
         out->c[k] =
             (cimag(grove_momentum(g, along, v, k)) - cimag(energy[0]) + cimag(energy[1])) / h;
