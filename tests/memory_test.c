@@ -194,6 +194,24 @@ static bool model_job(tr_error *err)
     return good;
 }
 
+static bool beam_job(tr_error *err)
+{
+    static const char text[] = "trundle: 1\n"
+                               "parameters: {L: 1}\n"
+                               "bodies:\n"
+                               "  mast: {beam: {length: L, density: 1 + s, stiffness: 2, planes: "
+                               "yz, torsion: 1, rotary: 1,"
+                               " torsion_modes: 1, stiffening: true, points: {middle: L/2}}}\n"
+                               "  weight: {parent: mast.middle, mass: 1}\n"
+                               "outputs: {tip: mast.tip.y}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    const bool good = system && tr_input_count(system) == 8;
+    tr_system_free(system);
+    return good;
+}
+
 // Constraints of several kinds, one too many, with friction: assembled and reduced.
 static bool constraints_job(tr_error *err)
 {
@@ -417,6 +435,7 @@ static void test_matrices(void **state) { (void)state, sweep(matrix_job); }
 static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
+static void test_beams(void **state) { (void)state, sweep(beam_job); }
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 static void test_steady(void **state) { (void)state, sweep(steady_job); }
 static void test_linear(void **state) { (void)state, sweep(linear_job); }
@@ -427,12 +446,12 @@ static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models),   cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
-        cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_bounces),
+        cmocka_unit_test(test_formulas),    cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models),      cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_constraints), cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_view),        cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_linear),      cmocka_unit_test(test_bounces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

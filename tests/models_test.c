@@ -152,7 +152,8 @@ static void check_model(void **state)
     assert_true(model->fields.name.given);
     assert_true(model->fields.cases.count > 0);
     for (uint32_t i = 0; i < model->fields.bodies.count; i++)
-        assert_true(model->fields.bodies.at[i].shapes.count > 0); // it can be drawn
+        assert_true(model->fields.bodies.at[i].shapes.count > 0 || // it can be drawn
+                    model->fields.bodies.at[i].beam.name.given);
     for (uint32_t i = 0; i < model->fields.cases.count; i++) {
         const Text text = model->fields.cases.at[i].name.text;
         char case_name[100];

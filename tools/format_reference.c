@@ -225,6 +225,12 @@ static const struct {
     {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
+    {"beam", "beam",
+     "What bends of a body: an Euler-Bernoulli beam along its x, by the modes of a uniform "
+     "cantilever, scaled so\nthat the integral of their squares is the length: the tip moves by 2 "
+     "e of a bending mode, and turns by\n1.4 e of one of torsion. Large motions of the whole are "
+     "exact; bending by itself is linear. A point\nof it, as in `mast.tip`, stands wherever a body "
+     "can be named: `parent: mast.tip`, `body: mast.tip`, `mast.tip.x`."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
     {"ground", "ground", "The plane that wheels roll on."},
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},

@@ -80,6 +80,25 @@ static void add_own_coordinate(Tree *tree, Link *link)
     add_velocity(tree, link, rate, name, own.place);
 }
 
+static void add_modes(Tree *tree, Link *link)
+{
+    Flex *flex = link->flex;
+    const uint32_t positions = link->position_count, velocities = link->velocity_count;
+    flex->position = tree->position_count;
+    flex->velocity = tree->velocity_count;
+    for (uint32_t k = 0; k < flex->count; k++) {
+        char rate[300];
+        snprintf(rate, sizeof rate, "%s_rate", flex->names[k]);
+        add_position(tree, link, flex->names[k], link->body->beam.name.place);
+        add_velocity(tree, link, rate, flex->names[k], link->body->beam.name.place);
+        Velocity *w = &tree->velocities[tree->velocity_count - 1];
+        w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
+        Input *input = tr_system_input(tree->system, w->symbol);
+        if (input) input->is_base = false;
+    }
+    link->position_count = positions, link->velocity_count = velocities; // those of the joint
+}
+
 static void make_coordinates(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
@@ -99,6 +118,7 @@ static void make_coordinates(Tree *tree)
             add_parts(tree, link, link->type->positions, true);
             add_parts(tree, link, link->type->velocities, false);
         }
+        if (link->flex) add_modes(tree, link);
     }
 }
 
@@ -451,11 +471,17 @@ static void make_rows(Tree *tree)
 static bool make_tree(Tree *tree)
 {
     const uint32_t bodies = tr_tree_most_links(tree->model);
+    const Bodies *all = &tree->model->fields.bodies;
+    size_t points = 0, modes = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->at[i].beam.name.given)
+            points += all->at[i].beam.points.count + 1u, modes += MAX_MODES;
     Arena *arena = &tree->graph->arena;
-    tree->links = tr_arena_alloc(arena, bodies, sizeof *tree->links);
+    tree->links = tr_arena_alloc(arena, bodies + points, sizeof *tree->links);
     tree->positions =
-        tr_arena_alloc(arena, (size_t)bodies * MAX_POSITIONS, sizeof *tree->positions);
-    tree->velocities = tr_arena_alloc(arena, (size_t)bodies * MAX_DOF, sizeof *tree->velocities);
+        tr_arena_alloc(arena, (size_t)bodies * MAX_POSITIONS + modes, sizeof *tree->positions);
+    tree->velocities =
+        tr_arena_alloc(arena, (size_t)bodies * MAX_DOF + modes, sizeof *tree->velocities);
     tree->parameter_state =
         tr_arena_alloc(arena, tree->model->fields.parameters.count + 1u, sizeof(int));
     tree->output_state = tr_arena_alloc(arena, tree->model->fields.outputs.count + 1u, sizeof(int));
@@ -468,6 +494,7 @@ static void build(Tree *tree)
     tr_tree_parameters(tree);
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) make_coordinates(tree);
+    if (!has_failed(tree->err)) tr_tree_beams(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);

@@ -14,7 +14,7 @@
 // own motion.
 //
 // Forward dynamics is built twice, by articulated inertias and by the factorised mass matrix, and
-// the one with fewer operations is kept.
+// the one with fewer operations is kept. Where bodies bend it is the mass matrix.
 #include "mech/tree.h"
 
 #include <stdlib.h>
@@ -65,12 +65,26 @@ static Motion joint_motion(const Tree *tree, const Link *link)
     return sum;
 }
 
+// A point of a beam moves on its root
+static void bend_outward(Tree *tree, Link *link, Motion root)
+{
+    const Motion bends = tr_section_motion(tree, link);
+    root.V = plus(root.V, bends.V);
+    link->v = link->frame = into_motion(link, root);
+    link->v.W = link->frame.W = plus(link->v.W, bends.W);
+    link->section->drift = tr_tree_drift(tree, bends.W);
+}
+
 void tr_tree_velocities(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count; i++) {
         Link *link = &tree->links[i];
         const Motion parent =
             has_parent(link) ? tree->links[link->parent].v : motion_zero(tree->graph);
+        if (link->section) {
+            bend_outward(tree, link, parent);
+            continue;
+        }
         const Motion carried = into_motion(link, parent);
         link->v = motion_plus(carried, joint_motion(tree, link));
         link->frame = link->carried ? carried : link->v;
@@ -131,12 +145,36 @@ static Mat point_matrix(Vec alpha, Vec W, bool inertia)
     return D;
 }
 
+// A point p of a beam, which moves at p' on the root and turns at w:
+//   a = a_r + D_r p + 2 W_r x p' + p'',   alpha = alpha_r + Wc x w + w'
+static Accelerated accelerate_point(const Tree *tree, const Link *link, const Accelerated *root,
+                                    const Expr *acceleration, bool inertia)
+{
+    const Section *at = link->section;
+    const Flex *flex = at->flex;
+    Vec a = plus(root->a, apply(root->D, link->X.p)), turning = vec_zero(tree->graph);
+    if (inertia) {
+        const Motion bends = tr_section_motion(tree, link);
+        const Vec W = tree->links[link->parent].v.W;
+        a = plus(plus(a, cross(plus(W, W), bends.V)), tr_section_shortening(tree, at));
+        turning = plus(cross(into(link, W), bends.W), at->drift);
+    }
+    for (uint32_t k = 0; acceleration && k < flex->count; k++) {
+        a = plus(a, scale(acceleration[flex->velocity + k], at->P[k]));
+        turning = plus(turning, scale(acceleration[flex->velocity + k], at->W[k]));
+    }
+    Accelerated out = {.a = into(link, a), .alpha = plus(into(link, root->alpha), turning)};
+    out.D = point_matrix(out.alpha, link->frame.W, inertia);
+    return out;
+}
+
 // The joint moves at V, W on what carries it, which turns at Wc:
 //   a = (a_p + D_p p) + (2 Wc + W) x V + S_V q'',   alpha = alpha_p + Wc x W + S_W q''
 // A carried frame does not spin.
 static Accelerated accelerate(const Tree *tree, const Link *link, const Accelerated *parent,
                               const Expr *acceleration, bool inertia)
 {
+    if (link->section) return accelerate_point(tree, link, parent, acceleration, inertia);
     Accelerated out = {.a = into(link, plus(parent->a, apply(parent->D, link->X.p))),
                        .alpha = into(link, parent->alpha)};
     if (inertia && !link->carried) {
@@ -194,10 +232,22 @@ static Wrench fluid_force(Tree *tree, uint32_t i, const Accelerated *at, bool gr
     return wrench_plus(f, wrench_cross(link->frame, block_apply(link->added_mass, link->v)));
 }
 
+// What the force on a point takes along the modes of its beam
+static void push_modes(const Link *link, Wrench f, Expr *force)
+{
+    const Section *at = link->section;
+    const Vec F = out_of(link, f.F);
+    for (uint32_t k = 0; k < at->flex->count; k++) {
+        Expr *along = &force[at->flex->velocity + k];
+        *along = add(*along, add(dot(at->P[k], F), dot(at->W[k], f.N)));
+    }
+}
+
 static void push_inward(const Tree *tree, Wrench *f, Expr *force)
 {
     for (uint32_t i = tree->link_count; i-- > 0;) {
         const Link *link = &tree->links[i];
+        if (link->section) push_modes(link, f[i], force);
         for (uint32_t k = 0; k < link->velocity_count; k++)
             force[link->velocity + k] = power_of(tree->velocities[link->velocity + k].S, f[i]);
         if (has_parent(link))
@@ -218,6 +268,9 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool in
         const Accelerated *parent = has_parent(link) ? &a[link->parent] : &world;
         a[i] = accelerate(tree, link, parent, acceleration, inertia);
         f[i] = inertia_force(link, &a[i], inertia);
+        if (link->flex)
+            f[i] = wrench_plus(
+                f[i], tr_flex_force(tree, link, a[i].a, a[i].alpha, acceleration, inertia, force));
         if (link->has_added_mass)
             f[i] = wrench_plus(f[i], fluid_force(tree, i, &a[i], gravity, inertia));
         if (applied) f[i] = wrench_minus(f[i], link->applied);
@@ -232,8 +285,11 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool in
 Expr tr_tree_kinetic(Tree *tree)
 {
     Expr twice = zero(tree->graph);
-    for (uint32_t i = 0; i < tree->link_count; i++)
-        twice = add(twice, power_of(tree->links[i].v, momentum(&tree->links[i], tree->links[i].v)));
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Link *link = &tree->links[i];
+        twice = add(twice, power_of(link->v, momentum(link, link->v)));
+        if (link->flex) twice = add(twice, tr_flex_kinetic(tree, link));
+    }
     return mul(number(tree->graph, 0.5), twice);
 }
 
@@ -273,14 +329,70 @@ static Wrench composite_apply(const Composite *J, Motion a)
     return J->has_fluid ? wrench_plus(f, block_apply(J->fluid, a)) : f;
 }
 
+// How a point of a beam moves at unit rate of a mode, in its own axes
+static Motion point_motion(const Link *link, uint32_t k)
+{
+    return motion(into(link, link->section->P[k]), link->section->W[k]);
+}
+
+// The mode that a velocity is of its beam, or MAX_MODES
+static uint32_t mode_of(const Tree *tree, uint32_t velocity)
+{
+    const Flex *flex = tree->links[tree->velocities[velocity].link].flex;
+    return flex && velocity >= flex->velocity ? velocity - flex->velocity : MAX_MODES;
+}
+
+// M_jk of two modes of one beam, and all momentum that the second has, at the root; with what hangs
+// from the beam
+static Wrench bend_masses(const Tree *tree, const Composite *all, uint32_t i, uint32_t k, Expr *M)
+{
+    const Flex *flex = tree->links[i].flex;
+    Wrench f = tr_flex_momentum(tree, flex, k);
+    for (uint32_t j = 0; j < flex->count; j++) M[j] = flex->m[j * flex->count + k];
+    for (uint32_t p = i + 1; p < tree->link_count; p++) {
+        const Link *point = &tree->links[p];
+        if (point->parent != i || !point->section) continue;
+        const Wrench own = composite_apply(&all[p], point_motion(point, k));
+        for (uint32_t j = 0; j < flex->count; j++)
+            M[j] = add(M[j], power_of(point_motion(point, j), own));
+        f = wrench_plus(f, out_of_wrench(point, own));
+    }
+    return f;
+}
+
 void tr_tree_mass_along(Tree *tree, Expr *diagonal)
 {
     Composite *all = composites(tree);
     for (uint32_t k = 0; all && k < tree->velocity_count; k++) {
         const Velocity *w = &tree->velocities[k];
+        const uint32_t mode = mode_of(tree, k);
+        if (mode < MAX_MODES) {
+            Expr M[MAX_MODES];
+            bend_masses(tree, all, w->link, mode, M);
+            diagonal[k] = M[mode];
+            continue;
+        }
         diagonal[k] = power_of(w->S, composite_apply(&all[w->link], w->S));
     }
     free(all);
+}
+
+static void set_both(Matrix M, uint32_t i, uint32_t j, Expr entry)
+{
+    set(M, i, j, entry);
+    set(M, j, i, entry);
+}
+
+// The momentum of velocity k at its link; its entries with modes of the same beam
+static Wrench own_momentum(const Tree *tree, const Composite *all, uint32_t k, Matrix M)
+{
+    const Velocity *w = &tree->velocities[k];
+    const uint32_t mode = mode_of(tree, k);
+    if (mode == MAX_MODES) return composite_apply(&all[w->link], w->S);
+    Expr row[MAX_MODES];
+    const Wrench f = bend_masses(tree, all, w->link, mode, row);
+    for (uint32_t j = 0; j <= mode; j++) set_both(M, k - mode + j, k, row[j]);
+    return f;
 }
 
 // M_jk = S_j . J_k S_k, carried from link k to every link before it
@@ -290,16 +402,17 @@ Matrix tr_tree_mass_matrix(Tree *tree)
     Composite *all = composites(tree);
     for (uint32_t k = 0; all && k < tree->velocity_count; k++) {
         uint32_t i = tree->velocities[k].link;
-        Wrench f = composite_apply(&all[i], tree->velocities[k].S);
+        Wrench f = own_momentum(tree, all, k, M);
         for (;;) {
             const Link *link = &tree->links[i];
             for (uint32_t j = 0; j < link->velocity_count; j++) {
                 const uint32_t w = link->velocity + j;
                 if (w > k && i == tree->velocities[k].link) continue; // its own link: once
-                const Expr entry = power_of(tree->velocities[w].S, f);
-                set(M, w, k, entry);
-                set(M, k, w, entry);
+                set_both(M, w, k, power_of(tree->velocities[w].S, f));
             }
+            const Flex *flex = link->section ? link->section->flex : NULL;
+            for (uint32_t j = 0; flex && j < flex->count; j++)
+                set_both(M, flex->velocity + j, k, power_of(point_motion(link, j), f));
             if (!has_parent(link)) break;
             f = out_of_wrench(link, f);
             i = link->parent;
@@ -446,6 +559,12 @@ static bool by_articulated_inertias(Tree *tree, Expr *q)
 
 // ---- forward dynamics by the mass matrix ---------------------------------------------------
 
+// Those of its joint, and behind them those of its modes
+static uint32_t velocities_of(const Link *link)
+{
+    return link->velocity_count + (link->flex ? link->flex->count : 0);
+}
+
 // The velocity that velocity k hangs from, among those that are not driven; WORLD at the base.
 static uint32_t before(const Tree *tree, uint32_t k)
 {
@@ -453,7 +572,7 @@ static uint32_t before(const Tree *tree, uint32_t k)
     for (;;) {
         const Link *link = &tree->links[i];
         const uint32_t end =
-            tree->velocities[k].link == i ? k : link->velocity + link->velocity_count;
+            tree->velocities[k].link == i ? k : link->velocity + velocities_of(link);
         for (uint32_t w = end; w-- > link->velocity;)
             if (tree->velocities[w].drive != DRIVE_MOTION) return w;
         if (!has_parent(link)) return WORLD;
@@ -514,7 +633,7 @@ static uint32_t deepest(const Tree *tree)
     for (uint32_t i = 0; i < tree->link_count; i++) {
         uint32_t depth = 0;
         for (uint32_t k = i; k != WORLD && depth <= DEEPEST_FOR_M; k = tree->links[k].parent)
-            depth += tree->links[k].velocity_count;
+            depth += velocities_of(&tree->links[k]);
         if (depth > most) most = depth;
     }
     return most;
@@ -542,8 +661,9 @@ void tr_tree_forward(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
     Expr *q = calloc(2 * (size_t)n + 1, sizeof *q), *other = q ? q + n : NULL;
-    bool good = q && by_articulated_inertias(tree, q);
-    if (good && deepest(tree) <= DEEPEST_FOR_M) {
+    const bool bends = tr_tree_bends(tree);
+    bool good = q && (bends ? by_mass_matrix(tree, q) : by_articulated_inertias(tree, q));
+    if (good && !bends && deepest(tree) <= DEEPEST_FOR_M) {
         good = by_mass_matrix(tree, other);
         if (good && !tree->graph->failed &&
             tr_system_operations(tree->system, other, n) < tr_system_operations(tree->system, q, n))

@@ -392,7 +392,7 @@ static Expr joint_energy(Tree *tree, const Joint *joint)
     return U;
 }
 
-// The energy of a joint's spring and potential
+// The energy of a joint's spring and potential, and of what bends
 static Expr joint_potential(Tree *tree, const Link *link)
 {
     const Joint *joint = link->by;
@@ -408,6 +408,7 @@ static Expr joint_potential(Tree *tree, const Link *link)
         const Expr half = mul(number(tree->graph, 0.5), clutch.stiffness);
         U = add(U, mul(half, square(clutch.stretch)));
     }
+    if (link->flex) U = add(U, tr_flex_potential(tree, link->flex));
     return U;
 }
 
@@ -456,6 +457,7 @@ static void make_springs(Tree *tree)
         push_downhill(tree, U);
         brake(tree, tr_tree_formula(tree, joint->dissipation));
         make_clutch(tree, link);
+        if (link->flex) tr_flex_springs(tree, link->flex);
         if (link->velocity_count != 1 || has_failed(tree->err)) continue;
         Velocity *w = &tree->velocities[link->velocity];
         const Expr stretch =

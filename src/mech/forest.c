@@ -15,6 +15,7 @@
 typedef struct Edge {
     const Joint *joint;
     uint32_t parent, body;
+    Text at;        // the parent as it is written: it may be a point of a beam
     bool is_listed; // in `joints`; else a body has it
     int worth;      // less is better
     bool is_used;
@@ -44,6 +45,7 @@ static uint32_t body_called(Tree *tree, Value name, const char *what, Text of)
     const Bodies *bodies = &tree->model->fields.bodies;
     if (text_is(name.text, "world")) return 0;
     const Body *body = tr_kind_find(tr_kind_of(TYPE_BODIES), bodies, name.text);
+    if (!body) body = tr_beam_of_point(bodies, name.text);
     if (body) return (uint32_t)(body - bodies->at) + 1;
     refuse_body(tree, name, what, of);
     return 0;
@@ -108,7 +110,7 @@ static void add_own(Growth *g, uint32_t i)
         return;
     const uint32_t parent = body_called(g->tree, body->parent, "hangs from", body->name.text);
     g->edges[g->edge_count++] =
-        (Edge){.joint = &body->joint, .parent = parent, .body = i + 1, .worth = 0};
+        (Edge){.joint = &body->joint, .parent = parent, .body = i + 1, .at = body->parent.text};
 }
 
 static void add_listed(Growth *g, const Joint *joint)
@@ -125,6 +127,7 @@ static void add_listed(Growth *g, const Joint *joint)
     const Edge edge = {.joint = joint,
                        .parent = body_called(tree, joint->parent, "hangs from", name),
                        .body = body_called(tree, joint->body, "holds", name),
+                       .at = joint->parent.text,
                        .is_listed = true,
                        .worth = worth_of(tree->model, joint)};
     if (!has_failed(tree->err) && edge.parent == edge.body)
@@ -206,8 +209,14 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
                    .is_reversed = edge->body != i + 1,
                    .type = type};
     if (parent != WORLD) tree->links[parent].has_children = true;
+    if (link->body->beam.name.given) tr_beam_begin(tree, tree->link_count - 1);
     const bool turns_over =
         type && (strcmp(type->name, "free") != 0 && strcmp(type->name, "planar") != 0);
+    const bool by_point = memchr(edge->at.at, '.', edge->at.length) != NULL;
+    if (link->is_reversed && by_point)
+        tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
+                "the beam '%.*s' would hang by a point of it: it hangs by its root",
+                TEXT(link->body->name.text));
     if (link->is_reversed && !turns_over)
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
                 "the joint '%.*s' is %s: its parent must be the body that is nearer to the world",
@@ -241,7 +250,8 @@ static void place_all(Growth *g, uint32_t *link_of)
             const uint32_t from = edge->body == i + 1 ? edge->parent : edge->body;
             if (from && link_of[from] == NOWHERE) continue;
             link_of[i + 1] = tree->link_count;
-            place(g, i, from ? link_of[from] : WORLD);
+            const bool at_point = from == edge->parent && tr_tree_find(tree, edge->at) != WORLD;
+            place(g, i, at_point ? tr_tree_find(tree, edge->at) : from ? link_of[from] : WORLD);
             progress = true;
         }
     }

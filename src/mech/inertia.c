@@ -258,6 +258,8 @@ void tr_tree_inertias(Tree *tree)
         check_mass(tree, link, m);
         check_inertia(tree, link, at_joint ? moved(m, c, I, false) : I);
         link->inertia = (Rigid){m, scale(m, c), at_joint ? I : moved(m, c, I, true)};
+        if (link->flex)
+            link->inertia = rigid_plus(link->inertia, tr_flex_inertia(tree, link->flex));
         make_added_mass(tree, link);
     }
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)

@@ -50,12 +50,22 @@ static Motion motion_out(Tree *tree, uint32_t i, uint32_t above, Pose pose, cons
     return motion_scale(w->symbol, motion(apply(pose.R, w->S.V), W));
 }
 
+// What bends on the way to a link that is a point of a beam: its origin, and its turning
+static Motion bending(Tree *tree, uint32_t i, uint32_t above, Pose pose)
+{
+    const Link *link = &tree->links[i];
+    if (!link->section) return motion_zero(tree->graph);
+    const Motion bends = tr_section_motion(tree, link);
+    return motion(apply(tr_pose_in(tree, link->parent, above).R, bends.V), apply(pose.R, bends.W));
+}
+
 Vec tr_turning_in(Tree *tree, uint32_t i, uint32_t above)
 {
     Vec sum = vec_zero(tree->graph);
     for (; i != above; i = tree->links[i].parent) {
         const Link *link = &tree->links[i];
         const Pose pose = tr_pose_in(tree, i, above);
+        sum = plus(sum, bending(tree, i, above, pose).W);
         for (uint32_t k = 0; k < link->velocity_count; k++) {
             const Velocity *w = &tree->velocities[link->velocity + k];
             sum = plus(sum, motion_out(tree, i, above, pose, w).W);
@@ -70,6 +80,8 @@ Vec tr_velocity_in(Tree *tree, uint32_t i, uint32_t above, Vec P)
     for (; i != above; i = tree->links[i].parent) {
         const Link *link = &tree->links[i];
         const Pose pose = tr_pose_in(tree, i, above);
+        const Motion bends = bending(tree, i, above, pose);
+        sum = plus(sum, plus(bends.V, cross(bends.W, minus(P, pose.p))));
         for (uint32_t k = 0; k < link->velocity_count; k++) {
             const Velocity *w = &tree->velocities[link->velocity + k];
             const Motion v = motion_out(tree, i, above, pose, w);

@@ -8,6 +8,7 @@
 
 // Of the longest arm in the model
 #define THICK 0.02 // the radius of links
+#define THIN  0.01 // of beams
 #define SMALL 0.05 // the radius of points with mass
 #define SHARP 0.06 // the width of a wheel, against its radius
 
@@ -314,7 +315,34 @@ static void describe_body(Tree *tree, uint32_t i)
     for (int k = 0; k < 3; k++) b->origin[k] = vec_at(pose.p, k);
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
-    if (!body->shapes.count && !link->is_motor) guess_shapes(tree, i);
+    b->is_part = link->section;
+    if (!body->shapes.count && !link->is_motor && !link->flex && !link->section)
+        guess_shapes(tree, i);
+}
+
+// A beam bends by straight pieces.
+static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, int which)
+{
+    Scene *s = &tree->system->scene;
+    SceneBody *b = &s->bodies[s->body_count];
+    Link link = {.section = piece->middle};
+    tr_section_make(tree, &link);
+    const Pose root = tr_tree_world(tree, i);
+    const Vec p = plus(root.p, apply(root.R, link.X.p));
+    const Mat R = mat_product(root.R, link.X.R);
+    char name[300];
+    snprintf(name, sizeof name, "%s.%d", s->bodies[i].name, which + 1);
+    *b = (SceneBody){.name = kept_text(tree, text_of(name)), .parent = i, .mass = piece->mass};
+    b->joint = "fixed", b->coordinate = "", b->is_part = true;
+    for (int k = 0; k < 3; k++) b->origin[k] = vec_at(p, k);
+    for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(R, k / 3, k % 3);
+    Drawing d = plain;
+    d.body = s->body_count++;
+    d.type = "capsule";
+    d.axis[0] = 1, d.axis[2] = 0;
+    d.length = piece->length, d.radius = THIN * tree->length;
+    d.is_guessed = false;
+    add_drawing(tree, d);
 }
 
 // ---- contacts, rods and the ground ---------------------------------------------------------
@@ -384,7 +412,9 @@ void tr_tree_scene(Tree *tree)
     Scene *s = &tree->system->scene;
     Arena *arena = &tree->graph->arena;
     tree->constants_only = true;
-    s->bodies = tr_arena_alloc(arena, tree->link_count, sizeof *s->bodies);
+    uint32_t pieces = 0;
+    for (uint32_t i = 0; i < tree->link_count; i++) pieces += tree->links[i].flex ? PIECES : 0;
+    s->bodies = tr_arena_alloc(arena, tree->link_count + pieces, sizeof *s->bodies);
     s->contacts = tr_arena_alloc(arena, tree->touch_count + 1u, sizeof *s->contacts);
     s->rods = tr_arena_alloc(arena, tree->tie_count + 1u, sizeof *s->rods);
     if (!s->bodies || !s->contacts || !s->rods) {
@@ -395,6 +425,9 @@ void tr_tree_scene(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
         describe_body(tree, i);
     s->body_count = tree->link_count;
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        for (int k = 0; tree->links[i].flex && k < PIECES && !has_failed(tree->err); k++)
+            describe_piece(tree, i, &tree->links[i].flex->pieces[k], k);
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
     for (uint32_t i = 0; i < tree->tie_count; i++) describe_rod(tree, &tree->ties[i]);
     describe_ground(tree);

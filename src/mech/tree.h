@@ -9,6 +9,8 @@
 
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
 enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
+enum { MOST_MODES = 12, MAX_MODES = 3 * MOST_MODES }; // of a beam: each way, and torsion
+enum { PIECES = 10 };                                 // that one is drawn by
 
 struct Tree;
 struct Link;
@@ -104,6 +106,43 @@ typedef struct Velocity {
     Expr tau;          // the generalised force of its drive
 } Velocity;
 
+// A body that bends, by its shape integrals [B App. B]. Its point X moves to X + sum U_k e_k, and
+// turns by sum Theta_k e_k; rho is mass and J moment of inertia, per length or whatever it is made
+// of. All are in the axes of its root. Pairs (j, k) stand at j * count + k.
+typedef struct Flex {
+    uint32_t position, velocity; // of its first mode: into tree->positions, tree->velocities
+    uint32_t count;
+    const char **names; // of its coordinates: "mast.y1"
+    Rigid still;        // its inertia at e = 0
+    Sym moments;        // int rho X X^T
+    Sym spinning;       // int J
+    Vec *p;             // int rho U_k
+    Mat *A;             // int rho U_k X^T
+    Vec *h;             // int J Theta_k
+    Mat *B;             // int rho U_j U_k^T, by pairs
+    Expr *m;            // int rho U_j . U_k + Theta_j . J Theta_k
+    Expr *K;            // stiffness
+    Expr *damping;      // by mode
+    // What bends gets shorter: the point moves by -e^T g e / 2 along x as well, g = int U_j' . U_k'
+    // from the root to there. NULL where it does not.
+    Expr *G0, *G1; // int rho g and int rho x g, by pairs
+    // What it is drawn by: short straight pieces, by their middles
+    struct Piece {
+        struct Section *middle;
+        double mass, length;
+    } pieces[PIECES];
+} Flex;
+
+// A point of a body that bends, and the axes there.
+typedef struct Section {
+    const Flex *flex;
+    Vec X;
+    Vec *U, *Theta; // by mode
+    Expr *g;        // by pairs; NULL where nothing gets shorter
+    Vec *P, *W; // by mode: how it moves, in the root's axes, and turns, in its own, at unit rate
+    Vec drift;  // of its turning, while velocities stay the same
+} Section;
+
 typedef struct Link {
     const Body *body;
     const Joint *by; // the joint it hangs by
@@ -131,10 +170,12 @@ typedef struct Link {
     Rigid inertia;
     bool has_added_mass;
     Block added_mass;
-    Motion v;       // of the body, in its frame
-    Motion frame;   // of the frame itself: v, unless it is carried
-    Wrench applied; // by `forces`, at its origin, in its axes
-    Pose world;     // its frame against the world's
+    Motion v;         // of the body, in its frame
+    Motion frame;     // of the frame itself: v, unless it is carried
+    Wrench applied;   // by `forces`, at its origin, in its axes
+    Pose world;       // its frame against the world's
+    Flex *flex;       // NULL when it is rigid
+    Section *section; // of its parent, if it is a point of a beam: then it is nothing else
 } Link;
 
 typedef struct Tree {
@@ -226,6 +267,29 @@ Sym tr_tree_own_inertia(Tree *tree, const Link *link);
 
 void tr_tree_shapes(Tree *tree); // checks them
 void tr_tree_scene(Tree *tree);  // what all of it looks like
+
+// ---- beam.c: the shapes of beams -----------------------------------------------------------
+
+void tr_beam_begin(Tree *tree, uint32_t link); // its modes by name, and links for its points
+void tr_tree_beams(Tree *tree);                // shape integrals, and shapes at points
+const Body *tr_beam_of_point(const Bodies *bodies, Text name); // "mast.tip"; or NULL
+
+// ---- flex.c: what bending adds to the dynamics -----------------------------------------------
+
+bool tr_tree_bends(const Tree *tree);
+void tr_section_make(Tree *tree, Link *link); // its pose and motions
+// How it moves on the root and turns: the first in the root's axes, the second in its own
+Motion tr_section_motion(const Tree *tree, const Link *link);
+Vec tr_section_shortening(const Tree *tree, const Section *at); // p'' where e'' is zero
+Rigid tr_flex_inertia(const Tree *tree, const Flex *flex);
+Wrench tr_flex_momentum(const Tree *tree, const Flex *flex, uint32_t k); // at unit rate of e_k
+// The inertia force of bending on the root, and along e_k, where the root accelerates with a and
+// alpha; without velocities unless `inertia`.
+Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr *acceleration,
+                     bool inertia, Expr *force);
+Expr tr_flex_kinetic(const Tree *tree, const Link *link); // twice what bending adds
+Expr tr_flex_potential(const Tree *tree, const Flex *flex);
+void tr_flex_springs(Tree *tree, const Flex *flex); // among the passive forces
 
 // ---- turn.c --------------------------------------------------------------------------------
 

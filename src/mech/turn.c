@@ -220,7 +220,7 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner)
 void tr_tree_turn(Tree *tree)
 {
     tree->inner = tree;
-    if (!tree->model->fields.contacts.count || is_stiff(tree)) return;
+    if (!tree->model->fields.contacts.count || is_stiff(tree) || tr_tree_bends(tree)) return;
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         const uint32_t hinge = oblique_hinge(tree, i);
         if (hinge == WORLD) continue;

@@ -25,6 +25,10 @@ FIELDS_OF(Inertia) = {
 #define INERTIA(...) ROW_OF(Inertia, __VA_ARGS__)
 #include "model/field.def"
 };
+FIELDS_OF(Beam) = {
+#define BEAM(...) ROW_OF(Beam, __VA_ARGS__)
+#include "model/field.def"
+};
 FIELDS_OF(Shape) = {
 #define SHAPE(...) ROW_OF(Shape, __VA_ARGS__)
 #include "model/field.def"
@@ -87,6 +91,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("joints", Joint, TYPE_JOINTS, true),
     KIND_ROW("frames", NamedFrame, TYPE_FRAMES, true),
     KIND_ROW("inertia", Inertia, TYPE_INERTIA, false),
+    KIND_ROW("beam", Beam, TYPE_BEAM, false),
     KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
     KIND_ROW("ground", Ground, TYPE_GROUND, false),
     KIND_ROW("contacts", Contact, TYPE_CONTACTS, true),

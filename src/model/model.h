@@ -40,6 +40,7 @@ typedef LIST_OF(Pair) Pairs;
 #define MEMBER_PARTS       Pairs // one formula alone has an empty key
 #define MEMBER_JOINT       Joint
 #define MEMBER_INERTIA     Inertia
+#define MEMBER_BEAM        Beam
 #define MEMBER_BODIES      Bodies
 #define MEMBER_FORCES      Forces
 #define MEMBER_ROLES       Roles
@@ -89,6 +90,12 @@ typedef struct Inertia {
 #define INERTIA ROW
 #include "model/field.def"
 } Inertia;
+
+typedef struct Beam {
+    Value name;
+#define BEAM ROW
+#include "model/field.def"
+} Beam;
 
 typedef struct Shape {
     Value name;
@@ -196,6 +203,7 @@ typedef enum FieldType {
     TYPE_ELASTIC,
     TYPE_FRAMES,
     TYPE_INERTIA,
+    TYPE_BEAM,
     TYPE_BODIES,
     TYPE_FORCES,
     TYPE_ROLES,

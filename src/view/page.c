@@ -156,6 +156,7 @@ static void describe_body(Json *j, const Scene *scene, uint32_t i)
     tr_json_number(j, "mass", body->mass);
     write_vector(j, "com", body->com);
     tr_json_number(j, "parent", index_of(body->parent));
+    tr_json_flag(j, "part", body->is_part);
     tr_json_open(j, "joint", '{');
     tr_json_text(j, "type", body->joint);
     write_vector(j, "axis", body->axis);

@@ -117,9 +117,10 @@ export class View {
             make("option", { value: "free", text: "Free camera" }),
             make("option", { value: "whole", text: "Follow centre of mass" }),
         );
-        this.scene.bodies.forEach((body, i) =>
-            this.follow.append(make("option", { value: String(i), text: `Follow ${body.name}` })),
-        );
+        this.scene.bodies.forEach((body, i) => {
+            if (body.part) return;
+            this.follow.append(make("option", { value: String(i), text: `Follow ${body.name}` }));
+        });
         this.follow.addEventListener("change", () => this.applyFollow());
         find("reset-view").addEventListener("click", () => this.reset());
         find("whole-view").addEventListener("click", () => this.showAll());

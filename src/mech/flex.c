@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bending adds to Newton-Euler, in a frame that floats with the root of the body [B App. B].
+//
+// A point of the body is at r = X + sum U_k e_k, so mass, first and second moments are
+//
+//   m,   mc = m c0 + sum p_k e_k,   S = S0 + sum (A_k + A_k^T) e_k + sum B_jk e_j e_k,
+//   I = tr S 1 - S + int J
+//
+// and with P = sum p_k e_k' and L = sum l_k e_k', l_k = int r x rho U_k + h_k, twice its kinetic
+// energy is
+//
+//   V.mV + 2 V.(W x mc + P) + W.IW + 2 W.L + e'.m e'
+//
+// Its equations of Lagrange, with a the acceleration of the root and D as in dynamics.c:
+//
+//   F   = m a + D mc + 2 W x P + P'
+//   N   = mc x a + I alpha + W x I W + I' W + W x L + L'
+//   Q_k = p_k.a + l_k.alpha + sum m_kj e_j'' - W.(dI/de_k) W / 2 + 2 W.sum d_jk e_j'
+//
+// where d_jk = int rho U_j x U_k. What bends gets shorter, if that is asked for: to second order in
+// e it takes e^T G0 e / 2 from mc_x and e^T G1 e from S_xx, and sum G0_jk e_j from p_k,x. A load
+// along the body then meets its slope, and that is geometric stiffening.
+#include "mech/tree.h"
+
+bool tr_tree_bends(const Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        if (tree->links[i].flex) return true;
+    return false;
+}
+
+static Expr elastic(const Tree *tree, const Flex *flex, uint32_t k)
+{
+    return tree->positions[flex->position + k].symbol;
+}
+
+static Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
+{
+    return tree->velocities[flex->velocity + k].symbol;
+}
+
+// sum_jk x_jk a_j b_k of a matrix of pairs that is symmetric
+static Expr quadratic(Graph *g, const Expr *pairs, uint32_t n, const Expr *a, const Expr *b)
+{
+    Expr sum = zero(g);
+    for (uint32_t j = 0; j < n; j++) {
+        Expr row = zero(g);
+        for (uint32_t k = 0; k < n; k++) row = add(row, mul(pairs[j * n + k], b[k]));
+        sum = add(sum, mul(a[j], row));
+    }
+    return sum;
+}
+
+// sum_j x_jk a_j
+static Expr along(Graph *g, const Expr *pairs, uint32_t n, const Expr *a, uint32_t k)
+{
+    Expr sum = zero(g);
+    for (uint32_t j = 0; j < n; j++) sum = add(sum, mul(pairs[j * n + k], a[j]));
+    return sum;
+}
+
+typedef struct State {
+    Expr e[MAX_MODES], rate[MAX_MODES];
+} State;
+
+static State state_of(const Tree *tree, const Flex *flex)
+{
+    State s;
+    for (uint32_t k = 0; k < flex->count; k++)
+        s.e[k] = elastic(tree, flex, k), s.rate[k] = elastic_rate(tree, flex, k);
+    return s;
+}
+
+static Mat mat_scale(Expr s, Mat a)
+{
+    return (Mat){{scale(s, a.row[0]), scale(s, a.row[1]), scale(s, a.row[2])}};
+}
+
+// int rho U_k r^T = A_k + sum B_kj e_j
+static Mat shape_moments(const Flex *flex, const State *s, uint32_t k)
+{
+    Mat sum = flex->A[k];
+    for (uint32_t j = 0; j < flex->count; j++)
+        sum = mat_plus(sum, mat_scale(s->e[j], flex->B[k * flex->count + j]));
+    return sum;
+}
+
+// dS/de_k
+static Sym moments_slope(const Flex *flex, const State *s, uint32_t k)
+{
+    const Mat C = shape_moments(flex, s, k);
+    Sym slope = upper(mat_plus(C, transpose(C)));
+    if (flex->G1) {
+        const Expr G = along(graph_of(slope.xx), flex->G1, flex->count, s->e, k);
+        slope.xx = sub(slope.xx, add(G, G));
+    }
+    return slope;
+}
+
+// p_k at this bending
+static Vec shape_mass(const Flex *flex, const State *s, uint32_t k)
+{
+    Vec p = flex->p[k];
+    if (flex->G0) p.x = sub(p.x, along(graph_of(p.x), flex->G0, flex->count, s->e, k));
+    return p;
+}
+
+// int rho r x U, from int rho U r^T
+static Vec moment_of(Mat C)
+{
+    return vec(sub(C.row[2].y, C.row[1].z), sub(C.row[0].z, C.row[2].x),
+               sub(C.row[1].x, C.row[0].y));
+}
+
+static Wrench momentum_along(const Flex *flex, const State *s, uint32_t k)
+{
+    return wrench(shape_mass(flex, s, k), plus(moment_of(shape_moments(flex, s, k)), flex->h[k]));
+}
+
+Wrench tr_flex_momentum(const Tree *tree, const Flex *flex, uint32_t k)
+{
+    const State s = state_of(tree, flex);
+    return momentum_along(flex, &s, k);
+}
+
+// tr S 1 - S
+static Sym inertia_of(Sym S)
+{
+    return (Sym){add(S.yy, S.zz), add(S.xx, S.zz), add(S.xx, S.yy),
+                 neg(S.xy),       neg(S.xz),       neg(S.yz)};
+}
+
+static Sym sym_scale(Expr s, Sym a)
+{
+    return (Sym){mul(s, a.xx), mul(s, a.yy), mul(s, a.zz),
+                 mul(s, a.xy), mul(s, a.xz), mul(s, a.yz)};
+}
+
+Rigid tr_flex_inertia(const Tree *tree, const Flex *flex)
+{
+    const State s = state_of(tree, flex);
+    const uint32_t n = flex->count;
+    Rigid J = flex->still;
+    Sym S = flex->moments;
+    for (uint32_t k = 0; k < n; k++) {
+        J.mc = plus(J.mc, scale(s.e[k], flex->p[k]));
+        S = sym_plus(S, sym_scale(s.e[k], upper(mat_plus(flex->A[k], transpose(flex->A[k])))));
+        for (uint32_t j = 0; j <= k; j++) {
+            const Mat B = flex->B[j * n + k];
+            const Sym twice = upper(j == k ? B : mat_plus(B, transpose(B)));
+            S = sym_plus(S, sym_scale(mul(s.e[j], s.e[k]), twice));
+        }
+    }
+    if (flex->G0) {
+        const Expr half = number(tree->graph, 0.5);
+        J.mc.x = sub(J.mc.x, mul(half, quadratic(tree->graph, flex->G0, n, s.e, s.e)));
+        S.xx = sub(S.xx, quadratic(tree->graph, flex->G1, n, s.e, s.e));
+    }
+    J.I = sym_plus(inertia_of(S), flex->spinning);
+    return J;
+}
+
+// ---- forces --------------------------------------------------------------------------------
+
+// 2 W x P + (P' but for e''),   I' W + W x L
+static Wrench gyroscopic(const Tree *tree, const Flex *flex, const State *s, Vec W)
+{
+    Graph *g = tree->graph;
+    Wrench rate = wrench_zero(g); // (P, L)
+    Sym dS = sym_zero(g);
+    for (uint32_t k = 0; k < flex->count; k++) {
+        rate = wrench_plus(rate, wrench_scale(s->rate[k], momentum_along(flex, s, k)));
+        dS = sym_plus(dS, sym_scale(s->rate[k], moments_slope(flex, s, k)));
+    }
+    Vec F = cross(W, rate.F);
+    F = plus(F, F);
+    if (flex->G0) F.x = sub(F.x, quadratic(g, flex->G0, flex->count, s->rate, s->rate));
+    return wrench(F, plus(sym_apply(inertia_of(dS), W), cross(W, rate.N)));
+}
+
+// 2 W . sum d_jk e_j' - W . (dI/de_k) W / 2
+static Expr gyroscopic_along(const Tree *tree, const Flex *flex, const State *s, Vec W, uint32_t k)
+{
+    const uint32_t n = flex->count;
+    Graph *g = tree->graph;
+    Vec d = vec_zero(g);
+    for (uint32_t j = 0; j < n; j++) // d_jk = int rho U_j x U_k, from int rho U_k U_j^T
+        d = plus(d, scale(s->rate[j], moment_of(flex->B[k * n + j])));
+    const Sym slope = inertia_of(moments_slope(flex, s, k));
+    const Expr twice = mul(number(g, 2), dot(W, d));
+    return sub(twice, mul(number(g, 0.5), dot(W, sym_apply(slope, W))));
+}
+
+Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr *acceleration,
+                     bool inertia, Expr *force)
+{
+    const Flex *flex = link->flex;
+    const State s = state_of(tree, flex);
+    const Expr *rates = acceleration ? acceleration + flex->velocity : NULL;
+    Wrench f = wrench_zero(tree->graph);
+    if (inertia) f = gyroscopic(tree, flex, &s, link->v.W);
+    for (uint32_t k = 0; k < flex->count; k++) {
+        const Wrench column = momentum_along(flex, &s, k);
+        Expr Q = add(dot(column.F, a), dot(column.N, alpha));
+        if (rates) {
+            Q = add(Q, along(tree->graph, flex->m, flex->count, rates, k));
+            f = wrench_plus(f, wrench_scale(rates[k], column));
+        }
+        if (inertia) Q = add(Q, gyroscopic_along(tree, flex, &s, link->v.W, k));
+        force[flex->velocity + k] = Q;
+    }
+    return f;
+}
+
+Expr tr_flex_kinetic(const Tree *tree, const Link *link)
+{
+    const Flex *flex = link->flex;
+    const State s = state_of(tree, flex);
+    Expr coupling = zero(tree->graph);
+    for (uint32_t k = 0; k < flex->count; k++)
+        coupling = add(coupling, mul(s.rate[k], power_of(link->v, momentum_along(flex, &s, k))));
+    return add(add(coupling, coupling),
+               quadratic(tree->graph, flex->m, flex->count, s.rate, s.rate));
+}
+
+Expr tr_flex_potential(const Tree *tree, const Flex *flex)
+{
+    const State s = state_of(tree, flex);
+    return mul(number(tree->graph, 0.5), quadratic(tree->graph, flex->K, flex->count, s.e, s.e));
+}
+
+void tr_flex_springs(Tree *tree, const Flex *flex)
+{
+    const State s = state_of(tree, flex);
+    for (uint32_t k = 0; k < flex->count; k++) {
+        Velocity *w = &tree->velocities[flex->velocity + k];
+        w->passive = sub(w->passive, along(tree->graph, flex->K, flex->count, s.e, k));
+        w->passive = sub(w->passive, mul(flex->damping[k], s.rate[k]));
+    }
+}
+
+// ---- points --------------------------------------------------------------------------------
+
+// What a rotation vector of the square length x = theta^2 turns by. Near 0 they are power series,
+// which have no trouble there, and neither have their slopes; elsewhere closed forms, whose x stays
+// away from 0 where it is not theirs.
+typedef struct Turning {
+    Expr s, v, u; // sin theta / theta, (1 - cos theta) / theta^2, (theta - sin theta) / theta^3
+} Turning;
+
+// 1/first! - x/(first + 2)! + x^2/(first + 4)! - ...: s v u for first = 1, 2, 3
+static Expr turning_series(Expr x, int first)
+{
+    static const double factor[] = {0, 1, 0.5, 1.0 / 6};
+    Graph *g = graph_of(x);
+    Expr sum = one(g);
+    for (int n = 8; n > 0; n--) { // x < 1: what follows is less than rounding
+        const int last = 2 * n + first;
+        sum = sub(one(g), mul(mul(number(g, 1.0 / (last * (last - 1))), x), sum));
+    }
+    return mul(number(g, factor[first]), sum);
+}
+
+static Turning turning_of(Expr x)
+{
+    Graph *g = graph_of(x);
+    const Expr limit = one(g), near = less(x, limit);
+    const Expr far = tr_build(OP_MAX, x, limit, x), theta = e_sqrt(far);
+    const Expr s = quotient(e_sin(theta), theta), v = quotient(sub(one(g), e_cos(theta)), far);
+    const Expr u = quotient(sub(one(g), s), far);
+    return (Turning){choose(near, turning_series(x, 1), s), choose(near, turning_series(x, 2), v),
+                     choose(near, turning_series(x, 3), u)};
+}
+
+// The one axis that a vector is along, or -1
+static int single_axis(Vec a)
+{
+    for (int i = 0; i < 3; i++)
+        if (is_zero(vec_at(a, (i + 1) % 3)) && is_zero(vec_at(a, (i + 2) % 3))) return i;
+    return -1;
+}
+
+// exp of the rotation vector w, and how it turns, in its own axes, as w changes at a unit rate:
+//   R = 1 + s hat(w) + v hat(w)^2,   W = (1 - v hat(w) + u hat(w)^2) Theta
+static void turn_by(Section *at, Vec w, Mat *R)
+{
+    Graph *g = graph_of(w.x);
+    const uint32_t n = at->flex->count;
+    const int axis = single_axis(w);
+    if (axis >= 0) {
+        *R = tr_rotation(vec_unit(g, axis), vec_at(w, axis));
+        for (uint32_t k = 0; k < n; k++) at->W[k] = at->Theta[k];
+        return;
+    }
+    const Turning by = turning_of(dot(w, w));
+    const Mat once = hat(w), twice = mat_product(once, once);
+    *R = mat_plus(mat_identity(g), mat_plus(mat_scale(by.s, once), mat_scale(by.v, twice)));
+    for (uint32_t k = 0; k < n; k++) {
+        const Vec a = cross(w, at->Theta[k]), b = cross(w, a);
+        at->W[k] = plus(minus(at->Theta[k], scale(by.v, a)), scale(by.u, b));
+    }
+}
+
+Motion tr_section_motion(const Tree *tree, const Link *link)
+{
+    const Section *at = link->section;
+    Motion sum = motion_zero(tree->graph);
+    for (uint32_t k = 0; k < at->flex->count; k++)
+        sum = motion_plus(
+            sum, motion_scale(elastic_rate(tree, at->flex, k), motion(at->P[k], at->W[k])));
+    return sum;
+}
+
+Vec tr_section_shortening(const Tree *tree, const Section *at)
+{
+    Vec a = vec_zero(tree->graph);
+    const State s = state_of(tree, at->flex);
+    if (at->g) a.x = neg(quadratic(tree->graph, at->g, at->flex->count, s.rate, s.rate));
+    return a;
+}
+
+void tr_section_make(Tree *tree, Link *link)
+{
+    Section *at = link->section;
+    const Flex *flex = at->flex;
+    const State s = state_of(tree, flex);
+    Vec w = vec_zero(tree->graph);
+    link->X.p = at->X;
+    for (uint32_t k = 0; k < flex->count; k++) {
+        link->X.p = plus(link->X.p, scale(s.e[k], at->U[k]));
+        w = plus(w, scale(s.e[k], at->Theta[k]));
+        at->P[k] = at->U[k];
+        if (at->g) at->P[k].x = sub(at->P[k].x, along(tree->graph, at->g, flex->count, s.e, k));
+    }
+    if (at->g) {
+        const Expr shorter = quadratic(tree->graph, at->g, flex->count, s.e, s.e);
+        link->X.p.x = sub(link->X.p.x, mul(number(tree->graph, 0.5), shorter));
+    }
+    turn_by(at, w, &link->X.R);
+}
