@@ -334,7 +334,7 @@ check test "$(column 1 out)" = '0 0.01'
 run 0 simulate swing.yaml -q --case pushed
 check test "$(column 1 out)" = '0 0.1 0.2 0.3 0.4 0.5' # read back as 3*0.1
 check test "$(column 8 out)" = '3 3 3 3 3 3'
-for method in erk rk4 pece lie euler; do
+for method in erk bdf rk4 pece lie euler; do
     run 0 simulate swing.yaml -q --method $method --step 0.005
     check test "$(column 1 out)" = '0 0.25 0.5 0.75 1'
 done
