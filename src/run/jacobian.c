@@ -40,7 +40,9 @@ static Expr *differentiate(Flow *flow, const Expr *rates, tr_error *err)
     if ((q && !tr_dense_jacobian(s->graph, rates, q, y, known, dense)) ||
         !tr_dense_jacobian(s->graph, rates + q, own - q, y, known, dense + q * known))
         tr_fail_memory(err);
-    return dense;
+    if (!has_failed(err)) return dense;
+    free(dense);
+    return NULL;
 }
 
 // Moves the entries that are not zero to the front.
@@ -71,24 +73,30 @@ static void compile(Jacobian *j, System *s, const Expr *entries, tr_error *err)
     j->work = tr_workspace_new(j->program, err);
 }
 
-bool tr_jacobian_ready(Flow *flow, tr_error *err)
+static void build(Jacobian *j, Flow *flow, Expr *rates, tr_error *err)
 {
     System *s = flow->system;
+    if (flow->now->chart) tr_reduce(s, &flow->now->chart->partition, err);
+    if (has_failed(err)) return;
+    tr_flow_rate_formulas(flow, flow->now, rates);
+    tr_system_resolve(s, rates, flow->own);
+    Expr *entries = differentiate(flow, rates, err);
+    if (entries && !keep_entries(j, flow, entries)) tr_fail_memory(err);
+    if (entries && !has_failed(err)) compile(j, s, entries, err);
+    free(entries);
+}
+
+bool tr_jacobian_ready(Flow *flow, tr_error *err)
+{
     View *view = flow->now;
     if (view->jacobian || has_failed(err)) return !has_failed(err);
     Jacobian *j = calloc(1, sizeof *j);
-    Expr *rates = calloc(flow->own, sizeof *rates), *entries = NULL;
-    if (view->chart) tr_reduce(s, &view->chart->partition, err);
-    if (!j || !rates) tr_fail_memory(err);
-    if (!has_failed(err)) {
-        tr_flow_rate_formulas(flow, view, rates);
-        tr_system_resolve(s, rates, flow->own);
-        entries = differentiate(flow, rates, err);
-    }
-    if (!has_failed(err) && !keep_entries(j, flow, entries)) tr_fail_memory(err);
-    if (!has_failed(err)) compile(j, s, entries, err);
+    Expr *rates = calloc(flow->own, sizeof *rates);
+    if (j && rates)
+        build(j, flow, rates, err);
+    else
+        tr_fail_memory(err);
     free(rates);
-    free(entries);
     if (has_failed(err))
         tr_jacobian_free(j);
     else

@@ -10,6 +10,7 @@
 
 #include "run/jacobian.h"
 
+#include <assert.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static double divided_difference(const Pace *p, uint32_t k, int count)
 {
     const size_t own = p->flow->own;
     const double *t = p->t + SAMPLES - count, *y = p->state + (size_t)(SAMPLES - count) * own + k;
-    double d[SAMPLES];
+    double d[SAMPLES] = {0};
     for (int i = 0; i < count; i++) d[i] = y[(size_t)i * own];
     for (int level = 1; level < count; level++)
         for (int i = 0; i + level < count; i++) d[i] = (d[i + 1] - d[i]) / (t[i + level] - t[i]);
@@ -83,6 +84,7 @@ double tr_pace_reach(const Pace *p, int order)
 {
     const double *last = p->state + (size_t)(SAMPLES - 1) * p->flow->own;
     double sum = 0, factorial = 1;
+    assert(p->count == SAMPLES && order + 2 <= SAMPLES); // as many as its difference takes
     for (int i = 2; i <= order; i++) factorial *= i;
     for (uint32_t k = 0; k < p->flow->own; k++) {
         const double weight = p->rtol * fabs(last[k]) + p->atol;

@@ -351,7 +351,7 @@ static bool choose_chart(Mover *m, tr_error *err)
 // ---- pace ----------------------------------------------------------------------------------
 
 #define FAR          4.0 // times as long: other steps that are worth it
-#define AT_THE_LIMIT 1.5 // explicit steps times what is fastest; they are unstable from 4 on
+#define AT_THE_LIMIT 0.5 // explicit steps times what is fastest: accurate no more; at 4 unstable
 #define TOO_FAST     0.5 // likewise of orders from 3 on, where what is fastest hardly decays
 
 // Says, once, that stability keeps the steps short: that is what implicit methods are for.
