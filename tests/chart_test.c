@@ -613,7 +613,7 @@ static double error_of(tr_system *system, tr_simulate_options o, const Sheet *ex
 static void test_methods_change_charts(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"erk", "erk", "rk4", "pece", "lie"};
+    static const char *const methods[] = {"erk", "erk", "bdf", "rk4", "pece", "lie"};
     for (int i = 0; i < CHANGING; i++) {
         const struct Changing *c = &changing[i];
         tr_system *system = system_called(c->model, c->case_name);
@@ -621,7 +621,7 @@ static void test_methods_change_charts(void **state)
         tr_simulate_options o = strictly(system, c->end, 20 * c->every);
         o.rtol = 1e-13, o.atol = 1e-15;
         Sheet exact = simulated(system, o, &s);
-        for (int k = 0; k < 5; k++) {
+        for (int k = 0; k < 6; k++) {
             o = by_steps(system, methods[k], c->step);
             o.dense = k == 1, o.end = c->end, o.every = 20 * c->every;
             const double error = error_of(system, o, &exact);
@@ -847,9 +847,9 @@ static void test_ranks_that_stay(void **state)
     } near[] = {{"snakeboard_wide", "ride", "  a: 1.57"},
                 {"parallelogram", "swing", "  angle0: -0.001"},
                 {"parallelogram", "swing", "  angle0: -0.1"}};
-    static const char *const methods[] = {"erk", "rk4", "pece"};
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece"};
     for (size_t i = 0; i < sizeof near / sizeof *near; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             tr_system *system = system_with(near[i].model, near[i].case_name, near[i].line);
             tr_simulate_options o = by_steps(system, methods[k], 1e-3);
             tr_summary s;
@@ -1304,7 +1304,7 @@ static const char flat[] =
 static void test_singular_posture(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"erk", "rk4", "pece"};
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece"};
     tr_error err = {0};
     tr_system *system = system_from(flat, "strict");
     assert_false(tr_simulate(system, NULL, NULL, &err));
@@ -1312,7 +1312,7 @@ static void test_singular_posture(void **state)
     assert_int_equal(strncmp(err.text, "singular: 'closing.longitudinal' ", 33), 0);
     tr_system_free(system);
     system = system_from(flat, "put_up");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         tr_summary s;
         Sheet run = simulated(system, by_steps(system, methods[i], 1e-3), &s);
         assert_int_equal(run.rows, 21);

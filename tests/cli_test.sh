@@ -334,7 +334,7 @@ check test "$(column 1 out)" = '0 0.01'
 run 0 simulate swing.yaml -q --case pushed
 check test "$(column 1 out)" = '0 0.1 0.2 0.3 0.4 0.5' # read back as 3*0.1
 check test "$(column 8 out)" = '3 3 3 3 3 3'
-for method in erk rk4 pece lie euler; do
+for method in erk bdf rk4 pece lie euler; do
     run 0 simulate swing.yaml -q --method $method --step 0.005
     check test "$(column 1 out)" = '0 0.25 0.5 0.75 1'
 done
@@ -361,10 +361,34 @@ run 2 simulate swing.yaml --step 0
 run 2 simulate swing.yaml --rtol 0
 run 2 simulate swing.yaml --method magic
 no_data
-err_has "there is no method 'magic'"
+err_has "there is no method 'magic': it is erk, bdf, rk4, pece, lie or euler"
 run 2 simulate swing.yaml -o run.json
 no_data
 check is_json run.json
+
+# ---- stiff systems --------------------------------------------------------------------------
+
+cat >stiff.yaml <<'EOF'
+trundle: 1
+bodies:
+  cart: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: x, stiffness: 20}, mass: 2}
+  load: {parent: cart, joint: {type: prismatic, axis: "1, 0, 0", stiffness: 1e5, damping: 1e3}, mass: 0.01}
+initial: {x: 0.2}
+cases: {explicit: {end: 1, every: 0.1}, implicit: {method: bdf, end: 1, every: 0.1}, bad: {method: gear}}
+EOF
+run 0 simulate stiff.yaml -o stiff.csv
+err_has 'warning: the motion is stiff: '
+check test "$(grep -c -- '--method bdf would need far fewer' err)" -eq 1
+check test "$(grep -c -- '--method bdf would need far fewer' stiff.json)" -eq 1
+run 0 simulate stiff.yaml -q -o stiff.csv
+silent
+run 0 simulate stiff.yaml --case implicit -o stiff.csv
+err_has 'steps of bdf'
+check test "$(grep -c 'warning' err)" -eq 0
+check grep -q '"jacobians": ' stiff.json
+check grep -q '"warnings": \[\]' stiff.json
+run 2 simulate stiff.yaml --case bad
+err_has "there is no method 'gear': it is erk, bdf, rk4, pece, lie or euler"
 
 # ---- sensitivities --------------------------------------------------------------------------
 
@@ -487,11 +511,11 @@ err_has 'contacts opened, closed, slipped or stuck 1 times'
 check grep -q "'foot' lifts off\"" plate.json
 check test "$(wc -l <plate.csv)" -eq 8
 
-# stopped SIGNAL: a long run, stopped while it writes
+# stopped SIGNAL METHOD: a long run, stopped while it writes
 stopped() {
-    what="a run stopped by $1"
+    what="a run of $2 stopped by $1"
     rm -f long.csv long.json
-    "$trundle" simulate swing.yaml --end 1e6 --every 0.001 -o long.csv >out 2>err &
+    "$trundle" simulate swing.yaml --method "$2" --end 1e6 --every 0.001 -o long.csv >out 2>err &
     local run=$! columns
     sleep 0.5
     kill -s "$1" $run
@@ -508,8 +532,9 @@ stopped() {
     check grep -q "\"rows\": $(($(wc -l <long.csv) - 1))," long.json
     no_temporaries
 }
-stopped INT
-stopped TERM
+stopped INT erk
+stopped INT bdf
+stopped TERM erk
 
 # ---- plot -----------------------------------------------------------------------------------
 

@@ -959,11 +959,9 @@ static void test_methods(void **state)
     static const struct {
         const char *name;
         double step, tolerance, energy;
-    } methods[] = {{"erk", 0, 1e-9, 1e-9},
-                   {"rk4", 1e-3, 1e-9, 1e-6},
-                   {"lie", 1e-3, 1e-9, 1e-6},
-                   {"pece", 1e-3, 1e-7, 1e-6},
-                   {"euler", 1e-5, 1e-3, 1e-2}};
+    } methods[] = {{"erk", 0, 1e-9, 1e-9},     {"bdf", 1, 1e-9, 1e-9},
+                   {"rk4", 1e-3, 1e-9, 1e-6},  {"lie", 1e-3, 1e-9, 1e-6},
+                   {"pece", 1e-3, 1e-7, 1e-6}, {"euler", 1e-5, 1e-3, 1e-2}};
     const double A = 0.03, W = 25, t1 = asin(g / (A * W * W)) / W, t2 = meets(A, W, t1);
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
         for (int dense = 0; dense < (k ? 1 : 2); dense++) {

@@ -406,6 +406,30 @@ static bool bounce_job(tr_error *err)
     return good;
 }
 
+// Implicit steps, with their slopes, projection and sensitivities
+static bool implicit_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "parameters: {l: 1}\n"
+        "bodies:\n"
+        "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+        "  bob: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z, damping: "
+        "1e3}, mass: 1}\n"
+        "constraints: {rod: {position: x^2 + z^2 - l^2}}\n"
+        "initial: {x: 0.6, z: -0.8}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    tr_summary s = {0};
+    o.end = 0.1, o.every = 0.1, o.method = "bdf", o.sensitivity = "l";
+    const bool good = tr_simulate(system, &o, &s, err);
+    assert_true(!good || (s.jacobians > 0 && s.rows == 2));
+    tr_system_free(system);
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static void sweep(bool (*job)(tr_error *))
@@ -442,16 +466,18 @@ static void test_linear(void **state) { (void)state, sweep(linear_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
 static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
+static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas),    cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models),      cmocka_unit_test(test_beams),
-        cmocka_unit_test(test_constraints), cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_view),        cmocka_unit_test(test_steady),
-        cmocka_unit_test(test_linear),      cmocka_unit_test(test_bounces),
+        cmocka_unit_test(test_formulas),       cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),           cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models),         cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_constraints),    cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_view),           cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_linear),         cmocka_unit_test(test_bounces),
+        cmocka_unit_test(test_implicit_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,15 +314,15 @@ static void test_held_turning(void **state)
         "roles: {arm: {torque: 3}}\n"
         "initial: {b.R13: 0.3, b.R23: 0.2, b.z: 1}\n"
         "cases: {held: {hold: [b], end: 1}}\n";
-    static const char *const methods[] = {"erk", "rk4", "pece", "lie", "euler"};
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
     tr_system *system = derived(text, NULL);
     Motion exact = reference(system, 1);
     for (int k = 0; k < 7; k++) assert_close(exact.mover->y[k], exact.y0[k], 1e-15);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         Motion m = start(system, methods[i], 1e-3);
         move(&m, 1);
         for (int k = 0; k < 7; k++) assert_close(m.mover->y[k], m.y0[k], 1e-15);
-        assert_true(difference(&m, &exact) < (i == 4 ? 0.1 : 1e-9));
+        assert_true(difference(&m, &exact) < (i == 5 ? 0.1 : 1e-9));
         stop(&m);
     }
     stop(&exact);
@@ -357,7 +357,8 @@ static void test_unknown_method(void **state)
     (void)state;
     tr_error err = {0};
     assert_null(tr_method("heun", &err));
-    assert_error(err, TR_USAGE, "there is no method 'heun': it is erk, rk4, pece, lie or euler");
+    assert_error(err, TR_USAGE,
+                 "there is no method 'heun': it is erk, bdf, rk4, pece, lie or euler");
 }
 
 // ---- rows ----------------------------------------------------------------------------------
@@ -404,8 +405,8 @@ static void check_rows(const char *method, double end, double every, double step
 static void test_rows(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"erk", "rk4", "pece", "lie"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie"};
+    for (size_t i = 0; i < 5; i++) {
         check_rows(methods[i], 1, 0.1, 0.01, 11);
         check_rows(methods[i], 1, 0.1, 0.03, 11);    // steps do not divide the interval
         check_rows(methods[i], 1, 0.1, 7, 11);       // and are longer than it
@@ -457,7 +458,8 @@ static void test_bad_options(void **state)
     refused(o.rtol = NAN, "tolerances must be positive");
     refused(o.atol = -1, "tolerances must be positive");
     refused((o.end = 1e10, o.every = 1), "more than a billion rows");
-    refused(o.method = "bdf", "there is no method 'bdf': it is erk, rk4, pece, lie or euler");
+    refused(o.method = "gear",
+            "there is no method 'gear': it is erk, bdf, rk4, pece, lie or euler");
     refused(o.output = in_folder("x.json"), "results go to a .csv or .mat file: the .json file "
                                             "beside it is the certificate");
     assert_int_equal(access(in_folder("x.json"), F_OK), -1);
@@ -500,8 +502,8 @@ static void test_all_driven(void **state)
         "roles: {b: {motion: sin(t)}}\n";
     tr_system *system = derived(text, NULL);
     tr_simulate_options o = tr_simulate_defaults(system);
-    static const char *const methods[] = {"erk", "rk4", "pece", "lie"};
-    for (int k = 0; k < 4; k++) {
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie"};
+    for (int k = 0; k < 5; k++) {
         o.end = 3, o.every = 0.1, o.method = methods[k];
         tr_summary s;
         Sheet t = simulated(system, o, &s);
@@ -941,9 +943,9 @@ static bool until_half(void *owner, double t, double end)
 static void test_interruption(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"erk", "rk4", "pece", "lie", "euler"};
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
     tr_system *system = derived(pendulum, NULL);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 6; i++)
         for (int long_rows = 0; long_rows < 2; long_rows++) {
             int calls = 0;
             tr_error err = {0};
@@ -1009,9 +1011,11 @@ static void test_blow_up(void **state)
     static const char not_finite[] = "the state is no longer finite at t = ";
     // falls into the centre at t = 1/sqrt(2)
     check_failure(slider(", potential: -1/x^2", "initial: {x: 1}"), "erk", 1, 0.7, too_fast);
+    check_failure(slider(", potential: -1/x^2", "initial: {x: 1}"), "bdf", 1, 0.7, too_fast);
     // x' = 0.9 (1 - 1.62 t)^(-1/2)
     const char *quickening = slider("", "roles: {x: {torque: d(x)^3}}\ninitial: {d(x): 0.9}");
     check_failure(quickening, "erk", 1, 0.6, too_fast);
+    check_failure(quickening, "bdf", 1, 0.6, too_fast);
     check_failure(quickening, "rk4", 0.01, 0.6, not_finite);
     check_failure(quickening, "lie", 0.01, 0.6, not_finite);
     check_failure(quickening, "pece", 0.01, 0.6, not_finite);
@@ -1019,9 +1023,11 @@ static void test_blow_up(void **state)
     // a formula that ends
     const char *ending = slider("", "roles: {x: {torque: sqrt(1.05 - t)}}");
     check_failure(ending, "erk", 1, 1, "a formula is not finite on any way forward");
+    check_failure(ending, "bdf", 1, 1, "a formula is not finite on any way forward");
     check_failure(ending, "rk4", 0.1, 1, not_finite);
-    check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), "erk", 1, 0,
-                  "the accelerations are not finite at t = 0");
+    for (int k = 0; k < 2; k++)
+        check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), k ? "bdf" : "erk", 1, 0,
+                      "the accelerations are not finite at t = 0");
     check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), "euler", 0.1, 0, not_finite);
 }
 
@@ -1029,7 +1035,7 @@ static void test_blow_up(void **state)
 static void test_jumps_in_time(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"erk", "rk4", "pece", "lie"};
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie"};
     static const double jumps[] = {1, 0.999999, 1.005, 0.3, 1.9999999, 1e-9};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
         for (size_t k = 0; k < sizeof jumps / sizeof *jumps; k++)

@@ -250,16 +250,19 @@ void tr_text_free(char *text);
 
 typedef struct tr_simulate_options {
     double end, every;  // rows at 0, every, ..., end [s]
-    const char *method; // erk, rk4, pece, lie, euler
+    const char *method; // erk, bdf, rk4, pece, lie, euler
     double step;        // of methods with a fixed step [s]
     double rtol, atol;  // of adaptive methods
-    bool dense;         // adaptive methods: interpolate rows instead of stopping at each
+    bool dense;         // erk: interpolate rows instead of stopping at each, as bdf always does
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
     const char *copy;   // another one that gets the same rows, or NULL
     const char *sensitivity; // "m0,theta": also columns d(NAME)/d(m0), ...; NULL for none
     // Called now and then with the time reached; false stops the run, which is then interrupted.
     bool (*progress)(void *owner, double t, double end);
+    // Called, once, when another method would need far fewer steps; the words are the `advice` of
+    // the summary. May be NULL.
+    void (*say)(void *owner, const char *words);
     void *owner;
 } tr_simulate_options;
 tr_simulate_options tr_simulate_defaults(const tr_system *system); // what the model's case says
@@ -267,6 +270,7 @@ tr_simulate_options tr_simulate_defaults(const tr_system *system); // what the m
 typedef struct tr_summary {
     double t; // reached [s]
     size_t rows, steps, failed_steps, evaluations;
+    size_t jacobians;      // times that the slopes of the rates were evaluated, too
     double energy_error;   // worst |E - E0 - work|, relative to the largest kinetic energy or work
     double position_error; // worst residual of the positions at a row
     double velocity_error; // and of the velocities
@@ -276,6 +280,7 @@ typedef struct tr_summary {
     size_t switches;      // times that a contact opened, closed, slipped or stuck
     size_t warnings;      // contacts that would lift off or slip, see the certificate
     char warning[200];    // the first of them
+    char advice[200];     // on the method; "" when there is none
     double seconds;       // it took
     bool interrupted;
 } tr_summary;

@@ -63,10 +63,11 @@ static const char shared_options[] = "  -o FILE              where to write; - i
                                      "  -q                   say less\n";
 static const char simulate_options[] =
     "  --end T --every DT   rows at 0, DT, ..., T [s]\n"
-    "  --method NAME        erk (adaptive), rk4, pece, lie, euler\n"
+    "  --method NAME        erk (adaptive), bdf (adaptive, for what is stiff), rk4, pece, lie, "
+    "euler\n"
     "  --step H             of methods with a fixed step [s]\n"
     "  --rtol R --atol A    tolerances of adaptive methods\n"
-    "  --dense              interpolate rows instead of stopping at each\n"
+    "  --dense              erk: interpolate rows instead of stopping at each\n"
     "  --no-project         let positions drift, as constraints on velocities alone do\n"
     "  --sensitivity A,B    also columns d(NAME)/d(A) ...: how the run depends on parameters\n"
     "  --report FILE        a page to see the run move; with or without -o\n";

@@ -19,7 +19,7 @@ static void stop(int number)
 }
 
 typedef struct Bar {
-    bool shown;
+    bool shown, quiet;
     int percent;
 } Bar;
 
@@ -30,6 +30,13 @@ static bool show_progress(void *owner, double t, double end)
     if (bar->shown && percent != bar->percent) fprintf(stderr, "\r%3d %%  t = %.4g s ", percent, t);
     bar->percent = percent;
     return !stopped;
+}
+
+static void say(void *owner, const char *words)
+{
+    const Bar *bar = owner;
+    if (bar->shown) fprintf(stderr, "\r%40s\r", "");
+    if (!bar->quiet) fprintf(stderr, "warning: %s\n", words);
 }
 
 // On standard output, unless the rows go there.
@@ -164,11 +171,12 @@ int cli_simulate(const Verb *verb, const Options *options)
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
-    Bar bar = {.shown = isatty(2) && !options->quiet, .percent = -1};
+    Bar bar = {.shown = isatty(2) && !options->quiet, .quiet = options->quiet, .percent = -1};
     const struct sigaction action = {.sa_handler = stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     o.progress = show_progress;
+    o.say = say;
     o.owner = &bar;
     Rows rows = {0};
     if (!take_options(options, &o))

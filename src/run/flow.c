@@ -3,6 +3,7 @@
 
 #include "expr/derivative.h"
 #include "run/doctor.h"
+#include "run/jacobian.h"
 #include "run/kkt.h"
 #include "run/latch.h"
 #include "run/sensitivity.h"
@@ -48,21 +49,26 @@ static tr_program *compiled(System *s, const char *name, const Expr *values, uin
     return tr_compile(s, name, &fixed, err);
 }
 
-static void add_rates(Flow *flow, View *view, tr_error *err)
+void tr_flow_rate_formulas(const Flow *flow, const View *view, Expr *rates)
 {
     System *s = flow->system;
     const Output *power = tr_system_output(s, text_of("power"));
+    uint32_t count = flow->known;
+    for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[view->place[k]].rate;
+    for (uint32_t i = 0; i < s->latch_count; i++) // gaps
+        if (s->latches[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
+    rates[flow->own - 1] = power ? power->values[0] : zero(s->graph);
+}
+
+static void add_rates(Flow *flow, View *view, tr_error *err)
+{
     Expr *rates = malloc(flow->own * sizeof *rates);
     if (!rates) {
         tr_fail_memory(err);
         return;
     }
-    uint32_t count = flow->known;
-    for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[view->place[k]].rate;
-    for (uint32_t i = 0; i < s->latch_count; i++)
-        if (s->latches[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
-    rates[flow->own - 1] = power ? power->values[0] : tr_constant(s, 0);
-    view->rates = compiled(s, "run.rates", rates, flow->own, err);
+    tr_flow_rate_formulas(flow, view, rates);
+    view->rates = compiled(flow->system, "run.rates", rates, flow->own, err);
     view->rates_work = tr_workspace_new(view->rates, err);
     free(rates);
 }
@@ -200,6 +206,7 @@ static void free_view(View *view)
     tr_program_free(view->column_tangent);
     tr_program_free(view->projection_tangent);
     tr_kkt_free(view->kkt);
+    tr_jacobian_free(view->jacobian);
     tr_chart_free(view->chart);
     free(view->place);
     free(view);
@@ -456,7 +463,7 @@ void tr_flow_put(Flow *flow, double t, const double *y)
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
-    tr_flow_put(flow, fmin(fmax(t, flow->earliest), flow->latest), y);
+    tr_flow_put(flow, tr_flow_time(flow, t), y);
     tr_evaluate(flow->now->rates, flow->now->rates_work, flow->inputs, rate);
     if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
     flow->evaluations++;
@@ -565,16 +572,15 @@ static bool step_back(Flow *flow, double *y)
     return correct(flow, J, flow->correction, y);
 }
 
-// What changes with a parameter keeps quaternions units: q . S = 0
-static void tangent_to_units(const Flow *flow, double *y)
+// A change keeps quaternions units: q . S = 0
+static void tangent_to_units(const Flow *flow, const double *y, double *S)
 {
-    for (double *S = y + flow->own; S < y + flow->size; S += flow->own)
-        for (uint32_t i = 0; i < flow->quaternion_count; i++) {
-            const double *q = y + flow->quaternions[i];
-            double *s = S + flow->quaternions[i], along = 0;
-            for (int k = 0; k < 4; k++) along += q[k] * s[k];
-            for (int k = 0; k < 4; k++) s[k] -= along * q[k];
-        }
+    for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+        const double *q = y + flow->quaternions[i];
+        double *s = S + flow->quaternions[i], along = 0;
+        for (int k = 0; k < 4; k++) along += q[k] * s[k];
+        for (int k = 0; k < 4; k++) s[k] -= along * q[k];
+    }
 }
 
 // And constraints satisfied: J S + d(phi)/dp = 0. They were evaluated at y.
@@ -599,7 +605,8 @@ double tr_flow_project(Flow *flow, double t, double *y)
     enum { MOST_STEPS = 20 };
     const double off = make_units(flow, y);
     if (!flow->now->projected || flow->no_projection) {
-        if (flow->sensitivity) tangent_to_units(flow, y);
+        for (double *S = y + flow->own; S < y + flow->size; S += flow->own)
+            tangent_to_units(flow, y, S);
         return off;
     }
     const double first = evaluate_projection(flow, t, y);
@@ -612,6 +619,23 @@ double tr_flow_project(Flow *flow, double t, double *y)
     }
     if (flow->sensitivity) tangent_to_rows(flow, y);
     return fmax(off, first);
+}
+
+void tr_flow_project_change(Flow *flow, double t, const double *y, double *change)
+{
+    const size_t n = flow->positions, m = flow->now->projected + flow->quaternion_count;
+    if (!flow->now->projected || flow->no_projection) {
+        tangent_to_units(flow, y, change);
+        return;
+    }
+    evaluate_projection(flow, t, y);
+    const double *J = complete_projection(flow, y);
+    double *off = flow->correction;
+    for (size_t i = 0; i < m; i++) {
+        off[i] = 0;
+        for (size_t k = 0; k < n; k++) off[i] += J[i * n + k] * change[k];
+    }
+    correct(flow, J, off, change);
 }
 
 static void evaluate_residuals(Flow *flow, double t, const double *y)

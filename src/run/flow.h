@@ -9,6 +9,7 @@
 #include "run/assemble.h"
 #include "run/chart.h"
 
+struct Jacobian;
 struct Kkt;
 struct Sensitivity;
 
@@ -17,9 +18,10 @@ typedef struct View {
     Chart *chart; // NULL when there are no constraints
     tr_program *rates, *columns, *residuals, *projection, *alarms;
     tr_workspace *rates_work, *columns_work, *residuals_work, *projection_work, *alarms_work;
-    uint32_t *place;    // of each entry of y but the last: its input
-    uint32_t projected; // constraints on positions that are projected onto
-    struct Kkt *kkt;    // NULL when there are no constraints
+    uint32_t *place;           // of each entry of y but the last: its input
+    uint32_t projected;        // constraints on positions that are projected onto
+    struct Kkt *kkt;           // NULL when there are no constraints
+    struct Jacobian *jacobian; // NULL until someone asks, see jacobian.h
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     tr_program *tangent, *column_tangent, *projection_tangent;
     tr_workspace *tangent_work, *column_tangent_work, *projection_tangent_work;
@@ -54,7 +56,7 @@ typedef struct Flow {
     double *largest;    // size that a surplus row has had so far
     double *correction; // room for projecting
     bool no_projection; // velocities alone satisfy the constraints, and positions drift
-    size_t evaluations;
+    size_t evaluations, jacobians;
     // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
     double earliest, latest;
 } Flow;
@@ -67,6 +69,13 @@ void tr_flow_free(Flow *flow);
 void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the present chart
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
+// When rates are taken for time t.
+static inline double tr_flow_time(const Flow *flow, double t)
+{
+    return t < flow->earliest ? flow->earliest : t > flow->latest ? flow->latest : t;
+}
+// The `own` rates as expressions; the system is reduced for the view.
+void tr_flow_rate_formulas(const Flow *flow, const View *view, Expr *rates);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
 void tr_flow_put(Flow *flow, double t, const double *y); // into `inputs`
@@ -78,6 +87,8 @@ void tr_flow_put_all(Flow *flow, double t, const double *y);
 // Makes quaternions units again and positions satisfy their constraints; returns how far the worst
 // was off.
 double tr_flow_project(Flow *flow, double t, double *y);
+// Takes from a small change of y what that would undo.
+void tr_flow_project_change(Flow *flow, double t, const double *y, double *change);
 // How far positions and velocities are off, at the worst.
 void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity);
 

@@ -596,7 +596,7 @@ static Flow *go_on(Flow *flow, const double *y, double *x, const Latch *before, 
     if (!apply_change(s, x, x + s->input_count, fastest, change, err)) return NULL;
     Flow *next = follow(flow, before, x, change->t, err);
     if (!next) return NULL;
-    if (next != flow) next->evaluations += flow->evaluations;
+    if (next != flow) next->evaluations += flow->evaluations, next->jacobians += flow->jacobians;
     next->no_projection = flow->no_projection;
     next->start[next->own - 1] = work + change->gained;
     tr_flow_project(next, change->t, next->start);

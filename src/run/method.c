@@ -236,6 +236,8 @@ static bool advance_lie(Mover *m, double until, tr_error *err)
 
 static const Method methods[] = {
     {"erk", "explicit Runge-Kutta of order 6, adaptive", true, tr_advance_erk},
+    {"bdf", "backward differences of orders 1 to 5, implicit, for stiff systems, adaptive", true,
+     tr_advance_bdf},
     {"rk4", "classical Runge-Kutta, order 4, fixed step", false, advance_rk4},
     {"pece", "predictor of order 4, corrector of order 5, fixed step", false, advance_pece},
     {"lie", "Runge-Kutta on the rotation group, order 4, fixed step", false, advance_lie},
@@ -247,7 +249,7 @@ const Method *tr_method(const char *name, tr_error *err)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(name, methods[i].name) == 0) return &methods[i];
     tr_fail(err, TR_USAGE, (Place){0},
-            "there is no method '%.60s': it is erk, rk4, pece, lie or euler", name);
+            "there is no method '%.60s': it is erk, bdf, rk4, pece, lie or euler", name);
     return NULL;
 }
 
@@ -278,7 +280,7 @@ Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error 
 void tr_mover_free(Mover *m)
 {
     if (!m) return;
-    tr_erk_free(m);
+    tr_solver_free(m);
     tr_watch_end(&m->watch);
     free(m->y);
     free(m);

@@ -19,14 +19,15 @@ struct Mover {
     const Method *method;
     Flow *flow;
     double t;
-    double *y;         // and room for one more, see erk.c
+    double *y;
     double step;       // the largest, of methods with a fixed step [s]
     double rtol, atol; // of adaptive ones
-    bool dense;        // they may step past rows and interpolate, but not past `limit`
+    bool dense;        // erk may step past rows and interpolate; no method past `limit`
     double limit;
     size_t steps, failed_steps;
-    double drift; // the furthest that a step left the quaternions' unit sphere
+    double drift; // the furthest that a step left the constraints on positions
     bool (*progress)(void *owner, double t, double end); // false stops; may be NULL
+    void (*say)(void *owner, const char *words);         // something useful; may be NULL
     void *owner;
     double end;
     bool stopped;
@@ -35,7 +36,10 @@ struct Mover {
     double *work;     // 16 times the size of y
     uint32_t history; // of multistep methods: rates that are known
     double history_step;
-    void *solver; // of adaptive methods, see erk.c
+    int order;        // of implicit methods: no higher; 0 when it does not matter
+    size_t next_look; // at how long steps are and might be: after as many
+    char advice[200]; // that came of it
+    void *solver;     // of adaptive methods, see sundials.c
 };
 
 // The method of that name, or NULL and an error that lists them.
@@ -52,6 +56,7 @@ bool tr_mover_stepped(Mover *mover, double t, const double *y);
 bool tr_mover_chart(Mover *mover, double t, double *y, bool *changed);
 
 bool tr_advance_erk(Mover *mover, double until, tr_error *err);
-void tr_erk_free(Mover *mover);
+bool tr_advance_bdf(Mover *mover, double until, tr_error *err);
+void tr_solver_free(Mover *mover);
 
 #endif

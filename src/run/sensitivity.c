@@ -197,14 +197,9 @@ static bool check_switches(Flow *flow, const Expr *rates, uint32_t count, tr_err
 static bool add_rates(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
-    const Output *power = tr_system_output(s, text_of("power"));
     Expr *rates = calloc(2 * (size_t)flow->own + 1, sizeof *rates);
     if (!rates) return tr_fail_memory(err), false;
-    uint32_t count = flow->known;
-    for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[view->place[k]].rate;
-    for (uint32_t i = 0; i < s->latch_count; i++) // gaps
-        if (s->latches[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
-    rates[flow->own - 1] = power ? power->values[0] : zero(s->graph);
+    tr_flow_rate_formulas(flow, view, rates);
     differentiate(s, flow->sensitivity, rates, flow->own, -1, rates + flow->own);
     if (check_switches(flow, rates, flow->own, err))
         view->tangent =

@@ -141,6 +141,7 @@ static void describe_summary(Json *j, const Run *run)
     tr_json_number(j, "steps", (double)s->steps);
     tr_json_number(j, "failed_steps", (double)s->failed_steps);
     tr_json_number(j, "evaluations", (double)s->evaluations);
+    if (s->jacobians) tr_json_number(j, "jacobians", (double)s->jacobians);
     tr_json_number(j, "operations", (double)tr_program_sizes(run->flow->now->rates).operations);
     tr_json_number(j, "seconds", s->seconds);
     tr_json_number(j, "energy_error", s->energy_error);
@@ -228,6 +229,7 @@ static void describe_warnings(Json *j, const Run *run)
         warning_text(run, i, text, sizeof text);
         tr_json_text(j, NULL, text);
     }
+    if (run->mover->advice[0]) tr_json_text(j, NULL, run->mover->advice);
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);
@@ -310,7 +312,7 @@ static void pass_event(Run *run, uint32_t k)
     run->next_event = k;
     run->mover->limit = k < e->count ? e->at[k] : run->mover->end;
     run->mover->history = 0;
-    tr_erk_free(run->mover);
+    tr_solver_free(run->mover);
 }
 
 // Goes on beyond the event that it stands at.
@@ -358,7 +360,9 @@ static void cross_check(Run *run, uint32_t row, uint32_t count)
 static void hand_on(Mover *from, Mover *to)
 {
     to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
-    to->progress = from->progress, to->owner = from->owner, to->end = from->end;
+    to->progress = from->progress, to->say = from->say, to->owner = from->owner;
+    to->end = from->end, to->order = from->order, to->next_look = from->next_look;
+    memcpy(to->advice, from->advice, sizeof to->advice);
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;
@@ -441,10 +445,12 @@ static void summarise(Run *run, double started)
     s->steps = run->mover->steps;
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
+    s->jacobians = run->flow->jacobians;
     s->chart_changes = run->mover->watch.changes;
     s->switches = run->switch_count;
     s->warnings = run->mover->watch.warning_count;
     if (s->warnings) warning_text(run, 0, s->warning, sizeof s->warning);
+    snprintf(s->advice, sizeof s->advice, "%s", run->mover->advice);
     s->energy_error =
         run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
     s->seconds = now() - started;
@@ -501,7 +507,8 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     if (run.mover) {
         run.mover->dense = o.dense;
         run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
-        run.mover->progress = o.progress, run.mover->owner = o.owner, run.mover->end = o.end;
+        run.mover->progress = o.progress, run.mover->say = o.say, run.mover->owner = o.owner;
+        run.mover->end = o.end;
         record(&run, &o, started, err);
     }
     tr_events_free(&run.events);

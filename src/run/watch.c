@@ -56,8 +56,9 @@ static const double *go_again_from(Watch *w, uint32_t from, int steps, double t)
 {
     double *k1 = state(w, 0), *k2 = state(w, 1), *k3 = state(w, 2), *k4 = state(w, 3),
            *z = state(w, 4), *y = state(w, 5);
-    const double h = (t - w->t[from]) / steps;
-    memcpy(y, w->y[from], w->flow->size * sizeof *y);
+    const bool known = w->look && w->look(w->owner, t, y);
+    const double h = known ? 0 : (t - w->t[from]) / steps;
+    if (!known) memcpy(y, w->y[from], w->flow->size * sizeof *y);
     for (int n = 0; n < steps && h > 0; n++) {
         const double now = w->t[from] + n * h;
         tr_flow_rate(w->flow, now, y, k1);
@@ -350,6 +351,17 @@ static bool has_dip(const Watch *w, Quality now)
            w->quality[1].least < w->quality[0].least && w->quality[1].least <= now.least;
 }
 
+// Whether it was smallest inside the last step, though it is smaller after it than before: the
+// chart may be left before the next step shows that.
+static bool has_inner_dip(Watch *w, double t, Quality now)
+{
+    const double before = w->known ? w->quality[w->known - 1].least : 0;
+    if (now.least > NEAR || now.least >= before) return false;
+    const double start = w->t[w->known - 1];
+    const double middle = quality_at(w, start + (t - start) / 2).least;
+    return 3 * now.least - 4 * middle + before > 0; // a parabola through the three ascends at last
+}
+
 // The quality on the way from the last known state to (t, y), on a parabola through both.
 static Quality quality_between(Watch *w, double t, const double *y, double part)
 {
@@ -390,7 +402,7 @@ static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_erro
         quality_at(w, at);
         return refuse(w, at, ZERO, err) && check_between(w, t, y, err);
     }
-    if (!has_dip(w, now)) return true;
+    if (!has_dip(w, now) && !has_inner_dip(w, t, now)) return true;
     const double at = smallest(w, w->t[0], t);
     return quality_at(w, at).least > TOUCHES || refuse(w, at, ZERO, err);
 }

@@ -28,6 +28,10 @@ typedef struct Watch {
     bool switched;       // something about a latch ended it: at `end`, in the state `event`
     uint32_t alarm;      // which
     double *event;
+    // The state at a time near the last step, where the method knows: then it is not found by
+    // integrating again, which what is stiff would not bear. NULL when it does not.
+    bool (*look)(void *owner, double t, double *y);
+    void *owner;
     double *work;
 } Watch;
 

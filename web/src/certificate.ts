@@ -58,6 +58,7 @@ const ROWS: Record<string, string> = {
     steps: "Steps",
     failed_steps: "Steps repeated",
     evaluations: "Evaluations",
+    jacobians: "Evaluations of the slopes, too",
     operations: "Operations an evaluation",
     seconds: "Time taken [s]",
     drift: "Drift of positions in a step, before it is mended",
