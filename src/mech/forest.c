@@ -83,6 +83,8 @@ static bool is_driven(const Model *model, Text name, bool by_motion)
 static int worth_of(const Model *model, const Joint *joint)
 {
     const Text name = tr_joint_name(joint);
+    const JointType *type = tr_joint_type(joint->type, NULL);
+    if (type && strcmp(type->loop, "never") == 0) return 0;
     if (text_is(joint->cut.text, "true")) return 9;
     if (is_driven(model, name, true) || joint->elastic.name.given) return 1;
     if (text_is(joint->type.text, "free")) return 2;

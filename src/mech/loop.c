@@ -271,6 +271,10 @@ static void make_cut(Tree *tree, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, tree->err);
     const LoopKind *kind = type ? kind_called(text_of(type->loop)) : NULL;
+    if (type && strcmp(type->loop, "never") == 0)
+        tr_fail(tree->err, TR_INVALID, joint->name.place,
+                "the %s joint '%.*s' cannot be cut: another joint of its loop must be", type->name,
+                TEXT(joint->name.text));
     if (!kind || has_failed(tree->err)) return; // a free joint holds nothing
     Tie *tie = &tree->ties[tree->tie_count++];
     *tie = (Tie){.joint = joint,
