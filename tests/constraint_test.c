@@ -976,6 +976,34 @@ static void check_same_pendulum(const char *text, const Sheet *exact)
     free(run);
 }
 
+// A bead slides down a straight wire with g times its slope, and presses on it as it would on a
+// plane.
+static void test_wire(void **state)
+{
+    (void)state;
+    Sheet *run =
+        run_to(system_from("trundle: 1\n"
+                           "parameters: {slope: 0.6}\n"
+                           "bodies:\n"
+                           "  bead: {joint: {type: free}, mass: 2, inertia: {xx: 0.1, yy: "
+                           "0.2, zz: 0.15}}\n"
+                           "contacts:\n"
+                           "  wire: {kind: wire, body: bead, to: \"0, 0.5, 1\", direction: "
+                           "\"cos(slope), 0, -sin(slope)\"}\n"
+                           "guess: {bead.z: 1}\n"
+                           "initial: {bead.x: 0, d(bead.x): 0}\n"),
+               1);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), way = 9.81 * sin(0.6) * t * t / 2;
+        assert_close(at(run, i, "bead.x"), way * cos(0.6), 1e-10);
+        assert_close(at(run, i, "bead.z"), 1 - way * sin(0.6), 1e-10);
+        assert_close(at(run, i, "bead.y"), 0.5, 1e-12);
+        assert_close(at(run, i, "lambda.wire.normal"), 2 * 9.81 * cos(0.6), 1e-10);
+        assert_close(at(run, i, "lambda.wire.lateral"), 0, 1e-10);
+    }
+    free(run);
+}
+
 #define NUT_AND_ARM                    \
     "mass: 2, inertia: {zz: 0.004}}\n" \
     "  arm: {mass: 1, com: \"0.1, 0.2, 0.05\", inertia: {xx: 0.01, yy: 0.02, zz: 0.015}, "
@@ -1419,6 +1447,7 @@ int main(void)
         cmocka_unit_test(test_bad_contacts),
         cmocka_unit_test(test_bad_loops),
         cmocka_unit_test(test_screw),
+        cmocka_unit_test(test_wire),
         cmocka_unit_test(test_bad_couplings),
         cmocka_unit_test(test_bad_constraints),
         cmocka_unit_test(test_bad_reactions),
