@@ -30,10 +30,13 @@ static void check_body(Tree *tree, const Body *body)
                 "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
     else if (tr_formula_reserved(name))
         tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
+    else if (body->beam.name.given && body->modal.name.given)
+        tr_fail(tree->err, TR_INVALID, body->modal.name.place,
+                "'%.*s' bends as a beam or by modes from tables, not both", TEXT(name));
     else if (!text_is(body->parent.text, "world") &&
              !tr_kind_find(tr_kind_of(TYPE_BODIES), &tree->model->fields.bodies,
                            body->parent.text) &&
-             !tr_beam_has_point(&tree->model->fields.bodies, body->parent.text))
+             !tr_section_exists(&tree->model->fields.bodies, body->parent.text))
         refuse_parent(tree, body);
 }
 
@@ -55,7 +58,10 @@ static void sort_links(Tree *tree)
             *link = (Link){
                 .body = body, .parent = parent, .type = tr_joint_type(body->joint.type, tree->err)};
             if (parent != WORLD) tree->links[parent].has_children = true;
-            if (body->beam.name.given) tr_beam_begin(tree, tree->link_count - 1);
+            if (body->beam.name.given)
+                tr_beam_begin(tree, tree->link_count - 1);
+            else if (body->modal.name.given)
+                tr_modal_begin(tree, tree->link_count - 1);
             placed[i] = progress = true;
         }
     }
@@ -143,8 +149,8 @@ static void add_modes(Tree *tree, Link *link)
     for (uint32_t k = 0; k < flex->count; k++) {
         char rate[300];
         snprintf(rate, sizeof rate, "%s_rate", flex->names[k]);
-        add_position(tree, link, flex->names[k], link->body->beam.name.place);
-        add_velocity(tree, link, rate, flex->names[k], link->body->beam.name.place);
+        add_position(tree, link, flex->names[k], link->body->name.place);
+        add_velocity(tree, link, rate, flex->names[k], link->body->name.place);
         Velocity *w = &tree->velocities[tree->velocity_count - 1];
         w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
         Input *input = tr_system_input(tree->system, w->symbol);
@@ -528,8 +534,10 @@ static bool make_tree(Tree *tree)
     const uint32_t bodies = all->count;
     size_t points = 0, modes = 0;
     for (uint32_t i = 0; i < bodies; i++)
-        if (all->at[i].beam.name.given)
-            points += all->at[i].beam.points.count + 1u, modes += MAX_MODES;
+        if (all->at[i].beam.name.given || all->at[i].modal.name.given) {
+            points += all->at[i].beam.points.count + all->at[i].modal.points.count + 1u;
+            modes += MAX_MODES;
+        }
     Arena *arena = &tree->graph->arena;
     tree->links = tr_arena_alloc(arena, bodies + points, sizeof *tree->links);
     tree->positions =
@@ -548,7 +556,7 @@ static void build(Tree *tree)
     tr_tree_parameters(tree);
     sort_links(tree);
     if (!has_failed(tree->err)) make_coordinates(tree);
-    if (!has_failed(tree->err)) tr_tree_beams(tree);
+    if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);
