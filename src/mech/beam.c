@@ -350,20 +350,31 @@ static void integrate_stiffness(Grid *grid, int axis, Value value, const char *w
 
 // ---- what bends gets shorter ---------------------------------------------------------------
 
-// int phi_j' phi_k' from 0 to x
-static double shortening(const Grid *grid, uint32_t j, uint32_t k, double x)
+static bool bend_alike(const Grid *grid, uint32_t j, uint32_t k)
 {
-    const Curve *a = &grid->modes[j].curve[1], *b = &grid->modes[k].curve[1];
-    double sum = 0;
-    for (uint32_t i = 0; i < grid->count; i++)
-        sum += grid->weight[i] * value_at(a, x * grid->x[i]) * value_at(b, x * grid->x[i]);
-    return x * sum;
+    return grid->modes[j].axis && grid->modes[j].axis == grid->modes[k].axis;
 }
 
-static Expr shortening_at(const Grid *grid, uint32_t j, uint32_t k, Expr x)
+// int phi_j' phi_k' from 0 to x, of all pairs
+static void shorten(const Grid *grid, double x, double *pairs)
+{
+    const uint32_t n = grid->flex->count;
+    double slope[MAX_MODES];
+    memset(pairs, 0, (size_t)n * n * sizeof *pairs);
+    for (uint32_t i = 0; i < grid->count; i++) {
+        for (uint32_t k = 0; k < n; k++)
+            slope[k] = value_at(&grid->modes[k].curve[1], x * grid->x[i]);
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t k = 0; k < n; k++)
+                if (bend_alike(grid, j, k))
+                    pairs[j * n + k] += x * grid->weight[i] * slope[j] * slope[k];
+    }
+}
+
+// The same where x is a formula of parameters
+static Expr shorten_by_formula(const Grid *grid, uint32_t j, uint32_t k, Expr x)
 {
     Graph *g = graph_of(x);
-    if (is_number(x)) return number(g, shortening(grid, j, k, value_of(x)));
     const Curve *a = &grid->modes[j].curve[1], *b = &grid->modes[k].curve[1];
     Expr sum = zero(g);
     for (uint32_t i = 0; i < grid->count; i++) {
@@ -374,9 +385,22 @@ static Expr shortening_at(const Grid *grid, uint32_t j, uint32_t k, Expr x)
     return mul(x, sum);
 }
 
-static bool bend_alike(const Grid *grid, uint32_t j, uint32_t k)
+// g of a point
+static Expr *shorten_at(const Grid *grid, Expr x)
 {
-    return grid->modes[j].axis && grid->modes[j].axis == grid->modes[k].axis;
+    Graph *g = graph_of(x);
+    const uint32_t n = grid->flex->count;
+    Expr *pairs = tr_zero_pairs(grid->tree, (size_t)n * n);
+    double numbers[MAX_MODES * MAX_MODES];
+    if (is_number(x)) shorten(grid, value_of(x), numbers);
+    for (uint32_t k = 0; pairs && k < n; k++)
+        for (uint32_t j = 0; j <= k; j++) {
+            if (!bend_alike(grid, j, k)) continue;
+            const Expr all =
+                is_number(x) ? number(g, numbers[j * n + k]) : shorten_by_formula(grid, j, k, x);
+            set_pair(pairs, n, j, k, quotient(all, grid->length));
+        }
+    return pairs;
 }
 
 // G0 = int rho g = int rho h,   G1 = int rho s g = L int rho x h, with h = L g from 0 to x
@@ -384,16 +408,23 @@ static void integrate_shortening(Grid *grid)
 {
     Flex *flex = grid->flex;
     const uint32_t n = flex->count;
+    const size_t all = (size_t)n * n;
+    double *h = calloc(all * grid->count, sizeof *h); // by node, of all pairs
+    if (!h) {
+        grid->tree->graph->failed = true;
+        return;
+    }
     take_profile(grid, grid->beam->density);
+    for (uint32_t i = 0; i < grid->count; i++) shorten(grid, grid->x[i], h + i * all);
     for (uint32_t k = 0; k < n && !has_failed(grid->tree->err); k++)
         for (uint32_t j = 0; j <= k; j++) {
             if (!bend_alike(grid, j, k)) continue;
-            for (uint32_t i = 0; i < grid->count; i++)
-                grid->values[i] = shortening(grid, j, k, grid->x[i]);
+            for (uint32_t i = 0; i < grid->count; i++) grid->values[i] = h[i * all + j * n + k];
             set_pair(flex->G0, n, j, k, integral(grid));
             for (uint32_t i = 0; i < grid->count; i++) grid->values[i] *= grid->x[i];
             set_pair(flex->G1, n, j, k, mul(grid->length, integral(grid)));
         }
+    free(h);
 }
 
 // ---- points --------------------------------------------------------------------------------
@@ -411,9 +442,8 @@ static void check_abscissa(Grid *grid, const Body *point, Expr s)
 // Shapes at x = s / L
 static void take_shapes(const Grid *grid, Section *at, Expr x)
 {
-    const uint32_t n = grid->flex->count;
-    at->g = grid->flex->G0 ? tr_zero_pairs(grid->tree, (size_t)n * n) : NULL;
-    for (uint32_t k = 0; k < n; k++) {
+    if (grid->flex->G0) at->g = shorten_at(grid, x);
+    for (uint32_t k = 0; k < grid->flex->count; k++) {
         const Mode *mode = &grid->modes[k];
         const Expr shape = curve_at(&mode->curve[0], x);
         const Expr slope = quotient(curve_at(&mode->curve[1], x), grid->length);
@@ -421,9 +451,6 @@ static void take_shapes(const Grid *grid, Section *at, Expr x)
         if (mode->axis == 0) at->Theta[k].x = shape;
         if (mode->axis == 1) at->Theta[k].z = slope;
         if (mode->axis == 2) at->Theta[k].y = neg(slope);
-        for (uint32_t j = 0; at->g && j <= k; j++)
-            if (bend_alike(grid, j, k))
-                set_pair(at->g, n, j, k, quotient(shortening_at(grid, j, k, x), grid->length));
     }
 }
 
