@@ -185,7 +185,8 @@ static bool make_grid(Grid *grid)
     grid->weight = grid->x + count, grid->values = grid->weight + count;
     grid->shape = grid->values + count;
     for (uint32_t i = 0; i < grid->count; i++) {
-        grid->x[i] = (i / NODES + (1 + node[i % NODES]) / 2) / grid->parts;
+        const uint32_t part = i / NODES;
+        grid->x[i] = (part + (1 + node[i % NODES]) / 2) / grid->parts;
         grid->weight[i] = weight[i % NODES] / 2 / grid->parts;
         for (uint32_t k = 0; k < n; k++)
             for (int order = 0; order < ORDERS; order++)
@@ -391,7 +392,7 @@ static Expr *shorten_at(const Grid *grid, Expr x)
     Graph *g = graph_of(x);
     const uint32_t n = grid->flex->count;
     Expr *pairs = tr_zero_pairs(grid->tree, (size_t)n * n);
-    double numbers[MAX_MODES * MAX_MODES];
+    double numbers[MAX_MODES * MAX_MODES] = {0};
     if (is_number(x)) shorten(grid, value_of(x), numbers);
     for (uint32_t k = 0; pairs && k < n; k++)
         for (uint32_t j = 0; j <= k; j++) {

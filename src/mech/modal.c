@@ -380,7 +380,7 @@ void tr_modal_begin(Tree *tree, uint32_t i)
     if (modes && !has_failed(tree->err)) take_modes(tree, modal->modes, modes, t);
     tr_sheet_free(nodes);
     tr_sheet_free(modes);
-    if (has_failed(tree->err) || tree->graph->failed) return;
+    if (!modes || has_failed(tree->err) || tree->graph->failed) return;
     Flex *flex = tr_flex_new(tree, i, t->modes);
     if (!flex) return;
     flex->table = t;

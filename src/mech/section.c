@@ -7,6 +7,8 @@
 // where x is the body's axis, along which it gets shorter if that is asked for.
 #include "mech/tree.h"
 
+#include <stdio.h>
+
 // ---- room ----------------------------------------------------------------------------------
 
 void *tr_tree_room(Tree *tree, size_t count, size_t size)
@@ -70,12 +72,10 @@ Section *tr_section_new(Tree *tree, const Flex *flex)
 
 static Text joined(Tree *tree, Text a, const char *between, Text b)
 {
-    const size_t middle = strlen(between), length = a.length + middle + b.length;
+    const size_t length = a.length + strlen(between) + b.length;
     char *text = tr_tree_room(tree, length + 1, 1);
     if (!text) return text_of("");
-    memcpy(text, a.at, a.length);
-    memcpy(text + a.length, between, middle);
-    memcpy(text + a.length + middle, b.at, b.length);
+    snprintf(text, length + 1, "%.*s%s%.*s", WHOLE(a), between, WHOLE(b));
     return (Text){text, length};
 }
 
