@@ -65,7 +65,7 @@ typedef struct State {
 
 static State state_of(const Tree *tree, const Flex *flex)
 {
-    State s;
+    State s = {0};
     for (uint32_t k = 0; k < flex->count; k++)
         s.e[k] = elastic(tree, flex, k), s.rate[k] = elastic_rate(tree, flex, k);
     return s;

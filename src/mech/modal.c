@@ -11,6 +11,7 @@
 #include "base/sheet.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,10 +30,14 @@ typedef struct NodeTable {
 
 // ---- reading -------------------------------------------------------------------------------
 
-static void refuse(Tree *tree, Value file, const char *format, const char *what, size_t n)
+__attribute__((format(printf, 3, 4))) static void refuse(Tree *tree, Value file, const char *format,
+                                                         ...)
 {
     char text[400];
-    snprintf(text, sizeof text, format, what, n);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
     tr_fail(tree->err, TR_INVALID, file.place, "'%.*s' %s", TEXT(file.text), text);
 }
 
@@ -64,7 +69,7 @@ static const double *take_column(Tree *tree, Value file, const Sheet *sheet, con
                                  bool is_needed)
 {
     const double *values = tr_sheet_column(sheet, name);
-    if (!values && is_needed) refuse(tree, file, "needs a column '%s'", name, 0);
+    if (!values && is_needed) refuse(tree, file, "needs a column '%s'", name);
     if (!values || has_failed(tree->err)) return NULL;
     for (size_t i = 0; i < sheet->rows; i++)
         if (!isfinite(values[i]))
@@ -91,15 +96,14 @@ static uint32_t count_modes(Tree *tree, Value file, const Sheet *sheet, bool *tu
         const uint32_t k = mode_of_column(name);
         if (!k && !tr_is_listed("node x y z m jx jy jz", name))
             refuse(tree, file,
-                   "has a column '%s', which is none of node x y z m jx ux1 rx1 and so on", name,
-                   0);
+                   "has a column '%s', which is none of node x y z m jx ux1 rx1 and so on", name);
         if (k > most) most = k;
         *turns = *turns || (k && name[0] == 'r');
     }
     if (!has_failed(tree->err) && !most)
-        refuse(tree, file, "has no modes: columns %s and so on", "ux1 uy1 uz1", 0);
+        refuse(tree, file, "has no modes: columns ux1 uy1 uz1 and so on");
     if (!has_failed(tree->err) && most > MAX_MODES)
-        refuse(tree, file, "has more than %s%zu modes", "", MAX_MODES);
+        refuse(tree, file, "has more than %d modes", MAX_MODES);
     return has_failed(tree->err) ? 0 : most;
 }
 
@@ -121,7 +125,7 @@ static void take_nodes(Tree *tree, Value file, const Sheet *sheet, NodeTable *t)
     static const char *const at[] = {"x", "y", "z"}, *const J[] = {"jx", "jy", "jz"};
     t->nodes = (uint32_t)sheet->rows;
     t->modes = count_modes(tree, file, sheet, &t->turns);
-    if (!t->nodes) refuse(tree, file, "has no %s", "nodes", 0);
+    if (!t->nodes) refuse(tree, file, "has no nodes");
     if (has_failed(tree->err)) return;
     t->number = take_column(tree, file, sheet, "node", false);
     t->m = take_column(tree, file, sheet, "m", true);
@@ -134,7 +138,7 @@ static void take_nodes(Tree *tree, Value file, const Sheet *sheet, NodeTable *t)
     for (uint32_t n = 0; n < t->nodes && !has_failed(tree->err); n++)
         if (t->m[n] < 0 || (t->J[0] && t->J[0][n] < 0) || (t->J[1] && t->J[1][n] < 0) ||
             (t->J[2] && t->J[2][n] < 0))
-            refuse(tree, file, "has a negative mass or inertia%s in row %zu", "", n + 1);
+            refuse(tree, file, "has a negative mass or inertia in row %u", n + 1);
 }
 
 // A symmetric matrix, from the columns k1 k2 ... or m1 m2 ...
@@ -152,7 +156,7 @@ static const double *take_matrix(Tree *tree, Value file, const Sheet *sheet, cha
         const double other = pairs[i % n * n + i / n];
         const double size = sqrt(fabs(pairs[i / n * (n + 1)] * pairs[i % n * (n + 1)]));
         if (fabs(pairs[i] - other) > SLACK * size)
-            refuse(tree, file, "has a %s that is not symmetric", what, 0);
+            refuse(tree, file, "has a %s that is not symmetric", what);
     }
     return pairs;
 }
@@ -163,13 +167,12 @@ static void take_modes(Tree *tree, Value file, const Sheet *sheet, NodeTable *t)
     const bool weighs = tr_sheet_column(sheet, "m1") != NULL;
     const size_t columns = weighs ? 2 * (size_t)n : n;
     if (sheet->rows != n)
-        refuse(tree, file, "has %s%zu rows: one for each mode of the nodes is wanted", "",
-               sheet->rows);
+        refuse(tree, file, "has %zu rows: one for each mode of the nodes is wanted", sheet->rows);
     t->K = take_matrix(tree, file, sheet, 'k', n, "stiffness");
     if (weighs) t->M = take_matrix(tree, file, sheet, 'm', n, "mass");
     if (!has_failed(tree->err) && sheet->columns != columns)
-        refuse(tree, file, "has %s%zu columns: k1 k2 and so on for each mode, or these and m1 m2",
-               "", sheet->columns);
+        refuse(tree, file, "has %zu columns: k1 k2 and so on for each mode, or these and m1 m2",
+               sheet->columns);
 }
 
 // ---- sums ----------------------------------------------------------------------------------
@@ -304,14 +307,13 @@ static void check_positive(Tree *tree, const Modal *modal, const NodeTable *t, c
     }
     memcpy(A, t->K, (size_t)n * n * sizeof *A);
     if (!is_positive(A, n, true))
-        refuse(tree, modal->modes, "has a %s that is not positive", "stiffness", 0);
+        refuse(tree, modal->modes, "has a stiffness that is not positive");
     for (uint32_t i = 0; i < n * n; i++) A[i] = value_of(flex->m[i]);
-    if (!is_positive(A, n, true))
-        refuse(tree, heavy, "has a %s that is not positive", "mass of modes", 0);
+    if (!is_positive(A, n, true)) refuse(tree, heavy, "has a mass of modes that is not positive");
     memset(A, 0, (size_t)all * all * sizeof *A);
     whole_mass(flex, A);
     if (!is_positive(A, all, false))
-        refuse(tree, heavy, "has a %s that is too small for what nodes weigh", "mass of modes", 0);
+        refuse(tree, heavy, "has a mass of modes that is too small for what nodes weigh");
     free(A);
 }
 
@@ -327,11 +329,10 @@ static void check_origin(Tree *tree, const Modal *modal, const NodeTable *t)
         for (int i = 0; i < 3; i++)
             for (uint32_t k = 0; k < t->modes; k++)
                 if (fabs(t->U[i][k][n]) > SLACK * size)
-                    refuse(
-                        tree, modal->nodes,
-                        "moves the node at the origin%s: modes are those of a body whose frame is "
-                        "held, mode %zu is not",
-                        "", k + 1);
+                    refuse(tree, modal->nodes,
+                           "moves the node at the origin: modes are those of a body whose frame is "
+                           "held, mode %u is not",
+                           k + 1);
     }
 }
 
@@ -350,8 +351,8 @@ static void add_points(Tree *tree, uint32_t i, const NodeTable *t)
 {
     const Modal *modal = &tree->links[i].body->modal;
     if (modal->points.count && !t->turns)
-        refuse(tree, modal->nodes, "does not say how nodes turn: points need columns %s and so on",
-               "rx1 ry1 rz1", 0);
+        refuse(tree, modal->nodes,
+               "does not say how nodes turn: points need columns rx1 ry1 rz1 and so on");
     for (uint32_t k = 0; k < modal->points.count && !has_failed(tree->err); k++) {
         const Pair *pair = &modal->points.at[k];
         const uint32_t n = node_called(tree, t, pair);
