@@ -135,6 +135,7 @@ static void take_nodes(Tree *tree, Value file, const Sheet *sheet, NodeTable *t)
     }
     take_shapes(tree, file, sheet, 'u', t, t->U);
     if (t->turns) take_shapes(tree, file, sheet, 'r', t, t->R);
+    if (tree->graph->failed) return;
     for (uint32_t n = 0; n < t->nodes && !has_failed(tree->err); n++)
         if (t->m[n] < 0 || (t->J[0] && t->J[0][n] < 0) || (t->J[1] && t->J[1][n] < 0) ||
             (t->J[2] && t->J[2][n] < 0))
