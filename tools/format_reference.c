@@ -231,6 +231,13 @@ static const struct {
      "e of a bending mode, and turns by\n1.4 e of one of torsion. Large motions of the whole are "
      "exact; bending by itself is linear. A point\nof it, as in `mast.tip`, stands wherever a body "
      "can be named: `parent: mast.tip`, `body: mast.tip`, `mast.tip.x`."},
+    {"modal", "modal",
+     "What bends of a body, by modes that another program found, with the body's frame held: a "
+     "node "
+     "at its\norigin moves with no mode. Coordinates are B.e1 B.e2 and so on. A node at (x, y, z) "
+     "moves by the sum of\nu e and turns by the vector that is the sum of r e; moments of inertia "
+     "are those about axes parallel to\nthe body's. Mass and inertia of the body itself are "
+     "added."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
     {"ground", "ground", "The plane that wheels roll on."},
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},

@@ -89,8 +89,8 @@ static void add_modes(Tree *tree, Link *link)
     for (uint32_t k = 0; k < flex->count; k++) {
         char rate[300];
         snprintf(rate, sizeof rate, "%s_rate", flex->names[k]);
-        add_position(tree, link, flex->names[k], link->body->beam.name.place);
-        add_velocity(tree, link, rate, flex->names[k], link->body->beam.name.place);
+        add_position(tree, link, flex->names[k], link->body->name.place);
+        add_velocity(tree, link, rate, flex->names[k], link->body->name.place);
         Velocity *w = &tree->velocities[tree->velocity_count - 1];
         w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
         Input *input = tr_system_input(tree->system, w->symbol);
@@ -474,8 +474,10 @@ static bool make_tree(Tree *tree)
     const Bodies *all = &tree->model->fields.bodies;
     size_t points = 0, modes = 0;
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->at[i].beam.name.given)
-            points += all->at[i].beam.points.count + 1u, modes += MAX_MODES;
+        if (all->at[i].beam.name.given || all->at[i].modal.name.given) {
+            points += all->at[i].beam.points.count + all->at[i].modal.points.count + 1u;
+            modes += MAX_MODES;
+        }
     Arena *arena = &tree->graph->arena;
     tree->links = tr_arena_alloc(arena, bodies + points, sizeof *tree->links);
     tree->positions =
@@ -494,7 +496,7 @@ static void build(Tree *tree)
     tr_tree_parameters(tree);
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) make_coordinates(tree);
-    if (!has_failed(tree->err)) tr_tree_beams(tree);
+    if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);

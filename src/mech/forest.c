@@ -45,7 +45,7 @@ static uint32_t body_called(Tree *tree, Value name, const char *what, Text of)
     const Bodies *bodies = &tree->model->fields.bodies;
     if (text_is(name.text, "world")) return 0;
     const Body *body = tr_kind_find(tr_kind_of(TYPE_BODIES), bodies, name.text);
-    if (!body) body = tr_beam_of_point(bodies, name.text);
+    if (!body) body = tr_section_owner(bodies, name.text);
     if (body) return (uint32_t)(body - bodies->at) + 1;
     refuse_body(tree, name, what, of);
     return 0;
@@ -59,6 +59,9 @@ static void check_body(Tree *tree, const Body *body)
                 "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
     else if (tr_formula_reserved(name))
         tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
+    else if (body->beam.name.given && body->modal.name.given)
+        tr_fail(tree->err, TR_INVALID, body->modal.name.place,
+                "'%.*s' bends as a beam or by modes from tables, not both", TEXT(name));
     const Value *const elsewhere[] = {&body->joint.parent, &body->joint.body, &body->joint.cut};
     static const char *const keys[] = {"parent", "body", "cut"};
     for (int i = 0; i < 3; i++)
@@ -211,13 +214,16 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
                    .is_reversed = edge->body != i + 1,
                    .type = type};
     if (parent != WORLD) tree->links[parent].has_children = true;
-    if (link->body->beam.name.given) tr_beam_begin(tree, tree->link_count - 1);
+    if (link->body->beam.name.given)
+        tr_beam_begin(tree, tree->link_count - 1);
+    else if (link->body->modal.name.given)
+        tr_modal_begin(tree, tree->link_count - 1);
     const bool turns_over =
         type && (strcmp(type->name, "free") != 0 && strcmp(type->name, "planar") != 0);
     const bool by_point = memchr(edge->at.at, '.', edge->at.length) != NULL;
     if (link->is_reversed && by_point)
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
-                "the beam '%.*s' would hang by a point of it: it hangs by its root",
+                "'%.*s' bends, and would hang by a point of it: it hangs by its origin",
                 TEXT(link->body->name.text));
     if (link->is_reversed && !turns_over)
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,

@@ -321,7 +321,7 @@ static void describe_body(Tree *tree, uint32_t i)
 }
 
 // A beam bends by straight pieces.
-static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, int which)
+static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, uint32_t which)
 {
     Scene *s = &tree->system->scene;
     SceneBody *b = &s->bodies[s->body_count];
@@ -331,16 +331,17 @@ static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, in
     const Vec p = plus(root.p, apply(root.R, link.X.p));
     const Mat R = mat_product(root.R, link.X.R);
     char name[300];
-    snprintf(name, sizeof name, "%s.%d", s->bodies[i].name, which + 1);
+    snprintf(name, sizeof name, "%s.%u", s->bodies[i].name, which + 1);
     *b = (SceneBody){.name = kept_text(tree, text_of(name)), .parent = i, .mass = piece->mass};
     b->joint = "fixed", b->coordinate = "", b->is_part = true;
     for (int k = 0; k < 3; k++) b->origin[k] = vec_at(p, k);
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(R, k / 3, k % 3);
     Drawing d = plain;
     d.body = s->body_count++;
-    d.type = "capsule";
+    d.type = piece->length > 0 ? "capsule" : "sphere";
     d.axis[0] = 1, d.axis[2] = 0;
-    d.length = piece->length, d.radius = THIN * tree->length;
+    d.radius = THIN * tree->length;
+    if (piece->length > 0) d.length = piece->length;
     d.is_guessed = false;
     add_drawing(tree, d);
 }
@@ -413,7 +414,8 @@ void tr_tree_scene(Tree *tree)
     Arena *arena = &tree->graph->arena;
     tree->constants_only = true;
     uint32_t pieces = 0;
-    for (uint32_t i = 0; i < tree->link_count; i++) pieces += tree->links[i].flex ? PIECES : 0;
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        pieces += tree->links[i].flex ? tree->links[i].flex->piece_count : 0;
     s->bodies = tr_arena_alloc(arena, tree->link_count + pieces, sizeof *s->bodies);
     s->contacts = tr_arena_alloc(arena, tree->touch_count + 1u, sizeof *s->contacts);
     s->rods = tr_arena_alloc(arena, tree->tie_count + 1u, sizeof *s->rods);
@@ -426,7 +428,7 @@ void tr_tree_scene(Tree *tree)
         describe_body(tree, i);
     s->body_count = tree->link_count;
     for (uint32_t i = 0; i < tree->link_count; i++)
-        for (int k = 0; tree->links[i].flex && k < PIECES && !has_failed(tree->err); k++)
+        for (uint32_t k = 0; tree->links[i].flex && k < tree->links[i].flex->piece_count; k++)
             describe_piece(tree, i, &tree->links[i].flex->pieces[k], k);
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
     for (uint32_t i = 0; i < tree->tie_count; i++) describe_rod(tree, &tree->ties[i]);
