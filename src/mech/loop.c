@@ -277,9 +277,21 @@ static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type,
     tie->side = apply_transposed(tie->turn, basis.e[(basis.along + 1) % 3]);
 }
 
+// What a joint of a tree has no use for a cut one has not either.
+static void check_cut(Tree *tree, const Joint *joint, const JointType *type)
+{
+    if (joint->coordinate.given && type->positions[0])
+        tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
+                "a %s joint names no coordinate of its own", type->name);
+    else if (joint->to.given && strcmp(type->name, "planar") == 0)
+        tr_fail(tree->err, TR_INVALID, joint->to.place, "a %s joint has no use for 'to'",
+                type->name);
+}
+
 static void make_cut(Tree *tree, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, tree->err);
+    if (type) check_cut(tree, joint, type);
     const LoopKind *kind = type ? kind_called(text_of(type->loop)) : NULL;
     if (!kind || has_failed(tree->err)) return; // a free joint holds nothing
     Tie *tie = &tree->ties[tree->tie_count++];
