@@ -304,10 +304,7 @@ void tr_tree_forest(Tree *tree)
         tree->graph->failed = true;
     else {
         collect(&g);
-        if (f->joints.count && !has_failed(tree->err))
-            grow(&g);
-        else
-            take_own(&g);
+        if (!has_failed(tree->err)) (f->joints.count ? grow : take_own)(&g);
         if (!has_failed(tree->err)) place_all(&g, link_of);
         if (!has_failed(tree->err)) keep_cuts(&g);
     }
