@@ -398,18 +398,19 @@ static bool settle_once(Conditions *c, double *damping, double *sum, double *roo
     return false;
 }
 
-// As near as the constraints come to holding while `initial` does
-static void settle(Conditions *c)
+// As near as the constraints come to holding while `initial` does; false when that is not to be had
+static bool settle(Conditions *c)
 {
     double *room =
         c->count ? calloc((size_t)(c->rows + c->count) * (c->count + 1), sizeof *room) : NULL;
     if (!isfinite(evaluate(c)) || !room) {
         free(room);
-        return;
+        return false;
     }
     double damping = 1e-3, sum = firm_sum(c);
     for (int i = 0; i < MAX_SETTLING && settle_once(c, &damping, &sum, room); i++) continue;
     free(room);
+    return true;
 }
 
 // ---- words ---------------------------------------------------------------------------------
@@ -460,8 +461,7 @@ static void tell_gap(Conditions *c, const char *row, char *words, size_t size)
 {
     const char *point = strrchr(row, '.');
     const Text element = {row, (size_t)(point - row)};
-    if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0) return;
-    settle(c);
+    if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0 || !settle(c)) return;
     snprintf(words, size, "; '%.*s' stays open by %.4g m at best",
              (int)(element.length < 100 ? element.length : 100), element.at, gap_of(c, element));
 }
