@@ -404,6 +404,49 @@ static void test_kept(void **state)
     tr_sheet_free(first);
 }
 
+// The mechanism at rest on its springs: it swings alike wherever it is cut.
+static void test_modes(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {"joints/A/stiffness",
+                                          "2",
+                                          "joints/A/rest",
+                                          "0.3",
+                                          "joints/B/damping",
+                                          "0.1",
+                                          "joints/C/stiffness",
+                                          "3",
+                                          "joints/C/damping",
+                                          "0.2",
+                                          "joints/D/stiffness",
+                                          "5",
+                                          "joints/D/rest",
+                                          "-1.5",
+                                          "initial/atan2(crank.R21, crank.R11)",
+                                          "0.1",
+                                          "initial/crank.wz",
+                                          "0",
+                                          NULL};
+    double first[2][2] = {{0}};
+    for (int i = 0; i < 4; i++) {
+        char *text = fourbar_text(pivots[i].name, CUT);
+        tr_error err = {0};
+        tr_system *system = changed(text, changes);
+        const tr_steady_options o = tr_steady_defaults();
+        tr_steady *steady = tr_steady_find(system, &o, &err);
+        if (!steady) fail_msg("cut at %c: %s", pivots[i].name, err.text);
+        double modes[2][2];
+        assert_int_equal(tr_steady_modes(steady, NULL), 2);
+        tr_steady_modes(steady, modes);
+        if (!i) memcpy(first, modes, sizeof first);
+        for (int k = 0; k < 4; k++) assert_close(modes[k / 2][k % 2], first[k / 2][k % 2], 1e-9);
+        tr_steady_free(steady);
+        tr_system_free(system);
+        free(text);
+    }
+    assert_true(first[0][0] < -0.01 && first[0][1] > 1);
+}
+
 // A joint that must have a coordinate is not cut, whatever it is called by.
 static void test_not_cut(void **state)
 {
@@ -690,12 +733,12 @@ static void test_contradiction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fourbar),       cmocka_unit_test(test_fourbar_words),
-        cmocka_unit_test(test_choice),        cmocka_unit_test(test_oblique),
-        cmocka_unit_test(test_kept),          cmocka_unit_test(test_not_cut),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_places),
-        cmocka_unit_test(test_forests),       cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_fourbar), cmocka_unit_test(test_fourbar_words),
+        cmocka_unit_test(test_choice),  cmocka_unit_test(test_oblique),
+        cmocka_unit_test(test_kept),    cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_not_cut), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_places),  cmocka_unit_test(test_forests),
+        cmocka_unit_test(test_gaps),    cmocka_unit_test(test_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
