@@ -8,7 +8,7 @@
 
 // ---- names ---------------------------------------------------------------------------------
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 
 // A joint between two bodies: 0 is the world, then the bodies in the order of the file.
 typedef struct Edge {
@@ -175,7 +175,7 @@ static void collect(Growth *g)
 static uint32_t rooted_end(const Growth *g, const Edge *edge)
 {
     const bool parent = g->depth[edge->parent] != NOWHERE, body = g->depth[edge->body] != NOWHERE;
-    return parent == body ? (uint32_t)NOWHERE : parent ? edge->parent : edge->body;
+    return parent == body ? NOWHERE : parent ? edge->parent : edge->body;
 }
 
 // The best of the edges that lead on: by their worth, then near the world, then as they come.
@@ -185,7 +185,7 @@ static Edge *best_edge(const Growth *g)
     uint32_t nearest = 0;
     for (uint32_t i = 0; i < g->edge_count; i++) {
         Edge *edge = &g->edges[i];
-        const uint32_t end = edge->is_used ? (uint32_t)NOWHERE : rooted_end(g, edge);
+        const uint32_t end = edge->is_used ? NOWHERE : rooted_end(g, edge);
         if (end == NOWHERE) continue;
         const uint32_t depth = g->depth[end];
         if (best && (edge->worth > best->worth || (edge->worth == best->worth && depth >= nearest)))
