@@ -317,6 +317,58 @@ static void test_distance(void **state)
     tr_sheet_free(bodies);
 }
 
+// Where it is closed, what a row keeps zero changes at the row's own rate, however things move.
+static void check_rates(const char *kind, Random *r)
+{
+    char *text = rig_text("joint: {type: free}", "",
+                          "loops: {E: {kind: %s, body: foot, on: seat}}\n"
+                          "guess: {probe.x: 0.9, probe.y: 0.4, probe.qx: 0.3, swing: 0.4}\n",
+                          kind);
+    tr_error err = {0};
+    tr_system *system = system_from(text);
+    double *inputs = calloc(tr_input_count(system), sizeof *inputs), values[12];
+    Expr both[12];
+    const uint32_t rows = system->row_count;
+    for (uint32_t i = 0; i < rows; i++) {
+        both[i] = tr_time_derivative(system, system->rows[i].position, &err);
+        both[rows + i] = system->rows[i].rate;
+    }
+    tr_output(system, "both", both, 2 * rows, 1, &err);
+    tr_program *program = tr_compile(system, "both", NULL, &err);
+    tr_workspace *work = tr_workspace_new(program, &err);
+    if (!tr_initial(system, inputs, &err)) fail_msg("%s: %s", kind, err.text);
+    for (uint32_t i = 0; i < system->input_count; i++) // from here on not as the loop allows
+        if (system->inputs[i].kind == TR_VELOCITY) inputs[i] = random_between(r, -1, 1);
+    tr_evaluate(program, work, inputs, values);
+    double size = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        if (!is_close(values[i], values[rows + i], 1e-9))
+            fail_msg("%s: '%s' changes by %.9g, not %.9g", kind, system->rows[i].name, values[i],
+                     values[rows + i]);
+        size = fmax(size, fabs(values[i]));
+    }
+    if (size < 0.1) fail_msg("%s: nothing moves, %.3g", kind, size);
+    tr_workspace_free(work);
+    tr_program_free(program);
+    free(inputs);
+    tr_system_free(system);
+    free(text);
+}
+
+static void test_rates(void **state)
+{
+    (void)state;
+    Random r = {9};
+    static const char *const all[] = {"point",
+                                      "pose",
+                                      "axis, axis: \"0.3, 0.5, -0.7\"",
+                                      "slider, axis: \"0.3, 0.5, -0.7\"",
+                                      "cylinder, axis: \"0.3, 0.5, -0.7\"",
+                                      "plane, axis: \"0.3, 0.5, -0.7\", own_axis: \"1, 1, 0\"",
+                                      "distance, length: 0.8"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) check_rates(all[i], &r);
+}
+
 // Whether a loop closes from a guess; if so the axes z of what it holds are parallel, not opposite.
 static bool closes(const char *kind, const char *body, const char *on, const double *q)
 {
@@ -504,9 +556,10 @@ static void test_frame_formulas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_cylinder),
-        cmocka_unit_test(test_distance), cmocka_unit_test(test_way_round),
-        cmocka_unit_test(test_frames),   cmocka_unit_test(test_frame_formulas),
+        cmocka_unit_test(test_kinds),          cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_cylinder),       cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_way_round),      cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frame_formulas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
