@@ -470,6 +470,34 @@ static void test_not_cut(void **state)
     }
 }
 
+static void check_start(const char *text, const char *const *changes, const char *output,
+                        double wanted)
+{
+    double value;
+    tr_system *system = changed(text, changes);
+    evaluate_start(system, output, &value, 1);
+    assert_close(value, wanted, 1e-6);
+    tr_system_free(system);
+}
+
+// The guess of a joint that is cut chooses the branch as well, and its angle is meant up to turns.
+static void test_guesses(void **state)
+{
+    (void)state;
+    static const char *const up[] = {"guess/th_c", "0.8", "guess/d(th_c)", "1", NULL};
+    static const char *const far[] = {"guess/th_c", "0.8 + 2*pi", NULL};
+    static const char *const down[] = {"guess/th_c", "-0.8", "guess/th_c_rate", "1", NULL};
+    static const char *const turned[] = {"initial/th1", "-0.6 + 2*pi", NULL};
+    char *text = fourbar_text('C', CUT), *oblique = oblique_text('A');
+    *strstr(text, "guess:") = 0; // of all the others
+    check_start(text, up, "outputs.th_c", 0.88261469);
+    check_start(text, far, "outputs.th_c", 0.88261469);
+    check_start(text, down, "outputs.th_c", -0.88261469);
+    check_start(oblique, turned, "outputs.th1", -0.6);
+    free(oblique);
+    free(text);
+}
+
 // ---- what cannot be ------------------------------------------------------------------------
 
 typedef struct Refusal {
@@ -733,12 +761,13 @@ static void test_contradiction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fourbar), cmocka_unit_test(test_fourbar_words),
-        cmocka_unit_test(test_choice),  cmocka_unit_test(test_oblique),
-        cmocka_unit_test(test_kept),    cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_not_cut), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_places),  cmocka_unit_test(test_forests),
-        cmocka_unit_test(test_gaps),    cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_fourbar),       cmocka_unit_test(test_fourbar_words),
+        cmocka_unit_test(test_choice),        cmocka_unit_test(test_oblique),
+        cmocka_unit_test(test_kept),          cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_not_cut),       cmocka_unit_test(test_guesses),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_places),
+        cmocka_unit_test(test_forests),       cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

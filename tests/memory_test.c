@@ -245,7 +245,7 @@ static bool loops_job(tr_error *err)
         "roles: {A: {motion: 1 + t}, D: {motion: -1 - t}}\n"
         "reactions: {minimise: torques}\n"
         "outputs: {height: tip.y}\n"
-        "guess: {B: -1}\n";
+        "guess: {B: -1, C: 0.1}\n";
     tr_model *model = tr_model_parse(text, err);
     tr_system *system = tr_derive(model, NULL, err);
     char *words = tr_check_text(system, false, err);

@@ -217,7 +217,9 @@ static const struct {
      "holds it and\nthe `body` that it holds. They may come in any order, and there may be more of "
      "them than a tree has: some\nare cut then, which makes loops of them. Motions stay the same "
      "wherever that is. A joint that was cut keeps its\nname, its coordinate (an angle within half "
-     "a turn), its spring, its damper and its torque."},
+     "a turn), its spring, its damper, its torque and its guess.\nThe coordinates of a ball are "
+     "named "
+     "after the body that hangs by it in the tree: formulas do better with a frame."},
     {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
@@ -227,7 +229,8 @@ static const struct {
     {"loops", "loops",
      "Each entry of `loops` is a name and what follows. The rows are forces `x y z` and moments "
      "`mx my mz` on `body`,\nin the axes of `on`: all three forces of a point, an axis and a pose, "
-     "those across the axis of a slider and\na cylinder, that along the normal of a plane; all three "
+     "those across the axis of a slider and\na cylinder, that along the normal of a plane; all "
+     "three "
      "moments of a pose and a slider, those across the\naxis of the others; a rod has one row, "
      "`distance`. Rows that hold whatever moves are left out. Formulas\nknow `loop.E.angle` of an "
      "axis and `loop.E.travel` of a slider called E."},
