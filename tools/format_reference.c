@@ -217,7 +217,9 @@ static const struct {
      "holds it and\nthe `body` that it holds. They may come in any order, and there may be more of "
      "them than a tree has: some\nare cut then, which makes loops of them. Motions stay the same "
      "wherever that is. A joint that was cut keeps its\nname, its coordinate (an angle within half "
-     "a turn), its spring, its damper and its torque."},
+     "a turn), its spring, its damper, its torque and its guess.\nThe coordinates of a ball are "
+     "named "
+     "after the body that hangs by it in the tree: formulas do better with a frame."},
     {"elastic", "elastic",
      "Where a spring stands between a motor and what it drives. The joint's role, a torque or a "
      "motion, is then\nthat of the motor, which has a coordinate of its own; `tau` is the "

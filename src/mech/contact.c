@@ -390,8 +390,8 @@ void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const
         const Value *value = (const Value *)((const char *)element + field->offset);
         const bool common = tr_is_listed("kind body at", field->key);
         if (value->given && !common && !tr_is_listed(fields, field->key))
-            tr_fail(tree->err, TR_INVALID, value->place, "a %s %s has no use for '%s'", name, what,
-                    field->key);
+            tr_fail(tree->err, TR_INVALID, value->place, "a%s %s %s has no use for '%s'",
+                    name[0] == 'a' ? "n" : "", name, what, field->key);
     }
 }
 

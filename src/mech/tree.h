@@ -317,10 +317,11 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 // ---- force.c -------------------------------------------------------------------------------
 
 void tr_tree_roles(Tree *tree);
-void tr_tree_hold(Tree *tree);              // the joints that the case holds
-Expr tr_tree_stored(Tree *tree);            // in springs
-bool tr_tree_is_cut(Tree *tree, Text name); // a joint
-void tr_tree_forces(Tree *tree);            // what is applied to links, and passive joint forces
+void tr_tree_hold(Tree *tree);                   // the joints that the case holds
+Expr tr_tree_stored(Tree *tree);                 // in springs
+bool tr_tree_is_cut(Tree *tree, Text name);      // a joint
+void tr_tree_refuse_cut(Tree *tree, Value name); // one that must have a coordinate
+void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
 Expr tr_tree_potential(Tree *tree);
 
 // ---- row.c, contact.c, loop.c --------------------------------------------------------------
