@@ -495,20 +495,31 @@ static void make_point(Grid *grid, const Link *link)
         take_shapes(grid, at, quotient(at->X.x, grid->length));
 }
 
-static void make_pieces(Grid *grid)
+static void add_piece(Grid *grid, double x, double share)
 {
     Tree *tree = grid->tree;
     Graph *g = tree->graph;
-    for (int i = 0; i < PIECES && !has_failed(tree->err); i++) {
-        struct Piece *piece = &grid->flex->pieces[i];
-        const Expr x = number(g, (i + 0.5) / PIECES), s = mul(x, grid->length);
-        piece->middle = room(tree, 1, sizeof *piece->middle);
-        if (!piece->middle) return;
-        *piece->middle = (Section){.flex = grid->flex, .X = vec(s, zero(g), zero(g))};
-        piece->length = tr_tree_value(tree, grid->length) / PIECES;
-        piece->mass = piece->length * tr_tree_value(tree, profile_at(grid, x, grid->beam->density));
-        if (make_section_room(tree, piece->middle)) take_shapes(grid, piece->middle, x);
-    }
+    struct Piece *piece = &grid->flex->pieces[grid->flex->piece_count];
+    const Expr at = number(g, x);
+    const Expr mass = mul(grid->length, profile_at(grid, at, grid->beam->density));
+    Section *section = room(tree, 1, sizeof *section);
+    if (!section || has_failed(tree->err)) return;
+    *section = (Section){.flex = grid->flex, .X = vec(mul(at, grid->length), zero(g), zero(g))};
+    if (!make_section_room(tree, section)) return;
+    take_shapes(grid, section, at);
+    *piece = (struct Piece){section, share * tr_tree_value(tree, mass)};
+    grid->flex->piece_count++;
+}
+
+// A cubic along two pieces for each half wave follows the shape closely.
+static void make_pieces(Grid *grid)
+{
+    const Counts counts = counts_of(grid->tree, grid->beam);
+    int most = 0, count;
+    for (int k = 0; k < 3; k++) most = counts.along[k] > most ? counts.along[k] : most;
+    count = 2 + 2 * most;
+    for (int i = 0; i < count; i++) add_piece(grid, (i + 0.5) / count, 1. / count);
+    add_piece(grid, 1, 0);
 }
 
 // ---- the links -----------------------------------------------------------------------------

@@ -115,6 +115,8 @@ static void make_rows(Tree *tree, Tie *tie)
     touch->axes = m.axes;
     for (int k = 0; k < 3; k++)
         if (is_held(tie->points, &basis, k)) tr_touch_part(touch, force_rows[k], basis.e[k]);
+    for (int k = 0; k < 3; k++)
+        if (is_held(tie->turns, &basis, k)) tr_touch_moment(touch, moment_rows[k], basis.e[k]);
 }
 
 // |P - Q| = length: the force is along the rod, positive when it pushes

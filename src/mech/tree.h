@@ -10,7 +10,7 @@
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
 enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
 enum { MOST_MODES = 12, MAX_MODES = 3 * MOST_MODES }; // of a beam: each way, and torsion
-enum { PIECES = 10 };                                 // that one is drawn by
+enum { MOST_PIECES = 2 + 2 * MOST_MODES };            // that one is drawn by
 
 struct Tree;
 struct Link;
@@ -49,9 +49,9 @@ typedef struct Touch {
     const Tie *tie;
     uint32_t link;
     Vec point;            // in world axes
-    const char *parts[3]; // its rows
-    Vec direction[3];     // theirs, in `axes`
-    uint32_t part_count;
+    const char *parts[6]; // its rows: forces first
+    Vec direction[6];     // theirs, in `axes`
+    uint32_t part_count, force_count;
     Mat axes;
     Mat carrier;      // the axes of what carries it, against the world's
     Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
@@ -126,11 +126,12 @@ typedef struct Flex {
     // What bends gets shorter: the point moves by -e^T g e / 2 along x as well, g = int U_j' . U_k'
     // from the root to there. NULL where it does not.
     Expr *G0, *G1; // int rho g and int rho x g, by pairs
-    // What it is drawn by: short straight pieces, by their middles
+    // What it is drawn by: its middle parts with their masses, and its end
     struct Piece {
-        struct Section *middle;
-        double mass, length;
-    } pieces[PIECES];
+        struct Section *at;
+        double mass;
+    } pieces[MOST_PIECES + 1];
+    uint32_t piece_count;
 } Flex;
 
 // A point of a body that bends, and the axes there.

@@ -9,6 +9,7 @@ import {
     SphereGeometry,
     Vector3,
 } from "three";
+import { pointOf } from "./bodies";
 import { BEHIND, OVERLAY_ORDER, type Layer } from "./layer";
 import type { State } from "./motion";
 import type { Body, SceneData } from "./report";
@@ -17,12 +18,14 @@ import { massMark } from "./shapes";
 const Y = new Vector3(0, 1, 0);
 const AXIS_COLOUR = "#c026d3";
 
-// An axis stands at the body's origin, in the body's axes: the joint leaves both alone.
+// An axis stands at a point of the body, in the body's axes: the joint leaves both alone.
 export class JointAxes implements Layer {
     readonly root = new Group();
+    private readonly bodies: Body[];
     private readonly marks: (Group | null)[];
 
     constructor(scene: SceneData) {
+        this.bodies = scene.bodies;
         this.marks = scene.bodies.map((body) => jointMark(body, scene.length));
         for (const mark of this.marks) if (mark) this.root.add(mark);
     }
@@ -33,7 +36,7 @@ export class JointAxes implements Layer {
 
     update(state: State): void {
         this.marks.forEach((mark, i) => {
-            mark?.position.copy(state.bodies[i].position);
+            mark?.position.copy(pointOf(state, i, this.bodies[i].joint.at));
             mark?.quaternion.copy(state.bodies[i].rotation);
         });
     }
@@ -41,6 +44,7 @@ export class JointAxes implements Layer {
 
 function jointMark(body: Body, length: number): Group | null {
     const { type, axis } = body.joint;
+    if (body.part) return null;
     const mark = new Group();
     const material = new MeshBasicMaterial({ color: AXIS_COLOUR, ...BEHIND, opacity: 0.9 });
     const ball = new Mesh(new SphereGeometry(0.014 * length, 16, 12), material);
@@ -77,7 +81,7 @@ export class MassCentres implements Layer {
     update(state: State): void {
         this.scene.bodies.forEach((body, i) => {
             massCentre(state, i, body, this.marks[i].position);
-            this.marks[i].visible = body.mass > 0;
+            this.marks[i].visible = body.mass > 0 && !body.part;
         });
         this.whole.visible = wholeCentre(state, this.scene, this.whole.position);
     }
