@@ -102,6 +102,11 @@ async function checkCard(page, contents, table, name) {
     const plotted = await page.locator(".plot .chips .name").allTextContents();
     for (const part of contact.rows)
         check(plotted.includes(`lambda.${part}`), `lambda.${part} is not plotted`);
+    const place = await page.locator(".plot .time-line").last().evaluate((element) => {
+        const { left, width } = element.parentElement.getBoundingClientRect();
+        return (element.getBoundingClientRect().left - left) / width;
+    });
+    check(place > 0.98, `at the end the new plot has its line of time at ${place}`);
     await page.locator("#element").getByRole("button", { name: "Close" }).click();
 }
 

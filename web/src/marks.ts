@@ -80,31 +80,35 @@ export class MassCentres implements Layer {
 
     update(state: State): void {
         this.scene.bodies.forEach((body, i) => {
-            massCentre(state, i, body, this.marks[i].position);
-            this.marks[i].visible = body.mass > 0 && !body.part;
+            const mark = this.marks[i];
+            mark.visible = !body.part && massCentre(state, this.scene, i, mark.position);
         });
         this.whole.visible = wholeCentre(state, this.scene, this.whole.position);
     }
 }
 
-export function massCentre(state: State, i: number, body: Body, into: Vector3): Vector3 {
-    const { position, rotation } = state.bodies[i];
-    return into
-        .set(...body.com)
-        .applyQuaternion(rotation)
-        .add(position);
-}
-
-// False when nothing has mass; then `into` is left alone.
-export function wholeCentre(state: State, scene: SceneData, into: Vector3): boolean {
+// Of some bodies; false when they have no mass, then `into` is left alone.
+function centre(state: State, scene: SceneData, of: number[], into: Vector3): boolean {
     const sum = new Vector3();
-    const point = new Vector3();
     let mass = 0;
-    scene.bodies.forEach((body, i) => {
-        if (!(body.mass > 0)) return;
-        sum.addScaledVector(massCentre(state, i, body, point), body.mass);
+    for (const i of of) {
+        const body = scene.bodies[i];
+        if (!(body.mass > 0)) continue;
+        sum.addScaledVector(pointOf(state, i, body.com), body.mass);
         mass += body.mass;
-    });
+    }
     if (mass > 0) into.copy(sum.divideScalar(mass));
     return mass > 0;
+}
+
+// Of a body, with its parts where it is a beam
+export function massCentre(state: State, scene: SceneData, i: number, into: Vector3): boolean {
+    const all = [i];
+    for (const { body, first, count } of scene.beams)
+        if (body === i) for (let k = 0; k < count; k++) all.push(first + k);
+    return centre(state, scene, all, into);
+}
+
+export function wholeCentre(state: State, scene: SceneData, into: Vector3): boolean {
+    return centre(state, scene, [...scene.bodies.keys()], into);
 }
