@@ -579,7 +579,7 @@ static void test_hold_elastic(void **state)
 
 // ---- bad input -----------------------------------------------------------------------------
 
-static void check_refused(const char *text, const char *words)
+static void expect_refusal(const char *text, const char *words)
 {
     tr_error err = {0};
     tr_model *model = tr_model_parse(text, &err);
@@ -624,7 +624,7 @@ static void test_bad_elastic(void **state)
                  "trundle: 1\nbodies:\n  link:\n    joint: %s\n    mass: 1\n    inertia: {xx: 1, "
                  "yy: 1, zz: 1}\nroles: {link: %s}\n",
                  bad[i].joint, bad[i].role);
-        check_refused(text, bad[i].words);
+        expect_refusal(text, bad[i].words);
     }
 }
 
@@ -634,9 +634,9 @@ static void test_modes_have_no_motor(void **state)
     static const char words[] =
         "'mast.y1' is how 'mast' bends, which no joint drives or holds; a constraint can";
 #define MAST "  mast: {beam: {length: 1, density: 1, stiffness: 5, modes: 2}}\n"
-    check_refused("trundle: 1\nbodies:\n" MAST "roles: {mast.y1: {torque: 1}}\n", words);
-    check_refused("trundle: 1\nbodies:\n" MAST "roles: {mast.y1: {motion: sin(t)}}\n", words);
-    check_refused("trundle: 1\nbodies:\n" MAST "cases: {one: {hold: [mast.y1]}}\n", words);
+    expect_refusal("trundle: 1\nbodies:\n" MAST "roles: {mast.y1: {torque: 1}}\n", words);
+    expect_refusal("trundle: 1\nbodies:\n" MAST "roles: {mast.y1: {motion: sin(t)}}\n", words);
+    expect_refusal("trundle: 1\nbodies:\n" MAST "cases: {one: {hold: [mast.y1]}}\n", words);
     // and a constraint does
     Sheet *run = run_to(derived("trundle: 1\nbodies:\n" MAST
                                 "constraints: {shaken: {position: mast.y1 - 0.01*sin(3*t)}}\n"),

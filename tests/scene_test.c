@@ -22,27 +22,44 @@ static void check_drawing(const Drawing *d)
     assert_non_null(d->colour);
 }
 
+static bool is_drawn(const Scene *s, uint32_t body)
+{
+    for (uint32_t k = 0; k < s->drawing_count; k++)
+        if (s->drawings[k].body == body) return true;
+    for (uint32_t k = 0; k < s->beam_count; k++)
+        if (s->beams[k].body == body) return true;
+    return false;
+}
+
+static void check_beams(const Scene *s)
+{
+    for (uint32_t k = 0; k < s->beam_count; k++) {
+        const SceneBeam *beam = &s->beams[k];
+        assert_true(beam->count >= 5 && beam->first + beam->count <= s->body_count);
+        assert_true(beam->radius > 0);
+        for (uint32_t i = beam->first; i < beam->first + beam->count; i++)
+            assert_true(s->bodies[i].is_part && s->bodies[i].parent == beam->body);
+    }
+}
+
 static void check_drawings(const tr_system *system, bool are_guessed)
 {
     const Scene *s = &system->scene;
     uint32_t bodies = 0;
     for (uint32_t i = 0; i < s->body_count; i++) {
-        uint32_t drawn = 0;
-        for (uint32_t k = 0; k < s->drawing_count; k++) {
-            const SceneBody *body = &s->bodies[s->drawings[k].body];
-            drawn += s->drawings[k].body == i || (body->is_part && body->parent == i);
-        }
-        bodies += !s->bodies[i].is_part;
-        if (!drawn && !s->bodies[i].is_part)
-            fail_msg("'%s' of '%s' is not drawn", s->bodies[i].name, system->title);
+        const bool is_part = s->bodies[i].is_part;
+        bodies += !is_part;
+        if (is_drawn(s, i) == is_part)
+            fail_msg("'%s' of '%s' is %sdrawn", s->bodies[i].name, system->title,
+                     is_part ? "" : "not ");
         assert_true(s->bodies[i].parent == SCENE_WORLD || s->bodies[i].parent < i);
     }
     assert_int_equal(bodies, system->body_count);
     for (uint32_t k = 0; k < s->drawing_count; k++) {
         check_drawing(&s->drawings[k]);
-        if (!s->bodies[s->drawings[k].body].is_part) // beams are drawn as they are
-            assert_int_equal(s->drawings[k].is_guessed, are_guessed);
+        assert_int_equal(s->drawings[k].is_guessed, are_guessed);
     }
+    check_beams(s);
     assert_true(s->length > 0);
 }
 
@@ -198,29 +215,48 @@ static void test_given_shapes(void **state)
 
 // ---- directions ----------------------------------------------------------------------------
 
-// The end of the rod on the other body, from the pose of that body
-static Expr other_end(tr_system *system, int j)
-{
-    const SceneRod *rod = &system->scene.rods[0];
-    const SceneBody *on = &system->scene.bodies[rod->on];
-    Expr x = on->origin[j];
-    for (int n = 0; n < 3; n++)
-        x = tr_add(x, tr_mul(on->rotation[3 * j + n], tr_constant(system, rod->to[n])));
-    return x;
-}
-
-// The velocity of a contact's point along one of its directions
-static Expr rate_along(tr_system *system, const SceneContact *contact, uint32_t k)
+static Expr rate(tr_system *system, Expr x)
 {
     tr_error err = {0};
-    Expr sum = tr_constant(system, 0);
-    for (int j = 0; j < 3; j++) {
-        Expr x = contact->point[j];
-        if (strcmp(contact->kind, "distance") == 0) x = tr_sub(x, other_end(system, j));
-        const Expr v = tr_time_derivative(system, x, &err);
-        sum = tr_add(sum, tr_mul(contact->rows[k].direction[j], v));
-    }
+    const Expr v = tr_time_derivative(system, x, &err);
     assert_int_equal(err.status, TR_OK);
+    return v;
+}
+
+// An entry of R' R^T
+static Expr turning(tr_system *system, uint32_t body, int i, int j)
+{
+    Expr sum = tr_constant(system, 0);
+    if (body == SCENE_WORLD) return sum;
+    const Expr *R = system->scene.bodies[body].rotation;
+    for (int n = 0; n < 3; n++) sum = tr_add(sum, tr_mul(rate(system, R[3 * i + n]), R[3 * j + n]));
+    return sum;
+}
+
+// The velocity of a point that a body carries along: o' + R' R^T (P - o)
+static Expr carried_rate(tr_system *system, uint32_t body, const Expr P[3], int i)
+{
+    if (body == SCENE_WORLD) return tr_constant(system, 0);
+    const Expr *o = system->scene.bodies[body].origin;
+    Expr sum = rate(system, o[i]);
+    for (int j = 0; j < 3; j++)
+        sum = tr_add(sum, tr_mul(turning(system, body, i, j), tr_sub(P[j], o[j])));
+    return sum;
+}
+
+// How a contact's point moves along one of its directions, or its body turns about it, as seen from
+// the other body
+static Expr rate_along(tr_system *system, const SceneContact *c, uint32_t k)
+{
+    Expr sum = tr_constant(system, 0);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, n = (i + 2) % 3;
+        const Expr v =
+            c->rows[k].is_moment
+                ? tr_sub(turning(system, c->body, n, j), turning(system, c->on, n, j))
+                : tr_sub(rate(system, c->point[i]), carried_rate(system, c->on, c->point, i));
+        sum = tr_add(sum, tr_mul(c->rows[k].direction[i], v));
+    }
     return sum;
 }
 
@@ -259,6 +295,20 @@ static void check_pairs(tr_system *system, const Expr *pairs, uint32_t count)
     tr_program_free(program);
 }
 
+// The rates of all rows of all contacts, each with that from its direction
+static uint32_t row_pairs(tr_system *system, Expr *pairs)
+{
+    const Scene *s = &system->scene;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->contact_count; i++)
+        for (uint32_t k = 0; k < s->contacts[i].row_count; k++, count++) {
+            assert_true(count < 10);
+            pairs[2 * count] = rate_along(system, &s->contacts[i], k);
+            pairs[2 * count + 1] = rate_of_row(system, s->contacts[i].rows[k].name);
+        }
+    return count;
+}
+
 // A row says that the velocity of its point, seen from the other body, vanishes along its
 // direction: so its rate is that velocity along the direction. Contacts on the world, and rods.
 static void test_directions(void **state)
@@ -282,16 +332,172 @@ static void test_directions(void **state)
     const Scene *s = &system->scene;
     assert_int_equal(s->contact_count, 4);
     assert_int_equal(s->rod_count, 1);
-    Expr pairs[2 * 6];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->contact_count; i++)
-        for (uint32_t k = 0; k < s->contacts[i].row_count && count < 6; k++, count++) {
-            pairs[2 * count] = rate_along(system, &s->contacts[i], k);
-            pairs[2 * count + 1] = rate_of_row(system, s->contacts[i].rows[k].name);
-        }
+    Expr pairs[2 * 10];
+    const uint32_t count = row_pairs(system, pairs);
     assert_int_equal(count, 1 + 1 + 3 + 1);
     assert_int_equal(system->row_count, count);
     check_pairs(system, pairs, count);
+    tr_system_free(system);
+}
+
+// ---- loops ---------------------------------------------------------------------------------
+
+typedef struct LoopCase {
+    const char *name, *fields;
+    uint32_t forces, moments;
+    bool has_axis;
+} LoopCase;
+
+static tr_system *derive_loop(const LoopCase *loop)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "trundle: 1\n"
+             "bodies:\n"
+             "  a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+             "  b: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+             "frames:\n"
+             "  corner: {body: b, at: \"0.1, 0.2, 0.3\", turn: \"0, 0, pi/2\"}\n"
+             "loops:\n"
+             "  l: {kind: %s, body: a, at: \"0.4, 0.5, 0.6\", on: corner, to: \"1, 2, 3\"%s}\n",
+             loop->name, loop->fields);
+    return derive(text);
+}
+
+static void check_kind(const LoopCase *loop)
+{
+    tr_system *system = derive_loop(loop);
+    const Scene *s = &system->scene;
+    assert_int_equal(s->contact_count, 1);
+    const SceneContact *c = &s->contacts[0];
+    assert_string_equal(c->kind, loop->name);
+    assert_true(c->is_loop && !c->leaves_track);
+    assert_string_equal(s->bodies[c->body].name, "a");
+    assert_string_equal(s->bodies[c->on].name, "b");
+    assert_vector(c->at, 0.4, 0.5, 0.6);
+    assert_vector(c->to, 0.1 - 2, 0.2 + 1, 0.3 + 3); // the frame's x is y of its body
+    assert_int_equal(c->row_count, loop->forces + loop->moments);
+    assert_int_equal(c->has_moment, loop->moments > 0);
+    for (uint32_t k = 0; k < c->row_count; k++)
+        assert_int_equal(c->rows[k].is_moment, k >= loop->forces);
+    const double one = loop->has_axis;
+    assert_vector(c->guide, 0, 0.6 * one, 0.8 * one);
+    if (strcmp(loop->name, "slider") == 0)
+        assert_vector(c->axis, 0, 0.6, 0.8); // as it stands turned
+    else if (!loop->has_axis || strcmp(loop->name, "plane") == 0)
+        assert_vector(c->axis, 0, 0, one);
+    else
+        assert_vector(c->axis, one, 0, 0);
+    Expr pairs[2 * 10];
+    const uint32_t count = row_pairs(system, pairs);
+    assert_int_equal(count, system->row_count);
+    check_pairs(system, pairs, count);
+    tr_system_free(system);
+}
+
+// Where either body holds it, by frames; forces and moments along its rows. An axis (0.6, 0, 0.8)
+// of the frame is (0, 0.6, 0.8) of its body.
+static void test_loops(void **state)
+{
+    (void)state;
+#define AXIS ", axis: \"3, 0, 4\""
+    static const LoopCase kinds[] = {
+        {"point", "", 3, 0, false},
+        {"axis", AXIS ", own_axis: \"1, 0, 0\"", 3, 2, true},
+        {"pose", ", turn: \"0.1, 0.2, 0\"", 3, 3, false},
+        {"slider", AXIS ", turn: \"0, 0, -pi/2\"", 2, 3, true},
+        {"cylinder", AXIS ", own_axis: \"1, 0, 0\"", 2, 2, true},
+        {"plane", AXIS ", own_axis: \"0, 0, 1\"", 1, 2, true},
+        {"distance", ", length: 2", 1, 0, false},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) check_kind(&kinds[i]);
+}
+
+// A joint too many is a loop; what it leaves free keeps its name.
+static void test_cut_joints(void **state)
+{
+    (void)state;
+    tr_system *system = derive_file("slider_crank.yaml", NULL, true);
+    const Scene *s = &system->scene;
+    assert_int_equal(s->contact_count, 1);
+    const SceneContact *c = &s->contacts[0];
+    assert_true(c->is_loop);
+    assert_string_equal(c->name, "big_end");
+    assert_string_equal(c->kind, "axis");
+    assert_string_equal(c->coordinate, "swing");
+    assert_vector(c->at, 0, 0, 0);
+    assert_vector(c->to, 0.04, 0, 0);
+    assert_vector(c->axis, 0, -1, 0);
+    tr_system_free(system);
+}
+
+// A body that is held at a point of its own has its joint there.
+static void test_joint_places(void **state)
+{
+    (void)state;
+    tr_system *system = derive("trundle: 1\n"
+                               "bodies: {bar: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
+                               "joints:\n"
+                               "  hinge: {type: revolute, body: bar, axis: \"0, 1, 0\",\n"
+                               "    to: \"0.5, 0, -2\"}\n");
+    uint32_t bar;
+    assert_vector(body_called(system, "bar", &bar)->joint_at, 0.5, 0, -2);
+    const Drawing *d = drawing_of(system, "bar", 0); // and reaches there
+    assert_string_equal(d->type, "capsule");
+    assert_vector(d->at, 0.25, 0, -1);
+    tr_system_free(system);
+}
+
+// ---- parts ---------------------------------------------------------------------------------
+
+// Motors are not drawn; in words they move as their joint does.
+static void test_motors(void **state)
+{
+    (void)state;
+    tr_system *system = derive(
+        "trundle: 1\n"
+        "bodies:\n"
+        "  arm: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: lift,\n"
+        "    elastic: {stiffness: 10, inertia: 0.1}}, mass: 1, com: \"1, 0, 0\"}\n"
+        "  hand: {parent: arm, joint: {type: prismatic, axis: \"1, 0, 0\", at: \"1, 0, 0\",\n"
+        "    coordinate: grip, elastic: {stiffness: 10, inertia: 2}}, mass: 1}\n"
+        "roles: {lift: {torque: 1}, grip: {torque: 1}}\n");
+    check_drawings(system, true);
+    uint32_t i;
+    const SceneBody *lift = body_called(system, "lift.motor", &i);
+    const SceneBody *grip = body_called(system, "grip.motor", &i);
+    assert_true(lift->is_part && grip->is_part);
+    assert_string_equal(lift->joint, "revolute");
+    assert_string_equal(grip->joint, "prismatic");
+    tr_system_free(system);
+}
+
+// Of a beam that gets thinner: 2 parts, and 2 for each mode, with its mass among them; then its
+// end.
+static void test_beams(void **state)
+{
+    (void)state;
+    tr_system *system =
+        derive("trundle: 1\n"
+               "bodies:\n"
+               "  mast: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1},\n"
+               "    beam: {length: 2, density: 3 - s, stiffness: 5, planes: yz, modes: 3,\n"
+               "      stiffening: true}}\n");
+    check_drawings(system, true);
+    const Scene *s = &system->scene;
+    assert_int_equal(s->beam_count, 1);
+    assert_int_equal(s->beams[0].count, 2 + 2 * 3 + 1);
+    double mass = 0;
+    for (uint32_t i = 0; i < s->beams[0].count; i++) mass += s->bodies[s->beams[0].first + i].mass;
+    assert_close(mass, 4, 1e-14); // the rule of middles is exact for straight lines
+    uint32_t tip;
+    const SceneBody *point = body_called(system, "mast.tip", &tip);
+    const SceneBody *end = &s->bodies[s->beams[0].first + s->beams[0].count - 1];
+    Expr pairs[2 * 12];
+    for (int k = 0; k < 3; k++) pairs[2 * k] = point->origin[k], pairs[2 * k + 1] = end->origin[k];
+    for (int k = 0; k < 6; k++)
+        pairs[6 + 2 * k] = point->rotation[k], pairs[7 + 2 * k] = end->rotation[k];
+    check_pairs(system, pairs, 9);
     tr_system_free(system);
 }
 
@@ -320,6 +526,11 @@ int main(void)
         cmocka_unit_test(test_masses),
         cmocka_unit_test(test_given_shapes),
         cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_cut_joints),
+        cmocka_unit_test(test_joint_places),
+        cmocka_unit_test(test_motors),
+        cmocka_unit_test(test_beams),
         cmocka_unit_test(test_ground),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void check_forces(const tr_system *system, const Sheet *run, size_t row, 
     static const char *const parts[] = {"x", "y", "z", "Fx", "Fy", "Fz"};
     const Scene *s = &system->scene;
     const double *from = frame + (size_t)BODY_NUMBERS * s->body_count;
-    for (uint32_t i = 0; i < s->contact_count; i++, from += CONTACT_NUMBERS)
+    for (uint32_t i = 0; i < s->contact_count; from += tr_contact_numbers(&s->contacts[i++]))
         for (int k = 0; k < CONTACT_NUMBERS; k++) {
             char name[100];
             snprintf(name, sizeof name, "contact.%s.%s", s->contacts[i].name, parts[k]);
@@ -193,6 +193,86 @@ static void test_forces(void **state)
 {
     (void)state;
     for_all_models(check_forces_of);
+}
+
+// ---- loops and beams -----------------------------------------------------------------------
+
+// A pendulum that turns about x, with a plate that is welded to it by a loop, and an arm that bends
+static const char tied[] =
+    "trundle: 1\n"
+    "bodies:\n"
+    "  swing: {joint: {type: revolute, axis: \"1, 0, 0\"}, mass: 1, com: \"0, 0, -1\"}\n"
+    "  plate: {joint: {type: free}, mass: 2, com: \"0.1, 0.2, -0.1\",\n"
+    "    inertia: {xx: 0.1, yy: 0.2, zz: 0.15}}\n"
+    "  arm: {parent: swing, joint: {type: fixed, at: \"0, 0, -1\"},\n"
+    "    beam: {length: 0.5, density: 1, stiffness: 2, planes: yz, modes: 2}}\n"
+    "loops:\n"
+    "  weld: {kind: pose, body: plate, on: swing, to: \"0.3, 0, -1\"}\n"
+    "outputs: {x: arm.tip.x, y: arm.tip.y, z: arm.tip.z}\n"
+    "initial: {swing: 0.5}\n";
+
+// The force and the moment on the plate: as recorded in the swing's axes, turned with it
+static void check_weld(const Sheet *run, size_t row, const double *contact)
+{
+    static const char *const rows[] = {"x", "y", "z", "mx", "my", "mz"};
+    const double angle = at(run, "swing", row), c = cos(angle), s = sin(angle);
+    double own[6];
+    for (int k = 0; k < 6; k++) {
+        char name[50];
+        snprintf(name, sizeof name, "lambda.weld.%s", rows[k]);
+        own[k] = at(run, name, row);
+    }
+    const double place[3] = {0.3, s, -c};
+    assert_near(contact, place);
+    for (int k = 0; k < 6; k += 3) {
+        const double world[3] = {own[k], c * own[k + 1] - s * own[k + 2],
+                                 s * own[k + 1] + c * own[k + 2]};
+        for (int j = 0; j < 3; j++) assert_close(contact[3 + k + j], world[j], 1e-11);
+    }
+    assert_true(fabs(own[2]) > 1 && fabs(own[4]) > 0.1);
+}
+
+static void test_loops_and_beams(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = derive(tied);
+    Sheet *run = simulate(system, 1, 0.1, "view_loops.csv");
+    Frames *frames = tr_frames_new(system, run, &err);
+    if (!frames) fail_msg("%s", err.text);
+    const SceneBeam *beam = &system->scene.beams[0];
+    const uint32_t stride = tr_frames_stride(frames), bodies = system->scene.body_count;
+    assert_int_equal(bodies, 4 + 2 + 2 * 2 + 1); // with the tip
+    assert_int_equal(stride, BODY_NUMBERS * bodies + CONTACT_NUMBERS + 3);
+    double frame[200];
+    for (size_t row = 0; row < run->rows; row++) {
+        tr_frames_get(frames, row, frame);
+        check_weld(run, row, frame + (size_t)BODY_NUMBERS * bodies);
+        const double tip[3] = {at(run, "x", row), at(run, "y", row), at(run, "z", row)};
+        assert_near(frame + (size_t)BODY_NUMBERS * (beam->first + beam->count - 1), tip);
+    }
+    assert_true(fabs(at(run, "arm.z1", run->rows - 1)) > 1e-3); // it was not straight
+    tr_frames_free(frames);
+    tr_sheet_free(run);
+    tr_system_free(system);
+    forget("view_loops");
+}
+
+// A beam is as long as it is, and round at its ends.
+static void test_extent_of_a_beam(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = derive("trundle: 1\n"
+                               "bodies: {rod: {joint: {type: fixed, at: \"0, 0, 5\"},\n"
+                               "  beam: {length: 3, density: 1, stiffness: 1}}}\n");
+    Sheet *run = sheet_of("t,rod.y1\n0,0\n");
+    Frames *frames = tr_frames_new(system, run, &err);
+    if (!frames) fail_msg("%s", err.text);
+    assert_close(tr_frames_extent(frames), 3 + 2 * system->scene.beams[0].radius, 1e-13);
+    tr_frames_free(frames);
+    tr_sheet_free(run);
+    tr_system_free(system);
 }
 
 // ---- pages ---------------------------------------------------------------------------------
@@ -377,6 +457,52 @@ static void test_columns(void **state)
     tr_sheet_free(run);
     tr_system_free(system);
     forget("view_columns");
+}
+
+static void assert_json_vector(Text list, double x, double y, double z)
+{
+    const double wanted[] = {x, y, z};
+    for (size_t k = 0; k < 3; k++)
+        assert_close(json_number(tr_json_item(list, k)), wanted[k], 1e-12);
+}
+
+static void test_loops_of_a_page(void **state)
+{
+    (void)state;
+    tr_system *system = derive(tied);
+    Sheet *run = simulate(system, 0.1, 0.1, "view_tied.csv");
+    Written w = write_page(&(Report){.system = system, .run = run});
+    check_safe(w.report);
+    check_column(w.report, "lambda.weld.x", "N", "forces");
+    check_column(w.report, "lambda.weld.mx", "N m", "forces");
+    const Text scene = tr_json_member(w.report, "scene");
+    const Text weld = tr_json_item(tr_json_member(scene, "contacts"), 0);
+    assert_json_string(tr_json_member(weld, "name"), "weld");
+    assert_json_string(tr_json_member(weld, "kind"), "pose");
+    assert_true(json_number(tr_json_member(weld, "body")) == 1);
+    assert_true(json_number(tr_json_member(weld, "on")) == 0);
+    assert_true(text_is(tr_json_member(weld, "has_moment"), "true"));
+    assert_json_string(tr_json_item(tr_json_member(weld, "rows"), 5), "weld.mz");
+    assert_json_vector(tr_json_member(tr_json_member(weld, "loop"), "at"), 0, 0, 0);
+    assert_json_vector(tr_json_member(tr_json_member(weld, "loop"), "to"), 0.3, 0, -1);
+    const Text beam = tr_json_item(tr_json_member(scene, "beams"), 0);
+    assert_true(json_number(tr_json_member(beam, "body")) == system->scene.beams[0].body);
+    assert_true(json_number(tr_json_member(beam, "first")) == system->scene.beams[0].first);
+    assert_true(json_number(tr_json_member(beam, "count")) == 7);
+    free(w.page);
+    tr_sheet_free(run);
+    tr_system_free(system);
+    forget("view_tied");
+    system = derive_file("slider_crank.yaml", NULL, true); // whose joint `swing` is cut
+    run = simulate(system, 0.01, 0.01, "view_tied.csv");
+    w = write_page(&(Report){.system = system, .run = run});
+    check_column(w.report, "swing", "rad", "coordinates");
+    check_column(w.report, "swing_rate", "rad/s", "velocities");
+    check_column(w.report, "way", "m", "coordinates");
+    free(w.page);
+    tr_sheet_free(run);
+    tr_system_free(system);
+    forget("view_tied");
 }
 
 // Names of things are names or files or whatever the user wrote.
@@ -589,10 +715,17 @@ static void test_certificates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bicycle),           cmocka_unit_test(test_forces),
-        cmocka_unit_test(test_numbers_of_a_page), cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_hostile_names),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_rotations),         cmocka_unit_test(test_view),
+        cmocka_unit_test(test_bicycle),
+        cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_loops_and_beams),
+        cmocka_unit_test(test_loops_of_a_page),
+        cmocka_unit_test(test_extent_of_a_beam),
+        cmocka_unit_test(test_numbers_of_a_page),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rotations),
+        cmocka_unit_test(test_view),
         cmocka_unit_test(test_certificates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

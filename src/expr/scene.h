@@ -27,22 +27,32 @@ typedef struct SceneBody {
     double com[3];                  // in its own axes [m]
     const char *joint, *coordinate; // its type; "" when it has no coordinate of its own
     double axis[3];                 // of the joint, in the body's axes; zero when it has none
+    double joint_at[3];             // where that stands, in the body's axes [m]
     Expr origin[3], rotation[9];    // in the world; the rotation by rows, body -> world
-    bool is_part;                   // a point or a piece of a beam, its parent, or a motor: no body
+    bool is_part;                   // a motor, a point or a piece of a beam: no body by itself
 } SceneBody;
 
-// Where an element acts on a body. The force there is the sum over its rows of the reaction
-// lambda.<row> times the row's direction.
+enum { SCENE_ROWS = 6 }; // at most
+
+// Where an element acts on a body: a contact, a loop or a joint that was cut. The force there is
+// the sum over its rows of the reaction lambda.<row> times the row's direction, and so is the
+// moment.
 typedef struct SceneContact {
     const char *name, *kind;
-    uint32_t body;
-    bool leaves_track;
-    Expr point[3]; // in the world
+    uint32_t body, on; // on SCENE_WORLD: on the ground, too
+    bool leaves_track, is_loop;
+    // Of a loop: its point in the axes of either body [m], and its axis there, zero when it has
+    // none
+    double at[3], to[3], axis[3], guide[3];
+    const char *coordinate; // of a joint that was cut; "" when it is not one, or has none
+    Expr point[3];          // in the world
     uint32_t row_count;
+    bool has_moment;
     struct SceneRow {
         const char *name;  // "front.lateral"
         Expr direction[3]; // in the world
-    } rows[3];
+        bool is_moment;
+    } rows[SCENE_ROWS];
 } SceneContact;
 
 // A rod between points of two bodies, each in the axes of its body.
@@ -52,11 +62,19 @@ typedef struct SceneRod {
     double at[3], to[3];
 } SceneRod;
 
+// A beam as a tube from its root through the origins of its parts, along their x.
+typedef struct SceneBeam {
+    uint32_t body;
+    uint32_t first, count; // of its parts, among the bodies
+    double radius;         // [m]
+} SceneBeam;
+
 typedef struct Scene {
     SceneBody *bodies;
     SceneContact *contacts;
     SceneRod *rods;
-    uint32_t body_count, contact_count, rod_count;
+    SceneBeam *beams;
+    uint32_t body_count, contact_count, rod_count, beam_count;
     Drawing *drawings;
     uint32_t drawing_count, drawing_capacity;
     double gravity[3]; // [m/s^2]

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 
 enum { NODES = 12, ORDERS = 3 }; // of the quadrature on each part; a shape and two derivatives
-enum { PIECES = 10 };            // that a beam is drawn by
 
 // ---- shapes --------------------------------------------------------------------------------
 
@@ -465,22 +464,32 @@ static void make_point(Grid *grid, const Link *link)
     if (!has_failed(tree->err)) take_shapes(grid, at, quotient(at->X.x, grid->length));
 }
 
-static void make_pieces(Grid *grid)
+static void add_piece(Grid *grid, double x, double share)
 {
     Tree *tree = grid->tree;
     Graph *g = tree->graph;
-    grid->flex->pieces = tr_tree_room(tree, PIECES, sizeof *grid->flex->pieces);
-    for (int i = 0; grid->flex->pieces && i < PIECES && !has_failed(tree->err); i++) {
-        struct Piece *piece = &grid->flex->pieces[grid->flex->piece_count];
-        const Expr x = number(g, (i + 0.5) / PIECES);
-        piece->middle = tr_section_new(tree, grid->flex);
-        if (!piece->middle) return;
-        piece->middle->X.x = mul(x, grid->length);
-        piece->length = tr_tree_value(tree, grid->length) / PIECES;
-        piece->mass = piece->length * tr_tree_value(tree, profile_at(grid, x, grid->beam->density));
-        take_shapes(grid, piece->middle, x);
-        grid->flex->piece_count++;
-    }
+    struct Piece *piece = &grid->flex->pieces[grid->flex->piece_count];
+    const Expr at = number(g, x);
+    const Expr mass = mul(grid->length, profile_at(grid, at, grid->beam->density));
+    Section *section = tr_section_new(tree, grid->flex);
+    if (!section || has_failed(tree->err)) return;
+    section->X.x = mul(at, grid->length);
+    take_shapes(grid, section, at);
+    *piece = (struct Piece){section, share * tr_tree_value(tree, mass)};
+    grid->flex->piece_count++;
+}
+
+// A cubic along two pieces for each half wave follows the shape closely.
+static void make_pieces(Grid *grid)
+{
+    const Counts counts = counts_of(grid->tree, grid->beam);
+    int most = 0, count;
+    for (int k = 0; k < 3; k++) most = counts.along[k] > most ? counts.along[k] : most;
+    count = 2 + 2 * most;
+    grid->flex->pieces = tr_tree_room(grid->tree, (size_t)count + 1, sizeof *grid->flex->pieces);
+    if (!grid->flex->pieces) return;
+    for (int i = 0; i < count; i++) add_piece(grid, (i + 0.5) / count, 1. / count);
+    add_piece(grid, 1, 0);
 }
 
 // ---- the links -----------------------------------------------------------------------------

@@ -125,6 +125,9 @@ static void make_rows(Tree *tree, Tie *tie)
     for (int k = 0; k < 3; k++)
         if (is_held(tie->points, &basis, k))
             tr_touch_part(touch, force_rows[k], direction_of(tie->points, &basis, k));
+    for (int k = 0; k < 3; k++)
+        if (is_held(tie->turns, &basis, k))
+            tr_touch_moment(touch, moment_rows[k], direction_of(tie->turns, &basis, k));
 }
 
 // |P - Q| = length: the force is along the rod, positive when it pushes

@@ -203,4 +203,11 @@ void tr_touch_part(Touch *touch, const char *part, Vec direction)
 {
     touch->parts[touch->part_count] = part;
     touch->direction[touch->part_count++] = direction;
+    touch->force_count = touch->part_count;
+}
+
+void tr_touch_moment(Touch *touch, const char *part, Vec direction)
+{
+    touch->parts[touch->part_count] = part;
+    touch->direction[touch->part_count++] = direction;
 }

@@ -44,7 +44,8 @@ bool tr_tree_meet(Tree *tree, Value element, Value body, Value at, Value on, Mee
 uint32_t tr_tree_touching(Tree *tree, Value body, Value element);
 
 Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r);
-void tr_touch_part(Touch *touch, const char *part, Vec direction);
+void tr_touch_part(Touch *touch, const char *part, Vec direction);   // a row that is a force
+void tr_touch_moment(Touch *touch, const char *part, Vec direction); // after all forces
 
 // A field that was given although the kind of its element has no use for it is refused.
 void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const char *name,

@@ -412,9 +412,9 @@ static void make_pieces(Tree *tree, const NodeTable *t, Flex *flex)
     flex->pieces = tr_tree_room(tree, t->nodes / every + 1, sizeof *flex->pieces);
     for (uint32_t n = 0; flex->pieces && n < t->nodes; n += every) {
         struct Piece *piece = &flex->pieces[flex->piece_count];
-        piece->middle = tr_section_new(tree, flex);
-        if (!piece->middle) return;
-        take_node(tree->graph, t, n, piece->middle);
+        piece->at = tr_section_new(tree, flex);
+        if (!piece->at) return;
+        take_node(tree->graph, t, n, piece->at);
         for (uint32_t k = n; k < n + every && k < t->nodes; k++) piece->mass += t->m[k];
         flex->piece_count++;
     }

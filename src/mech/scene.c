@@ -41,6 +41,8 @@ static double formula(Tree *tree, Value value)
 
 static double length_of(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
+static uint32_t scene_body(uint32_t link) { return link == WORLD ? SCENE_WORLD : link; }
+
 static const char *kept_text(Tree *tree, Text text)
 {
     const char *kept = tr_arena_text(&tree->graph->arena, text.at, text.length);
@@ -298,6 +300,14 @@ static void guess_shapes(Tree *tree, uint32_t i)
     if (s->drawing_count == before) draw_mass(tree, i);
 }
 
+// Of the joint that a motor drives, if it is one
+static const Link *driven_by(const Tree *tree, uint32_t motor)
+{
+    const Link *link = tree->links;
+    while (tree->links[motor].is_motor && link->motor != motor) link++; // one has it
+    return tree->links[motor].is_motor ? link : &tree->links[motor];
+}
+
 static void describe_body(Tree *tree, uint32_t i)
 {
     const Link *link = &tree->links[i];
@@ -306,12 +316,13 @@ static void describe_body(Tree *tree, uint32_t i)
     const bool single = !link->type->positions[0];
     const Pose pose = tr_tree_world(tree, i);
     b->name = kept_text(tree, body->name.text);
-    b->parent = link->parent == WORLD ? SCENE_WORLD : link->parent;
+    b->parent = scene_body(link->parent);
     b->mass = formula(tree, body->mass);
     vector(tree, body->com, "com", b->com);
-    b->joint = link->type->name;
+    b->joint = driven_by(tree, i)->type->name;
     b->coordinate = single ? tree->positions[link->position].name : "";
     numbers(tree, apply_transposed(link->turn, link->axis), b->axis);
+    numbers(tree, link->to, b->joint_at);
     for (int k = 0; k < 3; k++) b->origin[k] = vec_at(pose.p, k);
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
@@ -320,12 +331,13 @@ static void describe_body(Tree *tree, uint32_t i)
         guess_shapes(tree, i);
 }
 
-// A beam bends by straight pieces.
+// ---- beams ---------------------------------------------------------------------------------
+
 static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, uint32_t which)
 {
     Scene *s = &tree->system->scene;
-    SceneBody *b = &s->bodies[s->body_count];
-    Link link = {.section = piece->middle};
+    SceneBody *b = &s->bodies[s->body_count++];
+    Link link = {.section = piece->at};
     tr_section_make(tree, &link);
     const Pose root = tr_tree_world(tree, i);
     const Vec p = plus(root.p, apply(root.R, link.X.p));
@@ -336,14 +348,31 @@ static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, ui
     b->joint = "fixed", b->coordinate = "", b->is_part = true;
     for (int k = 0; k < 3; k++) b->origin[k] = vec_at(p, k);
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(R, k / 3, k % 3);
+}
+
+// A point of a body whose modes come from tables
+static void draw_node(Tree *tree, uint32_t part)
+{
     Drawing d = plain;
-    d.body = s->body_count++;
-    d.type = piece->length > 0 ? "capsule" : "sphere";
-    d.axis[0] = 1, d.axis[2] = 0;
+    d.body = part;
+    d.type = "sphere";
     d.radius = THIN * tree->length;
-    if (piece->length > 0) d.length = piece->length;
     d.is_guessed = false;
     add_drawing(tree, d);
+}
+
+static void describe_beam(Tree *tree, uint32_t i)
+{
+    Scene *s = &tree->system->scene;
+    const Flex *flex = tree->links[i].flex;
+    if (!flex) return;
+    if (!flex->table)
+        s->beams[s->beam_count++] =
+            (SceneBeam){i, s->body_count, flex->piece_count, THIN * tree->length};
+    for (uint32_t k = 0; k < flex->piece_count && !has_failed(tree->err); k++) {
+        describe_piece(tree, i, &flex->pieces[k], k);
+        if (flex->table) draw_node(tree, s->body_count - 1);
+    }
 }
 
 // ---- contacts, rods and the ground ---------------------------------------------------------
@@ -353,15 +382,43 @@ static bool has_row(const Tree *tree, Value element, const char *part)
     return !is_zero(tr_tree_reaction(tree, element, part));
 }
 
+static void describe_contact(Tree *tree, const Contact *contact, SceneContact *c)
+{
+    const ContactLook *look = contact_look(contact);
+    c->kind = look->name;
+    c->on = scene_body(tr_tree_anchor(tree, contact->on).link);
+    c->coordinate = "";
+    c->leaves_track = look->leaves_track;
+}
+
+// Where it stands on either body. What turns as one has its axis turned with it.
+static void describe_tie(Tree *tree, const Tie *tie, SceneContact *c)
+{
+    const bool has_axis = tie->turns == HOLD_ACROSS || tie->points == HOLD_ACROSS;
+    const Vec own = tie->turns == HOLD_ALL ? apply_transposed(tie->turn, tie->axis) : tie->own;
+    const bool has_coordinate = tie->joint && !is_zero(tie->rate);
+    c->kind = tie->kind;
+    c->is_loop = true;
+    c->coordinate = has_coordinate ? kept_text(tree, tr_joint_name(tie->joint)) : "";
+    c->on = scene_body(tie->on.link);
+    anchored(tree, tie->body, tie->at, c->at);
+    anchored(tree, tie->on, tie->to, c->to);
+    if (!has_axis) return;
+    numbers(tree, apply(tie->body.pose.R, own), c->axis);
+    numbers(tree, apply(tie->on.pose.R, tie->axis), c->guide);
+}
+
 static void describe_touch(Tree *tree, const Touch *touch)
 {
     Scene *s = &tree->system->scene;
     SceneContact *c = &s->contacts[s->contact_count++];
     const Value name = touch->contact ? touch->contact->name : touch->tie->name;
     c->name = kept_text(tree, name.text);
-    c->kind = touch->contact ? contact_look(touch->contact)->name : touch->tie->kind;
     c->body = touch->link;
-    c->leaves_track = touch->contact && contact_look(touch->contact)->leaves_track;
+    if (touch->contact)
+        describe_contact(tree, touch->contact, c);
+    else
+        describe_tie(tree, touch->tie, c);
     for (int k = 0; k < 3; k++) c->point[k] = vec_at(touch->point, k);
     for (uint32_t k = 0; k < touch->part_count; k++) {
         if (!has_row(tree, name, touch->parts[k])) continue;
@@ -369,6 +426,8 @@ static void describe_touch(Tree *tree, const Touch *touch)
         struct SceneRow *r = &c->rows[c->row_count++];
         snprintf(row, sizeof row, "%s.%s", c->name, touch->parts[k]);
         r->name = kept_text(tree, text_of(row));
+        r->is_moment = k >= touch->force_count;
+        c->has_moment = c->has_moment || r->is_moment;
         const Vec direction = apply(touch->axes, touch->direction[k]);
         for (int j = 0; j < 3; j++) r->direction[j] = vec_at(direction, j);
     }
@@ -381,7 +440,7 @@ static void describe_rod(Tree *tree, const Tie *tie)
     SceneRod *rod = &s->rods[s->rod_count++];
     rod->name = kept_text(tree, tie->name.text);
     rod->body = tie->body.link;
-    rod->on = tie->on.link == WORLD ? SCENE_WORLD : tie->on.link;
+    rod->on = scene_body(tie->on.link);
     anchored(tree, tie->body, tie->at, rod->at);
     anchored(tree, tie->on, tie->to, rod->to);
 }
@@ -419,7 +478,8 @@ void tr_tree_scene(Tree *tree)
     s->bodies = tr_arena_alloc(arena, tree->link_count + pieces, sizeof *s->bodies);
     s->contacts = tr_arena_alloc(arena, tree->touch_count + 1u, sizeof *s->contacts);
     s->rods = tr_arena_alloc(arena, tree->tie_count + 1u, sizeof *s->rods);
-    if (!s->bodies || !s->contacts || !s->rods) {
+    s->beams = tr_arena_alloc(arena, tree->link_count, sizeof *s->beams);
+    if (!s->bodies || !s->contacts || !s->rods || !s->beams) {
         tree->graph->failed = true;
         return;
     }
@@ -427,9 +487,7 @@ void tr_tree_scene(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
         describe_body(tree, i);
     s->body_count = tree->link_count;
-    for (uint32_t i = 0; i < tree->link_count; i++)
-        for (uint32_t k = 0; tree->links[i].flex && k < tree->links[i].flex->piece_count; k++)
-            describe_piece(tree, i, &tree->links[i].flex->pieces[k], k);
+    for (uint32_t i = 0; i < tree->link_count; i++) describe_beam(tree, i);
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
     for (uint32_t i = 0; i < tree->tie_count; i++) describe_rod(tree, &tree->ties[i]);
     describe_ground(tree);

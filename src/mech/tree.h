@@ -48,9 +48,9 @@ typedef struct Touch {
     const Tie *tie;
     uint32_t link;
     Vec point;            // in world axes
-    const char *parts[3]; // its rows
-    Vec direction[3];     // theirs, in `axes`
-    uint32_t part_count;
+    const char *parts[6]; // its rows: forces first
+    Vec direction[6];     // theirs, in `axes`
+    uint32_t part_count, force_count;
     Mat axes;
     Mat carrier;      // the axes of what carries it, against the world's
     Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
@@ -125,10 +125,10 @@ typedef struct Flex {
     // What bends gets shorter: the point moves by -e^T g e / 2 along x as well, g = int U_j' . U_k'
     // from the root to there. NULL where it does not.
     Expr *G0, *G1; // int rho g and int rho x g, by pairs
-    // What it is drawn by: short straight pieces along x, by their middles; balls without a length
+    // What it is drawn by: its middle parts with their masses, and its end
     struct Piece {
-        struct Section *middle;
-        double mass, length;
+        struct Section *at;
+        double mass;
     } * pieces;
     uint32_t piece_count;
     void *table; // of a modal body: see modal.c

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POSE = 12 }; // numbers of a pose while it is a matrix
+enum { POSE = 12, TOUCH = 3 + 3 * SCENE_ROWS }; // numbers of a pose while it is a matrix, and so on
 
 struct Frames {
     const Scene *scene;
@@ -28,8 +28,8 @@ static void take(Expr *list, uint32_t *count, const Expr *values, int how_many)
 static void output_scene(System *system, tr_error *err)
 {
     const Scene *s = &system->scene;
-    Expr *list =
-        malloc((POSE * (size_t)s->body_count + POSE * (size_t)s->contact_count + 1) * sizeof *list);
+    Expr *list = malloc((POSE * (size_t)s->body_count + TOUCH * (size_t)s->contact_count + 1) *
+                        sizeof *list);
     uint32_t count = 0;
     if (!list) {
         tr_fail_memory(err);
@@ -64,7 +64,7 @@ static void find_columns(Frames *f, const System *system, const Sheet *run, tr_e
         for (uint32_t k = 0; k < s->contacts[i].row_count; k++) {
             char name[300];
             snprintf(name, sizeof name, "lambda.%s", s->contacts[i].rows[k].name);
-            f->lambda[3 * (size_t)i + k] = tr_sheet_column(run, name);
+            f->lambda[SCENE_ROWS * (size_t)i + k] = tr_sheet_column(run, name);
         }
 }
 
@@ -81,7 +81,7 @@ Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err)
     f->workspace = tr_workspace_new(f->program, err);
     const size_t contacts = f->scene->contact_count;
     f->columns = calloc(f->input_count + 1u, sizeof *f->columns);
-    f->lambda = calloc(3 * contacts + 1, sizeof *f->lambda);
+    f->lambda = calloc(SCENE_ROWS * contacts + 1, sizeof *f->lambda);
     f->inputs = calloc(f->input_count + 1u, sizeof *f->inputs);
     f->outputs = calloc(tr_program_sizes(f->program).outputs + 1, sizeof *f->outputs);
     const bool has_room = f->columns && f->lambda && f->inputs && f->outputs;
@@ -106,9 +106,17 @@ void tr_frames_free(Frames *f)
 
 // ---- frames --------------------------------------------------------------------------------
 
+uint32_t tr_contact_numbers(const SceneContact *contact)
+{
+    return CONTACT_NUMBERS + (contact->has_moment ? 3 : 0);
+}
+
 uint32_t tr_frames_stride(const Frames *f)
 {
-    return BODY_NUMBERS * f->scene->body_count + CONTACT_NUMBERS * f->scene->contact_count;
+    uint32_t stride = BODY_NUMBERS * f->scene->body_count;
+    for (uint32_t i = 0; i < f->scene->contact_count; i++)
+        stride += tr_contact_numbers(&f->scene->contacts[i]);
+    return stride;
 }
 
 // The unit quaternion of a rotation matrix, from the largest of its four parts: with i that of the
@@ -149,13 +157,17 @@ void tr_frames_get(Frames *f, size_t row, double *out)
         for (int k = 0; k < 3; k++) out[k] = from[k];
         quaternion_of(from + 3, out + 3);
     }
-    for (uint32_t i = 0; i < f->scene->contact_count; i++, out += CONTACT_NUMBERS) {
-        const double *const *lambda = f->lambda + 3 * (size_t)i;
-        for (int k = 0; k < 3; k++) out[k] = from[k], out[3 + k] = 0;
+    for (uint32_t i = 0; i < f->scene->contact_count; i++) {
+        const SceneContact *contact = &f->scene->contacts[i];
+        const double *const *lambda = f->lambda + SCENE_ROWS * (size_t)i;
+        const uint32_t numbers = tr_contact_numbers(contact);
+        for (uint32_t k = 0; k < numbers; k++) out[k] = k < 3 ? from[k] : 0;
         from += 3;
-        for (uint32_t r = 0; r < f->scene->contacts[i].row_count; r++, from += 3)
+        for (uint32_t r = 0; r < contact->row_count; r++, from += 3)
             for (int k = 0; k < 3; k++)
-                out[3 + k] += lambda[r] ? lambda[r][row] * from[k] : (double)NAN;
+                out[(contact->rows[r].is_moment ? 6 : 3) + k] +=
+                    lambda[r] ? lambda[r][row] * from[k] : (double)NAN;
+        out += numbers;
     }
 }
 
@@ -201,6 +213,17 @@ static Span span_of(const Frames *f, uint32_t body, const double n[3], Span span
     return span;
 }
 
+static Span span_of_beam(const Frames *f, const SceneBeam *beam, const double n[3], Span span)
+{
+    for (uint32_t i = 0; i <= beam->count; i++) { // its root first
+        const uint32_t body = i ? beam->first + i - 1 : beam->body;
+        const double middle = along(f->outputs + POSE * (size_t)body, n);
+        span.least = fmin(span.least, middle - beam->radius);
+        span.most = fmax(span.most, middle + beam->radius);
+    }
+    return span;
+}
+
 static const Span nothing = {(double)INFINITY, -(double)INFINITY};
 
 double tr_frames_extent(Frames *f)
@@ -211,6 +234,8 @@ double tr_frames_extent(Frames *f)
         const double n[3] = {k == 0, k == 1, k == 2};
         Span span = nothing;
         for (uint32_t i = 0; i < f->scene->body_count; i++) span = span_of(f, i, n, span);
+        for (uint32_t i = 0; i < f->scene->beam_count; i++)
+            span = span_of_beam(f, &f->scene->beams[i], n, span);
         extent = fmax(extent, span.most - span.least);
     }
     return isfinite(extent) && extent > 0 ? extent : f->scene->length;

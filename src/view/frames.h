@@ -15,9 +15,10 @@ Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err);
 void tr_frames_free(Frames *frames);
 
 // Numbers in a frame: for each body x y z qw qx qy qz, its origin and its rotation body -> world;
-// then for each contact x y z Fx Fy Fz, its point and the force on its body, in world axes: nan
-// when the run has no reactions.
+// then for each contact x y z Fx Fy Fz, its point and the force on its body, in world axes, and
+// where it has one Mx My Mz, the moment: nan when the run has no reactions.
 uint32_t tr_frames_stride(const Frames *frames);
+uint32_t tr_contact_numbers(const SceneContact *contact);
 void tr_frames_get(Frames *frames, size_t row, double *out);
 
 // Of the first frame: the edge of a cube that all drawings fit in, and the least height above a

@@ -26,12 +26,19 @@ static bool ends(const char *text, const char *with)
     return a >= b && strcmp(text + a - b, with) == 0;
 }
 
-static const SceneBody *body_with(const Scene *scene, const char *coordinate, size_t length)
+typedef enum Way { UNKNOWN = -1, TURNS, SLIDES } Way;
+
+// What a joint with this coordinate does, also one that was cut
+static Way way_of(const Scene *scene, const char *coordinate, size_t length)
 {
+    const Text name = {coordinate, length};
     for (uint32_t i = 0; i < scene->body_count && length; i++)
-        if (text_is((Text){coordinate, length}, scene->bodies[i].coordinate))
-            return &scene->bodies[i];
-    return NULL;
+        if (text_is(name, scene->bodies[i].coordinate))
+            return strcmp(scene->bodies[i].joint, "prismatic") == 0 ? SLIDES : TURNS;
+    for (uint32_t i = 0; i < scene->contact_count && length; i++)
+        if (text_is(name, scene->contacts[i].coordinate))
+            return strcmp(scene->contacts[i].kind, "slider") == 0 ? SLIDES : TURNS;
+    return UNKNOWN;
 }
 
 // The last of .x .vx and so on, for what is named after a body
@@ -52,20 +59,22 @@ static const char *joint_unit(const Scene *scene, const char *name, size_t lengt
                               const char *const of[2])
 {
     const char *part = part_of(name);
-    const SceneBody *body = body_with(scene, name, length);
-    if (body) return of[strcmp(body->joint, "prismatic") == 0];
+    const Way way = way_of(scene, name, length);
+    if (way != UNKNOWN) return of[way];
     if (strcmp(part, "theta") == 0 || is_one_of(part, "wx", "wy", "wz")) return of[0];
     if (is_one_of(part, "x", "y", "z") || is_one_of(part, "vx", "vy", "vz")) return of[1];
     return "";
 }
 
-// Forces along the rows of contacts are newtons; what the rows of formulas are only the model knows
+// Forces along the rows of contacts and loops are newtons; what the rows of formulas are only the
+// model knows
 static const char *reaction_unit(const System *system, const char *row)
 {
     const Scene *scene = &system->scene;
     for (uint32_t i = 0; i < scene->contact_count; i++)
         for (uint32_t k = 0; k < scene->contacts[i].row_count; k++)
-            if (strcmp(scene->contacts[i].rows[k].name, row) == 0) return "N";
+            if (strcmp(scene->contacts[i].rows[k].name, row) == 0)
+                return scene->contacts[i].rows[k].is_moment ? "N m" : "N";
     return "";
 }
 
@@ -73,16 +82,28 @@ typedef struct Column {
     const char *group, *unit;
 } Column;
 
+static size_t stem_of(const char *rate)
+{
+    return ends(rate, "_rate") ? strlen(rate) - strlen("_rate") : 0;
+}
+
+static Column position_column(const Scene *scene, const char *name)
+{
+    static const char *const units[] = {"rad", "m"};
+    return (Column){"coordinates", joint_unit(scene, name, strlen(name), units)};
+}
+
+static Column velocity_column(const Scene *scene, const char *name)
+{
+    static const char *const units[] = {"rad/s", "m/s"};
+    return (Column){"velocities", joint_unit(scene, name, stem_of(name), units)};
+}
+
 static Column input_column(const System *system, const Input *input)
 {
-    static const char *const positions[] = {"rad", "m"}, *const rates[] = {"rad/s", "m/s"};
-    const Scene *scene = &system->scene;
-    const size_t length = strlen(input->name);
     if (input->kind == TR_TIME) return (Column){"time", "s"};
-    if (input->kind == TR_POSITION)
-        return (Column){"coordinates", joint_unit(scene, input->name, length, positions)};
-    const size_t stem = ends(input->name, "_rate") ? length - strlen("_rate") : 0;
-    return (Column){"velocities", joint_unit(scene, input->name, stem, rates)};
+    return input->kind == TR_POSITION ? position_column(&system->scene, input->name)
+                                      : velocity_column(&system->scene, input->name);
 }
 
 static Column column_of(const System *system, const char *name)
@@ -104,6 +125,10 @@ static Column column_of(const System *system, const char *name)
         return part_of(name)[0] == 'F' ? (Column){"forces", "N"} : (Column){"contacts", "m"};
     if (begins(name, "energy.")) return (Column){"energy", "J"};
     if (begins(name, "residual.")) return (Column){"residuals", ""};
+    if (way_of(&system->scene, name, strlen(name)) != UNKNOWN) // of joints that were cut
+        return position_column(&system->scene, name);
+    if (way_of(&system->scene, name, stem_of(name)) != UNKNOWN)
+        return velocity_column(&system->scene, name);
     return (Column){"outputs", ""};
 }
 
@@ -159,6 +184,7 @@ static void describe_body(Json *j, const Scene *scene, uint32_t i)
     tr_json_flag(j, "part", body->is_part);
     tr_json_open(j, "joint", '{');
     tr_json_text(j, "type", body->joint);
+    write_vector(j, "at", body->joint_at);
     write_vector(j, "axis", body->axis);
     tr_json_text(j, "coordinate", body->coordinate);
     tr_json_close(j, '}');
@@ -169,16 +195,42 @@ static void describe_body(Json *j, const Scene *scene, uint32_t i)
     tr_json_close(j, '}');
 }
 
-static void describe_contacts(Json *j, const Scene *scene)
+static void describe_contact(Json *j, const SceneContact *contact)
+{
+    tr_json_open(j, NULL, '{');
+    tr_json_text(j, "name", contact->name);
+    tr_json_text(j, "kind", contact->kind);
+    tr_json_number(j, "body", index_of(contact->body));
+    tr_json_number(j, "on", index_of(contact->on));
+    tr_json_flag(j, "leaves_track", contact->leaves_track);
+    tr_json_flag(j, "has_moment", contact->has_moment);
+    tr_json_open(j, "rows", '[');
+    for (uint32_t k = 0; k < contact->row_count; k++) tr_json_text(j, NULL, contact->rows[k].name);
+    tr_json_close(j, ']');
+    if (contact->is_loop) {
+        tr_json_open(j, "loop", '{');
+        write_vector(j, "at", contact->at);
+        write_vector(j, "axis", contact->axis);
+        write_vector(j, "to", contact->to);
+        write_vector(j, "guide", contact->guide);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, '}');
+}
+
+static void describe_elements(Json *j, const Scene *scene)
 {
     tr_json_open(j, "contacts", '[');
-    for (uint32_t i = 0; i < scene->contact_count; i++) {
-        const SceneContact *contact = &scene->contacts[i];
+    for (uint32_t i = 0; i < scene->contact_count; i++) describe_contact(j, &scene->contacts[i]);
+    tr_json_close(j, ']');
+    tr_json_open(j, "beams", '[');
+    for (uint32_t i = 0; i < scene->beam_count; i++) {
+        const SceneBeam *beam = &scene->beams[i];
         tr_json_open(j, NULL, '{');
-        tr_json_text(j, "name", contact->name);
-        tr_json_text(j, "kind", contact->kind);
-        tr_json_number(j, "body", index_of(contact->body));
-        tr_json_flag(j, "leaves_track", contact->leaves_track);
+        tr_json_number(j, "body", beam->body);
+        tr_json_number(j, "first", beam->first);
+        tr_json_number(j, "count", beam->count);
+        tr_json_number(j, "radius", beam->radius);
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
@@ -221,7 +273,7 @@ static void describe_scene(Json *j, const Report *report, Frames *frames)
     tr_json_open(j, "bodies", '[');
     for (uint32_t i = 0; i < scene->body_count; i++) describe_body(j, scene, i);
     tr_json_close(j, ']');
-    describe_contacts(j, scene);
+    describe_elements(j, scene);
     tr_json_close(j, '}');
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page test stands on: steps with a time limit, one browser, pages that tell on themselves,
 // and pictures measured in a page of their own.
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 
 // WebGL by the processor; the rest of the page as without a graphics card.
 const FLAGS = ["--use-angle=swiftshader-webgl", "--enable-unsafe-swiftshader", "--no-sandbox"];
@@ -71,20 +72,41 @@ export class Reports {
     }
 
     // OUT/name.csv and OUT/name.html from a run.
-    make(name, model, ...options) {
+    async make(name, model, ...options) {
         const [csv, html] = [this.file(`${name}.csv`), this.file(`${name}.html`)];
-        try {
-            execFileSync(
-                this.trundle,
-                ["simulate", model, "-q", "-o", csv, "--report", html, ...options],
-                { stdio: "pipe" },
-            );
-        } catch (error) {
-            throw new Error(
-                `trundle simulate ${model} ${options.join(" ")}: exit ${error.status}: ${error.stderr}`,
-            );
-        }
+        const words = ["simulate", model, "-q", "-o", csv, "--report", html, ...options];
+        await promisify(execFile)(this.trundle, words).catch((error) => {
+            throw new Error(`trundle ${words.join(" ")}: exit ${error.code}: ${error.stderr}`);
+        });
         return html;
+    }
+
+    // A few rows from the start of a model's first case
+    makeShort(name) {
+        const ends = readFileSync(this.model(name), "utf8").match(/\bend: *([\d.]+)/);
+        const end = Math.min(1, ends ? Number(ends[1]) : 1);
+        const length = ["--end", String(end), "--every", String(end / 20)];
+        return this.make(`model_${name}`, this.model(name), ...length);
+    }
+
+    // The rows of a run as objects of numbers
+    table(name) {
+        const lines = readFileSync(this.file(`${name}.csv`), "utf8").trimEnd().split("\n");
+        const [header, ...rows] = lines.map((line) => line.split(","));
+        return rows.map((row) => Object.fromEntries(row.map((x, k) => [header[k], Number(x)])));
+    }
+
+    // What a page holds, as the page reads it
+    contents(html) {
+        const page = readFileSync(html, "utf8");
+        const element = (id) => {
+            const start = page.indexOf(">", page.indexOf(`id="${id}"`)) + 1;
+            return page.slice(start, page.indexOf("</script>", start));
+        };
+        const bytes = Buffer.from(element("frames"), "base64");
+        const frames = new Float32Array(bytes.length / 4);
+        for (let i = 0; i < frames.length; i++) frames[i] = bytes.readFloatLE(4 * i);
+        return { report: JSON.parse(element("report")), frames };
     }
 
     // A copy of a report with other words in it.
@@ -117,10 +139,10 @@ function noteReady() {
     });
 }
 
-// A page that keeps what must not happen: requests, errors, dialogs.
-export async function open(
+// A window that keeps what must not happen: requests, errors, dialogs. It shows one page after the
+// other.
+export async function openWindow(
     browser,
-    file,
     { width = 1400, height = 900, scheme = "light", before } = {},
 ) {
     const context = await browser.newContext({
@@ -129,7 +151,7 @@ export async function open(
         acceptDownloads: true,
     });
     const page = await context.newPage();
-    const url = pathToFileURL(file).href;
+    let url = "";
     const noise = [];
     page.on("request", (request) => {
         if (request.url() !== url && !/^(data|blob):/.test(request.url()))
@@ -147,12 +169,22 @@ export async function open(
     });
     if (before) await page.addInitScript(before);
     await page.addInitScript(noteReady);
-    await page.goto(url, { waitUntil: "commit" });
-    await page.waitForSelector("html[data-ready]", { state: "attached" });
-    const took = Math.round(await page.evaluate(() => window.readyAfter));
-    same(await page.getAttribute("html", "data-ready"), "yes", `${file} is ready`);
+    const show = async (file) => {
+        noise.length = 0;
+        url = pathToFileURL(file).href;
+        await page.goto(url, { waitUntil: "commit" });
+        await page.waitForSelector("html[data-ready]", { state: "attached" });
+        same(await page.getAttribute("html", "data-ready"), "yes", `${file} is ready`);
+        return Math.round(await page.evaluate(() => window.readyAfter));
+    };
     const quiet = () => check(noise.length === 0, noise.join("; "));
-    return { page, noise, took, quiet, close: () => context.close() };
+    return { page, noise, quiet, show, close: () => context.close() };
+}
+
+// A window with one page
+export async function open(browser, file, options) {
+    const opened = await openWindow(browser, options);
+    return { ...opened, took: await opened.show(file) };
 }
 
 // Waits until a condition in the page holds; says what was hoped for otherwise.
@@ -193,6 +225,11 @@ export class Eyes {
                 context.drawImage(image, 0, 0);
                 return context.getImageData(0, 0, image.width, image.height);
             };
+            window.differ = (p, q, i) =>
+                Math.abs(p.data[i] - q.data[i]) +
+                    Math.abs(p.data[i + 1] - q.data[i + 1]) +
+                    Math.abs(p.data[i + 2] - q.data[i + 2]) >
+                24;
         });
         return eyes;
     }
@@ -204,15 +241,26 @@ export class Eyes {
                 const [p, q] = [await window.pixels(first), await window.pixels(second)];
                 if (p.width !== q.width || p.height !== q.height) return 1;
                 let count = 0;
-                for (let i = 0; i < p.data.length; i += 4)
-                    if (
-                        Math.abs(p.data[i] - q.data[i]) +
-                            Math.abs(p.data[i + 1] - q.data[i + 1]) +
-                            Math.abs(p.data[i + 2] - q.data[i + 2]) >
-                        24
-                    )
-                        count++;
+                for (let i = 0; i < p.data.length; i += 4) if (window.differ(p, q, i)) count++;
                 return count / (p.width * p.height);
+            },
+            [a.toString("base64"), b.toString("base64")],
+        );
+    }
+
+    // The middle of all pixels that differ clearly
+    middle(a, b) {
+        return this.page.evaluate(
+            async ([first, second]) => {
+                const [p, q] = [await window.pixels(first), await window.pixels(second)];
+                let [x, y, count] = [0, 0, 0];
+                for (let i = 0; i < p.data.length; i += 4) {
+                    if (!window.differ(p, q, i)) continue;
+                    x += (i / 4) % p.width;
+                    y += Math.floor(i / 4 / p.width);
+                    count++;
+                }
+                return { x: x / count, y: y / count };
             },
             [a.toString("base64"), b.toString("base64")],
         );

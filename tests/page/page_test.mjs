@@ -10,6 +10,7 @@ import {
     Eyes,
     launch,
     open,
+    openWindow,
     picture,
     Reports,
     same,
@@ -18,6 +19,7 @@ import {
     timeOf,
     until,
 } from "./harness.mjs";
+import { useLoops } from "./loops.mjs";
 
 const HOSTILE = "</script><script>alert(1)</script>";
 const IMAGE = '<img src=x onerror="alert(2)">';
@@ -332,7 +334,8 @@ async function useBicycle(steps_, browser, eyes, reports) {
         "the bicycle's report opens from a file, asks for nothing, does not play by itself",
         30,
         async () => {
-            const report = reports.make("bicycle", reports.model("bicycle"), "--case", "turn");
+            const model = reports.model("bicycle");
+            const report = await reports.make("bicycle", model, "--case", "turn");
             opened = await open(browser, report);
             await opens(opened, report);
         },
@@ -403,21 +406,34 @@ async function withoutWebGL(browser, reports) {
 }
 
 // Only bodies are left in the picture; then something must be there.
-async function renders(browser, eyes, reports, name) {
-    const report = reports.make(`model_${name}`, reports.model(name));
-    const { page, quiet, close } = await open(browser, report, { width: 940, height: 560 });
+async function renders({ page, quiet, show }, eyes, reports, name) {
+    await show(await reports.makeShort(name));
     await page.evaluate(
         (ids) => {
             for (const button of ids.map((id) => document.getElementById(id)))
                 if (button.getAttribute("aria-pressed") === "true") button.click();
         },
-        ["show-forces", "show-tracks", "show-contacts", "show-ground"],
+        ["show-forces", "show-tracks", "show-contacts", "show-loops", "show-ground"],
     );
     const covered = await eyes.coverage(await picture(page));
     check(covered > 0.003, `${name}: bodies cover only ${percent(covered)} of the picture`);
     check((await page.locator(".plot").count()) > 0, `${name}: there are no plots`);
     quiet();
-    await close();
+}
+
+// Two windows take one model after the other.
+async function rendersAll(steps_, browser, eyes, reports) {
+    const names = readdirSync(join(reports.root, "models"))
+        .filter((name) => name.endsWith(".yaml"))
+        .map((name) => basename(name, ".yaml"))
+        .sort();
+    const draw = async () => {
+        const opened = await openWindow(browser, { width: 940, height: 560 });
+        for (let name = names.shift(); name; name = names.shift())
+            await steps_.run(`${name} is drawn`, 30, () => renders(opened, eyes, reports, name));
+        await opened.close();
+    };
+    await Promise.all([draw(), draw()]);
 }
 
 // ---- long runs -----------------------------------------------------------------------------
@@ -425,7 +441,7 @@ async function renders(browser, eyes, reports, name) {
 async function longRun(browser, reports) {
     const LIMIT = 3000; // [ms]
     const ATTEMPTS = 4; // other work on the machine must not decide
-    const report = reports.make(
+    const report = await reports.make(
         "long",
         reports.model("bicycle"),
         "--end",
@@ -494,7 +510,8 @@ async function hostileModel(browser, reports) {
         .replaceAll("colour: firebrick", `colour: '${IMAGE}'`);
     const file = reports.file(`"evil" ${IMAGE.replaceAll("/", "")} \u{1F6B2}.yaml`);
     writeFileSync(file, `# ${HOSTILE}\n# ${IMAGE} <!-- <script>\n${text}`);
-    const { page, quiet, close } = await open(browser, reports.make("hostile_model", file));
+    const report = await reports.make("hostile_model", file);
+    const { page, quiet, close } = await open(browser, report);
     same(await page.textContent("#title"), `${HOSTILE} ${IMAGE} "quotes" \u{1F6B2}`, "the title");
     check(
         (await page.textContent("#model-text")).startsWith(
@@ -637,12 +654,8 @@ async function main() {
     await all.run("hostile names in a run run nothing", 20, () => hostileNames(browser, reports));
     await all.run("the content security policy holds", 20, () => policy(browser, reports));
     await all.run("60,000 rows load and play", 90, () => longRun(browser, reports));
-    for (const file of readdirSync(join(root, "models"))
-        .filter((name) => name.endsWith(".yaml"))
-        .sort()) {
-        const name = basename(file, ".yaml");
-        await all.run(`${name} is drawn`, 20, () => renders(browser, eyes, reports, name));
-    }
+    await useLoops(all, browser, eyes, reports);
+    await rendersAll(all, browser, eyes, reports);
     await browser.close();
     console.log(all.failures ? `${all.failures} failed` : "all passed");
     process.exit(all.failures ? 1 : 0);

@@ -1,93 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact points, and the forces there as arrows.
+// Contact points, and the forces there as arrows; moments as arrows that go round.
 import {
-    BufferGeometry,
     Color,
     ConeGeometry,
     CylinderGeometry,
     Group,
-    Material,
     Mesh,
     MeshBasicMaterial,
     SphereGeometry,
+    TorusGeometry,
     Vector3,
 } from "three";
-import { bodyMaterial } from "./bodies";
 import { contactColour } from "./colours";
-import { BEHIND, OVERLAY_ORDER, type Layer } from "./layer";
+import { BEHIND, OVERLAY_ORDER, seenThrough, type Layer } from "./layer";
 import type { Motion, State } from "./motion";
 import type { SceneData } from "./report";
-import { paint } from "./shapes";
+import { merge, paint } from "./shapes";
 
 const Y = new Vector3(0, 1, 0);
 
 export class ContactPoints implements Layer {
     readonly root = new Group();
-    private readonly dots: Mesh[];
+    private readonly dots: { contact: number; mesh: Mesh }[] = [];
 
     constructor(scene: SceneData) {
         const ball = new SphereGeometry(0.011 * scene.length, 16, 12);
-        this.dots = scene.contacts.map((_, i) => {
-            const dot = new Mesh(
+        scene.contacts.forEach((contact, i) => {
+            if (contact.loop) return; // has a mark of its own
+            const mesh = new Mesh(
                 ball,
                 new MeshBasicMaterial({ color: contactColour(i), ...BEHIND, opacity: 0.95 }),
             );
-            dot.renderOrder = OVERLAY_ORDER;
-            return dot;
+            mesh.renderOrder = OVERLAY_ORDER;
+            this.dots.push({ contact: i, mesh });
+            this.root.add(mesh);
         });
-        if (this.dots.length) this.root.add(...this.dots);
+    }
+
+    get exist(): boolean {
+        return this.dots.length > 0;
     }
 
     update(state: State): void {
-        this.dots.forEach((dot, i) => {
-            dot.position.copy(state.contacts[i].point);
-            dot.visible = Number.isFinite(dot.position.x);
-        });
+        for (const { contact, mesh } of this.dots) {
+            mesh.position.copy(state.contacts[contact].point);
+            mesh.visible = Number.isFinite(mesh.position.x);
+        }
     }
 }
 
-// A shaft and a head, twice: solid, and faint for what stands behind a body.
+// A shaft and a head.
 class Arrow {
     readonly root = new Group();
-    private readonly shafts: Mesh[] = [];
-    private readonly heads: Mesh[] = [];
+    private readonly shafts: Mesh[];
+    private readonly heads: Mesh[];
 
     constructor(
         colour: string,
         private readonly width: number,
     ) {
-        const shaft = paint(
-            new CylinderGeometry(width, width, 1, 16).translate(0, 0.5, 0),
-            new Color(colour),
-        );
-        const head = paint(
-            new ConeGeometry(2.6 * width, 1, 24).translate(0, 0.5, 0),
-            new Color(colour),
-        );
-        this.addCopy(shaft, head, bodyMaterial(), 0);
-        this.addCopy(
-            shaft,
-            head,
-            new MeshBasicMaterial({ color: colour, ...BEHIND }),
-            OVERLAY_ORDER,
-        );
-    }
-
-    private addCopy(
-        shaft: BufferGeometry,
-        head: BufferGeometry,
-        material: Material,
-        order: number,
-    ): void {
-        for (const [geometry, list] of [
-            [shaft, this.shafts],
-            [head, this.heads],
-        ] as const) {
-            const mesh = new Mesh(geometry, material);
-            mesh.renderOrder = order;
-            list.push(mesh);
-            this.root.add(mesh);
-        }
+        const shaft = new CylinderGeometry(width, width, 1, 16).translate(0, 0.5, 0);
+        const head = new ConeGeometry(2.6 * width, 1, 24).translate(0, 0.5, 0);
+        this.shafts = seenThrough(paint(shaft, new Color(colour)), colour);
+        this.heads = seenThrough(paint(head, new Color(colour)), colour);
+        this.root.add(...this.shafts, ...this.heads);
     }
 
     point(from: Vector3, along: Vector3): void {
@@ -106,21 +82,55 @@ class Arrow {
     }
 }
 
+// Most of a turn about y, to the right as the moment's direction says; larger where that is.
+class Turn {
+    readonly root = new Group();
+
+    constructor(colour: string) {
+        const ARC = 1.5 * Math.PI;
+        const WIDTH = 0.07;
+        const round = new TorusGeometry(1, WIDTH, 8, 40, ARC); // from x to y, about z
+        const head = new ConeGeometry(2.6 * WIDTH, 7 * WIDTH, 16).translate(1, 2 * WIDTH, 0);
+        const parts = [round, head.rotateZ(ARC)].map((part) => part.rotateX(-Math.PI / 2));
+        const whole = merge(parts.map((part) => paint(part, new Color(colour))));
+        this.root.add(...seenThrough(whole, colour));
+    }
+
+    about(middle: Vector3, along: Vector3): void {
+        const radius = along.length();
+        this.root.visible = radius > 0 && Number.isFinite(radius + middle.lengthSq());
+        if (!this.root.visible) return;
+        this.root.position.copy(middle);
+        this.root.quaternion.setFromUnitVectors(Y, along.clone().divideScalar(radius));
+        this.root.scale.setScalar(radius);
+    }
+}
+
 export class Forces implements Layer {
     readonly root = new Group();
     readonly exist: boolean; // a run may have no reactions
     factor = 1; // of the user
     private readonly arrows: Arrow[];
+    private readonly turns: { contact: number; turn: Turn }[];
     private readonly metresPerNewton: number;
+    private readonly metresPerNewtonMetre: number;
 
     constructor(scene: SceneData, motion: Motion) {
-        const typical = typicalForce(scene.contacts.length, motion);
-        this.exist = typical > 0;
-        this.metresPerNewton = this.exist ? (0.55 * scene.length) / typical : 0;
-        this.arrows = scene.contacts.map(
-            (_, i) => new Arrow(contactColour(i), 0.011 * scene.length),
-        );
+        const size = scene.length;
+        const all = scene.contacts.map((_, i) => i);
+        const turning = all.filter((i) => scene.contacts[i].has_moment);
+        const force = typical(motion, all, (row, i, v) => motion.force(row, i, v));
+        const moment = typical(motion, turning, (row, i, v) => motion.moment(row, i, v));
+        const turns = moment > 1e-6 * force * size; // rounding is not a moment
+        this.exist = force > 0 || turns;
+        this.metresPerNewton = force > 0 ? (0.55 * size) / force : 0;
+        this.metresPerNewtonMetre = turns ? (0.17 * size) / moment : 0;
+        this.arrows = scene.contacts.map((_, i) => new Arrow(contactColour(i), 0.011 * size));
         for (const arrow of this.arrows) this.root.add(arrow.root);
+        this.turns = (turns ? turning : []).map((contact) => {
+            return { contact, turn: new Turn(contactColour(contact)) };
+        });
+        for (const { turn } of this.turns) this.root.add(turn.root);
     }
 
     update(state: State): void {
@@ -132,18 +142,29 @@ export class Forces implements Layer {
                 along.copy(force).multiplyScalar(this.factor * this.metresPerNewton),
             );
         });
+        for (const { contact, turn } of this.turns) {
+            const { point, moment } = state.contacts[contact];
+            turn.about(
+                point,
+                along.copy(moment).multiplyScalar(this.factor * this.metresPerNewtonMetre),
+            );
+        }
     }
 }
 
-// Nearly the largest force of the run: a short blow must not make all the rest invisible.
-function typicalForce(contacts: number, motion: Motion): number {
+// Nearly the largest of the run: a short blow must not make all the rest invisible.
+function typical(
+    motion: Motion,
+    contacts: number[],
+    get: (row: number, contact: number, into: Vector3) => Vector3,
+): number {
     const MOST = 500;
     const every = Math.max(1, Math.floor(motion.rows / MOST));
     const sizes: number[] = [];
-    const force = new Vector3();
+    const vector = new Vector3();
     for (let row = 0; row < motion.rows; row += every)
-        for (let i = 0; i < contacts; i++) {
-            const size = motion.force(row, i, force).length();
+        for (const i of contacts) {
+            const size = get(row, i, vector).length();
             if (Number.isFinite(size)) sizes.push(size);
         }
     sizes.sort((a, b) => a - b);

@@ -109,7 +109,8 @@ export class Camera {
     private locate(state: State, into: Vector3): boolean {
         if (this.follow === "whole") return wholeCentre(state, this.scene, into);
         if (this.follow === "free") return false;
-        massCentre(state, this.follow, this.scene.bodies[this.follow], into);
+        if (!massCentre(state, this.scene, this.follow, into))
+            into.copy(state.bodies[this.follow].position);
         return true;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A part of the picture that can be shown or not, and follows the motion.
-import type { Object3D } from "three";
+import { BufferGeometry, Mesh, MeshBasicMaterial, type Object3D } from "three";
+import { bodyMaterial } from "./bodies";
 import type { State } from "./motion";
 
 export interface Layer {
@@ -11,3 +12,10 @@ export interface Layer {
 // Seen through what is in front of it: drawn once more, faintly, without looking at depth.
 export const BEHIND = { depthTest: false, depthWrite: false, transparent: true, opacity: 0.3 };
 export const OVERLAY_ORDER = 10;
+
+// Twice: solid, and faint for what stands behind a body.
+export function seenThrough(geometry: BufferGeometry, color: string, opacity = 0.3): Mesh[] {
+    const faint = new Mesh(geometry, new MeshBasicMaterial({ color, ...BEHIND, opacity }));
+    faint.renderOrder = OVERLAY_ORDER;
+    return [new Mesh(geometry, bodyMaterial()), faint];
+}

@@ -4,6 +4,7 @@ import { fillCertificate, fillModel, fillParameters } from "./certificate";
 import { readRun, type Run } from "./data";
 import { saveModel, savePicture, saveTable } from "./downloads";
 import { find, make, style } from "./dom";
+import { Elements } from "./elements";
 import { fillHelp, listenToKeys, type Key } from "./keys";
 import { Motion } from "./motion";
 import { Player } from "./player";
@@ -139,7 +140,15 @@ function start(): void {
     const view = stage && new View(stage, run.report.scene);
     stage?.prepare();
     plots = new Plots(run, player);
-    player.onMove(() => stage?.show(player.t));
+    const plot = (columns: number[]): void => {
+        tabs.open("tab-plots");
+        plots?.show(columns);
+    };
+    const elements = stage && new Elements(run, stage, plot);
+    player.onMove(() => {
+        stage?.show(player.t);
+        elements?.update();
+    });
     const table = keyTable(player, transport, view);
     listenToKeys(table);
     bindHelp(table);

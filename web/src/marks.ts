@@ -9,6 +9,7 @@ import {
     SphereGeometry,
     Vector3,
 } from "three";
+import { pointOf } from "./bodies";
 import { BEHIND, OVERLAY_ORDER, type Layer } from "./layer";
 import type { State } from "./motion";
 import type { Body, SceneData } from "./report";
@@ -17,12 +18,14 @@ import { massMark } from "./shapes";
 const Y = new Vector3(0, 1, 0);
 const AXIS_COLOUR = "#c026d3";
 
-// An axis stands at the body's origin, in the body's axes: the joint leaves both alone.
+// An axis stands at a point of the body, in the body's axes: the joint leaves both alone.
 export class JointAxes implements Layer {
     readonly root = new Group();
+    private readonly bodies: Body[];
     private readonly marks: (Group | null)[];
 
     constructor(scene: SceneData) {
+        this.bodies = scene.bodies;
         this.marks = scene.bodies.map((body) => jointMark(body, scene.length));
         for (const mark of this.marks) if (mark) this.root.add(mark);
     }
@@ -33,7 +36,7 @@ export class JointAxes implements Layer {
 
     update(state: State): void {
         this.marks.forEach((mark, i) => {
-            mark?.position.copy(state.bodies[i].position);
+            mark?.position.copy(pointOf(state, i, this.bodies[i].joint.at));
             mark?.quaternion.copy(state.bodies[i].rotation);
         });
     }
@@ -41,6 +44,7 @@ export class JointAxes implements Layer {
 
 function jointMark(body: Body, length: number): Group | null {
     const { type, axis } = body.joint;
+    if (body.part) return null;
     const mark = new Group();
     const material = new MeshBasicMaterial({ color: AXIS_COLOUR, ...BEHIND, opacity: 0.9 });
     const ball = new Mesh(new SphereGeometry(0.014 * length, 16, 12), material);
@@ -76,31 +80,35 @@ export class MassCentres implements Layer {
 
     update(state: State): void {
         this.scene.bodies.forEach((body, i) => {
-            massCentre(state, i, body, this.marks[i].position);
-            this.marks[i].visible = body.mass > 0;
+            const mark = this.marks[i];
+            mark.visible = !body.part && massCentre(state, this.scene, i, mark.position);
         });
         this.whole.visible = wholeCentre(state, this.scene, this.whole.position);
     }
 }
 
-export function massCentre(state: State, i: number, body: Body, into: Vector3): Vector3 {
-    const { position, rotation } = state.bodies[i];
-    return into
-        .set(...body.com)
-        .applyQuaternion(rotation)
-        .add(position);
-}
-
-// False when nothing has mass; then `into` is left alone.
-export function wholeCentre(state: State, scene: SceneData, into: Vector3): boolean {
+// Of some bodies; false when they have no mass, then `into` is left alone.
+function centre(state: State, scene: SceneData, of: number[], into: Vector3): boolean {
     const sum = new Vector3();
-    const point = new Vector3();
     let mass = 0;
-    scene.bodies.forEach((body, i) => {
-        if (!(body.mass > 0)) return;
-        sum.addScaledVector(massCentre(state, i, body, point), body.mass);
+    for (const i of of) {
+        const body = scene.bodies[i];
+        if (!(body.mass > 0)) continue;
+        sum.addScaledVector(pointOf(state, i, body.com), body.mass);
         mass += body.mass;
-    });
+    }
     if (mass > 0) into.copy(sum.divideScalar(mass));
     return mass > 0;
+}
+
+// Of a body, with its parts where it is a beam
+export function massCentre(state: State, scene: SceneData, i: number, into: Vector3): boolean {
+    const all = [i];
+    for (const { body, first, count } of scene.beams)
+        if (body === i) for (let k = 0; k < count; k++) all.push(first + k);
+    return centre(state, scene, all, into);
+}
+
+export function wholeCentre(state: State, scene: SceneData, into: Vector3): boolean {
+    return centre(state, scene, [...scene.bodies.keys()], into);
 }

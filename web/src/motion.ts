@@ -13,6 +13,7 @@ export interface Pose {
 export interface Touch {
     point: Vector3;
     force: Vector3; // on the body, world axes [N]
+    moment: Vector3; // likewise; zero where there is none [N m]
 }
 
 export interface State {
@@ -23,8 +24,9 @@ export interface State {
     contacts: Touch[];
 }
 
-const BODY = 7; // numbers of a body, of a contact, in a frame
+const BODY = 7; // numbers of a body, of a contact, of its moment, in a frame
 const CONTACT = 6;
+const MOMENT = 3;
 
 const newPose = (): Pose => ({ position: new Vector3(), rotation: new Quaternion() });
 
@@ -45,7 +47,7 @@ export class Motion {
     private readonly frames: Float32Array;
     private readonly stride: number;
     private readonly parents: number[];
-    private readonly contactCount: number;
+    private readonly contacts: { start: number; hasMoment: boolean }[]; // in a frame
     private readonly from = newPose();
     private readonly to = newPose();
     private readonly base = newPose();
@@ -56,7 +58,12 @@ export class Motion {
         this.frames = run.frames;
         this.stride = scene.stride;
         this.parents = scene.bodies.map((body, i) => (body.parent < i ? body.parent : -1));
-        this.contactCount = scene.contacts.length;
+        let start = BODY * scene.bodies.length;
+        this.contacts = scene.contacts.map(({ has_moment: hasMoment }) => {
+            const contact = { start, hasMoment };
+            start += CONTACT + (hasMoment ? MOMENT : 0);
+            return contact;
+        });
         this.time = run.time;
     }
 
@@ -70,9 +77,10 @@ export class Motion {
             row: 0,
             part: 0,
             bodies: this.parents.map(newPose),
-            contacts: Array.from({ length: this.contactCount }, () => ({
+            contacts: this.contacts.map(() => ({
                 point: new Vector3(),
                 force: new Vector3(),
+                moment: new Vector3(),
             })),
         };
     }
@@ -93,6 +101,11 @@ export class Motion {
         return into.fromArray(this.frames, this.contactStart(row, contact) + 3);
     }
 
+    moment(row: number, contact: number, into: Vector3): Vector3 {
+        if (!this.contacts[contact].hasMoment) return into.set(0, 0, 0);
+        return into.fromArray(this.frames, this.contactStart(row, contact) + CONTACT);
+    }
+
     at(t: number, state: State): State {
         const row = rowAt(this.time, t);
         const next = Math.min(row + 1, this.rows - 1);
@@ -103,8 +116,9 @@ export class Motion {
         state.part = s;
         for (let i = 0; i < state.bodies.length; i++) this.moveBody(i, row, next, s, state);
         for (let i = 0; i < state.contacts.length; i++) {
-            const { point, force } = state.contacts[i];
+            const { point, force, moment } = state.contacts[i];
             this.force(row, i, force).lerp(this.force(next, i, point), s);
+            this.moment(row, i, moment).lerp(this.moment(next, i, point), s);
             this.curve(row, s, this.contactStart(0, i), point);
         }
         return state;
@@ -155,6 +169,6 @@ export class Motion {
     }
 
     private contactStart(row: number, contact: number): number {
-        return row * this.stride + this.parents.length * BODY + contact * CONTACT;
+        return row * this.stride + this.contacts[contact].start;
     }
 }

@@ -202,7 +202,8 @@ export class Plot {
                 drag: { x: true, y: false, setScale: false },
                 bind: { dblclick: () => () => (host.resetZoom(), null) },
             },
-            hooks: { setSelect: [(u) => this.selected(u)] },
+            // Only then are its scales known
+            hooks: { ready: [() => this.showTime()], setSelect: [(u) => this.selected(u)] },
             scales: {
                 x: { time: false, range: () => host.range },
                 y: choice.log ? { distr: 3, log: 10, range: logRange } : { range: evenRange },

@@ -74,6 +74,18 @@ export class Plots implements PlotHost {
         find("add-plot").focus();
     }
 
+    // A plot of these columns, unless there is one.
+    show(columns: number[]): void {
+        const isSame = ({ choice }: Plot): boolean => choice.columns.join() === columns.join();
+        let plot = this.plots.find(isSame);
+        if (!plot) {
+            plot = new Plot(this, { columns, log: false });
+            this.append(plot);
+            plot.build();
+        }
+        plot.card.scrollIntoView({ block: "nearest" });
+    }
+
     // A run of one row still has an axis.
     private wholeTime(): [number, number] {
         const { start, end } = this.player;

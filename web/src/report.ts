@@ -26,8 +26,8 @@ export interface Body {
     mass: number; // [kg]
     com: Triple; // in the body's axes [m]
     parent: number; // -1: the world
-    part: boolean; // a point or a piece of a beam, its parent, or a motor that is not drawn
-    joint: { type: string; axis: Triple; coordinate: string };
+    part: boolean; // a motor, a point or a piece of a beam: no body by itself
+    joint: { type: string; at: Triple; axis: Triple; coordinate: string }; // in the body's axes
     shapes: Shape[];
 }
 
@@ -35,7 +35,27 @@ export interface Contact {
     name: string;
     kind: string;
     body: number;
+    on: number; // -1: the world
     leaves_track: boolean;
+    has_moment: boolean;
+    rows: string[]; // of columns lambda.<row>
+    loop?: Loop; // that it is one, or a joint that was cut
+}
+
+// Its point and its axis in the axes of the one body, then of the other; zero when it has no axis.
+export interface Loop {
+    at: Triple;
+    axis: Triple;
+    to: Triple;
+    guide: Triple;
+}
+
+// A tube from a body's origin through those of its parts, along their x.
+export interface Beam {
+    body: number;
+    first: number; // of its parts, among the bodies
+    count: number;
+    radius: number; // [m]
 }
 
 export interface Rod {
@@ -53,6 +73,7 @@ export interface SceneData {
     ground: { at: Triple; normal: Triple; shown: boolean };
     bodies: Body[];
     contacts: Contact[];
+    beams: Beam[];
     rods: Rod[];
 }
 

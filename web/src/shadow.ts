@@ -43,7 +43,8 @@ export class Shadow implements Layer {
         stencilZPass: IncrementStencilOp,
     });
 
-    constructor(scene: SceneData, geometries: (BufferGeometry | null)[]) {
+    // `still` are those that do not move with a body: what bends is bent as it stands.
+    constructor(scene: SceneData, geometries: (BufferGeometry | null)[], still: BufferGeometry[]) {
         const normal = new Vector3(...scene.ground.normal).normalize();
         const height = normal.dot(new Vector3(...scene.ground.at));
         this.pressed.matrixAutoUpdate = false;
@@ -51,12 +52,17 @@ export class Shadow implements Layer {
         this.root.add(this.pressed);
         this.meshes = geometries.map((geometry) => {
             if (!geometry) return null;
-            const mesh = new Mesh(geometry, this.material);
-            mesh.renderOrder = -1;
-            mesh.frustumCulled = false;
-            this.pressed.add(mesh);
-            return mesh;
+            return this.add(geometry);
         });
+        for (const geometry of still) this.add(geometry);
+    }
+
+    private add(geometry: BufferGeometry): Mesh {
+        const mesh = new Mesh(geometry, this.material);
+        mesh.renderOrder = -1;
+        mesh.frustumCulled = false;
+        this.pressed.add(mesh);
+        return mesh;
     }
 
     set strength(opacity: number) {

@@ -59,7 +59,7 @@ export function paint(geometry: BufferGeometry, colour: Color | Paint): BufferGe
 
 const lighter = (c: Color, by: number): Color => c.clone().lerp(new Color("#ffffff"), by);
 
-function merge(parts: BufferGeometry[]): BufferGeometry {
+export function merge(parts: BufferGeometry[]): BufferGeometry {
     const whole = mergeGeometries(parts);
     for (const part of parts) part.dispose();
     return whole;

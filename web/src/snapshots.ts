@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies as they were at equal distances of time, translucent.
-import { BufferGeometry, Group, InstancedMesh, Matrix4, Vector3 } from "three";
+import { BufferGeometry, Group, InstancedMesh, Matrix4, Mesh, Vector3 } from "three";
+import { TubeGeometry } from "./beams";
 import { bodyMaterial } from "./bodies";
 import type { Layer } from "./layer";
 import type { Motion, State } from "./motion";
@@ -12,11 +13,13 @@ export class Snapshots implements Layer {
     readonly root = new Group();
     private times: number[] = [];
     private meshes: InstancedMesh[] = [];
+    private tubes: TubeGeometry[] = [];
     private spacing = 0.5; // [s]
 
     constructor(
         private readonly motion: Motion,
         private readonly geometries: (BufferGeometry | null)[],
+        private readonly beams: TubeGeometry[],
     ) {}
 
     get every(): number {
@@ -37,12 +40,15 @@ export class Snapshots implements Layer {
         let count = 0;
         while (count < this.times.length && this.times[count] <= state.t) count++;
         for (const mesh of this.meshes) mesh.count = count;
+        for (const tube of this.tubes) tube.shownCopies = count;
     }
 
     private clear(): void {
         for (const mesh of this.meshes) mesh.dispose();
+        for (const tube of this.tubes) tube.dispose();
         this.root.clear();
         this.meshes = [];
+        this.tubes = [];
         this.times = [];
     }
 
@@ -64,6 +70,14 @@ export class Snapshots implements Layer {
             owners.push(body);
             this.root.add(mesh);
         });
+        for (const { tube } of this.beams) {
+            const geometry = new TubeGeometry(tube, this.times.length);
+            const mesh = new Mesh(geometry, material);
+            mesh.frustumCulled = false;
+            mesh.renderOrder = 1;
+            this.tubes.push(geometry);
+            this.root.add(mesh);
+        }
         this.place(owners);
     }
 
@@ -76,6 +90,7 @@ export class Snapshots implements Layer {
                 const { position, rotation } = state.bodies[body];
                 this.meshes[m].setMatrixAt(k, matrix.compose(position, rotation, ONE));
             });
+            for (const tube of this.tubes) tube.bend(state.bodies, k);
         });
     }
 }

@@ -2,12 +2,14 @@
 // The picture: all layers, the light and the eye, drawn when something has changed.
 import { Group, NeutralToneMapping, Scene, Vector2, WebGLRenderer } from "three";
 import { ContactPoints, Forces } from "./arrows";
+import { Beams } from "./beams";
 import { Bodies, Rods } from "./bodies";
 import { Camera, type Follow } from "./camera";
 import { style } from "./dom";
 import { Ground } from "./ground";
 import type { Layer } from "./layer";
 import { daylight } from "./light";
+import { Loops } from "./loops";
 import { JointAxes, MassCentres } from "./marks";
 import type { Motion, State } from "./motion";
 import { Pace } from "./pace";
@@ -36,6 +38,7 @@ export class Stage {
     readonly tracks: Tracks;
     readonly snapshots: Snapshots;
     readonly contacts: ContactPoints;
+    readonly loops: Loops;
     readonly masses: MassCentres;
     readonly state: State;
     private readonly scene = new Scene();
@@ -57,20 +60,24 @@ export class Stage {
         frame.prepend(this.renderer.domElement);
 
         const bodies = new Bodies(data);
+        const beams = new Beams(data);
         this.ground = new Ground(data);
         this.forces = new Forces(data, motion);
         this.joints = new JointAxes(data);
         this.tracks = new Tracks(data, motion);
-        this.snapshots = new Snapshots(motion, bodies.geometries);
+        this.snapshots = new Snapshots(motion, bodies.geometries, beams.geometries);
         this.contacts = new ContactPoints(data);
+        this.loops = new Loops(data, motion);
         this.masses = new MassCentres(data);
-        this.shadow = new Shadow(data, bodies.geometries);
+        this.shadow = new Shadow(data, bodies.geometries, beams.geometries);
         this.ground.root.add(this.shadow.root);
         this.layers = [
             bodies,
+            beams,
             this.shadow,
             new Rods(data.rods, data.length),
             this.contacts,
+            this.loops,
             this.forces,
             this.joints,
             this.masses,
@@ -91,9 +98,25 @@ export class Stage {
         this.renderer.compile(this.scene, this.camera.eye);
     }
 
-    // 0 where a run has nothing drawn: then the page says so.
+    // Where a run has nothing drawn the page says so.
     get isEmpty(): boolean {
-        return !this.layers[0].root.children.length;
+        const [bodies, beams] = this.layers;
+        return !bodies.root.children.length && !beams.root.children.length;
+    }
+
+    // The contact or loop that is seen nearest to a point of the picture, at most so many pixels away.
+    elementAt(x: number, y: number, most: number): number | null {
+        const { left, top, width, height } = this.renderer.domElement.getBoundingClientRect();
+        let [nearest, best]: [number, number | null] = [most, null];
+        this.state.contacts.forEach(({ point }, i) => {
+            const p = point.clone().project(this.camera.eye); // -1 to 1, up
+            const away = Math.hypot(
+                left + (width * (1 + p.x)) / 2 - x,
+                top + (height * (1 - p.y)) / 2 - y,
+            );
+            if (p.z < 1 && away < nearest) [nearest, best] = [away, i];
+        });
+        return best;
     }
 
     show(t: number): void {

@@ -2,7 +2,6 @@
 // What the picture shows, and from where: toggles, sliders, the camera's choices.
 import type { Group } from "three";
 import type { Follow } from "./camera";
-import { contactColour } from "./colours";
 import { bindToggle, find, make } from "./dom";
 import { brief } from "./numbers";
 import type { SceneData } from "./report";
@@ -28,20 +27,18 @@ export class View {
         this.bindForceScale();
         this.bindSpacing();
         this.bindCamera();
-        this.legend();
         this.reset();
     }
 
     private toggles(): Toggle[] {
         const { stage, scene } = this;
-        const touching = scene.contacts.length > 0;
         return [
             {
                 id: "show-forces",
                 root: stage.forces.root,
                 on: true,
                 exists: stage.forces.exist,
-                why: "This run has no contact forces",
+                why: "This run has no forces of contacts or loops",
             },
             {
                 id: "show-tracks",
@@ -55,8 +52,15 @@ export class View {
                 id: "show-contacts",
                 root: stage.contacts.root,
                 on: true,
-                exists: touching,
+                exists: stage.contacts.exist,
                 why: "Nothing touches",
+            },
+            {
+                id: "show-loops",
+                root: stage.loops.root,
+                on: true,
+                exists: stage.loops.exist,
+                why: "No loop is closed",
             },
             {
                 id: "show-joints",
@@ -156,14 +160,5 @@ export class View {
     private applyFollow(): void {
         const { value } = this.follow;
         this.stage.setFollow(value === "free" || value === "whole" ? value : Number(value));
-    }
-
-    private legend(): void {
-        const items = this.scene.contacts.map((contact, i) => {
-            const swatch = make("span", { class: "swatch" });
-            swatch.style.background = contactColour(i);
-            return make("li", { title: contact.kind }, swatch, contact.name);
-        });
-        find("legend").replaceChildren(...items);
     }
 }
