@@ -28,7 +28,7 @@ typedef struct SceneBody {
     const char *joint, *coordinate; // its type; "" when it has no coordinate of its own
     double axis[3];                 // of the joint, in the body's axes; zero when it has none
     Expr origin[3], rotation[9];    // in the world; the rotation by rows, body -> world
-    bool is_part;                   // a point or a piece of a beam, its parent: no body by itself
+    bool is_part;                   // a point or a piece of a beam, its parent, or a motor: no body
 } SceneBody;
 
 // Where an element acts on a body. The force there is the sum over its rows of the reaction

@@ -24,11 +24,25 @@ static Link *joint_called(Tree *tree, Text name)
             (text_equal(name, own) || text_equal(name, link->body->name.text)))
             found = link;
     }
-    return found;
+    return found && found->motor != WORLD ? &tree->links[found->motor] : found;
+}
+
+static void refuse_mode(Tree *tree, Value name)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Flex *flex = tree->links[i].flex;
+        for (uint32_t k = 0; flex && k < flex->count; k++)
+            if (text_is(name.text, flex->names[k]))
+                tr_fail(tree->err, TR_INVALID, name.place,
+                        "'%.*s' is how '%.*s' bends, which no joint drives or holds; a constraint "
+                        "can",
+                        TEXT(name.text), TEXT(tree->links[i].body->name.text));
+    }
 }
 
 static void refuse_joint(Tree *tree, Value name)
 {
+    refuse_mode(tree, name);
     if (tr_tree_find(tree, name.text) != WORLD)
         tr_fail(tree->err, TR_INVALID, name.place, "the joint of '%.*s' is fixed: it cannot move",
                 TEXT(name.text));
@@ -287,22 +301,30 @@ static void hold(Tree *tree, const Link *link)
     }
 }
 
+// Of an elastic joint what is held is both sides of its spring, each with a force of its own; or
+// that of the motor, by its own name.
+static void hold_called(Tree *tree, Value name)
+{
+    Link *link = joint_called(tree, name.text);
+    if (!link) {
+        if (tr_tree_is_cut(tree, name.text)) tr_tree_refuse_cut(tree, name);
+        refuse_joint(tree, name);
+        return;
+    }
+    const bool alone = !link->is_motor || text_equal(name.text, link->body->name.text);
+    for (uint32_t k = 0; !alone && k < tree->link_count; k++)
+        if (tree->links[k].motor == (uint32_t)(link - tree->links)) {
+            hold(tree, &tree->links[k]);
+            tree->velocities[link->velocity].joint = tree->positions[link->position].name;
+        }
+    hold(tree, link);
+}
+
 void tr_tree_hold(Tree *tree)
 {
     const Cases *cases = &tree->model->fields.cases;
-    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err);
-         i++) {
-        const Value name = cases->at[0].hold.at[i];
-        const Link *link = joint_called(tree, name.text);
-        for (uint32_t k = 0; link && link->is_motor && k < tree->link_count; k++)
-            if (tree->links[k].motor == (uint32_t)(link - tree->links)) hold(tree, &tree->links[k]);
-        if (link)
-            hold(tree, link);
-        else if (tr_tree_is_cut(tree, name.text))
-            tr_tree_refuse_cut(tree, name);
-        else
-            refuse_joint(tree, name);
-    }
+    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err); i++)
+        hold_called(tree, cases->at[0].hold.at[i]);
 }
 
 // ---- springs and dampers -------------------------------------------------------------------

@@ -315,7 +315,7 @@ static void describe_body(Tree *tree, uint32_t i)
     for (int k = 0; k < 3; k++) b->origin[k] = vec_at(pose.p, k);
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
-    b->is_part = link->section;
+    b->is_part = link->section || link->is_motor;
     if (!body->shapes.count && !link->is_motor && !link->flex && !link->section)
         guess_shapes(tree, i);
 }

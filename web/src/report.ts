@@ -26,7 +26,7 @@ export interface Body {
     mass: number; // [kg]
     com: Triple; // in the body's axes [m]
     parent: number; // -1: the world
-    part: boolean; // a point or a piece of a beam, its parent
+    part: boolean; // a point or a piece of a beam, its parent, or a motor that is not drawn
     joint: { type: string; axis: Triple; coordinate: string };
     shapes: Shape[];
 }
