@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Euler-Bernoulli beams by assumed modes: those of a uniform cantilever, whatever the section.
+// Euler-Bernoulli beams by assumed modes: those of a uniform cantilever, whatever the section
+// (T28-T30, T35).
 // With x = s / L from 0 at the root to 1 at the tip,
 //
 //   phi(x) = cosh bx - cos bx - sigma (sinh bx - sin bx),   cos b cosh b = -1,

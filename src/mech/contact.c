@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts and loops: the velocity of a point of one body, relative to the ground or another body,
-// along some direction, is zero.
+// along some direction, is zero (T45, T47, T48).
 //
 //   V_P = V + W x r                                the velocity of the body's point r
 //   s = R_on^T (P - O_on),  s' = R_on^T V_P - V_on - W_on x s      as seen from the other body
 //
 // A wheel touches the ground at its lowest point. With the axle a and the ground's normal n, both
-// unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d                       [M 17]
+// unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d       (T44) [M 17]
 #include "mech/meet.h"
 
 #include <math.h>
@@ -102,7 +102,7 @@ static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, M
 //   V_P = V_O + W x r,   V_P' = V_O' + (Wc' + s w x a) x r + W x r'
 //   r = rim - tube n,    r' = (w + chi a) x rim - tube n',   n' = n x W_root
 //
-// where the contact runs round the rim at chi, for it stays below the axle:
+// where the contact runs round the rim at chi, for it stays below the axle (T46):
 //   chi = -Wc.a - (n.a) Wc.rim / ((radius - tube) |n - (n.a) a|)
 static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is_ball, Expr radius,
                          Expr tube)

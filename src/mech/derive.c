@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Coordinates, the free dynamics as outputs, and what puts energy in (T1, T19, T91).
 #include "mech/derive.h"
 
 #include "expr/derivative.h"

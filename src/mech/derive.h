@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The physics: model -> system.
+// The physics: model -> system (T19).
 #ifndef TR_MECH_DERIVE_H
 #define TR_MECH_DERIVE_H
 

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Newton-Euler on symbolic scalars: velocities outward, forces inward.
 //
-//   v_i = Ad v_p + S q'                                                            [M 2]
-//   a_i = Ad a_p + v_i x S q' + S q''                                              [M 4, 5]
-//   f_i = J_i a_i + v_i x* J_i v_i - applied + sum of Ad^T f_k                     [M 6, 8]
+//   v_i = Ad v_p + S q'                                               (T12) [M 2]
+//   a_i = Ad a_p + v_i x S q' + S q''                                 (T13) [M 4, 5]
+//   f_i = J_i a_i + v_i x* J_i v_i - applied + sum of Ad^T f_k        (T15, T16) [M 6, 8]
 //   tau = S . f_i
 //
 // Inverse dynamics takes the origins' accelerations as seen from the world instead of those of
-// velocity components, which saves all terms in linear velocities.
+// velocity components, which saves all terms in linear velocities (T14).
 //
 // Gravity is an acceleration of the world upwards. The frame of a carried link does not follow its
 // joint, so there S q' bends nothing: the term v x S q' is absent, and x* is taken with the frame's
-// own motion.
+// own motion (T17).
 //
 // Forward dynamics is built twice, by articulated inertias and by the factorised mass matrix, and
-// the one with fewer operations is kept. Where bodies bend it is the mass matrix.
+// the one with fewer operations is kept. Where bodies bend it is the mass matrix (T20-T22).
+//
+// Fluid, energy, torques of driven joints, points of what bends: (T18, T25, T26, T38, T39).
 #include "mech/tree.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bending adds to Newton-Euler, in a frame that floats with the root of the body [B App. B].
+// What bending adds to Newton-Euler, in a frame that floats with the root of the body
+// (T27, T30, T32-T35) [B App. B].
 //
 // A point of the body is at r = X + sum U_k e_k, so mass, first and second moments are
 //

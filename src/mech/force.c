@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What drives the joints, and what pulls at the bodies.
+// What drives the joints, and what pulls at the bodies (T3, T8, T23-T25).
 //
 // Springs, dampers, potentials U(q) and dissipation functions D(q, v) stand on joints and work
 // under every role [B 21]:   Q = -stiffness (q - rest) - damping q' - N^T dU/dq - dD/dv,   q' = N

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies and joints -> a forest, parents first. Where there are more joints than a forest has, it
 // is grown from the world by the joint that is worth most as one, and those that are left are cut:
-// loop.c closes them again.
+// loop.c closes them again (T7, T8).
 #include "mech/tree.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masses and moments of inertia, and whether a body can have them.
+// Masses and moments of inertia, and whether a body can have them (T10, T11, T17, T18).
 #include "mech/tree.h"
 
 #include <math.h>

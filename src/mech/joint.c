@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joints: where the child's frame stands against the parent's, and the motions S that the joint's
-// velocities are, both in the child's own axes [M 1, 2].
+// velocities are, both in the child's own axes (T2, T4-T6) [M 1, 2].
 //
 // At zero coordinates the child's axes are the parent's, turned by `turn`. Velocities of joints
 // that turn in space are components in the child's axes, so a pose's rates are not its velocities:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts push and hold only so much. What a run does where one would pull, or take more friction
-// than there is: end, warn, or go on with it open or slipping.
+// than there is: end, warn, or go on with it open or slipping (T58).
 #include "mech/tree.h"
 
 #include <stdio.h>

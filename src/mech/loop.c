@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops: a frame of one body is held at a frame of another, as far as its kind says. Cut joints are
-// loops as well.
+// loops as well (T49-T52).
 //
 // The first body's point is s and its axes are R, as seen from the second body, whose frame is the
 // loop's. Held are translations d . (s - to) with the rate d . s', and rotations e . phi:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where bodies meet. Two bodies of one tree are seen from the last link that carries both: what
-// moves that link moves both, so it does not enter.
+// moves that link moves both, so it does not enter (T43).
 //
 //   P = p + R r,   V_P = sum over the joints below of S_V q' + S_W q' x (P - O_joint)
 //   s = R_on^T (P - O_on),   s' = R_on^T (V_P - V_on(P))            as seen from the other body

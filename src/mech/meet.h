@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where bodies meet: what contact.c and loop.c share.
+// Where bodies meet: what contact.c and loop.c share (T43).
 #ifndef TR_MECH_MEET_H
 #define TR_MECH_MEET_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that bend by modes from elsewhere: tables of what nodes weigh and how modes move them, and
-// of the stiffness of modes. Integrals are sums over nodes, and must be those of some body: with
-// all that is rigid in front, the matrix of
+// of the stiffness of modes (T29, T31). Integrals are sums over nodes, and must be those of some
+// body: with all that is rigid in front, the matrix of
 //
 //   V.mV / 2 + V.(W x mc + P) + W.IW / 2 + W.L + e'.m e' / 2          at e = 0
 //

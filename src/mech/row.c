@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The constraints as rows on the velocities, G v + g = 0 [M 10, B 2], whatever element they come
 // from; couplings and formulas, which are rows as they stand; and what the model says about
-// reactions and independent speeds.
+// reactions and independent speeds (T40-T42, T53, T54).
 #include "expr/derivative.h"
 #include "expr/walk.h"
 #include "mech/tree.h"

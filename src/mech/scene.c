@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model looks like: its own shapes, and where a body has none, what its joints, contacts and
-// inertia suggest. Nothing here moves anything.
+// inertia suggest. It follows the poses (T5); nothing here moves anything.
 #include "mech/tree.h"
 
 #include <math.h>

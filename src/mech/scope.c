@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the names in a model's formulas mean: parameters in any order, coordinates and rates,
 // inputs, functions, outputs, and the pose and motion of every body. Each is made when it is first
-// named.
+// named. Poses are those of joints (T5).
 #include "expr/walk.h"
 #include "mech/tree.h"
 

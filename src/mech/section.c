@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points of bodies that bend. Each is a link without mass that hangs from the root of its body, so
-// that whatever can hang from a link or touch it can do so there. It stands at
+// that whatever can hang from a link or touch it can do so there (T36, T37). It stands at
 //
 //   p = X + sum U_k e_k - x e^T g e / 2,   R = exp(hat(sum Theta_k e_k))
 //

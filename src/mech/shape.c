@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes are for drawing and move nothing, but they are checked like everything else.
+// Shapes stand in the axes of their bodies (T5). They are for drawing and move nothing, but they
+// are checked like everything else.
 #include "mech/tree.h"
 
 #include <math.h>

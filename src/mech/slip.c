@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wheels that slip: in place of a row, a force along it that depends on how it slips. It acts on
-// the body, and the other way on what carries the plane:   Q += G^T F, with G the row's slopes.
+// the body, and the other way on what carries the plane:   Q += G^T F, with G the row's slopes
+// (T55-T57).
 //
 //   slip        velocity of the touching point along the direction [m/s]
 //   ahead       speed of the wheel's middle along the plane, forward [m/s]

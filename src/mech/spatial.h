@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algebra of rigid motion on expressions, written so that the dynamics reads like the papers.
 // Motions are (linear, angular) = (V, Omega), forces (force, moment), at a frame's origin and in
-// its axes [M 2].
+// its axes (T9, T10) [M 2].
 #ifndef TR_MECH_SPATIAL_H
 #define TR_MECH_SPATIAL_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies as a forest on symbolic scalars: what the recursions of dynamics.c run over.
+// The bodies as a forest on symbolic scalars: what the recursions of dynamics.c run over,
+// and bodies that bend (T27, T29).
 #ifndef TR_MECH_TREE_H
 #define TR_MECH_TREE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inner axes. A hinge that is oblique to the axes of a free base makes everything that crosses it
-// longer. So constraints are eliminated in terms of velocities u of the base along axes that the
-// hinge is parallel to,
+// Inner axes (T59, T60). A hinge that is oblique to the axes of a free base makes everything that
+// crosses it longer. So constraints are eliminated in terms of velocities u of the base along axes
+// that the hinge is parallel to,
 //
 //   v = C u,   C a constant rotation.
 //

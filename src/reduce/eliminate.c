@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Velocities are eliminated one at a time, each by the row that is its pivot, from the equations of
-// motion and from the rows that are left. With row . v + g = 0 and the pivot at d,
+// Velocities are eliminated one at a time (T68-T71), each by the row that is its pivot, from the
+// equations of motion and from the rows that are left. With row . v + g = 0 and the pivot at d,
 //
 //   v_d = h . v + k,   h_j = -row_j / row_d,   k = -g / row_d                              [B 11,
 //   12] v_d' = h . v' + b,   b = -(G' v + g' + G_a v_a') / row_d
@@ -14,7 +14,7 @@
 // forming H first, and H' never appears.
 //
 // Speeds that the model chose are unknowns without mass; a row that is their formula is a pivot
-// like any other.
+// like any other (T54).
 #include "expr/walk.h"
 #include "reduce/reduction.h"
 

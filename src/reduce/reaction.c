@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Going back, each velocity's own equation as it stood when it was eliminated gives the reaction of
-// its pivot [B 25, 26]:
+// its pivot (T73) [B 25, 26]:
 //
 //   lambda_k = (M_d . (v' - a) - f_d - sum of later rows' entries at d times their lambda) / row_d
 //
@@ -10,7 +10,8 @@
 //
 // Forces that use reactions make Q = Q0 + L lambda. Everything is linear in the force, so the
 // response to each used reaction is found like that to Q0, and the used ones from
-//   lambda_U = lambda0_U + E lambda_U.
+//   lambda_U = lambda0_U + E lambda_U.                                                     (T78)
+// Least norm, least torques, and rows in other axes: (T46, T74, T75, T77).
 #include "reduce/reduction.h"
 
 // ---- pivots --------------------------------------------------------------------------------

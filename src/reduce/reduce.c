@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A system and a partition -> definitions and outputs. The forces of motion-driven joints follow
-// from all the rest [B 27]: tau = M_a v' + c_a - Q_a - G_a^T lambda.
+// from all the rest [B 27]: tau = M_a v' + c_a - Q_a - G_a^T lambda (T76).
+// Inner axes, blocks, and forces that use reactions: (T59, T72, T78).
 #include "reduce/reduce.h"
 
 #include "expr/derivative.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A constrained system in the kernel of its constraints [M 11-16, B 10-27].
+// A constrained system in the kernel of its constraints (T69, T72) [M 11-16, B 10-27].
 //
 // Which rows are solved for which velocities is a partition; `run` chooses it where the numbers are
 // known. Given one, everything is an expression: velocities p that are not driven, v_p = H w + J

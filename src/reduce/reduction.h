@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of this folder share: a reduction while it is made.
+// What the files of this folder share: a reduction while it is made (T68-T71, T73).
 #ifndef TR_REDUCE_REDUCTION_H
 #define TR_REDUCE_REDUCTION_H
 

@@ -4,7 +4,8 @@
 //
 // Newton's method with steps of least norm, shortened until they help. Where the conditions have no
 // slope at the guess (acos at 1, a speed at rest), it starts again from beside it. At the end the
-// state slides along the conditions towards the guess: J d = J (guess - y), y += guess - y - d.
+// state slides along the conditions towards the guess: J d = J (guess - y), y += guess - y - d
+// (T80, T81).
 #include "run/assemble.h"
 
 #include "expr/derivative.h"

@@ -2,7 +2,7 @@
 // Newton's method on the equations of steady motions, with exact slopes. Energy and symmetries make
 // some equations follow from others, so there are more of them than unknowns, and a step is that of
 // least squares; it is shortened until it helps. Symmetries do not move the state: X . dz = 0, as
-// far as nothing that is held asks for it.
+// far as nothing that is held asks for it (T95, T96).
 #include "run/steady.h"
 
 #include <lapacke.h>

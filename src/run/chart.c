@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pivots are taken as in a sparse factorisation: among entries that are not much smaller than the
-// largest, one whose row and column have few others.
+// largest, one whose row and column have few others (T62-T65).
 #include "run/chart.h"
 
 #include <lapacke.h>

@@ -2,7 +2,7 @@
 // Ranks at one state prove little: rows that are dependent by chance become independent as soon as
 // the system moves, and off the position manifold rows of over-constrained loops are independent
 // that never are on it. So the doctor makes small admissible motions, with random free velocities
-// and driven joints on their formulas, puts the positions right, and looks again.
+// and driven joints on their formulas, puts the positions right, and looks again (T67).
 #include "run/doctor.h"
 
 #include <lapacke.h>

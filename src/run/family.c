@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families of steady motions: from one to the next along the curve that they form, by a step along
 // its tangent and Newton's method across it, so that the curve may turn back in what is swept. Such
-// folds are where the tangent has no part along it.
+// folds are where the tangent has no part along it (T97).
 #include "run/record.h"
 #include "run/steady.h"
 

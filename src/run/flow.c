@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rates, charts and projection of the equation that is integrated (T65, T82, T83, T110).
 #include "run/flow.h"
 
 #include "expr/derivative.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system as an ordinary differential equation: y' = f(t, y), with y the positions that are not
-// driven, the independent velocities, gaps, and the work done so far. This is all that the
+// A system as an ordinary differential equation: y' = f(t, y) (T82), with y the positions that are
+// not driven, the independent velocities, gaps, and the work done so far. This is all that the
 // integrators know. Which velocities are independent may change on the way: then the flow has
 // another view.
 #ifndef TR_RUN_FLOW_H

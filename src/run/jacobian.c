@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only what is not structurally zero is evaluated. Most programs of runs never ask, so the program
-// of a view is made when someone does, and the system is reduced for that view once more.
+// Only what is not structurally zero is evaluated (T85). Most programs of runs never ask, so the
+// program of a view is made when someone does, and the system is reduced for that view once more.
 #include "run/jacobian.h"
 
 #include "expr/derivative.h"

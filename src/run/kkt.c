@@ -2,7 +2,7 @@
 // With M_pp = C C^T, a = C^T v_p', and the rows B = S G_p C^-T:
 //
 //   a0 = C^-1 (Q_p - c_p - M_pa v_a'),   B a = r = -S (G' v + g' + G_a v_a')
-//   a = a0 + B^+ (r - B a0)
+//   a = a0 + B^+ (r - B a0)                                                               (T79)
 //
 // Where something has no mass there is no C: then the equations with multipliers are solved as they
 // stand.

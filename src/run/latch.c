@@ -5,7 +5,7 @@
 //
 // with G and M as they stand [Newton's law of impact]. Where friction does not suffice, the
 // tangential impulse is mu times the normal one, against the slip. A contact that would have to
-// pull opens instead.
+// pull opens instead (T87-T90).
 #include "run/latch.h"
 
 #include <lapacke.h>

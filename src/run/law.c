@@ -5,7 +5,7 @@
 //   dtheta = dg x g + s g,   g = R^T e_z,   s = e_z . sum_j (r0_j x r_j) / 2
 //
 // about them: tilt from the third row of R, which a change of heading leaves alone, and heading s
-// from the others. So a law that does not ask for heading holds wherever a vehicle goes.
+// from the others. So a law that does not ask for heading holds wherever a vehicle goes (T107).
 #include "run/law.h"
 
 #include <math.h>

@@ -5,7 +5,8 @@
 //   dpi' = dv + N^+ (D_{N dpi}(N v) - D_{q'}(N dpi))
 //
 // Constraints on positions leave dpi = K xi with G_h K = 0. Velocities and accelerations are those
-// of the reduction, v(q, w) and w'(q, w), differentiated in the graph along the columns of N.
+// of the reduction, v(q, w) and w'(q, w), differentiated in the graph along the columns of N
+// (T98-T100).
 #include "run/linear.h"
 
 #include "expr/derivative.h"

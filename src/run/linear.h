@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear models: how a motion beside a given one differs from it, to first order.
+// Linear models (T99): how a motion beside a given one differs from it, to first order.
 //
 //   x' = A x + B u,   y = C x + D u
 //

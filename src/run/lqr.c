@@ -3,7 +3,7 @@
 // nothing (place, heading, angles of wheels): they are left out. It may also have steady motions
 // beside the given one that no input reaches, such as straight running at another speed: left
 // vectors l with l A = 0, l B = 0. With L of these and R of the motions themselves, A R = 0 and
-// L R = 1, the feedback acts on (1 - R L) x, which stays in the kernel of L.
+// L R = 1, the feedback acts on (1 - R L) x, which stays in the kernel of L (T106).
 #include "base/json.h"
 #include "run/law.h"
 #include "run/modes.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods with a fixed step. An interval is cut into equal steps, none longer than asked for.
+// The methods with a fixed step (T84). An interval is cut into equal steps, none longer than asked
+// for.
 #include "run/method.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eigenvalues by LAPACK, once zeros are split off: a null space of A, then one of what is left, and
 // so on, each by singular values. A share of a state in a mode is |left * right eigenvector| there,
-// which does not depend on units.
+// which does not depend on units (T101, T102).
 #include "run/modes.h"
 
 #include <lapacke.h>

@@ -5,7 +5,7 @@
 //   H^(k+1) y^(k+1) / (k + 1) = H^(k+1) k! y[t_0, ..., t_(k+1)]
 //
 // Errors of the states as large as the tolerance let H come out no longer than the states are
-// apart; that is long enough to tell.
+// apart; that is long enough to tell (T86).
 #include "run/pace.h"
 
 #include "run/jacobian.h"

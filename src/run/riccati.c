@@ -5,7 +5,7 @@
 //       | -Q -A^T |   or     | -Q  I | - z  | 0  A^T |,    G = B R^-1 B^T
 //
 // from LAPACK's Schur form with the stable eigenvalues first: P = U21 U11^-1. G and Q are scaled to
-// the same size beforehand. Steps of Newton's method follow, as long as they help.
+// the same size beforehand. Steps of Newton's method follow, as long as they help (T104, T105).
 #include "run/riccati.h"
 
 #include <lapacke.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs take directions: for each position, velocity and chosen parameter how it changes. They
-// give the derivatives of rates, columns and constraints along them, from the graph.
+// give the derivatives of rates, columns and constraints along them, from the graph (T108, T109).
 //
 // The start is where conditions c(u, p) = 0 hold and u is nearest to its guess g, first for
 // positions, then for rates: u - g + J^T m = 0 with J = dc/du. So

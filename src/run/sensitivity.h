@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a motion depends on parameters: S = dy/dp, by the variational equations
 //
-//   S' = df/dy S + df/dp
+//   S' = df/dy S + df/dp                                                           (T108)
 //
 // integrated along with y' = f(t, y). A flow with sensitivities has a longer y: behind its own
 // entries one block of the same length for each parameter.

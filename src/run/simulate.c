@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run from the initial state to its end, recorded row by row, with a certificate of how it went.
+// A run from the initial state to its end, recorded row by row, with a certificate of how it went
+// (T92).
 #include "base/file.h"
 #include "base/json.h"
 #include "run/doctor.h"

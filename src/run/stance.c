@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rank in the metric of the masses (T61).
 #include "run/stance.h"
 
 #include <lapacke.h>

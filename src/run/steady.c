@@ -4,7 +4,7 @@
 //
 //   [X, f] = Df X - DX f = 0   and   Dphi X = 0
 //
-// at states around the guess that satisfy the constraints phi = 0.
+// at states around the guess that satisfy the constraints phi = 0 (T94).
 #include "run/steady.h"
 
 #include "expr/derivative.h"

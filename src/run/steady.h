@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steady motions: states z = (q, w, x) that move along the symmetries of a system alone, so that
-// velocities and shape stay what they are:
+// velocities and shape stay what they are (T95):
 //
 //   f(z) = c_1 X_1(z) + c_2 X_2(z) + ...
 //

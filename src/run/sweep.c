@@ -3,7 +3,7 @@
 // are zero all along. Branches go on where their slope points; where that is not clear the step is
 // halved. A real eigenvalue passes zero where det R does, the constant coefficient of the deflated
 // characteristic polynomial; a pair passes the imaginary axis where its real part vanishes, which
-// the Hurwitz determinant does there, too.
+// the Hurwitz determinant does there, too (T103).
 #include "run/sweep.h"
 
 #include "base/json.h"

@@ -4,7 +4,7 @@
 //
 //   dv = -a x v,   dw = -a x w
 //
-// Independent velocities may be speeds of a formula, or along inner axes: they follow.
+// Independent velocities may be speeds of a formula, or along inner axes: they follow (T93).
 #include "run/symmetry.h"
 
 #include "expr/derivative.h"

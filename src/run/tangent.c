@@ -3,7 +3,7 @@
 // move as velocities move them, q' = N v: the column of a velocity is the derivative along its
 // column of N, so quaternions stay units and there is one column to a velocity. Both ways are
 // built, column by column along N, and from each acceleration backwards; the shorter one is kept:
-// the bicycle has three accelerations and 20 columns (bench line "linear").
+// the bicycle has three accelerations and 20 columns (T99; bench line "linear").
 #include "expr/derivative.h"
 #include "reduce/reduce.h"
 #include "run/flow.h"

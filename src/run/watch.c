@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In one chart the product of the pivots keeps its sign as long as the pivot rows stay independent
 // of each other: charts are left before they go bad, so where the sign changes, or where the
-// smallest pivot touches zero, the rank does. The time is found by going over the step again.
+// smallest pivot touches zero, the rank does. The time is found by going over the step again
+// (T66).
 #include "run/watch.h"
 
 #include "run/latch.h"
