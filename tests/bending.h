@@ -117,10 +117,15 @@ typedef struct Grove {
     V3 gravity;
 } Grove;
 
+// Of a cantilever: cos b cosh b = -1
+static const double bending_numbers[] = {1.8751040687119611664, 4.6940911329741745764,
+                                         7.8547574382376125649, 10.995540734875466991,
+                                         14.137168391046470581, 17.278759532088236334};
+
 // cosh bx - cos bx - sigma (sinh bx - sin bx), or what torsion has, its derivatives by x
 static inline double grove_shape(int axis, int k, int order, double x)
 {
-    static const double b[] = {1.8751040687119611664, 4.6940911329741745764, 7.8547574382376125649};
+    const double *b = bending_numbers;
     if (axis == 0) {
         const double c = (k + 0.5) * M_PI;
         return sqrt(2) * pow(c, order) * sin(c * x + order * M_PI / 2);
@@ -394,6 +399,40 @@ static inline void print_grove(Buffer *t, const Grove *g)
                         b->inertia.column[0].x, b->inertia.column[1].y, b->inertia.column[2].z);
         if (b->bends) print_beam(t, g, i);
     }
+}
+
+// ---- what the tests share ------------------------------------------------------------------
+
+static inline void check_numbers(const char *what, const double *a, const double *b, int n,
+                                 double tolerance)
+{
+    double size = 1, off = 0;
+    for (int k = 0; k < n; k++) size = fmax(size, fabs(b[k]));
+    for (int k = 0; k < n; k++)
+        if (!(fabs(a[k] - b[k]) <= off)) off = fabs(a[k] - b[k]);
+    if (!(off <= tolerance * size)) fail_msg("%s is off by %.3g of %.3g", what, off, size);
+}
+
+static inline Probe probe_formatted(const char *format, ...)
+{
+    char text[2000];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return probe_of(text);
+}
+
+static inline void check_refused(const char *text, int line, const char *words)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_model_free(model);
+    if (system) fail_msg("not refused: %s", words);
+    if (words[0]) assert_string_equal(err.text, words);
+    if (words[0]) assert_int_equal(err.status, TR_INVALID);
+    assert_int_equal(err.line, line);
 }
 
 #endif

@@ -976,6 +976,73 @@ static void check_same_pendulum(const char *text, const Sheet *exact)
     free(run);
 }
 
+// A bead slides down a straight wire with g times its slope, and presses on it as it would on a
+// plane.
+static void test_wire(void **state)
+{
+    (void)state;
+    Sheet *run =
+        run_to(system_from("trundle: 1\n"
+                           "parameters: {slope: 0.6}\n"
+                           "bodies:\n"
+                           "  bead: {joint: {type: free}, mass: 2, inertia: {xx: 0.1, yy: "
+                           "0.2, zz: 0.15}}\n"
+                           "contacts:\n"
+                           "  wire: {kind: wire, body: bead, to: \"0, 0.5, 1\", direction: "
+                           "\"cos(slope), 0, -sin(slope)\"}\n"
+                           "guess: {bead.z: 1}\n"
+                           "initial: {bead.x: 0, d(bead.x): 0}\n"),
+               1);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t"), way = 9.81 * sin(0.6) * t * t / 2;
+        assert_close(at(run, i, "bead.x"), way * cos(0.6), 1e-10);
+        assert_close(at(run, i, "bead.z"), 1 - way * sin(0.6), 1e-10);
+        assert_close(at(run, i, "bead.y"), 0.5, 1e-12);
+        assert_close(at(run, i, "lambda.wire.normal"), 2 * 9.81 * cos(0.6), 1e-10);
+        assert_close(at(run, i, "lambda.wire.lateral"), 0, 1e-10);
+    }
+    free(run);
+}
+
+#define NUT_AND_ARM                    \
+    "mass: 2, inertia: {zz: 0.004}}\n" \
+    "  arm: {mass: 1, com: \"0.1, 0.2, 0.05\", inertia: {xx: 0.01, yy: 0.02, zz: 0.015}, "
+
+// Screws on screws are hinges on slides that gears move.
+static void test_screw(void **state)
+{
+    (void)state;
+    Sheet *screws = run_to(
+        system_from("trundle: 1\n"
+                    "bodies:\n"
+                    "  nut: {joint: {type: screw, axis: \"0, 0, 1\", pitch: 0.03, "
+                    "coordinate: q}, " NUT_AND_ARM
+                    "parent: nut, joint: {type: screw, axis: \"0, 1, 1\", at: \"0.1, 0, 0.2\", "
+                    "turn: \"0.3, 0.2, 0.1\", pitch: -0.05, coordinate: p}}\n"
+                    "initial: {d(q): 1, d(p): 2, p: 0.3}\n"),
+        1);
+    Sheet *gears =
+        run_to(system_from("trundle: 1\n"
+                           "bodies:\n"
+                           "  slide: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+                           "  rail: {parent: nut, joint: {type: prismatic, axis: \"0, 1, 1\", at: "
+                           "\"0.1, 0, 0.2\", coordinate: y}}\n"
+                           "  nut: {parent: slide, joint: {type: revolute, axis: \"0, 0, 1\", "
+                           "coordinate: q}, " NUT_AND_ARM
+                           "parent: rail, joint: {type: revolute, axis: \"0, 1, 1\", "
+                           "turn: \"0.3, 0.2, 0.1\", coordinate: p}}\n"
+                           "couplings:\n"
+                           "  a: {coordinate: z, equals: {q: 0.03}}\n"
+                           "  b: {coordinate: y, equals: {p: -0.05}}\n"
+                           "initial: {d(q): 1, d(p): 2, p: 0.3}\n"),
+               1);
+    static const char *const columns[] = {"q", "p", "q_rate", "p_rate", "energy.kinetic"};
+    for (size_t k = 0; k < 5; k++)
+        assert_true(difference(screws, columns[k], gears, columns[k]) <= 1e-8);
+    free(screws);
+    free(gears);
+}
+
 // All its mass at the tip: pull = m (l phi'^2 + g cos phi). The formula's gradient is twice as long
 // as the rod, so its reaction is -pull/(2 l).
 static void test_point_pendulum(void **state)
@@ -1379,6 +1446,8 @@ int main(void)
         cmocka_unit_test(test_friction),
         cmocka_unit_test(test_bad_contacts),
         cmocka_unit_test(test_bad_loops),
+        cmocka_unit_test(test_screw),
+        cmocka_unit_test(test_wire),
         cmocka_unit_test(test_bad_couplings),
         cmocka_unit_test(test_bad_constraints),
         cmocka_unit_test(test_bad_reactions),

@@ -135,6 +135,7 @@ static const Domain domains[OP_COUNT] = {
     [OP_ACOS] = {{-0.7}, {0.7}, 1},
     [OP_ATAN] = {{-5}, {5}, 1},
     [OP_ATAN2] = EVERYWHERE,
+    [OP_HYPOT] = EVERYWHERE,
     [OP_EXP] = {{-3}, {3}, 1},
     [OP_LOG] = {{0.3}, {4}, 1},
     [OP_ABS] = EVERYWHERE,
@@ -165,6 +166,7 @@ static bool is_regular(Op op, const double x[3], const Table *f)
     case OP_NOT_EQUAL: return fabs(x[0] - x[1]) > far;
     case OP_SELECT: return fabs(x[0]) > far;
     case OP_ATAN2: return hypot(x[0], x[1]) > 0.5 && (x[1] > 0 || fabs(x[0]) > far);
+    case OP_HYPOT: return hypot(x[0], x[1]) > 0.5;
     case OP_TABLE1:
     case OP_TABLE2:
         for (int axis = 0; axis < 2; axis++)

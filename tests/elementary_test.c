@@ -38,9 +38,11 @@ UNARY(exp, exp(x))
 UNARY(log, log(x))
 static double our_atan2(double x, double y) { return el_atan2(y, x); }
 static double their_atan2(double x, double y) { return atan2(y, x); }
+static double our_hypot(double x, double y) { return el_hypot(x, y); }
+static double their_hypot(double x, double y) { return hypot(x, y); }
 
 // clang-format off
-enum { SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, EXP, LOG, FUNCTIONS };
+enum { SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, HYPOT, EXP, LOG, FUNCTIONS };
 static const Function functions[FUNCTIONS] = {
     [SIN]   = {"sin",   our_sin,   their_sin,    -10.0,  10.0, 0xd38224ce640f10e8},
     [COS]   = {"cos",   our_cos,   their_cos,    -10.0,  10.0, 0xb36814653f5cab82},
@@ -49,6 +51,7 @@ static const Function functions[FUNCTIONS] = {
     [ACOS]  = {"acos",  our_acos,  their_acos,    -1.0,   1.0, 0xa8efd7b3dcd04fdf},
     [ATAN]  = {"atan",  our_atan,  their_atan,    -4.0,   4.0, 0x5039d86d0ef5c6fa},
     [ATAN2] = {"atan2", our_atan2, their_atan2,   -4.0,   4.0, 0xe40990e5e5360c74},
+    [HYPOT] = {"hypot", our_hypot, their_hypot,   -4.0,   4.0, 0x13e41aa0892d9698},
     [EXP]   = {"exp",   our_exp,   their_exp,   -750.0, 711.0, 0x692f326b4f83bf56},
     [LOG]   = {"log",   our_log,   their_log,      0.0,   4.0, 0x321260a5ad4aec6f},
 };
@@ -198,12 +201,11 @@ static void inverse(void **unused)
     }
 }
 
-// atan2 also where the quotient meets a break, and where both are huge, tiny or far apart.
-static void two_arguments(void **unused)
+// Also where the quotient meets a break of atan2, and where both are huge, tiny or far apart.
+static void two_arguments_of(const Function *f)
 {
-    (void)unused;
     static const double breaks[] = {0.25, 0.5, 0.75, 1.0, 4.0 / 3.0, 2.0, 4.0, 0x1p-60, 0x1p60};
-    Worst worst = {&functions[ATAN2], 0.0, 0.0, 0.0};
+    Worst worst = {f, 0.0, 0.0, 0.0};
     uint64_t state = 3;
     try_random(&worst, &state, 400000);
     for (size_t i = 0; i < sizeof breaks / sizeof breaks[0]; i++)
@@ -220,6 +222,13 @@ static void two_arguments(void **unused)
                 try_at(&worst, x, y);
             }
     accept(&worst);
+}
+
+static void two_arguments(void **unused)
+{
+    (void)unused;
+    two_arguments_of(&functions[ATAN2]);
+    two_arguments_of(&functions[HYPOT]);
 }
 
 static void exponential(void **unused)
@@ -314,6 +323,8 @@ static const Special specials[] = {
     {ATAN2, -DBL_MAX, -DBL_TRUE_MIN, -PI}, {ATAN2, QNAN, 1.0, QNAN}, {ATAN2, 1.0, QNAN, QNAN},
     {ATAN2, INF, QNAN, QNAN}, {ATAN2, QNAN, -INF, QNAN}, {ATAN2, QNAN, 0.0, QNAN},
     {ATAN2, -0.0, -QNAN, QNAN}, {ATAN2, -QNAN, QNAN, QNAN},
+    {HYPOT, 0.0, -0.0, 0.0}, {HYPOT, 3.0, -4.0, 5.0}, {HYPOT, INF, QNAN, INF}, {HYPOT, QNAN, -INF, INF},
+    {HYPOT, 1.0, QNAN, QNAN}, {HYPOT, DBL_MAX, DBL_MAX, INF}, {HYPOT, DBL_TRUE_MIN, 0.0, DBL_TRUE_MIN},
 };
 // clang-format on
 

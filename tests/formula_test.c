@@ -608,6 +608,7 @@ static void test_rounded_values(void **state)
         {"atan2(1, 0)", atan2(1, 0)},
         {"atan2(0, -1)", atan2(0, -1)},
         {"atan2(x, y)", atan2(x, y)},
+        {"hypot(x, y)", hypot(x, y)},
         {"atan2(y, x)", atan2(y, x)},
         {"atan2(-1, -1)", atan2(-1, -1)},
         {"atan2(y, -z)", atan2(y, -z)},

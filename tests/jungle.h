@@ -107,6 +107,7 @@ static inline uint32_t tame(Jungle *j, Op op, uint32_t a)
     case OP_DIV: return plant_op(j, OP_ADD, plant_number(j, 0.5), plant_op(j, OP_MUL, a, a));
     case OP_ASIN:
     case OP_ACOS: return plant_op(j, OP_MUL, plant_number(j, 0.9), plant_op(j, OP_SIN, a, a));
+    case OP_HYPOT:
     case OP_EXP:
     case OP_TAN:
     case OP_POW: return plant_op(j, OP_SIN, a, a);

@@ -1240,7 +1240,8 @@ static void test_refusals(void **state)
         {"bodies:\n"
          "  x: {joint: {type: hinge, axis: \"0, 0, 1\"}, mass: 2}\n",
          3, 21,
-         "unknown joint type 'hinge': it is free, ball, planar, revolute, prismatic or fixed"},
+         "unknown joint type 'hinge': it is free, ball, planar, revolute, prismatic, screw or "
+         "fixed"},
         {"bodies:\n"
          "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: -2}\n",
          3, 56, "the mass of 'x' is negative"},

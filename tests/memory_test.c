@@ -212,6 +212,20 @@ static bool beam_job(tr_error *err)
     return good;
 }
 
+static bool modal_job(tr_error *err)
+{
+    tr_model *model =
+        tr_model_parse("trundle: 1\nbodies:\n  mast: {modal: {nodes: memory_nodes.csv,"
+                       " modes: memory_modes.csv, points: {tip: 1}}}\n"
+                       "  weight: {parent: mast.tip, mass: 1}\n",
+                       err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    const bool good = system && tr_input_count(system) == 3;
+    tr_system_free(system);
+    return good;
+}
+
 // Constraints of several kinds, one too many, with friction: assembled and reduced.
 static bool constraints_job(tr_error *err)
 {
@@ -239,6 +253,47 @@ static bool constraints_job(tr_error *err)
     good = good && program;
     tr_program_free(program);
     tr_system_free(system);
+    return good;
+}
+
+// Joints that close a loop, one of them cut, with motors that work against each other; and a loop
+// that cannot be closed.
+static bool loops_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  left: {mass: 1, com: \"0.2, 0, 0\"}\n"
+        "  seat: {mass: 2, com: \"0.3, 0, 0\"}\n"
+        "  right: {mass: 1, com: \"0.2, 0, 0\"}\n"
+        "joints:\n"
+        "  C: {type: revolute, axis: \"0, 0, 1\", parent: seat, body: right, at: \"0.8, 0, 0\","
+        " to: \"0.5, 0, 0\", stiffness: 2, potential: cos(C), cut: true}\n"
+        "  D: {type: revolute, axis: \"0, 0, 1\", parent: right, body: world, to: \"0.8, 0, 0\"}\n"
+        "  A: {type: revolute, axis: \"0, 0, 1\", body: left}\n"
+        "  B: {type: revolute, axis: \"0, 0, 1\", parent: left, body: seat, at: \"0.5, 0, 0\"}\n"
+        "frames: {tip: {body: seat, at: \"0.4, 0, 0\", turn: \"0, 0, 1\"}}\n"
+        "forces: {push: {body: tip, force: \"1, 0, 0\"}}\n"
+        "roles: {A: {motion: 1 + t}, D: {motion: -1 - t}}\n"
+        "reactions: {minimise: torques}\n"
+        "outputs: {height: tip.y}\n"
+        "guess: {B: -1, C: 0.1}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    char *words = tr_check_text(system, false, err);
+    bool good = words && strstr(words, "on: C\n") && strstr(words, "the least torques are taken");
+    tr_text_free(words);
+    tr_system_free(system);
+    tr_model_set(model, "joints/D/to", "1.9, 0, 0", err);
+    tr_model_set(model, "roles/D/motion", "-2", err);
+    system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    double x[60];
+    assert_true(!system || tr_input_count(system) <= 60);
+    tr_initial(system, x, err);
+    tr_system_free(system);
+    good = good && err->status == TR_INVALID && strstr(err->text, "cannot all hold");
+    if (good) *err = (tr_error){0};
     return good;
 }
 
@@ -460,7 +515,26 @@ static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
 static void test_models(void **state) { (void)state, sweep(model_job); }
 static void test_beams(void **state) { (void)state, sweep(beam_job); }
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_modal(void **state)
+{
+    (void)state;
+    write_file("memory_nodes.csv", "x,y,z,m,jx,jy,jz,ux1,uy1,uz1,rx1,ry1,rz1\n"
+                                   "1,0,0,1,1,1,1,0,1,0,0,0,1\n");
+    write_file("memory_modes.csv", "k1,m1\n1,3\n");
+    sweep(modal_job);
+    remove("memory_nodes.csv");
+    remove("memory_modes.csv");
+}
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
+static void test_loops(void **state) { (void)state, sweep(loops_job); }
 static void test_steady(void **state) { (void)state, sweep(steady_job); }
 static void test_linear(void **state) { (void)state, sweep(linear_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
@@ -471,13 +545,14 @@ static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas),       cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_text),           cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models),         cmocka_unit_test(test_beams),
-        cmocka_unit_test(test_constraints),    cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_view),           cmocka_unit_test(test_steady),
-        cmocka_unit_test(test_linear),         cmocka_unit_test(test_bounces),
-        cmocka_unit_test(test_implicit_steps),
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_modal),    cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
+        cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
+        cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,16 @@ static inline tr_system *system_called(const char *name, const char *case_name)
     return system_with(name, case_name, NULL, 0);
 }
 
+static inline tr_system *system_from(const char *text)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_model_free(model);
+    if (!system) fail_msg("%d:%d: %s in\n%s", err.line, err.column, err.text, text);
+    return system;
+}
+
 // Outputs of a reduced system at its start, `count` numbers one after the other
 static inline void evaluate_start(tr_system *system, const char *outputs, double *values,
                                   size_t count)

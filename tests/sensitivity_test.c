@@ -202,6 +202,8 @@ static void test_snakeboard(void **state)
     agrees(trial_of("snakeboard", "ride", 4, 0.25, "l", 0.2));
     agrees(trial_of("snakeboard", "ride", 4, 0.25, "w", 3)); // joints that are driven
     agrees(trial_of("snakeboard", "pushed", 4, 0.25, "mb", 0.5));
+    agrees(trial_of("snakeboard_soft", "ride", 4, 0.25, "EI", 0.5)); // beams
+    agrees(trial_of("snakeboard_soft", "ride", 4, 0.25, "Lb", 0.46));
 }
 
 static void test_rolling_disc(void **state)

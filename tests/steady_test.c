@@ -328,7 +328,7 @@ static void modes_agree_with_the_linear_model(void **state)
     Lineariser *l = tr_lineariser_new(system, &err);
     assert_non_null(l);
     memcpy(tr_lineariser_inputs(l), tr_steady_state(steady), inputs * sizeof(double));
-    Linear *all = tr_lineariser_take(l, &err), *reduced = tr_linear_reduced(all, &err);
+    Linear *all = tr_lineariser_take(l, &err), *reduced = tr_linear_reduced(all, 0, &err);
     assert_non_null(reduced);
     assert_int_equal(reduced->states, count);
     const lapack_int n = (lapack_int)count;

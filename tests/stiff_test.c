@@ -64,7 +64,7 @@ static double apart(const Ran *a, const Ran *b)
     return worst;
 }
 
-static tr_system *system_from(const char *text, const tr_setting *settings, size_t count)
+static tr_system *system_set(const char *text, const tr_setting *settings, size_t count)
 {
     tr_error err = {0};
     const tr_derive_options options = {.settings = settings, .setting_count = count};
@@ -190,8 +190,8 @@ static void test_hardly_damped(void **state)
                 {"0.7", 1e-10, 30, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const tr_setting zeta = {"zeta", rows[i].zeta};
-        Ran erk = ran(system_from(ringing, &zeta, 1), "erk", 2, 0.02, rows[i].rtol);
-        Ran bdf = ran(system_from(ringing, &zeta, 1), "bdf", 2, 0.02, rows[i].rtol);
+        Ran erk = ran(system_set(ringing, &zeta, 1), "erk", 2, 0.02, rows[i].rtol);
+        Ran bdf = ran(system_set(ringing, &zeta, 1), "bdf", 2, 0.02, rows[i].rtol);
         const double saved = (double)erk.summary.evaluations / (double)bdf.summary.evaluations;
         print_message("zeta %s: %.0f times fewer, apart %.1e\n", rows[i].zeta, saved,
                       apart(&erk, &bdf));
@@ -312,8 +312,8 @@ static void test_stiff_events(void **state)
         " stiffness: 1e7, damping: 1e5}, mass: 0.02}\n"
         "contacts: {foot: {kind: slide, body: block, on: plate, unilateral: true}}\n"
         "roles: {h: {motion: 0.03*sin(25*t)}}\n";
-    Ran erk = ran(system_from(text, NULL, 0), "erk", 0.3, 0.01, 1e-9);
-    Ran bdf = ran(system_from(text, NULL, 0), "bdf", 0.3, 0.01, 1e-9);
+    Ran erk = ran(system_set(text, NULL, 0), "erk", 0.3, 0.01, 1e-9);
+    Ran bdf = ran(system_set(text, NULL, 0), "bdf", 0.3, 0.01, 1e-9);
     compare_events(&erk, &bdf, 1e-9);
     assert_true(erk.summary.evaluations > 100 * bdf.summary.evaluations);
     assert_true(apart(&erk, &bdf) <= 1e-6); // of a force that jumps; else less

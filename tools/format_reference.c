@@ -217,7 +217,9 @@ static const struct {
      "holds it and\nthe `body` that it holds. They may come in any order, and there may be more of "
      "them than a tree has: some\nare cut then, which makes loops of them. Motions stay the same "
      "wherever that is. A joint that was cut keeps its\nname, its coordinate (an angle within half "
-     "a turn), its spring, its damper and its torque."},
+     "a turn), its spring, its damper, its torque and its guess.\nThe coordinates of a ball are "
+     "named "
+     "after the body that hangs by it in the tree: formulas do better with a frame."},
     {"elastic", "elastic",
      "Where a spring stands between a motor and what it drives. The joint's role, a torque or a "
      "motion, is then\nthat of the motor, which has a coordinate of its own; `tau` is the "
@@ -231,6 +233,13 @@ static const struct {
      "e of a bending mode, and turns by\n1.4 e of one of torsion. Large motions of the whole are "
      "exact; bending by itself is linear. A point\nof it, as in `mast.tip`, stands wherever a body "
      "can be named: `parent: mast.tip`, `body: mast.tip`, `mast.tip.x`."},
+    {"modal", "modal",
+     "What bends of a body, by modes that another program found, with the body's frame held: a "
+     "node "
+     "at its\norigin moves with no mode. Coordinates are B.e1 B.e2 and so on. A node at (x, y, z) "
+     "moves by the sum of\nu e and turns by the vector that is the sum of r e; moments of inertia "
+     "are those about axes parallel to\nthe body's. Mass and inertia of the body itself are "
+     "added."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
     {"ground", "ground", "The plane that wheels roll on."},
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},

@@ -356,6 +356,17 @@ static inline double el_atan2(double y, double x)
 // atan x = atan2(x, 1). 0.54 ulp
 static inline double el_atan(double x) { return el_atan2(x, 1.0); }
 
+// sqrt(a^2 + b^2), scaled where a square would be huge or tiny. 1.0 ulp
+static inline double el_hypot(double a, double b)
+{
+    double x = el_abs(a), y = el_abs(b), most = x > y ? x : y;
+    if (x == HUGE_VAL || y == HUGE_VAL) return HUGE_VAL;
+    if (x != x || y != y) return EL_NAN;
+    double down = most > 0x1p500 ? 0x1p-600 : most < 0x1p-500 ? 0x1p600 : 1.0;
+    x *= down, y *= down;
+    return sqrt(fma(x, x, y * y)) / down;
+}
+
 // ---- exp log -----------------------------------------------------------------------------------
 
 // exp x = 2^k exp(r), r = x - k ln 2, exp(r + lo) = 1 + r + r^2 P(r) + lo (1 + r). 2^k is applied

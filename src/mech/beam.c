@@ -24,36 +24,6 @@
 
 enum { NODES = 12, ORDERS = 3 }; // of the quadrature on each part; a shape and two derivatives
 
-// ---- room ----------------------------------------------------------------------------------
-
-static void *room(Tree *tree, size_t count, size_t size)
-{
-    void *at = tr_arena_alloc(&tree->graph->arena, count, size);
-    if (!at) tree->graph->failed = true;
-    return at;
-}
-
-static Expr *zero_pairs(Tree *tree, size_t count)
-{
-    Expr *pairs = room(tree, count, sizeof *pairs);
-    for (size_t i = 0; pairs && i < count; i++) pairs[i] = zero(tree->graph);
-    return pairs;
-}
-
-static Vec *zero_vectors(Tree *tree, size_t count)
-{
-    Vec *vectors = room(tree, count, sizeof *vectors);
-    for (size_t i = 0; vectors && i < count; i++) vectors[i] = vec_zero(tree->graph);
-    return vectors;
-}
-
-static Mat *zero_matrices(Tree *tree, size_t count)
-{
-    Mat *matrices = room(tree, count, sizeof *matrices);
-    for (size_t i = 0; matrices && i < count; i++) matrices[i] = mat_zero(tree->graph);
-    return matrices;
-}
-
 // ---- shapes --------------------------------------------------------------------------------
 
 // rising e^(b (x - 1)) + falling e^(-bx) + cosine cos bx + sine sin bx
@@ -214,7 +184,8 @@ static bool make_grid(Grid *grid)
     grid->weight = grid->x + count, grid->values = grid->weight + count;
     grid->shape = grid->values + count;
     for (uint32_t i = 0; i < grid->count; i++) {
-        grid->x[i] = (i / NODES + (1 + node[i % NODES]) / 2) / grid->parts;
+        const uint32_t part = i / NODES;
+        grid->x[i] = (part + (1 + node[i % NODES]) / 2) / grid->parts;
         grid->weight[i] = weight[i % NODES] / 2 / grid->parts;
         for (uint32_t k = 0; k < n; k++)
             for (int order = 0; order < ORDERS; order++)
@@ -377,41 +348,33 @@ static void integrate_stiffness(Grid *grid, int axis, Value value, const char *w
                 set_pair(flex->K, n, j, k, quotient(of_product(grid, j, k, axis ? 2 : 1), divisor));
 }
 
-// The damping ratio z of each mode by itself: 2 z sqrt(k m)
-static void make_damping(Grid *grid)
+// ---- what bends gets shorter ---------------------------------------------------------------
+
+static bool bend_alike(const Grid *grid, uint32_t j, uint32_t k)
 {
-    Tree *tree = grid->tree;
-    Flex *flex = grid->flex;
-    const Value value = grid->beam->damping;
-    const Expr ratio = tr_tree_formula(tree, value);
-    tr_tree_check_finite(tree, value, "damping", ratio);
-    if (!has_failed(tree->err) && tr_tree_value(tree, ratio) < 0)
-        tr_fail(tree->err, TR_INVALID, value.place, "'damping' of a beam is negative");
-    if (has_failed(tree->err)) return;
-    for (uint32_t k = 0; k < flex->count; k++) {
-        const uint32_t own = k * flex->count + k;
-        const Expr km = mul(flex->K[own], flex->m[own]);
-        flex->damping[k] =
-            is_zero(ratio) ? ratio : mul(mul(number(tree->graph, 2), ratio), e_sqrt(km));
+    return grid->modes[j].axis && grid->modes[j].axis == grid->modes[k].axis;
+}
+
+// int phi_j' phi_k' from 0 to x, of all pairs
+static void shorten(const Grid *grid, double x, double *pairs)
+{
+    const uint32_t n = grid->flex->count;
+    double slope[MAX_MODES];
+    memset(pairs, 0, (size_t)n * n * sizeof *pairs);
+    for (uint32_t i = 0; i < grid->count; i++) {
+        for (uint32_t k = 0; k < n; k++)
+            slope[k] = value_at(&grid->modes[k].curve[1], x * grid->x[i]);
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t k = 0; k < n; k++)
+                if (bend_alike(grid, j, k))
+                    pairs[j * n + k] += x * grid->weight[i] * slope[j] * slope[k];
     }
 }
 
-// ---- what bends gets shorter ---------------------------------------------------------------
-
-// int phi_j' phi_k' from 0 to x
-static double shortening(const Grid *grid, uint32_t j, uint32_t k, double x)
-{
-    const Curve *a = &grid->modes[j].curve[1], *b = &grid->modes[k].curve[1];
-    double sum = 0;
-    for (uint32_t i = 0; i < grid->count; i++)
-        sum += grid->weight[i] * value_at(a, x * grid->x[i]) * value_at(b, x * grid->x[i]);
-    return x * sum;
-}
-
-static Expr shortening_at(const Grid *grid, uint32_t j, uint32_t k, Expr x)
+// The same where x is a formula of parameters
+static Expr shorten_by_formula(const Grid *grid, uint32_t j, uint32_t k, Expr x)
 {
     Graph *g = graph_of(x);
-    if (is_number(x)) return number(g, shortening(grid, j, k, value_of(x)));
     const Curve *a = &grid->modes[j].curve[1], *b = &grid->modes[k].curve[1];
     Expr sum = zero(g);
     for (uint32_t i = 0; i < grid->count; i++) {
@@ -422,9 +385,22 @@ static Expr shortening_at(const Grid *grid, uint32_t j, uint32_t k, Expr x)
     return mul(x, sum);
 }
 
-static bool bend_alike(const Grid *grid, uint32_t j, uint32_t k)
+// g of a point
+static Expr *shorten_at(const Grid *grid, Expr x)
 {
-    return grid->modes[j].axis && grid->modes[j].axis == grid->modes[k].axis;
+    Graph *g = graph_of(x);
+    const uint32_t n = grid->flex->count;
+    Expr *pairs = tr_zero_pairs(grid->tree, (size_t)n * n);
+    double numbers[MAX_MODES * MAX_MODES] = {0};
+    if (is_number(x)) shorten(grid, value_of(x), numbers);
+    for (uint32_t k = 0; pairs && k < n; k++)
+        for (uint32_t j = 0; j <= k; j++) {
+            if (!bend_alike(grid, j, k)) continue;
+            const Expr all =
+                is_number(x) ? number(g, numbers[j * n + k]) : shorten_by_formula(grid, j, k, x);
+            set_pair(pairs, n, j, k, quotient(all, grid->length));
+        }
+    return pairs;
 }
 
 // G0 = int rho g = int rho h,   G1 = int rho s g = L int rho x h, with h = L g from 0 to x
@@ -432,16 +408,23 @@ static void integrate_shortening(Grid *grid)
 {
     Flex *flex = grid->flex;
     const uint32_t n = flex->count;
+    const size_t all = (size_t)n * n;
+    double *h = calloc(all * grid->count, sizeof *h); // by node, of all pairs
+    if (!h) {
+        grid->tree->graph->failed = true;
+        return;
+    }
     take_profile(grid, grid->beam->density);
+    for (uint32_t i = 0; i < grid->count; i++) shorten(grid, grid->x[i], h + i * all);
     for (uint32_t k = 0; k < n && !has_failed(grid->tree->err); k++)
         for (uint32_t j = 0; j <= k; j++) {
             if (!bend_alike(grid, j, k)) continue;
-            for (uint32_t i = 0; i < grid->count; i++)
-                grid->values[i] = shortening(grid, j, k, grid->x[i]);
+            for (uint32_t i = 0; i < grid->count; i++) grid->values[i] = h[i * all + j * n + k];
             set_pair(flex->G0, n, j, k, integral(grid));
             for (uint32_t i = 0; i < grid->count; i++) grid->values[i] *= grid->x[i];
             set_pair(flex->G1, n, j, k, mul(grid->length, integral(grid)));
         }
+    free(h);
 }
 
 // ---- points --------------------------------------------------------------------------------
@@ -459,8 +442,8 @@ static void check_abscissa(Grid *grid, const Body *point, Expr s)
 // Shapes at x = s / L
 static void take_shapes(const Grid *grid, Section *at, Expr x)
 {
-    const uint32_t n = grid->flex->count;
-    for (uint32_t k = 0; k < n; k++) {
+    if (grid->flex->G0) at->g = shorten_at(grid, x);
+    for (uint32_t k = 0; k < grid->flex->count; k++) {
         const Mode *mode = &grid->modes[k];
         const Expr shape = curve_at(&mode->curve[0], x);
         const Expr slope = quotient(curve_at(&mode->curve[1], x), grid->length);
@@ -468,20 +451,7 @@ static void take_shapes(const Grid *grid, Section *at, Expr x)
         if (mode->axis == 0) at->Theta[k].x = shape;
         if (mode->axis == 1) at->Theta[k].z = slope;
         if (mode->axis == 2) at->Theta[k].y = neg(slope);
-        for (uint32_t j = 0; at->g && j <= k; j++)
-            if (bend_alike(grid, j, k))
-                set_pair(at->g, n, j, k, quotient(shortening_at(grid, j, k, x), grid->length));
     }
-}
-
-static bool make_section_room(Tree *tree, Section *at)
-{
-    const size_t n = at->flex->count;
-    at->U = zero_vectors(tree, n), at->Theta = zero_vectors(tree, n);
-    at->P = zero_vectors(tree, n), at->W = zero_vectors(tree, n);
-    at->g = at->flex->G0 ? zero_pairs(tree, n * n) : NULL;
-    at->drift = vec_zero(tree->graph);
-    return !tree->graph->failed;
 }
 
 // Its `at` is (s, 0, 0)
@@ -491,99 +461,49 @@ static void make_point(Grid *grid, const Link *link)
     Section *at = link->section;
     at->X = tr_tree_vector(tree, link->by->at, "points");
     check_abscissa(grid, link->body, at->X.x);
-    if (!has_failed(tree->err) && make_section_room(tree, at))
-        take_shapes(grid, at, quotient(at->X.x, grid->length));
+    if (!has_failed(tree->err)) take_shapes(grid, at, quotient(at->X.x, grid->length));
 }
 
 static void add_piece(Grid *grid, double x, double share)
 {
     Tree *tree = grid->tree;
     Graph *g = tree->graph;
-    struct Piece *piece = &grid->flex->pieces[grid->flex->piece_count];
     const Expr at = number(g, x);
     const Expr mass = mul(grid->length, profile_at(grid, at, grid->beam->density));
-    Section *section = room(tree, 1, sizeof *section);
+    Section *section = tr_section_new(tree, grid->flex);
     if (!section || has_failed(tree->err)) return;
-    *section = (Section){.flex = grid->flex, .X = vec(mul(at, grid->length), zero(g), zero(g))};
-    if (!make_section_room(tree, section)) return;
+    section->X.x = mul(at, grid->length);
     take_shapes(grid, section, at);
-    *piece = (struct Piece){section, share * tr_tree_value(tree, mass)};
-    grid->flex->piece_count++;
+    grid->flex->pieces[grid->flex->piece_count++] =
+        (struct Piece){section, share * tr_tree_value(tree, mass)};
 }
 
 // A cubic along two pieces for each half wave follows the shape closely.
 static void make_pieces(Grid *grid)
 {
     const Counts counts = counts_of(grid->tree, grid->beam);
-    int most = 0, count;
+    int most = 0;
     for (int k = 0; k < 3; k++) most = counts.along[k] > most ? counts.along[k] : most;
-    count = 2 + 2 * most;
+    const int count = 2 + 2 * most;
+    grid->flex->pieces = tr_tree_room(grid->tree, (size_t)count + 1, sizeof *grid->flex->pieces);
+    if (!grid->flex->pieces) return;
     for (int i = 0; i < count; i++) add_piece(grid, (i + 0.5) / count, 1. / count);
     add_piece(grid, 1, 0);
 }
 
 // ---- the links -----------------------------------------------------------------------------
 
-static const JointType section_type = {"fixed", "none", "none", tr_section_make, "none"};
-
-static Text printed(Tree *tree, const char *format, Text a, Text b)
-{
-    char text[600];
-    const int length = snprintf(text, sizeof text, format, WHOLE(a), WHOLE(b));
-    const size_t kept = length < (int)sizeof text ? (size_t)length : sizeof text - 1;
-    const char *at = tr_arena_text(&tree->graph->arena, text, kept);
-    if (!at) tree->graph->failed = true;
-    return at ? (Text){at, kept} : text_of("");
-}
-
-// A link without mass that is where the point is
-static void add_point(Tree *tree, uint32_t i, Value name, Value abscissa)
-{
-    Body *body = room(tree, 1, sizeof *body);
-    Section *at = room(tree, 1, sizeof *at);
-    const Text beam = tree->links[i].body->name.text;
-    if (!tr_formula_is_name(name.text) || memchr(name.text.at, '.', name.text.length))
-        tr_fail(tree->err, TR_INVALID, name.place,
-                "'%.*s' is not a name for a point: letters, digits and _", TEXT(name.text));
-    if (!body || !at || has_failed(tree->err)) return;
-    tr_kind_defaults(tr_kind_of(TYPE_BODIES), body);
-    body->name = (Value){printed(tree, "%.*s.%.*s", beam, name.text), name.place, true};
-    body->parent = (Value){beam, name.place, true};
-    body->joint.at =
-        (Value){printed(tree, "%.*s%.*s", abscissa.text, text_of(", 0, 0")), abscissa.place, true};
-    tree->links[tree->link_count++] = (Link){.body = body,
-                                             .by = &body->joint,
-                                             .parent = i,
-                                             .motor = WORLD,
-                                             .type = &section_type,
-                                             .section = at};
-    at->flex = tree->links[i].flex;
-}
-
 static void add_points(Tree *tree, uint32_t i)
 {
     const Beam *beam = &tree->links[i].body->beam;
     bool has_tip = false;
     for (uint32_t k = 0; k < beam->points.count && !has_failed(tree->err); k++) {
-        add_point(tree, i, beam->points.at[k].key, beam->points.at[k].value);
+        tr_section_add(tree, i, beam->points.at[k].key, beam->points.at[k].value, ", 0, 0");
         has_tip = has_tip || text_is(beam->points.at[k].key.text, "tip");
     }
     if (!has_tip)
-        add_point(tree, i, (Value){text_of("tip"), beam->length.place, true}, beam->length);
-    tree->links[i].has_children = true;
-}
-
-const Body *tr_beam_of_point(const Bodies *bodies, Text name)
-{
-    size_t dot = 0;
-    while (dot < name.length && name.at[dot] != '.') dot++;
-    if (dot == name.length) return NULL;
-    const Body *body = tr_kind_find(tr_kind_of(TYPE_BODIES), bodies, (Text){name.at, dot});
-    const Text point = {name.at + dot + 1, name.length - dot - 1};
-    if (!body || !body->beam.name.given) return NULL;
-    for (uint32_t k = 0; k < body->beam.points.count; k++)
-        if (text_equal(body->beam.points.at[k].key.text, point)) return body;
-    return text_is(point, "tip") ? body : NULL;
+        tr_section_add(tree, i, (Value){text_of("tip"), beam->length.place, true}, beam->length,
+                       ", 0, 0");
 }
 
 static void name_modes(Tree *tree, const Link *link)
@@ -595,41 +515,25 @@ static void name_modes(Tree *tree, const Link *link)
         char part[20];
         number_in_row = k && modes[k].axis == modes[k - 1].axis ? number_in_row + 1 : 1;
         snprintf(part, sizeof part, "%c%u", letter[modes[k].axis], number_in_row);
-        link->flex->names[k] = printed(tree, "%.*s.%.*s", link->body->name.text, text_of(part)).at;
+        link->flex->names[k] = tr_flex_name(tree, link, part);
     }
 }
 
 void tr_beam_begin(Tree *tree, uint32_t i)
 {
-    Link *link = &tree->links[i];
+    const Link *link = &tree->links[i];
     const Beam *beam = &link->body->beam;
     if (!beam->length.given)
         tr_fail(tree->err, TR_INVALID, beam->name.place, "this beam needs 'length'");
     const Counts counts = counts_of(tree, beam);
     if (has_failed(tree->err)) return;
-    Flex *flex = room(tree, 1, sizeof *flex);
-    if (!flex) return;
-    link->flex = flex;
-    flex->count = (uint32_t)(counts.along[0] + counts.along[1] + counts.along[2]);
-    flex->names = room(tree, flex->count, sizeof *flex->names);
-    if (flex->names) name_modes(tree, link);
+    const int n = counts.along[0] + counts.along[1] + counts.along[2];
+    if (!tr_flex_new(tree, i, (uint32_t)n)) return;
+    name_modes(tree, link);
     add_points(tree, i);
 }
 
 // ---- all of it -----------------------------------------------------------------------------
-
-static bool make_room(Tree *tree, Flex *flex, bool shortens)
-{
-    const size_t n = flex->count;
-    flex->p = zero_vectors(tree, n), flex->h = zero_vectors(tree, n);
-    flex->A = zero_matrices(tree, n), flex->B = zero_matrices(tree, n * n);
-    flex->m = zero_pairs(tree, n * n), flex->K = zero_pairs(tree, n * n);
-    flex->damping = zero_pairs(tree, n);
-    flex->spinning = sym_zero(tree->graph);
-    flex->G0 = shortens ? zero_pairs(tree, n * n) : NULL;
-    flex->G1 = shortens ? zero_pairs(tree, n * n) : NULL;
-    return !tree->graph->failed;
-}
 
 static void integrate(Grid *grid)
 {
@@ -640,11 +544,11 @@ static void integrate(Grid *grid)
     integrate_stiffness(grid, 2, beam->stiffness_z.given ? beam->stiffness_z : beam->stiffness,
                         beam->stiffness_z.given ? "stiffness_z" : "stiffness");
     integrate_stiffness(grid, 0, beam->torsion, "torsion");
-    make_damping(grid);
+    tr_flex_damp(grid->tree, grid->flex, beam->damping);
     if (grid->flex->G0) integrate_shortening(grid);
 }
 
-static void make_beam(Tree *tree, uint32_t i)
+void tr_beam_make(Tree *tree, uint32_t i)
 {
     const Link *link = &tree->links[i];
     Flex *flex = link->flex;
@@ -656,7 +560,11 @@ static void make_beam(Tree *tree, uint32_t i)
         tr_fail(tree->err, TR_INVALID, beam->length.place, "the length of a beam is positive");
     if (has_failed(tree->err)) return;
     list_modes(counts_of(tree, beam), grid.modes);
-    if (!make_room(tree, flex, text_is(beam->stiffening.text, "true")) || !make_grid(&grid))
+    if (text_is(beam->stiffening.text, "true")) {
+        flex->G0 = tr_zero_pairs(tree, (size_t)flex->count * flex->count);
+        flex->G1 = tr_zero_pairs(tree, (size_t)flex->count * flex->count);
+    }
+    if (tree->graph->failed || !make_grid(&grid))
         tree->graph->failed = true;
     else
         integrate(&grid);
@@ -665,16 +573,4 @@ static void make_beam(Tree *tree, uint32_t i)
             make_point(&grid, &tree->links[k]);
     if (!tree->graph->failed) make_pieces(&grid);
     free_grid(&grid);
-}
-
-void tr_tree_beams(Tree *tree)
-{
-    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
-        const Flex *flex = tree->links[i].flex;
-        if (!flex) continue;
-        make_beam(tree, i);
-        for (uint32_t k = 0; k < flex->count; k++)
-            tr_rate_set(tree->system, tree->positions[flex->position + k].symbol,
-                        tree->velocities[flex->velocity + k].symbol, tree->err);
-    }
 }

@@ -336,6 +336,30 @@ static void make_pin(Tree *tree, const Contact *contact)
         tr_touch_part(touch, three_parts[k], vec_unit(tree->graph, (k + 2) % 3));
 }
 
+// A point on a straight wire through `to`: it cannot leave it upwards or to the left
+static void make_wire(Tree *tree, const Contact *contact)
+{
+    Meeting m;
+    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
+    const Vec d = tr_tree_unit(tree, contact->direction,
+                               tr_tree_vector(tree, contact->direction, "direction"), "direction");
+    if (has_failed(tree->err)) return;
+    const bool is_upright = fabs(tr_tree_value(tree, d.z)) > 0.99;
+    const Vec left = cross(vec_unit(tree->graph, is_upright ? 0 : 2), d);
+    const Vec l = scale(quotient(one(tree->graph), e_sqrt(dot(left, left))), left);
+    const Vec across[] = {cross(d, l), l},
+              off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
+    static const char *const parts[] = {"normal", "lateral"};
+    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, &m.body, m.r);
+    touch->contact = contact;
+    touch->axes = m.axes;
+    for (int k = 0; k < 2; k++) {
+        tr_tree_row(tree, contact->name, parts[k], dot(across[k], m.ds), dot(across[k], off),
+                    false);
+        tr_touch_part(touch, parts[k], across[k]);
+    }
+}
+
 // ---- all of them ---------------------------------------------------------------------------
 
 typedef struct ContactKind {
@@ -366,8 +390,8 @@ void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const
         const Value *value = (const Value *)((const char *)element + field->offset);
         const bool common = tr_is_listed("kind body at", field->key);
         if (value->given && !common && !tr_is_listed(fields, field->key))
-            tr_fail(tree->err, TR_INVALID, value->place, "a %s %s has no use for '%s'", name, what,
-                    field->key);
+            tr_fail(tree->err, TR_INVALID, value->place, "a%s %s %s has no use for '%s'",
+                    name[0] == 'a' ? "n" : "", name, what, field->key);
     }
 }
 

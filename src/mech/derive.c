@@ -89,8 +89,8 @@ static void add_modes(Tree *tree, Link *link)
     for (uint32_t k = 0; k < flex->count; k++) {
         char rate[300];
         snprintf(rate, sizeof rate, "%s_rate", flex->names[k]);
-        add_position(tree, link, flex->names[k], link->body->beam.name.place);
-        add_velocity(tree, link, rate, flex->names[k], link->body->beam.name.place);
+        add_position(tree, link, flex->names[k], link->body->name.place);
+        add_velocity(tree, link, rate, flex->names[k], link->body->name.place);
         Velocity *w = &tree->velocities[tree->velocity_count - 1];
         w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
         Input *input = tr_system_input(tree->system, w->symbol);
@@ -124,42 +124,20 @@ static void make_coordinates(Tree *tree)
 
 // ---- the start -----------------------------------------------------------------------------
 
-static void set_guesses(Tree *tree)
-{
-    System *s = tree->system;
-    for (uint32_t i = 0; i < s->quaternion_count; i++)
-        s->inputs[s->quaternions[i].position].value = 1;
-    const Pairs *guess = &tree->model->fields.guess;
-    for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++) {
-        if (tr_tree_is_cut(tree, guess->at[i].key.text)) continue; // follows from the others
-        const Expr x = tr_tree_formula(tree, guess->at[i].key);
-        const Expr value = tr_tree_formula(tree, guess->at[i].value);
-        if (has_failed(tree->err)) return;
-        Input *input = tr_system_input(s, x);
-        if (!input || (input->kind != TR_POSITION && input->kind != TR_VELOCITY)) {
-            tr_fail(tree->err, TR_INVALID, guess->at[i].key.place,
-                    "a guess is for a coordinate or its rate");
-            return;
-        }
-        input->value = tr_tree_value(tree, value), input->guess = value;
-        if (!isfinite(input->value))
-            tr_fail(tree->err, TR_INVALID, guess->at[i].value.place,
-                    "this guess is not a finite constant");
-    }
-}
-
-static bool is_driven(Tree *tree, Expr x)
-{
-    const Input *input = op_of(x) == OP_SYMBOL ? tr_system_input(tree->system, x) : NULL;
-    return input && input->definition.id;
-}
-
 // The conditions of one kind while they are collected.
 typedef struct Conditions {
     Expr *residuals;
     const char **notes;
     uint32_t count;
 } Conditions;
+
+static bool make_room(Tree *tree, uint32_t count, Conditions *c)
+{
+    *c = (Conditions){.residuals = tr_arena_alloc(&tree->graph->arena, count, sizeof(Expr)),
+                      .notes = tr_arena_alloc(&tree->graph->arena, count, sizeof(char *))};
+    if (!c->residuals || !c->notes) tree->graph->failed = true;
+    return !tree->graph->failed;
+}
 
 static void add_condition(Conditions *to, Expr residual, const char *note)
 {
@@ -174,6 +152,72 @@ static void output_conditions(Tree *tree, const char *name, const Conditions *c)
         tree->system->outputs[tree->system->output_count - 1].notes = c->notes;
 }
 
+// What a loop leaves free, or a cut joint has for a coordinate; else NULL
+static const Tie *coordinate_of(const Tree *tree, Expr x)
+{
+    for (uint32_t i = 0; i < tree->tie_count; i++)
+        if (!is_zero(tree->ties[i].rate) && tree->ties[i].coordinate.id == x.id)
+            return &tree->ties[i];
+    return NULL;
+}
+
+static bool is_rate_of_tie(Tree *tree, Expr x)
+{
+    for (uint32_t i = 0; i < tree->tie_count; i++) {
+        Expr rate = tree->ties[i].coordinate;
+        if (is_zero(tree->ties[i].rate)) continue;
+        if (tree->ties[i].rate.id == x.id) return true;
+        if (tr_system_rates(tree->system, &rate, 1, &rate, tree->err) && rate.id == x.id)
+            return true;
+    }
+    return false;
+}
+
+// x - value; of the angle of a loop, which is within half a turn, the least of them
+static Expr difference(const Tree *tree, Expr x, Expr value)
+{
+    const Tie *tie = coordinate_of(tree, x);
+    const Expr d = sub(x, value);
+    return tie && tie->turns == HOLD_ACROSS ? tr_build(OP_ATAN2, e_sin(d), e_cos(d), d) : d;
+}
+
+// Of an input; or of what is none but follows from others, which is a wish
+static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
+{
+    const Expr x = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
+    if (has_failed(tree->err)) return;
+    Input *input = tr_system_input(tree->system, x);
+    const double start = tr_tree_value(tree, value);
+    if (input && input->kind != TR_POSITION && input->kind != TR_VELOCITY) input = NULL;
+    if (coordinate_of(tree, x))
+        add_condition(wishes, difference(tree, x, value), "");
+    else if (!input && !is_rate_of_tie(tree, x))
+        tr_fail(tree->err, TR_INVALID, pair->key.place, "a guess is for a coordinate or its rate");
+    else if (input)
+        input->value = start, input->guess = value;
+    if (!isfinite(start))
+        tr_fail(tree->err, TR_INVALID, pair->value.place, "this guess is not a finite constant");
+}
+
+static void set_guesses(Tree *tree)
+{
+    System *s = tree->system;
+    const Pairs *guess = &tree->model->fields.guess;
+    Conditions wishes;
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        s->inputs[s->quaternions[i].position].value = 1;
+    if (!make_room(tree, guess->count, &wishes)) return;
+    for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++)
+        set_guess(tree, &guess->at[i], &wishes);
+    if (wishes.count) output_conditions(tree, "guess.position", &wishes);
+}
+
+static bool is_driven(Tree *tree, Expr x)
+{
+    const Input *input = op_of(x) == OP_SYMBOL ? tr_system_input(tree->system, x) : NULL;
+    return input && input->definition.id;
+}
+
 // A pair becomes a residual, key - value, of positions or of rates.
 static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, Conditions *rate)
 {
@@ -181,7 +225,7 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
     if (has_failed(tree->err)) return;
     const Text text = pair->key.text;
     const char *note = tr_arena_text(&tree->graph->arena, text.at, text.length);
-    const Expr residual = sub(key, value);
+    const Expr residual = difference(tree, key, value);
     Input *input = tr_system_input(tree->system, key);
     if (input) input->is_given = true;
     if (input && isfinite(tr_tree_value(tree, value))) input->value = tr_tree_value(tree, value);
@@ -204,16 +248,9 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
 static void make_initial(Tree *tree)
 {
     const Pairs *pairs = &tree->model->fields.initial;
-    Arena *arena = &tree->graph->arena;
-    Conditions kinds[2] = {{0}};
-    for (int i = 0; i < 2; i++) {
-        kinds[i].residuals = tr_arena_alloc(arena, pairs->count, sizeof *kinds[i].residuals);
-        kinds[i].notes = tr_arena_alloc(arena, pairs->count, sizeof *kinds[i].notes);
-        if (!kinds[i].residuals || !kinds[i].notes) {
-            tree->graph->failed = true;
-            return;
-        }
-    }
+    Conditions kinds[2];
+    if (!make_room(tree, pairs->count, &kinds[0]) || !make_room(tree, pairs->count, &kinds[1]))
+        return;
     for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
         sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
     output_conditions(tree, "initial.position", &kinds[0]);
@@ -474,8 +511,10 @@ static bool make_tree(Tree *tree)
     const Bodies *all = &tree->model->fields.bodies;
     size_t points = 0, modes = 0;
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->at[i].beam.name.given)
-            points += all->at[i].beam.points.count + 1u, modes += MAX_MODES;
+        if (all->at[i].beam.name.given || all->at[i].modal.name.given) {
+            points += all->at[i].beam.points.count + all->at[i].modal.points.count + 1u;
+            modes += MAX_MODES;
+        }
     Arena *arena = &tree->graph->arena;
     tree->links = tr_arena_alloc(arena, bodies + points, sizeof *tree->links);
     tree->positions =
@@ -494,7 +533,7 @@ static void build(Tree *tree)
     tr_tree_parameters(tree);
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) make_coordinates(tree);
-    if (!has_failed(tree->err)) tr_tree_beams(tree);
+    if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);

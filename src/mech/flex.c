@@ -65,15 +65,10 @@ typedef struct State {
 
 static State state_of(const Tree *tree, const Flex *flex)
 {
-    State s;
+    State s = {0};
     for (uint32_t k = 0; k < flex->count; k++)
         s.e[k] = elastic(tree, flex, k), s.rate[k] = elastic_rate(tree, flex, k);
     return s;
-}
-
-static Mat mat_scale(Expr s, Mat a)
-{
-    return (Mat){{scale(s, a.row[0]), scale(s, a.row[1]), scale(s, a.row[2])}};
 }
 
 // int rho U_k r^T = A_k + sum B_kj e_j
@@ -239,102 +234,31 @@ void tr_flex_springs(Tree *tree, const Flex *flex)
     }
 }
 
-// ---- points --------------------------------------------------------------------------------
-
-// What a rotation vector of the square length x = theta^2 turns by. Near 0 they are power series,
-// which have no trouble there, and neither have their slopes; elsewhere closed forms, whose x stays
-// away from 0 where it is not theirs.
-typedef struct Turning {
-    Expr s, v, u; // sin theta / theta, (1 - cos theta) / theta^2, (theta - sin theta) / theta^3
-} Turning;
-
-// 1/first! - x/(first + 2)! + x^2/(first + 4)! - ...: s v u for first = 1, 2, 3
-static Expr turning_series(Expr x, int first)
+// The damping ratio z of each mode by itself: 2 z sqrt(k m)
+void tr_flex_damp(Tree *tree, Flex *flex, Value value)
 {
-    static const double factor[] = {0, 1, 0.5, 1.0 / 6};
-    Graph *g = graph_of(x);
-    Expr sum = one(g);
-    for (int n = 8; n > 0; n--) { // x < 1: what follows is less than rounding
-        const int last = 2 * n + first;
-        sum = sub(one(g), mul(mul(number(g, 1.0 / (last * (last - 1))), x), sum));
-    }
-    return mul(number(g, factor[first]), sum);
-}
-
-static Turning turning_of(Expr x)
-{
-    Graph *g = graph_of(x);
-    const Expr limit = one(g), near = less(x, limit);
-    const Expr far = tr_build(OP_MAX, x, limit, x), theta = e_sqrt(far);
-    const Expr s = quotient(e_sin(theta), theta), v = quotient(sub(one(g), e_cos(theta)), far);
-    const Expr u = quotient(sub(one(g), s), far);
-    return (Turning){choose(near, turning_series(x, 1), s), choose(near, turning_series(x, 2), v),
-                     choose(near, turning_series(x, 3), u)};
-}
-
-// The one axis that a vector is along, or -1
-static int single_axis(Vec a)
-{
-    for (int i = 0; i < 3; i++)
-        if (is_zero(vec_at(a, (i + 1) % 3)) && is_zero(vec_at(a, (i + 2) % 3))) return i;
-    return -1;
-}
-
-// exp of the rotation vector w, and how it turns, in its own axes, as w changes at a unit rate:
-//   R = 1 + s hat(w) + v hat(w)^2,   W = (1 - v hat(w) + u hat(w)^2) Theta
-static void turn_by(Section *at, Vec w, Mat *R)
-{
-    Graph *g = graph_of(w.x);
-    const uint32_t n = at->flex->count;
-    const int axis = single_axis(w);
-    if (axis >= 0) {
-        *R = tr_rotation(vec_unit(g, axis), vec_at(w, axis));
-        for (uint32_t k = 0; k < n; k++) at->W[k] = at->Theta[k];
-        return;
-    }
-    const Turning by = turning_of(dot(w, w));
-    const Mat once = hat(w), twice = mat_product(once, once);
-    *R = mat_plus(mat_identity(g), mat_plus(mat_scale(by.s, once), mat_scale(by.v, twice)));
-    for (uint32_t k = 0; k < n; k++) {
-        const Vec a = cross(w, at->Theta[k]), b = cross(w, a);
-        at->W[k] = plus(minus(at->Theta[k], scale(by.v, a)), scale(by.u, b));
-    }
-}
-
-Motion tr_section_motion(const Tree *tree, const Link *link)
-{
-    const Section *at = link->section;
-    Motion sum = motion_zero(tree->graph);
-    for (uint32_t k = 0; k < at->flex->count; k++)
-        sum = motion_plus(
-            sum, motion_scale(elastic_rate(tree, at->flex, k), motion(at->P[k], at->W[k])));
-    return sum;
-}
-
-Vec tr_section_shortening(const Tree *tree, const Section *at)
-{
-    Vec a = vec_zero(tree->graph);
-    const State s = state_of(tree, at->flex);
-    if (at->g) a.x = neg(quadratic(tree->graph, at->g, at->flex->count, s.rate, s.rate));
-    return a;
-}
-
-void tr_section_make(Tree *tree, Link *link)
-{
-    Section *at = link->section;
-    const Flex *flex = at->flex;
-    const State s = state_of(tree, flex);
-    Vec w = vec_zero(tree->graph);
-    link->X.p = at->X;
+    const Expr ratio = tr_tree_formula(tree, value);
+    tr_tree_check_finite(tree, value, "damping", ratio);
+    if (!has_failed(tree->err) && tr_tree_value(tree, ratio) < 0)
+        tr_fail(tree->err, TR_INVALID, value.place, "the damping ratio of modes is negative");
+    if (has_failed(tree->err) || is_zero(ratio)) return;
     for (uint32_t k = 0; k < flex->count; k++) {
-        link->X.p = plus(link->X.p, scale(s.e[k], at->U[k]));
-        w = plus(w, scale(s.e[k], at->Theta[k]));
-        at->P[k] = at->U[k];
-        if (at->g) at->P[k].x = sub(at->P[k].x, along(tree->graph, at->g, flex->count, s.e, k));
+        const Expr km = mul(flex->K[k * flex->count + k], flex->m[k * flex->count + k]);
+        flex->damping[k] = mul(mul(number(tree->graph, 2), ratio), e_sqrt(km));
     }
-    if (at->g) {
-        const Expr shorter = quadratic(tree->graph, at->g, flex->count, s.e, s.e);
-        link->X.p.x = sub(link->X.p.x, mul(number(tree->graph, 0.5), shorter));
+}
+
+void tr_tree_flexes(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        const Link *link = &tree->links[i];
+        if (!link->flex) continue;
+        if (link->body->beam.name.given)
+            tr_beam_make(tree, i);
+        else
+            tr_modal_make(tree, i);
+        for (uint32_t k = 0; k < link->flex->count; k++)
+            tr_rate_set(tree->system, elastic(tree, link->flex, k),
+                        elastic_rate(tree, link->flex, k), tree->err);
     }
-    turn_by(at, w, &link->X.R);
 }

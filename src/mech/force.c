@@ -24,11 +24,25 @@ static Link *joint_called(Tree *tree, Text name)
             (text_equal(name, own) || text_equal(name, link->body->name.text)))
             found = link;
     }
-    return found;
+    return found && found->motor != WORLD ? &tree->links[found->motor] : found;
+}
+
+static void refuse_mode(Tree *tree, Value name)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++) {
+        const Flex *flex = tree->links[i].flex;
+        for (uint32_t k = 0; flex && k < flex->count; k++)
+            if (text_is(name.text, flex->names[k]))
+                tr_fail(tree->err, TR_INVALID, name.place,
+                        "'%.*s' is how '%.*s' bends, which no joint drives or holds; a constraint "
+                        "can",
+                        TEXT(name.text), TEXT(tree->links[i].body->name.text));
+    }
 }
 
 static void refuse_joint(Tree *tree, Value name)
 {
+    refuse_mode(tree, name);
     if (tr_tree_find(tree, name.text) != WORLD)
         tr_fail(tree->err, TR_INVALID, name.place, "the joint of '%.*s' is fixed: it cannot move",
                 TEXT(name.text));
@@ -218,15 +232,23 @@ static Tie *cut_called(Tree *tree, Text name)
 
 bool tr_tree_is_cut(Tree *tree, Text name) { return cut_called(tree, name) != NULL; }
 
+void tr_tree_refuse_cut(Tree *tree, Value name)
+{
+    tr_fail(tree->err, TR_INVALID, name.place,
+            "every joint of the loop that '%.*s' closes is driven by a motion, held or coupled: "
+            "leave one of them passive",
+            TEXT(name.text));
+}
+
 // A torque is a force like that of a spring; a motion needs a coordinate.
 static void drive_cut(Tree *tree, Tie *tie, const Role *role)
 {
-    if (role->motion.count)
-        tr_fail(
-            tree->err, TR_INVALID, role->name.place,
-            "every joint of the loop that '%.*s' closes is driven by a motion or held, or asked "
-            "to be uncut: leave one of them passive",
-            TEXT(role->name.text));
+    if (tie->role)
+        tr_fail(tree->err, TR_INVALID, role->name.place,
+                "'%.*s' and '%.*s' are one joint, which has one role", TEXT(tie->role->name.text),
+                TEXT(role->name.text));
+    else if (role->motion.count)
+        tr_tree_refuse_cut(tree, role->name);
     if (!role->torque.count || has_failed(tree->err)) return;
     if (is_zero(tie->rate) || role->torque.count != 1 || role->torque.at[0].key.text.length) {
         tr_fail(tree->err, TR_INVALID, role->name.place,
@@ -279,20 +301,30 @@ static void hold(Tree *tree, const Link *link)
     }
 }
 
+// Of an elastic joint what is held is both sides of its spring, each with a force of its own; or
+// that of the motor, by its own name.
+static void hold_called(Tree *tree, Value name)
+{
+    Link *link = joint_called(tree, name.text);
+    if (!link) {
+        if (tr_tree_is_cut(tree, name.text)) tr_tree_refuse_cut(tree, name);
+        refuse_joint(tree, name);
+        return;
+    }
+    const bool alone = !link->is_motor || text_equal(name.text, link->body->name.text);
+    for (uint32_t k = 0; !alone && k < tree->link_count; k++)
+        if (tree->links[k].motor == (uint32_t)(link - tree->links)) {
+            hold(tree, &tree->links[k]);
+            tree->velocities[link->velocity].joint = tree->positions[link->position].name;
+        }
+    hold(tree, link);
+}
+
 void tr_tree_hold(Tree *tree)
 {
     const Cases *cases = &tree->model->fields.cases;
-    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err);
-         i++) {
-        const Value name = cases->at[0].hold.at[i];
-        const Link *link = joint_called(tree, name.text);
-        for (uint32_t k = 0; link && link->is_motor && k < tree->link_count; k++)
-            if (tree->links[k].motor == (uint32_t)(link - tree->links)) hold(tree, &tree->links[k]);
-        if (link)
-            hold(tree, link);
-        else
-            refuse_joint(tree, name);
-    }
+    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count && !has_failed(tree->err); i++)
+        hold_called(tree, cases->at[0].hold.at[i]);
 }
 
 // ---- springs and dampers -------------------------------------------------------------------
@@ -368,15 +400,17 @@ static void push_downhill(Tree *tree, Expr U)
     brake(tree, rate); // dU/dt = (N^T dU/dq) . v
 }
 
-static void check_single(Tree *tree, const Link *link, const Value *field, const char *name)
+static void check_single(Tree *tree, const Joint *joint, const Value *field, const char *name)
 {
-    if (field->given && !link->velocity_count)
+    const JointType *type = field->given ? tr_joint_type(joint->type, tree->err) : NULL;
+    if (!type) return;
+    if (strcmp(type->name, "fixed") == 0)
         tr_fail(tree->err, TR_INVALID, field->place, "a fixed joint has no use for '%s'", name);
-    else if (field->given && link->velocity_count != 1)
+    else if (type->positions[0])
         tr_fail(tree->err, TR_INVALID, field->place,
                 "'%s' needs a joint with one coordinate; use %s here", name,
-                field == &link->by->damping ? "dissipation" : "potential");
-    else if (field->given)
+                field == &joint->damping ? "dissipation" : "potential");
+    else
         tr_tree_check_finite(tree, *field, name, tr_tree_formula(tree, *field));
 }
 
@@ -412,11 +446,24 @@ static Expr joint_potential(Tree *tree, const Link *link)
     return U;
 }
 
-// The energy of a loop's spring
+// The energy of a loop's spring, and of a potential that a cut joint has
 static Expr tie_potential(Tree *tree, const Tie *tie)
 {
     const Expr half = mul(number(tree->graph, 0.5), tr_tree_formula(tree, tie->stiffness));
-    return mul(half, square(tie->stretch));
+    const Expr U = mul(half, square(tie->stretch));
+    return tie->joint ? add(U, tr_tree_formula(tree, tie->joint->potential)) : U;
+}
+
+// What its formulas give, whether it was cut or not
+static void make_potentials(Tree *tree, const Joint *joint)
+{
+    check_single(tree, joint, &joint->stiffness, "stiffness");
+    check_single(tree, joint, &joint->rest, "rest");
+    check_single(tree, joint, &joint->damping, "damping");
+    const Expr U = joint_energy(tree, joint);
+    if (has_failed(tree->err)) return;
+    push_downhill(tree, U);
+    brake(tree, tr_tree_formula(tree, joint->dissipation));
 }
 
 // Q -= (stiffness stretch + damping rate - torque) times the slopes of the rate
@@ -424,6 +471,7 @@ static void make_loop_springs(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->tie_count && !has_failed(tree->err); i++) {
         const Tie *tie = &tree->ties[i];
+        if (tie->joint) make_potentials(tree, tie->joint);
         const Expr spring = add(mul(tr_tree_formula(tree, tie->stiffness), tie->stretch),
                                 mul(tr_tree_formula(tree, tie->damping), tie->rate));
         const Expr force = sub(spring, tie->torque);
@@ -449,13 +497,7 @@ static void make_springs(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         const Link *link = &tree->links[i];
         const Joint *joint = link->by;
-        check_single(tree, link, &joint->stiffness, "stiffness");
-        check_single(tree, link, &joint->rest, "rest");
-        check_single(tree, link, &joint->damping, "damping");
-        const Expr U = joint_energy(tree, joint);
-        if (has_failed(tree->err)) return;
-        push_downhill(tree, U);
-        brake(tree, tr_tree_formula(tree, joint->dissipation));
+        make_potentials(tree, joint);
         make_clutch(tree, link);
         if (link->flex) tr_flex_springs(tree, link->flex);
         if (link->velocity_count != 1 || has_failed(tree->err)) continue;
@@ -499,19 +541,21 @@ static void make_force(Tree *tree, const Force *force)
         tr_fail(tree->err, TR_INVALID, force->axes.place,
                 "axes are those of the body or of the world, not of '%.*s'",
                 TEXT(force->axes.text));
-    const uint32_t i = has_failed(tree->err) ? WORLD : tr_tree_body(tree, force->body);
-    const uint32_t reaction = has_failed(tree->err) ? WORLD : tr_tree_body(tree, force->reaction);
+    if (has_failed(tree->err)) return;
+    const Anchor first = tr_tree_anchor(tree, force->body);
+    const uint32_t i = first.link, reaction = tr_tree_anchor(tree, force->reaction).link;
     if (!has_failed(tree->err) && i == WORLD)
         tr_fail(tree->err, TR_INVALID, force->body.place,
                 "a force acts on a body, not on the world");
     if (!has_failed(tree->err) && i == reaction)
         tr_fail(tree->err, TR_INVALID, force->reaction.place, "the reaction acts on another body");
     if (has_failed(tree->err)) return;
-    const Vec at = tr_tree_vector(tree, force->at, "at");
+    const Vec at = plus(first.pose.p, apply(first.pose.R, tr_tree_vector(tree, force->at, "at")));
     Vec F = tr_tree_vector(tree, force->force, "force"),
         N = tr_tree_vector(tree, force->torque, "torque");
     if (has_failed(tree->err)) return;
     const Pose pose = tr_tree_world(tree, i);
+    if (in_body) F = apply(first.pose.R, F), N = apply(first.pose.R, N);
     if (in_body) apply_in_body(tree, i, at, F, N);
     const Vec point = plus(pose.p, apply(pose.R, at));
     if (in_body)

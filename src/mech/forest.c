@@ -45,7 +45,7 @@ static uint32_t body_called(Tree *tree, Value name, const char *what, Text of)
     const Bodies *bodies = &tree->model->fields.bodies;
     if (text_is(name.text, "world")) return 0;
     const Body *body = tr_kind_find(tr_kind_of(TYPE_BODIES), bodies, name.text);
-    if (!body) body = tr_beam_of_point(bodies, name.text);
+    if (!body) body = tr_section_owner(bodies, name.text);
     if (body) return (uint32_t)(body - bodies->at) + 1;
     refuse_body(tree, name, what, of);
     return 0;
@@ -59,6 +59,9 @@ static void check_body(Tree *tree, const Body *body)
                 "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
     else if (tr_formula_reserved(name))
         tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
+    else if (body->beam.name.given && body->modal.name.given)
+        tr_fail(tree->err, TR_INVALID, body->modal.name.place,
+                "'%.*s' bends as a beam or by modes from tables, not both", TEXT(name));
     const Value *const elsewhere[] = {&body->joint.parent, &body->joint.body, &body->joint.cut};
     static const char *const keys[] = {"parent", "body", "cut"};
     for (int i = 0; i < 3; i++)
@@ -69,27 +72,58 @@ static void check_body(Tree *tree, const Body *body)
 
 // ---- edges ---------------------------------------------------------------------------------
 
-static bool is_driven(const Model *model, Text name, bool by_motion)
+static bool has_several(const Joint *joint)
 {
-    const Role *role = tr_kind_find(tr_kind_of(TYPE_ROLES), &model->fields.roles, name);
-    const Cases *cases = &model->fields.cases;
-    for (uint32_t i = 0; by_motion && cases->count && i < cases->at[0].hold.count; i++)
-        if (text_equal(cases->at[0].hold.at[i].text, name)) return true;
-    return role && (by_motion ? role->motion.count : role->torque.count);
+    return text_is(joint->type.text, "ball") || text_is(joint->type.text, "planar") ||
+           text_is(joint->type.text, "free");
 }
 
-// What moves by a motion must have a coordinate, what is driven or sprung has better one; a ball is
-// the cheapest to cut.
+// By its coordinate, its own name or, when it has several coordinates, its body
+static bool is_called(const Joint *joint, Text name)
+{
+    return text_equal(name, tr_joint_name(joint)) || text_equal(name, joint->name.text) ||
+           (has_several(joint) && text_equal(name, joint->body.text));
+}
+
+static bool is_driven(const Model *model, const Joint *joint, bool by_motion)
+{
+    const Roles *roles = &model->fields.roles;
+    const Cases *cases = &model->fields.cases;
+    for (uint32_t i = 0; by_motion && cases->count && i < cases->at[0].hold.count; i++)
+        if (is_called(joint, cases->at[0].hold.at[i].text)) return true;
+    for (uint32_t i = 0; i < roles->count; i++)
+        if (is_called(joint, roles->at[i].name.text) &&
+            (by_motion ? roles->at[i].motion.count : roles->at[i].torque.count))
+            return true;
+    return false;
+}
+
+static bool is_coupled(const Model *model, const Joint *joint)
+{
+    const Couplings *couplings = &model->fields.couplings;
+    const Text name = tr_joint_name(joint);
+    for (uint32_t i = 0; i < couplings->count; i++) {
+        if (text_equal(couplings->at[i].coordinate.text, name)) return true;
+        for (uint32_t k = 0; k < couplings->at[i].equals.count; k++)
+            if (text_equal(couplings->at[i].equals.at[k].key.text, name)) return true;
+    }
+    return false;
+}
+
+// What moves by a motion or a gear must have a coordinate, what is driven or sprung has better one;
+// a ball is the cheapest to cut.
 static int worth_of(const Model *model, const Joint *joint)
 {
-    const Text name = tr_joint_name(joint);
+    const JointType *type = tr_joint_type(joint->type, NULL);
+    if (type && strcmp(type->loop, "never") == 0) return 0;
+    if (is_driven(model, joint, true) || is_coupled(model, joint) || joint->elastic.name.given)
+        return 1;
     if (text_is(joint->cut.text, "true")) return 9;
-    if (is_driven(model, name, true) || joint->elastic.name.given) return 1;
     if (text_is(joint->type.text, "free")) return 2;
     if (text_is(joint->type.text, "fixed")) return 3;
-    if (is_driven(model, name, false)) return 4;
+    if (is_driven(model, joint, false)) return 4;
     if (joint->stiffness.given || joint->damping.given) return 5;
-    return text_is(joint->type.text, "ball") || text_is(joint->type.text, "planar") ? 7 : 6;
+    return has_several(joint) ? 7 : 6;
 }
 
 static bool is_held_by_joints(const Model *model, const Body *body)
@@ -209,13 +243,16 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
                    .is_reversed = edge->body != i + 1,
                    .type = type};
     if (parent != WORLD) tree->links[parent].has_children = true;
-    if (link->body->beam.name.given) tr_beam_begin(tree, tree->link_count - 1);
+    if (link->body->beam.name.given)
+        tr_beam_begin(tree, tree->link_count - 1);
+    else if (link->body->modal.name.given)
+        tr_modal_begin(tree, tree->link_count - 1);
     const bool turns_over =
         type && (strcmp(type->name, "free") != 0 && strcmp(type->name, "planar") != 0);
     const bool by_point = memchr(edge->at.at, '.', edge->at.length) != NULL;
     if (link->is_reversed && by_point)
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
-                "the beam '%.*s' would hang by a point of it: it hangs by its root",
+                "'%.*s' bends, and would hang by a point of it: it hangs by its origin",
                 TEXT(link->body->name.text));
     if (link->is_reversed && !turns_over)
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
@@ -351,10 +388,7 @@ void tr_tree_forest(Tree *tree)
         tree->graph->failed = true;
     else {
         collect(&g);
-        if (f->joints.count && !has_failed(tree->err))
-            grow(&g);
-        else
-            take_own(&g);
+        if (!has_failed(tree->err)) (f->joints.count ? grow : take_own)(&g);
         if (!has_failed(tree->err)) place_all(&g, link_of);
         if (!has_failed(tree->err)) keep_cuts(&g);
         if (!has_failed(tree->err)) add_motors(tree);

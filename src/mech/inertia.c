@@ -256,7 +256,8 @@ void tr_tree_inertias(Tree *tree)
         const Sym I = written(tree, link);
         if (has_failed(tree->err)) return;
         check_mass(tree, link, m);
-        check_inertia(tree, link, at_joint ? moved(m, c, I, false) : I);
+        if (!link->is_motor) // whose inertia is checked with its spring
+            check_inertia(tree, link, at_joint ? moved(m, c, I, false) : I);
         link->inertia = (Rigid){m, scale(m, c), at_joint ? I : moved(m, c, I, true)};
         if (link->flex)
             link->inertia = rigid_plus(link->inertia, tr_flex_inertia(tree, link->flex));

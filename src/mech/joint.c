@@ -116,6 +116,20 @@ static void joint_prismatic(Tree *tree, Link *link)
     set_rate(tree, position(tree, link, 0), velocity(tree, link, 0));
 }
 
+// Turns about its axis, and goes along it as it turns
+static void joint_screw(Tree *tree, Link *link)
+{
+    const Vec own = apply_transposed(link->turn, link->axis);
+    const Expr q = position(tree, link, 0), pitch = tr_tree_formula(tree, link->by->pitch);
+    tr_tree_check_finite(tree, link->by->pitch, "pitch", pitch);
+    link->joint = tr_rotation(own, q);
+    link->X.R = mat_product(link->turn, link->joint);
+    link->X.p = plus(link->X.p, scale(mul(pitch, q), link->axis));
+    link->split = !is_identity(link->turn);
+    set_motion(tree, link, 0, scale(pitch, own), own);
+    set_rate(tree, q, velocity(tree, link, 0));
+}
+
 // Moves in the x-y plane of the parent, turned by `turn` as a whole: x and y are along the turned
 // axes.
 static void joint_planar(Tree *tree, Link *link)
@@ -195,7 +209,7 @@ const JointType *tr_joint_type(Value word, tr_error *err)
     char hint[TR_HINT_SIZE];
     tr_fail(err, TR_INVALID, word.place, "unknown joint type '%.*s'%s", TEXT(word.text),
             nearest.best.at ? tr_hint(&nearest, hint)
-                            : ": it is free, ball, planar, revolute, prismatic or fixed");
+                            : ": it is free, ball, planar, revolute, prismatic, screw or fixed");
     return NULL;
 }
 
@@ -220,6 +234,9 @@ static bool has_axis(const JointType *type) { return !type->positions[0]; }
 static void make_axis(Tree *tree, Link *link)
 {
     const Joint *joint = link->by;
+    if (joint->pitch.given && strcmp(link->type->name, "screw") != 0)
+        tr_fail(tree->err, TR_INVALID, joint->pitch.place, "a %s joint has no use for 'pitch'",
+                link->type->name);
     link->axis = vec_zero(tree->graph);
     if (!has_axis(link->type)) {
         if (joint->axis.given)

@@ -49,14 +49,22 @@ static bool is_held(Hold hold, const Basis *basis, int k)
            (hold == HOLD_ACROSS && k != basis->along);
 }
 
+// Of a row: where all three are held the frame's own axes will do.
+static Vec direction_of(Hold hold, const Basis *basis, int k)
+{
+    return hold == HOLD_ALL ? vec_unit(graph_of(basis->e[k].x), k) : basis->e[k];
+}
+
 // ---- rows ----------------------------------------------------------------------------------
 
 static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
 {
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
+        const Vec e = direction_of(tie->points, basis, k);
         if (is_held(tie->points, basis, k))
-            tr_tree_row(tree, tie->name, force_rows[k], dot(basis->e[k], m->ds),
-                        dot(basis->e[k], minus(m->s, tie->to)), false);
+            tr_tree_row(tree, tie->name, force_rows[k], dot(e, m->ds), dot(e, minus(m->s, tie->to)),
+                        false);
+    }
 }
 
 static Vec turned_by(const Tie *tie, const Meeting *m)
@@ -78,10 +86,11 @@ static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Mee
 {
     if (tie->turns == HOLD_NOTHING) return;
     const Vec phi = turned_by(tie, m);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
+        const Vec e = direction_of(tie->turns, basis, k);
         if (is_held(tie->turns, basis, k))
-            tr_tree_row(tree, tie->name, moment_rows[k], dot(basis->e[k], m->W),
-                        dot(basis->e[k], phi), true);
+            tr_tree_row(tree, tie->name, moment_rows[k], dot(e, m->W), dot(e, phi), true);
+    }
 }
 
 // How far it has turned about its axis, or slid along it: what it leaves free
@@ -114,9 +123,11 @@ static void make_rows(Tree *tree, Tie *tie)
     touch->tie = tie;
     touch->axes = m.axes;
     for (int k = 0; k < 3; k++)
-        if (is_held(tie->points, &basis, k)) tr_touch_part(touch, force_rows[k], basis.e[k]);
+        if (is_held(tie->points, &basis, k))
+            tr_touch_part(touch, force_rows[k], direction_of(tie->points, &basis, k));
     for (int k = 0; k < 3; k++)
-        if (is_held(tie->turns, &basis, k)) tr_touch_moment(touch, moment_rows[k], basis.e[k]);
+        if (is_held(tie->turns, &basis, k))
+            tr_touch_moment(touch, moment_rows[k], direction_of(tie->turns, &basis, k));
 }
 
 // |P - Q| = length: the force is along the rod, positive when it pushes
@@ -269,10 +280,26 @@ static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type,
     tie->side = apply_transposed(tie->turn, basis.e[(basis.along + 1) % 3]);
 }
 
+// What a joint of a tree has no use for a cut one has not either.
+static void check_cut(Tree *tree, const Joint *joint, const JointType *type)
+{
+    if (joint->coordinate.given && type->positions[0])
+        tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
+                "a %s joint names no coordinate of its own", type->name);
+    else if (joint->to.given && strcmp(type->name, "planar") == 0)
+        tr_fail(tree->err, TR_INVALID, joint->to.place, "a %s joint has no use for 'to'",
+                type->name);
+}
+
 static void make_cut(Tree *tree, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, tree->err);
+    if (type) check_cut(tree, joint, type);
     const LoopKind *kind = type ? kind_called(text_of(type->loop)) : NULL;
+    if (type && strcmp(type->loop, "never") == 0)
+        tr_fail(tree->err, TR_INVALID, joint->name.place,
+                "the %s joint '%.*s' cannot be cut: another joint of its loop must be", type->name,
+                TEXT(joint->name.text));
     if (!kind || has_failed(tree->err)) return; // a free joint holds nothing
     Tie *tie = &tree->ties[tree->tie_count++];
     *tie = (Tie){.joint = joint,

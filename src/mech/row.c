@@ -249,6 +249,7 @@ static Expr coordinate_called(Tree *tree, Value name)
 {
     for (uint32_t k = 0; k < tree->position_count; k++)
         if (text_is(name.text, tree->positions[k].name)) return tree->positions[k].symbol;
+    if (tr_tree_is_cut(tree, name.text)) tr_tree_refuse_cut(tree, name);
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t k = 0; k < tree->position_count; k++)
         tr_suggest(&nearest, text_of(tree->positions[k].name));

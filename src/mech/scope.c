@@ -107,10 +107,18 @@ uint32_t tr_tree_find(const Tree *tree, Text body)
     return WORLD;
 }
 
+static const NamedFrame *frame_called(const Tree *tree, Text name)
+{
+    return tr_kind_find(tr_kind_of(TYPE_FRAMES), &tree->model->fields.frames, name);
+}
+
 uint32_t tr_tree_body(Tree *tree, Value name)
 {
     const uint32_t i = tr_tree_find(tree, name.text);
     if (i != WORLD || text_is(name.text, "world") || text_is(name.text, "ground")) return i;
+    if (frame_called(tree, name.text))
+        tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' is a frame; here stands a body",
+                TEXT(name.text));
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t k = 0; k < tree->link_count; k++)
         tr_suggest(&nearest, tree->links[k].body->name.text);
@@ -120,11 +128,6 @@ uint32_t tr_tree_body(Tree *tree, Value name)
     tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
             tr_hint(&nearest, hint));
     return WORLD;
-}
-
-static const NamedFrame *frame_called(const Tree *tree, Text name)
-{
-    return tr_kind_find(tr_kind_of(TYPE_FRAMES), &tree->model->fields.frames, name);
 }
 
 Anchor tr_tree_anchor(Tree *tree, Value name)
@@ -143,13 +146,19 @@ Anchor tr_tree_anchor(Tree *tree, Value name)
 static void make_frame(Tree *tree, const NamedFrame *frame, Anchor *anchor)
 {
     const Text name = frame->name.text;
-    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length) || tr_formula_reserved(name))
+    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
         tr_fail(tree->err, TR_INVALID, frame->name.place,
                 "'%.*s' is not a name for a frame: letters, digits and _", TEXT(name));
+    else if (tr_formula_reserved(name))
+        tr_fail(tree->err, TR_INVALID, frame->name.place, "'%.*s' is a reserved name", TEXT(name));
     else if (tr_tree_find(tree, name) != WORLD)
         tr_fail(tree->err, TR_INVALID, frame->name.place, "'%.*s' is a body already", TEXT(name));
     anchor->link = tr_tree_body(tree, frame->body);
     anchor->pose = (Pose){tr_tree_turned(tree, frame->turn), tr_tree_vector(tree, frame->at, "at")};
+    if (!text_is(frame->body.text, "ground")) return;
+    const Pose ground = tree->ground;
+    anchor->pose = (Pose){mat_product(ground.R, anchor->pose.R),
+                          plus(ground.p, apply(ground.R, anchor->pose.p))};
 }
 
 void tr_tree_frames(Tree *tree)

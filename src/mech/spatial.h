@@ -93,6 +93,10 @@ static inline Mat mat_minus(Mat a, Mat b)
 {
     return (Mat){{minus(a.row[0], b.row[0]), minus(a.row[1], b.row[1]), minus(a.row[2], b.row[2])}};
 }
+static inline Mat mat_scale(Expr s, Mat a)
+{
+    return (Mat){{scale(s, a.row[0]), scale(s, a.row[1]), scale(s, a.row[2])}};
+}
 static inline Mat hat(Vec p) // hat(p) b = p x b
 {
     const Expr o = zero(graph_of(p.x));

@@ -10,7 +10,6 @@
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
 enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
 enum { MOST_MODES = 12, MAX_MODES = 3 * MOST_MODES }; // of a beam: each way, and torsion
-enum { MOST_PIECES = 2 + 2 * MOST_MODES };            // that one is drawn by
 
 struct Tree;
 struct Link;
@@ -126,12 +125,13 @@ typedef struct Flex {
     // What bends gets shorter: the point moves by -e^T g e / 2 along x as well, g = int U_j' . U_k'
     // from the root to there. NULL where it does not.
     Expr *G0, *G1; // int rho g and int rho x g, by pairs
-    // What it is drawn by: its middle parts with their masses, and its end
+    // What it is drawn by: sections with their masses
     struct Piece {
         struct Section *at;
         double mass;
-    } pieces[MOST_PIECES + 1];
+    } * pieces;
     uint32_t piece_count;
+    void *table; // of a modal body: see modal.c
 } Flex;
 
 // A point of a body that bends, and the axes there.
@@ -269,19 +269,35 @@ Sym tr_tree_own_inertia(Tree *tree, const Link *link);
 void tr_tree_shapes(Tree *tree); // checks them
 void tr_tree_scene(Tree *tree);  // what all of it looks like
 
-// ---- beam.c: the shapes of beams -----------------------------------------------------------
+// ---- beam.c, modal.c: shapes and integrals --------------------------------------------------
 
-void tr_beam_begin(Tree *tree, uint32_t link); // its modes by name, and links for its points
-void tr_tree_beams(Tree *tree);                // shape integrals, and shapes at points
-const Body *tr_beam_of_point(const Bodies *bodies, Text name); // "mast.tip"; or NULL
+// How many modes it has, their names, and links for its points
+void tr_beam_begin(Tree *tree, uint32_t link);
+void tr_modal_begin(Tree *tree, uint32_t link);
+// Its integrals, and the shapes at its points
+void tr_beam_make(Tree *tree, uint32_t link);
+void tr_modal_make(Tree *tree, uint32_t link);
 
-// ---- flex.c: what bending adds to the dynamics -----------------------------------------------
+// ---- section.c: points of what bends ---------------------------------------------------------
 
-bool tr_tree_bends(const Tree *tree);
-void tr_section_make(Tree *tree, Link *link); // its pose and motions
+void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
+Expr *tr_zero_pairs(Tree *tree, size_t count);
+Flex *tr_flex_new(Tree *tree, uint32_t link, uint32_t count); // all integrals zero
+const char *tr_flex_name(Tree *tree, const Link *link, const char *mode);
+Section *tr_section_new(Tree *tree, const Flex *flex); // all shapes zero
+// A point of a link, called so, `at` a place in words, and what follows them
+void tr_section_add(Tree *tree, uint32_t link, Value name, Value at, const char *rest);
+const Body *tr_section_owner(const Bodies *bodies, Text name); // of "mast.tip"; or NULL
+void tr_section_make(Tree *tree, Link *link);                  // its pose and motions
 // How it moves on the root and turns: the first in the root's axes, the second in its own
 Motion tr_section_motion(const Tree *tree, const Link *link);
 Vec tr_section_shortening(const Tree *tree, const Section *at); // p'' where e'' is zero
+
+// ---- flex.c: what bending adds to the dynamics -----------------------------------------------
+
+void tr_tree_flexes(Tree *tree); // all that bend
+void tr_flex_damp(Tree *tree, Flex *flex, Value ratio);
+bool tr_tree_bends(const Tree *tree);
 Rigid tr_flex_inertia(const Tree *tree, const Flex *flex);
 Wrench tr_flex_momentum(const Tree *tree, const Flex *flex, uint32_t k); // at unit rate of e_k
 // The inertia force of bending on the root, and along e_k, where the root accelerates with a and
@@ -301,10 +317,11 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 // ---- force.c -------------------------------------------------------------------------------
 
 void tr_tree_roles(Tree *tree);
-void tr_tree_hold(Tree *tree);              // the joints that the case holds
-Expr tr_tree_stored(Tree *tree);            // in springs
-bool tr_tree_is_cut(Tree *tree, Text name); // a joint
-void tr_tree_forces(Tree *tree);            // what is applied to links, and passive joint forces
+void tr_tree_hold(Tree *tree);                   // the joints that the case holds
+Expr tr_tree_stored(Tree *tree);                 // in springs
+bool tr_tree_is_cut(Tree *tree, Text name);      // a joint
+void tr_tree_refuse_cut(Tree *tree, Value name); // one that must have a coordinate
+void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
 Expr tr_tree_potential(Tree *tree);
 
 // ---- row.c, contact.c, loop.c --------------------------------------------------------------

@@ -29,6 +29,10 @@ FIELDS_OF(Beam) = {
 #define BEAM(...) ROW_OF(Beam, __VA_ARGS__)
 #include "model/field.def"
 };
+FIELDS_OF(Modal) = {
+#define MODAL(...) ROW_OF(Modal, __VA_ARGS__)
+#include "model/field.def"
+};
 FIELDS_OF(Shape) = {
 #define SHAPE(...) ROW_OF(Shape, __VA_ARGS__)
 #include "model/field.def"
@@ -92,6 +96,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("frames", NamedFrame, TYPE_FRAMES, true),
     KIND_ROW("inertia", Inertia, TYPE_INERTIA, false),
     KIND_ROW("beam", Beam, TYPE_BEAM, false),
+    KIND_ROW("modal", Modal, TYPE_MODAL, false),
     KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
     KIND_ROW("ground", Ground, TYPE_GROUND, false),
     KIND_ROW("contacts", Contact, TYPE_CONTACTS, true),

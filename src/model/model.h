@@ -41,6 +41,7 @@ typedef LIST_OF(Pair) Pairs;
 #define MEMBER_JOINT       Joint
 #define MEMBER_INERTIA     Inertia
 #define MEMBER_BEAM        Beam
+#define MEMBER_MODAL       Modal
 #define MEMBER_BODIES      Bodies
 #define MEMBER_FORCES      Forces
 #define MEMBER_ROLES       Roles
@@ -96,6 +97,12 @@ typedef struct Beam {
 #define BEAM ROW
 #include "model/field.def"
 } Beam;
+
+typedef struct Modal {
+    Value name;
+#define MODAL ROW
+#include "model/field.def"
+} Modal;
 
 typedef struct Shape {
     Value name;
@@ -204,6 +211,7 @@ typedef enum FieldType {
     TYPE_FRAMES,
     TYPE_INERTIA,
     TYPE_BEAM,
+    TYPE_MODAL,
     TYPE_BODIES,
     TYPE_FORCES,
     TYPE_ROLES,

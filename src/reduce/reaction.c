@@ -157,59 +157,97 @@ void tr_find_reactions(Reduction *r)
 // Driven joints that work against each other leave reactions free to choose as well: those that do
 // nothing to what is passive, lambda + N y. The torques tau - B y, B = G_a^T N, are least for
 //   B^T B y = B^T tau.
+// Then those reactions E are left that do nothing to driven joints either, and the norm is least
+// for
+//   E^T W E z = -E^T W lambda.
 
 // Rows that are no pivots, whose reaction the model does not give, and that do or do not set driven
 // joints against each other
-static uint32_t find_free(const Reduction *r, bool antagonist, uint32_t *list)
+static uint32_t find_free(const Reduction *r, bool antagonist, bool leads, uint32_t *list)
 {
     uint32_t count = 0;
-    for (uint32_t j = 0; j < r->nR; j++)
-        if (!r->system->rows[r->R[j]].tension.id && r->partition->antagonist[j] == antagonist)
+    for (uint32_t j = 0; j < r->nR; j++) {
+        const Row *row = &r->system->rows[r->R[j]];
+        if (!row->tension.id && r->partition->antagonist[j] == antagonist &&
+            (antagonist || row->leads == leads))
             list[count++] = j;
+    }
     return count;
 }
 
-// N, a column for each of the rows `against`: 1 there, and what the others bear then, at least
-static Matrix free_reactions(Reduction *r, const uint32_t *against, uint32_t count,
-                             const uint32_t *other, uint32_t others)
+// A column for each of these rows: 1 there, and what the pivots bear then
+static Matrix free_reactions(const Reduction *r, const uint32_t *list, uint32_t count)
 {
     Matrix N = tr_matrix(r->graph, r->system->row_count, count),
            u = tr_matrix(r->graph, r->nD, count);
     for (uint32_t j = 0; j < count && !r->graph->failed; j++) {
-        set(N, r->R[against[j]], j, one(r->graph));
-        for (uint32_t i = 0; i < r->nD; i++) set(u, i, j, neg(get(r->K, i, against[j])));
+        set(N, r->R[list[j]], j, one(r->graph));
+        for (uint32_t i = 0; i < r->nD; i++) set(u, i, j, neg(get(r->K, i, list[j])));
     }
-    if (others && !r->graph->failed) choose_least(r, other, others, false, u, N);
     if (!r->graph->failed) take_pivots(r, u, N);
     if (!r->graph->failed) mix_reactions(r, N);
     return N;
 }
 
+// G_a^T N
+static Matrix driven_forces(const Reduction *r, Matrix N)
+{
+    Matrix B = tr_matrix(r->graph, r->na, N.columns);
+    for (uint32_t i = 0; i < N.rows && !r->graph->failed; i++) {
+        const Row *row = &r->system->rows[i];
+        for (uint32_t k = 0; k < r->na && !row->is_speed; k++)
+            for (uint32_t j = 0; j < N.columns; j++)
+                set(B, k, j, add(get(B, k, j), mul(row->slopes[r->a[k]], get(N, i, j))));
+    }
+    return B;
+}
+
+// Of all that torques leave free
+static void relieve(const Reduction *r, const uint32_t *list, uint32_t count, bool leads, Matrix N,
+                    Matrix B, Matrix BtB)
+{
+    Matrix E = free_reactions(r, list, count), WE = tr_matrix(r->graph, E.rows, count);
+    const Matrix share =
+        tr_ldlt_solve(BtB, tr_matrix_product(tr_matrix_transpose(B), driven_forces(r, E)));
+    E = tr_matrix_sub(E, tr_matrix_product(N, share));
+    for (uint32_t i = 0; i < E.rows && !r->graph->failed; i++) {
+        const Row *row = &r->system->rows[i];
+        for (uint32_t j = 0; j < count && !row->is_speed; j++)
+            set(WE, i, j, mul(weight(row, leads), get(E, i, j)));
+    }
+    const Matrix WEt = tr_matrix_transpose(WE);
+    const Matrix z =
+        tr_ldlt_solve(tr_ldlt(tr_matrix_product(WEt, E)), tr_matrix_product(WEt, r->lambda));
+    const Matrix less = tr_matrix_product(E, z);
+    for (uint32_t i = 0; i < E.rows && !r->graph->failed; i++)
+        set(r->lambda, i, 0, sub(get(r->lambda, i, 0), get(less, i, 0)));
+}
+
 void tr_least_torques(Reduction *r)
 {
-    uint32_t *against = tr_reduction_room(r, r->nR), *other = tr_reduction_room(r, r->nR);
-    if (!against || !other) return;
-    const uint32_t count = find_free(r, true, against), others = find_free(r, false, other);
+    uint32_t *list = tr_reduction_room(r, r->nR);
+    const uint32_t count = list ? find_free(r, true, false, list) : 0;
     if (!count) return;
-    const Matrix N = free_reactions(r, against, count, other, others);
-    Matrix Bt = tr_matrix(r->graph, count, r->na), tau = tr_matrix(r->graph, r->na, 1);
-    if (r->graph->failed) return;
-    for (uint32_t k = 0; k < r->na; k++) {
-        Expr x = tr_bare_torque(r, k);
-        for (uint32_t i = 0; i < r->system->row_count; i++) {
-            const Row *row = &r->system->rows[i];
-            if (row->is_speed) continue;
-            x = sub(x, mul(row->slopes[r->a[k]], get(r->lambda, i, 0)));
-            for (uint32_t j = 0; j < count; j++)
-                set(Bt, j, k, add(get(Bt, j, k), mul(row->slopes[r->a[k]], get(N, i, j))));
-        }
-        set(tau, k, 0, x);
-    }
-    const Matrix BtB = tr_matrix_product(Bt, tr_matrix_transpose(Bt));
-    const Matrix y = tr_ldlt_solve(tr_ldlt(BtB), tr_matrix_product(Bt, tau));
+    const Matrix N = free_reactions(r, list, count), B = driven_forces(r, N),
+                 Bt = tr_matrix_transpose(B), BtB = tr_ldlt(tr_matrix_product(Bt, B)),
+                 borne = driven_forces(r, r->lambda);
+    Matrix tau = tr_matrix(r->graph, r->na, 1);
+    for (uint32_t k = 0; k < r->na && !r->graph->failed; k++)
+        set(tau, k, 0, sub(tr_bare_torque(r, k), get(borne, k, 0)));
+    const Matrix y = tr_ldlt_solve(BtB, tr_matrix_product(Bt, tau)), more = tr_matrix_product(N, y);
     for (uint32_t i = 0; i < N.rows && !r->graph->failed; i++)
-        for (uint32_t j = 0; j < count; j++)
-            set(r->lambda, i, 0, add(get(r->lambda, i, 0), mul(get(N, i, j), get(y, j, 0))));
+        set(r->lambda, i, 0, add(get(r->lambda, i, 0), get(more, i, 0)));
+    for (int leads = 0; leads < 2 && !r->graph->failed; leads++) {
+        const uint32_t others = find_free(r, false, leads, list);
+        if (others) relieve(r, list, others, leads, N, B, BtB);
+    }
+}
+
+bool tr_has_antagonists(const Reduction *r)
+{
+    for (uint32_t j = 0; r->partition->antagonist && j < r->nR; j++)
+        if (r->partition->antagonist[j]) return true;
+    return false;
 }
 
 // (1 - E) lambda_U = lambda0_U

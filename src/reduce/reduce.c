@@ -366,7 +366,7 @@ static void put_results(Reduction *r)
     put_kinematics(r);
     define_velocities(r);
     define_accelerations(r, used);
-    if (r->system->least_torques && r->partition->antagonist) {
+    if (r->system->least_torques && tr_has_antagonists(r)) {
         if (r->nU)
             tr_fail(r->err, TR_INVALID, (Place){0},
                     "torques cannot be made least where forces use reactions, as '%s'",

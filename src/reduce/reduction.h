@@ -62,6 +62,7 @@ void tr_add_bias(Reduction *r);
 
 // reaction.c: lambda, in columns as `force`; and the reactions that forces use
 void tr_find_reactions(Reduction *r);
+bool tr_has_antagonists(const Reduction *r); // driven joints that work against each other
 // Changes them so that the forces of driven joints are least, once accelerations are defined
 void tr_least_torques(Reduction *r);
 // tau = M_a v' + c_a - Q_a - G_a^T lambda of a driven joint, without the last term

@@ -22,6 +22,7 @@ struct Conditions {
     System *system;
     bool rates, initial;
     bool is_open;    // programs take parameters as inputs
+    bool wishes;     // guesses of what is no input are conditions too
     uint32_t *place; // of each unknown: its input
     uint32_t count;
     uint32_t *quaternion; // of each unit quaternion among them: its first unknown
@@ -91,6 +92,11 @@ static uint32_t collect(Conditions *c, Expr *formulas)
         c->notes[count] = s->rows[i].name;
         formulas[count++] = x;
     }
+    const Output *wishes = c->wishes ? tr_system_output(s, text_of("guess.position")) : NULL;
+    for (uint32_t i = 0; wishes && i < wishes->rows; i++) {
+        c->notes[count] = "";
+        formulas[count++] = wishes->values[i];
+    }
     return count;
 }
 
@@ -102,7 +108,8 @@ static uint32_t most_formulas(const System *s)
             tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
         if (initial) most += initial->rows;
     }
-    return most;
+    const Output *wishes = tr_system_output(s, text_of("guess.position"));
+    return wishes ? most + wishes->rows : most;
 }
 
 static bool compile(Conditions *c, tr_error *err)
@@ -142,13 +149,14 @@ static bool prepare(Conditions *c, tr_error *err)
     return true;
 }
 
-static Conditions *new_conditions(System *system, bool rates, bool initial, bool is_open,
-                                  tr_error *err)
+// Kinds of conditions, and what programs take
+static Conditions *new_conditions(System *system, Conditions kind, tr_error *err)
 {
     if (has_failed(err)) return NULL;
     Conditions *c = calloc(1, sizeof *c);
     if (c) {
-        *c = (Conditions){.system = system, .rates = rates, .initial = initial, .is_open = is_open};
+        *c = kind;
+        c->system = system;
         c->place = calloc(system->input_count + 1u, sizeof *c->place);
         c->quaternion = calloc(system->quaternion_count + 1u, sizeof *c->quaternion);
         c->notes = calloc(most_formulas(system) + 1u, sizeof *c->notes);
@@ -165,12 +173,13 @@ static Conditions *new_conditions(System *system, bool rates, bool initial, bool
 
 Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err)
 {
-    return new_conditions(system, rates, initial, false, err);
+    return new_conditions(system, (Conditions){.rates = rates, .initial = initial}, err);
 }
 
 Conditions *tr_conditions_open(System *system, bool rates, tr_error *err)
 {
-    return new_conditions(system, rates, true, true, err);
+    const Conditions kind = {.rates = rates, .initial = true, .is_open = true};
+    return new_conditions(system, kind, err);
 }
 
 void tr_conditions_free(Conditions *c)
@@ -412,18 +421,19 @@ static bool settle_once(Conditions *c, double *damping, double *sum, double *roo
     return false;
 }
 
-// As near as the constraints come to holding while `initial` does
-static void settle(Conditions *c)
+// As near as the constraints come to holding while `initial` does; false when that is not to be had
+static bool settle(Conditions *c)
 {
     double *room =
         c->count ? calloc((size_t)(c->rows + c->count) * (c->count + 1), sizeof *room) : NULL;
     if (!isfinite(evaluate(c)) || !room) {
         free(room);
-        return;
+        return false;
     }
     double damping = 1e-3, sum = firm_sum(c);
     for (int i = 0; i < MAX_SETTLING && settle_once(c, &damping, &sum, room); i++) continue;
     free(room);
+    return true;
 }
 
 // ---- words ---------------------------------------------------------------------------------
@@ -474,8 +484,7 @@ static void tell_gap(Conditions *c, const char *row, char *words, size_t size)
 {
     const char *point = strrchr(row, '.');
     const Text element = {row, (size_t)(point - row)};
-    if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0) return;
-    settle(c);
+    if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0 || !settle(c)) return;
     snprintf(words, size, "; '%.*s' stays open by %.4g m at best",
              (int)(element.length < 100 ? element.length : 100), element.at, gap_of(c, element));
 }
@@ -528,10 +537,26 @@ bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
     return found;
 }
 
+// From the guesses of inputs towards those of what is none, such as joints that were cut: they
+// choose a branch as well.
+static void follow_wishes(System *s, double *x, tr_error *err)
+{
+    if (has_failed(err) || !tr_system_output(s, text_of("guess.position"))) return;
+    Conditions *c = new_conditions(s, (Conditions){.initial = true, .wishes = true}, err);
+    if (!c) return;
+    memcpy(c->x, x, s->input_count * sizeof *x);
+    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
+    make_units(c);
+    if (settle(c))
+        for (uint32_t k = 0; k < c->count; k++) x[c->place[k]] = c->y[k];
+    tr_conditions_free(c);
+}
+
 bool tr_assemble(System *s, double *x, bool *solved, tr_error *err)
 {
-    bool good = !has_failed(err);
     for (uint32_t i = 0; i < s->input_count; i++) x[i] = s->inputs[i].value;
+    follow_wishes(s, x, err);
+    bool good = !has_failed(err);
     for (int rates = 0; rates < 2 && good; rates++) {
         Conditions *c = tr_conditions_new(s, rates, true, err);
         good = c && tr_conditions_solve(c, x, true, err);

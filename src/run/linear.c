@@ -678,7 +678,9 @@ Linear *tr_lineariser_take(Lineariser *l, tr_error *err)
 
 // ---- symmetries ----------------------------------------------------------------------------
 
-#define SMALL 1e-8 // against the largest entry of A
+#define STILL    1e-11 // against the largest entry of A
+#define ROUNDING 1e-14
+#define SMALL    1e-8 // of an output, against its largest entry
 
 static double largest_of(const double *x, size_t count)
 {
@@ -705,9 +707,9 @@ static void outside(const Linear *l, const double *Z, uint32_t s, double *R)
     }
 }
 
-// The directions among displacements that A keeps to themselves: Z_{k+1} = {z in Z_k: A z in Z_k}.
-// Returns their number; Z by rows of `*count`.
-static bool find_symmetries(const Linear *l, double *Z, uint32_t *count)
+// The directions among displacements that A keeps to themselves, to within a limit of what it makes
+// of them: Z_{k+1} = {z in Z_k: A z in Z_k}. Returns their number; Z by rows of `*count`.
+static bool find_symmetries(const Linear *l, double limit, double *Z, uint32_t *count)
 {
     const uint32_t n = l->states;
     uint32_t s = l->displacements;
@@ -715,7 +717,6 @@ static bool find_symmetries(const Linear *l, double *Z, uint32_t *count)
            *V = malloc(((size_t)n * n + 1) * sizeof *V),
            *next = malloc(((size_t)n * n + 1) * sizeof *next),
            *sigma = malloc((2 * (size_t)n + 1) * sizeof *sigma);
-    const double limit = SMALL * fmax(largest_of(l->A, (size_t)n * n), 1e-300);
     bool good = R && V && next && sigma, changed = true;
     for (uint32_t i = 0; good && i < n * s; i++) Z[i] = i / s == i % s;
     while (good && s && changed) {
@@ -817,13 +818,17 @@ static Linear *without(const Linear *l, const double *Z, uint32_t s, const uint3
     return out;
 }
 
-Linear *tr_linear_reduced(const Linear *l, tr_error *err)
+Linear *tr_linear_reduced(const Linear *l, uint32_t least, tr_error *err)
 {
     if (!l || has_failed(err)) return NULL;
-    double *Z = calloc((size_t)l->states * l->states + 1, sizeof *Z);
+    const double size = fmax(largest_of(l->A, (size_t)l->states * l->states), 1e-300);
+    double *Z = calloc((size_t)l->states * l->states + 1, sizeof *Z), limit = STILL * size;
     uint32_t *J = calloc(l->states + 1u, sizeof *J), s = 0;
     Linear *out = NULL;
-    if (Z && J && find_symmetries(l, Z, &s)) {
+    bool good = Z && J && find_symmetries(l, limit, Z, &s);
+    while (good && l->states - s < least && limit > ROUNDING * size)
+        good = find_symmetries(l, limit /= 10, Z, &s);
+    if (good) {
         choose_ignored(l, Z, s, J);
         out = without(l, Z, s, J);
     }

@@ -31,7 +31,8 @@ Linear *tr_lineariser_take(Lineariser *lineariser, tr_error *err);
 tr_program_size tr_lineariser_size(const Lineariser *lineariser);
 
 // Without displacements that change nothing: a vehicle's place and heading, angles of wheels. What
-// depends on them is no output any more.
-Linear *tr_linear_reduced(const Linear *linear, tr_error *err);
+// depends on them is no output any more. At least so many states are left, if what some
+// displacements change is little, but more than rounding.
+Linear *tr_linear_reduced(const Linear *linear, uint32_t least, tr_error *err);
 
 #endif

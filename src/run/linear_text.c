@@ -46,7 +46,7 @@ static Linear *take(System *system, const tr_linearise_options *o, Study *study,
     if (linear && study) study->acceleration = largest_acceleration(l, system->input_count);
     tr_lineariser_free(l);
     if (!linear || !o->reduce) return linear;
-    Linear *reduced = tr_linear_reduced(linear, err);
+    Linear *reduced = tr_linear_reduced(linear, 0, err);
     if (reduced && study) study->removed = linear->states - reduced->states;
     tr_linear_free(linear);
     return reduced;

@@ -184,7 +184,7 @@ static bool leave_out(Design *d, tr_error *err)
     }
     for (uint32_t i = 0; i < m; i++)
         memcpy(more.A + (size_t)(n + i) * N, d->weights[i].row, n * sizeof *more.A);
-    Linear *less = tr_linear_reduced(&more, err);
+    Linear *less = tr_linear_reduced(&more, 0, err);
     if (!less) return false;
     const uint32_t left = d->n = less->states - m;
     const char **state = tr_arena_alloc(&d->arena, left + 1u, sizeof *state);

@@ -72,7 +72,7 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
     tr_lineariser_inputs(s->lineariser)[s->input] = value;
     tr_lineariser_assemble(s->lineariser, &own);
     Linear *all = tr_lineariser_take(s->lineariser, &own);
-    Linear *linear = tr_linear_reduced(all, &own);
+    Linear *linear = tr_linear_reduced(all, s->size, &own);
     const bool good = linear && split(linear, s, pattern, out, &own);
     tr_linear_free(all);
     tr_linear_free(linear);
@@ -486,10 +486,14 @@ static bool place_rows(tr_sweep *sweep, double from, double to, double step)
     return sweep->values != NULL;
 }
 
-// All samples; how many eigenvalues there are, where the most of them are not zero
-static bool take_samples(Sampler *s, const tr_sweep *sweep, Sample *samples)
+// All samples; how many eigenvalues there are, where the most of them are not zero. Where
+// displacements change little, as beside a critical value, they are no symmetries if they are none
+// elsewhere.
+static bool take_samples(Sampler *s, const tr_sweep *sweep, Sample *samples, bool again)
 {
     for (size_t i = 0; i < sweep->rows; i++) {
+        if (again && samples[i].deflated.size >= s->size) continue;
+        free_sample(&samples[i]);
         if (!take_sample(s, sweep->values[i], NULL, &samples[i])) return false;
         const Deflated *d = &samples[i].deflated;
         if (samples[i].count <= s->count && s->pattern) continue;
@@ -504,7 +508,8 @@ static bool take_samples(Sampler *s, const tr_sweep *sweep, Sample *samples)
 
 static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
 {
-    if (!take_samples(s, sweep, samples)) return false;
+    if (!take_samples(s, sweep, samples, false) || !take_samples(s, sweep, samples, true))
+        return false;
     sweep->count = s->count;
     sweep->eigenvalues = calloc(2 * sweep->rows * s->count + 1, sizeof *sweep->eigenvalues);
     double *determinants = calloc(sweep->rows, sizeof *determinants);

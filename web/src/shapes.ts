@@ -203,10 +203,11 @@ function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
     return geometry.translate(...shape.at);
 }
 
-// All shapes of a body as one; null when it has none that can be drawn.
+// All shapes of a body as one; null when it has none that can be drawn. A beam's pieces look alike.
 export function bodyGeometry(body: Body, index: number): BufferGeometry | null {
+    const owner = body.part ? body.parent : index;
     const parts = body.shapes
-        .map((shape) => shapeGeometry(shape, index))
+        .map((shape) => shapeGeometry(shape, owner))
         .filter((g): g is BufferGeometry => g !== null);
     if (!parts.length) return null;
     const whole = merge(parts);
