@@ -506,6 +506,35 @@ static void test_beams(void **state)
     tr_system_free(system);
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// A body with modes from a table is drawn by its nodes.
+static void test_nodes(void **state)
+{
+    (void)state;
+    write_text("scene_nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,2,0,1,0\n2,0,0,3,0,2,0\n");
+    write_text("scene_modes.csv", "k1\n10\n");
+    tr_system *system = derive("trundle: 1\n"
+                               "bodies: {mast: {modal: {nodes: scene_nodes.csv,\n"
+                               "  modes: scene_modes.csv}}}\n");
+    check_drawings(system, true);
+    assert_int_equal(system->scene.beam_count, 0);
+    assert_int_equal(count_of(system, "mast.1"), 1);
+    assert_string_equal(drawing_of(system, "mast.2", 0)->type, "sphere");
+    assert_vector(drawing_of(system, "mast.2", 0)->at, 0, 0, 0);
+    uint32_t i;
+    assert_close(body_called(system, "mast.2", &i)->mass, 3, 1e-15);
+    tr_system_free(system);
+    remove("scene_nodes.csv");
+    remove("scene_modes.csv");
+}
+
 static void test_ground(void **state)
 {
     (void)state;
@@ -536,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_joint_places),
         cmocka_unit_test(test_motors),
         cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_ground),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 // Of the longest arm in the model
-#define THICK 0.02 // the radius of links
-#define THIN  0.01 // of beams
-#define SMALL 0.05 // the radius of points with mass
-#define SHARP 0.06 // the width of a wheel, against its radius
+#define THICK 0.02  // the radius of links
+#define THIN  0.014 // of beams
+#define SMALL 0.05  // the radius of points with mass
+#define SHARP 0.06  // the width of a wheel, against its radius
 
 typedef struct ContactLook {
     const char *name;
