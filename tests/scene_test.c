@@ -22,10 +22,13 @@ static void check_drawing(const Drawing *d)
     assert_non_null(d->colour);
 }
 
+// Itself or, where it bends, its parts
 static bool is_drawn(const Scene *s, uint32_t body)
 {
-    for (uint32_t k = 0; k < s->drawing_count; k++)
-        if (s->drawings[k].body == body) return true;
+    for (uint32_t k = 0; k < s->drawing_count; k++) {
+        const SceneBody *owner = &s->bodies[s->drawings[k].body];
+        if (s->drawings[k].body == body || (owner->is_part && owner->parent == body)) return true;
+    }
     for (uint32_t k = 0; k < s->beam_count; k++)
         if (s->beams[k].body == body) return true;
     return false;
@@ -49,15 +52,15 @@ static void check_drawings(const tr_system *system, bool are_guessed)
     for (uint32_t i = 0; i < s->body_count; i++) {
         const bool is_part = s->bodies[i].is_part;
         bodies += !is_part;
-        if (is_drawn(s, i) == is_part)
-            fail_msg("'%s' of '%s' is %sdrawn", s->bodies[i].name, system->title,
-                     is_part ? "" : "not ");
+        if (!is_part && !is_drawn(s, i))
+            fail_msg("'%s' of '%s' is not drawn", s->bodies[i].name, system->title);
         assert_true(s->bodies[i].parent == SCENE_WORLD || s->bodies[i].parent < i);
     }
     assert_int_equal(bodies, system->body_count);
     for (uint32_t k = 0; k < s->drawing_count; k++) {
         check_drawing(&s->drawings[k]);
-        assert_int_equal(s->drawings[k].is_guessed, are_guessed);
+        if (!s->bodies[s->drawings[k].body].is_part)
+            assert_int_equal(s->drawings[k].is_guessed, are_guessed);
     }
     check_beams(s);
     assert_true(s->length > 0);
@@ -467,6 +470,8 @@ static void test_motors(void **state)
     const SceneBody *lift = body_called(system, "lift.motor", &i);
     const SceneBody *grip = body_called(system, "grip.motor", &i);
     assert_true(lift->is_part && grip->is_part);
+    assert_int_equal(count_of(system, "lift.motor"), 0);
+    assert_int_equal(count_of(system, "grip.motor"), 0);
     assert_string_equal(lift->joint, "revolute");
     assert_string_equal(grip->joint, "prismatic");
     tr_system_free(system);
@@ -501,6 +506,35 @@ static void test_beams(void **state)
     tr_system_free(system);
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// A body with modes from a table is drawn by its nodes.
+static void test_nodes(void **state)
+{
+    (void)state;
+    write_text("scene_nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,2,0,1,0\n2,0,0,3,0,2,0\n");
+    write_text("scene_modes.csv", "k1\n10\n");
+    tr_system *system = derive("trundle: 1\n"
+                               "bodies: {mast: {modal: {nodes: scene_nodes.csv,\n"
+                               "  modes: scene_modes.csv}}}\n");
+    check_drawings(system, true);
+    assert_int_equal(system->scene.beam_count, 0);
+    assert_int_equal(count_of(system, "mast.1"), 1);
+    assert_string_equal(drawing_of(system, "mast.2", 0)->type, "sphere");
+    assert_vector(drawing_of(system, "mast.2", 0)->at, 0, 0, 0);
+    uint32_t i;
+    assert_close(body_called(system, "mast.2", &i)->mass, 3, 1e-15);
+    tr_system_free(system);
+    remove("scene_nodes.csv");
+    remove("scene_modes.csv");
+}
+
 static void test_ground(void **state)
 {
     (void)state;
@@ -531,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_joint_places),
         cmocka_unit_test(test_motors),
         cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_ground),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -469,24 +469,23 @@ static void add_piece(Grid *grid, double x, double share)
 {
     Tree *tree = grid->tree;
     Graph *g = tree->graph;
-    struct Piece *piece = &grid->flex->pieces[grid->flex->piece_count];
     const Expr at = number(g, x);
     const Expr mass = mul(grid->length, profile_at(grid, at, grid->beam->density));
     Section *section = tr_section_new(tree, grid->flex);
     if (!section || has_failed(tree->err)) return;
     section->X.x = mul(at, grid->length);
     take_shapes(grid, section, at);
-    *piece = (struct Piece){section, share * tr_tree_value(tree, mass)};
-    grid->flex->piece_count++;
+    grid->flex->pieces[grid->flex->piece_count++] =
+        (struct Piece){section, share * tr_tree_value(tree, mass)};
 }
 
 // A cubic along two pieces for each half wave follows the shape closely.
 static void make_pieces(Grid *grid)
 {
     const Counts counts = counts_of(grid->tree, grid->beam);
-    int most = 0, count;
+    int most = 0;
     for (int k = 0; k < 3; k++) most = counts.along[k] > most ? counts.along[k] : most;
-    count = 2 + 2 * most;
+    const int count = 2 + 2 * most;
     grid->flex->pieces = tr_tree_room(grid->tree, (size_t)count + 1, sizeof *grid->flex->pieces);
     if (!grid->flex->pieces) return;
     for (int i = 0; i < count; i++) add_piece(grid, (i + 0.5) / count, 1. / count);

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 // Of the longest arm in the model
-#define THICK 0.02 // the radius of links
-#define THIN  0.01 // of beams
-#define SMALL 0.05 // the radius of points with mass
-#define SHARP 0.06 // the width of a wheel, against its radius
+#define THICK 0.02  // the radius of links
+#define THIN  0.014 // of beams
+#define SMALL 0.05  // the radius of points with mass
+#define SHARP 0.06  // the width of a wheel, against its radius
 
 typedef struct ContactLook {
     const char *name;
@@ -350,29 +350,24 @@ static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, ui
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(R, k / 3, k % 3);
 }
 
-// A point of a body whose modes come from tables
-static void draw_node(Tree *tree, uint32_t part)
+// Bodies with modes from a table are drawn by their nodes.
+static void describe_node(Tree *tree, uint32_t i, const struct Piece *piece, uint32_t which)
 {
-    Drawing d = plain;
-    d.body = part;
-    d.type = "sphere";
-    d.radius = THIN * tree->length;
-    d.is_guessed = false;
-    add_drawing(tree, d);
+    Scene *s = &tree->system->scene;
+    const double origin[3] = {0};
+    describe_piece(tree, i, piece, which);
+    add_ball(tree, s->body_count - 1, origin, THIN * tree->length);
 }
 
 static void describe_beam(Tree *tree, uint32_t i)
 {
     Scene *s = &tree->system->scene;
     const Flex *flex = tree->links[i].flex;
-    if (!flex) return;
-    if (!flex->table)
+    if (flex && !flex->table)
         s->beams[s->beam_count++] =
             (SceneBeam){i, s->body_count, flex->piece_count, THIN * tree->length};
-    for (uint32_t k = 0; k < flex->piece_count && !has_failed(tree->err); k++) {
-        describe_piece(tree, i, &flex->pieces[k], k);
-        if (flex->table) draw_node(tree, s->body_count - 1);
-    }
+    for (uint32_t k = 0; flex && k < flex->piece_count && !has_failed(tree->err); k++)
+        (flex->table ? describe_node : describe_piece)(tree, i, &flex->pieces[k], k);
 }
 
 // ---- contacts, rods and the ground ---------------------------------------------------------

@@ -126,7 +126,7 @@ typedef struct Flex {
     // What bends gets shorter: the point moves by -e^T g e / 2 along x as well, g = int U_j' . U_k'
     // from the root to there. NULL where it does not.
     Expr *G0, *G1; // int rho g and int rho x g, by pairs
-    // What it is drawn by: its middle parts with their masses, and its end
+    // What it is drawn by: sections with their masses
     struct Piece {
         struct Section *at;
         double mass;

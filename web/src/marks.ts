@@ -48,7 +48,7 @@ function jointMark(body: Body, length: number): Group | null {
     const mark = new Group();
     const material = new MeshBasicMaterial({ color: AXIS_COLOUR, ...BEHIND, opacity: 0.9 });
     const ball = new Mesh(new SphereGeometry(0.014 * length, 16, 12), material);
-    if (type === "revolute" || type === "prismatic") {
+    if (["revolute", "prismatic", "screw"].includes(type)) {
         const line = new Mesh(
             new CylinderGeometry(0.005 * length, 0.005 * length, 0.42 * length, 8),
             material,
@@ -101,12 +101,13 @@ function centre(state: State, scene: SceneData, of: number[], into: Vector3): bo
     return mass > 0;
 }
 
-// Of a body, with its parts where it is a beam
+// Of a body, with its parts where it bends
 export function massCentre(state: State, scene: SceneData, i: number, into: Vector3): boolean {
-    const all = [i];
-    for (const { body, first, count } of scene.beams)
-        if (body === i) for (let k = 0; k < count; k++) all.push(first + k);
-    return centre(state, scene, all, into);
+    const own = [...scene.bodies.keys()].filter((k) => {
+        const { part, parent } = scene.bodies[k];
+        return k === i || (part && parent === i);
+    });
+    return centre(state, scene, own, into);
 }
 
 export function wholeCentre(state: State, scene: SceneData, into: Vector3): boolean {
