@@ -122,7 +122,9 @@ static int worth_of(const Model *model, const Joint *joint)
     if (text_is(joint->type.text, "free")) return 2;
     if (text_is(joint->type.text, "fixed")) return 3;
     if (is_driven(model, joint, false)) return 4;
-    if (joint->stiffness.given || joint->damping.given) return 5;
+    if (joint->stiffness.given || joint->damping.given || joint->potential.given ||
+        joint->dissipation.given)
+        return 5;
     return has_several(joint) ? 7 : 6;
 }
 
@@ -276,6 +278,12 @@ static const Edge *edge_by_point(const Growth *g, uint32_t i)
     return NULL;
 }
 
+static void refuse_cycle(Tree *tree, const Body *body)
+{
+    tr_fail(tree->err, TR_INVALID, body->parent.place,
+            "'%.*s' hangs from itself, through its parents", TEXT(body->name.text));
+}
+
 static void refuse_unplaced(Growth *g, uint32_t i)
 {
     const Body *body = &g->bodies->at[i];
@@ -285,8 +293,7 @@ static void refuse_unplaced(Growth *g, uint32_t i)
                 "'%.*s' bends, and would hang by a point of it: it hangs by its origin",
                 TEXT(body->name.text));
     else if (g->by[i])
-        tr_fail(g->tree->err, TR_INVALID, body->parent.place,
-                "'%.*s' hangs from itself, through its parents", TEXT(body->name.text));
+        refuse_cycle(g->tree, body);
     else
         tr_fail(
             g->tree->err, TR_INVALID, body->name.place,
@@ -327,6 +334,10 @@ static void keep_cuts(Growth *g)
     if (!tree->cuts || !s->cuts) tree->graph->failed = true;
     for (uint32_t i = 0; i < g->edge_count && !tree->graph->failed; i++) {
         if (g->edges[i].is_used) continue;
+        if (!g->edges[i].is_listed) { // its body was reached before: its parents lead back to it
+            refuse_cycle(tree, &g->bodies->at[g->edges[i].body - 1]);
+            return;
+        }
         const Text name = g->edges[i].joint->name.text;
         tree->cuts[tree->cut_count++] = g->edges[i].joint;
         s->cuts[s->cut_count++] = tr_arena_text(&tree->graph->arena, name.at, name.length);
