@@ -558,6 +558,33 @@ static void test_wheel_on_beam(void **state)
     tr_sheet_free(run);
 }
 
+// A joint at the tip of a beam, written from either side
+static void test_joint_at_tip(void **state)
+{
+    (void)state;
+    static const char *const joints[] = {
+        "parent: mast.tip, body: bob, axis: \"0, 0, 1\", to: \"-0.3, 0, 0\"",
+        "parent: bob, body: mast.tip, axis: \"0, 0, -1\", at: \"-0.3, 0, 0\"",
+    };
+    Sheet *run[2];
+    for (int i = 0; i < 2; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "trundle: 1\ngravity: 0, -9.81, 0\nbodies:\n"
+                 "  bob: {mass: 1, inertia: {zz: 0.1}}\n"
+                 "  mast: {beam: {length: 1, density: 1, stiffness: 10, modes: 2}}\njoints:\n"
+                 "  hang: {type: revolute, %s}\n  root: {body: mast}\ninitial: {hang: 0.3}\n",
+                 joints[i]);
+        run[i] = run_to(derived(text), 1, 0.1);
+    }
+    assert_true(largest(run[0], "mast.y1") > 0.1);
+    for (size_t i = 0; i < run[0]->rows; i++) {
+        assert_close(at(run[0], i, "mast.y1"), at(run[1], i, "mast.y1"), 1e-9);
+        assert_close(at(run[0], i, "hang"), at(run[1], i, "hang"), 1e-9);
+    }
+    for (int i = 0; i < 2; i++) tr_sheet_free(run[i]);
+}
+
 // ---- bad input -----------------------------------------------------------------------------
 
 static void test_bad_input(void **state)
@@ -611,6 +638,8 @@ static void test_bad_input(void **state)
                   "'b' hangs from 'a.tip', which is not there");
     check_refused(BEAM "{length: 1, density: 1, stiffness: 1}\nroles: {mast.tip: {torque: 1}}\n", 6,
                   "the joint of 'mast.tip' is fixed: it cannot move");
+    check_refused(BEAM "{length: 1, density: 1, stiffness: 1}\njoints: {root: {body: mast.tip}}\n",
+                  6, "'mast' bends, and would hang by a point of it: it hangs by its origin");
 }
 
 int main(void)
@@ -632,6 +661,7 @@ int main(void)
         cmocka_unit_test(test_random_constraints),
         cmocka_unit_test(test_bent_linkage),
         cmocka_unit_test(test_wheel_on_beam),
+        cmocka_unit_test(test_joint_at_tip),
         cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

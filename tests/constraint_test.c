@@ -1220,6 +1220,7 @@ static void test_bad_loops(void **state)
     assert_refused("loops: {c: {body: a}}", "6:9: the rod 'c' needs a length");
     assert_refused("loops: {c: {body: a, length: -1}}",
                    "6:30: the length of a rod is positive; use a pin to keep two points together");
+    assert_refused("loops: {c: {body: a, length: 0/0}}", "6:30: 'length' is not finite here");
     assert_refused("loops: {c: {body: a, length: 1 + x}}",
                    "6:30: a length is a formula of t, but this one uses 'x'");
 }

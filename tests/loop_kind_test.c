@@ -553,13 +553,49 @@ static void test_frame_formulas(void **state)
     tr_sheet_free(run);
 }
 
+// ---- springs -------------------------------------------------------------------------------
+
+// A crank with a spring that turns round and round: the joint counts its turns in a tree, and says
+// so where it was cut.
+static void test_wound_spring(void **state)
+{
+    (void)state;
+    static const char *const cuts[] = {", cut: true", "", "", ", cut: true"};
+    for (int i = 0; i < 2; i++) {
+        Buffer t = {0};
+        tr_buffer_print(&t,
+                        "trundle: 1\ngravity: 0, 0, 0\nbodies:\n"
+                        "  crank: {mass: 1, inertia: {zz: 0.1}}\n"
+                        "  rod: {mass: 1, inertia: {zz: 0.1}}\n"
+                        "  block: {mass: 1}\njoints:\n"
+                        "  A: {body: crank, type: revolute, axis: \"0, 0, 1\", coordinate: a, "
+                        "stiffness: 0.05, rest: 0.5%s}\n"
+                        "  B: {parent: crank, body: rod, type: revolute, axis: \"0, 0, 1\", at: "
+                        "\"0.2, 0, 0\"}\n"
+                        "  C: {parent: block, body: rod, type: revolute, axis: \"0, 0, 1\", to: "
+                        "\"0.6, 0, 0\"%s}\n"
+                        "  D: {body: block, type: prismatic, axis: \"1, 0, 0\"}\n"
+                        "initial: {a: 0.6, d(a): 8}\nguess: {D: 0.7, B: -0.8, C: -0.2}\n",
+                        cuts[2 * i], cuts[2 * i + 1]);
+        tr_summary summary;
+        Sheet *run = run_with(system_from(t.at), 1, 0.1, &summary);
+        const bool is_cut = i == 0;
+        assert_true(largest(run, "a") > 6 ? !is_cut : is_cut);
+        assert_true(is_cut ? summary.warnings > 0 : summary.warnings == 0);
+        if (is_cut)
+            assert_non_null(strstr(summary.warning, "'A' closes a loop and does not count"));
+        tr_sheet_free(run);
+        tr_buffer_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),          cmocka_unit_test(test_rates),
         cmocka_unit_test(test_cylinder),       cmocka_unit_test(test_distance),
         cmocka_unit_test(test_way_round),      cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_frame_formulas),
+        cmocka_unit_test(test_frame_formulas), cmocka_unit_test(test_wound_spring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

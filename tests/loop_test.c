@@ -516,6 +516,8 @@ static const Refusal refusals[] = {
     {"joints/C/axis", "0, 0, 0", NULL, NULL, "the axis is zero: it has no direction"},
     {"joints/C/type", "hinge", NULL, NULL, "unknown joint type 'hinge'"},
     {"joints/C/type", "ball", NULL, NULL, "a ball joint names no coordinate of its own"},
+    {"joints/C/pitch", "0.1", NULL, NULL, "a revolute joint has no use for 'pitch'"},
+    {"bodies/crank/parent", "coupler", "bodies/coupler/parent", "crank", "hangs from itself"},
     {"joints/D/type", "ball", NULL, NULL, "a ball joint names no coordinate of its own"},
     {"joints/F/type", "ball", "joints/F/axis", "0, 0, 1", "the joint 'F' holds no body"},
     {"joints/C/stiffness", "1/0", NULL, NULL, "'stiffness' is not finite here"},

@@ -154,6 +154,9 @@ static void test_bad_tables(void **state)
          "'%snodes.csv' moves the node at the origin: modes are those of a body whose frame is "
          "held, "
          "mode 1 is not"},
+        {"x,y,z,m,ux1,uy1,uz1,rx1,ry1,rz1\n0,0,0,1,0,0,0,0,1,0\n1,0,0,1,0,1,0,0,0,1\n", "k1\n1\n",
+         "'%snodes.csv' moves the node at the origin: modes are those of a body whose frame is "
+         "held, mode 1 is not"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,0,0,1,0\n", "k1\n1\n",
          "'%snodes.csv' has a mass of modes that is not positive"},
         {"x,y,z,m,ux1,uy1,uz1,ux2,uy2,uz2\n1,0,0,1,0,1,0,0,2,0\n", "k1,k2\n1,0\n0,1\n",

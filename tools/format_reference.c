@@ -217,8 +217,9 @@ static const struct {
      "holds it and\nthe `body` that it holds. They may come in any order, and there may be more of "
      "them than a tree has: some\nare cut then, which makes loops of them. Motions stay the same "
      "wherever that is. A joint that was cut keeps its\nname, its coordinate (an angle within half "
-     "a turn), its spring, its damper, its torque and its guess.\nThe coordinates of a ball are "
-     "named "
+     "a turn), its spring, its damper, its torque and its guess.\nIts spring does not count turns "
+     "either, which one that is not cut does: a run warns where it\npasses half a turn. The "
+     "coordinates of a ball are named "
      "after the body that hangs by it in the tree: formulas do better with a frame."},
     {"elastic", "elastic",
      "Where a spring stands between a motor and what it drives. The joint's role, a torque or a "

@@ -278,7 +278,7 @@ typedef struct tr_summary {
                       // there are no constraints
     size_t chart_changes; // times that other velocities were taken as independent
     size_t switches;      // times that a contact opened, closed, slipped or stuck
-    size_t warnings;      // contacts that would lift off or slip, see the certificate
+    size_t warnings;      // contacts that would lift off or slip and the like, see the certificate
     char warning[200];    // the first of them
     char advice[200];     // on the method; "" when there is none
     double seconds;       // it took

@@ -15,7 +15,7 @@
 typedef struct Edge {
     const Joint *joint;
     uint32_t parent, body;
-    Text at;        // the parent as it is written: it may be a point of a beam
+    Text at, held;  // the two as they are written: either may be a point of what bends
     bool is_listed; // in `joints`; else a body has it
     int worth;      // less is better
     bool is_used;
@@ -122,7 +122,9 @@ static int worth_of(const Model *model, const Joint *joint)
     if (text_is(joint->type.text, "free")) return 2;
     if (text_is(joint->type.text, "fixed")) return 3;
     if (is_driven(model, joint, false)) return 4;
-    if (joint->stiffness.given || joint->damping.given) return 5;
+    if (joint->stiffness.given || joint->damping.given || joint->potential.given ||
+        joint->dissipation.given)
+        return 5;
     return has_several(joint) ? 7 : 6;
 }
 
@@ -131,7 +133,8 @@ static bool is_held_by_joints(const Model *model, const Body *body)
     const Joints *joints = &model->fields.joints;
     for (uint32_t i = 0; i < joints->count; i++)
         if (text_equal(joints->at[i].body.text, body->name.text) ||
-            text_equal(joints->at[i].parent.text, body->name.text))
+            text_equal(joints->at[i].parent.text, body->name.text) ||
+            tr_section_owner(&model->fields.bodies, joints->at[i].body.text) == body)
             return true;
     return false;
 }
@@ -143,8 +146,11 @@ static void add_own(Growth *g, uint32_t i)
     if (!body->parent.given && !body->joint.name.given && is_held_by_joints(g->tree->model, body))
         return;
     const uint32_t parent = body_called(g->tree, body->parent, "hangs from", body->name.text);
-    g->edges[g->edge_count++] =
-        (Edge){.joint = &body->joint, .parent = parent, .body = i + 1, .at = body->parent.text};
+    g->edges[g->edge_count++] = (Edge){.joint = &body->joint,
+                                       .parent = parent,
+                                       .body = i + 1,
+                                       .at = body->parent.text,
+                                       .held = body->name.text};
 }
 
 static void add_listed(Growth *g, const Joint *joint)
@@ -162,6 +168,7 @@ static void add_listed(Growth *g, const Joint *joint)
                        .parent = body_called(tree, joint->parent, "hangs from", name),
                        .body = body_called(tree, joint->body, "holds", name),
                        .at = joint->parent.text,
+                       .held = joint->body.text,
                        .is_listed = true,
                        .worth = worth_of(tree->model, joint)};
     if (!has_failed(tree->err) && edge.parent == edge.body)
@@ -181,11 +188,15 @@ static void collect(Growth *g)
 
 // ---- growing -------------------------------------------------------------------------------
 
-// The end of an edge that is already there, or NOWHERE: none is, or both are.
+static bool is_point(Text name) { return memchr(name.at, '.', name.length) != NULL; }
+
+// The end of an edge that is already there, or NOWHERE: none is, or both are, or the other is a
+// point of what bends, which hangs by its origin alone.
 static uint32_t rooted_end(const Growth *g, const Edge *edge)
 {
     const bool parent = g->depth[edge->parent] != NOWHERE, body = g->depth[edge->body] != NOWHERE;
-    return parent == body ? NOWHERE : parent ? edge->parent : edge->body;
+    if (parent == body || is_point(parent ? edge->held : edge->at)) return NOWHERE;
+    return parent ? edge->parent : edge->body;
 }
 
 // The best of the edges that lead on: by their worth, then near the world, then as they come.
@@ -249,23 +260,40 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
         tr_modal_begin(tree, tree->link_count - 1);
     const bool turns_over =
         type && (strcmp(type->name, "free") != 0 && strcmp(type->name, "planar") != 0);
-    const bool by_point = memchr(edge->at.at, '.', edge->at.length) != NULL;
-    if (link->is_reversed && by_point)
-        tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
-                "'%.*s' bends, and would hang by a point of it: it hangs by its origin",
-                TEXT(link->body->name.text));
     if (link->is_reversed && !turns_over)
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
                 "the joint '%.*s' is %s: its parent must be the body that is nearer to the world",
                 TEXT(edge->joint->name.text), type ? type->name : "");
 }
 
+// A joint of a body that is written to hold it by a point of it
+static const Edge *edge_by_point(const Growth *g, uint32_t i)
+{
+    for (uint32_t k = 0; k < g->edge_count; k++) {
+        const Edge *edge = &g->edges[k];
+        if ((edge->body == i + 1 && is_point(edge->held)) ||
+            (edge->parent == i + 1 && is_point(edge->at)))
+            return edge;
+    }
+    return NULL;
+}
+
+static void refuse_cycle(Tree *tree, const Body *body)
+{
+    tr_fail(tree->err, TR_INVALID, body->parent.place,
+            "'%.*s' hangs from itself, through its parents", TEXT(body->name.text));
+}
+
 static void refuse_unplaced(Growth *g, uint32_t i)
 {
     const Body *body = &g->bodies->at[i];
-    if (g->by[i])
-        tr_fail(g->tree->err, TR_INVALID, body->parent.place,
-                "'%.*s' hangs from itself, through its parents", TEXT(body->name.text));
+    const Edge *by_point = edge_by_point(g, i);
+    if (by_point && !g->by[i])
+        tr_fail(g->tree->err, TR_INVALID, by_point->joint->name.place,
+                "'%.*s' bends, and would hang by a point of it: it hangs by its origin",
+                TEXT(body->name.text));
+    else if (g->by[i])
+        refuse_cycle(g->tree, body);
     else
         tr_fail(
             g->tree->err, TR_INVALID, body->name.place,
@@ -287,8 +315,9 @@ static void place_all(Growth *g, uint32_t *link_of)
             const uint32_t from = edge->body == i + 1 ? edge->parent : edge->body;
             if (from && link_of[from] == NOWHERE) continue;
             link_of[i + 1] = tree->link_count;
-            const bool at_point = from == edge->parent && tr_tree_find(tree, edge->at) != WORLD;
-            place(g, i, at_point ? tr_tree_find(tree, edge->at) : from ? link_of[from] : WORLD);
+            // the link itself, or one of its points
+            place(g, i,
+                  from ? tr_tree_find(tree, from == edge->parent ? edge->at : edge->held) : WORLD);
             progress = true;
         }
     }
@@ -305,6 +334,10 @@ static void keep_cuts(Growth *g)
     if (!tree->cuts || !s->cuts) tree->graph->failed = true;
     for (uint32_t i = 0; i < g->edge_count && !tree->graph->failed; i++) {
         if (g->edges[i].is_used) continue;
+        if (!g->edges[i].is_listed) { // its body was reached before: its parents lead back to it
+            refuse_cycle(tree, &g->bodies->at[g->edges[i].body - 1]);
+            return;
+        }
         const Text name = g->edges[i].joint->name.text;
         tree->cuts[tree->cut_count++] = g->edges[i].joint;
         s->cuts[s->cut_count++] = tr_arena_text(&tree->graph->arena, name.at, name.length);

@@ -93,6 +93,17 @@ static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Mee
     }
 }
 
+// A loop does not count its turns: where half a turn is near, the spring is about to pull the other
+// way, as that of a joint of a tree does not.
+static void watch_spring(Tree *tree, const Tie *tie, Expr cosine)
+{
+    if (is_zero(tr_tree_formula(tree, tie->stiffness))) return;
+    tr_tree_alarm(tree, tie->name,
+                  "'%.*s' closes a loop and does not count its turns: its spring, which would be "
+                  "wound further in a tree, passes half a turn",
+                  add(cosine, number(tree->graph, 0.99)), ALARM_WARNS, NO_LATCH);
+}
+
 // How far it has turned about its axis, or slid along it: what it leaves free
 static void find_coordinate(Tree *tree, Tie *tie, const Basis *basis, const Meeting *m)
 {
@@ -101,9 +112,11 @@ static void find_coordinate(Tree *tree, Tie *tie, const Basis *basis, const Meet
         const Expr c = dot(f, side), s = dot(f, cross(tie->axis, side));
         const Expr rest = tr_tree_formula(tree, tie->rest), cr = e_cos(rest), sr = e_sin(rest);
         tie->coordinate = tr_build(OP_ATAN2, s, c, s);
+        const Expr cosine = add(mul(c, cr), mul(s, sr));
         tie->stretch = // within half a turn of the spring's rest
-            tr_build(OP_ATAN2, sub(mul(s, cr), mul(c, sr)), add(mul(c, cr), mul(s, sr)), s);
+            tr_build(OP_ATAN2, sub(mul(s, cr), mul(c, sr)), cosine, s);
         tie->rate = dot(tie->axis, m->W);
+        watch_spring(tree, tie, cosine);
     } else if (tie->turns == HOLD_ALL && tie->points == HOLD_ACROSS) {
         tie->coordinate = dot(tie->axis, minus(m->s, tie->to));
         tie->stretch = sub(tie->coordinate, tr_tree_formula(tree, tie->rest));
@@ -145,6 +158,7 @@ static void make_distance(Tree *tree, Tie *tie)
     Expr growth;
     if (has_failed(tree->err)) return;
     tr_tree_check_time_only(tree, loop->length, length, "a length");
+    tr_tree_check_finite(tree, loop->length, "length", length);
     tr_system_rates(tree->system, &length, 1, &growth, tree->err);
     const double value = tr_tree_value(tree, length);
     if (!has_failed(tree->err) && value <= 0)
@@ -210,7 +224,7 @@ static void find_axes(Tree *tree, const Loop *loop, const LoopKind *kind, Tie *t
     tie->side = basis.e[(basis.along + 1) % 3];
 }
 
-// Springs and dampers are constants, and not negative springs by mistake.
+// Springs and dampers are finite constants.
 static void check_spring(Tree *tree, const Tie *tie)
 {
     const Value values[] = {tie->stiffness, tie->rest, tie->damping};
@@ -286,6 +300,9 @@ static void check_cut(Tree *tree, const Joint *joint, const JointType *type)
     if (joint->coordinate.given && type->positions[0])
         tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
                 "a %s joint names no coordinate of its own", type->name);
+    else if (joint->pitch.given)
+        tr_fail(tree->err, TR_INVALID, joint->pitch.place, "a %s joint has no use for 'pitch'",
+                type->name);
     else if (joint->to.given && strcmp(type->name, "planar") == 0)
         tr_fail(tree->err, TR_INVALID, joint->to.place, "a %s joint has no use for 'to'",
                 type->name);

@@ -321,15 +321,19 @@ static void check_positive(Tree *tree, const Modal *modal, const NodeTable *t, c
 // Modes are those of a body whose frame is held.
 static void check_origin(Tree *tree, const Modal *modal, const NodeTable *t)
 {
-    double size = 0;
+    double size = 0, turn = 0;
     for (uint32_t n = 0; n < t->nodes; n++)
         for (int i = 0; i < 3; i++)
-            for (uint32_t k = 0; k < t->modes; k++) size = fmax(size, fabs(t->U[i][k][n]));
+            for (uint32_t k = 0; k < t->modes; k++) {
+                size = fmax(size, fabs(t->U[i][k][n]));
+                if (t->turns) turn = fmax(turn, fabs(t->R[i][k][n]));
+            }
     for (uint32_t n = 0; n < t->nodes; n++) {
         if (t->at[0][n] != 0 || t->at[1][n] != 0 || t->at[2][n] != 0) continue;
         for (int i = 0; i < 3; i++)
             for (uint32_t k = 0; k < t->modes; k++)
-                if (fabs(t->U[i][k][n]) > SLACK * size)
+                if (fabs(t->U[i][k][n]) > SLACK * size ||
+                    (t->turns && fabs(t->R[i][k][n]) > SLACK * turn))
                     refuse(tree, modal->nodes,
                            "moves the node at the origin: modes are those of a body whose frame is "
                            "held, mode %u is not",

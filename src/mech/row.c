@@ -144,7 +144,7 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
                          tr_kind_find(tr_kind_of(TYPE_JOINTS), &f->joints, element.text);
     s->dropped[s->dropped_count++] = (struct Dropped){kept, is_loop};
     const double off = position.id ? tr_tree_sample(tree, position, 0) : 0;
-    if (fabs(off) > 1e-9 * fmax(1, tree->length))
+    if (!(fabs(off) <= 1e-9 * fmax(1, tree->length)))
         tr_fail(tree->err, TR_INVALID, element.place,
                 "'%s' can never hold: it stays %.3g off, wherever things move", name, fabs(off));
 }
