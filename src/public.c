@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *tr_version(void) { return TR_VERSION; }
 
@@ -25,6 +26,13 @@ const char *tr_nearest(const char *wanted, const char *const *candidates, size_t
     Suggestion nearest = {.wanted = text_of(wanted)};
     for (size_t i = 0; i < count; i++) tr_suggest(&nearest, text_of(candidates[i]));
     return nearest.best.at;
+}
+
+size_t tr_find_name(const char *const *names, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0) i++;
+    return i;
 }
 
 bool tr_write_text(const char *path, const char *text, tr_error *err)

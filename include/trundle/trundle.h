@@ -45,6 +45,8 @@ const char *tr_version(void);
 bool tr_read_number(const char *text, double *value);
 // The candidate that was probably meant, or NULL.
 const char *tr_nearest(const char *wanted, const char *const *candidates, size_t count);
+// Where a name stands in a list: its index, or `count` when it is not there.
+size_t tr_find_name(const char *const *names, size_t count, const char *name);
 // A new or regular file appears complete or not at all; "-" is standard output.
 bool tr_write_text(const char *path, const char *text, tr_error *err);
 
@@ -248,6 +250,17 @@ char *tr_derive_text(tr_system *system, bool json, tr_error *err);
 char *tr_eval_text(tr_system *system, bool json, tr_error *err); // at the initial instant
 void tr_text_free(char *text);
 
+// An instant of a run, as a controller sees it. All of it belongs to the run.
+typedef struct tr_instant {
+    double t;                  // [s]
+    size_t columns;            // as many as a recorded row has
+    const char *const *column; // their names: "t", "roll", "lambda.rear.normal", ...
+    const double *value;       // of each column, with the inputs as they were until now
+    size_t inputs;             // of the model, and torques that tr_derive made `controls`
+    const char *const *input;  // their names
+    double *setting;           // of each input: may be changed
+} tr_instant;
+
 typedef struct tr_simulate_options {
     double end, every;  // rows at 0, every, ..., end [s]
     const char *method; // erk, bdf, rk4, pece, lie, euler
@@ -263,6 +276,10 @@ typedef struct tr_simulate_options {
     // Called, once, when another method would need far fewer steps; the words are the `advice` of
     // the summary. May be NULL.
     void (*say)(void *owner, const char *words);
+    // A controller, called at 0, sample, 2 sample, ... up to the end, before a row there is
+    // recorded; false stops the run. Inputs stay what it sets them to until it sets them again.
+    bool (*control)(void *owner, const tr_instant *now);
+    double sample; // [s]; 0 calls it at every row
     void *owner;
 } tr_simulate_options;
 tr_simulate_options tr_simulate_defaults(const tr_system *system); // what the model's case says
