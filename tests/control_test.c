@@ -432,7 +432,7 @@ static void assert_refused(const char *text, Change c, const char *words)
 static void test_refusals(void **state)
 {
     (void)state;
-    assert_refused(cart, (Change){"push", NAN},
+    assert_refused(cart, (Change){"push", (double)NAN},
                    "the controller set 'push' to something that is not finite at t = 0.2");
     assert_refused(TWO_CARTS "roles: {x: {motion: u*t}}\n", (Change){"u", 0.7},
                    "the controller changes 'x' at once at t = 0.2: it may change forces only");
@@ -459,7 +459,7 @@ static void test_misuse(void **state)
     static const char between[] =
         "the time between calls of the controller must be positive, or 0 for every row";
     assert_misused(-1, NULL, between);
-    assert_misused(NAN, NULL, between);
+    assert_misused((double)NAN, NULL, between);
     assert_misused(1e-12, NULL, between);
     assert_misused(0.1, "push", "sensitivities do not see through a controller");
 }

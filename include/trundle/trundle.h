@@ -20,6 +20,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default) // the library hides everything else
+#endif
 
 // ---- errors --------------------------------------------------------------------------------
 
@@ -493,6 +496,9 @@ tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there i
 tr_derive_options tr_origin_options(const tr_origin *origin);
 void tr_origin_free(tr_origin *origin);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif
