@@ -16,9 +16,10 @@ bool tr_read_number(const char *text, double *value)
     const bool negative = text[0] == '-';
     const char *digits = text + (negative || text[0] == '+');
     size_t used;
-    if (!tr_number_read(digits, strlen(digits), &used, value) || digits[used]) return false;
-    if (isinf(*value)) return false;
-    if (negative) *value = -*value;
+    double size;
+    if (!tr_number_read(digits, strlen(digits), &used, &size) || digits[used]) return false;
+    if (isinf(size)) return false;
+    *value = negative ? -size : size;
     return true;
 }
 

@@ -24,7 +24,7 @@ static void test_numbers(void **state)
     assert_true(tr_read_number("-1.5e-3", &x) && x == -1.5e-3);
     assert_true(tr_read_number("+2", &x) && x == 2);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        if (tr_read_number(wrong[i], &x)) fail_msg("'%s' is read as %g", wrong[i], x);
+        if (tr_read_number(wrong[i], &x) || x != 2) fail_msg("'%s' is read as %g", wrong[i], x);
 }
 
 // Sizes of outputs, and kinds and values of inputs, of a system that was derived

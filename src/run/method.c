@@ -186,13 +186,12 @@ bool tr_mover_chart(Mover *m, double t, double *y, bool *changed)
     return !m->stopped;
 }
 
-bool tr_mover_restart(Mover *m)
+bool tr_mover_restart(Mover *m, double first_step)
 {
     const bool owes_chart = tr_solver_owes_chart(m);
     bool changed;
-    m->first_step = tr_solver_last_step(m);
     tr_solver_free(m);
-    m->history = 0;
+    m->history = 0, m->first_step = first_step;
     return !owes_chart || tr_mover_chart(m, m->t, m->y, &changed);
 }
 

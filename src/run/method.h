@@ -57,8 +57,8 @@ bool tr_mover_stepped(Mover *mover, double t, const double *y);
 bool tr_mover_chart(Mover *mover, double t, double *y, bool *changed);
 
 // The rates jump where it stands: methods that remember start anew, in another chart if one is due.
-// False when the run must stop.
-bool tr_mover_restart(Mover *mover);
+// `first_step` is as above. False when the run must stop.
+bool tr_mover_restart(Mover *mover, double first_step);
 
 bool tr_advance_erk(Mover *mover, double until, tr_error *err);
 bool tr_advance_bdf(Mover *mover, double until, tr_error *err);

@@ -345,7 +345,7 @@ static bool cross_event(Run *run, tr_error *err)
     const double at = run->events.at[run->next_event];
     if (!tr_sensitivity_passes(run->flow, nextafter(at, -(double)INFINITY), at, run->mover->y, err))
         return false;
-    const bool goes_on = tr_mover_restart(run->mover);
+    const bool goes_on = tr_mover_restart(run->mover, 0);
     pass_event(run, run->next_event + 1);
     return goes_on;
 }
@@ -504,7 +504,7 @@ static bool control(Run *run, tr_error *err)
         return m->stopped = true, false;
     if (!changed) return true;
     take_row(run);
-    return accept_settings(run, err) && tr_mover_restart(m);
+    return accept_settings(run, err) && tr_mover_restart(m, tr_solver_last_step(m));
 }
 
 // ---- from row to row -----------------------------------------------------------------------
