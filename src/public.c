@@ -6,17 +6,20 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *tr_version(void) { return TR_VERSION; }
 
 bool tr_read_number(const char *text, double *value)
 {
+    if (!text) return false;
     const bool negative = text[0] == '-';
     const char *digits = text + (negative || text[0] == '+');
     size_t used;
-    if (!tr_number_read(digits, strlen(digits), &used, value) || digits[used]) return false;
-    if (isinf(*value)) return false;
-    if (negative) *value = -*value;
+    double size;
+    if (!tr_number_read(digits, strlen(digits), &used, &size) || digits[used]) return false;
+    if (isinf(size)) return false;
+    *value = negative ? -size : size;
     return true;
 }
 
@@ -27,9 +30,16 @@ const char *tr_nearest(const char *wanted, const char *const *candidates, size_t
     return nearest.best.at;
 }
 
+size_t tr_find_name(const char *const *names, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0) i++;
+    return i;
+}
+
 bool tr_write_text(const char *path, const char *text, tr_error *err)
 {
-    OutFile *file = tr_file_create(path, err);
+    OutFile *file = text ? tr_file_create(path, err) : NULL;
     if (!file) return false;
     fputs(text, tr_file_stream(file));
     return tr_file_commit(file, err);

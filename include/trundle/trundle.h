@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // trundle: the equations of motion of things that roll, slide, fold and flex while they move about.
 //
-// A model file says what there is; a system holds its equations as named outputs of named inputs in
-// one expression graph; a program computes chosen outputs from all inputs. Systems can also be made
-// by hand. One system must not be used by two threads at once (compiling adds to its graph);
-// programs may.
+// A model says what there is; a system holds its equations as named outputs of named inputs in one
+// expression graph; a program computes chosen outputs from all inputs. Systems can also be made by
+// hand, from formulas. examples/ has programs to begin with.
 //
-// Errors. Calls take a tr_error, which may be NULL. The first error wins and later calls do
-// nothing, so a pipeline of calls is checked once at its end. NULL in, NULL out. The library never
-// prints and never exits. When memory runs out, expressions become failed ones and stay so;
-// tr_compile reports.
+// Errors. A call that can fail takes a tr_error last, which may be NULL, and gives NULL, false or
+// the failed expression when it did. The first error wins: once it has a status, calls do nothing
+// and leave it alone, so a pipeline of calls is checked once at its end. A handle that is NULL does
+// the same without a word, for it comes from a call that failed. The library never prints
+// (unless "-" is where a result goes), never exits, and has no global state. What only a programmer
+// can do wrong (a workspace of another program) is asserted.
+//
+// Ownership. What a function called ..._new, _read, _parse, _derive, _compile, _find, _design or
+// tr_linearise gives belongs to the caller, who frees it with the function beside it; freeing NULL
+// is fine. Strings and arrays that go in are copied where they are needed longer than the call.
+// Names that come out (`const char *`) belong to what they were asked from.
+//
+// Threads. A handle must not be used by two threads at once, and most calls on a system change it:
+// they add to its graph. Different handles are independent. A program is never changed once it is
+// there: any number of threads may evaluate it, each with a workspace of its own. Callbacks are
+// called by the thread that simulates.
 #ifndef TRUNDLE_H
 #define TRUNDLE_H
 
@@ -20,62 +31,78 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default) // the library hides everything else
+#endif
 
 // ---- errors --------------------------------------------------------------------------------
 
+// What kind of thing went wrong.
 typedef enum tr_status {
     TR_OK = 0,
-    TR_FAILED = 1,  // the work could not be done (no convergence, singular, ...)
-    TR_USAGE = 2,   // called with arguments that make no sense
-    TR_INVALID = 3, // the model or a formula is wrong; line and column say where
-    TR_IO = 4,      // a file could not be read or written
-    TR_NO_MEMORY = 5,
+    TR_FAILED = 1,    // the work could not be done (no convergence, singular, ...)
+    TR_USAGE = 2,     // called with arguments that make no sense
+    TR_INVALID = 3,   // the model or a formula is wrong; line and column say where
+    TR_IO = 4,        // a file could not be read or written
+    TR_NO_MEMORY = 5, // any call may say so
 } tr_status;
 
+// An error, by value: start from {0}. There is nothing to free.
 typedef struct tr_error {
-    tr_status status;
-    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of a call
-    char text[500];   // one sentence for the person who wrote the input
-} tr_error;           // start from {0}
+    tr_status status; // TR_OK: none yet
+    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of tr_derive
+    char text[500];   // one sentence for the person who wrote the input, without a newline
+} tr_error;
 
 // ---- small things --------------------------------------------------------------------------
 
+// "0.1.0"
 const char *tr_version(void);
-// A decimal number, whatever the locale; false when the text is anything else.
+// A decimal number, whatever the locale; false when the text is anything else or too large, and
+// then the value stays.
 bool tr_read_number(const char *text, double *value);
-// The candidate that was probably meant, or NULL.
+// The candidate that was probably meant, one of the pointers given; NULL when none is near.
 const char *tr_nearest(const char *wanted, const char *const *candidates, size_t count);
-// A new or regular file appears complete or not at all; "-" is standard output.
+// Where a name stands in a list: its index, or `count` when it is not there.
+size_t tr_find_name(const char *const *names, size_t count, const char *name);
+// A new or regular file appears complete or not at all; "-" is standard output. TR_IO when it
+// cannot be written.
 bool tr_write_text(const char *path, const char *text, tr_error *err);
 
 // ---- expressions ---------------------------------------------------------------------------
 
-typedef struct tr_graph tr_graph;
+typedef struct tr_graph tr_graph; // belongs to a system
 
-// An expression, by value. It lives as long as the system it was made in.
+// An expression, by value: there is nothing to free. It lives as long as the system it was made in,
+// and is simplified as it is made. Operations on expressions of two systems, or on a failed one,
+// give the failed expression; when memory runs out, all that follow are failed. tr_output and
+// tr_compile report what happened.
 typedef struct tr_expr {
     tr_graph *graph;
     uint32_t id; // 0 is the failed expression; equal expressions of a graph have equal ids
 } tr_expr;
 
-tr_expr tr_add(tr_expr a, tr_expr b);
-tr_expr tr_sub(tr_expr a, tr_expr b);
-tr_expr tr_mul(tr_expr a, tr_expr b);
-tr_expr tr_div(tr_expr a, tr_expr b);
-tr_expr tr_neg(tr_expr a);
-tr_expr tr_pow(tr_expr a, int exponent); // |exponent| <= 1000, else the failed expression
+tr_expr tr_add(tr_expr a, tr_expr b);    // a + b
+tr_expr tr_sub(tr_expr a, tr_expr b);    // a - b
+tr_expr tr_mul(tr_expr a, tr_expr b);    // a b
+tr_expr tr_div(tr_expr a, tr_expr b);    // a / b
+tr_expr tr_neg(tr_expr a);               // -a
+tr_expr tr_pow(tr_expr a, int exponent); // a^exponent; |exponent| <= 1000, else failed
 
 // A function by the name formulas use: "sin", "atan2", "if", "min", ...; the failed expression when
-// there is none of that name with that many arguments. tr_output says why an expression failed.
+// there is none of that name with that many arguments.
 tr_expr tr_call(const char *function, const tr_expr *arguments, size_t count);
 
-bool tr_is_constant(tr_expr x, double *value); // value may be NULL
+// Whether it is a number after all; that number, where `value` is not NULL.
+bool tr_is_constant(tr_expr x, double *value);
 
 // ---- systems -------------------------------------------------------------------------------
 
+// Named inputs, and named outputs as expressions of them. Made by tr_derive, or by hand.
 typedef struct tr_system tr_system;
 
-// What an input is; decides its rate along a motion.
+// What an input is; decides its rate along a motion. Those from TR_SPEED on are made by the
+// library.
 typedef enum tr_kind {
     TR_TIME,      // rate 1
     TR_POSITION,  // q: its rate is given by tr_rate_set
@@ -88,95 +115,114 @@ typedef enum tr_kind {
     TR_DIRECTION, // how another input changes; programs of sensitivities take it
 } tr_kind;
 
-tr_system *tr_system_new(tr_error *err);
+tr_system *tr_system_new(tr_error *err); // an empty one
+// With all its expressions. Programs made from it live on.
 void tr_system_free(tr_system *system);
 
-// A new named input, or the failed expression and an error when the name is taken or is not a name.
-// `value` is what programs use when they are compiled with parameters fixed.
+// A new named input; TR_INVALID when the name is taken or is not a name. `value` is what programs
+// use when they are compiled with parameters fixed.
 tr_expr tr_input(tr_system *system, const char *name, tr_kind kind, double value, tr_error *err);
-size_t tr_input_count(const tr_system *system);
-const char *tr_input_name(const tr_system *system, size_t index); // in order of creation
-tr_kind tr_input_kind(const tr_system *system, size_t index);
+size_t tr_input_count(const tr_system *system); // as many numbers go into programs compiled now
+// In order of creation, from 0; NULL beyond the last.
+const char *tr_input_name(const tr_system *system, size_t index);
+tr_kind tr_input_kind(const tr_system *system, size_t index); // TR_PARAMETER beyond the last
 double tr_input_value(const tr_system *system, size_t index); // its value, or the guess for it
 
-tr_expr tr_constant(tr_system *system, double value);
+tr_expr tr_constant(tr_system *system, double value); // a number as an expression
 
-// The rate of an input along the motion.
+// The rate of an input along the motion; TR_USAGE for a parameter or what is no input.
 void tr_rate_set(tr_system *system, tr_expr input, tr_expr rate, tr_error *err);
 
-// The expression of a formula over the inputs, definitions and functions of the system.
+// The expression of a formula over the inputs, definitions and functions of the system; TR_INVALID
+// with the column where it is wrong.
 tr_expr tr_formula(tr_system *system, const char *formula, tr_error *err);
 
-// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas. A function's body
-// is read where it is called.
+// Defines a name ("energy") or a function ("ramp(t, a, b)") for later formulas; TR_INVALID when the
+// name is taken or the formula is wrong. A function's body is read where it is called.
 void tr_define(tr_system *system, const char *head, const char *formula, tr_error *err);
 
 // Defines a function of one or two variables through given points: value[i * ny + j] at
 // (x[i], y[j]); for one variable y is NULL and ny is 1. Degree 1: straight lines; 3: a spline with
 // continuous second derivatives. `hold`: beyond the ends it keeps the end value, else it goes on as
-// the last piece does.
+// the last piece does. The numbers are copied. TR_INVALID when x or y do not ascend, when there are
+// too few points, or when the name is taken.
 void tr_define_table(tr_system *system, const char *name, const double *x, size_t nx,
                      const double *y, size_t ny, const double *value, int degree, bool hold,
                      tr_error *err);
 
-// A named output: rows * columns expressions, by rows. The values are copied.
+// A named output: rows * columns expressions, by rows, which are copied. Outputs have names of
+// their own: an input may be called the same. TR_INVALID when the name is taken; TR_USAGE, with the
+// reason, when one of the expressions has failed.
 void tr_output(tr_system *system, const char *name, const tr_expr *values, size_t rows,
                size_t columns, tr_error *err);
 
-// The outputs there are, with their sizes; rows and columns may be NULL. Those of a derived model
-// are M c Q (the free dynamics M v' + c = Q), vdot (the accelerations, as the roles have them),
-// kinetic, potential, power, and more. Rows of the first four follow the TR_VELOCITY inputs in
-// order. A constrained model, M v' + c = Q + G^T lambda with G v + g = 0, also has G, g, gamma (the
-// rates of G v + g while v stays) and phi (the positions that stay zero); once it is reduced, H J k
-// h with v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext J_int, momentum (H^T M v),
-// lambda and tau.
+// The outputs there are, by index from 0, with their sizes; rows and columns may be NULL. NULL
+// beyond the last.
+//
+// Those of a derived model are M c Q (the free dynamics M v' + c = Q), vdot (the accelerations, as
+// the roles have them), kinetic, potential, power, and more. Rows of the first four follow the
+// TR_VELOCITY inputs in order. A constrained model, M v' + c = Q + G^T lambda with G v + g = 0,
+// also has G, g, gamma (the rates of G v + g while v stays) and phi (the positions that stay zero);
+// once it is reduced, H J k h with v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext
+// J_int, momentum (H^T M v), lambda and tau.
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 
 // The expression as a formula, in memory of the system. Parts that are used more than once come
-// first, as lines "t1 = ...". Derivatives of tables are written f{1}(x). NULL when memory runs out.
+// first, as lines "t1 = ...". Derivatives of tables are written f{1}(x). NULL when memory runs out,
+// or when it is an expression of another system.
 const char *tr_text(tr_system *system, tr_expr x);
 
 // ---- derivatives ---------------------------------------------------------------------------
 
+// They are exact, and expressions again; the failed one where `inputs` holds anything but inputs.
+
 // d(of)/d(input)
 tr_expr tr_derivative(tr_expr of, tr_expr input);
 
-// out[k] = d(of)/d(inputs[k]), all at once
+// out[k] = d(of)/d(inputs[k]) of `count` inputs, all at once
 void tr_gradient(tr_expr of, const tr_expr *inputs, size_t count, tr_expr *out);
 
 // The change of `of` when inputs[k] changes at rate changes[k].
 tr_expr tr_directional(tr_expr of, const tr_expr *inputs, const tr_expr *changes, size_t count);
 
 // The time derivative along the motion: the directional derivative with the rates of all inputs.
+// TR_INVALID when it depends on one whose rate is not known.
 tr_expr tr_time_derivative(tr_system *system, tr_expr of, tr_error *err);
 
+// An entry of a sparse matrix
 typedef struct tr_entry {
-    uint32_t row, column;
+    uint32_t row, column; // from 0
     tr_expr value;
 } tr_entry;
 
-// The entries of d(of)/d(inputs) that are not structurally zero, by rows. They live as long as the
-// system. NULL when memory runs out, or when `inputs` holds anything but inputs.
+// The entries of d(of)/d(inputs) that are not structurally zero, `count` of them, by rows. They
+// belong to the system. NULL, and no entries, when memory runs out or `inputs` holds anything but
+// inputs.
 const tr_entry *tr_jacobian(tr_system *system, const tr_expr *of, size_t rows,
                             const tr_expr *inputs, size_t columns, size_t *count);
 
-// `of` with each from[i] replaced by to[i].
+// `of` with each from[i] replaced by to[i], all at the same time.
 tr_expr tr_replace(tr_expr of, const tr_expr *from, const tr_expr *to, size_t count);
 
 // ---- programs ------------------------------------------------------------------------------
 
-// Immutable; may be shared between threads, each with its own workspace.
+// Immutable; may be shared between threads, each with its own workspace. It outlives its system,
+// and gives the same bits on every machine.
 typedef struct tr_program tr_program;
+// What an evaluation writes on. For one thread at a time.
 typedef struct tr_workspace tr_workspace;
 
 typedef struct tr_compile_options {
-    bool fix_parameters; // replace TR_PARAMETER inputs by their values before compiling
+    bool fix_parameters; // replace TR_PARAMETER inputs by their values: shorter; they then do not
+                         // matter among the inputs
 } tr_compile_options;
-tr_compile_options tr_compile_defaults(void);
+tr_compile_options tr_compile_defaults(void); // parameters are inputs
 
-// A program for the outputs named in a list separated by spaces ("M c G"). It takes all inputs of
-// the system in order of creation, and gives the outputs one after the other, each by rows.
+// A program for the outputs named in a list separated by spaces ("M c G"). It takes all inputs that
+// the system has now, in order of creation, and gives the outputs one after the other, each by
+// rows. `options` may be NULL. TR_USAGE when there is no such output, or when the system must be
+// reduced first.
 tr_program *tr_compile(tr_system *system, const char *outputs, const tr_compile_options *options,
                        tr_error *err);
 void tr_program_free(tr_program *program);
@@ -184,56 +230,63 @@ void tr_program_free(tr_program *program);
 typedef struct tr_program_size {
     size_t inputs, outputs; // numbers in and out
     size_t operations;      // + - * / neg sqrt and each function count 1, a fused multiply-add 2
-    size_t instructions;
+    size_t instructions;    // that the interpreter executes
 } tr_program_size;
+// All zero for NULL.
 tr_program_size tr_program_sizes(const tr_program *program);
 
-// Room to evaluate this one program in.
+// Room to evaluate this one program in; the program must outlive it.
 tr_workspace *tr_workspace_new(const tr_program *program, tr_error *err);
 void tr_workspace_free(tr_workspace *workspace);
 
-// Computes the outputs. Never allocates, never fails.
+// Computes the outputs, as many as tr_program_sizes says, from as many inputs. Never allocates,
+// never fails: what is not defined comes out as NaN or infinite.
 void tr_evaluate(const tr_program *program, tr_workspace *workspace, const double *inputs,
                  double *outputs);
 
 // ---- models --------------------------------------------------------------------------------
 
-// What a model file says, before any of it is understood.
+// What a model file says, before any of it is understood. docs/format.md has the fields.
 typedef struct tr_model tr_model;
 
-tr_model *tr_model_read(const char *path, tr_error *err);  // a file
-tr_model *tr_model_parse(const char *text, tr_error *err); // the text of a file
-tr_model *tr_model_new(tr_error *err);                     // nothing yet
+// A file, or the text of one. TR_INVALID with line and column where it is wrong, TR_IO when it
+// cannot be read.
+tr_model *tr_model_read(const char *path, tr_error *err);
+tr_model *tr_model_parse(const char *text, tr_error *err);
+tr_model *tr_model_new(tr_error *err); // nothing yet
 void tr_model_free(tr_model *model);
 
 // Sets one field, in place of what it was: "bodies/frame/joint/type", "parameters/w",
 // "initial/d(roll)", "roles/steer/torque". Bodies and other things that are not there yet are made.
+// Both texts are copied. TR_INVALID when there is no such field.
 void tr_model_set(tr_model *model, const char *path, const char *value, tr_error *err);
 
-// A parameter or input that is given another formula.
+// A parameter or input that is given another formula: {"speed0", "18/3.6"}
 typedef struct tr_setting {
     const char *name, *formula;
 } tr_setting;
 
 typedef struct tr_derive_options {
     const char *case_name;      // NULL: the first case, if there is one
-    const tr_setting *settings; // they win over the case, and the case over the model
+    const tr_setting *settings; // they win over the case, and the case over the model; TR_USAGE,
+                                // and a line below 0, when there is no such name
     size_t setting_count;
     // Inputs of the model, or joints with one coordinate: the torque of such a joint becomes an
     // input `torque.JOINT`, and what was its formula an output `law.JOINT`.
     const char *const *controls;
     size_t control_count;
 } tr_derive_options;
-tr_derive_options tr_derive_defaults(void);
+tr_derive_options tr_derive_defaults(void); // the first case, as it stands
 
-// The equations of motion of a model. The model may be freed afterwards.
+// The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
+// may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
 
 // ---- running -------------------------------------------------------------------------------
 
 // The initial state of a derived model, solved, as inputs for its programs (tr_input_count
 // numbers). Coordinates that are driven by a motion are inputs that do not matter: programs use
-// their formulas.
+// their formulas. TR_INVALID or TR_FAILED, with the reason, when there is no such state.
 bool tr_initial(tr_system *system, double *inputs, tr_error *err);
 
 // Solves the constraints of a derived model at its initial state for as many velocities as they
@@ -241,52 +294,81 @@ bool tr_initial(tr_system *system, double *inputs, tr_error *err);
 // do this by themselves; without constraints there is nothing to do.
 bool tr_reduce_system(tr_system *system, tr_error *err);
 
-// What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free. A
-// check may give both a text and an error: what it found, and that the model cannot run so.
+// What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free. The
+// first two may give both a text and an error: what they found, and that the model cannot run so.
 char *tr_check_text(tr_system *system, bool json, tr_error *err);
 char *tr_derive_text(tr_system *system, bool json, tr_error *err);
 char *tr_eval_text(tr_system *system, bool json, tr_error *err); // at the initial instant
 void tr_text_free(char *text);
 
+// An instant of a run, as a controller sees it. All of it belongs to the run.
+typedef struct tr_instant {
+    double t;                  // [s]
+    size_t columns;            // as many as a recorded row has, the same at every instant
+    const char *const *column; // their names: "t", "roll", "lambda.rear.normal", ...
+    const double *value;       // of each column, with the inputs as they were until now
+    size_t inputs;             // of the model, with those of tr_derive's `controls`
+    const char *const *input;  // their names: "steer_torque", "torque.steer", ...
+    double *setting;           // of each input: what it is, and may be changed
+} tr_instant;
+
+// How to simulate. Start from tr_simulate_defaults.
 typedef struct tr_simulate_options {
-    double end, every;  // rows at 0, every, ..., end [s]
+    double end, every;  // rows at 0, every, 2 every, ..., end [s]
     const char *method; // erk, bdf, rk4, pece, lie, euler
-    double step;        // of methods with a fixed step [s]
-    double rtol, atol;  // of adaptive methods
+    double step;        // of methods with a fixed step: the longest [s]
+    double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
     bool dense;         // erk: interpolate rows instead of stopping at each, as bdf always does
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
     const char *copy;   // another one that gets the same rows, or NULL
     const char *sensitivity; // "m0,theta": also columns d(NAME)/d(m0), ...; NULL for none
-    // Called now and then with the time reached; false stops the run, which is then interrupted.
+    // Called after every step with the time reached; false stops the run, which is then
+    // interrupted. May be NULL.
     bool (*progress)(void *owner, double t, double end);
     // Called, once, when another method would need far fewer steps; the words are the `advice` of
     // the summary. May be NULL.
     void (*say)(void *owner, const char *words);
-    void *owner;
+    // A controller, or NULL: called at 0, sample, 2 sample, ... up to the end. It sees the instant
+    // and may change inputs, which then stay what they are until it changes them again; where one
+    // changes, methods that remember steps start anew. A row at the same time is recorded after
+    // the call. Inputs may change forces and energies; TR_FAILED when one moves a coordinate or a
+    // constraint at once, or is not finite. Jumps of formulas of t are looked for beforehand, with
+    // the inputs of the model. False stops the run, as above. Not with sensitivities.
+    bool (*control)(void *owner, const tr_instant *now);
+    double sample; // [s]; 0 calls the controller at every row
+    void *owner;   // goes to the callbacks, and means nothing to the library
 } tr_simulate_options;
-tr_simulate_options tr_simulate_defaults(const tr_system *system); // what the model's case says
+// What the model's case says; for NULL, what there is without one: 10 s with erk, a row every 10 ms
+tr_simulate_options tr_simulate_defaults(const tr_system *system);
 
+// How a run went; the certificate beside the recorded file says more.
 typedef struct tr_summary {
-    double t; // reached [s]
-    size_t rows, steps, failed_steps, evaluations;
+    double t;              // of the last row [s]
+    size_t rows;           // recorded, or that would have been
+    size_t steps;          // of the method
+    size_t failed_steps;   // tried, and done again with shorter ones
+    size_t evaluations;    // of the rates
     size_t jacobians;      // times that the slopes of the rates were evaluated, too
     double energy_error;   // worst |E - E0 - work|, relative to the largest kinetic energy or work
     double position_error; // worst residual of the positions at a row
     double velocity_error; // and of the velocities
-    double kkt_error; // worst difference to accelerations found without reduction, relative; 0 when
-                      // there are no constraints
-    size_t chart_changes; // times that other velocities were taken as independent
-    size_t switches;      // times that a contact opened, closed, slipped or stuck
-    size_t warnings;      // contacts that would lift off or slip and the like, see the certificate
-    char warning[200];    // the first of them
-    char advice[200];     // on the method; "" when there is none
-    double seconds;       // it took
-    bool interrupted;
+    double kkt_error;      // worst difference to accelerations found without reduction, relative; 0
+                           // when there are no constraints
+    size_t chart_changes;  // times that other velocities were taken as independent
+    size_t switches;       // times that a contact opened, closed, slipped or stuck
+    size_t warnings;       // what would lift off, slip and the like, see the certificate
+    char warning[200];     // the first of them
+    char advice[200];      // on the method; "" when there is none
+    double seconds;        // it took
+    bool interrupted;      // a callback stopped it
 } tr_summary;
 
 // Simulates from the initial state. The recorded file is complete up to the time reached also when
-// the run fails or is interrupted; beside it, a .json file says how it went.
+// the run fails or is interrupted; beside it, a .json file says how it went. `options` and
+// `summary` may be NULL; the summary is filled in also when the run fails. An interrupted run has
+// not failed. TR_USAGE for options that make no sense, TR_FAILED with the time when it cannot go
+// on, TR_IO.
 bool tr_simulate(tr_system *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err);
 
@@ -295,12 +377,13 @@ bool tr_simulate(tr_system *system, const tr_simulate_options *options, tr_summa
 // How a motion beside the initial one differs from it, to first order: x' = A x + B u,
 // y = C x + D u. Matrices are by rows. States are first displacements that the constraints allow
 // (B.dx ... B.rz of a base, along and about its own axes), then independent velocities, then what
-// else has a state. Names live as long as the system.
+// else has a state. Names live as long as the system, the rest as long as this.
 typedef struct tr_linear {
     uint32_t states, inputs, outputs;
-    uint32_t displacements; // the first of the states
-    const char **state, **input, **output;
-    double *A, *B, *C, *D;
+    uint32_t displacements;                // of the states: the first so many
+    const char **state, **input, **output; // their names
+    double *A, *B;                         // states x states, states x inputs
+    double *C, *D;                         // outputs x states, outputs x inputs
 } tr_linear;
 
 typedef struct tr_linearise_options {
@@ -308,18 +391,19 @@ typedef struct tr_linearise_options {
     double step; // of the model from one instant to the next [s]; 0 when it is not wanted
     bool json;   // texts are JSON
 } tr_linearise_options;
-tr_linearise_options tr_linearise_defaults(void);
+tr_linearise_options tr_linearise_defaults(void); // all states, continuous, words
 
+// At the initial state, which need not be a steady one. `options` may be NULL.
 tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, tr_error *err);
 void tr_linear_free(tr_linear *linear);
 // values[k] = real and imaginary part, as many as states, the least stable first. Those that are
 // zero are exactly so.
 bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_error *err);
-// x(t + step) = A x(t) + B u while u is held.
+// x(t + step) = A x(t) + B u while u is held: into A and B, of the sizes that the model's have.
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
                           tr_error *err);
 
-// What `trundle linearise` prints, as text or as JSON; free with tr_text_free.
+// What `trundle linearise` prints; free with tr_text_free. `options` may be NULL.
 char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err);
 // The same into a .json, .csv (matrix, row, column, value) or .mat file, else as text.
 bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
@@ -329,7 +413,7 @@ bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, 
 // derivatives `wdot_q` (along unit values of the velocities that no motion drives), `wdot_w` (by
 // the independent velocities), `wdot_u` (by inputs) and `wdot_p` (by the parameters that
 // `parameters` names, with spaces between; NULL for none). Compile them together: they share most
-// of the work.
+// of the work. TR_USAGE when there is no such parameter.
 bool tr_differentiate_system(tr_system *system, const char *parameters, tr_error *err);
 
 // Where an eigenvalue crosses the imaginary axis.
@@ -342,20 +426,22 @@ typedef struct tr_critical {
 // Eigenvalues against a parameter or input. Symmetries are left out, and so are eigenvalues that
 // are zero all along.
 typedef struct tr_sweep {
-    const char *name;
-    size_t rows, count;  // values of the parameter, eigenvalues
-    double *values;      // of the parameter
-    double *eigenvalues; // by rows: real and imaginary parts; each column is one, followed
-    tr_critical *critical;
+    const char *name;      // of the parameter; lives as long as the system
+    size_t rows, count;    // values of the parameter, eigenvalues
+    double *values;        // of the parameter
+    double *eigenvalues;   // by rows: real and imaginary parts; each column is one, followed
+    tr_critical *critical; // by value
     size_t critical_count;
 } tr_sweep;
 
-// At from, from + step, ... to; at each value the initial conditions are solved again.
+// At from, from + step, ... to; at each value the initial conditions are solved again. The system
+// keeps its own value. TR_USAGE when there is no such parameter or input.
 tr_sweep *tr_sweep_new(tr_system *system, const char *name, double from, double to, double step,
                        tr_error *err);
 void tr_sweep_free(tr_sweep *sweep);
-char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err); // CSV or JSON
-// Real and imaginary parts as SVG.
+// CSV or JSON; free with tr_text_free.
+char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err);
+// Real and imaginary parts as SVG, into a file or "-"; the title may be NULL.
 bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err);
 
 // ---- steady motions ------------------------------------------------------------------------
@@ -369,12 +455,15 @@ typedef struct tr_steady_options {
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
     const char *output; // of a family: .csv or .mat file; "-" is standard output
 } tr_steady_options;
-tr_steady_options tr_steady_defaults(void);
+tr_steady_options tr_steady_defaults(void); // nothing is free, held or swept
 
+// A steady motion that was found. The system must outlive it.
 typedef struct tr_steady tr_steady;
+// Near the initial state; `options` may be NULL. TR_FAILED, with what is still off or left open,
+// when there is none.
 tr_steady *tr_steady_find(tr_system *system, const tr_steady_options *options, tr_error *err);
 void tr_steady_free(tr_steady *steady);
-// All inputs of programs there: tr_input_count numbers.
+// All inputs of programs there: tr_input_count numbers, which belong to it.
 const double *tr_steady_state(const tr_steady *steady);
 // values[k]: real and imaginary part of an eigenvalue of the motion beside it, symmetries left
 // out, the least stable first. Their number; `values` may be NULL.
@@ -386,17 +475,19 @@ char *tr_steady_fragment(const tr_steady *steady, tr_error *err);
 
 enum { TR_MOST_FOLDS = 32 };
 typedef struct tr_family_summary {
-    size_t rows;
-    double reached; // the value of what is swept at the last row
-    size_t folds;   // where the family turns back
-    double fold[TR_MOST_FOLDS];
+    size_t rows;                // recorded
+    double reached;             // the value of what is swept at the last row
+    size_t folds;               // where the family turns back
+    double fold[TR_MOST_FOLDS]; // the values of what is swept there, the first of them
 } tr_family_summary;
-// A family of steady motions along what is swept, followed past folds, recorded row by row.
+// A family of steady motions along what is swept, followed past folds, recorded row by row. What
+// was recorded stays when it cannot be followed further. `summary` may be NULL.
 bool tr_steady_sweep(tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
 
 // ---- feedback ------------------------------------------------------------------------------
 
+// Start from {0}; only the inputs must be given.
 typedef struct tr_lqr_options {
     const char *inputs; // "steer_torque,rear": inputs, or joints that tr_derive took as controls
     const char *q, *r;  // weights of states or outputs, and of inputs: "steer=10,roll=2"; NULL: 1
@@ -408,25 +499,27 @@ typedef struct tr_lqr_options {
 // are no states, unless something with a weight depends on them.
 typedef struct tr_lqr {
     size_t states, inputs;
-    const char *const *state, *const *input;
-    const double *A, *B, *Q, *R, *K; // by rows
-    const double *before, *after;    // eigenvalues without it and with it: real, imaginary, ...
-    const char *const *law;          // of each input: a formula of the model's names
-    double residual;                 // of the Riccati equation, relative
-    double unsteadiness;             // largest acceleration at the initial state
-    size_t neutral;                  // steady motions beside this one, which it leaves alone
-    double step;
+    const char *const *state, *const *input; // their names
+    const double *A, *B, *Q, *R, *K;         // by rows
+    const double *before, *after; // eigenvalues without it and with it: real, imaginary, ...
+    const char *const *law;       // of each input: a formula of the model's names
+    double residual;              // of the Riccati equation, relative
+    double unsteadiness;          // largest acceleration at the initial state
+    size_t neutral;               // steady motions beside this one, which it leaves alone
+    double step;                  // of the options
 } tr_lqr;
 
-// The system must outlive it. An error when the inputs cannot make every motion decay: it says
+// The system must outlive it. TR_FAILED when the inputs cannot make every motion decay: it says
 // which.
 const tr_lqr *tr_lqr_design(tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
+// What `trundle lqr` prints; and the `roles` of a model file. Free with tr_text_free.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
-char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err); // `roles` of a model file
+char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 
 // ---- pictures ------------------------------------------------------------------------------
 
+// Start from tr_plot_defaults.
 typedef struct tr_plot_options {
     const char *const *runs; // .csv files; several are drawn over each other
     size_t run_count;
@@ -443,11 +536,13 @@ typedef struct tr_plot_options {
 } tr_plot_options;
 tr_plot_options tr_plot_defaults(void); // all but the runs
 
-// Draws recorded runs as SVG.
+// Draws recorded runs as SVG. TR_USAGE for a column that is not there, TR_INVALID with line and
+// column for a file that is no table, TR_IO.
 bool tr_plot(const tr_plot_options *options, tr_error *err);
 
 // ---- reports -------------------------------------------------------------------------------
 
+// Start from {0}; the run and the output must be given.
 typedef struct tr_view_options {
     const char *run;    // a recorded .csv file, with or without its certificate beside it
     const char *output; // the .html file; "-" is standard output
@@ -466,16 +561,19 @@ typedef struct tr_view_summary {
 bool tr_view_check(const tr_view_options *options, tr_error *err);
 
 // Writes one HTML file, which needs no other, to see a run of the model move. The run must have the
-// columns of the model's coordinates; nothing is simulated.
+// columns of the model's coordinates; nothing is simulated. `summary` may be NULL.
 bool tr_view(tr_system *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err);
 
 // The case and the settings that a run was made with, as the certificate beside it has them.
 typedef struct tr_origin tr_origin;
-tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there is no certificate
-tr_derive_options tr_origin_options(const tr_origin *origin);
+tr_origin *tr_origin_read(const char *run, tr_error *err);    // empty when there is no certificate
+tr_derive_options tr_origin_options(const tr_origin *origin); // its texts belong to the origin
 void tr_origin_free(tr_origin *origin);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -445,6 +445,8 @@ tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){0}; }
 Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     if (!system || has_failed(err)) return NULL;
     if (!outputs) outputs = "";
     const tr_compile_options o = options ? *options : tr_compile_defaults();

@@ -54,12 +54,17 @@ static Linear *take(System *system, const tr_linearise_options *o, Study *study,
 
 tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     const tr_linearise_options o = options ? *options : tr_linearise_defaults();
     return system && !has_failed(err) ? take(system, &o, NULL, err) : NULL;
 }
 
 bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!linear || has_failed(err)) return false;
     Modes *modes = tr_modes_new(linear, err);
     if (modes) memcpy(values, modes->values, modes->count * sizeof *values);
     tr_modes_free(modes);
@@ -75,6 +80,8 @@ static bool check_step(double step, tr_error *err)
 
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B, tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     if (!linear || has_failed(err) || !check_step(step, err)) return false;
     return tr_discretise(linear, step, A, B, err);
 }
@@ -372,6 +379,8 @@ static void write_words(const Study *s, Buffer *text)
 
 char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     const tr_linearise_options o = options ? *options : tr_linearise_defaults();
     Study s = {0};
     Json j = {0};
@@ -495,6 +504,8 @@ static bool fill_mat(mat_t *mat, void *owner)
 bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
                         tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     const tr_linearise_options o = options ? *options : tr_linearise_defaults();
     Study s = {0};
     Json j = {0};

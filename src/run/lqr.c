@@ -620,7 +620,7 @@ const tr_lqr *tr_lqr_design(System *system, const tr_lqr_options *options, tr_er
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!system || has_failed(err)) return NULL;
+    if (!system || !options || has_failed(err)) return NULL;
     Design *d = calloc(1, sizeof *d);
     if (!d) return tr_fail_memory(err), NULL;
     d->system = system, d->shown.step = options->step;

@@ -187,6 +187,15 @@ bool tr_mover_chart(Mover *m, double t, double *y, bool *changed)
     return !m->stopped;
 }
 
+bool tr_mover_restart(Mover *m, double first_step)
+{
+    const bool owes_chart = tr_solver_owes_chart(m);
+    bool changed;
+    tr_solver_free(m);
+    m->history = 0, m->first_step = first_step;
+    return !owes_chart || tr_mover_chart(m, m->t, m->y, &changed);
+}
+
 bool tr_mover_stepped(Mover *m, double t, const double *y)
 {
     if (!tr_watch_step(&m->watch, t, y, &m->refusal) || !tr_flow_agrees(m->flow, t, y, &m->refusal))

@@ -24,6 +24,7 @@ struct Mover {
     double rtol, atol; // of adaptive ones
     bool dense;        // erk may step past rows and interpolate; no method past `limit`
     double limit;
+    double first_step; // to try, of adaptive methods that start anew; 0 when nothing is known [s]
     size_t steps, failed_steps;
     double drift; // the furthest that a step left the constraints on positions
     bool (*progress)(void *owner, double t, double end); // false stops; may be NULL
@@ -55,8 +56,15 @@ bool tr_mover_stepped(Mover *mover, double t, const double *y);
 // And in which chart: when it changes, methods that remember must start anew.
 bool tr_mover_chart(Mover *mover, double t, double *y, bool *changed);
 
+// The rates jump where it stands: methods that remember start anew, in another chart if one is due.
+// `first_step` is as above. False when the run must stop.
+bool tr_mover_restart(Mover *mover, double first_step);
+
 bool tr_advance_erk(Mover *mover, double until, tr_error *err);
 bool tr_advance_bdf(Mover *mover, double until, tr_error *err);
 void tr_solver_free(Mover *mover);
+// Before that: whether the chart of (t, y) was not looked at yet; and the length of the last step.
+bool tr_solver_owes_chart(const Mover *mover);
+double tr_solver_last_step(const Mover *mover);
 
 #endif

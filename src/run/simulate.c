@@ -3,6 +3,7 @@
 // (T92).
 #include "base/file.h"
 #include "base/json.h"
+#include "run/control.h"
 #include "run/doctor.h"
 #include "run/event.h"
 #include "run/kkt.h"
@@ -37,6 +38,10 @@ typedef struct Run {
     tr_summary *summary;
     Events events;
     uint32_t next_event;
+    Control control;
+    uint64_t calls;   // of the controller
+    double next_call; // when
+    double *before;   // the row, before the controller changed the inputs
     Switch *switches;
     uint32_t switch_count, switch_capacity;
     double fastest; // impact so far [m/s]
@@ -57,8 +62,9 @@ static bool name_columns(Run *run, tr_error *err)
     run->plain = flow->column_count + EXTRA_COLUMNS;
     run->columns = run->plain + tr_sensitivity_count(flow);
     run->labels = malloc(run->columns * sizeof *run->labels);
-    run->row = calloc(run->columns, sizeof *run->row);
+    run->row = calloc(2 * (size_t)run->columns, sizeof *run->row);
     if (!run->labels || !run->row) return tr_fail_memory(err), false;
+    run->before = run->row + run->columns;
     run->labels[0] = "t";
     for (uint32_t i = 0; i < flow->column_count; i++) {
         run->labels[i + 1] = flow->labels[i];
@@ -86,23 +92,29 @@ static void watch_energy(Run *run, double work)
     run->worst_energy = isfinite(off) ? fmax(run->worst_energy, off) : (double)INFINITY;
 }
 
-static void write_row(Run *run, tr_error *err)
+static void take_row(Run *run)
 {
     const Mover *m = run->mover;
-    const double work = m->y[run->flow->own - 1];
     run->row[0] = m->t;
     tr_flow_columns(run->flow, m->t, m->y, run->row + 1);
-    run->row[run->plain - 3] = work;
+    run->row[run->plain - 3] = m->y[run->flow->own - 1];
     double *residual = run->row + run->plain - 2;
     tr_flow_residual(run->flow, m->t, m->y, &residual[0], &residual[1]);
     if (run->columns > run->plain)
         tr_sensitivity_columns(run->flow, m->t, m->y, run->row + run->plain);
+}
+
+static void write_row(Run *run, tr_error *err)
+{
+    const Mover *m = run->mover;
+    take_row(run);
+    const double *residual = run->row + run->plain - 2;
     for (uint32_t i = 1; i + 2 < run->plain; i++)
         if (!isfinite(run->row[i]) && strncmp(run->labels[i], "lambda.", 7) == 0)
             tr_fail(err, TR_FAILED, (Place){0}, "the reaction '%s' is not finite at t = %.6g",
                     run->labels[i] + 7, m->t);
     if (has_failed(err)) return;
-    watch_energy(run, work);
+    watch_energy(run, run->row[run->plain - 3]);
     run->summary->position_error = fmax(run->summary->position_error, residual[0]);
     run->summary->velocity_error = fmax(run->summary->velocity_error, residual[1]);
     for (int i = 0; i < 2; i++) tr_record_row(run->records[i], run->row, err);
@@ -133,6 +145,7 @@ static void describe_options(Json *j, const Run *run, const tr_simulate_options 
         tr_json_number(j, "atol", o->atol);
     } else
         tr_json_number(j, "step", o->step);
+    if (o->control) tr_json_number(j, "sample", o->sample > 0 ? o->sample : o->every);
 }
 
 static void describe_summary(Json *j, const Run *run)
@@ -298,22 +311,33 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
         tr_fail(err, TR_USAGE, nowhere, "tolerances must be positive");
     else if (o->end / o->every > 1e9)
         tr_fail(err, TR_USAGE, nowhere, "more than a billion rows");
+    else if (!isfinite(o->sample) || o->sample < 0 || (o->sample > 0 && o->end / o->sample > 1e9))
+        tr_fail(err, TR_USAGE, nowhere,
+                "the time between calls of the controller must be positive, or 0 for every row");
+    else if (o->control && o->sensitivity)
+        tr_fail(err, TR_USAGE, nowhere, "sensitivities do not see through a controller");
     else if (length > 5 && strcmp(o->output + length - 5, ".json") == 0)
         tr_fail(err, TR_USAGE, nowhere,
                 "results go to a .csv or .mat file: the .json file beside it is the certificate");
     return !has_failed(err);
 }
 
-// Starts anew at the k-th event, on its far side.
+// No step passes an event or a call of the controller.
+static void set_limit(Run *run)
+{
+    const Events *e = &run->events;
+    const double event = run->next_event < e->count ? e->at[run->next_event] : run->mover->end;
+    run->mover->limit = fmin(event, run->next_call);
+}
+
+// On the far side of the events before the k-th.
 static void pass_event(Run *run, uint32_t k)
 {
     const Events *e = &run->events;
     run->flow->earliest = k ? e->at[k - 1] : -(double)INFINITY;
     run->flow->latest = k < e->count ? nextafter(e->at[k], -(double)INFINITY) : (double)INFINITY;
     run->next_event = k;
-    run->mover->limit = k < e->count ? e->at[k] : run->mover->end;
-    run->mover->history = 0;
-    tr_solver_free(run->mover);
+    set_limit(run);
 }
 
 // Goes on beyond the event that it stands at.
@@ -322,8 +346,9 @@ static bool cross_event(Run *run, tr_error *err)
     const double at = run->events.at[run->next_event];
     if (!tr_sensitivity_passes(run->flow, nextafter(at, -(double)INFINITY), at, run->mover->y, err))
         return false;
+    const bool goes_on = tr_mover_restart(run->mover, 0);
     pass_event(run, run->next_event + 1);
-    return true;
+    return goes_on;
 }
 
 // Moves on to `until`, from event to event.
@@ -339,12 +364,23 @@ static bool advance(Run *run, double until, tr_error *err)
     return until <= m->t || m->method->advance(m, until, err);
 }
 
-// Row i of rows at 0, every, 2 every, ..., end: as round as `end` where `every` divides it.
+static double intervals(double end, double every) // at most a billion
+{
+    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
+}
+
+// i times `every`: as round as `end` where it divides that.
+static double multiple(double end, double every, uint64_t i)
+{
+    const double count = fmax(1, intervals(end, every));
+    const bool divides = fabs(count * every - end) <= 1e-9 * every;
+    return divides ? end * (double)i / count : (double)i * every;
+}
+
+// Row i of rows at 0, every, 2 every, ..., end
 static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
 {
-    if (i == count) return o->end;
-    const bool divides = fabs(count * o->every - o->end) <= 1e-9 * o->every;
-    return divides ? o->end * i / count : i * o->every;
+    return i < count ? multiple(o->end, o->every, i) : o->end;
 }
 
 // At some of the rows: the accelerations, found in another way.
@@ -415,21 +451,91 @@ static bool change_over(Run *run, tr_error *err)
     return note_switch(run, change, err) && tr_watch_start(&m->watch, m->t, m->y, err);
 }
 
-static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
+// ---- the controller ------------------------------------------------------------------------
+
+// When the next call is due, at the row or before it: where they are as good as equal, the row's
+// time.
+static void plan_call(Run *run, const tr_simulate_options *o, double row)
 {
-    const double intervals = ceil(o->end / o->every - 1e-9); // at most a billion
-    const uint32_t count = o->end > 0 ? (uint32_t)fmax(1, intervals) : 0;
-    if (!tr_find_events(run->flow, o->end, &run->events, err)) return;
-    pass_event(run, 0);
+    const double call = multiple(o->end, o->sample > 0 ? o->sample : o->every, run->calls);
+    if (!run->control.call)
+        run->next_call = (double)INFINITY;
+    else if (o->sample > 0)
+        run->next_call = fabs(call - row) <= 1e-9 * fmin(o->sample, o->every) ? row : call;
+    else
+        run->next_call = row;
+    set_limit(run);
+}
+
+// Inputs that change at once may change forces and energies, which they pay for, but not where
+// things are and how they move.
+static bool accept_settings(Run *run, tr_error *err)
+{
+    const System *s = run->flow->system;
+    const uint32_t moving =
+        tr_system_inputs(s, TR_POSITION, NULL) + tr_system_inputs(s, TR_VELOCITY, NULL);
+    const double *was = run->before, *is = run->row;
+    for (uint32_t i = 1; i <= moving; i++)
+        if (is[i] != was[i])
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the controller changes '%.80s' at once at t = %.6g: it may change forces only",
+                    run->labels[i], run->mover->t);
+    if (is[run->plain - 2] != was[run->plain - 2])
+        tr_fail(err, TR_FAILED, (Place){0},
+                "the controller changes a constraint on positions at t = %.6g: it may change "
+                "forces only",
+                run->mover->t);
+    run->mover->y[run->flow->own - 1] +=
+        is[run->kinetic] - was[run->kinetic] + is[run->potential] - was[run->potential];
+    return !has_failed(err);
+}
+
+// Calls the controller if it is due; false when the run must stop.
+static bool control(Run *run, tr_error *err)
+{
+    Mover *m = run->mover;
+    bool changed;
+    if (has_failed(err) || m->t < run->next_call) return !has_failed(err);
+    take_row(run);
+    memcpy(run->before, run->row, run->columns * sizeof *run->row);
+    const tr_instant now = {
+        .t = m->t, .columns = run->columns, .column = run->labels, .value = run->before};
+    run->calls++;
+    if (!tr_control_call(&run->control, run->flow, now, &changed, err))
+        return m->stopped = true, false;
+    if (!changed) return true;
+    take_row(run);
+    return accept_settings(run, err) && tr_mover_restart(m, tr_solver_last_step(m));
+}
+
+// ---- from row to row -----------------------------------------------------------------------
+
+// Also a run that must not begin has its first row.
+static void begin(Run *run, uint32_t count, tr_error *err)
+{
+    tr_error refusal = {0};
+    if (tr_watch_start(&run->mover->watch, 0, run->mover->y, &refusal)) control(run, err);
     write_row(run, err);
     cross_check(run, 0, count);
-    if (!has_failed(err)) tr_watch_start(&run->mover->watch, 0, run->mover->y, err);
+    if (refusal.status) tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
+}
+
+static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
+{
+    const uint32_t count = (uint32_t)intervals(o->end, o->every);
+    if (!tr_find_events(run->flow, o->end, &run->events, err)) return;
+    pass_event(run, 0);
+    plan_call(run, o, 0);
+    begin(run, count, err);
     for (uint32_t i = 1; i <= count && !has_failed(err) && !run->mover->stopped;) {
         const Mover *at = run->mover;
+        const double row = row_time(o, i, count);
         if (run->next_event < run->events.count && run->events.at[run->next_event] <= at->t &&
             !cross_event(run, err))
             break;
-        if (advance(run, row_time(o, i, count), err)) {
+        plan_call(run, o, row);
+        if (advance(run, fmin(row, run->next_call), err)) {
+            if (!control(run, err) || at->t < row) continue;
             write_row(run, err);
             cross_check(run, i++, count);
         } else if (at->watch.switched && !has_failed(err))
@@ -503,7 +609,8 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
         tr_kkt_agrees(run.flow->now->kkt, 0, run.flow->start, err);
     if (run.flow && o.sensitivity && !has_failed(err))
         tr_sensitivity_attach(run.flow, o.sensitivity, err);
-    if (run.flow && !has_failed(err) && name_columns(&run, err))
+    if (run.flow && !has_failed(err) && tr_control_begin(&run.control, system, &o, err) &&
+        name_columns(&run, err))
         run.mover = tr_mover_new(method, run.flow, run.flow->start, err);
     if (run.mover) {
         run.mover->dense = o.dense;
@@ -512,6 +619,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
         run.mover->end = o.end;
         record(&run, &o, started, err);
     }
+    tr_control_end(&run.control);
     tr_events_free(&run.events);
     free(run.switches);
     tr_mover_free(run.mover);

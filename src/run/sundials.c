@@ -339,13 +339,10 @@ static bool start_anew(Mover *m, double step, tr_error *err)
 static bool choose_chart(Mover *m, tr_error *err)
 {
     Solver *solver = m->solver;
-    double step = 0;
     bool changed;
     solver->unseen = false;
     if (!tr_mover_chart(m, solver->t, N_VGetArrayPointer(solver->y), &changed)) return false;
-    if (!changed) return true;
-    solver->integrator->last_step(solver->memory, &step);
-    return start_anew(m, step, err);
+    return !changed || start_anew(m, tr_solver_last_step(m), err);
 }
 
 // ---- pace ----------------------------------------------------------------------------------
@@ -459,7 +456,7 @@ static bool hand_over(Mover *m, double until)
 
 static bool advance(Mover *m, const Integrator *integrator, double until, tr_error *err)
 {
-    if (!m->solver && !make(m, integrator, m->t, m->y, 0, err)) return false;
+    if (!m->solver && !make(m, integrator, m->t, m->y, m->first_step, err)) return false;
     for (;;) {
         const Solver *solver = m->solver;
         // what a step passed before the run was over is still to be had
@@ -474,6 +471,20 @@ static bool advance(Mover *m, const Integrator *integrator, double until, tr_err
 bool tr_advance_erk(Mover *m, double until, tr_error *err) { return advance(m, &erk, until, err); }
 
 bool tr_advance_bdf(Mover *m, double until, tr_error *err) { return advance(m, &bdf, until, err); }
+
+bool tr_solver_owes_chart(const Mover *m)
+{
+    const Solver *solver = m->solver;
+    return solver && solver->unseen && solver->t == m->t;
+}
+
+double tr_solver_last_step(const Mover *m)
+{
+    const Solver *solver = m->solver;
+    double step = 0;
+    if (solver && solver->steps) solver->integrator->last_step(solver->memory, &step);
+    return step;
+}
 
 void tr_solver_free(Mover *m)
 {

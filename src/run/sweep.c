@@ -632,6 +632,8 @@ static void write_json(const tr_sweep *sweep, Json *j)
 
 char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     if (!sweep || has_failed(err)) return NULL;
     Json j = {0};
     if (json)

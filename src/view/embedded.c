@@ -8,8 +8,8 @@ __asm__(".pushsection .rodata\n"
         "tr_page_begin: .incbin \"" TR_PAGE_FILE "\"\n"
         "tr_page_end: .byte 0\n"
         ".popsection\n"
-        ".global tr_page_begin\n"
-        ".global tr_page_end\n");
+        ".global tr_page_begin, tr_page_end\n"
+        ".hidden tr_page_begin, tr_page_end\n");
 extern const char tr_page_begin[], tr_page_end[];
 
 Text tr_page_embedded(void) { return (Text){tr_page_begin, (size_t)(tr_page_end - tr_page_begin)}; }

@@ -66,6 +66,8 @@ static bool fill_panel(Locus *l, int part, Panel *panel)
 
 bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err)
 {
+    tr_error local = {0};
+    if (!err) err = &local;
     if (!sweep || has_failed(err)) return false;
     Locus locus = {.sweep = sweep};
     Panel panels[2];
