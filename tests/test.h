@@ -17,6 +17,20 @@
 
 #include "random.h"
 
+// Builds that are many times slower, in which long tests are shorter: under the sanitizers, and
+// with counts of executed lines.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOW_BUILD 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(TR_COVERAGE)
+#define SLOW_BUILD 1
+#endif
+#ifndef SLOW_BUILD
+#define SLOW_BUILD 0
+#endif
+
 // |a - b| <= tolerance * max(1, |a|, |b|); equal infinities and two NaNs count as close.
 static inline bool is_close(double a, double b, double tolerance)
 {
