@@ -80,6 +80,7 @@ static inline size_t settings_in(char *words, tr_setting *settings)
 {
     size_t count = 0;
     for (char *word; words && (word = strsep(&words, " "));) {
+        if (!*word) continue;
         char *sign = strchr(word, '=');
         assert_true(sign && count < MOST_SETTINGS);
         *sign = 0;

@@ -49,6 +49,14 @@ static inline bool is_close(double a, double b, double tolerance)
         }                                                                   \
     } while (0)
 
+// The number that stands behind some words
+static inline double number_behind(const char *text, const char *words)
+{
+    const char *found = strstr(text, words);
+    if (!found) fail_msg("'%s' is not in: %s", words, text);
+    return strtod(found + strlen(words), NULL);
+}
+
 static inline bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 #endif
