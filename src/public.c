@@ -11,6 +11,7 @@ const char *tr_version(void) { return TR_VERSION; }
 
 bool tr_read_number(const char *text, double *value)
 {
+    if (!text) return false;
     const bool negative = text[0] == '-';
     const char *digits = text + (negative || text[0] == '+');
     size_t used;
@@ -29,7 +30,7 @@ const char *tr_nearest(const char *wanted, const char *const *candidates, size_t
 
 bool tr_write_text(const char *path, const char *text, tr_error *err)
 {
-    OutFile *file = tr_file_create(path, err);
+    OutFile *file = text ? tr_file_create(path, err) : NULL;
     if (!file) return false;
     fputs(text, tr_file_stream(file));
     return tr_file_commit(file, err);

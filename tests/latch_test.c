@@ -1015,6 +1015,55 @@ static void test_again(void **state)
     }
 }
 
+// ---- a cart on a shaker --------------------------------------------------------------------
+
+static const double amplitude = 0.02, cart_mass = 3 + 4 * 0.2;
+
+// The plate never falls faster than free: the wheels stay on it, and bear m (g + z'').
+static void test_gentle_shaker(void **state)
+{
+    (void)state;
+    tr_summary s = {0};
+    const double rate = 20;
+    Sheet *run = run_with(system_called("shaker", "gentle"), 0, 0, &s);
+    assert_int_equal(s.switches, 0);
+    assert_true(largest(run, "clearance") <= 1e-12 && largest(run, "pitch") <= 1e-12);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double lift = -amplitude * rate * rate * sin(rate * at(run, i, "t"));
+        assert_close(at(run, i, "load"), cart_mass * (g + lift), 1e-10);
+    }
+    tr_sheet_free(run);
+}
+
+// It leaves the plate where A w^2 sin wt = g, and flies until it meets it again.
+static void test_shaker(void **state)
+{
+    (void)state;
+    tr_summary s = {0};
+    const double rate = 30, left = asin(g / (amplitude * rate * rate)) / rate;
+    const double z0 = amplitude * sin(rate * left), v0 = amplitude * rate * cos(rate * left);
+    double flying = left + 1e-2, landed = left + 0.2;
+    while (landed - flying > 1e-14) {
+        const double t = (flying + landed) / 2, high = z0 + v0 * (t - left) -
+                                                       g / 2 * (t - left) * (t - left) -
+                                                       amplitude * sin(rate * t);
+        if (t == flying || t == landed) break;
+        if (high > 0)
+            flying = t;
+        else
+            landed = t;
+    }
+    tr_sheet_free(run_with(system_called("shaker", "hop"), 0.5, 0.005, &s));
+    assert_true(s.switches > 2 && s.energy_error <= 1e-9);
+    char *json = certificate();
+    const char *events = strstr(json, "\"events\": "), *lands = strstr(json, "touches\"");
+    assert_true(events && lands && events < lands);
+    assert_close(number_behind(events, "\"t\": "), left, 1e-10);
+    while (strncmp(lands, "\"t\": ", 5) != 0) lands--;
+    assert_close(number_behind(lands, "\"t\": "), landed, 1e-10);
+    free(json);
+}
+
 // Two hundred impacts of a free ball take no time to speak of.
 static void test_many_impacts(void **state)
 {
@@ -1053,6 +1102,8 @@ int main(void)
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_again),
+        cmocka_unit_test(test_gentle_shaker),
+        cmocka_unit_test(test_shaker),
         cmocka_unit_test(test_many_impacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -994,6 +994,31 @@ static void differentiates_accelerations(void **state)
     tr_system_free(system);
 }
 
+// ---- gains of a model ----------------------------------------------------------------------
+
+// Those of the ballbot put the poles of both directions at -2, -2.2, -5 and -6 1/s, as it says.
+static void ballbot_has_its_poles(void **state)
+{
+    (void)state;
+    static const double poles[] = {-2, -2.2, -5, -6};
+    tr_error err = {0};
+    tr_model *model = model_called("ballbot");
+    change(model, "outputs/lean", "body.R33"); // an angle from the vertical has no slope there
+    tr_system *system = system_set(model, "stand", "lean_x0=0 lean_y0=0");
+    tr_linear *l = linear_of(system, true);
+    double values[MOST][2];
+    assert_true(l->states <= MOST && tr_linear_eigenvalues(l, values, &err));
+    for (int i = 0; i < 4; i++) {
+        int found = 0;
+        for (uint32_t k = 0; k < l->states; k++)
+            found += hypot(values[k][0] - poles[i], values[k][1]) <= 5e-4;
+        if (found != 2) fail_msg("%d times %g", found, poles[i]);
+    }
+    for (uint32_t k = 0; k < l->states; k++) assert_true(values[k][0] <= 0);
+    tr_linear_free(l);
+    tr_system_free(system);
+}
+
 // ---- bad input -----------------------------------------------------------------------------
 
 static void check_refusal(tr_system *system, const char *name, double from, double to, double step,
@@ -1054,6 +1079,7 @@ int main(void)
         cmocka_unit_test(finds_closed_forms),
         cmocka_unit_test(lets_eigenvalues_pass),
         cmocka_unit_test(differentiates_accelerations),
+        cmocka_unit_test(ballbot_has_its_poles),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
