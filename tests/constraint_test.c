@@ -169,22 +169,6 @@ static void test_pendulum_free(void **state)
     tr_sheet_free(run);
 }
 
-// Outputs of a reduced system at its start, one after the other
-static void evaluate(tr_system *system, const char *outputs, double *values)
-{
-    tr_error err = {0};
-    double *inputs = calloc(tr_input_count(system), sizeof *inputs);
-    tr_initial(system, inputs, &err);
-    tr_reduce_system(system, &err);
-    tr_program *program = tr_compile(system, outputs, NULL, &err);
-    tr_workspace *work = tr_workspace_new(program, &err);
-    if (err.status) fail_msg("%s", err.text);
-    tr_evaluate(program, work, inputs, values);
-    tr_workspace_free(work);
-    tr_program_free(program);
-    free(inputs);
-}
-
 // The leading wheel tells the velocity of the cart: J_ext = (R, 0), D = 1              [B 38]
 static void test_pendulum_blocks(void **state)
 {
@@ -193,7 +177,7 @@ static void test_pendulum_blocks(void **state)
     for (int lead = 0; lead < 2; lead++) {
         tr_system *system = system_called("mobile_pendulum", cases[lead]);
         double x[7] = {0};
-        evaluate(system, "H D J_ext J_int", x);
+        evaluate_start(system, "H D J_ext J_int", x, 7);
         const double wanted[] = {0, 1, 1, lead ? 0 : 0.1, lead ? 0.1 : 0, 0, 0};
         for (size_t k = 0; k < 7; k++) assert_close(x[k], wanted[k], 1e-15);
         tr_system_free(system);
@@ -941,17 +925,9 @@ static const char three_joints[] =
 // From the sixth line on
 static void assert_refused(const char *more, const char *words)
 {
-    char text[1500], told[600];
-    tr_error err = {0};
+    char text[1500];
     snprintf(text, sizeof text, "%s%s\n", three_joints, more);
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_text_free(tr_check_text(system, false, &err));
-    tr_model_free(model);
-    tr_system_free(system);
-    snprintf(told, sizeof told, "%d:%d: %s", err.line, err.column, err.text);
-    if (strcmp(told, words) != 0) fail_msg("%s\n  says %s", more, told);
-    assert_int_equal(err.status, TR_INVALID);
+    assert_invalid(text, words);
 }
 
 static void test_bad_contacts(void **state)

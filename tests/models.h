@@ -127,6 +127,23 @@ static inline tr_system *system_with(const char *name, const char *case_name, co
     return system_valued(model_called(name), case_name, values, count);
 }
 
+// ---- models that cannot be -----------------------------------------------------------------
+
+// It is refused where it is read, derived or checked, with these words: "line:column: why"
+static inline void assert_invalid(const char *text, const char *words)
+{
+    char told[600];
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_text_free(tr_check_text(system, false, &err));
+    tr_model_free(model);
+    tr_system_free(system);
+    snprintf(told, sizeof told, "%d:%d: %s", err.line, err.column, err.text);
+    if (strcmp(told, words) != 0) fail_msg("%s\n  says %s", text, told);
+    assert_int_equal(err.status, TR_INVALID);
+}
+
 // ---- inputs --------------------------------------------------------------------------------
 
 static inline size_t input_index(const tr_system *system, const char *name)

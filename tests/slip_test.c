@@ -934,17 +934,9 @@ static void test_at_rest(void **state)
 
 static void assert_refused_in(const char *model_text, const char *more, const char *words)
 {
-    char text[2000], told[600];
-    tr_error err = {0};
+    char text[2000];
     snprintf(text, sizeof text, model_text, more);
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_text_free(tr_check_text(system, false, &err));
-    tr_model_free(model);
-    tr_system_free(system);
-    snprintf(told, sizeof told, "%d:%d: %s", err.line, err.column, err.text);
-    if (strcmp(told, words) != 0) fail_msg("%s\n  says %s", more, told);
-    assert_int_equal(err.status, TR_INVALID);
+    assert_invalid(text, words);
 }
 
 static void refused(const char *more, const char *words)
