@@ -77,10 +77,11 @@ fmt:
 lint:
 	tools/setup lint
 	$(CONFIGURE) -B build
+	cmake --build build -j$(JOBS) --target trundle
 	clang-format-14 --dry-run --Werror $(sources)
-	tools/include_table .
-	clang-tidy-14 --quiet -p build $(filter src/%.c,$(sources))
-	cppcheck --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	tools/house build
+	echo $(filter src/%.c,$(sources)) | xargs -n 3 -P $(JOBS) clang-tidy-14 --quiet -p build
+	cppcheck -j$(JOBS) --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --std=c11 -DNDEBUG -I include -I src src examples
 
 bench: build/Makefile

@@ -3,13 +3,6 @@
 // published equations solved in another way.
 #include "runs.h"
 
-static double last(const Sheet *run, const char *name) { return at(run, run->rows - 1, name); }
-
-static void print_worst(const char *what, double value)
-{
-    print_message("%-32s %.1e\n", what, value);
-}
-
 // ---- as published --------------------------------------------------------------------------
 
 // Test Set for IVP Solvers, "Andrews' squeezing mechanism": the solution at 0.03 s

@@ -456,16 +456,6 @@ static void test_free_body(void **state)
 
 // ---- constraints ---------------------------------------------------------------------------
 
-static tr_system *derived(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s\n%s", err.line, err.column, err.text, text);
-    return system;
-}
-
 // Skates on tips and bodies, on the ground and on each other, at rest to begin with: reduced as by
 // multipliers, and what holds them does no work
 static void print_skates(Buffer *t, const Grove *g, Random *r)
@@ -494,7 +484,7 @@ static void test_random_constraints(void **state)
         print_grove(&text, &g);
         print_skates(&text, &g, &r);
         tr_summary summary = {0};
-        Sheet *run = run_with(derived(text.at), 0.2, 0.1, &summary);
+        Sheet *run = run_with(system_from(text.at), 0.2, 0.1, &summary);
         if (!(summary.energy_error <= 1e-10 && summary.kkt_error <= 1e-9 &&
               summary.velocity_error <= 1e-11))
             fail_msg("energy %.1e, kkt %.1e, velocity %.1e:\n%s", summary.energy_error,
@@ -509,16 +499,17 @@ static void test_bent_linkage(void **state)
 {
     (void)state;
     Sheet *run = run_to(
-        derived("trundle: 1\ngravity: \"0, -9.81, 0\"\nbodies:\n"
-                "  crank: {joint: {type: revolute, axis: \"0, 0, 1\", coordinate: a}, mass: 0.5, "
-                "com: \"0.1, 0, 0\", inertia: {zz: 0.01}}\n"
-                "  rod:\n    parent: crank\n"
-                "    joint: {type: revolute, axis: \"0, 0, 1\", at: \"0.2, 0, 0\", coordinate: b}\n"
-                "    beam: {length: 0.6, density: 0.5, stiffness: 2, modes: 3, damping: 0.01}\n"
-                "  slider: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
-                "contacts:\n  wrist: {kind: pin, body: rod.tip, on: slider}\n"
-                "roles: {a: {torque: 0.4}}\ninitial: {a: 0.4, rod.y1: 0, rod.y2: 0, rod.y3: 0}\n"
-                "guess: {b: -0.5, x: 0.8}\n"),
+        system_from(
+            "trundle: 1\ngravity: \"0, -9.81, 0\"\nbodies:\n"
+            "  crank: {joint: {type: revolute, axis: \"0, 0, 1\", coordinate: a}, mass: 0.5, "
+            "com: \"0.1, 0, 0\", inertia: {zz: 0.01}}\n"
+            "  rod:\n    parent: crank\n"
+            "    joint: {type: revolute, axis: \"0, 0, 1\", at: \"0.2, 0, 0\", coordinate: b}\n"
+            "    beam: {length: 0.6, density: 0.5, stiffness: 2, modes: 3, damping: 0.01}\n"
+            "  slider: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+            "contacts:\n  wrist: {kind: pin, body: rod.tip, on: slider}\n"
+            "roles: {a: {torque: 0.4}}\ninitial: {a: 0.4, rod.y1: 0, rod.y2: 0, rod.y3: 0}\n"
+            "guess: {b: -0.5, x: 0.8}\n"),
         2, 0.05);
     assert_true(largest(run, "rod.y1") > 1e-3);
     for (size_t i = 0; i < run->rows; i++)
@@ -531,7 +522,7 @@ static void test_wheel_on_beam(void **state)
 {
     (void)state;
     Sheet *run = run_to(
-        derived(
+        system_from(
             "trundle: 1\nbodies:\n"
             "  frame: {joint: {type: free}, mass: 20, com: \"0, 0, 0.2\", inertia: {xx: 1, yy: "
             "2, zz: 2}}\n"
@@ -575,7 +566,7 @@ static void test_joint_at_tip(void **state)
                  "  mast: {beam: {length: 1, density: 1, stiffness: 10, modes: 2}}\njoints:\n"
                  "  hang: {type: revolute, %s}\n  root: {body: mast}\ninitial: {hang: 0.3}\n",
                  joints[i]);
-        run[i] = run_to(derived(text), 1, 0.1);
+        run[i] = run_to(system_from(text), 1, 0.1);
     }
     assert_true(largest(run[0], "mast.y1") > 0.1);
     for (size_t i = 0; i < run[0]->rows; i++) {

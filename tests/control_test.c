@@ -7,16 +7,6 @@
 static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static tr_system *derived(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return system;
-}
-
 static double seen(const tr_instant *now, const char *name)
 {
     const size_t k = tr_find_name(now->column, now->columns, name);
@@ -110,7 +100,7 @@ static void test_hold(void **state)
     static const double every[] = {0.07, 0.25, 0.1, 0.3};
     for (int m = 0; m < METHODS; m++)
         for (size_t k = 0; k < sizeof every / sizeof *every; k++) {
-            tr_system *system = derived(cart);
+            tr_system *system = system_from(cart);
             Steps steps = {.sample = 0.1};
             tr_simulate_options o = tr_simulate_defaults(system);
             tr_summary s;
@@ -137,7 +127,7 @@ static bool count_rows(void *owner, const tr_instant *now)
 static void test_every_row(void **state)
 {
     (void)state;
-    tr_system *system = derived(cart);
+    tr_system *system = system_from(cart);
     size_t calls = 0;
     tr_simulate_options o = tr_simulate_defaults(system);
     tr_summary s;
@@ -162,7 +152,7 @@ static bool stiffen(void *owner, const tr_instant *now)
 static void test_work_of_changes(void **state)
 {
     (void)state;
-    tr_system *system = derived(cart);
+    tr_system *system = system_from(cart);
     tr_simulate_options o = tr_simulate_defaults(system);
     tr_summary s;
     o.end = 1, o.every = 0.1, o.control = stiffen, o.sample = 0.5;
@@ -317,7 +307,7 @@ static void test_lift(void **state)
     static const double from[] = {0, 0.4};
     for (int k = 0; k < 2; k++)
         for (int m = 0; m < METHODS - 1; m++) {
-            tr_system *system = derived(block);
+            tr_system *system = system_from(block);
             tr_simulate_options o = tr_simulate_defaults(system);
             tr_summary s;
             o.end = 1, o.every = 0.1, o.sample = 0.2, o.method = methods[m];
@@ -384,7 +374,7 @@ static bool stop_later(void *owner, const tr_instant *now)
 static void test_stop(void **state)
 {
     (void)state;
-    tr_system *system = derived(cart);
+    tr_system *system = system_from(cart);
     tr_simulate_options o = tr_simulate_defaults(system);
     tr_summary s;
     o.end = 1, o.every = 0.1, o.sample = 0.05, o.control = stop_later;
@@ -401,7 +391,7 @@ typedef struct Change {
     double value;
 } Change;
 
-static bool change(void *owner, const tr_instant *now)
+static bool change_input(void *owner, const tr_instant *now)
 {
     const Change *c = owner;
     if (now->t > 0.15) *setting(now, c->input) = c->value;
@@ -410,10 +400,10 @@ static bool change(void *owner, const tr_instant *now)
 
 static void assert_refused(const char *text, Change c, const char *words)
 {
-    tr_system *system = derived(text);
+    tr_system *system = system_from(text);
     tr_error err = {0};
     tr_simulate_options o = tr_simulate_defaults(system);
-    o.end = 1, o.every = 0.1, o.control = change, o.owner = &c;
+    o.end = 1, o.every = 0.1, o.control = change_input, o.owner = &c;
     Sheet *sheet = recorded(system, o, NULL, &err);
     assert_string_equal(err.text, words);
     assert_int_equal(err.status, TR_FAILED);
@@ -443,7 +433,7 @@ static void test_refusals(void **state)
 
 static void assert_misused(double sample, const char *sensitivity, const char *words)
 {
-    tr_system *system = derived(cart);
+    tr_system *system = system_from(cart);
     tr_error err = {0};
     tr_simulate_options o = tr_simulate_defaults(system);
     o.control = stop_later, o.sample = sample, o.sensitivity = sensitivity;

@@ -224,14 +224,6 @@ typedef struct Free {
     int place[VELOCITIES]; // of the paper's velocities among ours
 } Free;
 
-static size_t input(const Free *f, const char *name)
-{
-    for (size_t i = 0; i < tr_input_count(f->system); i++)
-        if (strcmp(tr_input_name(f->system, i), name) == 0) return i;
-    fail_msg("there is no input %s", name);
-    return 0;
-}
-
 static Free free_dynamics(void)
 {
     tr_error err = {0};
@@ -281,11 +273,12 @@ static void put_state(Free *f, const Boyer *b, Random *r, double *v, V3 *up)
     for (size_t i = 0; i < tr_input_count(f->system); i++) f->in[i] = random_between(r, -2, 2);
     Value values[PARAMETERS];
     list_values(b, values);
-    for (int k = 0; k < PARAMETERS; k++) f->in[input(f, values[k].name)] = values[k].value;
-    f->in[input(f, "r1")] = b->r1;
-    for (int k = 0; k < VELOCITIES; k++) v[k] = f->in[input(f, velocity[k])];
+    for (int k = 0; k < PARAMETERS; k++)
+        f->in[input_index(f->system, values[k].name)] = values[k].value;
+    f->in[input_index(f->system, "r1")] = b->r1;
+    for (int k = 0; k < VELOCITIES; k++) v[k] = f->in[input_index(f->system, velocity[k])];
     for (int k = 0; k < 4; k++) q[k] = random_between(r, -1, 1), size += q[k] * q[k];
-    for (int k = 0; k < 4; k++) f->in[input(f, quaternion[k])] = q[k] /= sqrt(size);
+    for (int k = 0; k < 4; k++) f->in[input_index(f->system, quaternion[k])] = q[k] /= sqrt(size);
     const V3 z = m3_across(m3_quaternion(q), v3_axis(2));
     *up = v3(z.z, z.x, z.y);
 }

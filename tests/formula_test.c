@@ -1176,16 +1176,7 @@ static void test_nested_calls(void **state)
     tr_system_free(s);
 }
 
-#if defined(__has_feature)
-#define HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
-enum { PATIENCE = 20, STEP = 4 }; // [s]; every fourth bomb, they are ten times slower here
-#else
-enum { PATIENCE = 2, STEP = 1 };
-#endif
+enum { PATIENCE = SLOW_BUILD ? 20 : 2, STEP = SLOW_BUILD ? 4 : 1 }; // [s]; every fourth bomb
 
 static double seconds_since(clock_t start) { return (double)(clock() - start) / CLOCKS_PER_SEC; }
 

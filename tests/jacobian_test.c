@@ -36,8 +36,7 @@ static void check_model(const char *name, const char *case_name, double end)
 {
     tr_error err = {0};
     tr_system *system = system_called(name, case_name);
-    Flow *flow = tr_flow_new(system, &err);
-    if (!flow) fail_msg("%s: %s", name, err.text);
+    Flow *flow = flow_of(system);
     assert_slopes(flow, 0, flow->start);
     Mover *mover = tr_mover_new(tr_method("erk", &err), flow, flow->start, &err);
     for (int i = 1; i <= 5; i++) { // it goes from chart to chart
@@ -76,10 +75,8 @@ static void test_beside_a_jump(void **state)
         "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}}\n"
         "roles: {x: {torque: \"if(t < 1, -2*x, -5*x)\"}}\n";
     tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    Flow *flow = tr_flow_new(system, &err);
-    assert_non_null(flow);
+    tr_system *system = system_from(text);
+    Flow *flow = flow_of(system);
     assert_int_equal(flow->size, 3); // x, its rate, work
     assert_true(tr_jacobian_ready(flow, &err));
     double J[9];
@@ -91,7 +88,6 @@ static void test_beside_a_jump(void **state)
     assert_true(J[1] == -5 && J[3] == 1);
     tr_flow_free(flow);
     tr_system_free(system);
-    tr_model_free(model);
 }
 
 int main(void)

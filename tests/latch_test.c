@@ -2,15 +2,10 @@
 // Contacts that open, bounce, slip and stick, against closed forms: when, how fast, how far, and
 // what it costs. Every run here must balance its energy and keep its constraints, also across
 // jumps.
-#include "base/file.h"
 #include "base/json.h"
-#include "base/sheet.h"
 #include "run/method.h"
-#include "test.h"
+#include "runs.h"
 
-#include <unistd.h>
-
-static char folder[] = "/tmp/trundle_latch_XXXXXX";
 static const double g = 9.81;
 
 // ---- runs ----------------------------------------------------------------------------------
@@ -50,11 +45,9 @@ static Text member(Text object, const char *key)
     return found;
 }
 
-static void read_events(Ran *r, const char *path)
+static void read_events(Ran *r)
 {
-    size_t length = 0;
-    tr_error own = {0};
-    r->certificate = tr_file_read(path, 1 << 24, &length, &own);
+    r->certificate = certificate();
     const Text whole = text_of(r->certificate);
     assert_true(tr_json_is_valid(whole));
     const Text list = member(whole, "events");
@@ -73,18 +66,12 @@ static void read_events(Ran *r, const char *path)
     }
 }
 
-static tr_system *system_of(const char *text, const How *how, tr_error *err)
+static tr_system *system_how(const char *text, const How *how, tr_error *err)
 {
-    char words[300], *rest = words, *word;
-    tr_setting settings[12];
-    size_t count = 0;
+    char words[300];
+    tr_setting settings[MOST_SETTINGS];
     snprintf(words, sizeof words, "%s", how->set ? how->set : "");
-    while ((word = strsep(&rest, " "))) {
-        char *formula = strchr(word, '=');
-        if (!formula) continue;
-        *formula = 0;
-        settings[count++] = (tr_setting){word, formula + 1};
-    }
+    const size_t count = settings_in(how->set ? words : NULL, settings);
     tr_derive_options options = tr_derive_defaults();
     options.case_name = how->case_name;
     options.settings = settings, options.setting_count = count;
@@ -107,19 +94,15 @@ static tr_simulate_options options_of(const How *how, const char *output)
 // It may fail: then err says why.
 static Ran *attempt(const char *text, How how)
 {
-    char csv[100], json[100];
+    const char *csv = in_folder("run.csv");
     Ran *r = calloc(1, sizeof *r);
-    tr_error own = {0};
-    snprintf(csv, sizeof csv, "%s/run.csv", folder);
-    snprintf(json, sizeof json, "%s/run.json", folder);
-    tr_system *system = system_of(text, &how, &r->err);
+    tr_system *system = system_how(text, &how, &r->err);
     const tr_simulate_options o = options_of(&how, csv);
     tr_simulate(system, &o, &r->summary, &r->err);
     tr_system_free(system);
     if (!r->summary.rows) return r;
-    r->sheet = tr_sheet_read(csv, &own);
-    assert_non_null(r->sheet);
-    read_events(r, json);
+    r->sheet = read_sheet(csv);
+    read_events(r);
     return r;
 }
 
@@ -130,21 +113,12 @@ static void forget(Ran *r)
     free(r);
 }
 
-static const double *column(const Ran *r, const char *name)
-{
-    const double *values = tr_sheet_column(r->sheet, name);
-    if (!values) fail_msg("there is no column %s", name);
-    return values;
-}
-
-static double last(const Ran *r, const char *name) { return column(r, name)[r->sheet->rows - 1]; }
-
 // It must not; energy and constraints are as they should be, and all rows are there.
 static Ran *ran(const char *text, How how)
 {
     Ran *r = attempt(text, how);
     if (r->err.status) fail_msg("%s", r->err.text);
-    const double *t = column(r, "t"), *off = column(r, "residual.velocity");
+    const double *t = column(r->sheet, "t"), *off = column(r->sheet, "residual.velocity");
     const size_t rows = (size_t)lround(how.end / how.every) + 1;
     assert_int_equal(r->sheet->rows, rows);
     for (size_t i = 0; i < rows; i++) {
@@ -168,7 +142,7 @@ static void check_event(const Ran *r, size_t i, double t, const char *kind, doub
 
 static size_t row_at(const Ran *r, double t)
 {
-    const double *times = column(r, "t");
+    const double *times = column(r->sheet, "t");
     size_t i = 0;
     while (i + 1 < r->sheet->rows && times[i] < t) i++;
     return i;
@@ -192,7 +166,7 @@ static double falling_e(double speed) { return 0.95 / (1 + 0.1 * speed); }
 static void check_bounces(const Ran *r, const char *height, double low, double h0, double m,
                           double (*e)(double), int impacts, double tolerance)
 {
-    const double *t = column(r, "t"), *z = column(r, height);
+    const double *t = column(r->sheet, "t"), *z = column(r->sheet, height);
     double speed = sqrt(2 * g * h0), at = speed / g, up = 0, start = 0, from = h0;
     size_t row = 0;
     for (int i = 0; i < impacts; i++) {
@@ -242,7 +216,7 @@ static void test_ball_stays_down(void **state)
         assert_false(end->rebounded);
         assert_true(r->count > 40 && r->events[r->count - 2].rebounded);
         assert_close(end->t, over, 2e-5); // the rebounds that are left out
-        const double *z = column(r, "z"), *N = column(r, "lambda.foot.normal");
+        const double *z = column(r->sheet, "z"), *N = column(r->sheet, "lambda.foot.normal");
         for (size_t i = row_at(r, end->t + 0.1); i < r->sheet->rows; i++) {
             assert_close(z[i], 0, 1e-14);
             assert_close(N[i], 2 * g, 1e-12);
@@ -274,7 +248,7 @@ static void test_no_restitution(void **state)
     // from the ground: it does not even begin to bounce
     r = ran(ball, (How){.set = "h0=0", .end = 1, .every = 0.05});
     assert_int_equal(r->count, 1);
-    assert_close(last(r, "z"), 0, 1e-14);
+    assert_close(last(r->sheet, "z"), 0, 1e-14);
     forget(r);
 }
 
@@ -303,8 +277,8 @@ static void test_wheel(void **state)
     assert_true(brought > 1);
     r->events[0].lost -= brought; // the rest is that of the bounce
     check_bounces(r, "wheel.z", R, 0.8, m, wheel_e, 10, 1e-9);
-    const double t1 = sqrt(2 * 0.8 / g), *t = column(r, "t"), *x = column(r, "wheel.x"),
-                 *spin = column(r, "wheel.wy");
+    const double t1 = sqrt(2 * 0.8 / g), *t = column(r->sheet, "t"),
+                 *x = column(r->sheet, "wheel.x"), *spin = column(r->sheet, "wheel.wy");
     for (size_t i = 0; i < r->sheet->rows; i++) {
         assert_close(x[i], t[i] < t1 ? v * t[i] : v * t1 + after * (t[i] - t1), 1e-9);
         assert_close(spin[i], t[i] < t1 ? w : after / R, 1e-9);
@@ -360,10 +334,10 @@ static void test_sliding_impacts(void **state)
         assert_close(r->events[i].lost, before - energy_of(b) + 1.5 * (speed * speed - back * back),
                      1e-9);
         const size_t row = row_at(r, at + 1e-6);
-        assert_close(column(r, "ux")[row], b.vx, 1e-9);
-        assert_close(column(r, "uy")[row], b.vy, 1e-9);
-        assert_close(column(r, "ox")[row], b.wx, 1e-9);
-        assert_close(column(r, "oy")[row], b.wy, 1e-9);
+        assert_close(column(r->sheet, "ux")[row], b.vx, 1e-9);
+        assert_close(column(r->sheet, "uy")[row], b.vy, 1e-9);
+        assert_close(column(r->sheet, "ox")[row], b.wx, 1e-9);
+        assert_close(column(r->sheet, "oy")[row], b.wy, 1e-9);
         speed = back, at += 2 * back / g;
     }
     assert_true(slid >= 2 && stuck >= 2); // both were tried
@@ -397,11 +371,11 @@ static void test_table(void **state)
     assert_int_equal(r->count, 1);
     assert_close(r->events[0].t, sqrt(1 / g), 1e-10);
     assert_close(r->events[0].lost, 4 * g * 0.5, 1e-9);
-    assert_close(last(r, "level"), 1, 1e-12);
+    assert_close(last(r->sheet, "level"), 1, 1e-12);
     double load = 0;
     static const char *const feet[] = {"lambda.a.normal", "lambda.b.normal", "lambda.c.normal",
                                        "lambda.d.normal"};
-    for (int i = 0; i < 4; i++) load += last(r, feet[i]);
+    for (int i = 0; i < 4; i++) load += last(r->sheet, feet[i]);
     assert_close(load, 4 * g, 1e-10);
     forget(r);
     r = ran(table, (How){.set = "e=0.5", .end = 0.9, .every = 0.05});
@@ -410,7 +384,7 @@ static void test_table(void **state)
     assert_close(r->events[0].lost, 2 * v * v * 0.75, 1e-9);
     assert_close(r->events[1].t, 2 * v / g, 1e-9);
     assert_close(r->events[1].lost, 2 * v * v * 0.75 / 4, 1e-9);
-    assert_close(last(r, "level"), 1, 1e-12);
+    assert_close(last(r->sheet, "level"), 1, 1e-12);
     forget(r);
 }
 
@@ -448,8 +422,8 @@ static void test_rocking_block(void **state)
         energy *= ratio * ratio;
         // the one that lands bears it all, the other nothing
         const size_t row = row_at(r, r->events[i].t + 1e-6);
-        assert_true(column(r, i % 2 ? "contact.left.Fz" : "contact.right.Fz")[row] > 0);
-        assert_true(column(r, i % 2 ? "contact.right.Fz" : "contact.left.Fz")[row] == 0);
+        assert_true(column(r->sheet, i % 2 ? "contact.left.Fz" : "contact.right.Fz")[row] > 0);
+        assert_true(column(r->sheet, i % 2 ? "contact.right.Fz" : "contact.left.Fz")[row] == 0);
     }
     forget(r);
 }
@@ -511,7 +485,7 @@ static void test_plate(void **state)
     const double A = 0.03, W = 25, t1 = asin(g / (A * W * W)) / W, t2 = meets(A, W, t1);
     for (int several = 0; several < 2; several++) {
         Ran *r = ran(several ? cart_on_plate : block_on_plate, (How){.end = 0.3, .every = 0.002});
-        const double *t = column(r, "t"), *z = column(r, several ? "cart.z" : "z");
+        const double *t = column(r->sheet, "t"), *z = column(r->sheet, several ? "cart.z" : "z");
         size_t i = 0, flew = 0;
         while (i < r->count && strstr(r->events[i].kind, "lifts off"))
             assert_close(r->events[i++].t, t1, 1e-8);
@@ -527,7 +501,7 @@ static void test_plate(void **state)
         for (size_t k = 0; k < i; k++) lost += r->events[k].lost;
         assert_close(lost, mass / 2 * u * u, 1e-9);
         const double v = A * W * cos(W * t1), z1 = A * sin(W * t1) + (several ? 0.1 : 0);
-        const double *N = column(r, several ? "contact.rr.Fz" : "contact.foot.Fz");
+        const double *N = column(r->sheet, several ? "contact.rr.Fz" : "contact.foot.Fz");
         for (size_t k = 0; k < r->sheet->rows && t[k] < t2; k++) {
             const double s = t[k] - t1;
             if (s < 0) {
@@ -540,7 +514,7 @@ static void test_plate(void **state)
             flew++;
         }
         assert_true(flew > 20);
-        if (several) assert_close(last(r, "cart.x"), 0.5 * 0.3, 1e-9);
+        if (several) assert_close(last(r->sheet, "cart.x"), 0.5 * 0.3, 1e-9);
         print_message("lifts off at %.12g (%.1e), lands at %.12g\n", t1, r->events[0].t - t1, t2);
         forget(r);
     }
@@ -593,9 +567,9 @@ static void test_gone_at_once(void **state)
         "roles: {h: {motion: -7*t^2}}\n";
     Ran *r = ran(falling, (How){.end = 0.5, .every = 0.1});
     assert_int_equal(r->count, 0);
-    assert_close(last(r, "z"), -g / 8, 1e-12);
-    assert_true(last(r, "contact.foot.Fz") == 0);
-    assert_true(column(r, "contact.foot.Fz")[0] == 0);
+    assert_close(last(r->sheet, "z"), -g / 8, 1e-12);
+    assert_true(last(r->sheet, "contact.foot.Fz") == 0);
+    assert_true(column(r->sheet, "contact.foot.Fz")[0] == 0);
     forget(r);
 }
 
@@ -639,9 +613,9 @@ static void test_wheelie(void **state)
     assert_int_equal(r->count, 1);
     check_event(r, 0, at, "'fore' lifts off", 1e-8);
     print_message("wheelie at %.12g, off by %.1e\n", at, r->events[0].t - at);
-    assert_true(last(r, "pitch") < -0.05); // nose up
-    assert_true(last(r, "contact.fore.z") > 0.05);
-    assert_true(last(r, "contact.fore.Fz") == 0);
+    assert_true(last(r->sheet, "pitch") < -0.05); // nose up
+    assert_true(last(r->sheet, "contact.fore.z") > 0.05);
+    assert_true(last(r->sheet, "contact.fore.Fz") == 0);
     forget(r);
 }
 
@@ -663,7 +637,7 @@ static void test_default_ends(void **state)
         assert_true(strncmp(r->err.text, words, strlen(words)) == 0);
         assert_close(strtod(r->err.text + strlen(words), NULL), at, 1e-8);
         assert_int_equal(r->sheet->rows, (size_t)floor(at / 0.1) + 1); // what was reached is there
-        assert_true(last(r, "contact.fore.Fz") > 0);
+        assert_true(last(r->sheet, "contact.fore.Fz") > 0);
         assert_false(r->summary.interrupted);
         assert_non_null(strstr(r->certificate, words));
         forget(r);
@@ -681,7 +655,7 @@ static void test_may_pull(void **state)
         "the normal force of 'fore' turns negative: it would lift off at t = ";
     assert_true(strncmp(r->summary.warning, words, strlen(words)) == 0);
     assert_close(strtod(r->summary.warning + strlen(words), NULL), wheelie_time(), 1e-8);
-    assert_true(last(r, "contact.fore.Fz") < 0);
+    assert_true(last(r->sheet, "contact.fore.Fz") < 0);
     forget(r);
 }
 
@@ -696,7 +670,7 @@ static void check_refused(const char *contact, const char *words)
              "contacts:\n  foot: {%s}\n",
              contact);
     const How how = {0};
-    tr_system *system = system_of(text, &how, &err);
+    tr_system *system = system_how(text, &how, &err);
     if (system) fail_msg("not refused: %s", contact);
     assert_int_equal(err.status, TR_INVALID);
     if (!strstr(err.text, words)) fail_msg("%s: %s", contact, err.text);
@@ -800,15 +774,15 @@ static void test_braking(void **state)
     for (int i = 0; i < 2; i++) {
         const double v = speeds[i], mu = 0.5;
         Ran *r = ran(held, (How){.set = i ? "v0=8" : "", .end = 3, .every = 0.1});
-        const double *x = column(r, "cart.x"), *speed = column(r, "cart.vx");
-        assert_close(last(r, "cart.x"), v * v / (2 * mu * g), 1e-6);
+        const double *x = column(r->sheet, "cart.x"), *speed = column(r->sheet, "cart.vx");
+        assert_close(last(r->sheet, "cart.x"), v * v / (2 * mu * g), 1e-6);
         assert_true(r->count >= 1);
         for (size_t k = 0; k < r->count; k++) assert_close(r->events[k].t, v / (mu * g), 1e-5);
         for (size_t k = row_at(r, r->events[r->count - 1].t + 1e-9); k < r->sheet->rows; k++)
-            assert_true(x[k] == last(r, "cart.x") && speed[k] == 0);
-        print_message("braking: %.10g m, off by %.1e\n", last(r, "cart.x"),
-                      last(r, "cart.x") - v * v / (2 * mu * g));
-        assert_close(last(r, "cart.y"), 0, 1e-9);
+            assert_true(x[k] == last(r->sheet, "cart.x") && speed[k] == 0);
+        print_message("braking: %.10g m, off by %.1e\n", last(r->sheet, "cart.x"),
+                      last(r->sheet, "cart.x") - v * v / (2 * mu * g));
+        assert_close(last(r->sheet, "cart.y"), 0, 1e-9);
         forget(r);
     }
 }
@@ -817,22 +791,22 @@ static void test_slope(void **state)
 {
     (void)state;
     Ran *r = ran(held, (How){.set = "v0=0 slope=atan(0.98*mu)", .end = 20, .every = 1});
-    assert_true(fabs(last(r, "down")) < 1e-12); // holds
+    assert_true(fabs(last(r->sheet, "down")) < 1e-12); // holds
     assert_int_equal(r->count, 0);
     forget(r);
     r = ran(held, (How){.set = "v0=0 slope=atan(1.1*mu)", .end = 2, .every = 0.1});
     const double slope = atan(0.55), a = g * (sin(slope) - 0.5 * cos(slope));
-    assert_close(last(r, "down"), a / 2 * 4, 1e-6);
+    assert_close(last(r->sheet, "down"), a / 2 * 4, 1e-6);
     forget(r);
     // uphill: it stops, and stays or comes back
     r = ran(held, (How){.set = "v0=-3 slope=atan(0.9*mu)", .end = 3, .every = 0.1});
     const double mild = atan(0.45);
-    assert_close(last(r, "down"), -9 / (2 * g * (sin(mild) + 0.5 * cos(mild))), 1e-6);
-    assert_true(last(r, "cart.vx") == 0);
+    assert_close(last(r->sheet, "down"), -9 / (2 * g * (sin(mild) + 0.5 * cos(mild))), 1e-6);
+    assert_true(last(r->sheet, "cart.vx") == 0);
     forget(r);
     r = ran(held, (How){.set = "v0=-3 slope=atan(1.1*mu)", .end = 3, .every = 0.1});
     const double up = 3 / (g * (sin(slope) + 0.5 * cos(slope))), s = 3 - up;
-    assert_close(last(r, "down"), -1.5 * up + a / 2 * s * s, 1e-5);
+    assert_close(last(r->sheet, "down"), -1.5 * up + a / 2 * s * s, 1e-5);
     forget(r);
 }
 
@@ -861,7 +835,7 @@ static void test_tilting(void **state)
     (void)state;
     const double mu = 0.4, W = 0.3, at = atan(mu) / W;
     Ran *r = ran(tilting, (How){.end = 1.4, .every = 0.01});
-    const double *along = column(r, "along"), *t = column(r, "t");
+    const double *along = column(r->sheet, "along"), *t = column(r->sheet, "t");
     // Feet with little load slip before, held by the others; the last one lets it go.
     double slips = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -869,7 +843,7 @@ static void test_tilting(void **state)
     print_message("slips at %.10g, off by %.1e\n", at, slips - at);
     assert_close(slips, at, 3e-3);
     for (size_t i = 0; i < r->sheet->rows && t[i] < slips; i++) assert_close(along[i], -0.08, 1e-6);
-    assert_true(last(r, "along") > -0.0795);
+    assert_true(last(r->sheet, "along") > -0.0795);
     forget(r);
 }
 
@@ -900,7 +874,7 @@ static void test_tilting_exactly(void **state)
         Ran *r = ran(tilting_one, ways[i]);
         assert_int_equal(r->count, 1);
         check_event(r, 0, at, "'foot' begins to slip", 1e-10);
-        assert_true(last(r, "s") > -0.075);
+        assert_true(last(r->sheet, "s") > -0.075);
         forget(r);
     }
 }
@@ -937,7 +911,7 @@ static void test_stick_slip(void **state)
         check_event(r, i++, at + slips, "'foot' holds", 1e-6);
         at += slips + sticks;
     }
-    const double *x = column(r, "x"), *t = column(r, "t");
+    const double *x = column(r->sheet, "x"), *t = column(r->sheet, "t");
     double largest = 0, least = 1;
     for (size_t n = 0; n < r->sheet->rows; n++)
         if (t[n] > high / v0) largest = fmax(largest, x[n]), least = fmin(least, x[n]);
@@ -1023,10 +997,10 @@ static void test_again(void **state)
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         tr_error err = {0};
         const How how = {.end = 0.7, .every = 0.01};
-        tr_system *system = system_of(texts[k], &how, &err);
-        char *both[2], path[100];
+        tr_system *system = system_how(texts[k], &how, &err);
+        char *both[2];
         size_t length[2] = {0};
-        snprintf(path, sizeof path, "%s/again.csv", folder);
+        const char *path = in_folder("again.csv");
         for (int i = 0; i < 2; i++) {
             const tr_simulate_options o = options_of(&how, path);
             tr_summary s;
@@ -1041,6 +1015,55 @@ static void test_again(void **state)
     }
 }
 
+// ---- a cart on a shaker --------------------------------------------------------------------
+
+static const double amplitude = 0.02, cart_mass = 3 + 4 * 0.2;
+
+// The plate never falls faster than free: the wheels stay on it, and bear m (g + z'').
+static void test_gentle_shaker(void **state)
+{
+    (void)state;
+    tr_summary s = {0};
+    const double rate = 20;
+    Sheet *run = run_with(system_called("shaker", "gentle"), 0, 0, &s);
+    assert_int_equal(s.switches, 0);
+    assert_true(largest(run, "clearance") <= 1e-12 && largest(run, "pitch") <= 1e-12);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double lift = -amplitude * rate * rate * sin(rate * at(run, i, "t"));
+        assert_close(at(run, i, "load"), cart_mass * (g + lift), 1e-10);
+    }
+    tr_sheet_free(run);
+}
+
+// It leaves the plate where A w^2 sin wt = g, and flies until it meets it again.
+static void test_shaker(void **state)
+{
+    (void)state;
+    tr_summary s = {0};
+    const double rate = 30, left = asin(g / (amplitude * rate * rate)) / rate;
+    const double z0 = amplitude * sin(rate * left), v0 = amplitude * rate * cos(rate * left);
+    double flying = left + 1e-2, landed = left + 0.2;
+    while (landed - flying > 1e-14) {
+        const double t = (flying + landed) / 2, high = z0 + v0 * (t - left) -
+                                                       g / 2 * (t - left) * (t - left) -
+                                                       amplitude * sin(rate * t);
+        if (t == flying || t == landed) break;
+        if (high > 0)
+            flying = t;
+        else
+            landed = t;
+    }
+    tr_sheet_free(run_with(system_called("shaker", "hop"), 0.5, 0.005, &s));
+    assert_true(s.switches > 2 && s.energy_error <= 1e-9);
+    char *json = certificate();
+    const char *events = strstr(json, "\"events\": "), *lands = strstr(json, "touches\"");
+    assert_true(events && lands && events < lands);
+    assert_close(number_behind(events, "\"t\": "), left, 1e-10);
+    while (strncmp(lands, "\"t\": ", 5) != 0) lands--;
+    assert_close(number_behind(lands, "\"t\": "), landed, 1e-10);
+    free(json);
+}
+
 // Two hundred impacts of a free ball take no time to speak of.
 static void test_many_impacts(void **state)
 {
@@ -1050,24 +1073,6 @@ static void test_many_impacts(void **state)
     assert_int_equal(r->count, 200);
     assert_true(r->summary.seconds < 20); // also on a busy machine under the sanitizers
     forget(r);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"run.csv", "run.json", "again.csv", "again.json"};
-    char path[100];
-    for (int i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        remove(path);
-    }
-    return rmdir(folder);
 }
 
 int main(void)
@@ -1097,7 +1102,9 @@ int main(void)
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_again),
+        cmocka_unit_test(test_gentle_shaker),
+        cmocka_unit_test(test_shaker),
         cmocka_unit_test(test_many_impacts),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,66 +4,17 @@
 //
 // The oracle of the states is written with poses and coordinates: deviation_of() compares two
 // states and knows nothing of how the linear model was made.
-#include "base/sheet.h"
 #include "run/modes.h"
 #include "run/sweep.h"
-#include "test.h"
-
-#include <unistd.h>
-
-#ifndef MODELS_DIR
-#define MODELS_DIR "models"
-#endif
-#ifndef REFERENCE_DIR
-#define REFERENCE_DIR "tests/reference"
-#endif
+#include "runs.h"
 
 enum { MOST = 40 };
 
 // ---- models --------------------------------------------------------------------------------
 
-static tr_model *model_called(const char *name)
-{
-    char path[600];
-    tr_error err = {0};
-    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
-    tr_model *model = tr_model_read(path, &err);
-    if (!model) fail_msg("%s:%d:%d: %s", path, err.line, err.column, err.text);
-    return model;
-}
-
-static void change(tr_model *model, const char *path, const char *value)
-{
-    tr_error err = {0};
-    tr_model_set(model, path, value, &err);
-    if (err.status) fail_msg("%s: %s", path, err.text);
-}
-
-// Settings "a=1 b=2"; the model is freed.
-static tr_system *system_of(tr_model *model, const char *case_name, const char *settings)
-{
-    tr_error err = {0};
-    char text[200];
-    tr_setting list[10];
-    size_t count = 0;
-    snprintf(text, sizeof text, "%s", settings ? settings : "");
-    char *rest = NULL;
-    for (char *at = strtok_r(text, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
-        char *sign = strchr(at, '=');
-        *sign = 0;
-        list[count++] = (tr_setting){at, sign + 1};
-    }
-    tr_derive_options options = tr_derive_defaults();
-    options.case_name = case_name, options.settings = list, options.setting_count = count;
-    tr_system *system = tr_derive(model, &options, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return system;
-}
-
 static tr_system *bicycle(const char *settings)
 {
-    return system_of(model_called("bicycle"), "straight", settings);
+    return system_set(model_called("bicycle"), "straight", settings);
 }
 
 static tr_linear *linear_of(tr_system *system, bool reduce)
@@ -188,8 +139,7 @@ static void has_the_published_eigenvalues(void **state)
 {
     (void)state;
     tr_error err = {0};
-    Sheet *sheet = tr_sheet_read(REFERENCE_DIR "/bike_eigenvalues.csv", &err);
-    if (!sheet) fail_msg("%s", err.text);
+    Sheet *sheet = read_sheet(REFERENCE_DIR "/bike_eigenvalues.csv");
     assert_int_equal(sheet->rows, 10);
     for (int v = 0; v <= 10; v++) {
         char setting[40];
@@ -314,10 +264,8 @@ static void follows_eigenvalues(void **state)
 static void has_the_static_wheel_loads(void **state)
 {
     (void)state;
-    tr_error err = {0};
     tr_system *system = bicycle("speed0=0");
-    Flow *flow = tr_flow_new(system, &err);
-    if (!flow) fail_msg("%s", err.text);
+    Flow *flow = flow_of(system);
     tr_flow_columns(flow, 0, flow->start, flow->column);
     const uint32_t front = place_of(flow->labels, flow->column_count, "front_normal"),
                    rear = place_of(flow->labels, flow->column_count, "rear_normal");
@@ -419,10 +367,8 @@ typedef struct Beside {
 
 static Beside begin(tr_system *system, tr_system *other)
 {
-    tr_error err = {0};
     Beside b = {.system = system, .other = other, .linear = linear_of(other, false)};
-    b.flow = tr_flow_new(system, &err);
-    if (!b.flow) fail_msg("%s", err.text);
+    b.flow = flow_of(system);
     assert_true(b.linear->states <= MOST);
     b.y = calloc(8 * (size_t)b.flow->size, sizeof *b.y);
     b.was = calloc(2 * (size_t)system->input_count, sizeof *b.was);
@@ -520,10 +466,10 @@ static void check_prediction(tr_system *system, tr_system *other, double size, d
 
 static tr_system *scooter(void)
 {
-    return system_of(model_called("kick_scooter"), "push", "roll_rate0=0");
+    return system_set(model_called("kick_scooter"), "push", "roll_rate0=0");
 }
 
-static tr_system *segway(void) { return system_of(model_called("segway"), "fall", "pitch0=0"); }
+static tr_system *segway(void) { return system_set(model_called("segway"), "fall", "pitch0=0"); }
 
 // A snake-board whose joints are free, at rest with its axles turned
 static tr_system *resting_board(void)
@@ -539,10 +485,7 @@ static tr_system *resting_board(void)
         "mass: 1, inertia: {zz: 0.07}}\n"
         "contacts:\n  one: {kind: skate, body: axle1}\n  two: {kind: skate, body: axle2}\n"
         "initial: {r1: 0.3, r2: -0.3}\n";
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    if (!model) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return system_of(model, NULL, NULL);
+    return system_from(text);
 }
 
 static tr_system *bicycle_on_tyres(void)
@@ -558,7 +501,7 @@ static tr_system *bicycle_on_tyres(void)
             change(model, path, fields[k][1]);
         }
     }
-    return system_of(model, "straight", "speed0=5");
+    return system_set(model, "straight", "speed0=5");
 }
 
 static void predicts_to_second_order(void **state)
@@ -569,8 +512,8 @@ static void predicts_to_second_order(void **state)
     check_prediction(segway(), segway(), 1e-2, 0.3);
     check_prediction(resting_board(), resting_board(), 1e-3, 0.5);
     check_prediction(bicycle_on_tyres(), bicycle_on_tyres(), 1e-3, 0.2);
-    check_prediction(system_of(model_called("cart_pole"), "free", "tilt=0"),
-                     system_of(model_called("cart_pole"), "free", "tilt=0"), 0.1,
+    check_prediction(system_set(model_called("cart_pole"), "free", "tilt=0"),
+                     system_set(model_called("cart_pole"), "free", "tilt=0"), 0.1,
                      0.3); // third order: it is symmetric
 }
 
@@ -616,8 +559,8 @@ static void check_slopes(tr_system *system, tr_system *other)
 
 static tr_system *leaning(void)
 {
-    return system_of(model_called("bicycle"), "state",
-                     "speed0=4 roll0=0.2 steer0=-0.3 roll_rate0=0.4 steer_rate0=-0.6 yaw0=0.8");
+    return system_set(model_called("bicycle"), "state",
+                      "speed0=4 roll0=0.2 steer0=-0.3 roll_rate0=0.4 steer_rate0=-0.6 yaw0=0.8");
 }
 
 static void is_exact_off_the_equilibrium(void **state)
@@ -628,8 +571,7 @@ static void is_exact_off_the_equilibrium(void **state)
                                          "four_bar",     "unicycle", "pinned_pendulum",
                                          "floating_arm", "sleigh",   "ball_on_slope"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-        check_slopes(system_of(model_called(models[i]), NULL, NULL),
-                     system_of(model_called(models[i]), NULL, NULL));
+        check_slopes(system_called(models[i], NULL), system_called(models[i], NULL));
 }
 
 // A step of the bicycle with torques held, against the simulation; second order again
@@ -696,7 +638,7 @@ static void finds_symmetries(void **state)
         {"unicycle", NULL, 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tr_system *system = system_of(model_called(cases[i].model), NULL, cases[i].settings);
+        tr_system *system = system_set(model_called(cases[i].model), NULL, cases[i].settings);
         tr_linear *all = linear_of(system, false), *reduced = linear_of(system, true);
         if (all->states - reduced->states != cases[i].symmetries)
             fail_msg("%s has %u symmetries", cases[i].model, all->states - reduced->states);
@@ -901,14 +843,6 @@ static void finds_roots(void **state)
     assert_true(calls < 60);
 }
 
-static tr_system *system_from(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    if (!model) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return system_of(model, NULL, NULL);
-}
-
 static const char pole[] =
     "trundle: 1\nparameters: {k: 1, c: 0.3, m: 2, l: 0.5, half: k/2, other: 3}\n"
     "inputs: {more: 0}\nbodies:\n"
@@ -935,8 +869,7 @@ static void finds_closed_forms(void **state)
     assert_close(sweep->critical[0].value, 8.81, 1e-12);
     tr_sweep_free(sweep);
     tr_system_free(system);
-    tr_model *model = tr_model_parse(pole, &err);
-    system = system_of(model, NULL, "k=20");
+    system = system_set(model_from(pole), NULL, "k=20");
     sweep = tr_sweep_new(system, "c", 0, 1, 0.07, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->rows, 15);
@@ -1061,6 +994,31 @@ static void differentiates_accelerations(void **state)
     tr_system_free(system);
 }
 
+// ---- gains of a model ----------------------------------------------------------------------
+
+// Those of the ballbot put the poles of both directions at -2, -2.2, -5 and -6 1/s, as it says.
+static void ballbot_has_its_poles(void **state)
+{
+    (void)state;
+    static const double poles[] = {-2, -2.2, -5, -6};
+    tr_error err = {0};
+    tr_model *model = model_called("ballbot");
+    change(model, "outputs/lean", "body.R33"); // an angle from the vertical has no slope there
+    tr_system *system = system_set(model, "stand", "lean_x0=0 lean_y0=0");
+    tr_linear *l = linear_of(system, true);
+    double values[MOST][2];
+    assert_true(l->states <= MOST && tr_linear_eigenvalues(l, values, &err));
+    for (int i = 0; i < 4; i++) {
+        int found = 0;
+        for (uint32_t k = 0; k < l->states; k++)
+            found += hypot(values[k][0] - poles[i], values[k][1]) <= 5e-4;
+        if (found != 2) fail_msg("%d times %g", found, poles[i]);
+    }
+    for (uint32_t k = 0; k < l->states; k++) assert_true(values[k][0] <= 0);
+    tr_linear_free(l);
+    tr_system_free(system);
+}
+
 // ---- bad input -----------------------------------------------------------------------------
 
 static void check_refusal(tr_system *system, const char *name, double from, double to, double step,
@@ -1121,6 +1079,7 @@ int main(void)
         cmocka_unit_test(finds_closed_forms),
         cmocka_unit_test(lets_eigenvalues_pass),
         cmocka_unit_test(differentiates_accelerations),
+        cmocka_unit_test(ballbot_has_its_poles),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,50 +3,6 @@
 // they come together, and torques of driven motions that reproduce these motions.
 #include "runs.h"
 
-// ---- models and their runs -----------------------------------------------------------------
-
-static tr_model *model_called(const char *name)
-{
-    char path[600];
-    tr_error err = {0};
-    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
-    tr_model *model = tr_model_read(path, &err);
-    if (!model) fail_msg("%s: %s", path, err.text);
-    return model;
-}
-
-static void put(tr_model *model, const char *path, const char *value)
-{
-    tr_error err = {0};
-    tr_model_set(model, path, value, &err);
-    if (err.status) fail_msg("%s: %s", path, err.text);
-}
-
-static void put_number(tr_model *model, const char *path, double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
-    put(model, path, text);
-}
-
-// The model is freed.
-static tr_system *system_of(tr_model *model, const char *case_name)
-{
-    tr_error err = {0};
-    const tr_derive_options options = {.case_name = case_name};
-    tr_system *system = tr_derive(model, &options, &err);
-    if (!system) fail_msg("%s: %s", case_name, err.text);
-    tr_model_free(model);
-    return system;
-}
-
-static double last(const Sheet *run, const char *name) { return at(run, run->rows - 1, name); }
-
-static void print_worst(const char *what, double value)
-{
-    print_message("%-32s %.1e\n", what, value);
-}
-
 // ---- torques of a motion, fed back ---------------------------------------------------------
 
 enum { MOST_JOINTS = 6, ROWS = 128, MOST_FORMULA = 16000 };
@@ -93,10 +49,10 @@ static tr_system *fed_with(const Robot *r, const Sheet *driven)
         const double tail = as_series(column(driven, name), r->period, formula);
         assert_true(tail <= 1e-13);
         snprintf(path, sizeof path, "cases/%s/roles/%s/torque", r->fed, *joint);
-        put(model, path, formula);
+        change(model, path, formula);
         snprintf(name, sizeof name, "%s_rate", *joint);
         snprintf(path, sizeof path, "cases/%s/initial/d(%s)", r->fed, *joint);
-        put_number(model, path, at(driven, 0, name));
+        change_number(model, path, at(driven, 0, name));
     }
     return system_of(model, r->fed);
 }
@@ -395,8 +351,8 @@ static void test_branches_of_the_five_bar(void **state)
         double q[4];
         tr_error err = {0};
         tr_model *model = model_called("five_bar");
-        put_number(model, "guess/left_elbow", random_between(&random, -M_PI, M_PI));
-        put_number(model, "guess/right_elbow", random_between(&random, -M_PI, M_PI));
+        change_number(model, "guess/left_elbow", random_between(&random, -M_PI, M_PI));
+        change_number(model, "guess/right_elbow", random_between(&random, -M_PI, M_PI));
         if (!start_of(system_of(model, "fall"), names, q, &err)) {
             print_message("%s\n", err.text);
             continue;
@@ -427,12 +383,12 @@ static void test_guesses_of_the_stewart_platform(void **state)
         double place[3];
         tr_error err = {0};
         tr_model *model = model_called("stewart");
-        put_number(model, "guess/plate.x", random_between(&random, -0.2, 0.2));
-        put_number(model, "guess/plate.y", random_between(&random, -0.2, 0.2));
-        put_number(model, "guess/plate.z", random_between(&random, 0.4, 0.9));
-        put_number(model, "guess/plate.qx", random_between(&random, -0.15, 0.15));
-        put_number(model, "guess/plate.qy", random_between(&random, -0.15, 0.15));
-        put_number(model, "guess/plate.qz", random_between(&random, -0.15, 0.15));
+        change_number(model, "guess/plate.x", random_between(&random, -0.2, 0.2));
+        change_number(model, "guess/plate.y", random_between(&random, -0.2, 0.2));
+        change_number(model, "guess/plate.z", random_between(&random, 0.4, 0.9));
+        change_number(model, "guess/plate.qx", random_between(&random, -0.15, 0.15));
+        change_number(model, "guess/plate.qy", random_between(&random, -0.15, 0.15));
+        change_number(model, "guess/plate.qz", random_between(&random, -0.15, 0.15));
         if (!start_of(system_of(model, "forces"), names, place, &err)) fail_msg("%s", err.text);
         found += fabs(place[0]) <= 1e-9 && fabs(place[1] - 0.05) <= 1e-9 &&
                  fabs(place[2] - 0.65) <= 1e-9;
@@ -468,7 +424,7 @@ static void test_out_of_reach(void **state)
     assert_refused(system_with("slider_crank", "coast", low, 1), "'big_end.", 0.25 - 0.14 + crank);
     // The rod of four metres pulls the plate as far as the others let it.
     tr_model *model = model_called("stewart");
-    put(model, "cases/forces/initial/s1", "4");
+    change(model, "cases/forces/initial/s1", "4");
     assert_refused(system_of(model, "forces"), "'ball1.", 0);
 }
 
@@ -482,10 +438,10 @@ static void put_strut(tr_model *model, const char *name, const char *length)
     char path[60];
     for (int i = 0; i < 5; i++) {
         snprintf(path, sizeof path, "loops/%s/%s", name, fields[i][0]);
-        put(model, path, fields[i][1]);
+        change(model, path, fields[i][1]);
     }
     snprintf(path, sizeof path, "loops/%s/length", name);
-    put(model, path, length);
+    change(model, path, length);
 }
 
 // Two rods between the same elbows, of different lengths

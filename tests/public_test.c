@@ -1,33 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small public helpers, and what a system says about itself.
-#include <trundle/trundle.h>
+// Small things that programs on top of the library use, and what the calls do without arguments.
+#include "runs.h"
 
-#include "test.h"
-
-static void test_words(void **state)
+static void test_version(void **state)
 {
     (void)state;
-    static const char *const words[] = {"roll", "steer", "rear"};
-    assert_string_equal(tr_nearest("stear", words, 3), "steer");
-    assert_null(tr_nearest("something else", words, 3));
-    assert_int_equal(tr_find_name(words, 3, "rear"), 2);
-    assert_int_equal(tr_find_name(words, 3, "front"), 3);
+    int major, minor, patch, used = 0;
+    assert_int_equal(sscanf(tr_version(), "%d.%d.%d%n", &major, &minor, &patch, &used), 3);
+    assert_int_equal(tr_version()[used], 0);
     assert_string_equal(tr_version(), PUBLIC_VERSION);
 }
 
 static void test_numbers(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"",     "+",   "1 ",  " 1",    "1,5",
-                                        "0x10", "inf", "nan", "1e999", "--1"};
-    double x = 5;
-    assert_true(tr_read_number("-1.5e-3", &x) && x == -1.5e-3);
-    assert_true(tr_read_number("+2", &x) && x == 2);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        if (tr_read_number(wrong[i], &x) || x != 2) fail_msg("'%s' is read as %g", wrong[i], x);
+    static const struct {
+        const char *text;
+        double value;
+    } numbers[] = {
+        {"0", 0},         {"-0", -0.0},  {"+1.5", 1.5},
+        {"-2e-3", -2e-3}, {".5", 0.5},   {"0.1", 0.1},
+        {"1e308", 1e308}, {"1e-400", 0}, {"123456789012345678901", 123456789012345678901.0}};
+    static const char *const others[] = {"",    "-",     "+",  "--1",   "+-1",   " 1",
+                                         "1 ",  "1,5",   "1e", "1e400", "inf",   "nan",
+                                         "0x1", "1.2.3", "pi", "1/2",   "-1e999"};
+    double value = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!tr_read_number(numbers[i].text, &value)) fail_msg("%s is a number", numbers[i].text);
+        assert_true(same_bits(value, numbers[i].value));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (tr_read_number(others[i], &value)) fail_msg("'%s' is no number", others[i]);
+    assert_false(tr_read_number(NULL, &value));
 }
 
-// Sizes of outputs, and kinds and values of inputs, of a system that was derived
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"roll", "steer", "rear"};
+    assert_int_equal(tr_find_name(words, 3, "rear"), 2);
+    assert_int_equal(tr_find_name(words, 3, "front"), 3);
+    static const char *const verbs[] = {"check", "derive", "simulate", "steady"};
+    assert_string_equal(tr_nearest("simluate", verbs, 4), "simulate");
+    assert_string_equal(tr_nearest("chek", verbs, 4), "check");
+    assert_string_equal(tr_nearest("steady", verbs, 4), "steady");
+    assert_null(tr_nearest("elephant", verbs, 4));
+    assert_null(tr_nearest("check", verbs, 0));
+}
+
+static void test_write_text(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    const char *path = in_folder("words.txt");
+    assert_true(tr_write_text(path, "one\ntwo\n", &err));
+    char *text = read_text(path);
+    assert_string_equal(text, "one\ntwo\n");
+    free(text);
+    assert_false(tr_write_text(path, NULL, &err)); // what failed before left no text
+    assert_int_equal(err.status, TR_OK);
+    assert_false(tr_write_text(in_folder("none/words.txt"), "one\n", &err));
+    assert_int_equal(err.status, TR_IO);
+    assert_false(tr_write_text(path, "three\n", &err)); // the first error wins
+    text = read_text(path);
+    assert_string_equal(text, "one\ntwo\n");
+    free(text);
+}
+
+// Outputs have names and sizes: the free dynamics, and more once the system is reduced.
+static void test_outputs(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    size_t velocities = 0, rows = 0, columns = 0;
+    tr_system *system = system_called("bicycle", "free");
+    for (size_t i = 0; i < tr_input_count(system); i++)
+        velocities += tr_input_kind(system, i) == TR_VELOCITY;
+    const size_t before = tr_output_count(system);
+    assert_true(tr_reduce_system(system, &err));
+    assert_true(tr_output_count(system) > before);
+    static const char *const names[] = {"M", "c", "Q", "G", "vdot", "lambda"};
+    for (size_t k = 0; k < 6; k++) {
+        size_t i = 0;
+        while (i < tr_output_count(system) &&
+               strcmp(tr_output_name(system, i, &rows, &columns), names[k]) != 0)
+            i++;
+        if (i == tr_output_count(system)) fail_msg("there is no %s", names[k]);
+        assert_int_equal(rows, k == 3 || k == 5 ? 6 : velocities);
+        assert_int_equal(columns, k == 0 || k == 3 ? velocities : 1);
+        assert_string_equal(tr_output_name(system, i, NULL, NULL), names[k]);
+    }
+    assert_null(tr_output_name(system, tr_output_count(system), &rows, &columns));
+    tr_system_free(system);
+    assert_int_equal(tr_output_count(NULL), 0);
+    assert_null(tr_output_name(NULL, 0, NULL, NULL));
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -68,12 +136,21 @@ static void test_names(void **state)
     tr_model_free(model);
 }
 
-// What options are when nobody says anything
+// What is not given is what the defaults say.
 static void test_defaults(void **state)
 {
     (void)state;
-    const tr_linearise_options linear = tr_linearise_defaults();
-    assert_true(!linear.reduce && linear.step == 0 && !linear.json);
+    tr_error err = {0};
+    tr_system *system = system_called("double_pendulum", NULL);
+    const tr_linearise_options o = tr_linearise_defaults();
+    assert_true(!o.reduce && !o.json && o.step == 0);
+    char *given = tr_linearise_text(system, &o, &err);
+    char *left_out = tr_linearise_text(system, NULL, &err);
+    assert_non_null(given);
+    assert_string_equal(given, left_out);
+    tr_text_free(given);
+    tr_text_free(left_out);
+    tr_system_free(system);
     const tr_compile_options compile = tr_compile_defaults();
     assert_false(compile.fix_parameters);
     const tr_simulate_options run = tr_simulate_defaults(NULL);
@@ -87,10 +164,10 @@ static void test_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_version), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_nearest), cmocka_unit_test(test_write_text),
+        cmocka_unit_test(test_outputs), cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

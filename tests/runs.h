@@ -1,64 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of the folder by their names, with other values for some parameters; what derive says of
-// them, their outputs at the start, and their runs as sheets.
+// What models do: what derive says of them, their outputs at the start, and their runs as sheets.
 #ifndef TR_TESTS_RUNS_H
 #define TR_TESTS_RUNS_H
 
+#include "base/file.h"
 #include "base/sheet.h"
-#include "test.h"
+#include "models.h"
+#include "run/flow.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
-#ifndef MODELS_DIR
-#define MODELS_DIR "models"
-#endif
-#ifndef REFERENCE_DIR
-#define REFERENCE_DIR "tests/reference"
-#endif
+// ---- a folder for the files of a test program, as long as it runs --------------------------
 
-// ---- models --------------------------------------------------------------------------------
+static char folder[] = "/tmp/trundle_test_XXXXXX";
 
-typedef struct Value {
-    const char *name;
-    double value;
-} Value;
-
-enum { MOST_VALUES = 30 };
-
-static inline tr_system *system_with(const char *name, const char *case_name, const Value *values,
-                                     size_t count)
+// Whoever wrote into it took its temporary files away.
+static inline void remove_folder(void)
 {
-    char path[600], text[MOST_VALUES][40];
-    tr_setting settings[MOST_VALUES];
-    tr_error err = {0};
-    assert_true(count <= MOST_VALUES);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(text[i], sizeof text[i], "%.17g", values[i].value);
-        settings[i] = (tr_setting){values[i].name, text[i]};
+    DIR *listing = opendir(folder);
+    if (!listing) return;
+    for (const struct dirent *entry; (entry = readdir(listing));) {
+        const size_t length = strlen(entry->d_name);
+        const bool is_temporary = length > 4 && strcmp(entry->d_name + length - 4, ".tmp") == 0;
+        if (!is_temporary) unlinkat(dirfd(listing), entry->d_name, 0);
     }
-    const tr_derive_options options = {
-        .case_name = case_name, .settings = settings, .setting_count = count};
-    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
-    tr_model *model = tr_model_read(path, &err);
-    tr_system *system = tr_derive(model, &options, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%s:%d:%d: %s", path, err.line, err.column, err.text);
-    return system;
+    closedir(listing);
+    if (rmdir(folder) == 0) return;
+    fprintf(stderr, "there is something left in %s\n", folder);
+    _exit(1);
 }
 
-static inline tr_system *system_called(const char *name, const char *case_name)
+static inline const char *in_folder(const char *name)
 {
-    return system_with(name, case_name, NULL, 0);
+    static char path[64][200];
+    static int next;
+    if (!next && (!mkdtemp(folder) || atexit(remove_folder) != 0)) fail_msg("no folder for files");
+    char *out = path[next++ % 64];
+    snprintf(out, sizeof path[0], "%s/%s", folder, name);
+    return out;
 }
 
-static inline tr_system *system_from(const char *text)
+static inline char *read_text(const char *path)
+{
+    size_t length = 0;
+    tr_error err = {0};
+    char *text = tr_file_read(path, 1 << 28, &length, &err);
+    if (!text) fail_msg("%s", err.text);
+    return text;
+}
+
+// ---- at the start --------------------------------------------------------------------------
+
+static inline Flow *flow_of(tr_system *system)
 {
     tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s in\n%s", err.line, err.column, err.text, text);
-    return system;
+    Flow *flow = tr_flow_new(system, &err);
+    if (!flow) fail_msg("%s", err.text);
+    return flow;
 }
 
 // Outputs of a reduced system at its start, `count` numbers one after the other
@@ -123,13 +122,27 @@ static inline void assert_names(const char *json, const char *key, const char *n
     assert_string_equal(found, names);
 }
 
-// ---- runs ----------------------------------------------------------------------------------
+// ---- sheets --------------------------------------------------------------------------------
 
-static inline Sheet *read_sheet(const char *path)
+// A header and rows of as many numbers, each ended by a newline
+static inline Sheet *read_sheet_as_it_is(const char *path)
 {
     tr_error err = {0};
-    Sheet *sheet = tr_sheet_read(path, &err);
+    char *text = read_text(path);
+    const size_t length = strlen(text);
+    assert_true(length > 0 && text[length - 1] == '\n');
+    Sheet *sheet = tr_sheet_parse(text, length, &err);
+    free(text);
     if (!sheet) fail_msg("%s: %s", path, err.text);
+    return sheet;
+}
+
+// and all of them finite
+static inline Sheet *read_sheet(const char *path)
+{
+    Sheet *sheet = read_sheet_as_it_is(path);
+    for (size_t i = 0; i < sheet->rows * sheet->columns; i++)
+        assert_true(isfinite(sheet->values[i]));
     return sheet;
 }
 
@@ -143,6 +156,11 @@ static inline const double *column(const Sheet *sheet, const char *name)
 static inline double at(const Sheet *sheet, size_t row, const char *name)
 {
     return column(sheet, name)[row];
+}
+
+static inline double last(const Sheet *sheet, const char *name)
+{
+    return at(sheet, sheet->rows - 1, name);
 }
 
 static inline double most(const Sheet *sheet, const char *name)
@@ -164,35 +182,54 @@ static inline double largest(const Sheet *sheet, const char *name)
     return fmax(most(sheet, name), -least(sheet, name));
 }
 
+static inline void print_worst(const char *what, double value)
+{
+    print_message("%-32s %.1e\n", what, value);
+}
+
 // Rows at the same times
 static inline double difference(const Sheet *a, const char *name, const Sheet *b, const char *other)
 {
     double worst = 0;
-    assert_true(a->rows == b->rows && a->rows > 1);
+    assert_true(a->rows == b->rows && a->rows > 10);
     for (size_t i = 0; i < a->rows; i++) {
-        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-14);
+        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-15);
         worst = fmax(worst, fabs(at(a, i, name) - at(b, i, other)));
     }
     return worst;
 }
 
-// A run with strict tolerances; `end` 0: as the case has it. The system is freed.
+// ---- runs ----------------------------------------------------------------------------------
+
+static inline tr_simulate_options strictly(const tr_system *system)
+{
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.rtol = 1e-12, o.atol = 1e-14;
+    return o;
+}
+
+// A run that works; its files are run.csv and run.json until the next one. `s` may be NULL.
+static inline Sheet *simulated(tr_system *system, tr_simulate_options o, tr_summary *s)
+{
+    tr_error err = {0};
+    tr_summary own = {0};
+    if (!s) s = &own;
+    o.output = in_folder("run.csv");
+    if (!tr_simulate(system, &o, s, &err)) fail_msg("%s", err.text);
+    Sheet *sheet = read_sheet(o.output);
+    assert_int_equal(sheet->rows, s->rows);
+    return sheet;
+}
+
+// What it says about itself, as JSON
+static inline char *certificate(void) { return read_text(in_folder("run.json")); }
+
+// With strict tolerances; `end` 0: as the case has it. The system is freed.
 static inline Sheet *run_with(tr_system *system, double end, double every, tr_summary *s)
 {
-    char path[] = "/tmp/trundle_run_XXXXXX.csv", json[] = "/tmp/trundle_run_XXXXXX.json";
-    const int file = mkstemps(path, 4);
-    assert_true(file >= 0);
-    close(file);
-    memcpy(json, path, sizeof path - 5);
-    tr_error err = {0};
-    tr_simulate_options o = tr_simulate_defaults(system);
-    o.rtol = 1e-12, o.atol = 1e-14, o.output = path;
+    tr_simulate_options o = strictly(system);
     if (end > 0) o.end = end, o.every = every;
-    if (!tr_simulate(system, &o, s, &err)) fail_msg("%s", err.text);
-    Sheet *sheet = read_sheet(path);
-    assert_int_equal(sheet->rows, s->rows);
-    remove(path);
-    remove(json);
+    Sheet *sheet = simulated(system, o, s);
     tr_system_free(system);
     return sheet;
 }

@@ -1,63 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sensitivities of whole runs against central differences of whole runs, at two distances, of which
 // what remains of the third derivative cancels.
-#include "base/file.h"
-#include "test.h"
-
-#include <trundle/trundle.h>
-
-#include <unistd.h>
-
-#ifndef MODELS_DIR
-#define MODELS_DIR "models"
-#endif
-
-static char folder[] = "/tmp/trundle_sensitivity_XXXXXX";
+#include "runs.h"
 
 // ---- runs ----------------------------------------------------------------------------------
-
-enum { MOST_COLUMNS = 600, MOST_ROWS = 200 };
-
-typedef struct Table {
-    char *text;
-    char *label[MOST_COLUMNS];
-    double *value; // by rows
-    int rows, columns;
-    size_t chart_changes;
-} Table;
-
-static void read_table(const char *path, Table *table)
-{
-    size_t length;
-    tr_error err = {0};
-    table->text = tr_file_read(path, SIZE_MAX / 4, &length, &err);
-    if (!table->text) fail_msg("%s", err.text);
-    table->value = malloc(sizeof(double) * MOST_COLUMNS * MOST_ROWS);
-    assert_non_null(table->value);
-    char *at = table->text, *line = strsep(&at, "\n");
-    for (char *word; (word = strsep(&line, ",")) && table->columns < MOST_COLUMNS;)
-        table->label[table->columns++] = word;
-    while (at && *at && table->rows < MOST_ROWS) {
-        for (int k = 0; k < table->columns; k++) {
-            table->value[table->rows * table->columns + k] = strtod(at, &at);
-            at++;
-        }
-        table->rows++;
-    }
-}
-
-static void free_table(Table *table)
-{
-    free(table->text);
-    free(table->value);
-}
-
-static int column_called(const Table *table, const char *label)
-{
-    for (int i = 0; i < table->columns; i++)
-        if (strcmp(table->label[i], label) == 0) return i;
-    return -1;
-}
 
 typedef struct Trial {
     const char *model; // a file, or the text of one
@@ -81,21 +27,11 @@ static Trial trial_of(const char *model, const char *case_name, double end, doub
                    .value = value};
 }
 
-static tr_system *system_of(const Trial *trial, double value)
+static tr_system *system_at(const Trial *trial, double value)
 {
-    char path[600], text[40];
-    tr_error err = {0};
     const bool is_text = strchr(trial->model, '\n') != NULL;
-    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, is_text ? "" : trial->model);
-    tr_model *model = is_text ? tr_model_parse(trial->model, &err) : tr_model_read(path, &err);
-    snprintf(text, sizeof text, "%.17g", value);
-    const tr_setting setting = {trial->name, text};
-    const tr_derive_options options = {
-        .case_name = trial->case_name, .settings = &setting, .setting_count = 1};
-    tr_system *system = tr_derive(model, &options, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return system;
+    tr_model *model = is_text ? model_from(trial->model) : model_called(trial->model);
+    return system_valued(model, trial->case_name, &(Value){trial->name, value}, 1);
 }
 
 static tr_simulate_options options_of(const Trial *trial, const tr_system *system)
@@ -108,65 +44,55 @@ static tr_simulate_options options_of(const Trial *trial, const tr_system *syste
     return o;
 }
 
-static Table run(const Trial *trial, double value, const char *sensitivity)
+static Sheet *run(const Trial *trial, double value, const char *sensitivity, tr_summary *summary)
 {
-    char path[200];
-    Table table = {0};
-    tr_error err = {0};
-    tr_summary summary;
-    snprintf(path, sizeof path, "%s/run.csv", folder);
-    tr_system *system = system_of(trial, value);
+    tr_system *system = system_at(trial, value);
     tr_simulate_options o = options_of(trial, system);
-    o.output = path, o.sensitivity = sensitivity;
-    if (!tr_simulate(system, &o, &summary, &err)) fail_msg("%s: %s", trial->model, err.text);
+    o.sensitivity = sensitivity;
+    Sheet *sheet = simulated(system, o, summary);
     tr_system_free(system);
-    read_table(path, &table);
-    table.chart_changes = summary.chart_changes;
-    return table;
+    return sheet;
 }
 
 // ---- differences ---------------------------------------------------------------------------
 
 // The largest difference in any column, relative to the largest of the column (or to `floor`)
-static double compare(const Trial *trial, const Table *exact, double floor)
+static double compare(const Trial *trial, const Sheet *exact, double floor)
 {
     const double h = 3e-4 * fmax(fabs(trial->value), 0.1);
-    Table near[4];
+    Sheet *near[4];
     double worst = 0;
     int compared = 0;
     for (int i = 0; i < 4; i++)
-        near[i] = run(trial, trial->value + (i % 2 ? -1 : 1) * (i < 2 ? h : h / 2), NULL);
-    for (int c = 1; c < near[0].columns; c++) {
+        near[i] = run(trial, trial->value + (i % 2 ? -1 : 1) * (i < 2 ? h : h / 2), NULL, NULL);
+    for (size_t c = 1; c < near[0]->columns; c++) {
         char label[300];
-        snprintf(label, sizeof label, "d(%s)/d(%s)", near[0].label[c], trial->name);
-        const int own = column_called(exact, label);
-        if (own < 0) continue;
+        snprintf(label, sizeof label, "d(%s)/d(%s)", near[0]->names[c], trial->name);
+        const double *own = tr_sheet_column(exact, label);
+        if (!own) continue;
         compared++;
-        double most = floor;
-        for (int i = 0; i < exact->rows; i++)
-            most = fmax(most, fabs(exact->value[i * exact->columns + own]));
-        for (int i = 0; i < exact->rows; i++) {
+        const double most = fmax(floor, largest(exact, label));
+        for (size_t i = 0; i < exact->rows; i++) {
             double v[4];
-            for (int k = 0; k < 4; k++) v[k] = near[k].value[i * near[k].columns + c];
+            for (int k = 0; k < 4; k++) v[k] = near[k]->values[c * near[k]->rows + i];
             const double wide = (v[0] - v[1]) / (2 * h), narrow = (v[2] - v[3]) / h;
-            const double off =
-                fabs((4 * narrow - wide) / 3 - exact->value[i * exact->columns + own]) / most;
+            const double off = fabs((4 * narrow - wide) / 3 - own[i]) / most;
             if (off > 1e-6)
-                print_error("%s %s at row %d: %.9g is not %.9g\n", trial->model, label, i,
-                            exact->value[i * exact->columns + own], (4 * narrow - wide) / 3);
+                print_error("%s %s at row %zu: %.9g is not %.9g\n", trial->model, label, i, own[i],
+                            (4 * narrow - wide) / 3);
             worst = fmax(worst, off);
         }
     }
-    for (int i = 0; i < 4; i++) free_table(&near[i]);
+    for (int i = 0; i < 4; i++) tr_sheet_free(near[i]);
     assert_true(compared >= 2);
     return worst;
 }
 
 static void agrees(Trial trial)
 {
-    Table exact = run(&trial, trial.value, trial.name);
-    const double worst = compare(&trial, &exact, 1e-2);
-    free_table(&exact);
+    Sheet *exact = run(&trial, trial.value, trial.name, NULL);
+    const double worst = compare(&trial, exact, 1e-2);
+    tr_sheet_free(exact);
     if (!(worst < 1e-6)) fail_msg("%s, %s: off by %g", trial.model, trial.name, worst);
 }
 
@@ -236,10 +162,11 @@ static void test_charts(void **state)
 {
     (void)state;
     const Trial trial = trial_of("castor", NULL, 3, 0.25, "trail", 0.05);
-    Table exact = run(&trial, trial.value, "trail");
-    assert_true(exact.chart_changes >= 2);
-    const double worst = compare(&trial, &exact, 1e-2);
-    free_table(&exact);
+    tr_summary summary = {0};
+    Sheet *exact = run(&trial, trial.value, "trail", &summary);
+    assert_true(summary.chart_changes >= 2);
+    const double worst = compare(&trial, exact, 1e-2);
+    tr_sheet_free(exact);
     assert_true(worst < 1e-6);
 }
 
@@ -264,26 +191,24 @@ static void test_several(void **state)
 {
     (void)state;
     const Trial trial = trial_of("bicycle", "free", 1, 0.25, "m0", 85);
-    Table both = run(&trial, 85, "theta, m0"), one = run(&trial, 85, "m0"),
-          none = run(&trial, 85, NULL);
-    for (int c = 0; c < one.columns; c++) {
-        const int other = column_called(&both, one.label[c]);
-        assert_true(other >= 0);
-        if (strncmp(one.label[c], "residual", 8) == 0) continue;
-        for (int i = 0; i < one.rows; i++)
-            assert_close(one.value[i * one.columns + c], both.value[i * both.columns + other],
-                         1e-8);
+    Sheet *both = run(&trial, 85, "theta, m0", NULL), *one = run(&trial, 85, "m0", NULL),
+          *none = run(&trial, 85, NULL, NULL);
+    for (size_t c = 0; c < one->columns; c++) {
+        const char *name = one->names[c];
+        if (strncmp(name, "residual", 8) == 0) continue;
+        for (size_t i = 0; i < one->rows; i++)
+            assert_close(at(one, i, name), at(both, i, name), 1e-8);
     }
-    for (int c = 0; c < none.columns; c++) {
-        assert_string_equal(none.label[c], both.label[c]);
-        for (int i = 0; i < none.rows; i++)
-            if (strncmp(none.label[c], "residual", 8) != 0)
-                assert_close(none.value[i * none.columns + c], both.value[i * both.columns + c],
-                             1e-8);
+    for (size_t c = 0; c < none->columns; c++) {
+        const char *name = none->names[c];
+        assert_string_equal(name, both->names[c]);
+        if (strncmp(name, "residual", 8) == 0) continue;
+        for (size_t i = 0; i < none->rows; i++)
+            assert_close(at(none, i, name), at(both, i, name), 1e-8);
     }
-    free_table(&both);
-    free_table(&one);
-    free_table(&none);
+    tr_sheet_free(both);
+    tr_sheet_free(one);
+    tr_sheet_free(none);
 }
 
 // One system, twice
@@ -291,7 +216,7 @@ static void test_again(void **state)
 {
     (void)state;
     const Trial trial = trial_of("rolling_disc", "wobble", 0.5, 0.25, "r", 0.3);
-    tr_system *system = system_of(&trial, 0.3);
+    tr_system *system = system_at(&trial, 0.3);
     tr_simulate_options o = options_of(&trial, system);
     static const char *const names[] = {"r", "m,r", NULL, "g"};
     for (size_t i = 0; i < 4; i++) {
@@ -309,7 +234,7 @@ static void refused(const char *model, const char *case_name, const char *names,
 {
     const Trial trial = trial_of(model, case_name, end, 0.1, "m", 1);
     tr_error err = {0};
-    tr_system *system = system_of(&trial, 1);
+    tr_system *system = system_at(&trial, 1);
     tr_simulate_options o = options_of(&trial, system);
     o.sensitivity = names;
     assert_false(tr_simulate(system, &o, NULL, &err));
@@ -355,24 +280,6 @@ static void test_switch_refused(void **state)
     refused(hopping, NULL, "m", 2, TR_FAILED, "do not go on from there");
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"run.csv", "run.json"};
-    char path[200];
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        remove(path);
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,5 +296,5 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_switch_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,56 +11,13 @@
 
 #include <time.h>
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#endif
-#ifdef SANITIZED
-static const double slowness = 5;
-#else
-static const double slowness = 1;
-#endif
+static const double slowness = SLOW_BUILD ? 5 : 1;
 
 enum { VELOCITIES = 14, MOST_ROWS = 10 };
 
-// ---- models --------------------------------------------------------------------------------
-
-static tr_model *robot(void)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_read(MODELS_DIR "/sk8o.yaml", &err);
-    if (!model) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return model;
-}
-
-static void change(tr_model *model, const char *path, double value)
-{
-    char text[40];
-    tr_error err = {0};
-    snprintf(text, sizeof text, "%.17g", value);
-    tr_model_set(model, path, text, &err);
-    if (err.status) fail_msg("%s: %s", path, err.text);
-}
-
-static tr_system *derived(const tr_model *model, const char *case_name)
-{
-    tr_error err = {0};
-    const tr_derive_options options = {.case_name = case_name};
-    tr_system *system = tr_derive(model, &options, &err);
-    if (!system) fail_msg("%s: %d:%d: %s", case_name, err.line, err.column, err.text);
-    return system;
-}
-
 static double parameter(const tr_system *system, const char *name)
 {
-    for (size_t i = 0; i < tr_input_count(system); i++)
-        if (strcmp(tr_input_name(system, i), name) == 0) return tr_input_value(system, i);
-    fail_msg("there is no parameter %s", name);
-    return 0;
+    return tr_input_value(system, input_index(system, name));
 }
 
 // ---- a leg in its plane --------------------------------------------------------------------
@@ -148,14 +105,6 @@ static double *start_of(tr_system *system)
     return inputs;
 }
 
-static double input_called(const tr_system *system, const double *inputs, const char *name)
-{
-    for (size_t i = 0; i < tr_input_count(system); i++)
-        if (strcmp(tr_input_name(system, i), name) == 0) return inputs[i];
-    fail_msg("there is no %s", name);
-    return 0;
-}
-
 typedef struct Free {
     double M[VELOCITIES * VELOCITIES], c[VELOCITIES], Q[VELOCITIES];
 } Free; // M v' + c = Q
@@ -163,21 +112,18 @@ typedef struct Free {
 // Of the open tree, in the state of the closed robot
 static void take_tree(const tr_system *closed, const double *inputs, Free *f)
 {
-    tr_error err = {0};
-    tr_model *model = robot();
-    tr_model_set(model, "cases/drop/without", "right_hinge, left_hinge, right, right_grip, left",
-                 &err);
-    tr_system *tree = derived(model, "drop");
+    tr_model *model = model_called("sk8o");
+    change(model, "cases/drop/without", "right_hinge, left_hinge, right, right_grip, left");
+    tr_system *tree = system_of(model, "drop");
     double *there = start_of(tree);
     for (size_t i = 0; i < tr_input_count(tree); i++) {
         const tr_kind kind = tr_input_kind(tree, i);
         if (kind == TR_POSITION || kind == TR_VELOCITY || kind == TR_INPUT)
-            there[i] = input_called(closed, inputs, tr_input_name(tree, i));
+            there[i] = inputs[input_index(closed, tr_input_name(tree, i))];
     }
     evaluate(tree, "M c Q", there, f->M, sizeof *f / sizeof *f->M);
     free(there);
     tr_system_free(tree);
-    tr_model_free(model);
 }
 
 // ---- the closing force ---------------------------------------------------------------------
@@ -254,17 +200,17 @@ static tr_model *thrown(Random *r)
                                            "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"};
     static const char *const rates[] = {"d(phi1)", "d(phi3)", "d(phi5)", "d(phi7)"};
     static const char *const motors[] = {"T1", "T3", "T5", "T7"};
-    tr_model *model = robot();
+    tr_model *model = model_called("sk8o");
     char path[60];
     for (size_t i = 0; i < sizeof anything / sizeof *anything; i++) {
         snprintf(path, sizeof path, "cases/drop/initial/%s", anything[i]);
-        change(model, path, random_between(r, -0.5, 0.5));
+        change_number(model, path, random_between(r, -0.5, 0.5));
     }
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "cases/drop/initial/%s", rates[i]);
-        change(model, path, random_between(r, -8, 8));
+        change_number(model, path, random_between(r, -8, 8));
         snprintf(path, sizeof path, "inputs/%s", motors[i]);
-        change(model, path, random_between(r, -5, 5));
+        change_number(model, path, random_between(r, -5, 5));
     }
     return model;
 }
@@ -281,9 +227,9 @@ static void close_legs(const tr_system *system, const double *inputs, double *Y,
         for (int k = 0; k < 3; k++) {
             char name[20];
             snprintf(name, sizeof name, "phi%d", joint[side][k]);
-            q[k] = input_called(system, inputs, name);
+            q[k] = inputs[input_index(system, name)];
             snprintf(name, sizeof name, "phi%d_rate", joint[side][k]);
-            rate[k] = input_called(system, inputs, name);
+            rate[k] = inputs[input_index(system, name)];
         }
         assert_close(hypot(gap_of(&leg, q).x, gap_of(&leg, q).z), 0, 1e-14);
         close_leg(&leg, q, rate, slope, &bias);
@@ -304,8 +250,8 @@ static void test_closing_force(void **state)
     double worst = 0;
     for (int i = 0; i < 12; i++) {
         tr_error err = {0};
-        tr_model *model = i ? thrown(&r) : robot();
-        tr_system *system = derived(model, "drop");
+        tr_model *model = i ? thrown(&r) : model_called("sk8o");
+        tr_system *system = system_of(model, "drop");
         double *inputs = start_of(system);
         double Y[4 * VELOCITIES], Xu[4], F[4], lambda[4];
         Free f;
@@ -317,7 +263,6 @@ static void test_closing_force(void **state)
         check_force(lambda, F, 4, &worst);
         free(inputs);
         tr_system_free(system);
-        tr_model_free(model);
     }
     print_message("closing force (3.16), thrown: to %.1e\n", worst);
 }
@@ -418,20 +363,13 @@ static void test_drop(void **state)
 static void test_balance(void **state)
 {
     (void)state;
-    char path[] = "/tmp/trundle_sk8o_XXXXXX.csv", json[] = "/tmp/trundle_sk8o_XXXXXX.json";
-    const int file = mkstemps(path, 4);
-    assert_true(file >= 0);
-    close(file);
-    memcpy(json, path, sizeof path - 5);
     const Leg leg = leg_of_model();
-    tr_error err = {0};
     tr_summary s = {0};
     tr_system *system = system_called("sk8o", "balance");
     tr_simulate_options o = tr_simulate_defaults(system);
     assert_true(o.end == 60);
-    o.every = 0.1, o.rtol = 1e-8, o.atol = 1e-10, o.output = path;
-    if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
-    Sheet *run = read_sheet(path);
+    o.every = 0.1, o.rtol = 1e-8, o.atol = 1e-10;
+    Sheet *run = simulated(system, o, &s);
     const double gap = widest_gap(run, &leg);
     print_message("balance: gap %.1e m, residual %.1e, energy %.1e, %zu steps, %.2f s\n", gap,
                   s.position_error, s.energy_error, s.steps, s.seconds);
@@ -451,8 +389,6 @@ static void test_balance(void **state)
     assert_close(at(run, last, "way"), 50, 1e-2); // 1 m/s for 50 s, and what it takes to get going
     tr_sheet_free(run);
     tr_system_free(system);
-    remove(path);
-    remove(json);
 }
 
 // ---- what the thesis counts, and how long it takes -----------------------------------------

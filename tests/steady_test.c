@@ -1,45 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steady motions against closed forms, tables and simulation.
-#include "test.h"
-
-#include "base/sheet.h"
 #include "run/linear.h"
 #include "run/method.h"
+#include "runs.h"
 
 #include <lapacke.h>
-#include <trundle/trundle.h>
-#include <unistd.h>
 
 #define G 9.81
 
 // ---- finding them --------------------------------------------------------------------------
-
-static tr_system *system_of(const char *file, const char *case_name, const tr_setting *settings,
-                            size_t count)
-{
-    char path[300];
-    tr_error err = {0};
-    snprintf(path, sizeof path, MODELS_DIR "/%s", file);
-    tr_model *model = tr_model_read(path, &err);
-    const tr_derive_options how = {
-        .case_name = case_name, .settings = settings, .setting_count = count};
-    tr_system *system = tr_derive(model, &how, &err);
-    tr_model_free(model);
-    if (err.status) print_error("%s\n", err.text);
-    assert_int_equal(err.status, TR_OK);
-    return system;
-}
-
-static tr_system *system_from(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (err.status) print_error("%d: %s\n", err.line, err.text);
-    assert_int_equal(err.status, TR_OK);
-    return system;
-}
 
 enum { MOST_HOLDS = 8 };
 
@@ -115,7 +84,7 @@ static void disc_rolls_in_circles(void **state)
 {
     (void)state;
     static const double leans[] = {-0.3, -0.4, -0.6, 0.25}, rates[] = {1.5, 1.2, 2, -1.5};
-    tr_system *system = system_of("rolling_disc.yaml", "wobble", NULL, 0);
+    tr_system *system = system_called("rolling_disc", "wobble");
     for (int i = 0; i < 4; i++) {
         char lean[40], rate[40];
         snprintf(lean, sizeof lean, "roll=%.17g", leans[i]);
@@ -136,7 +105,7 @@ static void disc_agrees_with_the_table(void **state)
     tr_error err = {0};
     Sheet *table = tr_sheet_read(REFERENCE_DIR "/disc_steady.csv", &err);
     assert_non_null(table);
-    tr_system *system = system_of("rolling_disc.yaml", "wobble", NULL, 0);
+    tr_system *system = system_called("rolling_disc", "wobble");
     tr_steady *steady = find(system, NULL, HOLD("roll=-0.4", "d(yaw)=1.5"));
     static const char *const names[][3] = {{"w_axial", "v", "disc.wy"},
                                            {"w_inplane", "v", "disc.wz"},
@@ -160,11 +129,9 @@ static void disc_agrees_with_the_table(void **state)
 // accurate as the matrix, also where they all meet at zero.
 static double squared_rate(double spin)
 {
-    char text[40];
     double modes[8][2], sum = 0;
-    snprintf(text, sizeof text, "%.17g", spin);
-    const tr_setting settings[] = {{"lean0", "0"}, {"yaw_rate0", "0"}, {"spin0", text}};
-    tr_system *system = system_of("rolling_disc.yaml", NULL, settings, 3);
+    const Value values[] = {{"lean0", 0}, {"yaw_rate0", 0}, {"spin0", spin}};
+    tr_system *system = system_with("rolling_disc", NULL, values, 3);
     tr_steady *steady = find(system, NULL, HOLD("disc.wy", "roll"));
     assert_int_equal(tr_steady_modes(steady, NULL), 4);
     tr_steady_modes(steady, modes);
@@ -197,7 +164,7 @@ static void disc_has_a_critical_speed(void **state)
 static void top_precesses(void **state)
 {
     (void)state;
-    tr_system *system = system_of("spinning_top.yaml", "steady", NULL, 0);
+    tr_system *system = system_called("spinning_top", "steady");
     tr_steady *steady = find(system, NULL, HOLD("tilt=0.7", "top.wz=120"));
     const double b = 8e-5 * 120, a = 2.4e-4 * cos(0.7), c = 0.1 * G * 0.04;
     assert_close(number_in(steady, "along", "top.turn_z"), (b - sqrt(b * b - 4 * a * c)) / (2 * a),
@@ -207,14 +174,6 @@ static void top_precesses(void **state)
 }
 
 // ---- the bicycle ---------------------------------------------------------------------------
-
-static size_t index_of(const tr_system *system, const char *name)
-{
-    for (size_t i = 0; i < tr_input_count(system); i++)
-        if (strcmp(tr_input_name(system, i), name) == 0) return i;
-    fail_msg("no input %s", name);
-    return 0;
-}
 
 // Simulates for this long from a steady motion; the inputs there
 static void simulate(tr_system *system, const tr_steady *steady, double time, double *in)
@@ -243,11 +202,11 @@ static void rides_one_lap(tr_system *system, const tr_steady *steady)
     double *end = calloc(tr_input_count(system), sizeof *end), turned = 0;
     simulate(system, steady, lap, end);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        const size_t at = index_of(system, same[i]);
+        const size_t at = input_index(system, same[i]);
         if (fabs(end[at] - start[at]) > 1e-6) print_error("%s: ", same[i]);
         assert_true(fabs(end[at] - start[at]) <= 1e-6);
     }
-    const size_t q = index_of(system, "frame.qw"); // a full turn changes the quaternion's sign
+    const size_t q = input_index(system, "frame.qw"); // a full turn changes the quaternion's sign
     for (size_t i = 0; i < 4; i++) turned += end[q + i] * start[q + i];
     assert_close(turned, -1, 1e-12);
     for (size_t i = 0; i < 4; i++) assert_true(fabs(end[q + i] + start[q + i]) <= 1e-6);
@@ -259,7 +218,7 @@ static void bicycle_rides_circles(void **state)
 {
     (void)state;
     static const double leans[] = {-0.02, -0.05, -0.1, -0.2, -0.3, -0.4, 0.1};
-    tr_system *system = system_of("bicycle.yaml", "circle", NULL, 0);
+    tr_system *system = system_called("bicycle", "circle");
     double before = 0;
     for (size_t i = 0; i < sizeof leans / sizeof *leans; i++) {
         char lean[40];
@@ -281,7 +240,7 @@ static void bicycle_rides_circles(void **state)
 static void circles_begin_at_capsize(void **state)
 {
     (void)state;
-    tr_system *system = system_of("bicycle.yaml", "circle", NULL, 0);
+    tr_system *system = system_called("bicycle", "circle");
     tr_steady *one = find(system, NULL, HOLD("roll=-0.01")),
               *two = find(system, NULL, HOLD("roll=-0.02"));
     const double a = state_of(system, one, "rear_rate"), b = state_of(system, two, "rear_rate");
@@ -296,8 +255,7 @@ static void straight_running(void **state)
 {
     (void)state;
     double modes[5][2];
-    const tr_setting speed = {"speed0", "5"};
-    tr_system *system = system_of("bicycle.yaml", "state", &speed, 1);
+    tr_system *system = system_set(model_called("bicycle"), "state", "speed0=5");
     tr_steady *steady = find(system, NULL, HOLD("speed"));
     assert_int_equal(tr_steady_modes(steady, modes), 5);
     assert_close(modes[1][0], -0.32286642900409, 1e-10);
@@ -320,7 +278,7 @@ static void modes_agree_with_the_linear_model(void **state)
 {
     (void)state;
     tr_error err = {0};
-    tr_system *system = system_of("bicycle.yaml", "circle", NULL, 0);
+    tr_system *system = system_called("bicycle", "circle");
     tr_steady *steady = find(system, NULL, HOLD("roll=-0.25"));
     double modes[16][2], linear[16][2], parts[32], none;
     const size_t count = tr_steady_modes(steady, modes);
@@ -394,7 +352,7 @@ static void leg_holds_a_height(void **state)
 {
     (void)state;
     static const double heights[] = {0.3, 0.45, 0.55};
-    tr_system *system = system_of("leg.yaml", NULL, NULL, 0);
+    tr_system *system = system_called("leg", NULL);
     for (int i = 0; i < 3; i++) {
         char height[40];
         snprintf(height, sizeof height, "height=%.17g", heights[i]);
@@ -414,7 +372,7 @@ static void leg_holds_a_height(void **state)
 static void geometry_may_be_free(void **state)
 {
     (void)state;
-    tr_system *system = system_of("leg.yaml", NULL, NULL, 0);
+    tr_system *system = system_called("leg", NULL);
     tr_steady *steady = find(system, "lift, l", HOLD("height=0.5", "knee=1"));
     assert_close(state_of(system, steady, "l"), 0.25 / cos(0.5), 1e-11);
     tr_steady_free(steady);
@@ -426,7 +384,7 @@ static void fragments_start_models(void **state)
 {
     (void)state;
     tr_error err = {0};
-    tr_system *system = system_of("bicycle.yaml", "circle", NULL, 0);
+    tr_system *system = system_called("bicycle", "circle");
     tr_steady *steady = find(system, NULL, HOLD("roll=-0.15"));
     char *fragment = tr_steady_fragment(steady, &err);
     assert_non_null(fragment);
@@ -462,27 +420,14 @@ static void fragments_start_models(void **state)
 static Sheet *sweep(tr_system *system, const char *free_names, const char *what,
                     tr_family_summary *summary)
 {
-    char path[] = "/tmp/steady_test_XXXXXX";
     tr_error err = {0};
-    const int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
     tr_steady_options o = holding(free_names, NULL);
-    o.sweep = what, o.output = path;
+    o.sweep = what, o.output = in_folder("family.csv");
     if (!tr_steady_sweep(system, &o, summary, &err)) print_error("%s\n", err.text);
     assert_int_equal(err.status, TR_OK);
-    Sheet *sheet = tr_sheet_read(path, &err);
-    remove(path);
-    assert_non_null(sheet);
+    Sheet *sheet = read_sheet(o.output);
     assert_int_equal(sheet->rows, summary->rows);
     return sheet;
-}
-
-static double cell(const Sheet *sheet, size_t row, const char *name)
-{
-    const double *column = tr_sheet_column(sheet, name);
-    assert_non_null(column);
-    return column[row];
 }
 
 static const char truss_text[] = "trundle: 1\n"
@@ -517,16 +462,16 @@ static void truss_snaps_through(void **state)
     assert_true(P < 0);
     size_t folds = 0;
     for (size_t i = 0; i < sheet->rows; i++) {
-        const double at = cell(sheet, i, "y"), length = sqrt(at * at + 0.36);
-        const bool fold = cell(sheet, i, "fold") == 1;
-        assert_close(cell(sheet, i, "value"), 400 * at * (1 - 1 / length), 1e-10);
+        const double head = at(sheet, i, "y"), length = sqrt(head * head + 0.36);
+        const bool fold = at(sheet, i, "fold") == 1;
+        assert_close(at(sheet, i, "value"), 400 * head * (1 - 1 / length), 1e-10);
         folds += fold;
         if (!fold) // stable but in between
-            assert_true((cell(sheet, i, "stability") < 0) == (folds != 1));
+            assert_true((at(sheet, i, "stability") < 0) == (folds != 1));
     }
     assert_int_equal(folds, 2);
-    assert_close(cell(sheet, sheet->rows - 1, "value"), -80, 1e-12);
-    assert_true(cell(sheet, sheet->rows - 1, "y") < -0.8);
+    assert_close(last(sheet, "value"), -80, 1e-12);
+    assert_true(last(sheet, "y") < -0.8);
     tr_sheet_free(sheet);
     tr_system_free(system);
 }
@@ -561,11 +506,11 @@ static void bead_leaves_the_bottom(void **state)
     assert_int_equal(summary.folds, 1);
     assert_close(summary.fold[0], sqrt(G / 0.5), 1e-8);
     for (size_t i = 0; i < sheet->rows; i++) {
-        const double W = cell(sheet, i, "value"), a = cell(sheet, i, "a");
+        const double W = at(sheet, i, "value"), a = at(sheet, i, "a");
         assert_close(cos(a) * 0.5 * W * W, G, 1e-9);
     }
-    assert_close(cell(sheet, sheet->rows - 1, "value"), 8, 1e-12); // up again on the other side
-    assert_true(cell(sheet, sheet->rows - 1, "a") < -1.2);
+    assert_close(last(sheet, "value"), 8, 1e-12); // up again on the other side
+    assert_true(last(sheet, "a") < -1.2);
     tr_sheet_free(sheet);
     tr_system_free(system);
 }
@@ -574,14 +519,14 @@ static void bicycle_family_turns_back(void **state)
 {
     (void)state;
     tr_family_summary summary;
-    tr_system *system = system_of("bicycle.yaml", "circle", NULL, 0);
+    tr_system *system = system_called("bicycle", "circle");
     Sheet *sheet = sweep(system, NULL, "roll=-0.1:-0.5:0.01", &summary);
     assert_int_equal(summary.folds, 1);
     double deepest = 0;
     for (size_t i = 0; i < sheet->rows; i++) {
-        assert_close(cell(sheet, i, "roll"), cell(sheet, i, "value"), 1e-10);
-        assert_true(cell(sheet, i, "residual") < 1e-11);
-        deepest = fmin(deepest, cell(sheet, i, "roll"));
+        assert_close(at(sheet, i, "roll"), at(sheet, i, "value"), 1e-10);
+        assert_true(at(sheet, i, "residual") < 1e-11);
+        deepest = fmin(deepest, at(sheet, i, "roll"));
     }
     assert_close(deepest, summary.fold[0], 1e-12);
     // Beside the fold there is one motion on either side of it, and none beyond.
@@ -597,13 +542,13 @@ static void leg_squats(void **state)
 {
     (void)state;
     tr_family_summary summary;
-    tr_system *system = system_of("leg.yaml", NULL, NULL, 0);
+    tr_system *system = system_called("leg", NULL);
     Sheet *sheet = sweep(system, "lift", "height=0.2:0.55:0.05", &summary);
     assert_int_equal(summary.rows, 8);
     for (size_t i = 0; i < sheet->rows; i++) {
-        const double a = acos(cell(sheet, i, "height") / 0.6);
-        assert_close(cell(sheet, i, "value"), 0.2 + 0.05 * (double)i, 1e-14);
-        assert_close(fabs(cell(sheet, i, "lift")),
+        const double a = acos(at(sheet, i, "height") / 0.6);
+        assert_close(at(sheet, i, "value"), 0.2 + 0.05 * (double)i, 1e-14);
+        assert_close(fabs(at(sheet, i, "lift")),
                      G * sin(a) * (2 * 8 + 1.5 * 1.5 + 0.5 * 0.9) * 0.3 / 2, 1e-10);
     }
     tr_sheet_free(sheet);
@@ -615,7 +560,7 @@ static void leg_squats(void **state)
 static void says_what_is_wrong(void **state)
 {
     (void)state;
-    tr_system *bicycle = system_of("bicycle.yaml", "state", NULL, 0);
+    tr_system *bicycle = system_called("bicycle", "state");
     refuse(bicycle, NULL, HOLD("sped=3"), TR_USAGE, "did you mean 'speed'");
     refuse(bicycle, NULL, HOLD("speed="), TR_USAGE, "--hold");
     refuse(bicycle, "steer_torqe", NULL, TR_USAGE, "did you mean 'steer_torque'");
@@ -627,14 +572,14 @@ static void says_what_is_wrong(void **state)
     refuse(bicycle, "steer_torque", HOLD("speed"), TR_FAILED, "1 more unknown than equations");
     refuse(bicycle, "speed0", HOLD("speed"), TR_FAILED, "'speed0' has no influence");
     tr_system_free(bicycle);
-    tr_system *ball = system_of("ball_on_slope.yaml", NULL, NULL, 0);
+    tr_system *ball = system_called("ball_on_slope", NULL);
     refuse(ball, NULL, NULL, TR_FAILED, "'ball.wy' still accelerates by 20.7");
     tr_system_free(ball);
-    tr_system *cart = system_of("rail_cart.yaml", NULL, NULL, 0);
+    tr_system *cart = system_called("rail_cart", NULL);
     refuse(cart, NULL, NULL, TR_FAILED, "changes with time alone");
     tr_system_free(cart);
-    const tr_setting high = {"height0", "0.7"}; // the leg is not that long
-    tr_system *leg = system_of("leg.yaml", NULL, &high, 1);
+    // the leg is not that long
+    tr_system *leg = system_set(model_called("leg"), NULL, "height0=0.7");
     refuse(leg, "lift", HOLD("height"), TR_INVALID, "cannot all hold");
     tr_system_free(leg);
 }
@@ -657,7 +602,7 @@ static void says_what_is_wrong_with_sweeps(void **state)
         {NULL, "roll=0:0.1:0.01", TR_FAILED, "1 more unknown than equations at roll = 0"},
         {NULL, NULL, TR_USAGE, "nothing is swept"},
     };
-    tr_system *system = system_of("bicycle.yaml", "circle", NULL, 0);
+    tr_system *system = system_called("bicycle", "circle");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tr_error err = {0};
         tr_steady_options o = holding(cases[i].free, NULL);

@@ -17,6 +17,20 @@
 
 #include "random.h"
 
+// Builds that are many times slower, in which long tests are shorter: under the sanitizers, and
+// with counts of executed lines.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOW_BUILD 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(TR_COVERAGE)
+#define SLOW_BUILD 1
+#endif
+#ifndef SLOW_BUILD
+#define SLOW_BUILD 0
+#endif
+
 // |a - b| <= tolerance * max(1, |a|, |b|); equal infinities and two NaNs count as close.
 static inline bool is_close(double a, double b, double tolerance)
 {
@@ -34,6 +48,14 @@ static inline bool is_close(double a, double b, double tolerance)
             fail();                                                         \
         }                                                                   \
     } while (0)
+
+// The number that stands behind some words
+static inline double number_behind(const char *text, const char *words)
+{
+    const char *found = strstr(text, words);
+    if (!found) fail_msg("'%s' is not in: %s", words, text);
+    return strtod(found + strlen(words), NULL);
+}
 
 static inline bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
