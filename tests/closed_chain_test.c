@@ -537,7 +537,7 @@ static Sheet *run_of_chain(const Chain *c, int cut, const char *initial)
     for (uint32_t i = 0; i < system->cut_count; i++)
         is_cut = is_cut || strcmp(system->cuts[i], wanted) == 0;
     assert_true(is_cut && (int)system->cut_count == 1 + c->hinges - c->count);
-    Sheet *run = run_with(system, 0.3, 0.1, &s);
+    Sheet *run = run_with(system, 0.3, 0.025, &s);
     if (s.energy_error > 1e-9 || s.kkt_error > 1e-9 || s.position_error > 1e-10)
         fail_msg("energy %.2g, kkt %.2g, position %.2g\n%s", s.energy_error, s.kkt_error,
                  s.position_error, text);

@@ -4,16 +4,6 @@
 #include "bending.h"
 #include "runs.h"
 
-static tr_system *derived(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s\n%s", err.line, err.column, err.text, text);
-    return system;
-}
-
 static tr_system *derived_with(const char *format, ...)
 {
     char text[2000];
@@ -21,7 +11,7 @@ static tr_system *derived_with(const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return derived(text);
+    return system_from(text);
 }
 
 // Not recorded; the system is freed.
@@ -457,12 +447,12 @@ static void test_random_rods(void **state)
         print_grove(&open, &g);
         print_grove(&text, &g);
         const int count = print_ends(&open, &names, &g);
-        tr_system *system = derived(open.at);
+        tr_system *system = system_from(open.at);
         evaluate_start(system, names.at, ends, (size_t)count);
         tr_system_free(system);
         print_rods(&text, &g, &r, ends);
         tr_summary s = {0};
-        Sheet *run = run_with(derived(text.at), 0.1, 0.05, &s);
+        Sheet *run = run_with(system_from(text.at), 0.1, 0.05, &s);
         if (!(s.energy_error <= 1e-10 && s.kkt_error <= 1e-9 && s.velocity_error <= 1e-11 &&
               s.position_error <= 1e-13))
             fail_msg("energy %.1e, kkt %.1e, velocity %.1e, position %.1e:\n%s", s.energy_error,
@@ -518,7 +508,7 @@ static void test_motor_torque(void **state)
 // With a spring to infinity: the joint follows its motor; driven by a torque, they are one body
 static void check_stiff_joint(const char *role, const char *inertia, const char *rigid_text)
 {
-    Sheet *rigid = run_to(derived(rigid_text), 0.5, 0.02);
+    Sheet *rigid = run_to(system_from(rigid_text), 0.5, 0.02);
     double before = 0;
     for (int step = 0; step < 3; step++) {
         char elastic[100];
@@ -638,8 +628,8 @@ static void test_modes_have_no_motor(void **state)
     expect_refusal("trundle: 1\nbodies:\n" MAST "roles: {mast.y1: {motion: sin(t)}}\n", words);
     expect_refusal("trundle: 1\nbodies:\n" MAST "cases: {one: {hold: [mast.y1]}}\n", words);
     // and a constraint does
-    Sheet *run = run_to(derived("trundle: 1\nbodies:\n" MAST
-                                "constraints: {shaken: {position: mast.y1 - 0.01*sin(3*t)}}\n"),
+    Sheet *run = run_to(system_from("trundle: 1\nbodies:\n" MAST
+                                    "constraints: {shaken: {position: mast.y1 - 0.01*sin(3*t)}}\n"),
                         1, 0.1);
     for (size_t i = 0; i < run->rows; i++)
         assert_close(at(run, i, "mast.y1"), 0.01 * sin(3 * at(run, i, "t")), 1e-14);

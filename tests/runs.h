@@ -193,7 +193,7 @@ static inline double difference(const Sheet *a, const char *name, const Sheet *b
     double worst = 0;
     assert_true(a->rows == b->rows && a->rows > 10);
     for (size_t i = 0; i < a->rows; i++) {
-        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-15);
+        assert_close(at(a, i, "t"), at(b, i, "t"), 1e-14);
         worst = fmax(worst, fabs(at(a, i, name) - at(b, i, other)));
     }
     return worst;
