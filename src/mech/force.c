@@ -296,6 +296,8 @@ void tr_tree_hold(Tree *tree)
         const Link *link = joint_called(tree, name.text);
         for (uint32_t k = 0; link && link->is_motor && k < tree->link_count; k++)
             if (tree->links[k].motor == (uint32_t)(link - tree->links)) hold(tree, &tree->links[k]);
+        if (link && link->is_motor) // two forces hold them, which need two names
+            tree->velocities[link->velocity].joint = tree->positions[link->position].name;
         if (link)
             hold(tree, link);
         else if (tr_tree_is_cut(tree, name.text))
