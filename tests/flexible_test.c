@@ -466,6 +466,28 @@ static void test_random_rods(void **state)
 
 // ---- series elasticity ---------------------------------------------------------------------
 
+// The spring starts relaxed, moving or not, unless something is said of the motor.
+static void test_relaxed_start(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {"q: 0.4, d(q): 2", "q: 0.4, d(q): 2, q.motor: 0.1"};
+    for (size_t k = 0; k < 2; k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "trundle: 1\nbodies:\n"
+                 "  arm: {mass: 1, inertia: {yy: 0.1}, joint: {type: revolute, axis: \"0, 1, 0\", "
+                 "coordinate: q, elastic: {stiffness: 200, inertia: 0.02}}}\n"
+                 "roles: {q: {torque: 0}}\ninitial: {%s}\n",
+                 starts[k]);
+        Sheet *run = run_to(system_from(text), 1, 0.05);
+        assert_close(at(run, 0, "q.motor"), k ? 0.1 : 0.4, 1e-14);
+        assert_close(at(run, 0, "q.motor_rate"), 2, 1e-14);
+        for (size_t i = 0; i < run->rows && !k; i++)
+            assert_close(at(run, i, "q"), 0.4 + 2 * at(run, i, "t"), 1e-11);
+        tr_sheet_free(run);
+    }
+}
+
 // Two masses on a spring: angle = c + A cos(w t), motor = c - B cos(w t)
 static void test_two_masses(void **state)
 {
@@ -658,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_spin_up),
         cmocka_unit_test(test_random_rods),
         cmocka_unit_test(test_two_masses),
+        cmocka_unit_test(test_relaxed_start),
         cmocka_unit_test(test_motor_torque),
         cmocka_unit_test(test_stiff_joint),
         cmocka_unit_test(test_hold_elastic),

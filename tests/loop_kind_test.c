@@ -589,6 +589,60 @@ static void test_wound_spring(void **state)
     }
 }
 
+#define CRANK                                                         \
+    "trundle: 1\nbodies:\n"                                           \
+    "  crank: {mass: 0.5, com: \"0.1, 0, 0\", inertia: {yy: 0.01}}\n" \
+    "  rod: {mass: 0.4, com: \"0.3, 0, 0\", inertia: {yy: 0.02}}\n"   \
+    "  block: {mass: 1}\n"
+#define CRANK_JOINTS                                                                          \
+    "  B: {parent: crank, body: rod, type: revolute, axis: \"0, 1, 0\", at: \"0.2, 0, 0\"}\n" \
+    "  C: {parent: block, body: rod, type: revolute, axis: \"0, 1, 0\", to: \"0.6, 0, 0\"}\n" \
+    "  D: {body: block, type: prismatic, axis: \"1, 0, 0\"}\n"                                \
+    "guess: {B: -0.5, D: 0.7}\n"
+
+// A motor behind a spring, in a loop and seen from the other side, and the same with a flywheel
+static void test_elastic(void **state)
+{
+    (void)state;
+    static const char *const short_way =
+        CRANK "joints:\n  a: {parent: crank, body: world, type: revolute, axis: \"0, -1, 0\", "
+              "elastic: {stiffness: 20, damping: 0.1, inertia: 0.02}}\n" CRANK_JOINTS
+              "roles: {a: {torque: 0.3*sin(t)}}\ninitial: {a: 0.5, a.motor: 0.4}\n";
+    static const char *const long_way =
+        CRANK "  wheel: {inertia: {yy: 0.02}}\njoints:\n"
+              "  a: {body: crank, type: revolute, axis: \"0, 1, 0\", potential: 10*(a - m)^2, "
+              "dissipation: 0.05*(d(a) - d(m))^2}\n"
+              "  m: {body: wheel, type: revolute, axis: \"0, 1, 0\"}\n" CRANK_JOINTS
+              "roles: {m: {torque: 0.3*sin(t)}}\ninitial: {a: 0.5, m: 0.4}\n";
+    Sheet *a = run_to(system_from(short_way), 2, 0.1), *b = run_to(system_from(long_way), 2, 0.1);
+    assert_true(largest(a, "a") > 1);
+    assert_true(difference(a, "a", b, "a") < 1e-9);
+    assert_true(difference(a, "a.motor", b, "m") < 1e-9);
+    assert_true(difference(a, "D", b, "D") < 1e-9);
+    assert_true(difference(a, "energy.potential", b, "energy.potential") < 1e-9);
+    assert_true(difference(a, "tau.a", b, "tau.m") < 1e-12);
+    tr_sheet_free(a);
+    tr_sheet_free(b);
+}
+
+// Held, it stays with its motor where they start, and the spring between them pulls at both.
+static void test_elastic_hold(void **state)
+{
+    (void)state;
+    Sheet *run = run_to(
+        system_from("trundle: 1\ngravity: 0, 0, 0\nbodies:\n"
+                    "  arm: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: a, elastic: "
+                    "{stiffness: 20, inertia: 0.02}}, mass: 1, inertia: {yy: 0.1}}\n"
+                    "roles: {a: {torque: 1}}\ninitial: {a: 0.5, a.motor: 0.4}\n"
+                    "cases: {still: {hold: [a]}}\n"),
+        1, 0.5);
+    assert_true(fabs(at(run, run->rows - 1, "a") - 0.5) < 1e-12);
+    assert_true(fabs(at(run, run->rows - 1, "a.motor") - 0.4) < 1e-12);
+    assert_true(fabs(at(run, run->rows - 1, "tau.a") - 2) < 1e-12);
+    assert_true(fabs(at(run, run->rows - 1, "tau.a.motor") + 2) < 1e-12);
+    tr_sheet_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +650,7 @@ int main(void)
         cmocka_unit_test(test_cylinder),       cmocka_unit_test(test_distance),
         cmocka_unit_test(test_way_round),      cmocka_unit_test(test_frames),
         cmocka_unit_test(test_frame_formulas), cmocka_unit_test(test_wound_spring),
+        cmocka_unit_test(test_elastic),        cmocka_unit_test(test_elastic_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -663,6 +663,9 @@ static void test_forests(void **state)
          "the joint 'J' is free: its parent must be the body that is nearer to the world", 6},
         {"joints:\n  J: {type: planar, parent: one, body: world}\n  K: {parent: one, body: two}\n",
          "the joint 'J' is planar: its parent must be the body that is nearer to the world", 6},
+        {"joints:\n  J: {type: free, body: one}\n  K: {type: free, body: two}\n"
+         "  L: {type: free, parent: one, body: two, potential: one.x}\n",
+         "the free joint 'L' closes a loop and holds nothing: it has no use for 'potential'", 8},
         {"joints:\n  J: {type: free, body: one, to: \"1, 0, 0\"}\n  K: {parent: one, body: two}\n",
          "a free joint has no use for 'to'", 6},
         {"joints:\n  J: {type: planar, body: one}\n  K: {parent: one, body: two}\n"

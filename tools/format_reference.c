@@ -224,7 +224,7 @@ static const struct {
     {"elastic", "elastic",
      "Where a spring stands between a motor and what it drives. The joint's role, a torque or a "
      "motion, is then\nthat of the motor, which has a coordinate of its own; `tau` is the "
-     "motor's."},
+     "motor's; where it is held, `tau.COORDINATE.motor` is, and `tau` what holds the coordinate."},
     {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
      "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},

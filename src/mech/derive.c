@@ -3,6 +3,7 @@
 #include "mech/derive.h"
 
 #include "expr/derivative.h"
+#include "expr/walk.h"
 #include "mech/tree.h"
 
 #include <stdio.h>
@@ -246,14 +247,44 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
                 "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
 }
 
+// Whether `initial` speaks of something
+static bool is_spoken_of(const Tree *tree, const Conditions *c, Expr symbol)
+{
+    Reach reach = {0};
+    bool spoken = false;
+    if (!tr_reach(tree->graph, c->residuals, c->count, &reach)) tree->graph->failed = true;
+    for (uint32_t k = 0; k < reach.count && !spoken; k++) spoken = reach.ids[k] == symbol.id;
+    tr_reach_free(&reach);
+    return spoken;
+}
+
+// Springs between motors and joints start relaxed, unless something else is said.
+static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
+{
+    for (uint32_t i = 0; i < tree->link_count && !tree->graph->failed; i++) {
+        const Link *link = &tree->links[i];
+        if (link->motor == WORLD) continue;
+        const Link *motor = &tree->links[link->motor];
+        const Velocity *w = &tree->velocities[motor->velocity];
+        const Coordinate *q = &tree->positions[motor->position];
+        if (w->drive == DRIVE_MOTION) continue;
+        if (!is_spoken_of(tree, position, q->symbol))
+            add_condition(position, sub(q->symbol, tree->positions[link->position].symbol),
+                          q->name);
+        if (!is_spoken_of(tree, rate, w->symbol))
+            add_condition(rate, sub(w->symbol, tree->velocities[link->velocity].symbol), w->name);
+    }
+}
+
 static void make_initial(Tree *tree)
 {
     const Pairs *pairs = &tree->model->fields.initial;
     Conditions kinds[2];
-    if (!make_room(tree, pairs->count, &kinds[0]) || !make_room(tree, pairs->count, &kinds[1]))
-        return;
+    const uint32_t most = pairs->count + tree->link_count;
+    if (!make_room(tree, most, &kinds[0]) || !make_room(tree, most, &kinds[1])) return;
     for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
         sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
+    if (!has_failed(tree->err)) relax_motors(tree, &kinds[0], &kinds[1]);
     output_conditions(tree, "initial.position", &kinds[0]);
     output_conditions(tree, "initial.rate", &kinds[1]);
 }

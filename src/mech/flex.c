@@ -208,6 +208,12 @@ Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr 
     return f;
 }
 
+static bool is_tip(const Link *link)
+{
+    const Text name = link->body->name.text;
+    return name.length > 4 && memcmp(name.at + name.length - 4, ".tip", 4) == 0;
+}
+
 Expr tr_flex_kinetic(const Tree *tree, const Link *link)
 {
     const Flex *flex = link->flex;
@@ -217,6 +223,23 @@ Expr tr_flex_kinetic(const Tree *tree, const Link *link)
         coupling = add(coupling, mul(s.rate[k], power_of(link->v, momentum_along(flex, &s, k))));
     return add(add(coupling, coupling),
                quadratic(tree->graph, flex->m, flex->count, s.rate, s.rate));
+}
+
+#define MOST_SHORTENING 0.05 // of its length; what is left out grows with its square
+
+void tr_flex_alarms(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        const Section *at = tree->links[i].section;
+        if (!at || !at->g || !is_tip(&tree->links[i])) continue;
+        const State s = state_of(tree, at->flex);
+        const Expr half = number(tree->graph, 0.5);
+        const Expr shorter = mul(half, quadratic(tree->graph, at->g, at->flex->count, s.e, s.e));
+        const Expr most = mul(number(tree->graph, MOST_SHORTENING), at->X.x);
+        tr_tree_alarm(tree, tree->links[tree->links[i].parent].body->name,
+                      "'%.*s' bends further than its stiffening is good for", sub(most, shorter),
+                      ALARM_WARNS, NO_LATCH);
+    }
 }
 
 Expr tr_flex_potential(const Tree *tree, const Flex *flex)

@@ -308,6 +308,20 @@ static void check_cut(Tree *tree, const Joint *joint, const JointType *type)
                 type->name);
 }
 
+// A joint that holds nothing closes no loop: forces that stand on it would be lost.
+static void check_loose(Tree *tree, const Joint *joint, const JointType *type)
+{
+    const Value *const fields[] = {&joint->stiffness, &joint->damping, &joint->potential,
+                                   &joint->dissipation};
+    static const char *const names[] = {"stiffness", "damping", "potential", "dissipation"};
+    for (int i = 0; i < 4; i++)
+        if (fields[i]->given)
+            tr_fail(tree->err, TR_INVALID, fields[i]->place,
+                    "the %s joint '%.*s' closes a loop and holds nothing: it has no use for '%s', "
+                    "which may stand on another joint",
+                    type->name, TEXT(joint->name.text), names[i]);
+}
+
 static void make_cut(Tree *tree, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, tree->err);
@@ -317,6 +331,7 @@ static void make_cut(Tree *tree, const Joint *joint)
         tr_fail(tree->err, TR_INVALID, joint->name.place,
                 "the %s joint '%.*s' cannot be cut: another joint of its loop must be", type->name,
                 TEXT(joint->name.text));
+    if (type && !kind) check_loose(tree, joint, type);
     if (!kind || has_failed(tree->err)) return; // a free joint holds nothing
     Tie *tie = &tree->ties[tree->tie_count++];
     *tie = (Tie){.joint = joint,

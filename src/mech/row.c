@@ -579,6 +579,7 @@ void tr_tree_rows(Tree *tree)
     for (uint32_t i = 0; i < f->independent.count && !has_failed(tree->err); i++)
         make_speed(tree, f->independent.at[i], i);
     make_reaction_symbols(tree);
+    if (!has_failed(tree->err)) tr_flex_alarms(tree);
     if (!has_failed(tree->err)) tr_tree_latches(tree);
     if (!has_failed(tree->err)) tr_tree_slip_laws(tree);
     if (!has_failed(tree->err)) tr_tree_contact_names(tree);

@@ -307,6 +307,7 @@ Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr 
                      bool inertia, Expr *force);
 Expr tr_flex_kinetic(const Tree *tree, const Link *link); // twice what bending adds
 Expr tr_flex_potential(const Tree *tree, const Flex *flex);
+void tr_flex_alarms(Tree *tree); // where beams bend further than is right
 void tr_flex_springs(Tree *tree, const Flex *flex); // among the passive forces
 
 // ---- turn.c --------------------------------------------------------------------------------
