@@ -225,6 +225,29 @@ check test "$(wc -l <family.csv)" -eq 4
 run 4 steady swing.yaml --hold cart_rate --sweep m=1:2:0.5 -o no/where.csv
 no_temporaries
 
+# A spring between a wall and a head on a rail snaps through: P = k y (1 - L/s), s^2 = y^2 + b^2
+cat >truss.yaml <<'END'
+trundle: 1
+parameters: {k: 400, b: 0.6, L: 1}
+inputs: {P: 0}
+gravity: 0, 0, 0
+bodies:
+  head: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: y, damping: 1, potential: k/2*(sqrt(y^2 + b^2) - L)^2}, mass: 2}
+roles: {y: {torque: P}}
+initial: {y: 1}
+END
+run 0 steady truss.yaml --sweep P=80:-80:5 -o family.csv
+no_data
+err_has '; folds at -62.0229826424, 62.0229826424' # s^3 = L b^2
+err_has 'written to family.csv'
+run 0 steady truss.yaml --sweep P=80:-20:5 -q
+silent
+run 0 steady truss.yaml --free P --hold y=0.9
+out_has 'free     P '
+run 0 steady truss.yaml --free P --hold y=0.9 -q -o state.yaml
+check grep -q '^# *P: 27.179882' state.yaml
+check grep -q '^# parameters or inputs that were found' state.yaml
+
 # ---- --set and --case -----------------------------------------------------------------------
 
 run 0 eval swing.yaml --json --set m=3
@@ -324,6 +347,17 @@ no_temporaries
 run 0 simulate swing.yaml -q -o -
 silent
 check cmp out stdout.csv
+run 0 simulate swing.yaml --json -o run.csv # how it went, where no rows go
+check is_json out
+keys_are 't rows steps evaluations seconds energy_error position_error interrupted'
+out_has '"rows": 5,'
+run 0 simulate swing.yaml --json -o -
+check cmp out stdout.csv
+check is_json err
+run 0 simulate swing.yaml --method euler --step 0.25 --end 3 --set l=0.1
+err_has 'warning: the energy does not balance; try smaller steps or tolerances'
+run 0 simulate swing.yaml -v -o run.csv
+err_has 'bodies'
 run 0 simulate swing.yaml -q --end 1 --every 0.3
 silent
 check test "$(column 1 out)" = '0 0.3 0.6 0.8999999999999999 1'
@@ -691,6 +725,32 @@ run 0 linearise swing.yaml --sweep l=0.5:1:0.1
 check test "$(head -n 1 out)" = 'l,re1,im1,re2,im2'
 check test "$(wc -l <out)" -eq 7
 err_has 'no eigenvalue crosses'
+# It stands upright by a spring, and swings ever more when the damping turns negative.
+cat >upright.yaml <<'END'
+trundle: 1
+parameters: {k: 30, c: 0.4}
+bodies:
+  pole: {joint: {type: revolute, axis: "0, 1, 0", coordinate: angle, stiffness: k, damping: c}, mass: 2, com: "0, 0, 0.5"}
+END
+run 0 linearise upright.yaml --sweep k=5:15:1 -o sweep.json --plot sweep.svg
+err_has 'k = 9.81: an eigenvalue becomes stable, divergent'
+check is_json sweep.json
+check grep -q '"kind": "divergent"' sweep.json
+check grep -q '"becomes": "stable"' sweep.json
+check grep -q '</svg>' sweep.svg
+check grep -q '9.81' sweep.svg
+run 0 linearise upright.yaml --sweep c=-0.25:0.5:0.1
+err_has 'an eigenvalue becomes stable, oscillatory at 6.35'
+run 0 linearise upright.yaml --step 0.01
+out_has 'from one instant to the next, 0.01 s later'
+run 0 linearise upright.yaml --step 0.01 -o lin.mat
+check grep -q 'MATLAB 5.0' lin.mat
+many=$(for i in $(seq 256); do echo --set k=$i; done)
+run 0 linearise upright.yaml -q $many
+run 2 linearise upright.yaml $many --set c=1
+err_has 'trundle: --set more than 256 times'
+run 2 linearise upright.yaml $many --sweep k=5:15:1
+err_has 'trundle: --set more than 255 times'
 run 0 linearise swing.yaml --sweep I=0.1:0.2:0.05 -q --json
 silent
 check is_json out
@@ -758,6 +818,9 @@ check cmp -s first.html run.html # the same case and settings, taken from run.js
 run 0 simulate swing.yaml --case pushed -q --report other.html --page page.html -o -
 check cmp -s out <("$trundle" simulate swing.yaml --case pushed -q)
 check is_json <(part other.html report)
+TMPDIR=$PWD/nowhere run 4 simulate swing.yaml --report unused.html --page page.html
+err_has "cannot make '$PWD/nowhere/trundle_"
+check test ! -e unused.html
 run 0 view run.csv --model swing.yaml --page page.html --set m=5 -q -o other.html
 silent
 part other.html report >report.json
