@@ -167,7 +167,7 @@ static void test_random_trees(void **state)
 {
     (void)state;
     Random r = {20131};
-    for (int trial = 0; trial < 30; trial++) {
+    for (int trial = 0; trial < (SLOW_BUILD ? 6 : 30); trial++) {
         const Grove g = any_grove(&r);
         Buffer text = {0};
         print_grove(&text, &g);
@@ -376,7 +376,7 @@ static void test_parameters(void **state)
                                "com: \"0.1, 0.2, 0.3\", inertia: {xx: 1, yy: 1, zz: 1}}\n",
                                texts[i]);
     const int n = (int)p[0].velocities;
-    for (int trial = 0; trial < 5; trial++) {
+    for (int trial = 0; trial < (SLOW_BUILD ? 2 : 5); trial++) {
         probe_random(&p[0], &r);
         memcpy(p[1].in, p[0].in, p[0].system->input_count * sizeof(double));
         probe_run(&p[1]);
@@ -425,7 +425,7 @@ static void spin_freely(const char *stiffening)
     tr_model_free(model);
     if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
     tr_summary summary = {0};
-    Sheet *run = run_with(system, 100, 1, &summary);
+    Sheet *run = run_with(system, SLOW_BUILD ? 15 : 100, 1, &summary);
     Probe p = probe_of(text);
     double first[6], now[6], off = 0;
     for (size_t row = 0; row < run->rows; row++) {
@@ -477,7 +477,7 @@ static void test_random_constraints(void **state)
 {
     (void)state;
     Random r = {1967};
-    for (int trial = 0; trial < 25; trial++) {
+    for (int trial = 0; trial < (SLOW_BUILD ? 5 : 25); trial++) {
         Grove g = any_grove(&r);
         while (g.count < 3 || g.n < 8 || g.n > 30) g = any_grove(&r);
         Buffer text = {0};
