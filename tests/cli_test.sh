@@ -639,6 +639,20 @@ run 2 plot swing.csv --from soon
 err_is "trundle: --from takes a number, not 'soon'"
 run 2 plot swing.csv --from 5 --to 6
 err_is "trundle: 'swing.csv' has no rows there: its t is from 0 to 1"
+printf 'a,b\n1,2\n2,3\n' >timeless.csv
+run 0 plot timeless.csv -x a --from 1.5
+run 2 plot timeless.csv -x t --from 1
+err_is "trundle: 'timeless.csv' has no column 't' to cut by"
+printf 't\n1\n2\n' >alone.csv
+run 3 plot alone.csv
+err_is "trundle: 'alone.csv' has nothing to draw against its x"
+printf 't,a\n0,1e22\n1,1.0000000001e22\n' >large.csv
+run 0 plot large.csv -y a
+out_has '>a − 1×10²² [10¹²]<'
+printf 't,%s\n0,1\n1,2\n' "$(printf 'long_%.0s' $(seq 50))" >long.csv
+run 0 plot long.csv -o fig.svg
+check is_svg fig.svg
+check grep -qF '…</text>' fig.svg # as much of the name as fits
 run 3 plot swing.yaml
 no_data
 run 3 plot /dev/null

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feedback by `trundle lqr`: what it writes is put into model files and simulated.
-#include "base/file.h"
 #include "base/json.h"
-#include "run/flow.h"
 #include "run/method.h"
-#include "test.h"
-
-#ifndef MODELS_DIR
-#define MODELS_DIR "models"
-#endif
+#include "runs.h"
 
 // ---- models --------------------------------------------------------------------------------
 
 static char *text_of_model(const char *name)
 {
     char path[600];
-    size_t length;
-    tr_error err = {0};
     snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
-    char *text = tr_file_read(path, SIZE_MAX / 4, &length, &err);
-    if (!text) fail_msg("%s", err.text);
-    return text;
+    return read_text(path);
 }
 
-static tr_system *derived(const char *text, const char *case_name, const tr_setting *settings,
-                          size_t setting_count, const char *const *controls, size_t control_count,
-                          tr_error *err)
+static tr_system *tried(const char *text, const char *case_name, const tr_setting *settings,
+                        size_t setting_count, const char *const *controls, size_t control_count,
+                        tr_error *err)
 {
     tr_model *model = tr_model_parse(text, err);
     const tr_derive_options options = {.case_name = case_name,
@@ -43,11 +33,11 @@ static tr_system *must_derive(const char *text, const char *case_name, const tr_
 {
     tr_error err = {0};
     const char *const controls[] = {control, other};
-    tr_system *system = derived(text, case_name, settings, count, controls,
-                                !control ? 0
-                                : other  ? 2
-                                         : 1,
-                                &err);
+    tr_system *system = tried(text, case_name, settings, count, controls,
+                              !control ? 0
+                              : other  ? 2
+                                       : 1,
+                              &err);
     if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
     return system;
 }
@@ -175,6 +165,98 @@ static void test_steps(void **state)
     tr_lqr_free(c);
     tr_system_free(system);
     free(text);
+}
+
+// ---- bases and balls -----------------------------------------------------------------------
+
+static bool has_value(double (*values)[2], size_t count, const double *wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hypot(values[i][0] - wanted[0], values[i][1] - wanted[1]) <= 1e-6) return true;
+    return false;
+}
+
+// A law is written by places, rotations and quaternions; about the same state the model with it has
+// the eigenvalues that were promised.
+static void check_law(const char *text, const char *body, const char *inputs, const char *q,
+                      const char *const *axes)
+{
+    tr_error err = {0};
+    char path[60];
+    double values[12][2];
+    const tr_lqr_options o = {.inputs = inputs, .q = q};
+    tr_system *system = system_from(text);
+    const tr_lqr *lqr = must_design(system, &o);
+    tr_model *model = model_from(text);
+    for (size_t i = 0; i < lqr->inputs; i++) {
+        snprintf(path, sizeof path, "roles/%s/torque/%s", body, axes[i]);
+        change(model, path, lqr->law[i]);
+    }
+    tr_system *held = system_of(model, NULL);
+    tr_linear *linear = tr_linearise(held, NULL, &err);
+    if (!linear) fail_msg("%s", err.text);
+    assert_int_equal(linear->states, lqr->states);
+    assert_true(tr_linear_eigenvalues(linear, values, &err));
+    for (size_t i = 0; i < lqr->states; i++)
+        assert_true(has_value(values, lqr->states, lqr->after + 2 * i));
+    tr_linear_free(linear);
+    tr_lqr_free(lqr);
+    tr_system_free(held);
+    tr_system_free(system);
+}
+
+#define BODY ", mass: 2, com: '0.02, 0, 0.1', inertia: {xx: 0.5, yy: 0.3, zz: 0.4}}\n"
+
+static const char puck[] =
+    "trundle: 1\ngravity: 0, 0, 0\ninputs: {fx: 0, fy: 0, n: 0}\n"
+    "bodies:\n  puck: {joint: {type: planar}" BODY "roles: {puck: {torque: {vx: fx, vy: fy, wz: "
+    "n}}}\ninitial: {puck.x: 0.3, puck.y: -0.2, puck.theta: 0.7}\n";
+
+static const char top[] =
+    "trundle: 1\ngravity: 0, 0, 0\ninputs: {nx: 0, ny: 0, nz: 0}\n"
+    "bodies:\n  top: {joint: {type: ball}" BODY "roles: {top: {torque: {wx: nx, wy: ny, wz: "
+    "nz}}}\nguess: {top.qw: 0.9, top.qx: 0.3, top.qy: -0.2, top.qz: 0.25}\n";
+
+static const char satellite[] =
+    "trundle: 1\ngravity: 0, 0, 0\ninputs: {fx: 0, fy: 0, fz: 0, nx: 0, ny: 0, nz: 0}\n"
+    "bodies:\n  sat: {joint: {type: free}" BODY "roles: {sat: {torque: {vx: fx, vy: fy, vz: fz, "
+    "wx: nx, wy: ny, wz: nz}}}\n"
+    "guess: {sat.x: 0.4, sat.y: 1, sat.qw: 0.9, sat.qx: 0.3, sat.qy: -0.2, sat.qz: 0.25}\n";
+
+static void test_laws_of_bases(void **state)
+{
+    (void)state;
+    static const char *const plane[] = {"vx", "vy", "wz"}, *const turn[] = {"wx", "wy", "wz"},
+                             *const all[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
+    check_law(puck, "puck", "fx, fy, n", "puck.dx=4, puck.dy=3, puck.rz=2", plane);
+    check_law(top, "top", "nx, ny, nz", "top.rx=4, top.ry=3, top.rz=2", turn);
+    check_law(satellite, "sat", "fx, fy, fz, nx, ny, nz",
+              "sat.dx=4, sat.dy=4, sat.dz=2, sat.rx=1, sat.ry=2, sat.rz=3", all);
+}
+
+// What goes round comes back to no place and no attitude that a formula could hold.
+static void test_turning_bases(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *rate, *inputs, *q, *words;
+    } turning[] = {
+        {satellite, "initial/sat.wx", "fx,fy,fz,nx,ny,nz", "sat.dx=1", "the place of 'sat'"},
+        {satellite, "initial/sat.wx", "fx,fy,fz,nx,ny,nz", "sat.rx=1,sat.ry=1,sat.rz=1",
+         "the heading of 'sat'"},
+        {top, "initial/top.wx", "nx,ny,nz", "top.rx=1,top.ry=1,top.rz=1", "the attitude of 'top'"}};
+    for (size_t i = 0; i < sizeof turning / sizeof *turning; i++) {
+        tr_error err = {0};
+        tr_model *model = model_from(turning[i].text);
+        change(model, turning[i].rate, "0.5");
+        tr_system *system = system_of(model, NULL);
+        const tr_lqr_options o = {.inputs = turning[i].inputs, .q = turning[i].q};
+        assert_null(tr_lqr_design(system, &o, &err));
+        if (!strstr(err.text, turning[i].words)) fail_msg("%s", err.text);
+        assert_non_null(strstr(err.text, "cannot be held by a formula while it turns"));
+        assert_int_equal(err.status, TR_FAILED);
+        tr_system_free(system);
+    }
 }
 
 // ---- the transporter -----------------------------------------------------------------------
@@ -352,7 +434,7 @@ static void test_controls_refused(void **state)
     char *text = text_of_model("bicycle");
     for (size_t i = 0; i < 2; i++) {
         tr_error err = {0};
-        assert_null(derived(text, NULL, NULL, 0, &wrong[i].control, 1, &err));
+        assert_null(tried(text, NULL, NULL, 0, &wrong[i].control, 1, &err));
         assert_int_equal(err.status, TR_USAGE);
         if (!strstr(err.text, wrong[i].words)) fail_msg("%s", err.text);
     }
@@ -384,10 +466,11 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cart),    cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_segway),  cmocka_unit_test(test_law_is_replaced),
-        cmocka_unit_test(test_bicycle), cmocka_unit_test(test_bicycle_line),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_controls_refused),
+        cmocka_unit_test(test_cart),          cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_laws_of_bases), cmocka_unit_test(test_turning_bases),
+        cmocka_unit_test(test_segway),        cmocka_unit_test(test_law_is_replaced),
+        cmocka_unit_test(test_bicycle),       cmocka_unit_test(test_bicycle_line),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_controls_refused),
         cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1161,6 +1161,17 @@ static void test_reports_between_runs(void **state)
     tr_system_free(system);
 }
 
+// The words, and not a page full of what is no number
+static void test_eval_of_what_is_not_finite(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_from(slider("", "roles: {x: {torque: log(x - 1)}}"));
+    assert_null(tr_eval_text(system, false, &err));
+    assert_error(err, TR_FAILED, "the acceleration of 'x_rate' is not finite at the start");
+    tr_system_free(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1200,6 +1211,7 @@ int main(void)
         cmocka_unit_test(test_no_such_folder),
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_reports_between_runs),
+        cmocka_unit_test(test_eval_of_what_is_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -415,6 +415,66 @@ static void fragments_start_models(void **state)
     tr_system_free(system);
 }
 
+// ---- in the plane --------------------------------------------------------------------------
+
+// A wheel that is turned by hand rolls in a circle: 6 kg at 0.5 m/s and 1 rad/s take 3 N.
+static void unicycle_rolls_in_circles(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("unicycle", "circle");
+    tr_steady *steady = find(system, NULL, HOLD("d(roll)=5", "body.wz=1"));
+    assert_close(state_of(system, steady, "body.vx"), 0.5, 1e-12);
+    assert_close(number_in(steady, "along", "body.turn_z"), 1, 1e-12);
+    assert_close(number_in(steady, "lambda", "ground.lateral"), 3, 1e-12);
+    tr_steady_free(steady);
+    tr_system_free(system);
+}
+
+// Chaplygin's sleigh goes straight: w' = -m a v/(J + m a^2) w; whichever speeds it is described by
+static void sleigh_goes_straight(void **state)
+{
+    (void)state;
+    const double m = 2, J = 0.3, a = 0.25, v = 0.5;
+    for (int by_tip = 0; by_tip < 2; by_tip++) {
+        double modes[4][2];
+        tr_model *model = model_called("sleigh");
+        change(model, "outputs/tip", "sleigh.vx + 0.3*sleigh.wz");
+        if (by_tip) change(model, "independent", "tip, sleigh.wz");
+        tr_system *system = system_set(model, "spin", "turn0=0");
+        tr_steady *steady = find(system, NULL, HOLD("tip=0.5"));
+        assert_int_equal(tr_steady_modes(steady, modes), 2);
+        assert_close(modes[0][0], 0, 1e-12);
+        assert_close(modes[1][0], -m * a * v / (J + m * a * a), 1e-12);
+        assert_close(number_in(steady, "along", "sleigh.x"), v, 1e-12);
+        tr_steady_free(steady);
+        tr_system_free(system);
+    }
+}
+
+// It would leave the floor; that it was not asked to is said.
+static void warns_of_contacts_that_pull(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system =
+        system_from("trundle: 1\n"
+                    "bodies:\n"
+                    "  cart: {joint: {type: prismatic, axis: '1, 0, 0'}, mass: 1}\n"
+                    "  block: {parent: cart, joint: {type: prismatic, axis: '0, 0, 1'}, mass: 2}\n"
+                    "contacts: {foot: {kind: slide, body: block, unilateral: false}}\n"
+                    "forces: {pull: {body: block, force: '0, 0, 30'}}\n");
+    tr_steady *steady = find(system, NULL, HOLD("cart_rate=1"));
+    assert_close(number_in(steady, "lambda", "foot.normal"), 2 * G - 30, 1e-12);
+    for (int json = 0; json < 2; json++) {
+        char *text = tr_steady_text(steady, json, &err);
+        assert_non_null(text);
+        assert_non_null(strstr(text, "the normal force of 'foot' turns negative"));
+        tr_text_free(text);
+    }
+    tr_steady_free(steady);
+    tr_system_free(system);
+}
+
 // ---- families ------------------------------------------------------------------------------
 
 static Sheet *sweep(tr_system *system, const char *free_names, const char *what,
@@ -630,6 +690,9 @@ int main(void)
         cmocka_unit_test(leg_holds_a_height),
         cmocka_unit_test(geometry_may_be_free),
         cmocka_unit_test(fragments_start_models),
+        cmocka_unit_test(unicycle_rolls_in_circles),
+        cmocka_unit_test(sleigh_goes_straight),
+        cmocka_unit_test(warns_of_contacts_that_pull),
         cmocka_unit_test(truss_snaps_through),
         cmocka_unit_test(bead_leaves_the_bottom),
         cmocka_unit_test(bicycle_family_turns_back),

@@ -31,6 +31,9 @@ void tr_group_close(Group *group);
 void tr_group_outputs(Group *group, const System *system, const double *columns, const char *title,
                       const char *prefix);
 
+// The case and the settings that a system was derived with, as members of an object.
+void tr_describe_case(Json *j, const System *system);
+
 // The text, or NULL after an error.
 char *tr_text_finish(Buffer *text, tr_error *err);
 

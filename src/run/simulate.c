@@ -10,6 +10,7 @@
 #include "run/latch.h"
 #include "run/method.h"
 #include "run/record.h"
+#include "run/report.h"
 #include "run/sensitivity.h"
 
 #include <math.h>
@@ -176,15 +177,7 @@ static void describe_source(Json *j, const System *system)
     const char *slash = source->file ? strrchr(source->file, '/') : NULL;
     tr_json_text(j, "model_file", slash ? slash + 1 : source->file ? source->file : "");
     tr_json_text(j, "model_sha256", source->sha256);
-    tr_json_text(j, "case", source->case_name ? source->case_name : "");
-    tr_json_open(j, "settings", '[');
-    for (uint32_t i = 0; i < source->setting_count; i++) {
-        tr_json_open(j, NULL, '{');
-        tr_json_text(j, "name", source->settings[i].name);
-        tr_json_text(j, "formula", source->settings[i].formula);
-        tr_json_close(j, '}');
-    }
-    tr_json_close(j, ']');
+    tr_describe_case(j, system);
     tr_json_text(j, "program", "trundle " TR_VERSION);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "run/report.h"
 
 #include <stdlib.h>
 
@@ -296,15 +297,7 @@ static void describe_model(Json *j, const System *system)
     tr_json_text(j, "sha256", source->sha256);
     tr_json_text(j, "text", source->text ? source->text : "");
     tr_json_close(j, '}');
-    tr_json_text(j, "case", source->case_name ? source->case_name : "");
-    tr_json_open(j, "settings", '[');
-    for (uint32_t i = 0; i < source->setting_count; i++) {
-        tr_json_open(j, NULL, '{');
-        tr_json_text(j, "name", source->settings[i].name);
-        tr_json_text(j, "formula", source->settings[i].formula);
-        tr_json_close(j, '}');
-    }
-    tr_json_close(j, ']');
+    tr_describe_case(j, system);
 }
 
 static void describe(Json *j, const Report *report, Frames *frames)
