@@ -482,6 +482,19 @@ done
 run 3 simulate none.yaml -o kept.csv
 check test "$(cat kept.csv)" = old
 no_temporaries
+# What is read is not written over, whatever the verb.
+cp swing.yaml precious.yaml
+for verb in check derive eval simulate linearise 'lqr --inputs push' 'steady --hold cart_rate'; do
+    # shellcheck disable=SC2086
+    run 2 $verb precious.yaml -o ./precious.yaml
+    no_data
+    err_is "trundle: 'precious.yaml' would be overwritten: write to another file"
+done
+run 2 simulate precious.yaml --report precious.yaml -o unused.csv
+run 2 linearise precious.yaml --sweep l=1:2:1 --plot precious.yaml
+check cmp swing.yaml precious.yaml
+run 2 simulate swing.yaml --report both.html -o both.html
+err_is "trundle: rows and report cannot both go to 'both.html'"
 run 4 simulate swing.yaml -o /nowhere/run.csv
 no_data
 err_has "cannot write '/nowhere/run.csv': No such file or directory"

@@ -393,9 +393,24 @@ bool cli_number(const char *name, const char *text, double *value)
     return false;
 }
 
+bool cli_destroys(const char *out, const char *in)
+{
+    struct stat a, b;
+    if (!out || !in || strcmp(out, "-") == 0 || stat(out, &a) || stat(in, &b)) return false;
+    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino || !S_ISREG(a.st_mode)) return false;
+    fprintf(stderr, "trundle: '%s' would be overwritten: write to another file\n", in);
+    return true;
+}
+
 tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
+    *status = TR_USAGE;
+    if (cli_destroys(options->output, options->model) ||
+        cli_destroys(options->report, options->model) ||
+        cli_destroys(options->picture, options->model))
+        return NULL;
+    *status = 0;
     tr_model *model = tr_model_read(options->model, &err);
     const tr_derive_options how = {.case_name = options->case_name,
                                    .settings = options->settings,
@@ -445,15 +460,6 @@ static const Verb *verb_called(const char *word)
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
-}
-
-bool cli_destroys(const char *out, const char *in)
-{
-    struct stat a, b;
-    if (!out || !in || strcmp(out, "-") == 0 || stat(out, &a) || stat(in, &b)) return false;
-    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino || !S_ISREG(a.st_mode)) return false;
-    fprintf(stderr, "trundle: '%s' would be overwritten: write to another file\n", in);
-    return true;
 }
 
 // Matrices here are small: threads of a linear algebra library that has them only cost time.

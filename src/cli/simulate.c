@@ -163,11 +163,10 @@ int cli_simulate(const Verb *verb, const Options *options)
     tr_error err = {0};
     const tr_view_options wanted = {NULL, options->report, options->page};
     if (options->report && !tr_view_check(&wanted, &err)) return cli_complain(NULL, &err);
-    if (cli_destroys(options->output, options->model) ||
-        cli_destroys(options->report, options->model) ||
-        (options->report && options->output && strcmp(options->report, options->output) == 0 &&
-         fprintf(stderr, "trundle: rows and report cannot both go to '%s'\n", options->report)))
+    if (options->report && options->output && strcmp(options->report, options->output) == 0) {
+        fprintf(stderr, "trundle: rows and report cannot both go to '%s'\n", options->report);
         return TR_USAGE;
+    }
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
