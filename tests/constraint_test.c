@@ -1138,6 +1138,25 @@ static void test_motions_that_agree(void **state)
 
 // ---- all of them ---------------------------------------------------------------------------
 
+// What holds anyway has no row: words about its reaction say so.
+static void test_rows_that_are_not_there(void **state)
+{
+    (void)state;
+#define PINNED                                                             \
+    "trundle: 1\n"                                                         \
+    "bodies: {cart: {joint: {type: planar}, mass: 2, inertia: {zz: 1}}}\n" \
+    "contacts: {ice: {kind: slide, body: cart}, nail: {kind: pin, body: cart, at: '1, 0, 0'}}\n"
+    assert_invalid(PINNED "outputs: {load: lambda.ice.normal}\n",
+                   "4:17: 'ice.normal' holds anyway, so there is no 'lambda.ice.normal'");
+    assert_invalid(PINNED "reactions: {tension: {ice.normal: 3}}\n",
+                   "4:23: 'ice.normal' holds anyway, so it has no reaction to speak of");
+    assert_invalid(PINNED "reactions: {tension: {nail: 3}}\n",
+                   "4:23: 'nail' has several rows: write 'nail.longitudinal' or the like");
+    assert_invalid(PINNED "initial: {lambda.nail.lateral: 3}\n",
+                   "4:11: 'lambda.nail.lateral' uses 'lambda.nail.lateral': initial conditions are "
+                   "about positions and rates");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1180,6 +1199,7 @@ int main(void)
         cmocka_unit_test(test_motions_that_contradict),
         cmocka_unit_test(test_motions_that_part),
         cmocka_unit_test(test_motions_that_agree),
+        cmocka_unit_test(test_rows_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -454,6 +454,23 @@ static void test_contradiction(void **state)
     assert_refused(system_of(model, "fall"), "'short_rod.distance'", 0);
 }
 
+// A joint that closes a loop needs an axis as any other does.
+static void test_joints_without_their_axes(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    char *text = read_text(MODELS_DIR "/slider_crank.yaml");
+    char *axis = strstr(strstr(text, "big_end:"), ", axis: \"0, -1, 0\"");
+    assert_non_null(axis);
+    memset(axis, ' ', strlen(", axis: \"0, -1, 0\""));
+    tr_model *model = model_from(text);
+    assert_null(tr_derive(model, NULL, &err));
+    assert_string_equal(err.text, "the revolute joint of 'big_end' needs an axis");
+    assert_true(err.line > 1 && err.column == 3);
+    tr_model_free(model);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_guesses_of_the_stewart_platform),
         cmocka_unit_test(test_out_of_reach),
         cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_joints_without_their_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
