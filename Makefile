@@ -4,9 +4,10 @@ JOBS := $(shell nproc)
 CLANG := clang-14
 CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
+COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized docs pictures papers fmt lint bench clean golden
+.PHONY: all demo test check sanitized coverage docs pictures papers fmt lint bench clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -45,6 +46,15 @@ sanitized:
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(SANITIZED) -j$(JOBS)
 	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
+
+# Which lines of src/ the tests execute; docs/coverage.md says why some are left.
+coverage: all
+	$(CONFIGURE) -B $(COVERAGE) -DTR_COVERAGE=ON \
+	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
+	cmake --build $(COVERAGE) -j$(JOBS)
+	find $(COVERAGE) -name '*.gcda' -delete
+	ctest --test-dir $(COVERAGE) --output-on-failure -j$(JOBS) -E '^(page|papers)$$'
+	tools/coverage $(COVERAGE) --lines
 
 check: lint
 	tools/setup check
