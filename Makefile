@@ -7,7 +7,7 @@ SANITIZED := build/sanitized
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized coverage docs pictures papers fmt lint bench clean golden
+.PHONY: all demo test check sanitized coverage docs pictures papers fmt lint bench table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -64,6 +64,7 @@ check: lint
 # What is generated from the code.
 docs: all
 	build/format_reference > docs/format.md
+	build/command_reference > docs/commands.md
 
 # The README's pictures, by the commands it shows.
 pictures: all
@@ -77,9 +78,10 @@ papers:
 	$(MAKE) all
 	tools/papers.py
 
-golden: all # what check says and plot draws, byte for byte: read the difference
+golden: all # what check says, plot draws and equations cost, byte for byte: read the difference
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
 	build/tests/plot_test golden
+	build/trundle_bench counts > tests/operations.txt
 
 fmt:
 	clang-format-14 -i $(sources)
@@ -97,6 +99,11 @@ lint:
 bench: build/Makefile
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench
+
+table: build/Makefile # the same as docs/bench.md
+	cmake --build build -j$(JOBS) --target trundle_bench
+	build/trundle_bench page > build/bench.md
+	mv build/bench.md docs/bench.md
 
 clean:
 	rm -rf build
