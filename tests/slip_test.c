@@ -80,7 +80,7 @@ static void test_turntable(void **state)
 static void test_turntable_period(void **state)
 {
     (void)state;
-    const double round = 7.0 / 2 * 2 * 3.14159265358979323846 / 3;
+    const double round = 7.0 / 2 * 2 * M_PI / 3;
     Sheet *run = run_slipping(system_of(model_called("turntable"), "circle"), round, round / 40);
     const double radius = 0.25 / (3 * 2.0 / 7);
     for (size_t i = 0; i < run->rows; i++) assert_close(at(run, i, "from_circle"), radius, 1e-9);
