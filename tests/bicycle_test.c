@@ -15,11 +15,6 @@ static V3 vector_of(const Flow *flow, const char *x, const char *y, const char *
     return v3(column_of(flow, x), column_of(flow, y), column_of(flow, z));
 }
 
-static V3 vector_at(const Sheet *s, size_t row, const char *x, const char *y, const char *z)
-{
-    return v3(at(s, row, x), at(s, row, y), at(s, row, z));
-}
-
 // ---- published accelerations ---------------------------------------------------------------
 
 // Basu-Mandal, Chatterjee and Papadopoulos (2007), table 1: values, rates and accelerations at one
@@ -73,11 +68,11 @@ static void put_derivatives(tr_model *model)
 static void test_published_accelerations(void **state)
 {
     (void)state;
-    const Value values[] = {{"roll0", M_PI / 2 - published[4].value},
-                            {"steer0", published[6].value},
-                            {"roll_rate0", -published[4].rate},
-                            {"steer_rate0", published[6].rate},
-                            {"speed0", 0.3 * published[7].rate}};
+    const Number values[] = {{"roll0", M_PI / 2 - published[4].value},
+                             {"steer0", published[6].value},
+                             {"roll_rate0", -published[4].rate},
+                             {"steer_rate0", published[6].rate},
+                             {"speed0", 0.3 * published[7].rate}};
     tr_error err = {0};
     tr_model *model = model_called("bicycle");
     put_derivatives(model);
@@ -176,8 +171,9 @@ static void test_states_with_torques(void **state)
     Sheet *reference = read_sheet(REFERENCE_DIR "/bike_states.csv");
     assert_int_equal(reference->rows, 6);
     for (size_t i = 0; i < reference->rows; i++) {
-        Value values[10] = {[9] = {"speed0", 0.3 * at(reference, i, "r3_rate")}};
-        for (int k = 0; k < 9; k++) values[k] = (Value){names[k][0], at(reference, i, names[k][1])};
+        Number values[10] = {[9] = {"speed0", 0.3 * at(reference, i, "r3_rate")}};
+        for (int k = 0; k < 9; k++)
+            values[k] = (Number){names[k][0], at(reference, i, names[k][1])};
         tr_system *system = system_valued(bicycle_with_accelerations(), "state", values, 10);
         Flow *flow = flow_of(system);
         tr_flow_columns(flow, 0, flow->start, flow->column);

@@ -8,6 +8,11 @@
 
 static const double g = 9.81;
 
+static inline V3 vector_at(const Sheet *s, size_t row, const char *x, const char *y, const char *z)
+{
+    return v3(at(s, row, x), at(s, row, y), at(s, row, z));
+}
+
 // ---- vectors and angles --------------------------------------------------------------------
 
 // A column that was computed last
