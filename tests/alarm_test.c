@@ -89,8 +89,8 @@ static void test_friction(void **state)
 static void test_friction_on_slope(void **state)
 {
     (void)state;
-    const Value enough = {"mu", 2. / 7 * tan(0.3) * (1 + 1e-9)};
-    const Value little = {"mu", 2. / 7 * tan(0.3) * (1 - 1e-9)};
+    const Number enough = {"mu", 2. / 7 * tan(0.3) * (1 + 1e-9)};
+    const Number little = {"mu", 2. / 7 * tan(0.3) * (1 - 1e-9)};
     tr_summary s = summary_of(system_with("ball_on_slope", "slippery", &enough, 1), "erk");
     assert_int_equal(s.warnings, 0);
     s = summary_of(system_with("ball_on_slope", "slippery", &little, 1), "erk");

@@ -261,7 +261,8 @@ static void find_reach(double roll, double steer, double *low, double *high)
 // Whether it starts so; otherwise it says what cannot be.
 static bool starts(double roll, double steer, double *off)
 {
-    const Value values[] = {{"roll0", roll}, {"steer0", steer}, {"roll_rate0", 0.3}, {"speed0", 4}};
+    const Number values[] = {
+        {"roll0", roll}, {"steer0", steer}, {"roll_rate0", 0.3}, {"speed0", 4}};
     tr_error err = {0};
     tr_system *system = system_with("bicycle", "state", values, 4);
     double *x = calloc(tr_input_count(system), sizeof *x), front, rear;

@@ -296,8 +296,8 @@ static void test_segway_is_linear(void **state)
 {
     (void)state;
     enum { STEPS = 100 };
-    const Value tilt = {"pitch0", 1e-4}; // of which squares do not count
-    tr_summary s = {0};                  // its energy is next to nothing
+    const Number tilt = {"pitch0", 1e-4}; // of which squares do not count
+    tr_summary s = {0};                   // its energy is next to nothing
     Sheet *run = run_with(system_with("segway", "balance", &tilt, 1), 0, 0, &s);
     double y[4] = {1e-4}, worst = 0;
     for (size_t i = 0; i < run->rows; i++) {

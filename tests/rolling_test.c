@@ -178,7 +178,8 @@ static void test_ball_on_slope(void **state)
         tr_model *model = model_called("ball_on_slope");
         change(model, "outputs/acceleration", "d(d(down))");
         const double wanted = 5. / 7 * g * sin(slopes[k]);
-        Sheet *run = run_to(system_valued(model, "roll", &(Value){"slope", slopes[k]}, 1), 3, 0.05);
+        Sheet *run =
+            run_to(system_valued(model, "roll", &(Number){"slope", slopes[k]}, 1), 3, 0.05);
         assert_close(at(run, 0, "acceleration"), wanted, 1e-12);
         for (size_t i = 0; i < run->rows; i++) {
             const double t = at(run, i, "t");
@@ -191,7 +192,7 @@ static void test_ball_on_slope(void **state)
 
 static double lean_with_tube(double tube)
 {
-    Sheet *run = run_to(system_with("tyre", "lean", &(Value){"tube", tube}, 1), 1, 0.1);
+    Sheet *run = run_to(system_with("tyre", "lean", &(Number){"tube", tube}, 1), 1, 0.1);
     const double roll = at(run, run->rows - 1, "roll");
     tr_sheet_free(run);
     return roll;
