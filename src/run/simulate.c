@@ -157,7 +157,8 @@ static void describe_summary(Json *j, const Run *run)
     tr_json_number(j, "failed_steps", (double)s->failed_steps);
     tr_json_number(j, "evaluations", (double)s->evaluations);
     if (s->jacobians) tr_json_number(j, "jacobians", (double)s->jacobians);
-    tr_json_number(j, "operations", (double)tr_program_sizes(run->flow->now->rates).operations);
+    tr_json_number(j, "operations",
+                   (double)tr_program_sizes(run->flow->now->rates.program).operations);
     tr_json_number(j, "seconds", s->seconds);
     tr_json_number(j, "energy_error", s->energy_error);
     tr_json_number(j, "position_error", s->position_error);
