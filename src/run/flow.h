@@ -57,8 +57,7 @@ static inline double tr_flow_time(const Flow *flow, double t)
 {
     return t < flow->earliest ? flow->earliest : t > flow->latest ? flow->latest : t;
 }
-// One step of the classical method of fourth order from (t, y), in place; `room` is for five times
-// y, and begins with the rate at t afterwards.
+// One step of the classical method of fourth order from (t, y), in place; `room` is for five y.
 void tr_flow_step(Flow *flow, double t, double h, double *y, double *room);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);

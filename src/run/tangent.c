@@ -6,8 +6,8 @@
 // the bicycle has three accelerations and 20 columns (T99; bench line "linear").
 #include "expr/derivative.h"
 #include "reduce/reduce.h"
+#include "run/eval.h"
 #include "run/flow.h"
-#include "run/report.h"
 
 #include <stdlib.h>
 #include <string.h>

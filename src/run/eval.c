@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `eval` says: the numbers at the initial instant, in words or as JSON.
-#include "run/report.h"
+#include "run/eval.h"
 
 #include "run/kkt.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void tr_describe_case(Json *j, const System *system)
-{
-    const struct Source *source = &system->source;
-    tr_json_text(j, "case", source->case_name ? source->case_name : "");
-    tr_json_open(j, "settings", '[');
-    for (uint32_t i = 0; i < source->setting_count; i++) {
-        tr_json_open(j, NULL, '{');
-        tr_json_text(j, "name", source->settings[i].name);
-        tr_json_text(j, "formula", source->settings[i].formula);
-        tr_json_close(j, '}');
-    }
-    tr_json_close(j, ']');
-}
 
 char *tr_text_finish(Buffer *text, tr_error *err)
 {
