@@ -4,9 +4,9 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "run/eval.h"
 #include "run/modes.h"
 #include "run/record.h"
-#include "run/report.h"
 
 #include <math.h>
 #include <stdio.h>

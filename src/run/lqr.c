@@ -5,9 +5,9 @@
 // vectors l with l A = 0, l B = 0. With L of these and R of the motions themselves, A R = 0 and
 // L R = 1, the feedback acts on (1 - R L) x, which stays in the kernel of L (T106).
 #include "base/json.h"
-#include "run/law.h"
+#include "run/eval.h"
+#include "run/feedback.h"
 #include "run/modes.h"
-#include "run/report.h"
 #include "run/riccati.h"
 
 #include <lapacke.h>
@@ -549,7 +549,7 @@ static bool write_laws(Design *d, tr_error *err)
             for (uint32_t k = 0; k < d->n; k++) gain[j] += d->K[i * d->n + k] * d->T[k * n + j];
         }
         const double constant = control_value(d, i, err);
-        if (tr_law_write(d->system, d->whole, d->in, gain, constant, &text, err))
+        if (tr_feedback_write(d->system, d->whole, d->in, gain, constant, &text, err))
             law[i] = tr_arena_text(&d->arena, text.at, text.length);
         if (!law[i]) tr_fail_memory(err);
         tr_buffer_free(&text);
