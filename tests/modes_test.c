@@ -144,7 +144,7 @@ static void discretises(void **state)
     (void)state;
     double A[4] = {0, 1, 0, 0}, B[2] = {0, 2}, Ad[4], Bd[2];
     Linear l = given(2, 1, 0, A, B, NULL);
-    assert_true(tr_discretise(&l, 0.25, Ad, Bd, NULL)); // x'' = 2 u
+    assert_true(tr_linear_discretise(&l, 0.25, Ad, Bd, NULL)); // x'' = 2 u
     assert_close(Ad[0], 1, 1e-15);
     assert_close(Ad[1], 0.25, 1e-15);
     assert_close(Ad[2], 0, 1e-15);
@@ -153,14 +153,14 @@ static void discretises(void **state)
     // a fast oscillator over many turns: cos, sin
     double fast[4] = {0, 1, -10000, 0};
     l = given(2, 1, 0, fast, B, NULL);
-    assert_true(tr_discretise(&l, 1, Ad, Bd, NULL));
+    assert_true(tr_linear_discretise(&l, 1, Ad, Bd, NULL));
     assert_close(Ad[0], cos(100), 1e-11);
     assert_close(Ad[1], sin(100) / 100, 1e-11);
     assert_close(Ad[2], -100 * sin(100), 1e-11);
     assert_close(Bd[0], 2 * (1 - cos(100)) / 10000, 1e-11);
     double growing[4] = {1e5, 0, 0, 0};
     l = given(2, 1, 0, growing, B, NULL);
-    assert_false(tr_discretise(&l, 1, Ad, Bd, NULL)); // not finite
+    assert_false(tr_linear_discretise(&l, 1, Ad, Bd, NULL)); // not finite
 }
 
 int main(void)
