@@ -54,7 +54,7 @@ coverage: all
 	cmake --build $(COVERAGE) -j$(JOBS)
 	find $(COVERAGE) -name '*.gcda' -delete
 	ctest --test-dir $(COVERAGE) --output-on-failure -j$(JOBS) -E '^(page|papers)$$'
-	tools/coverage $(COVERAGE) --lines
+	tools/coverage $(COVERAGE)
 
 check: lint
 	tools/setup check

@@ -178,7 +178,7 @@ static void test_constant(void **state)
 {
     (void)state;
     for (int m = 0; m < METHODS; m++) {
-        const Value torque = {"steer_torque", 0.2};
+        const Number torque = {"steer_torque", 0.2};
         const bool adaptive = m < 2;
         tr_system *plain = system_with("bicycle", "straight", &torque, 1);
         tr_system *system = system_called("bicycle", "straight");
@@ -247,7 +247,7 @@ static bool ride(void *owner, const tr_instant *now)
 static void check_ride(const char *method, double sample, double gain, double tolerance)
 {
     const double small = 1e-4, speed = 4;
-    const Value values[] = {{"speed0", speed}, {"roll_rate0", small}};
+    const Number values[] = {{"speed0", speed}, {"roll_rate0", small}};
     tr_system *system = system_with("bicycle", "free", values, 2);
     tr_simulate_options o = tr_simulate_defaults(system);
     tr_summary s;

@@ -69,7 +69,7 @@ done <"$work/named"
 
 # What must cite something: the physics, the reduction, and the numerics that have equations.
 for file in $(grep -e '^src/mech/' -e '^src/reduce/' "$work/files") src/run/assemble.c src/run/balance.c \
-    src/run/chart.c src/run/kkt.c src/run/latch.c src/run/linear.c src/run/riccati.c \
+    src/run/chart.c src/run/kkt.c src/run/impact.c src/run/linear.c src/run/riccati.c \
     src/run/sensitivity.c src/run/stance.c src/run/steady.c; do
     grep -q "^$file " "$work/cited" || complain "$file cites no equation of docs/theory.md"
 done

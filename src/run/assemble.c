@@ -22,7 +22,7 @@ enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 struct Conditions {
     System *system;
     bool rates, initial;
-    bool is_open;    // programs take parameters as inputs
+    Parameters parameters;
     bool wishes;     // guesses of what is no input are conditions too
     uint32_t *place; // of each unknown: its input
     uint32_t count;
@@ -32,13 +32,12 @@ struct Conditions {
     uint32_t given;     // of `initial`, which come first
     uint32_t formulas;  // residuals that come from the program; then one for each quaternion
     uint32_t rows;
-    tr_program *program; // residuals, then slopes by rows
-    tr_workspace *work;
-    double *x;        // all inputs
-    double *y;        // the unknown ones
-    double *values;   // what the program gives
-    double *slopes;   // rows * count, by rows
-    double *residual; // rows, or count if there are more
+    Evaluator program; // residuals, then slopes by rows
+    double *x;         // all inputs
+    double *y;         // the unknown ones
+    double *values;    // what the program gives
+    double *slopes;    // rows * count, by rows
+    double *residual;  // rows, or count if there are more
     double *singular;
     double *guess, *before, *first, *kept; // of y
     bool *acts;                            // whether any condition depends on it here
@@ -125,11 +124,8 @@ static bool compile(Conditions *c, tr_error *err)
     for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
     const char *name = c->rates ? "run.rate_conditions" : "run.position_conditions";
-    if (m) tr_system_put(s, name, all, m * (n + 1), 1, err);
+    if (m) c->program = tr_evaluator_of(s, name, all, m * (n + 1), c->parameters, err);
     free(all);
-    const tr_compile_options options = {.fix_parameters = !c->is_open};
-    if (m) c->program = tr_compile(s, name, &options, err);
-    if (m) c->work = tr_workspace_new(c->program, err);
     return !has_failed(err);
 }
 
@@ -179,15 +175,14 @@ Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error
 
 Conditions *tr_conditions_open(System *system, bool rates, tr_error *err)
 {
-    const Conditions kind = {.rates = rates, .initial = true, .is_open = true};
+    const Conditions kind = {.rates = rates, .initial = true, .parameters = OPEN_PARAMETERS};
     return new_conditions(system, kind, err);
 }
 
 void tr_conditions_free(Conditions *c)
 {
     if (!c) return;
-    tr_workspace_free(c->work);
-    tr_program_free(c->program);
+    tr_evaluator_free(&c->program);
     free(c->place);
     free(c->quaternion);
     free(c->notes);
@@ -203,9 +198,40 @@ void tr_conditions_free(Conditions *c)
 
 // ---- solving them --------------------------------------------------------------------------
 
+double tr_quaternion_size(const double *q)
+{
+    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+double tr_unit_residual(const double *q)
+{
+    return (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) / 2;
+}
+
+double tr_make_unit(double *q)
+{
+    const double size = tr_quaternion_size(q);
+    if (size == 0) q[0] = 1; // a guess of nothing: not turned
+    for (int k = 0; k < 4 && size > 0; k++) q[k] /= size;
+    return fabs(size - 1);
+}
+
 static void make_units(Conditions *c)
 {
     for (uint32_t i = 0; i < c->quaternions; i++) tr_make_unit(c->y + c->quaternion[i]);
+}
+
+// The state that is solved from, and what it became
+static void take(Conditions *c, const double *x)
+{
+    memcpy(c->x, x, c->system->input_count * sizeof *x);
+    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
+    make_units(c);
+}
+
+static void give(const Conditions *c, double *x)
+{
+    for (uint32_t k = 0; k < c->count; k++) x[c->place[k]] = c->y[k];
 }
 
 // Residuals and slopes at y; the sum of the residuals' squares.
@@ -214,15 +240,15 @@ static double evaluate(Conditions *c)
     const uint32_t m = c->formulas, n = c->count;
     double sum = 0;
     for (uint32_t k = 0; k < n; k++) c->x[c->place[k]] = c->y[k];
-    if (m) tr_evaluate(c->program, c->work, c->x, c->values);
+    if (m) evaluate_into(&c->program, c->x, c->values);
     for (uint32_t i = 0; i < m; i++) {
         c->residual[i] = c->values[i];
         for (uint32_t k = 0; k < n; k++) c->slopes[i * n + k] = c->values[m + i * n + k];
     }
-    for (uint32_t i = 0; i < c->quaternions; i++) { // (|q|^2 - 1) / 2, whose slope is q
+    for (uint32_t i = 0; i < c->quaternions; i++) {
         const double *q = c->y + c->quaternion[i];
         double *row = c->slopes + (size_t)(m + i) * n;
-        c->residual[m + i] = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) / 2;
+        c->residual[m + i] = tr_unit_residual(q);
         for (uint32_t k = 0; k < n; k++) row[k] = 0;
         for (uint32_t k = 0; k < 4; k++) row[c->quaternion[i] + k] = q[k];
     }
@@ -518,9 +544,7 @@ static void refuse(Conditions *c, tr_error *err)
 
 bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
 {
-    memcpy(c->x, x, c->system->input_count * sizeof *x);
-    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
-    make_units(c);
+    take(c, x);
     copy(c, c->guess, c->y);
     bool found = find(c);
     copy(c, c->first, c->y);
@@ -534,7 +558,7 @@ bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
         evaluate(c);
         refuse(c, err);
     }
-    for (uint32_t k = 0; k < c->count; k++) x[c->place[k]] = c->y[k];
+    give(c, x);
     return found;
 }
 
@@ -545,11 +569,8 @@ static void follow_wishes(System *s, double *x, tr_error *err)
     if (has_failed(err) || !tr_system_output(s, text_of("guess.position"))) return;
     Conditions *c = new_conditions(s, (Conditions){.initial = true, .wishes = true}, err);
     if (!c) return;
-    memcpy(c->x, x, s->input_count * sizeof *x);
-    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
-    make_units(c);
-    if (settle(c))
-        for (uint32_t k = 0; k < c->count; k++) x[c->place[k]] = c->y[k];
+    take(c, x);
+    if (settle(c)) give(c, x);
     tr_conditions_free(c);
 }
 

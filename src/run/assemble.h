@@ -4,8 +4,7 @@
 #ifndef TR_RUN_ASSEMBLE_H
 #define TR_RUN_ASSEMBLE_H
 
-#include "expr/system.h"
-#include "program/program.h"
+#include "run/evaluator.h"
 
 typedef struct Conditions Conditions;
 
@@ -23,7 +22,10 @@ bool tr_conditions_solve(Conditions *conditions, double *x, bool nearest, tr_err
 // being given; it may be NULL.
 bool tr_assemble(System *system, double *x, bool *solved, tr_error *err);
 
-// Makes a quaternion a unit again; returns how far it was off.
+// Quaternions are units, a condition like the others: (|q|^2 - 1) / 2 = 0, with the slope q.
+double tr_unit_residual(const double *q);
+double tr_quaternion_size(const double *q);
+// Makes one a unit again; returns how far it was off.
 double tr_make_unit(double *q);
 
 #endif

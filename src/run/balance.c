@@ -77,7 +77,7 @@ static double take_residuals(Steady *p, const double *u)
     for (uint32_t i = 0; i < p->rows; i++) *F++ = rest[i];
     for (uint32_t i = 0; i < p->quaternions; i++) {
         const double *q = u + p->own_quaternions[i];
-        *F++ = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) / 2;
+        *F++ = tr_unit_residual(q);
     }
     for (uint32_t i = 0; i < p->holds; i++) {
         const bool swept = p->sweeps_hold && i + 1 == p->holds;

@@ -132,10 +132,8 @@ static void scale_rows(const Stance *n, const uint32_t *rows, uint32_t count, do
         const uint32_t row = rows ? rows[i] : i;
         double *entries = A + (size_t)i * n->passive;
         const double scale = tr_stance_scale(n, row);
-        for (uint32_t j = 0; j < n->passive; j++) {
-            const double mass = stance_mass(n, n->p[j]);
-            entries[j] = scale * stance_slope(n, row, n->p[j]) / (mass > 0 ? sqrt(mass) : 1);
-        }
+        for (uint32_t j = 0; j < n->passive; j++)
+            entries[j] = scale * stance_slope(n, row, n->p[j]) / stance_root_mass(n, n->p[j]);
     }
 }
 
@@ -235,10 +233,10 @@ static bool differs_when_driven(const Chart *chart, const Stance *n, uint32_t su
     const double *K = chart->dependence + (size_t)surplus * chart->rows;
     double *own = remainders + (size_t)surplus * n->velocities, largest = 0;
     for (uint32_t v = 0; v < n->velocities; v++) {
-        const double unit = stance_mass(n, v) > 0 ? sqrt(stance_mass(n, v)) : 1;
-        double left = n->G[(size_t)chart->surplus[surplus] * n->velocities + v], size = fabs(left);
+        const double unit = stance_root_mass(n, v);
+        double left = stance_slope(n, chart->surplus[surplus], v), size = fabs(left);
         for (uint32_t i = 0; i < chart->rows; i++) {
-            const double term = K[i] * n->G[(size_t)i * n->velocities + v];
+            const double term = K[i] * stance_slope(n, i, v);
             left -= term, size += fabs(term);
         }
         largest = fmax(largest, size / unit); // of all: driven slopes may be rounding errors alone
@@ -289,9 +287,8 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
         for (size_t k = 0; k < d; k++) {
             uint32_t v = 0;
             while (n->v[v] != p->dependent[k]) v++;
-            b[k] = n->G[(size_t)chart->surplus[j] * n->velocities + v];
-            for (size_t i = 0; i < d; i++)
-                A[k * d + i] = n->G[(size_t)p->row[i] * n->velocities + v];
+            b[k] = stance_slope(n, chart->surplus[j], v);
+            for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(n, p->row[i], v);
         }
         if (d && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)d, 1, A, (lapack_int)d, swaps, b, 1))
             continue;

@@ -3,7 +3,7 @@
 #include "run/method.h"
 
 #include "expr/walk.h"
-#include "run/report.h"
+#include "run/eval.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Comparisons of t in what the rates are made of become programs, which are sampled; where one
+// differs between samples, the time is bisected to the last bit.
 #include "run/event.h"
 
 #include "expr/walk.h"
@@ -92,18 +94,18 @@ static bool find_switches(System *s, Switches *found, tr_error *err)
 
 // ---- finding when they switch --------------------------------------------------------------
 
-typedef struct Watch {
+// The switches as numbers
+typedef struct Scan {
     Flow *flow;
-    tr_program *program;
-    tr_workspace *work;
+    Evaluator switches; // values, then differences
     uint32_t count;
-    double *now, *then; // values, then differences
-} Watch;
+    double *now, *then, *between; // what they were at times that are compared
+} Scan;
 
-static void look(Watch *w, double t, double *out)
+static void look(Scan *w, double t, double *out)
 {
     w->flow->inputs[0] = t;
-    tr_evaluate(w->program, w->work, w->flow->inputs, out);
+    evaluate_into(&w->switches, w->flow->inputs, out);
 }
 
 static bool add_event(Events *events, double t, tr_error *err)
@@ -122,7 +124,7 @@ static bool add_event(Events *events, double t, tr_error *err)
 }
 
 // The first double at which switch k is no longer what it was at `low`.
-static double bisect(Watch *w, uint32_t k, double low, double high, double before)
+static double bisect(Scan *w, uint32_t k, double low, double high, double before)
 {
     for (;;) {
         const double middle = low + (high - low) / 2;
@@ -135,7 +137,7 @@ static double bisect(Watch *w, uint32_t k, double low, double high, double befor
     }
 }
 
-static bool compare_interval(Watch *w, double low, double high, Events *events, tr_error *err)
+static bool compare_interval(Scan *w, double low, double high, Events *events, tr_error *err)
 {
     look(w, low, w->now);
     look(w, high, w->then);
@@ -154,17 +156,16 @@ static int by_size(const void *a, const void *b)
 }
 
 // Samples: evenly spaced, and beside the roots of differences that are linear in t.
-static uint32_t make_samples(Watch *w, double end, double *samples)
+static uint32_t make_samples(Scan *w, double end, double *samples)
 {
     uint32_t n = 0;
     for (int i = 0; i <= SAMPLES; i++) samples[n++] = i < SAMPLES ? end * i / SAMPLES : end;
-    double *third = w->now + 2 * (size_t)w->count; // room for a third look
     look(w, 0, w->now);
     look(w, end, w->then);
-    look(w, end / 4, third);
+    look(w, end / 4, w->between);
     for (uint32_t k = w->count; k < 2 * w->count; k++) {
         const double a = w->now[k], b = w->then[k], root = end * a / (a - b);
-        const bool linear = fabs(a + (b - a) / 4 - third[k]) <= 1e-12 * (fabs(a) + fabs(b));
+        const bool linear = fabs(a + (b - a) / 4 - w->between[k]) <= 1e-12 * (fabs(a) + fabs(b));
         if (!linear || !(root > 0) || !(root < end)) continue;
         samples[n++] = root * (1 - 1e-14);
         samples[n++] = root * (1 + 1e-14);
@@ -173,14 +174,14 @@ static uint32_t make_samples(Watch *w, double end, double *samples)
     return n;
 }
 
-static bool watch(Watch *w, double end, Events *events, tr_error *err)
+static bool scan(Scan *w, double end, Events *events, tr_error *err)
 {
     double *samples = malloc((SAMPLES + 2 + 2 * (size_t)w->count) * sizeof *samples);
-    w->now = calloc(7 * (size_t)w->count + 1, sizeof *w->now);
-    w->then = w->now ? w->now + 5 * (size_t)w->count : NULL;
-    bool good = samples && w->now;
-    if (!good) tr_fail_memory(err);
-    const uint32_t n = good ? make_samples(w, end, samples) : 0;
+    w->now = calloc(6 * (size_t)w->count + 1, sizeof *w->now);
+    if (!samples || !w->now) return free(samples), free(w->now), tr_fail_memory(err), false;
+    w->then = w->now + 2 * (size_t)w->count, w->between = w->then + 2 * (size_t)w->count;
+    const uint32_t n = make_samples(w, end, samples);
+    bool good = true;
     for (uint32_t i = 1; good && i < n; i++)
         good = compare_interval(w, samples[i - 1], samples[i], events, err);
     free(samples);
@@ -208,17 +209,14 @@ bool tr_find_events(Flow *flow, double end, Events *events, tr_error *err)
     Switches found = {0};
     *events = (Events){0};
     if (has_failed(err) || !find_switches(s, &found, err)) return false;
-    Watch w = {.flow = flow, .count = found.count};
+    Scan w = {.flow = flow, .count = found.count};
     if (found.count && end > 0) {
         memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
-        tr_system_put(s, "run.switches", found.value, 2 * (size_t)found.count, 1, err);
-        const tr_compile_options fixed = {.fix_parameters = true};
-        w.program = tr_compile(s, "run.switches", &fixed, err);
-        w.work = tr_workspace_new(w.program, err);
-        if (w.work && watch(&w, end, events, err)) sort_events(events);
+        w.switches = tr_evaluator_of(s, "run.switches", found.value, 2 * (size_t)found.count,
+                                     FIXED_PARAMETERS, err);
+        if (w.switches.work && scan(&w, end, events, err)) sort_events(events);
     }
-    tr_workspace_free(w.work);
-    tr_program_free(w.program);
+    tr_evaluator_free(&w.switches);
     free(found.value);
     return !has_failed(err);
 }

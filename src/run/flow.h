@@ -7,25 +7,9 @@
 #define TR_RUN_FLOW_H
 
 #include "run/assemble.h"
-#include "run/chart.h"
+#include "run/view.h"
 
-struct Jacobian;
-struct Kkt;
 struct Sensitivity;
-
-// The flow in one chart.
-typedef struct View {
-    Chart *chart; // NULL when there are no constraints
-    tr_program *rates, *columns, *residuals, *projection, *alarms;
-    tr_workspace *rates_work, *columns_work, *residuals_work, *projection_work, *alarms_work;
-    uint32_t *place;           // of each entry of y but the last: its input
-    uint32_t projected;        // constraints on positions that are projected onto
-    struct Kkt *kkt;           // NULL when there are no constraints
-    struct Jacobian *jacobian; // NULL until someone asks, see jacobian.h
-    // Derivatives of rates, columns and projected constraints, see sensitivity.h
-    tr_program *tangent, *column_tangent, *projection_tangent;
-    tr_workspace *tangent_work, *column_tangent_work, *projection_tangent_work;
-} View;
 
 typedef struct Flow {
     System *system;
@@ -46,8 +30,7 @@ typedef struct Flow {
     uint32_t column_count;
     double *column; // room for them
     // Values of the speeds that the model chose and of inner velocities, from all velocities.
-    tr_program *speeds;
-    tr_workspace *speeds_work;
+    Evaluator speeds;
     double *speed;
     // Of constraints: position residuals, then for all rows the residual of the velocity and the
     // size of what cancels in it.
@@ -74,8 +57,8 @@ static inline double tr_flow_time(const Flow *flow, double t)
 {
     return t < flow->earliest ? flow->earliest : t > flow->latest ? flow->latest : t;
 }
-// The `own` rates as expressions; the system is reduced for the view.
-void tr_flow_rate_formulas(const Flow *flow, const View *view, Expr *rates);
+// One step of the classical method of fourth order from (t, y), in place; `room` is for five y.
+void tr_flow_step(Flow *flow, double t, double h, double *y, double *room);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
 void tr_flow_put(Flow *flow, double t, const double *y); // into `inputs`

@@ -10,8 +10,7 @@
 #include <string.h>
 
 struct Jacobian {
-    tr_program *program;
-    tr_workspace *work;
+    Evaluator program;
     double *values;
     uint32_t *row, *column; // of each value
     uint32_t count;
@@ -20,8 +19,7 @@ struct Jacobian {
 void tr_jacobian_free(Jacobian *j)
 {
     if (!j) return;
-    tr_workspace_free(j->work);
-    tr_program_free(j->program);
+    tr_evaluator_free(&j->program);
     free(j->values);
     free(j->row);
     free(j);
@@ -63,26 +61,17 @@ static bool keep_entries(Jacobian *j, const Flow *flow, Expr *dense)
     return true;
 }
 
-static void compile(Jacobian *j, System *s, const Expr *entries, tr_error *err)
-{
-    const tr_compile_options fixed = {.fix_parameters = true};
-    if (!j->count) return;
-    if (s->graph->failed) tr_fail_memory(err);
-    if (!has_failed(err)) tr_system_put(s, "run.jacobian", entries, j->count, 1, err);
-    j->program = tr_compile(s, "run.jacobian", &fixed, err);
-    j->work = tr_workspace_new(j->program, err);
-}
-
 static void build(Jacobian *j, Flow *flow, Expr *rates, tr_error *err)
 {
     System *s = flow->system;
     if (flow->now->chart) tr_reduce(s, &flow->now->chart->partition, err);
     if (has_failed(err)) return;
-    tr_flow_rate_formulas(flow, flow->now, rates);
+    tr_view_rates(flow, flow->now, rates);
     tr_system_resolve(s, rates, flow->own);
     Expr *entries = differentiate(flow, rates, err);
     if (entries && !keep_entries(j, flow, entries)) tr_fail_memory(err);
-    if (entries && !has_failed(err)) compile(j, s, entries, err);
+    if (entries && j->count)
+        j->program = tr_evaluator_of(s, "run.jacobian", entries, j->count, FIXED_PARAMETERS, err);
     free(entries);
 }
 
@@ -109,7 +98,7 @@ void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
     const Jacobian *j = flow->now->jacobian;
     const size_t size = flow->size;
     tr_flow_put(flow, tr_flow_time(flow, t), y);
-    if (j->count) tr_evaluate(j->program, j->work, flow->inputs, j->values);
+    if (j->count) evaluate_into(&j->program, flow->inputs, j->values);
     memset(J, 0, size * size * sizeof *J);
     for (size_t block = 0; block < size; block += flow->own)
         for (uint32_t k = 0; k < j->count; k++)

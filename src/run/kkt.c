@@ -16,11 +16,10 @@
 struct Kkt {
     Flow *flow;
     const Chart *chart;
-    tr_program *program; // c Q gamma vdot
-    tr_workspace *work;
+    Evaluator program;                     // c Q gamma vdot
     double *values, *c, *Q, *gamma, *vdot; // the others in the first
     double *C, *B, *a, *r, *free, *singular;
-    double *whole; // of the equations with multipliers
+    double *whole, *right; // of the equations with multipliers
 };
 
 // ---- making it -----------------------------------------------------------------------------
@@ -35,10 +34,11 @@ static bool make_room(Kkt *k, const Stance *s)
     k->free = calloc(n + 1, sizeof *k->free);
     k->r = calloc(all + 1, sizeof *k->r);
     k->singular = calloc(all + 1, sizeof *k->singular);
-    k->whole = calloc(all * all + 1, sizeof *k->whole);
+    k->whole = calloc(all * all + all + 1, sizeof *k->whole);
     if (!k->values || !k->C || !k->B || !k->a || !k->free || !k->r || !k->singular || !k->whole)
         return false;
     k->c = k->values, k->Q = k->c + n, k->gamma = k->Q + n, k->vdot = k->gamma + m;
+    k->right = k->whole + all * all;
     return true;
 }
 
@@ -59,13 +59,11 @@ Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
     Kkt *k = calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
     *k = (Kkt){.flow = flow, .chart = chart};
-    const tr_compile_options fixed = {.fix_parameters = true};
     put_biases(flow->system, chart->rows, err);
     char c[64], Q[64], vdot[64], names[240];
     snprintf(names, sizeof names, "%s %s run.biases %s", tr_system_inner(flow->system, "c", c),
              tr_system_inner(flow->system, "Q", Q), tr_system_inner(flow->system, "vdot", vdot));
-    k->program = tr_compile(flow->system, names, &fixed, err);
-    k->work = tr_workspace_new(k->program, err);
+    k->program = tr_evaluator(flow->system, names, FIXED_PARAMETERS, err);
     if (!make_room(k, flow->stance)) tr_fail_memory(err);
     if (!has_failed(err)) return k;
     tr_kkt_free(k);
@@ -75,8 +73,7 @@ Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
 void tr_kkt_free(Kkt *k)
 {
     if (!k) return;
-    tr_workspace_free(k->work);
-    tr_program_free(k->program);
+    tr_evaluator_free(&k->program);
     free(k->values);
     free(k->C);
     free(k->B);
@@ -93,7 +90,7 @@ void tr_kkt_free(Kkt *k)
 static bool evaluate(Kkt *k, double t, const double *y)
 {
     tr_flow_put(k->flow, t, y);
-    tr_evaluate(k->program, k->work, k->flow->inputs, k->values);
+    evaluate_into(&k->program, k->flow->inputs, k->values);
     return tr_stance_take(k->flow->stance, k->flow->inputs);
 }
 
@@ -147,7 +144,6 @@ static bool by_gauss(Kkt *k, const Stance *s)
 static bool by_multipliers(Kkt *k, const Stance *s)
 {
     const size_t np = s->passive, all = np + s->rows;
-    double *x = k->singular; // which has room for all
     int rank;
     for (size_t i = 0; i < all * all; i++) k->whole[i] = 0;
     for (size_t i = 0; i < np; i++)
@@ -159,14 +155,13 @@ static bool by_multipliers(Kkt *k, const Stance *s)
             k->whole[(np + i) * all + j] = slope;
             k->whole[j * all + np + i] = -slope;
         }
-    double *right = calloc(all + 1, sizeof *right);
-    for (size_t i = 0; right && i < all; i++) right[i] = i < np ? k->a[i] : k->r[i - np];
+    for (size_t i = 0; i < all; i++) k->right[i] = i < np ? k->a[i] : k->r[i - np];
     const lapack_int n = (lapack_int)all;
-    const bool good = right && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, n, n, 1, k->whole, n, right, 1, x,
-                                              1e-12, &rank) == 0;
-    for (size_t j = 0; good && j < np; j++) k->a[j] = right[j], k->free[j] = 0;
-    free(right);
-    return good;
+    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, n, n, 1, k->whole, n, k->right, 1, k->singular, 1e-12,
+                       &rank) != 0)
+        return false;
+    for (size_t j = 0; j < np; j++) k->a[j] = k->right[j], k->free[j] = 0;
+    return true;
 }
 
 double tr_kkt_difference(Kkt *k, double t, const double *y)

@@ -11,36 +11,16 @@ enum { WORK_VECTORS = 16 };
 
 static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->flow->size; }
 
-// z = y + h k
-static void moved(const Mover *m, const double *y, double h, const double *k, double *z)
-{
-    for (uint32_t i = 0; i < m->flow->size; i++) z[i] = fma(h, k[i], y[i]);
-}
-
 // ---- Euler, Runge-Kutta --------------------------------------------------------------------
 
 static void step_euler(Mover *m, double h)
 {
     double *k = vector(m, 0);
     tr_flow_rate(m->flow, m->t, m->y, k);
-    moved(m, m->y, h, k, m->y);
+    for (uint32_t i = 0; i < m->flow->size; i++) m->y[i] = fma(h, k[i], m->y[i]);
 }
 
-// The classical method of fourth order; leaves the rate at the start in vector 0.
-static void step_rk4(Mover *m, double h)
-{
-    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3),
-           *z = vector(m, 4);
-    tr_flow_rate(m->flow, m->t, m->y, k1);
-    moved(m, m->y, h / 2, k1, z);
-    tr_flow_rate(m->flow, m->t + h / 2, z, k2);
-    moved(m, m->y, h / 2, k2, z);
-    tr_flow_rate(m->flow, m->t + h / 2, z, k3);
-    moved(m, m->y, h, k3, z);
-    tr_flow_rate(m->flow, m->t + h, z, k4);
-    for (uint32_t i = 0; i < m->flow->size; i++)
-        m->y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
-}
+static void step_rk4(Mover *m, double h) { tr_flow_step(m->flow, m->t, h, m->y, vector(m, 0)); }
 
 // ---- predictor and corrector ---------------------------------------------------------------
 
@@ -205,13 +185,13 @@ bool tr_mover_stepped(Mover *m, double t, const double *y)
     return !m->stopped;
 }
 
-static bool advance(Mover *m, double until, void (*step)(Mover *, double), tr_error *err)
+static bool advance(Mover *m, double until, tr_error *err)
 {
     const double start = m->t, steps = ceil((until - start) / m->step - 1e-9);
     const uint64_t count = steps < 1 ? 1 : (uint64_t)fmin(steps, 1e18);
     const double h = (until - start) / (double)count;
     for (uint64_t i = 1; i <= count; i++) {
-        step(m, h);
+        m->method->step(m, h);
         m->t = i < count ? start + (double)i * h : until;
         m->steps++;
         if (!is_finite(m)) {
@@ -227,31 +207,13 @@ static bool advance(Mover *m, double until, void (*step)(Mover *, double), tr_er
     return true;
 }
 
-static bool advance_euler(Mover *m, double until, tr_error *err)
-{
-    return advance(m, until, step_euler, err);
-}
-static bool advance_rk4(Mover *m, double until, tr_error *err)
-{
-    return advance(m, until, step_rk4, err);
-}
-static bool advance_pece(Mover *m, double until, tr_error *err)
-{
-    return advance(m, until, step_pece, err);
-}
-static bool advance_lie(Mover *m, double until, tr_error *err)
-{
-    return advance(m, until, step_lie, err);
-}
-
 static const Method methods[] = {
-    {"erk", "explicit Runge-Kutta of order 6, adaptive", true, tr_advance_erk},
-    {"bdf", "backward differences of orders 1 to 5, implicit, for stiff systems, adaptive", true,
-     tr_advance_bdf},
-    {"rk4", "classical Runge-Kutta, order 4, fixed step", false, advance_rk4},
-    {"pece", "predictor of order 4, corrector of order 5, fixed step", false, advance_pece},
-    {"lie", "Runge-Kutta on the rotation group, order 4, fixed step", false, advance_lie},
-    {"euler", "Euler's method, order 1, fixed step", false, advance_euler},
+    {"erk", true, tr_advance_erk, NULL},  // explicit Runge-Kutta of order 6
+    {"bdf", true, tr_advance_bdf, NULL},  // backward differences of orders 1 to 5, implicit
+    {"rk4", false, advance, step_rk4},    // classical Runge-Kutta, order 4
+    {"pece", false, advance, step_pece},  // predictor of order 4, corrector of order 5
+    {"lie", false, advance, step_lie},    // Runge-Kutta on the rotation group, order 4
+    {"euler", false, advance, step_euler} // order 1
 };
 
 const Method *tr_method(const char *name, tr_error *err)
@@ -274,13 +236,9 @@ Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error 
         tr_fail_memory(err);
         return NULL;
     }
-    *m = (Mover){.method = method,
-                 .flow = flow,
-                 .y = work,
-                 .work = work + flow->size,
-                 .step = 1e-3,
-                 .rtol = 1e-10,
-                 .atol = 1e-12};
+    const tr_simulate_options o = tr_simulate_defaults(NULL);
+    *m = (Mover){.method = method, .flow = flow, .y = work, .work = work + flow->size};
+    m->step = o.step, m->rtol = o.rtol, m->atol = o.atol;
     memcpy(m->y, y, flow->size * sizeof *y);
     if (tr_watch_begin(&m->watch, flow, err)) return m;
     tr_mover_free(m);

@@ -8,11 +8,12 @@
 typedef struct Mover Mover;
 
 typedef struct Method {
-    const char *name, *doc;
+    const char *name;
     bool adaptive;
     // Moves (t, y) on to `until`, exactly. False, with words, when it cannot, or when it was
     // stopped.
     bool (*advance)(Mover *mover, double until, tr_error *err);
+    void (*step)(Mover *mover, double h); // of methods with a fixed step
 } Method;
 
 struct Mover {

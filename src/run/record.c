@@ -154,11 +154,3 @@ void tr_record_discard(Record *r)
     free(r->rows);
     free(r);
 }
-
-void tr_certificate_path(const char *output, Buffer *path)
-{
-    const char *point = strrchr(output, '.');
-    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - output) : strlen(output);
-    tr_buffer_add(path, output, stem);
-    tr_buffer_print(path, ".json");
-}

@@ -22,7 +22,5 @@ void tr_record_discard(Record *record); // leaves no file
 // Into the file, as `fill` makes it.
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
                   void *owner, tr_error *err);
-// Where the certificate of a recorded run stands: "a/run.csv" -> "a/run.json"
-void tr_certificate_path(const char *output, Buffer *path);
 
 #endif

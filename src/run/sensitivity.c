@@ -27,20 +27,13 @@ struct Sensitivity {
     uint32_t columns;     // for each parameter
     double *all;          // by parameter, by input: how all positions and velocities change
     double *room;         // for columns and rates
-    tr_program *speeds;   // how speeds and inner velocities change
-    tr_workspace *speeds_work;
-    uint32_t *speed; // their inputs
+    Evaluator speeds;     // how speeds and inner velocities change
+    uint32_t *speed;      // their inputs
     uint32_t speed_count;
     bool moves; // times of jumps depend on a parameter
 };
 
 static Expr symbol_of(const System *s, uint32_t input) { return s->inputs[input].symbol; }
-
-static void free_program(tr_program *program, tr_workspace *work)
-{
-    tr_workspace_free(work);
-    tr_program_free(program);
-}
 
 // ---- directions ----------------------------------------------------------------------------
 
@@ -127,15 +120,10 @@ static void differentiate(System *s, const Sensitivity *z, Expr *of, size_t coun
     free(symbols);
 }
 
-static tr_program *compiled(System *s, const char *name, const Expr *values, size_t count,
-                            tr_workspace **work, tr_error *err)
+static Evaluator compiled(System *s, const char *name, const Expr *values, size_t count,
+                          tr_error *err)
 {
-    const tr_compile_options fixed = {.fix_parameters = true};
-    if (s->graph->failed) tr_fail_memory(err);
-    if (!has_failed(err)) tr_system_put(s, name, values, count, 1, err);
-    tr_program *program = tr_compile(s, name, &fixed, err);
-    *work = tr_workspace_new(program, err);
-    return program;
+    return tr_evaluator_of(s, name, values, count, FIXED_PARAMETERS, err);
 }
 
 // Sets the directions of one parameter, but for those of the state.
@@ -199,11 +187,10 @@ static bool add_rates(Flow *flow, View *view, tr_error *err)
     System *s = flow->system;
     Expr *rates = calloc(2 * (size_t)flow->own + 1, sizeof *rates);
     if (!rates) return tr_fail_memory(err), false;
-    tr_flow_rate_formulas(flow, view, rates);
+    tr_view_rates(flow, view, rates);
     differentiate(s, flow->sensitivity, rates, flow->own, -1, rates + flow->own);
     if (check_switches(flow, rates, flow->own, err))
-        view->tangent =
-            compiled(s, "run.tangent", rates + flow->own, flow->own, &view->tangent_work, err);
+        view->tangent = compiled(s, "run.tangent", rates + flow->own, flow->own, err);
     free(rates);
     return !has_failed(err);
 }
@@ -226,8 +213,7 @@ static bool add_columns(Flow *flow, View *view, tr_error *err)
     for (uint32_t i = 0; i < s->output_count; i++)
         if (is_shown(&s->outputs[i])) values[count++] = s->outputs[i].values[0];
     differentiate(s, flow->sensitivity, values, count, -1, values + count);
-    view->column_tangent =
-        compiled(s, "run.column_tangent", values + count, count, &view->column_tangent_work, err);
+    view->column_tangent = compiled(s, "run.column_tangent", values + count, count, err);
     free(values);
     return !has_failed(err);
 }
@@ -243,8 +229,7 @@ static bool add_projection(Flow *flow, View *view, tr_error *err)
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) phi[count++] = s->rows[p->row[k]].position;
     differentiate(s, flow->sensitivity, phi, count, -1, phi + count);
-    view->projection_tangent = compiled(s, "run.projection_tangent", phi + count, count,
-                                        &view->projection_tangent_work, err);
+    view->projection_tangent = compiled(s, "run.projection_tangent", phi + count, count, err);
     free(phi);
     return !has_failed(err);
 }
@@ -326,14 +311,13 @@ static void close_start(Start *a)
 static bool find_multipliers(Start *a, Flow *flow, tr_error *err)
 {
     const size_t n = a->n, m = a->m, more = n > m ? n : m;
-    tr_workspace *work = NULL;
     double *M = calloc(n * m + 2 * more + 1, sizeof *M), worst = 0;
-    tr_program *program = compiled(flow->system, "run.start_slopes", a->J, n * m, &work, err);
+    Evaluator slopes = compiled(flow->system, "run.start_slopes", a->J, n * m, err);
     if (!M) tr_fail_memory(err);
-    if (work && M) {
+    if (slopes.work && M) {
         double *x = M + n * m, *sigma = x + more;
         lapack_int rank;
-        tr_evaluate(program, work, flow->inputs, a->value);
+        evaluate_into(&slopes, flow->inputs, a->value);
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < n; k++) M[k * m + i] = a->value[i * n + k];
         for (size_t k = 0; k < n; k++) x[k] = a->guess[k] - a->u[k];
@@ -347,7 +331,7 @@ static bool find_multipliers(Start *a, Flow *flow, tr_error *err)
             worst = fmax(worst, fabs(off) / (1 + fabs(a->guess[k] - a->u[k])));
         }
     }
-    free_program(program, work);
+    tr_evaluator_free(&slopes);
     free(M);
     if (!has_failed(err) && !(worst < 1e-6))
         tr_fail(err, TR_FAILED, (Place){0},
@@ -386,22 +370,22 @@ static void fill_matrix(const Start *a, const double *slopes, double *M)
 }
 
 // How the unknowns change with each parameter, into `all`
-static bool vary(const Start *a, Flow *flow, tr_program *slopes, tr_workspace *slopes_work,
-                 tr_program *changes, tr_workspace *changes_work, tr_error *err)
+static bool vary(const Start *a, Flow *flow, const Evaluator *slopes, const Evaluator *changes,
+                 tr_error *err)
 {
     Sensitivity *z = flow->sensitivity;
     const size_t n = a->n, m = a->m, N = n + m;
     double *M = calloc(2 * N * N + 4 * N + n + 1, sizeof *M);
     if (!M) return tr_fail_memory(err), false;
     double *S = M + N * N, *d = S + N * N, *x = d + N + n, *sigma = x + N;
-    tr_evaluate(slopes, slopes_work, flow->inputs, S);
+    evaluate_into(slopes, flow->inputs, S);
     for (uint32_t j = 0; j < z->count && !has_failed(err); j++) {
         lapack_int rank;
         double *all = z->all + (size_t)j * z->input_count;
         choose_direction(flow, j);
         for (uint32_t i = 0; i < z->input_count; i++)
             if (changes_along(&flow->system->inputs[i])) flow->inputs[z->direction[i]] = all[i];
-        tr_evaluate(changes, changes_work, flow->inputs, d);
+        evaluate_into(changes, flow->inputs, d);
         for (size_t i = 0; i < N; i++) x[i] = (i < n ? d[N + i] : 0) - d[i];
         fill_matrix(a, S, M);
         bool finite = true;
@@ -424,8 +408,7 @@ static bool vary_start(Flow *flow, bool rates, tr_error *err)
 {
     System *s = flow->system;
     Start a = {0};
-    tr_workspace *slopes_work = NULL, *changes_work = NULL;
-    tr_program *slopes = NULL, *changes = NULL;
+    Evaluator slopes = {0}, changes = {0};
     Expr *F = NULL, *D = NULL;
     if (open_start(&a, flow, rates, err) && a.n && (!a.m || find_multipliers(&a, flow, err)))
         F = make_equations(&a, s, err);
@@ -436,13 +419,13 @@ static bool vary_start(Flow *flow, bool rates, tr_error *err)
         Expr *unknown = D + N * n;
         for (size_t k = 0; k < n; k++) unknown[k] = symbol_of(s, a.place[k]);
         tr_dense_jacobian(s->graph, F, N, unknown, n, D);
-        slopes = compiled(s, "run.start", D, N * n, &slopes_work, err);
+        slopes = compiled(s, "run.start", D, N * n, err);
         differentiate(s, flow->sensitivity, F, N + n, rates ? TR_VELOCITY : TR_POSITION, D);
-        changes = compiled(s, "run.start_changes", D, N + n, &changes_work, err);
-        if (!has_failed(err)) vary(&a, flow, slopes, slopes_work, changes, changes_work, err);
+        changes = compiled(s, "run.start_changes", D, N + n, err);
+        if (!has_failed(err)) vary(&a, flow, &slopes, &changes, err);
     }
-    free_program(slopes, slopes_work);
-    free_program(changes, changes_work);
+    tr_evaluator_free(&slopes);
+    tr_evaluator_free(&changes);
     free(F);
     free(D);
     close_start(&a);
@@ -469,8 +452,7 @@ static bool add_speeds(Flow *flow, tr_error *err)
         }
     if (z->speed_count) {
         differentiate(s, z, values, z->speed_count, -1, values + z->speed_count);
-        z->speeds = compiled(s, "run.speed_tangent", values + z->speed_count, z->speed_count,
-                             &z->speeds_work, err);
+        z->speeds = compiled(s, "run.speed_tangent", values + z->speed_count, z->speed_count, err);
     }
     free(values);
     return !has_failed(err);
@@ -486,7 +468,7 @@ static void take_speeds(Flow *flow)
         choose_direction(flow, j);
         for (uint32_t i = 0; i < z->input_count; i++)
             if (changes_along(&flow->system->inputs[i])) flow->inputs[z->direction[i]] = all[i];
-        tr_evaluate(z->speeds, z->speeds_work, flow->inputs, z->room);
+        evaluate_into(&z->speeds, flow->inputs, z->room);
         for (uint32_t k = 0; k < z->speed_count; k++) all[z->speed[k]] = z->room[k];
     }
 }
@@ -568,7 +550,7 @@ bool tr_sensitivity_attach(Flow *flow, const char *names, tr_error *err)
 void tr_sensitivity_free(Sensitivity *z)
 {
     if (!z) return;
-    free_program(z->speeds, z->speeds_work);
+    tr_evaluator_free(&z->speeds);
     free(z->parameter);
     free(z->direction);
     free(z->labels);
@@ -584,16 +566,14 @@ void tr_sensitivity_rate(Flow *flow, const double *y, double *rate)
 {
     for (uint32_t j = 0; j < flow->sensitivity->count; j++) {
         point_along(flow, y, j);
-        tr_evaluate(flow->now->tangent, flow->now->tangent_work, flow->inputs,
-                    rate + (size_t)flow->own * (j + 1));
+        evaluate_into(&flow->now->tangent, flow->inputs, rate + (size_t)flow->own * (j + 1));
     }
 }
 
 void tr_sensitivity_rows(Flow *flow, const double *y, uint32_t which, double *out)
 {
     point_along(flow, y, which);
-    tr_evaluate(flow->now->projection_tangent, flow->now->projection_tangent_work, flow->inputs,
-                out);
+    evaluate_into(&flow->now->projection_tangent, flow->inputs, out);
 }
 
 uint32_t tr_sensitivity_count(const Flow *flow)
@@ -609,8 +589,7 @@ void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *colum
     tr_flow_put(flow, t, y);
     for (uint32_t j = 0; j < z->count; j++) {
         point_along(flow, y, j);
-        tr_evaluate(flow->now->column_tangent, flow->now->column_tangent_work, flow->inputs,
-                    columns + (size_t)j * z->columns);
+        evaluate_into(&flow->now->column_tangent, flow->inputs, columns + (size_t)j * z->columns);
     }
 }
 
@@ -624,8 +603,7 @@ void tr_sensitivity_leave(Flow *flow, double t, const double *y)
         double *all = z->all + (size_t)j * z->input_count;
         uint32_t column = 0;
         point_along(flow, y, j);
-        tr_evaluate(flow->now->column_tangent, flow->now->column_tangent_work, flow->inputs,
-                    z->room);
+        evaluate_into(&flow->now->column_tangent, flow->inputs, z->room);
         for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
             for (uint32_t i = 0; i < z->input_count; i++)
                 if ((int)s->inputs[i].kind == kind) all[i] = z->room[column++];
@@ -648,9 +626,9 @@ bool tr_sensitivity_passes(Flow *flow, double before, double after, const double
     if (!z || !z->moves) return true;
     double *rate = z->room, *then = rate + flow->own;
     tr_flow_put(flow, before, y);
-    tr_evaluate(flow->now->rates, flow->now->rates_work, flow->inputs, rate);
+    evaluate_into(&flow->now->rates, flow->inputs, rate);
     tr_flow_put(flow, after, y);
-    tr_evaluate(flow->now->rates, flow->now->rates_work, flow->inputs, then);
+    evaluate_into(&flow->now->rates, flow->inputs, then);
     for (uint32_t k = 0; k < flow->own; k++)
         if (fabs(then[k] - rate[k]) > 1e-9 * (1 + fabs(rate[k]))) {
             tr_fail(err, TR_FAILED, (Place){0},

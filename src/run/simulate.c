@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run from the initial state to its end, recorded row by row, with a certificate of how it went
 // (T92).
-#include "base/file.h"
-#include "base/json.h"
+#include "run/certificate.h"
 #include "run/control.h"
 #include "run/doctor.h"
-#include "run/event.h"
 #include "run/kkt.h"
-#include "run/latch.h"
-#include "run/method.h"
 #include "run/record.h"
-#include "run/report.h"
 #include "run/sensitivity.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
-enum { MOST_WARNINGS = 1000 };
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
-#define ENERGY_ALARM   1e-3 // beyond this a run comes with a warning
-#define KKT_ALARM      1e-6
-#define POSITION_ALARM 1e-6
-#define AT_ONCE        1e-7 // [s]
+#define AT_ONCE 1e-7        // [s]
 
 typedef struct Run {
     Flow *flow;
@@ -122,159 +112,6 @@ static void write_row(Run *run, tr_error *err)
     if (has_failed(err)) return;
     run->summary->rows++;
     run->summary->t = m->t;
-}
-
-// ---- the certificate -----------------------------------------------------------------------
-
-// A certificate stands beside a file; devices, pipes and standard output have none.
-static bool has_certificate(const char *output)
-{
-    struct stat info;
-    if (!output || strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) return false;
-    return stat(output, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static void describe_options(Json *j, const Run *run, const tr_simulate_options *o)
-{
-    tr_json_text(j, "model", run->flow->system->title ? run->flow->system->title : "");
-    tr_json_text(j, "method", o->method);
-    tr_json_number(j, "end", o->end);
-    tr_json_number(j, "reached", run->summary->t);
-    tr_json_number(j, "every", o->every);
-    if (run->mover->method->adaptive) {
-        tr_json_number(j, "rtol", o->rtol);
-        tr_json_number(j, "atol", o->atol);
-    } else
-        tr_json_number(j, "step", o->step);
-    if (o->control) tr_json_number(j, "sample", o->sample > 0 ? o->sample : o->every);
-}
-
-static void describe_summary(Json *j, const Run *run)
-{
-    const tr_summary *s = run->summary;
-    tr_json_number(j, "rows", (double)s->rows);
-    tr_json_number(j, "steps", (double)s->steps);
-    tr_json_number(j, "failed_steps", (double)s->failed_steps);
-    tr_json_number(j, "evaluations", (double)s->evaluations);
-    if (s->jacobians) tr_json_number(j, "jacobians", (double)s->jacobians);
-    tr_json_number(j, "operations", (double)tr_program_sizes(run->flow->now->rates).operations);
-    tr_json_number(j, "seconds", s->seconds);
-    tr_json_number(j, "energy_error", s->energy_error);
-    tr_json_number(j, "position_error", s->position_error);
-    tr_json_number(j, "velocity_error", s->velocity_error);
-    if (run->flow->stance) {
-        tr_json_number(j, "kkt_error", s->kkt_error);
-        tr_json_number(j, "chart_changes", (double)s->chart_changes);
-    }
-    tr_json_number(j, "drift", run->mover->drift); // of positions in a step, before they are mended
-    tr_json_flag(j, "interrupted", s->interrupted);
-}
-
-// What it was made from, so that it can be made again.
-static void describe_source(Json *j, const System *system)
-{
-    const struct Source *source = &system->source;
-    const char *slash = source->file ? strrchr(source->file, '/') : NULL;
-    tr_json_text(j, "model_file", slash ? slash + 1 : source->file ? source->file : "");
-    tr_json_text(j, "model_sha256", source->sha256);
-    tr_describe_case(j, system);
-    tr_json_text(j, "program", "trundle " TR_VERSION);
-}
-
-static void describe_parameters(Json *j, const System *system)
-{
-    tr_json_open(j, "parameters", '{');
-    for (uint32_t i = 0; i < system->input_count; i++)
-        if (system->inputs[i].kind == TR_PARAMETER)
-            tr_json_number(j, system->inputs[i].name, system->inputs[i].value);
-    tr_json_close(j, '}');
-}
-
-static void describe_switch(Json *j, const Run *run, const Switch *change)
-{
-    tr_json_open(j, NULL, '{');
-    tr_json_number(j, "t", change->t);
-    tr_json_text(j, "kind", run->flow->system->alarms[change->alarm].words);
-    if (change->lost > 0) tr_json_number(j, "lost", change->lost);
-    if (change->rebounded) tr_json_flag(j, "rebounded", true);
-    if (change->slips_on) tr_json_flag(j, "slips_on", true);
-    tr_json_close(j, '}');
-}
-
-// In the order of time
-static void describe_events(Json *j, const Run *run)
-{
-    enum { MOST = 1000 };
-    const Events *events = &run->events;
-    tr_json_open(j, "events", '[');
-    for (uint32_t i = 0, k = 0; i + k < MOST && (i < events->count || k < run->switch_count);) {
-        if (k < run->switch_count && (i == events->count || run->switches[k].t < events->at[i])) {
-            describe_switch(j, run, &run->switches[k++]);
-            continue;
-        }
-        tr_json_open(j, NULL, '{');
-        tr_json_number(j, "t", events->at[i++]);
-        tr_json_text(j, "kind", "a formula of t jumps or has a kink");
-        tr_json_close(j, '}');
-    }
-    tr_json_close(j, ']');
-}
-
-static void warning_text(const Run *run, uint32_t i, char *text, size_t size)
-{
-    const Warning *w = &run->mover->watch.warnings[i];
-    snprintf(text, size, "%.150s at t = %.9g", run->flow->system->alarms[w->alarm].words, w->t);
-}
-
-static void describe_warnings(Json *j, const Run *run)
-{
-    enum { LENGTH = 400 };
-    char text[LENGTH];
-    const tr_summary *s = run->summary;
-    tr_json_open(j, "warnings", '[');
-    for (uint32_t i = 0; i < run->mover->watch.warning_count && i < MOST_WARNINGS; i++) {
-        warning_text(run, i, text, sizeof text);
-        tr_json_text(j, NULL, text);
-    }
-    if (run->mover->advice[0]) tr_json_text(j, NULL, run->mover->advice);
-    if (!(s->energy_error <= ENERGY_ALARM)) {
-        snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
-                 s->energy_error);
-        tr_json_text(j, NULL, text);
-    }
-    if (!(s->position_error <= POSITION_ALARM)) {
-        snprintf(text, sizeof text, "constraints on positions are off by %.2g", s->position_error);
-        tr_json_text(j, NULL, text);
-    }
-    if (!(s->kkt_error <= KKT_ALARM)) {
-        snprintf(text, sizeof text, "accelerations differ by %.2g when found in another way",
-                 s->kkt_error);
-        tr_json_text(j, NULL, text);
-    }
-    tr_json_close(j, ']');
-}
-
-static void write_certificate(const Run *run, const tr_simulate_options *o, const char *output,
-                              const tr_error *outcome, tr_error *err)
-{
-    Buffer path = {0};
-    Json j = {0};
-    tr_certificate_path(output, &path);
-    tr_json_open(&j, NULL, '{');
-    describe_options(&j, run, o);
-    describe_summary(&j, run);
-    tr_json_text(&j, "failure", outcome->status ? outcome->text : "");
-    describe_source(&j, run->flow->system);
-    describe_parameters(&j, run->flow->system);
-    describe_events(&j, run);
-    describe_warnings(&j, run);
-    tr_json_close(&j, '}');
-    if (path.failed || j.text.failed) tr_fail_memory(err);
-    OutFile *file = tr_file_create(path.at, err);
-    if (file) fwrite(j.text.at, 1, j.text.length, tr_file_stream(file));
-    if (file) tr_file_commit(file, err);
-    tr_buffer_free(&path);
-    tr_buffer_free(&j.text);
 }
 
 // ---- the run -------------------------------------------------------------------------------
@@ -431,7 +268,7 @@ static bool change_over(Run *run, tr_error *err)
                 run->flow->system->alarms[change.alarm].words, change.t);
         return false;
     }
-    Flow *flow = tr_latches_switch(run->flow, before->watch.event, &run->fastest, &change, err);
+    Flow *flow = tr_latches_switch(run->flow, before->watch.ending, &run->fastest, &change, err);
     Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
     if (!m && flow != run->flow) tr_flow_free(flow);
     if (!m) return false;
@@ -549,7 +386,7 @@ static void summarise(Run *run, double started)
     s->chart_changes = run->mover->watch.changes;
     s->switches = run->switch_count;
     s->warnings = run->mover->watch.warning_count;
-    if (s->warnings) warning_text(run, 0, s->warning, sizeof s->warning);
+    if (s->warnings) tr_watch_warning(&run->mover->watch, 0, s->warning, sizeof s->warning);
     snprintf(s->advice, sizeof s->advice, "%s", run->mover->advice);
     s->energy_error =
         run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
@@ -560,11 +397,18 @@ static void summarise(Run *run, double started)
 static void close_records(Run *run, const tr_simulate_options *o, tr_error *err)
 {
     const char *const paths[] = {o->output, o->copy};
+    const Certificate certificate = {.options = o,
+                                     .summary = run->summary,
+                                     .mover = run->mover,
+                                     .events = &run->events,
+                                     .switches = run->switches,
+                                     .switch_count = run->switch_count,
+                                     .outcome = err};
     tr_error own = {0};
     for (int i = 0; i < 2; i++)
         if (run->records[i]) tr_record_close(run->records[i], err);
     for (int i = 0; i < 2; i++)
-        if (has_certificate(paths[i])) write_certificate(run, o, paths[i], err, &own);
+        if (tr_certificate_wanted(paths[i])) tr_certificate_write(&certificate, paths[i], &own);
     if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
 }
 

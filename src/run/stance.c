@@ -37,7 +37,6 @@ Stance *tr_stance_new(System *system, tr_error *err)
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
     s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
     s->size = calloc(s->all + 1u, sizeof *s->size);
-    const tr_compile_options fixed = {.fix_parameters = true};
     if (!s->v || !s->p || !s->G || !s->size)
         tr_fail_memory(err);
     else if (put_rows(system, s->velocities, err)) {
@@ -49,8 +48,7 @@ Stance *tr_stance_new(System *system, tr_error *err)
         if (s->preferred > s->passive) s->preferred = s->passive;
         char M[64], names[90];
         snprintf(names, sizeof names, "run.rows %s run.mix", tr_system_inner(system, "M", M));
-        s->program = tr_compile(system, names, &fixed, err);
-        s->work = tr_workspace_new(s->program, err);
+        s->program = tr_evaluator(system, names, FIXED_PARAMETERS, err);
     }
     if (!has_failed(err)) return s;
     tr_stance_free(s);
@@ -60,19 +58,12 @@ Stance *tr_stance_new(System *system, tr_error *err)
 void tr_stance_free(Stance *s)
 {
     if (!s) return;
-    tr_workspace_free(s->work);
-    tr_program_free(s->program);
+    tr_evaluator_free(&s->program);
     free(s->v);
     free(s->p);
     free(s->G);
     free(s->size);
     free(s);
-}
-
-static double root_mass(const Stance *s, uint32_t velocity)
-{
-    const double mass = stance_mass(s, velocity);
-    return mass > 0 ? sqrt(mass) : 1;
 }
 
 // Over all velocities: a row that is about driven ones alone has a size, too.
@@ -81,7 +72,7 @@ static void measure_rows(Stance *s)
     for (uint32_t i = 0; i < s->all; i++) {
         double sum = 0;
         for (uint32_t k = 0; k < s->velocities; k++) {
-            const double entry = stance_slope(s, i, k) / root_mass(s, k);
+            const double entry = stance_slope(s, i, k) / stance_root_mass(s, k);
             sum += entry * entry;
         }
         s->size[i] = fmax(s->size[i], sqrt(sum));
@@ -90,7 +81,7 @@ static void measure_rows(Stance *s)
 
 bool tr_stance_take(Stance *s, const double *x)
 {
-    tr_evaluate(s->program, s->work, x, s->G);
+    evaluate_into(&s->program, x, s->G);
     const size_t count = (size_t)(s->all + s->velocities) * s->velocities;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(s->G[i])) return false;
@@ -124,9 +115,7 @@ static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C
         for (size_t k = 0; k < n; k++) C[i * n + k] = s->M[pick[i] * s->velocities + pick[k]];
     if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)n, C, (lapack_int)n) == 0) return true;
     for (size_t i = 0; i < n * n; i++) C[i] = 0;
-    for (size_t i = 0; i < n; i++) {
-        C[i * n + i] = root_mass(s, pick[i]);
-    }
+    for (size_t i = 0; i < n; i++) C[i * n + i] = stance_root_mass(s, pick[i]);
     return false;
 }
 

@@ -3,8 +3,9 @@
 #ifndef TR_RUN_STANCE_H
 #define TR_RUN_STANCE_H
 
-#include "expr/system.h"
-#include "program/program.h"
+#include "run/evaluator.h"
+
+#include <math.h>
 
 typedef struct Stance {
     System *system;
@@ -13,12 +14,11 @@ typedef struct Stance {
     uint32_t velocities, passive; // passive: not driven by a motion
     uint32_t preferred;           // velocities and speeds that should be independent
     uint32_t *v, *p;              // velocities as inputs; passive ones as places in v
-    tr_program *program;
-    tr_workspace *work;
+    Evaluator program;
     double *G, *M; // by rows: all * velocities, velocities * velocities
     double *mix;   // by row: 3, see Row
-    double *size;  // of each row over the passive velocities, in the metric of the masses: the
-                   // largest so far, so that a row that vanishes is seen to
+    double *size;  // of each row over all velocities, in the metric of the masses: the largest so
+                   // far, so that a row that vanishes is seen to
 } Stance;
 
 Stance *tr_stance_new(System *system, tr_error *err);
@@ -34,6 +34,13 @@ static inline double stance_slope(const Stance *s, uint32_t row, uint32_t veloci
 static inline double stance_mass(const Stance *s, uint32_t velocity)
 {
     return s->M[(size_t)velocity * s->velocities + velocity];
+}
+
+// The unit of a velocity in the metric of the masses' diagonal; 1 for what has no mass.
+static inline double stance_root_mass(const Stance *s, uint32_t velocity)
+{
+    const double mass = stance_mass(s, velocity);
+    return mass > 0 ? sqrt(mass) : 1;
 }
 
 // What a row is multiplied by to have a size of about one.
@@ -64,7 +71,7 @@ bool tr_stance_metric(const Stance *stance, double *C, double *B);
 // where contacts are eliminated in other axes. `stride` from row to row.
 void tr_stance_own_rows(const Stance *stance, double *x, size_t stride);
 
-// The largest part that a row has in what is dependent: 0 for one that is independent of the rest.
+// How much of a row is in what is dependent: 0 for one that is independent of the rest.
 double tr_rank_dependence(const Rank *rank, uint32_t rows, uint32_t row);
 
 #endif

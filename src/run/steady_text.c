@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One steady motion: finding it, and what `steady` says about it.
+#include "run/eval.h"
 #include "run/latch.h"
-#include "run/report.h"
 #include "run/steady.h"
 
 #include <math.h>

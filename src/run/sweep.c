@@ -7,8 +7,8 @@
 #include "run/sweep.h"
 
 #include "base/json.h"
+#include "run/eval.h"
 #include "run/modes.h"
-#include "run/report.h"
 
 #include <float.h>
 #include <math.h>

@@ -8,6 +8,7 @@
 #include "run/latch.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
     if (!w->work) return tr_fail_memory(err), false;
     w->y[0] = w->work + STATES * (size_t)flow->size;
     w->y[1] = w->y[0] + flow->size;
-    w->event = w->y[1] + flow->size;
+    w->ending = w->y[1] + flow->size;
     return true;
 }
 
@@ -47,31 +48,15 @@ void tr_watch_end(Watch *w)
 
 static double *state(const Watch *w, int i) { return w->work + (size_t)i * w->flow->size; }
 
-static void moved(const Watch *w, const double *y, double h, const double *k, double *z)
-{
-    for (uint32_t i = 0; i < w->flow->size; i++) z[i] = y[i] + h * k[i];
-}
-
 // From a known state to time t, by Runge-Kutta
 static const double *go_again_from(Watch *w, uint32_t from, int steps, double t)
 {
-    double *k1 = state(w, 0), *k2 = state(w, 1), *k3 = state(w, 2), *k4 = state(w, 3),
-           *z = state(w, 4), *y = state(w, 5);
+    double *y = state(w, 5);
     const bool known = w->look && w->look(w->owner, t, y);
     const double h = known ? 0 : (t - w->t[from]) / steps;
     if (!known) memcpy(y, w->y[from], w->flow->size * sizeof *y);
-    for (int n = 0; n < steps && h > 0; n++) {
-        const double now = w->t[from] + n * h;
-        tr_flow_rate(w->flow, now, y, k1);
-        moved(w, y, h / 2, k1, z);
-        tr_flow_rate(w->flow, now + h / 2, z, k2);
-        moved(w, y, h / 2, k2, z);
-        tr_flow_rate(w->flow, now + h / 2, z, k3);
-        moved(w, y, h, k3, z);
-        tr_flow_rate(w->flow, now + h, z, k4);
-        for (uint32_t i = 0; i < w->flow->size; i++)
-            y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
-    }
+    for (int n = 0; n < steps && h > 0; n++)
+        tr_flow_step(w->flow, w->t[from] + n * h, h, y, state(w, 0));
     tr_flow_project(w->flow, t, y);
     return y;
 }
@@ -307,11 +292,18 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
     return true;
 }
 
+void tr_watch_warning(const Watch *w, uint32_t i, char *text, size_t size)
+{
+    const Warning *warning = &w->warnings[i];
+    snprintf(text, size, "%.150s at t = %.9g", w->flow->system->alarms[warning->alarm].words,
+             warning->t);
+}
+
 // Takes the state when alarm k goes off, from which the run goes on otherwise.
 static bool switch_at(Watch *w, double t, uint32_t k)
 {
     const uint32_t from = w->known - 1;
-    memcpy(w->event, go_again_from(w, from, FINE_SUBSTEPS, t), w->flow->size * sizeof *w->event);
+    memcpy(w->ending, go_again_from(w, from, FINE_SUBSTEPS, t), w->flow->size * sizeof *w->ending);
     w->switched = true, w->end = t, w->alarm = k;
     return false;
 }

@@ -25,15 +25,18 @@ typedef struct Watch {
     double end;          // when it is over
     tr_error due;        // why, when that is seen ahead
     uint32_t last_steps; // since then that hardly got on
-    bool switched;       // something about a latch ended it: at `end`, in the state `event`
+    bool switched;       // something about a latch ended it: at `end`, in the state `ending`
     uint32_t alarm;      // which
-    double *event;
+    double *ending;
     // The state at a time near the last step, where the method knows: then it is not found by
     // integrating again, which what is stiff would not bear. NULL when it does not.
     bool (*look)(void *owner, double t, double *y);
     void *owner;
     double *work;
 } Watch;
+
+// "words of the alarm at t = 1.5": the i-th warning
+void tr_watch_warning(const Watch *watch, uint32_t i, char *text, size_t size);
 
 bool tr_watch_begin(Watch *watch, Flow *flow, tr_error *err);
 void tr_watch_end(Watch *watch);

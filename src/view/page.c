@@ -10,7 +10,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
-#include "run/report.h"
+#include "run/certificate.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "run/record.h"
+#include "run/certificate.h"
 #include "view/embedded.h"
 #include "view/page.h"
 

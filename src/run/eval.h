@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports share.
-#ifndef TR_RUN_REPORT_H
-#define TR_RUN_REPORT_H
+// A system at its start, and how numbers under names are told: what the texts of verbs share.
+#ifndef TR_RUN_EVAL_H
+#define TR_RUN_EVAL_H
 
 #include "base/json.h"
 #include "run/doctor.h"
@@ -30,9 +30,6 @@ void tr_group_close(Group *group);
 // The recorded outputs whose name begins with `prefix`, under the rest of it.
 void tr_group_outputs(Group *group, const System *system, const double *columns, const char *title,
                       const char *prefix);
-
-// The case and the settings that a system was derived with, as members of an object.
-void tr_describe_case(Json *j, const System *system);
 
 // The text, or NULL after an error.
 char *tr_text_finish(Buffer *text, tr_error *err);

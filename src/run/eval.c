@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `eval` says: the numbers at the initial instant, in words or as JSON.
-#include "run/report.h"
+#include "run/eval.h"
 
 #include "run/kkt.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void tr_describe_case(Json *j, const System *system)
-{
-    const struct Source *source = &system->source;
-    tr_json_text(j, "case", source->case_name ? source->case_name : "");
-    tr_json_open(j, "settings", '[');
-    for (uint32_t i = 0; i < source->setting_count; i++) {
-        tr_json_open(j, NULL, '{');
-        tr_json_text(j, "name", source->settings[i].name);
-        tr_json_text(j, "formula", source->settings[i].formula);
-        tr_json_close(j, '}');
-    }
-    tr_json_close(j, ']');
-}
 
 char *tr_text_finish(Buffer *text, tr_error *err)
 {
@@ -38,15 +24,10 @@ static bool evaluate_accelerations(Instant *at, tr_error *err)
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY) rates[count++] = s->inputs[i].rate;
-    if (count) tr_system_put(s, "run.vdot", rates, count, 1, err);
+    if (count)
+        tr_evaluate_once(s, "run.vdot", rates, count, FIXED_PARAMETERS, at->flow->inputs, at->vdot,
+                         err);
     free(rates);
-    if (!count) return true;
-    const tr_compile_options fixed = {.fix_parameters = true};
-    tr_program *program = tr_compile(s, "run.vdot", &fixed, err);
-    tr_workspace *work = tr_workspace_new(program, err);
-    if (work) tr_evaluate(program, work, at->flow->inputs, at->vdot);
-    tr_workspace_free(work);
-    tr_program_free(program);
     return !has_failed(err);
 }
 
@@ -77,10 +58,8 @@ bool tr_instant_take(Instant *at, System *s, tr_error *err)
     at->columns = calloc(at->flow->column_count + 1u, sizeof *at->columns);
     at->vdot = calloc(s->input_count + 1u, sizeof *at->vdot);
     if (!at->columns || !at->vdot) return tr_fail_memory(err), false;
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        at->positions += s->inputs[i].kind == TR_POSITION;
-        at->velocities += s->inputs[i].kind == TR_VELOCITY;
-    }
+    at->positions = tr_system_inputs(s, TR_POSITION, NULL);
+    at->velocities = tr_system_inputs(s, TR_VELOCITY, NULL);
     if (at->flow->stance) at->findings = tr_examine(at->flow, err);
     if (has_failed(err)) return false;
     tr_flow_columns(at->flow, 0, at->flow->start, at->columns);
@@ -123,9 +102,8 @@ void tr_group_close(Group *g)
 void tr_group_outputs(Group *g, const System *s, const double *columns, const char *title,
                       const char *prefix)
 {
-    uint32_t column = 0;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        column += s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY;
+    uint32_t column =
+        tr_system_inputs(s, TR_POSITION, NULL) + tr_system_inputs(s, TR_VELOCITY, NULL);
     tr_group_open(g, title);
     for (uint32_t i = 0; i < s->output_count; i++) {
         if (!s->outputs[i].label) continue;

@@ -6,7 +6,9 @@
 //
 // about them: tilt from the third row of R, which a change of heading leaves alone, and heading s
 // from the others. So a law that does not ask for heading holds wherever a vehicle goes (T107).
-#include "run/law.h"
+#include "run/feedback.h"
+
+#include "run/evaluator.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,19 +86,15 @@ typedef struct Base {
     double d[3], r[3];
 } Base;
 
-static void rotation_of(const Law *law, const char *body, double R[3][3])
+static bool rotation_of(const Law *law, const char *body, double R[3][3])
 {
-    const double w = value_of_part(law, body, "qw"), x = value_of_part(law, body, "qx"),
-                 y = value_of_part(law, body, "qy"), z = value_of_part(law, body, "qz");
-    const double angle = value_of_part(law, body, "theta");
-    const double turned[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
-    const double flat[3][3] = {
-        {cos(angle), -sin(angle), 0}, {sin(angle), cos(angle), 0}, {0, 0, 1}};
-    const bool quaternion = w != 0 || x != 0 || y != 0 || z != 0;
-    memcpy(R, quaternion ? turned : flat, sizeof turned);
+    const Scene *scene = &law->system->scene;
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        if (strcmp(scene->bodies[i].name, body) == 0)
+            return tr_evaluate_once(law->system, "run.rotation", scene->bodies[i].rotation, 9,
+                                    OPEN_PARAMETERS, law->in, &R[0][0], law->err);
+    tr_fail(law->err, TR_FAILED, (Place){0}, "the model has no body '%s'", body);
+    return false;
 }
 
 static double dot(const double a[3], const double b[3])
@@ -176,7 +174,7 @@ static void add_base(Law *law, const Base *base)
 {
     char name[NAME + 8];
     double R[3][3];
-    rotation_of(law, base->name, R);
+    if (!rotation_of(law, base->name, R)) return;
     snprintf(name, sizeof name, "%s.theta", base->name);
     const bool planar = input_called(law->system, name) >= 0;
     snprintf(name, sizeof name, "%s.x", base->name);
@@ -248,15 +246,10 @@ static void add_inner(Law *law, double gain, uint32_t input)
         const Turned *turned = &s->turned[i];
         if (input < turned->inner || input >= turned->inner + 3) continue;
         double C[9];
-        const tr_compile_options open = {.fix_parameters = false};
-        tr_system_put(s, "run.turned", turned->C, 9, 1, law->err);
-        tr_program *program = tr_compile(s, "run.turned", &open, law->err);
-        tr_workspace *work = tr_workspace_new(program, law->err);
-        if (work) tr_evaluate(program, work, law->in, C);
-        for (uint32_t k = 0; work && k < 3; k++)
+        if (!tr_evaluate_once(s, "run.turned", turned->C, 9, OPEN_PARAMETERS, law->in, C, law->err))
+            return;
+        for (uint32_t k = 0; k < 3; k++)
             add_velocity(law, gain * C[3 * k + input - turned->inner], turned->outer + k);
-        tr_workspace_free(work);
-        tr_program_free(program);
     }
 }
 
@@ -324,8 +317,8 @@ static void write_law(const Law *law, double constant, Buffer *out)
     if (first) tr_buffer_print(out, "0");
 }
 
-bool tr_law_write(System *system, const Linear *linear, const double *inputs, const double *gain,
-                  double constant, Buffer *out, tr_error *err)
+bool tr_feedback_write(System *system, const Linear *linear, const double *inputs,
+                       const double *gain, double constant, Buffer *out, tr_error *err)
 {
     if (has_failed(err)) return false;
     Law *law = calloc(1, sizeof *law); // large
