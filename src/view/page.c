@@ -21,12 +21,6 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool ends(const char *text, const char *with)
-{
-    const size_t a = strlen(text), b = strlen(with);
-    return a >= b && strcmp(text + a - b, with) == 0;
-}
-
 typedef enum Way { UNKNOWN = -1, TURNS, SLIDES } Way;
 
 // What a joint with this coordinate does, also one that was cut
@@ -83,11 +77,6 @@ typedef struct Column {
     const char *group, *unit;
 } Column;
 
-static size_t stem_of(const char *rate)
-{
-    return ends(rate, "_rate") ? strlen(rate) - strlen("_rate") : 0;
-}
-
 static Column position_column(const Scene *scene, const char *name)
 {
     static const char *const units[] = {"rad", "m"};
@@ -97,7 +86,7 @@ static Column position_column(const Scene *scene, const char *name)
 static Column velocity_column(const Scene *scene, const char *name)
 {
     static const char *const units[] = {"rad/s", "m/s"};
-    return (Column){"velocities", joint_unit(scene, name, stem_of(name), units)};
+    return (Column){"velocities", joint_unit(scene, name, tr_coordinate_length(name), units)};
 }
 
 static Column input_column(const System *system, const Input *input)
@@ -128,7 +117,7 @@ static Column column_of(const System *system, const char *name)
     if (begins(name, "residual.")) return (Column){"residuals", ""};
     if (way_of(&system->scene, name, strlen(name)) != UNKNOWN) // of joints that were cut
         return position_column(&system->scene, name);
-    if (way_of(&system->scene, name, stem_of(name)) != UNKNOWN)
+    if (way_of(&system->scene, name, tr_coordinate_length(name)) != UNKNOWN)
         return velocity_column(&system->scene, name);
     return (Column){"outputs", ""};
 }
