@@ -211,8 +211,6 @@ static bool put_scalar(const Field *field, Value *at, Value value, bool again, t
     return true;
 }
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 // The text up to the next comma, without the spaces around it.
 static Value next_word(Value *rest)
 {

@@ -228,7 +228,7 @@ static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title
 static bool is_cut_formula(Reader *r, Value key)
 {
     const char first = key.text.length ? key.text.at[0] : 0;
-    if (first == '-' || first == '.' || (first >= '0' && first <= '9')) return true;
+    if (first == '-' || first == '.' || is_digit(first)) return true;
     return next(r) && is_scalar(r) && !r->event.data.scalar.length &&
            r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
