@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run from the initial state to its end, recorded row by row, with a certificate of how it went
 // (T92).
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "run/control.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { MOST_WARNINGS = 1000 };
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
@@ -47,13 +47,6 @@ typedef struct Run {
     uint32_t switch_count, switch_capacity;
     double fastest; // impact so far [m/s]
 } Run;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- rows ----------------------------------------------------------------------------------
 
@@ -278,17 +271,6 @@ static void write_certificate(const Run *run, const tr_simulate_options *o, cons
 }
 
 // ---- the run -------------------------------------------------------------------------------
-
-tr_simulate_options tr_simulate_defaults(const System *system)
-{
-    tr_simulate_options o = {
-        .end = 10, .every = 0.01, .method = "erk", .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
-    if (!system || !system->plan.method) return o;
-    const struct Plan *p = &system->plan;
-    o.end = p->end, o.every = p->every, o.step = p->step, o.rtol = p->rtol, o.atol = p->atol;
-    o.method = p->method;
-    return o;
-}
 
 static bool check_options(const tr_simulate_options *o, tr_error *err)
 {
@@ -553,7 +535,7 @@ static void summarise(Run *run, double started)
     snprintf(s->advice, sizeof s->advice, "%s", run->mover->advice);
     s->energy_error =
         run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
-    s->seconds = now() - started;
+    s->seconds = seconds_now() - started;
 }
 
 // Also a run that failed has a certificate.
@@ -591,7 +573,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     const tr_simulate_options o = options ? *options : tr_simulate_defaults(system);
     Run run = {.summary = summary ? summary : &unused};
     *run.summary = (tr_summary){0};
-    const double started = now();
+    const double started = seconds_now();
     const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
     run.flow = method ? tr_flow_new(system, err) : NULL;
     if (run.flow) run.flow->no_projection = o.no_project;
