@@ -274,13 +274,14 @@ Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error 
         tr_fail_memory(err);
         return NULL;
     }
+    const tr_simulate_options plain = tr_simulate_defaults(NULL);
     *m = (Mover){.method = method,
                  .flow = flow,
                  .y = work,
                  .work = work + flow->size,
-                 .step = 1e-3,
-                 .rtol = 1e-10,
-                 .atol = 1e-12};
+                 .step = plain.step,
+                 .rtol = plain.rtol,
+                 .atol = plain.atol};
     memcpy(m->y, y, flow->size * sizeof *y);
     if (tr_watch_begin(&m->watch, flow, err)) return m;
     tr_mover_free(m);
