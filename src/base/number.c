@@ -14,9 +14,10 @@
 // point halfway between them.
 #include "base/number.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <stdint.h>
-#include <string.h>
 
 __extension__ typedef unsigned __int128 Wide;
 
@@ -220,8 +221,6 @@ typedef struct Decimal {
     bool dropped;             // non-zero digits follow those in w: w 10^e < value < (w + 1) 10^e
     const char *first, *last; // all its digits, and perhaps the point: first <= at < last
 } Decimal;
-
-static bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
 // Takes the digits at `at`, which stand before the point or after it; returns where they end.
 static const char *scan_digits(Decimal *x, const char *at, const char *end, bool after_point)
