@@ -75,7 +75,7 @@ static void test_soft_board_stiff(void **state)
     static const char *const names[] = {"x", "y", "theta"};
     double before[3] = {0};
     for (int step = 0; step < 3; step++) {
-        const Value EI[] = {{"EI", 100 * pow(4, step)}};
+        const Number EI[] = {{"EI", 100 * pow(4, step)}};
         Sheet *run = run_of(system_with("snakeboard_soft", "ride", EI, 1));
         for (int k = 0; k < 3; k++) {
             const double off = difference(run, names[k], rigid, names[k]);

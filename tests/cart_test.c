@@ -4,7 +4,7 @@
 // and a model in the plane.
 #include "runs.h"
 
-static const double g = 9.81, half_turn = 3.14159265358979323846;
+static const double g = 9.81;
 
 // ---- counts --------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ static void check_against_plane(const char *case_name)
     }
     for (size_t i = 0; i < plane->rows; i++) {
         const double off = at(plane, i, "body.theta") - at(space, i, "theta");
-        assert_true(fabs(remainder(off, 2 * half_turn)) <= 1e-9);
+        assert_true(fabs(remainder(off, 2 * M_PI)) <= 1e-9);
         assert_close(at(space, i, "left_load") + at(space, i, "right_load") +
                          at(space, i, "castor_load"),
                      g * (8 + 2 * 0.6 + 0.1 + 0.1), 1e-11);
@@ -296,8 +296,8 @@ static void test_segway_is_linear(void **state)
 {
     (void)state;
     enum { STEPS = 100 };
-    const Value tilt = {"pitch0", 1e-4}; // of which squares do not count
-    tr_summary s = {0};                  // its energy is next to nothing
+    const Number tilt = {"pitch0", 1e-4}; // of which squares do not count
+    tr_summary s = {0};                   // its energy is next to nothing
     Sheet *run = run_with(system_with("segway", "balance", &tilt, 1), 0, 0, &s);
     double y[4] = {1e-4}, worst = 0;
     for (size_t i = 0; i < run->rows; i++) {
@@ -379,7 +379,7 @@ static void test_ackermann_circle(void **state)
     Sheet *run = run_of(system_called("car_ackermann", "circle"));
     for (size_t i = 0; i < run->rows; i++) {
         assert_close(hypot(at(run, i, "car.x"), at(run, i, "car.y") - R), R, 1e-10);
-        assert_close(at(run, i, "yaw"), remainder(3 * at(run, i, "t") / R, 2 * half_turn), 1e-9);
+        assert_close(at(run, i, "yaw"), remainder(3 * at(run, i, "t") / R, 2 * M_PI), 1e-9);
         assert_close(at(run, i, "speed"), 3, 1e-11);
         for (int k = 0; k < WHEELS; k++) {
             const double radius =
@@ -388,7 +388,7 @@ static void test_ackermann_circle(void **state)
                          1e-10);
         }
     }
-    assert_true(3 * at(run, run->rows - 1, "t") > 2 * half_turn * R * 0.75); // most of a lap
+    assert_true(3 * at(run, run->rows - 1, "t") > 2 * M_PI * R * 0.75); // most of a lap
     tr_sheet_free(run);
 }
 

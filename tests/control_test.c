@@ -24,17 +24,9 @@ static double *setting(const tr_instant *now, const char *name)
 // Runs into a file and reads it; the run may fail.
 static Sheet *recorded(tr_system *system, tr_simulate_options o, tr_summary *summary, tr_error *err)
 {
-    char path[] = "/tmp/trundle_control_XXXXXX.csv", json[] = "/tmp/trundle_control_XXXXXX.json";
-    const int file = mkstemps(path, 4);
-    assert_true(file >= 0);
-    close(file);
-    memcpy(json, path, sizeof path - 5);
-    o.output = path;
+    o.output = in_folder("run.csv");
     tr_simulate(system, &o, summary, err);
-    Sheet *sheet = read_sheet(path);
-    remove(path);
-    remove(json);
-    return sheet;
+    return read_sheet(o.output);
 }
 
 static Sheet *controlled(tr_system *system, tr_simulate_options o, tr_summary *summary)
@@ -178,7 +170,7 @@ static void test_constant(void **state)
 {
     (void)state;
     for (int m = 0; m < METHODS; m++) {
-        const Value torque = {"steer_torque", 0.2};
+        const Number torque = {"steer_torque", 0.2};
         const bool adaptive = m < 2;
         tr_system *plain = system_with("bicycle", "straight", &torque, 1);
         tr_system *system = system_called("bicycle", "straight");
@@ -247,7 +239,7 @@ static bool ride(void *owner, const tr_instant *now)
 static void check_ride(const char *method, double sample, double gain, double tolerance)
 {
     const double small = 1e-4, speed = 4;
-    const Value values[] = {{"speed0", speed}, {"roll_rate0", small}};
+    const Number values[] = {{"speed0", speed}, {"roll_rate0", small}};
     tr_system *system = system_with("bicycle", "free", values, 2);
     tr_simulate_options o = tr_simulate_defaults(system);
     tr_summary s;

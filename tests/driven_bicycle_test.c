@@ -120,11 +120,11 @@ static const Boyer plain = {.l2 = 0.6,
                             .YZ0 = 0.5,
                             .gamma = 9.81};
 
-static void list_values(const Boyer *b, Value *values)
+static void list_values(const Boyer *b, Number *values)
 {
     double numbers[PARAMETERS];
     memcpy(numbers, b, sizeof numbers);
-    for (int k = 0; k < PARAMETERS; k++) values[k] = (Value){parameter[k], numbers[k]};
+    for (int k = 0; k < PARAMETERS; k++) values[k] = (Number){parameter[k], numbers[k]};
 }
 
 // The front wheel's share of I, and its slope along r1                                    [B 75]
@@ -227,7 +227,7 @@ typedef struct Free {
 static Free free_dynamics(void)
 {
     tr_error err = {0};
-    Value values[PARAMETERS];
+    Number values[PARAMETERS];
     list_values(&plain, values);
     Free f = {.system = system_with("bicycle_boyer", "coast", values, PARAMETERS)};
     f.program = tr_compile(f.system, "M c Q", NULL, &err);
@@ -271,7 +271,7 @@ static void put_state(Free *f, const Boyer *b, Random *r, double *v, V3 *up)
     static const char *const quaternion[] = {"frame.qw", "frame.qx", "frame.qy", "frame.qz"};
     double q[4], size = 0;
     for (size_t i = 0; i < tr_input_count(f->system); i++) f->in[i] = random_between(r, -2, 2);
-    Value values[PARAMETERS];
+    Number values[PARAMETERS];
     list_values(b, values);
     for (int k = 0; k < PARAMETERS; k++)
         f->in[input_index(f->system, values[k].name)] = values[k].value;
@@ -339,10 +339,10 @@ static Upright upright(const Boyer *b)
 // At the start with the handlebar held at r1, the frame upright, and its rates
 static tr_system *held_upright(const Boyer *b, double spin)
 {
-    Value values[PARAMETERS + 2];
+    Number values[PARAMETERS + 2];
     list_values(b, values);
-    values[PARAMETERS] = (Value){"steer0", b->r1};
-    values[PARAMETERS + 1] = (Value){"spin0", spin};
+    values[PARAMETERS] = (Number){"steer0", b->r1};
+    values[PARAMETERS + 1] = (Number){"spin0", spin};
     return system_with("bicycle_boyer", "held", values, PARAMETERS + 2);
 }
 

@@ -29,23 +29,15 @@ static tr_summary ran(tr_system *system, const char *method, double end, double 
 // Recorded, ten rows of it; the system is freed.
 static Sheet *recorded(tr_system *system, double end, double rtol, const char *sensitivity)
 {
-    char path[] = "/tmp/trundle_bent_XXXXXX.csv", json[] = "/tmp/trundle_bent_XXXXXX.json";
-    const int file = mkstemps(path, 4);
-    assert_true(file >= 0);
-    close(file);
-    memcpy(json, path, sizeof path - 5);
     tr_error err = {0};
     tr_summary s = {0};
     tr_simulate_options o = tr_simulate_defaults(system);
     o.end = end, o.every = end / 10, o.rtol = rtol, o.atol = rtol / 100;
-    o.output = path, o.sensitivity = sensitivity;
+    o.output = in_folder("run.csv"), o.sensitivity = sensitivity;
     if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
     assert_true(s.energy_error <= 1e-8);
-    Sheet *sheet = read_sheet(path);
     tr_system_free(system);
-    remove(path);
-    remove(json);
-    return sheet;
+    return read_sheet(o.output);
 }
 
 // ---- the mast ------------------------------------------------------------------------------
@@ -86,8 +78,8 @@ static void test_mast_either_way(void **state)
 static void test_linearise(void **state)
 {
     (void)state;
-    static const Value values[] = {{"m_cart", 1e9}, {"m_head", 1e-9}, {"m_lamp", 1e-9},
-                                   {"tau", 1e-6},   {"track", 1e9},   {"drag", 0}};
+    static const Number values[] = {{"m_cart", 1e9}, {"m_head", 1e-9}, {"m_lamp", 1e-9},
+                                    {"tau", 1e-6},   {"track", 1e9},   {"drag", 0}};
     const double b[] = {1.8751040687119611664, 4.6940911329741745764};
     tr_error err = {0};
     tr_system *system = system_with("flexible_mast", "still", values, 6);
@@ -153,7 +145,7 @@ static void test_lqr(void **state)
 
 static Sheet *mast_run(double EI, const char *sensitivity)
 {
-    const Value value = {"EI", EI};
+    const Number value = {"EI", EI};
     return recorded(system_with("flexible_mast", "drive", &value, 1), 1, 1e-11, sensitivity);
 }
 
@@ -196,11 +188,11 @@ static void test_stiff_slider_crank(void **state)
     (void)state;
     static const char *const names[] = {"crank", "way", "swing"};
     const double l = 0.14, end = 0.03, every = 0.0005;
-    const Value rod[] = {{"I_rod", 0.45 * l * l * (0.7 / 3 - 0.35 * 0.35)}};
+    const Number rod[] = {{"I_rod", 0.45 * l * l * (0.7 / 3 - 0.35 * 0.35)}};
     Sheet *rigid = run_to(system_with("slider_crank", "coast", rod, 1), end, every);
     double before[3] = {0};
     for (int step = 0; step < 3; step++) {
-        const Value EI[] = {{"EI", 10 * pow(4, step)}};
+        const Number EI[] = {{"EI", 10 * pow(4, step)}};
         Sheet *run = run_to(system_with("slider_crank_flexible", "coast", EI, 1), end, every);
         for (int k = 0; k < 3; k++) {
             const double off = difference(run, names[k], rigid, names[k]);
@@ -247,7 +239,7 @@ static void test_stiff_bicycle_modes(void **state)
     assert_close(rigid[0], -0.77534, 1e-4);
     for (int step = 0; step < 3; step++) {
         const double EI = 2000 * pow(4, step);
-        const Value values[] = {{"EI", EI}, {"EI_x", EI}};
+        const Number values[] = {{"EI", EI}, {"EI_x", EI}};
         slow_modes(system_with("bicycle_flexible", "straight", values, 2), now);
         for (int k = 0; k < 4; k++) {
             const double off = fabs(now[k] - rigid[k]);
@@ -266,7 +258,7 @@ static void test_stiff_bicycle_ride(void **state)
     double before[3] = {0};
     for (int step = 0; step < 2; step++) {
         const double EI = 2e4 * pow(4, step);
-        const Value values[] = {{"EI", EI}, {"EI_x", EI}};
+        const Number values[] = {{"EI", EI}, {"EI_x", EI}};
         Sheet *run = run_to(system_with("bicycle_flexible", "free", values, 2), 0.2, 0.01);
         for (int k = 0; k < 3; k++) {
             const double off = difference(run, names[k], rigid, names[k]);
@@ -287,7 +279,7 @@ static void test_wobble(void **state)
     for (int k = 0; k < 2; k++) {
         tr_error err = {0};
         double modes[30][2], wobble = -1e9;
-        const Value still[] = {{"roll_rate0", 0}};
+        const Number still[] = {{"roll_rate0", 0}};
         tr_steady_options o = tr_steady_defaults();
         o.holds = holds, o.hold_count = 1;
         tr_system *system = system_with("bicycle_flexible", cases[k], still, 1);
@@ -315,7 +307,7 @@ static void test_arm(void **state)
                     1e-9);
     tr_sheet_free(swing);
     // what two motors put in is what the run accounts for: by Simpson, from what is recorded
-    const Value free_swing = {"zeta", 0};
+    const Number free_swing = {"zeta", 0};
     Sheet *reach = run_to(system_with("flexible_arm", "reach", &free_swing, 1), 1, 0.001);
     double work = 0;
     for (size_t i = 1; i + 1 < reach->rows; i += 2)
@@ -336,7 +328,7 @@ static void test_arm_sags(void **state)
 {
     (void)state;
     tr_error err = {0};
-    static const Value there[] = {{"a0", 0}, {"b0", 0}, {"T", 1e9}, {"kp1", 1e9}, {"kp2", 1e9}};
+    static const Number there[] = {{"a0", 0}, {"b0", 0}, {"T", 1e9}, {"kp1", 1e9}, {"kp2", 1e9}};
     tr_system *system = system_with("flexible_arm", "servo", there, 5);
     tr_steady *steady = tr_steady_find(system, NULL, &err);
     if (!steady) fail_msg("%s", err.text);

@@ -202,7 +202,7 @@ static void test_bricard(void **state)
 static void check_slider_crank(const char *case_name, double offset)
 {
     const double r = 0.04, l = 0.14;
-    const Value values[] = {{"offset", offset}};
+    const Number values[] = {{"offset", offset}};
     double off = 0;
     Sheet *run = run_of(system_with("slider_crank", case_name, values, 1));
     for (size_t i = 0; i < run->rows; i++) {
@@ -418,7 +418,7 @@ static void assert_refused(tr_system *system, const char *words, double gap)
 static void test_out_of_reach(void **state)
 {
     (void)state;
-    const Value high[] = {{"offset", 0.3}}, low[] = {{"offset", -0.25}};
+    const Number high[] = {{"offset", 0.3}}, low[] = {{"offset", -0.25}};
     const double crank = 0.04 * sin(0.3);
     assert_refused(system_with("slider_crank", "coast", high, 1), "'big_end.", 0.3 - 0.14 - crank);
     assert_refused(system_with("slider_crank", "coast", low, 1), "'big_end.", 0.25 - 0.14 + crank);

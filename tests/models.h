@@ -49,14 +49,20 @@ static inline void change_number(tr_model *model, const char *path, double value
     change(model, path, text);
 }
 
+static inline tr_system *derived_from(const tr_model *model, const tr_derive_options *options)
+{
+    tr_error err = {0};
+    tr_system *system = tr_derive(model, options, &err);
+    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
+    return system;
+}
+
 // ---- systems: the model is freed -----------------------------------------------------------
 
 static inline tr_system *derived(tr_model *model, const tr_derive_options *options)
 {
-    tr_error err = {0};
-    tr_system *system = tr_derive(model, options, &err);
+    tr_system *system = derived_from(model, options);
     tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
     return system;
 }
 
@@ -101,12 +107,12 @@ static inline tr_system *system_set(tr_model *model, const char *case_name, cons
     return derived(model, &options);
 }
 
-typedef struct Value {
+typedef struct Number {
     const char *name;
     double value;
-} Value;
+} Number;
 
-static inline tr_system *system_valued(tr_model *model, const char *case_name, const Value *values,
+static inline tr_system *system_valued(tr_model *model, const char *case_name, const Number *values,
                                        size_t count)
 {
     char text[MOST_SETTINGS][40];
@@ -121,7 +127,7 @@ static inline tr_system *system_valued(tr_model *model, const char *case_name, c
     return derived(model, &options);
 }
 
-static inline tr_system *system_with(const char *name, const char *case_name, const Value *values,
+static inline tr_system *system_with(const char *name, const char *case_name, const Number *values,
                                      size_t count)
 {
     return system_valued(model_called(name), case_name, values, count);

@@ -281,7 +281,7 @@ static void test_discretise(void **state)
         const double w = 0.3 + 3 * i, h = 0.05 * (i % 7 + 1);
         double A[] = {0, 1, -w * w, 0}, B[] = {0, 1}; // an oscillator
         const Linear oscillator = {.states = 2, .inputs = 1, .A = A, .B = B};
-        assert_true(tr_discretise(&oscillator, h, A, B, NULL));
+        assert_true(tr_linear_discretise(&oscillator, h, A, B, NULL));
         assert_close(A[0], cos(w * h), 1e-12);
         assert_close(A[1], sin(w * h) / w, 1e-12);
         assert_close(A[2] / w, -sin(w * h), 1e-12);

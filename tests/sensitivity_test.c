@@ -31,7 +31,7 @@ static tr_system *system_at(const Trial *trial, double value)
 {
     const bool is_text = strchr(trial->model, '\n') != NULL;
     tr_model *model = is_text ? model_from(trial->model) : model_called(trial->model);
-    return system_valued(model, trial->case_name, &(Value){trial->name, value}, 1);
+    return system_valued(model, trial->case_name, &(Number){trial->name, value}, 1);
 }
 
 static tr_simulate_options options_of(const Trial *trial, const tr_system *system)

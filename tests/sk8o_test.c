@@ -271,7 +271,7 @@ static void test_closing_force(void **state)
 static void test_closing_force_on_ground(void **state)
 {
     (void)state;
-    const Value values[][6] = {
+    const Number values[][6] = {
         {{"lean0", 0}, {"bend_right", 0}, {"T1", 0}, {"T3", 0}, {"T5", 0}, {"T7", 0}},
         {{"lean0", 0.2}, {"bend_right", 0.3}, {"T1", 2}, {"T3", -0.5}, {"T5", 1}, {"T7", 0.7}},
         {{"lean0", -0.3}, {"bend_right", -0.2}, {"T1", 5}, {"T3", 1.5}, {"T5", 4}, {"T7", 1}},

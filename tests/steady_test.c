@@ -130,7 +130,7 @@ static void disc_agrees_with_the_table(void **state)
 static double squared_rate(double spin)
 {
     double modes[8][2], sum = 0;
-    const Value values[] = {{"lean0", 0}, {"yaw_rate0", 0}, {"spin0", spin}};
+    const Number values[] = {{"lean0", 0}, {"yaw_rate0", 0}, {"spin0", spin}};
     tr_system *system = system_with("rolling_disc", NULL, values, 3);
     tr_steady *steady = find(system, NULL, HOLD("disc.wy", "roll"));
     assert_int_equal(tr_steady_modes(steady, NULL), 4);

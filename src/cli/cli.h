@@ -6,56 +6,72 @@
 
 #include <trundle/trundle.h>
 
-enum { MAX_SETTINGS = 256, MAX_RUNS = 16, MAX_PANELS = 64, MAX_HOLDS = 64, EXIT_INTERRUPTED = 130 };
+#include <stdio.h>
 
-// What a verb is about, and so which options it takes.
-enum {
-    ABOUT_CASES = 1, // of a model
-    ABOUT_MODELS = 2,
-    ABOUT_SIMULATION = 4,
-    ABOUT_REPORTS = 8,
-    ABOUT_PICTURES = 16,
-    ABOUT_LINEAR = 32,
-    ABOUT_STEADY = 128,
-    ABOUT_FEEDBACK = 64,
-    ABOUT_ALL = ~0
-};
+enum { MAX_SETTINGS = 256, MAX_WORDS = 64, EXIT_INTERRUPTED = 130 };
 
+// Words that may be given several times
+typedef struct Words {
+    const char *word[MAX_WORDS];
+    size_t count;
+} Words;
+
+// What stands behind the verb; option.def says which option goes where. NULL when it is not given.
 typedef struct Options {
     const char *model; // the path
+    Words runs;        // of view and plot
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
-    const char *const *controls; // of lqr
-    size_t control_count;
-    const char *output; // -o
-    const char *report; // --report
-    const char *page;
-    bool json, quiet, verbose, help, dense, no_project;
-    const char *end, *every, *method, *step, *rtol, *atol; // as given; NULL when not
-    const char *runs[MAX_RUNS];                            // of view and plot
-    size_t run_count;
-    const char *panels[MAX_PANELS]; // -y
-    size_t panel_count;
-    const char *x, *title, *size, *from, *to;
-    const char *tracks; // what follows --track
-    bool track, log;
-    const char *sweep, *picture; // --sweep; --plot of linearise
+    const char *output;
+    bool json, quiet, verbose, help;
+    // simulate
+    const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
+    bool dense, no_project;
+    // linearise and steady
+    const char *sweep, *picture, *free;
     bool reduce;
-    const char *free; // of steady
-    const char *holds[MAX_HOLDS];
-    size_t hold_count;
-    const char *inputs, *q, *r; // of lqr
-    const char *sensitivity;
+    Words holds;
+    // lqr
+    const char *inputs, *q, *r;
+    const char *const *controls; // the inputs, one by one
+    size_t control_count;
+    // plot
+    Words panels;
+    const char *x, *title, *size, *from, *to, *tracks;
+    bool track, log;
 } Options;
+
+enum {
+#define VERB(id, ...) NUMBER_##id,
+#include "cli/verb.def"
+    VERB_COUNT
+};
+
+// Sets of verbs
+enum {
+#define VERB(id, ...) OF_##id = 1 << NUMBER_##id,
+#include "cli/verb.def"
+    OF_ALL = (1 << VERB_COUNT) - 1,
+    OF_RUNS = OF_VIEW | OF_PLOT,
+    OF_CASES = OF_ALL & ~OF_PLOT, // of a model
+    OF_MODELS = OF_ALL & ~OF_RUNS
+};
 
 typedef struct Verb Verb;
 struct Verb {
     const char *name, *usage, *doc, *examples;
-    int about;
+    int self;                                                   // as a set
     int (*run)(const Verb *verb, const Options *options);       // gives the exit code
     char *(*text)(tr_system *system, bool json, tr_error *err); // of verbs that only print
 };
+
+// The verb that a word is, or NULL after saying that it is none.
+const Verb *cli_verb(const char *word);
+// What stands behind the verb, checked: 0, or the exit code after saying what is wrong.
+int cli_read_options(Options *options, const Verb *verb, int count, char **words);
+void cli_print_help(FILE *to);
+void cli_print_verb_help(const Verb *verb);
 
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);

@@ -19,11 +19,11 @@ int cli_plot(const Verb *verb, const Options *options)
 {
     (void)verb;
     tr_plot_options o = tr_plot_defaults();
-    o.runs = options->runs;
-    o.run_count = options->run_count;
+    o.runs = options->runs.word;
+    o.run_count = options->runs.count;
     o.x = options->x;
-    o.panels = options->panels;
-    o.panel_count = options->panel_count;
+    o.panels = options->panels.word;
+    o.panel_count = options->panels.count;
     o.track = options->track;
     o.tracks = options->tracks;
     o.title = options->title;

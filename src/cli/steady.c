@@ -53,8 +53,8 @@ int cli_steady(const Verb *verb, const Options *options)
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     const tr_steady_options how = {.free = options->free,
-                                   .holds = options->holds,
-                                   .hold_count = options->hold_count,
+                                   .holds = options->holds.word,
+                                   .hold_count = options->holds.count,
                                    .sweep = options->sweep,
                                    .output = options->output};
     status = options->sweep ? sweep(options, system, &how) : find(options, system, &how);

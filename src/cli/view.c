@@ -42,16 +42,16 @@ int cli_view(const Verb *verb, const Options *options)
         fprintf(stderr, "trundle: where to? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
-    if (cli_destroys(options->output, options->runs[0])) return TR_USAGE;
+    if (cli_destroys(options->output, options->runs.word[0])) return TR_USAGE;
     static Options all;
     all = *options;
     int status = 0;
     tr_error err = {0};
-    tr_origin *origin = tr_origin_read(options->runs[0], &err);
+    tr_origin *origin = tr_origin_read(options->runs.word[0], &err);
     const tr_derive_options was = tr_origin_options(origin);
     take_origin(&all, &was);
     tr_system *system = err.status ? NULL : cli_system(&all, &status);
-    const tr_view_options how = {options->runs[0], options->output, options->page};
+    const tr_view_options how = {options->runs.word[0], options->output, options->page};
     if (err.status)
         status = cli_complain(NULL, &err);
     else if (system)

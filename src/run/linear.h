@@ -24,11 +24,12 @@ void tr_lineariser_free(Lineariser *lineariser);
 double *tr_lineariser_inputs(Lineariser *lineariser);
 // Solves the initial conditions again, for the values that parameters and inputs have there now.
 bool tr_lineariser_assemble(Lineariser *lineariser, tr_error *err);
-// Accelerations of the independent velocities where it stands; their number.
-uint32_t tr_lineariser_accelerations(Lineariser *lineariser, double *out);
+// The largest acceleration where it stands: 0 where it is steady
+double tr_lineariser_unsteadiness(Lineariser *lineariser);
 // The linear model where it stands; NULL when memory runs out or a number is not finite.
 Linear *tr_lineariser_take(Lineariser *lineariser, tr_error *err);
-tr_program_size tr_lineariser_size(const Lineariser *lineariser);
+// Zeros, without names
+Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs);
 
 // Without displacements that change nothing: a vehicle's place and heading, angles of wheels. What
 // depends on them is no output any more. At least so many states are left, if what some

@@ -27,23 +27,11 @@ tr_linearise_options tr_linearise_defaults(void) { return (tr_linearise_options)
 
 // ---- taking it -----------------------------------------------------------------------------
 
-static double largest_acceleration(Lineariser *l, uint32_t velocities)
-{
-    double *rates = calloc(velocities + 1u, sizeof *rates), most = (double)NAN;
-    if (rates) {
-        most = 0;
-        const uint32_t count = tr_lineariser_accelerations(l, rates);
-        for (uint32_t i = 0; i < count; i++) most = fmax(most, fabs(rates[i]));
-    }
-    free(rates);
-    return most;
-}
-
 static Linear *take(System *system, const tr_linearise_options *o, Study *study, tr_error *err)
 {
     Lineariser *l = tr_lineariser_new(system, err);
     Linear *linear = l ? tr_lineariser_take(l, err) : NULL;
-    if (linear && study) study->acceleration = largest_acceleration(l, system->input_count);
+    if (linear && study) study->acceleration = tr_lineariser_unsteadiness(l);
     tr_lineariser_free(l);
     if (!linear || !o->reduce) return linear;
     Linear *reduced = tr_linear_reduced(linear, 0, err);
@@ -60,37 +48,10 @@ tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, 
     return system && !has_failed(err) ? take(system, &o, NULL, err) : NULL;
 }
 
-bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_error *err)
-{
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!linear || has_failed(err)) return false;
-    Modes *modes = tr_modes_new(linear, err);
-    if (modes) memcpy(values, modes->values, modes->count * sizeof *values);
-    tr_modes_free(modes);
-    return modes != NULL;
-}
-
-static bool check_step(double step, tr_error *err)
-{
-    if (!(step > 0) || !isfinite(step))
-        tr_fail(err, TR_USAGE, (Place){0}, "a step from one instant to the next is positive");
-    return !has_failed(err);
-}
-
-bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B, tr_error *err)
-{
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!linear || has_failed(err) || !check_step(step, err)) return false;
-    return tr_discretise(linear, step, A, B, err);
-}
-
 static bool take_study(Study *s, System *system, const tr_linearise_options *o, tr_error *err)
 {
     s->system = system;
     s->step = o->step;
-    if (o->step != 0 && !check_step(o->step, err)) return false;
     s->linear = take(system, o, s, err);
     s->modes = tr_modes_new(s->linear, err);
     if (!s->modes) return false;

@@ -489,8 +489,8 @@ static bool regulate(Design *d, const Parts *parts, double step, tr_error *err)
     restrict_to(parts, d->n, d->Q, d->n, true, Q);
     const Linear part = {.states = k, .inputs = m, .A = A, .B = B},
                  whole = {.states = d->n, .inputs = m, .A = d->A, .B = d->B};
-    if (step > 0 &&
-        (!tr_discretise(&part, step, A, B, err) || !tr_discretise(&whole, step, d->A, d->B, err)))
+    if (step > 0 && (!tr_linear_discretise(&part, step, A, B, err) ||
+                     !tr_linear_discretise(&whole, step, d->A, d->B, err)))
         return false;
     const Regulator small = {k, m, step > 0, A, B, Q, d->R};
     if (!tr_riccati_solve(&small, P, K, err)) return false;
@@ -574,14 +574,6 @@ static bool show(Design *d, tr_error *err)
     return true;
 }
 
-static void take_steadiness(Design *d, Lineariser *lineariser, tr_error *err)
-{
-    double *rates = room_for(d, d->system->input_count, err);
-    const uint32_t count = rates ? tr_lineariser_accelerations(lineariser, rates) : 0;
-    for (uint32_t i = 0; i < count; i++)
-        d->shown.unsteadiness = fmax(d->shown.unsteadiness, fabs(rates[i]));
-}
-
 // The state where the lineariser stands, with what is defined by other values as well
 static bool take_state(Design *d, Lineariser *lineariser, tr_error *err)
 {
@@ -609,7 +601,7 @@ static bool design(Design *d, Lineariser *lineariser, const tr_lqr_options *o, t
     if (d->whole && d->whole->states > MOST_STATES)
         tr_fail(err, TR_FAILED, (Place){0}, "more than %d states", MOST_STATES);
     if (!d->whole || has_failed(err) || !find_controls(d, o->inputs, err)) return false;
-    take_steadiness(d, lineariser, err);
+    d->shown.unsteadiness = tr_lineariser_unsteadiness(lineariser);
     return read_q(d, o->q, err) && read_r(d, o->r, err) && leave_out(d, err) && make_q(d, err) &&
            find_parts(d, &parts, err) && check_reach(d, parts.alone > 0, err) &&
            regulate(d, &parts, o->step, err) && take_eigenvalues(d, err) && write_laws(d, err) &&

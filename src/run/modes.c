@@ -4,6 +4,8 @@
 // which does not depend on units (T101, T102).
 #include "run/modes.h"
 
+#include "run/dense.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,26 +24,6 @@ static bool is_done(bool ready, lapack_int info, tr_error *err)
     else if (info)
         tr_fail(err, TR_FAILED, (Place){0}, "the eigenvalues of the linear model cannot be found");
     return ready && !info;
-}
-
-// C = A B: m * k times k * n
-static void multiply(const double *A, const double *B, uint32_t m, uint32_t k, uint32_t n,
-                     double *C)
-{
-    memset(C, 0, (size_t)m * n * sizeof *C);
-    for (uint32_t i = 0; i < m; i++)
-        for (uint32_t l = 0; l < k; l++) {
-            const double a = A[(size_t)i * k + l];
-            for (uint32_t j = 0; a != 0 && j < n; j++)
-                C[(size_t)i * n + j] += a * B[(size_t)l * n + j];
-        }
-}
-
-static double norm_of(const double *x, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += x[i] * x[i];
-    return sqrt(sum);
 }
 
 // ---- zeros ---------------------------------------------------------------------------------
@@ -122,7 +104,7 @@ bool tr_deflate(const double *A, uint32_t n, const uint32_t *pattern, Deflated *
                                    : 0,
                         err);
     for (uint32_t i = 0; good && i < n; i++) d->Q[(size_t)i * n + i] = 1;
-    const double limit = good ? ZERO * norm_of(d->T, (size_t)n * n) : 0;
+    const double limit = good ? ZERO * tr_norm(d->T, (size_t)n * n) : 0;
     for (uint32_t step = 0, found = 1; good && d->zeros < n && found; step++) {
         if (pattern && !pattern[step]) break;
         good = split_once(d, limit, pattern ? &pattern[step] : NULL, &found, err);
@@ -358,6 +340,17 @@ void tr_modes_free(Modes *m)
     free(m);
 }
 
+bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!linear || has_failed(err)) return false;
+    Modes *modes = tr_modes_new(linear, err);
+    if (modes) memcpy(values, modes->values, modes->count * sizeof *values);
+    tr_modes_free(modes);
+    return modes != NULL;
+}
+
 // ---- what inputs reach ---------------------------------------------------------------------
 
 // Less what is along the first `count` columns of V, twice for rounding
@@ -405,11 +398,11 @@ static int reach_of(const double *A, const double *B, uint32_t n, uint32_t m)
     if (good) memcpy(T, A, (size_t)n * n * sizeof *T);
     good = good && (!n || LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, T, (lapack_int)n,
                                          &low, &high, S) == 0);
-    const double size = good ? norm_of(T, (size_t)n * n) : 0;
+    const double size = good ? tr_norm(T, (size_t)n * n) : 0;
     for (uint32_t j = 0; good && j < m; j++) {
         double *column = X + (size_t)j * n;
         for (uint32_t i = 0; i < n; i++) column[i] = B[(size_t)j * n + i] / S[i];
-        const double length = norm_of(column, n);
+        const double length = tr_norm(column, n);
         for (uint32_t i = 0; length > 0 && i < n; i++) column[i] /= length;
     }
     good = good && (!n || !m || add_directions(X, m, V, &count, n));
@@ -432,19 +425,12 @@ static int reach_of(const double *A, const double *B, uint32_t n, uint32_t m)
     return good ? (int)count : -1;
 }
 
-static void transpose(const double *A, uint32_t rows, uint32_t columns, double *out)
-{
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t j = 0; j < columns; j++)
-            out[(size_t)j * rows + i] = A[(size_t)i * columns + j];
-}
-
 int tr_controllable(const Linear *linear)
 {
     const uint32_t n = linear->states, m = linear->inputs;
     double *B = numbers((size_t)n * m);
     if (!B) return -1;
-    transpose(linear->B, n, m, B);
+    tr_transpose(linear->B, n, m, B);
     const int count = reach_of(linear->A, B, n, m);
     free(B);
     return count;
@@ -455,115 +441,8 @@ int tr_observable(const Linear *linear)
     const uint32_t n = linear->states;
     double *A = numbers((size_t)n * n);
     if (!A) return -1;
-    transpose(linear->A, n, n, A);
+    tr_transpose(linear->A, n, n, A);
     const int count = reach_of(A, linear->C, n, linear->outputs); // rows of C, columns of C^T
     free(A);
     return count;
-}
-
-// ---- from one instant to the next ----------------------------------------------------------
-
-// exp(X) by the Pade approximant of order 13 and squaring: Higham (2005). X is changed.
-typedef struct Exponential {
-    uint32_t n;
-    double *X, *X2, *X4, *X6, *U, *V, *room;
-} Exponential;
-
-static void combine(const Exponential *e, double a6, double a4, double a2, double a0, double *out)
-{
-    const uint32_t n = e->n;
-    for (size_t i = 0; i < (size_t)n * n; i++)
-        out[i] = a6 * e->X6[i] + a4 * e->X4[i] + a2 * e->X2[i] + (i % (n + 1u) == 0 ? a0 : 0);
-}
-
-static bool approximate(const Exponential *e, tr_error *err)
-{
-    static const double b[] = {64764752532480000,
-                               32382376266240000,
-                               7771770303897600,
-                               1187353796428800,
-                               129060195264000,
-                               10559470521600,
-                               670442572800,
-                               33522128640,
-                               1323241920,
-                               40840800,
-                               960960,
-                               16380,
-                               182,
-                               1};
-    const uint32_t n = e->n;
-    const size_t all = (size_t)n * n;
-    multiply(e->X, e->X, n, n, n, e->X2);
-    multiply(e->X2, e->X2, n, n, n, e->X4);
-    multiply(e->X2, e->X4, n, n, n, e->X6);
-    combine(e, b[13], b[11], b[9], 0, e->room);
-    multiply(e->X6, e->room, n, n, n, e->V);
-    combine(e, b[7], b[5], b[3], b[1], e->room);
-    for (size_t i = 0; i < all; i++) e->V[i] += e->room[i];
-    multiply(e->X, e->V, n, n, n, e->U);
-    combine(e, b[12], b[10], b[8], 0, e->room);
-    multiply(e->X6, e->room, n, n, n, e->V);
-    combine(e, b[6], b[4], b[2], b[0], e->room);
-    for (size_t i = 0; i < all; i++) e->V[i] += e->room[i];
-    for (size_t i = 0; i < all; i++) { // (V - U) X = V + U
-        e->X[i] = e->V[i] + e->U[i];
-        e->V[i] -= e->U[i];
-    }
-    lapack_int *pivots = calloc(n + 1u, sizeof *pivots);
-    const lapack_int size = (lapack_int)n;
-    const bool good =
-        pivots && LAPACKE_dgesv(LAPACK_ROW_MAJOR, size, size, e->V, size, pivots, e->X, size) == 0;
-    if (!pivots) tr_fail_memory(err);
-    free(pivots);
-    return good;
-}
-
-static bool exponential(double *X, uint32_t n, tr_error *err)
-{
-    const size_t all = (size_t)n * n;
-    double *room = numbers(6 * all), norm = 0;
-    if (!room) return tr_fail_memory(err), false;
-    const Exponential e = {
-        n, X, room, room + all, room + 2 * all, room + 3 * all, room + 4 * all, room + 5 * all};
-    for (uint32_t j = 0; j < n; j++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < n; i++) sum += fabs(X[(size_t)i * n + j]);
-        norm = fmax(norm, sum);
-    }
-    int squarings = 0;
-    if (norm > 5.37) frexp(norm / 5.37, &squarings);
-    for (size_t i = 0; i < all; i++) X[i] = ldexp(X[i], -squarings);
-    bool good = isfinite(norm) && approximate(&e, err);
-    for (int i = 0; good && i < squarings; i++) {
-        multiply(X, X, n, n, n, e.room);
-        memcpy(X, e.room, all * sizeof *X);
-    }
-    for (size_t i = 0; good && i < all; i++) good = isfinite(X[i]);
-    free(room);
-    return good;
-}
-
-// exp(step [A B; 0 0]) = [Ad Bd; 0 1]
-bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd, tr_error *err)
-{
-    const uint32_t n = linear->states, m = linear->inputs, all = n + m;
-    double *X = numbers((size_t)all * all);
-    for (uint32_t i = 0; X && i < n; i++) {
-        for (uint32_t j = 0; j < n; j++)
-            X[(size_t)i * all + j] = step * linear->A[(size_t)i * n + j];
-        for (uint32_t j = 0; j < m; j++)
-            X[(size_t)i * all + n + j] = step * linear->B[(size_t)i * m + j];
-    }
-    if (!X) tr_fail_memory(err);
-    const bool good = X && (!all || exponential(X, all, err));
-    for (uint32_t i = 0; good && i < n; i++) {
-        memcpy(Ad + (size_t)i * n, X + (size_t)i * all, n * sizeof *Ad);
-        memcpy(Bd + (size_t)i * m, X + (size_t)i * all + n, m * sizeof *Bd);
-    }
-    free(X);
-    if (!good) // unless memory ran out
-        tr_fail(err, TR_FAILED, (Place){0},
-                "the linear model has no finite values after a step of %.6g s", step);
-    return good;
 }

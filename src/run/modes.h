@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a linear model does by itself: eigenvalues and the states that take part in them; what can
-// be reached by its inputs and seen in its outputs; and the same model from one instant to the
-// next.
+// be reached by its inputs and seen in its outputs.
 #ifndef TR_RUN_MODES_H
 #define TR_RUN_MODES_H
 
@@ -41,9 +40,5 @@ double tr_deflated_determinant(const Deflated *d, tr_error *err);
 // How many independent directions inputs reach, or outputs see; -1 when memory runs out.
 int tr_controllable(const Linear *linear);
 int tr_observable(const Linear *linear);
-
-// x(t + step) = Ad x(t) + Bd u while u is held.
-// Ad and Bd may be those of the model.
-bool tr_discretise(const Linear *linear, double step, double *Ad, double *Bd, tr_error *err);
 
 #endif

@@ -8,45 +8,14 @@
 // the same size beforehand. Steps of Newton's method follow, as long as they help (T104, T105).
 #include "run/riccati.h"
 
+#include "run/dense.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- small matrices ------------------------------------------------------------------------
-
-// C = A B: rows * inner, inner * columns
-static void multiply(const double *A, const double *B, uint32_t rows, uint32_t inner,
-                     uint32_t columns, double *C)
-{
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t j = 0; j < columns; j++) {
-            double sum = 0;
-            for (uint32_t k = 0; k < inner; k++)
-                sum += A[(size_t)i * inner + k] * B[(size_t)k * columns + j];
-            C[(size_t)i * columns + j] = sum;
-        }
-}
-
-// C = A^T B: inner * rows, inner * columns
-static void multiply_transposed(const double *A, const double *B, uint32_t rows, uint32_t inner,
-                                uint32_t columns, double *C)
-{
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t j = 0; j < columns; j++) {
-            double sum = 0;
-            for (uint32_t k = 0; k < inner; k++)
-                sum += A[(size_t)k * rows + i] * B[(size_t)k * columns + j];
-            C[(size_t)i * columns + j] = sum;
-        }
-}
-
-static double largest(const double *x, size_t count)
-{
-    double most = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-    return most;
-}
 
 static void make_symmetric(double *P, uint32_t n)
 {
@@ -74,7 +43,7 @@ static bool find_gain(const Regulator *r, const double *P, double *K, double *ro
 {
     const uint32_t n = r->n, m = r->m;
     double *BP = room, *S = BP + (size_t)m * n;
-    multiply_transposed(r->B, P, m, n, n, BP);
+    tr_multiply_transposed(r->B, P, m, n, n, BP);
     memcpy(S, r->R, (size_t)m * m * sizeof *S);
     if (!r->discrete) {
         memcpy(K, BP, (size_t)m * n * sizeof *K);
@@ -83,13 +52,13 @@ static bool find_gain(const Regulator *r, const double *P, double *K, double *ro
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t j = 0; j < m; j++)
             for (uint32_t k = 0; k < n; k++) S[i * m + j] += BP[i * n + k] * r->B[k * m + j];
-    multiply(BP, r->A, m, n, n, K);
+    tr_multiply(BP, r->A, m, n, n, K);
     return divide(S, m, K, n);
 }
 
 void tr_riccati_loop(const Regulator *r, const double *K, double *loop)
 {
-    multiply(r->B, K, r->n, r->m, r->n, loop);
+    tr_multiply(r->B, K, r->n, r->m, r->n, loop);
     for (size_t i = 0; i < (size_t)r->n * r->n; i++) loop[i] = r->A[i] - loop[i];
 }
 
@@ -99,19 +68,19 @@ static double take_residual(const Regulator *r, const double *P, const double *K
 {
     const uint32_t n = r->n;
     const size_t nn = (size_t)n * n;
-    double *F = room, *X = F + nn, size = largest(r->Q, nn);
+    double *F = room, *X = F + nn, size = tr_largest(r->Q, nn);
     if (r->discrete) {
         tr_riccati_loop(r, K, F);
-        multiply(P, F, n, n, n, X);
-        multiply_transposed(r->A, X, n, n, n, E);
-        size = fmax(size, fmax(largest(E, nn), largest(P, nn)));
+        tr_multiply(P, F, n, n, n, X);
+        tr_multiply_transposed(r->A, X, n, n, n, E);
+        size = fmax(size, fmax(tr_largest(E, nn), tr_largest(P, nn)));
         for (size_t i = 0; i < nn; i++) E[i] += r->Q[i] - P[i];
         return size;
     }
-    multiply(P, r->A, n, n, n, F);
-    multiply(r->B, K, n, r->m, n, X);
-    multiply(P, X, n, n, n, E);
-    size = fmax(size, fmax(largest(E, nn), largest(F, nn)));
+    tr_multiply(P, r->A, n, n, n, F);
+    tr_multiply(r->B, K, n, r->m, n, X);
+    tr_multiply(P, X, n, n, n, E);
+    size = fmax(size, fmax(tr_largest(E, nn), tr_largest(F, nn)));
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++)
             E[i * n + j] = F[i * n + j] + F[j * n + i] + r->Q[i * n + j] - E[i * n + j];
@@ -126,7 +95,7 @@ double tr_riccati_residual(const Regulator *r, const double *P)
     double *E = room, *K = E + n * n, *more = K + m * n;
     if (find_gain(r, P, K, more)) {
         const double size = take_residual(r, P, K, E, more);
-        off = largest(E, n * n) / fmax(size, 1e-300);
+        off = tr_largest(E, n * n) / fmax(size, 1e-300);
     }
     free(room);
     return off;
@@ -203,7 +172,7 @@ static bool take_solution(const double *U, uint32_t n, double *P, double *room)
                                              (lapack_int)n, swaps, P, (lapack_int)n) == 0;
     free(swaps);
     make_symmetric(P, n);
-    return good && isfinite(largest(P, (size_t)n * n));
+    return good && isfinite(tr_largest(P, (size_t)n * n));
 }
 
 // ---- Newton's step -------------------------------------------------------------------------
@@ -215,13 +184,13 @@ static bool solve_lyapunov(double *F, uint32_t n, double *E, double *room)
     double *U = room, *Y = U + (size_t)n * n, *re = Y + (size_t)n * n, *im = re + n, scale = 1;
     lapack_int none;
     if (LAPACKE_dgees(LAPACK_ROW_MAJOR, 'V', 'N', NULL, N, F, N, &none, re, im, U, N)) return false;
-    multiply(E, U, n, n, n, Y);
-    multiply_transposed(U, Y, n, n, n, E);
+    tr_multiply(E, U, n, n, n, Y);
+    tr_multiply_transposed(U, Y, n, n, n, E);
     for (size_t i = 0; i < (size_t)n * n; i++) E[i] = -E[i];
     if (LAPACKE_dtrsyl(LAPACK_ROW_MAJOR, 'T', 'N', 1, N, N, F, N, F, N, E, N, &scale) ||
         !(scale > 0))
         return false;
-    multiply(U, E, n, n, n, Y);
+    tr_multiply(U, E, n, n, n, Y);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++) {
             E[i * n + j] = 0;
@@ -236,11 +205,11 @@ static void solve_stein(double *F, uint32_t n, double *E, double *room)
     enum { DOUBLINGS = 60 };
     const size_t nn = (size_t)n * n;
     double *Y = room, *more = Y + nn;
-    for (int i = 0; i < DOUBLINGS && largest(F, nn) > 1e-30; i++) {
-        multiply(E, F, n, n, n, Y);
-        multiply_transposed(F, Y, n, n, n, more);
+    for (int i = 0; i < DOUBLINGS && tr_largest(F, nn) > 1e-30; i++) {
+        tr_multiply(E, F, n, n, n, Y);
+        tr_multiply_transposed(F, Y, n, n, n, more);
         for (size_t k = 0; k < nn; k++) E[k] += more[k];
-        multiply(F, F, n, n, n, Y);
+        tr_multiply(F, F, n, n, n, Y);
         memcpy(F, Y, nn * sizeof *F);
     }
 }
@@ -252,7 +221,7 @@ static bool refine(const Regulator *r, double *P, double *K, double *room)
     const uint32_t n = r->n;
     const size_t nn = (size_t)n * n;
     double *E = room, *F = E + nn, *next = F + nn, *more = next + nn;
-    const double size = take_residual(r, P, K, E, more), before = largest(E, nn);
+    const double size = take_residual(r, P, K, E, more), before = tr_largest(E, nn);
     if (before <= 1e-15 * size) return false;
     tr_riccati_loop(r, K, F);
     if (r->discrete)
@@ -263,7 +232,7 @@ static bool refine(const Regulator *r, double *P, double *K, double *room)
     make_symmetric(next, n);
     if (!find_gain(r, next, K, more)) return false;
     take_residual(r, next, K, E, more);
-    if (!(largest(E, nn) < before)) return false;
+    if (!(tr_largest(E, nn) < before)) return false;
     memcpy(P, next, nn * sizeof *P);
     return true;
 }
@@ -281,8 +250,8 @@ static bool solve(const Regulator *r, double *P, double *K, double *room, tr_err
         tr_fail(err, TR_USAGE, (Place){0}, "weights of inputs must be positive");
         return false;
     }
-    multiply(r->B, RB, n, m, n, G);
-    const double q = largest(r->Q, nn), g = largest(G, nn);
+    tr_multiply(r->B, RB, n, m, n, G);
+    const double q = tr_largest(r->Q, nn), g = tr_largest(G, nn);
     const double scale = q > 0 && g > 0 ? sqrt(q / g) : 1; // of P
     for (size_t i = 0; i < nn; i++) G[i] *= scale, Q[i] = r->Q[i] / scale;
     const int count =

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line may say, verb.def and option.def, and what it does say.
+#include "cli/cli.h"
+
+#include <string.h>
+
+// ---- the tables ----------------------------------------------------------------------------
+
+static const Verb verbs[] = {
+#define VERB(id, name, given, doc, examples, run, text) \
+    {name, name " " given " [options]", doc, examples, OF_##id, run, text},
+#include "cli/verb.def"
+};
+
+typedef struct Option {
+    const char *name, *argument; // "" when it takes none
+    enum { TEXT, FLAG, SETTING, LIST, TRACK } kind;
+    size_t offset; // in Options
+    int of;        // the verbs that take it
+    const char *otherwise, *doc;
+} Option;
+
+static const Option options[] = {
+#define OPTION(name, argument, kind, place, of, otherwise, doc) \
+    {name, argument, kind, offsetof(Options, place), of, otherwise, doc},
+#include "cli/option.def"
+};
+enum { OPTION_COUNT = sizeof options / sizeof *options };
+
+// ---- help ----------------------------------------------------------------------------------
+
+// The words of a text, behind the option or below each other; `column` is where the line stands.
+static int print_words(FILE *to, const char *text, int column)
+{
+    enum { INDENT = 23, WIDTH = 100 };
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (column > INDENT && column + 1 + length > WIDTH) {
+            fprintf(to, "\n");
+            column = 0;
+        }
+        column += fprintf(to, "%*s%.*s", column < INDENT ? INDENT - column : 1, "", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    return column;
+}
+
+static void print_options(FILE *to, int verb)
+{
+    for (const Option *o = options; o < options + OPTION_COUNT; o++) {
+        if (!(o->of & verb)) continue;
+        int column = fprintf(to, "  %s %s", o->name, o->argument);
+        column = print_words(to, o->doc, column);
+        if (o->otherwise[0]) {
+            column += fprintf(to, ";");
+            column = print_words(to, o->otherwise, column);
+            print_words(to, "when not given", column);
+        }
+        fprintf(to, "\n");
+    }
+}
+
+void cli_print_help(FILE *to)
+{
+    fprintf(to, "trundle: equations of motion of things that roll, slide, fold and flex\n\nusage: "
+                "trundle VERB MODEL [options]\n\n");
+    for (int i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].doc);
+    fprintf(to, "\n");
+    print_options(to, OF_CHECK); // which takes what all verbs about models do
+    fprintf(to, "\ntrundle VERB --help says more.\n");
+}
+
+void cli_print_verb_help(const Verb *verb)
+{
+    printf("usage: trundle %s\n\n%s.\n\n", verb->usage, verb->doc);
+    print_options(stdout, verb->self);
+    printf("\nexamples:\n%s", verb->examples);
+}
+
+// ---- names ---------------------------------------------------------------------------------
+
+// Ends a complaint about a word with the name that it may have meant.
+static void suggest(const char *wanted, const char *const *names, size_t count)
+{
+    const char *best = tr_nearest(wanted, names, count);
+    if (best)
+        fprintf(stderr, "; did you mean '%s'?\n", best);
+    else
+        fprintf(stderr, "\n");
+}
+
+const Verb *cli_verb(const char *word)
+{
+    const char *names[VERB_COUNT];
+    for (int i = 0; i < VERB_COUNT; i++) {
+        names[i] = verbs[i].name;
+        if (strcmp(word, names[i]) == 0) return &verbs[i];
+    }
+    if (word[0] == '-') {
+        fprintf(stderr, "trundle: the verb comes first: trundle VERB MODEL %s\n", word);
+        return NULL;
+    }
+    fprintf(stderr, "trundle: unknown verb '%s'", word);
+    suggest(word, names, VERB_COUNT);
+    return NULL;
+}
+
+// The option of a verb, or NULL after saying that there is none.
+static const Option *option_called(const char *name, const Verb *verb)
+{
+    const char *names[OPTION_COUNT];
+    bool is_known = false;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        names[i] = options[i].name;
+        if (strcmp(name, names[i]) != 0) continue;
+        if (options[i].of & verb->self) return &options[i];
+        is_known = true;
+    }
+    if (is_known) {
+        fprintf(stderr, "trundle: %s takes no %s\n", verb->name, name);
+        return NULL;
+    }
+    fprintf(stderr, "trundle: unknown option '%s'", name);
+    suggest(name, names, OPTION_COUNT);
+    return NULL;
+}
+
+// ---- reading -------------------------------------------------------------------------------
+
+static int add_setting(Options *o, char *text)
+{
+    char *sign = strchr(text, '=');
+    if (!sign || sign == text || !sign[1])
+        fprintf(stderr, "trundle: --set takes name=formula, not '%s'\n", text);
+    else if (o->setting_count == MAX_SETTINGS)
+        fprintf(stderr, "trundle: --set more than %d times\n", MAX_SETTINGS);
+    else {
+        *sign = 0;
+        o->settings[o->setting_count++] = (tr_setting){text, sign + 1};
+        return 0;
+    }
+    return TR_USAGE;
+}
+
+static int add_word(Words *words, const char *word, const char *option)
+{
+    if (words->count == MAX_WORDS) {
+        fprintf(stderr, "trundle: %s more than %d times\n", option, MAX_WORDS);
+        return TR_USAGE;
+    }
+    words->word[words->count++] = word;
+    return 0;
+}
+
+// What an option says; `value` is what follows it, NULL when nothing does.
+static int take_option(Options *o, const Option *option, char *value)
+{
+    void *place = (char *)o + option->offset;
+    if (option->kind == FLAG) return *(bool *)place = true, 0;
+    if (option->kind == TRACK) return o->track = true, o->tracks = value, 0;
+    if (!value) {
+        fprintf(stderr, "trundle: %s needs a value\n", option->name);
+        return TR_USAGE;
+    }
+    if (option->kind == SETTING) return add_setting(o, value);
+    if (option->kind == LIST) return add_word(place, value, option->name);
+    return *(const char **)place = value, 0;
+}
+
+// A word that is no option: a model, or a run.
+static int take_file(Options *o, const Verb *verb, const char *path)
+{
+    if (o->runs.count && verb->self == OF_VIEW)
+        fprintf(stderr, "trundle: one run at a time: '%s' and '%s'\n", o->runs.word[0], path);
+    else if (o->runs.count == MAX_WORDS)
+        fprintf(stderr, "trundle: more than %d runs\n", MAX_WORDS);
+    else if (verb->self & OF_RUNS)
+        return o->runs.word[o->runs.count++] = path, 0;
+    else if (o->model)
+        fprintf(stderr, "trundle: one model at a time: '%s' and '%s'\n", o->model, path);
+    else
+        return o->model = path, 0;
+    return TR_USAGE;
+}
+
+// Whether the word behind an option is its value. The names of --track may be left out: a file or
+// another option is none.
+static bool is_value(const Option *option, const char *word)
+{
+    if (option->kind != TRACK) return option->kind != FLAG;
+    const char *dot = strrchr(word, '.');
+    return word[0] != '-' && !strchr(word, '/') && !(dot && strcmp(dot, ".csv") == 0);
+}
+
+// Whether there is all that the verb must be given.
+static int check(const Options *o, const Verb *verb)
+{
+    const bool needs_run = verb->self & OF_RUNS && !o->runs.count;
+    if (o->help || (!needs_run && (o->model || !(verb->self & OF_CASES)))) return 0;
+    fprintf(stderr, "trundle: which %s? usage: trundle %s\n", needs_run ? "run" : "model",
+            verb->usage);
+    return TR_USAGE;
+}
+
+// "--end 5" and "--end=5" are the same.
+int cli_read_options(Options *o, const Verb *verb, int count, char **words)
+{
+    int status = 0;
+    for (int i = 0; i < count && !status; i++) {
+        char *word = words[i], *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+        if (word[0] != '-' || !word[1]) {
+            status = take_file(o, verb, word);
+            continue;
+        }
+        if (value) *value++ = 0;
+        const Option *option = option_called(word, verb);
+        if (!option) return TR_USAGE;
+        if (option->kind == FLAG && value) {
+            fprintf(stderr, "trundle: %s takes no value\n", word);
+            return TR_USAGE;
+        }
+        if (!value && i + 1 < count && is_value(option, words[i + 1])) value = words[++i];
+        status = take_option(o, option, value);
+    }
+    return status ? status : check(o, verb);
+}

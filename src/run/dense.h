@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small matrices of numbers, by rows.
+#ifndef TR_RUN_DENSE_H
+#define TR_RUN_DENSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// C = A B: m * k times k * n
+void tr_multiply(const double *A, const double *B, uint32_t m, uint32_t k, uint32_t n, double *C);
+// C = A^T B: k * m, k * n
+void tr_multiply_transposed(const double *A, const double *B, uint32_t m, uint32_t k, uint32_t n,
+                            double *C);
+void tr_transpose(const double *A, uint32_t rows, uint32_t columns, double *out);
+
+double tr_largest(const double *x, size_t count); // |x|; 0 of nothing
+double tr_norm(const double *x, size_t count);
+
+// Combines columns so that each has a row of its own, among the first `choice` rows, where it is 1
+// and the others are 0. Of rows that are as large to within `alike` the first is taken. `own` gets
+// the rows; it may be NULL.
+void tr_give_rows(double *Z, uint32_t rows, uint32_t columns, uint32_t choice, double alike,
+                  uint32_t *own);
+
+#endif

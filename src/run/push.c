@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/push.h"
+
+#include <lapacke.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- symbols -------------------------------------------------------------------------------
+
+// "tau.steer" of "steer_rate"; "r1", "d(r1)", "d(d(r1))" of "r1_rate"
+static const char *push_name(System *s, const char *velocity, int order)
+{
+    static const char *const forms[] = {"tau.%.*s", "%.*s", "d(%.*s)", "d(d(%.*s))"};
+    char name[300];
+    const size_t length = strlen(velocity);
+    const bool rate = length > 5 && strcmp(velocity + length - 5, "_rate") == 0;
+    snprintf(name, sizeof name, forms[order + 1], (int)(rate ? length - 5 : length), velocity);
+    return tr_arena_text(&s->graph->arena, name, strlen(name));
+}
+
+static void add_push(Pushes *p, uint32_t velocity, int order, tr_error *err)
+{
+    System *s = p->system;
+    char symbol[300];
+    snprintf(symbol, sizeof symbol, "push.%s.%c", s->inputs[velocity].name,
+             order < 0 ? 'f' : (char)('a' + order));
+    const Named *known = tr_system_find(s, text_of(symbol)); // of an earlier one
+    Push *push = &p->list[p->count++];
+    *push = (Push){.velocity = velocity, .order = order};
+    push->name = push_name(s, s->inputs[velocity].name, order);
+    push->symbol = known ? known->meaning : tr_input(s, symbol, TR_INPUT, 0, err);
+    if (!push->name) tr_fail_memory(err);
+    Input *input = tr_system_input(s, push->symbol);
+    if (input) input->definition = expr_at(s->graph, 0);
+}
+
+void tr_pushes_new(System *s, Pushes *p, tr_error *err)
+{
+    const uint32_t count = s->input_count;
+    *p = (Pushes){.system = s, .list = calloc(3 * (size_t)count + 1, sizeof *p->list)};
+    if (!p->list) tr_fail_memory(err);
+    for (uint32_t i = 0; i < count && !has_failed(err); i++) {
+        if (s->inputs[i].kind != TR_VELOCITY || s->inputs[i].drive == DRIVE_NONE) continue;
+        const bool moves = s->inputs[i].drive == DRIVE_MOTION;
+        for (int order = moves ? 0 : -1; order < (moves ? 3 : 0); order++)
+            add_push(p, i, order, err);
+    }
+}
+
+void tr_pushes_free(Pushes *p)
+{
+    free(p->list);
+    *p = (Pushes){0};
+}
+
+// ---- where they act ------------------------------------------------------------------------
+
+// The position that a driven velocity is the rate of
+static Input *position_of(const System *s, const Input *velocity)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION && s->inputs[i].rate.id == velocity->symbol.id)
+            return &s->inputs[i];
+    return NULL;
+}
+
+static Expr *pushed_place(const System *s, const Push *push)
+{
+    Input *velocity = &s->inputs[push->velocity], *position = position_of(s, velocity);
+    if (push->order == 0) return position ? &position->definition : NULL;
+    if (push->order == 1) return &velocity->definition;
+    return push->order == 2 ? &velocity->rate : NULL;
+}
+
+static uint32_t velocity_place(const System *s, uint32_t input)
+{
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < input; i++) place += s->inputs[i].kind == TR_VELOCITY;
+    return place;
+}
+
+static void push_forces(const Pushes *p, const char *name, tr_error *err)
+{
+    System *s = p->system;
+    const Output *Q = tr_system_output(s, text_of(name));
+    Expr *values = Q ? calloc(Q->rows + 1u, sizeof *values) : NULL;
+    if (!values) return;
+    const uint32_t rows = Q->rows;
+    memcpy(values, Q->values, rows * sizeof *values);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint32_t at = velocity_place(s, p->list[i].velocity);
+        if (p->list[i].order < 0) values[at] = add(values[at], p->list[i].symbol);
+    }
+    tr_system_put(s, name, values, rows, 1, err);
+    free(values);
+}
+
+void tr_pushes_put(Pushes *p, tr_error *err)
+{
+    for (uint32_t i = 0; i < p->count && !has_failed(err); i++) {
+        Push *push = &p->list[i];
+        Expr *place = pushed_place(p->system, push);
+        if (!place || !place->id) continue;
+        push->kept = *place;
+        *place = add(*place, push->symbol);
+    }
+    if (p->system->row_count && !has_failed(err)) {
+        push_forces(p, "Q", err);
+        if (p->system->turned_count) push_forces(p, "inner.Q", err);
+    }
+}
+
+void tr_pushes_take_back(Pushes *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        Push *push = &p->list[i];
+        Expr *place = push->kept.id ? pushed_place(p->system, push) : NULL;
+        if (place) *place = push->kept;
+        push->kept = (Expr){0};
+        Input *input = tr_system_input(p->system, push->symbol);
+        if (input) input->definition = zero(p->system->graph); // in what was made meanwhile
+    }
+}
+
+// M_pp w' = force - M_pa times the driven accelerations
+bool tr_pushes_respond(const Pushes *pushes, const double *M, uint32_t m, const uint32_t *v,
+                       uint32_t p, double *out, tr_error *err)
+{
+    const System *s = pushes->system;
+    const uint32_t count = pushes->count;
+    double *A = malloc(((size_t)p * p + 1) * sizeof *A);
+    if (!A) return tr_fail_memory(err), false;
+    for (uint32_t i = 0; i < p; i++) {
+        const uint32_t row = velocity_place(s, v[i]);
+        for (uint32_t j = 0; j < p; j++)
+            A[i * p + j] = M[(size_t)row * m + velocity_place(s, v[j])];
+        for (uint32_t k = 0; k < count; k++) {
+            const uint32_t at = velocity_place(s, pushes->list[k].velocity);
+            const int order = pushes->list[k].order;
+            out[i * count + k] = order < 0 ? row == at : order == 2 ? -M[(size_t)row * m + at] : 0;
+        }
+    }
+    const bool good = LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)p, (lapack_int)count, A,
+                                    (lapack_int)p, out, (lapack_int)count) == 0;
+    if (!good) tr_fail(err, TR_FAILED, (Place){0}, "the mass matrix is singular at this state");
+    free(A);
+    return good;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases and settings: which value wins, what a case changes, and what cannot be chosen or set.
+#include "model_values.h"
+
+// ---- variants ------------------------------------------------------------------------------
+
+static const char cart[] =
+    "trundle: 1\n"
+    "parameters: {m: 2, half: m/2, k: 1}\n"
+    "inputs: {push: 3}\n"
+    "bodies:\n"
+    "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: m}\n"
+    "  arm:\n"
+    "    parent: cart\n"
+    "    joint: {type: prismatic, axis: \"1, 0, 0\"}\n"
+    "    mass: half\n"
+    "forces:\n"
+    "  a: {body: cart, force: \"push, 0, 0\"}\n"
+    "  b: {body: cart, force: \"k, 0, 0\"}\n"
+    "roles: {arm: {torque: 1}}\n"
+    "initial: {cart: 1, arm: 0.5}\n"
+    "guess: {d(cart): 1}\n"
+    "outputs: {mass: m, part: half, in: push}\n"
+    "cases:\n"
+    "  plain: {}\n"
+    "  heavy: {set: {m: 10, push: 5}, end: 2, initial: {cart: 7, d(arm): 3}}\n"
+    "  light: {without: [b, a], roles: {arm: passive}, hold: [arm]}\n"
+    "  worse: {set: {mm: 1}}\n"
+    "  worst: {without: c}\n";
+
+// What `eval` says of a name in a group, for a case and settings.
+static double value_in(const char *group, const char *name, const char *case_name,
+                       const tr_setting *settings, size_t count)
+{
+    tr_error err = {0};
+    char key[64];
+    Model *model = model_from(cart);
+    const tr_derive_options options = {
+        .case_name = case_name, .settings = settings, .setting_count = count};
+    System *system = derived_from(model, &options);
+    tr_model_free(model);
+    char *json = tr_eval_text(system, true, &err);
+    if (!json) fail_msg("%s", err.text);
+    snprintf(key, sizeof key, "\"%s\": {", group);
+    const char *at = strstr(json, key);
+    assert_non_null(at);
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *from = strstr(at, key);
+    if (!from || from > strchr(at, '}')) fail_msg("no %s in %s of %s", name, group, json);
+    const double value = strtod(from + strlen(key), NULL);
+    tr_text_free(json);
+    tr_system_free(system);
+    return value;
+}
+
+static void test_precedence(void **state)
+{
+    (void)state;
+    const tr_setting m = {"m", "4 + k"}, half = {"half", "k*m"}, push = {"push", "-1"};
+    const tr_setting both[] = {m, half};
+    assert_true(value_in("outputs", "mass", NULL, NULL, 0) == 2);
+    assert_true(value_in("outputs", "mass", "plain", NULL, 0) == 2);
+    assert_true(value_in("outputs", "mass", "heavy", NULL, 0) == 10);
+    assert_true(value_in("outputs", "mass", "heavy", &m, 1) == 5);
+    assert_true(value_in("outputs", "part", "heavy", NULL, 0) == 5); // derived ones follow
+    assert_true(value_in("outputs", "part", "heavy", &m, 1) == 2.5);
+    assert_true(value_in("outputs", "part", NULL, &half, 1) == 2); // its formula is replaced
+    assert_true(value_in("outputs", "part", "heavy", both, 2) == 5);
+    assert_true(value_in("outputs", "in", NULL, NULL, 0) == 3);
+    assert_true(value_in("outputs", "in", "heavy", NULL, 0) == 5);
+    assert_true(value_in("outputs", "in", "heavy", &push, 1) == -1);
+    assert_true(value_in("q", "cart", NULL, NULL, 0) == 1);
+    assert_true(value_in("q", "cart", "heavy", NULL, 0) == 7); // in place of the model's
+    assert_true(value_in("q", "arm", "heavy", NULL, 0) == 0.5);
+    assert_true(value_in("v", "arm_rate", "heavy", NULL, 0) == 3); // and added to it
+    assert_true(value_in("v", "cart_rate", "heavy", NULL, 0) == 1);
+}
+
+// 3 x'' = push + k with the arm held; both free: m x'' = push + k - 1, m/2 (x'' + y'') = 1
+static void test_case_changes(void **state)
+{
+    (void)state;
+    assert_close(value_in("vdot", "cart_rate", NULL, NULL, 0), 1.5, 1e-14);
+    assert_close(value_in("vdot", "arm_rate", NULL, NULL, 0), 1 - 1.5, 1e-14);
+    assert_close(value_in("vdot", "cart_rate", "light", NULL, 0), 0, 1e-14);
+    assert_close(value_in("vdot", "arm_rate", "light", NULL, 0), 0, 1e-14);
+
+    tr_error err = {0};
+    Model *model = model_from(cart), *twin = tr_model_variant(model, "light", NULL, 0, &err);
+    assert_int_equal(err.status, TR_OK);
+    assert_int_equal(twin->fields.forces.count, 0);
+    assert_int_equal(twin->fields.roles.at[0].torque.count, 0);
+    assert_text(twin->fields.cases.at[0].name, "light"); // the chosen one first, the others stay
+    assert_text(twin->fields.cases.at[1].name, "plain");
+    assert_text(twin->fields.cases.at[2].name, "heavy");
+    assert_text(twin->fields.cases.at[3].name, "worse");
+    assert_int_equal(model->fields.forces.count, 2); // the first is as it was
+    assert_int_equal(model->fields.roles.at[0].torque.count, 1);
+    assert_text(model->fields.cases.at[0].name, "plain");
+    tr_model_free(twin);
+    twin = tr_model_variant(model, "plain", NULL, 0, &err);
+    Model *again = tr_model_variant(twin, NULL, NULL, 0, &err);
+    assert_same_kind(tr_kind_model(), &model->fields, &again->fields);
+    tr_model_free(again);
+    tr_model_free(twin);
+    tr_model_free(model);
+}
+
+static void test_bad_variants(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *case_name;
+        tr_setting setting;
+        tr_status status;
+        int line, column;
+        const char *words;
+    } cases[] = {
+        {"haevy", {0}, TR_USAGE, 0, 0, "there is no case 'haevy'; did you mean 'heavy'?"},
+        {"nothing", {0}, TR_USAGE, 0, 0, "there is no case 'nothing'"},
+        {"", {0}, TR_USAGE, 0, 0, "there is no case ''"},
+        {NULL,
+         {"hafl", "1"},
+         TR_USAGE,
+         0,
+         0,
+         "there is no parameter or input 'hafl'; did you mean 'half'?"},
+        {NULL,
+         {"pusch", "1"},
+         TR_USAGE,
+         0,
+         0,
+         "there is no parameter or input 'pusch'; did you mean 'push'?"},
+        {NULL, {"cart", "1"}, TR_USAGE, 0, 0, "there is no parameter or input 'cart'"},
+        {NULL, {"", "1"}, TR_USAGE, 0, 0, "there is no parameter or input ''"},
+        {"worse",
+         {0},
+         TR_INVALID,
+         21,
+         17,
+         "there is no parameter or input 'mm'; did you mean 'm'?"},
+        {"worst", {0}, TR_INVALID, 22, 20, "there is no element 'c' to leave out"},
+    };
+    Model *model = model_from(cart);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tr_error err = {0};
+        const bool sets = cases[i].setting.name != NULL;
+        assert_null(tr_model_variant(model, cases[i].case_name, &cases[i].setting, sets, &err));
+        assert_string_equal(err.text, cases[i].words);
+        assert_int_equal(err.status, cases[i].status);
+        assert_int_equal(err.line, cases[i].line);
+        assert_int_equal(err.column, cases[i].column);
+    }
+    tr_model_free(model);
+}
+
+// The k-th setting is line -k.
+static void test_bad_settings(void **state)
+{
+    (void)state;
+    const tr_setting settings[] = {{"k", "2"}, {"m", "1 + nil"}, {"half", "3"}};
+    const tr_derive_options options = {.settings = settings, .setting_count = 3};
+    tr_error err = {0};
+    Model *model = model_from(cart);
+    assert_null(tr_derive(model, &options, &err));
+    assert_int_equal(err.status, TR_INVALID);
+    assert_string_equal(err.text, "unknown name 'nil'");
+    assert_int_equal(err.line, -2);
+    assert_int_equal(err.column, 5);
+    tr_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_precedence),
+        cmocka_unit_test(test_case_changes),
+        cmocka_unit_test(test_bad_variants),
+        cmocka_unit_test(test_bad_settings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
