@@ -35,7 +35,7 @@ static bool find(tr_steady *s, tr_error *err)
     if (!tr_steady_accept(p, s->u, &s->outcome, err)) return false;
     tr_steady_inputs(p, s->u, s->inputs);
     tr_steady_columns(p, s->u, s->columns);
-    if (p->alarms) tr_evaluate(p->alarms, p->alarms_work, p->in, s->margins);
+    if (p->alarms.work) evaluate_into(&p->alarms, p->in, s->margins);
     if (!tr_steady_eigenvalues(p, s->u, s->modes, &s->mode_count, &s->stability))
         tr_fail(err, TR_FAILED, (Place){0}, "the eigenvalues cannot be found");
     return !has_failed(err);

@@ -270,13 +270,6 @@ static bool advance(Sampler *s, Front *f, const double *is, double at, int halvi
     return good;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    if (x[0] != y[0]) return x[0] > y[0] ? -1 : 1;
-    return x[1] != y[1] ? (x[1] > y[1] ? -1 : 1) : 0;
-}
-
 // Sorts each row of the sweep so that a column is one branch.
 static bool follow_all(Sampler *s, tr_sweep *sweep)
 {
@@ -286,7 +279,7 @@ static bool follow_all(Sampler *s, tr_sweep *sweep)
     bool good = room && f.to;
     if (good) {
         f.slopes = room + 2 * (size_t)n, f.ordered = f.slopes + 2 * (size_t)n;
-        qsort(sweep->eigenvalues, n, 2 * sizeof(double), compare_values);
+        qsort(sweep->eigenvalues, n, 2 * sizeof(double), tr_compare_growth);
         memcpy(f.values, sweep->eigenvalues, 2 * (size_t)n * sizeof *f.values);
         f.at = sweep->values[0];
     } else
