@@ -61,11 +61,6 @@ static const char *input_name(const Lineariser *l, uint32_t input)
     return s->inputs[input].name;
 }
 
-static bool is_shown(const Output *output)
-{
-    return output->label && strncmp(output->name, "outputs.", 8) == 0;
-}
-
 static void list_inputs(Lineariser *l)
 {
     const System *s = l->system;
@@ -81,7 +76,7 @@ static void list_inputs(Lineariser *l)
         }
     }
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_shown(&s->outputs[i])) l->output[l->size.y++] = s->outputs[i].label;
+        if (is_model_output(&s->outputs[i])) l->output[l->size.y++] = s->outputs[i].label;
     for (uint32_t i = 0; i < s->row_count; i++)
         l->size.h += s->rows[i].position.id && !s->rows[i].is_open;
     // Without constraints the accelerations are there already: forces act by the mass matrix.
@@ -100,7 +95,7 @@ static Expr *take_rates(Lineariser *l, uint32_t *count)
     for (uint32_t i = 0; i < n->w; i++) of[k++] = s->inputs[l->w[i]].rate;
     for (uint32_t i = 0; i < n->x; i++) of[k++] = s->inputs[l->x[i]].rate;
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_shown(&s->outputs[i])) of[k++] = s->outputs[i].values[0];
+        if (is_model_output(&s->outputs[i])) of[k++] = s->outputs[i].values[0];
     tr_system_resolve(s, of, k);
     return *count = k, of;
 }

@@ -87,19 +87,11 @@ static void refuse_free(const System *s, Text name, tr_error *err)
                 TEXT(name), tr_hint(&nearest, hint));
 }
 
-static Text trimmed(const char *at, size_t length)
-{
-    while (length && *at == ' ') at++, length--;
-    while (length && at[length - 1] == ' ') length--;
-    return (Text){at, length};
-}
-
 static bool list_frees(Steady *p, const char *names, tr_error *err)
 {
     const System *s = p->system;
     for (const char *at = names; at && *at;) {
-        const size_t length = strcspn(at, ",");
-        const Text name = trimmed(at, length);
+        const Text name = tr_next_item(&at);
         const Input *input = parameter_called(s, name);
         if (!input) return refuse_free(s, name, err), false;
         const uint32_t place = (uint32_t)(input - s->inputs);
@@ -108,7 +100,6 @@ static bool list_frees(Steady *p, const char *names, tr_error *err)
                 return tr_fail(err, TR_USAGE, (Place){0}, "'%.60s' is free twice", input->name),
                        false;
         p->place[p->states + p->frees++] = place;
-        at += length + (at[length] == ',');
     }
     return true;
 }
@@ -145,12 +136,12 @@ static const char *kept_name(Steady *p, Text name)
 static bool add_hold(Steady *p, const char *text, Expr *formulas, tr_error *err)
 {
     const char *sign = last_sign(text);
-    const Text name = trimmed(text, sign ? (size_t)(sign - text) : strlen(text));
+    const Text name = text_trimmed((Text){text, sign ? (size_t)(sign - text) : strlen(text)});
     Expr x = read_formula(p->system, "--hold", name, err);
     p->hold_names[p->holds] = kept_name(p, name);
     p->targets[p->holds] = sign ? 0 : (double)NAN;
     if (sign && !has_failed(err))
-        x = sub(x, read_formula(p->system, "--hold", trimmed(sign + 1, strlen(sign + 1)), err));
+        x = sub(x, read_formula(p->system, "--hold", text_trimmed(text_of(sign + 1)), err));
     formulas[p->holds++] = x;
     return !has_failed(err);
 }
@@ -164,7 +155,7 @@ static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err
         return tr_fail(err, TR_USAGE, (Place){0},
                        "--sweep takes formula=from:to:step, not '%.100s'", text),
                false;
-    const Text name = trimmed(text, (size_t)(sign - text));
+    const Text name = text_trimmed((Text){text, (size_t)(sign - text)});
     const Input *input = parameter_called(p->system, name);
     p->swept = kept_name(p, name);
     if (input) {

@@ -122,22 +122,14 @@ static void write_parameters(const tr_steady *s, Group *g)
 static void write_modes(const tr_steady *s, Group *g)
 {
     Buffer *b = &g->j->text;
-    if (g->json) tr_json_open(g->j, "eigenvalues", '[');
-    for (uint32_t i = 0; i < s->mode_count; i++) {
-        if (g->json) {
-            tr_json_open(g->j, NULL, '[');
-            tr_json_number(g->j, NULL, s->modes[i][0]);
-            tr_json_number(g->j, NULL, s->modes[i][1]);
-            tr_json_close(g->j, ']');
-            continue;
-        }
+    if (g->json) tr_json_matrix(g->j, "eigenvalues", &s->modes[0][0], s->mode_count, 2);
+    for (uint32_t i = 0; !g->json && i < s->mode_count; i++) {
         tr_buffer_print(b, "%-8s ", "mode");
         tr_buffer_number(b, s->modes[i][0]);
         tr_buffer_print(b, s->modes[i][1] < 0 ? " - " : " + ");
         tr_buffer_number(b, fabs(s->modes[i][1]));
         tr_buffer_print(b, "i\n");
     }
-    if (g->json) tr_json_close(g->j, ']');
 }
 
 // Contacts that would pull, or slip

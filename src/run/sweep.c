@@ -579,33 +579,14 @@ static void write_csv(const tr_sweep *sweep, Buffer *text)
     tr_buffer_add(text, "\n", 1);
 }
 
-// [[re, im], ...] of one row
-static void add_row(Json *j, const tr_sweep *sweep, size_t row, Buffer *line)
-{
-    line->length = 0;
-    tr_buffer_add(line, "[", 1);
-    for (size_t k = 0; k < sweep->count; k++) {
-        const double *l = sweep->eigenvalues + 2 * (row * sweep->count + k);
-        tr_buffer_print(line, k ? ", [" : "[");
-        tr_buffer_number(line, l[0]);
-        tr_buffer_print(line, ", ");
-        tr_buffer_number(line, l[1]);
-        tr_buffer_add(line, "]", 1);
-    }
-    tr_buffer_add(line, "]", 1);
-    if (!line->failed) tr_json_raw(j, NULL, (Text){line->at, line->length});
-}
-
 static void write_json(const tr_sweep *sweep, Json *j)
 {
-    Buffer line = {0};
     tr_json_open(j, NULL, '{');
     tr_json_text(j, "parameter", sweep->name);
-    tr_json_open(j, "values", '[');
-    for (size_t i = 0; i < sweep->rows; i++) tr_json_number(j, NULL, sweep->values[i]);
-    tr_json_close(j, ']');
+    tr_json_numbers(j, "values", sweep->values, sweep->rows);
     tr_json_open(j, "eigenvalues", '[');
-    for (size_t i = 0; i < sweep->rows; i++) add_row(j, sweep, i, &line);
+    for (size_t i = 0; i < sweep->rows; i++)
+        tr_json_matrix(j, NULL, sweep->eigenvalues + 2 * i * sweep->count, sweep->count, 2);
     tr_json_close(j, ']');
     tr_json_open(j, "critical", '[');
     for (size_t i = 0; i < sweep->critical_count; i++) {
@@ -619,8 +600,6 @@ static void write_json(const tr_sweep *sweep, Json *j)
     }
     tr_json_close(j, ']');
     tr_json_close(j, '}');
-    j->text.failed |= line.failed;
-    tr_buffer_free(&line);
 }
 
 char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err)
