@@ -30,8 +30,10 @@ static bool is_control(Text name, const char *input)
 static bool find_controls(Design *d, const char *list, tr_error *err)
 {
     const Linear *l = d->whole;
+    const char **names = tr_arena_alloc(&d->arena, MOST_NAMES, sizeof *names);
     d->column = tr_arena_alloc(&d->arena, MOST_NAMES, sizeof *d->column);
-    if (!d->column) return tr_fail_memory(err), false;
+    if (!names || !d->column) return tr_fail_memory(err), false;
+    d->shown.input = names;
     while (list && *list && d->m < MOST_NAMES && !has_failed(err)) {
         const Text name = tr_next_item(&list);
         Suggestion nearest = {.wanted = name};
@@ -45,7 +47,9 @@ static bool find_controls(Design *d, const char *list, tr_error *err)
         for (uint32_t i = 0; i < d->m; i++)
             if (d->column[i] == k)
                 tr_fail(err, TR_USAGE, (Place){0}, "the input '%.*s' is named twice", TEXT(name));
-        d->controls[d->m] = name, d->column[d->m++] = k;
+        names[d->m] = tr_arena_text(&d->arena, name.at, name.length);
+        if (!names[d->m]) tr_fail_memory(err);
+        d->column[d->m++] = k;
     }
     if (!d->m) tr_fail(err, TR_USAGE, (Place){0}, "which inputs? name at least one");
     return !has_failed(err);
@@ -115,7 +119,7 @@ static bool read_r(Design *d, const char *list, tr_error *err)
         bool found = false;
         if (!read_weight(tr_next_item(&list), &name, &value, err)) return false;
         for (uint32_t i = 0; i < d->m; i++)
-            if (text_equal(name, d->controls[i])) d->R[i * d->m + i] = value, found = true;
+            if (text_is(name, d->shown.input[i])) d->R[i * d->m + i] = value, found = true;
         if (!found)
             tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is none of the inputs", TEXT(name));
         else if (value == 0)
@@ -276,14 +280,11 @@ static double control_value(Design *d, uint32_t control, tr_error *err)
     const char *input = d->whole->input[d->column[control]];
     char name[300];
     double value = 0;
-    snprintf(name, sizeof name, "outputs.law.%.*s", TEXT(d->controls[control]));
+    snprintf(name, sizeof name, "outputs.law.%.200s", d->shown.input[control]);
     if (begins_with(input, "torque.") && tr_system_output(s, text_of(name))) {
-        const tr_compile_options open = {.fix_parameters = false};
-        tr_program *program = tr_compile(s, name, &open, err);
-        tr_workspace *work = tr_workspace_new(program, err);
-        if (work) tr_evaluate(program, work, d->in, &value);
-        tr_workspace_free(work);
-        tr_program_free(program);
+        Evaluator law = tr_evaluator(s, name, OPEN_PARAMETERS, err);
+        if (law.work) evaluate_into(&law, d->in, &value);
+        tr_evaluator_free(&law);
         return value;
     }
     for (uint32_t i = 0; i < s->input_count; i++)
@@ -315,37 +316,17 @@ static bool write_laws(Design *d, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-static bool show(Design *d, tr_error *err)
-{
-    tr_lqr *l = &d->shown;
-    const char **input = tr_arena_alloc(&d->arena, d->m + 1u, sizeof *input);
-    for (uint32_t i = 0; input && i < d->m; i++)
-        input[i] = tr_arena_text(&d->arena, d->controls[i].at, d->controls[i].length);
-    for (uint32_t i = 0; input && i < d->m; i++)
-        if (!input[i]) input = NULL;
-    if (!input) return tr_fail_memory(err), false;
-    l->input = input, l->inputs = d->m;
-    l->A = d->A, l->B = d->B, l->Q = d->Q, l->R = d->R, l->K = d->K;
-    return true;
-}
-
 // The state where the lineariser stands, with what is defined by other values as well
 static bool take_state(Design *d, Lineariser *lineariser, tr_error *err)
 {
     System *s = d->system;
-    const tr_compile_options open = {.fix_parameters = false};
     double *values = tr_design_room(d, s->input_count, err);
     Expr *symbols = tr_arena_alloc(&d->arena, s->input_count + 1u, sizeof *symbols);
     if (!values || !symbols) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->input_count; i++) symbols[i] = s->inputs[i].symbol;
-    tr_system_put(s, "run.state", symbols, s->input_count, 1, err);
-    tr_program *program = tr_compile(s, "run.state", &open, err);
-    tr_workspace *work = tr_workspace_new(program, err);
-    if (work) tr_evaluate(program, work, tr_lineariser_inputs(lineariser), values);
-    tr_workspace_free(work);
-    tr_program_free(program);
     d->in = values;
-    return !has_failed(err);
+    return tr_evaluate_once(s, "run.state", symbols, s->input_count, OPEN_PARAMETERS,
+                            tr_lineariser_inputs(lineariser), values, err);
 }
 
 static bool design(Design *d, Lineariser *lineariser, const tr_lqr_options *o, tr_error *err)
@@ -357,10 +338,13 @@ static bool design(Design *d, Lineariser *lineariser, const tr_lqr_options *o, t
         tr_fail(err, TR_FAILED, (Place){0}, "more than %d states", MOST_STATES);
     if (!d->whole || has_failed(err) || !find_controls(d, o->inputs, err)) return false;
     d->shown.unsteadiness = tr_lineariser_unsteadiness(lineariser);
-    return read_q(d, o->q, err) && read_r(d, o->r, err) && leave_out(d, err) && make_q(d, err) &&
-           tr_design_parts(d, &parts, err) && tr_design_check_reach(d, parts.alone > 0, err) &&
-           regulate(d, &parts, o->step, err) && take_eigenvalues(d, err) && write_laws(d, err) &&
-           show(d, err);
+    const bool good =
+        read_q(d, o->q, err) && read_r(d, o->r, err) && leave_out(d, err) && make_q(d, err) &&
+        tr_design_parts(d, &parts, err) && tr_design_check_reach(d, parts.alone > 0, err) &&
+        regulate(d, &parts, o->step, err) && take_eigenvalues(d, err) && write_laws(d, err);
+    d->shown.inputs = d->m;
+    d->shown.A = d->A, d->shown.B = d->B, d->shown.Q = d->Q, d->shown.R = d->R, d->shown.K = d->K;
+    return good;
 }
 
 const tr_lqr *tr_lqr_design(System *system, const tr_lqr_options *options, tr_error *err)

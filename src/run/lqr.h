@@ -19,8 +19,7 @@ typedef struct Design {
     Arena arena;
     Linear *whole; // all states, all inputs
     const double *in;
-    Text controls[MOST_NAMES];
-    uint32_t *column; // of each control, in the whole model
+    uint32_t *column; // of each input that is shown, in the whole model
     Weight weights[MOST_NAMES];
     uint32_t weight_count;
     uint32_t n, m;

@@ -34,7 +34,7 @@ static bool replace_inputs(const Design *d, const char *formula, Buffer *out)
 
 static bool is_joint(const Design *d, uint32_t control)
 {
-    return !text_is(d->controls[control], d->whole->input[d->column[control]]);
+    return strcmp(d->shown.input[control], d->whole->input[d->column[control]]) != 0;
 }
 
 static void write_roles(const Design *d, Buffer *out)
@@ -51,7 +51,8 @@ static void write_roles(const Design *d, Buffer *out)
         Buffer torque = {0};
         bool taken = false;
         for (uint32_t k = 0; k < d->m; k++)
-            taken = taken || (is_joint(d, k) && text_is(d->controls[k], source->torques[i].name));
+            taken = taken ||
+                    (is_joint(d, k) && strcmp(d->shown.input[k], source->torques[i].name) == 0);
         if (!taken && replace_inputs(d, source->torques[i].formula, &torque)) {
             tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n",
                             source->torques[i].name, torque.at);
