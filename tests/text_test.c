@@ -292,9 +292,32 @@ static void names_are_listed_while_there_is_room(void **state)
     assert_string_equal(line, "'one', 'three'");
 }
 
+static void lists_have_items(void **state)
+{
+    (void)state;
+    const char *list = " one,two words ,,four";
+    const char *const items[] = {"one", "two words", "", "four"};
+    for (int i = 0; i < 4; i++) assert_true(text_is(tr_next_item(&list), items[i]));
+    assert_string_equal(list, "");
+    assert_true(text_is(text_trimmed(text_of("   ")), ""));
+}
+
+static void texts_begin_and_end(void **state)
+{
+    (void)state;
+    assert_true(begins_with("energy.kinetic", "energy."));
+    assert_true(begins_with("x", ""));
+    assert_false(begins_with("energy", "energy."));
+    assert_true(ends_with("run.csv", ".csv"));
+    assert_false(ends_with(".csv", ".csv"));
+    assert_false(ends_with("sv", ".csv"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_items),
+        cmocka_unit_test(texts_begin_and_end),
         cmocka_unit_test(texts_compare_by_content),
         cmocka_unit_test(a_buffer_grows),
         cmocka_unit_test(a_buffer_prints),

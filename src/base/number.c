@@ -17,7 +17,9 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 
 __extension__ typedef unsigned __int128 Wide;
 
@@ -407,4 +409,16 @@ bool tr_number_read(const char *text, size_t length, size_t *used, double *value
     *used = (size_t)(end - text);
     *value = value_of(&x);
     return true;
+}
+
+double tr_number_rounded(double value, int digits)
+{
+    char text[TR_NUMBER_SIZE];
+    size_t used;
+    double rounded = 0;
+    if (!isfinite(value)) return value;
+    snprintf(text, sizeof text, "%.*e", digits - 1, fabs(value));
+    if (digits > 1) text[1] = '.'; // whatever the locale has there
+    tr_number_read(text, strlen(text), &used, &rounded);
+    return copysign(rounded, value);
 }

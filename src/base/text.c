@@ -194,6 +194,13 @@ const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])
     return out;
 }
 
+Text tr_next_item(const char **list)
+{
+    const Text item = {*list, strcspn(*list, ",")};
+    *list += item.length + ((*list)[item.length] == ',');
+    return text_trimmed(item);
+}
+
 void tr_list_name(char *line, size_t size, const char *name)
 {
     const size_t length = strlen(line);

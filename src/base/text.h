@@ -28,6 +28,26 @@ static inline bool text_is(Text text, const char *word) { return text_equal(text
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+static inline bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+// With something before that
+static inline bool ends_with(const char *text, const char *end)
+{
+    const size_t a = strlen(text), b = strlen(end);
+    return a > b && strcmp(text + a - b, end) == 0;
+}
+
+// Without blanks around it
+static inline Text text_trimmed(Text text)
+{
+    while (text.length && *text.at == ' ') text.at++, text.length--;
+    while (text.length && text.at[text.length - 1] == ' ') text.length--;
+    return text;
+}
+
 #define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s" in messages
 
 // A string that grows. After the first addition `at` ends with a zero that `length` does not count.
@@ -78,6 +98,8 @@ size_t tr_utf8_length(const char *at, size_t available);
 // Characters in the first `bytes` bytes; a byte that belongs to no valid character counts as one.
 int tr_utf8_columns(const char *text, size_t bytes);
 
+// The next part of a list with commas, trimmed; `list` moves behind it.
+Text tr_next_item(const char **list);
 // Appends 'name' to a list of names in a line, as long as there is room for it.
 void tr_list_name(char *line, size_t size, const char *name);
 

@@ -185,6 +185,12 @@ static inline bool is_motion_driven(const Input *input)
     return input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION;
 }
 
+// Whether it is one of those that the model defines, and recorded under that name.
+static inline bool is_model_output(const Output *output)
+{
+    return output->label && begins_with(output->name, "outputs.");
+}
+
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
 // A velocity by its name, a speed by that of its formula.

@@ -18,12 +18,6 @@ struct Record {
     bool is_mat;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t a = strlen(text), b = strlen(end);
-    return a >= b && strcmp(text + a - b, end) == 0;
-}
-
 static void write_line(Record *r)
 {
     tr_buffer_add(&r->line, "\n", 1);
