@@ -68,6 +68,18 @@ def check_readme(folder):
     return run_commands("README.md", "build/trundle ", 10, folder)
 
 
+def check_c():
+    """The C of README.md compiles."""
+    text = "".join(block for _, block in blocks("README.md", "c"))
+    if "tr_derive" not in text:
+        complain("README.md has no C")
+    whole = "#include <stdio.h>\n#include <trundle/trundle.h>\nint main(void)\n{\n%s}\n" % text
+    done = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
+                           str(root / "include"), "-x", "c", "-"], input=whole, capture_output=True, text=True)
+    if done.returncode:
+        complain(f"the C of README.md:\n{done.stderr}")
+
+
 def check_commands(folder):
     run("build/trundle simulate models/bicycle.yaml --end 5 --every 0.1 -q -o run.csv", folder)
     for name in ("slow", "fast"):
@@ -153,6 +165,7 @@ with tempfile.TemporaryDirectory() as name:
     work = pathlib.Path(name)
     prepare(work)
     ran = check_readme(work) + check_commands(work)
+    check_c()
     check_format(work)
     check_keys(work)
     check_pictures()

@@ -34,6 +34,9 @@ static const struct {
      "It says in words what is redundant, singular, locked or not unique, and which row to relax. "
      "Exit code 3 when the\nmodel cannot be run as it is, unless its case says `allow: "
      "singular`.\n\n"
+     "\"H != 0\" says that velocities are left to dynamics, \"H = 0\" that driven joints and "
+     "constraints determine all motion;\n\"lambda_stat != 0\" that driven joints can work against "
+     "each other, so that reactions are not unique: Table I of\nBoyer and Belkhiri.\n\n"
      "JSON: as of [derive](#derive).\n"},
     {"derive",
      "`operations` counts + - * / and each function as 1, a fused multiply-add as 2, from the "
