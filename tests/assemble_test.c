@@ -39,7 +39,7 @@ static void free_start(Start *s)
 static double start_value(Start *s, const char *formula)
 {
     tr_error err = {0};
-    double *columns = calloc(s->flow->column_count, sizeof *columns), value = NAN;
+    double *columns = calloc(s->flow->column_count, sizeof *columns), value = (double)NAN;
     tr_flow_columns(s->flow, 0, s->y, columns);
     for (uint32_t i = 0; i < s->flow->column_count; i++)
         if (strcmp(s->flow->labels[i], formula) == 0) value = columns[i];
@@ -157,7 +157,7 @@ static void test_conflicts(void **state)
          "the initial positions cannot all hold: 'b.x' is off by 0.3"},
         {"initial: {b.R33: 2}", "the initial positions cannot all hold: 'b.R33' is off by 1"},
         {"initial: {roll: 2}", "the initial positions cannot all hold: 'roll' is off by 0.429"},
-        {"initial: {far: -1}", "the initial positions cannot all hold: 'far' has no slope"},
+        {"initial: {far: -1}", "the initial positions cannot all hold: 'far' "},
         {"initial: {log(-1 - b.x^2): 1}",
          "the initial positions cannot all hold: 'log(-1 - b.x^2)' has no value at the guess"},
         {"initial: {b.x: 1/0}",
@@ -170,8 +170,10 @@ static void test_conflicts(void **state)
         tr_error err = {0};
         Start s = assembled(free_body, cases[i].more, &err);
         assert_int_equal(err.status, TR_INVALID);
-        if (i != 4)
-            assert_string_equal(err.text, cases[i].words); // 'far' ends where the search does
+        if (i == 4) // how far off 'far' is where the search ends does not matter
+            assert_int_equal(strncmp(err.text, cases[i].words, strlen(cases[i].words)), 0);
+        else
+            assert_string_equal(err.text, cases[i].words);
         assert_null(strstr(err.text, "nan"));
         tr_error again = {0};
         assert_null(tr_eval_text(s.system, true, &again));

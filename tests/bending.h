@@ -423,6 +423,23 @@ static inline Probe probe_formatted(const char *format, ...)
     return probe_of(text);
 }
 
+// Two models with the same inputs: the equations at random states
+static inline void check_same_equations(Probe *a, Probe *b, Random *r, int trials)
+{
+    const int n = (int)a->velocities;
+    assert_int_equal(b->velocities, n);
+    for (int trial = 0; trial < trials; trial++) {
+        probe_random(a, r);
+        memcpy(b->in, a->in, a->system->input_count * sizeof *a->in);
+        probe_run(b);
+        check_numbers("M", probe_output(b, "M"), probe_output(a, "M"), n * n, 1e-12);
+        check_numbers("c", probe_output(b, "c"), probe_output(a, "c"), n, 1e-12);
+        check_numbers("Q", probe_output(b, "Q"), probe_output(a, "Q"), n, 1e-12);
+        assert_close(probe_get(a, "energy_rate"), probe_get(a, "power"), 1e-10);
+        assert_close(probe_get(b, "energy_rate"), probe_get(b, "power"), 1e-10);
+    }
+}
+
 static inline void check_failed(const char *text, int line, tr_status status, const char *words)
 {
     tr_error err = {0};

@@ -18,11 +18,6 @@ static M3 symmetric(double xx, double yy, double zz, double xz)
     return (M3){{v3(xx, 0, xz), v3(0, yy, 0), v3(xz, 0, zz)}};
 }
 
-static M3 transposed(M3 a)
-{
-    return (M3){{m3_across(a, v3_axis(0)), m3_across(a, v3_axis(1)), m3_across(a, v3_axis(2))}};
-}
-
 static void make_bicycle(NeForest *f)
 {
     const double w = 1.02, trail = 0.08, tilt = M_PI / 10, h2 = 0.35, h3 = 0.3;
@@ -37,7 +32,7 @@ static void make_bicycle(NeForest *f)
     f->body[1] =
         (NeBody){0, NE_REVOLUTE, v3(hinge, 0, h2 - h3), v3(0, -tilt, 0), steering, .mass = 4};
     f->body[1].com = m3_across(turned, v3(0.9 - hinge, 0, 0.7 - h2));
-    f->body[1].inertia = m3_product(transposed(turned), m3_product(fork, turned));
+    f->body[1].inertia = m3_product(m3_transposed(turned), m3_product(fork, turned));
     f->body[2] =
         (NeBody){1, NE_REVOLUTE, m3_across(turned, v3(w - hinge, 0, 0)), none, axle, .mass = 3};
     f->body[2].inertia = symmetric(0.1405, 0.28, 0.1405, 0);
@@ -76,7 +71,7 @@ static void bicycle_accelerations(NeForest *f, double *x)
         for (int i = 0; i < 6; i++) A[v][VELOCITIES + i] = -G[i][v], A[VELOCITIES + i][v] = G[i][v];
     }
     for (int i = 0; i < 6; i++) x[VELOCITIES + i] = -bias[i];
-    ne_solve(UNKNOWNS, UNKNOWNS, &A[0][0], x);
+    gauss(UNKNOWNS, UNKNOWNS, &A[0][0], x);
 }
 
 static void put_state(NeForest *f, const Flow *flow)

@@ -132,24 +132,17 @@ static V3 into_fork(V3 frame, double steer)
     return m3_across(fork, frame);
 }
 
-// Relative to the size of the value, or to 1
-static double relative_off(double a, double b)
-{
-    return fabs(a - b) / fmax(1, fmax(fabs(a), fabs(b)));
-}
-
 static double state_off(const Sheet *reference, size_t row, const Flow *flow)
 {
     double worst = 0;
     for (size_t k = 0; k < sizeof state_columns / sizeof *state_columns; k++) {
         const double wanted = at(reference, row, state_columns[k][0]);
-        worst = fmax(worst, relative_off(column_of(flow, state_columns[k][1]), wanted));
+        worst = fmax(worst, relative(column_of(flow, state_columns[k][1]), wanted));
     }
     const V3 lam = vector_at(reference, row, "lam2", "lam3", "lam1");
     const V3 wanted = into_fork(lam, at(reference, row, "r1"));
     const V3 found = vector_of(flow, "fork_x", "fork_y", "fork_z");
-    for (int k = 0; k < 3; k++)
-        worst = fmax(worst, relative_off(v3_at(found, k), v3_at(wanted, k)));
+    for (int k = 0; k < 3; k++) worst = fmax(worst, relative(v3_at(found, k), v3_at(wanted, k)));
     const double angles[][2] = {{column_of(flow, "front_angle"), at(reference, row, "psi2")},
                                 {column_of(flow, "rear_angle"), at(reference, row, "psi3")}};
     for (int k = 0; k < 2; k++) worst = fmax(worst, fabs(angles[k][0] - (M_PI - angles[k][1])));

@@ -215,8 +215,6 @@ static Account account_of(Flow *flow, double t, const double *y)
     return a;
 }
 
-static double relative(double a, double b) { return fabs(a - b) / fmax(1, fmax(fabs(a), fabs(b))); }
-
 static double accounts_apart(const Flow *flow, const Account *a, const Account *b)
 {
     double worst = 0;

@@ -6,7 +6,6 @@
 //   row . (accelerations of the two) = what their velocities make of it,
 //
 // solved for accelerations and reactions at once, from poses and velocities alone.
-#include "base/text.h"
 #include "newton_euler.h"
 #include "runs.h"
 
@@ -45,27 +44,12 @@ typedef struct Chain {
     V3 gravity;
 } Chain;
 
-static double any(Random *r) { return random_between(r, -1, 1); }
-static V3 any_vector(Random *r) { return v3(any(r), any(r), any(r)); }
-static bool chance(Random *r, double p) { return random_between(r, 0, 1) < p; }
-
-static M3 m3_transposed(M3 a)
-{
-    return (M3){{m3_across(a, v3_axis(0)), m3_across(a, v3_axis(1)), m3_across(a, v3_axis(2))}};
-}
-
 static Bone any_bone(Random *r, double around)
 {
-    const double a = random_between(r, 0.01, 0.03), b = random_between(r, 0.01, 0.03),
-                 c = random_between(r, 0.01, 0.03);
-    const M3 R = m3_turn(v3_times(3, any_vector(r)));
-    Bone bone = {.mass = random_between(r, 0.5, 2), .com = v3_times(0.2, any_vector(r))};
-    for (int k = 0; k < 3; k++) {
-        const V3 x = m3_across(R, v3_axis(k));
-        bone.inertia.column[k] = m3_times(R, v3((b + c) * x.x, (a + c) * x.y, (a + b) * x.z));
-    }
+    Bone bone = {.inertia = any_inertia(r, 0.01, 0.03)};
+    bone.mass = random_between(r, 0.5, 2), bone.com = v3_times(0.2, any_vector(r));
     bone.p = v3_plus(v3(cos(around), sin(around), 0), v3_times(0.3, any_vector(r)));
-    bone.R = m3_turn(v3_times(3, any_vector(r)));
+    bone.R = any_rotation(r);
     return bone;
 }
 
@@ -126,27 +110,10 @@ static Chain any_chain(Random *r, const char *types, bool floats)
 
 // ---- as text -------------------------------------------------------------------------------
 
-static void add_vector(Buffer *b, const char *key, V3 x)
-{
-    tr_buffer_print(b, ", %s: \"", key);
-    for (int k = 0; k < 3; k++) {
-        if (k) tr_buffer_print(b, ", ");
-        tr_buffer_number(b, v3_at(x, k));
-    }
-    tr_buffer_print(b, "\"");
-}
-
 static void add_number(Buffer *b, const char *key, double x)
 {
     tr_buffer_print(b, "%s: ", key);
     tr_buffer_number(b, x);
-}
-
-// About x, then y, then z
-static V3 turn_of(M3 R)
-{
-    return v3(atan2(R.column[1].z, R.column[2].z), -asin(R.column[0].z),
-              atan2(R.column[0].y, R.column[0].x));
 }
 
 static void add_bone(Buffer *b, const Chain *c, int i)
@@ -173,7 +140,7 @@ static void add_bone(Buffer *b, const Chain *c, int i)
     if (i == 0) {
         tr_buffer_print(b, ", joint: {type: free");
         add_vector(b, "at", bone->p);
-        add_vector(b, "turn", turn_of(bone->R));
+        add_vector(b, "turn", m3_angles(bone->R));
         tr_buffer_print(b, "}");
     }
     tr_buffer_print(b, "}\n");
@@ -200,7 +167,7 @@ static void add_hinge(Buffer *b, const Chain *c, int k, bool cut)
                     name_of(c, h->body));
     add_vector(b, "at", h->at);
     add_vector(b, "to", h->to);
-    add_vector(b, "turn", turn_of(h->turn));
+    add_vector(b, "turn", m3_angles(h->turn));
     if (is_single(h)) add_vector(b, "axis", h->axis);
     if (h->stiffness > 0) {
         tr_buffer_print(b, ", ");
@@ -576,76 +543,51 @@ static void check_cut(const Chain *c, int cut, const char *initial, const Sheet 
     tr_sheet_free(run);
 }
 
+typedef struct Kind {
+    const char *name, *types;
+    bool floats;
+    uint64_t seed;
+    int wanted; // chains
+    const char *initial;
+} Kind;
+
+#define AFLOAT ", b0.vx: 0.3, b0.vy: -0.2, b0.vz: 0.1, b0.wx: 0.4, b0.wy: -0.5, b0.wz: 0.6"
+
+// Of two loops, one can be cut anywhere.
+static Kind kinds[] = {
+    {"two loops", "RSSR+2", false, 19, 3, "j0_rate: 1.5, f4.wx: 2"},
+    {"two loops, afloat", "RSSR+2", true, 23, 1, "j0_rate: 1.5, f4.wx: 2" AFLOAT},
+    {"balls", "RSSR", false, 7, 4, "j0_rate: 1.5, f2.wx: 2"},
+    {"balls, afloat", "RSSR", true, 11, 2, "j0_rate: 1.5, f2.wx: 2" AFLOAT},
+    {"prismatic", "RPRSR", false, 13, 3, "j0_rate: 1"},
+    {"prismatic, afloat", "PSWRSP", true, 17, 1, "j0_rate: 1, j3_rate: 1, f2.wx: 1" AFLOAT},
+    {"seven revolutes", "RRRRRRR", false, 3, 2, "j2_rate: 1"},
+    {"seven revolutes, afloat", "RRRRRRR", true, 5, 1, "j2_rate: 1" AFLOAT},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 // Chains that move at a moderate speed
-static void check_chains(uint64_t seed, const char *types, bool floats, int wanted,
-                         const char *initial)
+static void test_chains(void **state)
 {
-    Random r = {seed};
+    const Kind *kind = *state;
+    Random r = {kind->seed};
     int found = 0;
-    for (int tries = 0; found < wanted; tries++) {
-        assert_true(tries < 20 * wanted);
-        Chain c = any_chain(&r, types, floats);
-        Sheet *first = run_of_chain(&c, -1, initial);
+    for (int tries = 0; found < kind->wanted; tries++) {
+        assert_true(tries < 20 * kind->wanted);
+        Chain c = any_chain(&r, kind->types, kind->floats);
+        Sheet *first = run_of_chain(&c, -1, kind->initial);
         if (fastest(first, &c) < 5) { // no joint comes round
-            for (int k = 0; k < c.hinges; k++) check_cut(&c, k, initial, first);
+            for (int k = 0; k < c.hinges; k++) check_cut(&c, k, kind->initial, first);
             found++;
         }
         tr_sheet_free(first);
     }
 }
 
-#define AFLOAT ", b0.vx: 0.3, b0.vy: -0.2, b0.vz: 0.1, b0.wx: 0.4, b0.wy: -0.5, b0.wz: 0.6"
-
-static void test_seven_revolutes(void **state)
-{
-    (void)state;
-    check_chains(3, "RRRRRRR", false, 2, "j2_rate: 1");
-}
-static void test_seven_revolutes_afloat(void **state)
-{
-    (void)state;
-    check_chains(5, "RRRRRRR", true, 1, "j2_rate: 1" AFLOAT);
-}
-static void test_balls(void **state)
-{
-    (void)state;
-    check_chains(7, "RSSR", false, 4, "j0_rate: 1.5, f2.wx: 2");
-}
-static void test_balls_afloat(void **state)
-{
-    (void)state;
-    check_chains(11, "RSSR", true, 2, "j0_rate: 1.5, f2.wx: 2" AFLOAT);
-}
-static void test_prismatic(void **state)
-{
-    (void)state;
-    check_chains(13, "RPRSR", false, 3, "j0_rate: 1");
-}
-static void test_prismatic_afloat(void **state)
-{
-    (void)state;
-    check_chains(17, "PSWRSP", true, 1, "j0_rate: 1, j3_rate: 1, f2.wx: 1" AFLOAT);
-}
-
-// Two loops, of which one can be cut anywhere
-static void test_two_loops(void **state)
-{
-    (void)state;
-    check_chains(19, "RSSR+2", false, 3, "j0_rate: 1.5, f4.wx: 2");
-}
-static void test_two_loops_afloat(void **state)
-{
-    (void)state;
-    check_chains(23, "RSSR+2", true, 1, "j0_rate: 1.5, f4.wx: 2" AFLOAT);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_loops),       cmocka_unit_test(test_two_loops_afloat),
-        cmocka_unit_test(test_balls),           cmocka_unit_test(test_balls_afloat),
-        cmocka_unit_test(test_prismatic),       cmocka_unit_test(test_prismatic_afloat),
-        cmocka_unit_test(test_seven_revolutes), cmocka_unit_test(test_seven_revolutes_afloat),
-    };
+    struct CMUnitTest tests[KINDS];
+    for (int i = 0; i < KINDS; i++)
+        tests[i] = (struct CMUnitTest){kinds[i].name, test_chains, NULL, NULL, &kinds[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

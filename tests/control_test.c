@@ -2,7 +2,7 @@
 // Controllers: inputs that are held between calls, against motions in closed form and the linear
 // bicycle of Meijaard et al. with the same hold; what a controller sees; contacts and charts that
 // change under it; and what it must not do.
-#include "runs.h"
+#include "linears.h"
 
 static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
 enum { METHODS = sizeof methods / sizeof *methods };
@@ -196,25 +196,20 @@ static void test_constant(void **state)
     }
 }
 
-// M q'' + v C q' + (g K0 + v^2 K2) q = f with q = (roll, -steer), of Meijaard et al. (2007)
-static const double M[2][2] = {{80.81722, 2.31941332208709}, {2.31941332208709, 0.29784188199686}};
-static const double C1[2][2] = {{0, 33.86641391492494}, {-0.85035641456978, 1.6854039739756}};
-static const double K0[2][2] = {{-80.95, -2.59951685249872},
-                                {-2.59951685249872, -0.80329488458618}};
-static const double K2[2][2] = {{0, 76.59734589573222}, {0, 2.65431523794604}};
-
 // x = (q, q'), with a torque about the steering axis
 static void linear_rate(double speed, const double *x, double torque, double *rate)
 {
-    const double det = M[0][0] * M[1][1] - M[0][1] * M[1][0];
+    const double *M = meijaard_M, det = M[0] * M[3] - M[1] * M[2];
     double f[2] = {0, torque};
     for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            f[i] -=
-                speed * C1[i][j] * x[2 + j] + (9.81 * K0[i][j] + speed * speed * K2[i][j]) * x[j];
+        for (int j = 0; j < 2; j++) {
+            const int at = 2 * i + j;
+            f[i] -= speed * meijaard_C1[at] * x[2 + j];
+            f[i] -= (9.81 * meijaard_K0[at] + speed * speed * meijaard_K2[at]) * x[j];
+        }
     rate[0] = x[2], rate[1] = x[3];
-    rate[2] = (M[1][1] * f[0] - M[0][1] * f[1]) / det;
-    rate[3] = (M[0][0] * f[1] - M[1][0] * f[0]) / det;
+    rate[2] = (M[3] * f[0] - M[1] * f[1]) / det;
+    rate[3] = (M[0] * f[1] - M[2] * f[0]) / det;
 }
 
 // Over a time h, by the series of the exponential; the torque is held.

@@ -71,7 +71,7 @@ static void expect(Forest *f, Expected *e)
         for (int k = 0; k < e->d.n; k++) b[i] -= e->d.M[free_one[i]][k] * e->a[k];
         for (int k = 0; k < n; k++) A[i * NE_MAX + k] = e->d.M[free_one[i]][free_one[k]];
     }
-    ne_solve(n, NE_MAX, A, b);
+    gauss(n, NE_MAX, A, b);
     for (int i = 0; i < n; i++) e->a[free_one[i]] = b[i];
     for (int k = 0; k < e->d.n; k++) {
         e->tau[k] = e->d.c[k] - e->Q[k];

@@ -61,26 +61,6 @@ typedef struct Forest {
     double t;
 } Forest;
 
-static inline double any(Random *r) { return random_between(r, -1, 1); }
-static inline V3 any_vector(Random *r) { return v3(any(r), any(r), any(r)); }
-static inline bool chance(Random *r, double p) { return random_between(r, 0, 1) < p; }
-
-static inline M3 any_rotation(Random *r) { return m3_turn(v3_times(3, any_vector(r))); }
-
-// Moments of a box of mass somewhere, turned
-static inline M3 any_inertia(Random *r)
-{
-    const double a = random_between(r, 0.05, 1), b = random_between(r, 0.05, 1),
-                 c = random_between(r, 0.05, 1);
-    const M3 R = any_rotation(r);
-    M3 I;
-    for (int k = 0; k < 3; k++) {
-        const V3 x = m3_across(R, v3_axis(k));
-        I.column[k] = m3_times(R, v3((b + c) * x.x, (a + c) * x.y, (a + b) * x.z));
-    }
-    return I;
-}
-
 // radial 1 + (axial - radial) u u^T
 static inline M3 round_inertia(double axial, double radial, V3 u)
 {
@@ -144,7 +124,7 @@ static inline Forest any_forest(Random *r, int count)
         b->axis = chance(r, 0.3) ? v3_axis((int)random_below(r, 3)) : v3_times(3, any_vector(r));
         b->mass = random_between(r, 0.1, 2);
         b->com = chance(r, 0.8) ? any_vector(r) : v3(0, 0, 0);
-        b->inertia = any_inertia(r);
+        b->inertia = any_inertia(r, 0.05, 1);
         if (b->type == NE_FIXED && chance(r, 0.3))
             b->mass = 0, b->inertia = (M3){0};
         else if (chance(r, 0.3))

@@ -22,13 +22,6 @@ static void motion_of(const Forest *f, const Style *style, double *a, double ene
     probe_free(&p);
 }
 
-// Angles about x, then y, then z
-static V3 angles_of(M3 R)
-{
-    return v3(atan2(R.column[1].z, R.column[2].z), -asin(R.column[0].z),
-              atan2(R.column[0].y, R.column[0].x));
-}
-
 static Forest moved(const Forest *f, M3 R, V3 p)
 {
     Forest g = *f;
@@ -38,7 +31,7 @@ static Forest moved(const Forest *f, M3 R, V3 p)
         if (b->parent >= 0) continue;
         b->at = v3_plus(p, m3_times(R, b->at));
         b->axis = m3_times(R, b->axis);
-        b->turn = angles_of(m3_product(R, m3_turn(b->turn)));
+        b->turn = m3_angles(m3_product(R, m3_turn(b->turn)));
     }
     for (int i = 0; i < g.pulls; i++) {
         if (g.pull[i].in_body) continue;

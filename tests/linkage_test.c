@@ -327,7 +327,7 @@ static bool start_of(tr_system *system, const char *const *names, double *values
     double *x = calloc(tr_input_count(system), sizeof *x);
     const bool good = tr_initial(system, x, err);
     for (size_t k = 0; good && names[k]; k++) {
-        values[k] = NAN;
+        values[k] = (double)NAN;
         for (size_t i = 0; i < tr_input_count(system); i++)
             if (strcmp(tr_input_name(system, i), names[k]) == 0) values[k] = x[i];
         assert_true(isfinite(values[k]));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of loop against the joint that it is, and frames against the bodies they stand on.
-#include "base/text.h"
 #include "newton_euler.h"
 #include "runs.h"
 
@@ -62,28 +61,6 @@ static const V3 seat_at = {0.3, 0.1, -0.2}, foot_at = {-0.1, 0.2, 0.15};
 static M3 seat_turn(void) { return m3_turn(v3(0.4, -0.3, 0.5)); }
 static M3 foot_turn(void) { return m3_turn(v3(-0.6, 0.2, 0.9)); }
 
-static M3 m3_transposed(M3 a)
-{
-    return (M3){{m3_across(a, v3_axis(0)), m3_across(a, v3_axis(1)), m3_across(a, v3_axis(2))}};
-}
-
-// About x, then y, then z
-static V3 turn_of(M3 R)
-{
-    return v3(atan2(R.column[1].z, R.column[2].z), -asin(R.column[0].z),
-              atan2(R.column[0].y, R.column[0].x));
-}
-
-static void add_vector(Buffer *b, const char *key, V3 x)
-{
-    tr_buffer_print(b, ", %s: \"", key);
-    for (int k = 0; k < 3; k++) {
-        if (k) tr_buffer_print(b, ", ");
-        tr_buffer_number(b, v3_at(x, k));
-    }
-    tr_buffer_print(b, "\"");
-}
-
 // A joint that holds the foot on the seat, in the axes of probe and carrier; `axis` is the seat's.
 static void add_joint(Buffer *b, const char *type, V3 axis, const char *more)
 {
@@ -91,7 +68,7 @@ static void add_joint(Buffer *b, const char *type, V3 axis, const char *more)
     const M3 turn = m3_product(seat_turn(), m3_transposed(foot_turn()));
     tr_buffer_print(b, "parent: carrier, joint: {type: %s", type);
     add_vector(b, "at", seat_at);
-    add_vector(b, "turn", turn_of(planar ? seat_turn() : turn));
+    add_vector(b, "turn", m3_angles(planar ? seat_turn() : turn));
     if (!planar) add_vector(b, "to", foot_at);
     if (strcmp(type, "revolute") == 0 || strcmp(type, "prismatic") == 0)
         add_vector(b, "axis", m3_times(seat_turn(), axis));
@@ -260,7 +237,7 @@ static void test_cylinder(void **state)
     tr_buffer_print(&sleeve, "}}\n");
     tr_buffer_print(&joint, "parent: sleeve, joint: {type: revolute, coordinate: round");
     add_vector(&joint, "to", foot_at);
-    add_vector(&joint, "turn", turn_of(turn));
+    add_vector(&joint, "turn", m3_angles(turn));
     add_vector(&joint, "axis", along);
     tr_buffer_print(&joint, "}");
     char *text = rig_text(joint.at, sleeve.at,

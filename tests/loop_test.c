@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops: a four-bar linkage cut and closed in every way, against a reference; what joints keep that
 // are cut; and what cannot be.
-#include "base/text.h"
 #include "newton_euler.h"
 #include "runs.h"
 
@@ -197,11 +196,6 @@ static char *check_of(tr_system *system)
     if (!text || err.status) fail_msg("%s", err.text);
     tr_system_free(system);
     return text;
-}
-
-static void assert_says(const char *text, const char *words)
-{
-    if (!strstr(text, words)) fail_msg("'%s' is not in\n%s", words, text);
 }
 
 // 5 rows, of which 3 hold anyway: they are named, and so is the cut.

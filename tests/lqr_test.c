@@ -42,6 +42,20 @@ static tr_system *must_derive(const char *text, const char *case_name, const tr_
     return system;
 }
 
+// Of a model in the folder; `words` are settings "a=1 b=2"
+static tr_system *of_model(const char *name, const char *case_name, const char *words,
+                           const char *control, const char *other)
+{
+    char cut[100];
+    tr_setting settings[MOST_SETTINGS];
+    snprintf(cut, sizeof cut, "%s", words);
+    const size_t count = settings_in(cut, settings);
+    char *text = text_of_model(name);
+    tr_system *system = must_derive(text, case_name, settings, count, control, other);
+    free(text);
+    return system;
+}
+
 static const tr_lqr *must_design(tr_system *system, const tr_lqr_options *o)
 {
     tr_error err = {0};
@@ -118,9 +132,7 @@ static double output_at(tr_system *system, const char *label, double t)
 static void test_cart(void **state)
 {
     (void)state;
-    char *text = text_of_model("cart_pole");
-    const tr_setting upright[] = {{"tilt", "0"}};
-    tr_system *system = must_derive(text, "free", upright, 1, "x", NULL);
+    tr_system *system = of_model("cart_pole", "free", "tilt=0", "x", NULL);
     for (int i = 0; i < 2; i++) {
         const tr_lqr_options o = {
             .inputs = i ? "push" : "x", .q = "x=9,angle=2", .r = i ? "push=4" : "x=4"};
@@ -141,7 +153,6 @@ static void test_cart(void **state)
     assert_null(strstr(lqr->law[0], "*x"));
     tr_lqr_free(lqr);
     tr_system_free(system);
-    free(text);
 }
 
 // In steps that are short the gains are those of continuous feedback; what is weighed is the sum
@@ -149,9 +160,7 @@ static void test_cart(void **state)
 static void test_steps(void **state)
 {
     (void)state;
-    char *text = text_of_model("cart_pole");
-    const tr_setting upright[] = {{"tilt", "0"}};
-    tr_system *system = must_derive(text, "free", upright, 1, "push", NULL);
+    tr_system *system = of_model("cart_pole", "free", "tilt=0", "push", NULL);
     const tr_lqr_options all = {.inputs = "push", .q = "x=1"},
                          some = {.inputs = "push", .q = "x=1", .step = 1e-4},
                          few = {.inputs = "push", .q = "x=1", .step = 0.1};
@@ -164,7 +173,6 @@ static void test_steps(void **state)
     tr_lqr_free(b);
     tr_lqr_free(c);
     tr_system_free(system);
-    free(text);
 }
 
 // ---- bases and balls -----------------------------------------------------------------------
@@ -292,10 +300,8 @@ static void test_segway(void **state)
 static void test_law_is_replaced(void **state)
 {
     (void)state;
-    char *text = text_of_model("segway");
-    const tr_setting upright[] = {{"pitch0", "0"}};
-    tr_system *bare = must_derive(text, "fall", upright, 1, "left", "right"),
-              *held = must_derive(text, "balance", upright, 1, "left", "right");
+    tr_system *bare = of_model("segway", "fall", "pitch0=0", "left", "right"),
+              *held = of_model("segway", "balance", "pitch0=0", "left", "right");
     const tr_lqr_options o = {.inputs = "left,right"};
     const tr_lqr *a = must_design(bare, &o), *b = must_design(held, &o);
     for (size_t i = 0; i < a->states * a->inputs; i++) assert_close(a->K[i], b->K[i], 1e-9);
@@ -303,7 +309,6 @@ static void test_law_is_replaced(void **state)
     tr_lqr_free(b);
     tr_system_free(bare);
     tr_system_free(held);
-    free(text);
 }
 
 // ---- the bicycle ---------------------------------------------------------------------------
@@ -413,16 +418,13 @@ static void test_refused(void **state)
     refused(two_poles, &(tr_lqr_options){.inputs = "push", .r = "a=1"}, TR_USAGE, "none of");
     refused(two_poles, &(tr_lqr_options){.inputs = "push", .step = -1}, TR_USAGE, "step");
     // a speed that is wanted, but that steering cannot give
-    char *text = text_of_model("bicycle");
-    const tr_setting slow[] = {{"speed0", "3"}};
-    tr_system *system = must_derive(text, "state", slow, 1, "steer", NULL);
+    tr_system *system = of_model("bicycle", "state", "speed0=3", "steer", NULL);
     const tr_lqr_options o = {.inputs = "steer", .q = "speed=1"};
     tr_error err = {0};
     assert_null(tr_lqr_design(system, &o, &err));
     assert_int_equal(err.status, TR_FAILED);
     assert_non_null(strstr(err.text, "eigenvalue 0"));
     tr_system_free(system);
-    free(text);
 }
 
 static void test_controls_refused(void **state)
@@ -444,8 +446,7 @@ static void test_controls_refused(void **state)
 static void test_json(void **state)
 {
     (void)state;
-    char *text = text_of_model("cart_pole");
-    tr_system *system = must_derive(text, "free", NULL, 0, "push", NULL);
+    tr_system *system = of_model("cart_pole", "free", "", "push", NULL);
     char inputs[] = "push", q[] = "x=1"; // which need not outlive the design
     const tr_lqr_options o = {.inputs = inputs, .q = q};
     const tr_lqr *lqr = must_design(system, &o);
@@ -465,7 +466,6 @@ static void test_json(void **state)
     tr_text_free(words);
     tr_lqr_free(lqr);
     tr_system_free(system);
-    free(text);
 }
 
 int main(void)

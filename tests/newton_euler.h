@@ -10,7 +10,9 @@
 #ifndef TR_TESTS_NEWTON_EULER_H
 #define TR_TESTS_NEWTON_EULER_H
 
+#include "base/text.h"
 #include "expr/system.h"
+#include "gauss.h"
 #include "test.h"
 
 enum { NE_MAX_BODIES = 32, NE_MAX = 6 * NE_MAX_BODIES };
@@ -50,6 +52,10 @@ static inline M3 m3_product(M3 a, M3 b)
 {
     return (M3){{m3_times(a, b.column[0]), m3_times(a, b.column[1]), m3_times(a, b.column[2])}};
 }
+static inline M3 m3_transposed(M3 a)
+{
+    return (M3){{m3_across(a, v3_axis(0)), m3_across(a, v3_axis(1)), m3_across(a, v3_axis(2))}};
+}
 static inline M3 m3_identity(void) { return (M3){{v3_axis(0), v3_axis(1), v3_axis(2)}}; }
 
 // b turned about the unit vector a: Rodrigues
@@ -70,6 +76,12 @@ static inline M3 m3_turn(V3 angles)
     return m3_product(m3_about(v3_axis(2), angles.z),
                       m3_product(m3_about(v3_axis(1), angles.y), m3_about(v3_axis(0), angles.x)));
 }
+// and what they are
+static inline V3 m3_angles(M3 R)
+{
+    return v3(atan2(R.column[1].z, R.column[2].z), -asin(R.column[0].z),
+              atan2(R.column[0].y, R.column[0].x));
+}
 // b -> b + 2 w (q x b) + 2 q x (q x b)
 static inline M3 m3_quaternion(const double *q)
 {
@@ -80,6 +92,34 @@ static inline M3 m3_quaternion(const double *q)
         R.column[k] = v3_plus(v3_plus(v3_axis(k), v3_times(q[0], once)), v3_cross(u, once));
     }
     return R;
+}
+
+static inline V3 any_vector(Random *r) { return v3(any(r), any(r), any(r)); }
+static inline M3 any_rotation(Random *r) { return m3_turn(v3_times(3, any_vector(r))); }
+
+// Moments of a box of mass somewhere, turned
+static inline M3 any_inertia(Random *r, double low, double high)
+{
+    const double a = random_between(r, low, high), b = random_between(r, low, high),
+                 c = random_between(r, low, high);
+    const M3 R = any_rotation(r);
+    M3 I;
+    for (int k = 0; k < 3; k++) {
+        const V3 x = m3_across(R, v3_axis(k));
+        I.column[k] = m3_times(R, v3((b + c) * x.x, (a + c) * x.y, (a + b) * x.z));
+    }
+    return I;
+}
+
+// As a field of a model
+static inline void add_vector(Buffer *b, const char *key, V3 x)
+{
+    tr_buffer_print(b, ", %s: \"", key);
+    for (int k = 0; k < 3; k++) {
+        if (k) tr_buffer_print(b, ", ");
+        tr_buffer_number(b, v3_at(x, k));
+    }
+    tr_buffer_print(b, "\"");
 }
 
 // ---- forests -------------------------------------------------------------------------------
@@ -238,31 +278,6 @@ static inline void ne_dynamics(NeForest *f, NeDynamics *d)
         const V3 vc = v3_plus(b->velocity, v3_cross(w, v3_minus(J.c, b->p)));
         d->kinetic += 0.5 * b->mass * v3_dot(vc, vc) + 0.5 * v3_dot(w, m3_times(J.I, w));
         d->potential -= b->mass * v3_dot(f->gravity, J.c);
-    }
-}
-
-// A x = b by elimination with row pivoting; A (n x n, by rows with `stride`) and b are used up.
-static inline void ne_solve(int n, int stride, double *A, double *b)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(A[i * stride + k]) > fabs(A[best * stride + k])) best = i;
-        for (int j = 0; j < n && best != k; j++) {
-            const double t = A[k * stride + j];
-            A[k * stride + j] = A[best * stride + j], A[best * stride + j] = t;
-        }
-        const double t = b[k];
-        b[k] = b[best], b[best] = t;
-        for (int i = k + 1; i < n; i++) {
-            const double l = A[i * stride + k] / A[k * stride + k];
-            for (int j = k; j < n; j++) A[i * stride + j] -= l * A[k * stride + j];
-            b[i] -= l * b[k];
-        }
-    }
-    for (int k = n; k-- > 0;) {
-        for (int j = k + 1; j < n; j++) b[k] -= A[k * stride + j] * b[j];
-        b[k] /= A[k * stride + k];
     }
 }
 

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printing and reading numbers, against the C library as an independent witness.
 #include "base/number.h"
+#include "test.h"
 
 #include <locale.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -35,8 +27,6 @@ static double random_finite(uint64_t *state)
         if (isfinite(value)) return value;
     }
 }
-
-static bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 // Reads a whole text from memory of exactly its size, so that a sanitizer sees one byte too many.
 static double read_all(const char *text)

@@ -3,6 +3,7 @@
 #ifndef TR_TESTS_RANDOM_H
 #define TR_TESTS_RANDOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct Random {
@@ -24,5 +25,7 @@ static inline uint32_t random_below(Random *r, uint32_t n)
 {
     return (uint32_t)((random_bits(r) >> 32) * (uint64_t)n >> 32);
 }
+static inline double any(Random *r) { return random_between(r, -1, 1); }
+static inline bool chance(Random *r, double p) { return random_between(r, 0, 1) < p; }
 
 #endif

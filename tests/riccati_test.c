@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Riccati equations against closed forms and against Kleinman's iteration, which solves a linear
 // equation for P at each step, here by Gauss on all of its entries at once.
+#include "gauss.h"
 #include "run/modes.h"
 #include "run/riccati.h"
 #include "test.h"
@@ -10,31 +11,6 @@
 enum { MOST = 8 };
 
 // ---- an oracle -----------------------------------------------------------------------------
-
-// x = M^-1 x by Gauss with row pivots, in place
-static void gauss(double *M, double *x, int n)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(M[i * n + k]) > fabs(M[best * n + k])) best = i;
-        for (int j = 0; j < n; j++) {
-            const double swap = M[k * n + j];
-            M[k * n + j] = M[best * n + j], M[best * n + j] = swap;
-        }
-        const double swap = x[k];
-        x[k] = x[best], x[best] = swap;
-        for (int i = k + 1; i < n; i++) {
-            const double f = M[i * n + k] / M[k * n + k];
-            for (int j = k; j < n; j++) M[i * n + j] -= f * M[k * n + j];
-            x[i] -= f * x[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) x[k] -= M[k * n + j] * x[j];
-        x[k] /= M[k * n + k];
-    }
-}
 
 // F^T P + P F = -W, or F^T P F - P = -W
 static void lyapunov(const double *F, const double *W, int n, bool discrete, double *P)
@@ -54,7 +30,7 @@ static void lyapunov(const double *F, const double *W, int n, bool discrete, dou
             if (discrete) row[i * n + j] -= 1;
             P[i * n + j] = -W[i * n + j];
         }
-    gauss(M, P, N);
+    gauss(N, N, M, P);
     free(M);
 }
 
@@ -84,7 +60,7 @@ static void gain(const Regulator *r, const double *P, double *K)
         double copy[4], x[2];
         memcpy(copy, S, sizeof copy);
         for (int i = 0; i < m; i++) x[i] = T[i * n + j];
-        gauss(copy, x, m);
+        gauss(m, m, copy, x);
         for (int i = 0; i < m; i++) K[i * n + j] = x[i];
     }
 }

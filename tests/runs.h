@@ -205,4 +205,23 @@ static inline Sheet *run_to(tr_system *system, double end, double every)
 
 static inline Sheet *run_of(tr_system *system) { return run_to(system, 0, 0); }
 
+// The stiffer, the nearer to the rigid one, `stiffness` times 1, 4, 16: the error of each column
+// goes as its inverse, that is, it becomes between `low` and `high` times smaller.
+static inline void check_tends(const Sheet *rigid, Sheet *(*run_with_stiffness)(double),
+                               double stiffness, int steps, const char *const *names, double low,
+                               double high)
+{
+    double before[8] = {0};
+    for (int step = 0; step < steps; step++, stiffness *= 4) {
+        Sheet *run = run_with_stiffness(stiffness);
+        for (int k = 0; names[k]; k++) {
+            const double off = difference(run, names[k], rigid, names[k]);
+            print_message("stiffness %-6g %-8s off by %.3e\n", stiffness, names[k], off);
+            if (step) assert_true(before[k] / off > low && before[k] / off < high);
+            before[k] = off;
+        }
+        tr_sheet_free(run);
+    }
+}
+
 #endif

@@ -5,19 +5,9 @@
 
 #include "expr/system.h"
 #include "model/model.h"
-#include "test.h"
+#include "models.h"
 
 #include <dirent.h>
-
-static inline tr_system *derive(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s\n%s", err.line, err.column, err.text, text);
-    return system;
-}
 
 static inline tr_system *derive_file(const char *name, const tr_derive_options *options,
                                      bool has_shapes)
@@ -38,16 +28,16 @@ static inline tr_system *derive_file(const char *name, const tr_derive_options *
 // Calls `check` for every bundled model.
 static inline void for_all_models(void (*check)(const char *name))
 {
-    DIR *folder = opendir(MODELS_DIR);
-    assert_non_null(folder);
+    DIR *models = opendir(MODELS_DIR);
+    assert_non_null(models);
     int count = 0;
-    for (const struct dirent *entry; (entry = readdir(folder));) {
+    for (const struct dirent *entry; (entry = readdir(models));) {
         const size_t length = strlen(entry->d_name);
         if (length < 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0) continue;
         check(entry->d_name);
         count++;
     }
-    closedir(folder);
+    closedir(models);
     assert_true(count >= 28);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What systems look like: shapes where the model gives none, and the directions of forces, through
 // the power that they have.
+#include "folder.h"
 #include "scene.h"
 
 // ---- drawings ------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ static void assert_vector(const double a[3], double x, double y, double z)
 static void test_wheels(void **state)
 {
     (void)state;
-    tr_system *system = derive(
+    tr_system *system = system_from(
         "trundle: 1\n"
         "parameters: {r: 0.4}\n"
         "bodies:\n"
@@ -157,15 +158,15 @@ static void test_wheels(void **state)
 static void test_masses(void **state)
 {
     (void)state;
-    tr_system *system =
-        derive("trundle: 1\n"
-               "bodies:\n"
-               "  bob: {joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1, com: \"0, 0, -2\"}\n"
-               "  brick: {joint: {type: free}, mass: 3, inertia: {xx: 13, yy: 10, zz: 5}}\n"
-               "  drum: {joint: {type: free}, mass: 4,\n"
-               "    inertia: {axial: 2, radial: 1 + 4*9/12, axis: \"1, 0, 0\"}}\n"
-               "  plate: {joint: {type: planar}, mass: 6, inertia: {zz: 4}}\n"
-               "  nothing: {parent: brick, joint: {type: fixed}}\n");
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "bodies:\n"
+        "  bob: {joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1, com: \"0, 0, -2\"}\n"
+        "  brick: {joint: {type: free}, mass: 3, inertia: {xx: 13, yy: 10, zz: 5}}\n"
+        "  drum: {joint: {type: free}, mass: 4,\n"
+        "    inertia: {axial: 2, radial: 1 + 4*9/12, axis: \"1, 0, 0\"}}\n"
+        "  plate: {joint: {type: planar}, mass: 6, inertia: {zz: 4}}\n"
+        "  nothing: {parent: brick, joint: {type: fixed}}\n");
     check_drawings(system, true);
     assert_int_equal(count_of(system, "bob"), 2);
     assert_close(drawing_of(system, "bob", 0)->length, 2, 1e-15);
@@ -191,17 +192,17 @@ static void test_masses(void **state)
 static void test_given_shapes(void **state)
 {
     (void)state;
-    tr_system *system =
-        derive("trundle: 1\n"
-               "parameters: {r: 0.3}\n"
-               "bodies:\n"
-               "  b:\n"
-               "    joint: {type: free}\n"
-               "    mass: 1\n"
-               "    inertia: {xx: 1, yy: 1, zz: 1}\n"
-               "    shapes:\n"
-               "      tyre: {type: torus, radius: 2*r, tube: r/3, axis: \"0, 3, 4\", colour: red}\n"
-               "      block: {size: \"r, 2*r, 3*r\", at: \"0, 0, r\"}\n");
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "parameters: {r: 0.3}\n"
+        "bodies:\n"
+        "  b:\n"
+        "    joint: {type: free}\n"
+        "    mass: 1\n"
+        "    inertia: {xx: 1, yy: 1, zz: 1}\n"
+        "    shapes:\n"
+        "      tyre: {type: torus, radius: 2*r, tube: r/3, axis: \"0, 3, 4\", colour: red}\n"
+        "      block: {size: \"r, 2*r, 3*r\", at: \"0, 0, r\"}\n");
     check_drawings(system, false);
     const Drawing *d = drawing_of(system, "b", 0);
     assert_string_equal(d->type, "torus");
@@ -317,7 +318,7 @@ static uint32_t row_pairs(tr_system *system, Expr *pairs)
 static void test_directions(void **state)
 {
     (void)state;
-    tr_system *system = derive(
+    tr_system *system = system_from(
         "trundle: 1\n"
         "ground: {turn: \"0.2, -0.1, 0\"}\n"
         "bodies:\n"
@@ -364,7 +365,7 @@ static tr_system *derive_loop(const LoopCase *loop)
              "loops:\n"
              "  l: {kind: %s, body: a, at: \"0.4, 0.5, 0.6\", on: corner, to: \"1, 2, 3\"%s}\n",
              loop->name, loop->fields);
-    return derive(text);
+    return system_from(text);
 }
 
 static void check_kind(const LoopCase *loop)
@@ -438,11 +439,11 @@ static void test_cut_joints(void **state)
 static void test_joint_places(void **state)
 {
     (void)state;
-    tr_system *system = derive("trundle: 1\n"
-                               "bodies: {bar: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
-                               "joints:\n"
-                               "  hinge: {type: revolute, body: bar, axis: \"0, 1, 0\",\n"
-                               "    to: \"0.5, 0, -2\"}\n");
+    tr_system *system = system_from("trundle: 1\n"
+                                    "bodies: {bar: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
+                                    "joints:\n"
+                                    "  hinge: {type: revolute, body: bar, axis: \"0, 1, 0\",\n"
+                                    "    to: \"0.5, 0, -2\"}\n");
     uint32_t bar;
     assert_vector(body_called(system, "bar", &bar)->joint_at, 0.5, 0, -2);
     const Drawing *d = drawing_of(system, "bar", 0); // and reaches there
@@ -457,7 +458,7 @@ static void test_joint_places(void **state)
 static void test_motors(void **state)
 {
     (void)state;
-    tr_system *system = derive(
+    tr_system *system = system_from(
         "trundle: 1\n"
         "bodies:\n"
         "  arm: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: lift,\n"
@@ -483,11 +484,11 @@ static void test_beams(void **state)
 {
     (void)state;
     tr_system *system =
-        derive("trundle: 1\n"
-               "bodies:\n"
-               "  mast: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1},\n"
-               "    beam: {length: 2, density: 3 - s, stiffness: 5, planes: yz, modes: 3,\n"
-               "      stiffening: true}}\n");
+        system_from("trundle: 1\n"
+                    "bodies:\n"
+                    "  mast: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1},\n"
+                    "    beam: {length: 2, density: 3 - s, stiffness: 5, planes: yz, modes: 3,\n"
+                    "      stiffening: true}}\n");
     check_drawings(system, true);
     const Scene *s = &system->scene;
     assert_int_equal(s->beam_count, 1);
@@ -506,23 +507,15 @@ static void test_beams(void **state)
     tr_system_free(system);
 }
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 // A body with modes from a table is drawn by its nodes.
 static void test_nodes(void **state)
 {
     (void)state;
     write_text("scene_nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,2,0,1,0\n2,0,0,3,0,2,0\n");
     write_text("scene_modes.csv", "k1\n10\n");
-    tr_system *system = derive("trundle: 1\n"
-                               "bodies: {mast: {modal: {nodes: scene_nodes.csv,\n"
-                               "  modes: scene_modes.csv}}}\n");
+    tr_system *system = system_from("trundle: 1\n"
+                                    "bodies: {mast: {modal: {nodes: scene_nodes.csv,\n"
+                                    "  modes: scene_modes.csv}}}\n");
     check_drawings(system, true);
     assert_int_equal(system->scene.beam_count, 0);
     assert_int_equal(count_of(system, "mast.1"), 1);
@@ -531,8 +524,6 @@ static void test_nodes(void **state)
     uint32_t i;
     assert_close(body_called(system, "mast.2", &i)->mass, 3, 1e-15);
     tr_system_free(system);
-    remove("scene_nodes.csv");
-    remove("scene_modes.csv");
 }
 
 static void test_ground(void **state)
@@ -568,5 +559,5 @@ int main(void)
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_ground),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

@@ -7,6 +7,7 @@
 //   X u + Y u' = 0                                                                 [S 3.15]
 //   F = (Y M^-1 J^T)^-1 (X u + Y M^-1 (S^T tau - b - g - s))                       [S 3.16]
 // and ours M v' + c = Q + G^T lambda: so c = b + g, Q = S^T tau - s, J = Y = G, lambda = -F.
+#include "gauss.h"
 #include "runs.h"
 
 #include <time.h>
@@ -128,37 +129,12 @@ static void take_tree(const tr_system *closed, const double *inputs, Free *f)
 
 // ---- the closing force ---------------------------------------------------------------------
 
-// x with A x = b in b's place; Gauss, with pivots. A is lost.
-static void solve(int n, double *A, double *b)
-{
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int i = k; i < n; i++)
-            if (fabs(A[i * n + k]) > fabs(A[pivot * n + k])) pivot = i;
-        for (int j = 0; j < n; j++) {
-            const double a = A[k * n + j];
-            A[k * n + j] = A[pivot * n + j], A[pivot * n + j] = a;
-        }
-        const double other = b[k];
-        b[k] = b[pivot], b[pivot] = other;
-        for (int i = k + 1; i < n; i++) {
-            const double factor = A[i * n + k] / A[k * n + k];
-            for (int j = k; j < n; j++) A[i * n + j] -= factor * A[k * n + j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
-        b[k] /= A[k * n + k];
-    }
-}
-
 static void solve_mass(const Free *f, const double *b, double *x)
 {
     double M[VELOCITIES * VELOCITIES];
     memcpy(M, f->M, sizeof M);
     memcpy(x, b, VELOCITIES * sizeof *x);
-    solve(VELOCITIES, M, x);
+    gauss(VELOCITIES, VELOCITIES, M, x);
 }
 
 // F = (Y M^-1 Y^T)^-1 (X u + Y M^-1 (Q - c))                               [S 3.16], corrected
@@ -179,7 +155,7 @@ static void closing_force(const Free *f, int rows, const double *Y, const double
                 A[i * rows + j] += Y[i * VELOCITIES + k] * column[k];
         }
     }
-    solve(rows, A, F);
+    gauss(rows, rows, A, F);
 }
 
 // lambda = -F, to 1e-10 of the largest

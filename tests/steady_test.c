@@ -45,10 +45,7 @@ static void refuse(tr_system *system, const char *free_names, const char *const 
 
 static double state_of(const tr_system *system, const tr_steady *steady, const char *name)
 {
-    for (size_t i = 0; i < tr_input_count(system); i++)
-        if (strcmp(tr_input_name(system, i), name) == 0) return tr_steady_state(steady)[i];
-    fail_msg("no input %s", name);
-    return 0;
+    return tr_steady_state(steady)[input_index(system, name)];
 }
 
 // The number behind "name": in the JSON of a steady motion, in the group

@@ -130,7 +130,7 @@ static void test_tilting_exactly(void **state)
     static const How ways[] = {{.end = 1.5, .every = 0.1},
                                {.end = 1.5, .every = 0.1, .dense = true},
                                {.end = 1.5, .every = 0.1, .method = "rk4", .step = 1e-3}};
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         Ran *r = ran(tilting_one, ways[i]);
         assert_int_equal(r->count, 1);
         check_event(r, 0, at, "'foot' begins to slip", 1e-10);

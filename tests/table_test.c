@@ -215,6 +215,22 @@ static void test_beyond_the_ends(void **state)
 
 // ---- two variables -------------------------------------------------------------------------
 
+typedef struct Grid {
+    double x[8], y[8], z[64];
+    Arena arena;
+    const Table *f;
+} Grid;
+
+// Random knots and values; the arena is to be freed
+static void grow(Grid *g, Random *r, uint32_t nx, uint32_t ny, int degree, bool hold)
+{
+    g->arena = (Arena){0};
+    random_knots(r, nx, g->x);
+    random_knots(r, ny, g->y);
+    random_values(r, (size_t)nx * ny, g->z);
+    g->f = through(&g->arena, g->x, nx, g->y, ny, g->z, degree, hold);
+}
+
 static void test_grid_values_at_knots(void **state)
 {
     (void)state;
@@ -222,17 +238,13 @@ static void test_grid_values_at_knots(void **state)
     Random r = {21};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int degree = 1; degree <= 3; degree += 2) {
-            Arena arena = {0};
             const uint32_t nx = shapes[s][0], ny = shapes[s][1];
-            double x[8], y[8], z[64];
-            random_knots(&r, nx, x);
-            random_knots(&r, ny, y);
-            random_values(&r, (size_t)nx * ny, z);
-            const Table *f = through(&arena, x, nx, y, ny, z, degree, s % 2);
+            Grid g;
+            grow(&g, &r, nx, ny, degree, s % 2);
             for (uint32_t i = 0; i < nx; i++)
                 for (uint32_t j = 0; j < ny; j++)
-                    assert_close(tr_table_value(f, x[i], y[j], 0), z[i * ny + j], 1e-13);
-            tr_arena_free(&arena);
+                    assert_close(tr_table_value(g.f, g.x[i], g.y[j], 0), g.z[i * ny + j], 1e-13);
+            tr_arena_free(&g.arena);
         }
 }
 
@@ -242,12 +254,10 @@ static void test_grid_of_lines(void **state)
     (void)state;
     enum { NX = 4, NY = 6 };
     Random r = {22};
-    Arena arena = {0};
-    double x[NX], y[NY], z[NX * NY];
-    random_knots(&r, NX, x);
-    random_knots(&r, NY, y);
-    random_values(&r, NX * NY, z);
-    const Table *f = through(&arena, x, NX, y, NY, z, 1, false);
+    Grid g;
+    grow(&g, &r, NX, NY, 1, false);
+    const double *x = g.x, *y = g.y, *z = g.z;
+    const Table *f = g.f;
     for (int trial = 0; trial < 500; trial++) {
         const uint32_t i = random_below(&r, NX - 1), j = random_below(&r, NY - 1);
         const double s = random_between(&r, 0, 1), t = random_between(&r, 0, 1);
@@ -265,7 +275,7 @@ static void test_grid_of_lines(void **state)
         assert_true(tr_table_value(f, u, v, table_order(2, 0)) == 0);
         assert_true(tr_table_value(f, u, v, table_order(0, 2)) == 0);
     }
-    tr_arena_free(&arena);
+    tr_arena_free(&g.arena);
 }
 
 // sum c[a][b] x^a y^b and its derivatives
@@ -313,12 +323,10 @@ static void test_grid_is_smooth(void **state)
     (void)state;
     enum { NX = 6, NY = 7 };
     Random r = {24};
-    Arena arena = {0};
-    double x[NX], y[NY], z[NX * NY];
-    random_knots(&r, NX, x);
-    random_knots(&r, NY, y);
-    random_values(&r, NX * NY, z);
-    const Table *f = through(&arena, x, NX, y, NY, z, 3, false);
+    Grid g;
+    grow(&g, &r, NX, NY, 3, false);
+    const double *x = g.x, *y = g.y;
+    const Table *f = g.f;
     for (int a = 0; a <= 2; a++)
         for (int b = 0; b <= 2; b++)
             for (int trial = 0; trial < 50; trial++) {
@@ -332,7 +340,7 @@ static void test_grid_is_smooth(void **state)
                 assert_close(tr_table_value(f, u, nextafter(ky, -HUGE_VAL), order),
                              tr_table_value(f, u, ky, order), 1e-10);
             }
-    tr_arena_free(&arena);
+    tr_arena_free(&g.arena);
 }
 
 static void test_grid_beyond_the_ends(void **state)

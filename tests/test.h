@@ -40,6 +40,12 @@ static inline bool is_close(double a, double b, double tolerance)
     return fabs(a - b) <= tolerance * size;
 }
 
+// As a part of the larger one, or of 1
+static inline double relative(double a, double b)
+{
+    return fabs(a - b) / fmax(1, fmax(fabs(a), fabs(b)));
+}
+
 #define assert_close(a, b, tolerance)                                       \
     do {                                                                    \
         const double close_a = (a), close_b = (b);                          \
@@ -48,6 +54,12 @@ static inline bool is_close(double a, double b, double tolerance)
             fail();                                                         \
         }                                                                   \
     } while (0)
+
+static inline void assert_says(const char *text, const char *words)
+{
+    assert_non_null(text);
+    if (!strstr(text, words)) fail_msg("'%s' is not in\n%s", words, text);
+}
 
 // The number that stands behind some words
 static inline double number_behind(const char *text, const char *words)

@@ -7,25 +7,7 @@
 #include "base/text.h"
 #include "multipliers.h"
 
-static inline double any(Random *r) { return random_between(r, -1, 1); }
-static inline V3 any_vector(Random *r) { return v3(any(r), any(r), any(r)); }
-static inline bool chance(Random *r, double p) { return random_between(r, 0, 1) < p; }
-
 // ---- bodies --------------------------------------------------------------------------------
-
-// Moments of a box somewhere, turned
-static inline M3 any_inertia(Random *r)
-{
-    const double a = random_between(r, 0.2, 1), b = random_between(r, 0.2, 1),
-                 c = random_between(r, 0.2, 1);
-    const M3 R = m3_turn(v3_times(3, any_vector(r)));
-    M3 I;
-    for (int k = 0; k < 3; k++) {
-        const V3 x = m3_across(R, v3_axis(k));
-        I.column[k] = m3_times(R, v3((b + c) * x.x, (a + c) * x.y, (a + b) * x.z));
-    }
-    return I;
-}
 
 // A wheel without a turn: its angle should not appear anywhere.
 static inline void make_round(Random *r, NeBody *b, Part *p)
@@ -62,7 +44,7 @@ static inline void any_body(Random *r, Thicket *f)
                   .axis = chance(r, 0.3) ? v3_axis((int)random_below(r, 3)) : any_vector(r),
                   .mass = random_between(r, 0.5, 2),
                   .com = v3_times(chance(r, 0.2) ? 2 : 0.5, any_vector(r)),
-                  .inertia = any_inertia(r)};
+                  .inertia = any_inertia(r, 0.2, 1)};
     if (i == 0 && chance(r, 0.3)) b->type = NE_FREE;
     if (ne_velocities[b->type] == 1) any_joint(r, &f->part[i]);
     if (b->type == NE_REVOLUTE && chance(r, 0.3)) make_round(r, b, &f->part[i]);
@@ -206,7 +188,7 @@ static inline void start_with_cart(Random *r, Thicket *f)
                              .axis = v3_axis(0),
                              .mass = 1,
                              .com = any_vector(r),
-                             .inertia = any_inertia(r),
+                             .inertia = any_inertia(r, 0.2, 1),
                              .q = {any(r), any(r), any(r)}};
     f->part[0] = (Part){0};
     for (int i = 1, wheels = 2 + (int)random_below(r, 4); i <= wheels; i++) {
