@@ -6,7 +6,6 @@
 
 #include "base/sha256.h"
 #include "expr/formula.h"
-#include "expr/matrix.h"
 #include "expr/scene.h"
 
 typedef enum Drive { DRIVE_NONE, DRIVE_TORQUE, DRIVE_MOTION } Drive;
