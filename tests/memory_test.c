@@ -120,10 +120,9 @@ static bool matrix_job(tr_error *err)
     set(a, 0, 1, x);
     set(a, 1, 0, x);
     Matrix b = tr_matrix_product(tr_matrix_transpose(a), a);
-    Matrix solved = tr_ldlt_solve(tr_ldlt(b), a);
-    solved = tr_matrix_add(solved, tr_lu_solve(tr_lu(b, order, order), a));
-    solved = tr_matrix_sub(solved, tr_lu_solve(tr_lu(b, order, order), a));
-    const Expr corner = get(solved, 0, 0);
+    const Matrix solved = tr_ldlt_solve(tr_ldlt(b), a);
+    const Matrix again = tr_lu_solve(tr_lu(b, order, order), a);
+    const Expr corner = get(tr_matrix_sub(again, tr_matrix_sub(solved, again)), 0, 0);
     tr_output(s, "corner", &corner, 1, 1, err);
     tr_program *program = tr_compile(s, "corner", NULL, err);
     const double in[] = {0.5};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blocks of growing size in a list, newest first; a piece is cut from the newest or gets another.
 #include "base/arena.h"
 
 #include <stdalign.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading whatever can be read, to its end. Writing under a temporary name beside the file, which a
+// rename puts in its place.
 #include "base/file.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Open addressing with linear probing, in a power of two of slots.
 #include "base/hash.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writing JSON. json_read.c reads it.
 #include "base/json.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The header is cut into names where it stands; rows are read one after the other, and turned into
+// columns when all are there.
 #include "base/sheet.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A buffer that grows by half; UTF-8 by its table of valid bytes; names by their alignment.
 #include "base/text.h"
 
 #include "base/number.h"

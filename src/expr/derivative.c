@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Both ways use one row of op.def per operation, which is linear in the change d:
+//   forward   y' = sum_k dy/dx_k x_k'            from operands to results, in order of id
+//   reverse   xbar_k += dy/dx_k ybar             from results to operands, backwards
 #include "expr/derivative.h"
 
 #include "expr/walk.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin cos tan asin acos atan atan2 exp log in double precision, each one fixed sequence of IEEE
-// operations: + - * / sqrt fma, comparisons and bits. The interpreter, machine code, lanes and
+// sin cos tan asin acos atan atan2 hypot exp log in double precision, each one fixed sequence of
+// IEEE operations: + - * / sqrt fma, comparisons and bits. The interpreter, machine code, lanes and
 // printed C therefore agree to the last bit. Compile with -ffp-contract=off: fma is written where
 // it is meant. No libm beyond the correctly rounded fma and sqrt, no errno, no rounding-mode calls.
 //
@@ -355,6 +355,8 @@ static inline double el_atan2(double y, double x)
 
 // atan x = atan2(x, 1). 0.54 ulp
 static inline double el_atan(double x) { return el_atan2(x, 1.0); }
+
+// ---- hypot -------------------------------------------------------------------------------------
 
 // sqrt(a^2 + b^2), scaled where a square would be huge or tiny. 1.0 ulp
 static inline double el_hypot(double a, double b)

@@ -14,6 +14,21 @@ static Expr misused(Graph *graph, const char *words)
 // Expressions of no graph (made from a NULL system) or of two graphs give a failed one.
 static bool is_sound(Expr a, Expr b) { return a.graph && a.graph == b.graph; }
 
+static bool are_of(const Graph *graph, const Expr *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (x[i].graph != graph) return false;
+    return graph != NULL;
+}
+
+static bool are_inputs_of(const Graph *graph, const Expr *x, size_t count)
+{
+    if (!are_of(graph, x, count)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (op_of(x[i]) != OP_SYMBOL) return false;
+    return true;
+}
+
 static Expr build(Op op, Expr a, Expr b)
 {
     if (!is_sound(a, b)) return misused(a.graph, "expressions of two systems were mixed");
@@ -36,8 +51,8 @@ Expr tr_call(const char *function, const Expr *x, size_t count)
 {
     const Op op = tr_op_called(text_of(function));
     Graph *graph = count ? x[0].graph : NULL;
-    for (size_t i = 0; i < count; i++)
-        if (!is_sound(x[0], x[i])) return misused(graph, "expressions of two systems were mixed");
+    if (count && !are_of(graph, x, count))
+        return misused(graph, "expressions of two systems were mixed");
     Expr y;
     if (op != OP_FAILED && count && tr_build_call(op, x, count, &y)) return y;
     return misused(graph, "tr_call knows no such function with that many arguments");
@@ -59,41 +74,41 @@ Expr tr_derivative(Expr of, Expr input)
 
 Expr tr_directional(Expr of, const Expr *inputs, const Expr *changes, size_t count)
 {
-    if (!of.graph) return of;
-    for (size_t i = 0; i < count; i++)
-        if (!is_sound(of, inputs[i]) || !is_sound(of, changes[i]) || op_of(inputs[i]) != OP_SYMBOL)
-            return (Expr){of.graph, 0};
-    Expr out;
-    tr_forward(of.graph, &of, 1, inputs, changes, count, &out);
+    Expr out = {of.graph, 0};
+    if (are_inputs_of(of.graph, inputs, count) && are_of(of.graph, changes, count))
+        tr_forward(of.graph, &of, 1, inputs, changes, count, &out);
     return out;
 }
 
 void tr_gradient(Expr of, const Expr *inputs, size_t count, Expr *out)
 {
     for (size_t i = 0; i < count; i++) out[i] = (Expr){of.graph, 0};
-    for (size_t i = 0; i < count; i++)
-        if (!is_sound(of, inputs[i]) || op_of(inputs[i]) != OP_SYMBOL) return;
-    if (of.graph) tr_dense_jacobian(of.graph, &of, 1, inputs, count, out);
+    if (are_inputs_of(of.graph, inputs, count))
+        tr_dense_jacobian(of.graph, &of, 1, inputs, count, out);
+}
+
+Expr tr_time_derivative(System *system, Expr of, tr_error *err)
+{
+    if (!system || has_failed(err)) return (Expr){0};
+    if (of.graph != system->graph) return expr_at(system->graph, 0);
+    tr_system_rates(system, &of, 1, &of, err);
+    return of;
 }
 
 const tr_entry *tr_jacobian(System *system, const Expr *of, size_t rows, const Expr *inputs,
                             size_t columns, size_t *count)
 {
     *count = 0;
-    if (!system) return NULL;
-    for (size_t i = 0; i < rows; i++)
-        if (of[i].graph != system->graph) return NULL;
-    for (size_t i = 0; i < columns; i++)
-        if (inputs[i].graph != system->graph || op_of(inputs[i]) != OP_SYMBOL) return NULL;
+    if (!system || !are_of(system->graph, of, rows) ||
+        !are_inputs_of(system->graph, inputs, columns))
+        return NULL;
     return tr_sparse_jacobian(system->graph, &system->graph->arena, of, rows, inputs, columns,
                               count);
 }
 
 Expr tr_replace(Expr of, const Expr *from, const Expr *to, size_t count)
 {
-    if (!of.graph) return of;
-    for (size_t i = 0; i < count; i++)
-        if (!is_sound(of, from[i]) || !is_sound(of, to[i])) return (Expr){of.graph, 0};
+    if (!are_of(of.graph, from, count) || !are_of(of.graph, to, count)) return (Expr){of.graph, 0};
     tr_substitute(of.graph, &of, 1, from, to, count, &of);
     return of;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recursive descent, one function per rule of the grammar in formula.h; expressions are built as
+// they are read. Binary operators climb by their strength.
 #include "expr/formula.h"
 
 #include "base/number.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nodes are found by a hash of their 16 bytes; a new one goes to the end of the array.
 #include "expr/graph.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//   A = L D L^T,   P A Q = L U,   then forward and backward substitution
 #include "expr/matrix.h"
 
 #include <assert.h>
@@ -20,18 +21,14 @@ Matrix tr_matrix_identity(Graph *graph, uint32_t size)
     return m;
 }
 
-static Matrix entrywise(Matrix a, Matrix b, Op op)
+Matrix tr_matrix_sub(Matrix a, Matrix b)
 {
     assert(a.rows == b.rows && a.columns == b.columns);
     Matrix m = tr_matrix(a.graph, a.rows, a.columns);
     for (uint32_t i = 0; i < a.rows; i++)
-        for (uint32_t j = 0; j < a.columns; j++)
-            set(m, i, j, tr_build(op, get(a, i, j), get(b, i, j), get(a, i, j)));
+        for (uint32_t j = 0; j < a.columns; j++) set(m, i, j, sub(get(a, i, j), get(b, i, j)));
     return m;
 }
-
-Matrix tr_matrix_add(Matrix a, Matrix b) { return entrywise(a, b, OP_ADD); }
-Matrix tr_matrix_sub(Matrix a, Matrix b) { return entrywise(a, b, OP_SUB); }
 
 Matrix tr_matrix_product(Matrix a, Matrix b)
 {

@@ -28,7 +28,6 @@ static inline void set(Matrix m, uint32_t i, uint32_t j, Expr x)
     if (m.entries) m.entries[(size_t)i * m.columns + j] = x;
 }
 
-Matrix tr_matrix_add(Matrix a, Matrix b);
 Matrix tr_matrix_sub(Matrix a, Matrix b);
 Matrix tr_matrix_product(Matrix a, Matrix b);
 Matrix tr_matrix_transpose(Matrix a);

@@ -196,11 +196,9 @@ static uint32_t stand_in(Merger *m, uint32_t k)
 {
     const uint32_t id = m->reach.ids[k];
     const Node node = m->graph->nodes[id]; // a copy: building may move the nodes
+    const bool is_leaf = node.op == OP_NUMBER || node.op == OP_SYMBOL;
     double value;
-    if (node.op == OP_NUMBER || node.op == OP_SYMBOL)
-        value = 0;
-    else if (is_plain(m, k, &value))
-        return number(m->graph, value).id;
+    if (!is_leaf && is_plain(m, k, &value)) return number(m->graph, value).id;
     if (!tr_hash_reserve(&m->table, hash_of, m)) {
         m->graph->failed = true;
         return 0;
@@ -209,12 +207,11 @@ static uint32_t stand_in(Merger *m, uint32_t k)
     if (m->table.slots[slot]) {
         const uint32_t other = m->table.slots[slot] - 1;
         const Expr one_of = expr_at(m->graph, m->map[m->reach.ids[other]]);
-        if (m->depth[other] <= m->depth[k] && node.op != OP_NUMBER && node.op != OP_SYMBOL)
+        if (m->depth[other] <= m->depth[k] && !is_leaf)
             return is_negative(m, other) == is_negative(m, k) ? one_of.id : neg(one_of).id;
     } else
         hash_insert(&m->table, slot, k);
-    return node.op == OP_NUMBER || node.op == OP_SYMBOL ? id
-                                                        : tr_rebuild(m->graph, node, m->map).id;
+    return is_leaf ? id : tr_rebuild(m->graph, node, m->map).id;
 }
 
 static bool make_room(Merger *m)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rows of op.def as a table of facts and as a switch over values.
 #include "expr/op.h"
 
 const OpInfo tr_op[OP_COUNT] = {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Making systems: names, the inputs and definitions that have them, and outputs, which have names
+// of their own. motion.c has what is asked of systems that are there.
 #include "expr/system.h"
 
-#include "expr/derivative.h"
-#include "expr/walk.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---- names ---------------------------------------------------------------------------------
@@ -35,17 +33,16 @@ enum { LONGEST_NAME = 100 };
 static bool check_name(const System *system, Text name, bool time, tr_error *err)
 {
     const Place nowhere = {0};
-    const int length = (int)(name.length > 60 ? 60 : name.length);
     if (!tr_formula_is_name(name))
         tr_fail(err, TR_INVALID, nowhere,
-                "'%.*s' is not a name: letters, digits, _ and single points", length, name.at);
+                "'%.*s' is not a name: letters, digits, _ and single points", TEXT(name));
     else if (name.length > LONGEST_NAME)
-        tr_fail(err, TR_INVALID, nowhere, "the name '%.*s...' is longer than %d characters", length,
-                name.at, LONGEST_NAME);
+        tr_fail(err, TR_INVALID, nowhere, "the name '%.*s...' is longer than %d characters",
+                TEXT(name), LONGEST_NAME);
     else if (tr_formula_reserved(name) && !(time && text_is(name, "t")))
-        tr_fail(err, TR_INVALID, nowhere, "'%.*s' is a reserved name", length, name.at);
+        tr_fail(err, TR_INVALID, nowhere, "'%.*s' is a reserved name", TEXT(name));
     else if (tr_system_find(system, name))
-        tr_fail(err, TR_INVALID, nowhere, "the name '%.*s' is taken", length, name.at);
+        tr_fail(err, TR_INVALID, nowhere, "the name '%.*s' is taken", TEXT(name));
     else
         return true;
     return false;
@@ -74,12 +71,6 @@ static Text keep_text(System *system, Text text, tr_error *err)
     const char *kept = tr_arena_text(&system->graph->arena, text.at, text.length);
     if (!kept) tr_fail_memory(err);
     return (Text){kept, kept ? text.length : 0};
-}
-
-// Symbols are made for inputs alone, in the same order.
-Input *tr_system_input(const System *system, Expr symbol)
-{
-    return symbol.id && op_of(symbol) == OP_SYMBOL ? &system->inputs[node_of(symbol)->a] : NULL;
 }
 
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err)
@@ -133,89 +124,23 @@ Scope tr_system_scope(System *system)
     return (Scope){system, scope_name, scope_function, scope_rate, scope_offer};
 }
 
-// ---- rates ---------------------------------------------------------------------------------
+// ---- inputs --------------------------------------------------------------------------------
 
-// Names the first input in the reach whose rate is not known.
-static bool check_rates(const System *system, const Reach *reach, tr_error *err)
+// Symbols are made for inputs alone, in the same order.
+Input *tr_system_input(const System *system, Expr symbol)
 {
-    for (uint32_t k = 0; k < reach->count; k++) {
-        const Input *input = tr_system_input(system, expr_at(system->graph, reach->ids[k]));
-        if (!input || input->rate.id) continue;
-        tr_fail(err, TR_INVALID, (Place){0}, "the rate of '%s' is not known here", input->name);
-        return false;
+    return symbol.id && op_of(symbol) == OP_SYMBOL ? &system->inputs[node_of(symbol)->a] : NULL;
+}
+
+uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        if (system->inputs[i].kind != kind) continue;
+        if (list) list[count] = i;
+        count++;
     }
-    return true;
-}
-
-// d/dt = sum over inputs of their rate times d/d(input)
-bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err)
-{
-    Graph *graph = system->graph;
-    Reach reach;
-    Expr *symbols = malloc((2 * (size_t)system->input_count + 1) * sizeof *symbols);
-    bool good = tr_reach(graph, of, count, &reach) && symbols;
-    if (!good) tr_fail_memory(err);
-    good = good && check_rates(system, &reach, err);
-    if (good) {
-        Expr *rates = symbols + system->input_count;
-        size_t known = 0;
-        for (uint32_t i = 0; i < system->input_count; i++) {
-            if (!system->inputs[i].rate.id) continue;
-            symbols[known] = system->inputs[i].symbol;
-            rates[known++] = system->inputs[i].rate;
-        }
-        tr_forward(graph, of, count, symbols, rates, known, out);
-    }
-    for (size_t i = 0; !good && i < count; i++) out[i] = expr_at(graph, 0);
-    tr_reach_free(&reach);
-    free(symbols);
-    return good;
-}
-
-const Input *tr_system_uses(const System *system, Expr x, tr_kind kind)
-{
-    Reach reach;
-    const Input *found = NULL;
-    if (tr_reach(system->graph, &x, 1, &reach))
-        for (uint32_t k = 0; k < reach.count && !found; k++) {
-            const Input *input = tr_system_input(system, expr_at(system->graph, reach.ids[k]));
-            if (input && input->kind == kind) found = input;
-        }
-    tr_reach_free(&reach);
-    return found;
-}
-
-// ---- making systems ------------------------------------------------------------------------
-
-System *tr_system_new(tr_error *err)
-{
-    if (has_failed(err)) return NULL;
-    System *system = calloc(1, sizeof *system);
-    if (system) system->graph = tr_graph_new();
-    if (!system || !system->graph) {
-        free(system);
-        tr_fail_memory(err);
-        return NULL;
-    }
-    return system;
-}
-
-void tr_system_free(System *system)
-{
-    if (!system) return;
-    tr_graph_free(system->graph);
-    free(system->inputs);
-    free(system->outputs);
-    free(system->names);
-    free(system->quaternions);
-    free(system->rows);
-    free(system->dropped);
-    free(system->turned);
-    free(system->latches);
-    free(system->alarms);
-    free(system->scene.drawings);
-    tr_hash_free(&system->name_hash);
-    free(system);
+    return count;
 }
 
 static Expr first_rate(Graph *graph, tr_kind kind)
@@ -284,6 +209,8 @@ void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
         at->rate = rate;
 }
 
+// ---- formulas ------------------------------------------------------------------------------
+
 tr_expr tr_constant(System *system, double value)
 {
     return system ? number(system->graph, value) : (tr_expr){0};
@@ -332,11 +259,20 @@ void tr_define_table(System *system, const char *name, const double *x, size_t n
         enter_name(system, (Named){.name = kept, .function = function}, err);
 }
 
+// ---- outputs -------------------------------------------------------------------------------
+
 const Output *tr_system_output(const System *system, Text name)
 {
     for (uint32_t i = 0; i < system->output_count; i++)
         if (text_is(name, system->outputs[i].name)) return &system->outputs[i];
     return NULL;
+}
+
+static const Expr *keep_values(System *system, const Expr *values, size_t count)
+{
+    Expr *kept = tr_arena_alloc(&system->graph->arena, count, sizeof *kept);
+    for (size_t i = 0; kept && i < count; i++) kept[i] = values[i];
+    return kept;
 }
 
 void tr_output(System *system, const char *name, const tr_expr *values, size_t rows, size_t columns,
@@ -350,6 +286,10 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
                 tr_formula_is_name(text) ? "taken" : "not a name");
         return;
     }
+    if (columns && rows > (1u << 30) / columns) {
+        tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' is too large", name);
+        return;
+    }
     for (size_t i = 0; i < rows * columns; i++)
         if (values[i].graph != system->graph || !values[i].id) {
             if (system->graph->failed) tr_fail_memory(err);
@@ -358,11 +298,7 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
                     system->graph->misuse ? system->graph->misuse : "");
             return;
         }
-    if (columns && rows > (1u << 30) / columns) {
-        tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' is too large", name);
-        return;
-    }
-    Expr *kept = tr_arena_alloc(&system->graph->arena, rows * columns, sizeof *kept);
+    const Expr *kept = keep_values(system, values, rows * columns);
     const char *kept_name = tr_arena_text(&system->graph->arena, name, text.length);
     if (!kept || !kept_name ||
         !tr_grow((void **)&system->outputs, &system->output_capacity, system->output_count + 1,
@@ -370,7 +306,6 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
         tr_fail_memory(err);
         return;
     }
-    for (size_t i = 0; i < rows * columns; i++) kept[i] = values[i];
     system->outputs[system->output_count++] = (Output){
         .name = kept_name, .rows = (uint32_t)rows, .columns = (uint32_t)columns, .values = kept};
 }
@@ -383,145 +318,20 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
         tr_output(system, name, values, rows, columns, err);
         return;
     }
-    Expr *kept = tr_arena_alloc(&system->graph->arena, rows * columns, sizeof *kept);
-    if (!kept) tr_fail_memory(err);
-    for (size_t i = 0; kept && i < rows * columns; i++) kept[i] = values[i];
+    const Expr *kept = keep_values(system, values, rows * columns);
     Output *place = &system->outputs[old - system->outputs];
     if (kept)
         place->values = kept, place->rows = (uint32_t)rows, place->columns = (uint32_t)columns;
+    else
+        tr_fail_memory(err);
 }
 
-const char *tr_system_speed_name(const System *system, uint32_t input)
+void tr_system_column(System *system, const char *name, const char *label, Expr value,
+                      tr_error *err)
 {
-    for (uint32_t i = 0; i < system->row_count; i++)
-        if (system->rows[i].is_speed &&
-            system->rows[i].symbol.id == system->inputs[input].symbol.id)
-            return system->rows[i].name;
-    return system->inputs[input].name;
-}
-
-size_t tr_coordinate_length(const char *velocity)
-{
-    static const char ending[] = "_rate";
-    const size_t length = strlen(velocity), end = sizeof ending - 1;
-    return length > end && strcmp(velocity + length - end, ending) == 0 ? length - end : 0;
-}
-
-static bool uses_defined(const System *system, const Expr *of, size_t count)
-{
-    Reach reach;
-    bool found = false;
-    const bool good = tr_reach(system->graph, of, count, &reach);
-    for (uint32_t k = 0; good && k < reach.count && !found; k++) {
-        const Input *input = tr_system_input(system, expr_at(system->graph, reach.ids[k]));
-        found = input && input->definition.id;
-    }
-    tr_reach_free(&reach);
-    return found;
-}
-
-// Definitions use others: accelerations use velocities, and those use motions.
-void tr_system_resolve(System *system, Expr *of, size_t count)
-{
-    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
-    Expr *to = from ? from + system->input_count : NULL;
-    size_t defined = 0;
-    if (!from) system->graph->failed = true;
-    for (uint32_t i = 0; from && i < system->input_count; i++) {
-        if (!system->inputs[i].definition.id) continue;
-        from[defined] = system->inputs[i].symbol;
-        to[defined++] = system->inputs[i].definition;
-    }
-    while (from && !system->graph->failed && uses_defined(system, of, count))
-        tr_substitute(system->graph, of, count, from, to, defined, of);
-    free(from);
-}
-
-static void tell(System *system, Expr symbol, double value)
-{
-    Input *input = symbol.id ? tr_system_input(system, symbol) : NULL;
-    if (input) input->definition = number(system->graph, value);
-}
-
-void tr_system_latch(System *system)
-{
-    for (uint32_t i = 0; i < system->latch_count; i++) {
-        const Latch *latch = &system->latches[i];
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            system->rows[latch->rows[k]].is_open =
-                latch->is_open || (latch->sticks[k] && latch->is_slipping);
-        tell(system, latch->closed, !latch->is_open);
-        tell(system, latch->slipping, !latch->is_open && latch->is_slipping);
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            tell(system, latch->heading[k], latch->heads[k]);
-    }
-}
-
-uint32_t tr_system_inner_input(const System *system, uint32_t input)
-{
-    for (uint32_t i = 0; i < system->turned_count; i++) {
-        const Turned *turned = &system->turned[i];
-        if (input >= turned->outer && input < turned->outer + 3)
-            return turned->inner + (input - turned->outer);
-    }
-    return input;
-}
-
-uint32_t tr_system_velocities(const System *system, uint32_t *list)
-{
-    const uint32_t count = tr_system_inputs(system, TR_VELOCITY, list);
-    for (uint32_t k = 0; list && k < count; k++) list[k] = tr_system_inner_input(system, list[k]);
-    return count;
-}
-
-uint32_t tr_system_outer_input(const System *system, uint32_t input)
-{
-    for (uint32_t i = 0; i < system->turned_count; i++) {
-        const Turned *turned = &system->turned[i];
-        if (input >= turned->inner && input < turned->inner + 3)
-            return turned->outer + (input - turned->inner);
-    }
-    return input;
-}
-
-const char *tr_system_inner(const System *system, const char *name, char room[64])
-{
-    snprintf(room, 64, "inner.%s", name);
-    return system->turned_count ? room : name;
-}
-
-Expr tr_turned_out(const Turned *turned, const Expr x[3], int k)
-{
-    const Expr *C = turned->C + 3 * k;
-    return add(add(mul(C[0], x[0]), mul(C[1], x[1])), mul(C[2], x[2]));
-}
-
-Expr tr_turned_in(const Turned *turned, const Expr x[3], int k)
-{
-    const Expr *C = turned->C + k;
-    return add(add(mul(C[0], x[0]), mul(C[3], x[1])), mul(C[6], x[2]));
-}
-
-void tr_system_turn(System *system)
-{
-    for (uint32_t i = 0; i < system->turned_count; i++) {
-        const Turned *turned = &system->turned[i];
-        const Input *outer = &system->inputs[turned->outer];
-        const Expr v[3] = {outer[0].symbol, outer[1].symbol, outer[2].symbol};
-        for (int k = 0; k < 3; k++)
-            system->inputs[turned->inner + (uint32_t)k].definition = tr_turned_in(turned, v, k);
-    }
-}
-
-uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < system->input_count; i++) {
-        if (system->inputs[i].kind != kind) continue;
-        if (list) list[count] = i;
-        count++;
-    }
-    return count;
+    const Text kept = keep_text(system, text_of(label), err);
+    tr_output(system, name, &value, 1, 1, err);
+    if (!has_failed(err)) system->outputs[system->output_count - 1].label = kept.at;
 }
 
 size_t tr_output_count(const System *system) { return system ? system->output_count : 0; }
@@ -534,38 +344,35 @@ const char *tr_output_name(const System *system, size_t index, size_t *rows, siz
     return system->outputs[index].name;
 }
 
-void tr_system_column(System *system, const char *name, const char *label, Expr value,
-                      tr_error *err)
-{
-    const Text kept = keep_text(system, text_of(label), err);
-    tr_output(system, name, &value, 1, 1, err);
-    if (!has_failed(err)) system->outputs[system->output_count - 1].label = kept.at;
-}
+// ---- life ----------------------------------------------------------------------------------
 
-size_t tr_system_operations(System *system, const Expr *of, size_t count)
+System *tr_system_new(tr_error *err)
 {
-    const Graph *graph = system->graph;
-    Reach reach;
-    uint32_t *varies =
-        tr_reach(system->graph, of, count, &reach) ? tr_reach_map(system->graph, &reach) : NULL;
-    size_t operations = 0;
-    for (uint32_t k = 0; varies && k < reach.count; k++) {
-        const uint32_t id = reach.ids[k];
-        const Node *node = &graph->nodes[id];
-        const int operands = tr_op[node->op].operands;
-        varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
-        for (int i = 0; i < operands; i++) varies[id] |= varies[node_operand(node, i)];
-        operations += operands && varies[id];
+    if (has_failed(err)) return NULL;
+    System *system = calloc(1, sizeof *system);
+    if (system) system->graph = tr_graph_new();
+    if (!system || !system->graph) {
+        free(system);
+        tr_fail_memory(err);
+        return NULL;
     }
-    tr_reach_free(&reach);
-    free(varies);
-    return operations;
+    return system;
 }
 
-tr_expr tr_time_derivative(System *system, tr_expr of, tr_error *err)
+void tr_system_free(System *system)
 {
-    if (!system || has_failed(err)) return (tr_expr){0};
-    if (of.graph != system->graph) return expr_at(system->graph, 0);
-    tr_system_rates(system, &of, 1, &of, err);
-    return of;
+    if (!system) return;
+    tr_graph_free(system->graph);
+    free(system->inputs);
+    free(system->outputs);
+    free(system->names);
+    free(system->quaternions);
+    free(system->rows);
+    free(system->dropped);
+    free(system->turned);
+    free(system->latches);
+    free(system->alarms);
+    free(system->scene.drawings);
+    tr_hash_free(&system->name_hash);
+    free(system);
 }

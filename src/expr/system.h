@@ -4,8 +4,8 @@
 #ifndef TR_EXPR_SYSTEM_H
 #define TR_EXPR_SYSTEM_H
 
+#include "base/sha256.h"
 #include "expr/formula.h"
-#include "expr/matrix.h"
 #include "expr/scene.h"
 
 typedef enum Drive { DRIVE_NONE, DRIVE_TORQUE, DRIVE_MOTION } Drive;
@@ -150,13 +150,13 @@ struct tr_system {
         const char *method;
         bool allow_singular;
     } plan;
-    const char *title;         // the model's name
-    Scene scene;               // what it looks like
-    struct Source {            // what it was derived from
-        const char *file;      // "" when it was no file
-        const char *text;      // the file, as it was; NULL when calls made the model, or changed it
-        char sha256[65];       // of the text; "" when there is none
-        const char *case_name; // "" when there is none
+    const char *title;    // the model's name
+    Scene scene;          // what it looks like
+    struct Source {       // what it was derived from
+        const char *file; // "" when it was no file
+        const char *text; // the file, as it was; NULL when calls made the model, or changed it
+        char sha256[TR_SHA256_SIZE]; // of the text; "" when there is none
+        const char *case_name;       // "" when there is none
         const tr_setting *settings;
         uint32_t setting_count;
         const tr_setting *torques; // of roles with one formula: the joint, and the formula
@@ -165,19 +165,23 @@ struct tr_system {
     double seconds; // that deriving it took
 };
 
-const Named *tr_system_find(const System *system, Text name);
-const Output *tr_system_output(const System *system, Text name);
-Scope tr_system_scope(System *system);
+// ---- names and inputs ----------------------------------------------------------------------
 
-// The input that a symbol is, or NULL.
-Input *tr_system_input(const System *system, Expr symbol);
+const Named *tr_system_find(const System *system, Text name);
+Scope tr_system_scope(System *system);
 
 // Defines a name for formulas; its text is kept. An error when it is taken.
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err);
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err);
 
-// An input of this kind that the expression uses, or NULL.
-const Input *tr_system_uses(const System *system, Expr x, tr_kind kind);
+// The input that a symbol is, or NULL.
+Input *tr_system_input(const System *system, Expr symbol);
+// Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
+uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
+// A velocity by its name, a speed by that of its formula.
+const char *tr_system_speed_name(const System *system, uint32_t input);
+// "steer" of "steer_rate": how long the coordinate's name is; 0 for "frame.vx", which is no rate.
+size_t tr_coordinate_length(const char *velocity);
 
 // Whether a velocity goes where a motion tells it to.
 static inline bool is_motion_driven(const Input *input)
@@ -185,20 +189,49 @@ static inline bool is_motion_driven(const Input *input)
     return input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION;
 }
 
+// ---- outputs -------------------------------------------------------------------------------
+
 // Whether it is one of those that the model defines, and recorded under that name.
 static inline bool is_model_output(const Output *output)
 {
     return output->label && begins_with(output->name, "outputs.");
 }
 
-// Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
-uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
-// A velocity by its name, a speed by that of its formula.
-const char *tr_system_speed_name(const System *system, uint32_t input);
-// "steer" of "steer_rate": how long the coordinate's name is; 0 for "frame.vx", which is no rate.
-size_t tr_coordinate_length(const char *velocity);
+const Output *tr_system_output(const System *system, Text name);
+
+// An output in place of the one that has this name, if there is one.
+void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,
+                   size_t columns, tr_error *err);
+
+// An output that is recorded under a label of its own.
+void tr_system_column(System *system, const char *name, const char *label, Expr value,
+                      tr_error *err);
+
+// ---- expressions ---------------------------------------------------------------------------
+
+// An input of this kind that the expressions use, or NULL.
+const Input *tr_system_uses_any(const System *system, const Expr *of, size_t count, tr_kind kind);
+static inline const Input *tr_system_uses(const System *system, Expr x, tr_kind kind)
+{
+    return tr_system_uses_any(system, &x, 1, kind);
+}
+
+// Operations that the expressions need at every evaluation: those on parameters alone are not
+// counted.
+size_t tr_system_operations(System *system, const Expr *of, size_t count);
+
+// The time derivative of each expression along the motion; false, with words, when one depends on
+// an input whose rate is not known.
+bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err);
+
+// Puts definitions in place of what is defined, until nothing is.
+void tr_system_resolve(System *system, Expr *of, size_t count);
+
 // Rows and symbols of the latches, as they are now.
 void tr_system_latch(System *system);
+
+// ---- velocities along turned axes ----------------------------------------------------------
+
 // The velocities in order, with inner ones in place of those that have them.
 uint32_t tr_system_velocities(const System *system, uint32_t *list);
 // The inner velocity in place of a velocity, and the other way; others stand for themselves.
@@ -211,24 +244,5 @@ void tr_system_turn(System *system);
 // v = C u, or u = C^T v: the k-th of the three, of symbols or rates that start at x
 Expr tr_turned_out(const Turned *turned, const Expr x[3], int k);
 Expr tr_turned_in(const Turned *turned, const Expr x[3], int k);
-
-// An output in place of the one that has this name, if there is one.
-void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,
-                   size_t columns, tr_error *err);
-
-// An output that is recorded under a label of its own.
-void tr_system_column(System *system, const char *name, const char *label, Expr value,
-                      tr_error *err);
-
-// Puts definitions in place of what is defined, until nothing is.
-void tr_system_resolve(System *system, Expr *of, size_t count);
-
-// Operations that the expressions need at every evaluation: those on parameters alone are not
-// counted.
-size_t tr_system_operations(System *system, const Expr *of, size_t count);
-
-// The time derivative of each expression along the motion; false, with words, when one depends on
-// an input whose rate is not known.
-bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values by Horner's rule on the piece that binary search finds; splines by a tridiagonal system.
 #include "expr/table.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A reach is found by marking nodes, breadth first; a mark is a number that counts up, so marks are
+// never cleared.
 #include "expr/walk.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #ifndef TR_MECH_TREE_H
 #define TR_MECH_TREE_H
 
+#include "expr/matrix.h"
 #include "expr/system.h"
 #include "mech/spatial.h"
 #include "model/model.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rows of field.def as tables, lists that grow in the arena of the model, and values put where
+// a path leads.
 #include "model/model.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // System -> program: the nodes that the outputs need, in creation order; powers expanded into
 // products; lone signs absorbed; products that are used once fused into the sum that uses them.
+// This is done twice, as the graph stands and with equal nodes merged, and the shorter is kept.
 #include "expr/merge.h"
 #include "expr/system.h"
 #include "expr/walk.h"
@@ -101,7 +102,7 @@ static void count_uses(Compiler *c)
 {
     for (uint32_t k = 0; k < c->count; k++)
         for (int which = 0; which < code_operands(c->list[k].code); which++) {
-            const uint32_t value = *instruction_operand(&c->list[k], which);
+            const uint32_t value = operand_value(&c->list[k], which);
             if ((value & KIND) == RESULT) c->uses[value & ~KIND]++;
         }
     for (uint32_t i = 0; i < c->wanted_count; i++) {
@@ -196,7 +197,7 @@ static void number_values(Compiler *c, Numbering *to)
         if (c->list[k].code == DEAD) continue;
         to->result[k] = to->result_count++;
         for (int which = 0; which < code_operands(c->list[k].code); which++)
-            use_constant(to, *instruction_operand(&c->list[k], which));
+            use_constant(to, operand_value(&c->list[k], which));
     }
     for (uint32_t i = 0; i < c->wanted_count; i++)
         use_constant(to, c->value_of_node[c->wanted[i].id]);
@@ -216,7 +217,6 @@ static bool copy_tables(Compiler *c, Program *p)
         if (!tables[i->c]) return false;
     }
     p->tables = tables;
-    p->table_count = graph->table_count;
     return true;
 }
 
@@ -234,7 +234,7 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
         Instruction i = c->list[k];
         if (i.code == DEAD) continue;
         for (int which = 0; which < code_operands(i.code); which++)
-            *instruction_operand(&i, which) = final_value(to, *instruction_operand(&i, which));
+            *instruction_operand(&i, which) = final_value(to, operand_value(&i, which));
         list[to->result[k]] = i;
         p->operations += i.code >= OP_COUNT ? 2 : 1;
     }
@@ -301,18 +301,12 @@ static uint32_t collect(const System *system, const char *names, Expr **wanted, 
 }
 
 // What only reduction can give.
-static void refuse_unsolved(const System *system, Compiler *c, tr_error *err)
+static void refuse_unsolved(const System *system, const Compiler *c, tr_error *err)
 {
-    Reach reach;
-    if (!tr_reach(c->graph, c->wanted, c->wanted_count, &reach)) c->failed = true;
-    for (uint32_t k = 0; !c->failed && k < reach.count; k++) {
-        const Input *input = tr_system_input(system, expr_at(c->graph, reach.ids[k]));
-        if (input && input->kind == TR_SOLVED)
-            tr_fail(err, TR_USAGE, (Place){0},
-                    "'%s' is not known before the system is reduced (tr_reduce_system)",
-                    input->name);
-    }
-    tr_reach_free(&reach);
+    const Input *input = tr_system_uses_any(system, c->wanted, c->wanted_count, TR_SOLVED);
+    if (input)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%s' is not known before the system is reduced (tr_reduce_system)", input->name);
 }
 
 // Parameters give way to their values.

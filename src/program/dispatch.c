@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which of the two interpreters this machine runs.
 #include "program/interpret.h"
 
 Interpreter tr_interpret_plain;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Evaluating: the inputs go in front of a workspace's values, the interpreter fills in the rest,
+// and the outputs are picked out.
 #include "base/error.h"
 #include "program/interpret.h"
 

@@ -27,7 +27,7 @@ typedef struct Instruction {
 typedef void Interpreter(const struct tr_program *program, double *values);
 
 struct tr_program {
-    uint32_t input_count, constant_count, instruction_count, output_count, table_count;
+    uint32_t input_count, constant_count, instruction_count, output_count;
     const double *constants;
     const Instruction *instructions;
     const uint32_t *outputs; // values

@@ -3,6 +3,7 @@
 #ifndef TR_REDUCE_REDUCTION_H
 #define TR_REDUCE_REDUCTION_H
 
+#include "expr/matrix.h"
 #include "reduce/reduce.h"
 
 // A pivot, and what stood there when it was taken.

@@ -8,6 +8,8 @@
 // stand.
 #include "run/kkt.h"
 
+#include "expr/matrix.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 // Rank in the metric of the masses (T61).
 #include "run/stance.h"
 
+#include "expr/matrix.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of a system that is there: the inputs that expressions use, their rates along the
+// motion, what defined inputs stand for, and velocities of bases along other axes.
+//
+//   d/dt f = sum over inputs x of df/dx x'
+//   v = C u, u = C^T v    of a base that is described along turned axes
+#include "expr/derivative.h"
+#include "expr/system.h"
+#include "expr/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- inputs in use -------------------------------------------------------------------------
+
+typedef bool Question(const Input *input, tr_kind kind);
+
+static bool is_of_kind(const Input *input, tr_kind kind) { return input->kind == kind; }
+
+static bool is_defined(const Input *input, tr_kind kind)
+{
+    (void)kind;
+    return input->definition.id != 0;
+}
+
+static bool lacks_rate(const Input *input, tr_kind kind)
+{
+    (void)kind;
+    return input->rate.id == 0;
+}
+
+// The first input in the expressions that answers with yes, or NULL.
+static const Input *find_input(const System *system, const Expr *of, size_t count,
+                               Question *question, tr_kind kind)
+{
+    Reach reach;
+    const Input *found = NULL;
+    if (tr_reach(system->graph, of, count, &reach))
+        for (uint32_t k = 0; k < reach.count && !found; k++) {
+            const Input *input = tr_system_input(system, expr_at(system->graph, reach.ids[k]));
+            if (input && question(input, kind)) found = input;
+        }
+    tr_reach_free(&reach);
+    return found;
+}
+
+const Input *tr_system_uses_any(const System *system, const Expr *of, size_t count, tr_kind kind)
+{
+    return find_input(system, of, count, is_of_kind, kind);
+}
+
+size_t tr_system_operations(System *system, const Expr *of, size_t count)
+{
+    const Graph *graph = system->graph;
+    Reach reach;
+    uint32_t *varies =
+        tr_reach(system->graph, of, count, &reach) ? tr_reach_map(system->graph, &reach) : NULL;
+    size_t operations = 0;
+    for (uint32_t k = 0; varies && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        const Node *node = &graph->nodes[id];
+        const int operands = tr_op[node->op].operands;
+        varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
+        for (int i = 0; i < operands; i++) varies[id] |= varies[node_operand(node, i)];
+        operations += operands && varies[id];
+    }
+    tr_reach_free(&reach);
+    free(varies);
+    return operations;
+}
+
+// ---- rates ---------------------------------------------------------------------------------
+
+bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err)
+{
+    Graph *graph = system->graph;
+    Expr *symbols = malloc((2 * (size_t)system->input_count + 1) * sizeof *symbols);
+    const Input *unknown = find_input(system, of, count, lacks_rate, TR_TIME);
+    const bool good = symbols && !graph->failed && !unknown;
+    if (good) {
+        Expr *rates = symbols + system->input_count;
+        size_t known = 0;
+        for (uint32_t i = 0; i < system->input_count; i++) {
+            if (!system->inputs[i].rate.id) continue;
+            symbols[known] = system->inputs[i].symbol;
+            rates[known++] = system->inputs[i].rate;
+        }
+        tr_forward(graph, of, count, symbols, rates, known, out);
+    } else if (unknown)
+        tr_fail(err, TR_INVALID, (Place){0}, "the rate of '%s' is not known here", unknown->name);
+    else
+        tr_fail_memory(err);
+    for (size_t i = 0; !good && i < count; i++) out[i] = expr_at(graph, 0);
+    free(symbols);
+    return good;
+}
+
+// ---- definitions ---------------------------------------------------------------------------
+
+// Definitions use others: accelerations use velocities, and those use motions.
+void tr_system_resolve(System *system, Expr *of, size_t count)
+{
+    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
+    Expr *to = from ? from + system->input_count : NULL;
+    size_t defined = 0;
+    if (!from) system->graph->failed = true;
+    for (uint32_t i = 0; from && i < system->input_count; i++) {
+        if (!system->inputs[i].definition.id) continue;
+        from[defined] = system->inputs[i].symbol;
+        to[defined++] = system->inputs[i].definition;
+    }
+    while (from && !system->graph->failed && find_input(system, of, count, is_defined, TR_TIME))
+        tr_substitute(system->graph, of, count, from, to, defined, of);
+    free(from);
+}
+
+static void tell(System *system, Expr symbol, double value)
+{
+    Input *input = symbol.id ? tr_system_input(system, symbol) : NULL;
+    if (input) input->definition = number(system->graph, value);
+}
+
+void tr_system_latch(System *system)
+{
+    for (uint32_t i = 0; i < system->latch_count; i++) {
+        const Latch *latch = &system->latches[i];
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            system->rows[latch->rows[k]].is_open =
+                latch->is_open || (latch->sticks[k] && latch->is_slipping);
+        tell(system, latch->closed, !latch->is_open);
+        tell(system, latch->slipping, !latch->is_open && latch->is_slipping);
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            tell(system, latch->heading[k], latch->heads[k]);
+    }
+}
+
+const char *tr_system_speed_name(const System *system, uint32_t input)
+{
+    for (uint32_t i = 0; i < system->row_count; i++)
+        if (system->rows[i].is_speed &&
+            system->rows[i].symbol.id == system->inputs[input].symbol.id)
+            return system->rows[i].name;
+    return system->inputs[input].name;
+}
+
+size_t tr_coordinate_length(const char *velocity)
+{
+    return ends_with(velocity, "_rate") ? strlen(velocity) - strlen("_rate") : 0;
+}
+
+// ---- velocities along turned axes ----------------------------------------------------------
+
+// What stands in place of an input that is one of three along turned axes, or across from them.
+static uint32_t across(const System *system, uint32_t input, bool inwards)
+{
+    for (uint32_t i = 0; i < system->turned_count; i++) {
+        const Turned *turned = &system->turned[i];
+        const uint32_t here = inwards ? turned->outer : turned->inner;
+        const uint32_t there = inwards ? turned->inner : turned->outer;
+        if (input >= here && input < here + 3) return there + (input - here);
+    }
+    return input;
+}
+
+uint32_t tr_system_inner_input(const System *system, uint32_t input)
+{
+    return across(system, input, true);
+}
+
+uint32_t tr_system_outer_input(const System *system, uint32_t input)
+{
+    return across(system, input, false);
+}
+
+uint32_t tr_system_velocities(const System *system, uint32_t *list)
+{
+    const uint32_t count = tr_system_inputs(system, TR_VELOCITY, list);
+    for (uint32_t k = 0; list && k < count; k++) list[k] = tr_system_inner_input(system, list[k]);
+    return count;
+}
+
+const char *tr_system_inner(const System *system, const char *name, char room[64])
+{
+    snprintf(room, 64, "inner.%s", name);
+    return system->turned_count ? room : name;
+}
+
+Expr tr_turned_out(const Turned *turned, const Expr x[3], int k)
+{
+    const Expr *C = turned->C + 3 * k;
+    return add(add(mul(C[0], x[0]), mul(C[1], x[1])), mul(C[2], x[2]));
+}
+
+Expr tr_turned_in(const Turned *turned, const Expr x[3], int k)
+{
+    const Expr *C = turned->C + k;
+    return add(add(mul(C[0], x[0]), mul(C[3], x[1])), mul(C[6], x[2]));
+}
+
+void tr_system_turn(System *system)
+{
+    for (uint32_t i = 0; i < system->turned_count; i++) {
+        const Turned *turned = &system->turned[i];
+        const Input *outer = &system->inputs[turned->outer];
+        const Expr v[3] = {outer[0].symbol, outer[1].symbol, outer[2].symbol};
+        for (int k = 0; k < 3; k++)
+            system->inputs[turned->inner + (uint32_t)k].definition = tr_turned_in(turned, v, k);
+    }
+}
