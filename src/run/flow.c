@@ -59,7 +59,8 @@ void tr_flow_speeds(Flow *flow, double *inputs)
         if (s->inputs[i].kind == TR_INNER) inputs[i] = *inner++;
 }
 
-static void take_velocities(Flow *flow, double *y)
+// y from the inputs, but for the work
+static void take_state(Flow *flow, double *y)
 {
     for (uint32_t k = 0; k < flow->known; k++) y[k] = flow->inputs[flow->now->place[k]];
     for (uint32_t k = flow->known; k + 1 < flow->own; k++) y[k] = 1; // [m], more or less
@@ -102,7 +103,7 @@ static bool begin(Flow *flow, const double *from, tr_error *err)
     }
     if (!adopt(flow, chart, err)) return false;
     find_quaternions(flow);
-    take_velocities(flow, flow->start);
+    take_state(flow, flow->start);
     return true;
 }
 
@@ -136,7 +137,7 @@ void tr_flow_restart(Flow *flow, const double *inputs)
 {
     memcpy(flow->inputs, inputs, flow->system->input_count * sizeof *inputs);
     tr_flow_speeds(flow, flow->inputs);
-    take_velocities(flow, flow->start);
+    take_state(flow, flow->start);
 }
 
 void tr_flow_free(Flow *flow)
@@ -191,7 +192,7 @@ static bool go_on_in(Flow *flow, View *known, Chart *chart, double t, double *y,
         flow->now = known;
     else if (!adopt(flow, chart, err))
         return false;
-    take_velocities(flow, y);
+    take_state(flow, y);
     tr_sensitivity_enter(flow, y);
     return true;
 }

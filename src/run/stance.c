@@ -3,6 +3,7 @@
 #include "run/stance.h"
 
 #include "expr/matrix.h"
+#include "run/dense.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -101,13 +102,6 @@ double tr_stance_scale(const Stance *s, uint32_t row)
 
 // ---- ranks ---------------------------------------------------------------------------------
 
-static double norm(const double *x, size_t count)
-{
-    double sum = 0;
-    for (size_t k = 0; k < count; k++) sum += x[k] * x[k];
-    return sqrt(sum);
-}
-
 // C with M_pp = C C^T; of the diagonal alone, where something has no mass.
 static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C)
 {
@@ -204,5 +198,5 @@ void tr_rank_free(Rank *r)
 
 double tr_rank_dependence(const Rank *r, uint32_t rows, uint32_t row)
 {
-    return norm(r->left + (size_t)row * rows + r->rank, rows - r->rank);
+    return tr_norm(r->left + (size_t)row * rows + r->rank, rows - r->rank);
 }
