@@ -7,7 +7,7 @@ SANITIZED := build/sanitized
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized coverage docs pictures papers fmt lint bench clean golden
+.PHONY: all demo test check sanitized coverage docs pictures papers fmt lint bench table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -64,12 +64,22 @@ check: lint
 # What is generated from the code.
 docs: all
 	build/format_reference > docs/format.md
+	build/command_reference > docs/commands.md
 
 # The README's pictures, by the commands it shows.
 pictures: all
 	build/trundle simulate models/bicycle.yaml --case turn --every 0.02 -q -o build/turn.csv --report build/turn.html
+	build/trundle simulate models/hopping_wheel.yaml -q -o build/hop.csv
+	build/trundle simulate models/sk8o.yaml --case balance -q -o build/sk8o.csv --report build/sk8o.html
+	build/trundle simulate models/flapper.yaml --case fly -q -o build/fly.csv --report build/fly.html
+	build/trundle linearise models/bicycle.yaml --case straight --sweep speed0=0:10:0.05 -q -o build/speeds.csv --plot docs/bicycle_speeds.svg
+	build/trundle steady models/bicycle.yaml --case circle --sweep roll=-0.02:-0.5:0.01 -q -o build/circles.csv
+	build/trundle plot build/circles.csv -x roll -y speed -q -o docs/bicycle_circles.svg
 	build/trundle plot build/turn.csv --track rear,front --to 4 -q -o docs/bicycle_track.svg
+	build/trundle plot build/hop.csv -y gap -y slip --to 2 -q -o docs/hopping_wheel.svg
 	node web/screenshot.mjs build/turn.html docs/bicycle_report.png
+	node web/screenshot.mjs build/sk8o.html docs/sk8o.png 0.18 scene
+	node web/screenshot.mjs build/fly.html docs/flapper.png 0.18 scene
 
 # The papers' numbers, tables and figures, rerun; fails when one of them is not met.
 papers:
@@ -77,9 +87,10 @@ papers:
 	$(MAKE) all
 	tools/papers.py
 
-golden: all # what check says and plot draws, byte for byte: read the difference
+golden: all # what check says, plot draws and equations cost, byte for byte: read the difference
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
 	build/tests/plot_test golden
+	build/trundle_bench counts > tests/operations.txt
 
 fmt:
 	clang-format-14 -i $(sources)
@@ -97,6 +108,11 @@ lint:
 bench: build/Makefile
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench
+
+table: build/Makefile # the same as docs/bench.md
+	cmake --build build -j$(JOBS) --target trundle_bench
+	build/trundle_bench page > build/bench.md
+	mv build/bench.md docs/bench.md
 
 clean:
 	rm -rf build

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `make bench` prints. Times are the best of several repetitions: the machine may be shared.
+// What `make bench` prints, and the counts that a test compares. Times are the best of several
+// repetitions: the machine may be shared.
+#include "bench/bench.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/number.h"
 #include "expr/derivative.h"
 #include "expr/system.h"
 #include "program/program.h"
-#include "reduce/reduce.h"
 
-static double now(void)
+double bench_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -27,10 +30,10 @@ static double addition(void)
     enum { COUNT = 100000 };
     double sum = sink;
     const volatile double half = 0.5; // read anew each time, so the additions stay apart
-    const double start = now();
+    const double start = bench_now();
     for (int i = 0; i < COUNT; i++) sum += half;
     sink = sum;
-    return (now() - start) / COUNT;
+    return (bench_now() - start) / COUNT;
 }
 
 // ---- a workload that looks like mechanics ---------------------------------------------------
@@ -111,7 +114,7 @@ static System *chain(int n, double *seconds)
     Link *links = calloc((size_t)n, sizeof *links);
     Expr *torques = calloc((size_t)n, sizeof *torques);
     for (int i = 0; i < n; i++) make_link(s, &links[i], i);
-    const double start = now();
+    const double start = bench_now();
     const Expr nothing = tr_constant(s, 0);
     Vec w = {nothing, nothing, nothing}, dw = w, a = {nothing, nothing, tr_constant(s, 9.81)};
     for (int i = 0; i < n; i++) {
@@ -136,7 +139,7 @@ static System *chain(int n, double *seconds)
                                                              cross(links[i - 1].offset, f)));
         links[i - 1].force = plus(links[i - 1].force, f);
     }
-    if (seconds) *seconds = now() - start;
+    if (seconds) *seconds = bench_now() - start;
     tr_output(s, "torque", torques, (size_t)n, 1, NULL);
     free(links);
     free(torques);
@@ -173,10 +176,10 @@ static void bench_derivative(void)
         angles[i] = tr_formula(s, name, NULL);
     }
     const uint32_t before = s->graph->count;
-    const double start = now();
+    const double start = bench_now();
     size_t entries;
     tr_jacobian(s, torque->values, torque->rows, angles, 100, &entries);
-    const double took = now() - start;
+    const double took = bench_now() - start;
     printf("jacobian: 100 x 100 of a %u-node chain, %zu entries, %u nodes, %.0f ms\n", before,
            entries, s->graph->count - before, 1e3 * took);
     tr_system_free(s);
@@ -185,9 +188,9 @@ static void bench_derivative(void)
 static void bench_program(int n)
 {
     System *s = chain(n, NULL);
-    const double start = now();
+    const double start = bench_now();
     tr_program *p = tr_compile(s, "torque", NULL, NULL);
-    const double compile = now() - start;
+    const double compile = bench_now() - start;
     tr_workspace *w = tr_workspace_new(p, NULL);
     const tr_program_size size = tr_program_sizes(p);
     double *in = calloc(size.inputs, sizeof *in), *out = calloc(size.outputs, sizeof *out);
@@ -195,9 +198,9 @@ static void bench_program(int n)
     double best = 1e9, yardstick = 1;
     const int repeats = (int)(2000000 / (size.operations + 1)) + 1;
     for (int round = 0; round < 20; round++) {
-        const double begin = now();
+        const double begin = bench_now();
         for (int i = 0; i < repeats; i++) tr_evaluate(p, w, in, out);
-        const double took = (now() - begin) / repeats, one_addition = addition();
+        const double took = (bench_now() - begin) / repeats, one_addition = addition();
         if (took / one_addition < best / yardstick) best = took, yardstick = one_addition;
     }
     uint32_t runs = 0;
@@ -233,9 +236,9 @@ static double function_ns(Op op, const double *x, double *y)
     tr_workspace *w = tr_workspace_new(p, NULL);
     double best = 1e9;
     for (int round = 0; round < 200; round++) {
-        const double start = now();
+        const double start = bench_now();
         tr_evaluate(p, w, x, y);
-        if (now() - start < best) best = now() - start;
+        if (bench_now() - start < best) best = bench_now() - start;
     }
     tr_workspace_free(w);
     tr_program_free(p);
@@ -261,9 +264,9 @@ static void bench_functions(void)
             x[i] = rows[r].low + (rows[r].high - rows[r].low) * unit;
         }
         for (int round = 0; round < 200; round++) {
-            const double start = now();
+            const double start = bench_now();
             for (int i = 0; i < ARGUMENTS; i++) y[i] = rows[r].libm(x[i]);
-            if (now() - start < libm) libm = now() - start;
+            if (bench_now() - start < libm) libm = bench_now() - start;
         }
         const double ours = function_ns(rows[r].op, x, y);
         printf("function: %-6s %5.1f ns, libm %5.1f ns\n", tr_op[rows[r].op].name, ours,
@@ -278,17 +281,17 @@ static void bench_numbers(void)
     static char text[N][TR_NUMBER_SIZE];
     static size_t length[N];
     for (int round = 0; round < 5; round++) {
-        double start = now();
+        double start = bench_now();
         for (int i = 0; i < N; i++) length[i] = tr_number_print(sin((double)i), text[i]);
-        if (now() - start < best) best = now() - start;
-        start = now();
+        if (bench_now() - start < best) best = bench_now() - start;
+        start = bench_now();
         for (int i = 0; i < N; i++) {
             size_t used;
             double value = 0;
             tr_number_read(text[i], length[i], &used, &value);
             sink = value;
         }
-        if (now() - start < reading) reading = now() - start;
+        if (bench_now() - start < reading) reading = bench_now() - start;
     }
     printf("numbers: %.0f ns to print shortest (with a sine), %.0f ns to read\n", 1e9 * best / N,
            1e9 * reading / N);
@@ -337,9 +340,9 @@ static void bench_chain(int n)
     double best = 1e9;
     size_t operations = 0, nodes = 0;
     for (int round = 0; round < (n > 200 ? 2 : 5); round++) {
-        const double start = now();
+        const double start = bench_now();
         System *s = tr_derive(model, NULL, NULL);
-        if (now() - start < best) best = now() - start;
+        if (bench_now() - start < best) best = bench_now() - start;
         nodes = s->graph->count;
         if (!round) operations = operations_of(s);
         tr_system_free(s);
@@ -352,51 +355,7 @@ static void bench_chain(int n)
     tr_buffer_free(&text);
 }
 
-// ---- constraints ---------------------------------------------------------------------------
-
-// Deriving, reducing and one evaluation from the state to the accelerations of what is free
-static void bench_constrained(const char *name)
-{
-    char path[300];
-    snprintf(path, sizeof path, "models/%s.yaml", name);
-    tr_error err = {0};
-    tr_model *model = tr_model_read(path, &err);
-    const double start = now();
-    System *s = tr_derive(model, NULL, &err);
-    tr_reduce_system(s, &err);
-    const double derived = now() - start;
-    if (err.status) {
-        printf("constrained: %s: %s\n", path, err.text);
-        exit(1);
-    }
-    Expr *rates = calloc(s->input_count, sizeof *rates);
-    uint32_t *free_ones = calloc(s->input_count, sizeof *free_ones);
-    const uint32_t count = tr_independent(s, free_ones);
-    for (uint32_t i = 0; i < count; i++) rates[i] = s->inputs[free_ones[i]].rate;
-    tr_system_put(s, "bench.accelerations", rates, count, 1, &err);
-    const tr_compile_options fixed = {.fix_parameters = true};
-    tr_program *p = tr_compile(s, "bench.accelerations", &fixed, &err),
-               *all = tr_compile(s, "bench.accelerations lambda", &fixed, &err);
-    tr_workspace *work = tr_workspace_new(p, &err);
-    double *in = calloc(s->input_count, sizeof *in), *out = calloc(count + 1, sizeof *out);
-    tr_initial(s, in, &err);
-    enum { ROUNDS = 200000 };
-    const double begin = now();
-    for (int i = 0; i < ROUNDS; i++) tr_evaluate(p, work, in, out);
-    printf("constrained: %-18s %5zu operations, %5zu with reactions, %6.2f us with the "
-           "interpreter, derived and reduced in %.1f ms\n",
-           name, tr_program_sizes(p).operations, tr_program_sizes(all).operations,
-           1e6 * (now() - begin) / ROUNDS, 1e3 * derived);
-    tr_workspace_free(work);
-    tr_program_free(p);
-    tr_program_free(all);
-    tr_system_free(s);
-    tr_model_free(model);
-    free(rates);
-    free(free_ones);
-    free(in);
-    free(out);
-}
+// ---- runs ----------------------------------------------------------------------------------
 
 // The 2017 paper's method, 5 s of the bicycle in steps of 5 ms (Matlab took 2.6 s), without
 // projection and with it
@@ -409,10 +368,12 @@ static void bench_bicycle(void)
         tr_simulate_options o = tr_simulate_defaults(s);
         o.end = 5, o.every = 0.005, o.method = "pece", o.step = 0.005, o.no_project = !projected;
         tr_summary summary = {0};
+        const double start = bench_now();
         if (!tr_simulate(s, &o, &summary, &err)) printf("bicycle: %s\n", err.text);
+        const double took = bench_now() - start;
         printf("bicycle: 5 s by pece at 5 ms %s projection in %.1f ms, wheels off the ground by "
                "%.1e m, energy to %.1e\n",
-               projected ? "with" : "without", 1e3 * summary.seconds, summary.position_error,
+               projected ? "with" : "without", 1e3 * took, summary.position_error,
                summary.energy_error);
         tr_system_free(s);
         tr_model_free(model);
@@ -439,9 +400,9 @@ static void bench_jacobian(const char *name)
         tr_workspace *work = tr_workspace_new(program, &err);
         operations[i] = tr_program_sizes(program).operations;
         for (int repeat = 0; repeat < 20; repeat++) {
-            const double start = now();
+            const double start = bench_now();
             for (int k = 0; k < 100; k++) tr_evaluate(program, work, in, out);
-            seconds[i] = fmin(seconds[i], (now() - start) / 100);
+            seconds[i] = fmin(seconds[i], (bench_now() - start) / 100);
         }
         tr_workspace_free(work);
         tr_program_free(program);
@@ -466,9 +427,9 @@ static void bench_sweep(void)
     double best = INFINITY;
     for (int repeat = 0; repeat < 5; repeat++) {
         System *s = tr_derive(model, &options, &err);
-        const double start = now();
+        const double start = bench_now();
         tr_sweep *sweep = tr_sweep_new(s, "speed0", 0.05, 10, 0.05, &err);
-        best = fmin(best, now() - start);
+        best = fmin(best, bench_now() - start);
         if (sweep && repeat == 0)
             for (size_t i = 0; i < sweep->critical_count; i++)
                 printf("linear bicycle: %s at %.15g m/s\n",
@@ -482,7 +443,21 @@ static void bench_sweep(void)
     tr_model_free(model);
 }
 
-int main(void)
+// What the same code always gives, for tests/operations.txt
+static void print_counts(void)
+{
+    bench_model_counts();
+    Buffer text = {0};
+    write_chain(&text, 100);
+    tr_model *model = tr_model_parse(text.at, NULL);
+    System *s = tr_derive(model, NULL, NULL);
+    printf("\n100 bodies in a chain on a free base: %zu operations\n", operations_of(s));
+    tr_system_free(s);
+    tr_model_free(model);
+    tr_buffer_free(&text);
+}
+
+static void print_times(void)
 {
     bench_graph();
     bench_derivative();
@@ -492,15 +467,39 @@ int main(void)
     bench_numbers();
     static const int bodies[] = {4, 10, 30, 100, 1000};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) bench_chain(bodies[i]);
-    static const char *const constrained[] = {"mobile_pendulum", "snakeboard", "four_bar",
-                                              "pinned_pendulum", "bricard",    "bicycle"};
-    for (size_t i = 0; i < sizeof constrained / sizeof *constrained; i++)
-        bench_constrained(constrained[i]);
     bench_bicycle();
     static const char *const differentiated[] = {"bicycle", "kick_scooter", "rolling_disc",
                                                  "mobile_pendulum", "sk8o_open"};
     for (size_t i = 0; i < sizeof differentiated / sizeof *differentiated; i++)
         bench_jacobian(differentiated[i]);
     bench_sweep();
-    return 0;
+    printf("\n");
+    bench_model_times();
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "times";
+    if (strcmp(what, "counts") == 0)
+        print_counts();
+    else if (strcmp(what, "times") == 0)
+        print_times();
+    else if (strcmp(what, "page") == 0) {
+        printf(
+            "# Speed\n\n<!-- Written by `make table`; do not edit. -->\n\n"
+            "Times of one core of one machine that does other things as well; the best of several "
+            "rounds. What does not\ndepend on a machine, the lengths of all equations, is in "
+            "[tests/operations.txt](../tests/operations.txt), which\na test compares. In the "
+            "table: operations from the state to the accelerations of what is free, with\n"
+            "parameters fixed; the same with reactions and motor torques; microseconds of one "
+            "evaluation by the interpreter;\nnanoseconds an operation; milliseconds to read, "
+            "derive "
+            "and reduce a model, and to the first number of `eval`.\n\n```\n");
+        print_times();
+        printf("```\n");
+    } else {
+        fprintf(stderr, "usage: trundle_bench [times | counts | page]\n");
+        return 2;
+    }
+    return ferror(stdout) || fflush(stdout) != 0;
 }

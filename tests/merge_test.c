@@ -109,6 +109,18 @@ static void test_differences(void **state)
     assert_true(out[0] == out[1]);
 }
 
+// Numbers that are not finite are no one's equal, also where only large inputs show it.
+static void test_infinities(void **state)
+{
+    (void)state;
+    const double far[] = {7, 2, 3, 0};
+    double out[2];
+    compute("if(x > 5, min(x*y, 1/0), z)*z", "if(x > 5, min(x*y, -1/0), z)*z", far, out);
+    assert_true(out[0] == 42 && out[1] == -(double)INFINITY);
+    compute("if(x > 5, min(x*y, 1/0), z)*z", "if(x > 5, min(x*y, 0/0), z)*z", far, out);
+    assert_true(out[0] == 42 && isnan(out[1]));
+}
+
 // Where a form that divides is not finite, one that does not stays as it is.
 static void test_poles(void **state)
 {
@@ -125,9 +137,8 @@ static void test_poles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identities),
-        cmocka_unit_test(test_signs),
-        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_identities),  cmocka_unit_test(test_signs),
+        cmocka_unit_test(test_differences), cmocka_unit_test(test_infinities),
         cmocka_unit_test(test_poles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

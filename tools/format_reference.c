@@ -103,6 +103,8 @@ static const char rules[] =
     "| `skate` | `lateral` |\n"
     "| `slide` | `normal` |\n"
     "| `pin` | `normal`, `longitudinal`, `lateral`: z, x, y of `on` |\n"
+    "| `wire` | `normal` and `lateral`: across the wire, up and to the left |\n"
+    "| a loop | forces `x y z`, moments `mx my mz`: see [loops](#loops) |\n"
     "| `distance` | `distance` |\n"
     "| a coupling | `coupling` |\n"
     "| a constraint | `position` or `rate` |\n"

@@ -240,3 +240,21 @@ def closing_force(tree):
     alone = opening(tree)
     columns = [[x - y for x, y in zip(opening(tree(**{force: 1.0})), alone)] for force in forces]
     return dict(zip(forces, solve(list(zip(*columns)), alone)))
+
+
+# ---- Kelly's bicycle of one body ------------------------------------------------------------
+
+def lagrange_bicycle(push, L=1.0, gamma=0.1, speed=1.0):
+    """Lines 06 to 11 of algorithm 4.2 at its start, with m = I = 1: accelerations, and the forces of the
+    wheels on the body, rear and front."""
+    psi = -math.atan(math.tan(gamma) / 2)
+    omega = -speed * math.sin(psi) / L
+    s, c, s_front, c_front = math.sin(psi), math.cos(psi), math.sin(psi + gamma), math.cos(psi + gamma)
+    C = [[-s, c, -L], [-s_front, c_front, L * math.cos(gamma)]]
+    F = [push, 0.0, 0.0]  # the velocity is (speed, 0) there
+    F_d = [omega * c * speed, omega * c_front * speed]  # -C' x'
+    CC = [[sum(a * b for a, b in zip(row, other)) for other in C] for row in C]
+    CF = [sum(a * b for a, b in zip(row, F)) for row in C]
+    multipliers = solve(CC, [a - b for a, b in zip(CF, F_d)])
+    x = [f - sum(row[k] * m for row, m in zip(C, multipliers)) for k, f in enumerate(F)]
+    return {"ax": x[0], "ay": x[1], "alpha": x[2], "rear": -multipliers[0], "front": -multipliers[1]}

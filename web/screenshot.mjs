@@ -1,14 +1,14 @@
-// A picture of a report, as the README shows it:   node screenshot.mjs REPORT.html OUT.png [PART]
-// PART of the run, from 0 to 1, is where the time stands.
+// A picture of a report, as the README shows it:   node screenshot.mjs REPORT.html OUT.png [PART [scene]]
+// PART of the run, from 0 to 1, is where the time stands; with `scene` it is that without the page.
 import { resolve } from "node:path";
 import { chromium } from "playwright-core";
 
-const [report, out, part = "0.18"] = process.argv.slice(2);
+const [report, out, part = "0.18", what] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
 });
-const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+const page = await browser.newPage({ viewport: { width: 920, height: 570 } });
 await page.goto("file://" + resolve(report));
 await page.waitForSelector("html[data-ready=yes]");
 await page.evaluate((share) => {
@@ -17,5 +17,6 @@ await page.evaluate((share) => {
   time.dispatchEvent(new Event("input", { bubbles: true }));
 }, Number(part));
 await page.waitForTimeout(1000);
-await page.screenshot({ path: out });
+if (what === "scene") await page.addStyleTag({ content: ".camera, #legend, #grid-scale { display: none }" });
+await (what === "scene" ? page.locator("#scene") : page).screenshot({ path: out });
 await browser.close();

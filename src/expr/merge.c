@@ -131,8 +131,9 @@ static void evaluate(Merger *m, Point *at)
         uint64_t x[3] = {0};
         for (int i = 0; i < tr_op[node->op].operands; i++)
             x[i] = at->value[m->place[node_operand(node, i)]];
-        if (node->op == OP_NUMBER && isfinite(node_value(node)))
-            at->value[k] = f_number(node_value(node));
+        if (node->op == OP_NUMBER)
+            at->value[k] = isfinite(node_value(node)) ? f_number(node_value(node))
+                                                      : draw(at->seed, node->b, node->c);
         else if (node->op == OP_SYMBOL)
             at->value[k] = draw(at->seed, node->a, OP_SYMBOL);
         else

@@ -377,7 +377,6 @@ Chart *tr_chart_new(const Stance *n, tr_error *err)
     chart->system = n->system, chart->rows = n->rows, chart->passive = n->passive;
     const bool good = find_ranks(chart, n, err) && choose_pivots(chart, n, err) &&
                       find_dependence(chart, n, err) && check_tensions(chart, err);
-    chart->kernel = n->passive - chart->m_locked;
     if (good) return chart;
     tr_chart_free(chart);
     return NULL;

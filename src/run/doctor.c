@@ -5,6 +5,8 @@
 // and driven joints on their formulas, puts the positions right, and looks again (T67).
 #include "run/doctor.h"
 
+#include "base/random.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,17 +27,11 @@ typedef struct Doctor {
     bool memory;
 } Doctor;
 
-static double random_sign(Doctor *d)
-{
-    d->random = d->random * 1664525u + 1013904223u;
-    return (double)(d->random >> 8) * 0x1p-23 - 1;
-}
-
 // Random free velocities, of about one in the mass metric
 static void stir(Doctor *d)
 {
     const Flow *flow = d->flow;
-    for (uint32_t k = flow->positions; k < flow->known; k++) d->y[k] = random_sign(d);
+    for (uint32_t k = flow->positions; k < flow->known; k++) d->y[k] = next_random(&d->random);
 }
 
 // ---- a state nearby ------------------------------------------------------------------------
@@ -299,10 +295,10 @@ bool tr_findings_allow(const Findings *f, tr_error *err)
 // A state beside x, a little later, on the constraints.
 static bool beside(Conditions *positions, const System *s, const double *x, int look, double *out)
 {
-    Doctor d = {.random = 2463534242u + 977u * (uint32_t)look};
+    uint32_t random = 2463534242u + 977u * (uint32_t)look;
     tr_error unused = {0};
     for (uint32_t i = 0; i < s->input_count; i++)
-        out[i] = x[i] + (s->inputs[i].kind == TR_POSITION ? FAR * random_sign(&d) : 0);
+        out[i] = x[i] + (s->inputs[i].kind == TR_POSITION ? FAR * next_random(&random) : 0);
     out[0] = x[0] + LATER * look;
     return tr_conditions_solve(positions, out, false, &unused);
 }

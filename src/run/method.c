@@ -149,13 +149,6 @@ static void step_lie(Mover *m, double h)
 
 // ---- intervals -----------------------------------------------------------------------------
 
-static bool is_finite(const Mover *m)
-{
-    for (uint32_t i = 0; i < m->flow->size; i++)
-        if (!isfinite(m->y[i])) return false;
-    return true;
-}
-
 void tr_mover_mend(Mover *m, double t, double *y)
 {
     m->drift = fmax(m->drift, tr_flow_project(m->flow, t, y));
@@ -194,7 +187,7 @@ static bool advance(Mover *m, double until, tr_error *err)
         m->method->step(m, h);
         m->t = i < count ? start + (double)i * h : until;
         m->steps++;
-        if (!is_finite(m)) {
+        if (!all_finite(m->y, m->flow->size)) {
             tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
             return false;
         }

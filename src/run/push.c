@@ -13,9 +13,9 @@ static const char *push_name(System *s, const char *velocity, int order)
 {
     static const char *const forms[] = {"tau.%.*s", "%.*s", "d(%.*s)", "d(d(%.*s))"};
     char name[300];
-    const size_t length = strlen(velocity);
-    const bool rate = length > 5 && strcmp(velocity + length - 5, "_rate") == 0;
-    snprintf(name, sizeof name, forms[order + 1], (int)(rate ? length - 5 : length), velocity);
+    const size_t joint = tr_coordinate_length(velocity);
+    snprintf(name, sizeof name, forms[order + 1], (int)(joint ? joint : strlen(velocity)),
+             velocity);
     return tr_arena_text(&s->graph->arena, name, strlen(name));
 }
 

@@ -109,7 +109,10 @@ static bool write_variables(mat_t *mat, void *owner)
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
                   void *owner, tr_error *err)
 {
-    char temporary[] = "/tmp/trundle_mat_XXXXXX";
+    char temporary[200];
+    const char *folder = getenv("TMPDIR");
+    snprintf(temporary, sizeof temporary, "%.150s/trundle_mat_XXXXXX",
+             folder && folder[0] ? folder : "/tmp");
     errno = 0;
     const int fd = mkstemp(temporary);
     mat_t *mat =

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run from the initial state to its end, recorded row by row, with a certificate of how it went
-// (T92).
+// A run from the initial state to its end, recorded row by row (T92). Who does what on the way:
+//
+//   flow, view      the equation y' = f(t, y), in the chart that fits
+//   stance, chart   rows and masses as numbers where the system stands, and the chart chosen by
+//   them method          steps of the equation; sundials.c has the adaptive ones event times at
+//   which formulas of t jump, known before it begins: steps stop there watch           looks back
+//   at each step: has the rank of the constraints changed, did an alarm
+//                   go off, is another chart due?
+//   latch, impact   what becomes of contacts, and of velocities, when such an alarm is theirs
+//   control         the user's controller, called between steps
+//   record          the rows; certificate: how it went
 #include "run/certificate.h"
 #include "run/control.h"
 #include "run/doctor.h"

@@ -7,6 +7,7 @@
 // at states around the guess that satisfy the constraints phi = 0 (T94).
 #include "run/steady.h"
 
+#include "base/random.h"
 #include "expr/derivative.h"
 #include "run/dense.h"
 #include "run/doctor.h"
@@ -289,8 +290,7 @@ static const double *row_values(const Steady *p)
 static void nudge(Steady *p, uint32_t *random, double size)
 {
     for (uint32_t i = 0; i < p->states; i++) {
-        *random = *random * 1664525u + 1013904223u;
-        const double away = size * ((double)(*random >> 8) * 0x1p-23 - 1);
+        const double away = size * next_random(random);
         p->in[p->place[i]] = p->flow->inputs[p->place[i]];
         p->in[p->place[i]] += away * (1 + fabs(p->in[p->place[i]]));
     }

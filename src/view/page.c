@@ -72,11 +72,6 @@ typedef struct Column {
     const char *group, *unit;
 } Column;
 
-static size_t stem_of(const char *rate)
-{
-    return ends_with(rate, "_rate") ? strlen(rate) - strlen("_rate") : 0;
-}
-
 static Column position_column(const Scene *scene, const char *name)
 {
     static const char *const units[] = {"rad", "m"};
@@ -86,7 +81,7 @@ static Column position_column(const Scene *scene, const char *name)
 static Column velocity_column(const Scene *scene, const char *name)
 {
     static const char *const units[] = {"rad/s", "m/s"};
-    return (Column){"velocities", joint_unit(scene, name, stem_of(name), units)};
+    return (Column){"velocities", joint_unit(scene, name, tr_coordinate_length(name), units)};
 }
 
 static Column input_column(const System *system, const Input *input)
@@ -117,7 +112,7 @@ static Column column_of(const System *system, const char *name)
     if (begins_with(name, "residual.")) return (Column){"residuals", ""};
     if (way_of(&system->scene, name, strlen(name)) != UNKNOWN) // of joints that were cut
         return position_column(&system->scene, name);
-    if (way_of(&system->scene, name, stem_of(name)) != UNKNOWN)
+    if (way_of(&system->scene, name, tr_coordinate_length(name)) != UNKNOWN)
         return velocity_column(&system->scene, name);
     return (Column){"outputs", ""};
 }

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# What tests of the command line share, to be sourced by them: a folder of their own to work in, words
+# for what should be, and a model. They are called with the program, TRUNDLE, and what else they need.
+set -u
+[ $# -ge 1 ] && [ -x "$1" ] || { echo "usage: $0 TRUNDLE" >&2; exit 2; }
+trundle=$(realpath "$1")
+work=$(mktemp -d "${TMPDIR:-/tmp}/trundle_cli.XXXXXX") && cd "$work" || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+export LC_ALL=C
+passed=0
+failed=0
+
+# ---- saying what should be ------------------------------------------------------------------
+
+good() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAILED: $what: $*"
+    sed 's/^/    out: /' out | head -n 5
+    sed 's/^/    err: /' err | head -n 5
+}
+# check CONDITION... : a command that must succeed
+check() { if "$@"; then good; else bad "$*"; fi; }
+# run STATUS ARGUMENTS...: runs trundle, leaves `out` and `err`
+run() {
+    local wanted=$1 status
+    shift
+    what="trundle $*"
+    "$trundle" "$@" >out 2>err </dev/null
+    status=$?
+    if [ "$status" -eq "$wanted" ]; then good; else bad "exit $status, not $wanted"; fi
+}
+out_has() { check grep -qF -- "$1" out; }
+err_has() { check grep -qF -- "$1" err; }
+err_is() {
+    printf '%s\n' "$1" >wanted
+    if cmp -s wanted err; then good; else bad "stderr is not: $1"; fi
+}
+silent() { check test ! -s err; }
+no_data() { check test ! -s out; }
+no_temporaries() { check test -z "$(find . -name '*.tmp')"; }
+
+if python3 -c '' 2>/dev/null; then
+    is_json() { python3 -m json.tool "$1" >/dev/null 2>&1; }
+    # keys FILE: the keys on top, in order
+    keys() { python3 -c 'import json,sys; print(*json.load(open(sys.argv[1])))' "$1"; }
+else
+    is_json() { [ "$(tr -cd '{[' <"$1" | wc -c)" -eq "$(tr -cd '}]' <"$1" | wc -c)" ]; }
+    keys() { sed -n 's/^  "\([^"]*\)":.*/\1/p' "$1" | paste -sd' '; }
+fi
+keys_are() {
+    local found
+    found=$(keys out)
+    if [ "$found" = "$1" ]; then good; else bad "keys are $found"; fi
+}
+# the_end: how it went
+the_end() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+}
+# column NUMBER FILE: of a table, on one line
+column() { cut -d, -f"$1" "$2" | tail -n +2 | paste -sd' '; }
+
+# ---- models ---------------------------------------------------------------------------------
+
+cat >swing.yaml <<'EOF'
+trundle: 1
+name: swing
+parameters:
+  m: 2
+  l: 0.5
+  I: m*l^2/12        # derived
+inputs: {push: 0}
+bodies:
+  cart: {joint: {type: prismatic, axis: "1, 0, 0", base: true}, mass: m}
+  arm:
+    parent: cart
+    joint: {type: revolute, axis: "0, 1, 0", coordinate: angle}
+    mass: m
+    com: 0, 0, -l/2
+    inertia: {xx: I, yy: I, zz: 0.001}
+roles:
+  cart: {torque: push}
+outputs:
+  height: arm.z - l*cos(angle)
+  weight: I
+initial: {angle: 0.3, d(angle): 0.1}
+cases:
+  plain: {end: 1, every: 0.25}
+  pushed: {set: {push: 3}, end: 0.5, every: 0.1, method: rk4, step: 0.01}
+EOF
+
+# tied FILE LINES...: two sliders, and what ties them
+tied() {
+    local file=$1
+    shift
+    cat >"$file" <<'EOF'
+trundle: 1
+bodies:
+  a: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: x}, mass: 1}
+  b: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: y}, mass: 1}
+EOF
+    printf '%s\n' "$@" >>"$file"
+}

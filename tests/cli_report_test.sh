@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The command line from outside: reports.
+#   tests/cli_report_test.sh TRUNDLE [HAS_PAGE]
+# HAS_PAGE is yes or no: whether the program was built with the page of reports.
+# shellcheck source=cli.sh
+. "$(dirname "$(realpath "$0")")/cli.sh"
+
+# ---- reports --------------------------------------------------------------------------------
+
+mkdir temporary
+export TMPDIR=$PWD/temporary
+tied part.yaml 'constraints: {tie: {position: x - y}}' \
+    'roles: {x: {motion: t}, y: {motion: "t + if(t < 1, 0, (t - 1)^3)"}}'
+printf '<html><body><!--data--></body></html>' >page.html
+# part FILE ID: what stands in an element of a report
+part() { sed -n "s/.*id=\"$2\">//;T;:next;/<\\/script>/{s/<\\/script>.*//;p;q};p;n;b next" "$1"; }
+
+run 0 simulate swing.yaml --case pushed --report run.html --page page.html
+no_data
+err_has 'report in run.html: '
+check test ! -e run.csv
+part run.html report >report.json
+check is_json report.json
+check grep -q '"title": "swing"' report.json
+check test -z "$(ls temporary)" # where the rows were
+run 0 simulate swing.yaml --case pushed --report run.html --page page.html -q -o run.csv --set m=3 --set 'l=if(1 < 2, 0.4, 1)'
+no_data
+silent
+check grep -q '"case": "pushed"' run.json
+check grep -q '"formula": "if(1 < 2, 0.4, 1)"' run.json
+check grep -q "\"model_sha256\": \"$(sha256sum swing.yaml | cut -c 1-64)\"" run.json
+cp run.html first.html
+run 0 view run.csv --model swing.yaml --page page.html -o run.html
+no_data
+err_has 'report in run.html: '
+check cmp -s first.html run.html # the same case and settings, taken from run.json
+run 0 simulate swing.yaml --case pushed -q --report other.html --page page.html -o -
+check cmp -s out <("$trundle" simulate swing.yaml --case pushed -q)
+check is_json <(part other.html report)
+TMPDIR=$PWD/nowhere run 4 simulate swing.yaml --report unused.html --page page.html
+err_has "cannot make '$PWD/nowhere/trundle_"
+check test ! -e unused.html
+run 0 view run.csv --model swing.yaml --page page.html --set m=5 -q -o other.html
+silent
+part other.html report >report.json
+check grep -A 1 -q '"name": "m"' report.json
+check grep -q '"formula": "5"' report.json
+run 0 view run.csv --model swing.yaml --page page.html -o - -q
+check grep -q 'id="frames"' out
+
+# what does not fit, and what is not there
+sed 's/^name: swing/name: swung/' swing.yaml >swung.yaml
+run 0 view run.csv --model swung.yaml --page page.html -q -o other.html
+err_is "warning: 'swung.yaml' has changed since the run was made"
+cp run.csv alone.csv
+run 0 view alone.csv --model swing.yaml --page page.html -o other.html
+err_has "there is no certificate beside 'alone.csv'"
+check grep -q '"certificate": null' other.html
+rm -f other.html
+cut -d, -f 1,3- run.csv >few.csv
+run 3 view few.csv --model swing.yaml --page page.html -o other.html
+err_is "few.csv: the run has no column '$(head -n 1 run.csv | cut -d, -f 2)': it is not one of this model"
+head -n 1 run.csv >none.csv
+run 3 view none.csv --model swing.yaml --page page.html -o other.html
+err_is 'none.csv: the run has no rows'
+printf 't,a\n1,b\n' >text.csv
+run 3 view text.csv --model swing.yaml --page page.html -o other.html
+err_has "text.csv:2"
+err_has "'b' in column 'a' is no number"
+run 4 view missing.csv --model swing.yaml --page page.html -o other.html
+err_has "cannot read 'missing.csv'"
+run 4 view run.csv --model missing.yaml --page page.html -o other.html
+run 4 view run.csv --model swing.yaml --page missing.html -o other.html
+run 3 view run.csv --model swing.yaml --page swing.yaml -o other.html
+err_has 'the page has no mark'
+echo '{' >alone.json
+run 3 view alone.csv --model swing.yaml --page page.html -o other.html
+err_has "'alone.json' is not a certificate"
+run 4 view run.csv --model swing.yaml --page page.html -o no/such/folder.html
+err_has "cannot write 'no/such/folder.html'"
+run 4 simulate swing.yaml --report no/such/folder.html --page page.html -o unused.csv
+check test ! -e unused.csv # it is found before the run
+run 0 view --help
+out_has '--model MODEL'
+run 2 view run.csv -o other.html
+err_has 'which model?'
+run 2 view --model swing.yaml -o other.html
+err_has 'which run?'
+run 2 view run.csv more.csv --model swing.yaml -o other.html
+err_has "one run at a time: 'run.csv' and 'more.csv'"
+run 2 view run.csv --model swing.yaml
+err_has 'where to?'
+run 2 view run.csv --model swing.yaml --end 5 -o other.html
+err_is 'trundle: view takes no --end'
+run 2 check swing.yaml --report other.html
+err_is 'trundle: check takes no --report'
+run 2 simulate swing.yaml --model swing.yaml
+check test ! -e other.html
+no_temporaries
+
+# a run that stops on its way has a report of what it reached
+run 3 simulate part.yaml --every 0.25 -q --report part.html --page page.html
+part part.html report >report.json
+check is_json report.json
+check grep -q '"rows": 5,' report.json
+check grep -q '"failure": "the motions contradict' report.json
+check test -z "$(ls temporary)"
+
+what='an interrupted run with a report'
+"$trundle" simulate swing.yaml --end 1e6 --every 0.001 --report cut.html --page page.html >out 2>err &
+stopping=$!
+sleep 0.5
+kill -s INT $stopping
+wait $stopping
+check test $? -eq 130
+no_data
+err_has 'report in cut.html: '
+part cut.html report >report.json
+check grep -q '"interrupted": true' report.json
+check test -z "$(ls temporary)"
+
+case "${2:-}" in
+yes)
+    run 0 simulate swing.yaml --case pushed --report run.html
+    check test "$(wc -c <run.html)" -gt 100
+    check is_json <(part run.html report)
+    ;;
+no)
+    run 1 simulate swing.yaml --case pushed --report none.html
+    err_has 'this build has no page for reports'
+    check test ! -e none.html
+    ;;
+esac
+
+the_end

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints docs/commands.md, the reference of the command line, from the rows that the program itself
+// works with: cli/verb.def and cli/option.def.
+//   command_reference >docs/commands.md
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *given, *doc, *examples;
+    int self;
+} verbs[] = {
+#define VERB(id, name, given, doc, examples, run, text) {name, given, doc, examples, OF_##id},
+#include "cli/verb.def"
+};
+
+static const struct {
+    const char *name, *argument, *otherwise, *doc;
+    int of;
+} options[] = {
+#define OPTION(name, argument, kind, place, of, otherwise, doc) \
+    {name, argument, otherwise, doc, of},
+#include "cli/option.def"
+};
+enum { OPTION_COUNT = sizeof options / sizeof *options };
+
+// What the tables cannot say. The keys of JSON are compared with what the program writes by
+// tests/documents_test.py.
+static const struct {
+    const char *verb, *text;
+} more[] = {
+    {"check",
+     "It says in words what is redundant, singular, locked or not unique, and which row to relax. "
+     "Exit code 3 when the\nmodel cannot be run as it is, unless its case says `allow: "
+     "singular`.\n\n"
+     "JSON: as of [derive](#derive).\n"},
+    {"derive",
+     "`operations` counts + - * / and each function as 1, a fused multiply-add as 2, from the "
+     "state to the\naccelerations of what is free: `rhs` with parameters fixed, `rhs_symbolic` "
+     "with all of them as inputs.\n\n"
+     "JSON: `bodies` `n` `s_p` `s_a` `rows` `m` `m_locked` `redundant` `antagonist` `hyperstatic` "
+     "`hyperstatic_rows`\n`kernel` `independent` `kinematic` `dynamic` `operations` `nodes` "
+     "`seconds` `kernel_nearby` `groups` `awakening`\n`locked` `dropped` `cuts` `verdict`.\n"},
+    {"eval",
+     "`vdot` is keyed by velocities: `steer_rate`, `frame.vx`; `solved` lists what was not given "
+     "and followed from the\nconstraints.\n\n"
+     "JSON: `q` `v` `vdot` `lambda` `tau` `outputs` `solved` `residual`.\n"},
+    {"simulate",
+     "Writes a row for every instant, `-o run.csv` or `-o run.mat`; [what the columns "
+     "are](format.md#results). Beside it\n`run.json`, the certificate: how the run went, how well "
+     "energy and constraints were kept, events and warnings.\nWith `-o -` rows go to standard "
+     "output. Ctrl-C leaves what there is, complete up to there (exit code 130).\n\n"
+     "JSON (the certificate): `model` `method` `end` `reached` `every` `rtol` `atol` `rows` "
+     "`steps` "
+     "`failed_steps` `evaluations`\n`operations` `seconds` `energy_error` `position_error` "
+     "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` `failure` `model_file` "
+     "`model_sha256` `case` `settings` `program` `parameters` `events` `warnings`.\n"},
+    {"linearise",
+     "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
+     "of `-o` says.\n\n"
+     "JSON: `states` `inputs` `outputs` `A` `B` `C` `D` `eigenvalues` ([re, im] pairs) `damping` "
+     "`frequency` `modes`\n`displacements` `symmetries_removed` `controllable` `observable` "
+     "`largest_acceleration` `about`, and `discrete` with `--step`.\n"},
+    {"steady",
+     "What `initial` says is a guess; `--hold` asks for something, `--free` gives up something.\n\n"
+     "JSON: `q` `v` `along` `lambda` `tau` `outputs` `parameters` `eigenvalues` `warnings` "
+     "`stability` `residual`\n`iterations`.\n"},
+    {"lqr",
+     "`-o gains.yaml` has the feedback as the `roles` of a model file, in the model's own "
+     "names.\n\n"
+     "JSON: `states` `inputs` `A` `B` `Q` `R` `K` `eigenvalues` `open_eigenvalues` `residual` "
+     "`unsteadiness` `neutral` `laws`.\n"},
+};
+
+// `check` has no options of its own.
+static bool is_shared(int option) { return options[option].of & OF_CHECK; }
+
+static void print_option(int option)
+{
+    printf("| `%s%s%s` | %s", options[option].name, options[option].argument[0] ? " " : "",
+           options[option].argument, options[option].doc);
+}
+
+static void print_shared_options(void)
+{
+    printf("| option | meaning | when not given | not of |\n|---|---|---|---|\n");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!is_shared(i)) continue;
+        print_option(i);
+        printf(" | %s |", options[i].otherwise);
+        const char *between = " ";
+        for (int k = 0; k < VERB_COUNT; k++) {
+            if (options[i].of & verbs[k].self) continue;
+            printf("%s`%s`", between, verbs[k].name);
+            between = ", ";
+        }
+        printf(" |\n");
+    }
+}
+
+static void print_own_options(int verb)
+{
+    int count = 0;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!(options[i].of & verb) || is_shared(i)) continue;
+        if (!count++) printf("\n| option | meaning | when not given |\n|---|---|---|\n");
+        print_option(i);
+        printf(" | %s |\n", options[i].otherwise);
+    }
+}
+
+static void print_more(const char *verb)
+{
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (strcmp(more[i].verb, verb) == 0) printf("\n%s", more[i].text);
+}
+
+// Lines of examples begin with two blanks.
+static void print_examples(const char *text)
+{
+    printf("\n```sh\n");
+    while (*text) {
+        const int length = (int)strcspn(text, "\n");
+        printf("%.*s\n", length > 2 ? length - 2 : 0, text + 2);
+        text += length + 1;
+    }
+    printf("```\n");
+}
+
+int main(void)
+{
+    printf("# The command line\n\n"
+           "<!-- Written by tools/command_reference.c from the tables in the source; do not edit. "
+           "-->\n\n"
+           "`trundle VERB FILE [options]`; `trundle VERB --help` says what stands here. Data goes "
+           "to standard output,\nmessages to standard error. `--end 5` and `--end=5` are the "
+           "same. Numbers are printed so that they read\nback equal. Files appear complete or not "
+           "at all.\n\n"
+           "| exit code | meaning |\n|---|---|\n| 0 | done |\n| 1 | the run failed |\n"
+           "| 2 | the command line is wrong |\n| 3 | the model is wrong |\n"
+           "| 4 | a file could not be read or written |\n| 130 | interrupted |\n\n"
+           "| verb | what it does |\n|---|---|\n");
+    for (int i = 0; i < VERB_COUNT; i++)
+        printf("| [%s](#%s) | %s |\n", verbs[i].name, verbs[i].name, verbs[i].doc);
+    printf("\n## Options that verbs share\n\n");
+    print_shared_options();
+    for (int i = 0; i < VERB_COUNT; i++) {
+        printf("\n## %s\n\n`trundle %s %s [options]`: %s.\n", verbs[i].name, verbs[i].name,
+               verbs[i].given, verbs[i].doc);
+        print_more(verbs[i].name);
+        print_own_options(verbs[i].self);
+        print_examples(verbs[i].examples);
+    }
+    return ferror(stdout) || fflush(stdout) != 0;
+}
