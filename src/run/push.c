@@ -39,7 +39,10 @@ void tr_pushes_new(System *s, Pushes *p, tr_error *err)
 {
     const uint32_t count = s->input_count;
     *p = (Pushes){.system = s, .list = calloc(3 * (size_t)count + 1, sizeof *p->list)};
-    if (!p->list) tr_fail_memory(err);
+    if (!p->list) {
+        tr_fail_memory(err);
+        return;
+    }
     for (uint32_t i = 0; i < count && !has_failed(err); i++) {
         if (s->inputs[i].kind != TR_VELOCITY || s->inputs[i].drive == DRIVE_NONE) continue;
         const bool moves = s->inputs[i].drive == DRIVE_MOTION;
