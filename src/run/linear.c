@@ -371,10 +371,10 @@ static const char *displacement_name(System *s, const char *velocity)
 {
     char name[300];
     snprintf(name, sizeof name, "%s", velocity);
-    const size_t length = strlen(name);
+    const size_t coordinate = tr_coordinate_length(name);
     char *point = strrchr(name, '.');
-    if (length > 5 && strcmp(name + length - 5, "_rate") == 0)
-        name[length - 5] = 0;
+    if (coordinate)
+        name[coordinate] = 0;
     else if (point && point[1] == 'v')
         point[1] = 'd';
     else if (point && point[1] == 'w')

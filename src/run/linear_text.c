@@ -117,8 +117,8 @@ static void describe_state(const Study *s, uint32_t k, char *out, size_t size)
         snprintf(out, size, "change of %.100s, a state of its own", name);
     else if (describe_motion(name, out, size))
         return;
-    else if (ends_with(name, "_rate"))
-        snprintf(out, size, "rate of %.*s", (int)(strlen(name) - 5), name);
+    else if (tr_coordinate_length(name))
+        snprintf(out, size, "rate of %.*s", (int)tr_coordinate_length(name), name);
     else
         snprintf(out, size, is_displacement ? "displacement %.100s" : "the speed %.100s", name);
 }

@@ -13,9 +13,9 @@ static const char *push_name(System *s, const char *velocity, int order)
 {
     static const char *const forms[] = {"tau.%.*s", "%.*s", "d(%.*s)", "d(d(%.*s))"};
     char name[300];
-    const size_t length = strlen(velocity);
-    const bool rate = length > 5 && strcmp(velocity + length - 5, "_rate") == 0;
-    snprintf(name, sizeof name, forms[order + 1], (int)(rate ? length - 5 : length), velocity);
+    const size_t joint = tr_coordinate_length(velocity);
+    snprintf(name, sizeof name, forms[order + 1], (int)(joint ? joint : strlen(velocity)),
+             velocity);
     return tr_arena_text(&s->graph->arena, name, strlen(name));
 }
 
@@ -39,7 +39,10 @@ void tr_pushes_new(System *s, Pushes *p, tr_error *err)
 {
     const uint32_t count = s->input_count;
     *p = (Pushes){.system = s, .list = calloc(3 * (size_t)count + 1, sizeof *p->list)};
-    if (!p->list) tr_fail_memory(err);
+    if (!p->list) {
+        tr_fail_memory(err);
+        return;
+    }
     for (uint32_t i = 0; i < count && !has_failed(err); i++) {
         if (s->inputs[i].kind != TR_VELOCITY || s->inputs[i].drive == DRIVE_NONE) continue;
         const bool moves = s->inputs[i].drive == DRIVE_MOTION;

@@ -10,7 +10,20 @@
 
 #include "run/flow.h"
 
-typedef struct Sensitivity Sensitivity;
+typedef struct Sensitivity {
+    uint32_t count;       // of parameters
+    uint32_t *parameter;  // inputs
+    uint32_t *direction;  // by input: the input that is its direction, or 0
+    uint32_t input_count; // of the system, before there were directions
+    const char **labels;  // of the columns
+    uint32_t columns;     // for each parameter
+    double *all;          // by parameter, by input: how all positions and velocities change
+    double *room;         // for columns and rates
+    Evaluator speeds;     // how speeds and inner velocities change
+    uint32_t *speed;      // their inputs
+    uint32_t speed_count;
+    bool moves; // times of jumps depend on a parameter
+} Sensitivity;
 
 // Of a flow at its start, by parameters or inputs "m0,theta". False, with words, when there is no
 // such name, or when the start does not depend on them smoothly.
@@ -36,5 +49,17 @@ void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *colum
 // Where a formula of t jumps between two times that are next to each other: false, with words, when
 // the rates jump too and the time of it may depend on a parameter.
 bool tr_sensitivity_passes(Flow *flow, double before, double after, const double *y, tr_error *err);
+
+// ---- for the start, see sensitivity_start.c
+
+// How positions, or rates, at the start change with each parameter, into `all`; the system is not
+// reduced.
+bool tr_sensitivity_start(Flow *flow, bool rates, tr_error *err);
+// Derivatives along the directions of what is free; definitions are put in first. `except` is a
+// kind that does not change, or -1.
+void tr_sensitivity_differentiate(System *system, const Sensitivity *sensitivity, Expr *of,
+                                  size_t count, int except, Expr *out);
+// Directions as parameter `which` changes, and all that `all` says follows it.
+void tr_sensitivity_point(const Flow *flow, uint32_t which);
 
 #endif
