@@ -195,7 +195,7 @@ static Tree *copy_of(Tree *tree)
     Link *links = tr_arena_alloc(arena, tree->link_count, sizeof *links);
     Velocity *velocities = tr_arena_alloc(arena, tree->velocity_count, sizeof *velocities);
     if (!copy || !links || !velocities) {
-        tree->graph->failed = true;
+        tr_fail_memory(tree->err);
         return NULL;
     }
     *copy = *tree;

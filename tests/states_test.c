@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random states of every constrained model in models/, near its start and far from it: positions
+// are projected onto the constraints, velocities into their kernel. Where a state is there,
+// accelerations, reactions, energies and all that is recorded are numbers, the constraints hold,
+// and the equations with multipliers agree. Where there is none, that is said in words.
+#include "models.h"
+#include "reduce/reduce.h"
+#include "run/flow.h"
+#include "run/kkt.h"
+
+#include <dirent.h>
+
+enum {
+    EACH = SLOW_BUILD ? 20 : 2200,     // states of every model
+    TOTAL = SLOW_BUILD ? 900 : 100000, // of all together, at least
+    MOST_MODELS = 200,
+    MOST_CHARTS = 6, // that are compiled for a model; states that need another are drawn again
+    MOST_TRIES = 20  // of states, for each that is accepted
+};
+
+typedef struct Counts {
+    size_t accepted;
+    size_t open;     // not assembled
+    size_t stuck;    // no velocities
+    size_t singular; // of another rank, or where a chart cannot be had
+    size_t flat;     // what stops a run: a wheel that lies flat
+    size_t elsewhere;
+    double position, velocity, kernel, kkt; // the worst
+} Counts;
+
+typedef struct Site {
+    const char *name;
+    System *system;
+    Flow *flow;
+    Conditions *positions, *rates;
+    double *start, *x, *y, *rate, *columns, *margins;
+    Random random;
+    Counts counts;
+} Site;
+
+// ---- a model -------------------------------------------------------------------------------
+
+// False when it has no constraints.
+static bool open_site(Site *p, const char *name)
+{
+    tr_error err = {0};
+    *p = (Site){.name = name, .random = {20250}};
+    p->system = system_called(name, NULL);
+    p->flow = tr_flow_new(p->system, &err);
+    if (!p->flow) fail_msg("%s: %s", name, err.text);
+    if (!p->flow->stance) return false;
+    const size_t n = p->system->input_count + 1;
+    p->start = calloc(n, sizeof *p->start);
+    p->x = calloc(n, sizeof *p->x);
+    p->y = calloc(n, sizeof *p->y);
+    p->rate = calloc(n, sizeof *p->rate);
+    p->columns = calloc(p->flow->column_count + 1, sizeof *p->columns);
+    p->margins = calloc(p->system->alarm_count + 1, sizeof *p->margins);
+    assert_true(p->start && p->x && p->y && p->rate && p->columns && p->margins);
+    tr_flow_put_all(p->flow, 0, p->flow->start);
+    memcpy(p->start, p->flow->inputs, p->system->input_count * sizeof *p->start);
+    tr_unreduce(p->system);
+    p->positions = tr_conditions_new(p->system, false, false, &err);
+    p->rates = tr_conditions_new(p->system, true, false, &err);
+    tr_reduce(p->system, &p->flow->now->chart->partition, &err);
+    if (err.status) fail_msg("%s: %s", name, err.text);
+    return true;
+}
+
+static void close_site(Site *p)
+{
+    tr_conditions_free(p->positions);
+    tr_conditions_free(p->rates);
+    tr_flow_free(p->flow);
+    tr_system_free(p->system);
+    free(p->start), free(p->x), free(p->y), free(p->rate), free(p->columns), free(p->margins);
+}
+
+// ---- a state -------------------------------------------------------------------------------
+
+static void assert_words(const Site *p, const tr_error *err)
+{
+    const bool said = err->status == TR_FAILED || err->status == TR_INVALID;
+    if (!said || !err->text[0] || strstr(err->text, "nan") || strstr(err->text, "inf"))
+        fail_msg("%s: %d '%s'", p->name, err->status, err->text);
+}
+
+static void spread(Site *p, tr_kind kind, double size)
+{
+    for (uint32_t i = 0; i < p->system->input_count; i++)
+        if (p->system->inputs[i].kind == kind)
+            p->x[i] = p->start[i] + size * random_between(&p->random, -1, 1);
+}
+
+// Positions and velocities that satisfy the constraints, in x
+static bool find_state(Site *p)
+{
+    tr_error err = {0};
+    const double end = fmin(p->system->plan.end, 10);
+    memcpy(p->x, p->start, p->system->input_count * sizeof *p->x);
+    p->x[0] = random_between(&p->random, 0, end > 0 ? end : 1);
+    spread(p, TR_POSITION, pow(10, random_between(&p->random, -3, 0.5)));
+    if (!tr_conditions_solve(p->positions, p->x, false, &err)) {
+        p->counts.open++;
+        return assert_words(p, &err), false;
+    }
+    spread(p, TR_VELOCITY, pow(10, random_between(&p->random, -2, 1)));
+    if (!tr_conditions_solve(p->rates, p->x, false, &err)) {
+        p->counts.stuck++;
+        return assert_words(p, &err), false;
+    }
+    return true;
+}
+
+// The state as y, in the present chart, and how good that is there
+static Quality take_state(Site *p)
+{
+    tr_flow_restart(p->flow, p->x);
+    memcpy(p->y, p->flow->start, p->flow->size * sizeof *p->y);
+    return tr_flow_quality(p->flow, p->x[0], p->y);
+}
+
+static bool is_fit(Quality q) { return q.least > 1e-3 && q.tilt < 1e3; }
+
+// A chart that fits: the present one, or another.
+static bool find_chart(Site *p)
+{
+    tr_error err = {0};
+    Flow *flow = p->flow;
+    bool changed = false;
+    const Quality q = take_state(p);
+    if (is_fit(q)) return true;
+    if (flow->view_count >= MOST_CHARTS) {
+        flow->now = flow->views[random_below(&p->random, flow->view_count)];
+        p->counts.elsewhere++;
+        return false;
+    }
+    const bool found = tr_flow_rechart(flow, p->x[0], p->y, q, &changed, &err);
+    if (!found) assert_words(p, &err);
+    if (found && is_fit(take_state(p))) return true; // anew: the first chart may have spoilt it
+    p->counts.singular++;
+    return false;
+}
+
+static bool lies_flat(Site *p)
+{
+    const System *s = p->system;
+    if (!s->alarm_count) return false;
+    tr_flow_alarms(p->flow, p->x[0], p->y, p->margins);
+    for (uint32_t i = 0; i < s->alarm_count; i++) {
+        if (s->alarms[i].kind != ALARM_STOPS || p->margins[i] >= 0) continue;
+        assert_true(s->alarms[i].words[0]);
+        p->counts.flat++;
+        return true;
+    }
+    return false;
+}
+
+static void assert_numbers(const Site *p, const char *what, const double *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) fail_msg("%s: %s %u is %g", p->name, what, i, values[i]);
+}
+
+// The velocities of the state, found without a chart, and those that follow from the independent
+// ones
+static double kernel_error(Site *p)
+{
+    const System *s = p->system;
+    double worst = 0, largest = 1;
+    tr_flow_put_all(p->flow, p->x[0], p->y);
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_VELOCITY || is_motion_driven(&s->inputs[i])) continue;
+        worst = fmax(worst, fabs(p->flow->inputs[i] - p->x[i]));
+        largest = fmax(largest, fabs(p->x[i]));
+    }
+    return worst / largest;
+}
+
+static void check_state(Site *p)
+{
+    double position, velocity;
+    Counts *c = &p->counts;
+    const double t = p->x[0];
+    tr_flow_rate(p->flow, t, p->y, p->rate);
+    assert_numbers(p, "rate", p->rate, p->flow->own);
+    tr_flow_columns(p->flow, t, p->y, p->columns);
+    assert_numbers(p, "column", p->columns, p->flow->column_count);
+    tr_flow_residual(p->flow, t, p->y, &position, &velocity);
+    const double kkt = tr_kkt_difference(p->flow->now->kkt, t, p->y);
+    const double kernel = kernel_error(p);
+    if (!(kkt <= 1e-7)) fail_msg("%s: %g off the equations with multipliers", p->name, kkt);
+    if (!(position <= 1e-10 && velocity <= 1e-10 && kernel <= 1e-8))
+        fail_msg("%s: %g, %g and %g off the constraints", p->name, position, velocity, kernel);
+    c->kernel = fmax(c->kernel, kernel);
+    c->position = fmax(c->position, position);
+    c->velocity = fmax(c->velocity, velocity);
+    c->kkt = fmax(c->kkt, kkt);
+    c->accepted++;
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
+static size_t total;
+
+static void check_model(void **state)
+{
+    Site p;
+    if (open_site(&p, *state))
+        for (size_t i = 0; i < MOST_TRIES * EACH && p.counts.accepted < EACH; i++)
+            if (find_state(&p) && find_chart(&p) && !lies_flat(&p)) check_state(&p);
+    const Counts *c = &p.counts;
+    if (p.flow->stance)
+        print_message("%-24s %6zu states, %5zu open, %4zu without velocities, %4zu singular, %4zu "
+                      "flat, %5zu elsewhere; off %.0e %.0e %.0e %.0e\n",
+                      p.name, c->accepted, c->open, c->stuck, c->singular, c->flat, c->elsewhere,
+                      c->position, c->velocity, c->kernel, c->kkt);
+    total += c->accepted;
+    close_site(&p);
+}
+
+static int is_model(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+int main(int count, char **arguments)
+{
+    struct dirent **entries = NULL;
+    static struct CMUnitTest tests[MOST_MODELS];
+    const int found = scandir(MODELS_DIR, &entries, is_model, alphasort);
+    size_t tests_count = 0;
+    for (int i = 0; i < found && i < MOST_MODELS; i++) {
+        char *name = entries[i]->d_name;
+        name[strlen(name) - 5] = 0;
+        if (count > 1 && strcmp(name, arguments[1]) != 0) continue;
+        tests[tests_count++] = (struct CMUnitTest){name, check_model, NULL, NULL, name};
+    }
+    const int failed = _cmocka_run_group_tests("states", tests, tests_count, NULL, NULL);
+    printf("%zu states\n", total);
+    for (int i = 0; i < found; i++) free(entries[i]);
+    free(entries);
+    return failed || (count == 1 && total < TOTAL);
+}
