@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the layers meet: model -> mech -> system.
+// Where the layers meet: model -> mech -> system. What results say of the model that they came
+// from, joints whose torque becomes an input, and what the model's case says about running.
 #include "mech/derive.h"
+
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "mech/tree.h"
 
 #include <stdio.h>
-#include <time.h>
 
 tr_derive_options tr_derive_defaults(void) { return (tr_derive_options){0}; }
 
@@ -54,32 +56,20 @@ static void note_torques(tr_system *system, const Model *variant)
 
 // ---- controls ------------------------------------------------------------------------------
 
-static bool has_pair(const Pairs *pairs, Text name)
-{
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (text_equal(pairs->at[i].key.text, name)) return true;
-    return false;
-}
-
-static Text own_joint_name(const Body *body)
-{
-    return body->joint.coordinate.given ? body->joint.coordinate.text : body->name.text;
-}
-
 static const Joint *joint_called(const Model *model, Text name, tr_error *err)
 {
     const ModelFields *f = &model->fields;
     Suggestion nearest = {.wanted = name};
     char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < f->bodies.count; i++) {
-        tr_suggest(&nearest, own_joint_name(&f->bodies.at[i]));
-        if (text_equal(own_joint_name(&f->bodies.at[i]), name)) return &f->bodies.at[i].joint;
+        tr_suggest(&nearest, tr_own_joint_name(&f->bodies.at[i]));
+        if (text_equal(tr_own_joint_name(&f->bodies.at[i]), name)) return &f->bodies.at[i].joint;
     }
     for (uint32_t i = 0; i < f->joints.count; i++) {
         tr_suggest(&nearest, tr_joint_name(&f->joints.at[i]));
         if (text_equal(tr_joint_name(&f->joints.at[i]), name)) return &f->joints.at[i];
     }
-    for (uint32_t i = 0; i < f->inputs.count; i++) tr_suggest(&nearest, f->inputs.at[i].key.text);
+    tr_pairs_offer(&f->inputs, &nearest);
     tr_fail(err, TR_USAGE, (Place){0}, "there is no input or joint '%.*s'%s", TEXT(name),
             tr_hint(&nearest, hint));
     return NULL;
@@ -113,7 +103,7 @@ static bool control(Model *model, const char *called, tr_error *err)
 {
     ModelFields *f = &model->fields;
     const Text name = text_of(called);
-    if (has_pair(&f->inputs, name)) return true;
+    if (tr_pairs_find(&f->inputs, name)) return true;
     const Joint *joint = joint_called(model, name, err);
     const Kind *kind = tr_kind_of(TYPE_ROLES), *top = tr_kind_model();
     if (!joint || !can_be_controlled(joint, tr_kind_find(kind, &f->roles, name), name, err))
@@ -130,6 +120,40 @@ static bool control(Model *model, const char *called, tr_error *err)
                         input, true, err);
 }
 
+// ---- running -------------------------------------------------------------------------------
+
+static double number_in(Value value)
+{
+    double number = 0;
+    tr_read_number(value.text.at, &number);
+    return number;
+}
+
+// What a run does unless somebody says otherwise: field.def has it, for a system without a case,
+// too.
+static struct Plan plain_plan(void)
+{
+    Case plain = {0};
+    tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
+    return (struct Plan){.end = number_in(plain.end),
+                         .every = number_in(plain.every),
+                         .step = number_in(plain.step),
+                         .rtol = number_in(plain.rtol),
+                         .atol = number_in(plain.atol),
+                         .method = plain.method.text.at};
+}
+
+tr_simulate_options tr_simulate_defaults(const tr_system *system)
+{
+    const struct Plan p = system && system->plan.method ? system->plan : plain_plan();
+    return (tr_simulate_options){.end = p.end,
+                                 .every = p.every,
+                                 .method = p.method,
+                                 .step = p.step,
+                                 .rtol = p.rtol,
+                                 .atol = p.atol};
+}
+
 // ---- all of it -----------------------------------------------------------------------------
 
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err)
@@ -138,8 +162,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     if (!err) err = &local;
     if (!model || has_failed(err)) return NULL;
     const tr_derive_options o = options ? *options : tr_derive_defaults();
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    const double started = seconds_now();
     Model *variant = tr_model_variant(model, o.case_name, o.settings, o.setting_count, err);
     tr_system *system = tr_system_new(err);
     if (variant && system) note_torques(system, variant);
@@ -149,10 +172,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     if (variant && system && !has_failed(err)) note_source(system, variant, &o);
     if (system && system->graph->failed) tr_fail_memory(err);
     tr_model_free(variant);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    if (system)
-        system->seconds =
-            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (system) system->seconds = seconds_now() - started;
     if (!has_failed(err)) return system;
     tr_system_free(system);
     return NULL;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How every public function bears nonsense: nothing in, an error from before, and no place to put
 // one. What the functions are for is tested elsewhere.
-#include <trundle/trundle.h>
-
-#include "test.h"
-
-#include <unistd.h>
+#include "folder.h"
+#include "models.h"
 
 static const char pendulum[] = "trundle: 1\n"
                                "inputs: {u: 0}\n"
@@ -16,16 +13,6 @@ static const char pendulum[] = "trundle: 1\n"
                                "    com: 0, 0, -1\n"
                                "roles: {a: {torque: u}}\n"
                                "initial: {a: 1}\n";
-
-static tr_system *derived(const char *text)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_model_free(model);
-    if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    return system;
-}
 
 // ---- everything, with what it is given -----------------------------------------------------
 
@@ -110,7 +97,7 @@ static void test_first_error_wins(void **state)
     const tr_error before = {.status = TR_IO, .line = 7, .column = 8, .text = "before"};
     tr_error err = before;
     tr_model *model = tr_model_parse(pendulum, NULL);
-    tr_system *system = derived(pendulum);
+    tr_system *system = system_from(pendulum);
     const size_t inputs = tr_input_count(system), outputs = tr_output_count(system);
     call_models(model, system, "models/bicycle.yaml", &err);
     call_studies(system, &err);
@@ -118,8 +105,8 @@ static void test_first_error_wins(void **state)
     assert_null(tr_model_new(&err));
     assert_null(tr_system_new(&err));
     assert_false(tr_plot(NULL, &err));
-    assert_false(tr_write_text("/tmp/trundle_api_test", "x", &err));
-    assert_int_equal(access("/tmp/trundle_api_test", F_OK), -1);
+    assert_false(tr_write_text(in_folder("none"), "x", &err));
+    assert_int_equal(access(in_folder("none"), F_OK), -1);
     assert_memory_equal(&err, &before, sizeof err);
     assert_int_equal(tr_input_count(system), inputs);
     assert_int_equal(tr_output_count(system), outputs);
@@ -201,7 +188,7 @@ static void test_unheard_errors(void **state)
     (void)state;
     assert_null(tr_model_parse("trundle: 1\nnonsense: 2\n", NULL));
     assert_null(tr_model_read("/nowhere/at/all.yaml", NULL));
-    tr_system *system = derived(impossible);
+    tr_system *system = system_from(impossible);
     call_studies(system, NULL);
     assert_false(tr_initial(system, NULL, NULL));
     assert_false(tr_reduce_system(system, NULL));

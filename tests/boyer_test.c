@@ -438,8 +438,9 @@ static double worst_apart(const Feedback *f, double end, int steps)
         step_both(&p, end * i / steps, end / steps);
     }
     worst = fmax(worst, apart(&p, end));
-    assert_true(p.follower->now->chart->kernel >
-                p.leader->now->chart->kernel); // it could go elsewhere
+    const Chart *follower = p.follower->now->chart, *leader = p.leader->now->chart;
+    assert_true(follower->passive - follower->m_locked >
+                leader->passive - leader->m_locked); // it could go elsewhere
     free_pair(&p);
     return worst;
 }

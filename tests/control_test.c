@@ -24,17 +24,9 @@ static double *setting(const tr_instant *now, const char *name)
 // Runs into a file and reads it; the run may fail.
 static Sheet *recorded(tr_system *system, tr_simulate_options o, tr_summary *summary, tr_error *err)
 {
-    char path[] = "/tmp/trundle_control_XXXXXX.csv", json[] = "/tmp/trundle_control_XXXXXX.json";
-    const int file = mkstemps(path, 4);
-    assert_true(file >= 0);
-    close(file);
-    memcpy(json, path, sizeof path - 5);
-    o.output = path;
+    o.output = in_folder("run.csv");
     tr_simulate(system, &o, summary, err);
-    Sheet *sheet = read_sheet(path);
-    remove(path);
-    remove(json);
-    return sheet;
+    return read_sheet(o.output);
 }
 
 static Sheet *controlled(tr_system *system, tr_simulate_options o, tr_summary *summary)

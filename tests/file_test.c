@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading and writing files, each test in a fresh directory that must be empty of surprises after.
-#include "base/file.h"
+#include "folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { LIMIT = 1 << 20, NOBODY = 65534 };
 
 static char start[PATH_MAX];
-static char directory[] = "/tmp/trundle_file_test_XXXXXX";
+static char directory[300];
 
 // The tests use names relative to the directory they run in.
 static int enter_directory(void **state)
 {
     (void)state;
-    strcpy(strrchr(directory, '_'), "_XXXXXX");
-    return getcwd(start, sizeof start) && mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
+    make_folder(directory, sizeof directory);
+    return getcwd(start, sizeof start) && chdir(directory) == 0 ? 0 : -1;
 }
 
 static void remove_all(const char *path)
@@ -62,14 +53,6 @@ static int entries(const char *path)
     while (readdir(listing)) count++;
     closedir(listing);
     return count - 2; // without . and ..
-}
-
-static void put_file(const char *path, const char *text)
-{
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    assert_int_equal(fclose(stream), 0);
 }
 
 static void assert_content(const char *path, const char *expected)
@@ -122,7 +105,7 @@ static void reads_files_of_any_size(void **state)
         assert_non_null(text);
         for (size_t k = 0; k < sizes[i]; k++) text[k] = (char)('a' + k % 23);
         text[sizes[i]] = '\0';
-        put_file("in", text);
+        write_text("in", text);
         assert_content("in", text);
         free(text);
     }
@@ -138,7 +121,7 @@ static void reads_files_of_any_size(void **state)
 static void the_limit_is_exact(void **state)
 {
     (void)state;
-    put_file("in", "12345");
+    write_text("in", "12345");
     size_t length = 0;
     tr_error err = {0};
     char *text = tr_file_read("in", 5, &length, &err);
@@ -152,7 +135,7 @@ static void the_limit_is_exact(void **state)
     assert_null(tr_file_read("/dev/zero", 10000, &length, &err)); // has no size and no end
     assert_io_error(&err, "/dev/zero", "limit of 10000 bytes");
 
-    put_file("empty", "");
+    write_text("empty", "");
     err = (tr_error){0};
     text = tr_file_read("empty", 0, &length, &err);
     assert_non_null(text);
@@ -209,10 +192,10 @@ static int work_without_rights(void)
 static void permissions_are_respected(void **state)
 {
     (void)state;
-    put_file("secret", "x");
+    write_text("secret", "x");
     assert_int_equal(mkdir("closed", 0755), 0);
     assert_int_equal(mkdir("open", 0755), 0);
-    put_file("open/fixed", "x");
+    write_text("open/fixed", "x");
     assert_int_equal(chmod("secret", 0), 0);
     assert_int_equal(chmod("open/fixed", 0444), 0);
     assert_int_equal(chmod("closed", 0555), 0);
@@ -265,7 +248,7 @@ static void discarding_leaves_nothing_behind(void **state)
 {
     (void)state;
     tr_error err = {0};
-    put_file("old", "old");
+    write_text("old", "old");
     static const char *const names[] = {"old", "fresh"};
     for (int i = 0; i < 4; i++) {
         OutFile *file = tr_file_create(names[i % 2], &err);
@@ -327,7 +310,7 @@ static void links_stay_links(void **state)
 {
     (void)state;
     assert_int_equal(mkdir("there", 0777), 0);
-    put_file("there/file", "old");
+    write_text("there/file", "old");
     assert_int_equal(symlink("file", "there/inner"), 0); // relative to its own directory
     assert_int_equal(symlink("there/inner", "outer"), 0);
     tr_error err = {0};
@@ -362,7 +345,7 @@ static void writing_says_what_is_wrong(void **state)
         int reason;
     } cases[] = {{"missing/out", ENOENT}, {"", ENOENT},         {".", EISDIR}, {"new/", EISDIR},
                  {"plain/out", ENOTDIR},  {"nowhere/", EISDIR}, {"/", EISDIR}};
-    put_file("plain", "x");
+    write_text("plain", "x");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tr_error err = {0};
         assert_null(tr_file_create(cases[i].path, &err));
@@ -419,7 +402,7 @@ static int work_with_little_room(void)
 static void a_failed_write_changes_nothing(void **state)
 {
     (void)state;
-    put_file("old", "old");
+    write_text("old", "old");
     in_child(work_with_little_room);
     assert_content("old", "old");
     assert_int_equal(entries("."), 1);
@@ -506,7 +489,7 @@ static int work_with_standard_streams(void)
 static void standard_streams_stay_open(void **state)
 {
     (void)state;
-    put_file("in", "given ");
+    write_text("in", "given ");
     in_child(work_with_standard_streams);
     assert_content("captured", "before given twice after");
     assert_int_equal(entries("."), 2);

@@ -29,23 +29,15 @@ static tr_summary ran(tr_system *system, const char *method, double end, double 
 // Recorded, ten rows of it; the system is freed.
 static Sheet *recorded(tr_system *system, double end, double rtol, const char *sensitivity)
 {
-    char path[] = "/tmp/trundle_bent_XXXXXX.csv", json[] = "/tmp/trundle_bent_XXXXXX.json";
-    const int file = mkstemps(path, 4);
-    assert_true(file >= 0);
-    close(file);
-    memcpy(json, path, sizeof path - 5);
     tr_error err = {0};
     tr_summary s = {0};
     tr_simulate_options o = tr_simulate_defaults(system);
     o.end = end, o.every = end / 10, o.rtol = rtol, o.atol = rtol / 100;
-    o.output = path, o.sensitivity = sensitivity;
+    o.output = in_folder("run.csv"), o.sensitivity = sensitivity;
     if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
     assert_true(s.energy_error <= 1e-8);
-    Sheet *sheet = read_sheet(path);
     tr_system_free(system);
-    remove(path);
-    remove(json);
-    return sheet;
+    return read_sheet(o.output);
 }
 
 // ---- the mast ------------------------------------------------------------------------------

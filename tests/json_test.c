@@ -118,6 +118,9 @@ static void test_written(void **state)
     tr_json_flag(&j, NULL, true);
     tr_json_raw(&j, NULL, text_of("{\"a\": [1]}"));
     tr_json_close(&j, ']');
+    tr_json_matrix(&j, "matrix", (double[]){1, 2.5, (double)NAN, -4}, 2, 2);
+    tr_json_texts(&j, "texts", (const char *const[]){"a", "\"b\""}, 2);
+    tr_json_numbers(&j, "none", NULL, 0);
     tr_json_close(&j, '}');
     assert_false(j.text.failed);
     const Text text = {j.text.at, j.text.length};
@@ -125,6 +128,12 @@ static void test_written(void **state)
     assert_string(tr_json_member(text, "name"), hostile);
     assert_true(text_is(tr_json_member(text, "nan"), "null"));
     assert_true(text_is(tr_json_member(tr_json_item(tr_json_member(text, "list"), 1), "a"), "[1]"));
+    const Text matrix = tr_json_member(text, "matrix"), texts = tr_json_member(text, "texts");
+    assert_true(text_is(tr_json_item(matrix, 0), "[1, 2.5]"));
+    assert_true(text_is(tr_json_item(matrix, 1), "[null, -4]"));
+    assert_null(tr_json_item(matrix, 2).at);
+    assert_string(tr_json_item(texts, 1), "\"b\"");
+    assert_true(text_is(tr_json_member(text, "none"), "[]"));
     tr_buffer_free(&j.text);
 }
 

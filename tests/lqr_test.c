@@ -446,9 +446,14 @@ static void test_json(void **state)
     (void)state;
     char *text = text_of_model("cart_pole");
     tr_system *system = must_derive(text, "free", NULL, 0, "push", NULL);
-    const tr_lqr_options o = {.inputs = "push", .q = "x=1"};
+    char inputs[] = "push", q[] = "x=1"; // which need not outlive the design
+    const tr_lqr_options o = {.inputs = inputs, .q = q};
     const tr_lqr *lqr = must_design(system, &o);
+    inputs[0] = q[0] = '?';
     tr_error err = {0};
+    char *roles = tr_lqr_roles(lqr, &err);
+    assert_non_null(strstr(roles, "# push = "));
+    tr_text_free(roles);
     char *json = tr_lqr_text(lqr, true, &err), *words = tr_lqr_text(lqr, false, &err);
     assert_true(tr_json_is_valid(text_of(json)));
     static const char *const keys[] = {"states", "inputs", "A",           "B",        "Q",

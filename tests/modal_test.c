@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that bend by modes from tables: a beam as one, and tables that are wrong.
 #include "bending.h"
+#include "folder.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-
-#define TABLES "modal_"
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
 
 // The mode k of a beam with two ways to bend by two modes each, and one of torsion, at x: how it
 // moves and turns
@@ -44,7 +34,7 @@ static void write_nodes(const GroveBody *b)
         for (int k = 0; k < 5; k++) print_shape(&t, b, k, x);
     }
     tr_buffer_print(&t, "\n");
-    write_file(TABLES "nodes.csv", t.at);
+    write_text("nodes.csv", t.at);
     tr_buffer_free(&t);
 }
 
@@ -60,7 +50,7 @@ static void write_modes(const GroveBody *b)
                                          : b->stiffness[0] * pow(number, 2) / b->L;
             tr_buffer_print(&t, "%.17g%s", j == k ? stiff : 0, k < 4 ? "," : "\n");
         }
-    write_file(TABLES "modes.csv", t.at);
+    write_text("modes.csv", t.at);
     tr_buffer_free(&t);
 }
 
@@ -72,8 +62,7 @@ static void test_modal_beam(void **state)
     static const char *const texts[] = {
         "beam: {length: 1.2, density: 0.8, stiffness: 3, stiffness_z: 4, torsion: 2, rotary: 0.05, "
         "planes: yz, modes: 2, torsion_modes: 1, damping: 0.02, points: {end: 1.2}}",
-        "modal: {nodes: " TABLES "nodes.csv, modes: " TABLES "modes.csv, damping: 0.02, points: "
-        "{end: 101}}"};
+        "modal: {nodes: nodes.csv, modes: modes.csv, damping: 0.02, points: {end: 101}}"};
     Probe p[2];
     Random r = {3};
     write_nodes(&b);
@@ -99,8 +88,6 @@ static void test_modal_beam(void **state)
     assert_int_equal(p[1].system->scene.body_count, 3 + 51); // every other node is drawn
     probe_free(&p[0]);
     probe_free(&p[1]);
-    remove(TABLES "nodes.csv");
-    remove(TABLES "modes.csv");
 }
 
 // Files stand beside the model.
@@ -108,12 +95,12 @@ static void test_tables_beside(void **state)
 {
     (void)state;
     tr_error err = {0};
-    assert_true(mkdir("modal_folder", 0700) == 0 || errno == EEXIST);
-    write_file("modal_folder/nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,2,0,1,0\n");
-    write_file("modal_folder/modes.csv", "k1,m1\n50,3\n"); // it has more than nodes have
-    write_file("modal_folder/model.yaml", "trundle: 1\nbodies:\n  mast:\n    modal: {nodes: "
-                                          "nodes.csv, modes: modes.csv}\n");
-    tr_model *model = tr_model_read("modal_folder/model.yaml", &err);
+    assert_int_equal(mkdir("beside", 0700), 0);
+    write_text("beside/nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,2,0,1,0\n");
+    write_text("beside/modes.csv", "k1,m1\n50,3\n"); // it has more than nodes have
+    write_text("beside/model.yaml", "trundle: 1\nbodies:\n  mast:\n    modal: {nodes: "
+                                    "nodes.csv, modes: modes.csv}\n");
+    tr_model *model = tr_model_read("beside/model.yaml", &err);
     System *system = tr_derive(model, NULL, &err);
     tr_model_free(model);
     Probe p = probe_of_system(system, false, &err);
@@ -122,14 +109,14 @@ static void test_tables_beside(void **state)
     assert_close(probe_get(&p, "M"), 3, 1e-15);
     assert_close(probe_vdot(&p, "mast.e1_rate"), -5.0 / 3, 1e-15);
     probe_free(&p);
-    remove("modal_folder/nodes.csv");
-    remove("modal_folder/modes.csv");
-    remove("modal_folder/model.yaml");
-    remove("modal_folder");
+    remove("beside/nodes.csv");
+    remove("beside/modes.csv");
+    remove("beside/model.yaml");
+    remove("beside");
 }
 
-static const char text[] = "trundle: 1\nbodies:\n  mast:\n    modal:\n      nodes: " TABLES
-                           "nodes.csv\n      modes: " TABLES "modes.csv\n";
+static const char text[] = "trundle: 1\nbodies:\n  mast:\n    modal:\n      nodes: nodes.csv\n"
+                           "      modes: modes.csv\n";
 
 static void test_bad_tables(void **state)
 {
@@ -137,79 +124,75 @@ static void test_bad_tables(void **state)
     static const struct {
         const char *nodes, *modes, *words;
     } bad[] = {
-        {"x,y,z,ux1,uy1,uz1\n1,0,0,0,1,0\n", "k1\n1\n", "'%snodes.csv' needs a column 'm'"},
-        {"x,y,z,m,ux1,uy1\n1,0,0,1,0,1\n", "k1\n1\n", "'%snodes.csv' needs a column 'uz1'"},
-        {"x,y,z,m,ux2,uy2,uz2\n1,0,0,1,0,1,0\n", "k1\n1\n", "'%snodes.csv' needs a column 'ux1'"},
+        {"x,y,z,ux1,uy1,uz1\n1,0,0,0,1,0\n", "k1\n1\n", "'nodes.csv' needs a column 'm'"},
+        {"x,y,z,m,ux1,uy1\n1,0,0,1,0,1\n", "k1\n1\n", "'nodes.csv' needs a column 'uz1'"},
+        {"x,y,z,m,ux2,uy2,uz2\n1,0,0,1,0,1,0\n", "k1\n1\n", "'nodes.csv' needs a column 'ux1'"},
         {"x,y,z,m,ux1,uy1,uz1,rz1\n1,0,0,1,0,1,0,1\n", "k1\n1\n",
-         "'%snodes.csv' needs a column 'rx1'"},
+         "'nodes.csv' needs a column 'rx1'"},
         {"x,y,z,m,ux1,uy1,uz1,mass\n1,0,0,1,0,1,0,1\n", "k1\n1\n",
-         "'%snodes.csv' has a column 'mass', which is none of node x y z m jx ux1 rx1 and so on"},
+         "'nodes.csv' has a column 'mass', which is none of node x y z m jx ux1 rx1 and so on"},
         {"x,y,z,m\n1,0,0,1\n", "k1\n1\n",
-         "'%snodes.csv' has no modes: columns ux1 uy1 uz1 and so on"},
+         "'nodes.csv' has no modes: columns ux1 uy1 uz1 and so on"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,,0,1,0\n", "k1\n1\n",
-         "'%snodes.csv' has no number in column 'm' of row 1"},
+         "'nodes.csv' has no number in column 'm' of row 1"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,-1,0,1,0\n", "k1\n1\n",
-         "'%snodes.csv' has a negative mass or inertia in row 1"},
+         "'nodes.csv' has a negative mass or inertia in row 1"},
         {"x,y,z,m,ux1,uy1,uz1\n0,0,0,1,0,1,0\n", "k1\n1\n",
-         "'%snodes.csv' moves the node at the origin: modes are those of a body whose frame is "
+         "'nodes.csv' moves the node at the origin: modes are those of a body whose frame is "
          "held, "
          "mode 1 is not"},
         {"x,y,z,m,ux1,uy1,uz1,rx1,ry1,rz1\n0,0,0,1,0,0,0,0,1,0\n1,0,0,1,0,1,0,0,0,1\n", "k1\n1\n",
-         "'%snodes.csv' moves the node at the origin: modes are those of a body whose frame is "
+         "'nodes.csv' moves the node at the origin: modes are those of a body whose frame is "
          "held, mode 1 is not"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,0,0,1,0\n", "k1\n1\n",
-         "'%snodes.csv' has a mass of modes that is not positive"},
+         "'nodes.csv' has a mass of modes that is not positive"},
         {"x,y,z,m,ux1,uy1,uz1,ux2,uy2,uz2\n1,0,0,1,0,1,0,0,2,0\n", "k1,k2\n1,0\n0,1\n",
-         "'%snodes.csv' has a mass of modes that is not positive"},
+         "'nodes.csv' has a mass of modes that is not positive"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n", "k1,m1\n1,-1\n",
-         "'%smodes.csv' has a mass of modes that is not positive"},
+         "'modes.csv' has a mass of modes that is not positive"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n", "k1,m1\n1,0.5\n",
-         "'%smodes.csv' has a mass of modes that is too small for what nodes weigh"},
+         "'modes.csv' has a mass of modes that is too small for what nodes weigh"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n", "k1\n-1\n",
-         "'%smodes.csv' has a stiffness that is not positive"},
+         "'modes.csv' has a stiffness that is not positive"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n", "k1\n1\n2\n",
-         "'%smodes.csv' has 2 rows: one for each mode of the nodes is wanted"},
+         "'modes.csv' has 2 rows: one for each mode of the nodes is wanted"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n", "k1,k2\n1,2\n",
-         "'%smodes.csv' has 2 columns: k1 k2 and so on for each mode, or these and m1 m2"},
+         "'modes.csv' has 2 columns: k1 k2 and so on for each mode, or these and m1 m2"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n", "stiffness\n1\n",
-         "'%smodes.csv' needs a column 'k1'"},
+         "'modes.csv' needs a column 'k1'"},
         {"x,y,z,m,ux1,uy1,uz1,ux2,uy2,uz2\n1,0,0,1,0,1,0,0,0,1\n", "k1,k2\n1,0.5\n0.1,1\n",
-         "'%smodes.csv' has a stiffness that is not symmetric"},
-        {"x,y,z,m,ux1,uy1,uz1\n1,0,zero,1,0,1,0\n", "k1\n1\n", NULL},
+         "'modes.csv' has a stiffness that is not symmetric"},
+        {"x,y,z,m,ux1,uy1,uz1\n1,0,zero,1,0,1,0\n", "k1\n1\n",
+         "'nodes.csv', line 2: 'zero' in column 'z' is no number"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char words[300] = "";
-        write_file(TABLES "nodes.csv", bad[i].nodes);
-        write_file(TABLES "modes.csv", bad[i].modes);
-        if (bad[i].words) snprintf(words, sizeof words, bad[i].words, TABLES);
-        check_refused(text, bad[i].words && strstr(words, "modes.csv") ? 6 : 5, words);
+        write_text("nodes.csv", bad[i].nodes);
+        write_text("modes.csv", bad[i].modes);
+        check_refused(text, strstr(bad[i].words, "'modes.csv'") ? 6 : 5, bad[i].words);
     }
-    remove(TABLES "nodes.csv");
-    remove(TABLES "modes.csv");
 }
 
 static void test_bad_points(void **state)
 {
     (void)state;
-    write_file(TABLES "nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n");
-    write_file(TABLES "modes.csv", "k1\n1\n");
+    write_text("nodes.csv", "x,y,z,m,ux1,uy1,uz1\n1,0,0,1,0,1,0\n");
+    write_text("modes.csv", "k1\n1\n");
     char more[600];
     snprintf(more, sizeof more, "%s      points: {tip: 1}\n", text);
     check_refused(more, 5,
-                  "'" TABLES "nodes.csv' does not say how nodes turn: points need columns rx1 ry1 "
+                  "'nodes.csv' does not say how nodes turn: points need columns rx1 ry1 "
                   "rz1 and so on");
-    write_file(TABLES "nodes.csv", "x,y,z,m,ux1,uy1,uz1,rx1,ry1,rz1\n1,0,0,1,0,1,0,0,0,1\n");
+    write_text("nodes.csv", "x,y,z,m,ux1,uy1,uz1,rx1,ry1,rz1\n1,0,0,1,0,1,0,0,0,1\n");
     snprintf(more, sizeof more, "%s      points: {tip: 2}\n", text);
     check_refused(more, 7, "there is no node 2");
     snprintf(more, sizeof more, "%s      damping: -1\n", text);
     check_refused(more, 7, "the damping ratio of modes is negative");
     snprintf(more, sizeof more, "%s    beam: {length: 1, density: 1, stiffness: 1}\n", text);
     check_refused(more, 5, "'mast' bends as a beam or by modes from tables, not both");
-    check_refused("trundle: 1\nbodies:\n  mast:\n    modal: {nodes: x.csv}\n", 4, "");
+    check_failed("trundle: 1\nbodies:\n  mast:\n    modal: {nodes: x.csv}\n", 4, TR_IO,
+                 "cannot read 'x.csv': No such file or directory");
     check_refused("trundle: 1\nbodies:\n  mast:\n    modal: {damping: 1}\n", 4,
                   "this modal body needs 'nodes'");
-    remove(TABLES "nodes.csv");
-    remove(TABLES "modes.csv");
 }
 
 int main(void)
@@ -220,5 +203,5 @@ int main(void)
         cmocka_unit_test(test_bad_tables),
         cmocka_unit_test(test_bad_points),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

@@ -195,7 +195,7 @@ static double column(const Last *l, const char *name)
     for (uint32_t i = 0; i < l->flow->column_count; i++)
         if (strcmp(l->flow->labels[i], name) == 0) return l->columns[i];
     fail_msg("there is no column %s", name);
-    return NAN;
+    return (double)NAN;
 }
 
 static void release(Last *l)

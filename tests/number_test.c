@@ -414,9 +414,22 @@ static void the_locale_changes_nothing(void **state)
     assert_true(same_bits(value, 1234567.5));
 }
 
+static void rounds_to_digits(void **state)
+{
+    (void)state;
+    assert_true(same_bits(tr_number_rounded(1234.5678, 5), 1234.6));
+    assert_true(same_bits(tr_number_rounded(-9.996e-7, 3), -1e-6));
+    assert_true(same_bits(tr_number_rounded(0.15, 1), 0.1)); // the double is below 0.15
+    assert_true(same_bits(tr_number_rounded(1.0 / 3, 17), 1.0 / 3));
+    assert_true(same_bits(tr_number_rounded(-0.0, 4), -0.0));
+    assert_true(isinf(tr_number_rounded((double)INFINITY, 4)));
+    assert_true(isnan(tr_number_rounded((double)NAN, 4)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_to_digits),
         cmocka_unit_test(prints_what_a_person_would_write),
         cmocka_unit_test(random_numbers_read_back),
         cmocka_unit_test(nothing_shorter_reads_back),

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of runs: axes that cover what they show, curves that lose nothing one can see, valid XML
 // whatever the names are, two figures byte for byte.    plot_test [golden]
-#include "base/file.h"
-#include "test.h"
+#include "folder.h"
 #include "view/axis.h"
 #include "view/curve.h"
 
 #include <unistd.h>
-
-static char directory[] = "/tmp/trundle_plot_test_XXXXXX";
-
-static int enter_directory(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave_directory(void **state)
-{
-    (void)state;
-    unlink("run.csv");
-    unlink("other.csv");
-    unlink("fig.svg");
-    return chdir("/") == 0 ? rmdir(directory) : -1;
-}
 
 // ---- strict XML ----------------------------------------------------------------------------
 
@@ -657,5 +639,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_tracks),           cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_golden),
     };
-    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+    return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

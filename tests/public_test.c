@@ -157,6 +157,14 @@ static void test_defaults(void **state)
     assert_string_equal(run.method, "erk");
     assert_null(run.control);
     assert_true(run.sample == 0 && run.end == 10 && run.every == 0.01);
+    system = system_from("trundle: 1\n" // a model that says nothing about running
+                         "bodies: {bob: {joint: {type: prismatic, axis: \"1, 0, 0\", "
+                         "coordinate: x}, mass: 1}}\n");
+    const tr_simulate_options own = tr_simulate_defaults(system);
+    assert_string_equal(own.method, run.method);
+    assert_true(own.end == run.end && own.every == run.every && own.step == run.step);
+    assert_true(own.rtol == run.rtol && own.atol == run.atol);
+    tr_system_free(system);
     const tr_derive_options derive = tr_derive_defaults();
     assert_true(!derive.case_name && !derive.setting_count && !derive.control_count);
 }

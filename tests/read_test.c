@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can be wrong with a model file, word by word: keys, types, YAML, size, paths.
+#include "folder.h"
 #include "model_values.h"
 
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 // ---- wrong files ---------------------------------------------------------------------------
 
@@ -286,7 +286,7 @@ static void test_long_scalars(void **state)
 static void test_large_file(void **state)
 {
     (void)state;
-    const char *path = "model_test_large.yaml";
+    const char *path = "large.yaml";
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_int_equal(ftruncate(fileno(file), 100 << 20), 0);
@@ -295,29 +295,19 @@ static void test_large_file(void **state)
     const clock_t begin = clock();
     assert_null(tr_model_read(path, &err));
     assert_true(clock() - begin < CLOCKS_PER_SEC / 10);
-    remove(path);
     assert_int_equal(err.status, TR_IO);
-    assert_string_equal(
-        err.text,
-        "cannot read 'model_test_large.yaml': it is larger than the limit of 16777216 bytes");
+    assert_string_equal(err.text,
+                        "cannot read 'large.yaml': it is larger than the limit of 16777216 bytes");
 }
 
 // ---- files ---------------------------------------------------------------------------------
 
-static void write_file(const char *path, const char *text, size_t length)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void test_files(void **state)
 {
     (void)state;
-    const char *path = "model_test.yaml";
+    const char *path = "model.yaml";
     tr_error err = {0};
-    write_file(path, bicycle, sizeof bicycle - 1);
+    write_bytes(path, bicycle, sizeof bicycle - 1);
     Model *model = tr_model_read(path, &err), *text = model_from(bicycle);
     assert_non_null(model);
     assert_string_equal(model->path, path);
@@ -325,16 +315,15 @@ static void test_files(void **state)
     tr_model_free(model);
     tr_model_free(text);
 
-    write_file(path, "trundle: 1\nname: a\0b\n", 21);
+    write_bytes(path, "trundle: 1\nname: a\0b\n", 21);
     assert_null(tr_model_read(path, &err));
     assert_int_equal(err.status, TR_INVALID);
     assert_string_equal(err.text, "this is not text: control characters are not allowed");
     assert_true(err.line == 2 && err.column == 8);
     err = (tr_error){0};
-    write_file(path, "", 0);
+    write_bytes(path, "", 0);
     assert_null(tr_model_read(path, &err));
     assert_string_equal(err.text, "the file is empty");
-    remove(path);
 }
 
 static void test_bad_paths(void **state)
@@ -352,13 +341,12 @@ static void test_bad_paths(void **state)
     assert_null(tr_model_read(NULL, &err));
     assert_null(tr_model_read("/nowhere", NULL));
     if (geteuid() == 0) return; // may read everything
-    write_file("model_test_hidden.yaml", bicycle, sizeof bicycle - 1);
-    assert_int_equal(chmod("model_test_hidden.yaml", 0), 0);
+    write_bytes("hidden.yaml", bicycle, sizeof bicycle - 1);
+    assert_int_equal(chmod("hidden.yaml", 0), 0);
     err = (tr_error){0};
-    assert_null(tr_model_read("model_test_hidden.yaml", &err));
-    remove("model_test_hidden.yaml");
+    assert_null(tr_model_read("hidden.yaml", &err));
     assert_int_equal(err.status, TR_IO);
-    assert_string_equal(err.text, "cannot read 'model_test_hidden.yaml': Permission denied");
+    assert_string_equal(err.text, "cannot read 'hidden.yaml': Permission denied");
 }
 
 int main(void)
@@ -371,5 +359,5 @@ int main(void)
         cmocka_unit_test(test_large_file),      cmocka_unit_test(test_files),
         cmocka_unit_test(test_bad_paths),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

@@ -79,6 +79,30 @@ static void test_mat(void **state)
     tr_system_free(system);
 }
 
+// matio writes to paths only: the way goes through TMPDIR, wherever that is.
+static void test_mat_through_tmpdir(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    char words[800];
+    tr_system *system = system_from(pendulum);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 0.1, o.output = in_folder("away.mat");
+    char *usual = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+    setenv("TMPDIR", in_folder("nowhere"), 1);
+    assert_false(tr_simulate(system, &o, NULL, &err));
+    if (usual)
+        setenv("TMPDIR", usual, 1);
+    else
+        unsetenv("TMPDIR");
+    free(usual);
+    snprintf(words, sizeof words, "cannot make the .mat file for '%.200s': %s", o.output,
+             "No such file or directory");
+    assert_error(err, TR_IO, words);
+    assert_int_equal(access(o.output, F_OK), -1);
+    tr_system_free(system);
+}
+
 static void test_mat_in_octave(void **state)
 {
     (void)state;
@@ -211,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_mat),
+        cmocka_unit_test(test_mat_through_tmpdir),
         cmocka_unit_test(test_mat_in_octave),
         cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_interruption),

@@ -408,7 +408,7 @@ static void take_census(const Thicket *f, const Chart *chart)
     for (int i = 0; i < f->pulls; i++) dragged = dragged || f->pull[i].tie >= 0;
     seen.redundant += chart->surplus_count > 0;
     seen.antagonist += antagonist;
-    seen.rigid += chart->kernel == 0;
+    seen.rigid += chart->passive == chart->m_locked;
     seen.turned += chart->system->turned_count > 0;
     seen.given += f->tense >= 0;
     seen.led += led && chart->surplus_count;

@@ -3,52 +3,10 @@
 #ifndef TR_TESTS_RUNS_H
 #define TR_TESTS_RUNS_H
 
-#include "base/file.h"
 #include "base/sheet.h"
+#include "folder.h"
 #include "models.h"
 #include "run/flow.h"
-
-#include <dirent.h>
-#include <unistd.h>
-
-// ---- a folder for the files of a test program, as long as it runs --------------------------
-
-static char folder[] = "/tmp/trundle_test_XXXXXX";
-
-// Whoever wrote into it took its temporary files away.
-static inline void remove_folder(void)
-{
-    DIR *listing = opendir(folder);
-    if (!listing) return;
-    for (const struct dirent *entry; (entry = readdir(listing));) {
-        const size_t length = strlen(entry->d_name);
-        const bool is_temporary = length > 4 && strcmp(entry->d_name + length - 4, ".tmp") == 0;
-        if (!is_temporary) unlinkat(dirfd(listing), entry->d_name, 0);
-    }
-    closedir(listing);
-    if (rmdir(folder) == 0) return;
-    fprintf(stderr, "there is something left in %s\n", folder);
-    _exit(1);
-}
-
-static inline const char *in_folder(const char *name)
-{
-    static char path[64][200];
-    static int next;
-    if (!next && (!mkdtemp(folder) || atexit(remove_folder) != 0)) fail_msg("no folder for files");
-    char *out = path[next++ % 64];
-    snprintf(out, sizeof path[0], "%s/%s", folder, name);
-    return out;
-}
-
-static inline char *read_text(const char *path)
-{
-    size_t length = 0;
-    tr_error err = {0};
-    char *text = tr_file_read(path, 1 << 28, &length, &err);
-    if (!text) fail_msg("%s", err.text);
-    return text;
-}
 
 // ---- at the start --------------------------------------------------------------------------
 

@@ -95,9 +95,10 @@ static void a_failed_buffer_stays_failed(void **state)
 
 static size_t distance(const char *a, const char *b)
 {
-    const size_t there = tr_text_distance(text_of(a), text_of(b), 100);
-    assert_int_equal(tr_text_distance(text_of(b), text_of(a), 100), there);
-    return there;
+    const size_t there = tr_text_distance(text_of(a), text_of(b));
+    assert_int_equal(tr_text_distance(text_of(b), text_of(a)), there);
+    assert_int_equal(there % TR_EDIT, 0);
+    return there / TR_EDIT;
 }
 
 static void distances_known(void **state)
@@ -119,20 +120,23 @@ static void distances_known(void **state)
     assert_int_equal(distance("\xff", "\xfe"), 1);
 }
 
-static void distances_stop_at_the_limit(void **state)
+static void a_wrong_case_counts_less(void **state)
 {
     (void)state;
-    for (size_t limit = 0; limit < 3; limit++)
-        assert_int_equal(tr_text_distance(text_of("kitten"), text_of("sitting"), limit), limit + 1);
-    assert_int_equal(tr_text_distance(text_of("kitten"), text_of("sitting"), 3), 3);
+    assert_int_equal(tr_text_distance(text_of("Mass"), text_of("mass")), 1);
+    assert_int_equal(tr_text_distance(text_of("MASS"), text_of("mas")), 3 + TR_EDIT);
+}
 
+static void long_texts_have_no_distance(void **state)
+{
+    (void)state;
     char longest[64];
     memset(longest, 'x', sizeof longest);
     const Text fits = {longest, 63}, too_long = {longest, 64};
-    assert_int_equal(tr_text_distance(fits, (Text){longest, 62}, 5), 1);
-    assert_int_equal(tr_text_distance(fits, text_of("y"), 63), 63);
-    assert_int_equal(tr_text_distance(too_long, fits, 5), 6);
-    assert_int_equal(tr_text_distance(fits, too_long, 5), 6);
+    assert_int_equal(tr_text_distance(fits, (Text){longest, 62}), TR_EDIT);
+    assert_int_equal(tr_text_distance(fits, text_of("y")), 63 * TR_EDIT);
+    assert_int_equal(tr_text_distance(too_long, fits), SIZE_MAX);
+    assert_int_equal(tr_text_distance(fits, too_long), SIZE_MAX);
 }
 
 // The definition, read literally from the front and without remembering anything.
@@ -288,16 +292,40 @@ static void names_are_listed_while_there_is_room(void **state)
     assert_string_equal(line, "'one', 'three'");
 }
 
+static void lists_have_items(void **state)
+{
+    (void)state;
+    const char *list = " one,two words ,,four";
+    const char *const items[] = {"one", "two words", "", "four"};
+    for (int i = 0; i < 4; i++) assert_true(text_is(tr_next_item(&list), items[i]));
+    assert_string_equal(list, "");
+    assert_true(text_is(text_trimmed(text_of("   ")), ""));
+}
+
+static void texts_begin_and_end(void **state)
+{
+    (void)state;
+    assert_true(begins_with("energy.kinetic", "energy."));
+    assert_true(begins_with("x", ""));
+    assert_false(begins_with("energy", "energy."));
+    assert_true(ends_with("run.csv", ".csv"));
+    assert_false(ends_with(".csv", ".csv"));
+    assert_false(ends_with("sv", ".csv"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_items),
+        cmocka_unit_test(texts_begin_and_end),
         cmocka_unit_test(texts_compare_by_content),
         cmocka_unit_test(a_buffer_grows),
         cmocka_unit_test(a_buffer_prints),
         cmocka_unit_test(a_print_of_any_length_fits),
         cmocka_unit_test(a_failed_buffer_stays_failed),
         cmocka_unit_test(distances_known),
-        cmocka_unit_test(distances_stop_at_the_limit),
+        cmocka_unit_test(a_wrong_case_counts_less),
+        cmocka_unit_test(long_texts_have_no_distance),
         cmocka_unit_test(distances_follow_the_definition),
         cmocka_unit_test(names_are_listed_while_there_is_room),
         cmocka_unit_test(suggests_what_was_meant),

@@ -14,8 +14,9 @@
 //
 // Ownership. What a function called ..._new, _read, _parse, _derive, _compile, _find, _design or
 // tr_linearise gives belongs to the caller, who frees it with the function beside it; freeing NULL
-// is fine. Strings and arrays that go in are copied where they are needed longer than the call.
-// Names that come out (`const char *`) belong to what they were asked from.
+// is fine. So does a text that comes out as `char *`: it is freed with tr_text_free. Strings and
+// arrays that go in are copied where they are needed longer than the call. Names that come out
+// (`const char *`) belong to what they were asked from.
 //
 // Threads. A handle must not be used by two threads at once, and most calls on a system change it:
 // they add to its graph. Different handles are independent. A program is never changed once it is
@@ -65,9 +66,10 @@ bool tr_read_number(const char *text, double *value);
 const char *tr_nearest(const char *wanted, const char *const *candidates, size_t count);
 // Where a name stands in a list: its index, or `count` when it is not there.
 size_t tr_find_name(const char *const *names, size_t count, const char *name);
-// A new or regular file appears complete or not at all; "-" is standard output. TR_IO when it
-// cannot be written.
+// Writes a text. A new or regular file appears complete or not at all; "-" is standard output.
+// TR_IO when it cannot be written.
 bool tr_write_text(const char *path, const char *text, tr_error *err);
+void tr_text_free(char *text); // one that came out as `char *`
 
 // ---- expressions ---------------------------------------------------------------------------
 
@@ -294,12 +296,11 @@ bool tr_initial(tr_system *system, double *inputs, tr_error *err);
 // do this by themselves; without constraints there is nothing to do.
 bool tr_reduce_system(tr_system *system, tr_error *err);
 
-// What `trundle check`, `derive` and `eval` print, as text or as JSON; free with tr_text_free. The
-// first two may give both a text and an error: what they found, and that the model cannot run so.
+// What `trundle check`, `derive` and `eval` print, as text or as JSON. The first two may give both
+// a text and an error: what they found, and that the model cannot run so.
 char *tr_check_text(tr_system *system, bool json, tr_error *err);
 char *tr_derive_text(tr_system *system, bool json, tr_error *err);
 char *tr_eval_text(tr_system *system, bool json, tr_error *err); // at the initial instant
-void tr_text_free(char *text);
 
 // An instant of a run, as a controller sees it. All of it belongs to the run.
 typedef struct tr_instant {
@@ -403,7 +404,7 @@ bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_erro
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
                           tr_error *err);
 
-// What `trundle linearise` prints; free with tr_text_free. `options` may be NULL.
+// What `trundle linearise` prints. `options` may be NULL.
 char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err);
 // The same into a .json, .csv (matrix, row, column, value) or .mat file, else as text.
 bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
@@ -439,7 +440,7 @@ typedef struct tr_sweep {
 tr_sweep *tr_sweep_new(tr_system *system, const char *name, double from, double to, double step,
                        tr_error *err);
 void tr_sweep_free(tr_sweep *sweep);
-// CSV or JSON; free with tr_text_free.
+// As CSV or JSON.
 char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err);
 // Real and imaginary parts as SVG, into a file or "-"; the title may be NULL.
 bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err);
@@ -468,8 +469,7 @@ const double *tr_steady_state(const tr_steady *steady);
 // values[k]: real and imaginary part of an eigenvalue of the motion beside it, symmetries left
 // out, the least stable first. Their number; `values` may be NULL.
 size_t tr_steady_modes(const tr_steady *steady, double (*values)[2]);
-// What `trundle steady` prints; and the state as the `initial:` of a model file. Free with
-// tr_text_free.
+// What `trundle steady` prints; and the state as the `initial:` of a model file.
 char *tr_steady_text(const tr_steady *steady, bool json, tr_error *err);
 char *tr_steady_fragment(const tr_steady *steady, tr_error *err);
 
@@ -513,7 +513,7 @@ typedef struct tr_lqr {
 // which.
 const tr_lqr *tr_lqr_design(tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
-// What `trundle lqr` prints; and the `roles` of a model file. Free with tr_text_free.
+// What `trundle lqr` prints; and the `roles` of a model file.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 

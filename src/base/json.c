@@ -45,13 +45,18 @@ void tr_json_close(Json *json, char bracket)
     if (!json->depth) tr_buffer_add(&json->text, "\n", 1);
 }
 
+static void write_number(Buffer *out, double value)
+{
+    if (isfinite(value))
+        tr_buffer_number(out, value);
+    else
+        tr_buffer_print(out, "null");
+}
+
 void tr_json_number(Json *json, const char *key, double value)
 {
     begin_item(json, key);
-    if (isfinite(value))
-        tr_buffer_number(&json->text, value);
-    else
-        tr_buffer_print(&json->text, "null");
+    write_number(&json->text, value);
 }
 
 void tr_json_text(Json *json, const char *key, const char *value)
@@ -70,4 +75,29 @@ void tr_json_raw(Json *json, const char *key, Text value)
 {
     begin_item(json, key);
     tr_buffer_add(&json->text, value.at, value.length);
+}
+
+void tr_json_numbers(Json *json, const char *key, const double *values, size_t count)
+{
+    begin_item(json, key);
+    tr_buffer_add(&json->text, "[", 1);
+    for (size_t i = 0; i < count; i++) {
+        if (i) tr_buffer_add(&json->text, ", ", 2);
+        write_number(&json->text, values[i]);
+    }
+    tr_buffer_add(&json->text, "]", 1);
+}
+
+void tr_json_texts(Json *json, const char *key, const char *const *texts, size_t count)
+{
+    tr_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++) tr_json_text(json, NULL, texts[i]);
+    tr_json_close(json, ']');
+}
+
+void tr_json_matrix(Json *json, const char *key, const double *X, size_t rows, size_t columns)
+{
+    tr_json_open(json, key, '[');
+    for (size_t i = 0; i < rows; i++) tr_json_numbers(json, NULL, X + i * columns, columns);
+    tr_json_close(json, ']');
 }

@@ -19,6 +19,11 @@ void tr_json_number(Json *json, const char *key, double value); // null when it 
 void tr_json_text(Json *json, const char *key, const char *value);
 void tr_json_flag(Json *json, const char *key, bool value);
 void tr_json_raw(Json *json, const char *key, Text value); // JSON as it is
+// Lists: numbers on one line, texts below each other.
+void tr_json_numbers(Json *json, const char *key, const double *values, size_t count);
+void tr_json_texts(Json *json, const char *key, const char *const *texts, size_t count);
+// Numbers by rows, as a list of lists
+void tr_json_matrix(Json *json, const char *key, const double *X, size_t rows, size_t columns);
 
 // Whether all of a text is one value as RFC 8259 has it, in valid UTF-8, of at most 100 levels.
 bool tr_json_is_valid(Text text);

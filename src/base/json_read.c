@@ -9,19 +9,15 @@ enum { MOST_LEVELS = 100 };
 
 static const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
+    while (at < end && is_space(*at)) at++;
     return at;
 }
 
-static bool is_digit(const char *at, const char *end)
-{
-    return at < end && *at >= '0' && *at <= '9';
-}
-
+// At least one of them
 static const char *skip_digits(const char *at, const char *end)
 {
-    if (!is_digit(at, end)) return NULL;
-    while (is_digit(at, end)) at++;
+    if (at == end || !is_digit(*at)) return NULL;
+    while (at < end && is_digit(*at)) at++;
     return at;
 }
 
@@ -41,7 +37,7 @@ static const char *skip_number(const char *at, const char *end)
 
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9') return c - '0';
+    if (is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }

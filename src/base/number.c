@@ -14,9 +14,12 @@
 // point halfway between them.
 #include "base/number.h"
 
+#include "base/text.h"
+
 #include <assert.h>
+#include <math.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdio.h>
 
 __extension__ typedef unsigned __int128 Wide;
 
@@ -221,8 +224,6 @@ typedef struct Decimal {
     const char *first, *last; // all its digits, and perhaps the point: first <= at < last
 } Decimal;
 
-static bool is_digit(char c) { return '0' <= c && c <= '9'; }
-
 // Takes the digits at `at`, which stand before the point or after it; returns where they end.
 static const char *scan_digits(Decimal *x, const char *at, const char *end, bool after_point)
 {
@@ -408,4 +409,16 @@ bool tr_number_read(const char *text, size_t length, size_t *used, double *value
     *used = (size_t)(end - text);
     *value = value_of(&x);
     return true;
+}
+
+double tr_number_rounded(double value, int digits)
+{
+    char text[TR_NUMBER_SIZE];
+    size_t used;
+    double rounded = 0;
+    if (!isfinite(value)) return value;
+    snprintf(text, sizeof text, "%.*e", digits - 1, fabs(value));
+    if (digits > 1) text[1] = '.'; // whatever the locale has there
+    tr_number_read(text, strlen(text), &used, &rounded);
+    return copysign(rounded, value);
 }

@@ -18,4 +18,7 @@ size_t tr_number_print(double value, char out[TR_NUMBER_SIZE]);
 // zero. False, and nothing stored, when no number stands there.
 bool tr_number_read(const char *text, size_t length, size_t *used, double *value);
 
+// The value to so many digits, at most 17
+double tr_number_rounded(double value, int digits);
+
 #endif

@@ -104,7 +104,7 @@ int tr_utf8_columns(const char *text, size_t bytes)
 
 // ---- did you mean -----------------------------------------------------------------------------
 
-enum { LONGEST_NAME = 63, QUARTERS = 4 }; // [characters], [per edit]
+enum { LONGEST_NAME = 63 }; // [characters]
 
 // A name as an array of characters, so that `ω` is one of them.
 typedef struct Name {
@@ -133,15 +133,10 @@ static uint32_t lower(uint32_t letter)
     return 'A' <= letter && letter <= 'Z' ? letter + ('a' - 'A') : letter;
 }
 
-typedef struct Cost {
-    size_t edit;       // an insertion, deletion, substitution or swap
-    size_t wrong_case; // a substitution that changes only the case
-} Cost;
-
-static size_t substitution(Cost cost, uint32_t a, uint32_t b)
+static size_t substitution(uint32_t a, uint32_t b)
 {
     if (a == b) return 0;
-    return lower(a) == lower(b) ? cost.wrong_case : cost.edit;
+    return lower(a) == lower(b) ? 1 : TR_EDIT;
 }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -150,43 +145,42 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 //   D(i,j) = min( D(i-1,j) + edit, D(i,j-1) + edit, D(i-1,j-1) + substitution(a_i, b_j),
 //                 D(i-2,j-2) + edit  if a_i = b_(j-1) and a_(i-1) = b_j ),
 // of which only three rows are kept.
-static size_t alignment(const Name *a, const Name *b, Cost cost)
+static size_t alignment(const Name *a, const Name *b)
 {
     size_t D[3][LONGEST_NAME + 1];
-    for (size_t j = 0; j <= b->length; j++) D[0][j] = j * cost.edit;
+    for (size_t j = 0; j <= b->length; j++) D[0][j] = j * TR_EDIT;
     for (size_t i = 1; i <= a->length; i++) {
         size_t *row = D[i % 3];
         const size_t *above = D[(i + 2) % 3], *two_above = D[(i + 1) % 3];
         const uint32_t letter = a->letter[i - 1];
-        row[0] = i * cost.edit;
+        row[0] = i * TR_EDIT;
         for (size_t j = 1; j <= b->length; j++) {
-            row[j] = smaller(above[j], row[j - 1]) + cost.edit;
-            row[j] = smaller(row[j], above[j - 1] + substitution(cost, letter, b->letter[j - 1]));
+            row[j] = smaller(above[j], row[j - 1]) + TR_EDIT;
+            row[j] = smaller(row[j], above[j - 1] + substitution(letter, b->letter[j - 1]));
             if (i > 1 && j > 1 && letter == b->letter[j - 2] &&
                 a->letter[i - 2] == b->letter[j - 1])
-                row[j] = smaller(row[j], two_above[j - 2] + cost.edit);
+                row[j] = smaller(row[j], two_above[j - 2] + TR_EDIT);
         }
     }
     return D[a->length % 3][b->length];
 }
 
-size_t tr_text_distance(Text a, Text b, size_t limit)
+size_t tr_text_distance(Text a, Text b)
 {
     Name from, to;
-    if (!unpack(a, &from) || !unpack(b, &to)) return limit + 1;
-    const size_t distance = alignment(&from, &to, (Cost){1, 1});
-    return distance <= limit ? distance : limit + 1;
+    return unpack(a, &from) && unpack(b, &to) ? alignment(&from, &to) : SIZE_MAX;
 }
+
+static size_t letter_count(Text text) { return (size_t)tr_utf8_columns(text.at, text.length); }
 
 void tr_suggest(Suggestion *suggestion, Text candidate)
 {
-    Name wanted, offered;
-    if (!unpack(suggestion->wanted, &wanted) || !unpack(candidate, &offered)) return;
-    const size_t distance = alignment(&wanted, &offered, (Cost){QUARTERS, 1});
-    const size_t longer = wanted.length > offered.length ? wanted.length : offered.length;
-    const size_t limit = wanted.length > 3 ? QUARTERS * wanted.length / 3 : QUARTERS;
+    const size_t distance = tr_text_distance(suggestion->wanted, candidate);
+    const size_t wanted = letter_count(suggestion->wanted), offered = letter_count(candidate);
+    const size_t longer = wanted > offered ? wanted : offered;
+    const size_t limit = wanted > 3 ? TR_EDIT * wanted / 3 : TR_EDIT;
     if (distance > limit) return;
-    if (distance >= QUARTERS * longer) return; // nothing in common: x does not mean y
+    if (distance >= TR_EDIT * longer) return; // nothing in common: x does not mean y
     if (suggestion->best.at && distance >= suggestion->distance) return; // the first one wins
     suggestion->best = candidate;
     suggestion->distance = distance;
@@ -198,6 +192,13 @@ const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])
     if (suggestion->best.at)
         snprintf(out, TR_HINT_SIZE, "; did you mean '%.*s'?", TEXT(suggestion->best));
     return out;
+}
+
+Text tr_next_item(const char **list)
+{
+    const Text item = {*list, strcspn(*list, ",")};
+    *list += item.length + ((*list)[item.length] == ',');
+    return text_trimmed(item);
 }
 
 void tr_list_name(char *line, size_t size, const char *name)

@@ -25,6 +25,29 @@ static inline bool text_equal(Text a, Text b)
 
 static inline bool text_is(Text text, const char *word) { return text_equal(text, text_of(word)); }
 
+static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+static inline bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+// With something before that
+static inline bool ends_with(const char *text, const char *end)
+{
+    const size_t a = strlen(text), b = strlen(end);
+    return a > b && strcmp(text + a - b, end) == 0;
+}
+
+// Without blanks around it
+static inline Text text_trimmed(Text text)
+{
+    while (text.length && *text.at == ' ') text.at++, text.length--;
+    while (text.length && text.at[text.length - 1] == ' ') text.length--;
+    return text;
+}
+
 #define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s" in messages
 
 // A string that grows. After the first addition `at` ends with a zero that `length` does not count.
@@ -48,20 +71,21 @@ void tr_buffer_number(Buffer *buffer, double value);
 // Leaves an empty buffer that can be used again.
 void tr_buffer_free(Buffer *buffer);
 
+enum { TR_EDIT = 4 }; // what an edit counts; a letter in the wrong case counts 1
 // The fewest insertions, deletions, substitutions and swaps of neighbouring characters that turn
-// `a` into `b`, where no character takes part in two of them (optimal string alignment). limit + 1
-// when it is more than `limit`, or when one has more than 63 characters.
-size_t tr_text_distance(Text a, Text b, size_t limit);
+// `a` into `b`, where no character takes part in two of them (optimal string alignment), by what
+// they count. SIZE_MAX when one has more than 63 characters.
+size_t tr_text_distance(Text a, Text b);
 
 // Finds the name that was probably meant: start with {.wanted = ...} and offer all candidates.
 typedef struct Suggestion {
     Text wanted;
     Text best;       // .at is NULL while nothing is near enough
-    size_t distance; // of `best`, in quarters of an edit
+    size_t distance; // of `best`
 } Suggestion;
 
 // Keeps the candidate when it is nearer than the best so far, and within a third of the length of
-// `wanted` (at least one edit). A letter in the wrong case is a quarter of an edit.
+// `wanted` (at least one edit).
 void tr_suggest(Suggestion *suggestion, Text candidate);
 
 enum { TR_HINT_SIZE = 100 };
@@ -74,6 +98,8 @@ size_t tr_utf8_length(const char *at, size_t available);
 // Characters in the first `bytes` bytes; a byte that belongs to no valid character counts as one.
 int tr_utf8_columns(const char *text, size_t bytes);
 
+// The next part of a list with commas, trimmed; `list` moves behind it.
+Text tr_next_item(const char **list);
 // Appends 'name' to a list of names in a line, as long as there is room for it.
 void tr_list_name(char *line, size_t size, const char *name);
 

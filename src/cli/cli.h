@@ -87,6 +87,8 @@ tr_system *cli_system(const Options *options, int *status);
 int cli_complain(const char *path, const tr_error *err);
 // A number given on the command line in place of `value`; false after saying that it is none.
 bool cli_number(const char *name, const char *text, double *value);
+// Whether a path, which may be NULL, is one of files of this kind (".csv").
+bool cli_ends_with(const char *path, const char *end);
 // Whether writing `out` would destroy `in`; then it says so.
 bool cli_destroys(const char *out, const char *in);
 // Prints a text to -o or standard output and frees it; returns the exit code.

@@ -38,12 +38,6 @@ static bool take_range(const char *text, Range *range)
     return good;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t a = text ? strlen(text) : 0, b = strlen(end);
-    return a > b && strcmp(text + a - b, end) == 0;
-}
-
 static void list_critical(const tr_sweep *sweep)
 {
     for (size_t i = 0; i < sweep->critical_count; i++) {
@@ -64,14 +58,14 @@ static void list_critical(const tr_sweep *sweep)
 static int write_sweep(const Options *options, const tr_sweep *sweep)
 {
     tr_error err = {0};
-    const bool drawn = ends_with(options->output, ".svg");
+    const bool drawn = cli_ends_with(options->output, ".svg");
     char title[300];
     snprintf(title, sizeof title, "eigenvalues against %s", sweep->name);
     if (drawn) tr_sweep_plot(sweep, title, options->output, &err);
     if (options->picture) tr_sweep_plot(sweep, title, options->picture, &err);
     if (err.status) return cli_complain(NULL, &err);
     if (drawn) return 0;
-    const bool json = options->json || ends_with(options->output, ".json");
+    const bool json = options->json || cli_ends_with(options->output, ".json");
     return cli_print(options, tr_sweep_text(sweep, json, &err), &err);
 }
 

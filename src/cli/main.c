@@ -85,6 +85,12 @@ bool cli_number(const char *name, const char *text, double *value)
     return false;
 }
 
+bool cli_ends_with(const char *path, const char *end)
+{
+    const size_t length = path ? strlen(path) : 0, part = strlen(end);
+    return length > part && strcmp(path + length - part, end) == 0;
+}
+
 bool cli_destroys(const char *out, const char *in)
 {
     struct stat a, b;

@@ -101,9 +101,8 @@ typedef struct Rows {
 static bool is_plain_csv(const char *output)
 {
     struct stat info;
-    const size_t length = output ? strlen(output) : 0;
-    if (!length || strcmp(output, "-") == 0) return false;
-    if (length > 4 && strcmp(output + length - 4, ".mat") == 0) return false;
+    if (!output || !output[0] || strcmp(output, "-") == 0) return false;
+    if (cli_ends_with(output, ".mat")) return false;
     return stat(output, &info) != 0 || S_ISREG(info.st_mode);
 }
 

@@ -4,17 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_fragment(const char *path)
-{
-    const size_t length = path ? strlen(path) : 0;
-    return length > 5 && strcmp(path + length - 5, ".yaml") == 0;
-}
-
 static int find(const Options *options, tr_system *system, const tr_steady_options *how)
 {
     tr_error err = {0};
     tr_steady *steady = tr_steady_find(system, how, &err);
-    if (steady && is_fragment(options->output)) {
+    if (steady && cli_ends_with(options->output, ".yaml")) {
         char *fragment = tr_steady_fragment(steady, &err);
         if (fragment) tr_write_text(options->output, fragment, &err);
         tr_text_free(fragment);
@@ -22,7 +16,7 @@ static int find(const Options *options, tr_system *system, const tr_steady_optio
     char *text = tr_steady_text(steady, options->json, &err);
     tr_steady_free(steady);
     Options where = *options;
-    if (is_fragment(options->output)) where.output = NULL;
+    if (cli_ends_with(options->output, ".yaml")) where.output = NULL;
     return cli_print(&where, text, &err);
 }
 

@@ -3,7 +3,6 @@
 
 #include "expr/walk.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 // ---- one operation -------------------------------------------------------------------------

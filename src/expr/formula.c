@@ -41,8 +41,6 @@ static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 static char peek_at(const Parser *p, size_t at) { return at < p->text.length ? p->text.at[at] : 0; }
 

@@ -400,6 +400,13 @@ const char *tr_system_speed_name(const System *system, uint32_t input)
     return system->inputs[input].name;
 }
 
+size_t tr_coordinate_length(const char *velocity)
+{
+    static const char ending[] = "_rate";
+    const size_t length = strlen(velocity), end = sizeof ending - 1;
+    return length > end && strcmp(velocity + length - end, ending) == 0 ? length - end : 0;
+}
+
 static bool uses_defined(const System *system, const Expr *of, size_t count)
 {
     Reach reach;

@@ -185,10 +185,18 @@ static inline bool is_motion_driven(const Input *input)
     return input->kind == TR_VELOCITY && input->drive == DRIVE_MOTION;
 }
 
+// Whether it is one of those that the model defines, and recorded under that name.
+static inline bool is_model_output(const Output *output)
+{
+    return output->label && begins_with(output->name, "outputs.");
+}
+
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
 // A velocity by its name, a speed by that of its formula.
 const char *tr_system_speed_name(const System *system, uint32_t input);
+// "steer" of "steer_rate": how long the coordinate's name is; 0 for "frame.vx", which is no rate.
+size_t tr_coordinate_length(const char *velocity);
 // Rows and symbols of the latches, as they are now.
 void tr_system_latch(System *system);
 // The velocities in order, with inner ones in place of those that have them.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions as text. Parts that are used more than once, or nested too deep to read, get a line
 // of their own, so a graph never becomes an exponentially long formula.
-#include "base/number.h"
 #include "expr/system.h"
 #include "expr/walk.h"
 
@@ -57,7 +56,7 @@ static size_t count_ts(const System *system)
         const Text name = system->names[i].name;
         size_t t = 0;
         while (t < name.length && name.at[t] == 't') t++;
-        if (t > longest && t < name.length && name.at[t] >= '0' && name.at[t] <= '9') longest = t;
+        if (t > longest && t < name.length && is_digit(name.at[t])) longest = t;
     }
     return longest + 1;
 }

@@ -248,8 +248,7 @@ static bool is_variable(const Tree *tree, Text name)
         const Joint *joint = &bodies->at[i].joint;
         const JointType *type = tr_joint_type(joint->type, NULL);
         const bool single = type && !type->positions[0];
-        const Text own = joint->coordinate.given ? joint->coordinate.text : bodies->at[i].name.text;
-        if (single && text_equal(own, name)) return true;
+        if (single && text_equal(tr_own_joint_name(&bodies->at[i]), name)) return true;
     }
     const Joints *joints = &tree->model->fields.joints;
     for (uint32_t i = 0; i < joints->count; i++)

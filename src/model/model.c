@@ -126,6 +126,14 @@ const Field *tr_kind_field(const Kind *kind, Text key)
     return NULL;
 }
 
+Suggestion tr_kind_nearest(const Kind *kind, Text key)
+{
+    Suggestion nearest = {.wanted = key};
+    for (size_t i = 0; i < kind->field_count; i++)
+        tr_suggest(&nearest, text_of(kind->fields[i].key));
+    return nearest;
+}
+
 void tr_kind_defaults(const Kind *kind, void *thing)
 {
     for (size_t i = 0; i < kind->field_count; i++) {
@@ -138,8 +146,6 @@ void tr_kind_defaults(const Kind *kind, void *thing)
 }
 
 // ---- lists ---------------------------------------------------------------------------------
-
-typedef LIST_OF(char) AnyList; // the layout that all lists share
 
 // Room for one more at the end of a list, zeroed; what it holds may move.
 static void *push(Model *model, void *list, size_t size, tr_error *err)
@@ -180,18 +186,29 @@ void *tr_kind_add(Model *model, const Kind *kind, void *list, Value name, tr_err
     return thing;
 }
 
+Pair *tr_pairs_find(const Pairs *pairs, Text name)
+{
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (text_equal(pairs->at[i].key.text, name)) return &pairs->at[i];
+    return NULL;
+}
+
+void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion)
+{
+    for (uint32_t i = 0; i < pairs->count; i++) tr_suggest(suggestion, pairs->at[i].key.text);
+}
+
 // ---- putting scalars -----------------------------------------------------------------------
 
 static bool put_pair(Model *model, Pairs *pairs, Pair pair, bool again, tr_error *err)
 {
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (text_equal(pairs->at[i].key.text, pair.key.text)) {
-            if (again) return pairs->at[i].value = pair.value, true;
-            tr_fail(err, TR_INVALID, pair.key.place, "'%.*s' stands here twice",
-                    TEXT(pair.key.text));
-            return false;
-        }
-    Pair *at = push(model, pairs, sizeof *at, err);
+    Pair *at = tr_pairs_find(pairs, pair.key.text);
+    if (at && again) return at->value = pair.value, true;
+    if (at) {
+        tr_fail(err, TR_INVALID, pair.key.place, "'%.*s' stands here twice", TEXT(pair.key.text));
+        return false;
+    }
+    at = push(model, pairs, sizeof *at, err);
     if (at) *at = pair;
     return at != NULL;
 }
@@ -210,8 +227,6 @@ static bool put_scalar(const Field *field, Value *at, Value value, bool again, t
     *at = value;
     return true;
 }
-
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // The text up to the next comma, without the spaces around it.
 static Value next_word(Value *rest)
@@ -260,6 +275,8 @@ bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value v
     }
 }
 
+// ---- paths ---------------------------------------------------------------------------------
+
 static Text next_part(Text *path)
 {
     Text part = {path->at, 0};
@@ -271,10 +288,8 @@ static Text next_part(Text *path)
 
 static bool refuse_path(const Kind *kind, Text key, Place place, tr_error *err)
 {
-    Suggestion nearest = {.wanted = key};
+    const Suggestion nearest = tr_kind_nearest(kind, key);
     char hint[TR_HINT_SIZE];
-    for (size_t i = 0; i < kind->field_count; i++)
-        tr_suggest(&nearest, text_of(kind->fields[i].key));
     if (!key.length)
         tr_fail(err, TR_INVALID, place, "the path ends before a field of '%s'", kind->title);
     else

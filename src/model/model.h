@@ -28,6 +28,7 @@ typedef struct Pair {
 
 typedef LIST_OF(Value) Values;
 typedef LIST_OF(Pair) Pairs;
+typedef LIST_OF(char) AnyList; // the layout that all lists share
 
 #define MEMBER_FORMULA     Value
 #define MEMBER_VECTOR      Value
@@ -118,6 +119,12 @@ typedef struct Body {
 } Body;
 typedef LIST_OF(Body) Bodies;
 
+// What a body's own joint is called: its coordinate is, or the body.
+static inline Text tr_own_joint_name(const Body *body)
+{
+    return body->joint.coordinate.given ? body->joint.coordinate.text : body->name.text;
+}
+
 typedef struct Force {
     Value name;
 #define FORCE ROW
@@ -194,7 +201,7 @@ struct tr_model {
 };
 typedef tr_model Model;
 
-// What kinds of fields there are, for the reader and the reference.
+// What kinds of fields there are, for the reader and the reference; scalars up to TYPE_TEXT.
 typedef enum FieldType {
     TYPE_FORMULA,
     TYPE_VECTOR,
@@ -245,6 +252,7 @@ extern const size_t tr_kind_count;
 const Kind *tr_kind_of(FieldType type); // NULL for scalars and lists
 const Kind *tr_kind_model(void);        // the top of the file
 const Field *tr_kind_field(const Kind *kind, Text key);
+Suggestion tr_kind_nearest(const Kind *kind, Text key); // the field that was probably meant
 
 // A new thing of a kind with its defaults filled in, in place.
 void tr_kind_defaults(const Kind *kind, void *thing);
@@ -259,6 +267,10 @@ bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value v
 // that was chosen stands first in its list. Shares text with the model.
 Model *tr_model_variant(const Model *model, const char *case_name, const tr_setting *settings,
                         size_t count, tr_error *err);
+
+// The pair of this name, or NULL; and all their names as what was perhaps meant.
+Pair *tr_pairs_find(const Pairs *pairs, Text name);
+void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion);
 
 // The thing called `name` in a list of a named kind, or NULL.
 void *tr_kind_find(const Kind *kind, const void *list, Text name);

@@ -37,6 +37,7 @@ static Place place_of(const Reader *r, yaml_mark_t mark)
 static Place here(const Reader *r) { return place_of(r, r->event.start_mark); }
 
 #define WRONG(r, place, ...) (tr_fail((r)->err, TR_INVALID, (place), __VA_ARGS__), false)
+
 static Place place_of_byte(Text text, size_t at)
 {
     Place place = {1, 1};
@@ -155,42 +156,45 @@ static bool take(Reader *r, Value *value)
 
 // ---- values --------------------------------------------------------------------------------
 
-static bool read_scalar(Reader *r, const char *of, Value *value)
+static bool read_scalar(Reader *r, Text of, Value *value)
 {
     if (is_list(r))
         return WRONG(r, here(r),
-                     "'%s' is a formula, not a list: quote this formula, as in \"0, 1, 0\"", of);
+                     "'%.*s' is a formula, not a list: quote this formula, as in \"0, 1, 0\"",
+                     TEXT(of));
     if (is_map(r))
-        return WRONG(r, here(r), "'%s' is a formula: quote this formula if it holds braces or ': '",
-                     of);
-    if (!is_scalar(r)) return WRONG(r, here(r), "'%s' has no value", of);
+        return WRONG(r, here(r),
+                     "'%.*s' is a formula: quote this formula if it holds braces or ': '",
+                     TEXT(of));
+    if (!is_scalar(r)) return WRONG(r, here(r), "'%.*s' has no value", TEXT(of));
     if (!take(r, value)) return false;
     if (!value->text.length)
         return WRONG(r, value->place,
-                     "'%s' has no value; if it is part of a formula, quote this formula", of);
+                     "'%.*s' has no value; if it is part of a formula, quote this formula",
+                     TEXT(of));
     return true;
 }
 
-static bool read_key(Reader *r, const char *in, Value *key)
+static bool read_key(Reader *r, Text in, Value *key)
 {
-    if (!is_scalar(r)) return WRONG(r, here(r), "a name is expected in '%s'", in);
+    if (!is_scalar(r)) return WRONG(r, here(r), "a name is expected in '%.*s'", TEXT(in));
     return take(r, key);
 }
 
-static bool expect_map(Reader *r, const char *title)
+static bool expect_map(Reader *r, Text title)
 {
-    return is_map(r) || WRONG(r, here(r), "'%s' must be a map, written as name: value", title);
+    return is_map(r) ||
+           WRONG(r, here(r), "'%.*s' must be a map, written as name: value", TEXT(title));
 }
 
 static bool read_pairs(Reader *r, const Field *field, void *at)
 {
-    if (!expect_map(r, field->key)) return false;
+    const Text title = text_of(field->key);
+    if (!expect_map(r, title)) return false;
     while (next(r) && r->event.type != YAML_MAPPING_END_EVENT) {
         Value key, value;
-        char name[64];
-        if (!read_key(r, field->key, &key) || !next(r)) return false;
-        snprintf(name, sizeof name, "%.*s", TEXT(key.text));
-        if (!read_scalar(r, name, &value)) return false;
+        if (!read_key(r, title, &key) || !next(r)) return false;
+        if (!read_scalar(r, key.text, &value)) return false;
         if (!tr_field_put(r->model, field, at, key, value, false, r->err)) return false;
     }
     return !has_failed(r->err);
@@ -216,61 +220,59 @@ static bool read_value(Reader *r, const Field *field, void *at)
 {
     Value value;
     const Value alone = {.text = {"", 0}, .place = here(r)};
-    return read_scalar(r, field->key, &value) &&
+    return read_scalar(r, text_of(field->key), &value) &&
            tr_field_put(r->model, field, at, alone, value, false, r->err);
 }
 
 // ---- kinds ---------------------------------------------------------------------------------
 
-static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title);
+static bool read_map(Reader *r, const Kind *kind, void *thing, Text title);
 
 // In {axis: x, y, z} the formula ends at its first comma, and y is a key without a value.
 static bool is_cut_formula(Reader *r, Value key)
 {
     const char first = key.text.length ? key.text.at[0] : 0;
-    if (first == '-' || first == '.' || (first >= '0' && first <= '9')) return true;
+    if (first == '-' || first == '.' || is_digit(first)) return true;
     return next(r) && is_scalar(r) && !r->event.data.scalar.length &&
            r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-static bool refuse_key(Reader *r, const Kind *kind, const char *title, Value key)
+static bool refuse_key(Reader *r, const Kind *kind, Text title, Value key)
 {
-    Suggestion nearest = {.wanted = key.text};
+    const Suggestion nearest = tr_kind_nearest(kind, key.text);
     char hint[TR_HINT_SIZE];
-    for (size_t i = 0; i < kind->field_count; i++)
-        tr_suggest(&nearest, text_of(kind->fields[i].key));
     if (!nearest.best.at && is_cut_formula(r, key))
         return WRONG(r, key.place,
-                     "unknown key '%.*s' in '%s': inside {} quote a formula that holds a comma",
-                     TEXT(key.text), title);
-    return WRONG(r, key.place, "unknown key '%.*s' in '%s'%s", TEXT(key.text), title,
+                     "unknown key '%.*s' in '%.*s': inside {} quote a formula that holds a comma",
+                     TEXT(key.text), TEXT(title));
+    return WRONG(r, key.place, "unknown key '%.*s' in '%.*s'%s", TEXT(key.text), TEXT(title),
                  tr_hint(&nearest, hint));
 }
 
 // A role may be the word `passive`.
-static bool read_thing(Reader *r, const Kind *kind, void *thing, const char *title)
+static bool read_thing(Reader *r, const Kind *kind, void *thing, Text title)
 {
     Value word;
     if (kind->type != TYPE_ROLES || !is_scalar(r)) return read_map(r, kind, thing, title);
     if (!take(r, &word)) return false;
     return text_is(word.text, "passive") ||
-           WRONG(r, word.place, "the role of '%s' is passive, {torque: ...} or {motion: ...}",
-                 title);
+           WRONG(r, word.place, "the role of '%.*s' is passive, {torque: ...} or {motion: ...}",
+                 TEXT(title));
 }
 
 // name: {...} for each thing of a kind
 static bool read_named(Reader *r, const Kind *kind, void *list)
 {
-    if (!expect_map(r, kind->title)) return false;
+    const Text title = text_of(kind->title);
+    if (!expect_map(r, title)) return false;
     while (next(r) && r->event.type != YAML_MAPPING_END_EVENT) {
         Value name;
-        char title[64];
-        if (!read_key(r, kind->title, &name) || !next(r)) return false;
-        snprintf(title, sizeof title, "%.*s", TEXT(name.text));
+        if (!read_key(r, title, &name) || !next(r)) return false;
         if (tr_kind_find(kind, list, name.text))
-            return WRONG(r, name.place, "'%s' stands twice in '%s'", title, kind->title);
+            return WRONG(r, name.place, "'%.*s' stands twice in '%s'", TEXT(name.text),
+                         kind->title);
         void *thing = tr_kind_add(r->model, kind, list, name, r->err);
-        if (!thing || !read_thing(r, kind, thing, title)) return false;
+        if (!thing || !read_thing(r, kind, thing, name.text)) return false;
     }
     return !has_failed(r->err);
 }
@@ -281,14 +283,14 @@ static bool read_field(Reader *r, const Field *field, void *at)
     if (kind && kind->named) return read_named(r, kind, at);
     if (kind) {
         *(Value *)at = (Value){text_of(field->key), here(r), true};
-        return read_map(r, kind, at, field->key);
+        return read_map(r, kind, at, text_of(field->key));
     }
     if (field->type == TYPE_PAIRS || (field->type == TYPE_PARTS && is_map(r)))
         return read_pairs(r, field, at);
     return field->type == TYPE_LIST ? read_list(r, field, at) : read_value(r, field, at);
 }
 
-static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title)
+static bool read_map(Reader *r, const Kind *kind, void *thing, Text title)
 {
     if (!expect_map(r, title)) return false;
     assert(kind->field_count <= 64);
@@ -299,7 +301,8 @@ static bool read_map(Reader *r, const Kind *kind, void *thing, const char *title
         const Field *field = tr_kind_field(kind, key.text);
         if (!field) return refuse_key(r, kind, title, key);
         const uint64_t bit = (uint64_t)1 << (field - kind->fields);
-        if (seen & bit) return WRONG(r, key.place, "'%s' stands twice in '%s'", field->key, title);
+        if (seen & bit)
+            return WRONG(r, key.place, "'%s' stands twice in '%.*s'", field->key, TEXT(title));
         seen |= bit;
         if (!next(r) || !read_field(r, field, (char *)thing + field->offset)) return false;
     }
@@ -314,7 +317,8 @@ static bool read_document(Reader *r)
     if (!next(r)) return false; // the document in it
     if (r->event.type == YAML_STREAM_END_EVENT)
         return WRONG(r, ((Place){1, 1}), "the file is empty");
-    if (!next(r) || !read_map(r, tr_kind_model(), &r->model->fields, "model")) return false;
+    if (!next(r) || !read_map(r, tr_kind_model(), &r->model->fields, text_of("model")))
+        return false;
     if (!next(r)) return false; // the end of the document
     if (!next(r)) return false; // what follows
     if (r->event.type != YAML_STREAM_END_EVENT)
@@ -339,21 +343,21 @@ static bool parse(Reader *r)
     return good;
 }
 
-static Model *read_text(const char *text, size_t length, tr_error *err)
+// The model of a text, which it keeps, and of the file that it stands in, if it does.
+static Model *read_text(const char *path, const char *text, size_t length, tr_error *err)
 {
     const size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // of UTF-8
-    Reader r = {.text = {text + mark, length - mark}, .model = tr_model_new(err), .err = err};
+    Model *model = tr_model_new(err);
+    Reader r = {.text = {text + mark, length - mark}, .model = model, .err = err};
     r.end = place_of_byte(r.text, r.text.length);
-    if (r.model && parse(&r)) return r.model;
-    tr_model_free(r.model);
+    if (model && parse(&r)) {
+        model->text = (Text){tr_arena_text(&model->arena, text, length), length};
+        if (path) model->path = tr_arena_text(&model->arena, path, strlen(path));
+        if (model->text.at && (!path || model->path)) return model;
+        tr_fail_memory(err);
+    }
+    tr_model_free(model);
     return NULL;
-}
-
-static void keep_text(Model *model, const char *text, size_t length, tr_error *err)
-{
-    if (!model) return;
-    model->text = (Text){tr_arena_text(&model->arena, text, length), length};
-    if (!model->text.at) tr_fail_memory(err);
 }
 
 Model *tr_model_read(const char *path, tr_error *err)
@@ -362,22 +366,14 @@ Model *tr_model_read(const char *path, tr_error *err)
     if (!err) err = &local;
     size_t length;
     char *text = tr_file_read(path, MAX_BYTES, &length, err);
-    Model *model = text ? read_text(text, length, err) : NULL;
-    if (model) model->path = tr_arena_text(&model->arena, path, strlen(path));
-    keep_text(model, text, length, err);
+    Model *model = text ? read_text(path, text, length, err) : NULL;
     free(text);
-    if (!has_failed(err)) return model;
-    tr_model_free(model);
-    return NULL;
+    return model;
 }
 
 Model *tr_model_parse(const char *text, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    Model *model = !text || has_failed(err) ? NULL : read_text(text, strlen(text), err);
-    keep_text(model, text, text ? strlen(text) : 0, err);
-    if (!has_failed(err)) return model;
-    tr_model_free(model);
-    return NULL;
+    return !text || has_failed(err) ? NULL : read_text(NULL, text, strlen(text), err);
 }

@@ -11,11 +11,11 @@ static bool copy_fields(Model *to, const Kind *kind, void *into, const void *fro
 // The elements of a list as they are, in memory of the copy.
 static bool copy_array(Model *to, void *into, const void *from, size_t size, tr_error *err)
 {
-    const Values *old = from; // any list: the layout is shared
-    Values *twin = into;
-    *twin = (Values){.at = tr_arena_alloc(&to->arena, old->count, size),
-                     .count = old->count,
-                     .capacity = old->count};
+    const AnyList *old = from;
+    AnyList *twin = into;
+    *twin = (AnyList){.at = tr_arena_alloc(&to->arena, old->count, size),
+                      .count = old->count,
+                      .capacity = old->count};
     if (!twin->at) return tr_fail_memory(err), false;
     if (old->count) memcpy(twin->at, old->at, old->count * size);
     return true;
@@ -23,11 +23,10 @@ static bool copy_array(Model *to, void *into, const void *from, size_t size, tr_
 
 static bool copy_list(Model *to, const Kind *kind, void *into, const void *from, tr_error *err)
 {
-    const Values *old = from;
+    const AnyList *old = from, *twin = into;
     if (!copy_array(to, into, from, kind->size, err)) return false;
     for (uint32_t i = 0; i < old->count; i++)
-        if (!copy_fields(to, kind, (char *)((Values *)into)->at + i * kind->size,
-                         (const char *)old->at + i * kind->size, err))
+        if (!copy_fields(to, kind, twin->at + i * kind->size, old->at + i * kind->size, err))
             return false;
     return true;
 }
@@ -75,24 +74,17 @@ static bool merge(Model *model, const char *key, Pairs *into, const Pairs *from,
     return true;
 }
 
-static bool replace(Pairs *pairs, const Pair *pair)
-{
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (text_equal(pairs->at[i].key.text, pair->key.text))
-            return pairs->at[i].value = pair->value, true;
-    return false;
-}
-
 // Sets a parameter or an input that is there.
 static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error *err)
 {
     ModelFields *f = &model->fields;
-    if (replace(&f->parameters, pair) || replace(&f->inputs, pair)) return true;
+    Pair *old = tr_pairs_find(&f->parameters, pair->key.text);
+    if (!old) old = tr_pairs_find(&f->inputs, pair->key.text);
+    if (old) return old->value = pair->value, true;
     Suggestion nearest = {.wanted = pair->key.text};
     char hint[TR_HINT_SIZE];
-    for (uint32_t i = 0; i < f->parameters.count; i++)
-        tr_suggest(&nearest, f->parameters.at[i].key.text);
-    for (uint32_t i = 0; i < f->inputs.count; i++) tr_suggest(&nearest, f->inputs.at[i].key.text);
+    tr_pairs_offer(&f->parameters, &nearest);
+    tr_pairs_offer(&f->inputs, &nearest);
     tr_fail(err, blame, pair->key.place, "there is no parameter or input '%.*s'%s",
             TEXT(pair->key.text), tr_hint(&nearest, hint));
     return false;
@@ -105,8 +97,8 @@ static const FieldType elements[] = {TYPE_FORCES, TYPE_CONTACTS, TYPE_LOOPS, TYP
 // Takes the thing called `name` out of a list of its kind.
 static bool take_out(const Kind *kind, void *list, Text name, Suggestion *nearest)
 {
-    Values *any = list; // the layout is shared
-    char *at = (char *)any->at;
+    AnyList *any = list;
+    char *at = any->at;
     for (uint32_t i = 0; i < any->count; i++, at += kind->size) {
         tr_suggest(nearest, ((const Value *)(const void *)at)->text);
         if (!text_equal(((const Value *)(const void *)at)->text, name)) continue;

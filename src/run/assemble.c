@@ -8,6 +8,7 @@
 // (T80, T81).
 #include "run/assemble.h"
 
+#include "base/random.h"
 #include "expr/derivative.h"
 
 #include <lapacke.h>
@@ -394,8 +395,7 @@ static void nudge(Conditions *c, int start)
     uint32_t random = 12345;
     const double size = (start % 2 ? -1e-3 : 1e-3) * pow(3, start); // to either side
     for (uint32_t k = 0; k < c->count; k++) {
-        random = random * 1664525u + 1013904223u;
-        const double away = size * ((double)(random >> 8) * 0x1p-23 - 1);
+        const double away = size * next_random(&random);
         c->y[k] = c->guess[k] + away * fmax(1, fabs(c->guess[k]));
     }
     make_units(c);

@@ -5,6 +5,9 @@
 // far as nothing that is held asks for it (T95, T96).
 #include "run/steady.h"
 
+#include "run/dense.h"
+#include "run/modes.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +70,7 @@ static double take_residuals(Steady *p, const double *u)
     const double *c = u + n, *rest = p->values + K;
     double *F = p->F, sum = 0;
     put(p, u);
-    tr_evaluate(p->program, p->work, p->in, p->values);
+    evaluate_into(&p->terms, p->in, p->values);
     take_generators(p);
     for (uint32_t i = 0; i < n; i++) {
         *F = p->values[i];
@@ -158,13 +161,6 @@ static uint32_t find_idle(Steady *p, double *a)
     return k - rank;
 }
 
-static double largest_of(const double *x, size_t count)
-{
-    double most = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 // X a . dz = 0 for idle sums a; and c does not change where X c is nothing
 static bool add_gauges(Steady *p)
 {
@@ -172,7 +168,7 @@ static bool add_gauges(Steady *p)
     if (!k) return true;
     double *a = p->idle;
     const uint32_t idle = find_idle(p, a);
-    const double least = 1e-8 * fmax(largest_of(p->X, (size_t)n * k), 1e-300);
+    const double least = 1e-8 * fmax(tr_largest(p->X, (size_t)n * k), 1e-300);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t g = 0; g < idle; g++) {
             p->scaled[i * idle + g] = 0;
@@ -302,7 +298,7 @@ static void take_drift(Steady *p, Outcome *out)
     for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
         double off = 0;
         p->in[0] = start + times[k];
-        tr_evaluate(p->program, p->work, p->in, p->values);
+        evaluate_into(&p->terms, p->in, p->values);
         for (uint32_t i = 0; i < p->rows; i++) off = fmax(off, fabs(p->values[first + i]));
         for (size_t e = 0; off < 1e-6 && e < p->entry_count; e++) {
             const struct Entry *at = &p->entries[e];
@@ -455,7 +451,7 @@ void tr_steady_guess(Steady *p, double *u)
     int rank; // c: as much of the motion as symmetries can be
     memcpy(p->scaled, p->X, (size_t)n * k * sizeof *p->X);
     memcpy(p->room, p->F, n * sizeof *p->F);
-    if (k && isfinite(largest_of(p->X, (size_t)n * k)) &&
+    if (k && isfinite(tr_largest(p->X, (size_t)n * k)) &&
         LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, p->scaled, (lapack_int)k,
                        p->room, 1, p->sigma, 1e-9, &rank) == 0)
         memcpy(u + n, p->room, k * sizeof *u);
@@ -474,13 +470,6 @@ bool tr_steady_tangent(Steady *p, const double *u, const double *weight, double 
     }
     for (uint32_t i = 0; i < n; i++) tangent[i] /= sqrt(size);
     return isfinite(size) && size > 0;
-}
-
-static int by_growth(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    if (x[0] != y[0]) return x[0] < y[0] ? 1 : -1;
-    return x[1] < y[1] ? 1 : x[1] > y[1] ? -1 : 0;
 }
 
 // The largest real part but of the `idle` eigenvalues that are nearest to zero
@@ -533,11 +522,7 @@ static void take_relative(Steady *p, const double *Q, uint32_t m, double *A)
             for (uint32_t j = 0; j < n; j++)
                 LQ[i * m + k] += p->J[(size_t)i * stride(p) + j] * Q[(size_t)k * n + j];
         }
-    for (uint32_t i = 0; i < m; i++)
-        for (uint32_t k = 0; k < m; k++) {
-            A[i * m + k] = 0;
-            for (uint32_t j = 0; j < n; j++) A[i * m + k] += Q[(size_t)i * n + j] * LQ[j * m + k];
-        }
+    tr_multiply(Q, LQ, m, n, m, A);
 }
 
 bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint32_t *count,
@@ -557,7 +542,7 @@ bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint
                       &none, 1, &none, 1) != 0)
         return false;
     for (uint32_t i = 0; i < m; i++) values[i][0] = parts[i], values[i][1] = parts[m + i];
-    qsort(values, m, sizeof *values, by_growth);
+    qsort(values, m, sizeof *values, tr_compare_growth);
     if (!singular_values(p, p->scaled, m, m)) return false;
     *stability = growth(values, m, m - rank_of(p, m, m, 1e-9 * p->sigma[0]));
     return true;
@@ -566,7 +551,7 @@ bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint
 void tr_steady_columns(Steady *p, const double *u, double *columns)
 {
     put(p, u);
-    tr_evaluate(p->columns, p->columns_work, p->in, columns);
+    evaluate_into(&p->columns, p->in, columns);
     for (uint32_t i = 0; i < p->flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }
 

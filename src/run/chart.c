@@ -17,7 +17,7 @@
 
 // What is still to be eliminated: rows and columns that are left, and their entries.
 typedef struct Elimination {
-    const Stance *n;
+    const Stance *at;
     uint32_t most; // pivots of constraints
     double *A;     // rows * passive
     bool *row_used, *column_used;
@@ -27,7 +27,7 @@ typedef struct Elimination {
 
 static double *entry(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return &e->A[(size_t)i * e->n->passive + j];
+    return &e->A[(size_t)i * e->at->passive + j];
 }
 
 // Rows come in stages: those that lead, then those with positions, which are projected onto, then
@@ -42,15 +42,15 @@ static int row_stage(const Row *row)
 
 static bool is_open(const Elimination *e, uint32_t i, uint32_t j, int stage, bool all)
 {
-    const System *s = e->n->system;
+    const System *s = e->at->system;
     return !e->row_used[i] && !s->rows[i].is_open && !e->column_used[j] &&
-           row_stage(&s->rows[i]) == stage && (all || !s->inputs[e->n->v[e->n->p[j]]].preferred);
+           row_stage(&s->rows[i]) == stage && (all || !s->inputs[e->at->v[e->at->p[j]]].preferred);
 }
 
 static uint32_t entries_in_row(const Elimination *e, uint32_t i)
 {
     uint32_t count = 0;
-    for (uint32_t j = 0; j < e->n->passive; j++)
+    for (uint32_t j = 0; j < e->at->passive; j++)
         count += !e->column_used[j] && fabs(*entry(e, i, j)) > RANK_TOLERANCE;
     return count;
 }
@@ -58,7 +58,7 @@ static uint32_t entries_in_row(const Elimination *e, uint32_t i)
 static uint32_t entries_in_column(const Elimination *e, uint32_t j)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < e->n->all; i++)
+    for (uint32_t i = 0; i < e->at->all; i++)
         count += !e->row_used[i] && fabs(*entry(e, i, j)) > RANK_TOLERANCE;
     return count;
 }
@@ -66,26 +66,26 @@ static uint32_t entries_in_column(const Elimination *e, uint32_t j)
 // A slope that is 1 or -1 everywhere: nothing need be divided by it.
 static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return is_value(square(e->n->system->rows[i].inner_slopes[e->n->p[j]]), 1);
+    return is_value(square(e->at->system->rows[i].inner_slopes[e->at->p[j]]), 1);
 }
 
 // A contact's velocity has unit slopes along those of its tree's root: eliminating the root makes
 // the contact the joint that carries the tree, which saves most.
 static bool is_root(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return e->n->system->rows[i].is_mixed && has_unit_slope(e, i, j);
+    return e->at->system->rows[i].is_mixed && has_unit_slope(e, i, j);
 }
 
 static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row, uint32_t *column)
 {
     double largest = 0, best_size = 0;
     uint32_t best_fill = UINT32_MAX;
-    for (uint32_t i = 0; i < e->n->all; i++)
-        for (uint32_t j = 0; j < e->n->passive; j++)
+    for (uint32_t i = 0; i < e->at->all; i++)
+        for (uint32_t j = 0; j < e->at->passive; j++)
             if (is_open(e, i, j, stage, all)) largest = fmax(largest, fabs(*entry(e, i, j)));
     if (largest <= (all && stage < SPEEDS ? RANK_TOLERANCE : GOOD_PIVOT)) return false;
-    for (uint32_t i = 0; i < e->n->all; i++)
-        for (uint32_t j = 0; j < e->n->passive; j++) {
+    for (uint32_t i = 0; i < e->at->all; i++)
+        for (uint32_t j = 0; j < e->at->passive; j++) {
             const double size = fabs(*entry(e, i, j));
             const double enough = is_root(e, i, j) ? ROOT_THRESHOLD : PIVOT_THRESHOLD;
             if (!is_open(e, i, j, stage, all) || size < enough * largest) continue;
@@ -93,7 +93,7 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
             const uint32_t fill =
                 is_root(e, i, j) ? others
                                  : 2 * others + !has_unit_slope(e, i, j) +
-                                       !e->n->system->inputs[e->n->v[e->n->p[j]]].is_base + 100;
+                                       !e->at->system->inputs[e->at->v[e->at->p[j]]].is_base + 100;
             if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
             best_fill = fill, best_size = size, *row = i, *column = j;
         }
@@ -106,10 +106,10 @@ static void eliminate(Elimination *e, uint32_t row, uint32_t column)
     e->row[e->count] = row;
     e->column[e->count++] = column;
     const double pivot = *entry(e, row, column);
-    for (uint32_t i = 0; i < e->n->all; i++) {
+    for (uint32_t i = 0; i < e->at->all; i++) {
         const double l = *entry(e, i, column) / pivot;
         if (e->row_used[i] || l == 0) continue;
-        for (uint32_t j = 0; j < e->n->passive; j++)
+        for (uint32_t j = 0; j < e->at->passive; j++)
             *entry(e, i, j) -= j == column ? *entry(e, i, j) : l * *entry(e, row, j);
     }
 }
@@ -118,7 +118,7 @@ static void find_pivots(Elimination *e)
 {
     uint32_t row = 0, column = 0;
     for (int stage = 0; stage < STAGES; stage++) {
-        const uint32_t most = stage < SPEEDS ? e->most : e->n->passive;
+        const uint32_t most = stage < SPEEDS ? e->most : e->at->passive;
         for (int all = 0; all < 2; all++)
             while (e->count < most && best_pivot(e, stage, all, &row, &column))
                 eliminate(e, row, column);
@@ -126,31 +126,31 @@ static void find_pivots(Elimination *e)
 }
 
 // S G_p, with the diagonal of the mass metric
-static void scale_rows(const Stance *n, const uint32_t *rows, uint32_t count, double *A)
+static void scale_rows(const Stance *at, const uint32_t *rows, uint32_t count, double *A)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = rows ? rows[i] : i;
-        double *entries = A + (size_t)i * n->passive;
-        const double scale = tr_stance_scale(n, row);
-        for (uint32_t j = 0; j < n->passive; j++)
-            entries[j] = scale * stance_slope(n, row, n->p[j]) / stance_root_mass(n, n->p[j]);
+        double *entries = A + (size_t)i * at->passive;
+        const double scale = tr_stance_scale(at, row);
+        for (uint32_t j = 0; j < at->passive; j++)
+            entries[j] = scale * stance_slope(at, row, at->p[j]) / stance_root_mass(at, at->p[j]);
     }
 }
 
-static bool choose_pivots(Chart *chart, const Stance *n, tr_error *err)
+static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
 {
-    Elimination e = {.n = n, .most = chart->m_locked};
-    e.A = calloc((size_t)n->all * n->passive + 1, sizeof *e.A);
-    e.row_used = calloc(n->all + 1u, sizeof *e.row_used);
-    e.column_used = calloc(n->passive + 1u, sizeof *e.column_used);
-    e.row = calloc(n->all + 1u, sizeof *e.row);
-    e.column = calloc(n->all + 1u, sizeof *e.column);
-    chart->work = calloc((size_t)n->all * n->passive + 1, sizeof *chart->work);
+    Elimination e = {.at = at, .most = chart->m_locked};
+    e.A = calloc((size_t)at->all * at->passive + 1, sizeof *e.A);
+    e.row_used = calloc(at->all + 1u, sizeof *e.row_used);
+    e.column_used = calloc(at->passive + 1u, sizeof *e.column_used);
+    e.row = calloc(at->all + 1u, sizeof *e.row);
+    e.column = calloc(at->all + 1u, sizeof *e.column);
+    chart->work = calloc((size_t)at->all * at->passive + 1, sizeof *chart->work);
     const bool good = e.A && e.row_used && e.column_used && e.row && e.column && chart->work;
     if (good) {
-        scale_rows(n, NULL, n->all, e.A);
+        scale_rows(at, NULL, at->all, e.A);
         find_pivots(&e);
-        for (uint32_t k = 0; k < e.count; k++) e.column[k] = n->v[n->p[e.column[k]]];
+        for (uint32_t k = 0; k < e.count; k++) e.column[k] = at->v[at->p[e.column[k]]];
     } else
         tr_fail_memory(err);
     free(e.A);
@@ -162,36 +162,36 @@ static bool choose_pivots(Chart *chart, const Stance *n, tr_error *err)
 
 // ---- quality -------------------------------------------------------------------------------
 
-static uint32_t passive_place(const Stance *n, uint32_t input)
+static uint32_t passive_place(const Stance *at, uint32_t input)
 {
     uint32_t j = 0;
-    while (n->v[n->p[j]] != input) j++;
+    while (at->v[at->p[j]] != input) j++;
     return j;
 }
 
-Quality tr_chart_quality(const Chart *chart, const Stance *n)
+Quality tr_chart_quality(const Chart *chart, const Stance *at)
 {
     const Partition *p = &chart->partition;
-    const uint32_t columns = n->passive;
+    const uint32_t columns = at->passive;
     double *A = chart->work;
     Quality q = {.least = 1, .sign = 1};
-    scale_rows(n, p->row, p->count, A);
+    scale_rows(at, p->row, p->count, A);
     for (uint32_t k = 0; k < p->count; k++) { // Gauss and Jordan
-        const uint32_t at = passive_place(n, p->dependent[k]);
-        const double pivot = A[(size_t)k * columns + at];
+        const uint32_t place = passive_place(at, p->dependent[k]);
+        const double pivot = A[(size_t)k * columns + place];
         q.least = fmin(q.least, fabs(pivot));
         if (pivot < 0) q.sign = -q.sign;
         if (pivot == 0) return (Quality){.tilt = (double)INFINITY};
         for (uint32_t j = 0; j < columns; j++) A[(size_t)k * columns + j] /= pivot;
         for (uint32_t i = 0; i < p->count; i++) {
-            const double l = A[(size_t)i * columns + at];
+            const double l = A[(size_t)i * columns + place];
             if (i == k || l == 0) continue;
             for (uint32_t j = 0; j < columns; j++)
                 A[(size_t)i * columns + j] -= l * A[(size_t)k * columns + j];
         }
     }
     for (uint32_t k = 0; k < p->count; k++)
-        A[(size_t)k * columns + passive_place(n, p->dependent[k])] = 0;
+        A[(size_t)k * columns + passive_place(at, p->dependent[k])] = 0;
     for (size_t i = 0; i < (size_t)p->count * columns; i++) q.tilt = fmax(q.tilt, fabs(A[i]));
     return q;
 }
@@ -227,43 +227,43 @@ static double product(const double *a, const double *b, size_t count)
 
 // Whether G_R = K^T G_P fails for velocities that are driven, and differently than for the surplus
 // rows before it. What remains of each is kept, made a unit.
-static bool differs_when_driven(const Chart *chart, const Stance *n, uint32_t surplus,
+static bool differs_when_driven(const Chart *chart, const Stance *at, uint32_t surplus,
                                 double *remainders)
 {
     const double *K = chart->dependence + (size_t)surplus * chart->rows;
-    double *own = remainders + (size_t)surplus * n->velocities, largest = 0;
-    for (uint32_t v = 0; v < n->velocities; v++) {
-        const double unit = stance_root_mass(n, v);
-        double left = stance_slope(n, chart->surplus[surplus], v), size = fabs(left);
+    double *own = remainders + (size_t)surplus * at->velocities, largest = 0;
+    for (uint32_t v = 0; v < at->velocities; v++) {
+        const double unit = stance_root_mass(at, v);
+        double left = stance_slope(at, chart->surplus[surplus], v), size = fabs(left);
         for (uint32_t i = 0; i < chart->rows; i++) {
-            const double term = K[i] * stance_slope(n, i, v);
+            const double term = K[i] * stance_slope(at, i, v);
             left -= term, size += fabs(term);
         }
         largest = fmax(largest, size / unit); // of all: driven slopes may be rounding errors alone
-        if (is_motion_driven(&chart->system->inputs[n->v[v]])) own[v] = left / unit;
+        if (is_motion_driven(&chart->system->inputs[at->v[v]])) own[v] = left / unit;
     }
     for (uint32_t j = 0; j < surplus; j++) {
-        const double *other = remainders + (size_t)j * n->velocities;
-        const double along = product(own, other, n->velocities);
-        for (uint32_t v = 0; v < n->velocities; v++) own[v] -= along * other[v];
+        const double *other = remainders + (size_t)j * at->velocities;
+        const double along = product(own, other, at->velocities);
+        for (uint32_t v = 0; v < at->velocities; v++) own[v] -= along * other[v];
     }
-    const double size = sqrt(product(own, own, n->velocities));
+    const double size = sqrt(product(own, own, at->velocities));
     const bool differs = size > 1e-7 * largest;
-    for (uint32_t v = 0; v < n->velocities; v++) own[v] = differs ? own[v] / size : 0;
+    for (uint32_t v = 0; v < at->velocities; v++) own[v] = differs ? own[v] / size : 0;
     return differs;
 }
 
 // The surplus row less what it is made of, by the model's own rows
-static void name_shares(Chart *chart, const Stance *n, uint32_t surplus)
+static void name_shares(Chart *chart, const Stance *at, uint32_t surplus)
 {
     double *shares = chart->shares + (size_t)surplus * chart->rows;
     memcpy(shares, chart->dependence + (size_t)surplus * chart->rows, chart->rows * sizeof *shares);
     shares[chart->surplus[surplus]] -= 1;
-    tr_stance_own_rows(n, shares, 1);
+    tr_stance_own_rows(at, shares, 1);
 }
 
 // G_R = K^T G_P over the dependent velocities
-static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
+static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
 {
     const Partition *p = &chart->partition;
     const size_t d = p->count;
@@ -273,29 +273,29 @@ static bool find_dependence(Chart *chart, const Stance *n, tr_error *err)
     for (uint32_t i = 0; chart->surplus && i < chart->rows; i++) {
         bool pivot = false;
         for (size_t k = 0; k < d; k++) pivot = pivot || p->row[k] == i;
-        if (!pivot && !n->system->rows[i].is_open) chart->surplus[chart->surplus_count++] = i;
+        if (!pivot && !at->system->rows[i].is_open) chart->surplus[chart->surplus_count++] = i;
     }
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
     chart->shares = calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->shares);
     chart->antagonist = calloc(chart->surplus_count + 1u, sizeof *chart->antagonist);
     double *remainders =
-        calloc((size_t)chart->surplus_count * n->velocities + 1, sizeof *remainders);
+        calloc((size_t)chart->surplus_count * at->velocities + 1, sizeof *remainders);
     bool good = A && b && swaps && remainders && chart->surplus && chart->dependence &&
                 chart->antagonist && chart->shares;
     for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
         for (size_t k = 0; k < d; k++) {
             uint32_t v = 0;
-            while (n->v[v] != p->dependent[k]) v++;
-            b[k] = stance_slope(n, chart->surplus[j], v);
-            for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(n, p->row[i], v);
+            while (at->v[v] != p->dependent[k]) v++;
+            b[k] = stance_slope(at, chart->surplus[j], v);
+            for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
         }
         if (d && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)d, 1, A, (lapack_int)d, swaps, b, 1))
             continue;
         for (size_t i = 0; i < d; i++)
             if (p->row[i] < chart->rows) chart->dependence[j * chart->rows + p->row[i]] = b[i];
-        chart->antagonist[j] = differs_when_driven(chart, n, j, remainders);
-        name_shares(chart, n, j);
+        chart->antagonist[j] = differs_when_driven(chart, at, j, remainders);
+        name_shares(chart, at, j);
     }
     chart->partition.antagonist = chart->antagonist;
     if (!good) tr_fail_memory(err);
@@ -350,18 +350,18 @@ static bool check_tensions(const Chart *chart, tr_error *err)
     return true;
 }
 
-static bool find_ranks(Chart *chart, const Stance *n, tr_error *err)
+static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
 {
     Rank whole = {0}, locked = {0};
     chart->hyperstatic = calloc(chart->rows + 1u, sizeof *chart->hyperstatic);
     const bool good = chart->hyperstatic &&
-                      tr_stance_rank(n, false, NO_ROW, RANK_TOLERANCE, &whole) &&
-                      tr_stance_rank(n, true, NO_ROW, RANK_TOLERANCE, &locked);
+                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, &whole) &&
+                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, &locked);
     if (good) {
         chart->m = whole.rank, chart->m_locked = locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)
             chart->hyperstatic[i] =
-                !n->system->rows[i].is_open && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
+                !at->system->rows[i].is_open && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
     } else
         tr_fail_memory(err);
     tr_rank_free(&whole);
@@ -369,15 +369,14 @@ static bool find_ranks(Chart *chart, const Stance *n, tr_error *err)
     return good;
 }
 
-Chart *tr_chart_new(const Stance *n, tr_error *err)
+Chart *tr_chart_new(const Stance *at, tr_error *err)
 {
     if (has_failed(err)) return NULL;
     Chart *chart = calloc(1, sizeof *chart);
     if (!chart) return tr_fail_memory(err), NULL;
-    chart->system = n->system, chart->rows = n->rows, chart->passive = n->passive;
-    const bool good = find_ranks(chart, n, err) && choose_pivots(chart, n, err) &&
-                      find_dependence(chart, n, err) && check_tensions(chart, err);
-    chart->kernel = n->passive - chart->m_locked;
+    chart->system = at->system, chart->rows = at->rows, chart->passive = at->passive;
+    const bool good = find_ranks(chart, at, err) && choose_pivots(chart, at, err) &&
+                      find_dependence(chart, at, err) && check_tensions(chart, err);
     if (good) return chart;
     tr_chart_free(chart);
     return NULL;

@@ -12,8 +12,7 @@ typedef struct Chart {
     uint32_t rows;     // constraints: the first of system->rows
     uint32_t m;        // that are independent [B: m]
     uint32_t m_locked; // while motion-driven joints stand still [B: m°]
-    uint32_t passive;  // velocities that are not motion-driven
-    uint32_t kernel;   // of those, free
+    uint32_t passive;  // velocities that are not motion-driven; m_locked of them depend on others
     Partition partition;
     bool *hyperstatic; // by row: its reaction is not unique
     uint32_t *surplus; // rows that are no pivots

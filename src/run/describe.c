@@ -72,9 +72,8 @@ static uint32_t row_count(const Facts *f) { return f->chart ? f->chart->rows : 0
 // "steer" of "steer_rate"; "frame.vx" stays
 static void joint_name(const char *velocity, char out[128])
 {
-    const size_t length = strlen(velocity);
-    const bool rate = length > 5 && strcmp(velocity + length - 5, "_rate") == 0;
-    snprintf(out, 128, "%.*s", (int)(rate ? length - 5 : length), velocity);
+    const size_t length = tr_coordinate_length(velocity);
+    snprintf(out, 128, "%.*s", (int)(length ? length : strlen(velocity)), velocity);
 }
 
 // Names one after the other, as JSON or in words.
@@ -82,6 +81,7 @@ typedef struct Names {
     Json *j;
     bool json;
     uint32_t count;
+    size_t start; // of the line in words that they stand in
 } Names;
 
 static void add_name(Names *n, const char *name)
@@ -91,6 +91,23 @@ static void add_name(Names *n, const char *name)
     else
         tr_buffer_print(&n->j->text, "%s%s", n->count ? ", " : "", name);
     n->count++;
+}
+
+// A line in words that names follow; without any there is no such line.
+static Names begin_line(Json *j, const char *words)
+{
+    const Names n = {.j = j, .start = j->text.length};
+    tr_buffer_print(&j->text, "%s", words);
+    return n;
+}
+
+static void end_line(const Names *n, const char *words)
+{
+    Buffer *b = &n->j->text;
+    if (n->count)
+        tr_buffer_print(b, "%s", words);
+    else if (!b->failed)
+        b->at[b->length = n->start] = 0;
 }
 
 static void list_independent(Names *n, const System *s)
@@ -145,14 +162,6 @@ static void list_relaxing(Names *n, const Facts *f, uint32_t velocity, bool alon
         if (marks[(size_t)i * s->input_count + velocity]) add_name(n, s->rows[i].name);
 }
 
-// ---- derive --------------------------------------------------------------------------------
-
-static const char *verdict(const Facts *f)
-{
-    if (!f->findings) return "ok";
-    return f->findings->stuck ? "locked" : f->findings->singular ? "singular" : "ok";
-}
-
 static void list_cuts(Names *n, const System *s)
 {
     for (uint32_t i = 0; i < s->cut_count; i++) add_name(n, s->cuts[i]);
@@ -164,9 +173,17 @@ static void list_dropped(Names *n, const System *s, bool loops_alone)
         if (s->dropped[i].is_loop || !loops_alone) add_name(n, s->dropped[i].name);
 }
 
+// ---- derive --------------------------------------------------------------------------------
+
+static const char *verdict(const Facts *f)
+{
+    if (!f->findings) return "ok";
+    return f->findings->stuck ? "locked" : f->findings->singular ? "singular" : "ok";
+}
+
 static void derive_findings(Json *j, const Facts *f)
 {
-    Names names = {j, true, 0};
+    Names names = {.j = j, .json = true};
     tr_json_number(j, "kernel_nearby", f->chart->passive - f->findings->m_locked);
     tr_json_open(j, "groups", '[');
     for (uint32_t k = 0; k < f->chart->surplus_count; k++) {
@@ -185,7 +202,7 @@ static void derive_findings(Json *j, const Facts *f)
 
 static void derive_json(Json *j, const System *s, const Facts *f)
 {
-    Names names = {j, true, 0};
+    Names names = {.j = j, .json = true};
     tr_json_open(j, NULL, '{');
     tr_json_number(j, "bodies", s->body_count);
     tr_json_number(j, "n", f->base);
@@ -231,7 +248,7 @@ static const char *table_one(const Facts *f)
 static void derive_rows(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
-    Names names = {j, false, 0};
+    Names names = {.j = j};
     tr_buffer_print(
         b, "constraint rows     %u, %u independent, %u of them with driven joints locked\n",
         f->rows, f->m, f->m_locked);
@@ -296,7 +313,6 @@ char *tr_derive_text(System *s, bool json, tr_error *err)
 
 // ---- check ---------------------------------------------------------------------------------
 
-// What is surplus, in words: each row with those it depends on.
 // Whether a force depends on the reaction of a row.
 static bool is_used(const System *s, const Row *row)
 {
@@ -309,6 +325,7 @@ static bool is_used(const System *s, const Row *row)
     return used;
 }
 
+// What is surplus: each row with those it depends on.
 static void tell_surplus(Buffer *b, const Facts *f)
 {
     char names[1000];
@@ -342,17 +359,12 @@ static bool is_missed(const Input *input) { return !input->is_base || strstr(inp
 static void tell_relaxing(Json *j, const Facts *f, uint32_t velocity)
 {
     const char *name = f->chart->system->inputs[velocity].name;
-    Buffer *b = &j->text;
     for (int several = 0; several < 2; several++) {
-        Names names = {j, false, 0};
-        const size_t length = b->length;
-        tr_buffer_print(b, "to let %s move, relax %s: ", name, several ? "several of" : "one of");
+        Names names = begin_line(j, "to let ");
+        tr_buffer_print(&j->text, "%s move, relax %s: ", name, several ? "several of" : "one of");
         list_relaxing(&names, f, velocity, !several);
-        if (names.count) {
-            tr_buffer_print(b, "\n");
-            return;
-        }
-        if (!b->failed) b->at[b->length = length] = 0;
+        end_line(&names, "\n");
+        if (names.count) return;
     }
 }
 
@@ -360,13 +372,9 @@ static void tell_relaxing(Json *j, const Facts *f, uint32_t velocity)
 static void tell_still(Json *j, const Facts *f)
 {
     const System *s = f->chart->system;
-    Names still = {j, false, 0};
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        if (!f->findings->still[i]) continue;
-        if (!still.count) tr_buffer_print(&j->text, "never moves: ");
-        add_name(&still, s->inputs[i].name);
-    }
-    if (still.count) tr_buffer_print(&j->text, "\n");
+    Names still = begin_line(j, "never moves: ");
+    list_still(&still, f);
+    end_line(&still, "\n");
     for (uint32_t i = 0; i < s->input_count; i++)
         if (f->findings->still[i] && is_missed(&s->inputs[i])) tell_relaxing(j, f, i);
 }
@@ -375,12 +383,9 @@ static void tell_still(Json *j, const Facts *f)
 static void tell_lost(Json *j, const Facts *f)
 {
     const System *s = f->chart->system;
-    Buffer *b = &j->text;
-    Names names = {j, false, 0};
     uint32_t rows = 0;
-    const size_t length = b->length;
     for (uint32_t i = 0; i < row_count(f); i++) rows += f->findings->awakening[i];
-    tr_buffer_print(b, "the motion that locks then has ");
+    Names names = begin_line(j, "the motion that locks then has ");
     for (uint32_t k = 0; k < s->input_count; k++) {
         bool lost = false;
         for (uint32_t i = 0; i < row_count(f); i++)
@@ -388,14 +393,13 @@ static void tell_lost(Json *j, const Facts *f)
                             f->findings->frees[(size_t)i * s->input_count + k]);
         if (lost) add_name(&names, s->inputs[k].name);
     }
-    if (!names.count && !b->failed) b->at[b->length = length] = 0;
-    if (names.count)
-        tr_buffer_print(b, ": to keep it, relax %s\n", rows == 1 ? "the row" : "one of the rows");
+    end_line(&names,
+             rows == 1 ? ": to keep it, relax the row\n" : ": to keep it, relax one of the rows\n");
 }
 
 static void tell_singular(Json *j, const Facts *f)
 {
-    Names names = {j, false, 0};
+    Names names = {.j = j};
     const uint32_t nearby = f->chart->passive - f->findings->m_locked;
     list_awakening(&names, f);
     tr_buffer_print(&j->text, " %s: then %u degree%s of freedom %s left instead of %u\n",
@@ -412,27 +416,18 @@ static uint32_t count_told(const System *s)
 }
 
 // Reactions that forces use although they are not unique: then they are the least ones.
-static void list_used(Names *n, const System *s, const Facts *f)
-{
-    for (uint32_t i = 0; i < row_count(f); i++)
-        if (f->chart->hyperstatic[i] && is_used(s, &s->rows[i])) add_name(n, s->rows[i].name);
-}
-
 static void tell_used(Json *j, const System *s, const Facts *f)
 {
-    Buffer *b = &j->text;
-    Names names = {j, false, 0};
-    const size_t length = b->length;
-    tr_buffer_print(b, "forces use reactions that are not unique, the least ones: ");
-    list_used(&names, s, f);
-    if (!names.count && !b->failed) b->at[b->length = length] = 0;
-    if (names.count) tr_buffer_print(b, "\n");
+    Names names = begin_line(j, "forces use reactions that are not unique, the least ones: ");
+    for (uint32_t i = 0; i < row_count(f); i++)
+        if (f->chart->hyperstatic[i] && is_used(s, &s->rows[i])) add_name(&names, s->rows[i].name);
+    end_line(&names, "\n");
 }
 
 static void tell_constraints(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
-    Names names = {j, false, 0};
+    Names names = {.j = j};
     tr_buffer_print(b, "%u constraint row%s, %u independent", f->rows, plural(f->rows), f->m);
     if (count_told(s)) tr_buffer_print(b, ", %u with the driven joints locked", f->m_locked);
     tr_buffer_print(b, ": %s\n", table_one(f));
@@ -444,29 +439,20 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
     tr_buffer_print(b, "the motion is described by ");
     list_independent(&names, s);
     tr_buffer_print(b, names.count ? "\n" : "the driven joints alone\n");
-    names.count = 0;
-    const size_t length = b->length;
-    tr_buffer_print(b, "the driven joints and the constraints determine ");
+    names = begin_line(j, "the driven joints and the constraints determine ");
     list_passive(&names, s, f, true);
-    if (!names.count && !b->failed) b->at[b->length = length] = 0;
-    if (names.count) tr_buffer_print(b, "\n");
+    end_line(&names, "\n");
 }
 
 // Rows that say nothing, and joints that became loops
 static void tell_cuts(Json *j, const System *s)
 {
-    Names names = {j, false, 0};
-    if (s->cut_count) {
-        tr_buffer_print(&j->text, "cut open for a tree, which the motion does not depend on: ");
-        list_cuts(&names, s);
-        tr_buffer_print(&j->text, "\n");
-    }
-    const size_t length = j->text.length;
-    names.count = 0;
-    tr_buffer_print(&j->text, "rows of loops that hold whatever moves, and bear nothing: ");
-    list_dropped(&names, s, true);
-    if (!names.count && !j->text.failed) j->text.at[j->text.length = length] = 0;
-    if (names.count) tr_buffer_print(&j->text, "\n");
+    Names cuts = begin_line(j, "cut open for a tree, which the motion does not depend on: ");
+    list_cuts(&cuts, s);
+    end_line(&cuts, "\n");
+    Names dropped = begin_line(j, "rows of loops that hold whatever moves, and bear nothing: ");
+    list_dropped(&dropped, s, true);
+    end_line(&dropped, "\n");
 }
 
 static void check_words(Json *j, const System *s, const Facts *f)

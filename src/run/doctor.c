@@ -5,6 +5,8 @@
 // and driven joints on their formulas, puts the positions right, and looks again (T67).
 #include "run/doctor.h"
 
+#include "base/random.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,20 +24,14 @@ typedef struct Doctor {
     double *y, *rate, *x; // a state beside the start
     double *v, *first;    // velocities by input, with two choices of the free ones
     uint32_t most;        // of the ranks found, the sum
-    bool memory;
+    bool has_memory;
 } Doctor;
-
-static double random_sign(Doctor *d)
-{
-    d->random = d->random * 1664525u + 1013904223u;
-    return (double)(d->random >> 8) * 0x1p-23 - 1;
-}
 
 // Random free velocities, of about one in the mass metric
 static void stir(Doctor *d)
 {
     const Flow *flow = d->flow;
-    for (uint32_t k = flow->positions; k < flow->known; k++) d->y[k] = random_sign(d);
+    for (uint32_t k = flow->positions; k < flow->known; k++) d->y[k] = next_random(&d->random);
 }
 
 // ---- a state nearby ------------------------------------------------------------------------
@@ -68,7 +64,7 @@ static void compare_ranks(Doctor *d)
     const Stance *s = d->flow->stance;
     Rank whole, locked;
     if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, &whole)) {
-        d->memory = false;
+        d->has_memory = false;
         return;
     }
     if (tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, &locked)) {
@@ -81,7 +77,7 @@ static void compare_ranks(Doctor *d)
         }
         tr_rank_free(&locked);
     } else
-        d->memory = false;
+        d->has_memory = false;
     tr_rank_free(&whole);
 }
 
@@ -164,12 +160,12 @@ static void relax_rows(Doctor *d)
 {
     const Stance *s = d->flow->stance;
     for (uint32_t i = 0; i < s->rows && s->rows <= MOST_ROWS_TO_RELAX; i++)
-        d->memory =
-            d->memory && find_freed(s, i, d->findings->m_locked, d->rate,
-                                    d->findings->frees + (size_t)i * s->system->input_count);
+        d->has_memory =
+            d->has_memory && find_freed(s, i, d->findings->m_locked, d->rate,
+                                        d->findings->frees + (size_t)i * s->system->input_count);
     for (uint32_t j = 0; j < s->passive && s->rows && s->rows <= MOST_ROWS_TO_RELAX; j++) {
         const uint32_t v = tr_system_outer_input(s->system, s->v[s->p[j]]);
-        d->memory = d->memory && find_holding(s, j, d->findings->holds + v);
+        d->has_memory = d->has_memory && find_holding(s, j, d->findings->holds + v);
     }
 }
 
@@ -192,7 +188,7 @@ static void look_around(Doctor *d)
     d->most = f->chart->m + f->chart->m_locked;
     f->m = f->chart->m, f->m_locked = f->chart->m_locked;
     memcpy(d->y, flow->start, flow->size * sizeof *d->y);
-    for (int look = 0; look < LOOKS && d->memory; look++) {
+    for (int look = 0; look < LOOKS && d->has_memory; look++) {
         if (look && !step_aside(d)) continue;
         if (!look) stir(d);
         if (look) compare_ranks(d);
@@ -201,7 +197,7 @@ static void look_around(Doctor *d)
     f->singular = f->m > f->chart->m || f->m_locked > f->chart->m_locked;
     f->stuck = f->m_locked == f->chart->passive && !is_driven(flow) &&
                !flow->system->latch_count; // what may let go is not locked
-    if (d->memory) relax_rows(d);          // at the last state
+    if (d->has_memory) relax_rows(d);      // at the last state
     tr_flow_put(flow, 0, flow->start);
     tr_stance_take(flow->stance, flow->inputs);
 }
@@ -228,17 +224,17 @@ Findings *tr_examine(Flow *flow, tr_error *err)
     if (has_failed(err)) return NULL;
     Findings *f = calloc(1, sizeof *f);
     double *room = calloc(5 * n, sizeof *room);
-    Doctor d = {.flow = flow, .findings = f, .random = 2463534242u, .memory = f && room};
-    if (d.memory && make_findings(flow, f)) {
+    Doctor d = {.flow = flow, .findings = f, .random = 2463534242u, .has_memory = f && room};
+    if (d.has_memory && make_findings(flow, f)) {
         d.y = room, d.rate = room + n, d.x = room + 2 * n, d.v = room + 3 * n;
         d.first = room + 4 * n;
         d.positions = tr_conditions_new(flow->system, false, false, err);
         if (d.positions) look_around(&d);
     } else
-        d.memory = false;
+        d.has_memory = false;
     tr_conditions_free(d.positions);
     free(room);
-    if (!d.memory) tr_fail_memory(err);
+    if (!d.has_memory) tr_fail_memory(err);
     if (!has_failed(err)) return f;
     tr_findings_free(f);
     return NULL;
@@ -299,10 +295,10 @@ bool tr_findings_allow(const Findings *f, tr_error *err)
 // A state beside x, a little later, on the constraints.
 static bool beside(Conditions *positions, const System *s, const double *x, int look, double *out)
 {
-    Doctor d = {.random = 2463534242u + 977u * (uint32_t)look};
+    uint32_t random = 2463534242u + 977u * (uint32_t)look;
     tr_error unused = {0};
     for (uint32_t i = 0; i < s->input_count; i++)
-        out[i] = x[i] + (s->inputs[i].kind == TR_POSITION ? FAR * random_sign(&d) : 0);
+        out[i] = x[i] + (s->inputs[i].kind == TR_POSITION ? FAR * next_random(&random) : 0);
     out[0] = x[0] + LATER * look;
     return tr_conditions_solve(positions, out, false, &unused);
 }

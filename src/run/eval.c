@@ -184,5 +184,3 @@ bool tr_reduce_system(System *s, tr_error *err)
     tr_flow_free(s->row_count ? tr_flow_new(s, err) : NULL);
     return !has_failed(err);
 }
-
-void tr_text_free(char *text) { free(text); }

@@ -6,6 +6,8 @@
 #include "expr/system.h"
 #include "program/program.h"
 
+#include <math.h>
+
 typedef struct Evaluator {
     tr_program *program; // NULL when there is nothing to evaluate
     tr_workspace *work;
@@ -19,6 +21,14 @@ Evaluator tr_evaluator(System *system, const char *outputs, Parameters parameter
 Evaluator tr_evaluator_of(System *system, const char *name, const Expr *values, size_t count,
                           Parameters parameters, tr_error *err);
 void tr_evaluator_free(Evaluator *evaluator);
+
+// Whether formulas had values.
+static inline bool all_finite(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
 
 static inline void evaluate_into(const Evaluator *e, const double *inputs, double *out)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times at which a comparison with t changes its mind. A step across one would smear the jump and
-// the error control might not see it, so runs stop there and start anew on the other side.
+// the error control might not see it, so runs stop there and start anew on the other side. What
+// depends on the state as well is found on the way, by watch.h.
 #ifndef TR_RUN_EVENT_H
 #define TR_RUN_EVENT_H
 

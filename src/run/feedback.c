@@ -229,10 +229,10 @@ static void add_displacements(Law *law, const Linear *linear, const double *gain
 static void add_velocity(Law *law, double gain, uint32_t input)
 {
     const char *name = law->system->inputs[input].name;
-    const size_t length = strlen(name);
+    const size_t length = tr_coordinate_length(name);
     char text[NAME];
-    if (length > 5 && strcmp(name + length - 5, "_rate") == 0)
-        snprintf(text, sizeof text, "d(%.*s)", (int)(length - 5), name);
+    if (length)
+        snprintf(text, sizeof text, "d(%.*s)", (int)length, name);
     else
         snprintf(text, sizeof text, "%s", name);
     add_term(law, gain, text, law->in[input], 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contacts that open, close, slip and stick on the way: what changes, and how velocities jump.
+// Contacts that open, close, slip and stick on the way: which flow goes on when an alarm that
+// watch.h found is about one of them.
 #ifndef TR_RUN_LATCH_H
 #define TR_RUN_LATCH_H
 

@@ -42,8 +42,7 @@ struct Lineariser {
     uint32_t *w, *x, *u; // inputs
     const char **output, **input;
     Pushes pushes;
-    tr_program *program, *accelerations;
-    tr_workspace *work, *accelerations_work;
+    Evaluator slopes, accelerations;
     double *in, *values;
     // in `values`: by rows
     double *N, *E, *G;         // q * p, q * p, h * p
@@ -62,11 +61,6 @@ static const char *input_name(const Lineariser *l, uint32_t input)
     return s->inputs[input].name;
 }
 
-static bool is_shown(const Output *output)
-{
-    return output->label && strncmp(output->name, "outputs.", 8) == 0;
-}
-
 static void list_inputs(Lineariser *l)
 {
     const System *s = l->system;
@@ -82,7 +76,7 @@ static void list_inputs(Lineariser *l)
         }
     }
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_shown(&s->outputs[i])) l->output[l->size.y++] = s->outputs[i].label;
+        if (is_model_output(&s->outputs[i])) l->output[l->size.y++] = s->outputs[i].label;
     for (uint32_t i = 0; i < s->row_count; i++)
         l->size.h += s->rows[i].position.id && !s->rows[i].is_open;
     // Without constraints the accelerations are there already: forces act by the mass matrix.
@@ -101,7 +95,7 @@ static Expr *take_rates(Lineariser *l, uint32_t *count)
     for (uint32_t i = 0; i < n->w; i++) of[k++] = s->inputs[l->w[i]].rate;
     for (uint32_t i = 0; i < n->x; i++) of[k++] = s->inputs[l->x[i]].rate;
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_shown(&s->outputs[i])) of[k++] = s->outputs[i].values[0];
+        if (is_model_output(&s->outputs[i])) of[k++] = s->outputs[i].values[0];
     tr_system_resolve(s, of, k);
     return *count = k, of;
 }
@@ -190,14 +184,10 @@ static bool compile(Lineariser *l, tr_error *err)
         const Output *M = n->m ? tr_system_output(s, text_of("M")) : NULL;
         if (M)
             memcpy(all + total - (size_t)n->m * n->m, M->values, (size_t)n->m * n->m * sizeof *all);
-        const tr_compile_options open = {.fix_parameters = false};
-        if (s->graph->failed) tr_fail_memory(err);
-        if (!has_failed(err)) tr_system_put(s, "run.linear", all, total, 1, err);
-        l->program = tr_compile(s, "run.linear", &open, err);
-        l->work = tr_workspace_new(l->program, err);
-        if (!has_failed(err)) tr_system_put(s, "run.rates", of + n->p, n->w, 1, err);
-        if (n->w) l->accelerations = tr_compile(s, "run.rates", &open, err);
-        if (n->w) l->accelerations_work = tr_workspace_new(l->accelerations, err);
+        l->slopes = tr_evaluator_of(s, "run.linear", all, total, OPEN_PARAMETERS, err);
+        if (n->w)
+            l->accelerations =
+                tr_evaluator_of(s, "run.rates", of + n->p, n->w, OPEN_PARAMETERS, err);
     } else
         tr_fail_memory(err);
     free(all);
@@ -266,10 +256,8 @@ void tr_lineariser_free(Lineariser *l)
 {
     if (!l) return;
     for (int i = 0; i < 2; i++) tr_conditions_free(l->conditions[i]);
-    tr_workspace_free(l->work);
-    tr_program_free(l->program);
-    tr_workspace_free(l->accelerations_work);
-    tr_program_free(l->accelerations);
+    tr_evaluator_free(&l->slopes);
+    tr_evaluator_free(&l->accelerations);
     tr_flow_free(l->flow);
     tr_tangent_free(&l->tangent);
     tr_pushes_free(&l->pushes);
@@ -297,7 +285,7 @@ bool tr_lineariser_assemble(Lineariser *l, tr_error *err)
 
 double tr_lineariser_unsteadiness(Lineariser *l)
 {
-    if (l->size.w) tr_evaluate(l->accelerations, l->accelerations_work, l->in, l->values);
+    if (l->size.w) evaluate_into(&l->accelerations, l->in, l->values);
     return tr_largest(l->values, l->size.w);
 }
 
@@ -515,7 +503,7 @@ Linear *tr_lineariser_take(Lineariser *l, tr_error *err)
     Allowed a = {0};
     Linear *linear = NULL;
     if (has_failed(err)) return NULL;
-    tr_evaluate(l->program, l->work, l->in, l->values);
+    evaluate_into(&l->slopes, l->in, l->values);
     if (find_allowed(l, &a) && add_turning(l) && add_pushes(l, err))
         linear = tr_linear_new(n->p - a.count + n->w + n->x, n->u, n->y);
     if (linear) {

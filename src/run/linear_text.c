@@ -92,19 +92,13 @@ static const struct {
     {".wy", "angular velocity about", "rad/s"}, {".wz", "angular velocity about", "rad/s"},
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t a = strlen(text), b = strlen(end);
-    return a > b && strcmp(text + a - b, end) == 0;
-}
-
 // An inner velocity is along axes that are turned to fit an oblique hinge, such as that of a fork.
 static bool describe_motion(const char *name, char *out, size_t size)
 {
     for (size_t i = 0; i < sizeof motions / sizeof *motions; i++) {
         if (!ends_with(name, motions[i].end)) continue;
         const size_t stem = strlen(name) - strlen(motions[i].end);
-        const bool inner = stem > 6 && strncmp(name + stem - 6, ".inner", 6) == 0;
+        const bool inner = stem > 6 && begins_with(name + stem - 6, ".inner");
         snprintf(out, size, "%s %s %c axis [%s]", motions[i].words,
                  inner ? "a tilted" : "the body's own", motions[i].end[2], motions[i].unit);
         return true;
@@ -131,38 +125,6 @@ static void describe_state(const Study *s, uint32_t k, char *out, size_t size)
 
 // ---- JSON ----------------------------------------------------------------------------------
 
-static void add_names(Json *j, const char *key, const char *const *names, uint32_t count)
-{
-    tr_json_open(j, key, '[');
-    for (uint32_t i = 0; i < count; i++) tr_json_text(j, NULL, names[i]);
-    tr_json_close(j, ']');
-}
-
-// "[1, 2, 3]": numbers of a row on one line; null where one is not finite
-static void add_line(Json *j, const char *key, const double *x, uint32_t count)
-{
-    Buffer line = {0};
-    tr_buffer_add(&line, "[", 1);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i) tr_buffer_add(&line, ", ", 2);
-        if (isfinite(x[i]))
-            tr_buffer_number(&line, x[i]);
-        else
-            tr_buffer_add(&line, "null", 4);
-    }
-    tr_buffer_add(&line, "]", 1);
-    if (!line.failed) tr_json_raw(j, key, (Text){line.at, line.length});
-    j->text.failed |= line.failed;
-    tr_buffer_free(&line);
-}
-
-static void add_matrix(Json *j, const char *key, const double *X, uint32_t rows, uint32_t columns)
-{
-    tr_json_open(j, key, '[');
-    for (uint32_t i = 0; i < rows; i++) add_line(j, NULL, X + (size_t)i * columns, columns);
-    tr_json_close(j, ']');
-}
-
 // The eigenvector of each eigenvalue, and the states' shares in it
 static void add_modes(Json *j, const Modes *m)
 {
@@ -171,9 +133,9 @@ static void add_modes(Json *j, const Modes *m)
         tr_json_open(j, NULL, '{');
         tr_json_open(j, "vector", '[');
         for (uint32_t i = 0; i < m->count; i++)
-            add_line(j, NULL, m->vectors + 2 * ((size_t)k * m->count + i), 2);
+            tr_json_numbers(j, NULL, m->vectors + 2 * ((size_t)k * m->count + i), 2);
         tr_json_close(j, ']');
-        add_line(j, "shares", m->shares + (size_t)k * m->count, m->count);
+        tr_json_numbers(j, "shares", m->shares + (size_t)k * m->count, m->count);
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
@@ -183,16 +145,16 @@ static void write_json(const Study *s, Json *j)
 {
     const Linear *l = s->linear;
     tr_json_open(j, NULL, '{');
-    add_names(j, "states", l->state, l->states);
-    add_names(j, "inputs", l->input, l->inputs);
-    add_names(j, "outputs", l->output, l->outputs);
-    add_matrix(j, "A", l->A, l->states, l->states);
-    add_matrix(j, "B", l->B, l->states, l->inputs);
-    add_matrix(j, "C", l->C, l->outputs, l->states);
-    add_matrix(j, "D", l->D, l->outputs, l->inputs);
-    add_matrix(j, "eigenvalues", s->modes->values, s->modes->count, 2);
-    add_line(j, "damping", s->modes->damping, s->modes->count);
-    add_line(j, "frequency", s->modes->frequency, s->modes->count);
+    tr_json_texts(j, "states", l->state, l->states);
+    tr_json_texts(j, "inputs", l->input, l->inputs);
+    tr_json_texts(j, "outputs", l->output, l->outputs);
+    tr_json_matrix(j, "A", l->A, l->states, l->states);
+    tr_json_matrix(j, "B", l->B, l->states, l->inputs);
+    tr_json_matrix(j, "C", l->C, l->outputs, l->states);
+    tr_json_matrix(j, "D", l->D, l->outputs, l->inputs);
+    tr_json_matrix(j, "eigenvalues", s->modes->values, s->modes->count, 2);
+    tr_json_numbers(j, "damping", s->modes->damping, s->modes->count);
+    tr_json_numbers(j, "frequency", s->modes->frequency, s->modes->count);
     add_modes(j, s->modes);
     tr_json_number(j, "displacements", l->displacements);
     tr_json_number(j, "symmetries_removed", s->removed);
@@ -209,8 +171,8 @@ static void write_json(const Study *s, Json *j)
     if (s->step > 0) {
         tr_json_open(j, "discrete", '{');
         tr_json_number(j, "step", s->step);
-        add_matrix(j, "A", s->Ad, l->states, l->states);
-        add_matrix(j, "B", s->Bd, l->states, l->inputs);
+        tr_json_matrix(j, "A", s->Ad, l->states, l->states);
+        tr_json_matrix(j, "B", s->Bd, l->states, l->inputs);
         tr_json_close(j, '}');
     }
     tr_json_close(j, '}');
@@ -221,9 +183,7 @@ static void write_json(const Study *s, Json *j)
 // To so many digits, as short as that can be written
 static const char *rounded(double value, int digits, char out[TR_NUMBER_SIZE])
 {
-    char text[64];
-    snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    tr_number_print(strtod(text, NULL) + 0, out);
+    tr_number_print(tr_number_rounded(value, digits) + 0, out); // -0 is 0
     return out;
 }
 

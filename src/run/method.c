@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORK_VECTORS = 16 };
+// Vectors in a mover's `work`: room for Runge-Kutta, a state beside y, and five rates of Adams: at
+// the new time, now and before.
+enum { STAGES = 0, BESIDE = 5, RATES = 6, WORK_VECTORS = 11 };
 
 static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->flow->size; }
 
@@ -15,12 +17,15 @@ static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->f
 
 static void step_euler(Mover *m, double h)
 {
-    double *k = vector(m, 0);
+    double *k = vector(m, STAGES);
     tr_flow_rate(m->flow, m->t, m->y, k);
     for (uint32_t i = 0; i < m->flow->size; i++) m->y[i] = fma(h, k[i], m->y[i]);
 }
 
-static void step_rk4(Mover *m, double h) { tr_flow_step(m->flow, m->t, h, m->y, vector(m, 0)); }
+static void step_rk4(Mover *m, double h)
+{
+    tr_flow_step(m->flow, m->t, h, m->y, vector(m, STAGES));
+}
 
 // ---- predictor and corrector ---------------------------------------------------------------
 
@@ -29,7 +34,7 @@ static void adams(const Mover *m, double h, const double *b, int first, double *
 {
     for (uint32_t i = 0; i < m->flow->size; i++) {
         double sum = 0;
-        for (int j = first; j < 5; j++) sum += b[j] * vector(m, 8 + j)[i];
+        for (int j = first; j < 5; j++) sum += b[j] * vector(m, RATES + j)[i];
         y[i] = m->y[i] + h * sum;
     }
 }
@@ -40,8 +45,8 @@ static void remember(Mover *m, double h)
         m->history = 0; // another step: start anew
     m->history_step = h;
     for (int j = 4; j > 1; j--)
-        memcpy(vector(m, 8 + j), vector(m, 8 + j - 1), m->flow->size * sizeof(double));
-    tr_flow_rate(m->flow, m->t, m->y, vector(m, 9));
+        memcpy(vector(m, RATES + j), vector(m, RATES + j - 1), m->flow->size * sizeof(double));
+    tr_flow_rate(m->flow, m->t, m->y, vector(m, RATES + 1));
     if (m->history < 4) m->history++;
 }
 
@@ -57,9 +62,9 @@ static void step_pece(Mover *m, double h)
         step_rk4(m, h);
         return;
     }
-    double *z = vector(m, 5);
+    double *z = vector(m, BESIDE);
     adams(m, h, predictor, 1, z);
-    tr_flow_rate(m->flow, m->t + h, z, vector(m, 8));
+    tr_flow_rate(m->flow, m->t + h, z, vector(m, RATES));
     adams(m, h, corrector, 0, m->y);
 }
 
@@ -115,7 +120,7 @@ static void along(const Mover *m, const double *u, double *z)
 static void lie_rate(Mover *m, double t, const double *u, double *k)
 {
     const Flow *flow = m->flow;
-    double *z = vector(m, 6);
+    double *z = vector(m, BESIDE);
     along(m, u, z);
     tr_flow_rate(m->flow, t, z, k);
     for (uint32_t i = 0; i < flow->quaternion_count; i++) {
@@ -143,18 +148,11 @@ static void step_lie(Mover *m, double h)
     for (uint32_t i = 0; i < n; i++) u[i] = h * k3[i];
     lie_rate(m, m->t + h, u, k4);
     for (uint32_t i = 0; i < n; i++) u[i] = h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
-    along(m, u, vector(m, 6));
-    memcpy(m->y, vector(m, 6), n * sizeof *m->y);
+    along(m, u, vector(m, BESIDE));
+    memcpy(m->y, vector(m, BESIDE), n * sizeof *m->y);
 }
 
 // ---- intervals -----------------------------------------------------------------------------
-
-static bool is_finite(const Mover *m)
-{
-    for (uint32_t i = 0; i < m->flow->size; i++)
-        if (!isfinite(m->y[i])) return false;
-    return true;
-}
 
 void tr_mover_mend(Mover *m, double t, double *y)
 {
@@ -194,7 +192,7 @@ static bool advance(Mover *m, double until, tr_error *err)
         m->method->step(m, h);
         m->t = i < count ? start + (double)i * h : until;
         m->steps++;
-        if (!is_finite(m)) {
+        if (!all_finite(m->y, m->flow->size)) {
             tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
             return false;
         }

@@ -162,6 +162,13 @@ bool tr_deflated_values(const Deflated *d, double *values, tr_error *err)
     return good;
 }
 
+int tr_compare_growth(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    if (x[0] != y[0]) return x[0] < y[0] ? 1 : -1;
+    return x[1] < y[1] ? 1 : x[1] > y[1] ? -1 : 0;
+}
+
 // A product that neither overflows nor vanishes: far from 1 its size is not exact, its sign is.
 double tr_deflated_determinant(const Deflated *d, tr_error *err)
 {

@@ -37,6 +37,9 @@ bool tr_deflated_values(const Deflated *d, double *values, tr_error *err);
 // det R, the constant coefficient of its characteristic polynomial but for the sign
 double tr_deflated_determinant(const Deflated *d, tr_error *err);
 
+// Orders pairs of real and imaginary part: the least stable first, of a pair the upper one.
+int tr_compare_growth(const void *a, const void *b);
+
 // How many independent directions inputs reach, or outputs see; -1 when memory runs out.
 int tr_controllable(const Linear *linear);
 int tr_observable(const Linear *linear);

@@ -104,10 +104,9 @@ bool tr_pace_fastest(Flow *flow, double t, const double *y, Fastest *fastest)
     if (!J) return false;
     double *re = J + size * size, *im = re + n;
     tr_jacobian_take(flow, t, y, J);
-    bool good = true;
-    for (size_t i = 0; i < size * size; i++) good = good && isfinite(J[i]);
-    good = good && LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, J, (lapack_int)size, re,
-                                 im, NULL, 1, NULL, 1) == 0;
+    const bool good = all_finite(J, size * size) &&
+                      LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, J, (lapack_int)size,
+                                    re, im, NULL, 1, NULL, 1) == 0;
     for (size_t i = 0; good && i < n; i++) {
         const double length = hypot(re[i], im[i]), damping = length > 0 ? -re[i] / length : 1;
         if (length > fastest->size) fastest->size = length, fastest->damping = damping;

@@ -18,12 +18,6 @@ struct Record {
     bool is_mat;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t a = strlen(text), b = strlen(end);
-    return a >= b && strcmp(text + a - b, end) == 0;
-}
-
 static void write_line(Record *r)
 {
     tr_buffer_add(&r->line, "\n", 1);
@@ -115,7 +109,10 @@ static bool write_variables(mat_t *mat, void *owner)
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
                   void *owner, tr_error *err)
 {
-    char temporary[] = "/tmp/trundle_mat_XXXXXX";
+    char temporary[200];
+    const char *folder = getenv("TMPDIR");
+    snprintf(temporary, sizeof temporary, "%.150s/trundle_mat_XXXXXX",
+             folder && folder[0] ? folder : "/tmp");
     errno = 0;
     const int fd = mkstemp(temporary);
     mat_t *mat =

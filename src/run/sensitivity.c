@@ -195,11 +195,6 @@ static bool add_rates(Flow *flow, View *view, tr_error *err)
     return !has_failed(err);
 }
 
-static bool is_shown(const Output *output)
-{
-    return output->label && strncmp(output->name, "outputs.", 8) == 0;
-}
-
 static bool add_columns(Flow *flow, View *view, tr_error *err)
 {
     System *s = flow->system;
@@ -211,7 +206,7 @@ static bool add_columns(Flow *flow, View *view, tr_error *err)
         for (uint32_t i = 0; i < s->input_count; i++)
             if ((int)s->inputs[i].kind == kind) values[count++] = symbol_of(s, i);
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_shown(&s->outputs[i])) values[count++] = s->outputs[i].values[0];
+        if (is_model_output(&s->outputs[i])) values[count++] = s->outputs[i].values[0];
     differentiate(s, flow->sensitivity, values, count, -1, values + count);
     view->column_tangent = compiled(s, "run.column_tangent", values + count, count, err);
     free(values);
@@ -483,12 +478,12 @@ static bool name_columns(Flow *flow, tr_error *err)
     for (uint32_t i = 0; i < s->input_count; i++)
         z->columns += s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY;
     const uint32_t inputs = z->columns;
-    for (uint32_t i = 0; i < s->output_count; i++) z->columns += is_shown(&s->outputs[i]);
+    for (uint32_t i = 0; i < s->output_count; i++) z->columns += is_model_output(&s->outputs[i]);
     z->labels = calloc((size_t)z->columns * z->count + 1, sizeof *z->labels);
     if (!z->labels) return tr_fail_memory(err), false;
     for (uint32_t j = 0; j < z->count; j++)
         for (uint32_t k = 0, output = 0; k < z->columns; k++) {
-            while (k >= inputs && !is_shown(&s->outputs[output])) output++;
+            while (k >= inputs && !is_model_output(&s->outputs[output])) output++;
             const char *name = k < inputs ? flow->labels[k] : s->outputs[output++].label;
             snprintf(label, sizeof label, "d(%s)/d(%s)", name, s->inputs[z->parameter[j]].name);
             char *kept = tr_arena_text(&s->graph->arena, label, strlen(label));

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run from the initial state to its end, recorded row by row, with a certificate of how it went
-// (T92).
+// A run from the initial state to its end, recorded row by row (T92). Who does what on the way:
+//
+//   flow, view      the equation y' = f(t, y), in the chart that fits
+//   stance, chart   rows and masses as numbers where the system stands; the chart that they ask for
+//   method          steps of the equation; sundials.c has the adaptive ones
+//   event           times at which formulas of t jump, known beforehand: steps stop there
+//   watch           looks back at each step: has the rank of the constraints changed, did an alarm
+//                   go off, is another chart due?
+//   latch, impact   what becomes of contacts, and of velocities, when such an alarm is theirs
+//   control         the user's controller, called between steps
+//   record          the rows; certificate: how it went
+#include "base/clock.h"
 #include "run/certificate.h"
 #include "run/control.h"
 #include "run/doctor.h"
@@ -12,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
 #define AT_ONCE 1e-7        // [s]
@@ -37,13 +46,6 @@ typedef struct Run {
     uint32_t switch_count, switch_capacity;
     double fastest; // impact so far [m/s]
 } Run;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- rows ----------------------------------------------------------------------------------
 
@@ -115,17 +117,6 @@ static void write_row(Run *run, tr_error *err)
 }
 
 // ---- the run -------------------------------------------------------------------------------
-
-tr_simulate_options tr_simulate_defaults(const System *system)
-{
-    tr_simulate_options o = {
-        .end = 10, .every = 0.01, .method = "erk", .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
-    if (!system || !system->plan.method) return o;
-    const struct Plan *p = &system->plan;
-    o.end = p->end, o.every = p->every, o.step = p->step, o.rtol = p->rtol, o.atol = p->atol;
-    o.method = p->method;
-    return o;
-}
 
 static bool check_options(const tr_simulate_options *o, tr_error *err)
 {
@@ -390,7 +381,7 @@ static void summarise(Run *run, double started)
     snprintf(s->advice, sizeof s->advice, "%s", run->mover->advice);
     s->energy_error =
         run->largest_energy > 0 ? run->worst_energy / run->largest_energy : run->worst_energy;
-    s->seconds = now() - started;
+    s->seconds = seconds_now() - started;
 }
 
 // Also a run that failed has a certificate.
@@ -435,7 +426,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     const tr_simulate_options o = options ? *options : tr_simulate_defaults(system);
     Run run = {.summary = summary ? summary : &unused};
     *run.summary = (tr_summary){0};
-    const double started = now();
+    const double started = seconds_now();
     const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
     run.flow = method ? tr_flow_new(system, err) : NULL;
     if (run.flow) run.flow->no_projection = o.no_project;

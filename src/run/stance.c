@@ -82,9 +82,7 @@ static void measure_rows(Stance *s)
 bool tr_stance_take(Stance *s, const double *x)
 {
     evaluate_into(&s->program, x, s->G);
-    const size_t count = (size_t)(s->all + s->velocities) * s->velocities;
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(s->G[i])) return false;
+    if (!all_finite(s->G, (size_t)(s->all + s->velocities) * s->velocities)) return false; // and M
     measure_rows(s);
     return true;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a constrained system stands: its rows and its mass matrix as numbers at a state.
+// How a constrained system stands: its rows and its mass matrix as numbers at a state. Ranks and
+// charts are found from these alone.
 #ifndef TR_RUN_STANCE_H
 #define TR_RUN_STANCE_H
 
 #include "run/evaluator.h"
-
-#include <math.h>
 
 typedef struct Stance {
     System *system;

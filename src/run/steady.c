@@ -7,7 +7,9 @@
 // at states around the guess that satisfy the constraints phi = 0 (T94).
 #include "run/steady.h"
 
+#include "base/random.h"
 #include "expr/derivative.h"
+#include "run/dense.h"
 #include "run/doctor.h"
 #include "run/symmetry.h"
 
@@ -86,19 +88,11 @@ static void refuse_free(const System *s, Text name, tr_error *err)
                 TEXT(name), tr_hint(&nearest, hint));
 }
 
-static Text trimmed(const char *at, size_t length)
-{
-    while (length && *at == ' ') at++, length--;
-    while (length && at[length - 1] == ' ') length--;
-    return (Text){at, length};
-}
-
 static bool list_frees(Steady *p, const char *names, tr_error *err)
 {
     const System *s = p->system;
     for (const char *at = names; at && *at;) {
-        const size_t length = strcspn(at, ",");
-        const Text name = trimmed(at, length);
+        const Text name = tr_next_item(&at);
         const Input *input = parameter_called(s, name);
         if (!input) return refuse_free(s, name, err), false;
         const uint32_t place = (uint32_t)(input - s->inputs);
@@ -107,7 +101,6 @@ static bool list_frees(Steady *p, const char *names, tr_error *err)
                 return tr_fail(err, TR_USAGE, (Place){0}, "'%.60s' is free twice", input->name),
                        false;
         p->place[p->states + p->frees++] = place;
-        at += length + (at[length] == ',');
     }
     return true;
 }
@@ -144,12 +137,12 @@ static const char *kept_name(Steady *p, Text name)
 static bool add_hold(Steady *p, const char *text, Expr *formulas, tr_error *err)
 {
     const char *sign = last_sign(text);
-    const Text name = trimmed(text, sign ? (size_t)(sign - text) : strlen(text));
+    const Text name = text_trimmed((Text){text, sign ? (size_t)(sign - text) : strlen(text)});
     Expr x = read_formula(p->system, "--hold", name, err);
     p->hold_names[p->holds] = kept_name(p, name);
     p->targets[p->holds] = sign ? 0 : (double)NAN;
     if (sign && !has_failed(err))
-        x = sub(x, read_formula(p->system, "--hold", trimmed(sign + 1, strlen(sign + 1)), err));
+        x = sub(x, read_formula(p->system, "--hold", text_trimmed(text_of(sign + 1)), err));
     formulas[p->holds++] = x;
     return !has_failed(err);
 }
@@ -163,7 +156,7 @@ static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err
         return tr_fail(err, TR_USAGE, (Place){0},
                        "--sweep takes formula=from:to:step, not '%.100s'", text),
                false;
-    const Text name = trimmed(text, (size_t)(sign - text));
+    const Text name = text_trimmed((Text){text, (size_t)(sign - text)});
     const Input *input = parameter_called(p->system, name);
     p->swept = kept_name(p, name);
     if (input) {
@@ -239,37 +232,23 @@ static bool compile_equations(Steady *p, Expr *of, tr_error *err)
         p->entries[i] = (struct Entry){entries[i].row, entries[i].column};
         all[rows + i] = entries[i].value;
     }
-    const tr_compile_options open = {.fix_parameters = false};
-    tr_system_put(s, "run.steady", all, rows + p->entry_count, 1, err);
+    p->terms = tr_evaluator_of(s, "run.steady", all, rows + p->entry_count, OPEN_PARAMETERS, err);
     free(all);
-    p->program = tr_compile(s, "run.steady", &open, err);
-    p->work = tr_workspace_new(p->program, err);
     return !has_failed(err);
 }
 
-// What is recorded, as in a flow but for any values of parameters
+// What the flow records, for any values of parameters; and its alarms, also where there are no
+// constraints
 static bool compile_columns(Steady *p, tr_error *err)
 {
     System *s = p->system;
-    const tr_compile_options open = {.fix_parameters = false};
-    Expr *all = calloc((size_t)p->flow->column_count + s->alarm_count + 1, sizeof *all);
-    uint32_t count = 0;
-    if (!all) return tr_fail_memory(err), false;
-    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
-        for (uint32_t i = 0; i < s->input_count; i++)
-            if ((int)s->inputs[i].kind == kind) all[count++] = s->inputs[i].symbol;
-    for (uint32_t i = 0; i < s->output_count; i++)
-        if (s->outputs[i].label) all[count++] = s->outputs[i].values[0];
-    tr_system_put(s, "run.columns", all, count, 1, err);
-    p->columns = tr_compile(s, "run.columns", &open, err);
-    p->columns_work = tr_workspace_new(p->columns, err);
-    for (uint32_t i = 0; i < s->alarm_count; i++) all[i] = s->alarms[i].margin;
-    if (s->alarm_count) {
-        tr_system_put(s, "run.alarms", all, s->alarm_count, 1, err);
-        p->alarms = tr_compile(s, "run.alarms", &open, err);
-        p->alarms_work = tr_workspace_new(p->alarms, err);
-    }
-    free(all);
+    p->columns = tr_evaluator(s, "run.columns", OPEN_PARAMETERS, err);
+    if (!s->alarm_count) return !has_failed(err);
+    Expr *margins = calloc(s->alarm_count, sizeof *margins);
+    if (!margins) return tr_fail_memory(err), false;
+    for (uint32_t i = 0; i < s->alarm_count; i++) margins[i] = s->alarms[i].margin;
+    p->alarms = tr_evaluator_of(s, "run.alarms", margins, s->alarm_count, OPEN_PARAMETERS, err);
+    free(margins);
     return !has_failed(err);
 }
 
@@ -300,7 +279,7 @@ static bool make_equations(Steady *p, const Expr *holds, tr_error *err)
 
 enum { PROBES = 4 };
 
-static void evaluate(Steady *p) { tr_evaluate(p->program, p->work, p->in, p->values); }
+static void evaluate(Steady *p) { evaluate_into(&p->terms, p->in, p->values); }
 
 static const double *row_values(const Steady *p)
 {
@@ -311,8 +290,7 @@ static const double *row_values(const Steady *p)
 static void nudge(Steady *p, uint32_t *random, double size)
 {
     for (uint32_t i = 0; i < p->states; i++) {
-        *random = *random * 1664525u + 1013904223u;
-        const double away = size * ((double)(*random >> 8) * 0x1p-23 - 1);
+        const double away = size * next_random(random);
         p->in[p->place[i]] = p->flow->inputs[p->place[i]];
         p->in[p->place[i]] += away * (1 + fabs(p->in[p->place[i]]));
     }
@@ -416,27 +394,6 @@ static bool probe(Steady *p, double *B)
     return true;
 }
 
-// Each generator gets an action of its own, whose factor is 1.
-static void tidy(double *basis, uint32_t actions, uint32_t count)
-{
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t best = 0;
-        double size = -1;
-        for (uint32_t a = 0; a < actions; a++)
-            if (fabs(basis[a * count + k]) > size * (1 + 1e-6))
-                best = a, size = fabs(basis[a * count + k]);
-        const double pivot = basis[best * count + k];
-        for (uint32_t a = 0; a < actions; a++) basis[a * count + k] /= pivot;
-        for (uint32_t c = 0; c < count; c++) {
-            const double f = basis[best * count + c];
-            for (uint32_t a = 0; c != k && a < actions; a++)
-                basis[a * count + c] -= f * basis[a * count + k];
-        }
-    }
-    for (uint32_t i = 0; i < actions * count; i++)
-        if (fabs(basis[i]) < 1e-11) basis[i] = 0;
-}
-
 // Sums of actions, in whose brackets B they cancel
 static bool find_generators(Steady *p, double *B, double *V, double *sigma)
 {
@@ -451,7 +408,9 @@ static bool find_generators(Steady *p, double *B, double *V, double *sigma)
     for (uint32_t a = 0; a < A; a++)
         for (uint32_t k = rank; k < A; k++)
             p->generator[a * p->generators + k - rank] = V[k * A + a];
-    tidy(p->generator, A, p->generators);
+    tr_give_rows(p->generator, A, p->generators, A, 1e-6, NULL); // an action of its own to each
+    for (uint32_t i = 0; i < A * p->generators; i++)
+        if (fabs(p->generator[i]) < 1e-11) p->generator[i] = 0;
     return true;
 }
 
@@ -559,12 +518,9 @@ Steady *tr_steady_open(System *system, const tr_steady_options *options, tr_erro
 void tr_steady_close(Steady *p)
 {
     if (!p) return;
-    tr_workspace_free(p->work);
-    tr_program_free(p->program);
-    tr_workspace_free(p->columns_work);
-    tr_program_free(p->columns);
-    tr_workspace_free(p->alarms_work);
-    tr_program_free(p->alarms);
+    tr_evaluator_free(&p->terms);
+    tr_evaluator_free(&p->columns);
+    tr_evaluator_free(&p->alarms);
     tr_flow_free(p->flow);
     void *const all[] = {
         p->place,     p->own_quaternions, p->hold_names, p->targets, p->row_names, p->action_names,

@@ -34,8 +34,7 @@ struct Steady {
     double *generator; // actions * generators
     // f, each action, constraints, holds; then their derivatives by states, free ones and what is
     // swept, and time: as far as they are not zero for sure
-    tr_program *program, *columns, *alarms;
-    tr_workspace *work, *columns_work, *alarms_work;
+    Evaluator terms, columns, alarms;
     struct Entry {
         uint32_t row, column;
     } * entries;

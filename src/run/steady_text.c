@@ -35,7 +35,7 @@ static bool find(tr_steady *s, tr_error *err)
     if (!tr_steady_accept(p, s->u, &s->outcome, err)) return false;
     tr_steady_inputs(p, s->u, s->inputs);
     tr_steady_columns(p, s->u, s->columns);
-    if (p->alarms) tr_evaluate(p->alarms, p->alarms_work, p->in, s->margins);
+    if (p->alarms.work) evaluate_into(&p->alarms, p->in, s->margins);
     if (!tr_steady_eigenvalues(p, s->u, s->modes, &s->mode_count, &s->stability))
         tr_fail(err, TR_FAILED, (Place){0}, "the eigenvalues cannot be found");
     return !has_failed(err);
@@ -122,22 +122,14 @@ static void write_parameters(const tr_steady *s, Group *g)
 static void write_modes(const tr_steady *s, Group *g)
 {
     Buffer *b = &g->j->text;
-    if (g->json) tr_json_open(g->j, "eigenvalues", '[');
-    for (uint32_t i = 0; i < s->mode_count; i++) {
-        if (g->json) {
-            tr_json_open(g->j, NULL, '[');
-            tr_json_number(g->j, NULL, s->modes[i][0]);
-            tr_json_number(g->j, NULL, s->modes[i][1]);
-            tr_json_close(g->j, ']');
-            continue;
-        }
+    if (g->json) tr_json_matrix(g->j, "eigenvalues", &s->modes[0][0], s->mode_count, 2);
+    for (uint32_t i = 0; !g->json && i < s->mode_count; i++) {
         tr_buffer_print(b, "%-8s ", "mode");
         tr_buffer_number(b, s->modes[i][0]);
         tr_buffer_print(b, s->modes[i][1] < 0 ? " - " : " + ");
         tr_buffer_number(b, fabs(s->modes[i][1]));
         tr_buffer_print(b, "i\n");
     }
-    if (g->json) tr_json_close(g->j, ']');
 }
 
 // Contacts that would pull, or slip

@@ -62,19 +62,12 @@ struct Solver {
     int crawls;           // steps since then that were too short to move the clock
 };
 
-static bool is_finite(const double *x, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 static bool take_rate(Solver *solver, double t, N_Vector y, N_Vector dy)
 {
     Flow *flow = solver->mover->flow;
     double *d = N_VGetArrayPointer(dy);
     tr_flow_rate(flow, t, N_VGetArrayPointer(y), d);
-    if (is_finite(d, flow->size)) return true;
+    if (all_finite(d, flow->size)) return true;
     solver->trouble = true;
     return false;
 }
@@ -155,9 +148,7 @@ static int slopes(realtype t, N_Vector y, N_Vector rate, SUNMatrix J, void *data
     double *entries = SUNDenseMatrix_Data(J);
     tr_jacobian_take(flow, t, N_VGetArrayPointer(y), entries);
     flow->jacobians++;
-    for (uint32_t k = 0; k < flow->size; k++)
-        if (!is_finite(entries + (size_t)k * flow->size, flow->size)) return 1;
-    return 0;
+    return all_finite(entries, (size_t)flow->size * flow->size) ? 0 : 1;
 }
 
 // The change that brings y back onto the constraints; and the error without what that mends, which
@@ -172,7 +163,7 @@ static int project(realtype t, N_Vector y, N_Vector change, realtype tolerance, 
     tr_mover_mend(m, t, there);
     if (error) tr_flow_project_change(m->flow, t, there, N_VGetArrayPointer(error));
     N_VLinearSum(1, change, -1, y, change);
-    return is_finite(there, m->flow->size) ? 0 : 1;
+    return all_finite(there, m->flow->size) ? 0 : 1;
 }
 
 static int count_failures(void *memory, long *failures)
@@ -302,7 +293,7 @@ static bool is_stuck(Mover *m)
 {
     const Solver *solver = m->solver;
     tr_flow_rate(m->flow, solver->t, N_VGetArrayPointer(solver->y), m->work);
-    return !is_finite(m->work, m->flow->size);
+    return !all_finite(m->work, m->flow->size);
 }
 
 static void complain(Mover *m, int status, tr_error *err)

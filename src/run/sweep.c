@@ -4,20 +4,17 @@
 // halved. A real eigenvalue passes zero where det R does, the constant coefficient of the deflated
 // characteristic polynomial; a pair passes the imaginary axis where its real part vanishes, which
 // the Hurwitz determinant does there, too (T103).
-#include "run/sweep.h"
-
 #include "base/json.h"
 #include "run/eval.h"
+#include "run/follow.h"
 #include "run/modes.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 1000000, HALVINGS = 7, MOST_ROOT_STEPS = 200 };
+enum { MOST_ROWS = 1000000, HALVINGS = 7 };
 #define CLEAR 1e-9 // real parts that are not rounding, against the largest eigenvalue
-#define ALIKE 1e-6 // eigenvalues so near that it does not matter which is which
 
 // ---- one value -----------------------------------------------------------------------------
 
@@ -82,136 +79,6 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
     return false;
 }
 
-// ---- which goes where ----------------------------------------------------------------------
-
-// The assignment of rows to columns with the least sum of costs, by shortest augmenting paths with
-// potentials (Kuhn, Munkres). Rows and columns count from 1 inside.
-typedef struct Matching {
-    uint32_t n;
-    const double *cost;
-    double *u, *v, *least;
-    uint32_t *row_of, *way;
-    bool *used;
-} Matching;
-
-static void augment(Matching *m, uint32_t row)
-{
-    uint32_t column = 0;
-    m->row_of[0] = row;
-    for (uint32_t j = 0; j <= m->n; j++) m->least[j] = (double)INFINITY, m->used[j] = false;
-    do {
-        m->used[column] = true;
-        const uint32_t i = m->row_of[column];
-        double delta = (double)INFINITY;
-        uint32_t next = 0;
-        for (uint32_t j = 1; j <= m->n; j++) {
-            if (m->used[j]) continue;
-            const double now = m->cost[(size_t)(i - 1) * m->n + j - 1] - m->u[i] - m->v[j];
-            if (now < m->least[j]) m->least[j] = now, m->way[j] = column;
-            if (!next || m->least[j] < delta) delta = m->least[j], next = j;
-        }
-        for (uint32_t j = 0; j <= m->n; j++)
-            if (m->used[j])
-                m->u[m->row_of[j]] += delta, m->v[j] -= delta;
-            else
-                m->least[j] -= delta;
-        column = next;
-    } while (m->row_of[column]);
-    while (column) {
-        m->row_of[column] = m->row_of[m->way[column]];
-        column = m->way[column];
-    }
-}
-
-static bool match(const double *cost, uint32_t n, uint32_t *to)
-{
-    Matching m = {.n = n, .cost = cost};
-    m.u = calloc(3 * (n + 1u), sizeof *m.u);
-    m.row_of = calloc(2 * (n + 1u), sizeof *m.row_of);
-    m.used = calloc(n + 1u, sizeof *m.used);
-    const bool good = m.u && m.row_of && m.used;
-    if (good) {
-        m.v = m.u + n + 1, m.least = m.v + n + 1, m.way = m.row_of + n + 1;
-        for (uint32_t i = 1; i <= n; i++) augment(&m, i);
-        for (uint32_t j = 1; j <= n; j++) to[m.row_of[j] - 1] = j - 1;
-    }
-    free(m.u);
-    free(m.row_of);
-    free(m.used);
-    return good;
-}
-
-static bool are_conjugate(const double *a, const double *b)
-{
-    return a[1] != 0 && a[0] == b[0] && a[1] == -b[1];
-}
-
-static double apart(const double *a, const double *b) { return hypot(a[0] - b[0], a[1] - b[1]); }
-
-// Conjugates stay together, and of a pair the one that was above stays there. Of two real ones that
-// meet the first goes up; of a pair that parts the upper one goes right. False when a pair has two
-// ways to go.
-static bool mend_pairs(const double *was, const double *is, uint32_t n, uint32_t *to)
-{
-    bool clear = true;
-    for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = 0; b < n; b++) {
-            if (a == b || !are_conjugate(was + 2 * a, was + 2 * b) || was[2 * a + 1] < 0) continue;
-            const double *ia = is + 2 * to[a], *ib = is + 2 * to[b];
-            const bool parted = ia[1] == 0 && ib[1] == 0;
-            if (!parted && !are_conjugate(ia, ib)) clear = false;
-            if (parted ? ia[0] < ib[0] : are_conjugate(ia, ib) && ia[1] < 0) {
-                const uint32_t other = to[a];
-                to[a] = to[b], to[b] = other;
-            }
-        }
-    for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = a + 1; b < n; b++)
-            if (was[2 * a + 1] == 0 && was[2 * b + 1] == 0 &&
-                are_conjugate(is + 2 * to[a], is + 2 * to[b]) && is[2 * to[a] + 1] < 0) {
-                const uint32_t other = to[a];
-                to[a] = to[b], to[b] = other;
-            }
-    return clear;
-}
-
-// Whether another way for two branches would be about as good
-static bool is_clear(const double *cost, const double *was, const double *is, uint32_t n,
-                     const uint32_t *to)
-{
-    double size = 0;
-    for (uint32_t k = 0; k < n; k++) size = fmax(size, hypot(is[2 * k], is[2 * k + 1]));
-    for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = a + 1; b < n; b++) {
-            const double *ia = is + 2 * to[a], *ib = is + 2 * to[b];
-            if (apart(ia, ib) <= ALIKE * size || are_conjugate(ia, ib) ||
-                are_conjugate(was + 2 * a, was + 2 * b))
-                continue;
-            const double straight = cost[(size_t)a * n + to[a]] + cost[(size_t)b * n + to[b]];
-            const double crossed = cost[(size_t)a * n + to[b]] + cost[(size_t)b * n + to[a]];
-            if (crossed < 3 * straight) return false;
-        }
-    return true;
-}
-
-bool tr_follow(const double *was, const double *slopes, double change, const double *is, uint32_t n,
-               uint32_t *to, bool *clear)
-{
-    double *cost = malloc(((size_t)n * n + 1) * sizeof *cost);
-    for (uint32_t a = 0; cost && a < n; a++) {
-        const double guess[2] = {was[2 * a] + change * slopes[2 * a],
-                                 was[2 * a + 1] + change * slopes[2 * a + 1]};
-        for (uint32_t b = 0; b < n; b++) cost[(size_t)a * n + b] = apart(guess, is + 2 * b);
-    }
-    const bool good = cost && match(cost, n, to);
-    if (good) {
-        const bool together = mend_pairs(was, is, n, to);
-        *clear = is_clear(cost, was, is, n, to) && together;
-    }
-    free(cost);
-    return good;
-}
-
 // ---- following -----------------------------------------------------------------------------
 
 typedef struct Front {
@@ -270,13 +137,6 @@ static bool advance(Sampler *s, Front *f, const double *is, double at, int halvi
     return good;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    if (x[0] != y[0]) return x[0] > y[0] ? -1 : 1;
-    return x[1] != y[1] ? (x[1] > y[1] ? -1 : 1) : 0;
-}
-
 // Sorts each row of the sweep so that a column is one branch.
 static bool follow_all(Sampler *s, tr_sweep *sweep)
 {
@@ -286,7 +146,7 @@ static bool follow_all(Sampler *s, tr_sweep *sweep)
     bool good = room && f.to;
     if (good) {
         f.slopes = room + 2 * (size_t)n, f.ordered = f.slopes + 2 * (size_t)n;
-        qsort(sweep->eigenvalues, n, 2 * sizeof(double), compare_values);
+        qsort(sweep->eigenvalues, n, 2 * sizeof(double), tr_compare_growth);
         memcpy(f.values, sweep->eigenvalues, 2 * (size_t)n * sizeof *f.values);
         f.at = sweep->values[0];
     } else
@@ -302,26 +162,6 @@ static bool follow_all(Sampler *s, tr_sweep *sweep)
 }
 
 // ---- critical values -----------------------------------------------------------------------
-
-double tr_bracketed_root(double (*f)(void *, double), void *owner, double a, double fa, double b,
-                         double fb)
-{
-    for (int i = 0; i < MOST_ROOT_STEPS && fa != 0 && fb != 0; i++) {
-        const double width = fabs(b - a);
-        if (width <= 2 * DBL_EPSILON * fmax(fabs(a), fabs(b))) break;
-        double x = b - fb * (b - a) / (fb - fa);
-        const double least = DBL_EPSILON * fmax(fabs(a), fabs(b)); // step off the ends
-        if (!(fabs(x - a) > least && fabs(x - b) > least) || i % 4 == 3) x = a + (b - a) / 2;
-        const double fx = f(owner, x);
-        if (isnan(fx)) break;
-        if ((fx > 0) == (fb > 0))
-            fa /= 2; // Illinois: the end that stays counts less
-        else
-            a = b, fa = fb;
-        b = x, fb = fx;
-    }
-    return fabs(fa) < fabs(fb) ? a : b;
-}
 
 static double determinant_at(void *owner, double value)
 {
@@ -586,33 +426,14 @@ static void write_csv(const tr_sweep *sweep, Buffer *text)
     tr_buffer_add(text, "\n", 1);
 }
 
-// [[re, im], ...] of one row
-static void add_row(Json *j, const tr_sweep *sweep, size_t row, Buffer *line)
-{
-    line->length = 0;
-    tr_buffer_add(line, "[", 1);
-    for (size_t k = 0; k < sweep->count; k++) {
-        const double *l = sweep->eigenvalues + 2 * (row * sweep->count + k);
-        tr_buffer_print(line, k ? ", [" : "[");
-        tr_buffer_number(line, l[0]);
-        tr_buffer_print(line, ", ");
-        tr_buffer_number(line, l[1]);
-        tr_buffer_add(line, "]", 1);
-    }
-    tr_buffer_add(line, "]", 1);
-    if (!line->failed) tr_json_raw(j, NULL, (Text){line->at, line->length});
-}
-
 static void write_json(const tr_sweep *sweep, Json *j)
 {
-    Buffer line = {0};
     tr_json_open(j, NULL, '{');
     tr_json_text(j, "parameter", sweep->name);
-    tr_json_open(j, "values", '[');
-    for (size_t i = 0; i < sweep->rows; i++) tr_json_number(j, NULL, sweep->values[i]);
-    tr_json_close(j, ']');
+    tr_json_numbers(j, "values", sweep->values, sweep->rows);
     tr_json_open(j, "eigenvalues", '[');
-    for (size_t i = 0; i < sweep->rows; i++) add_row(j, sweep, i, &line);
+    for (size_t i = 0; i < sweep->rows; i++)
+        tr_json_matrix(j, NULL, sweep->eigenvalues + 2 * i * sweep->count, sweep->count, 2);
     tr_json_close(j, ']');
     tr_json_open(j, "critical", '[');
     for (size_t i = 0; i < sweep->critical_count; i++) {
@@ -626,8 +447,6 @@ static void write_json(const tr_sweep *sweep, Json *j)
     }
     tr_json_close(j, ']');
     tr_json_close(j, '}');
-    j->text.failed |= line.failed;
-    tr_buffer_free(&line);
 }
 
 char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err)

@@ -128,13 +128,7 @@ static void add_fitting(Buffer *out, const char *text, double width, double font
 // A number to four digits.
 static void add_short(Buffer *out, double value)
 {
-    char text[TR_NUMBER_SIZE];
-    snprintf(text, sizeof text, "%.3e", fabs(value));
-    text[1] = '.'; // whatever the locale has there
-    size_t used;
-    double rounded = 0;
-    tr_number_read(text, strlen(text), &used, &rounded);
-    tr_buffer_number(out, value < 0 ? -rounded : rounded);
+    tr_buffer_number(out, tr_number_rounded(value, 4));
 }
 
 static void describe(const Figure *figure, Buffer *out)

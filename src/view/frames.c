@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/frames.h"
 
+#include "run/evaluator.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +11,7 @@ enum { POSE = 12, TOUCH = 3 + 3 * SCENE_ROWS }; // numbers of a pose while it is
 
 struct Frames {
     const Scene *scene;
-    tr_program *program; // of the output "scene"
-    tr_workspace *workspace;
+    Evaluator places;       // and directions, of all that is in the scene
     const double **columns; // by input of the system; NULL where it stays as it is
     const double **lambda;  // by contact and row; NULL where there is no column
     double *inputs, *outputs;
@@ -25,16 +26,13 @@ static void take(Expr *list, uint32_t *count, const Expr *values, int how_many)
 }
 
 // Poses, points and directions, one after the other
-static void output_scene(System *system, tr_error *err)
+static Evaluator places_of(System *system, tr_error *err)
 {
     const Scene *s = &system->scene;
     Expr *list = malloc((POSE * (size_t)s->body_count + TOUCH * (size_t)s->contact_count + 1) *
                         sizeof *list);
     uint32_t count = 0;
-    if (!list) {
-        tr_fail_memory(err);
-        return;
-    }
+    if (!list) return tr_fail_memory(err), (Evaluator){0};
     for (uint32_t i = 0; i < s->body_count; i++) {
         take(list, &count, s->bodies[i].origin, 3);
         take(list, &count, s->bodies[i].rotation, 9);
@@ -44,8 +42,9 @@ static void output_scene(System *system, tr_error *err)
         for (uint32_t k = 0; k < s->contacts[i].row_count; k++)
             take(list, &count, s->contacts[i].rows[k].direction, 3);
     }
-    tr_system_put(system, "scene", list, count, 1, err);
+    const Evaluator places = tr_evaluator_of(system, "scene", list, count, FIXED_PARAMETERS, err);
     free(list);
+    return places;
 }
 
 static void find_columns(Frames *f, const System *system, const Sheet *run, tr_error *err)
@@ -75,15 +74,12 @@ Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err)
     if (!f) return tr_fail_memory(err), NULL;
     f->scene = &system->scene;
     f->input_count = system->input_count;
-    output_scene(system, err);
-    const tr_compile_options options = {.fix_parameters = true};
-    f->program = tr_compile(system, "scene", &options, err);
-    f->workspace = tr_workspace_new(f->program, err);
+    f->places = places_of(system, err);
     const size_t contacts = f->scene->contact_count;
     f->columns = calloc(f->input_count + 1u, sizeof *f->columns);
     f->lambda = calloc(SCENE_ROWS * contacts + 1, sizeof *f->lambda);
     f->inputs = calloc(f->input_count + 1u, sizeof *f->inputs);
-    f->outputs = calloc(tr_program_sizes(f->program).outputs + 1, sizeof *f->outputs);
+    f->outputs = calloc(tr_program_sizes(f->places.program).outputs + 1, sizeof *f->outputs);
     const bool has_room = f->columns && f->lambda && f->inputs && f->outputs;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) find_columns(f, system, run, err);
@@ -95,8 +91,7 @@ Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err)
 void tr_frames_free(Frames *f)
 {
     if (!f) return;
-    tr_workspace_free(f->workspace);
-    tr_program_free(f->program);
+    tr_evaluator_free(&f->places);
     free(f->columns);
     free(f->lambda);
     free(f->inputs);
@@ -146,7 +141,7 @@ static void evaluate(Frames *f, size_t row)
 {
     for (uint32_t i = 0; i < f->input_count; i++)
         if (f->columns[i]) f->inputs[i] = f->columns[i][row];
-    tr_evaluate(f->program, f->workspace, f->inputs, f->outputs);
+    evaluate_into(&f->places, f->inputs, f->outputs);
 }
 
 void tr_frames_get(Frames *f, size_t row, double *out)

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Locus {
@@ -36,8 +35,7 @@ static bool add_critical(Locus *l, const tr_critical *critical, int part, Curve 
     if (!at) return false;
     at[0] = at[1] = critical->value;
     at[2] = l->low[part], at[3] = l->high[part];
-    snprintf(name, sizeof name, "%.4e", critical->value); // five digits, as short as they can be
-    tr_number_print(strtod(name, NULL), number);
+    tr_number_print(tr_number_rounded(critical->value, 5), number);
     snprintf(name, sizeof name, "%s %s", critical->frequency > 0 ? "oscillatory" : "divergent",
              number);
     *curve = (Curve){tr_arena_text(&l->arena, name, strlen(name)), at, at + 2, 2};

@@ -16,17 +16,6 @@
 
 // ---- columns -------------------------------------------------------------------------------
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *text, const char *with)
-{
-    const size_t a = strlen(text), b = strlen(with);
-    return a >= b && strcmp(text + a - b, with) == 0;
-}
-
 typedef enum Way { UNKNOWN = -1, TURNS, SLIDES } Way;
 
 // What a joint with this coordinate does, also one that was cut
@@ -83,11 +72,6 @@ typedef struct Column {
     const char *group, *unit;
 } Column;
 
-static size_t stem_of(const char *rate)
-{
-    return ends(rate, "_rate") ? strlen(rate) - strlen("_rate") : 0;
-}
-
 static Column position_column(const Scene *scene, const char *name)
 {
     static const char *const units[] = {"rad", "m"};
@@ -97,7 +81,7 @@ static Column position_column(const Scene *scene, const char *name)
 static Column velocity_column(const Scene *scene, const char *name)
 {
     static const char *const units[] = {"rad/s", "m/s"};
-    return (Column){"velocities", joint_unit(scene, name, stem_of(name), units)};
+    return (Column){"velocities", joint_unit(scene, name, tr_coordinate_length(name), units)};
 }
 
 static Column input_column(const System *system, const Input *input)
@@ -116,19 +100,19 @@ static Column column_of(const System *system, const char *name)
             input->kind == TR_TIME || input->kind == TR_POSITION || input->kind == TR_VELOCITY;
         if (moves && strcmp(input->name, name) == 0) return input_column(system, input);
     }
-    if (begins(name, "lambda."))
+    if (begins_with(name, "lambda."))
         return (Column){"forces", reaction_unit(system, name + strlen("lambda."))};
-    if (begins(name, "tau.")) {
+    if (begins_with(name, "tau.")) {
         const char *joint = name + strlen("tau.");
         return (Column){"torques", joint_unit(&system->scene, joint, strlen(joint), motors)};
     }
-    if (begins(name, "contact."))
+    if (begins_with(name, "contact."))
         return part_of(name)[0] == 'F' ? (Column){"forces", "N"} : (Column){"contacts", "m"};
-    if (begins(name, "energy.")) return (Column){"energy", "J"};
-    if (begins(name, "residual.")) return (Column){"residuals", ""};
+    if (begins_with(name, "energy.")) return (Column){"energy", "J"};
+    if (begins_with(name, "residual.")) return (Column){"residuals", ""};
     if (way_of(&system->scene, name, strlen(name)) != UNKNOWN) // of joints that were cut
         return position_column(&system->scene, name);
-    if (way_of(&system->scene, name, stem_of(name)) != UNKNOWN)
+    if (way_of(&system->scene, name, tr_coordinate_length(name)) != UNKNOWN)
         return velocity_column(&system->scene, name);
     return (Column){"outputs", ""};
 }
@@ -150,20 +134,13 @@ static void describe_columns(Json *j, const Report *report)
     tr_json_close(j, ']');
 }
 
-static void write_vector(Json *j, const char *key, const double a[3])
-{
-    tr_json_open(j, key, '[');
-    for (int k = 0; k < 3; k++) tr_json_number(j, NULL, a[k]);
-    tr_json_close(j, ']');
-}
-
 static void describe_drawing(Json *j, const Drawing *d)
 {
     tr_json_open(j, NULL, '{');
     tr_json_text(j, "type", d->type);
-    write_vector(j, "at", d->at);
-    write_vector(j, "axis", d->axis);
-    write_vector(j, "size", d->size);
+    tr_json_numbers(j, "at", d->at, 3);
+    tr_json_numbers(j, "axis", d->axis, 3);
+    tr_json_numbers(j, "size", d->size, 3);
     tr_json_number(j, "radius", d->radius);
     tr_json_number(j, "length", d->length);
     tr_json_number(j, "tube", d->tube);
@@ -180,13 +157,13 @@ static void describe_body(Json *j, const Scene *scene, uint32_t i)
     tr_json_open(j, NULL, '{');
     tr_json_text(j, "name", body->name);
     tr_json_number(j, "mass", body->mass);
-    write_vector(j, "com", body->com);
+    tr_json_numbers(j, "com", body->com, 3);
     tr_json_number(j, "parent", index_of(body->parent));
     tr_json_flag(j, "part", body->is_part);
     tr_json_open(j, "joint", '{');
     tr_json_text(j, "type", body->joint);
-    write_vector(j, "at", body->joint_at);
-    write_vector(j, "axis", body->axis);
+    tr_json_numbers(j, "at", body->joint_at, 3);
+    tr_json_numbers(j, "axis", body->axis, 3);
     tr_json_text(j, "coordinate", body->coordinate);
     tr_json_close(j, '}');
     tr_json_open(j, "shapes", '[');
@@ -210,10 +187,10 @@ static void describe_contact(Json *j, const SceneContact *contact)
     tr_json_close(j, ']');
     if (contact->is_loop) {
         tr_json_open(j, "loop", '{');
-        write_vector(j, "at", contact->at);
-        write_vector(j, "axis", contact->axis);
-        write_vector(j, "to", contact->to);
-        write_vector(j, "guide", contact->guide);
+        tr_json_numbers(j, "at", contact->at, 3);
+        tr_json_numbers(j, "axis", contact->axis, 3);
+        tr_json_numbers(j, "to", contact->to, 3);
+        tr_json_numbers(j, "guide", contact->guide, 3);
         tr_json_close(j, '}');
     }
     tr_json_close(j, '}');
@@ -241,9 +218,9 @@ static void describe_elements(Json *j, const Scene *scene)
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "name", rod->name);
         tr_json_number(j, "body", index_of(rod->body));
-        write_vector(j, "at", rod->at);
+        tr_json_numbers(j, "at", rod->at, 3);
         tr_json_number(j, "on", index_of(rod->on));
-        write_vector(j, "to", rod->to);
+        tr_json_numbers(j, "to", rod->to, 3);
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
@@ -257,8 +234,8 @@ static void describe_ground(Json *j, const Scene *scene, Frames *frames)
     const double height = scene->ground_is_free ? tr_frames_height(frames, scene->ground_at, n) : 0;
     for (int k = 0; k < 3; k++) at[k] = scene->ground_at[k] + height * n[k];
     tr_json_open(j, "ground", '{');
-    write_vector(j, "at", at);
-    write_vector(j, "normal", n);
+    tr_json_numbers(j, "at", at, 3);
+    tr_json_numbers(j, "normal", n, 3);
     tr_json_flag(j, "shown", scene->has_ground);
     tr_json_close(j, '}');
 }
@@ -269,7 +246,7 @@ static void describe_scene(Json *j, const Report *report, Frames *frames)
     tr_json_open(j, "scene", '{');
     tr_json_number(j, "stride", tr_frames_stride(frames));
     tr_json_number(j, "length", tr_frames_extent(frames));
-    write_vector(j, "gravity", scene->gravity);
+    tr_json_numbers(j, "gravity", scene->gravity, 3);
     describe_ground(j, scene, frames);
     tr_json_open(j, "bodies", '[');
     for (uint32_t i = 0; i < scene->body_count; i++) describe_body(j, scene, i);

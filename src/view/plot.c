@@ -51,17 +51,6 @@ static const char *keep(Plot *plot, Buffer *buffer)
 
 // ---- units ---------------------------------------------------------------------------------
 
-static bool starts(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *name, const char *with)
-{
-    const size_t length = strlen(name), part = strlen(with);
-    return length > part && strcmp(name + length - part, with) == 0;
-}
-
 // What is known from the name of a column; the first row that fits counts. Coordinates of joints
 // and outputs of a model can be anything.
 static const struct {
@@ -93,7 +82,8 @@ static const char *unit_of(const char *name)
 {
     if (strcmp(name, "t") == 0) return "s";
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (starts(name, units[i].starts) && ends(name, units[i].ends)) return units[i].unit;
+        if (begins_with(name, units[i].starts) && ends_with(name, units[i].ends))
+            return units[i].unit;
     return NULL;
 }
 
@@ -104,7 +94,7 @@ static const char *run_name(Plot *plot, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     Buffer text = {0};
-    tr_buffer_add(&text, name, strlen(name) - (ends(name, ".csv") ? 4 : 0));
+    tr_buffer_add(&text, name, strlen(name) - (ends_with(name, ".csv") ? 4 : 0));
     return keep(plot, &text);
 }
 
@@ -264,7 +254,7 @@ static bool is_rate(const Sheet *sheet, const char *name)
 {
     char of[200];
     snprintf(of, sizeof of, "%.190s", name);
-    if (!ends(of, "_rate")) return false;
+    if (!ends_with(of, "_rate")) return false;
     of[strlen(of) - strlen("_rate")] = 0;
     return tr_sheet_column(sheet, of);
 }
@@ -375,8 +365,8 @@ static bool find_track(const Sheet *sheet, const char *name, const double **x, c
 static const char *track_of(Plot *plot, const Sheet *sheet, const char *name, int kind)
 {
     const char *before = pairs[kind].before;
-    if (!starts(name, before) || !ends(name, pairs[kind].x)) return NULL;
-    if (kind > 0 && starts(name, pairs[0].before)) return NULL;
+    if (!begins_with(name, before) || !ends_with(name, pairs[kind].x)) return NULL;
+    if (kind > 0 && begins_with(name, pairs[0].before)) return NULL;
     Buffer track = {0};
     tr_buffer_add(&track, name + strlen(before),
                   strlen(name) - strlen(before) - strlen(pairs[kind].x));

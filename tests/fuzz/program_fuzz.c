@@ -154,7 +154,7 @@ static void grow_all(Wood *wood, Bytes *bytes)
 // ---- values with bounds of their rounding errors -------------------------------------------
 
 typedef struct Bounded {
-    double value, error; // error: infinite or NaN when nothing is known
+    double value, error; // infinite or NaN: nothing is known
 } Bounded;
 
 // What the result may be off when an operand is: where it is not known to six digits, anything,
@@ -184,9 +184,7 @@ static double error_of(Op op, const Bounded x[3], double y, int n, const Table *
 static Bounded value_of_op(Op op, const Bounded x[3], int n, const Table *f)
 {
     const double y = tr_op_value(op, x[0].value, x[1].value, x[2].value, n, f);
-    return (Bounded){y, x[0].error + x[1].error + x[2].error == 0 && !isfinite(y)
-                            ? 0
-                            : error_of(op, x, y, n, f)};
+    return (Bounded){y, error_of(op, x, y, n, f)}; // 1/0 may be either infinity
 }
 
 static Bounded value_of_code(unsigned code, const Bounded x[3])

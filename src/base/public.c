@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small public helpers that programs on top of the library need as well.
+// The public calls on numbers, names and texts: what programs on top of the library need as well.
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *tr_version(void) { return TR_VERSION; }
@@ -44,3 +45,5 @@ bool tr_write_text(const char *path, const char *text, tr_error *err)
     fputs(text, tr_file_stream(file));
     return tr_file_commit(file, err);
 }
+
+void tr_text_free(char *text) { free(text); }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the inputs of a regulator reach. Steady motions beside the given one that none does, such as
+// straight running at another speed, are left alone: left vectors l with l A = 0, l B = 0, and
+// right ones R with A R = 0 and L R = 1 (T106). Of others that do not decay there must be none.
+#include "run/lqr.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL 1e-10 // singular values that are zero, beside the largest
+
+// ---- what the inputs reach -----------------------------------------------------------------
+
+// The names of the largest entries of a vector
+static void name_states(const Design *d, const double *size, char *line, size_t room)
+{
+    double most = 0;
+    line[0] = 0;
+    for (uint32_t i = 0; i < d->n; i++) most = fmax(most, size[i]);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (size[i] > 0.1 * most) tr_list_name(line, room, d->shown.state[i]);
+}
+
+static double column_size(const Design *d, uint32_t j)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < d->n; i++) sum += d->B[i * d->m + j] * d->B[i * d->m + j];
+    return sqrt(sum);
+}
+
+static double matrix_size(const Design *d)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < d->n * d->n; i++) most = fmax(most, fabs(d->A[i]));
+    return most > 0 ? most : 1;
+}
+
+// The smallest singular value of [A - z, B], beside the size of A; columns of B are made that size
+static double reach_of(const Design *d, double re, double im, lapack_complex_double *room)
+{
+    const uint32_t n = d->n, N = n + d->m;
+    const double size = matrix_size(d);
+    double sigma[MOST_STATES], rest[MOST_STATES];
+    lapack_complex_double none;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++)
+            room[i * N + j] =
+                lapack_make_complex_double(d->A[i * n + j] - (i == j ? re : 0), i == j ? -im : 0);
+        for (uint32_t j = 0; j < d->m; j++) {
+            const double length = column_size(d, j);
+            room[i * N + n + j] =
+                lapack_make_complex_double(length > 0 ? d->B[i * d->m + j] * size / length : 0, 0);
+        }
+    }
+    if (LAPACKE_zgesvd(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)n, (lapack_int)N, room,
+                       (lapack_int)N, sigma, &none, 1, &none, 1, rest))
+        return 0;
+    return sigma[n - 1] / size;
+}
+
+static void refuse(const Design *d, double re, double im, const double *vectors, uint32_t k,
+                   tr_error *err)
+{
+    char names[200], value[64];
+    double *size = calloc(d->n + 1u, sizeof *size);
+    const bool oscillates = im != 0;
+    for (uint32_t i = 0; size && i < d->n; i++)
+        size[i] = hypot(vectors[i * d->n + k], oscillates ? vectors[i * d->n + k + 1] : 0);
+    if (size) name_states(d, size, names, sizeof names);
+    if (oscillates)
+        snprintf(value, sizeof value, "%.6g +- %.6gi", re, fabs(im));
+    else
+        snprintf(value, sizeof value, "%.6g", fabs(re) < 1e-9 ? 0 : re);
+    tr_fail(err, TR_FAILED, (Place){0},
+            "the inputs cannot move the eigenvalue %s, a motion mostly of %s: nothing makes it "
+            "decay",
+            value, size ? names : "some state");
+    free(size);
+}
+
+bool tr_design_eigenvalues(const double *A, uint32_t n, double *values, double *V, tr_error *err)
+{
+    double *copy = malloc(((size_t)n * n + 2 * n + 1) * sizeof *copy), none;
+    bool good = copy != NULL;
+    if (good) {
+        double *re = copy + (size_t)n * n, *im = re + n;
+        memcpy(copy, A, (size_t)n * n * sizeof *copy);
+        good =
+            LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', V ? 'V' : 'N', (lapack_int)n, copy, (lapack_int)n,
+                          re, im, &none, (lapack_int)n, V ? V : &none, (lapack_int)n) == 0;
+        for (uint32_t k = 0; k < n; k++) values[2 * k] = re[k], values[2 * k + 1] = im[k];
+    }
+    if (!good) tr_fail_memory(err);
+    free(copy);
+    return good;
+}
+
+bool tr_design_check_reach(const Design *d, bool skip_zero, tr_error *err)
+{
+    const uint32_t n = d->n;
+    double *V = malloc(((size_t)n * n + 2 * n + 1) * sizeof *V), *z = V ? V + (size_t)n * n : NULL;
+    lapack_complex_double *room = malloc(((size_t)n * (n + d->m) + 1) * sizeof *room);
+    if (!V || !room) tr_fail_memory(err);
+    if (V && room && tr_design_eigenvalues(d->A, n, z, V, err))
+        for (uint32_t k = 0; k < n; k++) {
+            const double re = z[2 * k], im = z[2 * k + 1], size = matrix_size(d);
+            if (re < -1e-9 * size || im < 0 || has_failed(err)) continue;
+            if (skip_zero && hypot(re, im) < 1e-6 * size) continue;
+            if (reach_of(d, re, im, room) < SMALL) refuse(d, re, im, V, k, err);
+        }
+    free(V);
+    free(room);
+    return !has_failed(err);
+}
+
+// ---- steady motions beside this one --------------------------------------------------------
+
+// Left singular vectors of [A, B] or right ones of A, by columns; from `rank` on they are made
+// nothing.
+static bool singular_vectors(const Design *d, bool left, double *vectors, uint32_t *rank)
+{
+    const uint32_t n = d->n, N = left ? n + d->m : n;
+    double *M = malloc(((size_t)n * N + (size_t)n * n + 2 * N + 1) * sizeof *M), none;
+    if (!M) return false;
+    double *V = M + (size_t)n * N, *sigma = V + (size_t)n * n;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++) M[i * N + j] = d->A[i * n + j];
+        for (uint32_t j = n; j < N; j++)
+            M[i * N + j] =
+                d->B[i * d->m + j - n] * matrix_size(d) / fmax(column_size(d, j - n), 1e-300);
+    }
+    const bool good =
+        LAPACKE_dgesvd(LAPACK_ROW_MAJOR, left ? 'A' : 'N', left ? 'N' : 'A', (lapack_int)n,
+                       (lapack_int)N, M, (lapack_int)N, sigma, left ? vectors : &none,
+                       (lapack_int)n, left ? &none : V, (lapack_int)n, sigma + n) == 0;
+    *rank = 0;
+    while (good && *rank < n && sigma[*rank] > SMALL * fmax(sigma[0], 1e-300)) (*rank)++;
+    for (uint32_t i = 0; i < n && !left; i++)
+        for (uint32_t j = 0; j < n; j++) vectors[i * n + j] = V[j * n + i];
+    free(M);
+    return good;
+}
+
+// R = V (L^T V)^+ over the right vectors from `rank` on
+static bool find_motions(const Design *d, Parts *parts, uint32_t rank)
+{
+    const uint32_t n = d->n, s = parts->alone, v = n - rank;
+    double *M = calloc((size_t)s * v + (size_t)n * s + n + 1, sizeof *M);
+    if (!M || v < s) return free(M), false;
+    double *X = M + (size_t)s * v, *sigma = X + (size_t)n * s;
+    lapack_int found = 0;
+    for (uint32_t i = 0; i < s; i++) {
+        X[i * s + i] = 1;
+        for (uint32_t j = 0; j < v; j++)
+            for (uint32_t k = 0; k < n; k++)
+                M[i * v + j] += parts->U[k * n + parts->kept + i] * parts->V[k * n + rank + j];
+    }
+    const lapack_int status =
+        LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)s, (lapack_int)v, (lapack_int)s, M,
+                       (lapack_int)v, X, (lapack_int)s, sigma, 1e-6, &found);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < s; j++) {
+            parts->R[i * s + j] = 0;
+            for (uint32_t k = 0; k < v; k++)
+                parts->R[i * s + j] += parts->V[i * n + rank + k] * X[k * s + j];
+        }
+    free(M);
+    return !status && found == (lapack_int)s;
+}
+
+// A weight that was asked for sees one of the motions: then they are not to be left alone.
+static bool is_wanted(const Design *d, const Parts *parts)
+{
+    for (uint32_t w = 0; w < d->weight_count; w++)
+        for (uint32_t k = 0; k < parts->alone; k++) {
+            double seen = 0, size = 0;
+            for (uint32_t i = 0; i < d->n; i++) {
+                const double r = parts->R[i * parts->alone + k];
+                seen += tr_design_weight(d, &d->weights[w], i) * r, size = fmax(size, fabs(r));
+            }
+            if (d->weights[w].value > 0 && fabs(seen) > 1e-8 * size) return true;
+        }
+    return false;
+}
+
+bool tr_design_parts(Design *d, Parts *parts, tr_error *err)
+{
+    const uint32_t n = d->n;
+    const size_t nn = (size_t)n * n;
+    uint32_t rank = n;
+    parts->U = tr_design_room(d, nn, err), parts->V = tr_design_room(d, nn, err);
+    parts->R = tr_design_room(d, nn, err);
+    if (!parts->R || !singular_vectors(d, true, parts->U, &parts->kept) ||
+        !singular_vectors(d, false, parts->V, &rank))
+        return tr_fail_memory(err), false;
+    parts->alone = n - parts->kept;
+    if (!parts->alone || !find_motions(d, parts, rank) || is_wanted(d, parts)) {
+        parts->kept = n, parts->alone = 0; // all as it is
+        for (size_t i = 0; i < nn; i++) parts->U[i] = i / n == i % n;
+    }
+    double *size = tr_design_room(d, n, err);
+    for (uint32_t i = 0; size && i < n; i++)
+        for (uint32_t k = 0; k < parts->alone; k++)
+            size[i] = fmax(size[i], fabs(parts->R[i * parts->alone + k]));
+    if (size && parts->alone) name_states(d, size, d->neutral, sizeof d->neutral);
+    d->shown.neutral = parts->alone;
+    return !has_failed(err);
+}
