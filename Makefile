@@ -67,7 +67,9 @@ docs: all
 	build/command_reference > docs/commands.md
 
 # The README's pictures, by the commands it shows.
-pictures: all
+pictures:
+	tools/setup test
+	$(MAKE) all
 	build/trundle simulate models/bicycle.yaml --case turn --every 0.02 -q -o build/turn.csv --report build/turn.html
 	build/trundle simulate models/hopping_wheel.yaml -q -o build/hop.csv
 	build/trundle simulate models/sk8o.yaml --case balance -q -o build/sk8o.csv --report build/sk8o.html

@@ -31,8 +31,10 @@ def blocks(document, language):
 
 
 def run(command, folder):
-    if not has_page and re.search(r" --report | view ", command):
+    if not has_page and " view " in command:
         return None
+    if not has_page:
+        command = re.sub(r" --report \S+", "", command)
     done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, timeout=300)
     if done.returncode:
         complain(f"{command}\n  exit code {done.returncode}\n{done.stderr}")
@@ -145,12 +147,13 @@ def check_links():
 
 
 def check_names():
-    """Files of the source that docs/design.md names."""
-    there = {p.name for folder in ("src", "tests", "tools", "web", "bench", "examples", "cmake", "include")
-             for p in (root / folder).rglob("*") if "node_modules" not in p.parts}
-    named = set(re.findall(r"`(?:[\w/]*/)?(\w+\.(?:c|h|def|py|mjs|sh|cmake))`", (root / "docs/design.md").read_text()))
-    for name in sorted(named - there):
-        complain(f"docs/design.md names {name}, which is not there")
+    """Files of the source that docs/design.md names, with or without their folders."""
+    there = [str(p.relative_to(root)) for folder in ("src", "tests", "tools", "web", "bench", "examples", "cmake", "include")
+             for p in (root / folder).rglob("*") if "node_modules" not in p.parts]
+    named = set(re.findall(r"`([\w/]*\w+\.(?:c|h|def|py|mjs|sh|cmake))`", (root / "docs/design.md").read_text()))
+    for name in sorted(named):
+        if not any(("/" + path).endswith("/" + name) for path in there):
+            complain(f"docs/design.md names {name}, which is not there")
     return len(named)
 
 

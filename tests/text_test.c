@@ -213,6 +213,11 @@ static void suggests_nothing_far_away(void **state)
     memset(longer, 'a', sizeof longer - 1);
     const char *const same[] = {longer, NULL};
     assert_string_equal(suggest(longer, same), "");
+    static const char *const parts[] = {"frame.x", "frame.qw", "mast.tip", NULL};
+    assert_string_equal(suggest("frame.roll", parts), ""); // to be of the frame is not enough
+    assert_string_equal(suggest("frame.v", parts), "");
+    assert_string_equal(suggest("frame.wq", parts), "frame.qw");
+    assert_string_equal(suggest("farme.x", parts), "frame.x");
 }
 
 static void the_nearest_wins_and_then_the_first(void **state)

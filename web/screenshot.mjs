@@ -8,7 +8,7 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
 });
-const page = await browser.newPage({ viewport: { width: 920, height: 570 } });
+const page = await browser.newPage({ viewport: { width: 940, height: 560 } });
 await page.goto("file://" + resolve(report));
 await page.waitForSelector("html[data-ready=yes]");
 await page.evaluate((share) => {

@@ -174,10 +174,27 @@ size_t tr_text_distance(Text a, Text b)
 
 static size_t letter_count(Text text) { return (size_t)tr_utf8_columns(text.at, text.length); }
 
+// How far two names agree up to a point: "frame." of frame.roll and frame.x, which says nothing
+// about whether one is meant by the other
+static size_t shared_part(Text a, Text b)
+{
+    size_t part = 0;
+    for (size_t i = 0; i < a.length && i < b.length && a.at[i] == b.at[i]; i++)
+        if (a.at[i] == '.') part = i + 1;
+    return part;
+}
+
+static Text behind(Text text, size_t part)
+{
+    return part ? (Text){text.at + part, text.length - part} : text;
+}
+
 void tr_suggest(Suggestion *suggestion, Text candidate)
 {
-    const size_t distance = tr_text_distance(suggestion->wanted, candidate);
-    const size_t wanted = letter_count(suggestion->wanted), offered = letter_count(candidate);
+    const size_t part = shared_part(suggestion->wanted, candidate);
+    const Text a = behind(suggestion->wanted, part), b = behind(candidate, part);
+    const size_t distance = tr_text_distance(a, b);
+    const size_t wanted = letter_count(a), offered = letter_count(b);
     const size_t longer = wanted > offered ? wanted : offered;
     const size_t limit = wanted > 3 ? TR_EDIT * wanted / 3 : TR_EDIT;
     if (distance > limit) return;
