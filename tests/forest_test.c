@@ -2,9 +2,9 @@
 // Random forests of bodies against numeric Newton-Euler (newton_euler.h), and what must not change
 // their motion: where the world frame stands, names, the order of the file, units.
 //
-// dynamics.c is compiled into this test, so that both ways to build forward dynamics can be chosen.
+// forward.c is compiled into this test, so that both ways to build forward dynamics can be chosen.
 #define tr_tree_forward forward_by_the_cheaper
-#include "mech/dynamics.c"
+#include "mech/forward.c"
 #undef tr_tree_forward
 
 #include "newton_euler.h"
