@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random forests of bodies, their states, and how they are written as models.
 //
-// dynamics.c is compiled into these tests, so that both ways to build forward dynamics can be
+// forward.c is compiled into these tests, so that both ways to build forward dynamics can be
 // chosen.
 #ifndef TR_TESTS_FORESTS_H
 #define TR_TESTS_FORESTS_H
 
 #define tr_tree_forward forward_by_the_cheaper
-#include "mech/dynamics.c"
+#include "mech/forward.c"
 #undef tr_tree_forward
 
 #include "newton_euler.h"

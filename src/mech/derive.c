@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates, the free dynamics as outputs, and what puts energy in (T1, T19, T91).
+// Coordinates, the free dynamics and the constraints as outputs (T1, T19).
 #include "mech/derive.h"
 
 #include "expr/derivative.h"
@@ -299,16 +299,16 @@ static void make_free_dynamics(Tree *tree)
         tree->graph->failed = true;
         return;
     }
-    tr_tree_inverse(tree, NULL, true, true, false, c);
-    tr_tree_inverse(tree, NULL, false, false, true, Q); // minus what is applied
+    tr_tree_inverse(tree, NULL, false, c);
+    tr_tree_applied(tree, Q);
     for (uint32_t k = 0; k < n; k++)
-        Q[k] = sub(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
+        Q[k] = add(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
     tr_output(tree->system, "c", c, n, 1, tree->err);
     tr_output(tree->system, "Q", Q, n, 1, tree->err);
     for (uint32_t k = 0; k < n; k++) Q[k] = tree->velocities[k].acceleration;
     tr_output(tree->system, "vdot", Q, n, 1, tree->err);
     if (tree->system->row_count) { // M v' + c, with the accelerations as they are: symbols
-        tr_tree_inverse(tree, Q, true, true, false, c);
+        tr_tree_inverse(tree, Q, false, c);
         tr_output(tree->system, "inverse", c, n, 1, tree->err);
     }
     if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
@@ -334,9 +334,9 @@ static void make_inner_dynamics(Tree *tree)
         const Input *input = tr_system_input(s, tree->inner->velocities[k].symbol);
         rate[k] = input->rate;
     }
-    tr_tree_inverse(tree->inner, rate, true, true, false, force);
+    tr_tree_inverse(tree->inner, rate, false, force);
     tr_output(tree->system, "inner.inverse", force, n, 1, tree->err);
-    tr_tree_inverse(tree->inner, NULL, true, true, false, force);
+    tr_tree_inverse(tree->inner, NULL, false, force);
     tr_output(tree->system, "inner.c", force, n, 1, tree->err);
     const Matrix M = tr_tree_mass_matrix(tree->inner);
     if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
@@ -345,24 +345,6 @@ static void make_inner_dynamics(Tree *tree)
     tr_tree_turn_in(tree, Q->values, force);
     tr_output(tree->system, "inner.Q", force, n, 1, tree->err);
     free(force);
-}
-
-// What motors, dampers and forces put in: all forces times velocities, but for the springs
-static Expr input_power(Tree *tree)
-{
-    Expr stored = tr_tree_stored(tree), P = zero(tree->graph);
-    for (uint32_t k = 0; k < tree->velocity_count; k++) {
-        const Velocity *w = &tree->velocities[k];
-        P = add(P, mul(add(w->tau, w->passive), w->symbol));
-    }
-    for (uint32_t i = 0; i < tree->link_count; i++)
-        P = add(P, power_of(tree->links[i].v, tree->links[i].applied));
-    tr_system_rates(tree->system, &stored, 1, &stored, tree->err);
-    for (uint32_t i = 0; i < tree->system->row_count; i++) { // lambda . G v = -lambda . g
-        const Row *row = &tree->system->rows[i];
-        if (!row->is_speed) P = sub(P, mul(row->symbol, row->rest));
-    }
-    return add(P, stored);
 }
 
 // Columns of results have names of their own.
@@ -410,7 +392,7 @@ static void make_columns(Tree *tree)
     tr_tree_cut_columns(tree);
     tr_tree_contact_columns(tree);
     const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
-               power = input_power(tree);
+               power = tr_tree_power(tree);
     tr_system_column(s, "kinetic", "energy.kinetic", kinetic, tree->err);
     tr_system_column(s, "potential", "energy.potential", potential, tree->err);
     tr_output(s, "power", &power, 1, 1, tree->err);

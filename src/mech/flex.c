@@ -101,35 +101,16 @@ static Vec shape_mass(const Flex *flex, const State *s, uint32_t k)
     return p;
 }
 
-// int rho r x U, from int rho U r^T
-static Vec moment_of(Mat C)
-{
-    return vec(sub(C.row[2].y, C.row[1].z), sub(C.row[0].z, C.row[2].x),
-               sub(C.row[1].x, C.row[0].y));
-}
-
+// p_k and l_k = int r x rho U_k + h_k                                               (T33)
 static Wrench momentum_along(const Flex *flex, const State *s, uint32_t k)
 {
-    return wrench(shape_mass(flex, s, k), plus(moment_of(shape_moments(flex, s, k)), flex->h[k]));
+    return wrench(shape_mass(flex, s, k), plus(vee(shape_moments(flex, s, k)), flex->h[k]));
 }
 
 Wrench tr_flex_momentum(const Tree *tree, const Flex *flex, uint32_t k)
 {
     const State s = state_of(tree, flex);
     return momentum_along(flex, &s, k);
-}
-
-// tr S 1 - S
-static Sym inertia_of(Sym S)
-{
-    return (Sym){add(S.yy, S.zz), add(S.xx, S.zz), add(S.xx, S.yy),
-                 neg(S.xy),       neg(S.xz),       neg(S.yz)};
-}
-
-static Sym sym_scale(Expr s, Sym a)
-{
-    return (Sym){mul(s, a.xx), mul(s, a.yy), mul(s, a.zz),
-                 mul(s, a.xy), mul(s, a.xz), mul(s, a.yz)};
 }
 
 Rigid tr_flex_inertia(const Tree *tree, const Flex *flex)
@@ -181,20 +162,19 @@ static Expr gyroscopic_along(const Tree *tree, const Flex *flex, const State *s,
     Graph *g = tree->graph;
     Vec d = vec_zero(g);
     for (uint32_t j = 0; j < n; j++) // d_jk = int rho U_j x U_k, from int rho U_k U_j^T
-        d = plus(d, scale(s->rate[j], moment_of(flex->B[k * n + j])));
+        d = plus(d, scale(s->rate[j], vee(flex->B[k * n + j])));
     const Sym slope = inertia_of(moments_slope(flex, s, k));
     const Expr twice = mul(number(g, 2), dot(W, d));
     return sub(twice, mul(number(g, 0.5), dot(W, sym_apply(slope, W))));
 }
 
 Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr *acceleration,
-                     bool inertia, Expr *force)
+                     Expr *force)
 {
     const Flex *flex = link->flex;
     const State s = state_of(tree, flex);
     const Expr *rates = acceleration ? acceleration + flex->velocity : NULL;
-    Wrench f = wrench_zero(tree->graph);
-    if (inertia) f = gyroscopic(tree, flex, &s, link->v.W);
+    Wrench f = gyroscopic(tree, flex, &s, link->v.W);
     for (uint32_t k = 0; k < flex->count; k++) {
         const Wrench column = momentum_along(flex, &s, k);
         Expr Q = add(dot(column.F, a), dot(column.N, alpha));
@@ -202,8 +182,7 @@ Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr 
             Q = add(Q, along(tree->graph, flex->m, flex->count, rates, k));
             f = wrench_plus(f, wrench_scale(rates[k], column));
         }
-        if (inertia) Q = add(Q, gyroscopic_along(tree, flex, &s, link->v.W, k));
-        force[flex->velocity + k] = Q;
+        force[flex->velocity + k] = add(Q, gyroscopic_along(tree, flex, &s, link->v.W, k));
     }
     return f;
 }

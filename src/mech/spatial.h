@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algebra of rigid motion on expressions, written so that the dynamics reads like the papers.
 // Motions are (linear, angular) = (V, Omega), forces (force, moment), at a frame's origin and in
-// its axes (T9, T10) [M 2].
+// its axes (T9, T10) [M 2, 3, 6, 7].
 #ifndef TR_MECH_SPATIAL_H
 #define TR_MECH_SPATIAL_H
 
@@ -119,7 +119,44 @@ static inline Sym sym_plus(Sym a, Sym b)
     return (Sym){add(a.xx, b.xx), add(a.yy, b.yy), add(a.zz, b.zz),
                  add(a.xy, b.xy), add(a.xz, b.xz), add(a.yz, b.yz)};
 }
+static inline Sym sym_minus(Sym a, Sym b)
+{
+    return (Sym){sub(a.xx, b.xx), sub(a.yy, b.yy), sub(a.zz, b.zz),
+                 sub(a.xy, b.xy), sub(a.xz, b.xz), sub(a.yz, b.yz)};
+}
+static inline Sym sym_scale(Expr s, Sym a)
+{
+    return (Sym){mul(s, a.xx), mul(s, a.yy), mul(s, a.zz),
+                 mul(s, a.xy), mul(s, a.xz), mul(s, a.yz)};
+}
+static inline Sym outer(Vec a) // a a^T
+{
+    return (Sym){square(a.x),   square(a.y),   square(a.z),
+                 mul(a.x, a.y), mul(a.x, a.z), mul(a.y, a.z)};
+}
 static inline Vec sym_apply(Sym s, Vec b) { return apply(sym_mat(s), b); }
+static inline Vec vee(Mat a) // of a - a^T: vee(hat(p)) = 2 p; of int b c^T it is int c x b
+{
+    return vec(sub(a.row[2].y, a.row[1].z), sub(a.row[0].z, a.row[2].x),
+               sub(a.row[1].x, a.row[0].y));
+}
+// The axis that a unit vector is along, either way: 0 1 2 for x y z, or -1
+static inline int unit_axis(Vec a)
+{
+    for (int i = 0; i < 3; i++)
+        if (is_value(square(vec_at(a, i)), 1)) return i;
+    return -1;
+}
+
+static inline Pose pose_identity(Graph *g) { return (Pose){mat_identity(g), vec_zero(g)}; }
+// A point of the frame, in the parent's axes, and the other way
+static inline Vec point_out(Pose X, Vec r) { return plus(X.p, apply(X.R, r)); }
+static inline Vec point_in(Pose X, Vec P) { return apply_transposed(X.R, minus(P, X.p)); }
+// A frame against its parent's parent                                                [M 1]
+static inline Pose pose_product(Pose parent, Pose X)
+{
+    return (Pose){mat_product(parent.R, X.R), point_out(parent, X.p)};
+}
 
 // The axis about which R turns by itself, 0 1 2 for x y z with j and k the next two, or -1; then
 //   R = 1 on that axis, and (c, -s; s, c) across it.
@@ -142,8 +179,8 @@ static inline Turn single_turn(Mat R)
 static inline Expr *vec_place(Vec *a, int i) { return i == 0 ? &a->x : i == 1 ? &a->y : &a->z; }
 static inline void mat_set(Mat *m, int i, int j, Expr x) { *vec_place(&m->row[i], j) = x; }
 // R B R^T. About one axis, with d = B_jj - B_kk, m = B_jk + B_kj, h = s d + c m and c^2 + s^2 = 1:
-//   B_jj - s h,  B_kk + s h,  c h - B_kj,  c h - B_jk        (bench line "chain": a tenth of a
-//   chain's)
+//   B_jj - s h,  B_kk + s h,  c h - B_kj,  c h - B_jk
+// (bench line "chain": a tenth of a chain's operations)
 static inline Mat mat_rotate(Mat R, Mat B)
 {
     const Turn t = single_turn(R);
@@ -198,18 +235,7 @@ static inline Expr motion_at(Motion v, int i)
     return i < 3 ? vec_at(v.V, i) : vec_at(v.W, i - 3);
 }
 
-// Ad: a motion of the parent's frame, seen at and in the axes of this frame          [M 3]
-static inline Motion motion_into(Pose X, Motion v)
-{
-    return motion(apply_transposed(X.R, plus(v.V, cross(v.W, X.p))), apply_transposed(X.R, v.W));
-}
-// Ad^T: a force at this frame, seen at and in the axes of the parent's              [M 6]
-static inline Wrench wrench_out(Pose X, Wrench f)
-{
-    const Vec F = apply(X.R, f.F);
-    return wrench(F, plus(apply(X.R, f.N), cross(X.p, F)));
-}
-// v x w: the rate of a motion w that stands still in a frame moving with v
+// v x w: the rate of a motion w that stands still in a frame moving with v           (T9)
 static inline Motion motion_cross(Motion v, Motion w)
 {
     return motion(plus(cross(v.W, w.V), cross(v.V, w.W)), cross(v.W, w.W));
@@ -222,7 +248,8 @@ static inline Wrench wrench_cross(Motion v, Wrench f)
 
 // ---- inertias ------------------------------------------------------------------------------
 
-static inline Wrench rigid_apply(Rigid J, Motion v) // [M 7]: (m V + W x mc, I W + mc x V)
+// J v = (m V + W x mc, I W + mc x V)                                          (T10) [M 7]
+static inline Wrench rigid_apply(Rigid J, Motion v)
 {
     return wrench(plus(scale(J.m, v.V), cross(v.W, J.mc)),
                   plus(sym_apply(J.I, v.W), cross(J.mc, v.V)));
@@ -231,7 +258,7 @@ static inline Rigid rigid_plus(Rigid a, Rigid b)
 {
     return (Rigid){add(a.m, b.m), plus(a.mc, b.mc), sym_plus(a.I, b.I)};
 }
-// |a|^2 1 - a b^T, symmetrised: -(hat(a) hat(b) + hat(b) hat(a)) / 2
+// a.b 1 - (a b^T + b a^T) / 2 = -(hat(a) hat(b) + hat(b) hat(a)) / 2
 static inline Sym parallel(Vec a, Vec b)
 {
     const Expr xx = mul(a.x, b.x), yy = mul(a.y, b.y), zz = mul(a.z, b.z);
@@ -243,12 +270,18 @@ static inline Sym parallel(Vec a, Vec b)
                  mul(half, add(mul(a.x, b.z), mul(a.z, b.x))),
                  mul(half, add(mul(a.y, b.z), mul(a.z, b.y)))};
 }
+// tr S 1 - S of second moments S
+static inline Sym inertia_of(Sym S)
+{
+    return (Sym){add(S.yy, S.zz), add(S.xx, S.zz), add(S.xx, S.yy),
+                 neg(S.xy),       neg(S.xz),       neg(S.yz)};
+}
 // The same body about the parent's origin, in the parent's axes: with b = R mc,
-//   mc' = b + m p,   I' = R I R^T + (terms of p x b twice) + m (terms of p x p)
+//   mc -> b + m p,   I -> R I R^T - hat(p) hat(b) - hat(b) hat(p) - m hat(p)^2       (T10)
 static inline Rigid rigid_out(Pose X, Rigid J)
 {
     const Vec b = apply(X.R, J.mc), mp = scale(J.m, X.p);
-    // twice the mixed term and the square term share the products of p: p x (2 b + m p)
+    // the mixed terms and the square one share the products of p: parallel(p, 2 b + m p)
     const Sym shift = parallel(X.p, plus(plus(b, b), mp));
     return (Rigid){J.m, plus(b, mp), sym_plus(sym_rotate(X.R, J.I), shift)};
 }

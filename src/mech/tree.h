@@ -303,12 +303,12 @@ bool tr_tree_bends(const Tree *tree);
 Rigid tr_flex_inertia(const Tree *tree, const Flex *flex);
 Wrench tr_flex_momentum(const Tree *tree, const Flex *flex, uint32_t k); // at unit rate of e_k
 // The inertia force of bending on the root, and along e_k, where the root accelerates with a and
-// alpha; without velocities unless `inertia`.
+// alpha, and the modes as given, or not at all
 Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr *acceleration,
-                     bool inertia, Expr *force);
+                     Expr *force);
 Expr tr_flex_kinetic(const Tree *tree, const Link *link); // twice what bending adds
 Expr tr_flex_potential(const Tree *tree, const Flex *flex);
-void tr_flex_alarms(Tree *tree); // where beams bend further than is right
+void tr_flex_alarms(Tree *tree);                    // where beams bend further than is right
 void tr_flex_springs(Tree *tree, const Flex *flex); // among the passive forces
 
 // ---- turn.c --------------------------------------------------------------------------------
@@ -317,15 +317,21 @@ void tr_tree_turn(Tree *tree); // makes tree->inner
 // Slopes or forces by velocity, by inner velocity: only those that differ are set.
 void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 
-// ---- force.c -------------------------------------------------------------------------------
+// ---- role.c, force.c
+// --------------------------------------------------------------------------------
 
 void tr_tree_roles(Tree *tree);
 void tr_tree_hold(Tree *tree);                   // the joints that the case holds
-Expr tr_tree_stored(Tree *tree);                 // in springs
 bool tr_tree_is_cut(Tree *tree, Text name);      // a joint
 void tr_tree_refuse_cut(Tree *tree, Value name); // one that must have a coordinate
 void tr_tree_forces(Tree *tree); // what is applied to links, and passive joint forces
-Expr tr_tree_potential(Tree *tree);
+Expr tr_tree_stored(Tree *tree); // the energy of springs and potentials
+
+// ---- energy.c ------------------------------------------------------------------------------
+
+Expr tr_tree_kinetic(Tree *tree);
+Expr tr_tree_potential(Tree *tree); // of weights and springs
+Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 // ---- row.c, contact.c, loop.c --------------------------------------------------------------
 
@@ -371,16 +377,16 @@ void tr_tree_slip(Tree *tree, const Slip *slip); // in place of a row
 void tr_tree_slip_laws(Tree *tree);              // once reactions have names
 void tr_tree_slip_forces(Tree *tree);            // among the passive ones
 
-// ---- dynamics.c ----------------------------------------------------------------------------
+// ---- dynamics.c, mass.c, forward.c ---------------------------------------------------------
 
 void tr_tree_velocities(Tree *tree);
-// Generalised forces that the accelerations take [M 4]; `applied` forces count against them.
-void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool gravity, bool inertia, bool applied,
-                     Expr *force);
+// Inverse dynamics: the generalised forces that these accelerations take, none when NULL, with
+// gravity; less what is applied to links if that counts
+void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *force);
+void tr_tree_applied(Tree *tree, Expr *force); // what is applied to links, as generalised forces
 Matrix tr_tree_mass_matrix(Tree *tree);
 void tr_tree_mass_along(Tree *tree, Expr *diagonal); // its diagonal alone
-void tr_tree_forward(Tree *tree);
-Expr tr_tree_kinetic(Tree *tree);
+void tr_tree_forward(Tree *tree);                    // accelerations and tau, without constraints
 
 #define WHOLE(t) (int)(t).length, (t).at // for "%.*s"; names are at most 100 long
 #endif
