@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes as text for reports: known ones, and any, in whatever pieces they come.
 #include "base/base64.h"
 #include "test.h"
 

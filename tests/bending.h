@@ -318,7 +318,7 @@ static inline void grove_equations(const Grove *g, const double *q, const double
     }
 }
 
-// ---- random ones, and as text ----------------------------------------------------------------
+// ---- random ones, and as text --------------------------------------------------------------
 
 static inline double grove_any(Random *r) { return random_between(r, -1, 1); }
 static inline V3 grove_vector(Random *r) { return v3(grove_any(r), grove_any(r), grove_any(r)); }

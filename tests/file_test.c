@@ -94,7 +94,7 @@ static void in_child(int (*work)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-// ---- reading ----------------------------------------------------------------------------------
+// ---- reading -------------------------------------------------------------------------------
 
 static void reads_files_of_any_size(void **state)
 {
@@ -206,7 +206,7 @@ static void permissions_are_respected(void **state)
     assert_int_equal(entries("closed"), 0);
 }
 
-// ---- writing ----------------------------------------------------------------------------------
+// ---- writing -------------------------------------------------------------------------------
 
 static bool write_file(const char *path, const char *text, tr_error *err)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// JSON: what is valid and what is not, its parts, its strings, and that what is written reads back.
 #include "base/json.h"
 #include "test.h"
 

@@ -526,34 +526,46 @@ static void finds_symmetries(void **state)
 
 // ---- programs of derivatives ---------------------------------------------------------------
 
-static double wdot_of(const tr_program *program, tr_workspace *work, double *in, uint32_t at,
-                      double value, uint32_t row)
+typedef struct Slopes {
+    tr_system *system;
+    tr_program *program;
+    tr_workspace *work;
+    double *in, out[200];
+} Slopes;
+
+// wdot and its derivatives, where the bicycle leans
+static Slopes slopes_of_leaning(void)
+{
+    tr_error err = {0};
+    Slopes s = {.system = leaning()};
+    assert_true(tr_differentiate_system(s.system, "m0 theta speed0", &err));
+    const tr_compile_options open = {.fix_parameters = false};
+    s.program = tr_compile(s.system, "wdot wdot_q wdot_w wdot_u wdot_p", &open, &err);
+    s.work = tr_workspace_new(s.program, &err);
+    if (err.status) fail_msg("%s", err.text);
+    s.in = calloc(tr_input_count(s.system), sizeof *s.in);
+    tr_system *start = leaning();
+    Flow *flow = flow_of(start);
+    memcpy(s.in, flow->inputs, tr_input_count(s.system) * sizeof *s.in);
+    tr_evaluate(s.program, s.work, s.in, s.out);
+    assert_int_equal(tr_program_sizes(s.program).outputs, 3 + 3 * (9 + 3 + 4 + 3));
+    tr_flow_free(flow);
+    tr_system_free(start);
+    return s;
+}
+
+static double wdot_of(const Slopes *s, size_t at, double value, uint32_t row)
 {
     double out[200];
-    const double kept = in[at];
-    in[at] = value;
-    tr_evaluate(program, work, in, out);
-    in[at] = kept;
+    const double kept = s->in[at];
+    s->in[at] = value;
+    tr_evaluate(s->program, s->work, s->in, out);
+    s->in[at] = kept;
     return out[row];
 }
 
-static void differentiates_accelerations(void **state)
+static void check_slopes_by_name(const Slopes *s)
 {
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = leaning();
-    assert_true(tr_differentiate_system(system, "m0 theta speed0", &err));
-    const tr_compile_options open = {.fix_parameters = false};
-    tr_program *program = tr_compile(system, "wdot wdot_q wdot_w wdot_u wdot_p", &open, &err);
-    tr_workspace *work = tr_workspace_new(program, &err);
-    if (err.status) fail_msg("%s", err.text);
-    const size_t n = tr_input_count(system);
-    double *in = calloc(n, sizeof *in), out[200];
-    tr_system *start = leaning();
-    Flow *flow = tr_flow_new(start, &err);
-    memcpy(in, flow->inputs, n * sizeof *in);
-    tr_evaluate(program, work, in, out);
-    assert_int_equal(tr_program_sizes(program).outputs, 3 + 3 * (9 + 3 + 4 + 3));
     static const struct {
         const char *name;
         uint32_t place, columns; // of the first row in the outputs
@@ -562,42 +574,49 @@ static void differentiates_accelerations(void **state)
               {"m0", 3 + 48 + 1, 3},     {"theta", 3 + 48, 3}, // in the order of the model
               {"speed0", 3 + 48 + 2, 3}};
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
-        uint32_t at = 0;
-        while (at < n && strcmp(tr_input_name(system, at), by[i].name) != 0) at++;
-        assert_true(at < n);
+        const size_t at = input_index(s->system, by[i].name);
         for (uint32_t row = 0; row < 3; row++) {
-            const double h = 1e-5 * fmax(1, fabs(in[at]));
-            const double slope = (wdot_of(program, work, in, at, in[at] + h, row) -
-                                  wdot_of(program, work, in, at, in[at] - h, row)) /
-                                 (2 * h);
-            const double found = out[by[i].place + row * by[i].columns];
+            const double h = 1e-5 * fmax(1, fabs(s->in[at]));
+            const double slope =
+                (wdot_of(s, at, s->in[at] + h, row) - wdot_of(s, at, s->in[at] - h, row)) / (2 * h);
+            const double found = s->out[by[i].place + row * by[i].columns];
             if (!is_close(slope, found, 1e-6))
                 fail_msg("d(wdot %u)/d(%s) is %.9g, not %.9g", row, by[i].name, slope, found);
         }
     }
-    // about the frame's x axis: the quaternion moves along q (0, 1/2, 0, 0)
-    uint32_t q = 0;
-    while (strcmp(tr_input_name(system, q), "frame.qw") != 0) q++;
+}
+
+// About the frame's x axis: the quaternion moves along q (0, 1/2, 0, 0)
+static void check_slopes_about_an_axis(const Slopes *s)
+{
+    const size_t q = input_index(s->system, "frame.qw"), n = tr_input_count(s->system);
     double way[4], sides[2][200];
-    quaternion_product(in + q, (const double[]){0, 0.5, 0, 0}, way);
+    quaternion_product(s->in + q, (const double[]){0, 0.5, 0, 0}, way);
     for (int side = 0; side < 2; side++) {
         double moved[500];
-        memcpy(moved, in, n * sizeof *in);
-        for (int k = 0; k < 4; k++) moved[q + (uint32_t)k] += (side ? -1e-5 : 1e-5) * way[k];
-        tr_evaluate(program, work, moved, sides[side]);
+        assert_true(n <= 500);
+        memcpy(moved, s->in, n * sizeof *moved);
+        for (size_t k = 0; k < 4; k++) moved[q + k] += (side ? -1e-5 : 1e-5) * way[k];
+        tr_evaluate(s->program, s->work, moved, sides[side]);
     }
     for (int row = 0; row < 3; row++)
-        assert_close((sides[0][row] - sides[1][row]) / 2e-5, out[3 + 9 * row + 3], 1e-6);
+        assert_close((sides[0][row] - sides[1][row]) / 2e-5, s->out[3 + 9 * row + 3], 1e-6);
+}
+
+static void differentiates_accelerations(void **state)
+{
+    (void)state;
+    Slopes s = slopes_of_leaning();
+    check_slopes_by_name(&s);
+    check_slopes_about_an_axis(&s);
     tr_error wrong = {0};
-    assert_false(tr_differentiate_system(system, "m0 thetta", &wrong));
+    assert_false(tr_differentiate_system(s.system, "m0 thetta", &wrong));
     assert_int_equal(wrong.status, TR_USAGE);
     assert_non_null(strstr(wrong.text, "'thetta'; did you mean 'theta'?"));
-    free(in);
-    tr_workspace_free(work);
-    tr_program_free(program);
-    tr_flow_free(flow);
-    tr_system_free(start);
-    tr_system_free(system);
+    free(s.in);
+    tr_workspace_free(s.work);
+    tr_program_free(s.program);
+    tr_system_free(s.system);
 }
 
 // ---- gains of a model ----------------------------------------------------------------------

@@ -394,7 +394,7 @@ static void the_locale_changes_nothing(void **state)
     (void)state;
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
         print_message("no German locale here: not tested\n");
-        return;
+        skip();
     }
     char text[TR_NUMBER_SIZE];
     tr_number_print(1234567.5, text);

@@ -80,13 +80,13 @@ static void test_bad_options(void **state)
         assert_error(err, TR_USAGE, words);                \
     } while (0)
     refused(o.end = -1, "the end must not be negative");
-    refused(o.end = NAN, "the end must not be negative");
-    refused(o.end = INFINITY, "the end must not be negative");
+    refused(o.end = (double)NAN, "the end must not be negative");
+    refused(o.end = (double)INFINITY, "the end must not be negative");
     refused(o.every = 0, "the time between rows must be positive");
-    refused(o.every = NAN, "the time between rows must be positive");
+    refused(o.every = (double)NAN, "the time between rows must be positive");
     refused(o.step = 0, "the step must be positive");
     refused(o.rtol = 0, "tolerances must be positive");
-    refused(o.rtol = NAN, "tolerances must be positive");
+    refused(o.rtol = (double)NAN, "tolerances must be positive");
     refused(o.atol = -1, "tolerances must be positive");
     refused((o.end = 1e10, o.every = 1), "more than a billion rows");
     refused(o.method = "gear",

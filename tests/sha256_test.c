@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The hash of models: the published examples, and lengths around those of its blocks.
 #include "base/sha256.h"
 #include "test.h"
 

@@ -398,63 +398,53 @@ static void test_copies(void **state)
         }
 }
 
+static const double good[] = {0, 1, 2, 3}, equal[] = {0, 1, 1, 2}, back[] = {0, 2, 1, 3};
+static const double holes[] = {0, 1, (double)NAN, 3}, far[] = {0, 1, 2, HUGE_VAL};
+static const double z[16] = {0}, bad_z[16] = {[2] = HUGE_VAL, [7] = (double)NAN};
+static const double close[] = {0, 1e-320, 1, 2}, steep[] = {0, 1, 2, 3};
+static const double wide[] = {-1e308, 1e308, 1.1e308, 1.2e308};
+static const struct {
+    const double *x;
+    uint32_t nx;
+    const double *y;
+    uint32_t ny;
+    const double *z;
+    int degree;
+    tr_status status;
+    const char *text;
+} wrong[] = {
+    {equal, 4, NULL, 1, z, 1, TR_INVALID, "table: x must be finite and increase, entry 3 does not"},
+    {back, 4, NULL, 1, z, 3, TR_INVALID, "table: x must be finite and increase, entry 3 does not"},
+    {holes, 4, NULL, 1, z, 1, TR_INVALID, "table: x must be finite and increase, entry 3 does not"},
+    {far, 4, NULL, 1, z, 1, TR_INVALID, "table: x must be finite and increase, entry 4 does not"},
+    {good, 4, equal, 4, z, 1, TR_INVALID, "table: y must be finite and increase, entry 3 does not"},
+    {good, 4, holes, 4, z, 3, TR_INVALID, "table: y must be finite and increase, entry 3 does not"},
+    {good, 4, NULL, 1, bad_z, 3, TR_INVALID, "table: value 3 is not finite"},
+    {good, 2, good, 4, bad_z + 3, 1, TR_INVALID, "table: value 5 is not finite"},
+    {good, 1, NULL, 1, z, 1, TR_INVALID, "table: at least two points are needed along each axis"},
+    {good, 0, NULL, 1, z, 1, TR_INVALID, "table: at least two points are needed along each axis"},
+    {good, 4, good, 1, z, 3, TR_INVALID, "table: at least two points are needed along each axis"},
+    {good, 4, NULL, 4, z, 3, TR_INVALID, "table: at least two points are needed along each axis"},
+    {wide, 4, NULL, 1, z, 1, TR_INVALID, "table: x must be finite and increase, entry 2 does not"},
+    {close, 4, NULL, 1, steep, 1, TR_INVALID,
+     "table: the points are too close together or too far apart"},
+    {good, 4, NULL, 1, z, 2, TR_USAGE, "table: the degree is 1 or 3, not 2"},
+    {good, 4, NULL, 1, z, 0, TR_USAGE, "table: the degree is 1 or 3, not 0"},
+    {good, 4, NULL, 1, z, -1, TR_USAGE, "table: the degree is 1 or 3, not -1"},
+};
+
 static void test_wrong_points(void **state)
 {
     (void)state;
-    static const double good[] = {0, 1, 2, 3}, equal[] = {0, 1, 1, 2}, back[] = {0, 2, 1, 3};
-    static const double holes[] = {0, 1, (double)NAN, 3}, far[] = {0, 1, 2, HUGE_VAL};
-    static const double z[16] = {0}, bad_z[16] = {[2] = HUGE_VAL, [7] = (double)NAN};
-    static const double close[] = {0, 1e-320, 1, 2}, steep[] = {0, 1, 2, 3};
-    static const double wide[] = {-1e308, 1e308, 1.1e308, 1.2e308};
-    static const struct {
-        const double *x;
-        uint32_t nx;
-        const double *y;
-        uint32_t ny;
-        const double *z;
-        int degree;
-        tr_status status;
-        const char *text;
-    } cases[] = {
-        {equal, 4, NULL, 1, z, 1, TR_INVALID,
-         "table: x must be finite and increase, entry 3 does not"},
-        {back, 4, NULL, 1, z, 3, TR_INVALID,
-         "table: x must be finite and increase, entry 3 does not"},
-        {holes, 4, NULL, 1, z, 1, TR_INVALID,
-         "table: x must be finite and increase, entry 3 does not"},
-        {far, 4, NULL, 1, z, 1, TR_INVALID,
-         "table: x must be finite and increase, entry 4 does not"},
-        {good, 4, equal, 4, z, 1, TR_INVALID,
-         "table: y must be finite and increase, entry 3 does not"},
-        {good, 4, holes, 4, z, 3, TR_INVALID,
-         "table: y must be finite and increase, entry 3 does not"},
-        {good, 4, NULL, 1, bad_z, 3, TR_INVALID, "table: value 3 is not finite"},
-        {good, 2, good, 4, bad_z + 3, 1, TR_INVALID, "table: value 5 is not finite"},
-        {good, 1, NULL, 1, z, 1, TR_INVALID,
-         "table: at least two points are needed along each axis"},
-        {good, 0, NULL, 1, z, 1, TR_INVALID,
-         "table: at least two points are needed along each axis"},
-        {good, 4, good, 1, z, 3, TR_INVALID,
-         "table: at least two points are needed along each axis"},
-        {good, 4, NULL, 4, z, 3, TR_INVALID,
-         "table: at least two points are needed along each axis"},
-        {wide, 4, NULL, 1, z, 1, TR_INVALID,
-         "table: x must be finite and increase, entry 2 does not"},
-        {close, 4, NULL, 1, steep, 1, TR_INVALID,
-         "table: the points are too close together or too far apart"},
-        {good, 4, NULL, 1, z, 2, TR_USAGE, "table: the degree is 1 or 3, not 2"},
-        {good, 4, NULL, 1, z, 0, TR_USAGE, "table: the degree is 1 or 3, not 0"},
-        {good, 4, NULL, 1, z, -1, TR_USAGE, "table: the degree is 1 or 3, not -1"},
-    };
     Arena arena = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tr_error err = {0};
-        assert_null(tr_table_through(&arena, cases[i].x, cases[i].nx, cases[i].y, cases[i].ny,
-                                     cases[i].z, cases[i].degree, false, &err));
-        assert_int_equal(err.status, cases[i].status);
-        assert_string_equal(err.text, cases[i].text);
-        assert_null(tr_table_through(&arena, cases[i].x, cases[i].nx, cases[i].y, cases[i].ny,
-                                     cases[i].z, cases[i].degree, false, NULL));
+        assert_null(tr_table_through(&arena, wrong[i].x, wrong[i].nx, wrong[i].y, wrong[i].ny,
+                                     wrong[i].z, wrong[i].degree, false, &err));
+        assert_int_equal(err.status, wrong[i].status);
+        assert_string_equal(err.text, wrong[i].text);
+        assert_null(tr_table_through(&arena, wrong[i].x, wrong[i].nx, wrong[i].y, wrong[i].ny,
+                                     wrong[i].z, wrong[i].degree, false, NULL));
     }
     tr_error earlier = {.status = TR_IO};
     assert_null(tr_table_through(&arena, good, 4, NULL, 1, z, 1, false, &earlier));

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pieces of text, buffers that grow, what was meant by a name, and UTF-8.
 #include "base/text.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-// ---- pieces and buffers -----------------------------------------------------------------------
+// ---- pieces and buffers --------------------------------------------------------------------
 
 static void texts_compare_by_content(void **state)
 {
@@ -91,7 +86,7 @@ static void a_failed_buffer_stays_failed(void **state)
     assert_false(buffer.failed);
 }
 
-// ---- distance ---------------------------------------------------------------------------------
+// ---- distance ------------------------------------------------------------------------------
 
 static size_t distance(const char *a, const char *b)
 {
@@ -172,7 +167,7 @@ static void distances_follow_the_definition(void **state)
     }
 }
 
-// ---- did you mean -----------------------------------------------------------------------------
+// ---- did you mean --------------------------------------------------------------------------
 
 static const char *suggest(const char *wanted, const char *const *candidates)
 {
@@ -231,7 +226,7 @@ static void the_nearest_wins_and_then_the_first(void **state)
     assert_string_equal(suggest("frame_tu", later), "frame_tub");
 }
 
-// ---- UTF-8 ------------------------------------------------------------------------------------
+// ---- UTF-8 ---------------------------------------------------------------------------------
 
 static size_t encode(uint32_t code, char out[4])
 {
