@@ -129,29 +129,18 @@ static double number_in(Value value)
     return number;
 }
 
-// What a run does unless somebody says otherwise: field.def has it, for a system without a case,
-// too.
-static struct Plan plain_plan(void)
-{
-    Case plain = {0};
-    tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
-    return (struct Plan){.end = number_in(plain.end),
-                         .every = number_in(plain.every),
-                         .step = number_in(plain.step),
-                         .rtol = number_in(plain.rtol),
-                         .atol = number_in(plain.atol),
-                         .method = plain.method.text.at};
-}
-
+// For a system without a case, too, field.def has them.
 tr_simulate_options tr_simulate_defaults(const tr_system *system)
 {
-    const struct Plan p = system && system->plan.method ? system->plan : plain_plan();
-    return (tr_simulate_options){.end = p.end,
-                                 .every = p.every,
-                                 .method = p.method,
-                                 .step = p.step,
-                                 .rtol = p.rtol,
-                                 .atol = p.atol};
+    if (system && system->plan.method) return system->plan;
+    Case plain = {0};
+    tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
+    return (tr_simulate_options){.end = number_in(plain.end),
+                                 .every = number_in(plain.every),
+                                 .method = plain.method.text.at,
+                                 .step = number_in(plain.step),
+                                 .rtol = number_in(plain.rtol),
+                                 .atol = number_in(plain.atol)};
 }
 
 // ---- all of it -----------------------------------------------------------------------------

@@ -144,17 +144,13 @@ struct tr_system {
     Latch *latches;
     uint32_t latch_count, latch_capacity;
     uint32_t body_count;
-    struct Plan { // what the case says about running
-        double end, every, step;
-        double rtol, atol;
-        const char *method;
-        bool allow_singular;
-    } plan;
-    const char *title;    // the model's name
-    Scene scene;          // what it looks like
-    struct Source {       // what it was derived from
-        const char *file; // "" when it was no file
-        const char *text; // the file, as it was; NULL when calls made the model, or changed it
+    tr_simulate_options plan; // what the case says about running; no method when there is no case
+    bool allows_singular;     // a start where rows are dependent that are not nearby
+    const char *title;        // the model's name
+    Scene scene;              // what it looks like
+    struct Source {           // what it was derived from
+        const char *file;     // "" when it was no file
+        const char *text;     // the file, as it was; NULL when calls made the model, or changed it
         char sha256[TR_SHA256_SIZE]; // of the text; "" when there is none
         const char *case_name;       // "" when there is none
         const tr_setting *settings;

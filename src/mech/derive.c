@@ -432,7 +432,7 @@ static void make_plan(Tree *tree)
     tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
     const Cases *cases = &tree->model->fields.cases;
     const Case *c = cases->count ? &cases->at[0] : &plain;
-    struct Plan *plan = &tree->system->plan;
+    tr_simulate_options *plan = &tree->system->plan;
     const Value *values[] = {&c->end, &c->every, &c->step, &c->rtol, &c->atol};
     double *numbers[] = {&plan->end, &plan->every, &plan->step, &plan->rtol, &plan->atol};
     const char *const names[] = {"end", "every", "step", "rtol", "atol"};
@@ -445,7 +445,7 @@ static void make_plan(Tree *tree)
     }
     for (uint32_t i = 0; i < c->allow.count; i++) {
         if (text_is(c->allow.at[i].text, "singular"))
-            plan->allow_singular = true;
+            tree->system->allows_singular = true;
         else
             tr_fail(tree->err, TR_INVALID, c->allow.at[i].place,
                     "what can be allowed is 'singular', not '%.*s'", TEXT(c->allow.at[i].text));

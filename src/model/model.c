@@ -7,82 +7,13 @@
 
 // ---- the rows as tables --------------------------------------------------------------------
 
-#define FIELDS_OF(Kind) static const Field Kind##_fields[]
-#define ROW_OF(Kind, key, type, unit, standard, doc) \
+#define KIND(Kind, own) static const Field Kind##_fields[] = {
+#define FIELD(Kind, key, type, unit, standard, doc) \
     {#key, TYPE_##type, unit, standard, doc, offsetof(Kind, key)},
-
-FIELDS_OF(Elastic) = {
-#define ELASTIC(...) ROW_OF(Elastic, __VA_ARGS__)
+#define END(Kind) \
+    }             \
+    ;
 #include "model/field.def"
-};
-FIELDS_OF(Joint) = {
-#define JOINT(...) ROW_OF(Joint, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(NamedFrame) = {
-#define FRAME(...) ROW_OF(NamedFrame, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Inertia) = {
-#define INERTIA(...) ROW_OF(Inertia, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Beam) = {
-#define BEAM(...) ROW_OF(Beam, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Modal) = {
-#define MODAL(...) ROW_OF(Modal, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Shape) = {
-#define SHAPE(...) ROW_OF(Shape, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Body) = {
-#define BODY(...) ROW_OF(Body, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Force) = {
-#define FORCE(...) ROW_OF(Force, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Ground) = {
-#define GROUND(...) ROW_OF(Ground, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Contact) = {
-#define CONTACT(...) ROW_OF(Contact, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Loop) = {
-#define LOOP(...) ROW_OF(Loop, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Coupling) = {
-#define COUPLING(...) ROW_OF(Coupling, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Constraint) = {
-#define CONSTRAINT(...) ROW_OF(Constraint, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Reactions) = {
-#define REACTIONS(...) ROW_OF(Reactions, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Role) = {
-#define ROLE(...) ROW_OF(Role, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(Case) = {
-#define CASE(...) ROW_OF(Case, __VA_ARGS__)
-#include "model/field.def"
-};
-FIELDS_OF(ModelFields) = {
-#define MODEL(...) ROW_OF(ModelFields, __VA_ARGS__)
-#include "model/field.def"
-};
 
 #define KIND_ROW(title, Kind, type, named)                                                    \
     {                                                                                         \

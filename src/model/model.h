@@ -58,21 +58,33 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
 
-#define ROW(key, type, ...) MEMBER_##type key;
+// Things by name
+#define NAMED(Kind, Kinds)    \
+    typedef struct Kind Kind; \
+    typedef LIST_OF(Kind) Kinds
+NAMED(Joint, Joints);
+NAMED(Shape, Shapes);
+NAMED(Body, Bodies);
+NAMED(NamedFrame, NamedFrames);
+NAMED(Force, Forces);
+NAMED(Contact, Contacts);
+NAMED(Loop, Loops);
+NAMED(Coupling, Couplings);
+NAMED(Constraint, Constraints);
+NAMED(Role, Roles);
+NAMED(Case, Cases);
+#undef NAMED
 
-// Each begins with its own name and place; `given` is false for a kind that was not written.
-typedef struct Elastic {
-    Value name;
-#define ELASTIC ROW
+// Each begins with its own name and place; `given` is false for a kind that was not written, and
+// means nothing for the model itself.
+#define KIND(Kind, own)   \
+    typedef struct Kind { \
+        Value own;
+#define FIELD(Kind, key, type, ...) MEMBER_##type key;
+#define END(Kind) \
+    }             \
+    Kind;
 #include "model/field.def"
-} Elastic;
-
-typedef struct Joint {
-    Value name;
-#define JOINT ROW
-#include "model/field.def"
-} Joint;
-typedef LIST_OF(Joint) Joints;
 
 // What a joint in `joints` is called: its coordinate is.
 static inline Text tr_joint_name(const Joint *joint)
@@ -80,118 +92,11 @@ static inline Text tr_joint_name(const Joint *joint)
     return joint->coordinate.given ? joint->coordinate.text : joint->name.text;
 }
 
-typedef struct NamedFrame {
-    Value name;
-#define FRAME ROW
-#include "model/field.def"
-} NamedFrame;
-typedef LIST_OF(NamedFrame) NamedFrames;
-
-typedef struct Inertia {
-    Value name;
-#define INERTIA ROW
-#include "model/field.def"
-} Inertia;
-
-typedef struct Beam {
-    Value name;
-#define BEAM ROW
-#include "model/field.def"
-} Beam;
-
-typedef struct Modal {
-    Value name;
-#define MODAL ROW
-#include "model/field.def"
-} Modal;
-
-typedef struct Shape {
-    Value name;
-#define SHAPE ROW
-#include "model/field.def"
-} Shape;
-typedef LIST_OF(Shape) Shapes;
-
-typedef struct Body {
-    Value name;
-#define BODY ROW
-#include "model/field.def"
-} Body;
-typedef LIST_OF(Body) Bodies;
-
 // What a body's own joint is called: its coordinate is, or the body.
 static inline Text tr_own_joint_name(const Body *body)
 {
     return body->joint.coordinate.given ? body->joint.coordinate.text : body->name.text;
 }
-
-typedef struct Force {
-    Value name;
-#define FORCE ROW
-#include "model/field.def"
-} Force;
-typedef LIST_OF(Force) Forces;
-
-typedef struct Ground {
-    Value name;
-#define GROUND ROW
-#include "model/field.def"
-} Ground;
-
-typedef struct Contact {
-    Value name;
-#define CONTACT ROW
-#include "model/field.def"
-} Contact;
-typedef LIST_OF(Contact) Contacts;
-
-typedef struct Loop {
-    Value name;
-#define LOOP ROW
-#include "model/field.def"
-} Loop;
-typedef LIST_OF(Loop) Loops;
-
-typedef struct Coupling {
-    Value name;
-#define COUPLING ROW
-#include "model/field.def"
-} Coupling;
-typedef LIST_OF(Coupling) Couplings;
-
-typedef struct Constraint {
-    Value name;
-#define CONSTRAINT ROW
-#include "model/field.def"
-} Constraint;
-typedef LIST_OF(Constraint) Constraints;
-
-typedef struct Reactions {
-    Value name;
-#define REACTIONS ROW
-#include "model/field.def"
-} Reactions;
-
-typedef struct Role {
-    Value name;
-#define ROLE ROW
-#include "model/field.def"
-} Role;
-typedef LIST_OF(Role) Roles;
-
-typedef struct Case {
-    Value name;
-#define CASE ROW
-#include "model/field.def"
-} Case;
-typedef LIST_OF(Case) Cases;
-
-typedef struct ModelFields {
-    Value self; // unused; every kind begins with its name
-#define MODEL ROW
-#include "model/field.def"
-} ModelFields;
-#undef ROW
 
 struct tr_model {
     ModelFields fields;

@@ -281,7 +281,7 @@ bool tr_findings_allow(const Findings *f, tr_error *err)
         tr_fail(err, TR_INVALID, f->chart->rows ? s->rows[0].place : (Place){0},
                 "nothing can move: the constraints leave none of the %u velocities free",
                 f->chart->passive);
-    else if (f->singular && !s->plan.allow_singular) {
+    else if (f->singular && !s->allows_singular) {
         const uint32_t count = name_rows(s, f->awakening, f->chart->rows, names, sizeof names);
         tr_fail(err, TR_INVALID, (Place){0},
                 "singular: %s %s: start elsewhere, relax one, or allow: singular", names,
