@@ -11,8 +11,8 @@
 #include <dirent.h>
 
 enum {
-    EACH = SLOW_BUILD ? 20 : 2200,     // states of every model
-    TOTAL = SLOW_BUILD ? 900 : 100000, // of all together, at least
+    EACH = SLOW_BUILD ? 100 : 2200,     // states of every model
+    TOTAL = SLOW_BUILD ? 4000 : 100000, // of all together, at least
     MOST_MODELS = 200,
     MOST_CHARTS = 6, // that are compiled for a model; states that need another are drawn again
     MOST_TRIES = 20  // of states, for each that is accepted
