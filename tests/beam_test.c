@@ -574,6 +574,8 @@ static void test_bad_input(void **state)
         {"{length: 1, density: 1, stiffness: 1/0}", "'stiffness' of a beam is not finite"},
         {"{length: 1, density: 1, stiffness: 1, stiffness_z: -1}",
          "'stiffness_z' of a beam is negative"},
+        {"{length: 1, density: 1, stiffness: 1, stiffness_z: 1, planes: y}",
+         "'stiffness_z' is for a beam that bends along z, and this one does not: see planes"},
         {"{length: 1, density: -1, stiffness: 1}", "'density' of a beam is negative"},
         {"{length: 1, stiffness: 1}", "this beam needs 'density'"},
         {"{length: 1, density: 1}", "this beam needs 'stiffness'"},

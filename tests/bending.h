@@ -366,8 +366,8 @@ static inline void print_beam(Buffer *t, const Grove *g, int i)
         tr_buffer_print(t, "      density: %.17g\n", b->rho);
     else
         tr_buffer_print(t, "      density: %.17g*(1 + %.17g*s/%.17g)\n", b->rho, b->taper, b->L);
-    tr_buffer_print(t, "      stiffness: %.17g\n      stiffness_z: %.17g\n", b->stiffness[1],
-                    b->stiffness[2]);
+    tr_buffer_print(t, "      stiffness: %.17g\n", b->stiffness[1]);
+    if (b->modes[2]) tr_buffer_print(t, "      stiffness_z: %.17g\n", b->stiffness[2]);
     tr_buffer_print(t, "      torsion: %.17g\n      rotary: %.17g\n", b->stiffness[0], b->rotary);
     tr_buffer_print(t, "      planes: %s%s\n", b->modes[1] ? "y" : "", b->modes[2] ? "z" : "");
     tr_buffer_print(t, "      modes: %d\n      torsion_modes: %d\n      damping: %.17g\n",

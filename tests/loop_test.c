@@ -507,6 +507,10 @@ static const Refusal refusals[] = {
     {"joints/F/body", "crank", "joints/F/parent", "crank", "'F' joins 'crank' to itself"},
     {"joints/F/body", "crnk", NULL, NULL, "'F' holds 'crnk', which is not there; did you mean"},
     {"joints/F/body", "crank", "joints/F/parent", "wrld", "'F' hangs from 'wrld', which is not"},
+    {"joints/F/body", "crank", "joints/F/parent", "ground",
+     "'F' hangs from the ground, which is a plane to roll on; joints stand on 'world'"},
+    {"joints/F/body", "tool", "frames/tool/body", "crank",
+     "'F' holds 'tool', which is a frame; joints stand on bodies: name its body"},
     {"joints/C/axis", "0, 0, 0", NULL, NULL, "the axis is zero: it has no direction"},
     {"joints/C/type", "hinge", NULL, NULL, "unknown joint type 'hinge'"},
     {"joints/C/type", "ball", NULL, NULL, "a ball joint names no coordinate of its own"},
@@ -671,6 +675,10 @@ static void test_forests(void **state)
         {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
          "  L: {type: ball, body: two, coordinate: x, cut: true}\n",
          "a ball joint names no coordinate of its own", 8},
+        {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
+         "  K: {parent: one, body: two}\n"
+         "  L: {type: revolute, body: two, axis: \"0, 0, 1\", base: true, cut: true}\n",
+         "'L' closes a loop, so it is no base: write cut: true at another joint of the loop", 8},
         {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
          "  K: {type: revolute, body: two, axis: \"0, 0, 1\", coordinate: J}\n",
          "taken", 7},

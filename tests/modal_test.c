@@ -127,6 +127,8 @@ static void test_bad_tables(void **state)
          "'nodes.csv' has no number in column 'm' of row 1"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,0,-1,0,1,0\n", "k1\n1\n",
          "'nodes.csv' has a negative mass or inertia in row 1"},
+        {"node,x,y,z,m,ux1,uy1,uz1\n3,1,0,0,1,0,1,0\n7,2,0,0,1,0,1,0\n3,3,0,0,1,0,1,0\n", "k1\n1\n",
+         "'nodes.csv' has the node 3 twice"},
         {"x,y,z,m,ux1,uy1,uz1\n0,0,0,1,0,1,0\n", "k1\n1\n",
          "'nodes.csv' moves the node at the origin: modes are those of a body whose frame is "
          "held, "

@@ -9,12 +9,12 @@
 // for bending and torsion; the integral of their squares is 1. Nothing is lost to the difference of
 // large numbers when the hyperbolic part is written by falling exponentials:
 //
-//   a e^(b (x - 1)) + (1 - a e^-b) e^(-bx),   a = (sin b - cos b - e^-b) / (1 - e^-2b + 2 e^-b sin
-//   b), sigma = 1 - 2 a e^-b
+//   a e^(b (x - 1)) + (1 - a e^-b) e^(-bx),   sigma = 1 - 2 a e^-b
+//   a = (sin b - cos b - e^-b) / (1 - e^-2b + 2 e^-b sin b)
 //
 // The deflection is u = sum phi_k e_k along y or z, the twist sum psi_k e_k about x; a
-// cross-section turns by (twist, -u_z', u_y'). Integrals along the beam are taken once, by Gauss
-// quadrature.
+// cross-section turns by (twist, -u_z', u_y') [B 59]. Integrals along the beam are taken once, by
+// Gauss quadrature.
 #include "mech/tree.h"
 
 #include "expr/elementary.h"
@@ -66,6 +66,7 @@ static double bending_number(int k)
     return b;
 }
 
+// phi of the k-th                                                                       (T28)
 static Curve bending(int k)
 {
     const double b = bending_number(k), tail = exp(-b);
@@ -206,10 +207,7 @@ static Expr profile_at(const Grid *grid, Expr x, Value value)
 {
     Tree *tree = grid->tree;
     const Local s = {"s", mul(x, grid->length)};
-    tree->locals = &s, tree->local_count = 1;
-    const Expr there = tr_tree_formula(tree, value);
-    tree->locals = NULL, tree->local_count = 0;
-    return there;
+    return tr_tree_formula_with(tree, value, &s, 1);
 }
 
 static void take_profile(Grid *grid, Value value)
@@ -289,7 +287,7 @@ static void set_pair(Expr *pairs, uint32_t n, uint32_t j, uint32_t k, Expr x)
     pairs[j * n + k] = pairs[k * n + j] = x;
 }
 
-// L int rho, and with powers of s = L x for the arms
+// p_k, A_k, B_jk and m_jk of bending: L int rho, and with powers of s = L x for the arms  (T29)
 static void integrate_mass(Grid *grid)
 {
     Flex *flex = grid->flex;
@@ -316,7 +314,7 @@ static void integrate_mass(Grid *grid)
     }
 }
 
-// int J and its products with the shapes of torsion
+// h_k and m_jk of torsion: int J and its products with the shapes                        (T29)
 static void integrate_rotary(Grid *grid)
 {
     Flex *flex = grid->flex;
@@ -333,7 +331,7 @@ static void integrate_rotary(Grid *grid)
     }
 }
 
-// int EI phi'' phi'' / L^3 of bending along an axis, int GJ psi' psi' / L of torsion
+// int EI phi'' phi'' / L^3 of bending along an axis, int GJ psi' psi' / L of torsion      (T30)
 static void integrate_stiffness(Grid *grid, int axis, Value value, const char *what)
 {
     Flex *flex = grid->flex;
@@ -343,6 +341,10 @@ static void integrate_stiffness(Grid *grid, int axis, Value value, const char *w
     for (uint32_t k = 0; k < n; k++) any = any || grid->modes[k].axis == axis;
     if (!any && !value.given) return;
     need_profile(grid, value, what);
+    if (!any && axis == 2 && grid->beam->stiffness_z.given)
+        tr_fail(
+            grid->tree->err, TR_INVALID, value.place,
+            "'stiffness_z' is for a beam that bends along z, and this one does not: see planes");
     for (uint32_t k = 0; k < n && !has_failed(grid->tree->err); k++)
         for (uint32_t j = 0; j <= k; j++)
             if (grid->modes[j].axis == axis && grid->modes[k].axis == axis)
@@ -404,7 +406,7 @@ static Expr *shorten_at(const Grid *grid, Expr x)
     return pairs;
 }
 
-// G0 = int rho g = int rho h,   G1 = int rho s g = L int rho x h, with h = L g from 0 to x
+// G0 = int rho g = int rho h,   G1 = int rho s g = L int rho x h, with h = L g from 0 to x  (T35)
 static void integrate_shortening(Grid *grid)
 {
     Flex *flex = grid->flex;
@@ -440,7 +442,7 @@ static void check_abscissa(Grid *grid, const Body *point, Expr s)
                 TEXT(point->name.text), at, length);
 }
 
-// Shapes at x = s / L
+// Shapes at x = s / L: U_k, and Theta_k = (twist, -u_z', u_y')                            (T28)
 static void take_shapes(const Grid *grid, Section *at, Expr x)
 {
     if (grid->flex->G0) at->g = shorten_at(grid, x);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contacts and loops: the velocity of a point of one body, relative to the ground or another body,
+// Contacts: the velocity of a point of one body, as seen from the ground or another body (T43),
 // along some direction, is zero (T45, T47, T48).
 //
-//   V_P = V + W x r                                the velocity of the body's point r
-//   s = R_on^T (P - O_on),  s' = R_on^T V_P - V_on - W_on x s      as seen from the other body
-//
 // A wheel touches the ground at its lowest point. With the axle a and the ground's normal n, both
-// unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d       (T44) [M 17]
+// unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d       (T44) [M 17, corrected]
 #include "mech/meet.h"
 
 #include <math.h>
@@ -22,28 +19,27 @@ static bool spins_at_origin(const Link *link)
     return strcmp(link->type->name, "revolute") == 0 && is_vec_zero(link->to);
 }
 
+Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
+{
+    if (contact->axis.given) return tr_tree_unit(tree, contact->axis, "axis");
+    return apply_transposed(tree->links[i].turn, tree->links[i].axis);
+}
+
 // The axle of a wheel and axes in which it stands still: those of what carries the wheel, where it
 // turns about the joint's own axis, so that its angle does not appear.
 static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
 {
     const Link *link = &tree->links[i];
     Carrier c = tr_carrier(tree, i);
-    if (contact->axis.given) {
-        *a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
-        *a = tr_own_axes(tree, i, *a);
-        return c;
-    }
-    *a = link->axis;
-    if (is_vec_zero(link->axis)) {
+    if (!contact->axis.given && is_vec_zero(link->axis))
         tr_fail(tree->err, TR_INVALID, contact->name.place,
                 "the joint of '%.*s' has no axis: '%.*s' needs one", TEXT(link->body->name.text),
                 TEXT(contact->name.text));
+    if (contact->axis.given || !spins_at_origin(link)) {
+        *a = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
         return c;
     }
-    if (!spins_at_origin(link)) {
-        *a = apply_transposed(link->turn, link->axis);
-        return c;
-    }
+    *a = link->axis;
     const Carrier above = tr_carrier(tree, link->parent);
     const Vec spin = scale(tree->velocities[link->velocity].symbol, link->axis);
     c.pose.R = above.pose.R;
@@ -74,7 +70,7 @@ typedef struct Rim {
 } Rim;
 
 // r = (radius - tube) d - tube n of a wheel, -radius n of a ball, whose rows follow the ground's
-// axes
+// axes                                                                  (T44) [M 17, corrected]
 static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, Mat R, Vec a)
 {
     Graph *g = tree->graph;
@@ -108,16 +104,15 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
                          Expr tube)
 {
     const Link *link = &tree->links[i];
-    uint32_t root = i;
-    while (tree->links[root].parent != WORLD) root = tree->links[root].parent;
-    if (contact->at.given || tree->links[root].position_count < 4) return;
+    const uint32_t root = tr_root_of(tree, i);
+    if (contact->at.given || !turns_freely(&tree->links[root])) return;
     const bool spins = !is_ball && !contact->axis.given; // about its joint
     Vec a = vec_zero(tree->graph);
     if (spins) a = apply(tr_pose_in(tree, link->parent, root).R, link->axis);
     if (!is_ball && !spins) {
         if (link->carried) return; // its own axes spin
-        a = tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"), "axis");
-        a = apply(tr_pose_in(tree, i, root).R, tr_own_axes(tree, i, a));
+        a = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
+        a = apply(tr_pose_in(tree, i, root).R, a);
     }
     const Rim rim =
         rim_of(tree, is_ball, radius, tube, tree->ground.R, tree->links[root].world.R, a);
@@ -164,18 +159,23 @@ static Expr rim_angle(Tree *tree, const Rim *rim)
     return tr_build(OP_ATAN2, dot(rim->rim, forward), dot(rim->rim, down), zero(g));
 }
 
-static const char *const three_parts[] = {"normal", "longitudinal", "lateral"};
+const char *const tr_contact_parts[3] = {"normal", "longitudinal", "lateral"};
 
-static Touch *note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
-                         const Rim *rim)
+static Touch *note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, Mat axes)
 {
-    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, c, r);
+    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, c, r, axes);
     touch->contact = contact;
+    return touch;
+}
+
+// One that formulas and results know, with its three directions in the axes of its carrier
+static Touch *note_recorded(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
+                            const Vec direction[3])
+{
+    Touch *touch = note_touch(tree, contact, c, r, mat_identity(tree->graph));
     touch->is_recorded = true;
-    touch->axes = mat_identity(tree->graph);
     for (int k = 0; k < 3; k++)
-        tr_touch_part(touch, three_parts[k], apply(c->pose.R, rim->direction[k]));
-    touch->angle = rim->is_ball ? expr_at(tree->graph, 0) : rim_angle(tree, rim);
+        tr_touch_part(touch, tr_contact_parts[k], apply(c->pose.R, direction[k]));
     return touch;
 }
 
@@ -198,20 +198,8 @@ static Floor floor_of(Tree *tree, const Contact *contact)
     return floor;
 }
 
-// The velocity of the point r of c, as seen from the floor, in the axes of c
-static Vec velocity_on(const Floor *floor, const Carrier *c, Vec r)
-{
-    const Vec V = velocity_at(c, r);
-    if (floor->is_ground) return V;
-    const Pose f = floor->carrier.pose;
-    const Vec P = plus(c->pose.p, apply(c->pose.R, r));
-    const Vec s = apply_transposed(f.R, minus(P, f.p));
-    const Vec there = apply(f.R, velocity_at(&floor->carrier, s));
-    return minus(V, apply_transposed(c->pose.R, there));
-}
-
 // Three rows: the velocity V of the touching point along the normal, and along the other two
-// directions where it does not slip
+// directions where it does not slip                             (T45) [M 7.2; B 46, corrected]
 static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec V_middle,
                  Expr height)
 {
@@ -224,12 +212,12 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
     for (int k = 0; k < 2; k++) slip.both[k] = dot(rim->direction[k + 1], V);
     for (int k = 0; k < 3; k++) {
         const Expr rate = dot(rim->direction[k], V);
-        slip.part = three_parts[k], slip.law = laws[k], slip.rate = rate;
+        slip.part = tr_contact_parts[k], slip.law = laws[k], slip.rate = rate;
         slip.sticks = k && tr_is_coulomb(laws[k]) && text_is(contact->stick.text, "true");
         slip.row = tree->system->row_count;
         if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
         if (!k || !tr_slips(laws[k]) || slip.sticks)
-            tr_tree_row(tree, contact->name, three_parts[k], rate,
+            tr_tree_row(tree, contact->name, tr_contact_parts[k], rate,
                         k == 0 && rises ? height : expr_at(g, 0), false);
     }
 }
@@ -268,15 +256,18 @@ static void make_rolling(Tree *tree, const Contact *contact)
     if (has_failed(tree->err)) return;
     const Pose f = floor.carrier.pose;
     const Rim rim = rim_of(tree, is_ball, radius, tube, f.R, c.pose.R, a);
-    const Vec r = plus(middle, rim.r), to = plus(f.p, apply(f.R, floor.to));
+    const Vec r = plus(middle, rim.r), to = point_out(f, floor.to);
     const Expr height = add(dot(column(f.R, 2), minus(c.pose.p, to)), dot(rim.n, r));
     const uint32_t before = tree->system->row_count;
-    roll(tree, contact, &rim, velocity_on(&floor, &c, r), velocity_on(&floor, &c, middle), height);
+    roll(tree, contact, &rim, tr_velocity_on(&floor.carrier, &c, r),
+         tr_velocity_on(&floor.carrier, &c, middle), height);
     // Rows that open one by one are eliminated one by one.
     if (floor.is_ground && tree->system->row_count == before + 3 &&
         !text_is(contact->stick.text, "true"))
         roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
-    note_touch(tree, contact, &c, r, &rim)->gap = height;
+    Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
+    touch->gap = height;
+    if (!is_ball) touch->angle = rim_angle(tree, &rim);
     if (!is_ball && !is_number(rim.size))
         tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat",
                       sub(square(rim.size), number(g, FLAT)), ALARM_STOPS, NO_LATCH);
@@ -284,29 +275,20 @@ static void make_rolling(Tree *tree, const Contact *contact)
 
 // ---- points and planes ---------------------------------------------------------------------
 
+// e.V_P = 0                                                              (T47) [K 4.70, 4.75]
 static void make_skate(Tree *tree, const Contact *contact)
 {
     Meeting m;
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
-    const Vec direction =
-        tr_tree_unit(tree, contact->direction,
-                     tr_tree_vector(tree, contact->direction, "direction"), "direction");
+    const Vec direction = tr_tree_unit(tree, contact->direction, "direction");
     const uint32_t i = tr_tree_anchor(tree, contact->body).link;
     const Vec e = tr_own_axes(tree, i, apply(m.first.R, direction));
-    Vec V = velocity_at(&m.body, m.r);
-    if (tr_tree_anchor(tree, contact->on).link != WORLD) {
-        const Vec P = plus(m.body.pose.p, apply(m.body.pose.R, m.r));
-        const Vec s = apply_transposed(m.on.pose.R, minus(P, m.on.pose.p));
-        const Vec there = apply(m.on.pose.R, velocity_at(&m.on, s));
-        V = minus(V, apply_transposed(m.body.pose.R, there));
-    }
+    const Vec V = tr_velocity_on(&m.on, &m.body, m.r);
     tr_tree_row(tree, contact->name, "lateral", dot(e, V), expr_at(tree->graph, 0), false);
-    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, &m.body, m.r);
-    touch->contact = contact;
-    touch->axes = m.body.pose.R;
-    tr_touch_part(touch, "lateral", e);
+    tr_touch_part(note_touch(tree, contact, &m.body, m.r, m.body.pose.R), "lateral", e);
 }
 
+// s'_z = 0,   s_z - to_z = 0                                                           (T48)
 static void make_slide(Tree *tree, const Contact *contact)
 {
     Meeting m;
@@ -315,34 +297,33 @@ static void make_slide(Tree *tree, const Contact *contact)
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
     const Expr gap = sub(m.s.z, tr_tree_vector(tree, contact->to, "to").z);
     tr_tree_row(tree, contact->name, "normal", m.ds.z, gap, false);
-    Rim rim = {.is_ball = true};
-    for (int k = 0; k < 3; k++) // normal, and the plane's x and y, in the body's axes
-        rim.direction[k] = apply_transposed(m.body.pose.R, column(m.axes, (k + 2) % 3));
-    note_touch(tree, contact, &m.body, m.r, &rim)->gap = gap;
+    Vec direction[3]; // normal, and the plane's x and y, in the body's axes
+    for (int k = 0; k < 3; k++)
+        direction[k] = apply_transposed(m.body.pose.R, column(m.axes, (k + 2) % 3));
+    note_recorded(tree, contact, &m.body, m.r, direction)->gap = gap;
 }
 
+// s' = 0,   s - to = 0                                                                 (T48)
 static void make_pin(Tree *tree, const Contact *contact)
 {
     Meeting m;
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
     const Vec off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
-    tr_tree_row(tree, contact->name, "normal", m.ds.z, off.z, false);
-    tr_tree_row(tree, contact->name, "longitudinal", m.ds.x, off.x, false);
-    tr_tree_row(tree, contact->name, "lateral", m.ds.y, off.y, false);
-    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, &m.body, m.r);
-    touch->contact = contact;
-    touch->axes = m.axes;
-    for (int k = 0; k < 3; k++)
-        tr_touch_part(touch, three_parts[k], vec_unit(tree->graph, (k + 2) % 3));
+    Touch *touch = note_touch(tree, contact, &m.body, m.r, m.axes);
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 2) % 3; // z, x, y
+        tr_tree_row(tree, contact->name, tr_contact_parts[k], vec_at(m.ds, i), vec_at(off, i),
+                    false);
+        tr_touch_part(touch, tr_contact_parts[k], vec_unit(tree->graph, i));
+    }
 }
 
-// A point on a straight wire through `to`: it cannot leave it upwards or to the left
+// A point on a straight wire through `to`: it cannot leave it upwards or to the left    (T48)
 static void make_wire(Tree *tree, const Contact *contact)
 {
     Meeting m;
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
-    const Vec d = tr_tree_unit(tree, contact->direction,
-                               tr_tree_vector(tree, contact->direction, "direction"), "direction");
+    const Vec d = tr_tree_unit(tree, contact->direction, "direction");
     if (has_failed(tree->err)) return;
     const bool is_upright = fabs(tr_tree_value(tree, d.z)) > 0.99;
     const Vec left = cross(vec_unit(tree->graph, is_upright ? 0 : 2), d);
@@ -350,9 +331,7 @@ static void make_wire(Tree *tree, const Contact *contact)
     const Vec across[] = {cross(d, l), l},
               off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
     static const char *const parts[] = {"normal", "lateral"};
-    Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, &m.body, m.r);
-    touch->contact = contact;
-    touch->axes = m.axes;
+    Touch *touch = note_touch(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 2; k++) {
         tr_tree_row(tree, contact->name, parts[k], dot(across[k], m.ds), dot(across[k], off),
                     false);
@@ -439,54 +418,46 @@ static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
     out[9] = touch->angle;
 }
 
-static void name_part(char *name, size_t size, const Touch *touch, int k)
+static void add_name(Tree *tree, const char *name, Expr part)
 {
-    snprintf(name, size, "contact.%.*s.%s", WHOLE(touch->contact->name.text), part_names[k]);
+    if (part.id) tr_system_name(tree->system, text_of(name), part, tree->err);
 }
 
-void tr_tree_contact_names(Tree *tree)
+static void add_column(Tree *tree, const char *name, Expr part)
+{
+    tr_system_column(tree->system, name, name, part, tree->err);
+}
+
+static void for_each_part(Tree *tree, int count,
+                          void (*tell)(Tree *tree, const char *name, Expr part))
 {
     char name[300];
     Expr part[PARTS];
     for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
-        if (!tree->touches[i].is_recorded) continue;
-        touch_parts(tree, &tree->touches[i], part);
-        for (int k = 0; k < PARTS; k++) {
-            name_part(name, sizeof name, &tree->touches[i], k);
-            if (part[k].id) tr_system_name(tree->system, text_of(name), part[k], tree->err);
+        const Touch *touch = &tree->touches[i];
+        if (!touch->is_recorded) continue;
+        touch_parts(tree, touch, part);
+        for (int k = 0; k < count; k++) {
+            snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(touch->contact->name.text),
+                     part_names[k]);
+            tell(tree, name, part[k]);
         }
-        tr_tree_watch_load(tree, &tree->touches[i]);
     }
 }
 
-void tr_tree_contact_columns(Tree *tree)
-{
-    char name[300];
-    Expr part[PARTS];
-    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
-        if (!tree->touches[i].is_recorded) continue;
-        touch_parts(tree, &tree->touches[i], part);
-        for (int k = 0; k < RECORDED; k++) {
-            name_part(name, sizeof name, &tree->touches[i], k);
-            tr_system_column(tree->system, name, name, part[k], tree->err);
-        }
-    }
-}
+void tr_tree_contact_names(Tree *tree) { for_each_part(tree, PARTS, add_name); }
+
+void tr_tree_contact_columns(Tree *tree) { for_each_part(tree, RECORDED, add_column); }
 
 void tr_tree_contacts(Tree *tree)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
     const Loops *loops = &tree->model->fields.loops;
     const size_t ties = (size_t)loops->count + tree->model->fields.joints.count;
-    tree->touches =
-        tr_arena_alloc(&tree->graph->arena, contacts->count + ties, sizeof *tree->touches);
-    tree->ties = tr_arena_alloc(&tree->graph->arena, ties, sizeof *tree->ties);
-    tree->slips =
-        tr_arena_alloc(&tree->graph->arena, 2 * (size_t)contacts->count, sizeof *tree->slips);
-    if (!tree->touches || !tree->slips || !tree->ties) {
-        tree->graph->failed = true;
-        return;
-    }
+    tree->touches = tr_tree_room(tree, contacts->count + ties, sizeof *tree->touches);
+    tree->ties = tr_tree_room(tree, ties, sizeof *tree->ties);
+    tree->slips = tr_tree_room(tree, 2 * (size_t)contacts->count, sizeof *tree->slips);
+    if (tree->graph->failed) return;
     for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++) {
         tree->constants_only = true;
         make_contact(tree, &contacts->at[i]);

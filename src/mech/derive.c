@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates, the free dynamics and the constraints as outputs (T1, T19).
+// The order in which a model becomes a system; the free dynamics, the constraints and what is
+// recorded as its outputs (T1, T19).
 #include "mech/derive.h"
 
-#include "expr/derivative.h"
-#include "expr/walk.h"
 #include "mech/tree.h"
 
 #include <stdio.h>
@@ -11,286 +10,9 @@
 
 enum { MOST_VELOCITIES_FOR_M = 200 };
 
-// ---- coordinates ---------------------------------------------------------------------------
-
-static Expr make_input(Tree *tree, const char *name, tr_kind kind, Place place)
-{
-    tr_error why = {0};
-    const Expr symbol = tr_input(tree->system, name, kind, 0, &why);
-    tr_tree_refuse_name(tree, (Value){text_of(name), place, true}, &why);
-    return symbol;
-}
-
-static const char *keep(Tree *tree, const char *text)
-{
-    const char *kept = tr_arena_text(&tree->graph->arena, text, strlen(text));
-    if (!kept) tree->graph->failed = true;
-    return kept ? kept : "";
-}
-
-static void add_position(Tree *tree, Link *link, const char *name, Place place)
-{
-    tree->positions[tree->position_count++] =
-        (Coordinate){keep(tree, name), make_input(tree, name, TR_POSITION, place)};
-    link->position_count++;
-}
-
-static void add_velocity(Tree *tree, Link *link, const char *name, const char *joint, Place place)
-{
-    Graph *g = tree->graph;
-    tree->velocities[tree->velocity_count++] =
-        (Velocity){.name = keep(tree, name),
-                   .joint = keep(tree, joint),
-                   .link = (uint32_t)(link - tree->links),
-                   .symbol = make_input(tree, name, TR_VELOCITY, place),
-                   .torque = zero(g),
-                   .passive = zero(g),
-                   .acceleration = zero(g),
-                   .tau = zero(g)};
-    Input *input = tr_system_input(tree->system, tree->velocities[tree->velocity_count - 1].symbol);
-    if (input) input->is_base = link->is_base;
-    link->velocity_count++;
-}
-
-// "x y theta" -> B.x, B.y, B.theta
-static void add_parts(Tree *tree, Link *link, const char *parts, bool positions)
-{
-    char name[512];
-    const Text body = link->body->name.text;
-    for (const char *at = parts; *at;) {
-        const int length = (int)strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s.%.*s", WHOLE(body), length, at);
-        if (positions)
-            add_position(tree, link, name, link->body->name.place);
-        else
-            add_velocity(tree, link, name, name, link->body->name.place);
-        at += length + (at[length] == ' ');
-    }
-}
-
-static void add_own_coordinate(Tree *tree, Link *link)
-{
-    const Joint *joint = link->by;
-    const Value own = joint->coordinate.given ? joint->coordinate
-                      : link->is_listed       ? joint->name
-                                              : link->body->name;
-    char name[256], rate[256];
-    snprintf(name, sizeof name, "%.*s", WHOLE(own.text));
-    snprintf(rate, sizeof rate, "%.*s_rate", WHOLE(own.text));
-    add_position(tree, link, name, own.place);
-    if (link->is_motor) name[strlen(name) - strlen(".motor")] = 0; // its force is the joint's
-    add_velocity(tree, link, rate, name, own.place);
-}
-
-static void add_modes(Tree *tree, Link *link)
-{
-    Flex *flex = link->flex;
-    const uint32_t positions = link->position_count, velocities = link->velocity_count;
-    flex->position = tree->position_count;
-    flex->velocity = tree->velocity_count;
-    for (uint32_t k = 0; k < flex->count; k++) {
-        char rate[300];
-        snprintf(rate, sizeof rate, "%s_rate", flex->names[k]);
-        add_position(tree, link, flex->names[k], link->body->name.place);
-        add_velocity(tree, link, rate, flex->names[k], link->body->name.place);
-        Velocity *w = &tree->velocities[tree->velocity_count - 1];
-        w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
-        Input *input = tr_system_input(tree->system, w->symbol);
-        if (input) input->is_base = false;
-    }
-    link->position_count = positions, link->velocity_count = velocities; // those of the joint
-}
-
-static void make_coordinates(Tree *tree)
-{
-    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
-        Link *link = &tree->links[i];
-        const Joint *joint = link->by;
-        link->position = tree->position_count;
-        link->velocity = tree->velocity_count;
-        const bool single = !link->type->positions[0], fixed = text_is(joint->type.text, "fixed");
-        link->is_base =
-            (link->parent == WORLD && !single && !fixed) || text_is(joint->base.text, "true");
-        if (joint->coordinate.given && !single)
-            tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
-                    "a %s joint names no coordinate of its own", link->type->name);
-        if (single)
-            add_own_coordinate(tree, link);
-        else if (!fixed) {
-            add_parts(tree, link, link->type->positions, true);
-            add_parts(tree, link, link->type->velocities, false);
-        }
-        if (link->flex) add_modes(tree, link);
-    }
-}
-
-// ---- the start -----------------------------------------------------------------------------
-
-// The conditions of one kind while they are collected.
-typedef struct Conditions {
-    Expr *residuals;
-    const char **notes;
-    uint32_t count;
-} Conditions;
-
-static bool make_room(Tree *tree, uint32_t count, Conditions *c)
-{
-    *c = (Conditions){.residuals = tr_arena_alloc(&tree->graph->arena, count, sizeof(Expr)),
-                      .notes = tr_arena_alloc(&tree->graph->arena, count, sizeof(char *))};
-    if (!c->residuals || !c->notes) tree->graph->failed = true;
-    return !tree->graph->failed;
-}
-
-static void add_condition(Conditions *to, Expr residual, const char *note)
-{
-    to->notes[to->count] = note;
-    to->residuals[to->count++] = residual;
-}
-
-static void output_conditions(Tree *tree, const char *name, const Conditions *c)
-{
-    tr_output(tree->system, name, c->residuals, c->count, 1, tree->err);
-    if (!has_failed(tree->err))
-        tree->system->outputs[tree->system->output_count - 1].notes = c->notes;
-}
-
-// What a loop leaves free, or a cut joint has for a coordinate; else NULL
-static const Tie *coordinate_of(const Tree *tree, Expr x)
-{
-    for (uint32_t i = 0; i < tree->tie_count; i++)
-        if (!is_zero(tree->ties[i].rate) && tree->ties[i].coordinate.id == x.id)
-            return &tree->ties[i];
-    return NULL;
-}
-
-static bool is_rate_of_tie(Tree *tree, Expr x)
-{
-    for (uint32_t i = 0; i < tree->tie_count; i++) {
-        Expr rate = tree->ties[i].coordinate;
-        if (is_zero(tree->ties[i].rate)) continue;
-        if (tree->ties[i].rate.id == x.id) return true;
-        if (tr_system_rates(tree->system, &rate, 1, &rate, tree->err) && rate.id == x.id)
-            return true;
-    }
-    return false;
-}
-
-// x - value; of the angle of a loop, which is within half a turn, the least of them
-static Expr difference(const Tree *tree, Expr x, Expr value)
-{
-    const Tie *tie = coordinate_of(tree, x);
-    const Expr d = sub(x, value);
-    return tie && tie->turns == HOLD_ACROSS ? tr_build(OP_ATAN2, e_sin(d), e_cos(d), d) : d;
-}
-
-// Of an input; or of what is none but follows from others, which is a wish
-static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
-{
-    const Expr x = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
-    if (has_failed(tree->err)) return;
-    Input *input = tr_system_input(tree->system, x);
-    const double start = tr_tree_value(tree, value);
-    if (input && input->kind != TR_POSITION && input->kind != TR_VELOCITY) input = NULL;
-    if (coordinate_of(tree, x))
-        add_condition(wishes, difference(tree, x, value), "");
-    else if (!input && !is_rate_of_tie(tree, x))
-        tr_fail(tree->err, TR_INVALID, pair->key.place, "a guess is for a coordinate or its rate");
-    else if (input)
-        input->value = start, input->guess = value;
-    if (!isfinite(start))
-        tr_fail(tree->err, TR_INVALID, pair->value.place, "this guess is not a finite constant");
-}
-
-static void set_guesses(Tree *tree)
-{
-    System *s = tree->system;
-    const Pairs *guess = &tree->model->fields.guess;
-    Conditions wishes;
-    for (uint32_t i = 0; i < s->quaternion_count; i++)
-        s->inputs[s->quaternions[i].position].value = 1;
-    if (!make_room(tree, guess->count, &wishes)) return;
-    for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++)
-        set_guess(tree, &guess->at[i], &wishes);
-    if (wishes.count) output_conditions(tree, "guess.position", &wishes);
-}
-
-static bool is_driven(Tree *tree, Expr x)
-{
-    const Input *input = op_of(x) == OP_SYMBOL ? tr_system_input(tree->system, x) : NULL;
-    return input && input->definition.id;
-}
-
-// A pair becomes a residual, key - value, of positions or of rates.
-static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, Conditions *rate)
-{
-    const Expr key = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
-    if (has_failed(tree->err)) return;
-    const Text text = pair->key.text;
-    const char *note = tr_arena_text(&tree->graph->arena, text.at, text.length);
-    const Expr residual = difference(tree, key, value);
-    Input *input = tr_system_input(tree->system, key);
-    if (input) input->is_given = true;
-    if (input && isfinite(tr_tree_value(tree, value))) input->value = tr_tree_value(tree, value);
-    if (is_driven(tree, key))
-        tr_fail(tree->err, TR_INVALID, pair->key.place,
-                "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));
-    else if (tr_system_uses(tree->system, residual, TR_SOLVED))
-        tr_fail(tree->err, TR_INVALID, pair->key.place,
-                "'%.*s' uses '%s': initial conditions are about positions and rates", TEXT(text),
-                tr_system_uses(tree->system, residual, TR_SOLVED)->name);
-    else if (tr_system_uses(tree->system, residual, TR_VELOCITY))
-        add_condition(rate, residual, note);
-    else if (tr_system_uses(tree->system, residual, TR_POSITION))
-        add_condition(position, residual, note);
-    else
-        tr_fail(tree->err, TR_INVALID, pair->key.place,
-                "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
-}
-
-// Whether `initial` speaks of something
-static bool is_spoken_of(const Tree *tree, const Conditions *c, Expr symbol)
-{
-    Reach reach = {0};
-    bool spoken = false;
-    if (!tr_reach(tree->graph, c->residuals, c->count, &reach)) tree->graph->failed = true;
-    for (uint32_t k = 0; k < reach.count && !spoken; k++) spoken = reach.ids[k] == symbol.id;
-    tr_reach_free(&reach);
-    return spoken;
-}
-
-// Springs between motors and joints start relaxed, unless something else is said.
-static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
-{
-    for (uint32_t i = 0; i < tree->link_count && !tree->graph->failed; i++) {
-        const Link *link = &tree->links[i];
-        if (link->motor == WORLD) continue;
-        const Link *motor = &tree->links[link->motor];
-        const Velocity *w = &tree->velocities[motor->velocity];
-        const Coordinate *q = &tree->positions[motor->position];
-        if (w->drive == DRIVE_MOTION) continue;
-        if (!is_spoken_of(tree, position, q->symbol))
-            add_condition(position, sub(q->symbol, tree->positions[link->position].symbol),
-                          q->name);
-        if (!is_spoken_of(tree, rate, w->symbol))
-            add_condition(rate, sub(w->symbol, tree->velocities[link->velocity].symbol), w->name);
-    }
-}
-
-static void make_initial(Tree *tree)
-{
-    const Pairs *pairs = &tree->model->fields.initial;
-    Conditions kinds[2];
-    const uint32_t most = pairs->count + tree->link_count;
-    if (!make_room(tree, most, &kinds[0]) || !make_room(tree, most, &kinds[1])) return;
-    for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
-        sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
-    if (!has_failed(tree->err)) relax_motors(tree, &kinds[0], &kinds[1]);
-    output_conditions(tree, "initial.position", &kinds[0]);
-    output_conditions(tree, "initial.rate", &kinds[1]);
-}
-
 // ---- outputs -------------------------------------------------------------------------------
 
+// M v' + c = Q + G^T lambda                                    (T19) [M 9; B 1; S 2.1]
 static void make_free_dynamics(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
@@ -318,7 +40,7 @@ static void make_free_dynamics(Tree *tree)
     free(c);
 }
 
-// M, c, M u' + c and Q by inner velocities, for the reduction
+// M, c, M u' + c and Q by inner velocities, for the reduction                      (T59, T60)
 static void make_inner_dynamics(Tree *tree)
 {
     const System *s = tree->system;
@@ -450,9 +172,9 @@ static void make_plan(Tree *tree)
             tr_fail(tree->err, TR_INVALID, c->allow.at[i].place,
                     "what can be allowed is 'singular', not '%.*s'", TEXT(c->allow.at[i].text));
     }
-    plan->method = tr_arena_text(&tree->graph->arena, c->method.text.at, c->method.text.length);
+    plan->method = tr_tree_text(tree, c->method.text);
     const Text title = tree->model->fields.name.text;
-    tree->system->title = tr_arena_text(&tree->graph->arena, title.at, title.length);
+    tree->system->title = tr_tree_text(tree, title);
 }
 
 // ---- constraints ---------------------------------------------------------------------------
@@ -493,7 +215,7 @@ static void leave_to_reduction(Tree *tree)
     }
 }
 
-// G, g, gamma and phi as outputs, for the constraints alone
+// G, g, gamma and phi as outputs, for the constraints alone                        (T40, T41)
 static void make_rows(Tree *tree)
 {
     const System *s = tree->system;
@@ -529,24 +251,22 @@ static bool make_tree(Tree *tree)
             points += all->at[i].beam.points.count + all->at[i].modal.points.count + 1u;
             modes += MAX_MODES;
         }
-    Arena *arena = &tree->graph->arena;
-    tree->links = tr_arena_alloc(arena, bodies + points, sizeof *tree->links);
+    const ModelFields *f = &tree->model->fields;
+    tree->links = tr_tree_room(tree, bodies + points, sizeof *tree->links);
     tree->positions =
-        tr_arena_alloc(arena, (size_t)bodies * MAX_POSITIONS + modes, sizeof *tree->positions);
+        tr_tree_room(tree, (size_t)bodies * MAX_POSITIONS + modes, sizeof *tree->positions);
     tree->velocities =
-        tr_arena_alloc(arena, (size_t)bodies * MAX_DOF + modes, sizeof *tree->velocities);
-    tree->parameter_state =
-        tr_arena_alloc(arena, tree->model->fields.parameters.count + 1u, sizeof(int));
-    tree->output_state = tr_arena_alloc(arena, tree->model->fields.outputs.count + 1u, sizeof(int));
-    return tree->links && tree->positions && tree->velocities && tree->parameter_state &&
-           tree->output_state;
+        tr_tree_room(tree, (size_t)bodies * MAX_DOF + modes, sizeof *tree->velocities);
+    tree->parameter_state = tr_tree_room(tree, f->parameters.count + 1u, sizeof(int));
+    tree->output_state = tr_tree_room(tree, f->outputs.count + 1u, sizeof(int));
+    return !tree->graph->failed;
 }
 
 static void build(Tree *tree)
 {
     tr_tree_parameters(tree);
     tr_tree_forest(tree);
-    if (!has_failed(tree->err)) make_coordinates(tree);
+    if (!has_failed(tree->err)) tr_tree_coordinates(tree);
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
@@ -580,8 +300,7 @@ static void build(Tree *tree)
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
     make_rows(tree);
     make_columns(tree);
-    set_guesses(tree);
-    make_initial(tree);
+    tr_tree_start(tree);
     make_plan(tree);
     if (!has_failed(tree->err)) tr_tree_scene(tree);
 }

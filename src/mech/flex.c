@@ -23,21 +23,62 @@
 // along the body then meets its slope, and that is geometric stiffening.
 #include "mech/tree.h"
 
+#include <stdio.h>
+
+// ---- room ----------------------------------------------------------------------------------
+
+Expr *tr_zero_pairs(Tree *tree, size_t count)
+{
+    Expr *pairs = tr_tree_room(tree, count, sizeof *pairs);
+    for (size_t i = 0; pairs && i < count; i++) pairs[i] = zero(tree->graph);
+    return pairs;
+}
+
+Vec *tr_zero_vectors(Tree *tree, size_t count)
+{
+    Vec *vectors = tr_tree_room(tree, count, sizeof *vectors);
+    for (size_t i = 0; vectors && i < count; i++) vectors[i] = vec_zero(tree->graph);
+    return vectors;
+}
+
+static Mat *zero_matrices(Tree *tree, size_t count)
+{
+    Mat *matrices = tr_tree_room(tree, count, sizeof *matrices);
+    for (size_t i = 0; matrices && i < count; i++) matrices[i] = mat_zero(tree->graph);
+    return matrices;
+}
+
+Flex *tr_flex_new(Tree *tree, uint32_t link, uint32_t count)
+{
+    Flex *flex = tr_tree_room(tree, 1, sizeof *flex);
+    const size_t n = count;
+    if (!flex) return NULL;
+    flex->count = count;
+    flex->names = tr_tree_room(tree, n, sizeof *flex->names);
+    flex->p = tr_zero_vectors(tree, n), flex->h = tr_zero_vectors(tree, n);
+    flex->A = zero_matrices(tree, n), flex->B = zero_matrices(tree, n * n);
+    flex->m = tr_zero_pairs(tree, n * n), flex->K = tr_zero_pairs(tree, n * n);
+    flex->damping = tr_zero_pairs(tree, n);
+    flex->spinning = flex->moments = sym_zero(tree->graph);
+    if (tree->graph->failed) return NULL;
+    tree->links[link].has_children = true; // its points
+    return tree->links[link].flex = flex;
+}
+
+const char *tr_flex_name(Tree *tree, const Link *link, const char *mode)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%.*s.%s", WHOLE(link->body->name.text), mode);
+    return tr_tree_text(tree, text_of(name));
+}
+
+// ---- inertia -------------------------------------------------------------------------------
+
 bool tr_tree_bends(const Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count; i++)
         if (tree->links[i].flex) return true;
     return false;
-}
-
-static Expr elastic(const Tree *tree, const Flex *flex, uint32_t k)
-{
-    return tree->positions[flex->position + k].symbol;
-}
-
-static Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
-{
-    return tree->velocities[flex->velocity + k].symbol;
 }
 
 // sum_jk x_jk a_j b_k of a matrix of pairs that is symmetric
@@ -81,7 +122,7 @@ static Mat shape_moments(const Flex *flex, const State *s, uint32_t k)
     return sum;
 }
 
-// dS/de_k
+// dS/de_k                                                                         (T32, T35)
 static Sym moments_slope(const Flex *flex, const State *s, uint32_t k)
 {
     const Mat C = shape_moments(flex, s, k);
@@ -93,7 +134,7 @@ static Sym moments_slope(const Flex *flex, const State *s, uint32_t k)
     return slope;
 }
 
-// p_k at this bending
+// p_k at this bending                                                                  (T35)
 static Vec shape_mass(const Flex *flex, const State *s, uint32_t k)
 {
     Vec p = flex->p[k];
@@ -113,6 +154,7 @@ Wrench tr_flex_momentum(const Tree *tree, const Flex *flex, uint32_t k)
     return momentum_along(flex, &s, k);
 }
 
+// m, mc, I = tr S 1 - S + int J at this bending                     (T32, T35) [B 69]
 Rigid tr_flex_inertia(const Tree *tree, const Flex *flex)
 {
     const State s = state_of(tree, flex);
@@ -139,7 +181,7 @@ Rigid tr_flex_inertia(const Tree *tree, const Flex *flex)
 
 // ---- forces --------------------------------------------------------------------------------
 
-// 2 W x P + (P' but for e''),   I' W + W x L
+// 2 W x P + (P' but for e''),   I' W + W x L                                            (T34)
 static Wrench gyroscopic(const Tree *tree, const Flex *flex, const State *s, Vec W)
 {
     Graph *g = tree->graph;
@@ -155,7 +197,7 @@ static Wrench gyroscopic(const Tree *tree, const Flex *flex, const State *s, Vec
     return wrench(F, plus(sym_apply(inertia_of(dS), W), cross(W, rate.N)));
 }
 
-// 2 W . sum d_jk e_j' - W . (dI/de_k) W / 2
+// 2 W . sum d_jk e_j' - W . (dI/de_k) W / 2                                             (T34)
 static Expr gyroscopic_along(const Tree *tree, const Flex *flex, const State *s, Vec W, uint32_t k)
 {
     const uint32_t n = flex->count;
@@ -168,6 +210,7 @@ static Expr gyroscopic_along(const Tree *tree, const Flex *flex, const State *s,
     return sub(twice, mul(number(g, 0.5), dot(W, sym_apply(slope, W))));
 }
 
+// F and N but for what link->inertia has, and Q_k                               (T34) [B 69]
 Wrench tr_flex_force(Tree *tree, const Link *link, Vec a, Vec alpha, const Expr *acceleration,
                      Expr *force)
 {
@@ -193,6 +236,7 @@ static bool is_tip(const Link *link)
     return name.length > 4 && memcmp(name.at + name.length - 4, ".tip", 4) == 0;
 }
 
+// 2 v.(P, L) + e'.m e'                                                                 (T33)
 Expr tr_flex_kinetic(const Tree *tree, const Link *link)
 {
     const Flex *flex = link->flex;
@@ -221,12 +265,14 @@ void tr_flex_alarms(Tree *tree)
     }
 }
 
+// e.K e / 2
 Expr tr_flex_potential(const Tree *tree, const Flex *flex)
 {
     const State s = state_of(tree, flex);
     return mul(number(tree->graph, 0.5), quadratic(tree->graph, flex->K, flex->count, s.e, s.e));
 }
 
+// Q = -K e - d e'                                                            (T30) [B 21]
 void tr_flex_springs(Tree *tree, const Flex *flex)
 {
     const State s = state_of(tree, flex);
@@ -237,7 +283,7 @@ void tr_flex_springs(Tree *tree, const Flex *flex)
     }
 }
 
-// The damping ratio z of each mode by itself: 2 z sqrt(k m)
+// The damping ratio z of each mode by itself: 2 z sqrt(k m)                               (T30)
 void tr_flex_damp(Tree *tree, Flex *flex, Value value)
 {
     const Expr ratio = tr_tree_formula(tree, value);

@@ -116,7 +116,7 @@ static void check_single(Tree *tree, const Joint *joint, const Value *field, con
     if (!type) return;
     if (strcmp(type->name, "fixed") == 0)
         tr_fail(tree->err, TR_INVALID, field->place, "a fixed joint has no use for '%s'", name);
-    else if (type->positions[0])
+    else if (!has_coordinate(type))
         tr_fail(tree->err, TR_INVALID, field->place,
                 "'%s' needs a joint with one coordinate; use %s here", name,
                 field == &joint->damping ? "dissipation" : "potential");

@@ -36,6 +36,16 @@ static void refuse_body(Tree *tree, Value name, const char *what, Text of)
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t i = 0; i < bodies->count; i++) tr_suggest(&nearest, bodies->at[i].name.text);
     char hint[TR_HINT_SIZE];
+    if (text_is(name.text, "ground"))
+        tr_fail(tree->err, TR_INVALID, name.place,
+                "'%.*s' %s the ground, which is a plane to roll on; joints stand on 'world'",
+                TEXT(of), what);
+    else if (tr_tree_is_frame(tree, name.text))
+        tr_fail(
+            tree->err, TR_INVALID, name.place,
+            "'%.*s' %s '%.*s', which is a frame; joints stand on bodies: name its body, and say "
+            "where by 'at', 'to' and 'turn'",
+            TEXT(of), what, TEXT(name.text));
     tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' %s '%.*s', which is not there%s", TEXT(of),
             what, TEXT(name.text), tr_hint(&nearest, hint));
 }
@@ -53,15 +63,11 @@ static uint32_t body_called(Tree *tree, Value name, const char *what, Text of)
 
 static void check_body(Tree *tree, const Body *body)
 {
-    const Text name = body->name.text;
-    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
-        tr_fail(tree->err, TR_INVALID, body->name.place,
-                "'%.*s' is not a name for a body: letters, digits and _", TEXT(name));
-    else if (tr_formula_reserved(name))
-        tr_fail(tree->err, TR_INVALID, body->name.place, "'%.*s' is a reserved name", TEXT(name));
-    else if (body->beam.name.given && body->modal.name.given)
+    tr_tree_check_name(tree, body->name, "a body");
+    tr_tree_check_reserved(tree, body->name);
+    if (body->beam.name.given && body->modal.name.given)
         tr_fail(tree->err, TR_INVALID, body->modal.name.place,
-                "'%.*s' bends as a beam or by modes from tables, not both", TEXT(name));
+                "'%.*s' bends as a beam or by modes from tables, not both", TEXT(body->name.text));
     const Value *const elsewhere[] = {&body->joint.parent, &body->joint.body, &body->joint.cut};
     static const char *const keys[] = {"parent", "body", "cut"};
     for (int i = 0; i < 3; i++)
@@ -157,10 +163,8 @@ static void add_listed(Growth *g, const Joint *joint)
 {
     Tree *tree = g->tree;
     const Text name = joint->name.text;
-    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
-        tr_fail(tree->err, TR_INVALID, joint->name.place,
-                "'%.*s' is not a name for a joint: letters, digits and _", TEXT(name));
-    else if (!joint->body.given)
+    tr_tree_check_name(tree, joint->name, "a joint");
+    if (!joint->body.given)
         tr_fail(tree->err, TR_INVALID, joint->name.place, "the joint '%.*s' holds no body",
                 TEXT(name));
     if (has_failed(tree->err)) return;
@@ -329,19 +333,16 @@ static void keep_cuts(Growth *g)
 {
     Tree *tree = g->tree;
     System *s = tree->system;
-    tree->cuts = tr_arena_alloc(&tree->graph->arena, g->edge_count, sizeof(Joint *));
-    s->cuts = tr_arena_alloc(&tree->graph->arena, g->edge_count, sizeof(char *));
-    if (!tree->cuts || !s->cuts) tree->graph->failed = true;
+    tree->cuts = tr_tree_room(tree, g->edge_count, sizeof(Joint *));
+    s->cuts = tr_tree_room(tree, g->edge_count, sizeof(char *));
     for (uint32_t i = 0; i < g->edge_count && !tree->graph->failed; i++) {
         if (g->edges[i].is_used) continue;
         if (!g->edges[i].is_listed) { // its body was reached before: its parents lead back to it
             refuse_cycle(tree, &g->bodies->at[g->edges[i].body - 1]);
             return;
         }
-        const Text name = g->edges[i].joint->name.text;
         tree->cuts[tree->cut_count++] = g->edges[i].joint;
-        s->cuts[s->cut_count++] = tr_arena_text(&tree->graph->arena, name.at, name.length);
-        if (!s->cuts[s->cut_count - 1]) tree->graph->failed = true;
+        s->cuts[s->cut_count++] = tr_tree_text(tree, g->edges[i].joint->name.text);
     }
 }
 
@@ -362,18 +363,11 @@ uint32_t tr_tree_most_links(const Model *model)
 static void add_motor(Tree *tree, uint32_t i)
 {
     const Joint *joint = tree->links[i].by;
-    const Value own = joint->coordinate.given    ? joint->coordinate
-                      : tree->links[i].is_listed ? joint->name
-                                                 : tree->links[i].body->name;
     char name[256];
-    snprintf(name, sizeof name, "%.*s.motor", WHOLE(own.text));
-    Arena *arena = &tree->graph->arena;
-    Body *body = tr_arena_alloc(arena, 1, sizeof *body);
-    const char *kept = tr_arena_text(arena, name, strlen(name));
-    if (!body || !kept) {
-        tree->graph->failed = true;
-        return;
-    }
+    snprintf(name, sizeof name, "%.*s.motor", WHOLE(coordinate_name(&tree->links[i]).text));
+    Body *body = tr_tree_room(tree, 1, sizeof *body);
+    const char *kept = tr_tree_text(tree, text_of(name));
+    if (!body) return;
     const Value x = {text_of("1, 0, 0"), joint->elastic.name.place, true};
     tr_kind_defaults(tr_kind_of(TYPE_BODIES), body);
     body->name = (Value){text_of(kept), joint->elastic.name.place, true};
@@ -396,7 +390,7 @@ static void add_motors(Tree *tree)
     for (uint32_t i = 0, bodies = tree->link_count; i < bodies && !has_failed(tree->err); i++) {
         const Elastic *elastic = &tree->links[i].by->elastic;
         if (!elastic->name.given) continue;
-        if (tree->links[i].type->positions[0])
+        if (!has_coordinate(tree->links[i].type))
             tr_fail(tree->err, TR_INVALID, elastic->name.place,
                     "a %s joint cannot be elastic: it has not one coordinate",
                     tree->links[i].type->name);

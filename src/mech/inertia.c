@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// I about the origin = I about the centre of mass + m (|c|^2 1 - c c^T)
+// I about the origin = I about the centre of mass + m (|c|^2 1 - c c^T)                (T10)
 static Sym moved(Expr m, Vec c, Sym I, bool outward)
 {
     const Sym shift = parallel(scale(outward ? m : neg(m), c), c);
@@ -14,8 +14,7 @@ static Sym moved(Expr m, Vec c, Sym I, bool outward)
 Vec tr_tree_inertia_axis(Tree *tree, const Link *link)
 {
     const Inertia *I = &link->body->inertia;
-    if (I->axis.given)
-        return tr_tree_unit(tree, I->axis, tr_tree_vector(tree, I->axis, "axis"), "axis");
+    if (I->axis.given) return tr_tree_unit(tree, I->axis, "axis");
     if (!link->by->axis.given)
         tr_fail(tree->err, TR_INVALID, I->name.place,
                 "the inertia of '%.*s' needs an axis: its joint has none",
@@ -32,24 +31,11 @@ static Sym axisymmetric(Tree *tree, const Link *link)
     const Vec a = tr_tree_inertia_axis(tree, link);
     const Expr axial = tr_tree_formula(tree, link->body->inertia.axial);
     const Expr radial = tr_tree_formula(tree, link->body->inertia.radial);
-    const Expr excess = sub(axial, radial);
     Sym I = {radial, radial, radial, zero(g), zero(g), zero(g)};
-    for (int i = 0; i < 3; i++) // along x, y or z: nothing but the two moments
-        if (is_value(square(vec_at(a, i)), 1))
-            return (Sym){i == 0 ? axial : radial,
-                         i == 1 ? axial : radial,
-                         i == 2 ? axial : radial,
-                         I.xy,
-                         I.xz,
-                         I.yz};
-    const Sym aa = {square(a.x),   square(a.y),   square(a.z),
-                    mul(a.x, a.y), mul(a.x, a.z), mul(a.y, a.z)};
-    return (Sym){add(radial, mul(excess, aa.xx)),
-                 add(radial, mul(excess, aa.yy)),
-                 add(radial, mul(excess, aa.zz)),
-                 mul(excess, aa.xy),
-                 mul(excess, aa.xz),
-                 mul(excess, aa.yz)};
+    const int along = unit_axis(a); // there are the two moments alone
+    if (along < 0) return sym_plus(I, sym_scale(sub(axial, radial), outer(a)));
+    *sym_place(&I, along, along) = axial;
+    return I;
 }
 
 static Sym written(Tree *tree, const Link *link)
@@ -115,7 +101,7 @@ static void check_products(Tree *tree, const Link *link)
     }
 }
 
-// Moments that were given must not be negative; a full set must obey I1 <= I2 + I3.
+// Moments that were given must not be negative; a full set must obey I1 <= I2 + I3.      (T11)
 static void check_inertia(Tree *tree, const Link *link, Sym about_com)
 {
     const Inertia *I = &link->body->inertia;
@@ -165,7 +151,7 @@ static void check_mass(Tree *tree, const Link *link, Expr m)
 
 // ---- putting it together -------------------------------------------------------------------
 
-// 6 numbers are a diagonal, 36 the rows of a symmetric matrix.
+// 6 numbers are a diagonal, 36 the rows of a symmetric matrix.                          (T18)
 static void make_added_mass(Tree *tree, Link *link)
 {
     const Value value = link->body->added_mass;
@@ -215,20 +201,16 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
     return is_vec_zero(cross(tr_tree_inertia_axis(tree, link), a));
 }
 
-// A body that spins about its own axis of symmetry is a gyrostat: all of it but its moment about
-// that axis moves as if it were fixed to the parent.
+// A body that spins about its own axis of symmetry a is a gyrostat: all of it but its moment J a
+// a^T about that axis moves as if it were fixed to the parent.                             (T17)
 static void lump(Tree *tree, Link *link)
 {
     if (!link->carried || link->parent == WORLD) return;
     const Vec a = apply_transposed(link->turn, link->axis);
     const Expr J = dot(a, sym_apply(link->inertia.I, a));
-    const Sym axial = {mul(J, square(a.x)),   mul(J, square(a.y)),   mul(J, square(a.z)),
-                       mul(J, mul(a.x, a.y)), mul(J, mul(a.x, a.z)), mul(J, mul(a.y, a.z))};
-    const Sym I = link->inertia.I;
-    const Sym rest = {sub(I.xx, axial.xx), sub(I.yy, axial.yy), sub(I.zz, axial.zz),
-                      sub(I.xy, axial.xy), sub(I.xz, axial.xz), sub(I.yz, axial.yz)};
+    const Sym axial = sym_scale(J, outer(a));
     Rigid *parent = &tree->links[link->parent].inertia;
-    const Rigid fixed = {link->inertia.m, link->inertia.mc, rest};
+    const Rigid fixed = {link->inertia.m, link->inertia.mc, sym_minus(link->inertia.I, axial)};
     *parent = rigid_plus(*parent, rigid_out(link->X, fixed));
     link->inertia = (Rigid){zero(tree->graph), vec_zero(tree->graph), axial};
 }

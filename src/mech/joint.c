@@ -12,7 +12,7 @@
 
 // ---- rotations -----------------------------------------------------------------------------
 
-// cos 1 + (1 - cos) a a^T + sin hat(a), for a unit vector a
+// cos 1 + (1 - cos) a a^T + sin hat(a), for a unit vector a                             (T4)
 Mat tr_rotation(Vec a, Expr angle)
 {
     Graph *g = graph_of(angle);
@@ -24,26 +24,21 @@ Mat tr_rotation(Vec a, Expr angle)
         const Vec diagonal = scale(c, vec_unit(g, i));
         R.row[i] = plus(plus(row, diagonal), scale(s, hat(a).row[i]));
     }
-    for (int i = 0; i < 3; i++) // about x, y or z: the corner is 1, not (1 - cos) + cos
-        if (is_value(square(vec_at(a, i)), 1)) {
-            R.row[i] = vec_unit(g, i);
-        }
+    const int along = unit_axis(a); // there the corner is 1, not (1 - cos) + cos
+    if (along >= 0) R.row[along] = vec_unit(g, along);
     return R;
 }
 
-// about x, then y, then z of the parent
-static Mat turned(Graph *g, Vec angles)
+// About x, then y, then z of the parent: R(e_z, z) R(e_y, y) R(e_x, x)                 (T4)
+Mat tr_tree_turned(Tree *tree, Value value)
 {
+    Graph *g = tree->graph;
+    const Vec angles = tr_tree_vector(tree, value, "turn");
     const Mat x = tr_rotation(vec_unit(g, 0), angles.x), y = tr_rotation(vec_unit(g, 1), angles.y);
     return mat_product(tr_rotation(vec_unit(g, 2), angles.z), mat_product(y, x));
 }
 
-Mat tr_tree_turned(Tree *tree, Value value)
-{
-    return turned(tree->graph, tr_tree_vector(tree, value, "turn"));
-}
-
-// The rotation of a unit quaternion, scalar first
+// Of a unit quaternion, scalar first: 1 + 2 qw hat(q) + 2 hat(q)^2                       (T4)
 static Mat quaternion_rotation(Expr w, Vec q)
 {
     Graph *g = graph_of(w);
@@ -65,7 +60,7 @@ static bool is_identity(Mat a)
     return true;
 }
 
-// ---- one function per type -----------------------------------------------------------------
+// ---- one function per type (T5, T6) --------------------------------------------------------
 
 static Expr position(const Tree *tree, const Link *link, uint32_t k)
 {
@@ -151,7 +146,7 @@ static void joint_planar(Tree *tree, Link *link)
     set_rate(tree, theta, velocity(tree, link, 2));
 }
 
-// (qw, q)' = (-q.W, qw W + q x W) / 2, and the rotation itself
+// (qw, q)' = (-q.W, qw W + q x W) / 2, and the rotation itself                          (T2)
 static Mat turn_in_space(Tree *tree, Link *link, uint32_t first_position, uint32_t first_velocity)
 {
     Graph *g = tree->graph;
@@ -215,10 +210,10 @@ const JointType *tr_joint_type(Value word, tr_error *err)
 
 // ---- axes ----------------------------------------------------------------------------------
 
-// A vector of length one. Exactly along x, y or z it stays so; sin and cos of one angle need
-// nothing.
-Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what)
+// Exactly along x, y or z it stays so; sin and cos of one angle need nothing.
+Vec tr_tree_unit(Tree *tree, Value value, const char *what)
 {
+    const Vec a = tr_tree_vector(tree, value, what);
     const Expr square_length = dot(a, a);
     const double length = sqrt(tr_tree_value(tree, square_length));
     if (has_failed(tree->err)) return a;
@@ -229,31 +224,31 @@ Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what)
     return scale(quotient(one(tree->graph), e_sqrt(square_length)), a);
 }
 
-static bool has_axis(const JointType *type) { return !type->positions[0]; }
-
-static void make_axis(Tree *tree, Link *link)
+static void refuse_use(Tree *tree, Value value, const JointType *type, const char *key)
 {
-    const Joint *joint = link->by;
-    if (joint->pitch.given && strcmp(link->type->name, "screw") != 0)
-        tr_fail(tree->err, TR_INVALID, joint->pitch.place, "a %s joint has no use for 'pitch'",
-                link->type->name);
-    link->axis = vec_zero(tree->graph);
-    if (!has_axis(link->type)) {
-        if (joint->axis.given)
-            tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",
-                    link->type->name);
-        return;
-    }
-    if (!joint->axis.given) {
+    tr_fail(tree->err, TR_INVALID, value.place, "a %s joint has no use for '%s'", type->name, key);
+}
+
+void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text name)
+{
+    const bool shifts = strcmp(type->name, "free") == 0 || strcmp(type->name, "planar") == 0;
+    if (joint->coordinate.given && !has_coordinate(type))
+        tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
+                "a %s joint names no coordinate of its own", type->name);
+    else if (joint->pitch.given && strcmp(type->name, "screw") != 0)
+        refuse_use(tree, joint->pitch, type, "pitch");
+    else if (!has_coordinate(type) && joint->axis.given)
+        tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",
+                type->name);
+    else if (has_coordinate(type) && !joint->axis.given)
         tr_fail(tree->err, TR_INVALID, joint->name.place, "the %s joint of '%.*s' needs an axis",
-                link->type->name, TEXT(link->body->name.text));
-        return;
-    }
-    link->axis = tr_tree_unit(tree, joint->axis, tr_tree_vector(tree, joint->axis, "axis"), "axis");
+                type->name, TEXT(name));
+    else if (shifts && !is_vec_zero(tr_tree_vector(tree, joint->to, "to")))
+        refuse_use(tree, joint->to, type, "to");
 }
 
 // Of a joint that holds the body it is written to hang from: seen from the other side. R(q) turn
-// becomes turn^T R(-q).
+// becomes turn^T R(-q).                                                                (T7)
 static void reverse(Link *link)
 {
     const Vec at = link->at;
@@ -262,16 +257,10 @@ static void reverse(Link *link)
     link->turn = transpose(link->turn);
 }
 
-// The body's origin is not where the joint is: p = p_joint - R to, and S moves with it.
+// The body's origin is not where the joint is: p = p_joint - R to (T5), and S_V + to x S_W (T6).
 static void shift_origin(Tree *tree, Link *link)
 {
-    const JointType *type = link->type;
     if (is_vec_zero(link->to)) return;
-    if (strcmp(type->name, "free") == 0 || strcmp(type->name, "planar") == 0) {
-        tr_fail(tree->err, TR_INVALID, link->by->to.place, "a %s joint has no use for 'to'",
-                type->name);
-        return;
-    }
     link->X.p = minus(link->X.p, apply(link->X.R, link->to));
     for (uint32_t k = 0; k < link->velocity_count; k++) {
         Motion *S = &tree->velocities[link->velocity + k].S;
@@ -304,16 +293,18 @@ void tr_tree_joints(Tree *tree)
         link->turn = tr_tree_turned(tree, link->by->turn);
         link->at = tr_tree_vector(tree, link->by->at, "at");
         link->to = tr_tree_vector(tree, link->by->to, "to");
-        make_axis(tree, link);
+        tr_joint_check(tree, link->by, link->type, link->body->name.text);
+        link->axis = has_coordinate(link->type) && !has_failed(tree->err)
+                         ? tr_tree_unit(tree, link->by->axis, "axis")
+                         : vec_zero(g);
         if (has_failed(tree->err)) return;
         if (link->is_reversed) reverse(link);
         link->X = (Pose){link->turn, link->at};
         link->type->make(tree, link);
         shift_origin(tree, link);
         note_quaternion(tree, link);
-        const Pose above = link->parent == WORLD ? (Pose){mat_identity(g), vec_zero(g)}
-                                                 : tree->links[link->parent].world;
-        link->world =
-            (Pose){mat_product(above.R, link->X.R), plus(above.p, apply(above.R, link->X.p))};
+        const Pose above =
+            link->parent == WORLD ? pose_identity(g) : tree->links[link->parent].world;
+        link->world = pose_product(above, link->X); // g_i = g_parent X_i               (T5) [M 1]
     }
 }

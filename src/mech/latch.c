@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts push and hold only so much. What a run does where one would pull, or take more friction
 // than there is: end, warn, or go on with it open or slipping (T58).
-#include "mech/tree.h"
+#include "mech/meet.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static bool is_true(Value flag) { return text_is(flag.text, "true"); }
-
-// A row of the contact by its part; the number of rows when there is none
-static uint32_t find_row(const Tree *tree, const Contact *contact, const char *part)
-{
-    char name[256];
-    uint32_t i = 0;
-    snprintf(name, sizeof name, "%.*s.%s", WHOLE(contact->name.text), part);
-    while (i < tree->system->row_count && strcmp(tree->system->rows[i].name, name) != 0) i++;
-    return i;
-}
 
 // A symbol that a run sets to 1 or 0
 static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
@@ -29,10 +19,9 @@ static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
 static Latch *new_latch(Tree *tree, const Contact *contact)
 {
     System *s = tree->system;
-    const char *name =
-        tr_arena_text(&tree->graph->arena, contact->name.text.at, contact->name.text.length);
-    if (!name || !tr_grow((void **)&s->latches, &s->latch_capacity, s->latch_count + 1,
-                          sizeof *s->latches)) {
+    const char *name = tr_tree_text(tree, contact->name.text);
+    if (!tr_grow((void **)&s->latches, &s->latch_capacity, s->latch_count + 1,
+                 sizeof *s->latches)) {
         tree->graph->failed = true;
         return NULL;
     }
@@ -51,9 +40,9 @@ static bool sticks(const Tree *tree, const Contact *contact, uint32_t row)
 
 static void add_rows(Tree *tree, const Contact *contact, Latch *latch)
 {
-    static const char *const parts[] = {"normal", "longitudinal", "lateral"};
     for (int k = 0; k < 3; k++) {
-        const uint32_t row = find_row(tree, contact, parts[k]), at = latch->row_count;
+        const uint32_t row = tr_tree_find_row(tree, contact->name, tr_contact_parts[k]),
+                       at = latch->row_count;
         if (row == tree->system->row_count) continue;
         latch->rows[latch->row_count++] = row;
         latch->is_normal[at] = k == 0;
@@ -77,9 +66,7 @@ static void add_headings(Tree *tree, const Contact *contact, Latch *latch)
 static Expr restitution_of(Tree *tree, const Contact *contact, const Latch *latch)
 {
     const Local names[] = {{"speed", neg(tree->system->rows[latch->rows[0]].rate)}};
-    tree->locals = names, tree->local_count = 1;
-    const Expr e = tr_tree_formula(tree, contact->restitution);
-    tree->locals = NULL, tree->local_count = 0;
+    const Expr e = tr_tree_formula_with(tree, contact->restitution, names, 1);
     const double value = has_failed(tree->err) ? 0 : tr_tree_value(tree, e);
     if (value < 0 || value > 1)
         tr_fail(tree->err, TR_INVALID, contact->restitution.place,
@@ -146,7 +133,7 @@ static uint32_t latch_of(const Tree *tree, const Contact *contact)
 }
 
 // It slips when sticking takes more than mu N, and sticks when it hardly slips, or turns back
-// before it really did.
+// before it really did.                                                                  (T58)
 static void watch_sticking(Tree *tree, const Contact *contact, uint32_t latch, Expr friction)
 {
     const Expr creep = tr_tree_formula(tree, contact->creep), three = number(tree->graph, 3);
@@ -170,9 +157,7 @@ static void watch_sticking(Tree *tree, const Contact *contact, uint32_t latch, E
 static Expr stiction_of(Tree *tree, const Contact *contact, Expr friction)
 {
     if (!contact->stiction.given) return friction;
-    tree->constants_only = true;
-    const Expr mu = tr_tree_formula(tree, contact->stiction);
-    tree->constants_only = false;
+    const Expr mu = tr_tree_constant(tree, contact->stiction, "stiction");
     if (!has_failed(tree->err) && tr_tree_value(tree, mu) < tr_tree_value(tree, friction))
         tr_fail(tree->err, TR_INVALID, contact->stiction.place, "stiction is at least friction");
     return mu;
@@ -184,9 +169,7 @@ static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
     const bool slips = tr_slips(contact->longitudinal) || tr_slips(contact->lateral);
     const bool holds = latch != NO_LATCH && tree->system->latches[latch].slips;
     if (slips && !holds) return; // friction that slips is what there is
-    tree->constants_only = true;
-    const Expr mu = tr_tree_formula(tree, contact->friction);
-    tree->constants_only = false;
+    const Expr mu = tr_tree_constant(tree, contact->friction, "friction");
     const Expr N = tr_tree_normal_force(tree, contact, contact->friction.place);
     if (has_failed(tree->err)) return;
     if (holds) {
@@ -207,8 +190,8 @@ static Expr clearance(const Tree *tree, const Touch *touch, uint32_t latch)
     return tr_build(OP_MAX, touch->gap, rate, rate);
 }
 
-// The load must push, and friction must suffice.
-void tr_tree_watch_load(Tree *tree, const Touch *touch)
+// The load must push, and friction must suffice.                                         (T58)
+static void watch_load(Tree *tree, const Touch *touch)
 {
     const Contact *contact = touch->contact;
     const uint32_t latch = latch_of(tree, contact);
@@ -225,4 +208,10 @@ void tr_tree_watch_load(Tree *tree, const Touch *touch)
         tr_tree_alarm(tree, contact->name, "'%.*s' lifts off (see unilateral)", N, ALARM_STOPS,
                       NO_LATCH);
     if (!is_zero(N) || latch != NO_LATCH) watch_friction(tree, contact, latch);
+}
+
+void tr_tree_watch_loads(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++)
+        if (tree->touches[i].is_recorded) watch_load(tree, &tree->touches[i]);
 }

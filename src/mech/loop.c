@@ -57,6 +57,7 @@ static Vec direction_of(Hold hold, const Basis *basis, int k)
 
 // ---- rows ----------------------------------------------------------------------------------
 
+// d.s' = 0,   d.(s - to) = 0                                          (T49) [S 3.5, corrected]
 static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
 {
     for (int k = 0; k < 3; k++) {
@@ -67,6 +68,7 @@ static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Me
     }
 }
 
+// phi = 2 (b x a) / (1 + a.b), or 2 vee(E - E^T) / (1 + tr E)                          (T50)
 static Vec turned_by(const Tie *tie, const Meeting *m)
 {
     Graph *g = graph_of(m->s.x);
@@ -75,13 +77,11 @@ static Vec turned_by(const Tie *tie, const Meeting *m)
         return scale(quotient(number(g, 2), add(one(g), dot(a, tie->axis))), cross(tie->axis, a));
     }
     const Mat E = mat_product(m->R, transpose(tie->turn));
-    const Vec vee =
-        vec(sub(mat_at(E, 2, 1), mat_at(E, 1, 2)), sub(mat_at(E, 0, 2), mat_at(E, 2, 0)),
-            sub(mat_at(E, 1, 0), mat_at(E, 0, 1)));
     const Expr trace = add(add(mat_at(E, 0, 0), mat_at(E, 1, 1)), mat_at(E, 2, 2));
-    return scale(quotient(number(g, 2), add(one(g), trace)), vee);
+    return scale(quotient(number(g, 2), add(one(g), trace)), vee(E));
 }
 
+// e.W = 0,   e.phi = 0                                                                 (T50)
 static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
 {
     if (tie->turns == HOLD_NOTHING) return;
@@ -105,6 +105,7 @@ static void watch_spring(Tree *tree, const Tie *tie, Expr cosine)
 }
 
 // How far it has turned about its axis, or slid along it: what it leaves free
+//   x = atan2(f.(b x side), f.side),  x' = b.W   or   x = b.(s - to),  x' = b.s'           (T52)
 static void find_coordinate(Tree *tree, Tie *tie, const Basis *basis, const Meeting *m)
 {
     if (tie->turns == HOLD_ACROSS && tie->points == HOLD_ALL) {
@@ -132,9 +133,8 @@ static void make_rows(Tree *tree, Tie *tie)
     hold_points(tree, tie, &basis, &m);
     hold_turns(tree, tie, &basis, &m);
     find_coordinate(tree, tie, &basis, &m);
-    Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r);
+    Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r, m.axes);
     touch->tie = tie;
-    touch->axes = m.axes;
     for (int k = 0; k < 3; k++)
         if (is_held(tie->points, &basis, k))
             tr_touch_part(touch, force_rows[k], direction_of(tie->points, &basis, k));
@@ -143,7 +143,7 @@ static void make_rows(Tree *tree, Tie *tie)
             tr_touch_moment(touch, moment_rows[k], direction_of(tie->turns, &basis, k));
 }
 
-// |P - Q| = length: the force is along the rod, positive when it pushes
+// |d| - length = 0 with d = s - to: the force is along the rod, positive when it pushes     (T51)
 static void make_distance(Tree *tree, Tie *tie)
 {
     Meeting m;
@@ -169,9 +169,8 @@ static void make_distance(Tree *tree, Tie *tie)
     const Expr distance = e_sqrt(dot(d, d));
     tr_tree_row(tree, loop->name, "distance", sub(quotient(dot(d, m.ds), distance), growth),
                 sub(distance, length), false);
-    Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r);
+    Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r, m.axes);
     touch->tie = tie;
-    touch->axes = m.axes;
     tr_touch_part(touch, "distance", scale(quotient(one(tree->graph), distance), d));
 }
 
@@ -206,6 +205,30 @@ static const LoopKind *kind_of(Tree *tree, Value word)
     return NULL;
 }
 
+// Springs and dampers are finite constants.
+static void check_spring(Tree *tree, const Tie *tie)
+{
+    const Value values[] = {tie->stiffness, tie->rest, tie->damping};
+    static const char *const names[] = {"stiffness", "rest", "damping"};
+    for (int i = 0; i < 3 && !has_failed(tree->err); i++)
+        tr_tree_check_finite(tree, values[i], names[i], tr_tree_formula(tree, values[i]));
+}
+
+// What a loop and a cut joint have alike; `at` is a point of the first, `to` one of the second.
+static Tie *add_tie(Tree *tree, const LoopKind *kind, Value at, Value to, Value turn, Tie given)
+{
+    Tie *tie = &tree->ties[tree->tie_count++];
+    *tie = given;
+    tie->kind = kind->name, tie->points = kind->points, tie->turns = kind->turns;
+    tie->at = tr_tree_vector(tree, at, "at"), tie->to = tr_tree_vector(tree, to, "to");
+    tie->turn = tr_tree_turned(tree, turn);
+    tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
+    check_spring(tree, tie);
+    return tie;
+}
+
+// ---- loops of the model --------------------------------------------------------------------
+
 // An axis in the axes of either body, where the kind has one
 static void find_axes(Tree *tree, const Loop *loop, const LoopKind *kind, Tie *tie)
 {
@@ -217,48 +240,29 @@ static void find_axes(Tree *tree, const Loop *loop, const LoopKind *kind, Tie *t
                 kind->name, TEXT(loop->name.text));
         return;
     }
-    tie->axis = tr_tree_unit(tree, loop->axis, tr_tree_vector(tree, loop->axis, "axis"), "axis");
-    const Value own = loop->own_axis.given ? loop->own_axis : loop->axis;
-    tie->own = tr_tree_unit(tree, own, tr_tree_vector(tree, own, "own_axis"), "own_axis");
+    tie->axis = tr_tree_unit(tree, loop->axis, "axis");
+    tie->own = tr_tree_unit(tree, loop->own_axis.given ? loop->own_axis : loop->axis, "own_axis");
     const Basis basis = basis_along(tree, tie->own);
     tie->side = basis.e[(basis.along + 1) % 3];
 }
 
-// Springs and dampers are finite constants.
-static void check_spring(Tree *tree, const Tie *tie)
-{
-    const Value values[] = {tie->stiffness, tie->rest, tie->damping};
-    static const char *const names[] = {"stiffness", "rest", "damping"};
-    for (int i = 0; i < 3 && !has_failed(tree->err); i++)
-        tr_tree_check_finite(tree, values[i], names[i], tr_tree_formula(tree, values[i]));
-}
-
 static void make_loop(Tree *tree, const Loop *loop)
 {
+    Anchor body, on;
     const LoopKind *kind = kind_of(tree, loop->kind);
     if (!kind) return;
     tr_tree_check_fields(tree, TYPE_LOOPS, loop, kind->name, "loop", kind->fields);
-    Meeting m;
-    if (has_failed(tree->err) ||
-        !tr_tree_meet(tree, loop->name, loop->body, loop->at, loop->on, &m))
+    if (has_failed(tree->err) || !tr_tree_ends(tree, loop->name, loop->body, loop->on, &body, &on))
         return;
-    Tie *tie = &tree->ties[tree->tie_count++];
-    *tie = (Tie){.loop = loop,
-                 .kind = kind->name,
-                 .name = loop->name,
-                 .points = kind->points,
-                 .turns = kind->turns,
-                 .body = tr_tree_anchor(tree, loop->body),
-                 .on = tr_tree_anchor(tree, loop->on),
-                 .at = tr_tree_vector(tree, loop->at, "at"),
-                 .to = tr_tree_vector(tree, loop->to, "to"),
-                 .turn = tr_tree_turned(tree, loop->turn),
-                 .stiffness = loop->stiffness,
-                 .rest = loop->rest,
-                 .damping = loop->damping};
-    tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
-    find_axes(tree, loop, kind, tie);
-    check_spring(tree, tie);
+    Tie *tie = add_tie(tree, kind, loop->at, loop->to, loop->turn,
+                       (Tie){.loop = loop,
+                             .name = loop->name,
+                             .body = body,
+                             .on = on,
+                             .stiffness = loop->stiffness,
+                             .rest = loop->rest,
+                             .damping = loop->damping});
+    if (!has_failed(tree->err)) find_axes(tree, loop, kind, tie);
     if (!has_failed(tree->err)) kind->make(tree, tie);
 }
 
@@ -274,38 +278,30 @@ static void name_coordinate(Tree *tree, const Tie *tie)
 
 // ---- joints that were cut ------------------------------------------------------------------
 
+// That of a hinge or a slider; z of a plane
 static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type, Tie *tie)
 {
-    Graph *g = tree->graph;
-    const bool has_axis = !type->positions[0];
-    tie->axis = apply(tie->turn, vec_unit(g, 2)); // of a plane
-    if (has_axis && !joint->axis.given)
-        tr_fail(tree->err, TR_INVALID, joint->name.place, "the %s joint of '%.*s' needs an axis",
-                type->name, TEXT(joint->name.text));
-    else if (has_axis)
-        tie->axis =
-            tr_tree_unit(tree, joint->axis, tr_tree_vector(tree, joint->axis, "axis"), "axis");
-    else if (joint->axis.given)
-        tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",
-                type->name);
+    tie->axis = has_coordinate(type) ? tr_tree_unit(tree, joint->axis, "axis")
+                                     : apply(tie->turn, vec_unit(tree->graph, 2));
     if (has_failed(tree->err)) return;
     const Basis basis = basis_along(tree, tie->axis);
     tie->own = apply_transposed(tie->turn, tie->axis);
     tie->side = apply_transposed(tie->turn, basis.e[(basis.along + 1) % 3]);
 }
 
-// What a joint of a tree has no use for a cut one has not either.
+// What must be a joint of the tree cannot be cut.
 static void check_cut(Tree *tree, const Joint *joint, const JointType *type)
 {
-    if (joint->coordinate.given && type->positions[0])
-        tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
-                "a %s joint names no coordinate of its own", type->name);
-    else if (joint->pitch.given)
-        tr_fail(tree->err, TR_INVALID, joint->pitch.place, "a %s joint has no use for 'pitch'",
-                type->name);
-    else if (joint->to.given && strcmp(type->name, "planar") == 0)
-        tr_fail(tree->err, TR_INVALID, joint->to.place, "a %s joint has no use for 'to'",
-                type->name);
+    tr_joint_check(tree, joint, type, joint->name.text);
+    if (strcmp(type->loop, "never") == 0)
+        tr_fail(tree->err, TR_INVALID, joint->name.place,
+                "the %s joint '%.*s' cannot be cut: another joint of its loop must be", type->name,
+                TEXT(joint->name.text));
+    else if (text_is(joint->base.text, "true"))
+        tr_fail(tree->err, TR_INVALID, joint->base.place,
+                "'%.*s' closes a loop, so it is no base: write cut: true at another joint of the "
+                "loop",
+                TEXT(joint->name.text));
 }
 
 // A joint that holds nothing closes no loop: forces that stand on it would be lost.
@@ -325,31 +321,20 @@ static void check_loose(Tree *tree, const Joint *joint, const JointType *type)
 static void make_cut(Tree *tree, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, tree->err);
-    if (type) check_cut(tree, joint, type);
-    const LoopKind *kind = type ? kind_called(text_of(type->loop)) : NULL;
-    if (type && strcmp(type->loop, "never") == 0)
-        tr_fail(tree->err, TR_INVALID, joint->name.place,
-                "the %s joint '%.*s' cannot be cut: another joint of its loop must be", type->name,
-                TEXT(joint->name.text));
-    if (type && !kind) check_loose(tree, joint, type);
-    if (!kind || has_failed(tree->err)) return; // a free joint holds nothing
-    Tie *tie = &tree->ties[tree->tie_count++];
-    *tie = (Tie){.joint = joint,
-                 .kind = kind->name,
-                 .name = joint->name,
-                 .points = kind->points,
-                 .turns = kind->turns,
-                 .body = tr_tree_anchor(tree, joint->body),
-                 .on = tr_tree_anchor(tree, joint->parent),
-                 .at = tr_tree_vector(tree, joint->to, "to"),
-                 .to = tr_tree_vector(tree, joint->at, "at"),
-                 .turn = tr_tree_turned(tree, joint->turn),
-                 .stiffness = joint->stiffness,
-                 .rest = joint->rest,
-                 .damping = joint->damping};
-    tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
-    find_cut_axes(tree, joint, type, tie);
-    check_spring(tree, tie);
+    if (!type) return;
+    check_cut(tree, joint, type);
+    const LoopKind *kind = kind_called(text_of(type->loop));
+    if (!kind) check_loose(tree, joint, type); // a free joint holds nothing
+    if (!kind || has_failed(tree->err)) return;
+    Tie *tie = add_tie(tree, kind, joint->to, joint->at, joint->turn,
+                       (Tie){.joint = joint,
+                             .name = joint->name,
+                             .body = tr_tree_anchor(tree, joint->body),
+                             .on = tr_tree_anchor(tree, joint->parent),
+                             .stiffness = joint->stiffness,
+                             .rest = joint->rest,
+                             .damping = joint->damping});
+    if (!has_failed(tree->err)) find_cut_axes(tree, joint, type, tie);
     if (!has_failed(tree->err)) kind->make(tree, tie);
 }
 
@@ -390,19 +375,15 @@ void tr_tree_cut_columns(Tree *tree)
 void tr_tree_loops(Tree *tree)
 {
     const Loops *loops = &tree->model->fields.loops;
-    for (uint32_t i = 0; i < loops->count && !has_failed(tree->err); i++) {
-        tree->constants_only = true;
+    for (uint32_t i = 0; i < loops->count + tree->cut_count && !has_failed(tree->err); i++) {
         const uint32_t before = tree->tie_count;
-        make_loop(tree, &loops->at[i]);
+        tree->constants_only = true;
+        if (i < loops->count)
+            make_loop(tree, &loops->at[i]);
+        else
+            make_cut(tree, tree->cuts[i - loops->count]);
         tree->constants_only = false;
         if (tree->tie_count > before && !has_failed(tree->err))
-            name_coordinate(tree, &tree->ties[before]);
-    }
-    for (uint32_t i = 0; i < tree->cut_count && !has_failed(tree->err); i++) {
-        const uint32_t before = tree->tie_count;
-        tree->constants_only = true;
-        make_cut(tree, tree->cuts[i]);
-        tree->constants_only = false;
-        if (tree->tie_count > before && !has_failed(tree->err)) name_cut(tree, &tree->ties[before]);
+            (i < loops->count ? name_coordinate : name_cut)(tree, &tree->ties[before]);
     }
 }

@@ -11,7 +11,7 @@
 Carrier tr_carrier(Tree *tree, uint32_t i)
 {
     Graph *g = tree->graph;
-    if (i == WORLD) return (Carrier){{mat_identity(g), vec_zero(g)}, motion_zero(g)};
+    if (i == WORLD) return (Carrier){pose_identity(g), motion_zero(g)};
     return (Carrier){tree->links[i].world, tree->links[i].v};
 }
 
@@ -20,7 +20,7 @@ Carrier tr_own_carrier(Tree *tree, uint32_t i)
     Carrier c = tr_carrier(tree, i);
     if (i == WORLD || !tree->links[i].carried) return c;
     const Mat spin = tree->links[i].spin;
-    c.pose.R = mat_product(c.pose.R, spin);
+    c.pose = tr_tree_world(tree, i);
     c.v = motion(apply_transposed(spin, c.v.V), apply_transposed(spin, c.v.W));
     return c;
 }
@@ -30,14 +30,19 @@ Vec tr_own_axes(const Tree *tree, uint32_t i, Vec a)
     return i == WORLD ? a : apply(tree->links[i].spin, a);
 }
 
+Vec tr_velocity_on(const Carrier *on, const Carrier *c, Vec r)
+{
+    const Vec s = point_in(on->pose, point_out(c->pose, r));
+    const Vec there = apply(on->pose.R, velocity_at(on, s));
+    return minus(velocity_at(c, r), apply_transposed(c->pose.R, there));
+}
+
 // ---- seen from above -----------------------------------------------------------------------
 
 Pose tr_pose_in(Tree *tree, uint32_t i, uint32_t above)
 {
-    if (i == above) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
-    const Link *link = &tree->links[i];
-    const Pose parent = tr_pose_in(tree, link->parent, above);
-    return (Pose){mat_product(parent.R, link->X.R), plus(parent.p, apply(parent.R, link->X.p))};
+    if (i == above) return pose_identity(tree->graph);
+    return pose_product(tr_pose_in(tree, tree->links[i].parent, above), tree->links[i].X);
 }
 
 // S q' of a velocity of a link, in the axes that its pose is in
@@ -105,19 +110,22 @@ static uint32_t common_link(const Tree *tree, uint32_t i, uint32_t k)
     return i;
 }
 
+uint32_t tr_root_of(const Tree *tree, uint32_t i)
+{
+    while (tree->links[i].parent != WORLD) i = tree->links[i].parent;
+    return i;
+}
+
 static bool hangs_freely(const Tree *tree, uint32_t i)
 {
-    if (i == WORLD) return false;
-    while (tree->links[i].parent != WORLD) i = tree->links[i].parent;
-    return tree->links[i].position_count >= 4;
+    return i != WORLD && turns_freely(&tree->links[tr_root_of(tree, i)]);
 }
 
 // A root that turns freely is seen in its own axes, where its velocities are.
 static void see_from_world(Meeting *m, Mat R_on, Vec p_on)
 {
     const Mat R = m->body.pose.R;
-    const Vec P = plus(m->body.pose.p, apply(R, m->r));
-    const Vec there = apply_transposed(m->on.pose.R, minus(P, m->on.pose.p));
+    const Vec there = point_in(m->on.pose, point_out(m->body.pose, m->r));
     const Vec V = apply_transposed(m->on.pose.R, apply(R, velocity_at(&m->body, m->r)));
     const Vec W = apply_transposed(m->on.pose.R, apply(R, m->body.v.W));
     m->s = apply_transposed(R_on, minus(there, p_on));
@@ -132,9 +140,10 @@ static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
     Pose Y = tr_pose_in(tree, on.link, above);
     if (on.link != WORLD && tree->links[on.link].carried)
         Y.R = mat_product(Y.R, tree->links[on.link].spin);
-    const Mat R = mat_product(Y.R, on.pose.R);
-    const Vec P = plus(X.p, apply(X.R, m->r)), Q = plus(Y.p, apply(Y.R, on.pose.p));
-    m->s = apply_transposed(R, minus(P, Q));
+    const Pose Z = pose_product(Y, on.pose);
+    const Mat R = Z.R;
+    const Vec P = point_out(X, m->r);
+    m->s = point_in(Z, P);
     m->ds = apply_transposed(
         R, minus(tr_velocity_in(tree, i, above, P), tr_velocity_in(tree, on.link, above, P)));
     m->W = apply_transposed(
@@ -147,7 +156,7 @@ void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
     const uint32_t i = body.link;
     m->body = tr_carrier(tree, i), m->on = tr_own_carrier(tree, on.link);
     m->first = body.pose, m->axes = mat_product(m->on.pose.R, on.pose.R);
-    m->r = tr_own_axes(tree, i, plus(body.pose.p, apply(body.pose.R, at)));
+    m->r = tr_own_axes(tree, i, point_out(body.pose, at));
     const bool free_root = hangs_freely(tree, i) || hangs_freely(tree, on.link);
     if (common_link(tree, i, on.link) == WORLD && free_root) {
         see_from_world(m, on.pose.R, on.pose.p);
@@ -158,29 +167,43 @@ void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
     m->R = mat_product(m->R, body.pose.R);
 }
 
-uint32_t tr_tree_touching(Tree *tree, Value body, Value element)
+static void check_named(Tree *tree, Value body, Value element)
 {
     if (!body.given)
         tr_fail(tree->err, TR_INVALID, element.place, "'%.*s' names no body", TEXT(element.text));
-    const uint32_t i = has_failed(tree->err) ? WORLD : tr_tree_body(tree, body);
-    if (i == WORLD)
+}
+
+static void check_moves(Tree *tree, uint32_t link, Value body, Value element)
+{
+    if (link == WORLD)
         tr_fail(tree->err, TR_INVALID, body.place,
                 "'%.*s' is about a body; the world stands in 'on'", TEXT(element.text));
+}
+
+uint32_t tr_tree_touching(Tree *tree, Value body, Value element)
+{
+    check_named(tree, body, element);
+    const uint32_t i = has_failed(tree->err) ? WORLD : tr_tree_body(tree, body);
+    check_moves(tree, i, body, element);
     return i;
+}
+
+bool tr_tree_ends(Tree *tree, Value element, Value body, Value on, Anchor *first, Anchor *second)
+{
+    check_named(tree, body, element);
+    if (has_failed(tree->err)) return false;
+    *first = tr_tree_anchor(tree, body), *second = tr_tree_anchor(tree, on);
+    check_moves(tree, first->link, body, element);
+    if (!has_failed(tree->err) && first->link == second->link)
+        tr_fail(tree->err, TR_INVALID, on.place, "'%.*s' ties '%.*s' to itself", TEXT(element.text),
+                TEXT(tree->links[first->link].body->name.text));
+    return !has_failed(tree->err);
 }
 
 bool tr_tree_meet(Tree *tree, Value element, Value body, Value at, Value on, Meeting *m)
 {
-    if (!body.given)
-        tr_fail(tree->err, TR_INVALID, element.place, "'%.*s' names no body", TEXT(element.text));
-    if (has_failed(tree->err)) return false;
-    const Anchor first = tr_tree_anchor(tree, body), second = tr_tree_anchor(tree, on);
-    if (first.link == WORLD)
-        tr_fail(tree->err, TR_INVALID, body.place,
-                "'%.*s' is about a body; the world stands in 'on'", TEXT(element.text));
-    else if (first.link == second.link)
-        tr_fail(tree->err, TR_INVALID, on.place, "'%.*s' ties '%.*s' to itself", TEXT(element.text),
-                TEXT(tree->links[first.link].body->name.text));
+    Anchor first, second;
+    if (!tr_tree_ends(tree, element, body, on, &first, &second)) return false;
     const Vec point = tr_tree_vector(tree, at, "at");
     if (has_failed(tree->err)) return false;
     tr_tree_meeting(tree, first, point, second, m);
@@ -189,12 +212,13 @@ bool tr_tree_meet(Tree *tree, Value element, Value body, Value at, Value on, Mee
 
 // ---- where it acts -------------------------------------------------------------------------
 
-Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r)
+Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r, Mat axes)
 {
     Touch *touch = &tree->touches[tree->touch_count++];
     touch->link = link;
     touch->carrier = c->pose.R;
-    touch->point = plus(c->pose.p, apply(c->pose.R, r));
+    touch->point = point_out(c->pose, r);
+    touch->axes = axes;
     touch->angle = touch->gap = expr_at(tree->graph, 0);
     return touch;
 }

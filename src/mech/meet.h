@@ -17,6 +17,12 @@ Carrier tr_own_carrier(Tree *tree, uint32_t link); // the body's own axes, which
 Vec tr_own_axes(const Tree *tree, uint32_t link, Vec a);
 
 static inline Vec velocity_at(const Carrier *c, Vec r) { return plus(c->v.V, cross(c->v.W, r)); }
+// The velocity of the point r of c as seen from `on`, in the axes of c                  (T43)
+Vec tr_velocity_on(const Carrier *on, const Carrier *c, Vec r);
+
+uint32_t tr_root_of(const Tree *tree, uint32_t link);
+// A root that turns freely: its own axes are those that its velocities are in
+static inline bool turns_freely(const Link *root) { return root->position_count >= 4; }
 
 // A link's frame against that of a link above it, or the world's
 Pose tr_pose_in(Tree *tree, uint32_t link, uint32_t above);
@@ -38,14 +44,22 @@ typedef struct Meeting {
 
 // Of a point `at` of one place and the frame of another
 void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m);
-// The same by names; false, with words, when that cannot be
+// The two ends of an element by their names; false, with words, when that cannot be
+bool tr_tree_ends(Tree *tree, Value element, Value body, Value on, Anchor *first, Anchor *second);
+// The meeting by names; false likewise
 bool tr_tree_meet(Tree *tree, Value element, Value body, Value at, Value on, Meeting *m);
 // A body that an element is about
 uint32_t tr_tree_touching(Tree *tree, Value body, Value element);
 
-Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r);
+// At the point r of its carrier; directions of its rows are in `axes`
+Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r, Mat axes);
 void tr_touch_part(Touch *touch, const char *part, Vec direction);   // a row that is a force
 void tr_touch_moment(Touch *touch, const char *part, Vec direction); // after all forces
+
+// normal, longitudinal, lateral
+extern const char *const tr_contact_parts[3];
+// The axle of a wheel, in the body's own axes
+Vec tr_contact_axle(Tree *tree, uint32_t link, const Contact *contact);
 
 // A field that was given although the kind of its element has no use for it is refused.
 void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const char *name,

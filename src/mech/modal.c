@@ -120,6 +120,23 @@ static void take_shapes(Tree *tree, Value file, const Sheet *sheet, char letter,
     }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Points are found by the numbers of nodes.
+static void check_numbers(Tree *tree, Value file, const NodeTable *t)
+{
+    double *sorted = t->number ? tr_tree_room(tree, t->nodes, sizeof *sorted) : NULL;
+    if (!sorted) return;
+    memcpy(sorted, t->number, t->nodes * sizeof *sorted);
+    qsort(sorted, t->nodes, sizeof *sorted, by_size);
+    for (uint32_t n = 1; n < t->nodes && !has_failed(tree->err); n++)
+        if (sorted[n] == sorted[n - 1]) refuse(tree, file, "has the node %.9g twice", sorted[n]);
+}
+
 static void take_nodes(Tree *tree, Value file, const Sheet *sheet, NodeTable *t)
 {
     static const char *const at[] = {"x", "y", "z"}, *const J[] = {"jx", "jy", "jz"};
@@ -128,6 +145,7 @@ static void take_nodes(Tree *tree, Value file, const Sheet *sheet, NodeTable *t)
     if (!t->nodes) refuse(tree, file, "has no nodes");
     if (has_failed(tree->err)) return;
     t->number = take_column(tree, file, sheet, "node", false);
+    check_numbers(tree, file, t);
     t->m = take_column(tree, file, sheet, "m", true);
     for (int i = 0; i < 3; i++) {
         t->at[i] = take_column(tree, file, sheet, at[i], true);
@@ -224,6 +242,7 @@ static void sum_mode(Graph *g, const NodeTable *t, Flex *flex, uint32_t k)
     }
 }
 
+// Shape integrals as sums over nodes                                                    (T29)
 static void sum_nodes(Graph *g, const NodeTable *t, Flex *flex)
 {
     double mass = 0, J[3] = {0};
@@ -263,32 +282,23 @@ static bool is_positive(double *A, uint32_t n, bool strictly)
     return true;
 }
 
-// All of it at e = 0, the modes last
+// The matrix of the kinetic energy at e = 0, the modes last                               (T31)
 static void whole_mass(const Flex *flex, double *A)
 {
     const uint32_t n = 6 + flex->count;
-    const Sym S = flex->moments;
-    const Vec mc = flex->still.mc;
-    const double J[] = {value_of(flex->spinning.xx), value_of(flex->spinning.yy),
-                        value_of(flex->spinning.zz)};
-    const double trace = value_of(S.xx) + value_of(S.yy) + value_of(S.zz);
+    const Mat I = sym_mat(sym_plus(inertia_of(flex->moments), flex->spinning)),
+              c = hat(flex->still.mc);
     for (uint32_t i = 0; i < 3; i++) {
         A[i * n + i] = value_of(flex->still.m);
         for (uint32_t k = 0; k < 3; k++) {
-            const double s = value_of(*sym_place(&(Sym){S.xx, S.yy, S.zz, S.xy, S.xz, S.yz},
-                                                 (int)(i < k ? i : k), (int)(i < k ? k : i)));
-            A[(3 + i) * n + 3 + k] = (i == k ? trace + J[i] : 0) - s;
-            const double c = value_of(mat_at(hat(mc), (int)i, (int)k));
-            A[(3 + i) * n + k] = A[k * n + 3 + i] = c;
+            A[(3 + i) * n + 3 + k] = value_of(mat_at(I, (int)i, (int)k));
+            A[(3 + i) * n + k] = A[k * n + 3 + i] = value_of(mat_at(c, (int)i, (int)k));
         }
     }
     for (uint32_t k = 0; k < flex->count; k++) {
-        const Mat C = flex->A[k];
-        const double L[] = {value_of(C.row[2].y) - value_of(C.row[1].z),
-                            value_of(C.row[0].z) - value_of(C.row[2].x),
-                            value_of(C.row[1].x) - value_of(C.row[0].y)};
+        const Vec L = plus(vee(flex->A[k]), flex->h[k]);
         for (uint32_t i = 0; i < 3; i++) {
-            const double l = L[i] + value_of(vec_at(flex->h[k], (int)i));
+            const double l = value_of(vec_at(L, (int)i));
             A[i * n + 6 + k] = A[(6 + k) * n + i] = value_of(vec_at(flex->p[k], (int)i));
             A[(3 + i) * n + 6 + k] = A[(6 + k) * n + 3 + i] = l;
         }
@@ -366,11 +376,10 @@ static void add_points(Tree *tree, uint32_t i, const NodeTable *t)
             tr_buffer_number(&text, t->at[c][n]);
             if (c < 2) tr_buffer_print(&text, ", ");
         }
-        const char *kept =
-            text.failed ? NULL : tr_arena_text(&tree->graph->arena, text.at, text.length);
-        if (!kept) tree->graph->failed = true;
-        if (kept && !has_failed(tree->err))
-            tr_section_add(tree, i, pair->key, (Value){text_of(kept), pair->value.place, true}, "");
+        if (text.failed) tree->graph->failed = true;
+        if (!text.failed && !has_failed(tree->err))
+            tr_section_add(tree, i, pair->key,
+                           (Value){{text.at, text.length}, pair->value.place, true}, "");
         tr_buffer_free(&text);
     }
 }

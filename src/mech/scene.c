@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model looks like: its own shapes, and where a body has none, what its joints, contacts and
 // inertia suggest. It follows the poses (T5); nothing here moves anything.
-#include "mech/tree.h"
+#include "mech/meet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,13 +43,6 @@ static double length_of(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[
 
 static uint32_t scene_body(uint32_t link) { return link == WORLD ? SCENE_WORLD : link; }
 
-static const char *kept_text(Tree *tree, Text text)
-{
-    const char *kept = tr_arena_text(&tree->graph->arena, text.at, text.length);
-    if (!kept) tree->graph->failed = true;
-    return kept ? kept : "";
-}
-
 // ---- shapes --------------------------------------------------------------------------------
 
 static const Drawing plain = {.axis = {0, 0, 1},
@@ -76,12 +69,11 @@ static void add_given(Tree *tree, uint32_t i, const Shape *shape)
     Drawing d = plain;
     d.body = i;
     d.is_guessed = false;
-    d.type = kept_text(tree, shape->type.text);
-    d.colour = kept_text(tree, shape->colour.text);
+    d.type = tr_tree_text(tree, shape->type.text);
+    d.colour = tr_tree_text(tree, shape->colour.text);
     vector(tree, shape->at, "at", d.at);
     vector(tree, shape->size, "size", d.size);
-    const Vec axis = tr_tree_vector(tree, shape->axis, "axis");
-    numbers(tree, tr_tree_unit(tree, shape->axis, axis, "axis"), d.axis);
+    numbers(tree, tr_tree_unit(tree, shape->axis, "axis"), d.axis);
     d.radius = formula(tree, shape->radius);
     d.length = formula(tree, shape->length);
     d.tube = formula(tree, shape->tube);
@@ -120,15 +112,6 @@ static void reach_point(Tree *tree, uint32_t i, Value value, double point[3])
     reach_to(tree, i, point);
 }
 
-// The axle of a wheel, in the body's own axes
-static Vec axle_of(Tree *tree, uint32_t i, const Contact *contact)
-{
-    if (contact->axis.given)
-        return tr_tree_unit(tree, contact->axis, tr_tree_vector(tree, contact->axis, "axis"),
-                            "axis");
-    return apply_transposed(tree->links[i].turn, tree->links[i].axis);
-}
-
 static void draw_wheel(Tree *tree, uint32_t i, const Contact *contact)
 {
     Drawing d = plain;
@@ -138,7 +121,8 @@ static void draw_wheel(Tree *tree, uint32_t i, const Contact *contact)
     d.tube = formula(tree, contact->tube);
     d.length = SHARP * d.radius;
     d.type = text_is(contact->shape.text, "ball") ? "sphere" : d.tube > 0 ? "torus" : "disc";
-    if (!text_is(contact->shape.text, "ball")) numbers(tree, axle_of(tree, i, contact), d.axis);
+    if (!text_is(contact->shape.text, "ball"))
+        numbers(tree, tr_contact_axle(tree, i, contact), d.axis);
     if (!(d.tube > 0)) d.tube = d.length / 2;
     add_drawing(tree, d);
 }
@@ -150,8 +134,7 @@ static void draw_skate(Tree *tree, uint32_t i, const Contact *contact)
     reach_point(tree, i, contact->at, d.at);
     d.body = i;
     d.type = "disc";
-    const Vec across = tr_tree_vector(tree, contact->direction, "direction");
-    numbers(tree, tr_tree_unit(tree, contact->direction, across, "direction"), d.axis);
+    numbers(tree, tr_tree_unit(tree, contact->direction, "direction"), d.axis);
     d.radius = 2 * SMALL * tree->length;
     d.length = 2 * SHARP * d.radius;
     add_drawing(tree, d);
@@ -167,7 +150,7 @@ static void draw_foot(Tree *tree, uint32_t i, const Contact *contact)
 // A point in the axes of an anchor, in those of its body
 static void anchored(Tree *tree, Anchor anchor, Vec at, double point[3])
 {
-    numbers(tree, plus(anchor.pose.p, apply(anchor.pose.R, at)), point);
+    numbers(tree, point_out(anchor.pose, at), point);
 }
 
 static void draw_pin(Tree *tree, uint32_t i, const Contact *contact)
@@ -308,23 +291,26 @@ static const Link *driven_by(const Tree *tree, uint32_t motor)
     return tree->links[motor].is_motor ? link : &tree->links[motor];
 }
 
+static void set_pose(SceneBody *b, Pose pose)
+{
+    for (int k = 0; k < 3; k++) b->origin[k] = vec_at(pose.p, k);
+    for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
+}
+
 static void describe_body(Tree *tree, uint32_t i)
 {
     const Link *link = &tree->links[i];
     const Body *body = link->body;
     SceneBody *b = &tree->system->scene.bodies[i];
-    const bool single = !link->type->positions[0];
-    const Pose pose = tr_tree_world(tree, i);
-    b->name = kept_text(tree, body->name.text);
+    b->name = tr_tree_text(tree, body->name.text);
     b->parent = scene_body(link->parent);
     b->mass = formula(tree, body->mass);
     vector(tree, body->com, "com", b->com);
     b->joint = driven_by(tree, i)->type->name;
-    b->coordinate = single ? tree->positions[link->position].name : "";
+    b->coordinate = has_coordinate(link->type) ? tree->positions[link->position].name : "";
     numbers(tree, apply_transposed(link->turn, link->axis), b->axis);
     numbers(tree, link->to, b->joint_at);
-    for (int k = 0; k < 3; k++) b->origin[k] = vec_at(pose.p, k);
-    for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
+    set_pose(b, tr_tree_world(tree, i));
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
     b->is_part = link->section || link->is_motor;
     if (!body->shapes.count && !link->is_motor && !link->flex && !link->section)
@@ -339,15 +325,12 @@ static void describe_piece(Tree *tree, uint32_t i, const struct Piece *piece, ui
     SceneBody *b = &s->bodies[s->body_count++];
     Link link = {.section = piece->at};
     tr_section_make(tree, &link);
-    const Pose root = tr_tree_world(tree, i);
-    const Vec p = plus(root.p, apply(root.R, link.X.p));
-    const Mat R = mat_product(root.R, link.X.R);
+    const Pose pose = pose_product(tr_tree_world(tree, i), link.X);
     char name[300];
     snprintf(name, sizeof name, "%s.%u", s->bodies[i].name, which + 1);
-    *b = (SceneBody){.name = kept_text(tree, text_of(name)), .parent = i, .mass = piece->mass};
+    *b = (SceneBody){.name = tr_tree_text(tree, text_of(name)), .parent = i, .mass = piece->mass};
     b->joint = "fixed", b->coordinate = "", b->is_part = true;
-    for (int k = 0; k < 3; k++) b->origin[k] = vec_at(p, k);
-    for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(R, k / 3, k % 3);
+    set_pose(b, pose);
 }
 
 // Bodies with modes from a table are drawn by their nodes.
@@ -394,7 +377,7 @@ static void describe_tie(Tree *tree, const Tie *tie, SceneContact *c)
     const bool has_coordinate = tie->joint && !is_zero(tie->rate);
     c->kind = tie->kind;
     c->is_loop = true;
-    c->coordinate = has_coordinate ? kept_text(tree, tr_joint_name(tie->joint)) : "";
+    c->coordinate = has_coordinate ? tr_tree_text(tree, tr_joint_name(tie->joint)) : "";
     c->on = scene_body(tie->on.link);
     anchored(tree, tie->body, tie->at, c->at);
     anchored(tree, tie->on, tie->to, c->to);
@@ -408,7 +391,7 @@ static void describe_touch(Tree *tree, const Touch *touch)
     Scene *s = &tree->system->scene;
     SceneContact *c = &s->contacts[s->contact_count++];
     const Value name = touch->contact ? touch->contact->name : touch->tie->name;
-    c->name = kept_text(tree, name.text);
+    c->name = tr_tree_text(tree, name.text);
     c->body = touch->link;
     if (touch->contact)
         describe_contact(tree, touch->contact, c);
@@ -420,7 +403,7 @@ static void describe_touch(Tree *tree, const Touch *touch)
         char row[256];
         struct SceneRow *r = &c->rows[c->row_count++];
         snprintf(row, sizeof row, "%s.%s", c->name, touch->parts[k]);
-        r->name = kept_text(tree, text_of(row));
+        r->name = tr_tree_text(tree, text_of(row));
         r->is_moment = k >= touch->force_count;
         c->has_moment = c->has_moment || r->is_moment;
         const Vec direction = apply(touch->axes, touch->direction[k]);
@@ -433,7 +416,7 @@ static void describe_rod(Tree *tree, const Tie *tie)
     Scene *s = &tree->system->scene;
     if (!tie->loop || !tie->loop->length.given) return;
     SceneRod *rod = &s->rods[s->rod_count++];
-    rod->name = kept_text(tree, tie->name.text);
+    rod->name = tr_tree_text(tree, tie->name.text);
     rod->body = tie->body.link;
     rod->on = scene_body(tie->on.link);
     anchored(tree, tie->body, tie->at, rod->at);
@@ -465,19 +448,15 @@ static void describe_ground(Tree *tree)
 void tr_tree_scene(Tree *tree)
 {
     Scene *s = &tree->system->scene;
-    Arena *arena = &tree->graph->arena;
     tree->constants_only = true;
     uint32_t pieces = 0;
     for (uint32_t i = 0; i < tree->link_count; i++)
         pieces += tree->links[i].flex ? tree->links[i].flex->piece_count : 0;
-    s->bodies = tr_arena_alloc(arena, tree->link_count + pieces, sizeof *s->bodies);
-    s->contacts = tr_arena_alloc(arena, tree->touch_count + 1u, sizeof *s->contacts);
-    s->rods = tr_arena_alloc(arena, tree->tie_count + 1u, sizeof *s->rods);
-    s->beams = tr_arena_alloc(arena, tree->link_count, sizeof *s->beams);
-    if (!s->bodies || !s->contacts || !s->rods || !s->beams) {
-        tree->graph->failed = true;
-        return;
-    }
+    s->bodies = tr_tree_room(tree, tree->link_count + pieces, sizeof *s->bodies);
+    s->contacts = tr_tree_room(tree, tree->touch_count + 1u, sizeof *s->contacts);
+    s->rods = tr_tree_room(tree, tree->tie_count + 1u, sizeof *s->rods);
+    s->beams = tr_tree_room(tree, tree->link_count, sizeof *s->beams);
+    if (tree->graph->failed) return;
     s->length = tree->length;
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
         describe_body(tree, i);

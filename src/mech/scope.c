@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the names in a model's formulas mean: parameters in any order, coordinates and rates,
 // inputs, functions, outputs, and the pose and motion of every body. Each is made when it is first
-// named. Poses are those of joints (T5).
+// named. The pose and motion of a body are those of its link (T5, T12).
 #include "expr/walk.h"
-#include "mech/tree.h"
+#include "mech/meet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +48,16 @@ static bool begin(Tree *tree, int *state, const Pair *pair, const char *what)
     return !has_failed(tree->err);
 }
 
+// An input of this kind under the name of the pair
+static void make_constant(Tree *tree, const Pair *pair, tr_kind kind, double value)
+{
+    char name[256];
+    tr_error why = {0};
+    snprintf(name, sizeof name, "%.*s", WHOLE(pair->key.text));
+    tr_input(tree->system, name, kind, value, &why);
+    tr_tree_refuse_name(tree, pair->key, &why);
+}
+
 static bool resolve_parameter(Tree *tree, uint32_t index)
 {
     const Pair *pair = &tree->model->fields.parameters.at[index];
@@ -67,11 +77,7 @@ static bool resolve_parameter(Tree *tree, uint32_t index)
         take_name(tree, &pair->key, x);
         return !has_failed(tree->err);
     }
-    char name[256];
-    tr_error why = {0};
-    snprintf(name, sizeof name, "%.*s", WHOLE(pair->key.text));
-    tr_input(tree->system, name, TR_PARAMETER, value_of(x), &why);
-    tr_tree_refuse_name(tree, pair->key, &why);
+    make_constant(tree, pair, TR_PARAMETER, value_of(x));
     return !has_failed(tree->err);
 }
 
@@ -81,10 +87,7 @@ static bool resolve_output(Tree *tree, uint32_t index)
     int *state = &tree->output_state[index];
     if (*state == DONE) return true;
     if (!begin(tree, state, pair, "output")) return false;
-    const uint32_t locals = tree->local_count; // they belong to the formula that asks
-    tree->local_count = 0;
-    const Expr x = tr_tree_formula(tree, pair->value);
-    tree->local_count = locals;
+    const Expr x = tr_tree_formula_with(tree, pair->value, NULL, 0); // none of who asks
     tree->parameter_depth--;
     *state = DONE;
     if (!has_failed(tree->err)) take_name(tree, &pair->key, x);
@@ -100,101 +103,19 @@ Expr tr_tree_output(Tree *tree, uint32_t index)
 
 // ---- bodies --------------------------------------------------------------------------------
 
-uint32_t tr_tree_find(const Tree *tree, Text body)
-{
-    for (uint32_t i = 0; i < tree->link_count; i++)
-        if (text_equal(tree->links[i].body->name.text, body)) return i;
-    return WORLD;
-}
-
-static const NamedFrame *frame_called(const Tree *tree, Text name)
-{
-    return tr_kind_find(tr_kind_of(TYPE_FRAMES), &tree->model->fields.frames, name);
-}
-
-uint32_t tr_tree_body(Tree *tree, Value name)
-{
-    const uint32_t i = tr_tree_find(tree, name.text);
-    if (i != WORLD || text_is(name.text, "world") || text_is(name.text, "ground")) return i;
-    if (frame_called(tree, name.text))
-        tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' is a frame; here stands a body",
-                TEXT(name.text));
-    Suggestion nearest = {.wanted = name.text};
-    for (uint32_t k = 0; k < tree->link_count; k++)
-        tr_suggest(&nearest, tree->links[k].body->name.text);
-    const NamedFrames *frames = &tree->model->fields.frames;
-    for (uint32_t k = 0; k < frames->count; k++) tr_suggest(&nearest, frames->at[k].name.text);
-    char hint[TR_HINT_SIZE];
-    tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
-            tr_hint(&nearest, hint));
-    return WORLD;
-}
-
-Anchor tr_tree_anchor(Tree *tree, Value name)
-{
-    Graph *g = tree->graph;
-    Anchor anchor = {WORLD, {mat_identity(g), vec_zero(g)}};
-    const NamedFrame *frame = frame_called(tree, name.text);
-    if (frame) return tree->frames[frame - tree->model->fields.frames.at];
-    if (text_is(name.text, "ground"))
-        anchor.pose = tree->ground;
-    else
-        anchor.link = tr_tree_body(tree, name);
-    return anchor;
-}
-
-static void make_frame(Tree *tree, const NamedFrame *frame, Anchor *anchor)
-{
-    const Text name = frame->name.text;
-    if (!tr_formula_is_name(name) || memchr(name.at, '.', name.length))
-        tr_fail(tree->err, TR_INVALID, frame->name.place,
-                "'%.*s' is not a name for a frame: letters, digits and _", TEXT(name));
-    else if (tr_formula_reserved(name))
-        tr_fail(tree->err, TR_INVALID, frame->name.place, "'%.*s' is a reserved name", TEXT(name));
-    else if (tr_tree_find(tree, name) != WORLD)
-        tr_fail(tree->err, TR_INVALID, frame->name.place, "'%.*s' is a body already", TEXT(name));
-    anchor->link = tr_tree_body(tree, frame->body);
-    anchor->pose = (Pose){tr_tree_turned(tree, frame->turn), tr_tree_vector(tree, frame->at, "at")};
-    if (!text_is(frame->body.text, "ground")) return;
-    const Pose ground = tree->ground;
-    anchor->pose = (Pose){mat_product(ground.R, anchor->pose.R),
-                          plus(ground.p, apply(ground.R, anchor->pose.p))};
-}
-
-void tr_tree_frames(Tree *tree)
-{
-    const NamedFrames *frames = &tree->model->fields.frames;
-    tree->frames = tr_arena_alloc(&tree->graph->arena, frames->count, sizeof *tree->frames);
-    if (!tree->frames) tree->graph->failed = true;
-    for (uint32_t i = 0; tree->frames && i < frames->count && !has_failed(tree->err); i++)
-        make_frame(tree, &frames->at[i], &tree->frames[i]);
-}
-
-Pose tr_tree_world(Tree *tree, uint32_t i)
-{
-    if (i == WORLD) return (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
-    Pose pose = tree->links[i].world;
-    if (tree->links[i].carried) pose.R = mat_product(pose.R, tree->links[i].spin);
-    return pose;
-}
-
 // The velocity of a place, or how it turns, in its own axes
 static Vec place_velocity(Tree *tree, Anchor at, bool turning)
 {
-    if (at.link == WORLD) return vec_zero(tree->graph);
-    const Link *link = &tree->links[at.link];
-    const Vec V = apply_transposed(link->spin, link->v.V),
-              W = apply_transposed(link->spin, link->v.W);
-    return apply_transposed(at.pose.R, turning ? W : plus(V, cross(W, at.pose.p)));
+    const Carrier c = tr_own_carrier(tree, at.link);
+    return apply_transposed(at.pose.R, turning ? c.v.W : velocity_at(&c, at.pose.p));
 }
 
 static bool find_place(Tree *tree, Text name, Anchor *place)
 {
-    const NamedFrame *frame = frame_called(tree, name);
-    if (frame && tree->frames) return *place = tr_tree_anchor(tree, frame->name), true;
-    place->link = tr_tree_find(tree, name);
-    place->pose = (Pose){mat_identity(tree->graph), vec_zero(tree->graph)};
-    return place->link != WORLD;
+    const bool is_frame = tree->frames && tr_tree_is_frame(tree, name);
+    if (!is_frame && tr_tree_find(tree, name) == WORLD) return false;
+    *place = tr_tree_anchor(tree, (Value){.text = name});
+    return true;
 }
 
 // B.x B.y B.z, B.R11 ... B.R33, B.vx ... B.wz of a body or a frame
@@ -206,9 +127,7 @@ static bool body_quantity(Tree *tree, Text name, Expr *meaning)
     Anchor place;
     const Text what = {name.at + point, name.length - point};
     if (tree->constants_only || !find_place(tree, (Text){name.at, point - 1}, &place)) return false;
-    const Pose body = tr_tree_world(tree, place.link);
-    const Pose pose = {mat_product(body.R, place.pose.R),
-                       plus(body.p, apply(body.R, place.pose.p))};
+    const Pose pose = pose_product(tr_tree_world(tree, place.link), place.pose);
     const char first = what.length ? what.at[0] : 0,
                last = what.length ? what.at[what.length - 1] : 0;
     if (what.length == 1 && first >= 'x' && first <= 'z')
@@ -247,7 +166,7 @@ static bool is_variable(const Tree *tree, Text name)
     for (uint32_t i = 0; i < bodies->count; i++) {
         const Joint *joint = &bodies->at[i].joint;
         const JointType *type = tr_joint_type(joint->type, NULL);
-        const bool single = type && !type->positions[0];
+        const bool single = type && has_coordinate(type);
         if (single && text_equal(tr_own_joint_name(&bodies->at[i]), name)) return true;
     }
     const Joints *joints = &tree->model->fields.joints;
@@ -339,6 +258,26 @@ Expr tr_tree_formula(Tree *tree, Value value)
     return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
 }
 
+Expr tr_tree_formula_with(Tree *tree, Value value, const Local *locals, uint32_t count)
+{
+    const Local *const outer = tree->locals;
+    const uint32_t outer_count = tree->local_count;
+    tree->locals = locals, tree->local_count = count;
+    const Expr x = tr_tree_formula(tree, value);
+    tree->locals = outer, tree->local_count = outer_count;
+    return x;
+}
+
+Expr tr_tree_constant(Tree *tree, Value value, const char *what)
+{
+    const bool before = tree->constants_only;
+    tree->constants_only = true;
+    const Expr x = tr_tree_formula(tree, value);
+    tr_tree_check_finite(tree, value, what, x);
+    tree->constants_only = before;
+    return x;
+}
+
 // Splits at the commas that stand outside parentheses.
 void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count, Expr *out)
 {
@@ -367,6 +306,16 @@ Vec tr_tree_vector(Tree *tree, Value value, const char *what)
     return vec(x[0], x[1], x[2]);
 }
 
+// An operation on values by node; inputs have theirs elsewhere.
+static double evaluated(const Graph *g, const Node *node, const double *value)
+{
+    const int operands = tr_op[node->op].operands;
+    if (node->op == OP_NUMBER) return node_value(node);
+    return tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
+                       operands > 1 ? value[node->b] : 0, operands > 2 ? value[node->c] : 0,
+                       node->n, tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
+}
+
 // Every node is evaluated once, when a value is first asked for after it was made.
 double tr_tree_value(Tree *tree, Expr x)
 {
@@ -378,18 +327,11 @@ double tr_tree_value(Tree *tree, Expr x)
     }
     for (uint32_t id = tree->value_count; id < g->count; id++) {
         const Node *node = &g->nodes[id];
-        const int operands = tr_op[node->op].operands;
-        const bool table = tr_op[node->op].form == FORM_TABLE;
         const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
-        if (node->op == OP_NUMBER)
-            tree->value[id] = node_value(node);
-        else if (input)
+        if (input)
             tree->value[id] = input->kind == TR_PARAMETER ? input->value : (double)NAN;
         else
-            tree->value[id] = tr_op_value((Op)node->op, operands > 0 ? tree->value[node->a] : 0,
-                                          operands > 1 ? tree->value[node->b] : 0,
-                                          operands > 2 ? tree->value[node->c] : 0, node->n,
-                                          table ? g->tables[node->c] : NULL);
+            tree->value[id] = evaluated(g, node, tree->value);
     }
     tree->value_count = g->count;
     return tree->value[x.id];
@@ -427,19 +369,13 @@ double tr_tree_sample(Tree *tree, Expr x, uint32_t state)
     for (uint32_t k = 0; value && k < reach.count; k++) {
         const uint32_t id = reach.ids[k];
         const Node *node = &g->nodes[id];
-        const int operands = tr_op[node->op].operands;
         const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
-        if (node->op == OP_NUMBER)
-            value[id] = node_value(node);
-        else if (input)
-            value[id] = input->kind == TR_PARAMETER || input->kind == TR_INPUT
-                            ? input->value
-                            : sample_input(tree, node->a, state);
+        if (!input)
+            value[id] = evaluated(g, node, value);
+        else if (input->kind == TR_PARAMETER || input->kind == TR_INPUT)
+            value[id] = input->value;
         else
-            value[id] = tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
-                                    operands > 1 ? value[node->b] : 0,
-                                    operands > 2 ? value[node->c] : 0, node->n,
-                                    tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
+            value[id] = sample_input(tree, node->a, state);
     }
     if (value) result = value[x.id];
     if (!value) tree->graph->failed = true;
@@ -486,14 +422,10 @@ static void make_inputs(Tree *tree)
     for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++) {
         const Pair *pair = &inputs->at[i];
         const double value = tr_tree_value(tree, tr_tree_formula(tree, pair->value));
-        char name[256];
-        tr_error why = {0};
-        snprintf(name, sizeof name, "%.*s", WHOLE(pair->key.text));
         if (!has_failed(tree->err) && !isfinite(value))
-            tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.60s' is not finite",
-                    name);
-        tr_input(tree->system, name, TR_INPUT, value, &why);
-        tr_tree_refuse_name(tree, pair->key, &why);
+            tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.*s' is not finite",
+                    TEXT(pair->key.text));
+        make_constant(tree, pair, TR_INPUT, value);
     }
 }
 

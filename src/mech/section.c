@@ -1,60 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points of bodies that bend. Each is a link without mass that hangs from the root of its body, so
-// that whatever can hang from a link or touch it can do so there (T36, T37). It stands at
+// that whatever can hang from a link or touch it can do so there (T36, T37) [B 70, 71]. It stands
+// at
 //
-//   p = X + sum U_k e_k - x e^T g e / 2,   R = exp(hat(sum Theta_k e_k))
+//   p = X + sum U_k e_k - e_x (e^T g e) / 2,   R = exp(hat(sum Theta_k e_k))
 //
 // where x is the body's axis, along which it gets shorter if that is asked for.
 #include "mech/tree.h"
 
 #include <stdio.h>
-
-// ---- room ----------------------------------------------------------------------------------
-
-void *tr_tree_room(Tree *tree, size_t count, size_t size)
-{
-    void *at = tr_arena_alloc(&tree->graph->arena, count, size);
-    if (!at) tree->graph->failed = true;
-    return at;
-}
-
-Expr *tr_zero_pairs(Tree *tree, size_t count)
-{
-    Expr *pairs = tr_tree_room(tree, count, sizeof *pairs);
-    for (size_t i = 0; pairs && i < count; i++) pairs[i] = zero(tree->graph);
-    return pairs;
-}
-
-static Vec *zero_vectors(Tree *tree, size_t count)
-{
-    Vec *vectors = tr_tree_room(tree, count, sizeof *vectors);
-    for (size_t i = 0; vectors && i < count; i++) vectors[i] = vec_zero(tree->graph);
-    return vectors;
-}
-
-static Mat *zero_matrices(Tree *tree, size_t count)
-{
-    Mat *matrices = tr_tree_room(tree, count, sizeof *matrices);
-    for (size_t i = 0; matrices && i < count; i++) matrices[i] = mat_zero(tree->graph);
-    return matrices;
-}
-
-Flex *tr_flex_new(Tree *tree, uint32_t link, uint32_t count)
-{
-    Flex *flex = tr_tree_room(tree, 1, sizeof *flex);
-    const size_t n = count;
-    if (!flex) return NULL;
-    flex->count = count;
-    flex->names = tr_tree_room(tree, n, sizeof *flex->names);
-    flex->p = zero_vectors(tree, n), flex->h = zero_vectors(tree, n);
-    flex->A = zero_matrices(tree, n), flex->B = zero_matrices(tree, n * n);
-    flex->m = tr_zero_pairs(tree, n * n), flex->K = tr_zero_pairs(tree, n * n);
-    flex->damping = tr_zero_pairs(tree, n);
-    flex->spinning = flex->moments = sym_zero(tree->graph);
-    if (tree->graph->failed) return NULL;
-    tree->links[link].has_children = true; // its points
-    return tree->links[link].flex = flex;
-}
 
 Section *tr_section_new(Tree *tree, const Flex *flex)
 {
@@ -63,8 +17,8 @@ Section *tr_section_new(Tree *tree, const Flex *flex)
     if (!at) return NULL;
     at->flex = flex;
     at->X = at->drift = vec_zero(tree->graph);
-    at->U = zero_vectors(tree, n), at->Theta = zero_vectors(tree, n);
-    at->P = zero_vectors(tree, n), at->W = zero_vectors(tree, n);
+    at->U = tr_zero_vectors(tree, n), at->Theta = tr_zero_vectors(tree, n);
+    at->P = tr_zero_vectors(tree, n), at->W = tr_zero_vectors(tree, n);
     return tree->graph->failed ? NULL : at;
 }
 
@@ -79,19 +33,12 @@ static Text joined(Tree *tree, Text a, const char *between, Text b)
     return (Text){text, length};
 }
 
-const char *tr_flex_name(Tree *tree, const Link *link, const char *mode)
-{
-    return joined(tree, link->body->name.text, ".", text_of(mode)).at;
-}
-
 static const JointType section_type = {"fixed", "none", "none", tr_section_make, "none"};
 
 void tr_section_add(Tree *tree, uint32_t i, Value name, Value place, const char *rest)
 {
     const Text owner = tree->links[i].body->name.text;
-    if (!tr_formula_is_name(name.text) || memchr(name.text.at, '.', name.text.length))
-        tr_fail(tree->err, TR_INVALID, name.place,
-                "'%.*s' is not a name for a point: letters, digits and _", TEXT(name.text));
+    tr_tree_check_name(tree, name, "a point");
     Body *body = tr_tree_room(tree, 1, sizeof *body);
     Section *at = tr_section_new(tree, tree->links[i].flex);
     if (!body || !at || has_failed(tree->err)) return;
@@ -129,14 +76,14 @@ const Body *tr_section_owner(const Bodies *bodies, Text name)
 
 // ---- turning -------------------------------------------------------------------------------
 
-// What a rotation vector of the square length x = theta^2 turns by. Near 0 they are power series,
-// which have no trouble there, and neither have their slopes; elsewhere closed forms, whose x stays
-// away from 0 where it is not theirs.
+// What a rotation vector of the square length x = theta^2 turns by (T37). Near 0 they are power
+// series, which have no trouble there, and neither have their slopes; elsewhere closed forms, whose
+// x stays away from 0 where it is not theirs.
 typedef struct Turning {
-    Expr s, v, u; // sin theta / theta, (1 - cos theta) / theta^2, (theta - sin theta) / theta^3
+    Expr s, c, u; // sin theta / theta, (1 - cos theta) / theta^2, (theta - sin theta) / theta^3
 } Turning;
 
-// 1/first! - x/(first + 2)! + x^2/(first + 4)! - ...: s v u for first = 1, 2, 3
+// 1/first! - x/(first + 2)! + x^2/(first + 4)! - ...: s c u for first = 1, 2, 3
 static Expr turning_series(Expr x, int first)
 {
     static const double factor[] = {0, 1, 0.5, 1.0 / 6};
@@ -154,9 +101,9 @@ static Turning turning_of(Expr x)
     Graph *g = graph_of(x);
     const Expr limit = one(g), near = less(x, limit);
     const Expr far = tr_build(OP_MAX, x, limit, x), theta = e_sqrt(far);
-    const Expr s = quotient(e_sin(theta), theta), v = quotient(sub(one(g), e_cos(theta)), far);
+    const Expr s = quotient(e_sin(theta), theta), c = quotient(sub(one(g), e_cos(theta)), far);
     const Expr u = quotient(sub(one(g), s), far);
-    return (Turning){choose(near, turning_series(x, 1), s), choose(near, turning_series(x, 2), v),
+    return (Turning){choose(near, turning_series(x, 1), s), choose(near, turning_series(x, 2), c),
                      choose(near, turning_series(x, 3), u)};
 }
 
@@ -168,8 +115,8 @@ static int single_axis(Vec a)
     return -1;
 }
 
-// exp of the rotation vector w, and how it turns, in its own axes, as w changes at a unit rate:
-//   R = 1 + s hat(w) + v hat(w)^2,   W = (1 - v hat(w) + u hat(w)^2) Theta
+// exp of the rotation vector w, and how it turns, in its own axes, at unit rate of each mode:
+//   R = 1 + s hat(w) + c hat(w)^2,   W_k = (1 - c hat(w) + u hat(w)^2) Theta_k      (T37) [B 71]
 static void turn_by(Section *at, Vec w, Mat *R)
 {
     Graph *g = graph_of(w.x);
@@ -182,31 +129,23 @@ static void turn_by(Section *at, Vec w, Mat *R)
     }
     const Turning by = turning_of(dot(w, w));
     const Mat once = hat(w), twice = mat_product(once, once);
-    *R = mat_plus(mat_identity(g), mat_plus(mat_scale(by.s, once), mat_scale(by.v, twice)));
+    *R = mat_plus(mat_identity(g), mat_plus(mat_scale(by.s, once), mat_scale(by.c, twice)));
     for (uint32_t k = 0; k < n; k++) {
         const Vec a = cross(w, at->Theta[k]), b = cross(w, a);
-        at->W[k] = plus(minus(at->Theta[k], scale(by.v, a)), scale(by.u, b));
+        at->W[k] = plus(minus(at->Theta[k], scale(by.c, a)), scale(by.u, b));
     }
 }
 
 // ---- where it is, and how it moves ---------------------------------------------------------
 
-static Expr elastic(const Tree *tree, const Section *at, uint32_t k)
-{
-    return tree->positions[at->flex->position + k].symbol;
-}
-
-static Expr elastic_rate(const Tree *tree, const Section *at, uint32_t k)
-{
-    return tree->velocities[at->flex->velocity + k].symbol;
-}
-
+// (p', w) = sum of (P_k, W_k) e_k'                                                      (T37)
 Motion tr_section_motion(const Tree *tree, const Link *link)
 {
     const Section *at = link->section;
     Motion sum = motion_zero(tree->graph);
     for (uint32_t k = 0; k < at->flex->count; k++)
-        sum = motion_plus(sum, motion_scale(elastic_rate(tree, at, k), motion(at->P[k], at->W[k])));
+        sum = motion_plus(
+            sum, motion_scale(elastic_rate(tree, at->flex, k), motion(at->P[k], at->W[k])));
     return sum;
 }
 
@@ -216,7 +155,7 @@ static Expr shorter_along(const Tree *tree, const Section *at, uint32_t k, bool 
     Expr sum = zero(tree->graph);
     for (uint32_t j = 0; j < at->flex->count; j++)
         sum = add(sum, mul(at->g[j * at->flex->count + k],
-                           rates ? elastic_rate(tree, at, j) : elastic(tree, at, j)));
+                           rates ? elastic_rate(tree, at->flex, j) : elastic(tree, at->flex, j)));
     return sum;
 }
 
@@ -224,17 +163,18 @@ Vec tr_section_shortening(const Tree *tree, const Section *at)
 {
     Vec a = vec_zero(tree->graph);
     for (uint32_t k = 0; at->g && k < at->flex->count; k++)
-        a.x = sub(a.x, mul(elastic_rate(tree, at, k), shorter_along(tree, at, k, true)));
+        a.x = sub(a.x, mul(elastic_rate(tree, at->flex, k), shorter_along(tree, at, k, true)));
     return a;
 }
 
+// p, R (T36), and P_k = U_k - e_x sum g_jk e_j (T37)                                [B 70, 71]
 void tr_section_make(Tree *tree, Link *link)
 {
     Section *at = link->section;
     Vec w = vec_zero(tree->graph);
     link->X.p = at->X;
     for (uint32_t k = 0; k < at->flex->count; k++) {
-        const Expr e = elastic(tree, at, k);
+        const Expr e = elastic(tree, at->flex, k);
         const Expr shorter = at->g ? shorter_along(tree, at, k, false) : zero(tree->graph);
         link->X.p = plus(link->X.p, scale(e, at->U[k]));
         link->X.p.x = sub(link->X.p.x, mul(number(tree->graph, 0.5), mul(e, shorter)));

@@ -38,7 +38,7 @@ static void check_shape(Tree *tree, const Shape *shape)
     if (!has_failed(tree->err) && !(tube >= 0)) // 0 is a sharp edge
         tr_fail(tree->err, TR_INVALID, shape->tube.place,
                 "the tube of a shape has a radius that is not negative");
-    tr_tree_unit(tree, shape->axis, tr_tree_vector(tree, shape->axis, "axis"), "axis");
+    tr_tree_unit(tree, shape->axis, "axis");
     tr_tree_vector(tree, shape->at, "at");
 }
 

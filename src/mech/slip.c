@@ -49,11 +49,8 @@ static Expr needed(Tree *tree, const Slip *slip, Value value, const char *key)
 // A field of parameters alone
 static Expr constant_amount(Tree *tree, Value value, const char *key)
 {
-    const bool before = tree->constants_only;
-    tree->constants_only = true;
-    const Expr x = amount(tree, value, key);
-    tree->constants_only = before;
-    return x;
+    tr_tree_constant(tree, value, key); // refuses anything else
+    return has_failed(tree->err) ? expr_at(tree->graph, 0) : amount(tree, value, key);
 }
 
 static void refuse_normal(Tree *tree, const Contact *contact, Place place)
@@ -99,6 +96,7 @@ static Expr law_free(Tree *tree, Slip *slip)
     return zero(tree->graph);
 }
 
+// F = -viscosity v_k                                                                   (T56)
 static Expr law_viscous(Tree *tree, Slip *slip)
 {
     return neg(mul(needed(tree, slip, slip->contact->viscosity, "viscosity"), slip->rate));
@@ -116,8 +114,8 @@ Expr tr_slip_heading(const Tree *tree, const Slip *slip)
     return zero(tree->graph);
 }
 
-// -mu N v / |v|, with v what slips under this law, softly within a creep c. What began to slip
-// towards the unit vector h, for v = 0, has all friction against it from there on:
+// -mu N v / |v|, with v what slips under this law, softly within a creep c (T56). What began to
+// slip towards the unit vector h, for v = 0, has all friction against it from there on:
 //   -mu N u / sqrt(u^2 + c^2 (1 - (1 - SOFT) h^2)),   u = v + c h / (1 + v^2 / c^2)
 static Expr law_coulomb(Tree *tree, Slip *slip)
 {
@@ -145,7 +143,7 @@ static Expr law_coulomb(Tree *tree, Slip *slip)
 }
 
 // The deflection u of a tyre that lags behind its slip by the length sigma:
-//   u' = -slip - |ahead| u / sigma,   u / sigma -> -slip / |ahead|
+//   u' = -slip - |ahead| u / sigma,   u / sigma -> -slip / |ahead|                     (T57)
 static Expr lagging(Tree *tree, const Slip *slip, Expr sigma)
 {
     char name[300];
@@ -160,7 +158,7 @@ static Expr lagging(Tree *tree, const Slip *slip, Expr sigma)
     return is_lateral(slip) ? atan_of(ratio) : ratio;
 }
 
-// D sin(C atan(B x - E (B x - atan(B x))))
+// D sin(C atan(B x - E (B x - atan(B x))))                                           (T57)
 static Expr magic_formula(Tree *tree, Value numbers, Expr x)
 {
     Expr k[4]; // B, C, D, E
@@ -239,11 +237,7 @@ static Expr formula_with(Tree *tree, const Slip *slip, Expr normal)
                            {"camber", slip->lean},
                            {"normal", normal}};
     if (has_failed(tree->err)) return normal;
-    tree->locals = names;
-    tree->local_count = sizeof names / sizeof *names;
-    const Expr F = tr_tree_formula(tree, slip->law);
-    tree->local_count = 0;
-    return F;
+    return tr_tree_formula_with(tree, slip->law, names, sizeof names / sizeof *names);
 }
 
 static Expr law_formula(Tree *tree, const Slip *slip)
@@ -337,7 +331,7 @@ void tr_tree_slip_laws(Tree *tree)
     }
 }
 
-// Q += G^T F
+// Q += G^T F                                                                          (T55)
 void tr_tree_slip_forces(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->slip_count && !has_failed(tree->err); i++) {

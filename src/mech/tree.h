@@ -89,6 +89,9 @@ typedef struct JointType {
     const char *loop; // the kind that it is when it is cut
 } JointType;
 
+// One of its own, along or about an axis
+static inline bool has_coordinate(const JointType *type) { return !type->positions[0]; }
+
 typedef struct Coordinate { // a position
     const char *name;
     Expr symbol;
@@ -181,6 +184,13 @@ typedef struct Link {
     Section *section; // of its parent, if it is a point of a beam: then it is nothing else
 } Link;
 
+// What a joint with one coordinate calls it
+static inline Value coordinate_name(const Link *link)
+{
+    if (link->by->coordinate.given) return link->by->coordinate;
+    return link->is_listed ? link->by->name : link->body->name;
+}
+
 typedef struct Tree {
     const Model *model;
     System *system;
@@ -217,10 +227,35 @@ typedef struct Tree {
     bool constants_only; // formulas may use parameters alone
 } Tree;
 
+static inline Expr elastic(const Tree *tree, const Flex *flex, uint32_t k)
+{
+    return tree->positions[flex->position + k].symbol;
+}
+static inline Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
+{
+    return tree->velocities[flex->velocity + k].symbol;
+}
+
+// ---- tree.c: room, and where things are ----------------------------------------------------
+
+void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
+const char *tr_tree_text(Tree *tree, Text text);           // a copy; "" when memory runs out
+void tr_tree_check_name(Tree *tree, Value name, const char *what); // refuses what is no name
+void tr_tree_check_reserved(Tree *tree, Value name);               // of what formulas speak of
+void tr_tree_frames(Tree *tree);                                   // named places
+Anchor tr_tree_anchor(Tree *tree, Value name); // a frame, a body, the world or the ground
+bool tr_tree_is_frame(const Tree *tree, Text name);
+uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
+uint32_t tr_tree_body(Tree *tree, Value name);      // the same; an error when it is not there
+Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
+
 // ---- scope.c: what names mean --------------------------------------------------------------
 
 void tr_tree_parameters(Tree *tree);
 Expr tr_tree_formula(Tree *tree, Value value);
+Expr tr_tree_constant(Tree *tree, Value value, const char *what); // of parameters alone, finite
+// With names that mean something in this formula alone
+Expr tr_tree_formula_with(Tree *tree, Value value, const Local *locals, uint32_t count);
 Expr tr_tree_output(Tree *tree, uint32_t index); // one of the user's
 void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
                       Expr *out); // "a, b, c"
@@ -237,16 +272,13 @@ void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 void tr_tree_check_names(Tree *tree);
 // Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
-void tr_tree_frames(Tree *tree);                    // named places
-Anchor tr_tree_anchor(Tree *tree, Value name);      // a frame, a body, the world or the ground
-uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
-uint32_t tr_tree_body(Tree *tree, Value name);      // the same; an error when it is not there
-Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
-// ---- forest.c ------------------------------------------------------------------------------
+// ---- forest.c, coordinate.c, start.c --------------------------------------------------------
 
 uint32_t tr_tree_most_links(const Model *model); // bodies, and motors of elastic joints
-void tr_tree_forest(Tree *tree); // which joint each body hangs by, and those that are cut
+void tr_tree_forest(Tree *tree);      // which joint each body hangs by, and those that are cut
+void tr_tree_coordinates(Tree *tree); // positions and velocities as inputs
+void tr_tree_start(Tree *tree);       // `guess` and `initial`
 
 // ---- joint.c -------------------------------------------------------------------------------
 
@@ -254,8 +286,11 @@ Mat tr_rotation(Vec a, Expr angle);          // about a unit vector
 Mat tr_tree_turned(Tree *tree, Value value); // a `turn`
 void tr_tree_joints(Tree *tree);             // poses, motions, coordinates, rates
 const JointType *tr_joint_type(Value word, tr_error *err);
-// The vector divided by its length; an error when that is zero.
-Vec tr_tree_unit(Tree *tree, Value value, Vec a, const char *what);
+// A vector divided by its length; an error when that is zero.
+Vec tr_tree_unit(Tree *tree, Value value, const char *what);
+// Refuses fields that its type has no use for, and one that needs an axis and has none; in the tree
+// or cut
+void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text name);
 
 // ---- inertia.c -----------------------------------------------------------------------------
 
@@ -282,10 +317,6 @@ void tr_modal_make(Tree *tree, uint32_t link);
 
 // ---- section.c: points of what bends ---------------------------------------------------------
 
-void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
-Expr *tr_zero_pairs(Tree *tree, size_t count);
-Flex *tr_flex_new(Tree *tree, uint32_t link, uint32_t count); // all integrals zero
-const char *tr_flex_name(Tree *tree, const Link *link, const char *mode);
 Section *tr_section_new(Tree *tree, const Flex *flex); // all shapes zero
 // A point of a link, called so, `at` a place in words, and what follows them
 void tr_section_add(Tree *tree, uint32_t link, Value name, Value at, const char *rest);
@@ -297,6 +328,10 @@ Vec tr_section_shortening(const Tree *tree, const Section *at); // p'' where e''
 
 // ---- flex.c: what bending adds to the dynamics -----------------------------------------------
 
+Flex *tr_flex_new(Tree *tree, uint32_t link, uint32_t count); // all integrals zero
+Expr *tr_zero_pairs(Tree *tree, size_t count);
+Vec *tr_zero_vectors(Tree *tree, size_t count);
+const char *tr_flex_name(Tree *tree, const Link *link, const char *mode);
 void tr_tree_flexes(Tree *tree); // all that bend
 void tr_flex_damp(Tree *tree, Flex *flex, Value ratio);
 bool tr_tree_bends(const Tree *tree);
@@ -333,6 +368,10 @@ Expr tr_tree_kinetic(Tree *tree);
 Expr tr_tree_potential(Tree *tree); // of weights and springs
 Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
+// ---- relation.c ----------------------------------------------------------------------------
+
+void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
+
 // ---- row.c, contact.c, loop.c --------------------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
@@ -344,10 +383,13 @@ bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
 // expression when there is nothing such. It is dropped when it holds whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
                  bool moment);
+// The row itself; NULL when memory runs out
+Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
 // directions there.
 void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);
-Vec tr_tree_drift(Tree *tree, Vec x);                // its rate while velocities stay the same
+Expr tr_tree_drift_of(Tree *tree, Expr x);           // its rate while velocities stay the same
+Vec tr_tree_drift(Tree *tree, Vec x);                // the same
 bool tr_tree_is_dropped(const Tree *tree, Text row); // whether a row of this name holds anyway
 // The slopes G of a velocity G v + g, and g
 const Expr *tr_tree_slopes(Tree *tree, Expr rate, Expr *rest);
@@ -356,10 +398,12 @@ bool tr_tree_holds_anyway(Tree *tree, Expr rate);
 // A number that should not become negative, about an element, and what happens when it does.
 void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, AlarmKind kind,
                    uint32_t latch);
-// The reaction of a row of an element, or what its slip takes; zero when that row holds anyway.
+// A row of an element; the number of rows when it has none of this name.
+uint32_t tr_tree_find_row(const Tree *tree, Value element, const char *part);
+// The reaction of that row, or what its slip takes; zero when it holds anyway.
 Expr tr_tree_reaction(const Tree *tree, Value element, const char *part);
-void tr_tree_latches(Tree *tree); // contacts that may let go
-void tr_tree_watch_load(Tree *tree, const Touch *touch);
+void tr_tree_latches(Tree *tree);         // contacts that may let go
+void tr_tree_watch_loads(Tree *tree);     // alarms about what they bear
 void tr_tree_contact_names(Tree *tree);   // what formulas know of contacts: points and forces
 void tr_tree_contact_columns(Tree *tree); // the same as results
 void tr_tree_reactions(Tree *tree);       // which are meant where they are not unique

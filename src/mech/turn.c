@@ -16,13 +16,6 @@
 
 // ---- which base, and about what ------------------------------------------------------------
 
-static bool is_along_axis(Vec a)
-{
-    for (int i = 0; i < 3; i++)
-        if (is_value(square(vec_at(a, i)), 1)) return true;
-    return false;
-}
-
 static bool is_revolute(const Link *link) { return strcmp(link->type->name, "revolute") == 0; }
 
 // What moves, holds or describes a base does so in its own axes.
@@ -54,7 +47,7 @@ static uint32_t oblique_hinge(Tree *tree, uint32_t base)
     for (uint32_t i = base + 1; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
         if (link->parent != base || link->carried || !is_revolute(link)) continue;
-        if (!is_along_axis(link->axis) && tr_tree_value(tree, link->axis.z) > -0.5) return i;
+        if (unit_axis(link->axis) < 0 && tr_tree_value(tree, link->axis.z) > -0.5) return i;
     }
     return WORLD;
 }
@@ -64,7 +57,7 @@ static Mat axes_along(const Link *link)
 {
     const Vec a = link->axis;
     Graph *g = graph_of(a.x);
-    if (is_along_axis(apply_transposed(link->turn, a))) return link->turn;
+    if (unit_axis(apply_transposed(link->turn, a)) >= 0) return link->turn;
     if (is_zero(a.y)) return (Mat){{vec(a.z, a.y, a.x), vec_unit(g, 1), vec(neg(a.x), a.y, a.z)}};
     const Expr f = quotient(one(g), add(one(g), a.z)), xy = neg(mul(f, mul(a.x, a.y)));
     return (Mat){{vec(sub(one(g), mul(f, square(a.x))), xy, a.x),
@@ -93,7 +86,7 @@ static void turn_hinge(Tree *tree, Link *link, Mat K, bool chosen)
 {
     Graph *g = tree->graph;
     const Vec own = apply_transposed(link->turn, link->axis);
-    const bool ready = chosen && is_along_axis(own); // for then K is its turn
+    const bool ready = chosen && unit_axis(own) >= 0; // for then K is its turn
     const Mat turned = ready ? mat_identity(g) : mat_product(transpose(link->turn), K);
     link->axis = ready ? own : chosen ? vec_unit(g, 2) : apply_transposed(K, link->axis);
     link->turn = mat_identity(g);
@@ -134,9 +127,8 @@ static void slide_hinge(Tree *tree, uint32_t hinge)
     Link *link = &tree->links[hinge];
     if (is_touched(tree, link)) return;
     const Vec along = scale(dot(link->axis, link->X.p), link->axis);
-    for (int i = 0; i < 3; i++)
-        if (is_value(square(vec_at(link->axis, i)), 1))
-            *vec_place(&link->X.p, i) = zero(tree->graph);
+    const int axis = unit_axis(link->axis);
+    if (axis >= 0) *vec_place(&link->X.p, axis) = zero(tree->graph);
     link->inertia = rigid_out((Pose){mat_identity(tree->graph), along}, link->inertia);
     for (uint32_t i = hinge + 1; i < tree->link_count; i++)
         if (tree->links[i].parent == hinge) tree->links[i].X.p = plus(tree->links[i].X.p, along);
@@ -190,14 +182,10 @@ static void turn_velocities(Tree *inner, const Link *base, Mat C)
 
 static Tree *copy_of(Tree *tree)
 {
-    Arena *arena = &tree->graph->arena;
-    Tree *copy = tr_arena_alloc(arena, 1, sizeof *copy);
-    Link *links = tr_arena_alloc(arena, tree->link_count, sizeof *links);
-    Velocity *velocities = tr_arena_alloc(arena, tree->velocity_count, sizeof *velocities);
-    if (!copy || !links || !velocities) {
-        tr_fail_memory(tree->err);
-        return NULL;
-    }
+    Tree *copy = tr_tree_room(tree, 1, sizeof *copy);
+    Link *links = tr_tree_room(tree, tree->link_count, sizeof *links);
+    Velocity *velocities = tr_tree_room(tree, tree->velocity_count, sizeof *velocities);
+    if (!copy || !links || !velocities) return NULL;
     *copy = *tree;
     copy->value = NULL, copy->value_count = copy->value_capacity = 0;
     copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);

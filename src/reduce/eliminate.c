@@ -2,16 +2,16 @@
 // Velocities are eliminated one at a time (T68-T71), each by the row that is its pivot, from the
 // equations of motion and from the rows that are left. With row . v + g = 0 and the pivot at d,
 //
-//   v_d = h . v + k,   h_j = -row_j / row_d,   k = -g / row_d                              [B 11,
-//   12] v_d' = h . v' + b,   b = -(G' v + g' + G_a v_a') / row_d
+//   v_d = h . v + k,     h_j = -row_j / row_d,   k = -g / row_d             (T68) [B 11, 12]
+//   v_d' = h . v' + b,   b = -(G' v + g' + G_a v_a') / row_d
 //
 // The accelerations a that the b alone make, with w' = 0, go through inverse dynamics once: what is
-// missing is f = Q - c - M a. Virtual displacements follow the same h [B 20, 22], so that
+// missing is f = Q - c - M a. Virtual displacements follow the same h (T70) [B 20, 22], so that
 //
 //   M_ij <- M_ij + h_i M_dj + (M_id + h_i M_dd) h_j,   f_i <- f_i + h_i f_d
 //
-// What is left is H^T M_pp H w' = H^T f [B 23]. Rows are sparse, so this often costs less than
-// forming H first, and H' never appears.
+// What is left is H^T M_pp H w' = H^T f (T71) [M 13, corrected; B 23]. Rows are sparse, so this
+// often costs less than forming H first, and H' never appears.
 //
 // Speeds that the model chose are unknowns without mass; a row that is their formula is a pivot
 // like any other (T54).
@@ -27,7 +27,7 @@ static const Row *any_row(const Reduction *r, uint32_t i) // pivots, then R
     return i < r->nD ? pivot_row(r, i) : &r->system->rows[r->R[i - r->nD]];
 }
 
-// N v + n - w = 0 for a speed w
+// The rows as they stand; N v + n - w = 0 for a speed w                                  (T54)
 static void take_rows(Reduction *r)
 {
     Graph *g = r->graph;
@@ -63,6 +63,7 @@ static Expr *expressions(Reduction *r, size_t count)
     return list;
 }
 
+// h_j = -row_j / row_d,   k = -g / row_d,   b = -(gamma + G_a v_a') / row_d              (T68)
 static bool take_pivot(Reduction *r, uint32_t k, const bool *gone)
 {
     Stage *s = &r->stages[k];
@@ -112,7 +113,7 @@ static void follow(const Reduction *r, Matrix x, uint32_t column, bool with_b)
     }
 }
 
-// Q - c - M a, by inverse dynamics where the system has it
+// f = Q_p - c_p - M_pp a - M_pa v_a', by inverse dynamics where the system has it         (T70)
 static Expr missing_force(const Reduction *r, uint32_t i, const Expr *inverse)
 {
     const uint32_t v = r->p[i];
@@ -184,7 +185,8 @@ static void take_dynamics(Reduction *r, Matrix L)
         r->force = other;
 }
 
-// One velocity after the other: M_ij + h_i M_dj + (M_id + h_i M_dd) h_j,   f_i + h_i f_d
+// One velocity after the other:
+//   M_ij <- M_ij + h_i M_dj + (M_id + h_i M_dd) h_j,   f_i <- f_i + h_i f_d     (T70) [B 20, 22]
 static void project_stage(const Reduction *r, const Stage *s, const bool *gone, Matrix M, Matrix f)
 {
     const Expr M_dd = get(M, s->d, s->d);
@@ -266,7 +268,7 @@ static void eliminate(Reduction *r)
 
 // ---- going back ----------------------------------------------------------------------------
 
-// v' - a: w' from what is left, then each eliminated one in turn
+// v' - a: w' from H^T M_pp H w' = H^T f, then each eliminated one in turn       (T71) [B 23]
 static void find_accelerations(Reduction *r)
 {
     const uint32_t columns = r->force.columns;
@@ -284,7 +286,7 @@ static void find_accelerations(Reduction *r)
 // v' of an unknown in the column of Q0: with b on the way instead of a sum at the end
 void tr_add_bias(Reduction *r) { follow(r, r->x, 0, true); }
 
-// H, J, k, h by substituting later stages into earlier ones
+// H, J, k, h by substituting later stages into earlier ones                     (T69) [B 11, 18]
 static void find_kernel(Reduction *r)
 {
     Graph *g = r->graph;

@@ -30,8 +30,9 @@ static void solve_back(const Reduction *r, Matrix u)
     }
 }
 
-// u: the reactions of pivots when the other rows bear nothing. What is missing in the equation of
-// an unknown, e = M (v' - a) - f, is borne by the rows; when one is eliminated, e_i += h_i e_d.
+// u: the reactions of pivots when the other rows bear nothing (T73) [B 25]. What is missing in the
+// equation of an unknown, e = M (v' - a) - f, is borne by the rows; when one is eliminated,
+// e_i += h_i e_d.
 static Matrix pivot_reactions(Reduction *r)
 {
     Matrix u = tr_matrix(r->graph, r->nD, r->force.columns);
@@ -48,7 +49,7 @@ static Matrix pivot_reactions(Reduction *r)
     return u;
 }
 
-// K: how the other rows are made of the pivots
+// K: how the other rows are made of the pivots, G_R = K^T G_P                       (T64, T74)
 static void find_dependence(Reduction *r)
 {
     r->K = tr_matrix(r->graph, r->nD, r->nR);
@@ -68,7 +69,8 @@ static Expr weight(const Row *row, bool leads)
     return quotient(row->weight, square(scale));
 }
 
-// lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R
+// lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R:
+//   (W_R + K^T W_P K) lambda_R = K^T W_P u                           (T75) [B Remark 7, VI.A]
 static void choose_least(const Reduction *r, const uint32_t *open, uint32_t count, bool leads,
                          Matrix u, Matrix lambda)
 {
@@ -102,7 +104,8 @@ static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
     return count;
 }
 
-// Reactions of rows that were eliminated in their inner form
+// Reactions of rows that were eliminated in their inner form: lambda_k = direction_k . lambda_root
+// (T46)
 static void mix_reactions(const Reduction *r, Matrix lambda)
 {
     for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
@@ -128,8 +131,9 @@ static void take_pivots(const Reduction *r, Matrix u, Matrix lambda)
             set(lambda, r->partition->row[i], k, get(u, i, k));
 }
 
-// lambda_P = u - K lambda_R, for a lambda_R that is given (in the first column) or least. Those
-// that do not lead come first; a row that leads and is no pivot depends on such rows alone.
+// lambda_P = u - K lambda_R (T74) [B 26], for a lambda_R that is given (in the first column) or
+// least. Those that do not lead come first; a row that leads and is no pivot depends on such rows
+// alone.
 void tr_find_reactions(Reduction *r)
 {
     find_dependence(r);
@@ -203,7 +207,7 @@ static Matrix driven_forces(const Reduction *r, Matrix N)
     return B;
 }
 
-// Of all that torques leave free
+// Of all that torques leave free: E^T W E z = -E^T W lambda                               (T77)
 static void relieve(const Reduction *r, const uint32_t *list, uint32_t count, bool leads, Matrix N,
                     Matrix B, Matrix BtB)
 {
@@ -224,6 +228,7 @@ static void relieve(const Reduction *r, const uint32_t *list, uint32_t count, bo
         set(r->lambda, i, 0, sub(get(r->lambda, i, 0), get(less, i, 0)));
 }
 
+// B^T B y = B^T tau,   lambda <- lambda + N y                          (T77) [B Remark 7]
 void tr_least_torques(Reduction *r)
 {
     uint32_t *list = tr_reduction_room(r, r->nR);
@@ -251,7 +256,7 @@ bool tr_has_antagonists(const Reduction *r)
     return false;
 }
 
-// (1 - E) lambda_U = lambda0_U
+// (1 - E) lambda_U = lambda0_U                                                          (T78)
 Matrix tr_used_reactions(const Reduction *r)
 {
     Graph *g = r->graph;

@@ -100,7 +100,7 @@ static Matrix output_matrix(Reduction *r, const char *name)
     return m;
 }
 
-// Q = Q0 + L lambda; L by used reaction. Leaves Q0 in r->Q.
+// Q = Q0 + L lambda; L by used reaction. Leaves Q0 in r->Q.                              (T78)
 static Matrix split_forces(Reduction *r)
 {
     const uint32_t m = r->system->row_count;
@@ -180,7 +180,7 @@ static Matrix turned_out(const Reduction *r, const uint32_t *places, Matrix m)
     return out;
 }
 
-// v = C u,  v' = C u'
+// v = C u,  v' = C u'                                                                   (T59)
 static void define_turned(Reduction *r, const Turned *turned)
 {
     Input *outer = &r->system->inputs[turned->outer];
@@ -193,7 +193,7 @@ static void define_turned(Reduction *r, const Turned *turned)
     }
 }
 
-// v_d = h . v + J v_a + k, in terms of those that are eliminated later
+// v_d = h . v + J v_a + k, in terms of those that are eliminated later           (T68) [B 11]
 static void define_velocities(Reduction *r)
 {
     for (uint32_t k = 0; k < 3 * r->system->turned_count; k++)
@@ -246,7 +246,7 @@ static void define_reactions(Reduction *r, Matrix used)
     if (count) put(r, "lambda", lambda);
 }
 
-// with Q as it stands, reactions included
+// M_a v' + c_a - Q_a, with Q as it stands, reactions included                    (T76) [B 27]
 Expr tr_bare_torque(const Reduction *r, uint32_t driven)
 {
     const Output *Q = tr_system_output(r->system, text_of("Q"));
@@ -289,7 +289,7 @@ static bool is_base_speed(const Reduction *r, uint32_t column)
     return false;
 }
 
-// H = [H_ee H_ep; H_pe D], J = [J_ext; J_int]                                        [B 13, 17]
+// H = [H_ee H_ep; H_pe D], J = [J_ext; J_int]                              (T72) [B 13, 17]
 static void put_blocks(Reduction *r)
 {
     uint32_t *rows[2] = {tr_reduction_room(r, r->np), tr_reduction_room(r, r->np)},
@@ -313,7 +313,7 @@ static void put_blocks(Reduction *r)
     }
 }
 
-// H^T M v: what the constraints leave of the momentum [B footnote 4]
+// H^T M v: what the constraints leave of the momentum                (T72) [B footnote 4]
 static void put_momentum(Reduction *r)
 {
     Matrix v = tr_matrix(r->graph, r->nv, 1);

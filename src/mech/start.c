@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model says about the start: conditions that must hold there, and guesses (T80).
+#include "expr/walk.h"
+#include "mech/tree.h"
+
+// The conditions of one kind while they are collected.
+typedef struct Conditions {
+    Expr *residuals;
+    const char **notes;
+    uint32_t count;
+} Conditions;
+
+static bool make_room(Tree *tree, uint32_t count, Conditions *c)
+{
+    *c = (Conditions){.residuals = tr_tree_room(tree, count, sizeof(Expr)),
+                      .notes = tr_tree_room(tree, count, sizeof(char *))};
+    return !tree->graph->failed;
+}
+
+static void add_condition(Conditions *to, Expr residual, const char *note)
+{
+    to->notes[to->count] = note;
+    to->residuals[to->count++] = residual;
+}
+
+static void output_conditions(Tree *tree, const char *name, const Conditions *c)
+{
+    tr_output(tree->system, name, c->residuals, c->count, 1, tree->err);
+    if (!has_failed(tree->err))
+        tree->system->outputs[tree->system->output_count - 1].notes = c->notes;
+}
+
+// What a loop leaves free, or a cut joint has for a coordinate; else NULL
+static const Tie *coordinate_of(const Tree *tree, Expr x)
+{
+    for (uint32_t i = 0; i < tree->tie_count; i++)
+        if (!is_zero(tree->ties[i].rate) && tree->ties[i].coordinate.id == x.id)
+            return &tree->ties[i];
+    return NULL;
+}
+
+static bool is_rate_of_tie(Tree *tree, Expr x)
+{
+    for (uint32_t i = 0; i < tree->tie_count; i++) {
+        Expr rate = tree->ties[i].coordinate;
+        if (is_zero(tree->ties[i].rate)) continue;
+        if (tree->ties[i].rate.id == x.id) return true;
+        if (tr_system_rates(tree->system, &rate, 1, &rate, tree->err) && rate.id == x.id)
+            return true;
+    }
+    return false;
+}
+
+// x - value; of the angle of a loop, which is within half a turn, the least of them
+static Expr difference(const Tree *tree, Expr x, Expr value)
+{
+    const Tie *tie = coordinate_of(tree, x);
+    const Expr d = sub(x, value);
+    return tie && tie->turns == HOLD_ACROSS ? tr_build(OP_ATAN2, e_sin(d), e_cos(d), d) : d;
+}
+
+// Of an input; or of what is none but follows from others, which is a wish
+static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
+{
+    const Expr x = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
+    if (has_failed(tree->err)) return;
+    Input *input = tr_system_input(tree->system, x);
+    const double start = tr_tree_value(tree, value);
+    if (input && input->kind != TR_POSITION && input->kind != TR_VELOCITY) input = NULL;
+    if (coordinate_of(tree, x))
+        add_condition(wishes, difference(tree, x, value), "");
+    else if (!input && !is_rate_of_tie(tree, x))
+        tr_fail(tree->err, TR_INVALID, pair->key.place, "a guess is for a coordinate or its rate");
+    else if (input)
+        input->value = start, input->guess = value;
+    if (!isfinite(start))
+        tr_fail(tree->err, TR_INVALID, pair->value.place, "this guess is not a finite constant");
+}
+
+static void set_guesses(Tree *tree)
+{
+    System *s = tree->system;
+    const Pairs *guess = &tree->model->fields.guess;
+    Conditions wishes;
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        s->inputs[s->quaternions[i].position].value = 1;
+    if (!make_room(tree, guess->count, &wishes)) return;
+    for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++)
+        set_guess(tree, &guess->at[i], &wishes);
+    if (wishes.count) output_conditions(tree, "guess.position", &wishes);
+}
+
+static bool is_driven(Tree *tree, Expr x)
+{
+    const Input *input = op_of(x) == OP_SYMBOL ? tr_system_input(tree->system, x) : NULL;
+    return input && input->definition.id;
+}
+
+// A pair becomes a residual, key - value, of positions or of rates.
+static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, Conditions *rate)
+{
+    const Expr key = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
+    if (has_failed(tree->err)) return;
+    const Text text = pair->key.text;
+    const char *note = tr_tree_text(tree, text);
+    const Expr residual = difference(tree, key, value);
+    Input *input = tr_system_input(tree->system, key);
+    if (input) input->is_given = true;
+    if (input && isfinite(tr_tree_value(tree, value))) input->value = tr_tree_value(tree, value);
+    if (is_driven(tree, key))
+        tr_fail(tree->err, TR_INVALID, pair->key.place,
+                "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));
+    else if (tr_system_uses(tree->system, residual, TR_SOLVED))
+        tr_fail(tree->err, TR_INVALID, pair->key.place,
+                "'%.*s' uses '%s': initial conditions are about positions and rates", TEXT(text),
+                tr_system_uses(tree->system, residual, TR_SOLVED)->name);
+    else if (tr_system_uses(tree->system, residual, TR_VELOCITY))
+        add_condition(rate, residual, note);
+    else if (tr_system_uses(tree->system, residual, TR_POSITION))
+        add_condition(position, residual, note);
+    else
+        tr_fail(tree->err, TR_INVALID, pair->key.place,
+                "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
+}
+
+// Whether `initial` speaks of something
+static bool is_spoken_of(const Tree *tree, const Conditions *c, Expr symbol)
+{
+    Reach reach = {0};
+    bool spoken = false;
+    if (!tr_reach(tree->graph, c->residuals, c->count, &reach)) tree->graph->failed = true;
+    for (uint32_t k = 0; k < reach.count && !spoken; k++) spoken = reach.ids[k] == symbol.id;
+    tr_reach_free(&reach);
+    return spoken;
+}
+
+// Springs between motors and joints start relaxed, unless something else is said.
+static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
+{
+    for (uint32_t i = 0; i < tree->link_count && !tree->graph->failed; i++) {
+        const Link *link = &tree->links[i];
+        if (link->motor == WORLD) continue;
+        const Link *motor = &tree->links[link->motor];
+        const Velocity *w = &tree->velocities[motor->velocity];
+        const Coordinate *q = &tree->positions[motor->position];
+        if (w->drive == DRIVE_MOTION) continue;
+        if (!is_spoken_of(tree, position, q->symbol))
+            add_condition(position, sub(q->symbol, tree->positions[link->position].symbol),
+                          q->name);
+        if (!is_spoken_of(tree, rate, w->symbol))
+            add_condition(rate, sub(w->symbol, tree->velocities[link->velocity].symbol), w->name);
+    }
+}
+
+static void make_initial(Tree *tree)
+{
+    const Pairs *pairs = &tree->model->fields.initial;
+    Conditions kinds[2];
+    const uint32_t most = pairs->count + tree->link_count;
+    if (!make_room(tree, most, &kinds[0]) || !make_room(tree, most, &kinds[1])) return;
+    for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
+        sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
+    if (!has_failed(tree->err)) relax_motors(tree, &kinds[0], &kinds[1]);
+    output_conditions(tree, "initial.position", &kinds[0]);
+    output_conditions(tree, "initial.rate", &kinds[1]);
+}
+
+void tr_tree_start(Tree *tree)
+{
+    set_guesses(tree);
+    make_initial(tree);
+}
