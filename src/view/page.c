@@ -11,111 +11,9 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "run/certificate.h"
+#include "view/column.h"
 
 #include <stdlib.h>
-
-// ---- columns -------------------------------------------------------------------------------
-
-typedef enum Way { UNKNOWN = -1, TURNS, SLIDES } Way;
-
-// What a joint with this coordinate does, also one that was cut
-static Way way_of(const Scene *scene, const char *coordinate, size_t length)
-{
-    const Text name = {coordinate, length};
-    for (uint32_t i = 0; i < scene->body_count && length; i++)
-        if (text_is(name, scene->bodies[i].coordinate))
-            return strcmp(scene->bodies[i].joint, "prismatic") == 0 ? SLIDES : TURNS;
-    for (uint32_t i = 0; i < scene->contact_count && length; i++)
-        if (text_is(name, scene->contacts[i].coordinate))
-            return strcmp(scene->contacts[i].kind, "slider") == 0 ? SLIDES : TURNS;
-    return UNKNOWN;
-}
-
-// The last of .x .vx and so on, for what is named after a body
-static const char *part_of(const char *name)
-{
-    const char *point = strrchr(name, '.');
-    return point ? point + 1 : "";
-}
-
-static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
-{
-    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
-}
-
-// Of a coordinate, its rate or its motor, named as the joint is; `of` are the units for what turns
-// and for what slides
-static const char *joint_unit(const Scene *scene, const char *name, size_t length,
-                              const char *const of[2])
-{
-    const char *part = part_of(name);
-    const Way way = way_of(scene, name, length);
-    if (way != UNKNOWN) return of[way];
-    if (strcmp(part, "theta") == 0 || is_one_of(part, "wx", "wy", "wz")) return of[0];
-    if (is_one_of(part, "x", "y", "z") || is_one_of(part, "vx", "vy", "vz")) return of[1];
-    return "";
-}
-
-// Forces along the rows of contacts and loops are newtons; what the rows of formulas are only the
-// model knows
-static const char *reaction_unit(const System *system, const char *row)
-{
-    const Scene *scene = &system->scene;
-    for (uint32_t i = 0; i < scene->contact_count; i++)
-        for (uint32_t k = 0; k < scene->contacts[i].row_count; k++)
-            if (strcmp(scene->contacts[i].rows[k].name, row) == 0)
-                return scene->contacts[i].rows[k].is_moment ? "N m" : "N";
-    return "";
-}
-
-typedef struct Column {
-    const char *group, *unit;
-} Column;
-
-static Column position_column(const Scene *scene, const char *name)
-{
-    static const char *const units[] = {"rad", "m"};
-    return (Column){"coordinates", joint_unit(scene, name, strlen(name), units)};
-}
-
-static Column velocity_column(const Scene *scene, const char *name)
-{
-    static const char *const units[] = {"rad/s", "m/s"};
-    return (Column){"velocities", joint_unit(scene, name, tr_coordinate_length(name), units)};
-}
-
-static Column input_column(const System *system, const Input *input)
-{
-    if (input->kind == TR_TIME) return (Column){"time", "s"};
-    return input->kind == TR_POSITION ? position_column(&system->scene, input->name)
-                                      : velocity_column(&system->scene, input->name);
-}
-
-static Column column_of(const System *system, const char *name)
-{
-    static const char *const motors[] = {"N m", "N"};
-    for (uint32_t i = 0; i < system->input_count; i++) {
-        const Input *input = &system->inputs[i];
-        const bool moves =
-            input->kind == TR_TIME || input->kind == TR_POSITION || input->kind == TR_VELOCITY;
-        if (moves && strcmp(input->name, name) == 0) return input_column(system, input);
-    }
-    if (begins_with(name, "lambda."))
-        return (Column){"forces", reaction_unit(system, name + strlen("lambda."))};
-    if (begins_with(name, "tau.")) {
-        const char *joint = name + strlen("tau.");
-        return (Column){"torques", joint_unit(&system->scene, joint, strlen(joint), motors)};
-    }
-    if (begins_with(name, "contact."))
-        return part_of(name)[0] == 'F' ? (Column){"forces", "N"} : (Column){"contacts", "m"};
-    if (begins_with(name, "energy.")) return (Column){"energy", "J"};
-    if (begins_with(name, "residual.")) return (Column){"residuals", ""};
-    if (way_of(&system->scene, name, strlen(name)) != UNKNOWN) // of joints that were cut
-        return position_column(&system->scene, name);
-    if (way_of(&system->scene, name, tr_coordinate_length(name)) != UNKNOWN)
-        return velocity_column(&system->scene, name);
-    return (Column){"outputs", ""};
-}
 
 // ---- JSON ----------------------------------------------------------------------------------
 
@@ -124,7 +22,7 @@ static void describe_columns(Json *j, const Report *report)
     const Sheet *run = report->run;
     tr_json_open(j, "columns", '[');
     for (size_t i = 0; i < run->columns; i++) {
-        const Column column = column_of(report->system, run->names[i]);
+        const ColumnKind column = tr_column_of(report->system, run->names[i]);
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "name", run->names[i]);
         tr_json_text(j, "unit", column.unit);

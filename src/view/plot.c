@@ -5,6 +5,7 @@
 #include "base/sheet.h"
 #include "base/text.h"
 #include "view/axis.h"
+#include "view/column.h"
 #include "view/figure.h"
 
 #include <math.h>
@@ -47,44 +48,6 @@ static const char *keep(Plot *plot, Buffer *buffer)
     tr_buffer_free(buffer);
     if (!text) tr_fail_memory(plot->err);
     return text ? text : "";
-}
-
-// ---- units ---------------------------------------------------------------------------------
-
-// What is known from the name of a column; the first row that fits counts. Coordinates of joints
-// and outputs of a model can be anything.
-static const struct {
-    const char *starts, *ends, *unit;
-} units[] = {
-    {"tau.", "", NULL},
-    {"residual.", "", NULL},
-    {"energy.", "", "J"},
-    {"lambda.", ".normal", "N"},
-    {"lambda.", ".longitudinal", "N"},
-    {"lambda.", ".lateral", "N"},
-    {"lambda.", "", NULL},
-    {"contact.", ".Fx", "N"},
-    {"contact.", ".Fy", "N"},
-    {"contact.", ".Fz", "N"},
-    {"", ".x", "m"}, // of contacts and of bodies
-    {"", ".y", "m"},
-    {"", ".z", "m"},
-    {"", ".theta", "rad"},
-    {"", ".vx", "m/s"},
-    {"", ".vy", "m/s"},
-    {"", ".vz", "m/s"},
-    {"", ".wx", "rad/s"},
-    {"", ".wy", "rad/s"},
-    {"", ".wz", "rad/s"},
-};
-
-static const char *unit_of(const char *name)
-{
-    if (strcmp(name, "t") == 0) return "s";
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (begins_with(name, units[i].starts) && ends_with(name, units[i].ends))
-            return units[i].unit;
-    return NULL;
 }
 
 // ---- runs ----------------------------------------------------------------------------------
@@ -223,10 +186,10 @@ static void add_panel(Plot *plot, const char *const *names, size_t count)
     Curve *curves = names ? alloc(plot, plot->runs * count, sizeof *curves) : NULL;
     if (!curves || has_failed(plot->err)) return;
     Panel *panel = &plot->panels[plot->count];
-    *panel = (Panel){curves, plot->runs * count, count == 1 ? names[0] : "", unit_of(names[0]),
+    *panel = (Panel){curves, plot->runs * count, count == 1 ? names[0] : "", tr_unit_of(names[0]),
                      plot->runs * count > 1};
     for (size_t i = 1; i < count; i++) {
-        const char *unit = unit_of(names[i]);
+        const char *unit = tr_unit_of(names[i]);
         if (!unit || !panel->unit || strcmp(unit, panel->unit) != 0) panel->unit = NULL;
     }
     const char *x = plot->options->x ? plot->options->x : "t";
@@ -478,7 +441,7 @@ static void write_picture(Plot *plot)
         .panels = plot->panels,
         .count = plot->count,
         .x_label = x,
-        .x_unit = o->track ? "m" : unit_of(x),
+        .x_unit = o->track ? "m" : tr_unit_of(x),
         .is_track = o->track,
         .is_log = o->log,
         .is_tight = strcmp(x, "t") == 0,

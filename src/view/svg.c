@@ -42,7 +42,8 @@ static bool is_writable(unsigned code)
     return code >= ' ' && !(code >= 0x7f && code < 0xa0) && code != 0xfffe && code != 0xffff;
 }
 
-void tr_svg_escape(Buffer *svg, const char *text)
+// Any text as XML text. What XML cannot hold becomes U+FFFD.
+static void escape(Buffer *svg, const char *text)
 {
     for (size_t left = strlen(text), length; left; text += length, left -= length) {
         length = tr_utf8_length(text, left);
@@ -69,7 +70,7 @@ void tr_svg_escape(Buffer *svg, const char *text)
 static void add_element(Buffer *svg, const char *name, const char *text)
 {
     tr_buffer_print(svg, "<%s>", name);
-    tr_svg_escape(svg, text);
+    escape(svg, text);
     tr_buffer_print(svg, "</%s>\n", name);
 }
 
@@ -157,7 +158,7 @@ void tr_svg_text(Buffer *svg, Point at, const char *text)
     add_attribute(svg, "x", at.x);
     add_attribute(svg, "y", at.y);
     add(svg, ">");
-    tr_svg_escape(svg, text);
+    escape(svg, text);
     add(svg, "</text>\n");
 }
 
@@ -168,7 +169,7 @@ void tr_svg_text_upwards(Buffer *svg, Point at, const char *text)
     add(svg, " ");
     add_number(svg, at.y);
     add(svg, ") rotate(-90)\">");
-    tr_svg_escape(svg, text);
+    escape(svg, text);
     add(svg, "</text>\n");
 }
 

@@ -31,9 +31,6 @@ void tr_svg_polygon(Buffer *svg, const Point *points, size_t count);
 void tr_svg_text(Buffer *svg, Point at, const char *text);
 void tr_svg_text_upwards(Buffer *svg, Point at, const char *text); // read from below
 
-// Any text as XML text or the value of an attribute. What XML cannot hold becomes U+FFFD.
-void tr_svg_escape(Buffer *svg, const char *text);
-
 // About the width of a text, rather too much: fonts differ.
 double tr_svg_text_width(const char *text, double font_size);
 

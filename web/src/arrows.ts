@@ -158,11 +158,9 @@ function typical(
     contacts: number[],
     get: (row: number, contact: number, into: Vector3) => Vector3,
 ): number {
-    const MOST = 500;
-    const every = Math.max(1, Math.floor(motion.rows / MOST));
     const sizes: number[] = [];
     const vector = new Vector3();
-    for (let row = 0; row < motion.rows; row += every)
+    for (const row of motion.sampledRows(500))
         for (const i of contacts) {
             const size = get(row, i, vector).length();
             if (Number.isFinite(size)) sizes.push(size);

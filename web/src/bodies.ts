@@ -2,7 +2,6 @@
 // The bodies themselves, and the rods between them.
 import {
     BufferGeometry,
-    Color,
     CylinderGeometry,
     Group,
     Mesh,
@@ -10,6 +9,7 @@ import {
     Quaternion,
     Vector3,
 } from "three";
+import { STEEL } from "./colours";
 import type { Layer } from "./layer";
 import type { State } from "./motion";
 import type { Rod, SceneData } from "./report";
@@ -36,11 +36,16 @@ export class Bodies implements Layer {
     }
 
     update(state: State): void {
-        this.meshes.forEach((mesh, i) => {
-            mesh?.position.copy(state.bodies[i].position);
-            mesh?.quaternion.copy(state.bodies[i].rotation);
-        });
+        placeMeshes(this.meshes, state);
     }
+}
+
+// One for each body, where it is.
+export function placeMeshes(meshes: (Mesh | null)[], state: State): void {
+    meshes.forEach((mesh, i) => {
+        mesh?.position.copy(state.bodies[i].position);
+        mesh?.quaternion.copy(state.bodies[i].rotation);
+    });
 }
 
 const Y = new Vector3(0, 1, 0);
@@ -55,7 +60,7 @@ export class Rods implements Layer {
     ) {
         const geometry = paint(
             new CylinderGeometry(0.008 * length, 0.008 * length, 1, 12),
-            new Color("#8b93a0"),
+            STEEL,
         );
         const material = bodyMaterial();
         this.meshes = rods.map(() => new Mesh(geometry, material));

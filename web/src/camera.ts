@@ -53,7 +53,7 @@ export class Camera {
         this.controls.dampingFactor = 0.2;
         this.controls.zoomSpeed = 0.8;
         this.model = this.ballsAt([0]);
-        this.whole = this.ballsAt(this.sampledRows());
+        this.whole = this.ballsAt([motion.rows - 1, ...motion.sampledRows(400)]);
         this.reach = sizeOf(this.whole);
     }
 
@@ -112,14 +112,6 @@ export class Camera {
         if (!massCentre(state, this.scene, this.follow, into))
             into.copy(state.bodies[this.follow].position);
         return true;
-    }
-
-    private sampledRows(): number[] {
-        const MOST = 400;
-        const every = Math.max(1, Math.floor(this.motion.rows / MOST));
-        const rows = [this.motion.rows - 1];
-        for (let row = 0; row < this.motion.rows; row += every) rows.push(row);
-        return rows;
     }
 
     private ballsAt(rows: number[]): Ball[] {

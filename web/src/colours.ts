@@ -42,6 +42,7 @@ const LINES_DARK = [
     "#f29ad8",
     "#bccb62",
 ];
+export const STEEL = new Color("#8b93a0"); // of rods and guides
 const TYRE = "#33373d";
 const DARKEST = 0.018; // luminance below which a body would be a hole in the picture
 

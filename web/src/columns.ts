@@ -133,7 +133,7 @@ export function initialChoices(run: Run): Choice[] {
     return run.columns.length > 1 ? [{ columns: [1], log: false }] : [];
 }
 
-// Several orders of magnitude, all of one sign or zero: better seen on a logarithmic scale.
+// Residuals go over several orders of magnitude: better seen on a logarithmic scale.
 export function suitsLog(run: Run, columns: number[]): boolean {
     return columns.length > 0 && columns.every((i) => run.report.columns[i].group === "residuals");
 }

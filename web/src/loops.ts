@@ -15,14 +15,13 @@ import {
     Vector3,
 } from "three";
 import { bodyMaterial, pointOf } from "./bodies";
-import { contactColour } from "./colours";
+import { contactColour, STEEL } from "./colours";
 import { seenThrough, type Layer } from "./layer";
 import type { Motion, State } from "./motion";
 import type { Contact, Loop, SceneData } from "./report";
 import { merge, paint } from "./shapes";
 
 const Y = new Vector3(0, 1, 0);
-const STEEL = new Color("#8b93a0");
 const SLEEVE = 0.075; // its length; all sizes are parts of the model's
 
 type Maker = (colour: Color, size: number) => BufferGeometry;
@@ -100,12 +99,11 @@ class Mark {
 
 // As long as the way that a loop goes along it in the run
 function guide({ on }: Contact, loop: Loop, index: number, motion: Motion, size: number): Mark {
-    const MOST = 300;
     const axis = new Vector3(...loop.guide).normalize();
     const { bodies } = motion.newState();
     const point = new Vector3();
     let [least, most] = [0, 0];
-    for (let row = 0; row < motion.rows; row += Math.max(1, Math.floor(motion.rows / MOST))) {
+    for (const row of motion.sampledRows(300)) {
         motion.point(row, index, point);
         if (on >= 0) {
             const { position, rotation } = motion.body(row, on, bodies[on]);

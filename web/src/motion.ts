@@ -71,6 +71,14 @@ export class Motion {
         return this.time.length;
     }
 
+    // Rows all along the run, about so many.
+    sampledRows(most: number): number[] {
+        const every = Math.max(1, Math.floor(this.rows / most));
+        const rows: number[] = [];
+        for (let row = 0; row < this.rows; row += every) rows.push(row);
+        return rows;
+    }
+
     newState(): State {
         return {
             t: NaN,

@@ -12,6 +12,7 @@ import {
     MeshBasicMaterial,
     Vector3,
 } from "three";
+import { placeMeshes } from "./bodies";
 import type { Layer } from "./layer";
 import { SUN_FROM } from "./light";
 import type { State } from "./motion";
@@ -70,9 +71,6 @@ export class Shadow implements Layer {
     }
 
     update(state: State): void {
-        this.meshes.forEach((mesh, i) => {
-            mesh?.position.copy(state.bodies[i].position);
-            mesh?.quaternion.copy(state.bodies[i].rotation);
-        });
+        placeMeshes(this.meshes, state);
     }
 }
