@@ -493,7 +493,7 @@ static bool implicit_job(tr_error *err)
 
 typedef struct Run {
     const char *model, *case_name, *method;
-    const char *sensitivity; // or NULL
+    const char *sensitivity; // or NULL; with one it is linearised, too
     bool is_controlled, has_copy;
 } Run;
 
@@ -504,11 +504,11 @@ static const Run runs[] = {
     {"spinning_top", "steady", "pece", NULL, false, false},
     {"floating_arm", NULL, "bdf", NULL, false, false},
     {"bicycle", "turn", "erk", NULL, true, true}, // constrained
-    {"bicycle", "free", "bdf", NULL, false, false},
+    {"bicycle", "free", "bdf", "m0", false, false},
     {"snakeboard", NULL, "euler", NULL, false, false},
-    {"four_bar", "swing", "erk", NULL, false, false}, // loops
+    {"four_bar", "swing", "erk", "a", false, false}, // loops
     {"bricard", "hinge", "erk", NULL, false, false},
-    {"spinning_beam", "spin", "erk", NULL, false, true}, // beams
+    {"spinning_beam", "spin", "erk", "EI", false, true}, // beams
     {"flexible_mast", "drive", "bdf", NULL, false, false},
     {"hopping_wheel", NULL, "erk", NULL, false, false}, // contacts that come and go
 };
@@ -541,6 +541,7 @@ static bool run_job(tr_error *err)
     char *(*const reports[])(tr_system *, bool, tr_error *) = {tr_check_text, tr_derive_text,
                                                                tr_eval_text};
     for (int i = 0; i < 3; i++) tr_text_free(reports[i](system, i != 1, err));
+    if (run->sensitivity) tr_text_free(tr_linearise_text(system, NULL, err));
     tr_simulate_options o = tr_simulate_defaults(system);
     tr_summary s = {0};
     o.end = 0.02, o.every = 0.01, o.step = 0.005, o.method = run->method;
@@ -554,6 +555,25 @@ static bool run_job(tr_error *err)
     assert_true(!good || (s.energy_error <= energy && s.kkt_error <= 1e-8));
     assert_whole_rows(o.output);
     remove(o.output), remove("memory_run.json"), remove("memory_copy.mat");
+    return good;
+}
+
+static bool circle_job(tr_error *err)
+{
+    static const char *const roll[] = {"roll=-0.2"};
+    const tr_derive_options options = {.case_name = "circle"};
+    tr_steady_options o = tr_steady_defaults();
+    o.holds = roll, o.hold_count = 1;
+    tr_model *model = tr_model_read(MODELS_DIR "/bicycle.yaml", err);
+    tr_system *system = tr_derive(model, &options, err);
+    tr_model_free(model);
+    tr_steady *steady = tr_steady_find(system, &o, err);
+    char *text = tr_steady_text(steady, false, err);
+    const bool good = text != NULL;
+    assert_true(!good || strstr(text, "roll"));
+    tr_text_free(text);
+    tr_steady_free(steady);
+    tr_system_free(system);
     return good;
 }
 
@@ -667,6 +687,11 @@ static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 150); }
 
+static void test_circle(void **state)
+{
+    (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 120);
+}
+
 static void test_runs(void **state)
 {
     (void)state;
@@ -690,7 +715,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
         cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
         cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_circle),   cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
