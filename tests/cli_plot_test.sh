@@ -56,6 +56,17 @@ err_is "trundle: 'swing.csv' has no column 'angel'; did you mean 'angle'?"
 check test "$(cat kept.svg)" = old
 run 2 plot roll.csv --track rum
 err_is "trundle: 'roll.csv' has no track 'rum'; did you mean 'rim'?"
+mkdir other && cp swing.csv other/swing.csv
+run 0 plot swing.csv other/swing.csv -y angle -o fig.svg
+check grep -qF '>other/swing.csv</text>' fig.svg # of two runs with one name, the paths
+many=$(for i in $(seq 300); do echo swing.csv; done)
+# shellcheck disable=SC2086
+run 2 plot $many
+err_has 'trundle: more than '
+many=$(for i in $(seq 300); do echo -y angle; done)
+# shellcheck disable=SC2086
+run 2 plot swing.csv $many
+err_has 'trundle: -y more than '
 run 2 plot
 err_is 'trundle: which run? usage: trundle plot RUN.csv... [options]'
 run 2 plot swing.csv -y angle -o swing.csv

@@ -470,6 +470,20 @@ static void assert_refused(const char *more, const char *words)
     assert_invalid(text, words);
 }
 
+static void test_bad_cases(void **state)
+{
+    (void)state;
+    assert_refused("cases: {c: {end: -1}}", "6:18: 'end' must be a positive constant");
+    assert_refused("cases: {c: {every: 0}}", "6:20: 'every' must be a positive constant");
+    assert_refused("cases: {c: {allow: [flight]}}",
+                   "6:21: what can be allowed is 'singular', not 'flight'");
+    assert_refused("guess: {g: 1}\nparameters: {g: 1}",
+                   "6:9: a guess is for a coordinate or its rate");
+    assert_refused("inputs: {push: 1/0}", "6:16: the input 'push' is not finite");
+    assert_refused("independent: [x]", "6:15: independent are velocities, or formulas that are "
+                                       "linear in them: write d(...) of a coordinate");
+}
+
 static void test_bad_contacts(void **state)
 {
     (void)state;
@@ -714,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_pinned_body),
         cmocka_unit_test(test_falling_rod),
         cmocka_unit_test(test_friction),
+        cmocka_unit_test(test_bad_cases),
         cmocka_unit_test(test_bad_contacts),
         cmocka_unit_test(test_bad_loops),
         cmocka_unit_test(test_screw),

@@ -434,7 +434,7 @@ static void test_controls_refused(void **state)
         const char *control, *words;
     } wrong[] = {{"stear", "did you mean 'steer'?"}, {"frame", "not one coordinate"}};
     char *text = text_of_model("bicycle");
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tr_error err = {0};
         assert_null(tried(text, NULL, NULL, 0, &wrong[i].control, 1, &err));
         assert_int_equal(err.status, TR_USAGE);

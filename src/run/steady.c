@@ -544,8 +544,5 @@ const char *tr_steady_name(const Steady *p, uint32_t unknown)
         return "";
     }
     const uint32_t input = p->place[unknown < n ? unknown : unknown - k];
-    for (uint32_t i = 0; i < s->row_count; i++)
-        if (s->rows[i].is_speed && s->rows[i].symbol.id == s->inputs[input].symbol.id)
-            return s->rows[i].name;
-    return s->inputs[tr_system_outer_input(s, input)].name;
+    return tr_system_speed_name(s, tr_system_outer_input(s, input));
 }
