@@ -563,7 +563,7 @@ void tr_beam_make(Tree *tree, uint32_t i)
         tr_fail(tree->err, TR_INVALID, beam->length.place, "the length of a beam is positive");
     if (has_failed(tree->err)) return;
     list_modes(counts_of(tree, beam), grid.modes);
-    if (text_is(beam->stiffening.text, "true")) {
+    if (is_true(beam->stiffening)) {
         flex->G0 = tr_zero_pairs(tree, (size_t)flex->count * flex->count);
         flex->G1 = tr_zero_pairs(tree, (size_t)flex->count * flex->count);
     }

@@ -14,10 +14,7 @@
 // ---- one function per kind -----------------------------------------------------------------
 
 // Whether a wheel turns about a hinge at its origin: else it slides along the axis, or is a cam.
-static bool spins_at_origin(const Link *link)
-{
-    return strcmp(link->type->name, "revolute") == 0 && is_vec_zero(link->to);
-}
+static bool spins_at_origin(const Link *link) { return is_revolute(link) && is_vec_zero(link->to); }
 
 Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
 {
@@ -213,7 +210,7 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
     for (int k = 0; k < 3; k++) {
         const Expr rate = dot(rim->direction[k], V);
         slip.part = tr_contact_parts[k], slip.law = laws[k], slip.rate = rate;
-        slip.sticks = k && tr_is_coulomb(laws[k]) && text_is(contact->stick.text, "true");
+        slip.sticks = k && tr_is_coulomb(laws[k]) && is_true(contact->stick);
         slip.row = tree->system->row_count;
         if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
         if (!k || !tr_slips(laws[k]) || slip.sticks)
@@ -262,8 +259,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
     roll(tree, contact, &rim, tr_velocity_on(&floor.carrier, &c, r),
          tr_velocity_on(&floor.carrier, &c, middle), height);
     // Rows that open one by one are eliminated one by one.
-    if (floor.is_ground && tree->system->row_count == before + 3 &&
-        !text_is(contact->stick.text, "true"))
+    if (floor.is_ground && tree->system->row_count == before + 3 && !is_true(contact->stick))
         roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
     touch->gap = height;

@@ -87,15 +87,12 @@ void tr_tree_coordinates(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         Link *link = &tree->links[i];
-        const Joint *joint = link->by;
         link->position = tree->position_count;
         link->velocity = tree->velocity_count;
-        const bool single = has_coordinate(link->type), fixed = text_is(joint->type.text, "fixed");
-        link->is_base =
-            (link->parent == WORLD && !single && !fixed) || text_is(joint->base.text, "true");
-        if (single)
-            add_own_coordinate(tree, link);
-        else if (!fixed) {
+        const bool several = has_several(link->type);
+        link->is_base = (link->parent == WORLD && several) || is_true(link->by->base);
+        if (has_coordinate(link->type)) add_own_coordinate(tree, link);
+        if (several) {
             add_parts(tree, link, link->type->positions, true);
             add_parts(tree, link, link->type->velocities, false);
         }

@@ -114,7 +114,7 @@ static void check_single(Tree *tree, const Joint *joint, const Value *field, con
 {
     const JointType *type = field->given ? tr_joint_type(joint->type, tree->err) : NULL;
     if (!type) return;
-    if (strcmp(type->name, "fixed") == 0)
+    if (is_fixed(type))
         tr_fail(tree->err, TR_INVALID, field->place, "a fixed joint has no use for '%s'", name);
     else if (!has_coordinate(type))
         tr_fail(tree->err, TR_INVALID, field->place,

@@ -78,17 +78,12 @@ static void check_body(Tree *tree, const Body *body)
 
 // ---- edges ---------------------------------------------------------------------------------
 
-static bool has_several(const Joint *joint)
-{
-    return text_is(joint->type.text, "ball") || text_is(joint->type.text, "planar") ||
-           text_is(joint->type.text, "free");
-}
-
 // By its coordinate, its own name or, when it has several coordinates, its body
 static bool is_called(const Joint *joint, Text name)
 {
+    const JointType *type = tr_joint_type(joint->type, NULL);
     return text_equal(name, tr_joint_name(joint)) || text_equal(name, joint->name.text) ||
-           (has_several(joint) && text_equal(name, joint->body.text));
+           (type && has_several(type) && text_equal(name, joint->body.text));
 }
 
 static bool is_driven(const Model *model, const Joint *joint, bool by_motion)
@@ -124,14 +119,14 @@ static int worth_of(const Model *model, const Joint *joint)
     if (type && strcmp(type->loop, "never") == 0) return 0;
     if (is_driven(model, joint, true) || is_coupled(model, joint) || joint->elastic.name.given)
         return 1;
-    if (text_is(joint->cut.text, "true")) return 9;
+    if (is_true(joint->cut)) return 9;
     if (text_is(joint->type.text, "free")) return 2;
     if (text_is(joint->type.text, "fixed")) return 3;
     if (is_driven(model, joint, false)) return 4;
     if (joint->stiffness.given || joint->damping.given || joint->potential.given ||
         joint->dissipation.given)
         return 5;
-    return has_several(joint) ? 7 : 6;
+    return type && has_several(type) ? 7 : 6;
 }
 
 static bool is_held_by_joints(const Model *model, const Body *body)
@@ -262,12 +257,10 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
         tr_beam_begin(tree, tree->link_count - 1);
     else if (link->body->modal.name.given)
         tr_modal_begin(tree, tree->link_count - 1);
-    const bool turns_over =
-        type && (strcmp(type->name, "free") != 0 && strcmp(type->name, "planar") != 0);
-    if (link->is_reversed && !turns_over)
+    if (link->is_reversed && type && moves_about(type))
         tr_fail(tree->err, TR_INVALID, edge->joint->name.place,
                 "the joint '%.*s' is %s: its parent must be the body that is nearer to the world",
-                TEXT(edge->joint->name.text), type ? type->name : "");
+                TEXT(edge->joint->name.text), type->name);
 }
 
 // A joint of a body that is written to hold it by a point of it

@@ -231,7 +231,6 @@ static void refuse_use(Tree *tree, Value value, const JointType *type, const cha
 
 void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text name)
 {
-    const bool shifts = strcmp(type->name, "free") == 0 || strcmp(type->name, "planar") == 0;
     if (joint->coordinate.given && !has_coordinate(type))
         tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
                 "a %s joint names no coordinate of its own", type->name);
@@ -243,7 +242,7 @@ void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text 
     else if (has_coordinate(type) && !joint->axis.given)
         tr_fail(tree->err, TR_INVALID, joint->name.place, "the %s joint of '%.*s' needs an axis",
                 type->name, TEXT(name));
-    else if (shifts && !is_vec_zero(tr_tree_vector(tree, joint->to, "to")))
+    else if (moves_about(type) && !is_vec_zero(tr_tree_vector(tree, joint->to, "to")))
         refuse_use(tree, joint->to, type, "to");
 }
 

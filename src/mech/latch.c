@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_true(Value flag) { return text_is(flag.text, "true"); }
-
 // A symbol that a run sets to 1 or 0
 static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
 {

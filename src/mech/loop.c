@@ -297,7 +297,7 @@ static void check_cut(Tree *tree, const Joint *joint, const JointType *type)
         tr_fail(tree->err, TR_INVALID, joint->name.place,
                 "the %s joint '%.*s' cannot be cut: another joint of its loop must be", type->name,
                 TEXT(joint->name.text));
-    else if (text_is(joint->base.text, "true"))
+    else if (is_true(joint->base))
         tr_fail(tree->err, TR_INVALID, joint->base.place,
                 "'%.*s' closes a loop, so it is no base: write cut: true at another joint of the "
                 "loop",

@@ -49,9 +49,8 @@ Pose tr_pose_in(Tree *tree, uint32_t i, uint32_t above)
 static Motion motion_out(Tree *tree, uint32_t i, uint32_t above, Pose pose, const Velocity *w)
 {
     const Link *link = &tree->links[i];
-    const bool about_axis = strcmp(link->type->name, "revolute") == 0;
-    const Vec W = about_axis ? apply(tr_pose_in(tree, link->parent, above).R, link->axis)
-                             : apply(pose.R, w->S.W);
+    const Vec W = is_revolute(link) ? apply(tr_pose_in(tree, link->parent, above).R, link->axis)
+                                    : apply(pose.R, w->S.W);
     return motion_scale(w->symbol, motion(apply(pose.R, w->S.V), W));
 }
 

@@ -89,8 +89,16 @@ typedef struct JointType {
     const char *loop; // the kind that it is when it is cut
 } JointType;
 
-// One of its own, along or about an axis
+// One coordinate of its own, along or about an axis; or several that are its body's; or none
 static inline bool has_coordinate(const JointType *type) { return !type->positions[0]; }
+static inline bool is_fixed(const JointType *type) { return strcmp(type->positions, "none") == 0; }
+static inline bool has_several(const JointType *type)
+{
+    return !has_coordinate(type) && !is_fixed(type);
+}
+// Its coordinates are places in the parent's axes, as those of a free or a planar joint
+static inline bool moves_about(const JointType *type) { return type->positions[0] == 'x'; }
+static inline bool is_true(Value flag) { return text_is(flag.text, "true"); }
 
 typedef struct Coordinate { // a position
     const char *name;
@@ -183,6 +191,11 @@ typedef struct Link {
     Flex *flex;       // NULL when it is rigid
     Section *section; // of its parent, if it is a point of a beam: then it is nothing else
 } Link;
+
+static inline bool is_revolute(const Link *link)
+{
+    return strcmp(link->type->name, "revolute") == 0;
+}
 
 // What a joint with one coordinate calls it
 static inline Value coordinate_name(const Link *link)

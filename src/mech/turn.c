@@ -16,8 +16,6 @@
 
 // ---- which base, and about what ------------------------------------------------------------
 
-static bool is_revolute(const Link *link) { return strcmp(link->type->name, "revolute") == 0; }
-
 // What moves, holds or describes a base does so in its own axes.
 static bool is_spoken_of(const Tree *tree, const Link *link)
 {
