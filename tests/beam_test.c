@@ -77,7 +77,7 @@ static void test_soft_board_stiff(void **state)
     (void)state;
     static const char *const names[] = {"x", "y", "theta", NULL};
     Sheet *rigid = read_sheet(REFERENCE_DIR "/snakeboard_rigid.csv");
-    check_tends(rigid, soft_board, 100, 3, names, 3.8, 4.2);
+    check_tends(rigid, soft_board, 100, SLOW_BUILD ? 2 : 3, names, 3.8, 4.2);
     tr_sheet_free(rigid);
 }
 
@@ -528,7 +528,7 @@ static void test_wheel_on_beam(void **state)
             "bar.z1: 0, bar.y2: 0, bar.z2: 0, "
             "bar.t1: 0, steer: 0.1, frame.vx: 3, frame.wx: 0.2}\n"
             "guess: {frame.z: 0.3}\n"),
-        0.4, 0.02);
+        SLOW_BUILD ? 0.1 : 0.4, 0.02);
     assert_true(largest(run, "bar.y1") > 1e-3);
     tr_sheet_free(run);
 }

@@ -5,6 +5,8 @@
 
 #include <locale.h>
 
+enum { MANY = SLOW_BUILD ? 40000 : 200000 };
+
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -154,10 +156,10 @@ static void random_numbers_read_back(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    for (int i = 0; i < 1000000; i++) check_round_trip(random_finite(&seed));
-    for (int i = 0; i < 200000; i++) check_round_trip((double)(next_random(&seed) >> (i % 64)));
-    for (int i = 0; i < 200000; i++) check_round_trip(double_of(next_random(&seed) >> 12)); // tiny
-    for (int i = 0; i < 200000; i++)
+    for (int i = 0; i < 5 * MANY; i++) check_round_trip(random_finite(&seed));
+    for (int i = 0; i < MANY; i++) check_round_trip((double)(next_random(&seed) >> (i % 64)));
+    for (int i = 0; i < MANY; i++) check_round_trip(double_of(next_random(&seed) >> 12)); // tiny
+    for (int i = 0; i < MANY; i++)
         check_round_trip((double)(next_random(&seed) % 100000) / 1000.0); // as people write them
 }
 
@@ -165,7 +167,7 @@ static void nothing_shorter_reads_back(void **state)
 {
     (void)state;
     uint64_t seed = 2;
-    for (int i = 0; i < 100000; i++) check_shortest(fabs(random_finite(&seed)));
+    for (int i = 0; i < MANY / 2; i++) check_shortest(fabs(random_finite(&seed)));
     for (int i = 0; i < 20000; i++) check_shortest((double)(next_random(&seed) % 1000000) / 1e4);
     for (int i = 1; i < 20000; i++)
         check_shortest(double_of((uint64_t)i)); // the smallest denormals
