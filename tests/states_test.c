@@ -11,7 +11,8 @@
 #include <dirent.h>
 
 enum {
-    EACH = SLOW_BUILD ? 100 : 2200,     // states of every model
+    EACH = SLOW_BUILD ? 100 : 2250,     // states of every model,
+    LARGE = 12,                         // or an eighth of them, with more rows than this
     TOTAL = SLOW_BUILD ? 4000 : 100000, // of all together, at least
     MOST_MODELS = 200,
     MOST_CHARTS = 6, // that are compiled for a model; states that need another are drawn again
@@ -206,15 +207,17 @@ static size_t total;
 static void check_model(void **state)
 {
     Site p;
-    if (open_site(&p, *state))
-        for (size_t i = 0; i < MOST_TRIES * EACH && p.counts.accepted < EACH; i++)
-            if (find_state(&p) && find_chart(&p) && !lies_flat(&p)) check_state(&p);
+    const bool is_constrained = open_site(&p, *state);
     const Counts *c = &p.counts;
-    if (p.flow->stance)
-        print_message("%-24s %6zu states, %5zu open, %4zu without velocities, %4zu singular, %4zu "
-                      "flat, %5zu elsewhere; off %.0e %.0e %.0e %.0e\n",
-                      p.name, c->accepted, c->open, c->stuck, c->singular, c->flat, c->elsewhere,
-                      c->position, c->velocity, c->kernel, c->kkt);
+    const uint32_t rows = is_constrained ? p.flow->stance->rows : 0;
+    const size_t wanted = !is_constrained ? 0 : rows > LARGE ? EACH / 8 : EACH;
+    for (size_t i = 0; i < MOST_TRIES * wanted && c->accepted < wanted; i++)
+        if (find_state(&p) && find_chart(&p) && !lies_flat(&p)) check_state(&p);
+    if (is_constrained)
+        print_message("%-22s %2u rows, %5zu states, %4zu open, %2zu without velocities, %2zu "
+                      "singular, %4zu flat, %4zu elsewhere; off %.0e %.0e %.0e %.0e\n",
+                      p.name, rows, c->accepted, c->open, c->stuck, c->singular, c->flat,
+                      c->elsewhere, c->position, c->velocity, c->kernel, c->kkt);
     total += c->accepted;
     close_site(&p);
 }
