@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Verbs; CMake does the work. `make demo` and `make test` install what is missing first.
+# Verbs; CMake does the work. Those that call tools/setup install what is missing first.
 JOBS := $(shell nproc)
 CLANG := clang-14
 CONFIGURE := cmake -S . -G "Unix Makefiles"
@@ -39,7 +39,7 @@ test:
 	$(MAKE) sanitized
 	ctest --test-dir build --output-on-failure -j$(JOBS)
 
-# Everything again under the address and undefined-behaviour sanitizers, and the fuzz targets.
+# The tests under the address and undefined-behaviour sanitizers, and the fuzz targets.
 sanitized:
 	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON \
 	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),10) \
@@ -48,7 +48,9 @@ sanitized:
 	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
 
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
-coverage: all
+coverage:
+	tools/setup test
+	$(MAKE) all
 	$(CONFIGURE) -B $(COVERAGE) -DTR_COVERAGE=ON \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(COVERAGE) -j$(JOBS)
@@ -95,6 +97,7 @@ golden: all # what check says, plot draws and equations cost, byte for byte: rea
 	build/trundle_bench counts > tests/operations.txt
 
 fmt:
+	tools/setup lint
 	clang-format-14 -i $(sources)
 
 lint:
@@ -107,11 +110,15 @@ lint:
 	cppcheck -j$(JOBS) --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --std=c11 -DNDEBUG -I include -I src src examples
 
-bench: build/Makefile
+bench:
+	tools/setup demo
+	$(MAKE) build/Makefile
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench
 
-table: build/Makefile # the same as docs/bench.md
+table: # the same as docs/bench.md
+	tools/setup demo
+	$(MAKE) build/Makefile
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench page > build/bench.md
 	mv build/bench.md docs/bench.md

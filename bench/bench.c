@@ -418,7 +418,7 @@ static void bench_jacobian(const char *name)
     tr_model_free(model);
 }
 
-// Eigenvalues of the bicycle at 200 speeds, critical ones found, from the derived model on
+// Eigenvalues of the bicycle at 201 speeds, critical ones found, from the derived model on
 static void bench_sweep(void)
 {
     tr_error err = {0};
@@ -439,7 +439,7 @@ static void bench_sweep(void)
         tr_system_free(s);
     }
     if (err.status) printf("linear bicycle: %s\n", err.text);
-    printf("linear bicycle: eigenvalues at 200 speeds in %.3f s\n", best);
+    printf("linear bicycle: eigenvalues at 201 speeds in %.3f s\n", best);
     tr_model_free(model);
 }
 

@@ -174,5 +174,9 @@ stopped() {
 stopped INT erk
 stopped INT bdf
 stopped TERM erk
+case $(awk '/^SigIgn/ { print $2 }' /proc/self/status) in
+*[13579bdf]) ;; # under nohup it goes on
+*) stopped HUP erk ;;
+esac
 
 the_end

@@ -39,7 +39,8 @@ static void mark_column(const char *line, int column)
 static void show_line(const char *path, const tr_error *err)
 {
     struct stat info;
-    const bool is_file = err->line > 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    const bool is_file =
+        err->line > 0 && err->column > 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
     FILE *file = is_file ? fopen(path, "r") : NULL;
     if (!file) return;
     char *text = NULL;
@@ -57,8 +58,10 @@ static void show_line(const char *path, const tr_error *err)
 
 int cli_complain(const char *path, const tr_error *err)
 {
-    if (err->line > 0)
+    if (err->line > 0 && err->column > 0)
         fprintf(stderr, "%s:%d:%d: %s\n", path, err->line, err->column, err->text);
+    else if (err->line > 0) // of tables
+        fprintf(stderr, "%s:%d: %s\n", path, err->line, err->text);
     else if (err->status == TR_INVALID && path)
         fprintf(stderr, "%s: %s\n", path, err->text);
     else

@@ -173,6 +173,9 @@ int cli_simulate(const Verb *verb, const Options *options)
     const struct sigaction action = {.sa_handler = stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    sigaction(SIGHUP, NULL, &hangup);
+    if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL); // as nohup asks
     o.progress = show_progress;
     o.say = say;
     o.owner = &bar;

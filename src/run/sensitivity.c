@@ -55,7 +55,9 @@ static bool choose_parameter(System *s, Sensitivity *z, Text name, tr_error *err
     }
     if (tr_system_find(s, name))
         tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' is no parameter of its own: give it a value to make it one", TEXT(name));
+                "'%.*s' is no parameter of its own: only such can be varied, and one that follows "
+                "from others when it is given a value",
+                TEXT(name));
     else
         tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s'%s", TEXT(name),
                 tr_hint(&nearest, hint));
