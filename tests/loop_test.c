@@ -670,6 +670,12 @@ static void test_forests(void **state)
          "  L: {type: planar, body: two, to: \"1, 0, 0\", cut: true}\n",
          "a planar joint has no use for 'to'", 8},
         {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
+         "  L: {type: ball, body: two, to: \"0, 0\", cut: true}\n",
+         "'to' is 3 formulas", 8},
+        {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
+         "  L: {type: ball, body: two, at: \"0, 0\", cut: true}\n",
+         "'at' is 3 formulas", 8},
+        {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
          "  L: {type: ball, body: two, stiffness: 3, cut: true}\n",
          "'stiffness' needs a joint with one coordinate; use potential here", 8},
         {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"

@@ -441,6 +441,8 @@ static void test_columns(void **state)
     };
     static const Column of_cart[] = {
         {"x", "m", "coordinates"}, {"x_rate", "m/s", "velocities"}, {"tau.x", "N", "torques"}};
+    static const Column of_energy[] = {{"energy.theta", "rad", "coordinates"},
+                                       {"energy.vx", "m/s", "velocities"}};
     static const Column of_crank[] = {{"swing", "rad", "coordinates"},
                                       {"swing_rate", "rad/s", "velocities"},
                                       {"way", "m", "coordinates"}};
@@ -452,6 +454,10 @@ static void test_columns(void **state)
                          "coordinate: x},\n"
                          "  mass: 1}}\n");
     check_columns(system, sheet_of("t,x,x_rate,tau.x\n0,1,2,3\n"), of_cart, 3);
+    system = system_from("trundle: 1\nbodies: {energy: {joint: {type: planar}, mass: 1, "
+                         "inertia: {zz: 1}}}\n");
+    check_columns(system, sheet_of("t,energy.x,energy.y,energy.theta,energy.vx\n0,1,2,3,4\n"),
+                  of_energy, 2);
     system = derive_file("slider_crank.yaml", NULL, true); // whose joint `swing` is cut
     check_columns(system, run_for(system, 0.01, 0.01), of_crank, 3);
 }

@@ -17,3 +17,11 @@ void tr_fail(tr_error *err, tr_status status, Place at, const char *format, ...)
 }
 
 void tr_fail_memory(tr_error *err) { tr_fail(err, TR_NO_MEMORY, (Place){0}, "out of memory"); }
+
+char *tr_text_finish(Buffer *text, tr_error *err)
+{
+    if (text->failed) tr_fail_memory(err);
+    if (!has_failed(err)) return text->at;
+    tr_buffer_free(text);
+    return NULL;
+}

@@ -4,6 +4,8 @@
 #ifndef TR_BASE_ERROR_H
 #define TR_BASE_ERROR_H
 
+#include "base/text.h"
+
 #include <trundle/trundle.h>
 
 // Where something stands in a file; 0 means unknown. Columns count characters, from 1.
@@ -21,5 +23,8 @@ void tr_fail_memory(tr_error *err);
 
 // True when an earlier call of the pipeline has failed.
 static inline int has_failed(const tr_error *err) { return err && err->status != TR_OK; }
+
+// A buffer's text, to be freed by the caller; after an error NULL, and the buffer is freed.
+char *tr_text_finish(Buffer *text, tr_error *err);
 
 #endif

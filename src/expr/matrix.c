@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Linear equations with expressions for coefficients, by elimination:
 //   A = L D L^T,   P A Q = L U,   then forward and backward substitution
 #include "expr/matrix.h"
 

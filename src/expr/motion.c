@@ -134,20 +134,6 @@ void tr_system_latch(System *system)
     }
 }
 
-const char *tr_system_speed_name(const System *system, uint32_t input)
-{
-    for (uint32_t i = 0; i < system->row_count; i++)
-        if (system->rows[i].is_speed &&
-            system->rows[i].symbol.id == system->inputs[input].symbol.id)
-            return system->rows[i].name;
-    return system->inputs[input].name;
-}
-
-size_t tr_coordinate_length(const char *velocity)
-{
-    return ends_with(velocity, "_rate") ? strlen(velocity) - strlen("_rate") : 0;
-}
-
 // ---- velocities along turned axes ----------------------------------------------------------
 
 // What stands in place of an input that is one of three along turned axes, or across from them.

@@ -143,6 +143,20 @@ uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
     return count;
 }
 
+const char *tr_system_speed_name(const System *system, uint32_t input)
+{
+    for (uint32_t i = 0; i < system->row_count; i++)
+        if (system->rows[i].is_speed &&
+            system->rows[i].symbol.id == system->inputs[input].symbol.id)
+            return system->rows[i].name;
+    return system->inputs[input].name;
+}
+
+size_t tr_coordinate_length(const char *velocity)
+{
+    return ends_with(velocity, "_rate") ? strlen(velocity) - strlen("_rate") : 0;
+}
+
 static Expr first_rate(Graph *graph, tr_kind kind)
 {
     if (kind == TR_TIME) return one(graph);

@@ -87,9 +87,8 @@ static Accelerated accelerate_point(const Tree *tree, const Link *link, const Ac
     return out;
 }
 
-// The joint moves at V, W on what carries it, which turns at Wc:
+// The joint moves at V, W on what carries it, which turns at Wc (T14):
 //   a = R^T (a_p + D_p p) + (2 Wc + W) x V + S_V q'',   alpha = R^T alpha_p + Wc x W + S_W q''
-//   (T14)
 // A carried frame does not spin (T17).
 static Accelerated accelerate(const Tree *tree, const Link *link, const Accelerated *parent,
                               const Expr *acceleration)

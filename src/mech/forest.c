@@ -360,7 +360,7 @@ static void add_motor(Tree *tree, uint32_t i)
     snprintf(name, sizeof name, "%.*s.motor", WHOLE(coordinate_name(&tree->links[i]).text));
     Body *body = tr_tree_room(tree, 1, sizeof *body);
     const char *kept = tr_tree_text(tree, text_of(name));
-    if (!body) return;
+    if (!body || tree->graph->failed) return;
     const Value x = {text_of("1, 0, 0"), joint->elastic.name.place, true};
     tr_kind_defaults(tr_kind_of(TYPE_BODIES), body);
     body->name = (Value){text_of(kept), joint->elastic.name.place, true};

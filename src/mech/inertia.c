@@ -201,8 +201,8 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
     return is_vec_zero(cross(tr_tree_inertia_axis(tree, link), a));
 }
 
-// A body that spins about its own axis of symmetry a is a gyrostat: all of it but its moment J a
-// a^T about that axis moves as if it were fixed to the parent.                             (T17)
+// A body that spins about its own axis of symmetry a is a gyrostat: all of it but its moment
+// J a a^T about that axis moves as if it were fixed to the parent (T17).
 static void lump(Tree *tree, Link *link)
 {
     if (!link->carried || link->parent == WORLD) return;

@@ -214,13 +214,12 @@ static void check_spring(Tree *tree, const Tie *tie)
         tr_tree_check_finite(tree, values[i], names[i], tr_tree_formula(tree, values[i]));
 }
 
-// What a loop and a cut joint have alike; `at` is a point of the first, `to` one of the second.
-static Tie *add_tie(Tree *tree, const LoopKind *kind, Value at, Value to, Value turn, Tie given)
+// What a loop and a cut joint have alike
+static Tie *add_tie(Tree *tree, const LoopKind *kind, Value turn, Tie given)
 {
     Tie *tie = &tree->ties[tree->tie_count++];
     *tie = given;
     tie->kind = kind->name, tie->points = kind->points, tie->turns = kind->turns;
-    tie->at = tr_tree_vector(tree, at, "at"), tie->to = tr_tree_vector(tree, to, "to");
     tie->turn = tr_tree_turned(tree, turn);
     tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
     check_spring(tree, tie);
@@ -254,11 +253,13 @@ static void make_loop(Tree *tree, const Loop *loop)
     tr_tree_check_fields(tree, TYPE_LOOPS, loop, kind->name, "loop", kind->fields);
     if (has_failed(tree->err) || !tr_tree_ends(tree, loop->name, loop->body, loop->on, &body, &on))
         return;
-    Tie *tie = add_tie(tree, kind, loop->at, loop->to, loop->turn,
+    Tie *tie = add_tie(tree, kind, loop->turn,
                        (Tie){.loop = loop,
                              .name = loop->name,
                              .body = body,
                              .on = on,
+                             .at = tr_tree_vector(tree, loop->at, "at"),
+                             .to = tr_tree_vector(tree, loop->to, "to"),
                              .stiffness = loop->stiffness,
                              .rest = loop->rest,
                              .damping = loop->damping});
@@ -326,11 +327,13 @@ static void make_cut(Tree *tree, const Joint *joint)
     const LoopKind *kind = kind_called(text_of(type->loop));
     if (!kind) check_loose(tree, joint, type); // a free joint holds nothing
     if (!kind || has_failed(tree->err)) return;
-    Tie *tie = add_tie(tree, kind, joint->to, joint->at, joint->turn,
+    Tie *tie = add_tie(tree, kind, joint->turn,
                        (Tie){.joint = joint,
                              .name = joint->name,
                              .body = tr_tree_anchor(tree, joint->body),
                              .on = tr_tree_anchor(tree, joint->parent),
+                             .at = tr_tree_vector(tree, joint->to, "to"),
+                             .to = tr_tree_vector(tree, joint->at, "at"),
                              .stiffness = joint->stiffness,
                              .rest = joint->rest,
                              .damping = joint->damping});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What drives the joints: torques, motions (T3), and nothing where the case holds them.
-#include "expr/derivative.h"
+// What drives the joints: torques, motions (T3), or none where the case holds them still.
 #include "mech/tree.h"
 
 // ---- roles ---------------------------------------------------------------------------------

@@ -374,10 +374,10 @@ static void describe_tie(Tree *tree, const Tie *tie, SceneContact *c)
 {
     const bool has_axis = tie->turns == HOLD_ACROSS || tie->points == HOLD_ACROSS;
     const Vec own = tie->turns == HOLD_ALL ? apply_transposed(tie->turn, tie->axis) : tie->own;
-    const bool has_coordinate = tie->joint && !is_zero(tie->rate);
+    const bool is_named = tie->joint && !is_zero(tie->rate);
     c->kind = tie->kind;
     c->is_loop = true;
-    c->coordinate = has_coordinate ? tr_tree_text(tree, tr_joint_name(tie->joint)) : "";
+    c->coordinate = is_named ? tr_tree_text(tree, tr_joint_name(tie->joint)) : "";
     c->on = scene_body(tie->on.link);
     anchored(tree, tie->body, tie->at, c->at);
     anchored(tree, tie->on, tie->to, c->to);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points of bodies that bend. Each is a link without mass that hangs from the root of its body, so
-// that whatever can hang from a link or touch it can do so there (T36, T37) [B 70, 71]. It stands
-// at
+// that whatever can hang from a link or touch it can do so there (T36, T37) [B 70, 71]:
 //
 //   p = X + sum U_k e_k - e_x (e^T g e) / 2,   R = exp(hat(sum Theta_k e_k))
 //
-// where x is the body's axis, along which it gets shorter if that is asked for.
+// where e_x is the body's axis, along which it gets shorter if that is asked for.
 #include "mech/tree.h"
 
 #include <stdio.h>

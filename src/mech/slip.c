@@ -27,14 +27,19 @@ static bool is_lateral(const Slip *slip) { return slip->part[1] == 'a'; }
 
 static Expr atan_of(Expr x) { return tr_build(OP_ATAN, x, x, x); }
 
+static Expr not_negative(Tree *tree, Value value, const char *key, Expr x)
+{
+    if (!has_failed(tree->err) && tr_tree_value(tree, x) < 0)
+        tr_fail(tree->err, TR_INVALID, value.place, "'%s' is negative", key);
+    return x;
+}
+
 // A field that is not negative where it is known
 static Expr amount(Tree *tree, Value value, const char *key)
 {
     const Expr x = tr_tree_formula(tree, value);
     tr_tree_check_finite(tree, value, key, x);
-    if (!has_failed(tree->err) && tr_tree_value(tree, x) < 0)
-        tr_fail(tree->err, TR_INVALID, value.place, "'%s' is negative", key);
-    return x;
+    return not_negative(tree, value, key, x);
 }
 
 // A field of the contact that its law needs
@@ -49,8 +54,7 @@ static Expr needed(Tree *tree, const Slip *slip, Value value, const char *key)
 // A field of parameters alone
 static Expr constant_amount(Tree *tree, Value value, const char *key)
 {
-    tr_tree_constant(tree, value, key); // refuses anything else
-    return has_failed(tree->err) ? expr_at(tree->graph, 0) : amount(tree, value, key);
+    return not_negative(tree, value, key, tr_tree_constant(tree, value, key));
 }
 
 static void refuse_normal(Tree *tree, const Contact *contact, Place place)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies as a forest on symbolic scalars: what the recursions of dynamics.c run over,
-// and bodies that bend (T27, T29).
+// The bodies as a forest on symbolic scalars: what the recursions of dynamics.c, mass.c and
+// forward.c run over, and bodies that bend (T27, T29).
 #ifndef TR_MECH_TREE_H
 #define TR_MECH_TREE_H
 
@@ -365,8 +365,7 @@ void tr_tree_turn(Tree *tree); // makes tree->inner
 // Slopes or forces by velocity, by inner velocity: only those that differ are set.
 void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 
-// ---- role.c, force.c
-// --------------------------------------------------------------------------------
+// ---- role.c, force.c -----------------------------------------------------------------------
 
 void tr_tree_roles(Tree *tree);
 void tr_tree_hold(Tree *tree);                   // the joints that the case holds
@@ -385,7 +384,7 @@ Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
 
-// ---- row.c, contact.c, loop.c --------------------------------------------------------------
+// ---- row.c, contact.c, loop.c, latch.c -----------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);

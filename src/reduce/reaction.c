@@ -104,8 +104,8 @@ static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
     return count;
 }
 
-// Reactions of rows that were eliminated in their inner form: lambda_k = direction_k . lambda_root
-// (T46)
+// Reactions of rows that were eliminated in their inner form (T46):
+//   lambda_k = direction_k . lambda_root
 static void mix_reactions(const Reduction *r, Matrix lambda)
 {
     for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
@@ -162,8 +162,7 @@ void tr_find_reactions(Reduction *r)
 // Driven joints that work against each other leave reactions free to choose as well: those that do
 // nothing to what is passive, lambda + N y. The torques tau - B y, B = G_a^T N, are least for
 //   B^T B y = B^T tau.
-// Then those reactions E are left that do nothing to driven joints either, and the norm is least
-// for
+// Then those reactions E are left that do nothing to driven joints either; least is the norm for
 //   E^T W E z = -E^T W lambda.
 
 // Rows that are no pivots, whose reaction the model does not give, and that do or do not set driven

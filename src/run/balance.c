@@ -24,9 +24,7 @@ enum { MAX_STEPS = 60, MAX_HALVINGS = 12 };
 static bool singular_values(Steady *p, double *A, uint32_t m, uint32_t n)
 {
     const lapack_int least = (lapack_int)(m < n ? m : n);
-    if (!m || !n) return false;
-    for (size_t i = 0; i < (size_t)m * n; i++)
-        if (!isfinite(A[i])) return false;
+    if (!m || !n || !all_finite(A, (size_t)m * n)) return false;
     const uint32_t half = m > n ? m : n;
     return LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'S', 'A', (lapack_int)m, (lapack_int)n, A,
                           (lapack_int)n, p->sigma, p->U, least, p->V, (lapack_int)n,

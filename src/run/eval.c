@@ -8,14 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-char *tr_text_finish(Buffer *text, tr_error *err)
-{
-    if (text->failed) tr_fail_memory(err);
-    if (!has_failed(err)) return text->at;
-    tr_buffer_free(text);
-    return NULL;
-}
-
 static bool evaluate_accelerations(Instant *at, tr_error *err)
 {
     System *s = at->flow->system;
@@ -107,7 +99,7 @@ void tr_group_outputs(Group *g, const System *s, const double *columns, const ch
     tr_group_open(g, title);
     for (uint32_t i = 0; i < s->output_count; i++) {
         if (!s->outputs[i].label) continue;
-        if (strncmp(s->outputs[i].name, prefix, strlen(prefix)) == 0)
+        if (begins_with(s->outputs[i].name, prefix))
             tr_group_number(g, s->outputs[i].name + strlen(prefix), columns[column]);
         column++;
     }
@@ -174,13 +166,4 @@ bool tr_initial(System *s, double *inputs, tr_error *err)
     for (uint32_t i = 0; flow && i < s->input_count; i++) inputs[i] = flow->inputs[i];
     tr_flow_free(flow);
     return flow != NULL;
-}
-
-bool tr_reduce_system(System *s, tr_error *err)
-{
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!s || has_failed(err)) return false;
-    tr_flow_free(s->row_count ? tr_flow_new(s, err) : NULL);
-    return !has_failed(err);
 }

@@ -31,7 +31,4 @@ void tr_group_close(Group *group);
 void tr_group_outputs(Group *group, const System *system, const double *columns, const char *title,
                       const char *prefix);
 
-// The text, or NULL after an error.
-char *tr_text_finish(Buffer *text, tr_error *err);
-
 #endif

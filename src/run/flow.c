@@ -319,3 +319,12 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
     }
     return true;
 }
+
+bool tr_reduce_system(System *s, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err)) return false;
+    tr_flow_free(s->row_count ? tr_flow_new(s, err) : NULL);
+    return !has_failed(err);
+}

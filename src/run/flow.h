@@ -7,7 +7,7 @@
 #define TR_RUN_FLOW_H
 
 #include "run/assemble.h"
-#include "run/view.h"
+#include "run/chart_view.h"
 
 struct Sensitivity;
 

@@ -14,10 +14,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SLOW     1e-6  // rebounds are over, against the fastest impact
-#define STILL    1e-6  // and anyway [m/s]
-#define AT_ONCE  1e-9  // [s]
-#define ROUNDING 1e-12 // impulses that pull, against the largest
+#define SLOW      1e-6  // rebounds are over, against the fastest impact
+#define STILL     1e-6  // and anyway [m/s]
+#define SAME_TIME 1e-9  // [s]
+#define ROUNDING  1e-12 // impulses that pull, against the largest
 
 // ---- numbers -------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
 
 // ---- who takes part ------------------------------------------------------------------------
 
-// Those that touch or stick at the same time, for times are known to AT_ONCE
+// Those that touch or stick at the same time, for times are known to SAME_TIME
 static void collect_hits(const Impact *at, const double *margins, uint32_t alarm, double t,
                          Hits *hits)
 {
@@ -285,7 +285,7 @@ static void collect_hits(const Impact *at, const double *margins, uint32_t alarm
         Latch *latch = &s->latches[i];
         const double speed = -at->rate[latch->rows[0]], slip = slip_of(at, latch);
         const bool together = kind == ALARM_TOUCHES
-                                  ? margins[k] < AT_ONCE * fmax(1, fabs(t)) * speed
+                                  ? margins[k] < SAME_TIME * fmax(1, fabs(t)) * speed
                                   : margins[k] < 0.1 * slip * slip;
         if (k == alarm || together)
             hits->at[hits->count++] = kind == ALARM_TOUCHES ? (Hit){.latch = latch,

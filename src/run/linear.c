@@ -285,6 +285,7 @@ bool tr_lineariser_assemble(Lineariser *l, tr_error *err)
 
 double tr_lineariser_unsteadiness(Lineariser *l)
 {
+    // over the slopes of the last linear model, which are not needed any more
     if (l->size.w) evaluate_into(&l->accelerations, l->in, l->values);
     return tr_largest(l->values, l->size.w);
 }
@@ -492,9 +493,7 @@ static void fill(const Lineariser *l, const Allowed *a, Linear *linear)
 static bool is_finite(const Linear *linear)
 {
     const size_t n = linear->states, m = linear->inputs, y = linear->outputs;
-    for (size_t i = 0; i < (n + y) * (n + m); i++)
-        if (!isfinite(linear->A[i])) return false;
-    return true;
+    return all_finite(linear->A, (n + y) * (n + m));
 }
 
 Linear *tr_lineariser_take(Lineariser *l, tr_error *err)

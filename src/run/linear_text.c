@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "run/dense.h"
 #include "run/eval.h"
 #include "run/modes.h"
 #include "run/record.h"
@@ -193,8 +194,7 @@ static void write_matrix(const char *name, const double *X, uint32_t rows, uint3
     char number[TR_NUMBER_SIZE];
     if (!rows || !columns) return;
     tr_buffer_print(text, "\n%s\n", name);
-    double most = 0;
-    for (size_t i = 0; i < (size_t)rows * columns; i++) most = fmax(most, fabs(X[i]));
+    const double most = tr_largest(X, (size_t)rows * columns);
     for (uint32_t i = 0; i < rows; i++) {
         tr_buffer_print(text, "  %-18s", labels[i]);
         for (uint32_t k = 0; k < columns; k++) {

@@ -4,6 +4,8 @@
 // right ones R with A R = 0 and L R = 1 (T106). Of others that do not decay there must be none.
 #include "run/lqr.h"
 
+#include "run/dense.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,8 +35,7 @@ static double column_size(const Design *d, uint32_t j)
 
 static double matrix_size(const Design *d)
 {
-    double most = 0;
-    for (uint32_t i = 0; i < d->n * d->n; i++) most = fmax(most, fabs(d->A[i]));
+    const double most = tr_largest(d->A, (size_t)d->n * d->n);
     return most > 0 ? most : 1;
 }
 

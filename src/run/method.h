@@ -35,7 +35,7 @@ struct Mover {
     bool stopped;
     Watch watch;
     tr_error refusal; // why it had to stop: the constraints cannot all hold
-    double *work;     // several vectors like y, of methods with a fixed step
+    double *work;     // several vectors like y, for methods
     uint32_t history; // of multistep methods: rates that are known
     double history_step;
     int order;        // of implicit methods: no higher; 0 when it does not matter

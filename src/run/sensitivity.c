@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Expr symbol_of(const System *s, uint32_t input) { return s->inputs[input].symbol; }
-
 // ---- directions ----------------------------------------------------------------------------
 
 static bool add_direction(System *s, Sensitivity *z, uint32_t input, tr_error *err)

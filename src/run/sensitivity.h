@@ -50,7 +50,9 @@ void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *colum
 // the rates jump too and the time of it may depend on a parameter.
 bool tr_sensitivity_passes(Flow *flow, double before, double after, const double *y, tr_error *err);
 
-// ---- for the start, see sensitivity_start.c
+// ---- for the start, see sensitivity_start.c ------------------------------------------------
+
+static inline Expr symbol_of(const System *s, uint32_t input) { return s->inputs[input].symbol; }
 
 // How positions, or rates, at the start change with each parameter, into `all`; the system is not
 // reduced.

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Expr symbol_of(const System *s, uint32_t input) { return s->inputs[input].symbol; }
-
 // Conditions on positions or on rates
 typedef struct Start {
     uint32_t n, m;   // unknowns, conditions
@@ -160,10 +158,7 @@ static bool vary(const Start *a, Flow *flow, const Evaluator *slopes, const Eval
         evaluate_into(changes, flow->inputs, d);
         for (size_t i = 0; i < N; i++) x[i] = (i < n ? d[N + i] : 0) - d[i];
         fill_matrix(a, S, M);
-        bool finite = true;
-        for (size_t i = 0; i < N * N; i++) finite = finite && isfinite(M[i]);
-        for (size_t i = 0; i < N; i++) finite = finite && isfinite(x[i]);
-        if (!finite)
+        if (!all_finite(M, N * N) || !all_finite(x, N))
             tr_fail(err, TR_FAILED, (Place){0},
                     "the initial state does not depend smoothly on '%s'",
                     flow->system->inputs[z->parameter[j]].name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run from the initial state to its end, recorded row by row (T92). Who does what on the way:
 //
-//   flow, view      the equation y' = f(t, y), in the chart that fits
+//   flow, its view  the equation y' = f(t, y), in the chart that fits
 //   stance, chart   rows and masses as numbers where the system stands; the chart that they ask for
 //   method          steps of the equation; sundials.c has the adaptive ones
 //   event           times at which formulas of t jump, known beforehand: steps stop there
@@ -103,7 +103,7 @@ static void write_row(Run *run, tr_error *err)
     take_row(run);
     const double *residual = run->row + run->plain - 2;
     for (uint32_t i = 1; i + 2 < run->plain; i++)
-        if (!isfinite(run->row[i]) && strncmp(run->labels[i], "lambda.", 7) == 0)
+        if (!isfinite(run->row[i]) && begins_with(run->labels[i], "lambda."))
             tr_fail(err, TR_FAILED, (Place){0}, "the reaction '%s' is not finite at t = %.6g",
                     run->labels[i] + 7, m->t);
     if (has_failed(err)) return;
@@ -121,7 +121,6 @@ static void write_row(Run *run, tr_error *err)
 static bool check_options(const tr_simulate_options *o, tr_error *err)
 {
     const Place nowhere = {0};
-    const size_t length = o->output ? strlen(o->output) : 0;
     if (!isfinite(o->end) || o->end < 0)
         tr_fail(err, TR_USAGE, nowhere, "the end must not be negative");
     else if (!isfinite(o->every) || !(o->every > 0))
@@ -137,7 +136,7 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
                 "the time between calls of the controller must be positive, or 0 for every row");
     else if (o->control && o->sensitivity)
         tr_fail(err, TR_USAGE, nowhere, "sensitivities do not see through a controller");
-    else if (length > 5 && strcmp(o->output + length - 5, ".json") == 0)
+    else if (o->output && ends_with(o->output, ".json"))
         tr_fail(err, TR_USAGE, nowhere,
                 "results go to a .csv or .mat file: the .json file beside it is the certificate");
     return !has_failed(err);

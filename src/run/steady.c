@@ -372,9 +372,7 @@ static bool take_brackets(Steady *p, double *B)
         for (uint32_t a = 0; a < A; a++)
             B[(size_t)i * A + a] += value * X[(size_t)a * n + at->column];
     }
-    for (size_t i = 0; i < (size_t)(n + p->rows) * A; i++)
-        if (!isfinite(B[i])) return false;
-    return true;
+    return all_finite(B, (size_t)(n + p->rows) * A);
 }
 
 // At some states around the guess; nearer to it where there are no values further away

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Units and groups of columns: by their names as far as those tell, by the model's joints, contacts
+// and loops where they do not.
 #include "view/column.h"
 
 // ---- by name -------------------------------------------------------------------------------
@@ -30,13 +32,19 @@ static const struct {
     {"", ".wz", "rad/s"},
 };
 
-const char *tr_unit_of(const char *name)
+// By what stands behind the last point alone, if `of_body`: a body may be called "energy"
+static const char *unit_named(const char *name, bool of_body)
 {
-    if (strcmp(name, "t") == 0) return "s";
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (begins_with(name, named[i].starts) && ends_with(name, named[i].ends))
+        if (!(of_body && named[i].starts[0]) && begins_with(name, named[i].starts) &&
+            ends_with(name, named[i].ends))
             return named[i].unit;
     return NULL;
+}
+
+const char *tr_unit_of(const char *name)
+{
+    return strcmp(name, "t") == 0 ? "s" : unit_named(name, false);
 }
 
 // ---- by the model --------------------------------------------------------------------------
@@ -59,7 +67,7 @@ static Way way_of(const Scene *scene, const char *coordinate, size_t length)
 // What the name of a body's own coordinate, rate or motor says: "frame.wx", "frame.theta"
 static Way way_named(const char *name)
 {
-    const char *unit = tr_unit_of(name);
+    const char *unit = unit_named(name, true);
     if (unit && begins_with(unit, "rad")) return TURNS;
     return unit && begins_with(unit, "m") ? SLIDES : UNKNOWN;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a flow evaluates in one chart (T82): its rates, the columns of its record, residuals of
 // constraints, what positions are projected onto, alarms.
-#include "run/view.h"
+#include "run/chart_view.h"
 
 #include "expr/derivative.h"
 #include "run/jacobian.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flow in one chart: what is evaluated there, as programs.
-#ifndef TR_RUN_VIEW_H
-#define TR_RUN_VIEW_H
+#ifndef TR_RUN_CHART_VIEW_H
+#define TR_RUN_CHART_VIEW_H
 
 #include "run/chart.h"
 #include "run/evaluator.h"
@@ -22,7 +22,8 @@ typedef struct View {
     Evaluator tangent, column_tangent, projection_tangent;
 } View;
 
-// Reduces the system for the chart, which it takes; there is none without constraints.
+// Reduces the system for the chart, which it takes; there is none without constraints. The flow's
+// sizes and labels are set with its first view.
 View *tr_view_new(struct Flow *flow, Chart *chart, tr_error *err);
 void tr_view_free(View *view);
 
