@@ -401,9 +401,19 @@ static void refused(const char *text, const tr_lqr_options *o, tr_status status,
     tr_system_free(system);
 }
 
+// A mass on a spring beside the one that is pushed
+static const char oscillator[] =
+    "trundle: 1\n"
+    "inputs: {push: 0}\n"
+    "bodies:\n"
+    "  a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+    "  b: {joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: y, stiffness: 4}, mass: 1}\n"
+    "roles: {x: {torque: push}}\n";
+
 static void test_refused(void **state)
 {
     (void)state;
+    refused(oscillator, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "eigenvalue 0 +- 2i");
     // the second pole: sqrt(g / l) = 2.2147...
     refused(two_poles, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "eigenvalue 2.2147");
     refused(two_poles, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "'b'");

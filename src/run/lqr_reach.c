@@ -39,27 +39,28 @@ static double matrix_size(const Design *d)
     return most > 0 ? most : 1;
 }
 
-// The smallest singular value of [A - z, B], beside the size of A; columns of B are made that size
-static double reach_of(const Design *d, double re, double im, lapack_complex_double *room)
+// The smallest singular value of [A - z, B] = X + iY, beside the size of A; columns of B are made
+// that size. Complex ones are those of [X -Y; Y X], twice: OpenBLAS reads beyond complex matrices.
+static double reach_of(const Design *d, double re, double im, double *room)
 {
-    const uint32_t n = d->n, N = n + d->m;
+    const uint32_t n = d->n, N = n + d->m, copies = im != 0 ? 2 : 1, width = copies * N;
     const double size = matrix_size(d);
-    double sigma[MOST_STATES], rest[MOST_STATES];
-    lapack_complex_double none;
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t j = 0; j < n; j++)
-            room[i * N + j] =
-                lapack_make_complex_double(d->A[i * n + j] - (i == j ? re : 0), i == j ? -im : 0);
-        for (uint32_t j = 0; j < d->m; j++) {
-            const double length = column_size(d, j);
-            room[i * N + n + j] =
-                lapack_make_complex_double(length > 0 ? d->B[i * d->m + j] * size / length : 0, 0);
+    double sigma[2 * MOST_STATES], rest[2 * MOST_STATES], none;
+    memset(room, 0, (size_t)copies * n * width * sizeof *room);
+    for (uint32_t c = 0; c < copies; c++)
+        for (uint32_t i = 0; i < n; i++) {
+            double *row = room + (size_t)(c * n + i) * width, *X = row + c * N;
+            for (uint32_t j = 0; j < n; j++) X[j] = d->A[i * n + j] - (i == j ? re : 0);
+            for (uint32_t j = 0; j < d->m; j++) {
+                const double length = column_size(d, j);
+                X[n + j] = length > 0 ? d->B[i * d->m + j] * size / length : 0;
+            }
+            if (copies == 2) row[(1 - c) * N + i] = c ? -im : im;
         }
-    }
-    if (LAPACKE_zgesvd(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)n, (lapack_int)N, room,
-                       (lapack_int)N, sigma, &none, 1, &none, 1, rest))
+    if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)(copies * n), (lapack_int)width,
+                       room, (lapack_int)width, sigma, &none, 1, &none, 1, rest))
         return 0;
-    return sigma[n - 1] / size;
+    return sigma[copies * n - 1] / size;
 }
 
 static void refuse(const Design *d, double re, double im, const double *vectors, uint32_t k,
@@ -103,7 +104,7 @@ bool tr_design_check_reach(const Design *d, bool skip_zero, tr_error *err)
 {
     const uint32_t n = d->n;
     double *V = malloc(((size_t)n * n + 2 * n + 1) * sizeof *V), *z = V ? V + (size_t)n * n : NULL;
-    lapack_complex_double *room = malloc(((size_t)n * (n + d->m) + 1) * sizeof *room);
+    double *room = malloc(((size_t)4 * n * (n + d->m) + 1) * sizeof *room);
     if (!V || !room) tr_fail_memory(err);
     if (V && room && tr_design_eigenvalues(d->A, n, z, V, err))
         for (uint32_t k = 0; k < n; k++) {
