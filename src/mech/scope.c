@@ -49,7 +49,7 @@ static bool begin(Tree *tree, int *state, const Pair *pair, const char *what)
 }
 
 // An input of this kind under the name of the pair
-static void make_constant(Tree *tree, const Pair *pair, tr_kind kind, double value)
+static void make_named(Tree *tree, const Pair *pair, tr_kind kind, double value)
 {
     char name[256];
     tr_error why = {0};
@@ -77,7 +77,7 @@ static bool resolve_parameter(Tree *tree, uint32_t index)
         take_name(tree, &pair->key, x);
         return !has_failed(tree->err);
     }
-    make_constant(tree, pair, TR_PARAMETER, value_of(x));
+    make_named(tree, pair, TR_PARAMETER, value_of(x));
     return !has_failed(tree->err);
 }
 
@@ -425,7 +425,7 @@ static void make_inputs(Tree *tree)
         if (!has_failed(tree->err) && !isfinite(value))
             tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.*s' is not finite",
                     TEXT(pair->key.text));
-        make_constant(tree, pair, TR_INPUT, value);
+        make_named(tree, pair, TR_INPUT, value);
     }
 }
 

@@ -2,6 +2,7 @@
 // System -> program: the nodes that the outputs need, in creation order; powers expanded into
 // products; lone signs absorbed; products that are used once fused into the sum that uses them.
 // This is done twice, as the graph stands and with equal nodes merged, and the shorter is kept.
+#include "base/random.h"
 #include "expr/merge.h"
 #include "expr/system.h"
 #include "expr/walk.h"
@@ -385,8 +386,7 @@ static Program *compile_merged(System *system, const Compiler *plain, const tr_c
 static void fill_inputs(const System *system, uint32_t *state, double *in)
 {
     for (uint32_t i = 0; i < system->input_count; i++) {
-        *state = *state * 1664525u + 1013904223u;
-        in[i] = (double)*state * 0x1p-31 - 1;
+        in[i] = next_random(state);
         if (system->inputs[i].kind == TR_PARAMETER) in[i] = system->inputs[i].value;
     }
     for (uint32_t i = 0; i < system->quaternion_count; i++) {

@@ -6,6 +6,7 @@
 #include "run/doctor.h"
 
 #include "base/random.h"
+#include "run/dense.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -112,7 +113,6 @@ static void compare_velocities(Doctor *d, double t)
 static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *along, bool *frees)
 {
     Rank r;
-    double most = 0;
     if (!tr_stance_rank(s, true, row, RANK_TOLERANCE, &r)) return false;
     for (uint32_t j = 0; j < r.columns; j++) along[j] = 0;
     for (uint32_t k = r.rank; r.rank < rank && k < r.columns; k++) {
@@ -123,7 +123,7 @@ static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *alo
         for (uint32_t j = 0; j < r.columns; j++)
             along[j] += forbidden * direction[j] * sqrt(stance_mass(s, s->p[j]));
     }
-    for (uint32_t j = 0; j < r.columns; j++) most = fmax(most, fabs(along[j]));
+    const double most = tr_largest(along, r.columns);
     for (uint32_t j = 0; j < r.columns; j++)
         frees[tr_system_outer_input(s->system, s->v[s->p[j]])] =
             most > 0 && fabs(along[j]) > 0.1 * most;

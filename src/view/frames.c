@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/frames.h"
 
+#include "run/assemble.h"
 #include "run/evaluator.h"
 
 #include <math.h>
@@ -133,8 +134,7 @@ static void quaternion_of(const double R[9], double q[4])
         q[1 + j] = (R[3 * j + i] + R[3 * i + j]) / s;
         q[1 + k] = (R[3 * k + i] + R[3 * i + k]) / s;
     }
-    const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    for (int n = 0; n < 4; n++) q[n] /= size;
+    tr_make_unit(q);
 }
 
 static void evaluate(Frames *f, size_t row)
