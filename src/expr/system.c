@@ -3,6 +3,7 @@
 // of their own. motion.c has what is asked of systems that are there.
 #include "expr/system.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- names ---------------------------------------------------------------------------------
@@ -280,6 +281,19 @@ const Output *tr_system_output(const System *system, Text name)
     for (uint32_t i = 0; i < system->output_count; i++)
         if (text_is(name, system->outputs[i].name)) return &system->outputs[i];
     return NULL;
+}
+
+void tr_output_list(const System *system, const char *name, Exprs *list)
+{
+    const Output *output = tr_system_output(system, text_of(name));
+    assert(output);
+    tr_exprs_add(list, output->values, (size_t)output->rows * output->columns);
+}
+
+void tr_system_list(const System *system, const char *name, Exprs *list)
+{
+    char room[64];
+    tr_output_list(system, tr_system_inner(system, name, room), list);
 }
 
 static const Expr *keep_values(System *system, const Expr *values, size_t count)

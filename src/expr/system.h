@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "expr/formula.h"
+#include "expr/list.h"
 #include "expr/scene.h"
 
 typedef enum Drive { DRIVE_NONE, DRIVE_TORQUE, DRIVE_MOTION } Drive;
@@ -194,6 +195,11 @@ static inline bool is_model_output(const Output *output)
 }
 
 const Output *tr_system_output(const System *system, Text name);
+
+// Adds the expressions of an output to a list; those by inner velocities, where there are such.
+// There must be one of that name.
+void tr_output_list(const System *system, const char *name, Exprs *list);
+void tr_system_list(const System *system, const char *name, Exprs *list);
 
 // An output in place of the one that has this name, if there is one.
 void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,

@@ -2,9 +2,11 @@
 // System -> program: the nodes that the outputs need, in creation order; powers expanded into
 // products; lone signs absorbed; products that are used once fused into the sum that uses them.
 // This is done twice, as the graph stands and with equal nodes merged, and the shorter is kept.
+#include "program/compile.h"
+
 #include "base/random.h"
+#include "expr/list.h"
 #include "expr/merge.h"
-#include "expr/system.h"
 #include "expr/walk.h"
 #include "program/interpret.h"
 
@@ -276,10 +278,9 @@ static void refuse_output(const System *system, Text name, tr_error *err)
             tr_hint(&nearest, hint));
 }
 
-// The expressions of the outputs named in a list; their number, or 0 after an error.
-static uint32_t collect(const System *system, const char *names, Expr **wanted, tr_error *err)
+// The expressions of the outputs named in a list.
+static void collect(const System *system, const char *names, Exprs *wanted, tr_error *err)
 {
-    uint32_t count = 0, capacity = 0;
     for (const char *at = names; *at;) {
         const size_t spaces = strspn(at, " "), length = strcspn(at + spaces, " ");
         const Text name = {at + spaces, length};
@@ -288,17 +289,12 @@ static uint32_t collect(const System *system, const char *names, Expr **wanted, 
         const Output *output = tr_system_output(system, name);
         if (!output) {
             refuse_output(system, name, err);
-            return 0;
+            return;
         }
-        const uint32_t more = output->rows * output->columns;
-        if (!tr_grow((void **)wanted, &capacity, count + more, sizeof **wanted)) {
-            tr_fail_memory(err);
-            return 0;
-        }
-        for (uint32_t i = 0; i < more; i++) (*wanted)[count++] = output->values[i];
+        tr_exprs_add(wanted, output->values, (size_t)output->rows * output->columns);
     }
-    if (!count) tr_fail(err, TR_USAGE, (Place){0}, "a program needs at least one output");
-    return count;
+    if (wanted->failed) tr_fail_memory(err);
+    if (!wanted->count) tr_fail(err, TR_USAGE, (Place){0}, "a program needs at least one output");
 }
 
 // What only reduction can give.
@@ -441,26 +437,37 @@ static Program *shorter(const System *system, Program *plain, Program *merged)
 
 tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){0}; }
 
+Program *tr_compile_values(System *system, const Expr *values, size_t count,
+                           const tr_compile_options *options, tr_error *err)
+{
+    if (system->graph->failed || count > MOST_VALUES) tr_fail_memory(err);
+    if (has_failed(err)) return NULL;
+    const tr_compile_options o = options ? *options : tr_compile_defaults();
+    Compiler c = {.graph = system->graph, .wanted_count = (uint32_t)count};
+    c.wanted = calloc(count + 1, sizeof *c.wanted);
+    Program *p = NULL, *merged = NULL;
+    if (c.wanted) {
+        for (size_t i = 0; i < count; i++) c.wanted[i] = values[i];
+        tr_system_resolve(system, c.wanted, c.wanted_count);
+        refuse_unsolved(system, &c, err);
+        merged = has_failed(err) ? NULL : compile_merged(system, &c, &o);
+        p = has_failed(err) ? NULL : compile_as_it_is(system, &c, &o);
+    }
+    if (!p && !has_failed(err)) tr_fail_memory(err);
+    release(&c);
+    return shorter(system, p, merged);
+}
+
 Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!system || has_failed(err)) return NULL;
-    if (!outputs) outputs = "";
-    const tr_compile_options o = options ? *options : tr_compile_defaults();
-    Compiler c = {.graph = system->graph};
-    c.wanted_count = collect(system, outputs, &c.wanted, err);
-    Program *p = NULL;
-    if (c.wanted_count) {
-        tr_system_resolve(system, c.wanted, c.wanted_count);
-        refuse_unsolved(system, &c, err);
-        Program *merged = has_failed(err) ? NULL : compile_merged(system, &c, &o);
-        p = has_failed(err) ? NULL : compile_as_it_is(system, &c, &o);
-        if (!p && !has_failed(err)) tr_fail_memory(err);
-        p = shorter(system, p, merged);
-    }
-    release(&c);
+    Exprs wanted = {0};
+    collect(system, outputs ? outputs : "", &wanted, err);
+    Program *p = tr_compile_values(system, wanted.at, wanted.count, options, err);
+    tr_exprs_free(&wanted);
     return p;
 }
 

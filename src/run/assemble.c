@@ -124,8 +124,7 @@ static bool compile(Conditions *c, tr_error *err)
     unknown += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
-    const char *name = c->rates ? "run.rate_conditions" : "run.position_conditions";
-    if (m) c->program = tr_evaluator_of(s, name, all, m * (n + 1), c->parameters, err);
+    if (m) c->program = tr_evaluator_of(s, all, m * (n + 1), c->parameters, err);
     free(all);
     return !has_failed(err);
 }

@@ -47,39 +47,40 @@ static void add_rates(Flow *flow, View *view, tr_error *err)
         return;
     }
     tr_view_rates(flow, view, rates);
-    view->rates =
-        tr_evaluator_of(flow->system, "run.rates", rates, flow->own, FIXED_PARAMETERS, err);
+    view->rates = tr_evaluator_of(flow->system, rates, flow->own, FIXED_PARAMETERS, err);
     free(rates);
 }
 
-// Positions, velocities, then what has a label
-static void add_columns(Flow *flow, View *view, tr_error *err)
+void tr_view_columns(const System *s, Exprs *values, const char **labels)
 {
-    System *s = flow->system;
-    const size_t most = (size_t)s->input_count + s->output_count;
-    Expr *values = malloc((most + 1) * sizeof *values);
-    if (!flow->labels) flow->labels = malloc((most + 1) * sizeof *flow->labels);
-    if (!flow->column) flow->column = calloc(most + 1, sizeof *flow->column);
-    if (!values || !flow->labels || !flow->column) {
-        free(values);
-        tr_fail_memory(err);
-        return;
-    }
     uint32_t count = 0;
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < s->input_count; i++) {
             if ((int)s->inputs[i].kind != kind) continue;
-            flow->labels[count] = s->inputs[i].name;
-            values[count++] = s->inputs[i].symbol;
+            if (labels) labels[count++] = s->inputs[i].name;
+            exprs_add(values, s->inputs[i].symbol);
         }
     for (uint32_t i = 0; i < s->output_count; i++) {
         if (!s->outputs[i].label) continue;
-        flow->labels[count] = s->outputs[i].label;
-        values[count++] = s->outputs[i].values[0];
+        if (labels) labels[count++] = s->outputs[i].label;
+        exprs_add(values, s->outputs[i].values[0]);
     }
-    flow->column_count = count;
-    view->columns = tr_evaluator_of(s, "run.columns", values, count, FIXED_PARAMETERS, err);
-    free(values);
+}
+
+static void add_columns(Flow *flow, View *view, tr_error *err)
+{
+    System *s = flow->system;
+    const size_t most = (size_t)s->input_count + s->output_count;
+    if (!flow->labels) flow->labels = malloc((most + 1) * sizeof *flow->labels);
+    if (!flow->column) flow->column = calloc(most + 1, sizeof *flow->column);
+    if (!flow->labels || !flow->column) {
+        tr_fail_memory(err);
+        return;
+    }
+    Exprs values = {0};
+    tr_view_columns(s, &values, flow->labels);
+    flow->column_count = values.count;
+    view->columns = tr_evaluator_list(s, &values, FIXED_PARAMETERS, err);
 }
 
 // |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
@@ -115,9 +116,7 @@ static void add_residuals(Flow *flow, View *view, tr_error *err)
         values[count + i] = open ? zero(s->graph) : s->rows[i].rate;
         values[count + rows + i] = open ? zero(s->graph) : size_of(s, &s->rows[i]);
     }
-    if (rows)
-        view->residuals =
-            tr_evaluator_of(s, "run.residuals", values, count + 2 * rows, FIXED_PARAMETERS, err);
+    if (rows) view->residuals = tr_evaluator_of(s, values, count + 2 * rows, FIXED_PARAMETERS, err);
     free(values);
 }
 
@@ -141,9 +140,7 @@ static void add_projection(Flow *flow, View *view, tr_error *err)
     y += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) y[k] = s->inputs[view->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, values, m, y, n, values + m)) tr_fail_memory(err);
-    if (m)
-        view->projection =
-            tr_evaluator_of(s, "run.projection", values, m * (n + 1), FIXED_PARAMETERS, err);
+    if (m) view->projection = tr_evaluator_of(s, values, m * (n + 1), FIXED_PARAMETERS, err);
     free(values);
 }
 
@@ -154,8 +151,7 @@ static void add_alarms(Flow *flow, View *view, tr_error *err)
     if (!margins) tr_fail_memory(err);
     for (uint32_t i = 0; margins && i < s->alarm_count; i++) margins[i] = s->alarms[i].margin;
     if (margins && s->alarm_count)
-        view->alarms =
-            tr_evaluator_of(s, "run.alarms", margins, s->alarm_count, FIXED_PARAMETERS, err);
+        view->alarms = tr_evaluator_of(s, margins, s->alarm_count, FIXED_PARAMETERS, err);
     free(margins);
 }
 

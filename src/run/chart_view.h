@@ -27,6 +27,9 @@ typedef struct View {
 View *tr_view_new(struct Flow *flow, Chart *chart, tr_error *err);
 void tr_view_free(View *view);
 
+// What is recorded: positions, velocities, then what has a label. `labels` may be NULL.
+void tr_view_columns(const System *system, Exprs *values, const char **labels);
+
 // The rates of the flow's `own` entries of y as expressions, while the system is reduced for the
 // view.
 void tr_view_rates(const struct Flow *flow, const View *view, Expr *rates);

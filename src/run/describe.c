@@ -20,27 +20,24 @@ typedef struct Facts {
     size_t operations, operations_symbolic;
 } Facts;
 
-static size_t count_operations(System *s, bool fixed, tr_error *err)
+// The accelerations of what is free.
+static void list_accelerations(const System *s, Exprs *rates, tr_error *err)
+{
+    uint32_t *free_ones = malloc((s->input_count + 1) * sizeof *free_ones);
+    const uint32_t count = free_ones ? tr_independent(s, free_ones) : 0;
+    for (uint32_t i = 0; i < count; i++) exprs_add(rates, s->inputs[free_ones[i]].rate);
+    if (!free_ones || rates->failed) tr_fail_memory(err);
+    free(free_ones);
+}
+
+static size_t count_operations(System *s, const Exprs *rates, bool fixed, tr_error *err)
 {
     const tr_compile_options options = {.fix_parameters = fixed};
-    tr_program *program = tr_compile(s, "run.accelerations", &options, err);
+    tr_program *program =
+        rates->count ? tr_compile_values(s, rates->at, rates->count, &options, err) : NULL;
     const size_t operations = tr_program_sizes(program).operations;
     tr_program_free(program);
     return operations;
-}
-
-// The accelerations of what is free.
-static bool add_accelerations(System *s, tr_error *err)
-{
-    uint32_t *free_ones = malloc((s->input_count + 1) * sizeof *free_ones);
-    Expr *rates = malloc((s->input_count + 1) * sizeof *rates);
-    if (!rates || !free_ones) tr_fail_memory(err);
-    const uint32_t count = rates && free_ones ? tr_independent(s, free_ones) : 0;
-    for (uint32_t i = 0; i < count; i++) rates[i] = s->inputs[free_ones[i]].rate;
-    if (count) tr_system_put(s, "run.accelerations", rates, count, 1, err);
-    free(rates);
-    free(free_ones);
-    return count > 0 && !has_failed(err);
 }
 
 static Facts find_facts(System *s, const Findings *findings, tr_error *err)
@@ -58,9 +55,11 @@ static Facts find_facts(System *s, const Findings *findings, tr_error *err)
         for (uint32_t i = 0; i < f.chart->rows; i++) f.rows += !s->rows[i].is_open;
         f.m = f.chart->m, f.m_locked = f.chart->m_locked;
     }
-    if (!add_accelerations(s, err)) return f;
-    f.operations = count_operations(s, true, err);
-    f.operations_symbolic = count_operations(s, false, err);
+    Exprs rates = {0};
+    list_accelerations(s, &rates, err);
+    f.operations = count_operations(s, &rates, true, err);
+    f.operations_symbolic = count_operations(s, &rates, false, err);
+    tr_exprs_free(&rates);
     return f;
 }
 

@@ -16,9 +16,7 @@ static bool evaluate_accelerations(Instant *at, tr_error *err)
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY) rates[count++] = s->inputs[i].rate;
-    if (count)
-        tr_evaluate_once(s, "run.vdot", rates, count, FIXED_PARAMETERS, at->flow->inputs, at->vdot,
-                         err);
+    if (count) tr_evaluate_once(s, rates, count, FIXED_PARAMETERS, at->flow->inputs, at->vdot, err);
     free(rates);
     return !has_failed(err);
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/evaluator.h"
 
-Evaluator tr_evaluator(System *system, const char *outputs, Parameters parameters, tr_error *err)
+Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
+                          tr_error *err)
 {
     const tr_compile_options options = {.fix_parameters = parameters == FIXED_PARAMETERS};
-    Evaluator e = {.program = tr_compile(system, outputs, &options, err)};
+    Evaluator e = {.program = tr_compile_values(system, values, count, &options, err)};
     e.work = tr_workspace_new(e.program, err);
     return e;
 }
 
-Evaluator tr_evaluator_of(System *system, const char *name, const Expr *values, size_t count,
-                          Parameters parameters, tr_error *err)
+Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
 {
-    if (system->graph->failed) tr_fail_memory(err);
-    if (!has_failed(err)) tr_system_put(system, name, values, count, 1, err);
-    return tr_evaluator(system, name, parameters, err);
+    if (list->failed) tr_fail_memory(err);
+    const Evaluator e = tr_evaluator_of(system, list->at, list->count, parameters, err);
+    tr_exprs_free(list);
+    return e;
 }
 
 void tr_evaluator_free(Evaluator *e)
@@ -24,10 +25,10 @@ void tr_evaluator_free(Evaluator *e)
     *e = (Evaluator){0};
 }
 
-bool tr_evaluate_once(System *system, const char *name, const Expr *values, size_t count,
-                      Parameters parameters, const double *inputs, double *out, tr_error *err)
+bool tr_evaluate_once(System *system, const Expr *values, size_t count, Parameters parameters,
+                      const double *inputs, double *out, tr_error *err)
 {
-    Evaluator e = tr_evaluator_of(system, name, values, count, parameters, err);
+    Evaluator e = tr_evaluator_of(system, values, count, parameters, err);
     if (e.work) evaluate_into(&e, inputs, out);
     tr_evaluator_free(&e);
     return !has_failed(err);

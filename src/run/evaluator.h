@@ -3,8 +3,9 @@
 #ifndef TR_RUN_EVALUATOR_H
 #define TR_RUN_EVALUATOR_H
 
+#include "expr/list.h"
 #include "expr/system.h"
-#include "program/program.h"
+#include "program/compile.h"
 
 #include <math.h>
 
@@ -16,10 +17,10 @@ typedef struct Evaluator {
 // What programs do with parameters: take their values, or have them as inputs like any other.
 typedef enum Parameters { FIXED_PARAMETERS, OPEN_PARAMETERS } Parameters;
 
-// Of outputs by their names; of expressions, which become the output `name`.
-Evaluator tr_evaluator(System *system, const char *outputs, Parameters parameters, tr_error *err);
-Evaluator tr_evaluator_of(System *system, const char *name, const Expr *values, size_t count,
-                          Parameters parameters, tr_error *err);
+// Of expressions; of a list, which is freed.
+Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
+                          tr_error *err);
+Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err);
 void tr_evaluator_free(Evaluator *evaluator);
 
 // Whether formulas had values.
@@ -36,7 +37,7 @@ static inline void evaluate_into(const Evaluator *e, const double *inputs, doubl
 }
 
 // Likewise, for once. False when that failed.
-bool tr_evaluate_once(System *system, const char *name, const Expr *values, size_t count,
-                      Parameters parameters, const double *inputs, double *out, tr_error *err);
+bool tr_evaluate_once(System *system, const Expr *values, size_t count, Parameters parameters,
+                      const double *inputs, double *out, tr_error *err);
 
 #endif

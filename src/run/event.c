@@ -64,13 +64,13 @@ static void mark(const System *s, const Reach *reach, uint32_t *depends)
 }
 
 // What the rates are made of, the motions that drive joints included.
-static bool find_switches(System *s, Switches *found, tr_error *err)
+static bool find_switches(const Flow *flow, Switches *found, tr_error *err)
 {
-    const Output *rates = tr_system_output(s, text_of("run.rates"));
-    const size_t most = (size_t)rates->rows + s->input_count;
+    System *s = flow->system;
+    const size_t most = (size_t)flow->own + s->input_count;
     Expr *roots = calloc(most + 1, sizeof *roots);
-    size_t count = 0;
-    for (uint32_t i = 0; roots && i < rates->rows; i++) roots[count++] = rates->values[i];
+    size_t count = flow->own;
+    if (roots) tr_view_rates(flow, flow->now, roots);
     for (uint32_t i = 0; roots && i < s->input_count; i++)
         if (s->inputs[i].definition.id) roots[count++] = s->inputs[i].definition;
     Reach reach = {0};
@@ -208,12 +208,12 @@ bool tr_find_events(Flow *flow, double end, Events *events, tr_error *err)
     System *s = flow->system;
     Switches found = {0};
     *events = (Events){0};
-    if (has_failed(err) || !find_switches(s, &found, err)) return false;
+    if (has_failed(err) || !find_switches(flow, &found, err)) return false;
     Scan w = {.flow = flow, .count = found.count};
     if (found.count && end > 0) {
         memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
-        w.switches = tr_evaluator_of(s, "run.switches", found.value, 2 * (size_t)found.count,
-                                     FIXED_PARAMETERS, err);
+        w.switches =
+            tr_evaluator_of(s, found.value, 2 * (size_t)found.count, FIXED_PARAMETERS, err);
         if (w.switches.work && scan(&w, end, events, err)) sort_events(events);
     }
     tr_evaluator_free(&w.switches);

@@ -91,8 +91,8 @@ static bool rotation_of(const Law *law, const char *body, double R[3][3])
     const Scene *scene = &law->system->scene;
     for (uint32_t i = 0; i < scene->body_count; i++)
         if (strcmp(scene->bodies[i].name, body) == 0)
-            return tr_evaluate_once(law->system, "run.rotation", scene->bodies[i].rotation, 9,
-                                    OPEN_PARAMETERS, law->in, &R[0][0], law->err);
+            return tr_evaluate_once(law->system, scene->bodies[i].rotation, 9, OPEN_PARAMETERS,
+                                    law->in, &R[0][0], law->err);
     tr_fail(law->err, TR_FAILED, (Place){0}, "the model has no body '%s'", body);
     return false;
 }
@@ -246,8 +246,7 @@ static void add_inner(Law *law, double gain, uint32_t input)
         const Turned *turned = &s->turned[i];
         if (input < turned->inner || input >= turned->inner + 3) continue;
         double C[9];
-        if (!tr_evaluate_once(s, "run.turned", turned->C, 9, OPEN_PARAMETERS, law->in, C, law->err))
-            return;
+        if (!tr_evaluate_once(s, turned->C, 9, OPEN_PARAMETERS, law->in, C, law->err)) return;
         for (uint32_t k = 0; k < 3; k++)
             add_velocity(law, gain * C[3 * k + input - turned->inner], turned->outer + k);
     }

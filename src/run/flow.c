@@ -40,8 +40,7 @@ static void add_speeds(Flow *flow, tr_error *err)
     for (uint32_t i = 0; values && i < count; i++) values[i] = s->rows[stance->rows + i].rate;
     for (uint32_t i = 0; values && i < s->input_count; i++)
         if (s->inputs[i].kind == TR_INNER) values[count++] = s->inputs[i].definition;
-    if (values && count)
-        flow->speeds = tr_evaluator_of(s, "run.speeds", values, count, FIXED_PARAMETERS, err);
+    if (values && count) flow->speeds = tr_evaluator_of(s, values, count, FIXED_PARAMETERS, err);
     free(values);
 }
 

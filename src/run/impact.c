@@ -39,15 +39,14 @@ static bool evaluate(Impact *at, tr_error *err)
 {
     System *s = at->system;
     const size_t n = at->n, m = at->m, latches = s->latch_count;
-    Expr *more = calloc(2 * latches + 1, sizeof *more);
-    for (size_t i = 0; more && i < latches; i++) {
-        more[i] = s->latches[i].restitution;
-        more[latches + i] = s->latches[i].slips ? s->latches[i].friction : tr_constant(s, 0);
-    }
-    if (!more) tr_fail_memory(err);
-    if (!has_failed(err)) tr_system_put(s, "run.latches", more, 2 * latches, 1, err);
-    free(more);
-    Evaluator program = tr_evaluator(s, "M G g run.latches", FIXED_PARAMETERS, err);
+    Exprs list = {0};
+    tr_output_list(s, "M", &list);
+    tr_output_list(s, "G", &list);
+    tr_output_list(s, "g", &list);
+    for (size_t i = 0; i < latches; i++) exprs_add(&list, s->latches[i].restitution);
+    for (size_t i = 0; i < latches; i++)
+        exprs_add(&list, s->latches[i].slips ? s->latches[i].friction : zero(s->graph));
+    Evaluator program = tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
     at->M = program.work ? calloc(n * n + m * n + m + 2 * latches + 1, sizeof *at->M) : NULL;
     if (at->M) evaluate_into(&program, at->x, at->M);
     tr_evaluator_free(&program);

@@ -71,7 +71,7 @@ static void build(Jacobian *j, Flow *flow, Expr *rates, tr_error *err)
     Expr *entries = differentiate(flow, rates, err);
     if (entries && !keep_entries(j, flow, entries)) tr_fail_memory(err);
     if (entries && j->count)
-        j->program = tr_evaluator_of(s, "run.jacobian", entries, j->count, FIXED_PARAMETERS, err);
+        j->program = tr_evaluator_of(s, entries, j->count, FIXED_PARAMETERS, err);
     free(entries);
 }
 

@@ -44,15 +44,13 @@ static bool make_room(Kkt *k, const Stance *s)
     return true;
 }
 
-// G' v + g' of the rows as they are eliminated
-static void put_biases(System *s, uint32_t rows, tr_error *err)
+// c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
+static void list_terms(const System *s, uint32_t rows, Exprs *list)
 {
-    Matrix bias = tr_matrix(s->graph, rows, 1);
-    for (uint32_t i = 0; i < rows; i++) set(bias, i, 0, s->rows[i].inner_bias);
-    if (bias.entries)
-        tr_system_put(s, "run.biases", bias.entries, rows, 1, err);
-    else
-        tr_fail_memory(err);
+    tr_system_list(s, "c", list);
+    tr_system_list(s, "Q", list);
+    for (uint32_t i = 0; i < rows; i++) exprs_add(list, s->rows[i].inner_bias);
+    tr_system_list(s, "vdot", list);
 }
 
 Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
@@ -61,11 +59,9 @@ Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
     Kkt *k = calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
     *k = (Kkt){.flow = flow, .chart = chart};
-    put_biases(flow->system, chart->rows, err);
-    char c[64], Q[64], vdot[64], names[240];
-    snprintf(names, sizeof names, "%s %s run.biases %s", tr_system_inner(flow->system, "c", c),
-             tr_system_inner(flow->system, "Q", Q), tr_system_inner(flow->system, "vdot", vdot));
-    k->program = tr_evaluator(flow->system, names, FIXED_PARAMETERS, err);
+    Exprs terms = {0};
+    list_terms(flow->system, chart->rows, &terms);
+    k->program = tr_evaluator_list(flow->system, &terms, FIXED_PARAMETERS, err);
     if (!make_room(k, flow->stance)) tr_fail_memory(err);
     if (!has_failed(err)) return k;
     tr_kkt_free(k);

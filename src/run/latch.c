@@ -46,9 +46,8 @@ static bool find_slipping(System *s, const double *inputs, tr_error *err)
     for (uint32_t k = 0; margins && k < s->alarm_count; k++)
         if (s->alarms[k].kind == ALARM_STICKS) margins[count++] = s->alarms[k].margin;
     if (!margins || !values) tr_fail_memory(err);
-    const bool good =
-        margins && values &&
-        tr_evaluate_once(s, "run.slips", margins, count, FIXED_PARAMETERS, inputs, values, err);
+    const bool good = margins && values &&
+                      tr_evaluate_once(s, margins, count, FIXED_PARAMETERS, inputs, values, err);
     for (uint32_t k = 0, i = 0; good && k < s->alarm_count; k++)
         if (s->alarms[k].kind == ALARM_STICKS)
             s->latches[s->alarms[k].latch].is_slipping = values[i++] > 0;
@@ -67,8 +66,7 @@ static bool check_gaps(System *s, const double *inputs, tr_error *err)
         gaps[i] = s->latches[i].is_open ? s->latches[i].gap : tr_constant(s, 0);
     if (!gaps || !values) tr_fail_memory(err);
     const bool good =
-        gaps && values &&
-        tr_evaluate_once(s, "run.gaps", gaps, count, FIXED_PARAMETERS, inputs, values, err);
+        gaps && values && tr_evaluate_once(s, gaps, count, FIXED_PARAMETERS, inputs, values, err);
     for (uint32_t i = 0; good && i < count; i++)
         if (values[i] < -BELOW)
             tr_fail(err, TR_INVALID, (Place){0},
@@ -117,7 +115,7 @@ static double *find_held(System *s, const double *x, tr_error *err)
                       ? s->rows[latch->rows[i % 3]].symbol
                       : tr_constant(s, 0);
     }
-    if (rows && held) tr_evaluate_once(s, "run.held", rows, count, FIXED_PARAMETERS, x, held, err);
+    if (rows && held) tr_evaluate_once(s, rows, count, FIXED_PARAMETERS, x, held, err);
     free(rows);
     if (!has_failed(err)) return held;
     free(held);

@@ -184,10 +184,8 @@ static bool compile(Lineariser *l, tr_error *err)
         const Output *M = n->m ? tr_system_output(s, text_of("M")) : NULL;
         if (M)
             memcpy(all + total - (size_t)n->m * n->m, M->values, (size_t)n->m * n->m * sizeof *all);
-        l->slopes = tr_evaluator_of(s, "run.linear", all, total, OPEN_PARAMETERS, err);
-        if (n->w)
-            l->accelerations =
-                tr_evaluator_of(s, "run.rates", of + n->p, n->w, OPEN_PARAMETERS, err);
+        l->slopes = tr_evaluator_of(s, all, total, OPEN_PARAMETERS, err);
+        if (n->w) l->accelerations = tr_evaluator_of(s, of + n->p, n->w, OPEN_PARAMETERS, err);
     } else
         tr_fail_memory(err);
     free(all);

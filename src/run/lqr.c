@@ -282,9 +282,8 @@ static double control_value(Design *d, uint32_t control, tr_error *err)
     double value = 0;
     snprintf(name, sizeof name, "outputs.law.%.200s", d->shown.input[control]);
     if (begins_with(input, "torque.") && tr_system_output(s, text_of(name))) {
-        Evaluator law = tr_evaluator(s, name, OPEN_PARAMETERS, err);
-        if (law.work) evaluate_into(&law, d->in, &value);
-        tr_evaluator_free(&law);
+        const Output *law = tr_system_output(s, text_of(name));
+        tr_evaluate_once(s, law->values, 1, OPEN_PARAMETERS, d->in, &value, err);
         return value;
     }
     for (uint32_t i = 0; i < s->input_count; i++)
@@ -325,7 +324,7 @@ static bool take_state(Design *d, Lineariser *lineariser, tr_error *err)
     if (!values || !symbols) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->input_count; i++) symbols[i] = s->inputs[i].symbol;
     d->in = values;
-    return tr_evaluate_once(s, "run.state", symbols, s->input_count, OPEN_PARAMETERS,
+    return tr_evaluate_once(s, symbols, s->input_count, OPEN_PARAMETERS,
                             tr_lineariser_inputs(lineariser), values, err);
 }
 

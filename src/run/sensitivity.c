@@ -169,8 +169,7 @@ static bool add_rates(Flow *flow, View *view, tr_error *err)
     tr_view_rates(flow, view, rates);
     tr_sensitivity_differentiate(s, flow->sensitivity, rates, flow->own, -1, rates + flow->own);
     if (check_switches(flow, rates, flow->own, err))
-        view->tangent =
-            tr_evaluator_of(s, "run.tangent", rates + flow->own, flow->own, FIXED_PARAMETERS, err);
+        view->tangent = tr_evaluator_of(s, rates + flow->own, flow->own, FIXED_PARAMETERS, err);
     free(rates);
     return !has_failed(err);
 }
@@ -188,8 +187,7 @@ static bool add_columns(Flow *flow, View *view, tr_error *err)
     for (uint32_t i = 0; i < s->output_count; i++)
         if (is_model_output(&s->outputs[i])) values[count++] = s->outputs[i].values[0];
     tr_sensitivity_differentiate(s, flow->sensitivity, values, count, -1, values + count);
-    view->column_tangent =
-        tr_evaluator_of(s, "run.column_tangent", values + count, count, FIXED_PARAMETERS, err);
+    view->column_tangent = tr_evaluator_of(s, values + count, count, FIXED_PARAMETERS, err);
     free(values);
     return !has_failed(err);
 }
@@ -205,8 +203,7 @@ static bool add_projection(Flow *flow, View *view, tr_error *err)
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) phi[count++] = s->rows[p->row[k]].position;
     tr_sensitivity_differentiate(s, flow->sensitivity, phi, count, -1, phi + count);
-    view->projection_tangent =
-        tr_evaluator_of(s, "run.projection_tangent", phi + count, count, FIXED_PARAMETERS, err);
+    view->projection_tangent = tr_evaluator_of(s, phi + count, count, FIXED_PARAMETERS, err);
     free(phi);
     return !has_failed(err);
 }
@@ -239,8 +236,8 @@ static bool add_speeds(Flow *flow, tr_error *err)
         }
     if (z->speed_count) {
         tr_sensitivity_differentiate(s, z, values, z->speed_count, -1, values + z->speed_count);
-        z->speeds = tr_evaluator_of(s, "run.speed_tangent", values + z->speed_count, z->speed_count,
-                                    FIXED_PARAMETERS, err);
+        z->speeds =
+            tr_evaluator_of(s, values + z->speed_count, z->speed_count, FIXED_PARAMETERS, err);
     }
     free(values);
     return !has_failed(err);

@@ -83,8 +83,7 @@ static bool find_multipliers(Start *a, Flow *flow, tr_error *err)
 {
     const size_t n = a->n, m = a->m, more = n > m ? n : m;
     double *M = calloc(n * m + 2 * more + 1, sizeof *M), worst = 0;
-    Evaluator slopes =
-        tr_evaluator_of(flow->system, "run.start_slopes", a->J, n * m, FIXED_PARAMETERS, err);
+    Evaluator slopes = tr_evaluator_of(flow->system, a->J, n * m, FIXED_PARAMETERS, err);
     if (!M) tr_fail_memory(err);
     if (slopes.work && M) {
         double *x = M + n * m, *sigma = x + more;
@@ -186,10 +185,10 @@ bool tr_sensitivity_start(Flow *flow, bool rates, tr_error *err)
         Expr *unknown = D + N * n;
         for (size_t k = 0; k < n; k++) unknown[k] = symbol_of(s, a.place[k]);
         tr_dense_jacobian(s->graph, F, N, unknown, n, D);
-        slopes = tr_evaluator_of(s, "run.start", D, N * n, FIXED_PARAMETERS, err);
+        slopes = tr_evaluator_of(s, D, N * n, FIXED_PARAMETERS, err);
         tr_sensitivity_differentiate(s, flow->sensitivity, F, N + n,
                                      rates ? TR_VELOCITY : TR_POSITION, D);
-        changes = tr_evaluator_of(s, "run.start_changes", D, N + n, FIXED_PARAMETERS, err);
+        changes = tr_evaluator_of(s, D, N + n, FIXED_PARAMETERS, err);
         if (!has_failed(err)) vary(&a, flow, &slopes, &changes, err);
     }
     tr_evaluator_free(&slopes);

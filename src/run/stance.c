@@ -12,19 +12,17 @@
 
 // ---- numbers -------------------------------------------------------------------------------
 
-static bool put_rows(System *s, uint32_t n, tr_error *err)
+// G, M, and what the reactions of mixed rows are made of
+static Evaluator compile_numbers(System *s, uint32_t n, tr_error *err)
 {
-    Matrix G = tr_matrix(s->graph, s->row_count, n);
+    Exprs list = {0};
+    const Expr nothing = zero(s->graph);
+    for (uint32_t i = 0; i < s->row_count; i++) tr_exprs_add(&list, s->rows[i].inner_slopes, n);
+    tr_system_list(s, "M", &list);
     for (uint32_t i = 0; i < s->row_count; i++)
-        for (uint32_t k = 0; k < n; k++) set(G, i, k, s->rows[i].inner_slopes[k]);
-    if (!G.entries) return tr_fail_memory(err), false;
-    tr_system_put(s, "run.rows", G.entries, s->row_count, n, err);
-    Matrix mix = tr_matrix(s->graph, s->row_count, 3);
-    for (uint32_t i = 0; i < s->row_count && mix.entries; i++)
-        for (uint32_t k = 0; k < 3 && s->rows[i].is_mixed; k++) set(mix, i, k, s->rows[i].mix[k]);
-    if (!mix.entries) return tr_fail_memory(err), false;
-    tr_system_put(s, "run.mix", mix.entries, s->row_count, 3, err);
-    return !has_failed(err);
+        for (uint32_t k = 0; k < 3; k++)
+            exprs_add(&list, s->rows[i].is_mixed ? s->rows[i].mix[k] : nothing);
+    return tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
 }
 
 Stance *tr_stance_new(System *system, tr_error *err)
@@ -42,16 +40,14 @@ Stance *tr_stance_new(System *system, tr_error *err)
     s->size = calloc(s->all + 1u, sizeof *s->size);
     if (!s->v || !s->p || !s->G || !s->size)
         tr_fail_memory(err);
-    else if (put_rows(system, s->velocities, err)) {
+    else {
         tr_system_velocities(system, s->v);
         for (uint32_t k = 0; k < n; k++)
             if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
         s->preferred = s->all - s->rows;
         for (uint32_t k = 0; k < n; k++) s->preferred += system->inputs[s->v[k]].preferred;
         if (s->preferred > s->passive) s->preferred = s->passive;
-        char M[64], names[90];
-        snprintf(names, sizeof names, "run.rows %s run.mix", tr_system_inner(system, "M", M));
-        s->program = tr_evaluator(system, names, FIXED_PARAMETERS, err);
+        s->program = compile_numbers(system, s->velocities, err);
     }
     if (!has_failed(err)) return s;
     tr_stance_free(s);

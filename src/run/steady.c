@@ -232,7 +232,7 @@ static bool compile_equations(Steady *p, Expr *of, tr_error *err)
         p->entries[i] = (struct Entry){entries[i].row, entries[i].column};
         all[rows + i] = entries[i].value;
     }
-    p->terms = tr_evaluator_of(s, "run.steady", all, rows + p->entry_count, OPEN_PARAMETERS, err);
+    p->terms = tr_evaluator_of(s, all, rows + p->entry_count, OPEN_PARAMETERS, err);
     free(all);
     return !has_failed(err);
 }
@@ -242,12 +242,14 @@ static bool compile_equations(Steady *p, Expr *of, tr_error *err)
 static bool compile_columns(Steady *p, tr_error *err)
 {
     System *s = p->system;
-    p->columns = tr_evaluator(s, "run.columns", OPEN_PARAMETERS, err);
+    Exprs columns = {0};
+    tr_view_columns(s, &columns, NULL);
+    p->columns = tr_evaluator_list(s, &columns, OPEN_PARAMETERS, err);
     if (!s->alarm_count) return !has_failed(err);
     Expr *margins = calloc(s->alarm_count, sizeof *margins);
     if (!margins) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->alarm_count; i++) margins[i] = s->alarms[i].margin;
-    p->alarms = tr_evaluator_of(s, "run.alarms", margins, s->alarm_count, OPEN_PARAMETERS, err);
+    p->alarms = tr_evaluator_of(s, margins, s->alarm_count, OPEN_PARAMETERS, err);
     free(margins);
     return !has_failed(err);
 }

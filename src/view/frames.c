@@ -43,7 +43,7 @@ static Evaluator places_of(System *system, tr_error *err)
         for (uint32_t k = 0; k < s->contacts[i].row_count; k++)
             take(list, &count, s->contacts[i].rows[k].direction, 3);
     }
-    const Evaluator places = tr_evaluator_of(system, "scene", list, count, FIXED_PARAMETERS, err);
+    const Evaluator places = tr_evaluator_of(system, list, count, FIXED_PARAMETERS, err);
     free(list);
     return places;
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions of a system -> program.
+#ifndef TR_PROGRAM_COMPILE_H
+#define TR_PROGRAM_COMPILE_H
+
+#include "expr/system.h"
+#include "program/program.h"
+
+// A program for these expressions, in this order. It takes all inputs of the system; what is
+// defined is replaced by its definition. TR_USAGE when one depends on what only reduction gives.
+Program *tr_compile_values(System *system, const Expr *values, size_t count,
+                           const tr_compile_options *options, tr_error *err);
+
+#endif
