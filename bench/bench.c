@@ -388,15 +388,15 @@ static void bench_jacobian(const char *name)
     tr_error err = {0};
     tr_model *model = tr_model_read(path, &err);
     System *s = tr_derive(model, NULL, &err);
-    tr_differentiate_system(s, NULL, &err);
+    tr_plan *plan = tr_plan_new(s, &err);
     static const char *const outputs[] = {"wdot", "wdot wdot_q wdot_w"};
     size_t operations[2] = {0};
     double seconds[2] = {INFINITY, INFINITY};
     double *in = calloc(tr_input_count(s), sizeof *in), *out = calloc(100000, sizeof *out);
-    tr_initial(s, in, &err);
+    tr_initial(plan, in, tr_input_count(s), &err);
     for (int i = 0; i < 2 && !err.status; i++) {
         const tr_compile_options fixed = {.fix_parameters = true};
-        tr_program *program = tr_compile(s, outputs[i], &fixed, &err);
+        tr_program *program = tr_compile_in(plan, outputs[i], &fixed, &err);
         tr_workspace *work = tr_workspace_new(program, &err);
         operations[i] = tr_program_sizes(program).operations;
         for (int repeat = 0; repeat < 20; repeat++) {
@@ -414,6 +414,7 @@ static void bench_jacobian(const char *name)
            (double)(operations[1] - operations[0]) / (double)operations[0]);
     free(in);
     free(out);
+    tr_plan_free(plan);
     tr_system_free(s);
     tr_model_free(model);
 }

@@ -12,10 +12,12 @@
 #include "expr/system.h"
 #include "program/program.h"
 #include "reduce/reduce.h"
+#include "run/flow.h"
 
 // A model, derived and reduced, and its programs with parameters fixed
 typedef struct Subject {
-    System *system;
+    System *described, *system;
+    tr_plan *plan;
     uint32_t free_count;   // accelerations of what is free
     tr_program *rates;     // these; NULL when there are none
     tr_program *reactions; // with reactions and motor torques as well
@@ -28,15 +30,17 @@ static void insist(const char *path, const tr_error *err)
     exit(1);
 }
 
-static System *derive(const char *path)
+static void derive(const char *path, Subject *m)
 {
     tr_error err = {0};
     tr_model *model = tr_model_read(path, &err);
-    System *s = tr_derive(model, NULL, &err);
-    tr_reduce_system(s, &err);
+    m->described = tr_derive(model, NULL, &err);
+    m->plan = tr_plan_new(m->described, &err);
+    Flow *flow = tr_flow_new(m->plan, NULL, &err);
+    m->system = flow ? tr_flow_system(flow, &err) : NULL;
     insist(path, &err);
+    tr_flow_free(flow);
     tr_model_free(model);
-    return s;
 }
 
 static void add_name(char *names, const char *name)
@@ -48,7 +52,8 @@ static void add_name(char *names, const char *name)
 static Subject subject_of(const char *path)
 {
     tr_error err = {0};
-    Subject m = {.system = derive(path)};
+    Subject m = {0};
+    derive(path, &m);
     System *s = m.system;
     Expr *rates = calloc(s->input_count + 1, sizeof *rates);
     uint32_t *free_ones = calloc(s->input_count + 1, sizeof *free_ones);
@@ -75,6 +80,8 @@ static void subject_free(Subject *m)
     tr_program_free(m->rates);
     tr_program_free(m->reactions);
     tr_system_free(m->system);
+    tr_plan_free(m->plan);
+    tr_system_free(m->described);
 }
 
 // "models/bicycle.yaml" -> "bicycle"
@@ -128,7 +135,7 @@ static double evaluation_seconds(const Subject *m, const tr_program *program, co
     const tr_program_size size = tr_program_sizes(program);
     double *in = calloc(m->system->input_count + 1, sizeof *in),
            *out = calloc(size.outputs + 1, sizeof *out), best = INFINITY;
-    tr_initial(m->system, in, &err);
+    tr_initial(m->plan, in, m->system->input_count, &err);
     insist(path, &err);
     const int repeats = (int)(1000000 / (size.operations + 20)) + 1;
     for (int round = 0; round < 8; round++) {
@@ -161,8 +168,11 @@ static double first_number_seconds(const char *path)
 static double derivation_seconds(const char *path)
 {
     const double start = bench_now();
-    tr_system_free(derive(path));
-    return bench_now() - start;
+    Subject m = {0};
+    derive(path, &m);
+    const double took = bench_now() - start;
+    subject_free(&m);
+    return took;
 }
 
 void bench_model_times(void)

@@ -102,11 +102,12 @@ static bool compare(Work work)
 }
 
 // Positions and velocities differ from state to state.
-static bool try_threads(tr_system *system, const tr_program *program, size_t states, tr_error *err)
+static bool try_threads(const tr_system *system, tr_plan *plan, const tr_program *program,
+                        size_t states, tr_error *err)
 {
     const tr_program_size size = tr_program_sizes(program);
     double *start = calloc(2 * size.inputs, sizeof *start), *spread = start + size.inputs;
-    bool good = start && tr_initial(system, start, err);
+    bool good = start && tr_initial(plan, start, size.inputs, err);
     for (size_t k = 0; good && k < size.inputs; k++) {
         const tr_kind kind = tr_input_kind(system, k);
         spread[k] = kind == TR_POSITION || kind == TR_VELOCITY ? 0.1 : 0;
@@ -133,11 +134,12 @@ int main(int count, char **arguments)
     const tr_compile_options fixed = {.fix_parameters = true};
     tr_model *model = tr_model_read(arguments[1], &err);
     tr_system *system = tr_derive(model, NULL, &err);
-    tr_reduce_system(system, &err);
-    tr_program *program = tr_compile(system, "vdot", &fixed, &err);
-    const bool good = program && try_threads(system, program, (size_t)states, &err);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_program *program = tr_compile_in(plan, "vdot", &fixed, &err);
+    const bool good = program && try_threads(system, plan, program, (size_t)states, &err);
     if (err.status) fprintf(stderr, "%s:%d:%d: %s\n", arguments[1], err.line, err.column, err.text);
     tr_program_free(program);
+    tr_plan_free(plan);
     tr_system_free(system);
     tr_model_free(model);
     return good ? 0 : err.status ? (int)err.status : 1;

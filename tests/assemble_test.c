@@ -3,6 +3,7 @@
 // refused in words.
 #include "charts.h"
 #include "motion.h"
+#include "plans.h"
 
 // ---- a free body ---------------------------------------------------------------------------
 
@@ -12,31 +13,31 @@ static const char free_body[] =
     "outputs: {roll: asin(b.R32), yaw: 'atan2(b.R21, b.R11)', far: 'sqrt(b.x^2 + b.y^2)',"
     " pitch: asin(b.R31), lean: acos(b.R33), up: b.R33}\n";
 
-typedef struct Start {
+typedef struct Started {
     tr_system *system;
     Flow *flow;
     double *y;
     bool *solved;
-} Start;
+} Started;
 
-static Start assembled(const char *model, const char *more, tr_error *err)
+static Started assembled(const char *model, const char *more, tr_error *err)
 {
     char text[3000];
     snprintf(text, sizeof text, "%s%s\n", model, more);
-    Start s = {.system = system_from(text)};
-    s.flow = tr_flow_new(s.system, err);
+    Started s = {.system = system_from(text)};
+    s.flow = open_flow(s.system, err);
     if (s.flow) s.y = s.flow->start, s.solved = s.flow->solved;
     return s;
 }
 
-static void free_start(Start *s)
+static void free_start(Started *s)
 {
-    tr_flow_free(s->flow);
+    close_flow(s->flow);
     tr_system_free(s->system);
 }
 
 // The value of a formula at the start.
-static double start_value(Start *s, const char *formula)
+static double start_value(Started *s, const char *formula)
 {
     tr_error err = {0};
     double *columns = calloc(s->flow->column_count, sizeof *columns), value = (double)NAN;
@@ -104,7 +105,7 @@ static void test_assembly(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tr_error err = {0};
-        Start s = assembled(free_body, cases[i].more, &err);
+        Started s = assembled(free_body, cases[i].more, &err);
         if (err.status) fail_msg("%s: %s", cases[i].more, err.text);
         for (int k = 0; k < 4 && cases[i].formula[k]; k++) {
             const double value = start_value(&s, cases[i].formula[k]);
@@ -121,7 +122,7 @@ static void test_assembly_leaves_the_rest(void **state)
 {
     (void)state;
     tr_error err = {0};
-    Start s =
+    Started s =
         assembled(free_body, "initial: {roll: 0.9, b.R21: 0.1, b.x: 0.3}\nguess: {b.z: 0.1}", &err);
     assert_int_equal(err.status, TR_OK);
     assert_true(s.y[0] == 0.3 && s.y[1] == 0 && s.y[2] == 0.1);
@@ -136,7 +137,7 @@ static void test_assembly_is_nearest(void **state)
 {
     (void)state;
     tr_error err = {0};
-    Start s =
+    Started s =
         assembled(free_body, "initial: {b.x^2 + 4*b.y^2: 4}\nguess: {b.x: 2, b.y: 1.5}", &err);
     assert_int_equal(err.status, TR_OK);
     const double x = s.y[0], y = s.y[1];
@@ -168,7 +169,7 @@ static void test_conflicts(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tr_error err = {0};
-        Start s = assembled(free_body, cases[i].more, &err);
+        Started s = assembled(free_body, cases[i].more, &err);
         assert_int_equal(err.status, TR_INVALID);
         if (i == 4) // how far off 'far' is where the search ends does not matter
             assert_int_equal(strncmp(err.text, cases[i].words, strlen(cases[i].words)), 0);
@@ -196,7 +197,7 @@ static void test_assembly_with_motion(void **state)
         "roles: {a: {motion: 2*cos(t) + 3*t}}\n"
         "initial: {b.x: 5, d(b.x): 7}\n";
     tr_error err = {0};
-    Start s = assembled(text, "", &err);
+    Started s = assembled(text, "", &err);
     assert_int_equal(err.status, TR_OK);
     assert_int_equal(s.flow->size, 3);
     assert_close(s.y[0], 3, 1e-14);
@@ -228,7 +229,7 @@ static bool four_bar_from(const char *initial, const char *guess, FourBar *f, tr
     put_line(text, guess);
     tr_system *system = system_of(model_from(text), "swing");
     assert_true(tr_input_count(system) <= 64);
-    const bool good = tr_initial(system, x, err);
+    const bool good = initial_of(system, x, err);
     for (size_t i = 0; good && i < tr_input_count(system); i++) assert_true(isfinite(x[i]));
     if (good) {
         f->th1 = x[input_index(system, "th1")];
@@ -321,7 +322,7 @@ static void test_assembly_of_what_cannot_meet(void **state)
     tr_model *model = tr_model_parse(text, &err);
     tr_system *system = tr_derive(model, &options, &err);
     assert_int_equal(err.status, TR_OK);
-    assert_false(tr_initial(system, x, &err));
+    assert_false(initial_of(system, x, &err));
     check_refusal(&err);
     assert_non_null(strstr(err.text, "'closing.x', 'closing.y'"));
     assert_close(number_behind(err.text, "stays open by "), least, 1e-3);

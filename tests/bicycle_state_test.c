@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bicycle at random states against Newton and Euler, and where it can start at all.
+#include "plans.h"
 #include "rolling.h"
 #include "run/kkt.h"
+#include "run/start.h"
 
 static const int random_states = SLOW_BUILD ? 500 : 10000;
 
@@ -209,9 +211,11 @@ static void test_random_states(void **state)
     static Rolls r;
     r = (Rolls){.system = system_of(bicycle_with_accelerations(), "state")};
     make_bicycle(&r.forest);
-    r.conditions = tr_conditions_new(r.system, false, false, &err);
     r.flow = flow_of(r.system);
+    r.conditions =
+        tr_conditions_new(tr_footing_positions(r.flow->plan, r.flow->footing, &err), &err);
     r.x = calloc(tr_input_count(r.system), sizeof *r.x);
+    tr_start_values(r.system, r.x);
     for (int i = 0; i < random_states; i++) {
         if (!assemble_somewhere(&r, &random)) continue;
         check_heights(&r);
@@ -226,7 +230,7 @@ static void test_random_states(void **state)
     assert_true(r.newton <= 1e-9);
     assert_true(r.height <= 1e-10 && r.position <= 1e-10 && r.velocity <= 1e-10);
     free(r.x);
-    tr_flow_free(r.flow);
+    close_flow(r.flow);
     tr_conditions_free(r.conditions);
     tr_system_free(r.system);
 }
@@ -261,7 +265,7 @@ static bool starts(double roll, double steer, double *off)
     tr_error err = {0};
     tr_system *system = system_with("bicycle", "state", values, 4);
     double *x = calloc(tr_input_count(system), sizeof *x), front, rear;
-    const bool good = tr_initial(system, x, &err);
+    const bool good = initial_of(system, x, &err);
     const double *q = x + input_index(system, "frame.x");
     const M3 R = m3_quaternion(q + 3);
     wheel_heights(v3(q[0], q[1], q[2]), R, x[input_index(system, "steer")], &front, &rear);

@@ -4,6 +4,7 @@
 //
 // The CSV files are explained in tests/reference/README.md; they have x up, y forward and z left,
 // where the models have z, x and y. [P] is Mauny, Porez and Boyer (2017).
+#include "plans.h"
 #include "rolling.h"
 
 static const double long_run = SLOW_BUILD ? 20 : 600; // [s]
@@ -173,7 +174,7 @@ static void test_states_with_torques(void **state)
         const double off = state_off(reference, i, flow);
         print_message("state %zu: %.1e\n", i, off);
         assert_true(off <= 1e-10);
-        tr_flow_free(flow);
+        close_flow(flow);
         tr_system_free(system);
     }
     tr_sheet_free(reference);
@@ -323,7 +324,7 @@ static void test_static_loads(void **state)
     assert_close(column_of(flow, "rear_normal"), 612.836470588236, 1e-13);
     assert_close(column_of(flow, "front_normal"), 309.303529411765, 1e-13);
     assert_close(column_of(flow, "front_normal"), 32.16 * g / 1.02, 1e-14);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 

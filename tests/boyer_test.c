@@ -3,6 +3,7 @@
 // classification in Table I, reactions that are not unique, and torques fed back.
 //
 // The CSV files are explained in tests/reference/README.md.
+#include "plans.h"
 #include "run/method.h"
 #include "runs.h"
 
@@ -376,8 +377,8 @@ static Pair paired(const Feedback *f)
 
 static void free_pair(Pair *p)
 {
-    tr_flow_free(p->leader);
-    tr_flow_free(p->follower);
+    close_flow(p->leader);
+    close_flow(p->follower);
     tr_system_free(p->leading);
     tr_system_free(p->following);
     free(p->columns);

@@ -4,6 +4,7 @@
 // What closes a mechanism is computed here once more, from the coordinates in the file. The
 // reference motion is explained in tests/reference/README.md.
 #include "charts.h"
+#include "plans.h"
 #include "run/method.h"
 
 static const double long_run = SLOW_BUILD ? 30 : 1000; // [s]
@@ -243,7 +244,7 @@ static Follower follower_of(const char *model, const char *case_name, const char
 
 static void free_follower(Follower *f)
 {
-    tr_flow_free(f->flow);
+    close_flow(f->flow);
     tr_system_free(f->system);
     free(f->y);
 }
@@ -309,7 +310,7 @@ static Tally compare_charts(const struct Changing *c, const char *const *prefere
     }
     for (size_t k = 0; k < count; k++) free_follower(&all[k]);
     tr_mover_free(mover);
-    tr_flow_free(leader);
+    close_flow(leader);
     tr_system_free(system);
     return tally;
 }
@@ -352,7 +353,7 @@ static void prefer(const Follower *f, unsigned which)
 static void test_more_charts_than_are_kept(void **state)
 {
     (void)state;
-    enum { KEPT = sizeof((Flow *)0)->views / sizeof *((Flow *)0)->views };
+    enum { KEPT = sizeof((Flow *)0)->charts / sizeof *((Flow *)0)->charts };
     tr_error err = {0};
     Tally tally = {.least = 1};
     size_t later = 0;
@@ -369,17 +370,17 @@ static void test_more_charts_than_are_kept(void **state)
             prefer(&f, 1u << which);
             const size_t changed = tally.changed;
             compare_twice(&f, leader, t, &wanted, &tally);
-            if (f.flow->view_count == KEPT) later += tally.changed - changed;
+            if (f.flow->chart_count == KEPT) later += tally.changed - changed;
         }
     }
     print_message("%zu changes, %zu with all places taken: %.1e\n", tally.changed, later,
                   tally.worst);
-    assert_int_equal(f.flow->view_count, KEPT);
+    assert_int_equal(f.flow->chart_count, KEPT);
     assert_true(later >= 20);
     assert_true(tally.worst <= 1e-11);
     free_follower(&f);
     tr_mover_free(mover);
-    tr_flow_free(leader);
+    close_flow(leader);
     tr_system_free(system);
 }
 
@@ -514,7 +515,7 @@ static void check_bricard_closed(const char *case_name)
     Flow *flow = flow_of(system);
     assert_int_equal(flow->now->projected, 4);
     assert_true(flow->now->chart->rows > 4);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_simulate_options o = by_steps(system, "rk4", 0.02);
     tr_summary s;
     Sheet *run = simulated(system, o, &s);
@@ -630,7 +631,7 @@ static void test_projection_from_beside(void **state)
         assert_memory_equal(y + flow->positions, before + flow->positions,
                             (flow->size - flow->positions) * sizeof *y);
     }
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 

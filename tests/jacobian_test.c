@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact slopes of a flow's rates, against differences.
+#include "plans.h"
 #include "run/jacobian.h"
 #include "run/method.h"
 #include "runs.h"
@@ -44,9 +45,9 @@ static void check_model(const char *name, const char *case_name, double end)
         assert_slopes(flow, mover->t, mover->y);
     }
     print_message("%-16s %u of %u entries, in %u views\n", name, flow->known, flow->own,
-                  flow->view_count);
+                  flow->chart_count);
     tr_mover_free(mover);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 
@@ -86,7 +87,7 @@ static void test_beside_a_jump(void **state)
     flow->latest = (double)INFINITY;
     tr_jacobian_take(flow, 1, flow->start, J);
     assert_true(J[1] == -5 && J[3] == 1);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 

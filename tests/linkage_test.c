@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linkages in models/: against published numbers and closed forms, what is redundant in them, how
 // they come together, and torques of driven motions that reproduce these motions.
+#include "plans.h"
 #include "runs.h"
 
 // ---- torques of a motion, fed back ---------------------------------------------------------
@@ -325,7 +326,7 @@ static void test_car(void **state)
 static bool start_of(tr_system *system, const char *const *names, double *values, tr_error *err)
 {
     double *x = calloc(tr_input_count(system), sizeof *x);
-    const bool good = tr_initial(system, x, err);
+    const bool good = initial_of(system, x, err);
     for (size_t k = 0; good && names[k]; k++) {
         values[k] = (double)NAN;
         for (size_t i = 0; i < tr_input_count(system); i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of loop against the joint that it is, and frames against the bodies they stand on.
 #include "newton_euler.h"
+#include "plans.h"
 #include "runs.h"
 
 // ---- every kind, against the joint that it is ----------------------------------------------
@@ -313,7 +314,7 @@ static void check_rates(const char *kind, Random *r)
     tr_output(system, "both", both, 2 * rows, 1, &err);
     tr_program *program = tr_compile(system, "both", NULL, &err);
     tr_workspace *work = tr_workspace_new(program, &err);
-    if (!tr_initial(system, inputs, &err)) fail_msg("%s: %s", kind, err.text);
+    if (!initial_of(system, inputs, &err)) fail_msg("%s: %s", kind, err.text);
     for (uint32_t i = 0; i < system->input_count; i++) // from here on not as the loop allows
         if (system->inputs[i].kind == TR_VELOCITY) inputs[i] = random_between(r, -1, 1);
     tr_evaluate(program, work, inputs, values);
@@ -367,7 +368,7 @@ static bool closes(const char *kind, const char *body, const char *on, const dou
     tr_system *system = system_from(text);
     tr_error err = {0};
     double *inputs = calloc(tr_input_count(system), sizeof *inputs), along = 0;
-    const bool closed = tr_initial(system, inputs, &err);
+    const bool closed = initial_of(system, inputs, &err);
     if (!closed) assert_true(err.status == TR_INVALID && strstr(err.text, "E."));
     tr_error none = {0};
     tr_program *program = tr_compile(system, "outputs.along", NULL, &none);

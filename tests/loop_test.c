@@ -2,6 +2,7 @@
 // Loops: a four-bar linkage cut and closed in every way, against a reference; what joints keep that
 // are cut; and what cannot be.
 #include "newton_euler.h"
+#include "plans.h"
 #include "runs.h"
 
 // ---- the four-bar linkage ------------------------------------------------------------------
@@ -536,7 +537,7 @@ static tr_error error_of(tr_model *model)
     tr_system *system = tr_derive(model, NULL, &err);
     if (system) {
         double *inputs = calloc(tr_input_count(system), sizeof *inputs);
-        tr_initial(system, inputs, &err);
+        initial_of(system, inputs, &err);
         free(inputs);
     }
     if (!err.status && system) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feedback by `trundle lqr`: what it writes is put into model files and simulated.
 #include "base/json.h"
+#include "plans.h"
 #include "run/method.h"
 #include "runs.h"
 
@@ -111,7 +112,7 @@ static char *with_case(const char *text, const char *head, const char *lines)
 static double output_at(tr_system *system, const char *label, double t)
 {
     tr_error err = {0};
-    Flow *flow = tr_flow_new(system, &err);
+    Flow *flow = open_flow(system, &err);
     Mover *mover = flow ? tr_mover_new(tr_method("erk", &err), flow, flow->start, &err) : NULL;
     if (!mover) fail_msg("%s", err.text);
     mover->rtol = 1e-8, mover->atol = 1e-10, mover->end = mover->limit = t;
@@ -121,7 +122,7 @@ static double output_at(tr_system *system, const char *label, double t)
     for (uint32_t i = 0; i < flow->column_count; i++)
         if (strcmp(flow->labels[i], label) == 0) value = flow->column[i];
     tr_mover_free(mover);
-    tr_flow_free(flow);
+    close_flow(flow);
     return value;
 }
 

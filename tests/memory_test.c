@@ -8,6 +8,7 @@
 #include "expr/matrix.h"
 #include "expr/system.h"
 #include "models.h"
+#include "plans.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -252,9 +253,8 @@ static bool constraints_job(tr_error *err)
     tr_model *model = tr_model_parse(text, err);
     tr_system *system = tr_derive(model, NULL, err);
     tr_model_free(model);
-    bool good = system && tr_reduce_system(system, err);
-    tr_program *program = tr_compile(system, "vdot lambda tau H", NULL, err);
-    good = good && program;
+    tr_program *program = compile_reduced(system, "vdot lambda tau H", NULL, err);
+    const bool good = program != NULL;
     tr_program_free(program);
     tr_system_free(system);
     return good;
@@ -294,7 +294,7 @@ static bool loops_job(tr_error *err)
     tr_model_free(model);
     double x[60];
     assert_true(!system || tr_input_count(system) <= 60);
-    tr_initial(system, x, err);
+    initial_of(system, x, err);
     tr_system_free(system);
     good = good && err->status == TR_INVALID && strstr(err->text, "cannot all hold");
     if (good) *err = (tr_error){0};
@@ -370,7 +370,10 @@ static bool linear_job(tr_error *err)
         tr_text_free(words);
     }
     tr_sweep_free(sweep);
-    good = good && tr_differentiate_system(system, "c", err);
+    const tr_compile_options options = {.parameters = "c"};
+    tr_program *slopes = good ? compile_reduced(system, "wdot wdot_p", &options, err) : NULL;
+    good = slopes != NULL;
+    tr_program_free(slopes);
     tr_system_free(system);
     for (int i = 0; i < 3; i++) remove(files[i]);
     return good;
@@ -538,8 +541,8 @@ static bool run_job(tr_error *err)
     tr_model *model = tr_model_read(path, err);
     tr_system *system = tr_derive(model, &options, err);
     tr_model_free(model);
-    char *(*const reports[])(tr_system *, bool, tr_error *) = {tr_check_text, tr_derive_text,
-                                                               tr_eval_text};
+    char *(*const reports[])(const tr_system *, bool, tr_error *) = {tr_check_text, tr_derive_text,
+                                                                     tr_eval_text};
     for (int i = 0; i < 3; i++) tr_text_free(reports[i](system, i != 1, err));
     if (run->sensitivity) tr_text_free(tr_linearise_text(system, NULL, err));
     tr_simulate_options o = tr_simulate_defaults(system);

@@ -4,6 +4,7 @@
 //
 // The folder is the first argument, or MODELS_DIR, or "models".
 #include "model/model.h"
+#include "plans.h"
 #include "run/method.h"
 #include "test.h"
 
@@ -27,8 +28,8 @@ static int is_model(const struct dirent *entry)
 
 static void check_reports(tr_system *system)
 {
-    char *(*const reports[])(tr_system *, bool, tr_error *) = {tr_check_text, tr_derive_text,
-                                                               tr_eval_text};
+    char *(*const reports[])(const tr_system *, bool, tr_error *) = {tr_check_text, tr_derive_text,
+                                                                     tr_eval_text};
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
         for (int json = 0; json < 2; json++) {
             tr_error err = {0};
@@ -182,7 +183,7 @@ static Last at_start(const char *name, const char *case_name)
     const tr_derive_options options = {.case_name = case_name};
     Last l = {.system = tr_derive(model, &options, &err)};
     tr_model_free(model);
-    l.flow = tr_flow_new(l.system, &err);
+    l.flow = open_flow(l.system, &err);
     if (!l.flow) fail_msg("%s: %s", path, err.text);
     l.y = l.flow->start;
     l.columns = calloc(l.flow->column_count, sizeof *l.columns);
@@ -200,7 +201,7 @@ static double column(const Last *l, const char *name)
 
 static void release(Last *l)
 {
-    tr_flow_free(l->flow);
+    close_flow(l->flow);
     tr_system_free(l->system);
     free(l->columns);
 }

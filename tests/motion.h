@@ -3,6 +3,7 @@
 #ifndef TR_TESTS_MOTION_H
 #define TR_TESTS_MOTION_H
 
+#include "plans.h"
 #include "run/method.h"
 #include "runs.h"
 
@@ -24,7 +25,7 @@ typedef struct Motion {
 static inline Motion start(tr_system *system, const char *method, double step)
 {
     tr_error err = {0};
-    Motion m = {.flow = tr_flow_new(system, &err)};
+    Motion m = {.flow = open_flow(system, &err)};
     if (!m.flow) fail_msg("%s", err.text);
     m.y0 = m.flow->start;
     m.mover = tr_mover_new(tr_method(method, &err), m.flow, m.y0, &err);
@@ -43,7 +44,7 @@ static inline void move(Motion *m, double until)
 static inline void stop(Motion *m)
 {
     tr_mover_free(m->mover);
-    tr_flow_free(m->flow);
+    close_flow(m->flow);
 }
 
 static inline double off_by(Flow *flow, const double *y)

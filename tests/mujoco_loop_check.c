@@ -2,6 +2,7 @@
 // SK8O's closed legs in MuJoCo, as `connect` equalities: accelerations in free flight, and how far
 // the loops open in a fall. A plain program: mujoco_loop_check models/sk8o.yaml.
 #include "mujoco_twins.h"
+#include "plans.h"
 
 enum { STATES = 10 };
 
@@ -45,7 +46,7 @@ static tr_model *thrown(const char *file, Random *r, bool moving)
 static void put_state(Twins *t)
 {
     tr_error err = {0};
-    if (!tr_initial(t->system, t->in, &err)) give_up("%s", err.text);
+    if (!initial_of(t->system, t->in, &err)) give_up("%s", err.text);
     mj_resetData(t->m, t->d);
     for (uint32_t i = 0; i < t->system->input_count; i++) {
         const Input *input = &t->system->inputs[i];

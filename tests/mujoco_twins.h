@@ -13,6 +13,7 @@
 
 #include "expr/system.h"
 #include "model/model.h"
+#include "plans.h"
 #include "random.h"
 
 #include <math.h>
@@ -313,8 +314,8 @@ static inline mjModel *translated(const Model *model, const char *softness)
 // ---- a state in both -----------------------------------------------------------------------
 
 typedef struct Twins {
-    System *system;
-    tr_program *program; // M, c, accelerations
+    System *system, *described; // the latter where the first is reduced
+    tr_program *program;        // M, c, accelerations
     tr_workspace *work;
     double *in, *out;
     int n;
@@ -354,7 +355,11 @@ static inline Twins make_twins(const Model *model, const char *case_name, const 
     const tr_derive_options options = {.case_name = case_name};
     Twins t = {.system = tr_derive(model, &options, &err)};
     if (!t.system) give_up("%d:%d: %s", err.line, err.column, err.text);
-    if (softness) tr_reduce_system(t.system, &err);
+    if (softness) {
+        tr_system *described = t.system;
+        t.system = reduced_system(described, &err);
+        t.described = described; // whose names it has
+    }
     t.m = translated(model, softness);
     t.d = mj_makeData(t.m);
     for (uint32_t i = 0; i < t.system->input_count; i++) {
@@ -378,6 +383,7 @@ static inline void free_twins(Twins *t)
     tr_workspace_free(t->work);
     tr_program_free(t->program);
     tr_system_free(t->system);
+    tr_system_free(t->described);
     free(t->in);
     free(t->out);
     mj_deleteData(t->d);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose constraints change their rank stop and say so; ranks that stay, and singular starts.
 #include "charts.h"
+#include "plans.h"
+#include "run/start.h"
 
 // ---- the rank changes ----------------------------------------------------------------------
 
@@ -238,9 +240,11 @@ static void check_ranks(const char *case_name)
     tr_summary s;
     Random r = {12345};
     Sheet *run = simulated(system, tr_simulate_defaults(system), &s);
-    Stance *stance = tr_stance_new(system, &err);
+    Flow *flow = open_flow(system, &err);
+    Stance *stance = flow->stance;
     double *x = calloc(tr_input_count(system), sizeof *x);
     assert_true(stance && x);
+    tr_start_values(system, x);
     for (size_t row = 0; row < run->rows; row++) {
         put_joints(system, run, row, x);
         assert_int_equal(rank_at(stance, x), 4);
@@ -250,7 +254,7 @@ static void check_ranks(const char *case_name)
         assert_int_equal(rank_at(stance, x), 5);
     }
     free(x);
-    tr_stance_free(stance);
+    close_flow(flow);
     tr_sheet_free(run);
     tr_system_free(system);
 }

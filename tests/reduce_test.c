@@ -2,6 +2,7 @@
 // Reduction against multipliers, on random forests with random constraints (thicket.h); what must
 // not change the motion: the partition, the speeds that describe it; reactions that are chosen; and
 // closed forms.
+#include "plans.h"
 #include "run/method.h"
 #include "thicket.h"
 
@@ -10,8 +11,9 @@
 enum { PART = SLOW_BUILD ? 3 : 1 }; // of the random forests
 
 typedef struct Reduced {
+    System *described;
     Flow *flow;
-    Probe probe;
+    Probe probe;          // of the system reduced
     uint32_t independent; // velocities and speeds
 } Reduced;
 
@@ -20,7 +22,7 @@ static Flow *flow_of(const char *text, tr_error *err)
     tr_model *model = tr_model_parse(text, err);
     System *system = tr_derive(model, NULL, err);
     tr_model_free(model);
-    Flow *flow = tr_flow_new(system, err);
+    Flow *flow = open_flow(system, err);
     if (!flow) tr_system_free(system);
     return flow;
 }
@@ -33,10 +35,9 @@ static void look_at(Reduced *r, double t, const double *y)
 }
 
 // All outputs at the start, and more: the independent velocities as w, their rates as w_rate
-static void open_probe(Reduced *r)
+static void open_probe(Reduced *r, System *s)
 {
     tr_error err = {0};
-    System *s = r->flow->system;
     uint32_t list[MAX_V];
     Expr w[MAX_V], rate[MAX_V];
     r->independent = tr_independent(s, list);
@@ -53,14 +54,16 @@ static Reduced reduced(const char *text)
     tr_error err = {0};
     Reduced r = {.flow = flow_of(text, &err)};
     if (!r.flow) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    open_probe(&r);
+    r.described = (System *)r.flow->system;
+    open_probe(&r, tr_flow_system(r.flow, &err));
     return r;
 }
 
 static void let_go(Reduced *r)
 {
-    tr_flow_free(r->flow);
+    close_flow(r->flow);
     probe_free(&r->probe);
+    tr_system_free(r->described);
 }
 
 static void check_refused(const char *text, const char *words)
@@ -79,7 +82,7 @@ static double named(const Reduced *r, const char *name) { return *values(r, name
 
 static const Output *output_of(const Reduced *r, const char *name)
 {
-    const Output *output = tr_system_output(r->flow->system, text_of(name));
+    const Output *output = tr_system_output(r->probe.system, text_of(name));
     if (!output) fail_msg("there is no output '%s'", name);
     return output;
 }
@@ -331,7 +334,7 @@ static void check_blocks(const Thicket *f, const Reduced *r, const Equations *e)
 {
     bool row[MAX_V], column[MAX_V] = {false};
     uint32_t list[MAX_V];
-    const System *s = r->flow->system;
+    const System *s = r->probe.system;
     for (int k = 0, p = 0; k < e->n; k++)
         if (!e->told[k]) row[p++] = is_base(f, k);
     tr_independent(s, list);
@@ -427,7 +430,7 @@ static bool check_run(Thicket *f, const char *more)
     Mover *mover = tr_mover_new(tr_method("erk", &err), r.flow, r.flow->start, &err);
     if (!mover) fail_msg("%s", err.text);
     take_census(f, r.flow->now->chart);
-    const View *view = r.flow->now;
+    const Charted *view = r.flow->now;
     mover->end = 0.1;
     bool same = true;
     for (int i = 0; i < 3 && same; i++) {
@@ -576,7 +579,8 @@ static Reduced reduced_anyhow(const char *text, Random *random)
     tr_error err = {0};
     Reduced r = {.flow = flow_of(text, &err)};
     if (!r.flow) fail_msg("%d:%d: %s", err.line, err.column, err.text);
-    System *s = r.flow->system;
+    r.described = (System *)r.flow->system;
+    System *s = tr_plan_system(r.flow->plan, r.flow->footing, NULL, &err);
     uint32_t v[MAX_V], row[MAX_ROWS], column[MAX_ROWS];
     static double G[MAX_ROWS * MAX_V];
     const uint32_t n = tr_system_velocities(s, v), m = s->row_count;
@@ -593,7 +597,7 @@ static Reduced reduced_anyhow(const char *text, Random *random)
     for (uint32_t k = 0; k < count; k++) column[k] = v[column[k]];
     tr_reduce(s, &(Partition){.row = row, .dependent = column, .count = count}, &err);
     assert_int_equal(err.status, TR_OK);
-    open_probe(&r);
+    open_probe(&r, s);
     tr_workspace_free(workspace);
     tr_program_free(program);
     return r;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running: rows, work, what happens when a run cannot go on, and reports.
 #include "motion.h"
+#include "plans.h"
 
 // ---- rows ----------------------------------------------------------------------------------
 
@@ -383,7 +384,7 @@ static void test_initial_state_from_c(void **state)
     tr_workspace *w = tr_workspace_new(p, &err);
     double in[16], out[4];
     assert_true(tr_input_count(system) <= 16);
-    assert_true(tr_initial(system, in, &err));
+    assert_true(initial_of(system, in, &err));
     tr_evaluate(p, w, in, out);
     assert_close(out[2], -1.5, 1e-15);
     assert_close(out[3], (out[2] - out[1]) / out[0], 1e-15);

@@ -6,6 +6,7 @@
 #include "base/sheet.h"
 #include "folder.h"
 #include "models.h"
+#include "plans.h"
 #include "run/flow.h"
 
 // ---- at the start --------------------------------------------------------------------------
@@ -13,7 +14,7 @@
 static inline Flow *flow_of(tr_system *system)
 {
     tr_error err = {0};
-    Flow *flow = tr_flow_new(system, &err);
+    Flow *flow = open_flow(system, &err);
     if (!flow) fail_msg("%s", err.text);
     return flow;
 }
@@ -24,9 +25,8 @@ static inline void evaluate_start(tr_system *system, const char *outputs, double
 {
     tr_error err = {0};
     double *inputs = calloc(tr_input_count(system), sizeof *inputs);
-    tr_initial(system, inputs, &err);
-    tr_reduce_system(system, &err);
-    tr_program *program = tr_compile(system, outputs, NULL, &err);
+    initial_of(system, inputs, &err);
+    tr_program *program = compile_reduced(system, outputs, NULL, &err);
     tr_workspace *work = tr_workspace_new(program, &err);
     if (err.status) fail_msg("%s", err.text);
     assert_int_equal(tr_program_sizes(program).outputs, count);

@@ -16,17 +16,17 @@ static V3 velocity_at(const Thing *thing, V3 P)
     return v3_plus(thing->V, v3_cross(thing->W, v3_minus(P, thing->p)));
 }
 
-typedef struct Footing {
+typedef struct Stepped {
     V3 P, n, forward, left; // where it touches, and the directions there
     double slip, side_slip, ahead, camber;
-} Footing;
+} Stepped;
 
 // A wheel with its middle at its origin, on the plane through the floor's origin. A flat ground is
 // a thing that does not move.
-static Footing footing_of(const Thing *wheel, V3 axle, double radius, double tube,
+static Stepped footing_of(const Thing *wheel, V3 axle, double radius, double tube,
                           const Thing *floor)
 {
-    Footing f = {.n = floor->R.column[2]};
+    Stepped f = {.n = floor->R.column[2]};
     const double lean = v3_dot(f.n, axle);
     const V3 up = v3_unit(v3_minus(f.n, v3_times(lean, axle))); // in the plane of the wheel
     f.P = v3_minus(wheel->p, v3_plus(v3_times(radius - tube, up), v3_times(tube, f.n)));
@@ -46,12 +46,12 @@ static double magic(double B, double C, double D, double E, double x)
     return D * sin(C * atan(B * x - E * (B * x - atan(B * x))));
 }
 
-static double slip_angle(const Footing *f, double creep)
+static double slip_angle(const Stepped *f, double creep)
 {
     return atan(-f->side_slip / sqrt(f->ahead * f->ahead + creep * creep));
 }
 
-static double slip_ratio(const Footing *f, double creep)
+static double slip_ratio(const Stepped *f, double creep)
 {
     return -f->slip / sqrt(f->ahead * f->ahead + creep * creep);
 }
@@ -63,60 +63,60 @@ typedef struct Forces {
 // Laws by the words of the model, and what they say; N is the normal force, u are the deflections.
 typedef struct Law {
     const char *words;
-    Forces (*forces)(const Footing *f, double N, const double *u);
+    Forces (*forces)(const Stepped *f, double N, const double *u);
 } Law;
 
-static Forces free_of_force(const Footing *f, double N, const double *u)
+static Forces free_of_force(const Stepped *f, double N, const double *u)
 {
     (void)f, (void)N, (void)u;
     return (Forces){0, 0};
 }
 
-static Forces viscous(const Footing *f, double N, const double *u)
+static Forces viscous(const Stepped *f, double N, const double *u)
 {
     (void)N, (void)u;
     return (Forces){-3 * f->slip, -3 * f->side_slip};
 }
 
-static Forces coulomb(const Footing *f, double N, const double *u)
+static Forces coulomb(const Stepped *f, double N, const double *u)
 {
     (void)u;
     const double size = sqrt(f->slip * f->slip + f->side_slip * f->side_slip + 0.01 * 0.01);
     return (Forces){-0.3 * N * f->slip / size, -0.3 * N * f->side_slip / size};
 }
 
-static Forces coulomb_along(const Footing *f, double N, const double *u)
+static Forces coulomb_along(const Stepped *f, double N, const double *u)
 {
     (void)u;
     return (Forces){-0.3 * N * f->slip / sqrt(f->slip * f->slip + 1e-4), -2 * f->side_slip};
 }
 
-static Forces linear_tyre(const Footing *f, double N, const double *u)
+static Forces linear_tyre(const Stepped *f, double N, const double *u)
 {
     (void)N, (void)u;
     return (Forces){700 * slip_ratio(f, 0.001), 500 * slip_angle(f, 0.001) - 40 * f->camber};
 }
 
-static Forces magic_tyre(const Footing *f, double N, const double *u)
+static Forces magic_tyre(const Stepped *f, double N, const double *u)
 {
     (void)N, (void)u;
     return (Forces){magic(11, 1.6, 90, -0.5, slip_ratio(f, 0.2)),
                     magic(8, 1.3, 80, 0.4, slip_angle(f, 0.2)) + 25 * f->camber};
 }
 
-static Forces lagging_tyre(const Footing *f, double N, const double *u)
+static Forces lagging_tyre(const Stepped *f, double N, const double *u)
 {
     (void)N;
     return (Forces){700 * u[0] / 0.2, 500 * atan(u[1] / 0.2) - 40 * f->camber};
 }
 
-static Forces lagging_magic(const Footing *f, double N, const double *u)
+static Forces lagging_magic(const Stepped *f, double N, const double *u)
 {
     (void)N, (void)f;
     return (Forces){magic(11, 1.6, 90, -0.5, u[0] / 0.3), magic(8, 1.3, 80, 0.4, atan(u[1] / 0.3))};
 }
 
-static Forces by_formula(const Footing *f, double N, const double *u)
+static Forces by_formula(const Stepped *f, double N, const double *u)
 {
     (void)u;
     const double alpha = slip_angle(f, 0.001);
@@ -201,7 +201,7 @@ static double balance_off(const Sheet *run, size_t row, const Thing *wheel, V3 P
 static void check_tyre_row(const Sheet *run, size_t row, const Law *law, double *worst)
 {
     const Thing wheel = thing_at(run, row);
-    const Footing f = footing_of(&wheel, wheel.R.column[1], 0.3, 0.05, &ground);
+    const Stepped f = footing_of(&wheel, wheel.R.column[1], 0.3, 0.05, &ground);
     double u[2] = {0};
     if (lags(law)) {
         u[0] = at(run, row, "contact.c.longitudinal_deflection");
@@ -383,7 +383,7 @@ static NeForest forest_of(Probe *p)
     return f;
 }
 
-static Footing footing_in(NeForest *f)
+static Stepped footing_in(NeForest *f)
 {
     Thing thing[2];
     ne_move(f);
@@ -401,9 +401,9 @@ static Forces slopes_of(NeForest *f, int velocity)
     double *v = &b->v[velocity - b->first];
     const double before = *v;
     *v = before + 1;
-    const Footing more = footing_in(f);
+    const Stepped more = footing_in(f);
     *v = before - 1;
-    const Footing less = footing_in(f);
+    const Stepped less = footing_in(f);
     *v = before;
     return (Forces){(more.slip - less.slip) / 2, (more.side_slip - less.side_slip) / 2};
 }
@@ -434,7 +434,7 @@ static double virtual_work_off(Probe *with, Probe *without, const Law *law, Rand
     copy_state(without, with);
     probe_run(without);
     NeForest f = forest_of(with);
-    const Footing footing = footing_in(&f);
+    const Stepped footing = footing_in(&f);
     if (lags(law)) {
         u[0] = probe_at(with, "contact.c.longitudinal_deflection");
         u[1] = probe_at(with, "contact.c.lateral_deflection");

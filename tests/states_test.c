@@ -4,6 +4,7 @@
 // accelerations, reactions, energies and all that is recorded are numbers, the constraints hold,
 // and the equations with multipliers agree. Where there is none, that is said in words.
 #include "models.h"
+#include "plans.h"
 #include "reduce/reduce.h"
 #include "run/flow.h"
 #include "run/kkt.h"
@@ -33,6 +34,7 @@ typedef struct Site {
     const char *name;
     System *system;
     Flow *flow;
+    ConditionSet *sets[2];
     Conditions *positions, *rates;
     double *start, *x, *y, *rate, *columns, *margins;
     Random random;
@@ -47,7 +49,7 @@ static bool open_site(Site *p, const char *name)
     tr_error err = {0};
     *p = (Site){.name = name, .random = {20250}};
     p->system = system_called(name, NULL);
-    p->flow = tr_flow_new(p->system, &err);
+    p->flow = open_flow(p->system, &err);
     if (!p->flow) fail_msg("%s: %s", name, err.text);
     if (!p->flow->stance) return false;
     const size_t n = p->system->input_count + 1;
@@ -60,10 +62,13 @@ static bool open_site(Site *p, const char *name)
     assert_true(p->start && p->x && p->y && p->rate && p->columns && p->margins);
     tr_flow_put_all(p->flow, 0, p->flow->start);
     memcpy(p->start, p->flow->inputs, p->system->input_count * sizeof *p->start);
-    tr_unreduce(p->system);
-    p->positions = tr_conditions_new(p->system, false, false, &err);
-    p->rates = tr_conditions_new(p->system, true, false, &err);
-    tr_reduce(p->system, &p->flow->now->chart->partition, &err);
+    System *own = tr_plan_system(p->flow->plan, p->flow->footing, NULL, &err);
+    for (int rates = 0; own && rates < 2; rates++)
+        p->sets[rates] =
+            tr_condition_set_new(own, p->system, rates ? RATE_ROWS : POSITION_ROWS, &err);
+    tr_system_free(own);
+    p->positions = tr_conditions_new(p->sets[0], &err);
+    p->rates = tr_conditions_new(p->sets[1], &err);
     if (err.status) fail_msg("%s: %s", name, err.text);
     return true;
 }
@@ -72,7 +77,8 @@ static void close_site(Site *p)
 {
     tr_conditions_free(p->positions);
     tr_conditions_free(p->rates);
-    tr_flow_free(p->flow);
+    for (int i = 0; i < 2; i++) tr_condition_set_free(p->sets[i]);
+    close_flow(p->flow);
     tr_system_free(p->system);
     free(p->start), free(p->x), free(p->y), free(p->rate), free(p->columns), free(p->margins);
 }
@@ -131,8 +137,8 @@ static bool find_chart(Site *p)
     bool changed = false;
     const Quality q = take_state(p);
     if (is_fit(q)) return true;
-    if (flow->view_count >= MOST_CHARTS) {
-        flow->now = flow->views[random_below(&p->random, flow->view_count)];
+    if (flow->chart_count >= MOST_CHARTS) {
+        flow->now = flow->charts[random_below(&p->random, flow->chart_count)];
         p->counts.elsewhere++;
         return false;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steady motions against closed forms, tables and simulation.
+#include "plans.h"
 #include "run/linear.h"
 #include "run/method.h"
 #include "runs.h"
@@ -176,7 +177,11 @@ static void top_precesses(void **state)
 static void simulate(tr_system *system, const tr_steady *steady, double time, double *in)
 {
     tr_error err = {0};
-    Flow *flow = tr_flow_from(system, tr_steady_state(steady), &err);
+    tr_plan *plan = tr_plan_new(system, &err);
+    LatchMode modes[10] = {0};
+    assert_true(system->latch_count <= 10);
+    tr_latch_start(system, modes);
+    Flow *flow = tr_flow_from(plan, modes, tr_steady_state(steady), NULL, &err);
     assert_non_null(flow);
     Mover *mover = tr_mover_new(tr_method("erk", &err), flow, flow->start, &err);
     assert_non_null(mover);
@@ -186,7 +191,7 @@ static void simulate(tr_system *system, const tr_steady *steady, double time, do
     tr_flow_put_all(flow, time, mover->y);
     memcpy(in, flow->inputs, tr_input_count(system) * sizeof *in);
     tr_mover_free(mover);
-    tr_flow_free(flow);
+    close_flow(flow);
 }
 
 static void rides_one_lap(tr_system *system, const tr_steady *steady)
@@ -395,7 +400,7 @@ static void fragments_start_models(void **state)
     tr_system *again = system_from(text);
     double in[200];
     assert_true(tr_input_count(again) <= 200);
-    assert_true(tr_initial(again, in, &err));
+    assert_true(initial_of(again, in, &err));
     for (size_t i = 0; i < tr_input_count(again); i++)
         if (tr_input_kind(again, i) == TR_POSITION || tr_input_kind(again, i) == TR_VELOCITY)
             assert_close(in[i], state_of(system, steady, tr_input_name(again, i)), 1e-12);

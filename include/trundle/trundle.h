@@ -18,9 +18,9 @@
 // arrays that go in are copied where they are needed longer than the call. Names that come out
 // (`const char *`) belong to what they were asked from.
 //
-// Threads. A handle must not be used by two threads at once, and most calls on a system change it:
-// they add to its graph. Different handles are independent. A program is never changed once it is
-// there: any number of threads may evaluate it, each with a workspace of its own. Callbacks are
+// Threads. A handle must not be changed by one thread while another uses it; calls that take it as
+// const do not change it, and a derived system is never changed at all. A plan may be used by any
+// number of threads at once, and so may a program, each with a workspace of its own. Callbacks are
 // called by the thread that simulates.
 #ifndef TRUNDLE_H
 #define TRUNDLE_H
@@ -115,6 +115,7 @@ typedef enum tr_kind {
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
     TR_INNER, // a velocity of a base along other axes than its own; reduced programs may take it
     TR_DIRECTION, // how another input changes; programs of sensitivities take it
+    TR_MODE,      // what a contact does: 1 or 0, or where to it began to slip; runs set it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err); // an empty one
@@ -166,7 +167,7 @@ void tr_output(tr_system *system, const char *name, const tr_expr *values, size_
 // TR_VELOCITY inputs in order. A constrained model, M v' + c = Q + G^T lambda with G v + g = 0,
 // also has G, g, gamma (the rates of G v + g while v stays) and phi (the positions that stay zero);
 // once it is reduced, H J k h with v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext
-// J_int, momentum (H^T M v), lambda and tau.
+// J_int, momentum (H^T M v), lambda and tau (tr_compile_in).
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 
@@ -218,15 +219,16 @@ typedef struct tr_workspace tr_workspace;
 typedef struct tr_compile_options {
     bool fix_parameters; // replace TR_PARAMETER inputs by their values: shorter; they then do not
                          // matter among the inputs
+    const char *parameters; // of wdot_p, "m0 theta"; NULL for none
 } tr_compile_options;
 tr_compile_options tr_compile_defaults(void); // parameters are inputs
 
 // A program for the outputs named in a list separated by spaces ("M c G"). It takes all inputs that
 // the system has now, in order of creation, and gives the outputs one after the other, each by
-// rows. `options` may be NULL. TR_USAGE when there is no such output, or when the system must be
-// reduced first.
-tr_program *tr_compile(tr_system *system, const char *outputs, const tr_compile_options *options,
-                       tr_error *err);
+// rows. `options` may be NULL. TR_USAGE when there is no such output, or when it depends on what
+// only a reduction gives: see tr_compile_in.
+tr_program *tr_compile(const tr_system *system, const char *outputs,
+                       const tr_compile_options *options, tr_error *err);
 void tr_program_free(tr_program *program);
 
 typedef struct tr_program_size {
@@ -286,21 +288,32 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
 
 // ---- running -------------------------------------------------------------------------------
 
-// The initial state of a derived model, solved, as inputs for its programs (tr_input_count
-// numbers). Coordinates that are driven by a motion are inputs that do not matter: programs use
-// their formulas. TR_INVALID or TR_FAILED, with the reason, when there is no such state.
-bool tr_initial(tr_system *system, double *inputs, tr_error *err);
+// What can be known of a derived model before it runs, and programs for every way in which it has
+// been met so far: which contacts are open, which velocities depend on others. Any number of
+// threads may use one plan. The system must outlive it, and stays as it is.
+typedef struct tr_plan tr_plan;
+tr_plan *tr_plan_new(const tr_system *system, tr_error *err);
+void tr_plan_free(tr_plan *plan);
 
-// Solves the constraints of a derived model at its initial state for as many velocities as they
-// determine: from then on programs take the others and know vdot, lambda and tau. The calls below
-// do this by themselves; without constraints there is nothing to do.
-bool tr_reduce_system(tr_system *system, tr_error *err);
+// The initial state of the model, solved, as inputs for its programs: `size` numbers, which is
+// tr_input_count. Coordinates that are driven by a motion are inputs that do not matter: programs
+// use their formulas. TR_INVALID or TR_FAILED, with the reason, when there is no such state.
+bool tr_initial(tr_plan *plan, double *inputs, size_t size, tr_error *err);
+
+// As tr_compile, of the model reduced at its initial state: constraints are solved for as many
+// velocities as they determine there. Programs take the others and know vdot, lambda, tau, H and
+// what else tr_output_name lists; and wdot, the accelerations of the independent velocities, with
+// their derivatives wdot_q (along unit values of the velocities that no motion drives), wdot_w (by
+// the independent velocities), wdot_u (by inputs) and wdot_p (by the parameters of the options).
+// Compile them together: they share most of the work.
+tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
+                          tr_error *err);
 
 // What `trundle check`, `derive` and `eval` print, as text or as JSON. The first two may give both
 // a text and an error: what they found, and that the model cannot run so.
-char *tr_check_text(tr_system *system, bool json, tr_error *err);
-char *tr_derive_text(tr_system *system, bool json, tr_error *err);
-char *tr_eval_text(tr_system *system, bool json, tr_error *err); // at the initial instant
+char *tr_check_text(const tr_system *system, bool json, tr_error *err);
+char *tr_derive_text(const tr_system *system, bool json, tr_error *err);
+char *tr_eval_text(const tr_system *system, bool json, tr_error *err); // at the initial instant
 
 // An instant of a run, as a controller sees it. All of it belongs to the run.
 typedef struct tr_instant {
@@ -370,7 +383,7 @@ typedef struct tr_summary {
 // `summary` may be NULL; the summary is filled in also when the run fails. An interrupted run has
 // not failed. TR_USAGE for options that make no sense, TR_FAILED with the time when it cannot go
 // on, TR_IO.
-bool tr_simulate(tr_system *system, const tr_simulate_options *options, tr_summary *summary,
+bool tr_simulate(const tr_system *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err);
 
 // ---- linear models -------------------------------------------------------------------------
@@ -395,7 +408,8 @@ typedef struct tr_linearise_options {
 tr_linearise_options tr_linearise_defaults(void); // all states, continuous, words
 
 // At the initial state, which need not be a steady one. `options` may be NULL.
-tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, tr_error *err);
+tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *options,
+                        tr_error *err);
 void tr_linear_free(tr_linear *linear);
 // values[k] = real and imaginary part, as many as states, the least stable first. Those that are
 // zero are exactly so.
@@ -405,17 +419,11 @@ bool tr_linear_discretise(const tr_linear *linear, double step, double *A, doubl
                           tr_error *err);
 
 // What `trundle linearise` prints. `options` may be NULL.
-char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err);
-// The same into a .json, .csv (matrix, row, column, value) or .mat file, else as text.
-bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
+char *tr_linearise_text(const tr_system *system, const tr_linearise_options *options,
                         tr_error *err);
-
-// Adds outputs to a system: `wdot`, the accelerations of the independent velocities, and their
-// derivatives `wdot_q` (along unit values of the velocities that no motion drives), `wdot_w` (by
-// the independent velocities), `wdot_u` (by inputs) and `wdot_p` (by the parameters that
-// `parameters` names, with spaces between; NULL for none). Compile them together: they share most
-// of the work. TR_USAGE when there is no such parameter.
-bool tr_differentiate_system(tr_system *system, const char *parameters, tr_error *err);
+// The same into a .json, .csv (matrix, row, column, value) or .mat file, else as text.
+bool tr_linearise_write(const tr_system *system, const tr_linearise_options *options,
+                        const char *path, tr_error *err);
 
 // Where an eigenvalue crosses the imaginary axis.
 typedef struct tr_critical {
@@ -437,8 +445,8 @@ typedef struct tr_sweep {
 
 // At from, from + step, ... to; at each value the initial conditions are solved again. The system
 // keeps its own value. TR_USAGE when there is no such parameter or input.
-tr_sweep *tr_sweep_new(tr_system *system, const char *name, double from, double to, double step,
-                       tr_error *err);
+tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
+                       double step, tr_error *err);
 void tr_sweep_free(tr_sweep *sweep);
 // As CSV or JSON.
 char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err);
@@ -462,7 +470,7 @@ tr_steady_options tr_steady_defaults(void); // nothing is free, held or swept
 typedef struct tr_steady tr_steady;
 // Near the initial state; `options` may be NULL. TR_FAILED, with what is still off or left open,
 // when there is none.
-tr_steady *tr_steady_find(tr_system *system, const tr_steady_options *options, tr_error *err);
+tr_steady *tr_steady_find(const tr_system *system, const tr_steady_options *options, tr_error *err);
 void tr_steady_free(tr_steady *steady);
 // All inputs of programs there: tr_input_count numbers, which belong to it.
 const double *tr_steady_state(const tr_steady *steady);
@@ -482,7 +490,7 @@ typedef struct tr_family_summary {
 } tr_family_summary;
 // A family of steady motions along what is swept, followed past folds, recorded row by row. What
 // was recorded stays when it cannot be followed further. `summary` may be NULL.
-bool tr_steady_sweep(tr_system *system, const tr_steady_options *options,
+bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
 
 // ---- feedback ------------------------------------------------------------------------------
@@ -511,7 +519,7 @@ typedef struct tr_lqr {
 
 // The system must outlive it. TR_FAILED when the inputs cannot make every motion decay: it says
 // which.
-const tr_lqr *tr_lqr_design(tr_system *system, const tr_lqr_options *options, tr_error *err);
+const tr_lqr *tr_lqr_design(const tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
 // What `trundle lqr` prints; and the `roles` of a model file.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
@@ -562,7 +570,7 @@ bool tr_view_check(const tr_view_options *options, tr_error *err);
 
 // Writes one HTML file, which needs no other, to see a run of the model move. The run must have the
 // columns of the model's coordinates; nothing is simulated. `summary` may be NULL.
-bool tr_view(tr_system *system, const tr_view_options *options, tr_view_summary *summary,
+bool tr_view(const tr_system *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err);
 
 // The case and the settings that a run was made with, as the certificate beside it has them.

@@ -61,9 +61,9 @@ enum {
 typedef struct Verb Verb;
 struct Verb {
     const char *name, *usage, *doc, *examples;
-    int self;                                                   // as a set
-    int (*run)(const Verb *verb, const Options *options);       // gives the exit code
-    char *(*text)(tr_system *system, bool json, tr_error *err); // of verbs that only print
+    int self;                                                         // as a set
+    int (*run)(const Verb *verb, const Options *options);             // gives the exit code
+    char *(*text)(const tr_system *system, bool json, tr_error *err); // of verbs that only print
 };
 
 // The verb that a word is, or NULL after saying that it is none.

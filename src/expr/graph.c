@@ -105,11 +105,35 @@ Graph *tr_graph_new(void)
     return graph;
 }
 
+static void *copy_bytes(const void *from, size_t bytes)
+{
+    void *to = malloc(bytes + 1);
+    if (to && bytes) memcpy(to, from, bytes);
+    return to;
+}
+
+Graph *tr_graph_copy(const Graph *from)
+{
+    Graph *to = from->failed ? NULL : calloc(1, sizeof *to);
+    if (!to) return NULL;
+    *to = *from;
+    to->arena = (Arena){0};
+    to->capacity = from->count, to->symbol_capacity = from->symbol_count;
+    to->table_capacity = from->table_count;
+    to->nodes = copy_bytes(from->nodes, from->count * sizeof *to->nodes);
+    to->symbols = copy_bytes(from->symbols, from->symbol_count * sizeof *to->symbols);
+    to->tables = copy_bytes(from->tables, from->table_count * sizeof *to->tables);
+    to->hash.slots =
+        copy_bytes(from->hash.slots, ((size_t)from->hash.mask + 1) * sizeof *to->hash.slots);
+    if (to->nodes && to->symbols && to->tables && to->hash.slots) return to;
+    tr_graph_free(to);
+    return NULL;
+}
+
 void tr_graph_free(Graph *graph)
 {
     if (!graph) return;
     free(graph->nodes);
-    free(graph->marks);
     free(graph->symbols);
     free(graph->tables);
     tr_hash_free(&graph->hash);
@@ -121,6 +145,5 @@ size_t tr_graph_bytes(const Graph *graph)
 {
     return sizeof *graph + graph->capacity * sizeof *graph->nodes +
            ((size_t)graph->hash.mask + 1) * sizeof *graph->hash.slots +
-           graph->mark_capacity * sizeof *graph->marks +
            graph->symbol_capacity * sizeof *graph->symbols + graph->arena.bytes;
 }

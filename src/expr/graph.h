@@ -32,13 +32,12 @@ struct tr_graph {
     const Table **tables;
     uint32_t table_count, table_capacity;
     Arena arena;
-    uint32_t *marks, mark; // by node, for walks: see walk.c
-    uint32_t mark_capacity;
     const char *misuse; // the first call that made no sense, in words; NULL when there was none
     bool failed;        // memory ran out: every expression from then on is the failed one
 };
 
-Graph *tr_graph_new(void); // NULL when memory runs out
+Graph *tr_graph_new(void);                // NULL when memory runs out
+Graph *tr_graph_copy(const Graph *graph); // likewise; its tables and names are the original's
 void tr_graph_free(Graph *graph);
 size_t tr_graph_bytes(const Graph *graph);
 

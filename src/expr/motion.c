@@ -120,17 +120,46 @@ static void tell(System *system, Expr symbol, double value)
     if (input) input->definition = number(system->graph, value);
 }
 
-void tr_system_latch(System *system)
+void tr_latch_start(const System *system, LatchMode *modes)
+{
+    for (uint32_t i = 0; i < system->latch_count; i++)
+        modes[i] = (LatchMode){.is_open = system->latches[i].starts_open};
+}
+
+void tr_latch_rows(const System *system, const LatchMode *modes, bool *open)
+{
+    for (uint32_t i = 0; i < system->row_count; i++) open[i] = false;
+    for (uint32_t i = 0; i < system->latch_count; i++)
+        for (uint32_t k = 0; k < system->latches[i].row_count; k++)
+            open[system->latches[i].rows[k]] =
+                modes[i].is_open || (system->latches[i].sticks[k] && modes[i].is_slipping);
+}
+
+void tr_latch_put(const System *system, const LatchMode *modes, double *inputs)
+{
+    for (uint32_t i = 0; i < system->latch_count; i++) {
+        const Latch *latch = &system->latches[i];
+        const bool slips = !modes[i].is_open && modes[i].is_slipping;
+        const Expr symbols[] = {latch->closed, latch->slipping, latch->heading[0],
+                                latch->heading[1], latch->heading[2]};
+        const double values[] = {!modes[i].is_open, slips, modes[i].heads[0], modes[i].heads[1],
+                                 modes[i].heads[2]};
+        for (int k = 0; k < 5; k++) {
+            const Input *input = tr_system_input(system, symbols[k]);
+            if (input) inputs[input - system->inputs] = values[k];
+        }
+    }
+}
+
+void tr_system_latch(System *system, const LatchMode *modes)
 {
     for (uint32_t i = 0; i < system->latch_count; i++) {
         const Latch *latch = &system->latches[i];
         for (uint32_t k = 0; k < latch->row_count; k++)
             system->rows[latch->rows[k]].is_open =
-                latch->is_open || (latch->sticks[k] && latch->is_slipping);
-        tell(system, latch->closed, !latch->is_open);
-        tell(system, latch->slipping, !latch->is_open && latch->is_slipping);
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            tell(system, latch->heading[k], latch->heads[k]);
+                modes[i].is_open || (latch->sticks[k] && modes[i].is_slipping);
+        tell(system, latch->closed, !modes[i].is_open);
+        tell(system, latch->slipping, !modes[i].is_open && modes[i].is_slipping);
     }
 }
 

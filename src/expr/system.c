@@ -161,7 +161,7 @@ size_t tr_coordinate_length(const char *velocity)
 static Expr first_rate(Graph *graph, tr_kind kind)
 {
     if (kind == TR_TIME) return one(graph);
-    if (kind == TR_PARAMETER || kind == TR_INPUT) return zero(graph);
+    if (kind == TR_PARAMETER || kind == TR_INPUT || kind == TR_MODE) return zero(graph);
     return expr_at(graph, 0);
 }
 

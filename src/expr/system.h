@@ -59,7 +59,7 @@ typedef struct Row {
     Expr tension;         // the reaction as the model gives it; id 0 when it does not
     bool leads;           // bears all it can
     bool is_speed;
-    bool is_open; // for now it constrains nothing
+    bool is_open; // it constrains nothing: at the start, or in the modes of a copy
 } Row;
 
 // Three velocities of a base, and the same along other axes, in which the equations are shorter:
@@ -79,6 +79,8 @@ typedef enum AlarmKind {
     ALARM_STICKS,
     ALARM_RETURNS // it began to slip, but turns back
 } AlarmKind;
+
+#define NO_LATCH UINT32_MAX
 
 // What a run watches: a number that should not become negative.
 typedef struct Alarm {
@@ -101,9 +103,13 @@ typedef struct Latch {
     Expr heading[3];              // symbols, by row: where to it began to slip, a unit vector or 0
     bool opens, slips;            // what it can do
     bool starts_open;
-    bool is_open, is_slipping; // what it does
-    double heads[3];
 } Latch;
+
+// What a latch does.
+typedef struct LatchMode {
+    bool is_open, is_slipping;
+    double heads[3]; // by row: where to it began to slip
+} LatchMode;
 
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
@@ -161,6 +167,10 @@ struct tr_system {
     } source;
     double seconds; // that deriving it took
 };
+
+// A system of one's own with the same equations, to add to. The original must outlive it: names
+// are shared.
+System *tr_system_copy(const System *system, tr_error *err);
 
 // ---- names and inputs ----------------------------------------------------------------------
 
@@ -229,8 +239,16 @@ bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);
 
-// Rows and symbols of the latches, as they are now.
-void tr_system_latch(System *system);
+// ---- modes of latches ----------------------------------------------------------------------
+
+void tr_latch_start(const System *system, LatchMode *modes);
+// Which rows constrain nothing.
+void tr_latch_rows(const System *system, const LatchMode *modes, bool *open);
+// Into values of all inputs: the symbols that programs take.
+void tr_latch_put(const System *system, const LatchMode *modes, double *inputs);
+// In a system of one's own: rows that are open, and symbols that are 1 or 0 defined so. Where
+// things head stays an input.
+void tr_system_latch(System *system, const LatchMode *modes);
 
 // ---- velocities along turned axes ----------------------------------------------------------
 

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reach is found by marking nodes, breadth first; a mark is a number that counts up, so marks are
-// never cleared.
+// A reach is found by marking nodes, breadth first. Marks belong to the walk, so that any number of
+// threads may walk one graph.
 #include "expr/walk.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-// A mark that no earlier reach has used, and room for it at every node.
-static bool new_mark(Graph *graph)
+typedef struct Walk {
+    const Graph *graph;
+    Reach *reach;
+    uint32_t capacity; // of its ids
+    uint64_t *marks;   // a bit for each node
+} Walk;
+
+static bool reach_node(Walk *w, uint32_t id)
 {
-    const uint32_t before = graph->mark_capacity;
-    if (!tr_grow((void **)&graph->marks, &graph->mark_capacity, graph->count, sizeof *graph->marks))
+    Reach *reach = w->reach;
+    const uint64_t bit = UINT64_C(1) << id % 64;
+    if (w->marks[id / 64] & bit) return true;
+    w->marks[id / 64] |= bit;
+    if (!tr_grow((void **)&reach->ids, &w->capacity, reach->count + 1, sizeof *reach->ids))
         return false;
-    if (graph->mark_capacity > before)
-        memset(graph->marks + before, 0, (graph->mark_capacity - before) * sizeof *graph->marks);
-    if (++graph->mark == 0) { // all marks are used up
-        memset(graph->marks, 0, graph->mark_capacity * sizeof *graph->marks);
-        graph->mark = 1;
-    }
+    reach->ids[reach->count++] = id;
     return true;
 }
 
-static bool reach_node(Graph *graph, Reach *reach, uint32_t *capacity, uint32_t id)
+static bool walk(Walk *w, const Expr *of, size_t count)
 {
-    if (graph->marks[id] == graph->mark) return true;
-    graph->marks[id] = graph->mark;
-    if (!tr_grow((void **)&reach->ids, capacity, reach->count + 1, sizeof *reach->ids))
-        return false;
-    reach->ids[reach->count++] = id;
-    if (id >= reach->end) reach->end = id + 1;
+    for (size_t i = 0; i < count; i++)
+        if (!reach_node(w, of[i].id)) return false;
+    for (uint32_t k = 0; k < w->reach->count; k++) {
+        const Node *node = &w->graph->nodes[w->reach->ids[k]];
+        for (int i = 0; i < tr_op[node->op].operands; i++)
+            if (!reach_node(w, node_operand(node, i))) return false;
+    }
     return true;
 }
 
@@ -38,33 +44,41 @@ static int by_id(const void *a, const void *b)
 }
 
 // Few nodes of a large graph are sorted; many are found again in order by their marks.
-static void sort_reach(const Graph *graph, Reach *reach)
+static void sort_reach(const Walk *w)
 {
-    if (reach->count < reach->end / 16) {
+    Reach *reach = w->reach;
+    if (reach->count < reach->end / 256) {
         qsort(reach->ids, reach->count, sizeof *reach->ids, by_id);
         return;
     }
-    reach->count = 0;
-    for (uint32_t id = 0; id < reach->end; id++)
-        if (graph->marks[id] == graph->mark) reach->ids[reach->count++] = id;
+    uint32_t count = 0;
+    for (uint32_t word = 0; word <= reach->end / 64; word++)
+        for (uint64_t bits = w->marks[word]; bits; bits &= bits - 1)
+            reach->ids[count++] = 64 * word + (uint32_t)__builtin_ctzll(bits);
+    assert(count == reach->count);
+}
+
+bool tr_reach_in(const Graph *graph, const Expr *of, size_t count, Reach *reach)
+{
+    *reach = (Reach){.end = 1};
+    if (graph->failed) return false;
+    for (size_t i = 0; i < count; i++)
+        if (of[i].id >= reach->end) reach->end = of[i].id + 1;
+    assert(reach->end <= graph->count); // operands have smaller ids: nothing lies beyond
+    Walk w = {.graph = graph, .reach = reach};
+    w.marks = calloc(reach->end / 64 + 1, sizeof *w.marks);
+    const bool good = w.marks &&
+                      tr_grow((void **)&reach->ids, &w.capacity, 1, sizeof *reach->ids) &&
+                      walk(&w, of, count);
+    if (good) sort_reach(&w);
+    free(w.marks);
+    return good;
 }
 
 bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach)
 {
-    *reach = (Reach){0};
-    uint32_t capacity = 0;
-    bool good = !graph->failed && new_mark(graph) &&
-                tr_grow((void **)&reach->ids, &capacity, 1, sizeof *reach->ids);
-    for (size_t i = 0; good && i < count; i++) good = reach_node(graph, reach, &capacity, of[i].id);
-    for (uint32_t k = 0; good && k < reach->count; k++) {
-        const Node *node = &graph->nodes[reach->ids[k]];
-        for (int i = 0; good && i < tr_op[node->op].operands; i++)
-            good = reach_node(graph, reach, &capacity, node_operand(node, i));
-    }
-    if (good)
-        sort_reach(graph, reach);
-    else
-        graph->failed = true;
+    const bool good = tr_reach_in(graph, of, count, reach);
+    if (!good) graph->failed = true;
     return good;
 }
 

@@ -12,8 +12,10 @@ typedef struct Reach {
     uint32_t end; // one more than the largest id
 } Reach;
 
-// False, and the graph failed, when memory runs out. Free with tr_reach_free in any case.
+// False, and the graph failed, when memory runs out; the second leaves the graph as it is. Free
+// with tr_reach_free in any case.
 bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach);
+bool tr_reach_in(const Graph *graph, const Expr *of, size_t count, Reach *reach);
 void tr_reach_free(Reach *reach);
 
 // An array indexed by the ids of a reach, zeroed (0 is the failed node's id, so "none"); NULL, and

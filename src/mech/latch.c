@@ -11,7 +11,7 @@ static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
 {
     char name[300];
     snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(contact->name.text), what);
-    return tr_input(tree->system, name, TR_INPUT, 0, tree->err);
+    return tr_input(tree->system, name, TR_MODE, 0, tree->err);
 }
 
 static Latch *new_latch(Tree *tree, const Contact *contact)
@@ -86,7 +86,7 @@ static void make_latch(Tree *tree, const Touch *touch)
         tr_fail(tree->err, TR_INVALID, contact->stick.place, "nothing of '%.*s' can stick",
                 TEXT(contact->name.text));
     if (has_failed(tree->err)) return;
-    latch->starts_open = latch->is_open = is_true(contact->open);
+    latch->starts_open = is_true(contact->open);
     const Expr closed = mode_symbol(tree, contact, "closed"),
                slipping = mode_symbol(tree, contact, "slipping");
     latch->closed = closed, latch->slipping = slipping;
@@ -117,7 +117,10 @@ void tr_tree_latches(Tree *tree)
         if (is_true(contact->unilateral) || is_true(contact->stick))
             make_latch(tree, &tree->touches[i]);
     }
-    tr_system_latch(tree->system);
+    LatchMode *modes = tr_tree_room(tree, tree->system->latch_count + 1u, sizeof *modes);
+    if (!modes) return;
+    tr_latch_start(tree->system, modes);
+    tr_system_latch(tree->system, modes);
 }
 
 // ---- alarms --------------------------------------------------------------------------------

@@ -75,8 +75,6 @@ typedef struct Slip {
     uint32_t latch; // what turns it off, or NO_LATCH
 } Slip;
 
-#define NO_LATCH UINT32_MAX
-
 // What a name means in one formula alone.
 typedef struct Local {
     const char *name;

@@ -303,7 +303,7 @@ static void refuse_unsolved(const System *system, const Compiler *c, tr_error *e
     const Input *input = tr_system_uses_any(system, c->wanted, c->wanted_count, TR_SOLVED);
     if (input)
         tr_fail(err, TR_USAGE, (Place){0},
-                "'%s' is not known before the system is reduced (tr_reduce_system)", input->name);
+                "'%s' is not known before the constraints are solved (tr_compile_in)", input->name);
 }
 
 // Parameters give way to their values.
@@ -458,16 +458,25 @@ Program *tr_compile_values(System *system, const Expr *values, size_t count,
     return shorter(system, p, merged);
 }
 
-Program *tr_compile(System *system, const char *outputs, const tr_compile_options *options,
-                    tr_error *err)
+Program *tr_compile_names(System *system, const char *outputs, const tr_compile_options *options,
+                          tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!system || has_failed(err)) return NULL;
     Exprs wanted = {0};
     collect(system, outputs ? outputs : "", &wanted, err);
     Program *p = tr_compile_values(system, wanted.at, wanted.count, options, err);
     tr_exprs_free(&wanted);
+    return p;
+}
+
+Program *tr_compile(const System *system, const char *outputs, const tr_compile_options *options,
+                    tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (system && system->graph->failed) tr_fail_memory(err);
+    System *own = tr_system_copy(system, err);
+    Program *p = own ? tr_compile_names(own, outputs, options, err) : NULL;
+    tr_system_free(own);
     return p;
 }
 

@@ -6,9 +6,13 @@
 #include "expr/system.h"
 #include "program/program.h"
 
-// A program for these expressions, in this order. It takes all inputs of the system; what is
-// defined is replaced by its definition. TR_USAGE when one depends on what only reduction gives.
+// A program for these expressions, in this order. It takes all inputs of the system, which is the
+// caller's own: nodes are added to it. What is defined is replaced by its definition. TR_USAGE when
+// one depends on what only reduction gives.
 Program *tr_compile_values(System *system, const Expr *values, size_t count,
                            const tr_compile_options *options, tr_error *err);
+// Of the outputs named in a list.
+Program *tr_compile_names(System *system, const char *outputs, const tr_compile_options *options,
+                          tr_error *err);
 
 #endif

@@ -336,17 +336,6 @@ static void put_kinematics(Reduction *r)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-void tr_unreduce(System *system)
-{
-    for (uint32_t i = 0; i < system->input_count; i++) {
-        Input *input = &system->inputs[i];
-        const bool free = input->kind == TR_VELOCITY && !is_motion_driven(input);
-        if (system->row_count && (free || input->kind == TR_SPEED || input->kind == TR_SOLVED))
-            input->definition = expr_at(system->graph, 0);
-    }
-    tr_system_turn(system);
-}
-
 uint32_t tr_independent(const System *system, uint32_t *list)
 {
     uint32_t count = 0;
@@ -383,7 +372,6 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
 {
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (has_failed(err)) return;
-    tr_unreduce(system);
     r.M = output_matrix(&r, "M"), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
     if (has_failed(err)) return;
     if (!sort(&r)) {

@@ -18,16 +18,13 @@ typedef struct Partition {
                             // through it. NULL when that is not known
 } Partition;
 
-// Defines the dependent velocities and the solved inputs of the system, and puts the outputs
+// In a system of one's own that was not reduced yet: defines the dependent velocities and the
+// solved inputs, and puts the outputs
 //   H J k h        rows: velocities that are not driven; columns of H: `independent`, of J: driven
 //   H_ee H_ep H_pe D J_ext J_int   their blocks [B 13, 17]: e of bases, p of joints
 //   momentum       H^T M v
 //   lambda tau vdot
-// in place of those of an earlier partition.
 void tr_reduce(System *system, const Partition *partition, tr_error *err);
-
-// Takes the definitions back: velocities are free again, as if there were no rows.
-void tr_unreduce(System *system);
 
 // The velocities and speeds that describe the motion, as inputs; their number.
 uint32_t tr_independent(const System *system, uint32_t *list);

@@ -20,11 +20,10 @@
 enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 
 // Unknown are some of the inputs; what follows calls their values y.
-struct Conditions {
-    System *system;
-    bool rates, initial;
-    Parameters parameters;
-    bool wishes;     // guesses of what is no input are conditions too
+struct ConditionSet {
+    const System *system;
+    ConditionKind kind;
+    bool rates;
     uint32_t *place; // of each unknown: its input
     uint32_t count;
     uint32_t *quaternion; // of each unit quaternion among them: its first unknown
@@ -33,12 +32,21 @@ struct Conditions {
     uint32_t given;     // of `initial`, which come first
     uint32_t formulas;  // residuals that come from the program; then one for each quaternion
     uint32_t rows;
-    Evaluator program; // residuals, then slopes by rows
-    double *x;         // all inputs
-    double *y;         // the unknown ones
-    double *values;    // what the program gives
-    double *slopes;    // rows * count, by rows
-    double *residual;  // rows, or count if there are more
+    tr_program *program; // residuals, then slopes by rows
+    bool *is_start;      // by input: a position or velocity that is found, unless it is given
+};
+
+struct Conditions {
+    const ConditionSet *set;
+    const System *system;
+    bool rates;
+    uint32_t count, formulas, rows; // of the set
+    Evaluator program;
+    double *x;        // all inputs
+    double *y;        // the unknown ones
+    double *values;   // what the program gives
+    double *slopes;   // rows * count, by rows
+    double *residual; // rows, or count if there are more
     double *singular;
     double *guess, *before, *first, *kept; // of y
     bool *acts;                            // whether any condition depends on it here
@@ -50,6 +58,8 @@ static bool is_unknown(const Input *input, bool rates)
 {
     return input->kind == (rates ? TR_VELOCITY : TR_POSITION) && !input->definition.id;
 }
+
+static bool asks_initial(ConditionKind kind) { return kind >= START_POSITIONS; }
 
 // A position that stays where it starts, because what moves it is told to be zero
 static bool is_held(const System *s, const Input *position)
@@ -64,25 +74,30 @@ static bool is_held(const System *s, const Input *position)
 }
 
 // Held joints are only where they are once the initial conditions have put them there.
-static void find_unknowns(Conditions *c)
+static void find_unknowns(ConditionSet *c, const System *s)
 {
-    const System *s = c->system;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (is_unknown(&s->inputs[i], c->rates) && (c->initial || !is_held(s, &s->inputs[i])))
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        c->is_start[i] = is_unknown(&s->inputs[i], false) || is_unknown(&s->inputs[i], true);
+        if (is_unknown(&s->inputs[i], c->rates) &&
+            (asks_initial(c->kind) || !is_held(s, &s->inputs[i])))
             c->place[c->count++] = i;
+    }
     for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
         for (uint32_t k = 0; k < c->count; k++)
             if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;
 }
 
-// The formulas that must vanish: those of `initial`, then those of the constraints.
-static uint32_t collect(Conditions *c, Expr *formulas)
+static const Output *initial_of(const System *s, bool rates)
 {
-    const System *s = c->system;
-    const Output *initial =
-        tr_system_output(s, text_of(c->rates ? "initial.rate" : "initial.position"));
+    return tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
+}
+
+// The formulas that must vanish: those of `initial`, then those of the constraints.
+static uint32_t collect(ConditionSet *c, const System *s, Expr *formulas)
+{
+    const Output *initial = asks_initial(c->kind) ? initial_of(s, c->rates) : NULL;
     uint32_t count = 0;
-    for (uint32_t i = 0; c->initial && initial && i < initial->rows; i++) {
+    for (uint32_t i = 0; initial && i < initial->rows; i++) {
         c->notes[count] = initial->notes ? initial->notes[i] : "";
         formulas[count++] = initial->values[i];
     }
@@ -93,7 +108,8 @@ static uint32_t collect(Conditions *c, Expr *formulas)
         c->notes[count] = s->rows[i].name;
         formulas[count++] = x;
     }
-    const Output *wishes = c->wishes ? tr_system_output(s, text_of("guess.position")) : NULL;
+    const Output *wishes =
+        c->kind == START_WISHES ? tr_system_output(s, text_of("guess.position")) : NULL;
     for (uint32_t i = 0; wishes && i < wishes->rows; i++) {
         c->notes[count] = "";
         formulas[count++] = wishes->values[i];
@@ -104,35 +120,67 @@ static uint32_t collect(Conditions *c, Expr *formulas)
 static uint32_t most_formulas(const System *s)
 {
     uint32_t most = s->row_count;
-    for (int rates = 0; rates < 2; rates++) {
-        const Output *initial =
-            tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
-        if (initial) most += initial->rows;
-    }
+    for (int rates = 0; rates < 2; rates++)
+        if (initial_of(s, rates)) most += initial_of(s, rates)->rows;
     const Output *wishes = tr_system_output(s, text_of("guess.position"));
     return wishes ? most + wishes->rows : most;
 }
 
-static bool compile(Conditions *c, tr_error *err)
+static bool compile(ConditionSet *c, System *s, tr_error *err)
 {
-    System *s = c->system;
+    const tr_compile_options open = {0};
     const size_t most = most_formulas(s), n = c->count;
     Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
     if (!all) return tr_fail_memory(err), false;
-    c->formulas = collect(c, all);
+    c->formulas = collect(c, s, all);
+    c->rows = c->formulas + c->quaternions;
     const uint32_t m = c->formulas;
     unknown += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
-    if (m) c->program = tr_evaluator_of(s, all, m * (n + 1), c->parameters, err);
+    if (m) c->program = tr_compile_values(s, all, m * (n + 1), &open, err);
     free(all);
     return !has_failed(err);
 }
 
+ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
+                                   tr_error *err)
+{
+    if (!own || has_failed(err)) return NULL;
+    ConditionSet *c = calloc(1, sizeof *c);
+    if (c) {
+        *c = (ConditionSet){
+            .system = original, .kind = kind, .rates = kind == RATE_ROWS || kind == START_RATES};
+        c->place = calloc(own->input_count + 1u, sizeof *c->place);
+        c->quaternion = calloc(own->quaternion_count + 1u, sizeof *c->quaternion);
+        c->notes = calloc(most_formulas(own) + 1u, sizeof *c->notes);
+        c->is_start = calloc(own->input_count + 1u, sizeof *c->is_start);
+    }
+    if (!c || !c->place || !c->quaternion || !c->notes || !c->is_start)
+        tr_fail_memory(err);
+    else {
+        find_unknowns(c, own);
+        if (compile(c, own, err)) return c;
+    }
+    tr_condition_set_free(c);
+    return NULL;
+}
+
+void tr_condition_set_free(ConditionSet *c)
+{
+    if (!c) return;
+    tr_program_free(c->program);
+    free(c->place);
+    free(c->quaternion);
+    free(c->notes);
+    free(c->is_start);
+    free(c);
+}
+
 static bool prepare(Conditions *c, tr_error *err)
 {
-    c->rows = c->formulas + c->quaternions;
     const size_t m = c->rows, n = c->count;
+    c->program = tr_evaluator_with(c->set->program, err);
     c->x = calloc(c->system->input_count + 1u, sizeof *c->x);
     c->y = calloc(5 * n + 1, sizeof *c->y);
     c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
@@ -141,51 +189,32 @@ static bool prepare(Conditions *c, tr_error *err)
     c->singular = calloc(m + n + 1, sizeof *c->singular);
     c->acts = calloc(n + 1, sizeof *c->acts);
     if (!c->x || !c->y || !c->values || !c->slopes || !c->residual || !c->singular || !c->acts)
-        return tr_fail_memory(err), false;
+        tr_fail_memory(err);
+    if (has_failed(err)) return false;
     c->guess = c->y + n, c->before = c->y + 2 * n, c->first = c->y + 3 * n, c->kept = c->y + 4 * n;
     return true;
 }
 
-// Kinds of conditions, and what programs take
-static Conditions *new_conditions(System *system, Conditions kind, tr_error *err)
+Conditions *tr_conditions_new(const ConditionSet *set, tr_error *err)
 {
-    if (has_failed(err)) return NULL;
+    if (!set || has_failed(err)) return NULL;
     Conditions *c = calloc(1, sizeof *c);
-    if (c) {
-        *c = kind;
-        c->system = system;
-        c->place = calloc(system->input_count + 1u, sizeof *c->place);
-        c->quaternion = calloc(system->quaternion_count + 1u, sizeof *c->quaternion);
-        c->notes = calloc(most_formulas(system) + 1u, sizeof *c->notes);
-    }
-    if (!c || !c->place || !c->quaternion || !c->notes)
-        tr_fail_memory(err);
-    else {
-        find_unknowns(c);
-        if (compile(c, err) && prepare(c, err)) return c;
-    }
+    if (!c) return tr_fail_memory(err), NULL;
+    *c = (Conditions){.set = set,
+                      .system = set->system,
+                      .rates = set->rates,
+                      .count = set->count,
+                      .formulas = set->formulas,
+                      .rows = set->rows};
+    if (prepare(c, err)) return c;
     tr_conditions_free(c);
     return NULL;
-}
-
-Conditions *tr_conditions_new(System *system, bool rates, bool initial, tr_error *err)
-{
-    return new_conditions(system, (Conditions){.rates = rates, .initial = initial}, err);
-}
-
-Conditions *tr_conditions_open(System *system, bool rates, tr_error *err)
-{
-    const Conditions kind = {.rates = rates, .initial = true, .parameters = OPEN_PARAMETERS};
-    return new_conditions(system, kind, err);
 }
 
 void tr_conditions_free(Conditions *c)
 {
     if (!c) return;
     tr_evaluator_free(&c->program);
-    free(c->place);
-    free(c->quaternion);
-    free(c->notes);
     free(c->x);
     free(c->y);
     free(c->values);
@@ -218,20 +247,20 @@ double tr_make_unit(double *q)
 
 static void make_units(Conditions *c)
 {
-    for (uint32_t i = 0; i < c->quaternions; i++) tr_make_unit(c->y + c->quaternion[i]);
+    for (uint32_t i = 0; i < c->set->quaternions; i++) tr_make_unit(c->y + c->set->quaternion[i]);
 }
 
 // The state that is solved from, and what it became
 static void take(Conditions *c, const double *x)
 {
     memcpy(c->x, x, c->system->input_count * sizeof *x);
-    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->place[k]];
+    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->set->place[k]];
     make_units(c);
 }
 
 static void give(const Conditions *c, double *x)
 {
-    for (uint32_t k = 0; k < c->count; k++) x[c->place[k]] = c->y[k];
+    for (uint32_t k = 0; k < c->count; k++) x[c->set->place[k]] = c->y[k];
 }
 
 // Residuals and slopes at y; the sum of the residuals' squares.
@@ -239,18 +268,18 @@ static double evaluate(Conditions *c)
 {
     const uint32_t m = c->formulas, n = c->count;
     double sum = 0;
-    for (uint32_t k = 0; k < n; k++) c->x[c->place[k]] = c->y[k];
+    for (uint32_t k = 0; k < n; k++) c->x[c->set->place[k]] = c->y[k];
     if (m) evaluate_into(&c->program, c->x, c->values);
     for (uint32_t i = 0; i < m; i++) {
         c->residual[i] = c->values[i];
         for (uint32_t k = 0; k < n; k++) c->slopes[i * n + k] = c->values[m + i * n + k];
     }
-    for (uint32_t i = 0; i < c->quaternions; i++) {
-        const double *q = c->y + c->quaternion[i];
+    for (uint32_t i = 0; i < c->set->quaternions; i++) {
+        const double *q = c->y + c->set->quaternion[i];
         double *row = c->slopes + (size_t)(m + i) * n;
         c->residual[m + i] = tr_unit_residual(q);
         for (uint32_t k = 0; k < n; k++) row[k] = 0;
-        for (uint32_t k = 0; k < 4; k++) row[c->quaternion[i] + k] = q[k];
+        for (uint32_t k = 0; k < 4; k++) row[c->set->quaternion[i] + k] = q[k];
     }
     for (uint32_t i = 0; i < c->rows; i++) sum += c->residual[i] * c->residual[i];
     return isfinite(sum) ? sum : (double)INFINITY;
@@ -409,7 +438,7 @@ static double firm_sum(const Conditions *c)
 {
     double sum = 0;
     for (uint32_t i = 0; i < c->rows; i++) {
-        const double off = (i < c->given ? FIRMNESS : 1) * c->residual[i];
+        const double off = (i < c->set->given ? FIRMNESS : 1) * c->residual[i];
         sum += off * off;
     }
     return isfinite(sum) ? sum : (double)INFINITY;
@@ -426,7 +455,7 @@ static bool settle_once(Conditions *c, double *damping, double *sum, double *roo
         int rank;
         memset(room, 0, (size_t)(m + n) * (n + 1) * sizeof *room);
         for (uint32_t i = 0; i < m; i++) {
-            const double w = i < c->given ? FIRMNESS : 1;
+            const double w = i < c->set->given ? FIRMNESS : 1;
             b[i] = w * c->residual[i];
             for (uint32_t k = 0; k < n; k++)
                 A[(size_t)i * n + k] = w * c->slopes[(size_t)i * n + k];
@@ -477,7 +506,7 @@ static void name_group(const Conditions *c, double worst, char *line, size_t siz
 {
     line[0] = 0;
     for (uint32_t i = 0; i < c->formulas; i++)
-        if (fabs(c->residual[i]) >= 0.1 * worst) tr_list_name(line, size, c->notes[i]);
+        if (fabs(c->residual[i]) >= 0.1 * worst) tr_list_name(line, size, c->set->notes[i]);
 }
 
 // The first constraint among them, or NULL.
@@ -485,7 +514,7 @@ static const Row *first_constraint(const Conditions *c, double worst)
 {
     for (uint32_t i = 0; i < c->formulas; i++)
         for (uint32_t k = 0; k < c->system->row_count; k++)
-            if (c->notes[i] == c->system->rows[k].name && fabs(c->residual[i]) >= 0.1 * worst)
+            if (c->set->notes[i] == c->system->rows[k].name && fabs(c->residual[i]) >= 0.1 * worst)
                 return &c->system->rows[k];
     return NULL;
 }
@@ -494,10 +523,10 @@ static const Row *first_constraint(const Conditions *c, double worst)
 static double gap_of(const Conditions *c, Text element)
 {
     double sum = 0;
-    for (uint32_t i = c->given; i < c->formulas; i++)
+    for (uint32_t i = c->set->given; i < c->formulas; i++)
         for (uint32_t k = 0; k < c->system->row_count; k++) {
             const Row *row = &c->system->rows[k];
-            if (c->notes[i] == row->name && row->unit == 1 && // an angle counts otherwise
+            if (c->set->notes[i] == row->name && row->unit == 1 && // an angle counts otherwise
                 strncmp(row->name, element.at, element.length) == 0 &&
                 row->name[element.length] == '.')
                 sum += c->residual[i] * c->residual[i];
@@ -518,7 +547,7 @@ static void tell_gap(Conditions *c, const char *row, char *words, size_t size)
 static void refuse(Conditions *c, tr_error *err)
 {
     const uint32_t row = worst_row(c);
-    const char *name = row < c->formulas ? c->notes[row] : "";
+    const char *name = row < c->formulas ? c->set->notes[row] : "";
     const char *what = c->rates ? "rates" : "positions";
     const double off = fabs(c->residual[row]);
     const Row *row_off = first_constraint(c, off);
@@ -563,28 +592,31 @@ bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
 
 // From the guesses of inputs towards those of what is none, such as joints that were cut: they
 // choose a branch as well.
-static void follow_wishes(System *s, double *x, tr_error *err)
+static void follow_wishes(const ConditionSet *wishes, double *x, tr_error *err)
 {
-    if (has_failed(err) || !tr_system_output(s, text_of("guess.position"))) return;
-    Conditions *c = new_conditions(s, (Conditions){.initial = true, .wishes = true}, err);
+    Conditions *c = tr_conditions_new(wishes, err);
     if (!c) return;
     take(c, x);
     if (settle(c)) give(c, x);
     tr_conditions_free(c);
 }
 
-bool tr_assemble(System *s, double *x, bool *solved, tr_error *err)
+bool tr_assemble(const ConditionSet *const *sets, double *x, bool *solved, tr_error *err)
 {
-    for (uint32_t i = 0; i < s->input_count; i++) x[i] = s->inputs[i].value;
-    follow_wishes(s, x, err);
+    const ConditionSet *any = sets[START_POSITIONS];
+    const size_t n = any->system->input_count;
+    double *guess = calloc(n + 1, sizeof *guess);
+    if (!guess) return tr_fail_memory(err), false;
+    memcpy(guess, x, n * sizeof *x);
+    follow_wishes(sets[START_WISHES], x, err);
     bool good = !has_failed(err);
-    for (int rates = 0; rates < 2 && good; rates++) {
-        Conditions *c = tr_conditions_new(s, rates, true, err);
+    for (int kind = START_POSITIONS; kind <= START_RATES && good; kind++) {
+        Conditions *c = tr_conditions_new(sets[kind], err);
         good = c && tr_conditions_solve(c, x, true, err);
         tr_conditions_free(c);
     }
-    for (uint32_t i = 0; good && solved && i < s->input_count; i++)
-        solved[i] = (is_unknown(&s->inputs[i], false) || is_unknown(&s->inputs[i], true)) &&
-                    !s->inputs[i].is_given && x[i] != s->inputs[i].value;
+    for (uint32_t i = 0; good && solved && i < n; i++)
+        solved[i] = any->is_start[i] && !any->system->inputs[i].is_given && x[i] != guess[i];
+    free(guess);
     return good;
 }

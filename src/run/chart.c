@@ -43,7 +43,7 @@ static int row_stage(const Row *row)
 static bool is_open(const Elimination *e, uint32_t i, uint32_t j, int stage, bool all)
 {
     const System *s = e->at->system;
-    return !e->row_used[i] && !s->rows[i].is_open && !e->column_used[j] &&
+    return !e->row_used[i] && !e->at->open[i] && !e->column_used[j] &&
            row_stage(&s->rows[i]) == stage && (all || !s->inputs[e->at->v[e->at->p[j]]].preferred);
 }
 
@@ -145,8 +145,7 @@ static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
     e.column_used = calloc(at->passive + 1u, sizeof *e.column_used);
     e.row = calloc(at->all + 1u, sizeof *e.row);
     e.column = calloc(at->all + 1u, sizeof *e.column);
-    chart->work = calloc((size_t)at->all * at->passive + 1, sizeof *chart->work);
-    const bool good = e.A && e.row_used && e.column_used && e.row && e.column && chart->work;
+    const bool good = e.A && e.row_used && e.column_used && e.row && e.column;
     if (good) {
         scale_rows(at, NULL, at->all, e.A);
         find_pivots(&e);
@@ -173,7 +172,7 @@ Quality tr_chart_quality(const Chart *chart, const Stance *at)
 {
     const Partition *p = &chart->partition;
     const uint32_t columns = at->passive;
-    double *A = chart->work;
+    double *A = at->work;
     Quality q = {.least = 1, .sign = 1};
     scale_rows(at, p->row, p->count, A);
     for (uint32_t k = 0; k < p->count; k++) { // Gauss and Jordan
@@ -273,7 +272,7 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
     for (uint32_t i = 0; chart->surplus && i < chart->rows; i++) {
         bool pivot = false;
         for (size_t k = 0; k < d; k++) pivot = pivot || p->row[k] == i;
-        if (!pivot && !at->system->rows[i].is_open) chart->surplus[chart->surplus_count++] = i;
+        if (!pivot && !at->open[i]) chart->surplus[chart->surplus_count++] = i;
     }
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
@@ -361,7 +360,7 @@ static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
         chart->m = whole.rank, chart->m_locked = locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)
             chart->hyperstatic[i] =
-                !at->system->rows[i].is_open && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
+                !at->open[i] && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
     } else
         tr_fail_memory(err);
     tr_rank_free(&whole);
@@ -392,6 +391,5 @@ void tr_chart_free(Chart *chart)
     free(chart->antagonist);
     free(chart->dependence);
     free(chart->shares);
-    free(chart->work);
     free(chart);
 }

@@ -8,7 +8,7 @@
 #include "run/stance.h"
 
 typedef struct Chart {
-    System *system;
+    const System *system;
     uint32_t rows;     // constraints: the first of system->rows
     uint32_t m;        // that are independent [B: m]
     uint32_t m_locked; // while motion-driven joints stand still [B: m°]
@@ -20,7 +20,6 @@ typedef struct Chart {
     bool *antagonist;   // of each: it does not follow from others when driven joints move
     double *dependence; // of each: by row, how much of it is in it
     double *shares;     // the same of the model's own rows, for words
-    double *work;       // of tr_chart_quality
 } Chart;
 
 Chart *tr_chart_new(const Stance *stance, tr_error *err);

@@ -40,6 +40,7 @@ static size_t count_operations(System *s, const Exprs *rates, bool fixed, tr_err
     return operations;
 }
 
+// Of a system reduced where it starts
 static Facts find_facts(System *s, const Findings *findings, tr_error *err)
 {
     Facts f = {.kernel = tr_independent(s, NULL), .findings = findings};
@@ -292,21 +293,31 @@ static void derive_words(Json *j, const System *s, const Facts *f)
         tr_buffer_print(b, "verdict             %s: see trundle check\n", verdict(f));
 }
 
-char *tr_derive_text(System *s, bool json, tr_error *err)
+// The plan's system, reduced where it starts
+static System *reduced_at_start(Plan *plan, tr_error *err)
+{
+    Flow *flow = tr_flow_new(plan, NULL, err);
+    System *s = flow ? tr_flow_system(flow, err) : NULL;
+    tr_flow_free(flow);
+    return s;
+}
+
+char *tr_derive_text(const System *s, bool json, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!s || has_failed(err)) return NULL;
-    Flow *flow = s->row_count ? tr_flow_new(s, err) : NULL;
-    Findings *findings = flow ? tr_examine(flow, err) : NULL;
+    Plan *plan = tr_plan_new(s, err);
+    System *reduced = s->row_count ? reduced_at_start(plan, err) : tr_system_copy(s, err);
+    const Findings *findings = tr_plan_examine(plan, err);
     Json j = {0};
     Facts f = {0};
-    if (!has_failed(err)) f = find_facts(s, findings, err);
-    if (!has_failed(err)) (json ? derive_json : derive_words)(&j, s, &f);
+    if (!has_failed(err)) f = find_facts(reduced, findings, err);
+    if (!has_failed(err)) (json ? derive_json : derive_words)(&j, reduced, &f);
     char *text = tr_text_finish(&j.text, err);
     if (text && findings) tr_findings_allow(findings, err);
-    tr_findings_free(findings);
-    tr_flow_free(flow);
+    tr_system_free(reduced);
+    tr_plan_free(plan);
     return text;
 }
 
@@ -318,7 +329,7 @@ static bool is_used(const System *s, const Row *row)
     const Output *Q = tr_system_output(s, text_of("Q"));
     Reach reach = {0};
     bool used = false;
-    if (Q && tr_reach(s->graph, Q->values, (size_t)Q->rows * Q->columns, &reach))
+    if (Q && tr_reach_in(s->graph, Q->values, (size_t)Q->rows * Q->columns, &reach))
         for (uint32_t k = 0; k < reach.count && !used; k++) used = reach.ids[k] == row->symbol.id;
     tr_reach_free(&reach);
     return used;
@@ -468,7 +479,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
 
 // Sound: the method is one there is, the initial state assembles, and accelerates as it should.
 // What the doctor finds is told also when it cannot run.
-char *tr_check_text(System *s, bool json, tr_error *err)
+char *tr_check_text(const System *s, bool json, tr_error *err)
 {
     tr_error local = {0}, why = {0};
     if (!err) err = &local;
@@ -479,8 +490,10 @@ char *tr_check_text(System *s, bool json, tr_error *err)
     if (s->plan.method && !tr_method(s->plan.method, &why))
         tr_fail(err, TR_INVALID, (Place){0}, "%s", why.text);
     if (!has_failed(err) && tr_instant_take(&at, s, err)) {
-        const Facts f = find_facts(s, at.findings, err);
-        (json ? derive_json : check_words)(&j, s, &f);
+        System *reduced = tr_flow_system(at.flow, err);
+        const Facts f = reduced ? find_facts(reduced, at.findings, err) : (Facts){0};
+        if (reduced) (json ? derive_json : check_words)(&j, reduced, &f);
+        tr_system_free(reduced);
         text = tr_text_finish(&j.text, err);
         if (text && at.findings) tr_findings_allow(at.findings, err);
     }

@@ -228,7 +228,7 @@ Findings *tr_examine(Flow *flow, tr_error *err)
     if (d.has_memory && make_findings(flow, f)) {
         d.y = room, d.rate = room + n, d.x = room + 2 * n, d.v = room + 3 * n;
         d.first = room + 4 * n;
-        d.positions = tr_conditions_new(flow->system, false, false, err);
+        d.positions = tr_conditions_new(tr_footing_positions(flow->plan, flow->footing, err), err);
         if (d.positions) look_around(&d);
     } else
         d.has_memory = false;
@@ -319,12 +319,14 @@ static bool find_awakening(Stance *stance, const double *x, const double *other,
     return good;
 }
 
-void tr_explain_conflict(System *s, const double *x, tr_error *err)
+void tr_explain_conflict(Plan *plan, const LatchMode *modes, const double *x, tr_error *err)
 {
     tr_error own = {0};
     char names[280];
-    Conditions *positions = tr_conditions_new(s, false, false, &own);
-    Stance *stance = tr_stance_new(s, &own);
+    const System *s = plan->system;
+    const Footing *f = tr_plan_footing(plan, modes, x, &own);
+    Conditions *positions = f ? tr_conditions_new(tr_footing_positions(plan, f, &own), &own) : NULL;
+    Stance *stance = f ? tr_stance_new(s, f, &own) : NULL;
     double *other = calloc(s->input_count + 1u, sizeof *other);
     bool *rows = calloc(s->row_count + 1u, sizeof *rows);
     for (int look = 1; positions && stance && other && rows && look < LOOKS; look++) {

@@ -28,7 +28,8 @@ bool tr_findings_allow(const Findings *findings, tr_error *err);
 // "says nothing new at the start, but does when it moves", of so many rows
 const char *tr_awakening_words(uint32_t rows);
 
-// Why a state x with sound positions has no rates: better words in err when it is singular.
-void tr_explain_conflict(System *system, const double *x, tr_error *err);
+// Why a state x with sound positions has no rates in these modes: better words in err when it is
+// singular.
+void tr_explain_conflict(Plan *plan, const LatchMode *modes, const double *x, tr_error *err);
 
 #endif

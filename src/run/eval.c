@@ -7,17 +7,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool evaluate_accelerations(Instant *at, tr_error *err)
 {
-    System *s = at->flow->system;
-    Expr *rates = malloc((s->input_count + 1) * sizeof *rates);
-    if (!rates) return tr_fail_memory(err), false;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY) rates[count++] = s->inputs[i].rate;
-    if (count) tr_evaluate_once(s, rates, count, FIXED_PARAMETERS, at->flow->inputs, at->vdot, err);
-    free(rates);
+    Evaluator program = tr_evaluator_with(at->flow->now->programs->accelerations, err);
+    if (program.work) evaluate_into(&program, at->flow->inputs, at->vdot);
+    tr_evaluator_free(&program);
     return !has_failed(err);
 }
 
@@ -41,16 +37,17 @@ static bool check_agreement(Instant *at, tr_error *err)
     return !kkt || tr_kkt_agrees(kkt, 0, at->flow->start, err);
 }
 
-bool tr_instant_take(Instant *at, System *s, tr_error *err)
+bool tr_instant_take(Instant *at, const System *s, tr_error *err)
 {
-    at->flow = tr_flow_new(s, err);
+    at->plan = tr_plan_new(s, err);
+    at->flow = tr_flow_new(at->plan, NULL, err);
     if (!at->flow) return false;
     at->columns = calloc(at->flow->column_count + 1u, sizeof *at->columns);
     at->vdot = calloc(s->input_count + 1u, sizeof *at->vdot);
     if (!at->columns || !at->vdot) return tr_fail_memory(err), false;
     at->positions = tr_system_inputs(s, TR_POSITION, NULL);
     at->velocities = tr_system_inputs(s, TR_VELOCITY, NULL);
-    if (at->flow->stance) at->findings = tr_examine(at->flow, err);
+    at->findings = tr_plan_examine(at->plan, err);
     if (has_failed(err)) return false;
     tr_flow_columns(at->flow, 0, at->flow->start, at->columns);
     if (!evaluate_accelerations(at, err)) return false;
@@ -61,8 +58,8 @@ bool tr_instant_take(Instant *at, System *s, tr_error *err)
 
 void tr_instant_release(Instant *at)
 {
-    tr_findings_free(at->findings);
     tr_flow_free(at->flow);
+    tr_plan_free(at->plan);
     free(at->columns);
     free(at->vdot);
 }
@@ -141,7 +138,7 @@ static void write_instant(const Instant *at, Group *g)
     if (g->json) tr_json_close(g->j, '}');
 }
 
-char *tr_eval_text(System *s, bool json, tr_error *err)
+char *tr_eval_text(const System *s, bool json, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
@@ -149,19 +146,23 @@ char *tr_eval_text(System *s, bool json, tr_error *err)
     Instant at = {0};
     Json j = {0};
     Group g = {&j, json, ""};
-    if (tr_instant_take(&at, s, err) && (!at.findings || tr_findings_allow(at.findings, err)))
-        write_instant(&at, &g);
+    if (tr_instant_take(&at, s, err) && tr_plan_allows(at.plan, err)) write_instant(&at, &g);
     tr_instant_release(&at);
     return tr_text_finish(&j.text, err);
 }
 
-bool tr_initial(System *s, double *inputs, tr_error *err)
+bool tr_initial(Plan *plan, double *inputs, size_t size, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!s || has_failed(err)) return false;
-    Flow *flow = tr_flow_new(s, err);
-    for (uint32_t i = 0; flow && i < s->input_count; i++) inputs[i] = flow->inputs[i];
+    if (!plan || has_failed(err)) return false;
+    const size_t count = plan->system->input_count;
+    if (size != count) {
+        tr_fail(err, TR_USAGE, (Place){0}, "the state has %zu numbers, not %zu", count, size);
+        return false;
+    }
+    Flow *flow = tr_flow_new(plan, NULL, err);
+    if (flow) memcpy(inputs, flow->inputs, count * sizeof *inputs);
     tr_flow_free(flow);
     return flow != NULL;
 }

@@ -4,17 +4,18 @@
 #define TR_RUN_EVAL_H
 
 #include "base/json.h"
-#include "run/doctor.h"
+#include "run/start.h"
 
 // A system at its start.
 typedef struct Instant {
+    Plan *plan;
     Flow *flow;
-    Findings *findings; // NULL when there are no constraints
+    const Findings *findings; // NULL when there are no constraints
     double *columns, *vdot;
     uint32_t positions, velocities; // among all inputs, driven ones too
 } Instant;
 
-bool tr_instant_take(Instant *instant, System *system, tr_error *err);
+bool tr_instant_take(Instant *instant, const System *system, tr_error *err);
 void tr_instant_release(Instant *instant);
 
 // Writes groups of name: number, as JSON or as lines.

@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/evaluator.h"
 
+Evaluator tr_evaluator_with(const tr_program *program, tr_error *err)
+{
+    return (Evaluator){.program = program, .work = tr_workspace_new(program, err)};
+}
+
 Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
                           tr_error *err)
 {
     const tr_compile_options options = {.fix_parameters = parameters == FIXED_PARAMETERS};
-    Evaluator e = {.program = tr_compile_values(system, values, count, &options, err)};
-    e.work = tr_workspace_new(e.program, err);
+    tr_program *own = tr_compile_values(system, values, count, &options, err);
+    Evaluator e = tr_evaluator_with(own, err);
+    e.own = own;
     return e;
+}
+
+tr_program *tr_program_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
+{
+    const tr_compile_options options = {.fix_parameters = parameters == FIXED_PARAMETERS};
+    if (list->failed) tr_fail_memory(err);
+    tr_program *program = tr_compile_values(system, list->at, list->count, &options, err);
+    tr_exprs_free(list);
+    return program;
 }
 
 Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
 {
-    if (list->failed) tr_fail_memory(err);
-    const Evaluator e = tr_evaluator_of(system, list->at, list->count, parameters, err);
-    tr_exprs_free(list);
+    tr_program *own = tr_program_list(system, list, parameters, err);
+    Evaluator e = tr_evaluator_with(own, err);
+    e.own = own;
     return e;
 }
 
 void tr_evaluator_free(Evaluator *e)
 {
     tr_workspace_free(e->work);
-    tr_program_free(e->program);
+    tr_program_free(e->own);
     *e = (Evaluator){0};
 }
 

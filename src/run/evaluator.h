@@ -10,13 +10,16 @@
 #include <math.h>
 
 typedef struct Evaluator {
-    tr_program *program; // NULL when there is nothing to evaluate
+    const tr_program *program; // NULL when there is nothing to evaluate
     tr_workspace *work;
+    tr_program *own; // the program, where it was made for this
 } Evaluator;
 
 // What programs do with parameters: take their values, or have them as inputs like any other.
 typedef enum Parameters { FIXED_PARAMETERS, OPEN_PARAMETERS } Parameters;
 
+// With a program that is kept elsewhere, and may be NULL.
+Evaluator tr_evaluator_with(const tr_program *program, tr_error *err);
 // Of expressions; of a list, which is freed.
 Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
                           tr_error *err);
@@ -37,6 +40,7 @@ static inline void evaluate_into(const Evaluator *e, const double *inputs, doubl
 }
 
 // Likewise, for once. False when that failed.
+tr_program *tr_program_list(System *system, Exprs *list, Parameters parameters, tr_error *err);
 bool tr_evaluate_once(System *system, const Expr *values, size_t count, Parameters parameters,
                       const double *inputs, double *out, tr_error *err);
 

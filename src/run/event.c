@@ -28,7 +28,7 @@ static bool is_driven(const Input *input)
 static bool is_free_of_state(const Input *input)
 {
     return input->kind == TR_TIME || input->kind == TR_PARAMETER || input->kind == TR_INPUT ||
-           is_driven(input);
+           input->kind == TR_MODE || is_driven(input);
 }
 
 // The switch that an operation is, or that stands behind its kink.
@@ -64,18 +64,18 @@ static void mark(const System *s, const Reach *reach, uint32_t *depends)
 }
 
 // What the rates are made of, the motions that drive joints included.
-static bool find_switches(const Flow *flow, Switches *found, tr_error *err)
+static bool find_switches(System *s, const ChartPrograms *chart, Switches *found, tr_error *err)
 {
-    System *s = flow->system;
-    const size_t most = (size_t)flow->own + s->input_count;
-    Expr *roots = calloc(most + 1, sizeof *roots);
-    size_t count = flow->own;
-    if (roots) tr_view_rates(flow, flow->now, roots);
-    for (uint32_t i = 0; roots && i < s->input_count; i++)
-        if (s->inputs[i].definition.id) roots[count++] = s->inputs[i].definition;
+    Exprs roots = {0};
+    Expr *rates = calloc(chart->own, sizeof *rates);
+    if (rates) tr_chart_rates(s, chart, rates);
+    if (rates) tr_exprs_add(&roots, rates, chart->own);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].definition.id) exprs_add(&roots, s->inputs[i].definition);
     Reach reach = {0};
-    uint32_t *depends =
-        roots && tr_reach(s->graph, roots, count, &reach) ? tr_reach_map(s->graph, &reach) : NULL;
+    uint32_t *depends = rates && !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
+                            ? tr_reach_map(s->graph, &reach)
+                            : NULL;
     if (depends) mark(s, &reach, depends);
     found->value = depends ? calloc(2 * (size_t)reach.count + 1, sizeof *found->value) : NULL;
     found->difference = found->value ? found->value + reach.count : NULL;
@@ -86,10 +86,28 @@ static bool find_switches(const Flow *flow, Switches *found, tr_error *err)
             found->count++;
     }
     if (!found->value) tr_fail_memory(err);
-    free(roots);
+    free(rates);
+    tr_exprs_free(&roots);
     free(depends);
     tr_reach_free(&reach);
     return found->value != NULL;
+}
+
+SwitchPrograms *tr_switch_programs_new(System *s, const ChartPrograms *chart, tr_error *err)
+{
+    const tr_compile_options open = {0};
+    Switches found = {0};
+    SwitchPrograms *w = calloc(1, sizeof *w);
+    if (!w) tr_fail_memory(err);
+    if (w && find_switches(s, chart, &found, err) && found.count) {
+        memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
+        w->count = found.count;
+        w->program = tr_compile_values(s, found.value, 2 * (size_t)found.count, &open, err);
+    }
+    free(found.value);
+    if (!has_failed(err)) return w;
+    free(w);
+    return NULL;
 }
 
 // ---- finding when they switch --------------------------------------------------------------
@@ -205,19 +223,15 @@ static void sort_events(Events *events)
 
 bool tr_find_events(Flow *flow, double end, Events *events, tr_error *err)
 {
-    System *s = flow->system;
-    Switches found = {0};
     *events = (Events){0};
-    if (has_failed(err) || !find_switches(flow, &found, err)) return false;
-    Scan w = {.flow = flow, .count = found.count};
-    if (found.count && end > 0) {
-        memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
-        w.switches =
-            tr_evaluator_of(s, found.value, 2 * (size_t)found.count, FIXED_PARAMETERS, err);
+    const SwitchPrograms *found = tr_chart_switches(flow->plan, flow->now->programs, err);
+    if (!found) return false;
+    Scan w = {.flow = flow, .count = found->count};
+    if (found->count && end > 0) {
+        w.switches = tr_evaluator_with(found->program, err);
         if (w.switches.work && scan(&w, end, events, err)) sort_events(events);
     }
     tr_evaluator_free(&w.switches);
-    free(found.value);
     return !has_failed(err);
 }
 

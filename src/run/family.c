@@ -300,8 +300,8 @@ static bool make_room(Family *f)
     return true;
 }
 
-bool tr_steady_sweep(System *system, const tr_steady_options *options, tr_family_summary *summary,
-                     tr_error *err)
+bool tr_steady_sweep(const System *system, const tr_steady_options *options,
+                     tr_family_summary *summary, tr_error *err)
 {
     tr_error local = {0};
     tr_family_summary own = {0};

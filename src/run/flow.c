@@ -2,58 +2,41 @@
 // The equation that is integrated (T82), and the chart that it is in (T65).
 #include "run/flow.h"
 
-#include "run/doctor.h"
-#include "run/latch.h"
 #include "run/sensitivity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Goes on in a new view of this chart, which may be NULL.
-static bool adopt(Flow *flow, Chart *chart, tr_error *err)
+// Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
+static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
-    enum { MOST = sizeof flow->views / sizeof *flow->views };
-    if (flow->view_count == MOST) { // the first is where it started, and stays
-        const uint32_t old = flow->views[1] == flow->now ? 2 : 1;
-        tr_view_free(flow->views[old]);
-        for (uint32_t i = old + 1; i < MOST; i++) flow->views[i - 1] = flow->views[i];
-        flow->view_count--;
+    enum { MOST = sizeof flow->charts / sizeof *flow->charts };
+    if (flow->chart_count == MOST) { // the first is where it started, and stays
+        const uint32_t old = flow->charts[1] == flow->now ? 2 : 1;
+        tr_charted_free(flow->charts[old]);
+        for (uint32_t i = old + 1; i < MOST; i++) flow->charts[i - 1] = flow->charts[i];
+        flow->chart_count--;
     }
-    View *view = tr_view_new(flow, chart, err);
-    if (!view) return false;
-    flow->views[flow->view_count++] = flow->now = view;
+    Charted *charted = tr_charted_new(flow, chart, own, err);
+    if (!charted) return false;
+    flow->charts[flow->chart_count++] = flow->now = charted;
     return true;
 }
 
 // ---- making a flow -------------------------------------------------------------------------
-
-static void add_speeds(Flow *flow, tr_error *err)
-{
-    System *s = flow->system;
-    const Stance *stance = flow->stance;
-    const size_t most = (size_t)s->row_count + s->input_count + 1;
-    Expr *values = calloc(most, sizeof *values);
-    flow->speed = calloc(most, sizeof *flow->speed);
-    if (!values || !flow->speed) tr_fail_memory(err);
-    uint32_t count = stance->all - stance->rows;
-    for (uint32_t i = 0; values && i < count; i++) values[i] = s->rows[stance->rows + i].rate;
-    for (uint32_t i = 0; values && i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_INNER) values[count++] = s->inputs[i].definition;
-    if (values && count) flow->speeds = tr_evaluator_of(s, values, count, FIXED_PARAMETERS, err);
-    free(values);
-}
 
 void tr_flow_speeds(Flow *flow, double *inputs)
 {
     const System *s = flow->system;
     if (!flow->speeds.program) return;
     evaluate_into(&flow->speeds, inputs, flow->speed);
-    for (uint32_t i = flow->stance->rows; i < flow->stance->all; i++) {
+    const uint32_t rows = flow->footing->constraints;
+    for (uint32_t i = rows; i < s->row_count; i++) {
         const Input *speed = tr_system_input(s, s->rows[i].symbol);
-        inputs[speed - s->inputs] = flow->speed[i - flow->stance->rows];
+        inputs[speed - s->inputs] = flow->speed[i - rows];
     }
-    const double *inner = flow->speed + (flow->stance->all - flow->stance->rows);
+    const double *inner = flow->speed + (s->row_count - rows);
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_INNER) inputs[i] = *inner++;
 }
@@ -75,66 +58,98 @@ static void find_quaternions(Flow *flow)
                 flow->quaternions[flow->quaternion_count++] = k;
 }
 
-// From the initial conditions, or from a state that is known
-static bool begin(Flow *flow, const double *from, tr_error *err)
+// Sizes and room that do not depend on the chart
+static bool make_room(Flow *flow, tr_error *err)
 {
-    System *s = flow->system;
-    Chart *chart = NULL;
-    tr_unreduce(s);
-    if (!from) {
-        tr_latches_reset(s);
-        if (!tr_latches_assemble(s, flow->inputs, flow->solved, err)) {
-            if (s->row_count && err->status == TR_INVALID)
-                tr_explain_conflict(s, flow->inputs, err);
-            return false;
-        }
-    } else
-        memcpy(flow->inputs, from, s->input_count * sizeof *from);
-    if (s->row_count) {
-        flow->stance = tr_stance_new(s, err);
-        if (flow->stance) add_speeds(flow, err);
-        if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs))
-            tr_fail(err, TR_FAILED, (Place){0},
-                    "a constraint or a mass is not finite at the start");
-        chart = has_failed(err) ? NULL : tr_chart_new(flow->stance, err);
-        if (!chart) return false;
-        tr_flow_speeds(flow, flow->inputs);
-    }
-    if (!adopt(flow, chart, err)) return false;
+    const System *s = flow->system;
+    const ChartPrograms *p = flow->now->programs;
+    const size_t columns = (size_t)s->input_count + s->output_count + 1;
+    const size_t rows = flow->footing->constraints, n = p->positions;
+    const size_t most = (size_t)s->row_count + s->quaternion_count;
+    flow->positions = p->positions, flow->known = p->known;
+    flow->own = flow->size = p->own;
+    flow->holonomic = p->holonomic;
+    flow->labels = malloc(columns * sizeof *flow->labels);
+    flow->column = calloc(columns, sizeof *flow->column);
+    flow->residual = calloc(3 * rows + 1, sizeof *flow->residual);
+    flow->largest = calloc(rows + 1, sizeof *flow->largest);
+    flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
+    if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction)
+        return tr_fail_memory(err), false;
+    Exprs unused = {0};
+    tr_chart_columns(s, &unused, flow->labels);
+    flow->column_count = unused.count;
+    const bool good = !unused.failed;
+    tr_exprs_free(&unused);
+    return good || (tr_fail_memory(err), false);
+}
+
+// Where it stands, if there are constraints; the chart that fits, unless it is known
+static bool stand(Flow *flow, const Chart **chart, Chart **own, tr_error *err)
+{
+    const System *s = flow->system;
+    if (!s->row_count) return true;
+    flow->stance = tr_stance_new(s, flow->footing, err);
+    flow->speeds = tr_evaluator_with(flow->footing->speeds, err);
+    flow->speed = calloc((size_t)s->row_count + s->input_count + 1, sizeof *flow->speed);
+    if (!flow->speed) tr_fail_memory(err);
+    if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs))
+        tr_fail(err, TR_FAILED, (Place){0}, "a constraint or a mass is not finite at the start");
+    if (has_failed(err)) return false;
+    if (!*chart) *chart = *own = tr_chart_new(flow->stance, err);
+    if (!*chart) return false;
+    tr_flow_speeds(flow, flow->inputs);
+    return true;
+}
+
+static bool begin(Flow *flow, const Chart *chart, tr_error *err)
+{
+    Chart *own = NULL;
+    flow->footing = tr_plan_footing(flow->plan, flow->modes, flow->inputs, err);
+    if (!flow->footing || !stand(flow, &chart, &own, err)) return tr_chart_free(own), false;
+    if (!adopt(flow, chart, own, err) || !make_room(flow, err)) return false;
     find_quaternions(flow);
     take_state(flow, flow->start);
     return true;
 }
 
-Flow *tr_flow_new(System *system, tr_error *err)
+Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                   tr_error *err)
 {
-    return tr_latches_settle(tr_flow_from(system, NULL, err), 0, err);
-}
-
-Flow *tr_flow_from(System *system, const double *from, tr_error *err)
-{
-    if (!system || has_failed(err)) return NULL;
+    if (!plan || has_failed(err)) return NULL;
+    const System *s = plan->system;
     Flow *flow = calloc(1, sizeof *flow);
     if (flow) {
-        const size_t inputs = system->input_count + 1u;
-        flow->system = system;
+        flow->plan = plan, flow->system = s;
         flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
-        flow->inputs = calloc(inputs, sizeof *flow->inputs);
-        flow->start = calloc(inputs, sizeof *flow->start);
-        flow->solved = calloc(inputs, sizeof *flow->solved);
-        flow->quaternions = malloc((system->quaternion_count + 1) * sizeof *flow->quaternions);
+        flow->inputs = calloc(s->input_count + 1u, sizeof *flow->inputs);
+        flow->start = calloc(s->input_count + s->latch_count + 1u, sizeof *flow->start);
+        flow->solved = calloc(s->input_count + 1u, sizeof *flow->solved);
+        flow->modes = calloc(s->latch_count + 1u, sizeof *flow->modes);
+        flow->quaternions = malloc((s->quaternion_count + 1) * sizeof *flow->quaternions);
     }
-    if (!flow || !flow->inputs || !flow->start || !flow->solved || !flow->quaternions)
+    if (!flow || !flow->inputs || !flow->start || !flow->solved || !flow->modes ||
+        !flow->quaternions)
         tr_fail_memory(err);
-    else if (begin(flow, from, err))
-        return flow;
+    else {
+        memcpy(flow->inputs, inputs, s->input_count * sizeof *inputs);
+        if (s->latch_count) memcpy(flow->modes, modes, s->latch_count * sizeof *modes);
+        tr_latch_put(s, flow->modes, flow->inputs);
+        if (begin(flow, chart, err)) return flow;
+    }
     tr_flow_free(flow);
     return NULL;
+}
+
+System *tr_flow_system(const Flow *flow, tr_error *err)
+{
+    return tr_plan_system(flow->plan, flow->footing, &flow->now->programs->partition, err);
 }
 
 void tr_flow_restart(Flow *flow, const double *inputs)
 {
     memcpy(flow->inputs, inputs, flow->system->input_count * sizeof *inputs);
+    tr_latch_put(flow->system, flow->modes, flow->inputs);
     tr_flow_speeds(flow, flow->inputs);
     take_state(flow, flow->start);
 }
@@ -142,13 +157,14 @@ void tr_flow_restart(Flow *flow, const double *inputs)
 void tr_flow_free(Flow *flow)
 {
     if (!flow) return;
-    for (uint32_t i = 0; i < flow->view_count; i++) tr_view_free(flow->views[i]);
+    for (uint32_t i = 0; i < flow->chart_count; i++) tr_charted_free(flow->charts[i]);
     tr_stance_free(flow->stance);
-    tr_sensitivity_free(flow->sensitivity);
+    tr_sensitivity_run_free(flow->sensitivity);
     tr_evaluator_free(&flow->speeds);
     free(flow->inputs);
     free(flow->start);
     free(flow->solved);
+    free(flow->modes);
     free(flow->quaternions);
     free(flow->labels);
     free(flow->column);
@@ -159,7 +175,7 @@ void tr_flow_free(Flow *flow)
     free(flow);
 }
 
-// ---- changing views ------------------------------------------------------------------------
+// ---- changing charts -----------------------------------------------------------------------
 
 // A chart is left when dependent velocities exceed independent ones this much, or a pivot is this
 // small, for one that is better by a margin.
@@ -182,14 +198,14 @@ static bool is_better(Quality q, Quality than)
     return q.tilt < TILT_GOOD && q.least > PIVOT_BAD;
 }
 
-// Goes on at (t, y) in a view that is known, or else in a new one of this chart.
-static bool go_on_in(Flow *flow, View *known, Chart *chart, double t, double *y, tr_error *err)
+// Goes on at (t, y) in a chart that is known, or else in this new one.
+static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double *y, tr_error *err)
 {
     tr_sensitivity_leave(flow, t, y);
     tr_flow_put_all(flow, t, y);
     if (known)
         flow->now = known;
-    else if (!adopt(flow, chart, err))
+    else if (!adopt(flow, chart, chart, err))
         return false;
     take_state(flow, y);
     tr_sensitivity_enter(flow, y);
@@ -214,9 +230,9 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
         chart->m_locked == present->m_locked &&
         (bad ? is_better(q, quality)
              : tr_chart_preferred(chart) > tr_chart_preferred(present) && q.tilt < TILT_HOME);
-    View *known = NULL;
-    for (uint32_t i = 0; i < flow->view_count; i++)
-        if (tr_chart_equal(flow->views[i]->chart, chart)) known = flow->views[i];
+    Charted *known = NULL;
+    for (uint32_t i = 0; i < flow->chart_count; i++)
+        if (tr_chart_equal(flow->charts[i]->chart, chart)) known = flow->charts[i];
     *changed = better && known != flow->now;
     if (known || !better) tr_chart_free(chart);
     return !*changed || go_on_in(flow, known, chart, t, y, err);
@@ -317,13 +333,4 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
         if (!tr_chart_agrees(chart, j, off, flow->largest[row], t, err)) return false;
     }
     return true;
-}
-
-bool tr_reduce_system(System *s, tr_error *err)
-{
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!s || has_failed(err)) return false;
-    tr_flow_free(s->row_count ? tr_flow_new(s, err) : NULL);
-    return !has_failed(err);
 }

@@ -2,29 +2,31 @@
 // A system as an ordinary differential equation: y' = f(t, y) (T82), with y the positions that are
 // not driven, the independent velocities, gaps, and the work done so far. This is all that the
 // integrators know. Which velocities are independent may change on the way: then the flow has
-// another view.
+// another chart.
 #ifndef TR_RUN_FLOW_H
 #define TR_RUN_FLOW_H
 
-#include "run/assemble.h"
-#include "run/chart_view.h"
+#include "run/charted.h"
 
-struct Sensitivity;
+struct SensitivityRun;
 
 typedef struct Flow {
-    System *system;
-    Stance *stance;        // NULL when there are no constraints
-    View *views[16], *now; // as far as there are any
-    uint32_t view_count;
+    Plan *plan;
+    const System *system;      // the plan's
+    const Footing *footing;    // for its modes
+    LatchMode *modes;          // by latch: what contacts do
+    Stance *stance;            // NULL when there are no constraints
+    Charted *charts[16], *now; // as far as there are any
+    uint32_t chart_count;
     double *inputs; // of the programs, in the system's order
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
     // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
     // what they do, also over plates that shake.
     uint32_t positions, known, own, size;
-    struct Sensitivity *sensitivity; // NULL without
-    double *start;                   // y at the start
-    bool *solved;                    // by input: found by solving, not given
-    uint32_t *quaternions;           // four entries of y from each are a unit quaternion
+    struct SensitivityRun *sensitivity; // NULL without
+    double *start;                      // y at the start
+    bool *solved;                       // by input: found by solving, not given
+    uint32_t *quaternions;              // four entries of y from each are a unit quaternion
     uint32_t quaternion_count;
     const char **labels; // of the columns
     uint32_t column_count;
@@ -44,10 +46,15 @@ typedef struct Flow {
     double earliest, latest;
 } Flow;
 
-// Assembles the state at the start, chooses a chart there, and compiles.
-Flow *tr_flow_new(System *system, tr_error *err);
-// From values of all inputs, which satisfy the constraints that are not open.
-Flow *tr_flow_from(System *system, const double *inputs, tr_error *err);
+// Assembles the state at the start and chooses a chart there. `values` are those of all inputs:
+// parameters, inputs, and guesses of the rest; NULL for the model's own.
+Flow *tr_flow_new(Plan *plan, const double *values, tr_error *err);
+// From values of all inputs, which satisfy the constraints that are not open in these modes. In
+// this chart, which must outlive the flow, or in one that fits where it is NULL.
+Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                   tr_error *err);
+// A copy of its system as it stands, reduced for its present chart.
+System *tr_flow_system(const Flow *flow, tr_error *err);
 void tr_flow_free(Flow *flow);
 void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the present chart
 

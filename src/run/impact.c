@@ -23,7 +23,8 @@
 
 // The numbers at an impact; rows are constraints as the model has them.
 typedef struct Impact {
-    System *system;
+    const System *system;
+    LatchMode *modes; // as they become
     uint32_t n, m, passive;
     uint32_t *v, *p;     // velocities as inputs, those that are free as places in v
     double *M, *G, *g;   // in one
@@ -35,18 +36,10 @@ typedef struct Impact {
     bool *holds;  // by row
 } Impact;
 
-static bool evaluate(Impact *at, tr_error *err)
+static bool evaluate(Impact *at, const Flow *flow, tr_error *err)
 {
-    System *s = at->system;
-    const size_t n = at->n, m = at->m, latches = s->latch_count;
-    Exprs list = {0};
-    tr_output_list(s, "M", &list);
-    tr_output_list(s, "G", &list);
-    tr_output_list(s, "g", &list);
-    for (size_t i = 0; i < latches; i++) exprs_add(&list, s->latches[i].restitution);
-    for (size_t i = 0; i < latches; i++)
-        exprs_add(&list, s->latches[i].slips ? s->latches[i].friction : zero(s->graph));
-    Evaluator program = tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
+    const size_t n = at->n, m = at->m, latches = at->system->latch_count;
+    Evaluator program = tr_evaluator_with(tr_footing_impact(flow->plan, flow->footing, err), err);
     at->M = program.work ? calloc(n * n + m * n + m + 2 * latches + 1, sizeof *at->M) : NULL;
     if (at->M) evaluate_into(&program, at->x, at->M);
     tr_evaluator_free(&program);
@@ -56,10 +49,11 @@ static bool evaluate(Impact *at, tr_error *err)
     return true;
 }
 
-static bool open_impact(Impact *at, System *s, double *x, tr_error *err)
+static bool open_impact(Impact *at, const Flow *flow, LatchMode *modes, double *x, tr_error *err)
 {
-    *at = (Impact){.system = s, .x = x, .n = tr_system_inputs(s, TR_VELOCITY, NULL)};
-    while (at->m < s->row_count && !s->rows[at->m].is_speed) at->m++;
+    const System *s = flow->system;
+    *at = (Impact){.system = s, .modes = modes, .x = x, .m = flow->footing->constraints};
+    at->n = tr_system_inputs(s, TR_VELOCITY, NULL);
     at->v = calloc(2 * (size_t)at->n + 1, sizeof *at->v);
     at->rate = calloc(2 * (size_t)at->m + 1, sizeof *at->rate);
     at->holds = calloc(at->m + 1u, sizeof *at->holds);
@@ -68,9 +62,9 @@ static bool open_impact(Impact *at, System *s, double *x, tr_error *err)
     tr_system_inputs(s, TR_VELOCITY, at->v);
     for (uint32_t k = 0; k < at->n; k++)
         if (!is_motion_driven(&s->inputs[at->v[k]])) at->p[at->passive++] = k;
-    if (!evaluate(at, err)) return false;
+    if (!evaluate(at, flow, err)) return false;
     for (uint32_t i = 0; i < at->m; i++) {
-        at->holds[i] = !s->rows[i].is_open;
+        at->holds[i] = !flow->footing->open[i];
         at->rate[i] = at->g[i];
         for (uint32_t k = 0; k < at->n; k++)
             at->rate[i] += at->G[(size_t)i * at->n + k] * x[at->v[k]];
@@ -99,7 +93,8 @@ static double kinetic(const Impact *at)
 
 // A latch that closes or sticks at an impact.
 typedef struct Hit {
-    Latch *latch;
+    const Latch *latch;
+    LatchMode *mode;
     double e, mu;
     double heads[3]; // where it would slip to without friction, by row; a unit vector
     bool touches;    // else it only stops slipping
@@ -136,7 +131,7 @@ static void impulse_column(const Impact *at, const Hits *hits, uint32_t row, dou
     for (uint32_t k = 0; k < at->passive; k++) column[k] = at->G[(size_t)row * at->n + at->p[k]];
     for (uint32_t i = 0; i < hits->count; i++) {
         const Hit *hit = &hits->at[i];
-        if (hit->touches && hit->latch->is_slipping && hit->latch->rows[0] == row)
+        if (hit->touches && hit->mode->is_slipping && hit->latch->rows[0] == row)
             add_friction(at, hit, column);
     }
 }
@@ -173,13 +168,13 @@ static bool solve_impact(Impact *at, const Hits *hits, const double *change, dou
     return good;
 }
 
-static void begin_to_slide(Impact *at, Latch *latch, const double *heads)
+static void begin_to_slide(Impact *at, const Latch *latch, LatchMode *mode, const double *heads)
 {
-    latch->is_slipping = true;
+    mode->is_slipping = true;
     for (uint32_t k = 0; k < latch->row_count; k++) {
         if (!latch->sticks[k]) continue;
         at->holds[latch->rows[k]] = false;
-        latch->heads[k] = heads[k];
+        mode->heads[k] = heads[k];
     }
 }
 
@@ -187,19 +182,21 @@ static void begin_to_slide(Impact *at, Latch *latch, const double *heads)
 static bool let_go(Impact *at)
 {
     static const double nowhere[3];
-    System *s = at->system;
-    Latch *worst = NULL;
+    const System *s = at->system;
+    uint32_t worst = NO_LATCH;
     double largest = 0, least = 0;
     for (uint32_t i = 0; i < at->m; i++) largest = fmax(largest, at->holds[i] ? fabs(at->L[i]) : 0);
     for (uint32_t i = 0; i < s->latch_count; i++) {
-        Latch *latch = &s->latches[i];
+        const Latch *latch = &s->latches[i];
         if (!latch->opens || !at->holds[latch->rows[0]] || at->L[latch->rows[0]] >= least) continue;
-        least = at->L[latch->rows[0]], worst = latch;
+        least = at->L[latch->rows[0]], worst = i;
     }
-    if (!worst || !(least < -ROUNDING * largest)) return false;
-    if (worst->slips && !worst->is_slipping) return begin_to_slide(at, worst, nowhere), true;
-    worst->is_open = true, worst->is_slipping = false;
-    for (uint32_t k = 0; k < worst->row_count; k++) at->holds[worst->rows[k]] = false;
+    if (worst == NO_LATCH || !(least < -ROUNDING * largest)) return false;
+    const Latch *latch = &s->latches[worst];
+    LatchMode *mode = &at->modes[worst];
+    if (latch->slips && !mode->is_slipping) return begin_to_slide(at, latch, mode, nowhere), true;
+    mode->is_open = true, mode->is_slipping = false;
+    for (uint32_t k = 0; k < latch->row_count; k++) at->holds[latch->rows[k]] = false;
     return true;
 }
 
@@ -208,17 +205,17 @@ static bool give_way(Impact *at, const Hits *hits)
 {
     for (uint32_t i = 0; i < hits->count; i++) {
         Hit *hit = &hits->at[i];
-        Latch *latch = hit->latch;
+        const Latch *latch = hit->latch;
         double along = 0;
         for (uint32_t k = 0; k < latch->row_count; k++)
             if (latch->sticks[k]) along += at->L[latch->rows[k]] * at->L[latch->rows[k]];
-        if (!hit->touches || latch->is_slipping || !at->holds[latch->rows[0]] ||
+        if (!hit->touches || hit->mode->is_slipping || !at->holds[latch->rows[0]] ||
             sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]))
             continue;
         if (!latch->slips) continue;
         for (uint32_t k = 0; k < latch->row_count; k++) // against what it would take to stick
             if (latch->sticks[k]) hit->heads[k] = -at->L[latch->rows[k]] / sqrt(along);
-        begin_to_slide(at, latch, hit->heads);
+        begin_to_slide(at, latch, hit->mode, hit->heads);
         return true;
     }
     return false;
@@ -234,7 +231,7 @@ static double dissipated(const Impact *at, const Hits *hits, const double *dv)
         for (uint32_t j = 0; j < hits->count; j++) {
             const Hit *hit = &hits->at[j];
             const Latch *latch = hit->latch;
-            const bool drags = hit->touches && latch->is_slipping;
+            const bool drags = hit->touches && hit->mode->is_slipping;
             for (uint32_t k = 0; k < latch->row_count && drags; k++)
                 if (latch->rows[k] == i && latch->sticks[k])
                     L -= hit->mu * hit->heads[k] * at->L[latch->rows[0]];
@@ -254,7 +251,7 @@ static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
     if (!change) return tr_fail_memory(err), false;
     double *dv = change + at->m;
     for (uint32_t i = 0; i < hits->count; i++) {
-        hits->at[i].latch->is_slipping = false;
+        hits->at[i].mode->is_slipping = false;
         for (uint32_t k = 0; k < hits->at[i].latch->row_count; k++)
             at->holds[hits->at[i].latch->rows[k]] = true;
     }
@@ -276,22 +273,24 @@ static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
 static void collect_hits(const Impact *at, const double *margins, uint32_t alarm, double t,
                          Hits *hits)
 {
-    System *s = at->system;
+    const System *s = at->system;
     const AlarmKind kind = s->alarms[alarm].kind;
     for (uint32_t k = 0; k < s->alarm_count; k++) {
-        if (s->alarms[k].kind != kind || !tr_alarm_matters(s, k)) continue;
+        if (s->alarms[k].kind != kind || !tr_alarm_matters(s, at->modes, k)) continue;
         const uint32_t i = s->alarms[k].latch;
-        Latch *latch = &s->latches[i];
+        const Latch *latch = &s->latches[i];
+        LatchMode *mode = &at->modes[i];
         const double speed = -at->rate[latch->rows[0]], slip = slip_of(at, latch);
         const bool together = kind == ALARM_TOUCHES
                                   ? margins[k] < SAME_TIME * fmax(1, fabs(t)) * speed
                                   : margins[k] < 0.1 * slip * slip;
         if (k == alarm || together)
             hits->at[hits->count++] = kind == ALARM_TOUCHES ? (Hit){.latch = latch,
+                                                                    .mode = mode,
                                                                     .e = at->restitution[i],
                                                                     .mu = at->friction[i],
                                                                     .touches = true}
-                                                            : (Hit){.latch = latch};
+                                                            : (Hit){.latch = latch, .mode = mode};
     }
 }
 
@@ -330,10 +329,10 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     if (good) change->rebounded = find_rebounds(at, &hits, fastest);
     good = good && strike(at, &hits, &change->lost, err);
     for (uint32_t i = 0; i < hits.count; i++) {
-        Latch *latch = hits.at[i].latch;
-        latch->is_open = hits.at[i].e > 0 || !at->holds[latch->rows[0]];
-        latch->is_slipping = latch->is_slipping && !latch->is_open;
-        change->slips_on = change->slips_on || (!hits.at[i].touches && latch->is_slipping);
+        LatchMode *mode = hits.at[i].mode;
+        mode->is_open = hits.at[i].e > 0 || !at->holds[hits.at[i].latch->rows[0]];
+        mode->is_slipping = mode->is_slipping && !mode->is_open;
+        change->slips_on = change->slips_on || (!hits.at[i].touches && mode->is_slipping);
     }
     change->gained = kinetic(at) - before;
     if (!good)
@@ -343,11 +342,12 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     return good;
 }
 
-bool tr_impact(System *s, double *x, const double *margins, double *fastest, Switch *change,
-               tr_error *err)
+bool tr_impact(const Flow *flow, double *x, const double *margins, LatchMode *modes,
+               double *fastest, Switch *change, tr_error *err)
 {
     Impact at;
-    const bool good = open_impact(&at, s, x, err) && jump(&at, margins, fastest, change, err);
+    const bool good =
+        open_impact(&at, flow, modes, x, err) && jump(&at, margins, fastest, change, err);
     close_impact(&at);
     return good;
 }

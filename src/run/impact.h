@@ -5,10 +5,10 @@
 
 #include "run/latch.h"
 
-// What the alarm of the change does to the state x, whose velocities jump, and to the latches that
-// take part: all whose `margins` of alarms go off at the same time. `fastest` is the largest speed
-// of an impact so far.
-bool tr_impact(System *system, double *x, const double *margins, double *fastest, Switch *change,
-               tr_error *err);
+// What the alarm of the change does to the state x, whose velocities jump, and to the modes of the
+// latches that take part: all whose `margins` of alarms go off at the same time. `fastest` is the
+// largest speed of an impact so far.
+bool tr_impact(const Flow *flow, double *x, const double *margins, LatchMode *modes,
+               double *fastest, Switch *change, tr_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 typedef struct Jacobian Jacobian;
 
-// Makes the program of the flow's present view, unless there is one already.
+// Makes the program of the flow's present chart, unless there is one already.
 bool tr_jacobian_ready(Flow *flow, tr_error *err);
 void tr_jacobian_free(Jacobian *jacobian);
 

@@ -8,11 +8,8 @@
 // stand.
 #include "run/kkt.h"
 
-#include "expr/matrix.h"
-
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct Kkt {
@@ -44,24 +41,13 @@ static bool make_room(Kkt *k, const Stance *s)
     return true;
 }
 
-// c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
-static void list_terms(const System *s, uint32_t rows, Exprs *list)
+Kkt *tr_kkt_new(Flow *flow, const Chart *chart, const tr_program *program, tr_error *err)
 {
-    tr_system_list(s, "c", list);
-    tr_system_list(s, "Q", list);
-    for (uint32_t i = 0; i < rows; i++) exprs_add(list, s->rows[i].inner_bias);
-    tr_system_list(s, "vdot", list);
-}
-
-Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err)
-{
-    if (has_failed(err) || !chart->rows) return NULL;
+    if (has_failed(err) || !program) return NULL;
     Kkt *k = calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
     *k = (Kkt){.flow = flow, .chart = chart};
-    Exprs terms = {0};
-    list_terms(flow->system, chart->rows, &terms);
-    k->program = tr_evaluator_list(flow->system, &terms, FIXED_PARAMETERS, err);
+    k->program = tr_evaluator_with(program, err);
     if (!make_room(k, flow->stance)) tr_fail_memory(err);
     if (!has_failed(err)) return k;
     tr_kkt_free(k);

@@ -9,7 +9,8 @@
 
 typedef struct Kkt Kkt;
 
-Kkt *tr_kkt_new(Flow *flow, const Chart *chart, tr_error *err); // of the flow in this chart
+// Of the flow in this chart, with its program, which may be NULL: then there is none.
+Kkt *tr_kkt_new(Flow *flow, const Chart *chart, const tr_program *program, tr_error *err);
 void tr_kkt_free(Kkt *kkt);
 
 // The largest difference to the flow's own accelerations at (t, y), relative to the largest of

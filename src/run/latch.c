@@ -10,191 +10,104 @@
 #include <string.h>
 
 #define TOGETHER 1e-7 // friction that is used up, of what holds it
-#define BELOW    1e-9 // where what starts open must not be [m]
 
-// ---- states --------------------------------------------------------------------------------
-
-void tr_latches_reset(System *s)
-{
-    for (uint32_t i = 0; i < s->latch_count; i++) {
-        s->latches[i].is_open = s->latches[i].starts_open;
-        s->latches[i].is_slipping = false;
-        for (int k = 0; k < 3; k++) s->latches[i].heads[k] = 0;
-    }
-    tr_system_latch(s);
-}
-
-bool tr_alarm_matters(const System *s, uint32_t k)
+bool tr_alarm_matters(const System *s, const LatchMode *modes, uint32_t k)
 {
     const Alarm *alarm = &s->alarms[k];
     if (alarm->kind <= ALARM_STOPS) return true;
-    const Latch *latch = &s->latches[alarm->latch];
+    const LatchMode *mode = &modes[alarm->latch];
     switch (alarm->kind) {
-    case ALARM_OPENS: return !latch->is_open;
-    case ALARM_TOUCHES: return latch->is_open;
-    case ALARM_SLIPS: return !latch->is_open && !latch->is_slipping;
-    default: return !latch->is_open && latch->is_slipping;
+    case ALARM_OPENS: return !mode->is_open;
+    case ALARM_TOUCHES: return mode->is_open;
+    case ALARM_SLIPS: return !mode->is_open && !mode->is_slipping;
+    default: return !mode->is_open && mode->is_slipping;
     }
-}
-
-// Which of those that may slip do, with these velocities
-static bool find_slipping(System *s, const double *inputs, tr_error *err)
-{
-    Expr *margins = calloc(s->alarm_count + 1u, sizeof *margins);
-    double *values = calloc(s->alarm_count + 1u, sizeof *values);
-    uint32_t count = 0;
-    for (uint32_t k = 0; margins && k < s->alarm_count; k++)
-        if (s->alarms[k].kind == ALARM_STICKS) margins[count++] = s->alarms[k].margin;
-    if (!margins || !values) tr_fail_memory(err);
-    const bool good = margins && values &&
-                      tr_evaluate_once(s, margins, count, FIXED_PARAMETERS, inputs, values, err);
-    for (uint32_t k = 0, i = 0; good && k < s->alarm_count; k++)
-        if (s->alarms[k].kind == ALARM_STICKS)
-            s->latches[s->alarms[k].latch].is_slipping = values[i++] > 0;
-    free(margins);
-    free(values);
-    return good;
-}
-
-// What starts open is not behind what it may touch.
-static bool check_gaps(System *s, const double *inputs, tr_error *err)
-{
-    const uint32_t count = s->latch_count;
-    Expr *gaps = calloc(count + 1u, sizeof *gaps);
-    double *values = calloc(count + 1u, sizeof *values);
-    for (uint32_t i = 0; gaps && i < count; i++)
-        gaps[i] = s->latches[i].is_open ? s->latches[i].gap : tr_constant(s, 0);
-    if (!gaps || !values) tr_fail_memory(err);
-    const bool good =
-        gaps && values && tr_evaluate_once(s, gaps, count, FIXED_PARAMETERS, inputs, values, err);
-    for (uint32_t i = 0; good && i < count; i++)
-        if (values[i] < -BELOW)
-            tr_fail(err, TR_INVALID, (Place){0},
-                    "'%s' starts open, but %.3g m inside what it touches", s->latches[i].name,
-                    -values[i]);
-    free(gaps);
-    free(values);
-    return !has_failed(err);
-}
-
-static bool assemble(System *s, double *inputs, bool *solved, tr_error *err)
-{
-    bool slips = false;
-    if (tr_assemble(s, inputs, solved, err)) return true;
-    for (uint32_t i = 0; i < s->latch_count; i++) {
-        slips = slips || s->latches[i].slips;
-        s->latches[i].is_slipping = s->latches[i].slips;
-    }
-    if (!slips || err->status != TR_INVALID) return false;
-    tr_error own = {0};
-    tr_system_latch(s);
-    const bool good = tr_assemble(s, inputs, solved, &own) && find_slipping(s, inputs, &own);
-    tr_system_latch(s);
-    if (!good || !tr_assemble(s, inputs, solved, &own)) return false;
-    *err = own;
-    return true;
-}
-
-bool tr_latches_assemble(System *s, double *inputs, bool *solved, tr_error *err)
-{
-    return assemble(s, inputs, solved, err) && (!s->latch_count || check_gaps(s, inputs, err));
 }
 
 // ---- slip ----------------------------------------------------------------------------------
 
-// What holds each latch that may slip, in three entries each: along its rows that stick
-static double *find_held(System *s, const double *x, tr_error *err)
-{
-    const uint32_t count = 3 * s->latch_count;
-    Expr *rows = calloc(count + 1u, sizeof *rows);
-    double *held = calloc(count + 1u, sizeof *held);
-    if (!rows || !held) tr_fail_memory(err);
-    for (uint32_t i = 0; rows && i < count; i++) {
-        const Latch *latch = &s->latches[i / 3];
-        rows[i] = i % 3 < latch->row_count && latch->sticks[i % 3]
-                      ? s->rows[latch->rows[i % 3]].symbol
-                      : tr_constant(s, 0);
-    }
-    if (rows && held) tr_evaluate_once(s, rows, count, FIXED_PARAMETERS, x, held, err);
-    free(rows);
-    if (!has_failed(err)) return held;
-    free(held);
-    return NULL;
-}
-
 // What held them was as much as there is, and so they go the other way: the latch of this alarm,
-// and all that are as near to it, for what is symmetric stays so.
-static bool begin_slip(System *s, uint32_t alarm, const double *margins, const double *x,
-                       tr_error *err)
+// and all that are as near to it, for what is symmetric stays so. `x` is the state of the flow.
+static bool begin_slip(const Flow *flow, uint32_t alarm, const double *margins, const double *x,
+                       LatchMode *modes, tr_error *err)
 {
-    double *held = find_held(s, x, err);
-    for (uint32_t k = 0; held && k < s->alarm_count; k++) {
-        if (s->alarms[k].kind != ALARM_SLIPS || !tr_alarm_matters(s, k)) continue;
-        Latch *latch = &s->latches[s->alarms[k].latch];
+    const System *s = flow->system;
+    Evaluator program = tr_evaluator_with(flow->now->programs->held, err);
+    double *held = calloc(3 * (size_t)s->latch_count + 1, sizeof *held);
+    if (!held) tr_fail_memory(err);
+    if (!has_failed(err)) evaluate_into(&program, x, held);
+    for (uint32_t k = 0; !has_failed(err) && k < s->alarm_count; k++) {
+        if (s->alarms[k].kind != ALARM_SLIPS || !tr_alarm_matters(s, modes, k)) continue;
+        LatchMode *mode = &modes[s->alarms[k].latch];
         const double *F = held + 3 * s->alarms[k].latch;
         const double size = sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]);
         if (k != alarm && !(margins[k] < TOGETHER * size)) continue;
-        for (int i = 0; i < 3; i++) latch->heads[i] = size > 0 ? -F[i] / size : 0;
-        latch->is_slipping = true;
+        for (int i = 0; i < 3; i++) mode->heads[i] = size > 0 ? -F[i] / size : 0;
+        mode->is_slipping = true;
     }
+    tr_evaluator_free(&program);
     free(held);
     return !has_failed(err);
 }
 
 // ---- changes -------------------------------------------------------------------------------
 
-static bool apply_change(System *s, double *x, const double *margins, double *fastest,
-                         Switch *change, tr_error *err)
+// What a change makes of the modes and, in x, of the velocities
+static bool apply_change(Flow *flow, double *x, const double *margins, LatchMode *modes,
+                         double *fastest, Switch *change, tr_error *err)
 {
-    Latch *latch = &s->latches[s->alarms[change->alarm].latch];
+    const System *s = flow->system;
+    LatchMode *mode = &modes[s->alarms[change->alarm].latch];
     switch (s->alarms[change->alarm].kind) {
-    case ALARM_OPENS: latch->is_open = true, latch->is_slipping = false; return true;
-    case ALARM_SLIPS: return begin_slip(s, change->alarm, margins, x, err);
-    default: return tr_impact(s, x, margins, fastest, change, err);
+    case ALARM_OPENS: mode->is_open = true, mode->is_slipping = false; return true;
+    case ALARM_SLIPS: return begin_slip(flow, change->alarm, margins, x, modes, err);
+    default: return tr_impact(flow, x, margins, modes, fastest, change, err);
     }
 }
 
 // The alarm of this kind with the least margin, of those that matter; false when none is negative.
-static bool find_worst(const System *s, AlarmKind kind, const double *margins, uint32_t *alarm)
+static bool find_worst(const System *s, const LatchMode *modes, AlarmKind kind,
+                       const double *margins, uint32_t *alarm)
 {
     double worst = 0;
     for (uint32_t k = 0; k < s->alarm_count; k++)
-        if (s->alarms[k].kind == kind && tr_alarm_matters(s, k) && margins[k] < worst)
+        if (s->alarms[k].kind == kind && tr_alarm_matters(s, modes, k) && margins[k] < worst)
             worst = margins[k], *alarm = k;
     return worst < 0;
 }
 
-// Lets go of a contact that pulls, or that friction does not hold; true when there is one. What
-// pulls while it sticks may push when it slips, whichever way: so that is tried first.
-static bool release_untenable(Flow *flow, double t, tr_error *err)
+// Lets go of a contact that pulls at the start of the flow, or that friction does not hold; true
+// when there is one. What pulls while it sticks may push when it slips, whichever way: so that is
+// tried first.
+static bool release_untenable(Flow *flow, double t, LatchMode *modes, tr_error *err)
 {
-    System *s = flow->system;
+    const System *s = flow->system;
     double *margins = calloc(s->alarm_count + 1u, sizeof *margins);
     uint32_t alarm = 0;
     bool released = false;
     if (!margins) return tr_fail_memory(err), false;
     tr_flow_alarms(flow, t, flow->start, margins);
-    if (find_worst(s, ALARM_OPENS, margins, &alarm)) {
-        Latch *latch = &s->latches[s->alarms[alarm].latch];
-        latch->is_open = !latch->slips || latch->is_slipping;
-        latch->is_slipping = !latch->is_open;
-        for (int k = 0; k < 3; k++) latch->heads[k] = 0;
+    if (find_worst(s, modes, ALARM_OPENS, margins, &alarm)) {
+        const uint32_t latch = s->alarms[alarm].latch;
+        LatchMode *mode = &modes[latch];
+        mode->is_open = !s->latches[latch].slips || mode->is_slipping;
+        mode->is_slipping = !mode->is_open;
+        for (int k = 0; k < 3; k++) mode->heads[k] = 0;
         released = true;
-    } else if (find_worst(s, ALARM_SLIPS, margins, &alarm))
-        released = begin_slip(s, alarm, margins, flow->inputs, err);
+    } else if (find_worst(s, modes, ALARM_SLIPS, margins, &alarm))
+        released = begin_slip(flow, alarm, margins, flow->inputs, modes, err);
     free(margins);
     return released;
 }
 
 // The flow from values of all inputs on, with as many latches open and slipping as must be
-static Flow *settle(System *s, const double *x, double t, tr_error *err)
+static Flow *settle(Plan *plan, LatchMode *modes, const double *x, double t, tr_error *err)
 {
     Flow *flow = NULL;
     do {
-        tr_system_latch(s);
         tr_flow_free(flow);
-        flow = tr_flow_from(s, x, err);
-    } while (flow && release_untenable(flow, t, err));
+        flow = tr_flow_from(plan, modes, x, NULL, err);
+    } while (flow && release_untenable(flow, t, modes, err));
     if (!has_failed(err)) return flow;
     tr_flow_free(flow);
     return NULL;
@@ -203,45 +116,53 @@ static Flow *settle(System *s, const double *x, double t, tr_error *err)
 Flow *tr_latches_settle(Flow *flow, double t, tr_error *err)
 {
     if (!flow || !flow->system->latch_count) return flow;
+    LatchMode *modes = calloc(flow->system->latch_count, sizeof *modes);
     Flow *settled = NULL;
-    if (!release_untenable(flow, t, err)) {
+    if (!modes) tr_fail_memory(err);
+    if (modes) memcpy(modes, flow->modes, flow->system->latch_count * sizeof *modes);
+    if (modes && !release_untenable(flow, t, modes, err)) {
+        free(modes);
         if (!has_failed(err)) return flow;
-    } else
-        settled = settle(flow->system, flow->inputs, t, err);
+        tr_flow_free(flow);
+        return NULL;
+    }
+    if (modes) settled = settle(flow->plan, modes, flow->inputs, t, err);
     if (settled) memcpy(settled->solved, flow->solved, flow->system->input_count * sizeof(bool));
+    free(modes);
     tr_flow_free(flow);
     return settled;
 }
 
 // Whether rows hold and slip as they did
-static bool are_same(const Latch *a, const Latch *b, uint32_t count)
+static bool are_same(const LatchMode *a, const LatchMode *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (a[i].is_open != b[i].is_open || a[i].is_slipping != b[i].is_slipping) return false;
     return true;
 }
 
-// The flow after a change: another one, but where all latches are as before.
-static Flow *follow(Flow *flow, const Latch *before, const double *x, double t, tr_error *err)
+// The flow after a change: another one, but where all latches are as before. What slips on then
+// keeps its heading: friction stays against it until it holds.
+static Flow *follow(Flow *flow, LatchMode *modes, const double *x, double t, tr_error *err)
 {
-    System *s = flow->system;
-    if (are_same(before, s->latches, s->latch_count)) {
+    const uint32_t count = flow->system->latch_count;
+    if (are_same(flow->modes, modes, count)) {
         tr_flow_restart(flow, x);
-        if (!release_untenable(flow, t, err)) return has_failed(err) ? NULL : flow;
+        if (!release_untenable(flow, t, modes, err)) return has_failed(err) ? NULL : flow;
     }
-    return settle(s, x, t, err);
+    return settle(flow->plan, modes, x, t, err);
 }
 
-static Flow *go_on(Flow *flow, const double *y, double *x, const Latch *before, double *fastest,
+static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, double *fastest,
                    Switch *change, tr_error *err)
 {
-    System *s = flow->system;
+    const System *s = flow->system;
     const double work = y[flow->own - 1];
     tr_flow_alarms(flow, change->t, y, x + s->input_count);
     tr_flow_put_all(flow, change->t, y);
     memcpy(x, flow->inputs, s->input_count * sizeof *x);
-    if (!apply_change(s, x, x + s->input_count, fastest, change, err)) return NULL;
-    Flow *next = follow(flow, before, x, change->t, err);
+    if (!apply_change(flow, x, x + s->input_count, modes, fastest, change, err)) return NULL;
+    Flow *next = follow(flow, modes, x, change->t, err);
     if (!next) return NULL;
     if (next != flow) next->evaluations += flow->evaluations, next->jacobians += flow->jacobians;
     next->no_projection = flow->no_projection;
@@ -254,14 +175,14 @@ Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *ch
 {
     const System *s = flow->system;
     double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
-    Latch *before = calloc(s->latch_count + 1u, sizeof *before);
+    LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
     Flow *next = NULL;
-    if (x && before) {
-        memcpy(before, s->latches, s->latch_count * sizeof *before);
-        next = go_on(flow, y, x, before, fastest, change, err);
+    if (x && modes) {
+        memcpy(modes, flow->modes, s->latch_count * sizeof *modes);
+        next = go_on(flow, y, x, modes, fastest, change, err);
     } else
         tr_fail_memory(err);
-    free(before);
+    free(modes);
     free(x);
     return next;
 }

@@ -6,12 +6,8 @@
 
 #include "run/flow.h"
 
-void tr_latches_reset(System *system); // as they start
-// Assembles the state at the start; what slips there does not stick.
-bool tr_latches_assemble(System *system, double *inputs, bool *solved, tr_error *err);
-
 // Whether an alarm is about what a latch does now; all others always are.
-bool tr_alarm_matters(const System *system, uint32_t alarm);
+bool tr_alarm_matters(const System *system, const LatchMode *modes, uint32_t alarm);
 
 // The same flow, or one in its place where contacts that would pull at its start are open, and
 // those that friction does not hold slip.

@@ -10,8 +10,8 @@
 
 #include "expr/derivative.h"
 #include "run/dense.h"
-#include "run/doctor.h"
 #include "run/push.h"
+#include "run/start.h"
 #include "run/tangent.h"
 
 #include <assert.h>
@@ -34,7 +34,8 @@ typedef struct Sizes {
 } Sizes;
 
 struct Lineariser {
-    System *system;
+    Plan *plan;     // of a copy of the system, with pushes
+    System *system; // that copy, reduced where it starts
     Flow *flow;
     Conditions *conditions[2]; // positions, rates
     Sizes size;
@@ -217,32 +218,46 @@ static bool make_lists(Lineariser *l)
     return tr_tangent_list(l->system, &l->tangent);
 }
 
-Lineariser *tr_lineariser_new(System *system, tr_error *err)
+// A plan of the system with pushes among its inputs
+static bool make_plan(Lineariser *l, const System *system, tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    if (!own) return false;
+    tr_pushes_new(own, &l->pushes, err);
+    tr_pushes_put(&l->pushes, err);
+    l->plan = has_failed(err) ? NULL : tr_plan_own(own, err);
+    if (l->plan)
+        l->plan->sweeps = true;
+    else if (has_failed(err))
+        tr_system_free(own);
+    return l->plan != NULL;
+}
+
+static bool start(Lineariser *l, tr_error *err)
+{
+    l->flow = tr_flow_new(l->plan, NULL, err);
+    if (!l->flow || !tr_plan_allows(l->plan, err)) return false;
+    for (int rates = 0; rates < 2; rates++)
+        l->conditions[rates] =
+            tr_conditions_new(l->flow->footing->conditions[START_POSITIONS + rates], err);
+    l->system = tr_flow_system(l->flow, err);
+    return l->system && !has_failed(err);
+}
+
+Lineariser *tr_lineariser_new(const System *system, tr_error *err)
 {
     if (!system || has_failed(err)) return NULL;
     Lineariser *l = calloc(1, sizeof *l);
     if (!l) return tr_fail_memory(err), NULL;
-    l->system = system;
-    tr_unreduce(system);
-    tr_pushes_new(system, &l->pushes, err); // new inputs, which programs take
-    for (int rates = 0; rates < 2; rates++)
-        l->conditions[rates] = tr_conditions_open(system, rates, err);
-    tr_pushes_put(&l->pushes, err);
-    l->flow = tr_flow_new(system, err);
-    Findings *findings = l->flow && l->flow->stance ? tr_examine(l->flow, err) : NULL;
-    if (findings) tr_findings_allow(findings, err);
-    tr_findings_free(findings);
-    const bool listed = l->flow && !has_failed(err) && make_lists(l);
+    const bool listed = make_plan(l, system, err) && start(l, err) && make_lists(l);
     if (!listed) tr_fail_memory(err); // unless there are better words
     if (listed) {
         list_inputs(l);
-        memcpy(l->in, l->flow->inputs, system->input_count * sizeof *l->in);
+        memcpy(l->in, l->flow->inputs, l->system->input_count * sizeof *l->in);
         l->values = calloc(number_of_values(&l->size) + 1, sizeof *l->values);
         if (!l->values) tr_fail_memory(err);
     }
-    const bool good = listed && !has_failed(err) && compile(l, err);
-    tr_pushes_take_back(&l->pushes);
-    if (good) {
+    if (listed && !has_failed(err) && compile(l, err)) {
         place_values(l);
         return l;
     }
@@ -259,6 +274,8 @@ void tr_lineariser_free(Lineariser *l)
     tr_flow_free(l->flow);
     tr_tangent_free(&l->tangent);
     tr_pushes_free(&l->pushes);
+    tr_system_free(l->system);
+    tr_plan_free(l->plan);
     free(l->w);
     free(l->output);
     free(l->input);
@@ -266,6 +283,8 @@ void tr_lineariser_free(Lineariser *l)
     free(l->values);
     free(l);
 }
+
+System *tr_lineariser_system(Lineariser *l) { return l->system; }
 
 double *tr_lineariser_inputs(Lineariser *l) { return l->in; }
 
@@ -366,7 +385,7 @@ static void free_allowed(Allowed *a)
 // ---- names ---------------------------------------------------------------------------------
 
 // "steer" of "steer_rate", "frame.dx" of "frame.vx", "frame.rx" of "frame.wx"
-static const char *displacement_name(System *s, const char *velocity)
+static const char *displacement_name(Linear *linear, const char *velocity)
 {
     char name[300];
     snprintf(name, sizeof name, "%s", velocity);
@@ -378,27 +397,37 @@ static const char *displacement_name(System *s, const char *velocity)
         point[1] = 'd';
     else if (point && point[1] == 'w')
         point[1] = 'r';
-    return tr_arena_text(&s->graph->arena, name, strlen(name));
+    return tr_linear_keep(linear, name);
 }
 
 static void name_states(const Lineariser *l, const Allowed *a, Linear *linear)
 {
-    System *s = l->system;
+    const System *s = l->system;
     uint32_t k = 0;
     for (uint32_t i = 0; i < l->size.p - a->count; i++)
         linear->state[k++] =
-            displacement_name(s, s->inputs[l->tangent.velocity[a->independent[i]]].name);
-    for (uint32_t i = 0; i < l->size.w; i++) linear->state[k++] = tr_system_speed_name(s, l->w[i]);
-    for (uint32_t i = 0; i < l->size.x; i++) linear->state[k++] = s->inputs[l->x[i]].name;
-    for (uint32_t i = 0; i < l->size.u; i++) linear->input[i] = l->input[i];
-    for (uint32_t i = 0; i < l->size.y; i++) linear->output[i] = l->output[i];
+            displacement_name(linear, s->inputs[l->tangent.velocity[a->independent[i]]].name);
+    for (uint32_t i = 0; i < l->size.w; i++)
+        linear->state[k++] = tr_linear_keep(linear, tr_system_speed_name(s, l->w[i]));
+    for (uint32_t i = 0; i < l->size.x; i++)
+        linear->state[k++] = tr_linear_keep(linear, s->inputs[l->x[i]].name);
+    for (uint32_t i = 0; i < l->size.u; i++) linear->input[i] = tr_linear_keep(linear, l->input[i]);
+    for (uint32_t i = 0; i < l->size.y; i++)
+        linear->output[i] = tr_linear_keep(linear, l->output[i]);
 }
 
 // ---- the linear model ----------------------------------------------------------------------
 
+// A linear model with the names that it shows
+typedef struct NamedLinear {
+    Linear linear;
+    Arena names;
+} NamedLinear;
+
 Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs)
 {
-    Linear *linear = calloc(1, sizeof *linear);
+    NamedLinear *named = calloc(1, sizeof *named);
+    Linear *linear = named ? &named->linear : NULL;
     const size_t n = states, m = inputs, y = outputs;
     if (!linear) return NULL;
     *linear = (Linear){.states = states, .inputs = inputs, .outputs = outputs};
@@ -413,9 +442,24 @@ Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs)
 void tr_linear_free(Linear *linear)
 {
     if (!linear) return;
+    NamedLinear *named = (NamedLinear *)linear; // its first member
     free(linear->state);
     free(linear->A);
-    free(linear);
+    tr_arena_free(&named->names);
+    free(named);
+}
+
+const char *tr_linear_keep(Linear *linear, const char *name)
+{
+    NamedLinear *named = (NamedLinear *)linear;
+    return name ? tr_arena_text(&named->names, name, strlen(name)) : NULL;
+}
+
+static bool has_names(const Linear *linear)
+{
+    for (uint32_t i = 0; i < linear->states + linear->inputs + linear->outputs; i++)
+        if (!linear->state[i]) return false;
+    return true;
 }
 
 // dv/dpi += N^+ E, by least squares
@@ -507,8 +551,12 @@ Linear *tr_lineariser_take(Lineariser *l, tr_error *err)
         linear->displacements = n->p - a.count;
         name_states(l, &a, linear);
         fill(l, &a, linear);
-    } else
+    }
+    if (!linear || !has_names(linear)) {
+        tr_linear_free(linear);
+        linear = NULL;
         tr_fail_memory(err);
+    }
     free_allowed(&a);
     if (linear && !is_finite(linear)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the linear model is not finite at this state");

@@ -18,7 +18,7 @@ typedef tr_linear Linear;
 // parameters left open.
 typedef struct Lineariser Lineariser;
 
-Lineariser *tr_lineariser_new(System *system, tr_error *err);
+Lineariser *tr_lineariser_new(const System *system, tr_error *err);
 void tr_lineariser_free(Lineariser *lineariser);
 // The state that it stands at: all inputs, at the start those of the initial state.
 double *tr_lineariser_inputs(Lineariser *lineariser);
@@ -28,8 +28,12 @@ bool tr_lineariser_assemble(Lineariser *lineariser, tr_error *err);
 double tr_lineariser_unsteadiness(Lineariser *lineariser);
 // The linear model where it stands; NULL when memory runs out or a number is not finite.
 Linear *tr_lineariser_take(Lineariser *lineariser, tr_error *err);
+// Its own system, reduced where it starts.
+System *tr_lineariser_system(Lineariser *lineariser);
 // Zeros, without names
 Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs);
+// A copy of a name that lives as long as the linear model; NULL for NULL, and without memory.
+const char *tr_linear_keep(Linear *linear, const char *name);
 
 // Without displacements that change nothing: a vehicle's place and heading, angles of wheels. What
 // depends on them is no output any more. At least so many states are left, if what some

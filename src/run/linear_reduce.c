@@ -107,14 +107,14 @@ static Linear *without(const Linear *l, const double *Z, uint32_t s, const uint3
     Linear *out = K ? tr_linear_new(left, m, y) : NULL;
     if (out) out->displacements = l->displacements - s;
     for (uint32_t i = 0; out && i < left; i++) {
-        out->state[i] = l->state[K[i]];
+        out->state[i] = tr_linear_keep(out, l->state[K[i]]);
         for (uint32_t j = 0; j < left; j++)
             out->A[i * left + j] = projected(l->A + K[j], n, Z, s, J, K[i]);
         for (uint32_t j = 0; j < m; j++) out->B[i * m + j] = projected(l->B + j, m, Z, s, J, K[i]);
     }
-    for (uint32_t i = 0; out && i < m; i++) out->input[i] = l->input[i];
+    for (uint32_t i = 0; out && i < m; i++) out->input[i] = tr_linear_keep(out, l->input[i]);
     for (uint32_t i = 0; out && i < y; i++) {
-        out->output[i] = l->output[Y[i]];
+        out->output[i] = tr_linear_keep(out, l->output[Y[i]]);
         for (uint32_t j = 0; j < left; j++) out->C[i * left + j] = l->C[Y[i] * n + K[j]];
         for (uint32_t j = 0; j < m; j++) out->D[i * m + j] = l->D[Y[i] * m + j];
     }

@@ -28,7 +28,8 @@ tr_linearise_options tr_linearise_defaults(void) { return (tr_linearise_options)
 
 // ---- taking it -----------------------------------------------------------------------------
 
-static Linear *take(System *system, const tr_linearise_options *o, Study *study, tr_error *err)
+static Linear *take(const System *system, const tr_linearise_options *o, Study *study,
+                    tr_error *err)
 {
     Lineariser *l = tr_lineariser_new(system, err);
     Linear *linear = l ? tr_lineariser_take(l, err) : NULL;
@@ -41,7 +42,7 @@ static Linear *take(System *system, const tr_linearise_options *o, Study *study,
     return reduced;
 }
 
-tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, tr_error *err)
+tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
@@ -49,7 +50,7 @@ tr_linear *tr_linearise(tr_system *system, const tr_linearise_options *options, 
     return system && !has_failed(err) ? take(system, &o, NULL, err) : NULL;
 }
 
-static bool take_study(Study *s, System *system, const tr_linearise_options *o, tr_error *err)
+static bool take_study(Study *s, const System *system, const tr_linearise_options *o, tr_error *err)
 {
     s->system = system;
     s->step = o->step;
@@ -298,7 +299,7 @@ static void write_words(const Study *s, Buffer *text)
     write_matrix("B", s->Bd, l->states, l->inputs, l->state, text);
 }
 
-char *tr_linearise_text(tr_system *system, const tr_linearise_options *options, tr_error *err)
+char *tr_linearise_text(const tr_system *system, const tr_linearise_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
@@ -422,8 +423,8 @@ static bool fill_mat(mat_t *mat, void *owner)
     return good;
 }
 
-bool tr_linearise_write(tr_system *system, const tr_linearise_options *options, const char *path,
-                        tr_error *err)
+bool tr_linearise_write(const tr_system *system, const tr_linearise_options *options,
+                        const char *path, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;

@@ -159,7 +159,7 @@ static bool leave_out(Design *d, tr_error *err)
     const bool good = state && d->A && d->T && d->B;
     if (!good) tr_fail_memory(err);
     for (uint32_t i = 0; good && i < left; i++) {
-        state[i] = less->state[i];
+        state[i] = tr_arena_text(&d->arena, less->state[i], strlen(less->state[i]));
         memcpy(d->A + (size_t)i * left, less->A + (size_t)i * less->states, left * sizeof *d->A);
         memcpy(d->T + (size_t)i * n, less->B + (size_t)i * n, n * sizeof *d->T);
         for (uint32_t j = 0; j < d->m; j++)
@@ -175,7 +175,7 @@ double tr_design_weight(const Design *d, const Weight *weight, uint32_t state)
 {
     const Linear *l = d->whole;
     for (uint32_t k = 0; k < l->states; k++)
-        if (l->state[k] == d->shown.state[state]) return weight->row[k];
+        if (strcmp(l->state[k], d->shown.state[state]) == 0) return weight->row[k];
     return 0;
 }
 
@@ -346,18 +346,21 @@ static bool design(Design *d, Lineariser *lineariser, const tr_lqr_options *o, t
     return good;
 }
 
-const tr_lqr *tr_lqr_design(System *system, const tr_lqr_options *options, tr_error *err)
+const tr_lqr *tr_lqr_design(const System *system, const tr_lqr_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!system || !options || has_failed(err)) return NULL;
     Design *d = calloc(1, sizeof *d);
     if (!d) return tr_fail_memory(err), NULL;
-    d->system = system, d->shown.step = options->step;
+    d->shown.step = options->step;
     if (!isfinite(options->step) || options->step < 0)
         tr_fail(err, TR_USAGE, (Place){0}, "the step must be positive");
     Lineariser *lineariser = tr_lineariser_new(system, err);
+    d->system = lineariser ? tr_lineariser_system(lineariser) : NULL;
+    d->source = system;
     const bool good = lineariser && design(d, lineariser, options, err);
+    d->system = NULL; // goes with the lineariser
     tr_lineariser_free(lineariser);
     if (good) return &d->shown;
     tr_lqr_free(&d->shown);

@@ -15,7 +15,8 @@ typedef struct Weight {
 
 typedef struct Design {
     tr_lqr shown;
-    System *system;
+    System *system;       // while it is made: that of the lineariser
+    const System *source; // the model's
     Arena arena;
     Linear *whole; // all states, all inputs
     const double *in;

@@ -39,7 +39,7 @@ static bool is_joint(const Design *d, uint32_t control)
 
 static void write_roles(const Design *d, Buffer *out)
 {
-    const struct Source *source = &d->system->source;
+    const struct Source *source = &d->source->source;
     bool any = false;
     for (uint32_t i = 0; i < d->m; i++) {
         if (!is_joint(d, i)) continue;

@@ -19,11 +19,11 @@ static double make_units(const Flow *flow, double *y)
 // phi, and J; the largest |phi|
 static double evaluate_projection(Flow *flow, double t, const double *y)
 {
-    const View *view = flow->now;
+    const Charted *now = flow->now;
     double worst = 0;
     tr_flow_put(flow, t, y);
-    evaluate_into(&view->projection, flow->inputs, flow->correction);
-    for (uint32_t i = 0; i < view->projected; i++) worst = fmax(worst, fabs(flow->correction[i]));
+    evaluate_into(&now->projection, flow->inputs, flow->correction);
+    for (uint32_t i = 0; i < now->projected; i++) worst = fmax(worst, fabs(flow->correction[i]));
     return worst;
 }
 

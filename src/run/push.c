@@ -25,14 +25,11 @@ static void add_push(Pushes *p, uint32_t velocity, int order, tr_error *err)
     char symbol[300];
     snprintf(symbol, sizeof symbol, "push.%s.%c", s->inputs[velocity].name,
              order < 0 ? 'f' : (char)('a' + order));
-    const Named *known = tr_system_find(s, text_of(symbol)); // of an earlier one
     Push *push = &p->list[p->count++];
     *push = (Push){.velocity = velocity, .order = order};
     push->name = push_name(s, s->inputs[velocity].name, order);
-    push->symbol = known ? known->meaning : tr_input(s, symbol, TR_INPUT, 0, err);
+    push->symbol = tr_input(s, symbol, TR_INPUT, 0, err);
     if (!push->name) tr_fail_memory(err);
-    Input *input = tr_system_input(s, push->symbol);
-    if (input) input->definition = expr_at(s->graph, 0);
 }
 
 void tr_pushes_new(System *s, Pushes *p, tr_error *err)
@@ -102,27 +99,14 @@ static void push_forces(const Pushes *p, const char *name, tr_error *err)
 void tr_pushes_put(Pushes *p, tr_error *err)
 {
     for (uint32_t i = 0; i < p->count && !has_failed(err); i++) {
-        Push *push = &p->list[i];
+        const Push *push = &p->list[i];
         Expr *place = pushed_place(p->system, push);
         if (!place || !place->id) continue;
-        push->kept = *place;
         *place = add(*place, push->symbol);
     }
     if (p->system->row_count && !has_failed(err)) {
         push_forces(p, "Q", err);
         if (p->system->turned_count) push_forces(p, "inner.Q", err);
-    }
-}
-
-void tr_pushes_take_back(Pushes *p)
-{
-    for (uint32_t i = 0; i < p->count; i++) {
-        Push *push = &p->list[i];
-        Expr *place = push->kept.id ? pushed_place(p->system, push) : NULL;
-        if (place) *place = push->kept;
-        push->kept = (Expr){0};
-        Input *input = tr_system_input(p->system, push->symbol);
-        if (input) input->definition = zero(p->system->graph); // in what was made meanwhile
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be pushed without being an input of the model: the force of a joint that a torque
-// drives, and the position, rate and acceleration of one that a motion does. While equations are
-// made, a symbol that is zero is added to each.
+// drives, and the position, rate and acceleration of one that a motion does. A symbol that is zero
+// is added to each.
 #ifndef TR_RUN_PUSH_H
 #define TR_RUN_PUSH_H
 
@@ -12,7 +12,6 @@ typedef struct Push {
     int order;         // 0, 1, 2 of a motion; -1: a force
     Expr symbol;
     const char *name; // "tau.steer"; "r1", "d(r1)", "d(d(r1))"
-    Expr kept;        // what the symbol was added to; id 0 when it stands nowhere
 } Push;
 
 typedef struct Pushes {
@@ -21,12 +20,11 @@ typedef struct Pushes {
     uint32_t count;
 } Pushes;
 
-// New inputs of the system, which must not be reduced.
+// New inputs of a system of one's own, which is not reduced.
 void tr_pushes_new(System *system, Pushes *pushes, tr_error *err);
 void tr_pushes_free(Pushes *pushes);
-// Puts the symbols into forces and motions; takes them back out of what is not made yet.
+// Puts the symbols into forces and motions.
 void tr_pushes_put(Pushes *pushes, tr_error *err);
-void tr_pushes_take_back(Pushes *pushes);
 
 // Without constraints accelerations are there before the symbols are: those that forces and driven
 // accelerations make, by the mass matrix M of all `m` velocities, of which `v` lists the p that no

@@ -17,12 +17,6 @@ static bool add_direction(System *s, Sensitivity *z, uint32_t input, tr_error *e
 {
     char name[400];
     snprintf(name, sizeof name, "sensitivity.%s", s->inputs[input].name);
-    const Named *known = tr_system_find(s, text_of(name));
-    const Input *before = known ? tr_system_input(s, known->meaning) : NULL;
-    if (before && before->kind == TR_DIRECTION) {
-        z->direction[input] = (uint32_t)(before - s->inputs);
-        return true;
-    }
     z->direction[input] = s->input_count;
     tr_input(s, name, TR_DIRECTION, 0, err);
     return !has_failed(err);
@@ -99,7 +93,7 @@ void tr_sensitivity_differentiate(System *s, const Sensitivity *z, Expr *of, siz
 // Sets the directions of one parameter, but for those of the state.
 static void choose_direction(const Flow *flow, uint32_t which)
 {
-    const Sensitivity *z = flow->sensitivity;
+    const Sensitivity *z = flow->sensitivity->of;
     for (uint32_t k = 0; k < z->count; k++)
         flow->inputs[z->direction[z->parameter[k]]] = k == which;
 }
@@ -114,26 +108,25 @@ static void point_along(const Flow *flow, const double *y, uint32_t which)
     const double *S = block(flow, y, which);
     choose_direction(flow, which);
     for (uint32_t k = 0; k < flow->known; k++)
-        flow->inputs[flow->sensitivity->direction[flow->now->place[k]]] = S[k];
+        flow->inputs[flow->sensitivity->of->direction[flow->now->place[k]]] = S[k];
 }
 
 void tr_sensitivity_point(const Flow *flow, uint32_t which)
 {
-    const Sensitivity *z = flow->sensitivity;
-    const double *all = z->all + (size_t)which * z->input_count;
+    const Sensitivity *z = flow->sensitivity->of;
+    const double *all = flow->sensitivity->all + (size_t)which * z->input_count;
     choose_direction(flow, which);
     for (uint32_t i = 0; i < z->input_count; i++)
         if (changes_along(&flow->system->inputs[i])) flow->inputs[z->direction[i]] = all[i];
 }
 
-// ---- views ---------------------------------------------------------------------------------
+// ---- programs of a chart -------------------------------------------------------------------
 
 // A comparison of what depends on the state may let the rates jump at a time that is not known
 // beforehand.
-static bool check_switches(Flow *flow, const Expr *rates, uint32_t count, tr_error *err)
+static bool check_switches(System *s, const Sensitivity *z, const Expr *rates, uint32_t count,
+                           bool *moves, tr_error *err)
 {
-    System *s = flow->system;
-    Sensitivity *z = flow->sensitivity;
     enum { STATE = 1, TIME = 2, CHOSEN = 4 };
     Reach reach = {0};
     uint32_t *marks =
@@ -154,198 +147,234 @@ static bool check_switches(Flow *flow, const Expr *rates, uint32_t count, tr_err
             tr_fail(err, TR_FAILED, (Place){0},
                     "the equations compare or round what depends on the state: sensitivities could "
                     "jump there, and are not given");
-        if (jumps && marks[id] == (TIME | CHOSEN)) z->moves = true;
+        if (jumps && marks[id] == (TIME | CHOSEN)) *moves = true;
     }
     free(marks);
     tr_reach_free(&reach);
     return !has_failed(err);
 }
 
-static bool add_rates(Flow *flow, View *view, tr_error *err)
+// The derivatives of expressions, which are resolved, along directions
+static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, tr_error *err)
 {
-    System *s = flow->system;
-    Expr *rates = calloc(2 * (size_t)flow->own + 1, sizeof *rates);
-    if (!rates) return tr_fail_memory(err), false;
-    tr_view_rates(flow, view, rates);
-    tr_sensitivity_differentiate(s, flow->sensitivity, rates, flow->own, -1, rates + flow->own);
-    if (check_switches(flow, rates, flow->own, err))
-        view->tangent = tr_evaluator_of(s, rates + flow->own, flow->own, FIXED_PARAMETERS, err);
-    free(rates);
-    return !has_failed(err);
+    const tr_compile_options open = {0};
+    const uint32_t count = of->count;
+    Expr *slopes = calloc(count + 1u, sizeof *slopes);
+    tr_program *program = NULL;
+    if (!slopes || of->failed)
+        tr_fail_memory(err);
+    else {
+        tr_sensitivity_differentiate(s, z, of->at, count, -1, slopes);
+        program = tr_compile_values(s, slopes, count, &open, err);
+    }
+    free(slopes);
+    return program;
 }
 
-static bool add_columns(Flow *flow, View *view, tr_error *err)
+static void compile_rates(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
 {
-    System *s = flow->system;
-    const size_t most = (size_t)s->input_count + s->output_count + 1;
-    Expr *values = calloc(2 * most, sizeof *values);
-    uint32_t count = 0;
-    if (!values) return tr_fail_memory(err), false;
+    Exprs rates = {0};
+    for (uint32_t i = 0; i < c->own; i++) exprs_add(&rates, zero(s->graph));
+    if (!rates.failed) tr_chart_rates(s, c, rates.at);
+    c->tangent = compile_tangent(s, z, &rates, err);
+    if (!has_failed(err)) check_switches(s, z, rates.at, rates.count, &c->moves, err);
+    tr_exprs_free(&rates);
+}
+
+static void compile_columns(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+{
+    Exprs values = {0};
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < s->input_count; i++)
-            if ((int)s->inputs[i].kind == kind) values[count++] = symbol_of(s, i);
+            if ((int)s->inputs[i].kind == kind) exprs_add(&values, symbol_of(s, i));
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_model_output(&s->outputs[i])) values[count++] = s->outputs[i].values[0];
-    tr_sensitivity_differentiate(s, flow->sensitivity, values, count, -1, values + count);
-    view->column_tangent = tr_evaluator_of(s, values + count, count, FIXED_PARAMETERS, err);
-    free(values);
-    return !has_failed(err);
+        if (is_model_output(&s->outputs[i])) exprs_add(&values, s->outputs[i].values[0]);
+    c->column_tangent = compile_tangent(s, z, &values, err);
+    tr_exprs_free(&values);
 }
 
-static bool add_projection(Flow *flow, View *view, tr_error *err)
+static void compile_projection(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
 {
-    System *s = flow->system;
-    if (!view->chart || !view->projected) return true;
-    const Partition *p = &view->chart->partition;
-    Expr *phi = calloc(2 * (size_t)view->projected + 1, sizeof *phi);
-    uint32_t count = 0;
-    if (!phi) return tr_fail_memory(err), false;
+    const Partition *p = &c->partition;
+    Exprs phi = {0};
     for (uint32_t k = 0; k < p->count; k++)
-        if (s->rows[p->row[k]].position.id) phi[count++] = s->rows[p->row[k]].position;
-    tr_sensitivity_differentiate(s, flow->sensitivity, phi, count, -1, phi + count);
-    view->projection_tangent = tr_evaluator_of(s, phi + count, count, FIXED_PARAMETERS, err);
-    free(phi);
-    return !has_failed(err);
+        if (s->rows[p->row[k]].position.id) exprs_add(&phi, s->rows[p->row[k]].position);
+    if (phi.count) c->projection_tangent = compile_tangent(s, z, &phi, err);
+    tr_exprs_free(&phi);
 }
 
-bool tr_sensitivity_view(Flow *flow, View *view, tr_error *err)
+void tr_sensitivity_programs(const Plan *plan, System *reduced, ChartPrograms *c, tr_error *err)
 {
-    return !has_failed(err) && add_rates(flow, view, err) && add_columns(flow, view, err) &&
-           add_projection(flow, view, err);
+    const Sensitivity *z = plan->sensitivity;
+    compile_rates(reduced, z, c, err);
+    compile_columns(reduced, z, c, err);
+    compile_projection(reduced, z, c, err);
 }
 
-// ---- making them ---------------------------------------------------------------------------
+// ---- a plan for them -----------------------------------------------------------------------
 
 // Speeds and inner velocities, from all others
-static bool add_speeds(Flow *flow, tr_error *err)
+static void compile_speeds(const System *own, Sensitivity *z, tr_error *err)
 {
-    System *s = flow->system;
-    Sensitivity *z = flow->sensitivity;
-    Expr *values = calloc(2 * (size_t)z->input_count + 1, sizeof *values);
-    if (!values) return tr_fail_memory(err), false;
+    System *s = tr_system_copy(own, err);
+    Exprs values = {0};
+    if (!s) return;
     for (uint32_t i = 0; i < s->row_count; i++) {
         const Input *speed = s->rows[i].is_speed ? tr_system_input(s, s->rows[i].symbol) : NULL;
         if (!speed) continue;
-        z->speed[z->speed_count] = (uint32_t)(speed - s->inputs);
-        values[z->speed_count++] = s->rows[i].rate;
+        z->speed[z->speed_count++] = (uint32_t)(speed - s->inputs);
+        exprs_add(&values, s->rows[i].rate);
     }
     for (uint32_t i = 0; i < z->input_count; i++)
         if (s->inputs[i].kind == TR_INNER && s->inputs[i].definition.id) {
-            z->speed[z->speed_count] = i;
-            values[z->speed_count++] = s->inputs[i].definition;
+            z->speed[z->speed_count++] = i;
+            exprs_add(&values, s->inputs[i].definition);
         }
-    if (z->speed_count) {
-        tr_sensitivity_differentiate(s, z, values, z->speed_count, -1, values + z->speed_count);
-        z->speeds =
-            tr_evaluator_of(s, values + z->speed_count, z->speed_count, FIXED_PARAMETERS, err);
-    }
-    free(values);
-    return !has_failed(err);
+    if (z->speed_count) z->speeds = compile_tangent(s, z, &values, err);
+    tr_exprs_free(&values);
+    tr_system_free(s);
 }
 
-// From how positions and velocities change, in `all`
-static void take_speeds(Flow *flow)
+static bool name_columns(System *s, Sensitivity *z, tr_error *err)
 {
-    const Sensitivity *z = flow->sensitivity;
-    if (!z->speed_count) return;
-    for (uint32_t j = 0; j < z->count; j++) {
-        double *all = z->all + (size_t)j * z->input_count;
-        tr_sensitivity_point(flow, j);
-        evaluate_into(&z->speeds, flow->inputs, z->room);
-        for (uint32_t k = 0; k < z->speed_count; k++) all[z->speed[k]] = z->room[k];
-    }
-}
-
-static bool name_columns(Flow *flow, tr_error *err)
-{
-    System *s = flow->system;
-    Sensitivity *z = flow->sensitivity;
     char label[900];
+    Exprs unused = {0};
+    const char **plain = calloc((size_t)s->input_count + s->output_count + 1, sizeof *plain);
+    if (plain) tr_chart_columns(s, &unused, plain);
     for (uint32_t i = 0; i < s->input_count; i++)
         z->columns += s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY;
     const uint32_t inputs = z->columns;
     for (uint32_t i = 0; i < s->output_count; i++) z->columns += is_model_output(&s->outputs[i]);
     z->labels = calloc((size_t)z->columns * z->count + 1, sizeof *z->labels);
-    if (!z->labels) return tr_fail_memory(err), false;
-    for (uint32_t j = 0; j < z->count; j++)
-        for (uint32_t k = 0, output = 0; k < z->columns; k++) {
+    bool good = plain && z->labels && !unused.failed;
+    for (uint32_t j = 0; good && j < z->count; j++)
+        for (uint32_t k = 0, output = 0; good && k < z->columns; k++) {
             while (k >= inputs && !is_model_output(&s->outputs[output])) output++;
-            const char *name = k < inputs ? flow->labels[k] : s->outputs[output++].label;
+            const char *name = k < inputs ? plain[k] : s->outputs[output++].label;
             snprintf(label, sizeof label, "d(%s)/d(%s)", name, s->inputs[z->parameter[j]].name);
-            char *kept = tr_arena_text(&s->graph->arena, label, strlen(label));
-            if (!kept) return tr_fail_memory(err), false;
+            const char *kept = tr_arena_text(&s->graph->arena, label, strlen(label));
             z->labels[(size_t)j * z->columns + k] = kept;
+            good = kept != NULL;
         }
-    return true;
+    free(plain);
+    tr_exprs_free(&unused);
+    if (!good) tr_fail_memory(err);
+    return good;
 }
 
-static bool make_room(Flow *flow, tr_error *err)
+static Sensitivity *new_sensitivity(System *own, const char *names, tr_error *err)
 {
-    const System *s = flow->system;
-    Sensitivity *z = flow->sensitivity;
-    double *inputs = realloc(flow->inputs, (s->input_count + 1u) * sizeof *inputs);
-    if (inputs) flow->inputs = inputs;
+    Sensitivity *z = calloc(1, sizeof *z);
+    if (!z) return tr_fail_memory(err), NULL;
+    z->input_count = own->input_count;
+    z->direction = calloc(2 * (size_t)own->input_count + 2, sizeof *z->direction);
+    z->parameter = calloc(own->input_count + 1u, sizeof *z->parameter);
+    z->speed = calloc(own->input_count + 1u, sizeof *z->speed);
+    if (!z->direction || !z->parameter || !z->speed) tr_fail_memory(err);
+    if (!has_failed(err) && choose_parameters(own, z, names, err) && name_columns(own, z, err))
+        compile_speeds(own, z, err);
+    if (!has_failed(err)) return z;
+    tr_sensitivity_free(z);
+    return NULL;
+}
+
+Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    Sensitivity *z = own ? new_sensitivity(own, names, err) : NULL;
+    if (!z) {
+        tr_system_free(own);
+        return NULL;
+    }
+    Plan *plan = tr_plan_own(own, err);
+    if (plan)
+        plan->sensitivity = z;
+    else
+        tr_sensitivity_free(z);
+    return plan;
+}
+
+void tr_sensitivity_free(Sensitivity *z)
+{
+    if (!z) return;
+    tr_program_free(z->speeds);
+    free(z->parameter);
+    free(z->direction);
+    free(z->labels);
+    free(z->speed);
+    free(z);
+}
+
+// ---- a run with them -----------------------------------------------------------------------
+
+// From how positions and velocities change, in `all`
+static void take_speeds(Flow *flow)
+{
+    SensitivityRun *run = flow->sensitivity;
+    const Sensitivity *z = run->of;
+    if (!z->speed_count) return;
+    for (uint32_t j = 0; j < z->count; j++) {
+        double *all = run->all + (size_t)j * z->input_count;
+        tr_sensitivity_point(flow, j);
+        evaluate_into(&run->speeds, flow->inputs, run->room);
+        for (uint32_t k = 0; k < z->speed_count; k++) all[z->speed[k]] = run->room[k];
+    }
+}
+
+static bool make_room(Flow *flow, SensitivityRun *run, tr_error *err)
+{
+    const Sensitivity *z = run->of;
     double *start = realloc(flow->start, ((size_t)flow->own * (z->count + 1) + 1) * sizeof *start);
     if (start) flow->start = start;
     const size_t most = z->columns + z->input_count + flow->own;
-    z->all = calloc((size_t)z->count * z->input_count + 1, sizeof *z->all);
-    z->room = calloc(2 * most + 1, sizeof *z->room);
-    z->speed = calloc(z->input_count + 1u, sizeof *z->speed);
-    if (!inputs || !start || !z->all || !z->room || !z->speed) return tr_fail_memory(err), false;
+    run->all = calloc((size_t)z->count * z->input_count + 1, sizeof *run->all);
+    run->room = calloc(2 * most + 1, sizeof *run->room);
+    run->speeds = tr_evaluator_with(z->speeds, err);
+    if (!start || !run->all || !run->room) tr_fail_memory(err);
+    if (has_failed(err)) return false;
     flow->size = flow->own * (z->count + 1);
     return true;
 }
 
 static bool begin(Flow *flow, tr_error *err)
 {
-    System *s = flow->system;
-    Sensitivity *z = flow->sensitivity;
+    const Sensitivity *z = flow->sensitivity->of;
+    System *own = tr_plan_system(flow->plan, flow->footing, NULL, err);
     tr_flow_put_all(flow, 0, flow->start);
-    if (flow->stance) tr_unreduce(s);
-    const bool good = tr_sensitivity_start(flow, false, err) &&
-                      tr_sensitivity_start(flow, true, err) && add_speeds(flow, err);
-    if (good) take_speeds(flow);
-    if (flow->stance) tr_reduce(s, &flow->now->chart->partition, err);
-    if (!good || !tr_sensitivity_view(flow, flow->now, err)) return false;
+    const bool good = own && tr_sensitivity_start(flow, own, false, err) &&
+                      tr_sensitivity_start(flow, own, true, err);
+    tr_system_free(own);
+    if (!good) return false;
+    take_speeds(flow);
     for (uint32_t j = 0; j < z->count; j++) flow->start[(size_t)flow->own * (j + 2) - 1] = 0;
     tr_sensitivity_enter(flow, flow->start);
     return true;
 }
 
-bool tr_sensitivity_attach(Flow *flow, const char *names, tr_error *err)
+bool tr_sensitivity_attach(Flow *flow, tr_error *err)
 {
-    System *s = flow->system;
-    Sensitivity *z = has_failed(err) ? NULL : calloc(1, sizeof *z);
-    if (!z) return tr_fail_memory(err), false;
-    flow->sensitivity = z;
-    z->input_count = 0;
-    while (z->input_count < s->input_count && s->inputs[z->input_count].kind != TR_DIRECTION)
-        z->input_count++; // those of an earlier run come last
-    z->direction = calloc(2 * (size_t)s->input_count + 2, sizeof *z->direction);
-    z->parameter = calloc(s->input_count + 1u, sizeof *z->parameter);
-    if (!z->direction || !z->parameter) return tr_fail_memory(err), false;
-    return choose_parameters(s, z, names, err) && name_columns(flow, err) && make_room(flow, err) &&
-           begin(flow, err);
+    if (!flow->plan->sensitivity || has_failed(err)) return !has_failed(err);
+    SensitivityRun *run = calloc(1, sizeof *run);
+    if (!run) return tr_fail_memory(err), false;
+    run->of = flow->plan->sensitivity;
+    flow->sensitivity = run;
+    return make_room(flow, run, err) && begin(flow, err);
 }
 
-void tr_sensitivity_free(Sensitivity *z)
+void tr_sensitivity_run_free(SensitivityRun *run)
 {
-    if (!z) return;
-    tr_evaluator_free(&z->speeds);
-    free(z->parameter);
-    free(z->direction);
-    free(z->labels);
-    free(z->all);
-    free(z->room);
-    free(z->speed);
-    free(z);
+    if (!run) return;
+    tr_evaluator_free(&run->speeds);
+    free(run->all);
+    free(run->room);
+    free(run);
 }
 
 // ---- along the way -------------------------------------------------------------------------
 
 void tr_sensitivity_rate(Flow *flow, const double *y, double *rate)
 {
-    for (uint32_t j = 0; j < flow->sensitivity->count; j++) {
+    for (uint32_t j = 0; j < flow->sensitivity->of->count; j++) {
         point_along(flow, y, j);
         evaluate_into(&flow->now->tangent, flow->inputs, rate + (size_t)flow->own * (j + 1));
     }
@@ -359,14 +388,18 @@ void tr_sensitivity_rows(Flow *flow, const double *y, uint32_t which, double *ou
 
 uint32_t tr_sensitivity_count(const Flow *flow)
 {
-    return flow->sensitivity ? flow->sensitivity->count * flow->sensitivity->columns : 0;
+    const Sensitivity *z = flow->plan->sensitivity;
+    return z ? z->count * z->columns : 0;
 }
 
-const char *const *tr_sensitivity_labels(const Flow *flow) { return flow->sensitivity->labels; }
+const char *const *tr_sensitivity_labels(const Flow *flow)
+{
+    return flow->plan->sensitivity->labels;
+}
 
 void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *columns)
 {
-    const Sensitivity *z = flow->sensitivity;
+    const Sensitivity *z = flow->sensitivity->of;
     tr_flow_put(flow, t, y);
     for (uint32_t j = 0; j < z->count; j++) {
         point_along(flow, y, j);
@@ -377,35 +410,36 @@ void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *colum
 void tr_sensitivity_leave(Flow *flow, double t, const double *y)
 {
     const System *s = flow->system;
-    const Sensitivity *z = flow->sensitivity;
-    if (!z) return;
+    SensitivityRun *run = flow->sensitivity;
+    if (!run) return;
+    const Sensitivity *z = run->of;
     tr_flow_put_all(flow, t, y);
     for (uint32_t j = 0; j < z->count; j++) {
-        double *all = z->all + (size_t)j * z->input_count;
+        double *all = run->all + (size_t)j * z->input_count;
         uint32_t column = 0;
         point_along(flow, y, j);
-        evaluate_into(&flow->now->column_tangent, flow->inputs, z->room);
+        evaluate_into(&flow->now->column_tangent, flow->inputs, run->room);
         for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
             for (uint32_t i = 0; i < z->input_count; i++)
-                if ((int)s->inputs[i].kind == kind) all[i] = z->room[column++];
+                if ((int)s->inputs[i].kind == kind) all[i] = run->room[column++];
     }
     take_speeds(flow);
 }
 
 void tr_sensitivity_enter(Flow *flow, double *y)
 {
-    const Sensitivity *z = flow->sensitivity;
-    for (uint32_t j = 0; z && j < z->count; j++)
+    const SensitivityRun *run = flow->sensitivity;
+    for (uint32_t j = 0; run && j < run->of->count; j++)
         for (uint32_t k = 0; k < flow->known; k++)
             y[(size_t)flow->own * (j + 1) + k] =
-                z->all[(size_t)j * z->input_count + flow->now->place[k]];
+                run->all[(size_t)j * run->of->input_count + flow->now->place[k]];
 }
 
 bool tr_sensitivity_passes(Flow *flow, double before, double after, const double *y, tr_error *err)
 {
-    const Sensitivity *z = flow->sensitivity;
-    if (!z || !z->moves) return true;
-    double *rate = z->room, *then = rate + flow->own;
+    const SensitivityRun *run = flow->sensitivity;
+    if (!run || !flow->now->programs->moves) return true;
+    double *rate = run->room, *then = rate + flow->own;
     tr_flow_put(flow, before, y);
     evaluate_into(&flow->now->rates, flow->inputs, rate);
     tr_flow_put(flow, after, y);

@@ -14,13 +14,13 @@
 #include <string.h>
 
 // Conditions on positions or on rates
-typedef struct Start {
+typedef struct StartSlopes {
     uint32_t n, m;   // unknowns, conditions
     uint32_t *place; // of unknowns
     Expr *c, *J;     // conditions, and slopes by unknowns
     double *value;   // of J
     double *u, *guess, *multiplier;
-} Start;
+} StartSlopes;
 
 static uint32_t collect(System *s, bool rates, Expr *c)
 {
@@ -43,10 +43,9 @@ static uint32_t collect(System *s, bool rates, Expr *c)
     return m;
 }
 
-static bool open_start(Start *a, Flow *flow, bool rates, tr_error *err)
+static bool open_start(StartSlopes *a, const Flow *flow, System *s, bool rates, tr_error *err)
 {
-    System *s = flow->system;
-    const uint32_t inputs = flow->sensitivity->input_count;
+    const uint32_t inputs = flow->sensitivity->of->input_count;
     const Output *initial =
         tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
     const size_t most = s->row_count + (initial ? initial->rows : 0) + s->quaternion_count + 1u;
@@ -71,7 +70,7 @@ static bool open_start(Start *a, Flow *flow, bool rates, tr_error *err)
     return true;
 }
 
-static void close_start(Start *a)
+static void close_start(StartSlopes *a)
 {
     free(a->place);
     free(a->c);
@@ -79,11 +78,11 @@ static void close_start(Start *a)
 }
 
 // J^T m = guess - u, as near as it gets; false when that is not near
-static bool find_multipliers(Start *a, Flow *flow, tr_error *err)
+static bool find_multipliers(StartSlopes *a, const Flow *flow, System *s, tr_error *err)
 {
     const size_t n = a->n, m = a->m, more = n > m ? n : m;
     double *M = calloc(n * m + 2 * more + 1, sizeof *M), worst = 0;
-    Evaluator slopes = tr_evaluator_of(flow->system, a->J, n * m, FIXED_PARAMETERS, err);
+    Evaluator slopes = tr_evaluator_of(s, a->J, n * m, OPEN_PARAMETERS, err);
     if (!M) tr_fail_memory(err);
     if (slopes.work && M) {
         double *x = M + n * m, *sigma = x + more;
@@ -112,7 +111,7 @@ static bool find_multipliers(Start *a, Flow *flow, tr_error *err)
 }
 
 // J^T m as expressions, then the conditions, then guesses
-static Expr *make_equations(const Start *a, const System *s, tr_error *err)
+static Expr *make_equations(const StartSlopes *a, const System *s, tr_error *err)
 {
     Expr *F = calloc(2 * (size_t)a->n + a->m + 1, sizeof *F);
     if (!F) return tr_fail_memory(err), NULL;
@@ -128,7 +127,7 @@ static Expr *make_equations(const Start *a, const System *s, tr_error *err)
 }
 
 // The matrix above, by rows: n + m
-static void fill_matrix(const Start *a, const double *slopes, double *M)
+static void fill_matrix(const StartSlopes *a, const double *slopes, double *M)
 {
     const size_t n = a->n, m = a->m, N = n + m;
     for (size_t i = 0; i < N * N; i++) M[i] = 0;
@@ -141,10 +140,10 @@ static void fill_matrix(const Start *a, const double *slopes, double *M)
 }
 
 // How the unknowns change with each parameter, into `all`
-static bool vary(const Start *a, Flow *flow, const Evaluator *slopes, const Evaluator *changes,
-                 tr_error *err)
+static bool vary(const StartSlopes *a, Flow *flow, const Evaluator *slopes,
+                 const Evaluator *changes, tr_error *err)
 {
-    Sensitivity *z = flow->sensitivity;
+    const Sensitivity *z = flow->sensitivity->of;
     const size_t n = a->n, m = a->m, N = n + m;
     double *M = calloc(2 * N * N + 4 * N + n + 1, sizeof *M);
     if (!M) return tr_fail_memory(err), false;
@@ -152,7 +151,7 @@ static bool vary(const Start *a, Flow *flow, const Evaluator *slopes, const Eval
     evaluate_into(slopes, flow->inputs, S);
     for (uint32_t j = 0; j < z->count && !has_failed(err); j++) {
         lapack_int rank;
-        double *all = z->all + (size_t)j * z->input_count;
+        double *all = flow->sensitivity->all + (size_t)j * z->input_count;
         tr_sensitivity_point(flow, j);
         evaluate_into(changes, flow->inputs, d);
         for (size_t i = 0; i < N; i++) x[i] = (i < n ? d[N + i] : 0) - d[i];
@@ -170,13 +169,12 @@ static bool vary(const Start *a, Flow *flow, const Evaluator *slopes, const Eval
     return !has_failed(err);
 }
 
-bool tr_sensitivity_start(Flow *flow, bool rates, tr_error *err)
+bool tr_sensitivity_start(Flow *flow, System *s, bool rates, tr_error *err)
 {
-    System *s = flow->system;
-    Start a = {0};
+    StartSlopes a = {0};
     Evaluator slopes = {0}, changes = {0};
     Expr *F = NULL, *D = NULL;
-    if (open_start(&a, flow, rates, err) && a.n && (!a.m || find_multipliers(&a, flow, err)))
+    if (open_start(&a, flow, s, rates, err) && a.n && (!a.m || find_multipliers(&a, flow, s, err)))
         F = make_equations(&a, s, err);
     const size_t n = a.n, N = n + a.m;
     if (F) D = calloc(N * n + N + 2 * n + 1, sizeof *D);
@@ -185,10 +183,10 @@ bool tr_sensitivity_start(Flow *flow, bool rates, tr_error *err)
         Expr *unknown = D + N * n;
         for (size_t k = 0; k < n; k++) unknown[k] = symbol_of(s, a.place[k]);
         tr_dense_jacobian(s->graph, F, N, unknown, n, D);
-        slopes = tr_evaluator_of(s, D, N * n, FIXED_PARAMETERS, err);
-        tr_sensitivity_differentiate(s, flow->sensitivity, F, N + n,
+        slopes = tr_evaluator_of(s, D, N * n, OPEN_PARAMETERS, err);
+        tr_sensitivity_differentiate(s, flow->sensitivity->of, F, N + n,
                                      rates ? TR_VELOCITY : TR_POSITION, D);
-        changes = tr_evaluator_of(s, D, N + n, FIXED_PARAMETERS, err);
+        changes = tr_evaluator_of(s, D, N + n, OPEN_PARAMETERS, err);
         if (!has_failed(err)) vary(&a, flow, &slopes, &changes, err);
     }
     tr_evaluator_free(&slopes);

@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "run/certificate.h"
 #include "run/control.h"
-#include "run/doctor.h"
 #include "run/kkt.h"
 #include "run/record.h"
 #include "run/sensitivity.h"
+#include "run/start.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what 
 #define AT_ONCE 1e-7        // [s]
 
 typedef struct Run {
+    Plan *plan;
     Flow *flow;
     Mover *mover;
     Record *records[2]; // the output and its copy; NULL where there is none
@@ -415,7 +416,18 @@ static void record(Run *run, const tr_simulate_options *o, double started, tr_er
     close_records(run, o, err);
 }
 
-bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary *summary,
+static bool open_flow(Run *run, const System *system, const tr_simulate_options *o, tr_error *err)
+{
+    run->plan = o->sensitivity ? tr_sensitivity_plan(system, o->sensitivity, err)
+                               : tr_plan_new(system, err);
+    run->flow = tr_flow_new(run->plan, NULL, err);
+    if (!run->flow || !tr_plan_allows(run->plan, err)) return false;
+    run->flow->no_projection = o->no_project;
+    return (!run->flow->now->kkt || tr_kkt_agrees(run->flow->now->kkt, 0, run->flow->start, err)) &&
+           tr_sensitivity_attach(run->flow, err);
+}
+
+bool tr_simulate(const System *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err)
 {
     tr_error local = {0};
@@ -427,17 +439,8 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     *run.summary = (tr_summary){0};
     const double started = seconds_now();
     const Method *method = check_options(&o, err) ? tr_method(o.method, err) : NULL;
-    run.flow = method ? tr_flow_new(system, err) : NULL;
-    if (run.flow) run.flow->no_projection = o.no_project;
-    Findings *findings = run.flow && run.flow->stance ? tr_examine(run.flow, err) : NULL;
-    if (findings) tr_findings_allow(findings, err);
-    tr_findings_free(findings);
-    if (run.flow && run.flow->now->kkt && !has_failed(err))
-        tr_kkt_agrees(run.flow->now->kkt, 0, run.flow->start, err);
-    if (run.flow && o.sensitivity && !has_failed(err))
-        tr_sensitivity_attach(run.flow, o.sensitivity, err);
-    if (run.flow && !has_failed(err) && tr_control_begin(&run.control, system, &o, err) &&
-        name_columns(&run, err))
+    if (method && open_flow(&run, system, &o, err) &&
+        tr_control_begin(&run.control, system, &o, err) && name_columns(&run, err))
         run.mover = tr_mover_new(method, run.flow, run.flow->start, err);
     if (run.mover) {
         run.mover->dense = o.dense;
@@ -451,6 +454,7 @@ bool tr_simulate(System *system, const tr_simulate_options *options, tr_summary 
     free(run.switches);
     tr_mover_free(run.mover);
     tr_flow_free(run.flow);
+    tr_plan_free(run.plan);
     free(run.labels);
     free(run.row);
     return !has_failed(err);

@@ -2,54 +2,38 @@
 // Rank in the metric of the masses (T61).
 #include "run/stance.h"
 
-#include "expr/matrix.h"
 #include "run/dense.h"
 
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---- numbers -------------------------------------------------------------------------------
 
-// G, M, and what the reactions of mixed rows are made of
-static Evaluator compile_numbers(System *s, uint32_t n, tr_error *err)
-{
-    Exprs list = {0};
-    const Expr nothing = zero(s->graph);
-    for (uint32_t i = 0; i < s->row_count; i++) tr_exprs_add(&list, s->rows[i].inner_slopes, n);
-    tr_system_list(s, "M", &list);
-    for (uint32_t i = 0; i < s->row_count; i++)
-        for (uint32_t k = 0; k < 3; k++)
-            exprs_add(&list, s->rows[i].is_mixed ? s->rows[i].mix[k] : nothing);
-    return tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
-}
-
-Stance *tr_stance_new(System *system, tr_error *err)
+Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *err)
 {
     Stance *s = has_failed(err) ? NULL : calloc(1, sizeof *s);
     if (!s) return tr_fail_memory(err), NULL;
-    s->system = system;
-    s->all = system->row_count;
-    while (s->rows < s->all && !system->rows[s->rows].is_speed) s->rows++;
+    s->system = system, s->open = footing->open;
+    s->all = system->row_count, s->rows = footing->constraints;
     const size_t n = s->velocities = tr_system_velocities(system, NULL);
     s->v = calloc(n + 1, sizeof *s->v);
     s->p = calloc(n + 1, sizeof *s->p);
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
     s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
     s->size = calloc(s->all + 1u, sizeof *s->size);
-    if (!s->v || !s->p || !s->G || !s->size)
-        tr_fail_memory(err);
-    else {
+    s->work = calloc(s->all * n + 1, sizeof *s->work);
+    s->program = tr_evaluator_with(footing->stance, err);
+    if (!s->v || !s->p || !s->G || !s->size || !s->work) tr_fail_memory(err);
+    if (!has_failed(err)) {
         tr_system_velocities(system, s->v);
         for (uint32_t k = 0; k < n; k++)
             if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
         s->preferred = s->all - s->rows;
         for (uint32_t k = 0; k < n; k++) s->preferred += system->inputs[s->v[k]].preferred;
         if (s->preferred > s->passive) s->preferred = s->passive;
-        s->program = compile_numbers(system, s->velocities, err);
+        return s;
     }
-    if (!has_failed(err)) return s;
     tr_stance_free(s);
     return NULL;
 }
@@ -62,6 +46,7 @@ void tr_stance_free(Stance *s)
     free(s->p);
     free(s->G);
     free(s->size);
+    free(s->work);
     free(s);
 }
 
@@ -88,7 +73,7 @@ bool tr_stance_take(Stance *s, const double *x)
 
 double tr_stance_scale(const Stance *s, uint32_t row)
 {
-    if (s->system->rows[row].is_open) return 0;
+    if (s->open[row]) return 0;
     double largest = 0;
     for (uint32_t i = 0; i < s->rows; i++)
         largest = fmax(largest, s->size[i] * s->system->rows[i].unit);

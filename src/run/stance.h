@@ -4,10 +4,11 @@
 #ifndef TR_RUN_STANCE_H
 #define TR_RUN_STANCE_H
 
-#include "run/evaluator.h"
+#include "run/plan.h"
 
 typedef struct Stance {
-    System *system;
+    const System *system;
+    const bool *open;             // by row: it constrains nothing
     uint32_t rows;                // constraints
     uint32_t all;                 // with the formulas of speeds, which follow
     uint32_t velocities, passive; // passive: not driven by a motion
@@ -18,9 +19,10 @@ typedef struct Stance {
     double *mix;   // by row: 3, see Row
     double *size;  // of each row over all velocities, in the metric of the masses: the largest so
                    // far, so that a row that vanishes is seen to
+    double *work;  // of tr_chart_quality
 } Stance;
 
-Stance *tr_stance_new(System *system, tr_error *err);
+Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *err);
 void tr_stance_free(Stance *stance);
 
 // At the state x, of which positions and time matter. False when a number is not finite.

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "expr/derivative.h"
 #include "run/dense.h"
-#include "run/doctor.h"
+#include "run/start.h"
 #include "run/symmetry.h"
 
 #include <lapacke.h>
@@ -243,7 +243,7 @@ static bool compile_columns(Steady *p, tr_error *err)
 {
     System *s = p->system;
     Exprs columns = {0};
-    tr_view_columns(s, &columns, NULL);
+    tr_chart_columns(s, &columns, NULL);
     p->columns = tr_evaluator_list(s, &columns, OPEN_PARAMETERS, err);
     if (!s->alarm_count) return !has_failed(err);
     Expr *margins = calloc(s->alarm_count, sizeof *margins);
@@ -485,19 +485,25 @@ static void find_targets(Steady *p)
         if (isnan(p->targets[i])) p->targets[i] = row_values(p)[p->rows + i];
 }
 
-Steady *tr_steady_open(System *system, const tr_steady_options *options, tr_error *err)
+// Where it starts, and the system reduced there
+static bool start(Steady *p, const System *system, tr_error *err)
+{
+    p->plan = tr_plan_new(system, err);
+    if (p->plan) p->plan->sweeps = true;
+    p->flow = tr_flow_new(p->plan, NULL, err);
+    if (!p->flow || !tr_plan_allows(p->plan, err)) return false;
+    p->system = tr_flow_system(p->flow, err);
+    return p->system != NULL;
+}
+
+Steady *tr_steady_open(const System *system, const tr_steady_options *options, tr_error *err)
 {
     const tr_steady_options defaults = {0}, *o = options ? options : &defaults;
     if (!system || has_failed(err)) return NULL;
     Steady *p = calloc(1, sizeof *p);
     Expr *holds = calloc(o->hold_count + 2, sizeof *holds);
     if (!p || !holds) return free(p), free(holds), tr_fail_memory(err), NULL;
-    p->system = system;
-    p->flow = tr_flow_new(system, err);
-    Findings *findings = p->flow && p->flow->stance ? tr_examine(p->flow, err) : NULL;
-    if (findings) tr_findings_allow(findings, err);
-    tr_findings_free(findings);
-    bool good = p->flow && !has_failed(err) && make_lists(p, o);
+    bool good = start(p, system, err) && make_lists(p, o);
     if (good) {
         tr_flow_put_all(p->flow, 0, p->flow->start);
         list_states(p);
@@ -522,6 +528,8 @@ void tr_steady_close(Steady *p)
     tr_evaluator_free(&p->columns);
     tr_evaluator_free(&p->alarms);
     tr_flow_free(p->flow);
+    tr_system_free(p->system);
+    tr_plan_free(p->plan);
     void *const all[] = {
         p->place,     p->own_quaternions, p->hold_names, p->targets, p->row_names, p->action_names,
         p->generator, p->entries,         p->values,     p->in,      p->F,         p->J,

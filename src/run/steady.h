@@ -14,7 +14,8 @@
 
 typedef struct Steady Steady;
 struct Steady {
-    System *system;
+    Plan *plan;
+    System *system;                                 // reduced where it starts
     Flow *flow;                                     // as it starts, for labels
     uint32_t positions, velocities, extras, states; // states: all of them
     uint32_t generators, frees;
@@ -64,7 +65,7 @@ typedef struct Arc {
     double length;
 } Arc;
 
-Steady *tr_steady_open(System *system, const tr_steady_options *options, tr_error *err);
+Steady *tr_steady_open(const System *system, const tr_steady_options *options, tr_error *err);
 void tr_steady_close(Steady *steady);
 // The guess: the case's initial state.
 void tr_steady_guess(Steady *steady, double *u);

@@ -41,7 +41,7 @@ static bool find(tr_steady *s, tr_error *err)
     return !has_failed(err);
 }
 
-tr_steady *tr_steady_find(System *system, const tr_steady_options *options, tr_error *err)
+tr_steady *tr_steady_find(const System *system, const tr_steady_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
@@ -138,7 +138,7 @@ static void write_warnings(const tr_steady *s, Group *g)
     const System *system = s->equations->system;
     if (g->json) tr_json_open(g->j, "warnings", '[');
     for (uint32_t i = 0; i < system->alarm_count; i++) {
-        if (s->margins[i] >= 0 || !tr_alarm_matters(system, i)) continue;
+        if (s->margins[i] >= 0 || !tr_alarm_matters(system, s->equations->flow->modes, i)) continue;
         if (g->json)
             tr_json_text(g->j, NULL, system->alarms[i].words);
         else

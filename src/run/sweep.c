@@ -281,7 +281,7 @@ static void find_oscillatory(Sampler *s, tr_sweep *sweep, size_t branch)
 
 // ---- the sweep -----------------------------------------------------------------------------
 
-static bool find_parameter(tr_system *system, const char *name, uint32_t *at, tr_error *err)
+static bool find_parameter(const tr_system *system, const char *name, uint32_t *at, tr_error *err)
 {
     Suggestion nearest = {.wanted = text_of(name)};
     for (uint32_t i = 0; i < system->input_count; i++) {
@@ -378,8 +378,8 @@ static bool run_sweep(Sampler *s, tr_sweep *sweep)
     return good;
 }
 
-tr_sweep *tr_sweep_new(tr_system *system, const char *name, double from, double to, double step,
-                       tr_error *err)
+tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
+                       double step, tr_error *err)
 {
     tr_error own = {0};
     Sampler s = {.name = name, .err = &own};

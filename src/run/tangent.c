@@ -5,7 +5,7 @@
 #include "run/tangent.h"
 
 #include "expr/derivative.h"
-#include "reduce/reduce.h"
+#include "run/start.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,12 +202,9 @@ static bool differentiate(Slopes *t, const uint32_t *sizes, tr_error *err)
     return !has_failed(err);
 }
 
-bool tr_differentiate_system(tr_system *s, const char *parameters, tr_error *err)
+bool tr_differentiate(System *s, const char *parameters, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!s || has_failed(err) || !check_names(s, parameters, err)) return false;
-    if (!tr_reduce_system(s, err)) return false;
+    if (has_failed(err) || !check_names(s, parameters, err)) return false;
     const size_t n = s->input_count + 1u;
     Slopes t = {0};
     Expr *room = calloc(3 * n, sizeof *room);
@@ -229,4 +226,21 @@ bool tr_differentiate_system(tr_system *s, const char *parameters, tr_error *err
     free(room);
     free(w);
     return !has_failed(err);
+}
+
+tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
+                          tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!plan || has_failed(err)) return NULL;
+    Flow *flow = tr_flow_new(plan, NULL, err);
+    System *own = flow ? tr_flow_system(flow, err) : NULL;
+    tr_program *program = NULL;
+    if (own && outputs && strstr(outputs, "wdot"))
+        tr_differentiate(own, options ? options->parameters : NULL, err);
+    if (own && !has_failed(err)) program = tr_compile_names(own, outputs, options, err);
+    tr_system_free(own);
+    tr_flow_free(flow);
+    return program;
 }

@@ -24,4 +24,8 @@ void tr_tangent_free(Tangent *tangent);
 void tr_tangent_slopes(const Tangent *tangent, const Expr *of, uint32_t count, const Expr *others,
                        uint32_t other_count, Expr *out);
 
+// Adds outputs to a system of one's own, reduced where that needs it: `wdot` and its derivatives,
+// see tr_compile_in.
+bool tr_differentiate(System *system, const char *parameters, tr_error *err);
+
 #endif

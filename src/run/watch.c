@@ -119,7 +119,7 @@ static void remember(Watch *w, double t, const double *y, Quality q)
 static bool name_dependent(const Watch *w, double tolerance, char *line, size_t size)
 {
     const Stance *s = w->flow->stance;
-    const Chart *first = w->flow->views[0]->chart;
+    const Chart *first = w->flow->charts[0]->chart;
     Rank rank;
     line[0] = 0;
     if (!tr_stance_rank(s, true, NO_ROW, tolerance, &rank)) return false;
@@ -224,7 +224,7 @@ static double find_alarm(Watch *w, uint32_t k, double t)
 static bool is_armed(const Watch *w, uint32_t k)
 {
     const System *s = w->flow->system;
-    return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, k) && !w->told[k];
+    return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, w->flow->modes, k) && !w->told[k];
 }
 
 // The least margin of what may change the run, at time t after the last known state, and whose

@@ -27,13 +27,15 @@ static void take(Expr *list, uint32_t *count, const Expr *values, int how_many)
 }
 
 // Poses, points and directions, one after the other
-static Evaluator places_of(System *system, tr_error *err)
+static Evaluator places_of(const System *described, tr_error *err)
 {
+    System *system = tr_system_copy(described, err);
+    if (!system) return (Evaluator){0};
     const Scene *s = &system->scene;
     Expr *list = malloc((POSE * (size_t)s->body_count + TOUCH * (size_t)s->contact_count + 1) *
                         sizeof *list);
     uint32_t count = 0;
-    if (!list) return tr_fail_memory(err), (Evaluator){0};
+    if (!list) return tr_system_free(system), tr_fail_memory(err), (Evaluator){0};
     for (uint32_t i = 0; i < s->body_count; i++) {
         take(list, &count, s->bodies[i].origin, 3);
         take(list, &count, s->bodies[i].rotation, 9);
@@ -45,6 +47,7 @@ static Evaluator places_of(System *system, tr_error *err)
     }
     const Evaluator places = tr_evaluator_of(system, list, count, FIXED_PARAMETERS, err);
     free(list);
+    tr_system_free(system);
     return places;
 }
 
@@ -68,7 +71,7 @@ static void find_columns(Frames *f, const System *system, const Sheet *run, tr_e
         }
 }
 
-Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err)
+Frames *tr_frames_new(const System *system, const Sheet *run, tr_error *err)
 {
     if (has_failed(err)) return NULL;
     Frames *f = calloc(1, sizeof *f);

@@ -11,7 +11,7 @@ typedef struct Frames Frames;
 enum { BODY_NUMBERS = 7, CONTACT_NUMBERS = 6 };
 
 // An error when the run has no column for a coordinate of the system.
-Frames *tr_frames_new(System *system, const Sheet *run, tr_error *err);
+Frames *tr_frames_new(const System *system, const Sheet *run, tr_error *err);
 void tr_frames_free(Frames *frames);
 
 // Numbers in a frame: for each body x y z qw qx qy qz, its origin and its rotation body -> world;

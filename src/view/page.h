@@ -11,7 +11,7 @@
 #define TR_PAGE_MARK "<!--data-->"
 
 typedef struct Report {
-    System *system;
+    const System *system;
     const Sheet *run;
     Text certificate; // JSON; of no length when there is none
 } Report;

@@ -170,7 +170,7 @@ static void write_report(Text page, const Report *report, const char *output,
     tr_file_commit(file, err);
 }
 
-bool tr_view(System *system, const tr_view_options *options, tr_view_summary *summary,
+bool tr_view(const System *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err)
 {
     tr_error local = {0};

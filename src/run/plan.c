@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/plan.h"
+
+#include "run/chart.h"
+#include "run/chart_programs.h"
+#include "run/doctor.h"
+#include "run/sensitivity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- life ----------------------------------------------------------------------------------
+
+static Plan *new_plan(const System *system, System *own, tr_error *err)
+{
+    if (!system || has_failed(err)) return NULL;
+    Plan *plan = calloc(1, sizeof *plan);
+    if (!plan || mtx_init(&plan->lock, mtx_plain) != thrd_success) {
+        free(plan);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    plan->system = system, plan->own = own;
+    return plan;
+}
+
+Plan *tr_plan_new(const System *system, tr_error *err)
+{
+    tr_error local = {0};
+    return new_plan(system, NULL, err ? err : &local);
+}
+
+Plan *tr_plan_own(System *own, tr_error *err)
+{
+    Plan *plan = new_plan(own, own, err);
+    if (!plan) tr_system_free(own);
+    return plan;
+}
+
+static void free_start(Start *start)
+{
+    if (!start) return;
+    free(start->inputs);
+    free(start->solved);
+    free(start->modes);
+    tr_chart_free((Chart *)start->chart);
+    free(start);
+}
+
+void tr_plan_free(Plan *plan)
+{
+    if (!plan) return;
+    for (uint32_t i = 0; i < plan->chart_count; i++) tr_chart_programs_free(plan->charts[i]);
+    for (uint32_t i = 0; i < plan->footing_count; i++) tr_footing_free(plan->footings[i]);
+    free(plan->charts);
+    free(plan->footings);
+    tr_findings_free(plan->findings);
+    free_start(plan->start);
+    tr_sensitivity_free((Sensitivity *)plan->sensitivity);
+    mtx_destroy(&plan->lock);
+    tr_system_free(plan->own);
+    free(plan);
+}
+
+// ---- keys ----------------------------------------------------------------------------------
+
+static bool same_key(const Key *a, const Key *b)
+{
+    return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
+}
+
+static uint8_t mode_byte(const LatchMode *mode)
+{
+    return (uint8_t)((mode->is_open ? 1 : 0) | (!mode->is_open && mode->is_slipping ? 2 : 0));
+}
+
+// Modes by latch, and which parameters are exactly 0
+static Key footing_key(const Plan *plan, const LatchMode *modes, const double *inputs)
+{
+    const System *s = plan->system;
+    Key key = {.size = (size_t)s->latch_count + s->input_count};
+    key.at = calloc(key.size + 1, 1);
+    if (!key.at) return key;
+    for (uint32_t i = 0; i < s->latch_count; i++) key.at[i] = mode_byte(&modes[i]);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        key.at[s->latch_count + i] =
+            !plan->sweeps && s->inputs[i].kind == TR_PARAMETER && inputs[i] == 0;
+    return key;
+}
+
+static void put_number(uint8_t **at, uint32_t value)
+{
+    memcpy(*at, &value, sizeof value);
+    *at += sizeof value;
+}
+
+// With the pivots in order, and the antagonists among rows that are none
+static Key chart_key(const Footing *footing, const Partition *p, uint32_t surplus)
+{
+    Key key = {.size = footing->key.size + 8 * (size_t)p->count + surplus};
+    key.at = calloc(key.size + 1, 1);
+    if (!key.at) return key;
+    if (footing->key.size) memcpy(key.at, footing->key.at, footing->key.size);
+    uint8_t *at = key.at + footing->key.size;
+    for (uint32_t k = 0; k < p->count; k++) put_number(&at, p->row[k]);
+    for (uint32_t k = 0; k < p->count; k++) put_number(&at, p->dependent[k]);
+    for (uint32_t k = 0; k < surplus; k++) at[k] = p->antagonist && p->antagonist[k];
+    return key;
+}
+
+// ---- footings ------------------------------------------------------------------------------
+
+static Footing *new_footing(const Plan *plan, Key key, tr_error *err)
+{
+    const System *s = plan->system;
+    Footing *f = calloc(1, sizeof *f);
+    if (!f) {
+        free(key.at);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    f->key = key;
+    f->modes = calloc(s->latch_count + 1u, sizeof *f->modes);
+    f->open = calloc(s->row_count + 1u, sizeof *f->open);
+    f->zero = calloc(s->input_count + 1u, sizeof *f->zero);
+    if (f->modes && f->open && f->zero) {
+        for (uint32_t i = 0; i < s->latch_count; i++)
+            f->modes[i] = (LatchMode){.is_open = key.at[i] & 1, .is_slipping = key.at[i] & 2};
+        for (uint32_t i = 0; i < s->input_count; i++) f->zero[i] = key.at[s->latch_count + i];
+        tr_latch_rows(s, f->modes, f->open);
+        if (tr_footing_make(plan, f, err)) return f;
+    } else
+        tr_fail_memory(err);
+    tr_footing_free(f);
+    return NULL;
+}
+
+// While the lock is held
+static const Footing *find_footing(Plan *plan, Key key, tr_error *err)
+{
+    for (uint32_t i = 0; i < plan->footing_count; i++)
+        if (same_key(&plan->footings[i]->key, &key)) {
+            free(key.at);
+            return plan->footings[i];
+        }
+    Footing *f = new_footing(plan, key, err);
+    if (f && !tr_grow((void **)&plan->footings, &plan->footing_capacity, plan->footing_count + 1,
+                      sizeof(Footing *))) {
+        tr_footing_free(f);
+        return tr_fail_memory(err), NULL;
+    }
+    if (f) plan->footings[plan->footing_count++] = f, plan->compiled++;
+    return f;
+}
+
+const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double *inputs, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    const Key key = footing_key(plan, modes, inputs);
+    if (!key.at) return tr_fail_memory(err), NULL;
+    mtx_lock(&plan->lock);
+    const Footing *footing = find_footing(plan, key, err);
+    mtx_unlock(&plan->lock);
+    return footing;
+}
+
+System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *partition,
+                       tr_error *err)
+{
+    System *s = tr_system_copy(plan->system, err);
+    if (!s) return NULL;
+    tr_system_latch(s, f->modes);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (f->zero[i]) s->inputs[i].definition = zero(s->graph);
+    if (partition && s->row_count) tr_reduce(s, partition, err);
+    if (!has_failed(err)) return s;
+    tr_system_free(s);
+    return NULL;
+}
+
+// ---- charts --------------------------------------------------------------------------------
+
+static const ChartPrograms *find_chart(Plan *plan, const Footing *footing, const Partition *p,
+                                       uint32_t surplus, Key key, tr_error *err)
+{
+    for (uint32_t i = 0; i < plan->chart_count; i++)
+        if (same_key(&plan->charts[i]->key, &key)) {
+            free(key.at);
+            return plan->charts[i];
+        }
+    ChartPrograms *c = tr_chart_programs_new(plan, footing, p, surplus, err);
+    if (c) c->key = key;
+    if (c && !tr_grow((void **)&plan->charts, &plan->chart_capacity, plan->chart_count + 1,
+                      sizeof(ChartPrograms *))) {
+        tr_chart_programs_free(c);
+        return tr_fail_memory(err), NULL;
+    }
+    if (c)
+        plan->charts[plan->chart_count++] = c, plan->compiled++;
+    else
+        free(key.at);
+    return c;
+}
+
+const ChartPrograms *tr_plan_chart(Plan *plan, const Footing *footing, const Partition *partition,
+                                   uint32_t surplus, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    const Key key = chart_key(footing, partition, surplus);
+    if (!key.at) return tr_fail_memory(err), NULL;
+    mtx_lock(&plan->lock);
+    const ChartPrograms *c = find_chart(plan, footing, partition, surplus, key, err);
+    mtx_unlock(&plan->lock);
+    return c;
+}
+
+// The plan's own, whose lock is held
+static ChartPrograms *own_chart(Plan *plan, const ChartPrograms *chart)
+{
+    for (uint32_t i = 0; i < plan->chart_count; i++)
+        if (plan->charts[i] == chart) return plan->charts[i];
+    return NULL;
+}
+
+const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    mtx_lock(&plan->lock);
+    ChartPrograms *own = own_chart(plan, chart);
+    if (!own->jacobian) {
+        System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
+        if (s) own->jacobian = tr_jacobian_programs_new(s, chart, err);
+        tr_system_free(s);
+    }
+    mtx_unlock(&plan->lock);
+    return own->jacobian;
+}
+
+const SwitchPrograms *tr_chart_switches(Plan *plan, const ChartPrograms *chart, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    mtx_lock(&plan->lock);
+    ChartPrograms *own = own_chart(plan, chart);
+    if (!own->switches) {
+        System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
+        if (s) own->switches = tr_switch_programs_new(s, chart, err);
+        tr_system_free(s);
+    }
+    mtx_unlock(&plan->lock);
+    return own->switches;
+}
