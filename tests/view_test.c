@@ -452,7 +452,8 @@ static void test_columns(void **state)
     system = system_from("trundle: 1\n"
                          "bodies: {cart: {joint: {type: prismatic, axis: \"1, 0, 0\", "
                          "coordinate: x},\n"
-                         "  mass: 1}}\n");
+                         "  mass: 1}}\n"
+                         "roles: {x: {torque: -x}}\n");
     check_columns(system, sheet_of("t,x,x_rate,tau.x\n0,1,2,3\n"), of_cart, 3);
     system = system_from("trundle: 1\nbodies: {energy: {joint: {type: planar}, mass: 1, "
                          "inertia: {zz: 1}}}\n");

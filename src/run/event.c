@@ -28,7 +28,7 @@ static bool is_driven(const Input *input)
 static bool is_free_of_state(const Input *input)
 {
     return input->kind == TR_TIME || input->kind == TR_PARAMETER || input->kind == TR_INPUT ||
-           is_driven(input);
+           input->kind == TR_MODE || is_driven(input);
 }
 
 // The switch that an operation is, or that stands behind its kink.

@@ -38,20 +38,14 @@ static bool choose_parameter(System *s, Sensitivity *z, Text name, tr_error *err
 {
     Suggestion nearest = {.wanted = name};
     char hint[TR_HINT_SIZE];
-    for (uint32_t i = 0; i < z->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if (input->kind != TR_PARAMETER && input->kind != TR_INPUT) continue;
-        tr_suggest(&nearest, text_of(input->name));
-        if (!text_is(name, input->name)) continue;
-        for (uint32_t k = 0; k < z->count; k++)
-            if (z->parameter[k] == i) {
-                tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is named twice", TEXT(name));
-                return false;
-            }
-        z->parameter[z->count++] = i;
-        return true;
-    }
-    if (tr_system_find(s, name))
+    const Input *input = tr_system_setting(s, &nearest);
+    const uint32_t place = input ? (uint32_t)(input - s->inputs) : 0;
+    for (uint32_t k = 0; input && k < z->count; k++)
+        if (z->parameter[k] == place)
+            tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is named twice", TEXT(name));
+    if (input)
+        z->parameter[z->count++] = place;
+    else if (tr_system_find(s, name))
         tr_fail(err, TR_USAGE, (Place){0},
                 "'%.*s' is no parameter of its own: only such can be varied, and one that follows "
                 "from others when it is given a value",
@@ -59,7 +53,7 @@ static bool choose_parameter(System *s, Sensitivity *z, Text name, tr_error *err
     else
         tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s'%s", TEXT(name),
                 tr_hint(&nearest, hint));
-    return false;
+    return !has_failed(err);
 }
 
 static bool choose_parameters(System *s, Sensitivity *z, const char *names, tr_error *err)

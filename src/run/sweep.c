@@ -284,13 +284,8 @@ static void find_oscillatory(Sampler *s, tr_sweep *sweep, size_t branch)
 static bool find_parameter(tr_system *system, const char *name, uint32_t *at, tr_error *err)
 {
     Suggestion nearest = {.wanted = text_of(name)};
-    for (uint32_t i = 0; i < system->input_count; i++) {
-        const Input *input = &system->inputs[i];
-        if ((input->kind != TR_PARAMETER && input->kind != TR_INPUT) || input->definition.id)
-            continue;
-        if (strcmp(input->name, name) == 0) return *at = i, true;
-        tr_suggest(&nearest, text_of(input->name));
-    }
+    const Input *input = tr_system_setting(system, &nearest);
+    if (input) return *at = (uint32_t)(input - system->inputs), true;
     char hint[TR_HINT_SIZE];
     if (tr_system_find(system, text_of(name)))
         tr_fail(err, TR_USAGE, (Place){0},
