@@ -213,9 +213,9 @@ void tr_certificate_write(const Certificate *c, const char *output, tr_error *er
     tr_json_text(&j, "failure", c->outcome->status ? c->outcome->text : "");
     describe_source(&j, system);
     describe_parameters(&j, system);
-    describe_columns(&j, c);
     describe_events(&j, c);
     describe_warnings(&j, c);
+    describe_columns(&j, c); // last: it is long
     tr_json_close(&j, '}');
     if (path.failed || j.text.failed) tr_fail_memory(err);
     OutFile *file = tr_file_create(path.at, err);
