@@ -349,14 +349,22 @@ static void test_modes_are_no_settings(void **state)
           {"contact.rim.longitudinal_heading", "mode of a contact", "", "rim",
            "longitudinal_heading"});
     assert_int_equal(tr_input_kind(s, input_called(s, "contact.rim.slipping")), TR_MODE);
-    Suggestion wanted = {.wanted = text_of("contact.rim.closed")};
-    assert_null(tr_system_setting(s, &wanted));
-    wanted = (Suggestion){.wanted = text_of("mu")};
-    assert_string_equal(tr_system_setting(s, &wanted)->name, "mu");
+    assert_string_equal(tr_system_setting(s, text_of("mu"), "set", NULL)->name, "mu");
+    assert_null(tr_system_setting(s, text_of("contact.rim.closed"), "set", &err));
+    assert_string_equal(err.text, "'contact.rim.closed' is the mode of a contact: only parameters "
+                                  "and inputs can be set");
+    err = (tr_error){0};
+    assert_null(tr_system_setting(s, text_of("turn"), "set", &err));
+    assert_string_equal(err.text,
+                        "'turn' is part of the state: only parameters and inputs can be set");
+    err = (tr_error){0};
+    assert_null(tr_sweep_new(s, "contact.rim.closed", 0, 1, 0.1, &err));
+    assert_contains(err.text, "is the mode of a contact");
+    err = (tr_error){0};
     tr_simulate_options o = tr_simulate_defaults(s);
     o.sensitivity = "contact.rim.closed";
     assert_false(tr_simulate(s, &o, NULL, &err));
-    assert_contains(err.text, "'contact.rim.closed' is no parameter of its own");
+    assert_contains(err.text, "is the mode of a contact: only parameters and inputs can be varied");
     tr_system_free(s);
     s = system_from(
         "trundle: 1\n" // formulas still read them

@@ -144,13 +144,48 @@ uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
     return count;
 }
 
-const Input *tr_system_setting(const System *system, Suggestion *wanted)
+// The input of this name: not what is defined to be one
+static const Input *input_called(const System *system, Text name)
 {
-    const Named *named = tr_system_find(system, wanted->wanted);
+    const Named *named = tr_system_find(system, name);
     const Input *input = named ? tr_system_input(system, named->meaning) : NULL;
-    if (input && is_setting(input) && text_is(wanted->wanted, input->name)) return input;
+    return input && text_is(name, input->name) ? input : NULL;
+}
+
+static const char *what_it_is(const Input *input)
+{
+    switch (input->kind) {
+    case TR_MODE: return "the mode of a contact";
+    case TR_TIME: return "time";
+    case TR_SOLVED: return "found by the equations";
+    default: return "part of the state";
+    }
+}
+
+static void refuse_setting(const System *system, Text name, const char *done, tr_error *err)
+{
+    const Input *input = input_called(system, name);
+    Suggestion nearest = {.wanted = name};
+    char hint[TR_HINT_SIZE];
     for (uint32_t i = 0; i < system->input_count; i++)
-        if (is_setting(&system->inputs[i])) tr_suggest(wanted, text_of(system->inputs[i].name));
+        if (is_setting(&system->inputs[i])) tr_suggest(&nearest, text_of(system->inputs[i].name));
+    if (!tr_system_find(system, name))
+        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s'%s", TEXT(name),
+                tr_hint(&nearest, hint));
+    else if (input)
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is %s: only parameters and inputs can be %s",
+                TEXT(name), what_it_is(input), done);
+    else
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' follows from others: it can be %s once it is set to a number", TEXT(name),
+                done);
+}
+
+const Input *tr_system_setting(const System *system, Text name, const char *done, tr_error *err)
+{
+    const Input *input = input_called(system, name);
+    if (input && is_setting(input)) return input;
+    refuse_setting(system, name, done, err);
     return NULL;
 }
 

@@ -193,8 +193,9 @@ static inline bool is_setting(const Input *input)
 {
     return (input->kind == TR_PARAMETER || input->kind == TR_INPUT) && !input->definition.id;
 }
-// The one called so; NULL when there is none, and then the suggestion has those there are.
-const Input *tr_system_setting(const System *system, Suggestion *wanted);
+// The one called so; when there is none NULL, and the error says why it cannot be "varied" or
+// whatever is done to it.
+const Input *tr_system_setting(const System *system, Text name, const char *done, tr_error *err);
 
 // Whether a velocity goes where a motion tells it to.
 static inline bool is_motion_driven(const Input *input)

@@ -34,25 +34,15 @@ static bool changes_along(const Input *input)
            input->kind == TR_INNER;
 }
 
-static bool choose_parameter(System *s, Sensitivity *z, Text name, tr_error *err)
+static bool choose_parameter(const System *s, Sensitivity *z, Text name, tr_error *err)
 {
-    Suggestion nearest = {.wanted = name};
-    char hint[TR_HINT_SIZE];
-    const Input *input = tr_system_setting(s, &nearest);
-    const uint32_t place = input ? (uint32_t)(input - s->inputs) : 0;
-    for (uint32_t k = 0; input && k < z->count; k++)
+    const Input *input = tr_system_setting(s, name, "varied", err);
+    if (!input) return false;
+    const uint32_t place = (uint32_t)(input - s->inputs);
+    for (uint32_t k = 0; k < z->count; k++)
         if (z->parameter[k] == place)
             tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is named twice", TEXT(name));
-    if (input)
-        z->parameter[z->count++] = place;
-    else if (tr_system_find(s, name))
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' is no parameter of its own: only such can be varied, and one that follows "
-                "from others when it is given a value",
-                TEXT(name));
-    else
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s'%s", TEXT(name),
-                tr_hint(&nearest, hint));
+    z->parameter[z->count++] = place;
     return !has_failed(err);
 }
 

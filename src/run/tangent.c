@@ -100,13 +100,12 @@ static bool check_names(const System *s, const char *list, tr_error *err)
 {
     for (const char *at = list; at && *at;) {
         at += strspn(at, " ");
-        Suggestion name = {.wanted = {at, strcspn(at, " ")}};
-        const Input *input = tr_system_setting(s, &name);
-        char hint[TR_HINT_SIZE];
-        if (name.wanted.length && (!input || input->kind != TR_PARAMETER))
-            tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter '%.*s'%s", TEXT(name.wanted),
-                    tr_hint(&name, hint));
-        at += name.wanted.length;
+        const Text name = {at, strcspn(at, " ")};
+        const Input *input =
+            name.length ? tr_system_setting(s, name, "differentiated by", err) : NULL;
+        if (input && input->kind != TR_PARAMETER)
+            tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is an input, not a parameter", TEXT(name));
+        at += name.length;
     }
     return !has_failed(err);
 }
