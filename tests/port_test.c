@@ -324,6 +324,26 @@ static void test_plot_of_misnamed(void **state)
     tr_system_free(s);
 }
 
+// Whatever stands beside a run, its names are there to go by.
+static void test_plot_beside_nonsense(void **state)
+{
+    (void)state;
+    static const char *const beside[] = {
+        "no JSON",
+        "[]",
+        "{\"columns\": 5}",
+        "{\"columns\": {\"name\": \"a.x\"}}",
+        "{\"columns\": [1, \"a.x\", {}, {\"name\": 3}, {\"name\": \"a.y\", \"unit\": \"kg\"}]}",
+    };
+    write_text(in_folder("odd.csv"), "t,a.x\n0,1\n1,2\n");
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        write_text(in_folder("odd.json"), beside[i]);
+        char *svg = drawn(in_folder("odd.csv"), "a.x");
+        assert_contains(svg, "a.x [m]");
+        free(svg);
+    }
+}
+
 static void test_columns_of_a_run(void **state)
 {
     (void)state;
@@ -379,17 +399,12 @@ static void test_modes_are_no_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bicycle),
-        cmocka_unit_test(test_loops_and_joints),
-        cmocka_unit_test(test_what_bends),
-        cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_controls),
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_texts_of_misnamed),
-        cmocka_unit_test(test_law_of_misnamed),
-        cmocka_unit_test(test_plot_of_misnamed),
-        cmocka_unit_test(test_columns_of_a_run),
-        cmocka_unit_test(test_modes_are_no_settings),
+        cmocka_unit_test(test_bicycle),           cmocka_unit_test(test_loops_and_joints),
+        cmocka_unit_test(test_what_bends),        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_controls),          cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_texts_of_misnamed), cmocka_unit_test(test_law_of_misnamed),
+        cmocka_unit_test(test_plot_of_misnamed),  cmocka_unit_test(test_plot_beside_nonsense),
+        cmocka_unit_test(test_columns_of_a_run),  cmocka_unit_test(test_modes_are_no_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

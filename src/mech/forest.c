@@ -122,9 +122,8 @@ static int worth_of(const Model *model, const Joint *joint)
     if (is_true(joint->cut)) return 9;
     const bool is_sprung = joint->stiffness.given || joint->damping.given ||
                            joint->potential.given || joint->dissipation.given;
-    const int worth = type ? type->worth : 6, most = is_driven(model, joint, false) ? 4
-                                                     : is_sprung                    ? 5
-                                                                                    : worth;
+    const int most = is_driven(model, joint, false) ? 4 : is_sprung ? 5 : 9;
+    const int worth = type ? type->worth : most;
     return worth < most ? worth : most;
 }
 

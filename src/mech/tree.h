@@ -87,7 +87,7 @@ typedef struct JointType { // see joint.def
     const char *name, *positions, *velocities;
     Quantity quantity;  // of its own coordinate
     const char *fields; // that only some types use
-    int worth;          // how late it is cut
+    int worth;          // how readily it is cut
     void (*make)(struct Tree *tree, struct Link *link);
     const char *loop; // the kind that it is when it is cut
 } JointType;

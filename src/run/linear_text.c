@@ -80,11 +80,10 @@ static void describe_motion(const Input *velocity, bool is_displacement, char *o
 {
     const Port *port = &velocity->port;
     const bool turns = port->quantity == QUANTITY_ANGULAR_SPEED;
-    const char *what = is_displacement ? turns ? "rotation about" : "displacement along"
-                       : turns         ? "angular velocity about"
-                                       : "velocity along";
+    static const char *const words[2][2] = {{"velocity along", "angular velocity about"},
+                                            {"displacement along", "rotation about"}};
     const Quantity displacement = turns ? QUANTITY_ANGLE : QUANTITY_LENGTH;
-    snprintf(out, size, "%s %s %s axis [%s]", what,
+    snprintf(out, size, "%s %s %s axis [%s]", words[is_displacement][turns],
              velocity->kind == TR_INNER ? "a tilted" : "the body's own", port->component + 1,
              tr_quantity_unit(is_displacement ? displacement : port->quantity));
 }
