@@ -120,27 +120,31 @@ static bool control(Model *model, const char *called, tr_error *err)
                         input, true, err);
 }
 
-// ---- running -------------------------------------------------------------------------------
-
-static double number_in(Value value)
+static void set_port(tr_system *system, Port *port, const char *joint, const char *component)
 {
-    double number = 0;
-    tr_read_number(value.text.at, &number);
-    return number;
+    const uint32_t at = tr_system_part(system, TR_VELOCITY, joint, "");
+    const Quantity velocity = at == NO_INPUT ? QUANTITY_UNKNOWN : system->inputs[at].port.quantity;
+    *port = port_of(tr_motor_quantity(velocity), keep(system, text_of(joint)), component);
 }
 
-// For a system without a case, too, field.def has them.
+// What was made of a control: the input, and the law that it replaces
+static void note_control(tr_system *system, const char *joint)
+{
+    char name[300];
+    snprintf(name, sizeof name, "torque.%.200s", joint);
+    const Named *torque = tr_system_find(system, text_of(name));
+    Input *input = torque ? tr_system_input(system, torque->meaning) : NULL;
+    if (input) set_port(system, &input->port, joint, "torque");
+    snprintf(name, sizeof name, "outputs.law.%.200s", joint);
+    const Output *law = tr_system_output(system, text_of(name));
+    if (input && law) set_port(system, &system->outputs[law - system->outputs].port, joint, "law");
+}
+
+// ---- running -------------------------------------------------------------------------------
+
 tr_simulate_options tr_simulate_defaults(const tr_system *system)
 {
-    if (system && system->plan.method) return system->plan;
-    Case plain = {0};
-    tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
-    return (tr_simulate_options){.end = number_in(plain.end),
-                                 .every = number_in(plain.every),
-                                 .method = plain.method.text.at,
-                                 .step = number_in(plain.step),
-                                 .rtol = number_in(plain.rtol),
-                                 .atol = number_in(plain.atol)};
+    return system && system->plan.method ? system->plan : tr_mech_plan();
 }
 
 // ---- all of it -----------------------------------------------------------------------------
@@ -158,6 +162,8 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     for (size_t i = 0; variant && i < o.control_count; i++)
         if (!control(variant, o.controls[i], err)) break;
     if (variant && system) tr_mech_derive(variant, system, err);
+    for (size_t i = 0; variant && system && !has_failed(err) && i < o.control_count; i++)
+        note_control(system, o.controls[i]);
     if (variant && system && !has_failed(err)) note_source(system, variant, &o);
     if (system && system->graph->failed) tr_fail_memory(err);
     tr_model_free(variant);

@@ -27,7 +27,7 @@ err_has 'no steady motion near the guess: after '
 run 2 steady swing.yaml --hold cart_rat=0
 err_is "trundle: --hold 'cart_rat': unknown name 'cart_rat'; did you mean 'cart_rate'?"
 run 2 steady swing.yaml --free pusj
-err_is "trundle: there is no parameter or input 'pusj' to free; did you mean 'push'?"
+err_is "trundle: there is no parameter or input 'pusj'; did you mean 'push'?"
 run 2 steady swing.yaml --free
 err_is 'trundle: --free needs a value'
 run 2 eval swing.yaml --free push

@@ -266,7 +266,7 @@ static void test_refused(void **state)
 {
     (void)state;
     refused(pushed, "jump", "kk", 1, TR_USAGE, "did you mean 'k'?");
-    refused(pushed, "jump", "twice", 1, TR_USAGE, "no parameter of its own");
+    refused(pushed, "jump", "twice", 1, TR_USAGE, "follows from others");
     refused(pushed, "jump", "m,m", 1, TR_USAGE, "twice");
     refused(pushed, "jump", ",", 1, TR_USAGE, "which");
     refused(pushed, "jump", "t1", 1, TR_FAILED, "jumps at t = 0.5");

@@ -627,7 +627,7 @@ static void says_what_is_wrong(void **state)
     refuse(bicycle, NULL, HOLD("speed="), TR_USAGE, "--hold");
     refuse(bicycle, "steer_torqe", NULL, TR_USAGE, "did you mean 'steer_torque'");
     refuse(bicycle, "steer", NULL, TR_USAGE, "part of the state");
-    refuse(bicycle, "hinge", NULL, TR_USAGE, "is a formula");
+    refuse(bicycle, "hinge", NULL, TR_USAGE, "follows from others");
     refuse(bicycle, "m0,m0", NULL, TR_USAGE, "free twice");
     refuse(bicycle, NULL, HOLD("speed=3", "speed=4"), TR_FAILED, "'speed' is off by 0.5");
     refuse(bicycle, NULL, NULL, TR_FAILED, "1 more unknown than equations: hold 1 more");

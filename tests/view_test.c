@@ -452,7 +452,8 @@ static void test_columns(void **state)
     system = system_from("trundle: 1\n"
                          "bodies: {cart: {joint: {type: prismatic, axis: \"1, 0, 0\", "
                          "coordinate: x},\n"
-                         "  mass: 1}}\n");
+                         "  mass: 1}}\n"
+                         "roles: {x: {torque: -x}}\n");
     check_columns(system, sheet_of("t,x,x_rate,tau.x\n0,1,2,3\n"), of_cart, 3);
     system = system_from("trundle: 1\nbodies: {energy: {joint: {type: planar}, mass: 1, "
                          "inertia: {zz: 1}}}\n");
@@ -460,6 +461,27 @@ static void test_columns(void **state)
                   of_energy, 2);
     system = derive_file("slider_crank.yaml", NULL, true); // whose joint `swing` is cut
     check_columns(system, run_for(system, 0.01, 0.01), of_crank, 3);
+}
+
+// Contact modes are no parameters.
+static void test_parameters(void **state)
+{
+    (void)state;
+    tr_system *system = derive_file("hopping_wheel.yaml", NULL, true);
+    Sheet *run = run_for(system, 0.01, 0.01);
+    const Written w = write_page(&(Report){.system = system, .run = run});
+    const Text parameters = tr_json_member(w.report, "parameters");
+    size_t count = 0;
+    for (; tr_json_item(parameters, count).at; count++) {
+        Buffer name = {0};
+        assert_true(tr_json_string(tr_json_member(tr_json_item(parameters, count), "name"), &name));
+        assert_null(strstr(name.at, "contact."));
+        tr_buffer_free(&name);
+    }
+    assert_true(count > 5);
+    free(w.page);
+    tr_sheet_free(run);
+    tr_system_free(system);
 }
 
 static void assert_json_vector(Text list, double x, double y, double z)
@@ -702,17 +724,12 @@ static void test_certificates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bicycle),
-        cmocka_unit_test(test_forces),
-        cmocka_unit_test(test_loops_and_beams),
-        cmocka_unit_test(test_loops_of_a_page),
-        cmocka_unit_test(test_extent_of_a_beam),
-        cmocka_unit_test(test_numbers_of_a_page),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_rotations),
-        cmocka_unit_test(test_view),
+        cmocka_unit_test(test_bicycle),          cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_loops_and_beams),  cmocka_unit_test(test_loops_of_a_page),
+        cmocka_unit_test(test_extent_of_a_beam), cmocka_unit_test(test_numbers_of_a_page),
+        cmocka_unit_test(test_columns),          cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_hostile_names),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rotations),        cmocka_unit_test(test_view),
         cmocka_unit_test(test_certificates),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);

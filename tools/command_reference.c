@@ -61,7 +61,7 @@ static const struct {
      "`steps` "
      "`failed_steps` `evaluations`\n`operations` `seconds` `energy_error` `position_error` "
      "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` `failure` `model_file` "
-     "`model_sha256` `case` `settings` `program` `parameters` `events` `warnings`.\n"},
+     "`model_sha256` `case` `settings` `program` `parameters` `events` `warnings` `columns`.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
      "of `-o` says.\n\n"

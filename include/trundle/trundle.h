@@ -115,7 +115,7 @@ typedef enum tr_kind {
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
     TR_INNER, // a velocity of a base along other axes than its own; reduced programs may take it
     TR_DIRECTION, // how another input changes; programs of sensitivities take it
-    TR_MODE,      // what a contact does: 1 or 0, or where to it began to slip; runs set it
+    TR_MODE,      // what a contact that may open or slip does: runs set it, formulas may read it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err); // an empty one
@@ -130,6 +130,10 @@ size_t tr_input_count(const tr_system *system); // as many numbers go into progr
 const char *tr_input_name(const tr_system *system, size_t index);
 tr_kind tr_input_kind(const tr_system *system, size_t index); // TR_PARAMETER beyond the last
 double tr_input_value(const tr_system *system, size_t index); // its value, or the guess for it
+// What it is, "angular speed", and its unit, "rad/s"; "" where the library does not know, as of
+// parameters and of inputs made by tr_input. NULL beyond the last.
+const char *tr_input_quantity(const tr_system *system, size_t index);
+const char *tr_input_unit(const tr_system *system, size_t index);
 
 tr_expr tr_constant(tr_system *system, double value); // a number as an expression
 
@@ -170,6 +174,9 @@ void tr_output(tr_system *system, const char *name, const tr_expr *values, size_
 // J_int, momentum (H^T M v), lambda and tau (tr_compile_in).
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
+// What its numbers are, as of inputs; "" where they differ, too. NULL beyond the last.
+const char *tr_output_quantity(const tr_system *system, size_t index);
+const char *tr_output_unit(const tr_system *system, size_t index);
 
 // The expression as a formula, in memory of the system. Parts that are used more than once come
 // first, as lines "t1 = ...". Derivatives of tables are written f{1}(x). NULL when memory runs out,
@@ -398,6 +405,10 @@ typedef struct tr_linear {
     const char **state, **input, **output; // their names
     double *A, *B;                         // states x states, states x inputs
     double *C, *D;                         // outputs x states, outputs x inputs
+    // By state, an input of the system: the velocity or position that it is, or the velocity whose
+    // displacement it is
+    uint32_t *state_of;
+    uint32_t *input_of; // by input, that of the system
 } tr_linear;
 
 typedef struct tr_linearise_options {

@@ -47,8 +47,8 @@ static const Expr *copy_values(const Copying *c, const Expr *from, size_t count)
 static void copy_inputs(const Copying *c, const System *from)
 {
     System *to = c->to;
-    to->inputs = copy_array(c, from->inputs, from->input_count, sizeof *to->inputs,
-                            &to->input_capacity);
+    to->inputs =
+        copy_array(c, from->inputs, from->input_count, sizeof *to->inputs, &to->input_capacity);
     for (uint32_t i = 0; to->inputs && i < to->input_count; i++) {
         Input *input = &to->inputs[i];
         rehome(c, &input->symbol, 1);
@@ -62,8 +62,8 @@ static void copy_inputs(const Copying *c, const System *from)
 static void copy_outputs(const Copying *c, const System *from)
 {
     System *to = c->to;
-    to->outputs = copy_array(c, from->outputs, from->output_count, sizeof *to->outputs,
-                             &to->output_capacity);
+    to->outputs =
+        copy_array(c, from->outputs, from->output_count, sizeof *to->outputs, &to->output_capacity);
     for (uint32_t i = 0; to->outputs && i < to->output_count; i++) {
         Output *output = &to->outputs[i];
         output->values = copy_values(c, output->values, (size_t)output->rows * output->columns);
@@ -73,8 +73,7 @@ static void copy_outputs(const Copying *c, const System *from)
 static void copy_names(const Copying *c, const System *from)
 {
     System *to = c->to;
-    to->names =
-        copy_array(c, from->names, from->name_count, sizeof *to->names, &to->name_capacity);
+    to->names = copy_array(c, from->names, from->name_count, sizeof *to->names, &to->name_capacity);
     for (uint32_t i = 0; to->names && i < to->name_count; i++) rehome(c, &to->names[i].meaning, 1);
     if (from->name_hash.slots)
         to->name_hash.slots = copy_array(c, from->name_hash.slots, from->name_hash.mask + 1,
@@ -90,9 +89,9 @@ static void copy_rows(const Copying *c, const System *from)
         Row *row = &to->rows[i];
         row->slopes = copy_values(c, row->slopes, n);
         row->inner_slopes = copy_values(c, row->inner_slopes, n);
-        Expr *const single[] = {&row->rest,       &row->rate,       &row->bias,
-                                &row->position,   &row->symbol,     &row->inner_rest,
-                                &row->inner_bias, &row->weight,     &row->tension};
+        Expr *const single[] = {&row->rest,       &row->rate,   &row->bias,
+                                &row->position,   &row->symbol, &row->inner_rest,
+                                &row->inner_bias, &row->weight, &row->tension};
         for (size_t k = 0; k < sizeof single / sizeof *single; k++) rehome(c, single[k], 1);
         rehome(c, row->mix, 3);
     }

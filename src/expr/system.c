@@ -144,6 +144,51 @@ uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
     return count;
 }
 
+// The input of this name: not what is defined to be one
+static const Input *input_called(const System *system, Text name)
+{
+    const Named *named = tr_system_find(system, name);
+    const Input *input = named ? tr_system_input(system, named->meaning) : NULL;
+    return input && text_is(name, input->name) ? input : NULL;
+}
+
+static const char *what_it_is(const Input *input)
+{
+    switch (input->kind) {
+    case TR_MODE: return "the mode of a contact";
+    case TR_TIME: return "time";
+    case TR_SOLVED: return "found by the equations";
+    default: return "part of the state";
+    }
+}
+
+static void refuse_setting(const System *system, Text name, const char *done, tr_error *err)
+{
+    const Input *input = input_called(system, name);
+    Suggestion nearest = {.wanted = name};
+    char hint[TR_HINT_SIZE];
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (is_setting(&system->inputs[i])) tr_suggest(&nearest, text_of(system->inputs[i].name));
+    if (!tr_system_find(system, name))
+        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s'%s", TEXT(name),
+                tr_hint(&nearest, hint));
+    else if (input)
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is %s: only parameters and inputs can be %s",
+                TEXT(name), what_it_is(input), done);
+    else
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' follows from others: it can be %s once it is set to a number", TEXT(name),
+                done);
+}
+
+const Input *tr_system_setting(const System *system, Text name, const char *done, tr_error *err)
+{
+    const Input *input = input_called(system, name);
+    if (input && is_setting(input)) return input;
+    refuse_setting(system, name, done, err);
+    return NULL;
+}
+
 const char *tr_system_speed_name(const System *system, uint32_t input)
 {
     for (uint32_t i = 0; i < system->row_count; i++)
@@ -153,9 +198,19 @@ const char *tr_system_speed_name(const System *system, uint32_t input)
     return system->inputs[input].name;
 }
 
-size_t tr_coordinate_length(const char *velocity)
+const char *tr_system_joint_name(const System *system, uint32_t velocity)
 {
-    return ends_with(velocity, "_rate") ? strlen(velocity) - strlen("_rate") : 0;
+    const uint32_t coordinate = system->inputs[velocity].port.rate_of;
+    return system->inputs[coordinate == NO_INPUT ? velocity : coordinate].name;
+}
+
+uint32_t tr_system_part(const System *system, tr_kind kind, const char *owner,
+                        const char *component)
+{
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (system->inputs[i].kind == kind && is_of(&system->inputs[i].port, owner, component))
+            return i;
+    return NO_INPUT;
 }
 
 static Expr first_rate(Graph *graph, tr_kind kind)
@@ -187,7 +242,8 @@ tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, t
                                                     .kind = kind,
                                                     .symbol = symbol,
                                                     .rate = first_rate(graph, kind),
-                                                    .value = value};
+                                                    .value = value,
+                                                    .port = port_unknown()};
     return symbol;
 }
 
@@ -208,6 +264,27 @@ const char *tr_input_name(const System *system, size_t index)
     return system && index < system->input_count ? system->inputs[index].name : NULL;
 }
 
+const char *tr_input_unit(const System *system, size_t index)
+{
+    if (!system || index >= system->input_count) return NULL;
+    return tr_quantity_unit(system->inputs[index].port.quantity);
+}
+
+const char *tr_input_quantity(const System *system, size_t index)
+{
+    if (!system || index >= system->input_count) return NULL;
+    return tr_quantity_words(system->inputs[index].port.quantity);
+}
+
+// In systems made by hand x' = v says what v is: the rate of x.
+static void note_rate(System *system, const Input *position)
+{
+    Input *velocity = tr_system_input(system, position->rate);
+    if (position->kind != TR_POSITION || !velocity || velocity->kind != TR_VELOCITY) return;
+    if (velocity->port.quantity == QUANTITY_UNKNOWN)
+        velocity->port.rate_of = (uint32_t)(position - system->inputs);
+}
+
 void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
 {
     if (!system || has_failed(err)) return;
@@ -220,8 +297,10 @@ void tr_rate_set(System *system, tr_expr input, tr_expr rate, tr_error *err)
                 at ? "parameters have no rate" : "only inputs have a rate");
     else if (rate.graph != graph || !rate.id)
         tr_fail(err, TR_USAGE, (Place){0}, "the rate of '%s' is a failed expression", at->name);
-    else
+    else {
         at->rate = rate;
+        note_rate(system, at);
+    }
 }
 
 // ---- formulas ------------------------------------------------------------------------------
@@ -334,8 +413,11 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
         tr_fail_memory(err);
         return;
     }
-    system->outputs[system->output_count++] = (Output){
-        .name = kept_name, .rows = (uint32_t)rows, .columns = (uint32_t)columns, .values = kept};
+    system->outputs[system->output_count++] = (Output){.name = kept_name,
+                                                       .rows = (uint32_t)rows,
+                                                       .columns = (uint32_t)columns,
+                                                       .values = kept,
+                                                       .port = port_unknown()};
 }
 
 void tr_system_put(System *system, const char *name, const Expr *values, size_t rows,
@@ -354,12 +436,30 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
         tr_fail_memory(err);
 }
 
-void tr_system_column(System *system, const char *name, const char *label, Expr value,
+void tr_system_column(System *system, const char *name, const char *label, Expr value, Port port,
                       tr_error *err)
 {
     const Text kept = keep_text(system, text_of(label), err);
     tr_output(system, name, &value, 1, 1, err);
-    if (!has_failed(err)) system->outputs[system->output_count - 1].label = kept.at;
+    if (has_failed(err)) return;
+    Output *output = &system->outputs[system->output_count - 1];
+    output->label = kept.at;
+    output->port = port;
+}
+
+const Port *tr_system_column_port(const System *system, const char *label)
+{
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        const bool is_recorded =
+            input->kind == TR_TIME || input->kind == TR_POSITION || input->kind == TR_VELOCITY;
+        if (is_recorded && strcmp(input->name, label) == 0) return &input->port;
+    }
+    for (uint32_t i = 0; i < system->output_count; i++) {
+        const Output *output = &system->outputs[i];
+        if (output->label && strcmp(output->label, label) == 0) return &output->port;
+    }
+    return NULL;
 }
 
 size_t tr_output_count(const System *system) { return system ? system->output_count : 0; }
@@ -370,6 +470,18 @@ const char *tr_output_name(const System *system, size_t index, size_t *rows, siz
     if (rows) *rows = system->outputs[index].rows;
     if (columns) *columns = system->outputs[index].columns;
     return system->outputs[index].name;
+}
+
+const char *tr_output_unit(const System *system, size_t index)
+{
+    if (!system || index >= system->output_count) return NULL;
+    return tr_quantity_unit(system->outputs[index].port.quantity);
+}
+
+const char *tr_output_quantity(const System *system, size_t index)
+{
+    if (!system || index >= system->output_count) return NULL;
+    return tr_quantity_words(system->outputs[index].port.quantity);
 }
 
 // ---- life ----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "expr/formula.h"
 #include "expr/list.h"
+#include "expr/port.h"
 #include "expr/scene.h"
 
 typedef enum Drive { DRIVE_NONE, DRIVE_TORQUE, DRIVE_MOTION } Drive;
@@ -26,6 +27,7 @@ typedef struct Input {
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
     bool preferred;  // a velocity that the model wants to be independent
     uint8_t drive;   // of a velocity: what drives it, see Drive
+    Port port;       // what it is
 } Input;
 
 typedef struct Output {
@@ -34,12 +36,14 @@ typedef struct Output {
     const Expr *values;       // by rows
     const char *label;        // of the column it is recorded under; NULL when it is not recorded
     const char *const *notes; // what each row is about, for messages; may be NULL
+    Port port;                // what its numbers are
 } Output;
 
 // A constraint on the velocities, G v + g = 0 [B 2]; or the formula N v + n of a speed that the
 // model describes its motion by [B Remark 4].
 typedef struct Row {
     const char *name;   // "front.lateral"
+    Port port;          // of its reaction: owner "front", component "lateral"
     Place place;        // of its element in the model file
     const Expr *slopes; // G, by velocity
     Expr rest;          // g
@@ -187,8 +191,21 @@ Input *tr_system_input(const System *system, Expr symbol);
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list);
 // A velocity by its name, a speed by that of its formula.
 const char *tr_system_speed_name(const System *system, uint32_t input);
-// "steer" of "steer_rate": how long the coordinate's name is; 0 for "frame.vx", which is no rate.
-size_t tr_coordinate_length(const char *velocity);
+// A velocity's coordinate by its name, "steer"; where it is no rate of one, its own, "frame.vx".
+const char *tr_system_joint_name(const System *system, uint32_t velocity);
+// The input of this kind that is this part of a body, joint or contact; NO_INPUT when there is
+// none.
+uint32_t tr_system_part(const System *system, tr_kind kind, const char *owner,
+                        const char *component);
+
+// What users may set and vary: a parameter or an input that nothing defines.
+static inline bool is_setting(const Input *input)
+{
+    return (input->kind == TR_PARAMETER || input->kind == TR_INPUT) && !input->definition.id;
+}
+// The one called so; when there is none NULL, and the error says why it cannot be "varied" or
+// whatever is done to it.
+const Input *tr_system_setting(const System *system, Text name, const char *done, tr_error *err);
 
 // Whether a velocity goes where a motion tells it to.
 static inline bool is_motion_driven(const Input *input)
@@ -216,8 +233,10 @@ void tr_system_put(System *system, const char *name, const Expr *values, size_t 
                    size_t columns, tr_error *err);
 
 // An output that is recorded under a label of its own.
-void tr_system_column(System *system, const char *name, const char *label, Expr value,
+void tr_system_column(System *system, const char *name, const char *label, Expr value, Port port,
                       tr_error *err);
+// What a column of that label is: of coordinates, velocities and outputs; NULL for any other.
+const Port *tr_system_column_port(const System *system, const char *label);
 
 // ---- expressions ---------------------------------------------------------------------------
 

@@ -215,7 +215,7 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
         if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
         if (!k || !tr_slips(laws[k]) || slip.sticks)
             tr_tree_row(tree, contact->name, tr_contact_parts[k], rate,
-                        k == 0 && rises ? height : expr_at(g, 0), false);
+                        k == 0 && rises ? height : expr_at(g, 0), QUANTITY_FORCE);
     }
 }
 
@@ -280,7 +280,7 @@ static void make_skate(Tree *tree, const Contact *contact)
     const uint32_t i = tr_tree_anchor(tree, contact->body).link;
     const Vec e = tr_own_axes(tree, i, apply(m.first.R, direction));
     const Vec V = tr_velocity_on(&m.on, &m.body, m.r);
-    tr_tree_row(tree, contact->name, "lateral", dot(e, V), expr_at(tree->graph, 0), false);
+    tr_tree_row(tree, contact->name, "lateral", dot(e, V), expr_at(tree->graph, 0), QUANTITY_FORCE);
     tr_touch_part(note_touch(tree, contact, &m.body, m.r, m.body.pose.R), "lateral", e);
 }
 
@@ -292,7 +292,7 @@ static void make_slide(Tree *tree, const Contact *contact)
     if (!on.given) on.text = text_of("ground");
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
     const Expr gap = sub(m.s.z, tr_tree_vector(tree, contact->to, "to").z);
-    tr_tree_row(tree, contact->name, "normal", m.ds.z, gap, false);
+    tr_tree_row(tree, contact->name, "normal", m.ds.z, gap, QUANTITY_FORCE);
     Vec direction[3]; // normal, and the plane's x and y, in the body's axes
     for (int k = 0; k < 3; k++)
         direction[k] = apply_transposed(m.body.pose.R, column(m.axes, (k + 2) % 3));
@@ -309,7 +309,7 @@ static void make_pin(Tree *tree, const Contact *contact)
     for (int k = 0; k < 3; k++) {
         const int i = (k + 2) % 3; // z, x, y
         tr_tree_row(tree, contact->name, tr_contact_parts[k], vec_at(m.ds, i), vec_at(off, i),
-                    false);
+                    QUANTITY_FORCE);
         tr_touch_part(touch, tr_contact_parts[k], vec_unit(tree->graph, i));
     }
 }
@@ -330,7 +330,7 @@ static void make_wire(Tree *tree, const Contact *contact)
     Touch *touch = note_touch(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 2; k++) {
         tr_tree_row(tree, contact->name, parts[k], dot(across[k], m.ds), dot(across[k], off),
-                    false);
+                    QUANTITY_FORCE);
         tr_touch_part(touch, parts[k], across[k]);
     }
 }
@@ -393,9 +393,14 @@ static void make_contact(Tree *tree, const Contact *contact)
 
 // ---- what formulas and results know of contacts --------------------------------------------
 
-static const char *const part_names[] = {"x",  "y",  "z",  "Fx", "Fy",
-                                         "Fz", "fx", "fy", "fz", "angle"};
-enum { PARTS = sizeof part_names / sizeof *part_names, RECORDED = 6 };
+static const struct {
+    const char *name;
+    Quantity quantity;
+} parts[] = {{"x", QUANTITY_PLACE},    {"y", QUANTITY_PLACE},  {"z", QUANTITY_PLACE},
+             {"Fx", QUANTITY_FORCE},   {"Fy", QUANTITY_FORCE}, {"Fz", QUANTITY_FORCE},
+             {"fx", QUANTITY_FORCE},   {"fy", QUANTITY_FORCE}, {"fz", QUANTITY_FORCE},
+             {"angle", QUANTITY_ANGLE}};
+enum { PARTS = sizeof parts / sizeof *parts, RECORDED = 6 };
 
 // contact.E.x y z: where it touches; Fx Fy Fz: the force on the body there, in world axes; fx fy
 // fz: in the axes of what carries it
@@ -414,18 +419,19 @@ static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
     out[9] = touch->angle;
 }
 
-static void add_name(Tree *tree, const char *name, Expr part)
+static void add_name(Tree *tree, const char *name, Expr part, Port port)
 {
+    (void)port;
     if (part.id) tr_system_name(tree->system, text_of(name), part, tree->err);
 }
 
-static void add_column(Tree *tree, const char *name, Expr part)
+static void add_column(Tree *tree, const char *name, Expr part, Port port)
 {
-    tr_system_column(tree->system, name, name, part, tree->err);
+    tr_system_column(tree->system, name, name, part, port, tree->err);
 }
 
 static void for_each_part(Tree *tree, int count,
-                          void (*tell)(Tree *tree, const char *name, Expr part))
+                          void (*tell)(Tree *tree, const char *name, Expr part, Port port))
 {
     char name[300];
     Expr part[PARTS];
@@ -433,10 +439,11 @@ static void for_each_part(Tree *tree, int count,
         const Touch *touch = &tree->touches[i];
         if (!touch->is_recorded) continue;
         touch_parts(tree, touch, part);
+        const char *owner = tr_tree_text(tree, touch->contact->name.text);
         for (int k = 0; k < count; k++) {
             snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(touch->contact->name.text),
-                     part_names[k]);
-            tell(tree, name, part[k]);
+                     parts[k].name);
+            tell(tree, name, part[k], port_of(parts[k].quantity, owner, parts[k].name));
         }
     }
 }

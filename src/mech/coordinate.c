@@ -13,14 +13,58 @@ static Expr make_input(Tree *tree, const char *name, tr_kind kind, Place place)
     return symbol;
 }
 
-static void add_position(Tree *tree, Link *link, const char *name, Place place)
+// ---- what they are -------------------------------------------------------------------------
+
+void tr_tree_port(Tree *tree, Expr symbol, Quantity quantity, Text owner, const char *component)
 {
-    tree->positions[tree->position_count++] =
-        (Coordinate){tr_tree_text(tree, text_of(name)), make_input(tree, name, TR_POSITION, place)};
-    link->position_count++;
+    const char *own = tr_tree_text(tree, owner), *part = tr_tree_text(tree, text_of(component));
+    Input *input = tr_system_input(tree->system, symbol);
+    if (input) input->port = port_of(quantity, own, part);
 }
 
-static void add_velocity(Tree *tree, Link *link, const char *name, const char *joint, Place place)
+Quantity tr_motor_quantity(Quantity velocity)
+{
+    return velocity == QUANTITY_SPEED           ? QUANTITY_MOTOR_FORCE
+           : velocity == QUANTITY_ANGULAR_SPEED ? QUANTITY_TORQUE
+                                                : QUANTITY_GENERALISED_FORCE;
+}
+
+// Parts that joint.def names begin so.
+static Quantity part_quantity(char first)
+{
+    switch (first) {
+    case 'q': return QUANTITY_QUATERNION;
+    case 't': return QUANTITY_ANGLE;
+    case 'v': return QUANTITY_SPEED;
+    case 'w': return QUANTITY_ANGULAR_SPEED;
+    default: return QUANTITY_LENGTH;
+    }
+}
+
+// The last position and the last velocity are a coordinate and its rate.
+static void join_last(Tree *tree, Quantity quantity, Text owner, const char *component)
+{
+    const Expr position = tree->positions[tree->position_count - 1].symbol,
+               velocity = tree->velocities[tree->velocity_count - 1].symbol;
+    tr_tree_port(tree, position, quantity, owner, component);
+    tr_tree_port(tree, velocity, tr_quantity_rate(quantity), owner, component);
+    const Input *of = tr_system_input(tree->system, position);
+    Input *rate = tr_system_input(tree->system, velocity);
+    if (of && rate) rate->port.rate_of = (uint32_t)(of - tree->system->inputs);
+}
+
+// ---- making them ---------------------------------------------------------------------------
+
+static Expr add_position(Tree *tree, Link *link, const char *name, Place place)
+{
+    const Expr symbol = make_input(tree, name, TR_POSITION, place);
+    tree->positions[tree->position_count++] =
+        (Coordinate){tr_tree_text(tree, text_of(name)), symbol};
+    link->position_count++;
+    return symbol;
+}
+
+static Expr add_velocity(Tree *tree, Link *link, const char *name, const char *joint, Place place)
 {
     Graph *g = tree->graph;
     tree->velocities[tree->velocity_count++] =
@@ -32,36 +76,50 @@ static void add_velocity(Tree *tree, Link *link, const char *name, const char *j
                    .passive = zero(g),
                    .acceleration = zero(g),
                    .tau = zero(g)};
-    Input *input = tr_system_input(tree->system, tree->velocities[tree->velocity_count - 1].symbol);
+    const Expr symbol = tree->velocities[tree->velocity_count - 1].symbol;
+    Input *input = tr_system_input(tree->system, symbol);
     if (input) input->is_base = link->is_base;
     link->velocity_count++;
+    return symbol;
 }
 
 // "x y theta" -> B.x, B.y, B.theta
 static void add_parts(Tree *tree, Link *link, const char *parts, bool positions)
 {
-    char name[512];
-    const Text body = link->body->name.text;
+    char name[512], part[16];
+    const Value body = link->body->name;
     for (const char *at = parts; *at;) {
         const int length = (int)strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s.%.*s", WHOLE(body), length, at);
-        if (positions)
-            add_position(tree, link, name, link->body->name.place);
-        else
-            add_velocity(tree, link, name, name, link->body->name.place);
+        snprintf(part, sizeof part, "%.*s", length, at);
+        snprintf(name, sizeof name, "%.*s.%s", WHOLE(body.text), part);
+        const Expr symbol = positions ? add_position(tree, link, name, body.place)
+                                      : add_velocity(tree, link, name, name, body.place);
+        tr_tree_port(tree, symbol, part_quantity(part[0]), body.text, part);
         at += length + (at[length] == ' ');
     }
 }
 
+// Of an elastic joint, seen from its motor
+static const Link *joint_of_motor(const Tree *tree, const Link *motor)
+{
+    uint32_t i = 0;
+    while (tree->links[i].motor != (uint32_t)(motor - tree->links)) i++;
+    return &tree->links[i];
+}
+
 static void add_own_coordinate(Tree *tree, Link *link)
 {
+    const Link *joint = link->is_motor ? joint_of_motor(tree, link) : link;
     const Value own = coordinate_name(link);
     char name[256], rate[256];
     snprintf(name, sizeof name, "%.*s", WHOLE(own.text));
     snprintf(rate, sizeof rate, "%.*s_rate", WHOLE(own.text));
     add_position(tree, link, name, own.place);
-    if (link->is_motor) name[strlen(name) - strlen(".motor")] = 0; // its force is the joint's
+    snprintf(name, sizeof name, "%.*s",
+             WHOLE(coordinate_name(joint).text)); // its force is so called
     add_velocity(tree, link, rate, name, own.place);
+    join_last(tree, joint->type->quantity, coordinate_name(joint).text,
+              link->is_motor ? "motor" : "");
 }
 
 static void add_modes(Tree *tree, Link *link)
@@ -79,6 +137,8 @@ static void add_modes(Tree *tree, Link *link)
         w->S = motion_zero(tree->graph); // it moves what hangs from the beam, see flex.c
         Input *input = tr_system_input(tree->system, w->symbol);
         if (input) input->is_base = false;
+        const Text body = link->body->name.text; // the names are "body.mode"
+        join_last(tree, QUANTITY_MODAL, body, flex->names[k] + body.length + 1);
     }
     link->position_count = positions, link->velocity_count = velocities; // those of the joint
 }

@@ -5,12 +5,22 @@
 
 #include "mech/tree.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_VELOCITIES_FOR_M = 200 };
 
 // ---- outputs -------------------------------------------------------------------------------
+
+// A column of numbers of one quantity
+static void put_output(Tree *tree, const char *name, const Expr *values, uint32_t rows,
+                       Quantity quantity)
+{
+    System *s = tree->system;
+    tr_output(s, name, values, rows, 1, tree->err);
+    if (!has_failed(tree->err)) s->outputs[s->output_count - 1].port.quantity = quantity;
+}
 
 // M v' + c = Q + G^T lambda                                    (T19) [M 9; B 1; S 2.1]
 static void make_free_dynamics(Tree *tree)
@@ -25,13 +35,13 @@ static void make_free_dynamics(Tree *tree)
     tr_tree_applied(tree, Q);
     for (uint32_t k = 0; k < n; k++)
         Q[k] = add(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
-    tr_output(tree->system, "c", c, n, 1, tree->err);
-    tr_output(tree->system, "Q", Q, n, 1, tree->err);
+    put_output(tree, "c", c, n, QUANTITY_GENERALISED_FORCE);
+    put_output(tree, "Q", Q, n, QUANTITY_GENERALISED_FORCE);
     for (uint32_t k = 0; k < n; k++) Q[k] = tree->velocities[k].acceleration;
     tr_output(tree->system, "vdot", Q, n, 1, tree->err);
     if (tree->system->row_count) { // M v' + c, with the accelerations as they are: symbols
         tr_tree_inverse(tree, Q, false, c);
-        tr_output(tree->system, "inverse", c, n, 1, tree->err);
+        put_output(tree, "inverse", c, n, QUANTITY_GENERALISED_FORCE);
     }
     if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
         const Matrix M = tr_tree_mass_matrix(tree);
@@ -57,15 +67,15 @@ static void make_inner_dynamics(Tree *tree)
         rate[k] = input->rate;
     }
     tr_tree_inverse(tree->inner, rate, false, force);
-    tr_output(tree->system, "inner.inverse", force, n, 1, tree->err);
+    put_output(tree, "inner.inverse", force, n, QUANTITY_GENERALISED_FORCE);
     tr_tree_inverse(tree->inner, NULL, false, force);
-    tr_output(tree->system, "inner.c", force, n, 1, tree->err);
+    put_output(tree, "inner.c", force, n, QUANTITY_GENERALISED_FORCE);
     const Matrix M = tr_tree_mass_matrix(tree->inner);
     if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
     Q = tr_system_output(s, text_of("Q"));
     memcpy(force, Q->values, n * sizeof *force);
     tr_tree_turn_in(tree, Q->values, force);
-    tr_output(tree->system, "inner.Q", force, n, 1, tree->err);
+    put_output(tree, "inner.Q", force, n, QUANTITY_GENERALISED_FORCE);
     free(force);
 }
 
@@ -79,9 +89,9 @@ static void check_column(Tree *tree, Value name)
                     own[i]);
 }
 
-static void make_columns(Tree *tree)
+// The outputs that the model defines
+static void make_model_columns(Tree *tree)
 {
-    System *s = tree->system;
     char name[600];
     const Pairs *outputs = &tree->model->fields.outputs;
     for (uint32_t i = 0; i < outputs->count && !has_failed(tree->err); i++) {
@@ -89,8 +99,16 @@ static void make_columns(Tree *tree)
         check_column(tree, outputs->at[i].key);
         snprintf(name, sizeof name, "outputs.%.*s", WHOLE(outputs->at[i].key.text));
         if (!has_failed(tree->err))
-            tr_system_column(s, name, name + strlen("outputs."), x, tree->err);
+            tr_system_column(tree->system, name, name + strlen("outputs."), x, port_unknown(),
+                             tree->err);
     }
+}
+
+// Reactions, and forces in place of reactions
+static void make_reaction_columns(Tree *tree)
+{
+    System *s = tree->system;
+    char name[600];
     for (uint32_t i = 0; i < s->row_count; i++) {
         if (s->rows[i].is_speed) continue;
         snprintf(name, sizeof name, "lambda.%s", s->rows[i].name);
@@ -98,26 +116,48 @@ static void make_columns(Tree *tree)
         for (uint32_t k = 0; k < tree->slip_count; k++)
             if (tree->slips[k].sticks && tree->slips[k].row == i)
                 force = add(force, tree->slips[k].force);
-        tr_system_column(s, name, name, force, tree->err);
+        tr_system_column(s, name, name, force, s->rows[i].port, tree->err);
     }
     for (uint32_t i = 0; i < tree->slip_count; i++) {
         const Slip *slip = &tree->slips[i];
         if (slip->sticks) continue;
-        snprintf(name, sizeof name, "lambda.%.*s.%s", WHOLE(slip->contact->name.text), slip->part);
-        tr_system_column(s, name, name, slip->force, tree->err);
+        const char *owner = tr_tree_text(tree, slip->contact->name.text);
+        snprintf(name, sizeof name, "lambda.%s.%s", owner, slip->part);
+        tr_system_column(s, name, name, slip->force, port_of(QUANTITY_FORCE, owner, slip->part),
+                         tree->err);
     }
+}
+
+// What drives a velocity: it belongs where that does.
+static Port motor_port(const Tree *tree, const Velocity *w)
+{
+    const Input *input = tr_system_input(tree->system, w->symbol);
+    if (!input) return port_unknown();
+    return port_of(tr_motor_quantity(input->port.quantity), input->port.owner,
+                   input->port.component);
+}
+
+static void make_columns(Tree *tree)
+{
+    System *s = tree->system;
+    char name[600];
+    make_model_columns(tree);
+    make_reaction_columns(tree);
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
-        if (tree->velocities[k].drive == DRIVE_NONE) continue;
-        snprintf(name, sizeof name, "tau.%s", tree->velocities[k].joint);
-        tr_system_column(s, name, name, tree->velocities[k].tau, tree->err);
+        const Velocity *w = &tree->velocities[k];
+        if (w->drive == DRIVE_NONE) continue;
+        snprintf(name, sizeof name, "tau.%s", w->joint);
+        tr_system_column(s, name, name, w->tau, motor_port(tree, w), tree->err);
     }
     tr_tree_cut_columns(tree);
     tr_tree_contact_columns(tree);
     const Expr kinetic = tr_tree_kinetic(tree), potential = tr_tree_potential(tree),
                power = tr_tree_power(tree);
-    tr_system_column(s, "kinetic", "energy.kinetic", kinetic, tree->err);
-    tr_system_column(s, "potential", "energy.potential", potential, tree->err);
-    tr_output(s, "power", &power, 1, 1, tree->err);
+    tr_system_column(s, "kinetic", "energy.kinetic", kinetic,
+                     port_of(QUANTITY_ENERGY, "", "kinetic"), tree->err);
+    tr_system_column(s, "potential", "energy.potential", potential,
+                     port_of(QUANTITY_ENERGY, "", "potential"), tree->err);
+    put_output(tree, "power", &power, 1, QUANTITY_POWER);
 }
 
 static bool is_constrained(const Tree *tree, uint32_t velocity)
@@ -147,24 +187,57 @@ static void check_masses(Tree *tree)
     free(mass);
 }
 
-// What the case says about running: the first in the list is the one that was chosen.
-static void make_plan(Tree *tree)
+// ---- running -------------------------------------------------------------------------------
+
+// Numbers about a run: where a case has them, and where a plan does
+static const struct {
+    const char *name;
+    size_t in_case, in_plan;
+    bool may_be_zero;
+} run_numbers[] = {
+#define NUMBER(field, may_be_zero)                                                       \
+    {                                                                                    \
+#field, offsetof(Case, field), offsetof(tr_simulate_options, field), may_be_zero \
+    }
+    NUMBER(end, true),   NUMBER(every, false), NUMBER(step, false),
+    NUMBER(rtol, false), NUMBER(atol, true),
+#undef NUMBER
+};
+enum { RUN_NUMBERS = sizeof run_numbers / sizeof *run_numbers };
+
+static const Value *case_value(const Case *c, int i)
+{
+    return (const Value *)(const void *)((const char *)c + run_numbers[i].in_case);
+}
+
+static double *plan_number(tr_simulate_options *plan, int i)
+{
+    return (double *)(void *)((char *)plan + run_numbers[i].in_plan);
+}
+
+tr_simulate_options tr_mech_plan(void)
 {
     Case plain = {0};
     tr_kind_defaults(tr_kind_of(TYPE_CASES), &plain);
-    const Cases *cases = &tree->model->fields.cases;
-    const Case *c = cases->count ? &cases->at[0] : &plain;
-    tr_simulate_options *plan = &tree->system->plan;
-    const Value *values[] = {&c->end, &c->every, &c->step, &c->rtol, &c->atol};
-    double *numbers[] = {&plan->end, &plan->every, &plan->step, &plan->rtol, &plan->atol};
-    const char *const names[] = {"end", "every", "step", "rtol", "atol"};
-    for (int i = 0; i < 5 && !has_failed(tree->err); i++) {
-        *numbers[i] = tr_tree_value(tree, tr_tree_formula(tree, *values[i]));
-        if (!has_failed(tree->err) &&
-            (!isfinite(*numbers[i]) || *numbers[i] < 0 || (*numbers[i] == 0 && i > 0 && i < 4)))
-            tr_fail(tree->err, TR_INVALID, values[i]->place, "'%s' must be a positive constant",
-                    names[i]);
-    }
+    tr_simulate_options plan = {.method = plain.method.text.at};
+    for (int i = 0; i < RUN_NUMBERS; i++)
+        tr_read_number(case_value(&plain, i)->text.at, plan_number(&plan, i));
+    return plan;
+}
+
+static void take_number(Tree *tree, const Case *c, int i, tr_simulate_options *plan)
+{
+    const Value *value = case_value(c, i);
+    if (!value->given || has_failed(tree->err)) return;
+    const double x = tr_tree_value(tree, tr_tree_formula(tree, *value));
+    *plan_number(plan, i) = x;
+    if (!isfinite(x) || x < 0 || (x == 0 && !run_numbers[i].may_be_zero))
+        tr_fail(tree->err, TR_INVALID, value->place, "'%s' must be a positive constant",
+                run_numbers[i].name);
+}
+
+static void take_allowances(Tree *tree, const Case *c)
+{
     for (uint32_t i = 0; i < c->allow.count; i++) {
         if (text_is(c->allow.at[i].text, "singular"))
             tree->system->allows_singular = true;
@@ -172,18 +245,44 @@ static void make_plan(Tree *tree)
             tr_fail(tree->err, TR_INVALID, c->allow.at[i].place,
                     "what can be allowed is 'singular', not '%.*s'", TEXT(c->allow.at[i].text));
     }
-    plan->method = tr_tree_text(tree, c->method.text);
-    const Text title = tree->model->fields.name.text;
-    tree->system->title = tr_tree_text(tree, title);
+}
+
+// What the case says about running: the first in the list is the one that was chosen.
+static void make_plan(Tree *tree)
+{
+    const Cases *cases = &tree->model->fields.cases;
+    tr_simulate_options plan = tr_mech_plan();
+    if (cases->count) {
+        for (int i = 0; i < RUN_NUMBERS; i++) take_number(tree, &cases->at[0], i, &plan);
+        take_allowances(tree, &cases->at[0]);
+        plan.method = tr_tree_text(tree, cases->at[0].method.text);
+    }
+    tree->system->plan = plan;
+    tree->system->title = tr_tree_text(tree, tree->model->fields.name.text);
 }
 
 // ---- constraints ---------------------------------------------------------------------------
 
-static Expr solved_symbol(Tree *tree, const char *prefix, const char *of)
+static Expr solved_symbol(Tree *tree, const char *prefix, const char *of, Port port)
 {
     char name[600];
     snprintf(name, sizeof name, "%s%s", prefix, of);
-    return tr_input(tree->system, name, TR_SOLVED, 0, tree->err);
+    const Expr symbol = tr_input(tree->system, name, TR_SOLVED, 0, tree->err);
+    Input *input = tr_system_input(tree->system, symbol);
+    if (input) input->port = port;
+    return symbol;
+}
+
+// The acceleration that the rate of a velocity is
+static Expr acceleration_symbol(Tree *tree, Expr velocity)
+{
+    const System *s = tree->system;
+    const Input *input = tr_system_input(s, velocity);
+    if (!input) return velocity; // memory ran out
+    Port port = input->port;
+    port.quantity = tr_quantity_rate(port.quantity);
+    port.rate_of = (uint32_t)(input - s->inputs);
+    return solved_symbol(tree, "vdot.", input->name, port);
 }
 
 // Accelerations and motor forces of a constrained system are found by `reduce`: here they are
@@ -193,25 +292,23 @@ static void leave_to_reduction(Tree *tree)
     for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
         Velocity *w = &tree->velocities[k];
         if (w->drive == DRIVE_MOTION) {
-            w->tau = solved_symbol(tree, "tau.", w->joint);
+            w->tau = solved_symbol(tree, "tau.", w->joint, motor_port(tree, w));
             Input *input = tr_system_input(tree->system, w->symbol);
             if (input) input->motor = w->tau;
         } else {
             w->tau = w->torque;
-            w->acceleration = solved_symbol(tree, "vdot.", w->name);
+            w->acceleration = acceleration_symbol(tree, w->symbol);
         }
     }
     for (uint32_t i = 0; i < 3 * tree->system->turned_count && !has_failed(tree->err); i++) {
         const uint32_t input = tree->system->turned[i / 3].inner + i % 3;
-        const Expr rate = solved_symbol(tree, "vdot.", tree->system->inputs[input].name);
-        tr_rate_set(tree->system, tree->system->inputs[input].symbol, rate, tree->err);
+        const Expr symbol = tree->system->inputs[input].symbol;
+        tr_rate_set(tree->system, symbol, acceleration_symbol(tree, symbol), tree->err);
     }
     for (uint32_t i = 0; i < tree->system->row_count && !has_failed(tree->err); i++) {
         const Row row = tree->system->rows[i];
-        if (!row.is_speed) continue;
-        const char *name = tr_system_input(tree->system, row.symbol)->name;
-        const Expr rate = solved_symbol(tree, "vdot.", name);
-        tr_rate_set(tree->system, row.symbol, rate, tree->err);
+        if (row.is_speed)
+            tr_rate_set(tree->system, row.symbol, acceleration_symbol(tree, row.symbol), tree->err);
     }
 }
 

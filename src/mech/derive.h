@@ -16,5 +16,7 @@
 // and, to be recorded: the user's outputs, lambda.<row>, tau.<joint>, energies. Rates of all
 // positions and velocities are set.
 void tr_mech_derive(const Model *model, System *system, tr_error *err);
+// How a system runs of which no case says it: the defaults of field.def
+tr_simulate_options tr_mech_plan(void);
 
 #endif

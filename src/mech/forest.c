@@ -116,17 +116,15 @@ static bool is_coupled(const Model *model, const Joint *joint)
 static int worth_of(const Model *model, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, NULL);
-    if (type && strcmp(type->loop, "never") == 0) return 0;
+    if (type && type->worth == 0) return 0;
     if (is_driven(model, joint, true) || is_coupled(model, joint) || joint->elastic.name.given)
         return 1;
     if (is_true(joint->cut)) return 9;
-    if (text_is(joint->type.text, "free")) return 2;
-    if (text_is(joint->type.text, "fixed")) return 3;
-    if (is_driven(model, joint, false)) return 4;
-    if (joint->stiffness.given || joint->damping.given || joint->potential.given ||
-        joint->dissipation.given)
-        return 5;
-    return type && has_several(type) ? 7 : 6;
+    const bool is_sprung = joint->stiffness.given || joint->damping.given ||
+                           joint->potential.given || joint->dissipation.given;
+    const int most = is_driven(model, joint, false) ? 4 : is_sprung ? 5 : 9;
+    const int worth = type ? type->worth : most;
+    return worth < most ? worth : most;
 }
 
 static bool is_held_by_joints(const Model *model, const Body *body)

@@ -188,8 +188,8 @@ static void joint_free(Tree *tree, Link *link)
 }
 
 static const JointType types[] = {
-#define JOINT_TYPE(name, positions, velocities, make, draw, loop) \
-    {#name, positions, velocities, make, loop},
+#define JOINT_TYPE(name, positions, velocities, quantity, fields, worth, make, draw, loop) \
+    {#name, positions, velocities, QUANTITY_##quantity, fields, worth, make, loop},
 #include "mech/joint.def"
 #undef JOINT_TYPE
 };
@@ -234,7 +234,7 @@ void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text 
     if (joint->coordinate.given && !has_coordinate(type))
         tr_fail(tree->err, TR_INVALID, joint->coordinate.place,
                 "a %s joint names no coordinate of its own", type->name);
-    else if (joint->pitch.given && strcmp(type->name, "screw") != 0)
+    else if (joint->pitch.given && !tr_is_listed(type->fields, "pitch"))
         refuse_use(tree, joint->pitch, type, "pitch");
     else if (!has_coordinate(type) && joint->axis.given)
         tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",

@@ -11,7 +11,9 @@ static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
 {
     char name[300];
     snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(contact->name.text), what);
-    return tr_input(tree->system, name, TR_MODE, 0, tree->err);
+    const Expr symbol = tr_input(tree->system, name, TR_MODE, 0, tree->err);
+    tr_tree_port(tree, symbol, QUANTITY_MODE, contact->name.text, what);
+    return symbol;
 }
 
 static Latch *new_latch(Tree *tree, const Contact *contact)
@@ -53,9 +55,9 @@ static void add_rows(Tree *tree, const Contact *contact, Latch *latch)
 static void add_headings(Tree *tree, const Contact *contact, Latch *latch)
 {
     for (uint32_t k = 0; k < latch->row_count; k++) {
-        const char *part = strrchr(tree->system->rows[latch->rows[k]].name, '.') + 1;
         char name[60];
-        snprintf(name, sizeof name, "%s_heading", part);
+        snprintf(name, sizeof name, "%s_heading",
+                 tree->system->rows[latch->rows[k]].port.component);
         if (latch->sticks[k]) latch->heading[k] = mode_symbol(tree, contact, name);
     }
 }

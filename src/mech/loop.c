@@ -64,7 +64,7 @@ static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Me
         const Vec e = direction_of(tie->points, basis, k);
         if (is_held(tie->points, basis, k))
             tr_tree_row(tree, tie->name, force_rows[k], dot(e, m->ds), dot(e, minus(m->s, tie->to)),
-                        false);
+                        QUANTITY_FORCE);
     }
 }
 
@@ -89,7 +89,8 @@ static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Mee
     for (int k = 0; k < 3; k++) {
         const Vec e = direction_of(tie->turns, basis, k);
         if (is_held(tie->turns, basis, k))
-            tr_tree_row(tree, tie->name, moment_rows[k], dot(e, m->W), dot(e, phi), true);
+            tr_tree_row(tree, tie->name, moment_rows[k], dot(e, m->W), dot(e, phi),
+                        QUANTITY_MOMENT);
     }
 }
 
@@ -168,7 +169,7 @@ static void make_distance(Tree *tree, Tie *tie)
     const Vec d = minus(m.s, tie->to);
     const Expr distance = e_sqrt(dot(d, d));
     tr_tree_row(tree, loop->name, "distance", sub(quotient(dot(d, m.ds), distance), growth),
-                sub(distance, length), false);
+                sub(distance, length), QUANTITY_FORCE);
     Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r, m.axes);
     touch->tie = tie;
     tr_touch_part(touch, "distance", scale(quotient(one(tree->graph), distance), d));
@@ -358,18 +359,28 @@ static void name_cut(Tree *tree, const Tie *tie)
     tr_tree_refuse_name(tree, tie->joint->name, &why);
 }
 
+static void add_cut_columns(Tree *tree, const Tie *tie)
+{
+    System *s = tree->system;
+    const Quantity quantity = tie->turns == HOLD_ALL ? QUANTITY_LENGTH : QUANTITY_ANGLE,
+                   rate = tr_quantity_rate(quantity);
+    const char *owner = tr_tree_text(tree, tr_joint_name(tie->joint));
+    char name[300], *label = name + strlen("outputs.");
+    cut_name(tie, "outputs.", "", name);
+    tr_system_column(s, name, label, tie->coordinate, port_of(quantity, owner, ""), tree->err);
+    cut_name(tie, "outputs.", "_rate", name);
+    tr_system_column(s, name, label, tie->rate, port_of(rate, owner, ""), tree->err);
+    cut_name(tie, "tau.", "", name);
+    if (tie->role)
+        tr_system_column(s, name, name, tie->torque, port_of(tr_motor_quantity(rate), owner, ""),
+                         tree->err);
+}
+
 void tr_tree_cut_columns(Tree *tree)
 {
-    char name[300];
     for (uint32_t i = 0; i < tree->tie_count && !has_failed(tree->err); i++) {
         const Tie *tie = &tree->ties[i];
-        if (!tie->joint || is_zero(tie->rate)) continue;
-        cut_name(tie, "outputs.", "", name);
-        tr_system_column(tree->system, name, name + strlen("outputs."), tie->coordinate, tree->err);
-        cut_name(tie, "outputs.", "_rate", name);
-        tr_system_column(tree->system, name, name + strlen("outputs."), tie->rate, tree->err);
-        cut_name(tie, "tau.", "", name);
-        if (tie->role) tr_system_column(tree->system, name, name, tie->torque, tree->err);
+        if (tie->joint && !is_zero(tie->rate)) add_cut_columns(tree, tie);
     }
 }
 

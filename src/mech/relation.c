@@ -23,17 +23,14 @@ static Expr coordinate_called(Tree *tree, Value name)
     return expr_at(tree->graph, 0);
 }
 
-// Whether a coordinate is an angle: then what drives it is a moment.
-static bool is_angle(const Tree *tree, Expr symbol)
+// Of what holds a coordinate where it should be
+static Quantity reaction_to(const Tree *tree, Expr coordinate)
 {
-    for (uint32_t i = 0; i < tree->link_count; i++) {
-        const Link *link = &tree->links[i];
-        for (uint32_t k = 0; k < link->position_count; k++)
-            if (tree->positions[link->position + k].symbol.id == symbol.id)
-                return link->velocity_count == 1 ? is_vec_zero(tree->velocities[link->velocity].S.V)
-                                                 : k >= 2 && link->position_count == 3;
-    }
-    return false;
+    const Input *input = tr_system_input(tree->system, coordinate);
+    const Quantity quantity = input ? input->port.quantity : QUANTITY_UNKNOWN;
+    return quantity == QUANTITY_ANGLE    ? QUANTITY_MOMENT
+           : quantity == QUANTITY_LENGTH ? QUANTITY_FORCE
+                                         : QUANTITY_REACTION;
 }
 
 // q_i - sum ratio_j q_j - offset(t) = 0                                                (T53)
@@ -61,7 +58,8 @@ static void make_coupling(Tree *tree, const Coupling *coupling)
     if (has_failed(tree->err)) return;
     tr_tree_check_time_only(tree, coupling->offset, offset, "an offset");
     phi = sub(phi, offset);
-    tr_tree_row(tree, name, "coupling", tr_tree_drift_of(tree, phi), phi, is_angle(tree, follower));
+    tr_tree_row(tree, name, "coupling", tr_tree_drift_of(tree, phi), phi,
+                reaction_to(tree, follower));
 }
 
 // ---- formulas ------------------------------------------------------------------------------
@@ -119,7 +117,7 @@ static void constrain_position(Tree *tree, const Constraint *c)
         tr_fail(tree->err, TR_INVALID, c->position.place,
                 "this formula has no coordinate in it, so it constrains nothing");
     else
-        tr_tree_row(tree, c->name, "position", tr_tree_drift_of(tree, phi), phi, false);
+        tr_tree_row(tree, c->name, "position", tr_tree_drift_of(tree, phi), phi, QUANTITY_REACTION);
 }
 
 // A row that is linear in v                                                            (T53)
@@ -134,7 +132,7 @@ static void constrain_rate(Tree *tree, const Constraint *c)
         tr_fail(tree->err, TR_INVALID, c->rate.place,
                 "a constraint on rates must be linear in them");
     else
-        tr_tree_row(tree, c->name, "rate", rate, expr_at(tree->graph, 0), false);
+        tr_tree_row(tree, c->name, "rate", rate, expr_at(tree->graph, 0), QUANTITY_REACTION);
 }
 
 static void make_constraint(Tree *tree, const Constraint *c)
@@ -181,6 +179,7 @@ static void make_speed(Tree *tree, Value item, uint32_t number_in_list)
     const Expr symbol = tr_input(tree->system, name, TR_SPEED, 0, &why);
     tr_tree_refuse_name(tree, item, &why);
     tree->system->rows[tree->system->row_count - 1].symbol = symbol;
+    tr_tree_port(tree, symbol, QUANTITY_UNKNOWN, item.text, "");
 }
 
 void tr_tree_relations(Tree *tree)

@@ -52,11 +52,11 @@ static void refuse_joint(Tree *tree, Value name)
             tr_hint(&nearest, hint));
 }
 
-// The part of a joint's name behind its body: "vx" of "frame.vx".
-static const char *part_of(const char *name)
+// Which part of its joint's motion it is: "vx"
+static const char *part_of(const Tree *tree, Expr symbol)
 {
-    const char *point = strrchr(name, '.');
-    return point ? point + 1 : name;
+    const Input *input = tr_system_input(tree->system, symbol);
+    return input ? input->port.component : "";
 }
 
 static void refuse_part(Tree *tree, Value key, const char *kind)
@@ -70,7 +70,7 @@ static Velocity *velocity_part(Tree *tree, Link *link, Value key)
     if (!key.text.length)
         return link->velocity_count == 1 ? &tree->velocities[link->velocity] : NULL;
     for (uint32_t k = 0; k < link->velocity_count; k++)
-        if (text_is(key.text, part_of(tree->velocities[link->velocity + k].name)))
+        if (text_is(key.text, part_of(tree, tree->velocities[link->velocity + k].symbol)))
             return &tree->velocities[link->velocity + k];
     return NULL;
 }
@@ -89,7 +89,7 @@ static void drive_by_torque(Tree *tree, Link *link, const Role *role)
             else
                 tr_fail(tree->err, TR_INVALID, pair->value.place,
                         "this joint has several velocities: write {torque: {%s: ...}}",
-                        part_of(tree->velocities[link->velocity].name));
+                        part_of(tree, tree->velocities[link->velocity].symbol));
             return;
         }
         w->torque = tr_tree_formula(tree, pair->value);
@@ -170,7 +170,8 @@ static void move_several(Tree *tree, Link *link, const Role *role)
     for (uint32_t i = 0; i < role->motion.count; i++) {
         const Pair *pair = &role->motion.at[i];
         uint32_t k = 0;
-        while (k < n && !text_is(pair->key.text, part_of(tree->positions[link->position + k].name)))
+        while (k < n &&
+               !text_is(pair->key.text, part_of(tree, tree->positions[link->position + k].symbol)))
             k++;
         if (k == n) refuse_part(tree, pair->key, "coordinate");
         if (has_failed(tree->err)) return;
@@ -204,7 +205,7 @@ static void drive_by_motion(Tree *tree, Link *link, const Role *role)
                 link->position_count == 1
                     ? "this joint has one coordinate: write {motion: formula}"
                     : "this joint has several coordinates: write {motion: {%s: ...}}",
-                part_of(tree->positions[link->position].name));
+                part_of(tree, tree->positions[link->position].symbol));
     else
         move_several(tree, link, role);
 }

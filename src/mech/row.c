@@ -99,6 +99,7 @@ Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place)
     }
     Row *row = &s->rows[s->row_count++];
     *row = (Row){.name = kept,
+                 .port = port_unknown(),
                  .place = place,
                  .rate = rate,
                  .bias = tr_tree_drift_of(tree, rate),
@@ -142,7 +143,8 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
                 "'%s' can never hold: it stays %.3g off, wherever things move", name, fabs(off));
 }
 
-void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, bool moment)
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
+                 Quantity reaction)
 {
     char name[256];
     if (has_failed(tree->err)) return;
@@ -154,7 +156,10 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     Row *row = tr_tree_push_row(tree, name, rate, element.place);
     if (!row) return;
     row->position = position;
-    if (moment) row->unit = tree->length;
+    const char *owner = tr_tree_text(tree, element.text);
+    row->port = port_of(reaction, owner, tr_tree_text(tree, text_of(part)));
+    row->port.row = tree->system->row_count - 1;
+    if (reaction == QUANTITY_MOMENT) row->unit = tree->length;
 }
 
 Vec tr_tree_drift(Tree *tree, Vec x)
@@ -224,10 +229,11 @@ void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, Al
 
 uint32_t tr_tree_find_row(const Tree *tree, Value element, const char *part)
 {
-    char name[256];
+    const Row *rows = tree->system->rows;
     uint32_t i = 0;
-    snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
-    while (i < tree->system->row_count && strcmp(tree->system->rows[i].name, name) != 0) i++;
+    while (i < tree->system->row_count && !(text_is(element.text, rows[i].port.owner) &&
+                                            strcmp(rows[i].port.component, part) == 0))
+        i++;
     return i;
 }
 
@@ -280,17 +286,15 @@ static void make_reaction_symbols(Tree *tree)
         snprintf(name, sizeof name, "lambda.%s", tree->system->rows[i].name);
         const Expr symbol = tr_input(tree->system, name, TR_SOLVED, 0, tree->err);
         tree->system->rows[i].symbol = symbol;
+        Input *input = tr_system_input(tree->system, symbol);
+        if (input) input->port = tree->system->rows[i].port;
     }
 }
 
 // "front" or "front.lateral"
 static bool is_meant(const Row *row, Text name)
 {
-    if (row->is_speed) return false;
-    const size_t whole = strlen(row->name);
-    const size_t element = (size_t)(strrchr(row->name, '.') - row->name);
-    return (name.length == whole || name.length == element) &&
-           memcmp(row->name, name.at, name.length) == 0;
+    return !row->is_speed && (text_is(name, row->name) || text_is(name, row->port.owner));
 }
 
 // The first row at or behind `from` that is meant; the number of rows when there is none.
@@ -310,10 +314,9 @@ static void refuse_row(Tree *tree, Value name)
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t i = 0; i < tree->system->row_count; i++)
         tr_suggest(&nearest, text_of(tree->system->rows[i].name));
-    for (uint32_t i = 0; i < tree->system->row_count; i++) {
-        const char *row = tree->system->rows[i].name, *point = strrchr(row, '.');
-        if (point) tr_suggest(&nearest, (Text){row, (size_t)(point - row)});
-    }
+    for (uint32_t i = 0; i < tree->system->row_count; i++)
+        if (!tree->system->rows[i].is_speed)
+            tr_suggest(&nearest, text_of(tree->system->rows[i].port.owner));
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no element '%.*s' with a reaction%s",
             TEXT(name.text), tr_hint(&nearest, hint));

@@ -189,7 +189,8 @@ static const ContactLook contact_looks[] = {
 #include "mech/contact.def"
 };
 static const JointLook joint_looks[] = {
-#define JOINT_TYPE(name, positions, velocities, make, draw, ...) {#name, draw},
+#define JOINT_TYPE(name, positions, velocities, quantity, fields, worth, make, draw, ...) \
+    {#name, draw},
 #include "mech/joint.def"
 #undef JOINT_TYPE
 };

@@ -372,7 +372,7 @@ double tr_tree_sample(Tree *tree, Expr x, uint32_t state)
         const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
         if (!input)
             value[id] = evaluated(g, node, value);
-        else if (input->kind == TR_PARAMETER || input->kind == TR_INPUT)
+        else if (input->kind == TR_PARAMETER || input->kind == TR_INPUT || input->kind == TR_MODE)
             value[id] = input->value;
         else
             value[id] = sample_input(tree, node->a, state);
@@ -433,6 +433,7 @@ void tr_tree_parameters(Tree *tree)
 {
     const Pairs *parameters = &tree->model->fields.parameters;
     tree->t = tr_input(tree->system, "t", TR_TIME, 0, tree->err);
+    tr_tree_port(tree, tree->t, QUANTITY_TIME, text_of(""), "");
     make_functions(tree);
     tree->constants_only = true;
     for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)

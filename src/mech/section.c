@@ -32,7 +32,14 @@ static Text joined(Tree *tree, Text a, const char *between, Text b)
     return (Text){text, length};
 }
 
-static const JointType section_type = {"fixed", "none", "none", tr_section_make, "none"};
+static const JointType section_type = {
+    .name = "fixed",
+    .positions = "none",
+    .velocities = "none",
+    .fields = "",
+    .make = tr_section_make,
+    .loop = "none",
+};
 
 void tr_section_add(Tree *tree, uint32_t i, Value name, Value place, const char *rest)
 {

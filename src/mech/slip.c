@@ -150,10 +150,12 @@ static Expr law_coulomb(Tree *tree, Slip *slip)
 //   u' = -slip - |ahead| u / sigma,   u / sigma -> -slip / |ahead|                     (T57)
 static Expr lagging(Tree *tree, const Slip *slip, Expr sigma)
 {
-    char name[300];
-    snprintf(name, sizeof name, "contact.%.*s.%s_deflection", WHOLE(slip->contact->name.text),
-             slip->part);
+    char name[300], part[60];
+    const Text contact = slip->contact->name.text;
+    snprintf(part, sizeof part, "%s_deflection", slip->part);
+    snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(contact), part);
     const Expr u = tr_input(tree->system, name, TR_POSITION, 0, tree->err);
+    tr_tree_port(tree, u, QUANTITY_LENGTH, contact, part);
     Input *input = tr_system_input(tree->system, u);
     if (input) input->is_extra = true;
     const Expr fade = quotient(mul(e_abs(slip->ahead), u), sigma);

@@ -81,8 +81,11 @@ typedef struct Local {
     Expr meaning;
 } Local;
 
-typedef struct JointType {
+typedef struct JointType { // see joint.def
     const char *name, *positions, *velocities;
+    Quantity quantity;  // of its own coordinate
+    const char *fields; // that only some types use
+    int worth;          // how readily it is cut
     void (*make)(struct Tree *tree, struct Link *link);
     const char *loop; // the kind that it is when it is cut
 } JointType;
@@ -190,9 +193,12 @@ typedef struct Link {
     Section *section; // of its parent, if it is a point of a beam: then it is nothing else
 } Link;
 
+bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
+
+// Turns about its axis, and does not go along it
 static inline bool is_revolute(const Link *link)
 {
-    return strcmp(link->type->name, "revolute") == 0;
+    return link->type->quantity == QUANTITY_ANGLE && !tr_is_listed(link->type->fields, "pitch");
 }
 
 // What a joint with one coordinate calls it
@@ -289,7 +295,11 @@ void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
 uint32_t tr_tree_most_links(const Model *model); // bodies, and motors of elastic joints
 void tr_tree_forest(Tree *tree);      // which joint each body hangs by, and those that are cut
 void tr_tree_coordinates(Tree *tree); // positions and velocities as inputs
-void tr_tree_start(Tree *tree);       // `guess` and `initial`
+// Says what an input is.
+void tr_tree_port(Tree *tree, Expr symbol, Quantity quantity, Text owner, const char *component);
+// What drives a velocity of this quantity: a force or a torque
+Quantity tr_motor_quantity(Quantity velocity);
+void tr_tree_start(Tree *tree); // `guess` and `initial`
 
 // ---- joint.c -------------------------------------------------------------------------------
 
@@ -388,11 +398,11 @@ void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model
 void tr_tree_contacts(Tree *tree);
 void tr_tree_loops(Tree *tree);
 void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that were cut
-bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
-// A row of an element, called "element.part". `position` is what it is the rate of: the failed
-// expression when there is nothing such. It is dropped when it holds whatever happens.
+// A row of an element, called "element.part", with a reaction of this quantity. `position` is what
+// it is the rate of: the failed expression when there is nothing such. It is dropped when it holds
+// whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
-                 bool moment);
+                 Quantity reaction);
 // The row itself; NULL when memory runs out
 Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'

@@ -40,7 +40,7 @@ static bool is_stiff(const Tree *tree)
 static uint32_t oblique_hinge(Tree *tree, uint32_t base)
 {
     const Link *root = &tree->links[base];
-    if (root->parent != WORLD || strcmp(root->type->name, "free") != 0) return WORLD;
+    if (root->parent != WORLD || root->velocity_count < MAX_DOF) return WORLD;
     if (is_spoken_of(tree, root)) return WORLD;
     for (uint32_t i = base + 1; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
@@ -167,12 +167,13 @@ static void turn_velocities(Tree *inner, const Link *base, Mat C)
     for (uint32_t k = 0; k < base->velocity_count && !has_failed(inner->err); k++) {
         Velocity *w = &inner->velocities[base->velocity + k];
         const uint32_t outer = (uint32_t)(tr_system_input(s, w->symbol) - s->inputs);
+        const Port port = s->inputs[outer].port;
         char name[256];
-        snprintf(name, sizeof name, "%.*s.inner%s", WHOLE(base->body->name.text),
-                 strrchr(w->name, '.'));
+        snprintf(name, sizeof name, "%.*s.inner.%s", WHOLE(base->body->name.text), port.component);
         w->symbol = tr_input(s, name, TR_INNER, 0, inner->err);
         Input *input = tr_system_input(s, w->symbol);
         if (!input) return;
+        input->port = port;
         input->is_base = true;
         if (k % 3 == 0) note_turned(inner, outer, (uint32_t)(input - s->inputs), C);
     }

@@ -2,13 +2,16 @@
 #include "run/certificate.h"
 
 #include "base/file.h"
+#include "run/column.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_LISTED = 1000 }; // events, and warnings
-#define ENERGY_ALARM   1e-3  // beyond this a run comes with a warning
+enum { MOST_LISTED = 1000 };   // events, and warnings
+enum { MOST_BYTES = 1 << 26 }; // of one that is read
+#define ENERGY_ALARM   1e-3    // beyond this a run comes with a warning
 #define KKT_ALARM      1e-6
 #define POSITION_ALARM 1e-6
 
@@ -18,6 +21,30 @@ void tr_certificate_path(const char *output, Buffer *path)
     const size_t stem = point && !strchr(point, '/') ? (size_t)(point - output) : strlen(output);
     tr_buffer_add(path, output, stem);
     tr_buffer_print(path, ".json");
+}
+
+char *tr_certificate_read(const char *run, Text *text, tr_error *err)
+{
+    Buffer path = {0};
+    struct stat info;
+    char *bytes = NULL;
+    *text = (Text){0};
+    tr_certificate_path(run, &path);
+    if (path.failed)
+        tr_fail_memory(err);
+    else if (strcmp(path.at, run) != 0 && stat(path.at, &info) == 0 && S_ISREG(info.st_mode)) {
+        size_t length = 0;
+        bytes = tr_file_read(path.at, MOST_BYTES, &length, err);
+        *text = (Text){bytes, length};
+        if (bytes && !tr_json_is_valid(*text))
+            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is no JSON",
+                    path.at);
+    }
+    tr_buffer_free(&path);
+    if (!has_failed(err)) return bytes;
+    free(bytes);
+    *text = (Text){0};
+    return NULL;
 }
 
 void tr_describe_case(Json *j, const System *system)
@@ -100,6 +127,22 @@ static void describe_parameters(Json *j, const System *system)
     tr_json_close(j, '}');
 }
 
+static void describe_columns(Json *j, const Certificate *c)
+{
+    tr_json_open(j, "columns", '[');
+    for (uint32_t i = 0; i < c->columns; i++) {
+        const Port port = tr_column_port(c->mover->flow->system, c->labels[i]);
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", c->labels[i]);
+        tr_json_text(j, "unit", tr_quantity_unit(port.quantity));
+        tr_json_text(j, "quantity", tr_quantity_words(port.quantity));
+        tr_json_text(j, "owner", port.owner);
+        tr_json_text(j, "component", port.component);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
 static void describe_switch(Json *j, const System *system, const Switch *change)
 {
     tr_json_open(j, NULL, '{');
@@ -172,6 +215,7 @@ void tr_certificate_write(const Certificate *c, const char *output, tr_error *er
     describe_parameters(&j, system);
     describe_events(&j, c);
     describe_warnings(&j, c);
+    describe_columns(&j, c); // last: it is long
     tr_json_close(&j, '}');
     if (path.failed || j.text.failed) tr_fail_memory(err);
     OutFile *file = tr_file_create(path.at, err);

@@ -18,6 +18,8 @@ typedef struct Certificate {
     const Switch *switches;
     uint32_t switch_count;
     const tr_error *outcome;
+    const char *const *labels; // of the columns
+    uint32_t columns;
 } Certificate;
 
 // A certificate stands beside a file; devices, pipes and standard output have none.
@@ -26,6 +28,8 @@ void tr_certificate_write(const Certificate *certificate, const char *output, tr
 
 // Where that of a recorded run stands: "a/run.csv" -> "a/run.json"
 void tr_certificate_path(const char *output, Buffer *path);
+// The JSON beside a run, which the caller frees; NULL, and no error, when there is none.
+char *tr_certificate_read(const char *run, Text *text, tr_error *err);
 
 // The case and the settings that a system was derived with, as members of an object.
 void tr_describe_case(Json *j, const System *system);

@@ -4,11 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Inputs that are defined belong to contacts that open, close and slip.
-static bool may_be_set(const Input *input)
-{
-    return input->kind == TR_INPUT && !input->definition.id;
-}
+static bool may_be_set(const Input *input) { return is_setting(input) && input->kind == TR_INPUT; }
 
 bool tr_control_begin(Control *c, const System *s, const tr_simulate_options *o, tr_error *err)
 {

@@ -69,13 +69,6 @@ static uint32_t row_count(const Facts *f) { return f->chart ? f->chart->rows : 0
 
 // ---- names ---------------------------------------------------------------------------------
 
-// "steer" of "steer_rate"; "frame.vx" stays
-static void joint_name(const char *velocity, char out[128])
-{
-    const size_t length = tr_coordinate_length(velocity);
-    snprintf(out, 128, "%.*s", (int)(length ? length : strlen(velocity)), velocity);
-}
-
 // Names one after the other, as JSON or in words.
 typedef struct Names {
     Json *j;
@@ -124,11 +117,9 @@ static void list_passive(Names *n, const System *s, const Facts *f, bool kinemat
 {
     for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
-        char name[128];
         if (input->kind != TR_VELOCITY || input->is_base || is_motion_driven(input)) continue;
         if ((f->findings && f->findings->kinematic[i]) != kinematic) continue;
-        joint_name(input->name, name);
-        add_name(n, name);
+        add_name(n, tr_system_joint_name(s, i));
     }
 }
 
@@ -364,7 +355,10 @@ static void tell_surplus(Buffer *b, const Facts *f)
 }
 
 // Turning, and joints: what one misses when it does not move.
-static bool is_missed(const Input *input) { return !input->is_base || strstr(input->name, ".w"); }
+static bool is_missed(const Input *input)
+{
+    return !input->is_base || input->port.quantity == QUANTITY_ANGULAR_SPEED;
+}
 
 static void tell_relaxing(Json *j, const Facts *f, uint32_t velocity)
 {

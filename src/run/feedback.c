@@ -32,24 +32,21 @@ typedef struct Law {
     tr_error *err;
 } Law;
 
-static int input_called(const System *s, const char *name)
+// A coordinate or a velocity of a body, 0 where it has no such part
+static double part_value(const Law *law, tr_kind kind, const char *body, const char *part)
 {
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (strcmp(s->inputs[i].name, name) == 0) return (int)i;
-    return -1;
+    const uint32_t i = tr_system_part(law->system, kind, body, part);
+    return i == NO_INPUT ? 0 : law->in[i];
 }
 
-static double value_called(const Law *law, const char *name)
+static double place_of(const Law *law, const char *body, const char *part)
 {
-    const int i = input_called(law->system, name);
-    return i < 0 ? 0 : law->in[i];
+    return part_value(law, TR_POSITION, body, part);
 }
 
-static double value_of_part(const Law *law, const char *body, const char *part)
+static double motion_of(const Law *law, const char *body, const char *part)
 {
-    char name[NAME + 8];
-    snprintf(name, sizeof name, "%s.%s", body, part);
-    return value_called(law, name);
+    return part_value(law, TR_VELOCITY, body, part);
 }
 
 // The same text again adds to its gain.
@@ -82,7 +79,7 @@ static void add_part(Law *law, double gain, const char *body, const char *part, 
 
 // What is asked of a base, by its own axes
 typedef struct Base {
-    char name[NAME];
+    const char *name; // of the body; NULL: none
     double d[3], r[3];
 } Base;
 
@@ -105,16 +102,16 @@ static double dot(const double a[3], const double b[3])
 // Whether it turns while it goes on: then its place and heading are no constants but for a moment.
 static bool turns(const Law *law, const char *body)
 {
-    const double w[3] = {value_of_part(law, body, "wx"), value_of_part(law, body, "wy"),
-                         value_of_part(law, body, "wz")};
+    const double w[3] = {motion_of(law, body, "wx"), motion_of(law, body, "wy"),
+                         motion_of(law, body, "wz")};
     return dot(w, w) > 1e-18;
 }
 
 // gain . R^T (p - p0)
 static void add_place(Law *law, const Base *base, double R[3][3])
 {
-    const double v[3] = {value_of_part(law, base->name, "vx"), value_of_part(law, base->name, "vy"),
-                         value_of_part(law, base->name, "vz")};
+    const double v[3] = {motion_of(law, base->name, "vx"), motion_of(law, base->name, "vy"),
+                         motion_of(law, base->name, "vz")};
     static const char *const axis[] = {"x", "y", "z"};
     if (dot(base->d, base->d) == 0) return;
     if (turns(law, base->name)) {
@@ -124,8 +121,8 @@ static void add_place(Law *law, const Base *base, double R[3][3])
         return;
     }
     for (int i = 0; i < 3; i++)
-        add_part(law, dot(R[i], base->d), base->name, axis[i],
-                 value_of_part(law, base->name, axis[i]), dot(R[i], v));
+        add_part(law, dot(R[i], base->d), base->name, axis[i], place_of(law, base->name, axis[i]),
+                 dot(R[i], v));
 }
 
 // Tilt, and heading
@@ -158,9 +155,9 @@ static void add_turn(Law *law, const Base *base, double R[3][3])
 // Of a ball joint, against its parent: 2 Im(q0^* q)
 static void add_ball(Law *law, const Base *base)
 {
-    const double *k = base->r, w = value_of_part(law, base->name, "qw"),
-                 x = value_of_part(law, base->name, "qx"), y = value_of_part(law, base->name, "qy"),
-                 z = value_of_part(law, base->name, "qz");
+    const double *k = base->r, w = place_of(law, base->name, "qw"),
+                 x = place_of(law, base->name, "qx"), y = place_of(law, base->name, "qy"),
+                 z = place_of(law, base->name, "qz");
     if (turns(law, base->name))
         tr_fail(law->err, TR_FAILED, (Place){0},
                 "the attitude of '%s' cannot be held by a formula while it turns", base->name);
@@ -172,69 +169,62 @@ static void add_ball(Law *law, const Base *base)
 
 static void add_base(Law *law, const Base *base)
 {
-    char name[NAME + 8];
     double R[3][3];
     if (!rotation_of(law, base->name, R)) return;
-    snprintf(name, sizeof name, "%s.theta", base->name);
-    const bool planar = input_called(law->system, name) >= 0;
-    snprintf(name, sizeof name, "%s.x", base->name);
-    const bool has_place = input_called(law->system, name) >= 0;
+    const System *s = law->system;
+    const bool planar = tr_system_part(s, TR_POSITION, base->name, "theta") != NO_INPUT,
+               has_place = tr_system_part(s, TR_POSITION, base->name, "x") != NO_INPUT;
     if (has_place) add_place(law, base, R);
     if (planar)
-        add_part(law, base->r[2], base->name, "theta", value_of_part(law, base->name, "theta"),
-                 value_of_part(law, base->name, "wz"));
+        add_part(law, base->r[2], base->name, "theta", place_of(law, base->name, "theta"),
+                 motion_of(law, base->name, "wz"));
     else if (has_place)
         add_turn(law, base, R);
     else
         add_ball(law, base);
 }
 
-// "frame" and its axis, of "frame.dy": 0 .. 2 for places, 3 .. 5 for turns; else -1
-static int split_name(const char *name, char *body)
+// Where the gain of a displacement along or about an axis of a body belongs
+static double *base_gain(Base *base, const Port *port)
 {
-    const char *point = strrchr(name, '.');
-    if (!point || strlen(point) != 3 || !strchr("dr", point[1]) || !strchr("xyz", point[2]))
-        return -1;
-    snprintf(body, NAME, "%.*s", (int)(point - name), name);
-    return (point[1] == 'r' ? 3 : 0) + (point[2] - 'x');
+    const int axis = port->component[1] - 'x';
+    return port->quantity == QUANTITY_SPEED ? &base->d[axis] : &base->r[axis];
+}
+
+static void add_coordinate(Law *law, double gain, uint32_t velocity)
+{
+    const uint32_t of = law->system->inputs[velocity].port.rate_of;
+    if (of != NO_INPUT)
+        add_term(law, gain, law->system->inputs[of].name, law->in[of], law->in[velocity]);
 }
 
 static void add_displacements(Law *law, const Linear *linear, const double *gain)
 {
-    char rate[NAME + 8];
-    Base base = {.name = ""};
-    for (uint32_t i = 0; i <= linear->displacements; i++) {
-        char body[NAME] = "";
-        const bool is_last = i == linear->displacements;
-        const int axis = is_last || input_called(law->system, linear->state[i]) >= 0
-                             ? -1
-                             : split_name(linear->state[i], body);
-        if (base.name[0] && strcmp(base.name, body) != 0) { // its displacements are side by side
-            add_base(law, &base);
-            base = (Base){.name = ""};
+    Base base = {0};
+    for (uint32_t i = 0; i < linear->displacements; i++) {
+        const Port *port = &law->system->inputs[linear->state_of[i]].port;
+        const bool is_part = port->rate_of == NO_INPUT && port->component[0];
+        if (base.name && (!is_part || strcmp(base.name, port->owner) != 0)) {
+            add_base(law, &base); // its displacements are side by side
+            base = (Base){0};
         }
-        if (axis >= 0) {
-            snprintf(base.name, sizeof base.name, "%s", body);
-            *(axis < 3 ? &base.d[axis] : &base.r[axis - 3]) = gain[i];
-        } else if (!is_last) {
-            snprintf(rate, sizeof rate, "%s_rate", linear->state[i]);
-            add_term(law, gain[i], linear->state[i], value_called(law, linear->state[i]),
-                     value_called(law, rate));
-        }
+        if (is_part) {
+            base.name = port->owner;
+            *base_gain(&base, port) = gain[i];
+        } else
+            add_coordinate(law, gain[i], linear->state_of[i]);
     }
+    if (base.name) add_base(law, &base);
 }
 
 // ---- velocities ----------------------------------------------------------------------------
 
 static void add_velocity(Law *law, double gain, uint32_t input)
 {
-    const char *name = law->system->inputs[input].name;
-    const size_t length = tr_coordinate_length(name);
+    const char *joint = tr_system_joint_name(law->system, input);
     char text[NAME];
-    if (length)
-        snprintf(text, sizeof text, "d(%.*s)", (int)length, name);
-    else
-        snprintf(text, sizeof text, "%s", name);
+    snprintf(text, sizeof text,
+             law->system->inputs[input].port.rate_of == NO_INPUT ? "%s" : "d(%s)", joint);
     add_term(law, gain, text, law->in[input], 0);
 }
 
@@ -252,22 +242,15 @@ static void add_inner(Law *law, double gain, uint32_t input)
     }
 }
 
-static void add_state(Law *law, double gain, const char *name)
+static void add_state(Law *law, double gain, uint32_t input)
 {
     const System *s = law->system;
-    for (uint32_t i = 0; i < s->row_count; i++)
-        if (s->rows[i].is_speed && strcmp(s->rows[i].name, name) == 0) {
-            const Input *speed = tr_system_input(s, s->rows[i].symbol);
-            add_term(law, gain, name, law->in[speed - s->inputs], 0);
-            return;
-        }
-    const int input = input_called(s, name);
-    if (input < 0)
-        tr_fail(law->err, TR_FAILED, (Place){0}, "the model has no name for the state '%s'", name);
-    else if (s->inputs[input].kind == TR_INNER)
-        add_inner(law, gain, (uint32_t)input);
+    if (s->inputs[input].kind == TR_INNER)
+        add_inner(law, gain, input);
+    else if (s->inputs[input].kind == TR_SPEED)
+        add_term(law, gain, tr_system_speed_name(s, input), law->in[input], 0);
     else
-        add_velocity(law, gain, (uint32_t)input);
+        add_velocity(law, gain, input);
 }
 
 // ---- writing -------------------------------------------------------------------------------
@@ -325,7 +308,7 @@ bool tr_feedback_write(System *system, const Linear *linear, const double *input
     law->system = system, law->in = inputs, law->err = err;
     add_displacements(law, linear, gain);
     for (uint32_t i = linear->displacements; i < linear->states; i++)
-        add_state(law, gain[i], linear->state[i]);
+        add_state(law, gain[i], linear->state_of[i]);
     if (!has_failed(err)) write_law(law, constant, out);
     if (out->failed) tr_fail_memory(err);
     free(law);

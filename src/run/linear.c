@@ -384,34 +384,32 @@ static void free_allowed(Allowed *a)
 
 // ---- names ---------------------------------------------------------------------------------
 
-// "steer" of "steer_rate", "frame.dx" of "frame.vx", "frame.rx" of "frame.wx"
-static const char *displacement_name(Linear *linear, const char *velocity)
+// "steer" for its rate, "frame.dx" for frame.vx, "frame.rx" for frame.wx
+static const char *displacement_name(const System *s, Linear *linear, uint32_t velocity)
 {
+    const Port *port = &s->inputs[velocity].port;
+    if (port->rate_of != NO_INPUT || !port->component[0])
+        return tr_linear_keep(linear, tr_system_joint_name(s, velocity));
     char name[300];
-    snprintf(name, sizeof name, "%s", velocity);
-    const size_t coordinate = tr_coordinate_length(name);
-    char *point = strrchr(name, '.');
-    if (coordinate)
-        name[coordinate] = 0;
-    else if (point && point[1] == 'v')
-        point[1] = 'd';
-    else if (point && point[1] == 'w')
-        point[1] = 'r';
+    snprintf(name, sizeof name, "%s.%c%s", port->owner,
+             port->quantity == QUANTITY_SPEED ? 'd' : 'r', port->component + 1);
     return tr_linear_keep(linear, name);
 }
 
 static void name_states(const Lineariser *l, const Allowed *a, Linear *linear)
 {
     const System *s = l->system;
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < l->size.p - a->count; i++)
-        linear->state[k++] =
-            displacement_name(linear, s->inputs[l->tangent.velocity[a->independent[i]]].name);
-    for (uint32_t i = 0; i < l->size.w; i++)
-        linear->state[k++] = tr_linear_keep(linear, tr_system_speed_name(s, l->w[i]));
-    for (uint32_t i = 0; i < l->size.x; i++)
-        linear->state[k++] = tr_linear_keep(linear, s->inputs[l->x[i]].name);
-    for (uint32_t i = 0; i < l->size.u; i++) linear->input[i] = tr_linear_keep(linear, l->input[i]);
+    const uint32_t displacements = l->size.p - a->count;
+    uint32_t k = 0, *of = linear->state_of;
+    for (uint32_t i = 0; i < displacements; i++) of[k++] = l->tangent.velocity[a->independent[i]];
+    for (uint32_t i = 0; i < l->size.w; i++) of[k++] = l->w[i];
+    for (uint32_t i = 0; i < l->size.x; i++) of[k++] = l->x[i];
+    for (uint32_t i = 0; i < k; i++)
+        linear->state[i] = i < displacements
+                               ? displacement_name(s, linear, of[i])
+                               : tr_linear_keep(linear, tr_system_speed_name(s, of[i]));
+    for (uint32_t i = 0; i < l->size.u; i++)
+        linear->input[i] = tr_linear_keep(linear, l->input[i]), linear->input_of[i] = l->u[i];
     for (uint32_t i = 0; i < l->size.y; i++)
         linear->output[i] = tr_linear_keep(linear, l->output[i]);
 }
@@ -433,7 +431,9 @@ Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs)
     *linear = (Linear){.states = states, .inputs = inputs, .outputs = outputs};
     linear->state = calloc(n + m + y + 1, sizeof *linear->state);
     linear->A = calloc((n + y) * (n + m) + 1, sizeof *linear->A);
-    if (!linear->state || !linear->A) return tr_linear_free(linear), NULL;
+    linear->state_of = calloc(n + m + 1, sizeof *linear->state_of);
+    if (!linear->state || !linear->A || !linear->state_of) return tr_linear_free(linear), NULL;
+    linear->input_of = linear->state_of + n;
     linear->input = linear->state + n, linear->output = linear->input + m;
     linear->B = linear->A + n * n, linear->C = linear->B + n * m, linear->D = linear->C + y * n;
     return linear;
@@ -445,6 +445,7 @@ void tr_linear_free(Linear *linear)
     NamedLinear *named = (NamedLinear *)linear; // its first member
     free(linear->state);
     free(linear->A);
+    free(linear->state_of);
     tr_arena_free(&named->names);
     free(named);
 }

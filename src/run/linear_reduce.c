@@ -108,11 +108,15 @@ static Linear *without(const Linear *l, const double *Z, uint32_t s, const uint3
     if (out) out->displacements = l->displacements - s;
     for (uint32_t i = 0; out && i < left; i++) {
         out->state[i] = tr_linear_keep(out, l->state[K[i]]);
+        if (l->state_of) out->state_of[i] = l->state_of[K[i]];
         for (uint32_t j = 0; j < left; j++)
             out->A[i * left + j] = projected(l->A + K[j], n, Z, s, J, K[i]);
         for (uint32_t j = 0; j < m; j++) out->B[i * m + j] = projected(l->B + j, m, Z, s, J, K[i]);
     }
-    for (uint32_t i = 0; out && i < m; i++) out->input[i] = tr_linear_keep(out, l->input[i]);
+    for (uint32_t i = 0; out && i < m; i++) {
+        out->input[i] = tr_linear_keep(out, l->input[i]);
+        if (l->input_of) out->input_of[i] = l->input_of[i];
+    }
     for (uint32_t i = 0; out && i < y; i++) {
         out->output[i] = tr_linear_keep(out, l->output[Y[i]]);
         for (uint32_t j = 0; j < left; j++) out->C[i * left + j] = l->C[Y[i] * n + K[j]];

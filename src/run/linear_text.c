@@ -75,52 +75,35 @@ static void release_study(Study *s)
 
 // ---- names ---------------------------------------------------------------------------------
 
-static const Input *input_called(const System *s, const char *name)
+// Along or about an axis of a body. Inner velocities are along axes that are turned to fit an
+// oblique hinge, such as that of a fork.
+static void describe_motion(const Input *velocity, bool is_displacement, char *out, size_t size)
 {
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (strcmp(s->inputs[i].name, name) == 0) return &s->inputs[i];
-    return NULL;
-}
-
-// "frame.dx": what its end says
-static const struct {
-    const char *end, *words, *unit;
-} motions[] = {
-    {".dx", "displacement along", "m"},         {".dy", "displacement along", "m"},
-    {".dz", "displacement along", "m"},         {".rx", "rotation about", "rad"},
-    {".ry", "rotation about", "rad"},           {".rz", "rotation about", "rad"},
-    {".vx", "velocity along", "m/s"},           {".vy", "velocity along", "m/s"},
-    {".vz", "velocity along", "m/s"},           {".wx", "angular velocity about", "rad/s"},
-    {".wy", "angular velocity about", "rad/s"}, {".wz", "angular velocity about", "rad/s"},
-};
-
-// An inner velocity is along axes that are turned to fit an oblique hinge, such as that of a fork.
-static bool describe_motion(const char *name, char *out, size_t size)
-{
-    for (size_t i = 0; i < sizeof motions / sizeof *motions; i++) {
-        if (!ends_with(name, motions[i].end)) continue;
-        const size_t stem = strlen(name) - strlen(motions[i].end);
-        const bool inner = stem > 6 && begins_with(name + stem - 6, ".inner");
-        snprintf(out, size, "%s %s %c axis [%s]", motions[i].words,
-                 inner ? "a tilted" : "the body's own", motions[i].end[2], motions[i].unit);
-        return true;
-    }
-    return false;
+    const Port *port = &velocity->port;
+    const bool turns = port->quantity == QUANTITY_ANGULAR_SPEED;
+    static const char *const words[2][2] = {{"velocity along", "angular velocity about"},
+                                            {"displacement along", "rotation about"}};
+    const Quantity displacement = turns ? QUANTITY_ANGLE : QUANTITY_LENGTH;
+    snprintf(out, size, "%s %s %s axis [%s]", words[is_displacement][turns],
+             velocity->kind == TR_INNER ? "a tilted" : "the body's own", port->component + 1,
+             tr_quantity_unit(is_displacement ? displacement : port->quantity));
 }
 
 static void describe_state(const Study *s, uint32_t k, char *out, size_t size)
 {
     const char *name = s->linear->state[k];
-    const Input *input = input_called(s->system, name);
+    const uint32_t of = s->linear->state_of[k];
+    const Input *input = &s->system->inputs[of];
     const bool is_displacement = k < s->linear->displacements;
-    if (is_displacement && input && input->kind == TR_POSITION)
+    const bool is_rate = input->port.rate_of != NO_INPUT;
+    if (is_displacement && is_rate)
         snprintf(out, size, "change of the coordinate %.100s", name);
-    else if (input && input->kind == TR_POSITION)
+    else if (input->kind == TR_POSITION)
         snprintf(out, size, "change of %.100s, a state of its own", name);
-    else if (describe_motion(name, out, size))
-        return;
-    else if (tr_coordinate_length(name))
-        snprintf(out, size, "rate of %.*s", (int)tr_coordinate_length(name), name);
+    else if (is_rate)
+        snprintf(out, size, "rate of %.100s", tr_system_joint_name(s->system, of));
+    else if (input->kind != TR_SPEED && input->port.component[0])
+        describe_motion(input, is_displacement, out, size);
     else
         snprintf(out, size, is_displacement ? "displacement %.100s" : "the speed %.100s", name);
 }

@@ -22,9 +22,14 @@ double *tr_design_room(Design *d, size_t count, tr_error *err)
 
 // ---- names and weights ---------------------------------------------------------------------
 
-static bool is_control(Text name, const char *input)
+// Of a joint whose torque was made an input
+static bool is_torque(const Port *port) { return strcmp(port->component, "torque") == 0; }
+
+// An input is a control by its name, a torque by that of its joint.
+static bool is_control(const Design *d, Text name, uint32_t input)
 {
-    return text_is(name, input) || (begins_with(input, "torque.") && text_is(name, input + 7));
+    const Port *port = &d->system->inputs[d->whole->input_of[input]].port;
+    return text_is(name, d->whole->input[input]) || (is_torque(port) && text_is(name, port->owner));
 }
 
 static bool find_controls(Design *d, const char *list, tr_error *err)
@@ -39,7 +44,7 @@ static bool find_controls(Design *d, const char *list, tr_error *err)
         Suggestion nearest = {.wanted = name};
         char hint[TR_HINT_SIZE];
         uint32_t k = 0;
-        while (k < l->inputs && !is_control(name, l->input[k]))
+        while (k < l->inputs && !is_control(d, name, k))
             tr_suggest(&nearest, text_of(l->input[k++]));
         if (k == l->inputs)
             tr_fail(err, TR_USAGE, (Place){0}, "there is no input '%.*s'%s", TEXT(name),
@@ -277,17 +282,12 @@ static bool take_eigenvalues(Design *d, tr_error *err)
 static double control_value(Design *d, uint32_t control, tr_error *err)
 {
     System *s = d->system;
-    const char *input = d->whole->input[d->column[control]];
-    char name[300];
-    double value = 0;
-    snprintf(name, sizeof name, "outputs.law.%.200s", d->shown.input[control]);
-    if (begins_with(input, "torque.") && tr_system_output(s, text_of(name))) {
-        const Output *law = tr_system_output(s, text_of(name));
-        tr_evaluate_once(s, law->values, 1, OPEN_PARAMETERS, d->in, &value, err);
-        return value;
-    }
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (strcmp(s->inputs[i].name, input) == 0) value = d->in[i];
+    const uint32_t input = d->whole->input_of[d->column[control]];
+    const Port *port = &s->inputs[input].port;
+    double value = d->in[input];
+    for (uint32_t i = 0; is_torque(port) && i < s->output_count; i++)
+        if (is_of(&s->outputs[i].port, port->owner, "law"))
+            tr_evaluate_once(s, s->outputs[i].values, 1, OPEN_PARAMETERS, d->in, &value, err);
     return value;
 }
 

@@ -153,7 +153,8 @@ static const Footing *find_footing(Plan *plan, Key key, tr_error *err)
     return f;
 }
 
-const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double *inputs, tr_error *err)
+const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double *inputs,
+                               tr_error *err)
 {
     if (has_failed(err)) return NULL;
     const Key key = footing_key(plan, modes, inputs);

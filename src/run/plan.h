@@ -27,10 +27,10 @@ typedef struct Key {
 // What there is for contact modes, before any partition.
 typedef struct Footing {
     Key key;
-    LatchMode *modes;      // by latch; where things head does not matter
-    bool *open;       // by row
-    bool *zero;       // by input: a parameter that is exactly 0
-    uint32_t constraints; // rows that are no formulas of speeds: the first
+    LatchMode *modes;                          // by latch; where things head does not matter
+    bool *open;                                // by row
+    bool *zero;                                // by input: a parameter that is exactly 0
+    uint32_t constraints;                      // rows that are no formulas of speeds: the first
     ConditionSet *conditions[CONDITION_KINDS]; // that of the wishes is NULL where there are none
     tr_program *stance; // G and M by inner velocity, and mixes of rows; NULL without rows
     tr_program *speeds; // formulas of speeds, then inner velocities; NULL when there are none
@@ -53,10 +53,10 @@ typedef struct Start {
 
 struct tr_plan {
     const System *system;
-    System *own;                              // the same, where it is not the user's
-    const struct Sensitivity *sensitivity;    // that its programs are made for, or NULL
-    bool sweeps; // parameters take many values: none counts as 0 for good
-    mtx_t lock;                               // of all that follows
+    System *own;                           // the same, where it is not the user's
+    const struct Sensitivity *sensitivity; // that its programs are made for, or NULL
+    bool sweeps;                           // parameters take many values: none counts as 0 for good
+    mtx_t lock;                            // of all that follows
     Footing **footings;
     uint32_t footing_count, footing_capacity;
     struct ChartPrograms **charts;
@@ -70,7 +70,8 @@ struct tr_plan {
 Plan *tr_plan_own(System *own, tr_error *err);
 
 // The footing for these modes, and for the parameters among values of all inputs.
-const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double *inputs, tr_error *err);
+const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double *inputs,
+                               tr_error *err);
 // Those of its programs that are not always needed.
 const ConditionSet *tr_footing_positions(Plan *plan, const Footing *footing, tr_error *err);
 const tr_program *tr_footing_slips(Plan *plan, const Footing *footing, tr_error *err);

@@ -9,13 +9,11 @@
 // ---- symbols -------------------------------------------------------------------------------
 
 // "tau.steer" of "steer_rate"; "r1", "d(r1)", "d(d(r1))" of "r1_rate"
-static const char *push_name(System *s, const char *velocity, int order)
+static const char *push_name(System *s, uint32_t velocity, int order)
 {
-    static const char *const forms[] = {"tau.%.*s", "%.*s", "d(%.*s)", "d(d(%.*s))"};
+    static const char *const forms[] = {"tau.%s", "%s", "d(%s)", "d(d(%s))"};
     char name[300];
-    const size_t joint = tr_coordinate_length(velocity);
-    snprintf(name, sizeof name, forms[order + 1], (int)(joint ? joint : strlen(velocity)),
-             velocity);
+    snprintf(name, sizeof name, forms[order + 1], tr_system_joint_name(s, velocity));
     return tr_arena_text(&s->graph->arena, name, strlen(name));
 }
 
@@ -27,7 +25,7 @@ static void add_push(Pushes *p, uint32_t velocity, int order, tr_error *err)
              order < 0 ? 'f' : (char)('a' + order));
     Push *push = &p->list[p->count++];
     *push = (Push){.velocity = velocity, .order = order};
-    push->name = push_name(s, s->inputs[velocity].name, order);
+    push->name = push_name(s, velocity, order);
     push->symbol = tr_input(s, symbol, TR_INPUT, 0, err);
     if (!push->name) tr_fail_memory(err);
 }

@@ -28,32 +28,16 @@ static bool changes_along(const Input *input)
            input->kind == TR_INNER;
 }
 
-static bool choose_parameter(System *s, Sensitivity *z, Text name, tr_error *err)
+static bool choose_parameter(const System *s, Sensitivity *z, Text name, tr_error *err)
 {
-    Suggestion nearest = {.wanted = name};
-    char hint[TR_HINT_SIZE];
-    for (uint32_t i = 0; i < z->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if (input->kind != TR_PARAMETER && input->kind != TR_INPUT) continue;
-        tr_suggest(&nearest, text_of(input->name));
-        if (!text_is(name, input->name)) continue;
-        for (uint32_t k = 0; k < z->count; k++)
-            if (z->parameter[k] == i) {
-                tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is named twice", TEXT(name));
-                return false;
-            }
-        z->parameter[z->count++] = i;
-        return true;
-    }
-    if (tr_system_find(s, name))
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' is no parameter of its own: only such can be varied, and one that follows "
-                "from others when it is given a value",
-                TEXT(name));
-    else
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s'%s", TEXT(name),
-                tr_hint(&nearest, hint));
-    return false;
+    const Input *input = tr_system_setting(s, name, "varied", err);
+    if (!input) return false;
+    const uint32_t place = (uint32_t)(input - s->inputs);
+    for (uint32_t k = 0; k < z->count; k++)
+        if (z->parameter[k] == place)
+            tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is named twice", TEXT(name));
+    z->parameter[z->count++] = place;
+    return !has_failed(err);
 }
 
 static bool choose_parameters(System *s, Sensitivity *z, const char *names, tr_error *err)

@@ -394,7 +394,9 @@ static void close_records(Run *run, const tr_simulate_options *o, tr_error *err)
                                      .events = &run->events,
                                      .switches = run->switches,
                                      .switch_count = run->switch_count,
-                                     .outcome = err};
+                                     .outcome = err,
+                                     .labels = run->labels,
+                                     .columns = run->columns};
     tr_error own = {0};
     for (int i = 0; i < 2; i++)
         if (run->records[i]) tr_record_close(run->records[i], err);

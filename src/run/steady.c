@@ -51,50 +51,12 @@ static void list_states(Steady *p)
             if (p->place[k] == s->quaternions[i].position) p->own_quaternions[p->quaternions++] = k;
 }
 
-static const Input *parameter_called(const System *s, Text name)
-{
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if ((input->kind == TR_PARAMETER || input->kind == TR_INPUT) && !input->definition.id &&
-            text_is(name, input->name))
-            return input;
-    }
-    return NULL;
-}
-
-static void refuse_free(const System *s, Text name, tr_error *err)
-{
-    Suggestion nearest = {.wanted = name};
-    char hint[TR_HINT_SIZE];
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if (input->kind == TR_PARAMETER || input->kind == TR_INPUT)
-            tr_suggest(&nearest, text_of(input->name));
-        if ((input->kind == TR_POSITION || input->kind == TR_VELOCITY) &&
-            text_is(name, input->name)) {
-            tr_fail(err, TR_USAGE, (Place){0},
-                    "'%.*s' is part of the state, which is found anyway; free are parameters and "
-                    "inputs",
-                    TEXT(name));
-            return;
-        }
-    }
-    if (tr_system_find(s, name))
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' is a formula; free what it depends on: a parameter or input with a value",
-                TEXT(name));
-    else
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.*s' to free%s",
-                TEXT(name), tr_hint(&nearest, hint));
-}
-
 static bool list_frees(Steady *p, const char *names, tr_error *err)
 {
     const System *s = p->system;
     for (const char *at = names; at && *at;) {
-        const Text name = tr_next_item(&at);
-        const Input *input = parameter_called(s, name);
-        if (!input) return refuse_free(s, name, err), false;
+        const Input *input = tr_system_setting(s, tr_next_item(&at), "freed", err);
+        if (!input) return false;
         const uint32_t place = (uint32_t)(input - s->inputs);
         for (uint32_t i = 0; i < p->frees; i++)
             if (p->place[p->states + i] == place)
@@ -157,7 +119,7 @@ static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err
                        "--sweep takes formula=from:to:step, not '%.100s'", text),
                false;
     const Text name = text_trimmed((Text){text, (size_t)(sign - text)});
-    const Input *input = parameter_called(p->system, name);
+    const Input *input = tr_system_setting(p->system, name, "swept", NULL);
     p->swept = kept_name(p, name);
     if (input) {
         const uint32_t place = (uint32_t)(input - p->system->inputs);

@@ -109,8 +109,7 @@ static void write_parameters(const tr_steady *s, Group *g)
     const System *system = p->system;
     tr_group_open(g, g->json ? "parameters" : "free");
     for (uint32_t i = 0; g->json && i < system->input_count; i++)
-        if (system->inputs[i].kind == TR_PARAMETER ||
-            (system->inputs[i].kind == TR_INPUT && !system->inputs[i].definition.id))
+        if (is_setting(&system->inputs[i]))
             tr_group_number(g, system->inputs[i].name, s->inputs[i]);
     for (uint32_t i = 0; !g->json && i < p->frees; i++) {
         const uint32_t input = p->place[p->states + i];

@@ -281,26 +281,6 @@ static void find_oscillatory(Sampler *s, tr_sweep *sweep, size_t branch)
 
 // ---- the sweep -----------------------------------------------------------------------------
 
-static bool find_parameter(const tr_system *system, const char *name, uint32_t *at, tr_error *err)
-{
-    Suggestion nearest = {.wanted = text_of(name)};
-    for (uint32_t i = 0; i < system->input_count; i++) {
-        const Input *input = &system->inputs[i];
-        if ((input->kind != TR_PARAMETER && input->kind != TR_INPUT) || input->definition.id)
-            continue;
-        if (strcmp(input->name, name) == 0) return *at = i, true;
-        tr_suggest(&nearest, text_of(input->name));
-    }
-    char hint[TR_HINT_SIZE];
-    if (tr_system_find(system, text_of(name)))
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.60s' follows from others: set it to a number to sweep it", name);
-    else
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter or input '%.60s'%s", name,
-                tr_hint(&nearest, hint));
-    return false;
-}
-
 static bool check_range(double from, double to, double step, tr_error *err)
 {
     if (!isfinite(from) || !isfinite(to) || !isfinite(step))
@@ -385,8 +365,10 @@ tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, d
     Sampler s = {.name = name, .err = &own};
     if (!system || !name || has_failed(err)) return NULL;
     tr_sweep *sweep = calloc(1, sizeof *sweep);
-    bool good = sweep && find_parameter(system, name, &s.input, &own) &&
-                check_range(from, to, step, &own) && place_rows(sweep, from, to, step);
+    const Input *input = tr_system_setting(system, text_of(name), "swept", &own);
+    if (input) s.input = (uint32_t)(input - system->inputs);
+    bool good =
+        sweep && input && check_range(from, to, step, &own) && place_rows(sweep, from, to, step);
     if (!good) tr_fail_memory(&own); // unless there are words already
     s.lineariser = good ? tr_lineariser_new(system, &own) : NULL;
     if (s.lineariser) {

@@ -70,15 +70,13 @@ static Expr velocity_change(const Maker *m, uint32_t input)
     return zero(s->graph);
 }
 
-// `what` stands behind the part of `name` up to its last point.
+// What is made is `what` of a body, or the change of a coordinate by its name.
 static void finish(Maker *m, const char *name, const char *what)
 {
     Actions *to = m->to;
     Expr *change = to->change + (size_t)to->count * to->size;
     char text[300];
-    const char *point = what ? strrchr(name, '.') : NULL;
-    snprintf(text, sizeof text, "%.*s%s", point ? (int)(point - name) + 1 : 250, name,
-             what ? what : "");
+    snprintf(text, sizeof text, "%.250s%s%s", name, what ? "." : "", what ? what : "");
     to->names[to->count++] = tr_arena_text(&m->system->graph->arena, text, strlen(text));
     for (uint32_t k = 0; k < m->positions; k++) change[k] = m->dq[m->q[k]];
     for (uint32_t k = 0; k < m->velocities; k++)
@@ -87,12 +85,10 @@ static void finish(Maker *m, const char *name, const char *what)
 
 // ---- bodies that turn ----------------------------------------------------------------------
 
-// Whether an input is called as another one but behind the last point.
-static bool is_called(const System *s, uint32_t input, uint32_t like, const char *end)
+// Whether an input is this part of the body that another one is of
+static bool is_part(const System *s, uint32_t input, uint32_t like, const char *component)
 {
-    const char *a = s->inputs[input].name, *b = s->inputs[like].name, *point = strrchr(b, '.');
-    const size_t stem = point ? (size_t)(point - b) + 1 : 0;
-    return stem && strncmp(a, b, stem) == 0 && strcmp(a + stem, end) == 0;
+    return is_of(&s->inputs[input].port, s->inputs[like].port.owner, component);
 }
 
 static Expr half(Expr x) { return mul(number(x.graph, 0.5), x); }
@@ -130,8 +126,8 @@ static void add_turns(Maker *m, const struct Quaternion *quaternion)
     static const char *const spins[] = {"spin_x", "spin_y", "spin_z"};
     const System *s = m->system;
     const uint32_t at = quaternion->position;
-    const char *name = s->inputs[at].name;
-    const bool moves = at >= 3 && is_position(m, at - 3) && is_called(s, at - 3, at, "x");
+    const char *name = s->inputs[at].port.owner;
+    const bool moves = at >= 3 && is_position(m, at - 3) && is_part(s, at - 3, at, "x");
     for (int axis = 0; axis < 3; axis++) {
         Expr x[3];
         begin(m);
@@ -151,15 +147,15 @@ static bool is_planar(const Maker *m, uint32_t input)
 {
     const System *s = m->system;
     return input >= 2 && is_position(m, input) && is_position(m, input - 2) &&
-           is_called(s, input, input, "theta") && is_called(s, input - 2, input, "x") &&
-           is_called(s, input - 1, input, "y");
+           is_part(s, input, input, "theta") && is_part(s, input - 2, input, "x") &&
+           is_part(s, input - 1, input, "y");
 }
 
 // A body in the plane turns about the origin, or about itself.
 static void add_planar_turns(Maker *m, uint32_t theta)
 {
     const System *s = m->system;
-    const char *name = s->inputs[theta].name;
+    const char *name = s->inputs[theta].port.owner;
     begin(m);
     m->dq[theta - 2] = neg(s->inputs[theta - 1].symbol);
     m->dq[theta - 1] = s->inputs[theta - 2].symbol;
@@ -168,7 +164,7 @@ static void add_planar_turns(Maker *m, uint32_t theta)
     begin(m);
     m->dq[theta] = one(s->graph);
     for (uint32_t i = 0; i + 1 < s->input_count; i++) {
-        if (s->inputs[i].kind != TR_VELOCITY || !is_called(s, i, theta, "vx")) continue;
+        if (s->inputs[i].kind != TR_VELOCITY || !is_part(s, i, theta, "vx")) continue;
         m->dv[i] = s->inputs[i + 1].symbol;
         m->dv[i + 1] = neg(s->inputs[i].symbol);
     }

@@ -100,19 +100,12 @@ static bool check_names(const System *s, const char *list, tr_error *err)
 {
     for (const char *at = list; at && *at;) {
         at += strspn(at, " ");
-        const size_t length = strcspn(at, " ");
-        bool found = length == 0;
-        Suggestion nearest = {.wanted = {at, length}};
-        for (uint32_t i = 0; i < s->input_count; i++) {
-            if (s->inputs[i].kind != TR_PARAMETER) continue;
-            found |= text_equal(text_of(s->inputs[i].name), (Text){at, length});
-            tr_suggest(&nearest, text_of(s->inputs[i].name));
-        }
-        char hint[TR_HINT_SIZE];
-        if (!found)
-            tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter '%.*s'%s",
-                    TEXT(((Text){at, length})), tr_hint(&nearest, hint));
-        at += length;
+        const Text name = {at, strcspn(at, " ")};
+        const Input *input =
+            name.length ? tr_system_setting(s, name, "differentiated by", err) : NULL;
+        if (input && input->kind != TR_PARAMETER)
+            tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is an input, not a parameter", TEXT(name));
+        at += name.length;
     }
     return !has_failed(err);
 }

@@ -2,14 +2,17 @@
 // Pictures of recorded runs: which columns are drawn, in which panels, and what they are called.
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/sheet.h"
 #include "base/text.h"
+#include "run/certificate.h"
 #include "view/axis.h"
 #include "view/column.h"
 #include "view/figure.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -20,10 +23,22 @@ enum {
     PANELS_MOST = 8, // unless asked for more
 };
 
+// What a certificate says of a column
+typedef struct Known {
+    const char *name, *unit, *component;
+    Quantity quantity;
+} Known;
+
+typedef struct Run {
+    Sheet *sheet;
+    Known *known; // columns, where there is a certificate that has them
+    size_t known_count;
+} Run;
+
 typedef struct Plot {
     const tr_plot_options *options;
     Arena arena;
-    Sheet **sheets; // of the runs
+    Run *run;
     const char **run_names;
     size_t runs;
     Panel *panels;
@@ -106,11 +121,67 @@ static void cut(Plot *plot, const Sheet *sheet, const char *path)
                 all.high);
 }
 
+// A text of the certificate; "" when it is none
+static const char *certified(Plot *plot, Text column, const char *key)
+{
+    Buffer text = {0};
+    if (!tr_json_string(tr_json_member(column, key), &text)) tr_buffer_free(&text);
+    return keep(plot, &text);
+}
+
+// What the certificate beside a run says of its columns. One that cannot be read says nothing.
+static void read_known(Plot *plot, size_t index)
+{
+    Run *run = &plot->run[index];
+    tr_error own = {0};
+    Text text;
+    char *bytes = tr_certificate_read(plot->options->runs[index], &text, &own);
+    if (own.status == TR_NO_MEMORY) tr_fail_memory(plot->err);
+    const Text list = bytes ? tr_json_member(text, "columns") : (Text){0};
+    size_t count = 0;
+    while (list.at && tr_json_item(list, count).at) count++;
+    run->known = alloc(plot, count + 1, sizeof *run->known);
+    for (size_t i = 0; run->known && i < count; i++) {
+        const Text column = tr_json_item(list, i);
+        run->known[run->known_count++] =
+            (Known){certified(plot, column, "name"), certified(plot, column, "unit"),
+                    certified(plot, column, "component"),
+                    tr_quantity_called(text_of(certified(plot, column, "quantity")))};
+    }
+    free(bytes);
+}
+
+static const Known *known_column(const Run *run, const char *name)
+{
+    for (size_t i = 0; i < run->known_count; i++)
+        if (strcmp(run->known[i].name, name) == 0) return &run->known[i];
+    return NULL;
+}
+
+// The unit of a column, or NULL
+static const char *unit_in(const Run *run, const char *name)
+{
+    const Known *known = known_column(run, name);
+    if (!known) return tr_unit_of(name);
+    return known->unit[0] ? known->unit : NULL;
+}
+
+// The unit of a column that all runs agree on, or NULL
+static const char *unit_of(const Plot *plot, const char *name)
+{
+    const char *unit = unit_in(&plot->run[0], name);
+    for (size_t i = 1; unit && i < plot->runs; i++) {
+        const char *other = unit_in(&plot->run[i], name);
+        if (!other || strcmp(unit, other) != 0) unit = NULL;
+    }
+    return unit;
+}
+
 static void read_run(Plot *plot, size_t index)
 {
     const char *path = plot->options->runs[index];
     tr_error own = {0};
-    Sheet *sheet = plot->sheets[index] = tr_sheet_read(path, &own);
+    Sheet *sheet = plot->run[index].sheet = tr_sheet_read(path, &own);
     if (own.line > 0)
         tr_fail(plot->err, own.status, (Place){own.line, own.column}, "%.200s:%d: %.250s", path,
                 own.line, own.text);
@@ -120,14 +191,15 @@ static void read_run(Plot *plot, size_t index)
     if (sheet->rows == 0) tr_fail(plot->err, TR_INVALID, (Place){0}, "'%.200s' has no rows", path);
     clean(sheet);
     cut(plot, sheet, path);
+    read_known(plot, index);
 }
 
 static void read_runs(Plot *plot)
 {
     const tr_plot_options *o = plot->options;
-    plot->sheets = alloc(plot, o->run_count, sizeof *plot->sheets);
+    plot->run = alloc(plot, o->run_count, sizeof *plot->run);
     plot->run_names = alloc(plot, o->run_count, sizeof *plot->run_names);
-    if (!plot->sheets || !plot->run_names) return;
+    if (!plot->run || !plot->run_names) return;
     plot->runs = o->run_count;
     for (size_t i = 0; i < plot->runs && !has_failed(plot->err); i++) {
         read_run(plot, i);
@@ -143,7 +215,7 @@ static void read_runs(Plot *plot)
 // The column, or NULL after saying which one may have been meant.
 static const double *find_column(Plot *plot, size_t run, const char *name)
 {
-    const Sheet *sheet = plot->sheets[run];
+    const Sheet *sheet = plot->run[run].sheet;
     const double *found = tr_sheet_column(sheet, name);
     if (found) return found;
     Suggestion nearest = {.wanted = text_of(name)};
@@ -158,7 +230,7 @@ static const double *find_column(Plot *plot, size_t run, const char *name)
 static const char **split(Plot *plot, const char *list, size_t *count)
 {
     *count = 1;
-    const bool is_one = tr_sheet_column(plot->sheets[0], list);
+    const bool is_one = tr_sheet_column(plot->run[0].sheet, list);
     for (const char *c = list; *c && !is_one; c++) *count += *c == ',';
     const char **names = alloc(plot, *count, sizeof *names);
     for (size_t i = 0; names && i < *count; i++) {
@@ -186,10 +258,10 @@ static void add_panel(Plot *plot, const char *const *names, size_t count)
     Curve *curves = names ? alloc(plot, plot->runs * count, sizeof *curves) : NULL;
     if (!curves || has_failed(plot->err)) return;
     Panel *panel = &plot->panels[plot->count];
-    *panel = (Panel){curves, plot->runs * count, count == 1 ? names[0] : "", tr_unit_of(names[0]),
-                     plot->runs * count > 1};
+    *panel = (Panel){curves, plot->runs * count, count == 1 ? names[0] : "",
+                     unit_of(plot, names[0]), plot->runs * count > 1};
     for (size_t i = 1; i < count; i++) {
-        const char *unit = tr_unit_of(names[i]);
+        const char *unit = unit_of(plot, names[i]);
         if (!unit || !panel->unit || strcmp(unit, panel->unit) != 0) panel->unit = NULL;
     }
     const char *x = plot->options->x ? plot->options->x : "t";
@@ -199,7 +271,7 @@ static void add_panel(Plot *plot, const char *const *names, size_t count)
                 .name = curve_name(plot, run, names[i], count == 1),
                 .x = find_column(plot, run, x),
                 .y = find_column(plot, run, names[i]),
-                .rows = plot->sheets[run]->rows,
+                .rows = plot->run[run].sheet->rows,
             };
     plot->count++;
 }
@@ -222,15 +294,26 @@ static bool is_rate(const Sheet *sheet, const char *name)
     return tr_sheet_column(sheet, of);
 }
 
+// Of a column that a certificate knows: an output, a coordinate of a joint, its rate, the rest
+static int known_interest(const Known *known)
+{
+    const char *group = tr_quantity_group(known->quantity);
+    if (known->quantity == QUANTITY_UNKNOWN) return strchr(known->name, '.') ? 1 : 4;
+    if (known->component[0]) return 1;
+    return strcmp(group, "coordinates") == 0 ? 3 : strcmp(group, "velocities") == 0 ? 2 : 1;
+}
+
 // How likely it is that someone wants to see a column: outputs of the model, coordinates of joints,
 // what bodies and contacts do, never the column of the x axis.
 static int interest(const Plot *plot, const char *name)
 {
     const char *x = plot->options->x ? plot->options->x : "t";
     if (strcmp(name, x) == 0 || strcmp(name, "t") == 0) return 0;
+    const Known *known = known_column(&plot->run[0], name);
+    if (known) return known_interest(known);
     if (strchr(name, '.')) return 1;
-    if (is_rate(plot->sheets[0], name)) return 2;
-    return has_rate(plot->sheets[0], name) ? 3 : 4;
+    if (is_rate(plot->run[0].sheet, name)) return 2;
+    return has_rate(plot->run[0].sheet, name) ? 3 : 4;
 }
 
 // The largest number of a column; 0 when it has none.
@@ -263,7 +346,7 @@ static Group *group_for(Group *groups, size_t *count, double size)
 // The most interesting kind of columns, those of like size in one panel.
 static void choose_panels(Plot *plot)
 {
-    const Sheet *sheet = plot->sheets[0];
+    const Sheet *sheet = plot->run[0].sheet;
     int best = 0;
     for (size_t i = 0; i < sheet->columns; i++)
         best = (int)fmax(best, interest(plot, sheet->names[i]));
@@ -341,7 +424,7 @@ static const char *track_of(Plot *plot, const Sheet *sheet, const char *name, in
 // All tracks there are of one kind.
 static const char **all_tracks(Plot *plot, int kind, size_t *count)
 {
-    const Sheet *sheet = plot->sheets[0];
+    const Sheet *sheet = plot->run[0].sheet;
     *count = 0;
     const char **names = alloc(plot, sheet->columns, sizeof *names);
     for (size_t i = 0; names && i < sheet->columns; i++) {
@@ -390,8 +473,8 @@ static void fill_track(Plot *plot)
         for (size_t i = 0; i < count; i++) {
             Curve *curve = &curves[run * count + i];
             curve->name = curve_name(plot, run, names[i], count == 1);
-            curve->rows = plot->sheets[run]->rows;
-            if (!find_track(plot->sheets[run], names[i], &curve->x, &curve->y))
+            curve->rows = plot->run[run].sheet->rows;
+            if (!find_track(plot->run[run].sheet, names[i], &curve->x, &curve->y))
                 fail_track(plot, run, names[i]);
         }
     plot->panels[0] = (Panel){curves, plot->runs * count, "y", "m", true};
@@ -441,7 +524,7 @@ static void write_picture(Plot *plot)
         .panels = plot->panels,
         .count = plot->count,
         .x_label = x,
-        .x_unit = o->track ? "m" : tr_unit_of(x),
+        .x_unit = o->track ? "m" : unit_of(plot, x),
         .is_track = o->track,
         .is_log = o->log,
         .is_tight = strcmp(x, "t") == 0,
@@ -498,7 +581,7 @@ bool tr_plot(const tr_plot_options *options, tr_error *err)
         fill_panels(&plot);
     if (options->log && !has_failed(err)) check_powers(&plot);
     if (!has_failed(err)) write_picture(&plot);
-    for (size_t i = 0; i < plot.runs; i++) tr_sheet_free(plot.sheets[i]);
+    for (size_t i = 0; i < plot.runs; i++) tr_sheet_free(plot.run[i].sheet);
     tr_arena_free(&plot.arena);
     return !has_failed(err);
 }

@@ -11,34 +11,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MOST_BYTES = 1 << 26 }; // of a certificate or a page
+enum { MOST_BYTES = 1 << 26 }; // of a page
 
 // ---- the certificate -----------------------------------------------------------------------
-
-// The JSON beside a run, which the caller frees; NULL, and no error, when there is none.
-static char *read_certificate(const char *run, Text *text, tr_error *err)
-{
-    Buffer path = {0};
-    struct stat info;
-    char *bytes = NULL;
-    *text = (Text){0};
-    tr_certificate_path(run, &path);
-    if (path.failed)
-        tr_fail_memory(err);
-    else if (strcmp(path.at, run) != 0 && stat(path.at, &info) == 0 && S_ISREG(info.st_mode)) {
-        size_t length = 0;
-        bytes = tr_file_read(path.at, MOST_BYTES, &length, err);
-        *text = (Text){bytes, length};
-        if (bytes && !tr_json_is_valid(*text))
-            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is no JSON",
-                    path.at);
-    }
-    tr_buffer_free(&path);
-    if (!has_failed(err)) return bytes;
-    free(bytes);
-    *text = (Text){0};
-    return NULL;
-}
 
 struct tr_origin {
     Arena arena;
@@ -86,7 +61,7 @@ tr_origin *tr_origin_read(const char *run, tr_error *err)
     tr_origin *origin = calloc(1, sizeof *origin);
     if (!origin) return tr_fail_memory(err), NULL;
     Text text;
-    char *bytes = read_certificate(run, &text, err);
+    char *bytes = tr_certificate_read(run, &text, err);
     if (bytes) {
         const char *name = keep_string(origin, tr_json_member(text, "case"), err);
         if (name && name[0]) origin->options.case_name = name;
@@ -183,7 +158,7 @@ bool tr_view(const System *system, const tr_view_options *options, tr_view_summa
     Report report = {.system = system};
     const Text page = read_page(options, &page_bytes, err);
     Sheet *run = tr_sheet_read(options->run, err);
-    if (run) certificate_bytes = read_certificate(options->run, &report.certificate, err);
+    if (run) certificate_bytes = tr_certificate_read(options->run, &report.certificate, err);
     report.run = run;
     summary->has_certificate = certificate_bytes != NULL;
     summary->is_other_model = is_about_another(report.certificate, system, err);
