@@ -123,7 +123,7 @@ typedef struct Scan {
 static void look(Scan *w, double t, double *out)
 {
     w->flow->inputs[0] = t;
-    evaluate_into(&w->switches, w->flow->inputs, out);
+    tr_flow_evaluate(w->flow, &w->switches, out);
 }
 
 static bool add_event(Events *events, double t, tr_error *err)

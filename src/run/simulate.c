@@ -373,6 +373,7 @@ static void summarise(Run *run, double started)
     s->steps = run->mover->steps;
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
+    s->all_evaluations = run->flow->all_evaluations;
     s->jacobians = run->flow->jacobians;
     s->chart_changes = run->mover->watch.changes;
     s->switches = run->switch_count;
