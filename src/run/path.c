@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define ROUGH 1e-6 // of a step: how well a crossing is known before exact states are asked for
-enum { STAGES = 8, LEAPS = 4, MOST_PROBES = 200, MOST_SECANTS = 12 };
+enum { STAGES = 8, LEAPS = 4, MOST_PROBES = 200, MOST_NEWTON_STEPS = 4 };
 
 bool tr_path_begin(Path *p, Flow *flow, tr_error *err)
 {
@@ -160,19 +160,28 @@ static void close_in(Path *p, Measure m, Bracket *b, double enough, double close
     }
 }
 
-// From a guess that is nearly right, with the slope there: Newton's steps; where they no longer
-// move, it is stepped across.
+// From a guess that is nearly right, with the slope there: some Newton steps; then across, until
+// there is a state on either side. Where rounding hides more than `close`, the rest is between
+// these.
 static void pin_down(Path *p, Measure m, Bracket *b, double t, double slope, double close)
 {
-    double across = close / 2, last_t = t, last_f = 0;
-    for (int i = 0; i < MOST_PROBES && b->high - b->low > close; i++) {
-        const double f = narrow(p, m, b, t, true), found = (f - last_f) / (t - last_t);
-        if (i > 0 && found < 0) slope = found;
-        last_t = t, last_f = f;
-        t -= f / slope;
-        if (!(fabs(t - last_t) >= close / 2)) t = last_t + (f < 0 ? -across : across), across *= 4;
-        if (i > MOST_SECANTS || !(t > b->low && t < b->high)) t = b->low + (b->high - b->low) / 2;
+    const Bracket whole = *b;
+    double f = narrow(p, m, b, t, true), step = -f / slope;
+    for (int i = 0; i < MOST_NEWTON_STEPS && fabs(step) >= close / 2; i++) {
+        if (!(t + step > b->low && t + step < b->high)) break;
+        const double last = f;
+        t += step;
+        f = narrow(p, m, b, t, true);
+        if ((f - last) / step < 0) slope = (f - last) / step;
+        step = -f / slope;
     }
+    for (double far = fmax(close / 2, fabs(step)); b->high - b->low > close; far *= 8) {
+        if (b->low > whole.low && b->high < whole.high) break;
+        t = b->high < whole.high ? b->high - far : b->low + far;
+        if (!(t > b->low && t < b->high)) break;
+        narrow(p, m, b, t, true);
+    }
+    close_in(p, m, b, close, close, true);
 }
 
 double tr_path_crossing(Path *p, Measure m, uint32_t from, double high, double close)
