@@ -180,6 +180,84 @@ static void test_tolerances(void **state)
     tr_system_free(system);
 }
 
+// ---- the grid of fixed steps ---------------------------------------------------------------
+
+static const char *const stepping[] = {"rk4", "pece", "lie", "euler"};
+
+// Calls that end on the grid do not matter: one, one a step, some a step, written in several ways.
+static void test_calls_on_the_grid(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(top);
+    for (int k = 0; k < 4; k++) {
+        Motion once = start(system, stepping[k], 1e-3);
+        move(&once, 0.5);
+        for (int way = 0; way < 4; way++) {
+            Motion often = start(system, stepping[k], 1e-3);
+            for (int i = 1; i <= 500; i++)
+                if (way != 2 || i % 7 == 0 || i == 500)
+                    move(&often, way == 0 ? i * 1e-3 : way == 1 ? 0.5 * i / 500 : i / 1000.0);
+            assert_int_equal(often.mover->steps, 500);
+            assert_true(often.flow->evaluations == once.flow->evaluations);
+            assert_memory_equal(often.mover->y, once.mover->y, once.flow->size * sizeof(double));
+            stop(&often);
+        }
+        stop(&once);
+    }
+    tr_system_free(system);
+}
+
+// One beside it takes a short step, and the next grid begins there.
+static void test_calls_beside_the_grid(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(top);
+    for (int k = 0; k < 4; k++) {
+        Motion m = start(system, stepping[k], 1e-3), same = start(system, stepping[k], 1e-3);
+        move(&m, 0.0105);
+        assert_int_equal(m.mover->steps, 11);
+        move(&m, 0.0205);
+        assert_int_equal(m.mover->steps, 21);
+        move(&m, 0.0206);
+        assert_int_equal(m.mover->steps, 22);
+        move(&same, 0.0105);
+        move(&same, 0.0155); // as good as not at all
+        move(&same, 0.0205);
+        move(&same, 0.0206);
+        assert_memory_equal(same.mover->y, m.mover->y, m.flow->size * sizeof(double));
+        stop(&m), stop(&same);
+        Motion summed = start(system, stepping[k], 1e-3); // a clock that rounds
+        double t = 0;
+        for (int i = 0; i < 3000; i++) move(&summed, t += 1e-3);
+        assert_true(t != 3 && fabs(t - 3) < 1e-10);
+        assert_int_equal(summed.mover->steps, 3000);
+        stop(&summed);
+    }
+    tr_system_free(system);
+}
+
+// Whole runs divide the time between rows, also where the last one is shorter.
+static void test_steps_between_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        double end, every, step;
+        size_t steps;
+    } runs[] = {{1, 0.1, 0.03, 40},      {1, 0.1, 0.1, 10},    {1, 0.1, 7, 10},
+                {1, 0.3, 0.1, 10},       {0.7, 0.1, 0.01, 70}, {3, 1. / 3, 0.01, 306},
+                {1, 0.3, 0.2, 3 * 2 + 1}};
+    tr_system *system = system_from(top);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        tr_simulate_options o = tr_simulate_defaults(system);
+        tr_summary s;
+        o.method = "rk4", o.end = runs[i].end, o.every = runs[i].every, o.step = runs[i].step;
+        Sheet *t = simulated(system, o, &s);
+        assert_int_equal(s.steps, runs[i].steps);
+        tr_sheet_free(t);
+    }
+    tr_system_free(system);
+}
+
 static void test_unknown_method(void **state)
 {
     (void)state;
@@ -192,10 +270,11 @@ static void test_unknown_method(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tumbling),       cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_methods_agree),  cmocka_unit_test(test_lie_stays_on_the_group),
-        cmocka_unit_test(test_held_turning),   cmocka_unit_test(test_tolerances),
-        cmocka_unit_test(test_unknown_method),
+        cmocka_unit_test(test_tumbling),           cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_methods_agree),      cmocka_unit_test(test_lie_stays_on_the_group),
+        cmocka_unit_test(test_held_turning),       cmocka_unit_test(test_tolerances),
+        cmocka_unit_test(test_calls_on_the_grid),  cmocka_unit_test(test_calls_beside_the_grid),
+        cmocka_unit_test(test_steps_between_rows), cmocka_unit_test(test_unknown_method),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,6 +383,7 @@ typedef struct tr_summary {
     char advice[200];      // on the method; "" when there is none
     double seconds;        // it took
     bool interrupted;      // a callback stopped it
+    size_t all_evaluations; // of any program on the way: rates, constraints, alarms, rows, ...
 } tr_summary;
 
 // Simulates from the initial state. The recorded file is complete up to the time reached also when

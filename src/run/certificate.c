@@ -92,6 +92,7 @@ static void describe_summary(Json *j, const Certificate *c)
     tr_json_number(j, "steps", (double)s->steps);
     tr_json_number(j, "failed_steps", (double)s->failed_steps);
     tr_json_number(j, "evaluations", (double)s->evaluations);
+    tr_json_number(j, "all_evaluations", (double)s->all_evaluations);
     if (s->jacobians) tr_json_number(j, "jacobians", (double)s->jacobians);
     tr_json_number(j, "operations",
                    (double)tr_program_sizes(c->mover->flow->now->rates.program).operations);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 20000, MOST_EVENTS = 1000000 };
+enum { SAMPLES = 20000, WINDOW = 1000, MOST_EVENTS = 1000000 };
+#define SPACING 5e-4 // of samples, when the end is not known [s]
 
 // Switches: expressions of t alone that are constant but for jumps, and the difference that makes
 // them jump (0 when there is none).
@@ -114,16 +115,19 @@ SwitchPrograms *tr_switch_programs_new(System *s, const ChartPrograms *chart, tr
 
 // The switches as numbers
 typedef struct Scan {
-    Flow *flow;
+    Flow *flow;         // whose inputs they take
     Evaluator switches; // values, then differences
     uint32_t count;
     double *now, *then, *between; // what they were at times that are compared
+    double *samples;              // of a window
+    double end;
+    uint64_t done; // samples
 } Scan;
 
 static void look(Scan *w, double t, double *out)
 {
     w->flow->inputs[0] = t;
-    evaluate_into(&w->switches, w->flow->inputs, out);
+    tr_flow_evaluate(w->flow, &w->switches, out);
 }
 
 static bool add_event(Events *events, double t, tr_error *err)
@@ -173,47 +177,41 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Samples: evenly spaced, and beside the roots of differences that are linear in t.
-static uint32_t make_samples(Scan *w, double end, double *samples)
+static double sample_time(const Scan *w, uint64_t i)
+{
+    if (!isfinite(w->end)) return (double)i * SPACING;
+    return i < SAMPLES ? w->end * (double)i / SAMPLES : w->end;
+}
+
+// Samples of the next window: evenly spaced, and beside the roots of differences that are linear in
+// t.
+static uint32_t make_samples(Scan *w)
 {
     uint32_t n = 0;
-    for (int i = 0; i <= SAMPLES; i++) samples[n++] = i < SAMPLES ? end * i / SAMPLES : end;
-    look(w, 0, w->now);
+    for (; n <= WINDOW; n++) w->samples[n] = sample_time(w, w->done + n);
+    const double start = w->samples[0], end = w->samples[WINDOW], length = end - start;
+    look(w, start, w->now);
     look(w, end, w->then);
-    look(w, end / 4, w->between);
+    look(w, start + length / 4, w->between);
     for (uint32_t k = w->count; k < 2 * w->count; k++) {
-        const double a = w->now[k], b = w->then[k], root = end * a / (a - b);
+        const double a = w->now[k], b = w->then[k], root = start + length * a / (a - b);
         const bool linear = fabs(a + (b - a) / 4 - w->between[k]) <= 1e-12 * (fabs(a) + fabs(b));
-        if (!linear || !(root > 0) || !(root < end)) continue;
-        samples[n++] = root * (1 - 1e-14);
-        samples[n++] = root * (1 + 1e-14);
+        if (!linear || !(root > start) || !(root < end)) continue;
+        w->samples[n++] = fmax(root * (1 - 1e-14), start);
+        w->samples[n++] = fmin(root * (1 + 1e-14), end);
     }
-    qsort(samples, n, sizeof *samples, by_size);
+    qsort(w->samples, n, sizeof *w->samples, by_size);
     return n;
 }
 
-static bool scan(Scan *w, double end, Events *events, tr_error *err)
-{
-    double *samples = malloc((SAMPLES + 2 + 2 * (size_t)w->count) * sizeof *samples);
-    w->now = calloc(6 * (size_t)w->count + 1, sizeof *w->now);
-    if (!samples || !w->now) return free(samples), free(w->now), tr_fail_memory(err), false;
-    w->then = w->now + 2 * (size_t)w->count, w->between = w->then + 2 * (size_t)w->count;
-    const uint32_t n = make_samples(w, end, samples);
-    bool good = true;
-    for (uint32_t i = 1; good && i < n; i++)
-        good = compare_interval(w, samples[i - 1], samples[i], events, err);
-    free(samples);
-    free(w->now);
-    return good;
-}
-
 // One event where a formula and its slope jump a rounding apart: the last of them, so that all of
-// it lies before.
-static void sort_events(Events *events)
+// it lies before. Those before the `first` are in order already.
+static void sort_events(Events *events, uint32_t first)
 {
-    uint32_t kept = 0;
-    if (events->count) qsort(events->at, events->count, sizeof *events->at, by_size);
-    for (uint32_t i = 0; i < events->count; i++) {
+    uint32_t kept = first;
+    if (events->count > first)
+        qsort(events->at + first, events->count - first, sizeof *events->at, by_size);
+    for (uint32_t i = first; i < events->count; i++) {
         const bool same = kept && events->at[i] - events->at[kept - 1] <= 4e-15 * events->at[i];
         if (!same) kept++;
         events->at[kept - 1] = events->at[i];
@@ -221,22 +219,72 @@ static void sort_events(Events *events)
     events->count = kept;
 }
 
-bool tr_find_events(Flow *flow, double end, Events *events, tr_error *err)
+static bool scan_window(Events *events, tr_error *err)
+{
+    Scan *w = events->scan;
+    const uint32_t n = make_samples(w), first = events->count;
+    for (uint32_t i = 1; i < n; i++)
+        if (!compare_interval(w, w->samples[i - 1], w->samples[i], events, err)) return false;
+    sort_events(events, first);
+    w->done += WINDOW;
+    // the next window may have another event a rounding behind the end of this one
+    events->until = isfinite(w->end) && w->done >= SAMPLES ? w->end : sample_time(w, w->done - 1);
+    return true;
+}
+
+bool tr_events_extend(Events *events, Flow *flow, double until, tr_error *err)
+{
+    Scan *w = events->scan;
+    if (has_failed(err)) return false;
+    if (!w) return true;
+    w->flow = flow;
+    while (events->until < fmin(until, w->end))
+        if (!scan_window(events, err)) return false;
+    return true;
+}
+
+// ---- making and dropping them --------------------------------------------------------------
+
+static Scan *new_scan(const SwitchPrograms *found, double end, tr_error *err)
+{
+    Scan *w = calloc(1, sizeof *w);
+    if (!w) return tr_fail_memory(err), NULL;
+    *w = (Scan){.count = found->count, .end = end};
+    w->switches = tr_evaluator_with(found->program, err);
+    w->now = calloc(6 * (size_t)w->count + 1, sizeof *w->now);
+    w->samples = calloc(WINDOW + 1 + 2 * (size_t)w->count, sizeof *w->samples);
+    if (!w->now || !w->samples) return tr_fail_memory(err), w;
+    w->then = w->now + 2 * (size_t)w->count, w->between = w->then + 2 * (size_t)w->count;
+    return w;
+}
+
+bool tr_events_begin(Events *events, const Flow *flow, double end, tr_error *err)
 {
     *events = (Events){0};
     const SwitchPrograms *found = tr_chart_switches(flow->plan, flow->now->programs, err);
     if (!found) return false;
-    Scan w = {.flow = flow, .count = found->count};
-    if (found->count && end > 0) {
-        w.switches = tr_evaluator_with(found->program, err);
-        if (w.switches.work && scan(&w, end, events, err)) sort_events(events);
-    }
-    tr_evaluator_free(&w.switches);
+    if (found->count && end > 0)
+        events->scan = new_scan(found, end, err);
+    else
+        events->until = (double)INFINITY; // there are none
     return !has_failed(err);
+}
+
+void tr_events_drop(Events *events, uint32_t count)
+{
+    events->count -= count;
+    if (events->count) memmove(events->at, events->at + count, events->count * sizeof *events->at);
 }
 
 void tr_events_free(Events *events)
 {
+    Scan *w = events->scan;
+    if (w) {
+        tr_evaluator_free(&w->switches);
+        free(w->now);
+        free(w->samples);
+        free(w);
+    }
     free(events->at);
     *events = (Events){0};
 }

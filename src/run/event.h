@@ -7,15 +7,24 @@
 
 #include "run/flow.h"
 
+struct Scan;
+
 typedef struct Events {
     double *at; // the first time on the far side of each, increasing
     uint32_t count, capacity;
+    double until; // they are known in (0, until]: no step may pass that
+    struct Scan *scan;
 } Events;
 
-// All of them in (0, end]. Comparisons of anything that depends on the state are not looked at.
-// Jumps that come and go between samples (end / 20000 apart) are missed, unless they are linear in
-// t.
-bool tr_find_events(Flow *flow, double end, Events *events, tr_error *err);
+// Those of a run up to `end`, which may be infinite. None is known yet. Comparisons of anything
+// that depends on the state are not looked at. Jumps that come and go between samples (end / 20000
+// apart, or half a millisecond without an end) are missed, unless they are linear in t.
+bool tr_events_begin(Events *events, const Flow *flow, double end, tr_error *err);
+// Looks on, window by window (1000 samples), until they are known up to `until`, or the end. With
+// the values that the flow's inputs have now.
+bool tr_events_extend(Events *events, Flow *flow, double until, tr_error *err);
+// Drops the first `count`: what is passed need not be kept.
+void tr_events_drop(Events *events, uint32_t count);
 void tr_events_free(Events *events);
 
 #endif

@@ -31,6 +31,7 @@ void tr_flow_speeds(Flow *flow, double *inputs)
     const System *s = flow->system;
     if (!flow->speeds.program) return;
     evaluate_into(&flow->speeds, inputs, flow->speed);
+    flow->all_evaluations++;
     const uint32_t rows = flow->footing->constraints;
     for (uint32_t i = rows; i < s->row_count; i++) {
         const Input *speed = tr_system_input(s, s->rows[i].symbol);
@@ -93,6 +94,7 @@ static bool stand(Flow *flow, const Chart **chart, Chart **own, tr_error *err)
     flow->speeds = tr_evaluator_with(flow->footing->speeds, err);
     flow->speed = calloc((size_t)s->row_count + s->input_count + 1, sizeof *flow->speed);
     if (!flow->speed) tr_fail_memory(err);
+    flow->all_evaluations++; // by the stance
     if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs))
         tr_fail(err, TR_FAILED, (Place){0}, "a constraint or a mass is not finite at the start");
     if (has_failed(err)) return false;
@@ -187,6 +189,7 @@ void tr_flow_free(Flow *flow)
 Quality tr_flow_quality(Flow *flow, double t, const double *y)
 {
     tr_flow_put(flow, t, y);
+    flow->all_evaluations++;
     if (!tr_stance_take(flow->stance, flow->inputs)) return (Quality){.tilt = (double)INFINITY};
     return tr_chart_quality(flow->now->chart, flow->stance);
 }
@@ -219,6 +222,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
     if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
     tr_flow_put(flow, t, y);
+    flow->all_evaluations++;
     if (!tr_stance_take(flow->stance, flow->inputs)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
         return false;
@@ -250,7 +254,7 @@ void tr_flow_put(Flow *flow, double t, const double *y)
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
     tr_flow_put(flow, tr_flow_time(flow, t), y);
-    evaluate_into(&flow->now->rates, flow->inputs, rate);
+    tr_flow_evaluate(flow, &flow->now->rates, rate);
     if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
     flow->evaluations++;
 }
@@ -278,7 +282,7 @@ void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
 {
     tr_flow_put(flow, t, y);
-    evaluate_into(&flow->now->alarms, flow->inputs, margins);
+    tr_flow_evaluate(flow, &flow->now->alarms, margins);
 }
 
 void tr_flow_put_all(Flow *flow, double t, const double *y)
@@ -295,7 +299,7 @@ void tr_flow_put_all(Flow *flow, double t, const double *y)
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 {
     tr_flow_put(flow, t, y);
-    evaluate_into(&flow->now->columns, flow->inputs, columns);
+    tr_flow_evaluate(flow, &flow->now->columns, columns);
     for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }
 
@@ -304,7 +308,7 @@ void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 static void evaluate_residuals(Flow *flow, double t, const double *y)
 {
     tr_flow_put(flow, t, y);
-    evaluate_into(&flow->now->residuals, flow->inputs, flow->residual);
+    tr_flow_evaluate(flow, &flow->now->residuals, flow->residual);
 }
 
 void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity)

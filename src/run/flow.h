@@ -42,6 +42,7 @@ typedef struct Flow {
     double *correction; // room for projecting
     bool no_projection; // velocities alone satisfy the constraints, and positions drift
     size_t evaluations, jacobians;
+    size_t all_evaluations; // of any program, also those of flows before that it goes on from
     // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
     double earliest, latest;
 } Flow;
@@ -57,6 +58,13 @@ Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, con
 System *tr_flow_system(const Flow *flow, tr_error *err);
 void tr_flow_free(Flow *flow);
 void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the present chart
+
+// Runs a program on `inputs`, and counts it.
+static inline void tr_flow_evaluate(Flow *flow, const Evaluator *e, double *out)
+{
+    evaluate_into(e, flow->inputs, out);
+    flow->all_evaluations++;
+}
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
 // When rates are taken for time t.

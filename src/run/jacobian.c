@@ -105,7 +105,7 @@ void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
     const JacobianPrograms *p = j->programs;
     const size_t size = flow->size;
     tr_flow_put(flow, tr_flow_time(flow, t), y);
-    if (p->count) evaluate_into(&j->program, flow->inputs, j->values);
+    if (p->count) tr_flow_evaluate(flow, &j->program, j->values);
     memset(J, 0, size * size * sizeof *J);
     for (size_t block = 0; block < size; block += flow->own)
         for (uint32_t k = 0; k < p->count; k++)

@@ -74,7 +74,8 @@ void tr_kkt_free(Kkt *k)
 static bool evaluate(Kkt *k, double t, const double *y)
 {
     tr_flow_put(k->flow, t, y);
-    evaluate_into(&k->program, k->flow->inputs, k->values);
+    tr_flow_evaluate(k->flow, &k->program, k->values);
+    k->flow->all_evaluations++; // by the stance
     return tr_stance_take(k->flow->stance, k->flow->inputs);
 }
 

@@ -95,7 +95,8 @@ static bool release_untenable(Flow *flow, double t, LatchMode *modes, tr_error *
         for (int k = 0; k < 3; k++) mode->heads[k] = 0;
         released = true;
     } else if (find_worst(s, modes, ALARM_SLIPS, margins, &alarm))
-        released = begin_slip(flow, alarm, margins, flow->inputs, modes, err);
+        released = begin_slip(flow, alarm, margins, flow->inputs, modes, err),
+        flow->all_evaluations++;
     free(margins);
     return released;
 }
@@ -104,9 +105,12 @@ static bool release_untenable(Flow *flow, double t, LatchMode *modes, tr_error *
 static Flow *settle(Plan *plan, LatchMode *modes, const double *x, double t, tr_error *err)
 {
     Flow *flow = NULL;
+    size_t evaluations = 0;
     do {
+        if (flow) evaluations = flow->all_evaluations;
         tr_flow_free(flow);
         flow = tr_flow_from(plan, modes, x, NULL, err);
+        if (flow) flow->all_evaluations += evaluations;
     } while (flow && release_untenable(flow, t, modes, err));
     if (!has_failed(err)) return flow;
     tr_flow_free(flow);
@@ -164,7 +168,11 @@ static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, dou
     if (!apply_change(flow, x, x + s->input_count, modes, fastest, change, err)) return NULL;
     Flow *next = follow(flow, modes, x, change->t, err);
     if (!next) return NULL;
-    if (next != flow) next->evaluations += flow->evaluations, next->jacobians += flow->jacobians;
+    if (next != flow) {
+        next->evaluations += flow->evaluations, next->jacobians += flow->jacobians;
+        next->all_evaluations += flow->all_evaluations;
+    }
+    next->all_evaluations++; // by the impact, or what held
     next->no_projection = flow->no_projection;
     next->start[next->own - 1] = work + change->gained;
     tr_flow_project(next, change->t, next->start);

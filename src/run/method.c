@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods with a fixed step (T84). An interval is cut into equal steps, none longer than asked
-// for.
+// The methods with a fixed step (T84). Steps end on a grid that begins where the method started
+// last: so it does not matter how calls divide the time, as long as they end on it, too.
 #include "run/method.h"
 
 #include <math.h>
@@ -170,7 +170,7 @@ bool tr_mover_restart(Mover *m, double first_step)
     const bool owes_chart = tr_solver_owes_chart(m);
     bool changed;
     tr_solver_free(m);
-    m->history = 0, m->first_step = first_step;
+    m->history = 0, m->first_step = first_step, m->grid.is_there = false;
     return !owes_chart || tr_mover_chart(m, m->t, m->y, &changed);
 }
 
@@ -183,15 +183,44 @@ bool tr_mover_stepped(Mover *m, double t, const double *y)
     return !m->stopped;
 }
 
+// Steps end at start + count step, however calls divide the time.                          (T84)
+static double step_end(const Mover *m, uint64_t count)
+{
+    return m->grid.start + (double)count * m->step;
+}
+
+// But for rounding
+static bool are_equal(double t, double until, double step)
+{
+    return fabs(t - until) <= 1e-14 * fabs(until) + 1e-12 * step;
+}
+
+// Where the next step begins: on the grid that there is, else a new one begins here.
+static void enter_grid(Mover *m)
+{
+    if (!m->grid.is_there || !are_equal(step_end(m, m->grid.count), m->t, m->step))
+        m->grid = (Grid){.start = m->t, .is_there = true};
+    m->t = step_end(m, m->grid.count);
+}
+
+// One step on the grid, or up to `until` if that lies before its end or a hair behind it: there the
+// next grid begins.
+static void step_towards(Mover *m, double until)
+{
+    const double end = step_end(m, m->grid.count + 1);
+    const bool on_grid = until > end + 1e-6 * m->step || are_equal(end, until, m->step);
+    m->method->step(m, on_grid ? m->step : until - m->t);
+    m->t = on_grid ? end : until;
+    m->grid.count += on_grid;
+    m->grid.is_there = on_grid;
+    m->steps++;
+}
+
 static bool advance(Mover *m, double until, tr_error *err)
 {
-    const double start = m->t, steps = ceil((until - start) / m->step - 1e-9);
-    const uint64_t count = steps < 1 ? 1 : (uint64_t)fmin(steps, 1e18);
-    const double h = (until - start) / (double)count;
-    for (uint64_t i = 1; i <= count; i++) {
-        m->method->step(m, h);
-        m->t = i < count ? start + (double)i * h : until;
-        m->steps++;
+    while (m->t < until && !(m->grid.is_there && are_equal(m->t, until, m->step))) {
+        enter_grid(m);
+        step_towards(m, until);
         if (!all_finite(m->y, m->flow->size)) {
             tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
             return false;
@@ -202,6 +231,7 @@ static bool advance(Mover *m, double until, tr_error *err)
             return false;
         if (changed) m->history = 0;
     }
+    m->t = until;
     return true;
 }
 

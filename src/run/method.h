@@ -16,12 +16,20 @@ typedef struct Method {
     void (*step)(Mover *mover, double h); // of methods with a fixed step
 } Method;
 
+// Where fixed steps end: at start + count step.
+typedef struct Grid {
+    double start;
+    uint64_t count; // so far
+    bool is_there;  // else it begins where the next step does
+} Grid;
+
 struct Mover {
     const Method *method;
     Flow *flow;
     double t;
     double *y;
-    double step;       // the largest, of methods with a fixed step [s]
+    double step;       // of methods with a fixed step [s]
+    Grid grid;         // of these
     double rtol, atol; // of adaptive ones
     bool dense;        // erk may step past rows and interpolate; no method past `limit`
     double limit;

@@ -22,7 +22,7 @@ static double evaluate_projection(Flow *flow, double t, const double *y)
     const Charted *now = flow->now;
     double worst = 0;
     tr_flow_put(flow, t, y);
-    evaluate_into(&now->projection, flow->inputs, flow->correction);
+    tr_flow_evaluate(flow, &now->projection, flow->correction);
     for (uint32_t i = 0; i < now->projected; i++) worst = fmax(worst, fabs(flow->correction[i]));
     return worst;
 }

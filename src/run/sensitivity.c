@@ -300,7 +300,7 @@ static void take_speeds(Flow *flow)
     for (uint32_t j = 0; j < z->count; j++) {
         double *all = run->all + (size_t)j * z->input_count;
         tr_sensitivity_point(flow, j);
-        evaluate_into(&run->speeds, flow->inputs, run->room);
+        tr_flow_evaluate(flow, &run->speeds, run->room);
         for (uint32_t k = 0; k < z->speed_count; k++) all[z->speed[k]] = run->room[k];
     }
 }
@@ -360,14 +360,14 @@ void tr_sensitivity_rate(Flow *flow, const double *y, double *rate)
 {
     for (uint32_t j = 0; j < flow->sensitivity->of->count; j++) {
         point_along(flow, y, j);
-        evaluate_into(&flow->now->tangent, flow->inputs, rate + (size_t)flow->own * (j + 1));
+        tr_flow_evaluate(flow, &flow->now->tangent, rate + (size_t)flow->own * (j + 1));
     }
 }
 
 void tr_sensitivity_rows(Flow *flow, const double *y, uint32_t which, double *out)
 {
     point_along(flow, y, which);
-    evaluate_into(&flow->now->projection_tangent, flow->inputs, out);
+    tr_flow_evaluate(flow, &flow->now->projection_tangent, out);
 }
 
 uint32_t tr_sensitivity_count(const Flow *flow)
@@ -387,7 +387,7 @@ void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *colum
     tr_flow_put(flow, t, y);
     for (uint32_t j = 0; j < z->count; j++) {
         point_along(flow, y, j);
-        evaluate_into(&flow->now->column_tangent, flow->inputs, columns + (size_t)j * z->columns);
+        tr_flow_evaluate(flow, &flow->now->column_tangent, columns + (size_t)j * z->columns);
     }
 }
 
@@ -402,7 +402,7 @@ void tr_sensitivity_leave(Flow *flow, double t, const double *y)
         double *all = run->all + (size_t)j * z->input_count;
         uint32_t column = 0;
         point_along(flow, y, j);
-        evaluate_into(&flow->now->column_tangent, flow->inputs, run->room);
+        tr_flow_evaluate(flow, &flow->now->column_tangent, run->room);
         for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
             for (uint32_t i = 0; i < z->input_count; i++)
                 if ((int)s->inputs[i].kind == kind) all[i] = run->room[column++];
@@ -425,9 +425,9 @@ bool tr_sensitivity_passes(Flow *flow, double before, double after, const double
     if (!run || !flow->now->programs->moves) return true;
     double *rate = run->room, *then = rate + flow->own;
     tr_flow_put(flow, before, y);
-    evaluate_into(&flow->now->rates, flow->inputs, rate);
+    tr_flow_evaluate(flow, &flow->now->rates, rate);
     tr_flow_put(flow, after, y);
-    evaluate_into(&flow->now->rates, flow->inputs, then);
+    tr_flow_evaluate(flow, &flow->now->rates, then);
     for (uint32_t k = 0; k < flow->own; k++)
         if (fabs(then[k] - rate[k]) > 1e-9 * (1 + fabs(rate[k]))) {
             tr_fail(err, TR_FAILED, (Place){0},

@@ -5,6 +5,7 @@
 //   stance, chart   rows and masses as numbers where the system stands; the chart that they ask for
 //   method          steps of the equation; sundials.c has the adaptive ones
 //   event           times at which formulas of t jump, known beforehand: steps stop there
+//   path            where it was between its last states, and when something became negative there
 //   watch           looks back at each step: has the rank of the constraints changed, did an alarm
 //                   go off, is another chart due?
 //   latch, impact   what becomes of contacts, and of velocities, when such an alarm is theirs
@@ -148,7 +149,7 @@ static void set_limit(Run *run)
 {
     const Events *e = &run->events;
     const double event = run->next_event < e->count ? e->at[run->next_event] : run->mover->end;
-    run->mover->limit = fmin(event, run->next_call);
+    run->mover->limit = fmin(fmin(event, e->until), run->next_call);
 }
 
 // On the far side of the events before the k-th.
@@ -202,6 +203,13 @@ static double multiple(double end, double every, uint64_t i)
 static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
 {
     return i < count ? multiple(o->end, o->every, i) : o->end;
+}
+
+// The largest fixed step that divides the time between rows and is not longer than asked for
+static double step_between_rows(const tr_simulate_options *o)
+{
+    const double interval = fmin(multiple(o->end, o->every, 1), o->end > 0 ? o->end : o->every);
+    return interval / fmax(1, ceil(interval / o->step - 1e-9));
 }
 
 // At some of the rows: the accelerations, found in another way.
@@ -344,7 +352,9 @@ static void begin(Run *run, uint32_t count, tr_error *err)
 static void integrate(Run *run, const tr_simulate_options *o, tr_error *err)
 {
     const uint32_t count = (uint32_t)intervals(o->end, o->every);
-    if (!tr_find_events(run->flow, o->end, &run->events, err)) return;
+    if (!tr_events_begin(&run->events, run->flow, o->end, err) ||
+        !tr_events_extend(&run->events, run->flow, o->end, err))
+        return;
     pass_event(run, 0);
     plan_call(run, o, 0);
     begin(run, count, err);
@@ -373,6 +383,7 @@ static void summarise(Run *run, double started)
     s->steps = run->mover->steps;
     s->failed_steps = run->mover->failed_steps;
     s->evaluations = run->flow->evaluations;
+    s->all_evaluations = run->flow->all_evaluations;
     s->jacobians = run->flow->jacobians;
     s->chart_changes = run->mover->watch.changes;
     s->switches = run->switch_count;
@@ -446,7 +457,8 @@ bool tr_simulate(const System *system, const tr_simulate_options *options, tr_su
         run.mover = tr_mover_new(method, run.flow, run.flow->start, err);
     if (run.mover) {
         run.mover->dense = o.dense;
-        run.mover->step = o.step, run.mover->rtol = o.rtol, run.mover->atol = o.atol;
+        run.mover->step = step_between_rows(&o);
+        run.mover->rtol = o.rtol, run.mover->atol = o.atol;
         run.mover->progress = o.progress, run.mover->say = o.say, run.mover->owner = o.owner;
         run.mover->end = o.end;
         record(&run, &o, started, err);

@@ -275,8 +275,8 @@ static bool make(Mover *m, const Integrator *integrator, double t, const double 
     good = good && solver->y && solver->passing && solver->pace;
     if (good) memcpy(N_VGetArrayPointer(solver->y), y, m->flow->size * sizeof *y);
     if (!good || !integrator->open(solver, step)) return tr_fail_memory(err), false;
-    m->watch.look = integrator->remembers ? look : NULL;
-    m->watch.owner = m;
+    m->watch.path.look = integrator->remembers ? look : NULL;
+    m->watch.path.owner = m;
     return true;
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // In one chart the product of the pivots keeps its sign as long as the pivot rows stay independent
 // of each other: charts are left before they go bad, so where the sign changes, or where the
-// smallest pivot touches zero, the rank does. The time is found by going over the step again
-// (T66).
+// smallest pivot touches zero, the rank does (T66). The time is found along the path of the last
+// steps, as that of an alarm is.
 #include "run/watch.h"
 
 #include "run/latch.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #define SUSPICIOUS 0.05 // one that might be
 #define ZERO       1e-4 // singular values that are, where a pivot vanishes
 #define NEAR       1e-3 // one that is so small that what lies ahead is looked at
-enum { SUBSTEPS = 16, FINE_SUBSTEPS = 64, BISECTIONS = 60, STATES = 6, MOST_LAST_STEPS = 300 };
+enum { MOST_SECTIONS = 60, HALVINGS = 60, MOST_LAST_STEPS = 300 };
 
 bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
 {
@@ -28,57 +29,76 @@ bool tr_watch_begin(Watch *w, Flow *flow, tr_error *err)
     w->told = calloc(alarms + 1u, sizeof *w->told);
     if (!w->margins || !w->told) return tr_fail_memory(err), false;
     w->last = w->margins + alarms;
-    w->work = calloc((STATES + 3) * (size_t)flow->size, sizeof *w->work);
+    w->work = calloc(3 * (size_t)flow->size, sizeof *w->work);
     if (!w->work) return tr_fail_memory(err), false;
-    w->y[0] = w->work + STATES * (size_t)flow->size;
-    w->y[1] = w->y[0] + flow->size;
-    w->ending = w->y[1] + flow->size;
-    return true;
+    w->ending = w->work + 2 * (size_t)flow->size;
+    return tr_path_begin(&w->path, flow, err);
 }
 
 void tr_watch_end(Watch *w)
 {
+    tr_path_end(&w->path);
     free(w->work);
     free(w->margins);
     free(w->told);
     free(w->warnings);
 }
 
-// ---- going over a step again ---------------------------------------------------------------
+// ---- along the last steps ------------------------------------------------------------------
 
 static double *state(const Watch *w, int i) { return w->work + (size_t)i * w->flow->size; }
 
-// From a known state to time t, by Runge-Kutta
-static const double *go_again_from(Watch *w, uint32_t from, int steps, double t)
+static bool has_past(const Watch *w) { return w->path.count > 1; } // a step was made
+
+// The state before the last step: its place, and what it was like
+static uint32_t before(const Watch *w) { return w->path.count - 2; }
+static double time_before(const Watch *w) { return w->path.t[before(w)]; }
+static Quality quality_before(const Watch *w) { return w->quality[before(w)]; }
+
+static void add_state(Watch *w, double t, const double *y)
 {
-    double *y = state(w, 5);
-    const bool known = w->look && w->look(w->owner, t, y);
-    const double h = known ? 0 : (t - w->t[from]) / steps;
-    if (!known) memcpy(y, w->y[from], w->flow->size * sizeof *y);
-    for (int n = 0; n < steps && h > 0; n++)
-        tr_flow_step(w->flow, w->t[from] + n * h, h, y, state(w, 0));
-    tr_flow_project(w->flow, t, y);
-    return y;
+    if (w->path.count == PATH_STATES)
+        memmove(w->quality, w->quality + 1, (PATH_STATES - 1) * sizeof *w->quality);
+    tr_path_add(&w->path, t, y);
+    w->quality[w->path.count - 1] = (Quality){0};
 }
 
-static const double *go_again(Watch *w, double t) { return go_again_from(w, 0, SUBSTEPS, t); }
+static void start_again(Watch *w, double t, const double *y, Quality q)
+{
+    w->path.count = 0;
+    add_state(w, t, y);
+    w->quality[0] = q;
+}
+
+// How precisely times are found
+static double close_to(double t) { return 1e-13 * fmax(1, fabs(t)); }
 
 static Quality quality_at(Watch *w, double t)
 {
-    return tr_flow_quality(w->flow, t, go_again(w, t));
+    return tr_flow_quality(w->flow, t, tr_path_exact(&w->path, t));
 }
 
-// Where the sign changes between `low` and `high`
-static double bisect(Watch *w, double low, double high)
+static double least_at(Watch *w, double t)
 {
-    for (int i = 0; i < BISECTIONS && high - low > 1e-14 * fabs(high); i++) {
-        const double middle = low + (high - low) / 2;
-        if (quality_at(w, middle).sign == w->quality[0].sign)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return tr_flow_quality(w->flow, t, tr_path_between(&w->path, t)).least;
+}
+
+// The smallest pivot, negative where the sign of their product is not what it was at first
+static double signed_pivot(void *owner, double t, const double *y)
+{
+    const Watch *w = owner;
+    const Quality q = tr_flow_quality(w->flow, t, y);
+    return q.sign == w->sign ? q.least : -fmax(q.least, DBL_MIN);
+}
+
+// Where the sign changes between the state `from` and `high`; takes the stance there.
+static double find_sign_change(Watch *w, uint32_t from, double high)
+{
+    w->sign = w->quality[from].sign;
+    const double t =
+        tr_path_crossing(&w->path, (Measure){signed_pivot, w}, from, high, close_to(high));
+    tr_flow_quality(w->flow, t, w->path.found);
+    return t;
 }
 
 // Where the smallest pivot is smallest, by golden sections
@@ -86,30 +106,17 @@ static double smallest(Watch *w, double low, double high)
 {
     const double golden = 0.6180339887498949;
     double a = high - golden * (high - low), b = low + golden * (high - low);
-    double fa = quality_at(w, a).least, fb = quality_at(w, b).least;
-    for (int i = 0; i < BISECTIONS && high - low > 1e-10 * fmax(1e-3, fabs(high)); i++) {
+    double fa = least_at(w, a), fb = least_at(w, b);
+    for (int i = 0; i < MOST_SECTIONS && high - low > 1e-10 * fmax(1e-3, fabs(high)); i++) {
         if (fa < fb) {
             high = b, b = a, fb = fa;
-            a = high - golden * (high - low), fa = quality_at(w, a).least;
+            a = high - golden * (high - low), fa = least_at(w, a);
         } else {
             low = a, a = b, fa = fb;
-            b = low + golden * (high - low), fb = quality_at(w, b).least;
+            b = low + golden * (high - low), fb = least_at(w, b);
         }
     }
     return low + (high - low) / 2;
-}
-
-static void remember(Watch *w, double t, const double *y, Quality q)
-{
-    if (w->known == 2) {
-        double *oldest = w->y[0];
-        w->y[0] = w->y[1], w->y[1] = oldest;
-        w->t[0] = w->t[1], w->quality[0] = w->quality[1];
-        w->known = 1;
-    }
-    memcpy(w->y[w->known], y, w->flow->size * sizeof *y);
-    w->t[w->known] = t;
-    w->quality[w->known++] = q;
 }
 
 // ---- words ---------------------------------------------------------------------------------
@@ -161,18 +168,17 @@ static Quality quality_ahead(Watch *w, double t, const double *y, double h)
 // is smaller still.
 static void look_ahead(Watch *w, double t, const double *y, Quality now)
 {
-    if (!w->known) return;
-    const Quality last = w->quality[w->known - 1];
-    const double h = now.least * (t - w->t[w->known - 1]) / (last.least - now.least);
-    if (!(last.least > now.least) || !isfinite(h)) return;
-    if (now.least > NEAR && h > 3 * (t - w->t[w->known - 1])) return; // not within some steps
+    if (!has_past(w)) return;
+    const double last = quality_before(w).least, step = t - time_before(w);
+    const double h = now.least * step / (last - now.least);
+    if (!(last > now.least) || !isfinite(h)) return;
+    if (now.least > NEAR && h > 3 * step) return; // not within some steps
     const Quality ahead = quality_ahead(w, t, y, 2 * h);
     const bool passes = ahead.sign != now.sign, touches = ahead.least < 0.2 * now.least;
     if (!passes && !touches) return;
-    w->known = 0;
-    remember(w, t, y, now);
+    start_again(w, t, y, now);
     // by integrating, if that can be done
-    const double at = passes ? bisect(w, t, t + 2 * h) : smallest(w, t, t + 4 * h);
+    const double at = passes ? find_sign_change(w, 0, t + 2 * h) : smallest(w, t, t + 4 * h);
     if (quality_at(w, at).least < TOUCHES)
         refuse(w, at, ZERO, &w->due);
     else if (passes) {
@@ -185,7 +191,7 @@ static void look_ahead(Watch *w, double t, const double *y, Quality now)
 static bool approach(Watch *w, double t, tr_error *err)
 {
     if (!w->due.status) return true;
-    if (w->known && t - w->t[w->known - 1] < 1e-6 * (w->end - t)) w->last_steps++; // it crawls
+    if (has_past(w) && t - time_before(w) < 1e-6 * (w->end - t)) w->last_steps++; // it crawls
     if (t >= w->end || w->last_steps > MOST_LAST_STEPS) {
         *err = w->due;
         return false;
@@ -203,21 +209,18 @@ bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
 
 // ---- alarms --------------------------------------------------------------------------------
 
-// When alarm k went off, between the last known state and t
+static double margin_of(void *owner, double t, const double *y)
+{
+    const Watch *w = owner;
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    return w->margins[w->alarm];
+}
+
+// When alarm k went off, in the last step, which ended at t
 static double find_alarm(Watch *w, uint32_t k, double t)
 {
-    const uint32_t from = w->known - 1;
-    double low = w->t[from], high = t;
-    for (int i = 0; i < BISECTIONS && high - low > 1e-13 * fmax(1, fabs(high)); i++) {
-        const double middle = low + (high - low) / 2;
-        const double *y = go_again_from(w, from, FINE_SUBSTEPS, middle);
-        tr_flow_alarms(w->flow, middle, y, w->margins);
-        if (w->margins[k] < 0)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
+    w->alarm = k;
+    return tr_path_crossing(&w->path, (Measure){margin_of, w}, before(w), t, close_to(t));
 }
 
 // Whether an alarm that changes the run may go off now
@@ -227,53 +230,27 @@ static bool is_armed(const Watch *w, uint32_t k)
     return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, w->flow->modes, k) && !w->told[k];
 }
 
-// The least margin of what may change the run, at time t after the last known state, and whose
-static double least_margin(Watch *w, double t, uint32_t *which)
+// The least margin of what may change the run, and whose it is
+static double least_margin(void *owner, double t, const double *y)
 {
+    Watch *w = owner;
     double least = (double)INFINITY;
-    const double *y = go_again_from(w, w->known - 1, FINE_SUBSTEPS, t);
     tr_flow_alarms(w->flow, t, y, w->margins);
     for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
-        if (is_armed(w, k) && w->margins[k] < least) least = w->margins[k], *which = k;
+        if (is_armed(w, k) && w->margins[k] < least) least = w->margins[k], w->alarm = k;
     return least;
 }
 
-typedef struct Bracket {
-    double low, f_low, high, f_high; // f_low >= 0 > f_high
-    uint32_t which;                  // alarm is negative at `high`
-} Bracket;
-
-static void narrow(Watch *w, Bracket *b, double t)
-{
-    uint32_t which = b->which;
-    if (!(t > b->low && t < b->high)) return;
-    const double f = least_margin(w, t, &which);
-    if (f < 0)
-        b->high = t, b->f_high = f, b->which = which;
-    else
-        b->low = t, b->f_low = f;
-}
-
-// When the first alarm goes off that changes the run, by Ridders' method, up to t where one is
+// When the first alarm goes off that changes the run, in the last step, which ended at t: takes the
+// state there, from which the run goes on otherwise.
 static double find_first(Watch *w, double t, uint32_t *alarm)
 {
-    Bracket b = {.low = w->t[w->known - 1], .high = t};
-    const double close = 1e-13 * fmax(1, fabs(t));
-    b.f_high = least_margin(w, t, &b.which);
-    b.f_low = fmax(least_margin(w, b.low, alarm), 0);
-    for (int i = 0; i < BISECTIONS && b.high - b.low > close; i++) {
-        const Bracket was = b;
-        const double middle = b.low + (b.high - b.low) / 2;
-        narrow(w, &b, middle);
-        const double f = b.low == middle ? b.f_low : b.f_high;
-        const double size = sqrt(f * f - was.f_low * was.f_high);
-        const double guess = size > 0 ? middle + (middle - was.low) * f / size : middle;
-        narrow(w, &b, guess);
-        narrow(w, &b, guess - close / 2);
-        narrow(w, &b, guess + close / 2);
-    }
-    *alarm = b.which;
-    return b.high;
+    const double at =
+        tr_path_crossing(&w->path, (Measure){least_margin, w}, before(w), t, close_to(t));
+    least_margin(w, at, w->path.found);
+    *alarm = w->alarm;
+    memcpy(w->ending, w->path.found, w->flow->size * sizeof *w->ending);
+    return at;
 }
 
 static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
@@ -299,15 +276,6 @@ void tr_watch_warning(const Watch *w, uint32_t i, char *text, size_t size)
              warning->t);
 }
 
-// Takes the state when alarm k goes off, from which the run goes on otherwise.
-static bool switch_at(Watch *w, double t, uint32_t k)
-{
-    const uint32_t from = w->known - 1;
-    memcpy(w->ending, go_again_from(w, from, FINE_SUBSTEPS, t), w->flow->size * sizeof *w->ending);
-    w->switched = true, w->end = t, w->alarm = k;
-    return false;
-}
-
 // After a step to (t, y). What comes before anything else that changes the run counts.
 static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
@@ -324,15 +292,17 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
         if (!is_armed(w, k) || w->last[k] >= 0) continue;
         any = true;
         // from the start on: not until it has been otherwise
-        if (!w->known) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
+        if (!has_past(w)) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
     }
-    if (any && w->known) first = find_first(w, t, &which);
+    if (any && has_past(w)) first = find_first(w, t, &which);
     for (uint32_t k = 0; k < count; k++) {
         if (s->alarms[k].kind > ALARM_STOPS || w->last[k] >= 0 || w->told[k]) continue;
-        const double at = w->known ? find_alarm(w, k, t) : t;
+        const double at = has_past(w) ? find_alarm(w, k, t) : t;
         if (at <= first && !warn(w, at, k, err)) return false;
     }
-    return first < (double)INFINITY ? switch_at(w, first, which) : true;
+    if (!(first < (double)INFINITY)) return true;
+    w->switched = true, w->end = first, w->alarm = which;
+    return false;
 }
 
 // ---- steps ---------------------------------------------------------------------------------
@@ -340,7 +310,7 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 // Whether the smallest pivot was smaller at the last state than at those beside it.
 static bool has_dip(const Watch *w, Quality now)
 {
-    return w->known == 2 && w->quality[1].least < SUSPICIOUS &&
+    return w->path.count == 3 && w->quality[1].least < SUSPICIOUS &&
            w->quality[1].least < w->quality[0].least && w->quality[1].least <= now.least;
 }
 
@@ -348,33 +318,32 @@ static bool has_dip(const Watch *w, Quality now)
 // chart may be left before the next step shows that.
 static bool has_inner_dip(Watch *w, double t, Quality now)
 {
-    const double before = w->known ? w->quality[w->known - 1].least : 0;
-    if (now.least > NEAR || now.least >= before) return false;
-    const double start = w->t[w->known - 1];
-    const double middle = quality_at(w, start + (t - start) / 2).least;
-    return 3 * now.least - 4 * middle + before > 0; // a parabola through the three ascends at last
+    const double least = has_past(w) ? quality_before(w).least : 0;
+    if (now.least > NEAR || now.least >= least) return false;
+    const double middle = least_at(w, time_before(w) + (t - time_before(w)) / 2);
+    return 3 * now.least - 4 * middle + least > 0; // a parabola through the three ascends at last
 }
 
-// The quality on the way from the last known state to (t, y), on a parabola through both.
+// The quality on the way from the state before to (t, y), on a parabola through both.
 static Quality quality_between(Watch *w, double t, const double *y, double part)
 {
-    const double *from = w->y[w->known - 1], before = w->t[w->known - 1], h = t - before;
+    const double *from = w->path.y[before(w)], h = t - time_before(w);
     double *rate = state(w, 0), *z = state(w, 1);
-    tr_flow_rate(w->flow, before, from, rate);
+    tr_flow_rate(w->flow, time_before(w), from, rate);
     memcpy(z, from, w->flow->size * sizeof *z);
     for (uint32_t k = 0; k < w->flow->positions; k++) {
         const double bend = y[k] - from[k] - h * rate[k];
         z[k] += part * (h * rate[k] + part * bend);
     }
-    return tr_flow_quality(w->flow, before + part * h, z);
+    return tr_flow_quality(w->flow, time_before(w) + part * h, z);
 }
 
 // Where integrating again goes astray, for the accelerations are too large there.
 static bool check_between(Watch *w, double t, const double *y, tr_error *err)
 {
-    const int sign = w->quality[w->known - 1].sign;
+    const int sign = quality_before(w).sign;
     double low = 0, high = 1;
-    for (int i = 0; i < BISECTIONS; i++) {
+    for (int i = 0; i < HALVINGS; i++) {
         const double middle = (low + high) / 2;
         if (quality_between(w, t, y, middle).sign == sign)
             low = middle;
@@ -382,7 +351,7 @@ static bool check_between(Watch *w, double t, const double *y, tr_error *err)
             high = middle;
     }
     quality_between(w, t, y, low);
-    return refuse(w, w->t[w->known - 1] + low * (t - w->t[w->known - 1]), ZERO, err);
+    return refuse(w, time_before(w) + low * (t - time_before(w)), ZERO, err);
 }
 
 // Whether the rank is what it was, up to (t, now).
@@ -390,13 +359,12 @@ static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_erro
 {
     if (now.least < GONE && w->due.status) return *err = w->due, false; // it knows better when
     if (now.least < GONE) return refuse(w, t, ZERO, err);
-    if (w->known && now.sign != w->quality[w->known - 1].sign) {
-        const double at = bisect(w, w->t[0], t);
-        quality_at(w, at);
+    if (has_past(w) && now.sign != quality_before(w).sign) {
+        const double at = find_sign_change(w, before(w), t);
         return refuse(w, at, ZERO, err) && check_between(w, t, y, err);
     }
     if (!has_dip(w, now) && !has_inner_dip(w, t, now)) return true;
-    const double at = smallest(w, w->t[0], t);
+    const double at = smallest(w, w->path.t[0], t);
     return quality_at(w, at).least > TOUCHES || refuse(w, at, ZERO, err);
 }
 
@@ -408,20 +376,21 @@ static bool has_pivots(const Flow *flow)
 bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!w->flow->stance) return true;
+    add_state(w, t, y);
     if (!check_alarms(w, t, y, err)) return false;
-    remember(w, t, y, has_pivots(w->flow) ? tr_flow_quality(w->flow, t, y) : (Quality){0});
+    if (has_pivots(w->flow)) w->quality[0] = tr_flow_quality(w->flow, t, y);
     return true;
 }
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!w->flow->stance) return true;
+    add_state(w, t, y);
     if (!check_alarms(w, t, y, err)) return false;
-    if (!has_pivots(w->flow)) return remember(w, t, y, (Quality){0}), true;
-    const Quality q = tr_flow_quality(w->flow, t, y);
+    if (!has_pivots(w->flow)) return true;
+    const Quality q = w->quality[w->path.count - 1] = tr_flow_quality(w->flow, t, y);
     if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
     look_ahead(w, t, y, q);
-    remember(w, t, y, q);
     return true;
 }
 
@@ -432,7 +401,7 @@ bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
     const Quality q = tr_flow_quality(w->flow, t, y);
     if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
     if (!*changed) return true;
-    w->changes++, w->known = 0;
-    remember(w, t, y, tr_flow_quality(w->flow, t, y));
+    w->changes++;
+    start_again(w, t, y, tr_flow_quality(w->flow, t, y));
     return true;
 }

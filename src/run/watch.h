@@ -4,7 +4,7 @@
 #ifndef TR_RUN_WATCH_H
 #define TR_RUN_WATCH_H
 
-#include "run/flow.h"
+#include "run/path.h"
 
 // An alarm that went off.
 typedef struct Warning {
@@ -18,20 +18,16 @@ typedef struct Watch {
     bool *told;             // by alarm: that it went off, and has not recovered
     Warning *warnings;
     uint32_t warning_count, warning_capacity;
-    double t[2], *y[2]; // the last two states, in the present chart
-    Quality quality[2];
-    uint32_t known; // of these
+    Path path; // the last states, in the present chart
+    Quality quality[PATH_STATES];
     uint32_t changes;
     double end;          // when it is over
     tr_error due;        // why, when that is seen ahead
     uint32_t last_steps; // since then that hardly got on
     bool switched;       // something about a latch ended it: at `end`, in the state `ending`
     uint32_t alarm;      // which
+    int sign;            // of the product of pivots, while it is looked for another
     double *ending;
-    // The state at a time near the last step, where the method knows: then it is not found by
-    // integrating again, which what is stiff would not bear. NULL when it does not.
-    bool (*look)(void *owner, double t, double *y);
-    void *owner;
     double *work;
 } Watch;
 
