@@ -515,7 +515,7 @@ static Compiler likewise(const Compiler *like)
                   .graph = like->graph,
                   .wanted_count = like->wanted_count};
     c.wanted = calloc((size_t)c.wanted_count + 1, sizeof *c.wanted);
-    c.failed = !c.wanted;
+    c.failed = like->failed || !c.wanted;
     for (uint32_t i = 0; !c.failed && i < c.wanted_count; i++) c.wanted[i] = like->wanted[i];
     return c;
 }
