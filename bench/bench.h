@@ -2,11 +2,13 @@
 #ifndef TR_BENCH_BENCH_H
 #define TR_BENCH_BENCH_H
 
+#include <stdbool.h>
+
 // CPU time [s]
 double bench_now(void);
 
 // The table of all models: what their equations cost, exactly, and the times that they take.
-void bench_model_counts(void);
+bool bench_model_counts(void); // false when open parameters cost too much
 void bench_model_times(void);
 
 #endif

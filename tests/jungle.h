@@ -159,18 +159,26 @@ static inline void jungle_tables(Jungle *j)
     assert_int_equal(err.status, TR_OK);
 }
 
-// `size` random plants after the inputs.
-static inline void jungle_grow(Jungle *j, uint64_t seed, uint32_t size, bool smooth)
+// `size` random plants after the inputs, of which the last so many are parameters.
+static inline void jungle_grow_with(Jungle *j, uint64_t seed, uint32_t size, bool smooth,
+                                    uint32_t parameters)
 {
     static const char *const names[JUNGLE_INPUTS] = {"p", "q", "r", "s", "u"};
     *j = (Jungle){.system = tr_system_new(NULL), .random = {seed * 2 + 1}, .smooth = smooth};
     for (int i = 0; i < 10; i++) random_bits(&j->random);
     jungle_tables(j);
     for (uint32_t i = 0; i < JUNGLE_INPUTS; i++) {
-        j->inputs[i] = tr_input(j->system, names[i], TR_POSITION, 0, NULL);
+        const bool is_parameter = i + parameters >= JUNGLE_INPUTS;
+        j->inputs[i] = tr_input(j->system, names[i], is_parameter ? TR_PARAMETER : TR_POSITION,
+                                is_parameter ? 0.4 + i : 0, NULL);
         plant(j, (Plant){.op = OP_SYMBOL, .a = i});
     }
     while (j->count < size) plant_random(j);
+}
+
+static inline void jungle_grow(Jungle *j, uint64_t seed, uint32_t size, bool smooth)
+{
+    jungle_grow_with(j, seed, size, smooth, 0);
 }
 
 static inline void jungle_free(Jungle *j) { tr_system_free(j->system); }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs: every evaluator gives the bits of the plain list of instructions; fusion and signs are
-// as they should be; a program outlives its system and serves many threads.
+// as they should be; what parameters alone decide is run once; a program outlives its system and
+// serves many threads.
+#include "joined.h"
 #include "jungle.h"
-#include "program/interpret.h"
+#include "program/compile.h"
+#include "program/evaluate.h"
 
 #include <pthread.h>
 
@@ -99,27 +102,57 @@ static void test_powers_have_the_bits_of_their_value(void **state)
 
 // ---- evaluators ----------------------------------------------------------------------------
 
+// One instruction, on values that are so far apart.
+static void run_instruction(const tr_program *p, uint32_t k, double *v, size_t apart)
+{
+    const Instruction *i = &p->instructions[k];
+    double x[3] = {0}, *y = v + p->first[k] * apart;
+    if (i->code == CODE_JOIN) {
+        for (uint32_t at = 0; at < range_width(p, k); at++)
+            y[at * apart] = v[operand_at(p, i, at) * apart];
+        return;
+    }
+    for (int which = 0; which < code_operands(i->code); which++)
+        x[which] = v[operand_value(i, which) * apart];
+    const bool table = i->code == OP_TABLE1 || i->code == OP_TABLE2;
+    switch (i->code) {
+    case CODE_FMA: *y = fma(x[0], x[1], x[2]); break;
+    case CODE_FMS: *y = fma(x[0], x[1], -x[2]); break;
+    case CODE_FNMA: *y = fma(-x[0], x[1], x[2]); break;
+    default: *y = tr_op_value((Op)i->code, x[0], x[1], x[2], i->n, table ? p->tables[i->c] : NULL);
+    }
+}
+
 // The list in its own order, one instruction at a time.
 static void run_list(const tr_program *p, const double *in, double *out)
 {
     double *v = calloc((size_t)value_count(p) + 1, sizeof *v);
     memcpy(v, in, p->input_count * sizeof *v);
     memcpy(v + p->input_count, p->constants, p->constant_count * sizeof *v);
-    double *y = v + p->input_count + p->constant_count;
-    for (uint32_t k = 0; k < p->instruction_count; k++) {
-        const Instruction *i = &p->instructions[k];
-        const int operands = code_operands(i->code);
-        const double a = v[i->a], b = operands > 1 ? v[i->b] : 0, c = operands > 2 ? v[i->c] : 0;
-        const bool table = i->code == OP_TABLE1 || i->code == OP_TABLE2;
-        switch (i->code) {
-        case CODE_FMA: y[k] = fma(a, b, c); break;
-        case CODE_FMS: y[k] = fma(a, b, -c); break;
-        case CODE_FNMA: y[k] = fma(-a, b, c); break;
-        default: y[k] = tr_op_value((Op)i->code, a, b, c, i->n, table ? p->tables[i->c] : NULL);
-        }
-    }
+    for (uint32_t k = 0; k < p->instruction_count; k++) run_instruction(p, k, v, 1);
     for (uint32_t i = 0; i < p->output_count; i++) out[i] = v[p->outputs[i]];
     free(v);
+}
+
+// An executable that is not the interpreter: the list, for blocks of lanes side by side.
+enum { WIDTH = 4 };
+typedef struct Listed {
+    Executable executable;
+    const Program *program;
+} Listed;
+
+static void run_block(const Executable *executable, ProgramPart part, double *values)
+{
+    const Program *p = ((const Listed *)executable)->program;
+    for (uint32_t k = part_start(p, part); k < part_end(p, part); k++)
+        for (int lane = 0; lane < WIDTH; lane++) run_instruction(p, k, values + lane, WIDTH);
+}
+
+static Listed listed(const Program *p)
+{
+    return (Listed){
+        {.run = run_block, .lanes = WIDTH, .value_count = value_count(p), .outputs = p->outputs},
+        p};
 }
 
 static tr_program *jungle_program(Jungle *j)
@@ -144,25 +177,33 @@ static void assert_same_results(const double *a, const double *b, uint32_t count
 static void test_all_evaluators_give_the_same_bits(void **state)
 {
     (void)state;
-    static double list[JUNGLE_MAX], runs[JUNGLE_MAX], plain[JUNGLE_MAX];
+    static double list[JUNGLE_MAX], runs[JUNGLE_MAX], plain[JUNGLE_MAX], ranges[JUNGLE_MAX];
     for (uint64_t seed = 1; seed <= (SLOW_BUILD ? 60 : 300); seed++) {
         Jungle j;
         jungle_grow(&j, seed, 250, false);
         tr_program *p = jungle_program(&j);
-        tr_workspace *w = tr_workspace_new(p, NULL);
+        Arena arena = {0};
+        const Executable *slow = tr_interpret(p, tr_interpret_plain, &arena);
+        const Program *q = joined(p, &arena);
+        tr_workspace *w = tr_workspace_new(p, NULL), *v = tr_workspace_on(p, slow, 1, NULL),
+                     *u = tr_workspace_new(q, NULL);
         double in[JUNGLE_INPUTS];
         for (int k = 0; k < 3; k++) {
             for (int i = 0; i < JUNGLE_INPUTS; i++) in[i] = random_between(&j.random, -3, 3);
             run_list(p, in, list);
             tr_evaluate(p, w, in, runs); // with the multiply-add instruction, where there is one
             assert_same_results(list, runs, p->output_count);
-            Interpreter *fast = p->interpreter;
-            p->interpreter = tr_interpret_plain;
-            tr_evaluate(p, w, in, plain);
-            p->interpreter = fast;
+            tr_evaluate(p, v, in, plain);
             assert_same_results(list, plain, p->output_count);
+            run_list(q, in, ranges);
+            assert_same_results(list, ranges, p->output_count);
+            tr_evaluate(q, u, in, ranges);
+            assert_same_results(list, ranges, p->output_count);
         }
         tr_workspace_free(w);
+        tr_workspace_free(v);
+        tr_workspace_free(u);
+        tr_arena_free(&arena);
         tr_program_free(p);
         jungle_free(&j);
     }
@@ -193,6 +234,226 @@ static void test_large_programs(void **state)
     tr_workspace_free(w);
     tr_program_free(p);
     tr_system_free(s);
+}
+
+// ---- stages, lanes, patterns ---------------------------------------------------------------
+
+// t, positions x y z, parameters a b c
+static System *with_stages(void)
+{
+    System *s = with_inputs("");
+    tr_input(s, "t", TR_TIME, 0, NULL);
+    for (const char *at = "xyzabc"; *at; at++) {
+        const char name[2] = {*at, 0};
+        tr_input(s, name, *at < 'd' ? TR_PARAMETER : TR_POSITION, 0.7 + *at - 'a', NULL);
+    }
+    return s;
+}
+
+static void test_stages(void **state)
+{
+    (void)state;
+    System *s = with_stages();
+    tr_program *p = program_of(s, "x*sin(a*b) + cos(t)*sqrt(c)");
+    assert_int_equal(p->stage_end[STAGE_CONSTANT], 0);
+    assert_int_equal(p->stage_end[STAGE_PARAMETER], 3); // a b, its sine, the root
+    assert_int_equal(p->stage_end[STAGE_TIME], 4);      // the cosine; its product is fused
+    assert_int_equal(p->stage_end[STAGE_STATE], p->instruction_count);
+    const tr_program_size size = tr_program_sizes(p);
+    assert_int_equal(size.operations, 7);
+    assert_int_equal(size.state_operations, 4);
+    assert_int_equal(size.instructions, 6);
+    assert_int_equal(size.state_instructions, 3);
+    tr_program_free(p);
+    tr_system_free(s);
+}
+
+// With parameters open, what is left for each state is what numbers leave.
+static const Expected open_counts[] = {
+    {"a", 0, 0},
+    {"a*b + c", 0, 0},
+    {"a*(b*x)", 1, 1},     // (a b) x
+    {"(x*a)*(y*b)", 2, 2}, // (a b) (x y)
+    {"a*(2*(b*x))", 1, 1}, // (2 a b) x
+    {"a*x + x*b", 1, 1},   // (a + b) x
+    {"a*x - x", 1, 1},     // (a - 1) x
+    {"a + (x + b)", 1, 1}, // (a + b) + x
+    {"(x - a) - b", 1, 1}, // x - (a + b)
+    {"(a - x) - b", 1, 1}, // (a - b) - x
+    {"a - (x + b)", 1, 1}, // (a - b) - x
+    {"a - (b - x)", 1, 1}, // (a - b) + x
+    {"a - (x - b)", 1, 1}, // (a + b) - x
+    {"(x + a) - b", 1, 1}, // (a - b) + x
+    {"3 + (x - a)", 1, 1}, // (3 - a) + x
+    {"-(a*x)", 1, 1},      // (-a) x
+    {"-(a/x)", 1, 1},      // (-a) / x
+    {"x + a*b", 1, 1},     // a b is not fused: it is done once
+    {"x*y + a*b", 2, 1},   // but x y is
+    {"y*(a*sin(x)^2 + a*cos(x)^2)", 1, 1},
+    {"if(a < b, x, y)", 1, 1}, // nothing is decided by values
+    {"x^b", 1, 1},
+};
+
+static void test_open_parameters_gather(void **state)
+{
+    (void)state;
+    System *s = with_stages();
+    for (size_t i = 0; i < sizeof open_counts / sizeof *open_counts; i++) {
+        tr_program *p = program_of(s, open_counts[i].formula);
+        const tr_program_size size = tr_program_sizes(p);
+        if (size.state_operations != open_counts[i].operations ||
+            size.state_instructions != open_counts[i].instructions)
+            fail_msg("%s: %zu operations, %zu instructions", open_counts[i].formula,
+                     size.state_operations, size.state_instructions);
+        tr_program_free(p);
+    }
+    tr_system_free(s);
+}
+
+enum { LANES = 6 };
+
+static void assert_same_rows(double (*whole)[JUNGLE_MAX], const double *out, uint32_t rows,
+                             uint32_t columns)
+{
+    for (uint32_t k = 0; k < rows; k++) assert_same_results(whole[k], out + k * columns, columns);
+}
+
+// In a workspace of six lanes: prepared, with other parameters in the second call, and not.
+static void check_lanes(const Program *p, tr_workspace *w, double (*in)[JUNGLE_INPUTS],
+                        double (*whole)[JUNGLE_MAX])
+{
+    static double out[LANES * JUNGLE_MAX], other[LANES][JUNGLE_INPUTS];
+    memcpy(other, in, sizeof other);
+    for (int k = 0; k < LANES; k++) other[k][3] = 7, other[k][4] = -7;
+    tr_workspace_prepare(p, w, in[0]);
+    for (int again = 0; again < 2; again++) {
+        tr_evaluate_prepared(p, w, other[0], out);
+        assert_same_rows(whole, out, LANES, p->output_count);
+    }
+    for (uint32_t count = 0; count <= LANES; count++) {
+        tr_evaluate_many(p, w, in[0], out, count);
+        assert_same_rows(whole, out, count, p->output_count);
+    }
+}
+
+// Wholes, parts and lanes give one another's bits, whatever parameters do.
+static void test_parts_are_the_whole(void **state)
+{
+    (void)state;
+    static double in[LANES][JUNGLE_INPUTS], whole[LANES][JUNGLE_MAX];
+    uint32_t staged = 0;
+    for (uint64_t seed = 1; seed <= (SLOW_BUILD ? 20 : 100); seed++) {
+        Jungle j;
+        jungle_grow_with(&j, seed, 200, false, 2);
+        tr_program *p = jungle_program(&j);
+        staged += p->stage_end[STAGE_PARAMETER];
+        const Listed list = listed(p);
+        tr_workspace *one = tr_workspace_new(p, NULL), *lanes = tr_workspace_lanes(p, LANES, NULL),
+                     *blocks = tr_workspace_on(p, &list.executable, LANES, NULL);
+        for (int set = 0; set < 3; set++) {
+            for (int k = 0; k < LANES; k++) {
+                for (int i = 0; i < JUNGLE_INPUTS; i++) in[k][i] = random_between(&j.random, -3, 3);
+                tr_evaluate(p, one, in[k], whole[k]);
+            }
+            check_lanes(p, lanes, in, whole);
+            check_lanes(p, blocks, in, whole);
+        }
+        tr_workspace_free(one);
+        tr_workspace_free(lanes);
+        tr_workspace_free(blocks);
+        tr_program_free(p);
+        jungle_free(&j);
+    }
+    assert_true(staged > 100); // there was something to prepare
+}
+
+static void test_more_evaluations_than_lanes(void **state)
+{
+    (void)state;
+    enum { COUNT = 23 };
+    System *s = with_stages();
+    tr_program *p = program_of(s, "sin(a*x) + b*y/(c + t^2)");
+    double in[COUNT][7], out[COUNT], one;
+    Random r = {3};
+    for (int k = 0; k < COUNT; k++)
+        for (int i = 0; i < 7; i++) in[k][i] = random_between(&r, 0.1, 2);
+    tr_workspace *w = tr_workspace_lanes(p, 5, NULL), *single = tr_workspace_new(p, NULL);
+    tr_evaluate_many(p, w, in[0], out, COUNT);
+    for (int k = 0; k < COUNT; k++) {
+        tr_evaluate(p, single, in[k], &one);
+        assert_true(same_bits(one, out[k]));
+    }
+    tr_workspace_free(w);
+    tr_workspace_free(single);
+    tr_program_free(p);
+    tr_system_free(s);
+}
+
+// What a pattern gives away folds; what a parameter among the inputs is then does not matter.
+static void test_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formula;
+        double a, b, c;
+        size_t operations; // for each state
+    } rows[] = {
+        {"a*x + b*y + c*z", 2, 3, 4, 5},  {"a*x + b*y + c*z", 0, 3, 4, 3},
+        {"a*x + b*y + c*z", 0, 0, 4, 1},  {"a*x + b*y + c*z", 1, 3, 0, 2},
+        {"a*x + b*y + c*z", 1, -1, 0, 1}, {"a*x + b*y + c*z", 0, 0, 0, 0},
+        {"x^c + a*b", 0, 5, 4, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        System *s = with_stages();
+        tr_error err = {0};
+        const Expr y = tr_formula(s, rows[i].formula, &err);
+        double in[] = {0.1, 0.2, 0.3, 0.4, rows[i].a, rows[i].b, rows[i].c}, got, expected;
+        uint8_t fold[7];
+        tr_fold_pattern(s, in, fold);
+        for (int k = 0; k < 4; k++) assert_int_equal(fold[k], FOLD_NOTHING);
+        tr_program *all = tr_compile_open(s, &y, 1, NULL, &err),
+                   *folded = tr_compile_open(s, &y, 1, fold, &err);
+        assert_int_equal(err.status, TR_OK);
+        if (tr_program_sizes(folded).state_operations != rows[i].operations)
+            fail_msg("%s: %zu operations", rows[i].formula,
+                     tr_program_sizes(folded).state_operations);
+        tr_workspace *w = tr_workspace_new(all, &err), *v = tr_workspace_new(folded, &err);
+        tr_evaluate(all, w, in, &expected);
+        for (int k = 4; k < 7; k++)
+            if (fold[k] != FOLD_NOTHING) in[k] = 99;
+        tr_evaluate(folded, v, in, &got);
+        assert_close(got, expected, 1e-15);
+        tr_workspace_free(w);
+        tr_workspace_free(v);
+        tr_program_free(all);
+        tr_program_free(folded);
+        tr_system_free(s);
+    }
+}
+
+static void test_ports(void **state)
+{
+    (void)state;
+    System *s = with_stages();
+    const Expr x[] = {tr_formula(s, "x", NULL), tr_formula(s, "a", NULL), tr_formula(s, "y", NULL)};
+    tr_output(s, "row", x, 1, 3, NULL);
+    tr_output(s, "column", x, 2, 1, NULL);
+    tr_program *p = tr_compile(s, " column  row ", NULL, NULL),
+               *unnamed = tr_compile_values(s, x, 3, NULL, NULL);
+    tr_system_free(s);
+    assert_int_equal(p->port_count, 2);
+    assert_string_equal(p->ports[0].name, "column");
+    assert_int_equal(p->ports[0].rows, 2);
+    assert_string_equal(p->ports[1].name, "row");
+    assert_int_equal(p->ports[1].columns, 3);
+    assert_int_equal(unnamed->port_count, 0);
+    assert_string_equal(p->inputs[1].name, "x");
+    assert_int_equal(p->inputs[4].kind, TR_PARAMETER);
+    assert_int_equal(p->moving_count, 1); // the inputs that are no parameters: t x y z
+    assert_int_equal(p->moving[0].first, 0);
+    assert_int_equal(p->moving[0].count, 4);
+    tr_program_free(p);
+    tr_program_free(unnamed);
 }
 
 static void test_outlives_its_system(void **state)
@@ -326,6 +587,12 @@ int main(void)
         cmocka_unit_test(test_powers_have_the_bits_of_their_value),
         cmocka_unit_test(test_all_evaluators_give_the_same_bits),
         cmocka_unit_test(test_large_programs),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_open_parameters_gather),
+        cmocka_unit_test(test_parts_are_the_whole),
+        cmocka_unit_test(test_more_evaluations_than_lanes),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_ports),
         cmocka_unit_test(test_outlives_its_system),
         cmocka_unit_test(test_awkward_points),
         cmocka_unit_test(test_threads_share_a_program),

@@ -242,6 +242,7 @@ typedef struct tr_program_size {
     size_t inputs, outputs; // numbers in and out
     size_t operations;      // + - * / neg sqrt and each function count 1, a fused multiply-add 2
     size_t instructions;    // that the interpreter executes
+    size_t state_operations, state_instructions; // without what parameters alone decide
 } tr_program_size;
 // All zero for NULL.
 tr_program_size tr_program_sizes(const tr_program *program);

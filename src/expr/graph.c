@@ -9,11 +9,26 @@ static_assert(sizeof(Node) == 16, "a node is 16 bytes");
 
 // ---- hash-consing --------------------------------------------------------------------------
 
+// The 16 bytes but for the stage, which follows from them.
+typedef struct Key {
+    uint64_t low, high;
+} Key;
+
+static inline Key key_of(const Node *node)
+{
+    static const Node all_stages = {.stage = UINT8_MAX};
+    Key key;
+    uint64_t stage;
+    memcpy(&stage, &all_stages, 8);
+    memcpy(&key, node, sizeof key);
+    key.low &= ~stage;
+    return key;
+}
+
 static inline uint32_t node_hash(const Node *node)
 {
-    uint64_t low, high;
-    memcpy(&low, node, 8);
-    memcpy(&high, (const char *)node + 8, 8);
+    const Key key = key_of(node);
+    const uint64_t low = key.low, high = key.high;
     uint64_t h = (low ^ (high * 0x9e3779b97f4a7c15u)) * 0xd6e8feb86659fd93u;
     return (uint32_t)(h >> 32);
 }
@@ -25,7 +40,8 @@ static uint32_t hash_of_index(const void *owner, uint32_t index)
 
 static inline bool node_equal(const void *owner, uint32_t index, const void *key)
 {
-    return memcmp(&((const Graph *)owner)->nodes[index], key, sizeof(Node)) == 0;
+    const Key a = key_of(&((const Graph *)owner)->nodes[index]), b = key_of(key);
+    return a.low == b.low && a.high == b.high;
 }
 
 static uint32_t fail(Graph *graph)
@@ -55,6 +71,10 @@ uint32_t tr_graph_intern(Graph *graph, Node node)
         !tr_grow((void **)&graph->nodes, &graph->capacity, id + 1, sizeof *graph->nodes))
         return fail(graph);
     graph->nodes[id] = node;
+    for (int i = 0; i < operands; i++) { // a number's stage is the first, a symbol's is given
+        const uint8_t stage = graph->nodes[node_operand(&node, i)].stage;
+        if (stage > graph->nodes[id].stage) graph->nodes[id].stage = stage;
+    }
     graph->count++;
     hash_insert(&graph->hash, slot, id);
     return id;
@@ -70,7 +90,7 @@ Expr tr_number_node(Graph *graph, double value)
     return expr_at(graph, tr_graph_intern(graph, node));
 }
 
-Expr tr_symbol_new(Graph *graph, const char *name)
+Expr tr_symbol_new(Graph *graph, const char *name, ValueStage stage)
 {
     if (graph->failed) return expr_at(graph, 0);
     const char *kept = tr_arena_text(&graph->arena, name, strlen(name));
@@ -78,7 +98,7 @@ Expr tr_symbol_new(Graph *graph, const char *name)
                           graph->symbol_count + 1, sizeof *graph->symbols))
         return expr_at(graph, fail(graph));
     graph->symbols[graph->symbol_count] = kept;
-    const Node node = {.op = OP_SYMBOL, .a = graph->symbol_count++};
+    const Node node = {.op = OP_SYMBOL, .stage = (uint8_t)stage, .a = graph->symbol_count++};
     return expr_at(graph, tr_graph_intern(graph, node));
 }
 

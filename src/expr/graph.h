@@ -16,10 +16,10 @@
 typedef tr_expr Expr;
 
 typedef struct Node {
-    uint16_t op;
-    int16_t n;        // POW: twice the exponent; TABLE1, TABLE2: the derivative order
-    uint32_t a, b, c; // operands. NUMBER: b and c hold the value. SYMBOL: a is its index.
-                      // TABLE1, TABLE2: c is the table's index
+    uint8_t op, stage; // the stage is the graph's to find, but for symbols
+    int16_t n;         // POW: twice the exponent; TABLE1, TABLE2: the derivative order
+    uint32_t a, b, c;  // operands. NUMBER: b and c hold the value. SYMBOL: a is its index.
+                       // TABLE1, TABLE2: c is the table's index
 } Node;
 
 typedef tr_graph Graph;
@@ -33,6 +33,7 @@ struct tr_graph {
     uint32_t table_count, table_capacity;
     Arena arena;
     const char *misuse; // the first call that made no sense, in words; NULL when there was none
+    bool gathers;       // expressions of parameters alone are taken for numbers: see gather.h
     bool failed;        // memory ran out: every expression from then on is the failed one
 };
 
@@ -46,7 +47,7 @@ uint32_t tr_graph_intern(Graph *graph, Node node);
 // The id of a node if it exists already, else 0.
 uint32_t tr_graph_find(const Graph *graph, Node node);
 
-Expr tr_symbol_new(Graph *graph, const char *name);
+Expr tr_symbol_new(Graph *graph, const char *name, ValueStage stage);
 uint32_t tr_table_add(Graph *graph,
                       const Table *table); // its index; the table must outlive the graph
 
@@ -60,6 +61,7 @@ Expr tr_build_table(uint32_t table, Expr x, Expr y, int order);
 static inline Graph *graph_of(Expr x) { return x.graph; }
 static inline const Node *node_of(Expr x) { return &graph_of(x)->nodes[x.id]; }
 static inline Op op_of(Expr x) { return (Op)node_of(x)->op; }
+static inline ValueStage stage_of(Expr x) { return (ValueStage)node_of(x)->stage; }
 static inline Expr expr_at(Graph *graph, uint32_t id) { return (Expr){graph, id}; }
 static inline bool same(Expr a, Expr b) { return a.id == b.id; }
 static inline uint32_t node_operand(const Node *node, int which)

@@ -21,6 +21,15 @@ typedef enum Op {
     OP_COUNT
 } Op;
 
+// What a value changes with. The stage of an operation is the largest of its operands'.
+typedef enum ValueStage {
+    STAGE_CONSTANT,
+    STAGE_PARAMETER,
+    STAGE_TIME,
+    STAGE_STATE,
+    STAGE_COUNT
+} ValueStage;
+
 // How an operation is written; operators from loose to tight.
 typedef enum Form {
     FORM_LEAF,

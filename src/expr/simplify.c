@@ -4,6 +4,9 @@
 //
 // Signs are pulled out of products and absorbed by sums, so that a - b and b - a, x*y and -x*y
 // share work. Commutative operands stand in one order: a number first, then by id.
+//
+// What rules gather is numbers; where the graph gathers (gather.h), also expressions of parameters
+// alone: then these count as known.
 #include "expr/graph.h"
 
 #include <assert.h>
@@ -19,7 +22,7 @@ typedef struct Built {
 static Expr keep(const Built *x)
 {
     const int operands = tr_op[x->op].operands;
-    return expr_at(x->g, tr_graph_intern(x->g, (Node){.op = (uint16_t)x->op,
+    return expr_at(x->g, tr_graph_intern(x->g, (Node){.op = (uint8_t)x->op,
                                                       .a = operands > 0 ? x->a.id : 0,
                                                       .b = operands > 1 ? x->b.id : 0,
                                                       .c = operands > 2 ? x->c.id : 0}));
@@ -32,9 +35,18 @@ static void swap(Expr *a, Expr *b)
     *b = t;
 }
 
+static bool is_known(Expr x)
+{
+    return is_number(x) || (graph_of(x)->gathers && stage_of(x) == STAGE_PARAMETER);
+}
+
+// Numbers, what else is known, the rest
+static int rank(Expr x) { return is_number(x) ? 0 : is_known(x) ? 1 : 2; }
+
 static void order(Built *x)
 {
-    if (is_number(x->b) || (!is_number(x->a) && x->b.id < x->a.id)) swap(&x->a, &x->b);
+    const int a = rank(x->a), b = rank(x->b);
+    if (b < a || (a == b && x->b.id < x->a.id)) swap(&x->a, &x->b);
 }
 
 static bool is(Expr x, Op op) { return op_of(x) == op; }
@@ -47,22 +59,76 @@ static bool is_safe(double value)
     return value == 0 || (fabs(value) > 1e-290 && fabs(value) < 1e290);
 }
 
-// x = factor * rest with a number as factor (1 when there is none).
-static double factor_of(Expr x, Expr *rest)
+// Whether the operation on two known expressions may be done first: on numbers if it is safe.
+static bool is_safe_with(Op op, Expr a, Expr b)
+{
+    return !is_number(a) || !is_number(b) ||
+           is_safe(tr_op_value(op, value_of(a), value_of(b), 0, 0, NULL));
+}
+
+// x = n rest with a known factor n; what is known as a whole is left so, but for a number.
+static bool has_factor(Expr x, Expr *n, Expr *rest)
 {
     *rest = x;
-    if (!is(x, OP_MUL) || !is_number(left(x))) return 1;
-    *rest = right(x);
-    return value_of(left(x));
+    if (!is(x, OP_MUL) || !is_known(left(x)) || (is_known(x) && !is_number(left(x)))) return false;
+    *n = left(x), *rest = right(x);
+    return true;
 }
 
 // m a + n b with a = b: (m + n) a. Only where it saves the sum's operand products.
-static bool like_terms(Expr a, Expr b, double sign, Expr *sum)
+static bool like_terms(Op op, Expr a, Expr b, Expr *sum)
 {
-    Expr rest_a, rest_b;
-    const double m = factor_of(a, &rest_a), n = factor_of(b, &rest_b);
-    if (!same(rest_a, rest_b) || !is_safe(m + sign * n)) return false;
-    *sum = mul(number(graph_of(a), m + sign * n), rest_a);
+    Expr m, n, rest_a, rest_b;
+    const bool has_m = has_factor(a, &m, &rest_a), has_n = has_factor(b, &n, &rest_b);
+    if (!same(rest_a, rest_b)) return false;
+    if (!has_m) m = one(graph_of(a));
+    if (!has_n) n = one(graph_of(a));
+    if (!is_safe_with(op, m, n)) return false;
+    *sum = mul(tr_build(op, m, n, m), rest_a);
+    return true;
+}
+
+// x = n + rest, n - rest or rest - n with a known n; numbers are never subtracted.
+typedef struct Shift {
+    Expr n, rest;
+    bool minus_n, minus_rest;
+} Shift;
+
+static bool has_shift(Expr x, Shift *s)
+{
+    if (is_known(x) || (!is(x, OP_ADD) && !is(x, OP_SUB))) return false;
+    const bool first = is_known(left(x));
+    if (!first && !(is(x, OP_SUB) && is_known(right(x)))) return false;
+    *s = (Shift){.n = first ? left(x) : right(x),
+                 .rest = first ? right(x) : left(x),
+                 .minus_n = !first,
+                 .minus_rest = first && is(x, OP_SUB)};
+    return !is_number(s->n) || !s->minus_rest; // m + (n - b) stays
+}
+
+// m + x or m - x with known m and n in x: (m + n) + b, and so on
+static bool shifted(Op op, Expr m, Expr x, Expr *sum)
+{
+    Shift s;
+    if (!is_known(m) || !has_shift(x, &s)) return false;
+    const bool minus = op == OP_SUB;
+    if (minus && is_number(m) && is_number(s.n)) return false; // m - (n + b) stays
+    const Op how = s.minus_n != minus ? OP_SUB : OP_ADD;
+    if (!is_safe_with(how, m, s.n)) return false;
+    const Expr known = tr_build(how, m, s.n, m);
+    *sum = s.minus_rest != minus ? sub(known, s.rest) : add(known, s.rest);
+    return true;
+}
+
+// x - m with known m and n in x: (n - m) + b, and so on
+static bool shifted_back(Expr x, Expr m, Expr *sum)
+{
+    Shift s;
+    if (!is_known(m) || is_number(m) || !has_shift(x, &s)) return false;
+    if (s.minus_n)
+        *sum = sub(s.rest, add(s.n, m));
+    else
+        *sum = s.minus_rest ? sub(sub(s.n, m), s.rest) : add(sub(s.n, m), s.rest);
     return true;
 }
 
@@ -92,7 +158,7 @@ static bool pythagoras(Expr a, Expr b, Expr *p)
         const Expr f = operand(a, which);
         if (!is(f, OP_SIN) && !is(f, OP_COS)) continue;
         const Op other = is(f, OP_SIN) ? OP_COS : OP_SIN;
-        const Node node = {.op = (uint16_t)other, .a = left(f).id};
+        const Node node = {.op = (uint8_t)other, .a = left(f).id};
         const uint32_t found = tr_graph_find(graph_of(a), node);
         Expr q;
         if (found && divides_twice(a, f, p) && divides_twice(b, expr_at(graph_of(a), found), &q) &&
@@ -122,12 +188,10 @@ static Expr rule_add(Built *x)
     if (is(a, OP_NEG) && is(b, OP_NEG)) return neg(add(left(a), left(b))); // -a + -b = -(a + b)
     if (is(a, OP_NEG)) return sub(b, left(a));                             // -a + b = b - a
     if (is(b, OP_NEG)) return sub(a, left(b));                             // a + -b = a - b
-    if (is_number(a) && is(b, OP_ADD) && is_number(left(b)) &&
-        is_safe(value_of(a) + value_of(left(b)))) // m + (n + b)
-        return add(number(x->g, value_of(a) + value_of(left(b))), right(b));
-    if (like_terms(a, b, 1, &y)) return y; // m a + n a = (m + n) a
-    if (pythagoras(a, b, &y)) return y;    // p sin^2 + p cos^2 = p
-    if (branches(a, b, &y)) return y;      // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
+    if (shifted(OP_ADD, a, b, &y)) return y;    // m + (n + b) = (m + n) + b
+    if (like_terms(OP_ADD, a, b, &y)) return y; // m a + n a = (m + n) a
+    if (pythagoras(a, b, &y)) return y;         // p sin^2 + p cos^2 = p
+    if (branches(a, b, &y)) return y;           // if(c, u, 0) + if(c, 0, v) = if(c, u, v)
     return keep(x);
 }
 
@@ -142,7 +206,9 @@ static Expr rule_sub(Built *x)
     if (is(b, OP_NEG)) return add(a, left(b));                        // a - -b = a + b
     if (is(a, OP_NEG)) return neg(add(left(a), b));                   // -a - b = -(a + b)
     if (is_number(b)) return add(number(x->g, -value_of(b)), a);      // a - n = -n + a
-    if (like_terms(a, b, -1, &y)) return y;                           // m a - n a = (m - n) a
+    if (shifted(OP_SUB, a, b, &y)) return y;                          // m - (n + b) = (m - n) - b
+    if (shifted_back(a, b, &y)) return y;                             // (n + a) - m = (n - m) + a
+    if (like_terms(OP_SUB, a, b, &y)) return y;                       // m a - n a = (m - n) a
     const Node reverse = {.op = OP_SUB, .a = b.id, .b = a.id};
     const uint32_t found = tr_graph_find(x->g, reverse);
     if (found) // a - b = -(b - a), which exists
@@ -160,14 +226,13 @@ static Expr rule_mul(Built *x)
     if (is(a, OP_NEG)) return neg(mul(left(a), b)); // (-a) b = -(a b)
     if (is_number(a) && value_of(a) < 0)            // (-n) b = -(n b)
         return neg(mul(number(x->g, -value_of(a)), b));
-    Expr rest;
-    const double n = factor_of(b, &rest);
-    if (is_number(a) && n != 1 && is_safe(value_of(a) * n)) // m (n b) = (m n) b
-        return mul(number(x->g, value_of(a) * n), rest);
-    Expr other;
-    const double m = factor_of(a, &other);
-    if (m != 1 && n != 1 && is_safe(m * n)) // (m a) (n b) = (m n) (a b)
-        return mul(number(x->g, m * n), mul(other, rest));
+    Expr m, n, rest_a, rest_b;
+    const bool has_m = has_factor(a, &m, &rest_a), has_n = has_factor(b, &n, &rest_b);
+    const bool leads = is_number(a) || (is_known(a) && !is_known(b));
+    if (leads && has_n && is_safe_with(OP_MUL, a, n))
+        return mul(mul(a, n), rest_b);                // m (n b) = (m n) b
+    if (has_m && has_n && is_safe_with(OP_MUL, m, n)) // (m a) (n b) = (m n) (a b)
+        return mul(mul(m, n), mul(rest_a, rest_b));
     if (is(a, OP_SQRT) && same(a, b)) return left(a); // sqrt(a)^2 = a
     return keep(x);
 }

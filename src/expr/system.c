@@ -220,13 +220,18 @@ static Expr first_rate(Graph *graph, tr_kind kind)
     return expr_at(graph, 0);
 }
 
+static ValueStage stage_of_kind(tr_kind kind)
+{
+    return kind == TR_PARAMETER ? STAGE_PARAMETER : kind == TR_TIME ? STAGE_TIME : STAGE_STATE;
+}
+
 tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, tr_error *err)
 {
     if (!system || has_failed(err)) return (tr_expr){0};
     Graph *graph = system->graph;
     const Expr nothing = expr_at(graph, 0);
     if (!check_name(system, text_of(name), kind == TR_TIME, err)) return nothing;
-    const Expr symbol = tr_symbol_new(graph, name);
+    const Expr symbol = tr_symbol_new(graph, name, stage_of_kind(kind));
     if (!symbol.id || !tr_grow((void **)&system->inputs, &system->input_capacity,
                                system->input_count + 1, sizeof *system->inputs)) {
         graph->failed = true;

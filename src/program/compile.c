@@ -5,6 +5,7 @@
 #include "program/compile.h"
 
 #include "base/random.h"
+#include "expr/gather.h"
 #include "expr/list.h"
 #include "expr/merge.h"
 #include "expr/walk.h"
@@ -13,12 +14,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { DEAD = UINT16_MAX, MOST_VALUES = 1 << 30 };
+enum { DEAD = UINT8_MAX, MOST_VALUES = 1 << 30 };
 
 // While a program is built, values are marked by what they are, so that each kind can still grow.
 static const uint32_t INPUT = 0u << 30, CONSTANT = 1u << 30, RESULT = 2u << 30, KIND = 3u << 30;
 
+// What to do with parameters: all are numbers, or those of a pattern.
+typedef struct Request {
+    bool fix_parameters;
+    const uint8_t *fold; // by input, see Fold; may be NULL
+} Request;
+
 typedef struct Compiler {
+    const System *system;
+    const Request *request;
     Graph *graph;
     Expr *wanted;
     uint32_t wanted_count;
@@ -28,14 +37,28 @@ typedef struct Compiler {
     uint32_t count, capacity;
     double *constants;
     uint32_t constant_count, constant_capacity;
-    uint32_t *uses; // by instruction
+    uint32_t *uses;     // by instruction
+    uint32_t *negative; // by input, then by instruction: the value that is its negative, or 0
     bool failed;
 } Compiler;
 
 // ---- emitting ------------------------------------------------------------------------------
 
+static ValueStage stage_of_value(const Compiler *c, uint32_t value)
+{
+    const uint32_t index = value & ~KIND, kind = value & KIND;
+    if (kind == CONSTANT) return STAGE_CONSTANT;
+    return kind == INPUT ? stage_of(c->system->inputs[index].symbol)
+                         : (ValueStage)c->list[index].stage;
+}
+
 static uint32_t emit(Compiler *c, Instruction i)
 {
+    if (c->failed) return 0;
+    for (int which = 0; which < code_operands(i.code); which++) {
+        const ValueStage stage = stage_of_value(c, operand_value(&i, which));
+        if (stage > i.stage) i.stage = (uint8_t)stage;
+    }
     if (c->count >= MOST_VALUES ||
         !tr_grow((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
         c->failed = true;
@@ -122,58 +145,95 @@ static Instruction *sole(Compiler *c, uint32_t value, unsigned code)
     return maker->code == code && c->uses[value & ~KIND] == 1 ? maker : NULL;
 }
 
-// -(a - b) = b - a;  -(m a) = (-m) a and -(m / a) = (-m) / a for a number m
+// An instruction with the stage of the one whose place it takes.
+static void replace(Compiler *c, uint32_t k, Instruction by)
+{
+    by.stage = c->list[k].stage;
+    c->list[k] = by;
+}
+
+// The negative of a value that does not change with the state. An instruction for it comes last in
+// the list, but first in the program, for its stage is earlier than that of those who use it.
+static uint32_t negative_of(Compiler *c, uint32_t value)
+{
+    const uint32_t index = value & ~KIND;
+    if ((value & KIND) == CONSTANT) return constant(c, -c->constants[index]);
+    uint32_t *known =
+        &c->negative[(value & KIND) == INPUT ? index : c->system->input_count + index];
+    if (!*known) *known = emit(c, (Instruction){.code = OP_NEG, .a = value});
+    return *known;
+}
+
+// The operation that takes the sign of this one, when its first operand does:
+// -(m a) = (-m) a, -(m / a) = (-m) / a, -(m + a) = (-m) - a
+static uint8_t with_sign(unsigned code) { return (uint8_t)(code == OP_ADD ? OP_SUB : code); }
+
+// -(a - b) = b - a; others for an m that is a number, or that parameters alone decide where the
+// result is more.
 static void absorb_sign(Compiler *c, uint32_t k)
 {
+    static const unsigned codes[] = {OP_MUL, OP_DIV, OP_ADD};
     const uint32_t inner = c->list[k].a;
     Instruction *maker = sole(c, inner, OP_SUB);
     if (maker) {
-        c->list[k] = (Instruction){.code = OP_SUB, .a = maker->b, .b = maker->a};
+        replace(c, k, (Instruction){.code = OP_SUB, .a = maker->b, .b = maker->a});
         maker->code = DEAD;
         return;
     }
-    maker = sole(c, inner, OP_MUL);
-    if (!maker) maker = sole(c, inner, OP_DIV);
-    if (!maker || (maker->a & KIND) != CONSTANT) return;
-    const uint32_t negative = constant(c, -c->constants[maker->a & ~KIND]);
-    c->list[k] = (Instruction){.code = maker->code, .a = negative, .b = maker->b};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes && !maker; i++)
+        maker = sole(c, inner, codes[i]);
+    if (!maker) return;
+    const ValueStage stage = stage_of_value(c, maker->a);
+    if (stage > STAGE_PARAMETER || stage == maker->stage) return;
+    const Instruction made = *maker;
     maker->code = DEAD;
+    const uint32_t negative = negative_of(c, made.a); // may move the list
+    replace(c, k, (Instruction){.code = with_sign(made.code), .a = negative, .b = made.b});
 }
 
-// a b + c, a b - c, c - a b as one instruction, where the product serves nothing else. Squares are
-// not fused into differences: a^2 - b^2 must vanish for a = b, also under a root.
+// Whether a product may go into a sum. Squares are not fused into differences: a^2 - b^2 must
+// vanish for a = b, also under a root. Products that parameters alone decide are done once,
+// beforehand.
+static bool can_fuse(const Instruction *product, const Instruction *sum)
+{
+    if (!product || (sum->code == OP_SUB && product->a == product->b)) return false;
+    return product->stage > STAGE_PARAMETER || sum->stage <= STAGE_PARAMETER;
+}
+
+// a b + c, a b - c, c - a b as one instruction, where the product serves nothing else.
 static void fuse(Compiler *c, uint32_t k)
 {
-    Instruction *sum = &c->list[k];
+    const Instruction *sum = &c->list[k];
     const bool plus = sum->code == OP_ADD;
+    uint32_t rest = sum->a;
+    uint8_t code = plus ? CODE_FMA : CODE_FNMA;
     Instruction *product = sole(c, sum->b, OP_MUL);
-    if (product && (plus || product->a != product->b)) {
-        *sum = (Instruction){
-            .code = plus ? CODE_FMA : CODE_FNMA, .a = product->a, .b = product->b, .c = sum->a};
-        product->code = DEAD;
-        return;
+    if (!can_fuse(product, sum)) {
+        product = sole(c, sum->a, OP_MUL);
+        rest = sum->b;
+        code = plus ? CODE_FMA : CODE_FMS;
+        if (!can_fuse(product, sum)) return;
     }
-    product = sole(c, sum->a, OP_MUL);
-    if (!product || (!plus && product->a == product->b)) return;
-    *sum = (Instruction){
-        .code = plus ? CODE_FMA : CODE_FMS, .a = product->a, .b = product->b, .c = sum->b};
+    replace(c, k, (Instruction){.code = code, .a = product->a, .b = product->b, .c = rest});
     product->code = DEAD;
 }
 
 static void improve(Compiler *c)
 {
-    for (uint32_t k = 0; k < c->count; k++)
+    const uint32_t count = c->count; // signs may add to it
+    for (uint32_t k = 0; k < count; k++)
         if (c->list[k].code == OP_NEG) absorb_sign(c, k);
-    for (uint32_t k = 0; k < c->count; k++)
+    for (uint32_t k = 0; k < count; k++)
         if (c->list[k].code == OP_ADD || c->list[k].code == OP_SUB) fuse(c, k);
 }
 
 // ---- finishing -----------------------------------------------------------------------------
 
-// Numbers values for good: inputs, then the constants still in use, then the instructions.
+// Numbers values for good: inputs, then the constants still in use, then the instructions by stage.
 typedef struct Numbering {
     uint32_t *constant, *result;
     uint32_t input_count, constant_count, result_count;
+    uint32_t stage_end[STAGE_COUNT];
 } Numbering;
 
 static uint32_t final_value(const Numbering *to, uint32_t value)
@@ -194,11 +254,22 @@ static void use_constant(Numbering *to, uint32_t value)
 enum { UNIT_COUNT = 3 };
 static const double units[UNIT_COUNT] = {1, -1, -0.0};
 
+// Stages follow each other; within each the order stays.
+static void number_results(const Compiler *c, Numbering *to)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        for (uint32_t k = 0; k < c->count; k++)
+            if (c->list[k].code != DEAD && c->list[k].stage == stage)
+                to->result[k] = to->result_count++;
+        to->stage_end[stage] = to->result_count;
+    }
+}
+
 static void number_values(Compiler *c, Numbering *to)
 {
+    number_results(c, to);
     for (uint32_t k = 0; k < c->count; k++) {
         if (c->list[k].code == DEAD) continue;
-        to->result[k] = to->result_count++;
         for (int which = 0; which < code_operands(c->list[k].code); which++)
             use_constant(to, operand_value(&c->list[k], which));
     }
@@ -223,47 +294,89 @@ static bool copy_tables(Compiler *c, Program *p)
     return true;
 }
 
+static Instruction final_instruction(const Numbering *to, Instruction i)
+{
+    for (int which = 0; which < code_operands(i.code); which++)
+        *instruction_operand(&i, which) = final_value(to, operand_value(&i, which));
+    return i;
+}
+
+static bool fill_instructions(const Compiler *c, const Numbering *to, Program *p)
+{
+    Instruction *list = tr_arena_alloc(&p->arena, to->result_count, sizeof *list);
+    uint32_t *first = tr_arena_alloc(&p->arena, (size_t)to->result_count + 1, sizeof *first);
+    if (!list || !first) return false;
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (c->list[k].code == DEAD) continue;
+        list[to->result[k]] = final_instruction(to, c->list[k]);
+        const size_t operations = code_operations(c->list[k].code);
+        p->operations += operations;
+        if (c->list[k].stage > STAGE_PARAMETER) p->state_operations += operations;
+    }
+    for (uint32_t k = 0; k <= to->result_count; k++) // one value each
+        first[k] = to->input_count + to->constant_count + k;
+    p->instructions = list;
+    p->instruction_count = to->result_count;
+    p->first = first;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) p->stage_end[stage] = to->stage_end[stage];
+    return true;
+}
+
 static bool fill_program(Compiler *c, const Numbering *to, Program *p)
 {
     double *constants = tr_arena_alloc(&p->arena, to->constant_count, sizeof *constants);
-    Instruction *list = tr_arena_alloc(&p->arena, to->result_count, sizeof *list);
     uint32_t *outputs = tr_arena_alloc(&p->arena, c->wanted_count, sizeof *outputs);
-    if (!constants || !list || !outputs || !copy_tables(c, p)) return false;
+    if (!constants || !outputs || !copy_tables(c, p) || !fill_instructions(c, to, p)) return false;
     for (uint32_t k = 0; k < c->constant_count; k++)
         if (to->constant[k]) constants[to->constant[k] - 1] = c->constants[k];
     for (uint32_t i = 0; i < UNIT_COUNT; i++)
         constants[to->constant_count - UNIT_COUNT + i] = units[i];
-    for (uint32_t k = 0; k < c->count; k++) {
-        Instruction i = c->list[k];
-        if (i.code == DEAD) continue;
-        for (int which = 0; which < code_operands(i.code); which++)
-            *instruction_operand(&i, which) = final_value(to, operand_value(&i, which));
-        list[to->result[k]] = i;
-        p->operations += i.code >= OP_COUNT ? 2 : 1;
-    }
     for (uint32_t i = 0; i < c->wanted_count; i++)
         outputs[i] = final_value(to, c->value_of_node[c->wanted[i].id]);
     p->constants = constants;
-    p->instructions = list;
-    p->outputs = outputs;
-    p->input_count = to->input_count;
     p->constant_count = to->constant_count;
-    p->instruction_count = to->result_count;
+    p->outputs = outputs;
     p->output_count = c->wanted_count;
     return true;
 }
 
-static bool finish(Compiler *c, uint32_t input_count, Program *p)
+// Names and kinds of the inputs, and which of them are no parameters.
+static bool fill_inputs(const System *system, Program *p)
 {
-    Numbering to = {.input_count = input_count};
+    InputPort *inputs = tr_arena_alloc(&p->arena, system->input_count, sizeof *inputs);
+    InputSpan *moving = tr_arena_alloc(&p->arena, system->input_count, sizeof *moving);
+    if (!inputs || !moving) return false;
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        inputs[i].kind = input->kind;
+        inputs[i].name = tr_arena_text(&p->arena, input->name, strlen(input->name));
+        if (!inputs[i].name) return false;
+        if (input->kind == TR_PARAMETER) continue;
+        const bool follows = i > 0 && inputs[i - 1].kind != TR_PARAMETER;
+        if (!follows) moving[p->moving_count++].first = i;
+        moving[p->moving_count - 1].count++;
+    }
+    p->inputs = inputs;
+    p->input_count = system->input_count;
+    p->moving = moving;
+    return true;
+}
+
+static bool finish(Compiler *c, Program *p)
+{
+    Numbering to = {.input_count = c->system->input_count};
     to.constant = calloc((size_t)c->constant_count + 1, sizeof *to.constant);
     to.result = calloc((size_t)c->count + 1, sizeof *to.result);
     bool good = to.constant && to.result;
     if (good) number_values(c, &to);
-    good = good && fill_program(c, &to, p) && tr_schedule_runs(p);
+    good = good && fill_inputs(c->system, p) && fill_program(c, &to, p);
+    if (good) {
+        tr_program_check(p);
+        p->executable = tr_interpret(p, tr_interpreter(), &p->arena);
+    }
     free(to.constant);
     free(to.result);
-    return good;
+    return good && p->executable;
 }
 
 // ---- from a system -------------------------------------------------------------------------
@@ -278,14 +391,19 @@ static void refuse_output(const System *system, Text name, tr_error *err)
             tr_hint(&nearest, hint));
 }
 
+// The next name of a list, and where the one after it may be; empty at the end.
+static Text next_name(const char **at)
+{
+    const char *start = *at + strspn(*at, " ");
+    const Text name = {start, strcspn(start, " ")};
+    *at = start + name.length;
+    return name;
+}
+
 // The expressions of the outputs named in a list.
 static void collect(const System *system, const char *names, Exprs *wanted, tr_error *err)
 {
-    for (const char *at = names; *at;) {
-        const size_t spaces = strspn(at, " "), length = strcspn(at + spaces, " ");
-        const Text name = {at + spaces, length};
-        at += spaces + length;
-        if (!length) break;
+    for (Text name = next_name(&names); name.length; name = next_name(&names)) {
         const Output *output = tr_system_output(system, name);
         if (!output) {
             refuse_output(system, name, err);
@@ -297,25 +415,63 @@ static void collect(const System *system, const char *names, Exprs *wanted, tr_e
     if (!wanted->count) tr_fail(err, TR_USAGE, (Place){0}, "a program needs at least one output");
 }
 
-// What only reduction can give.
-static void refuse_unsolved(const System *system, const Compiler *c, tr_error *err)
+// Names and shapes of these outputs, for the program. False when memory runs out.
+static bool fill_ports(const System *system, const char *names, Program *p)
 {
-    const Input *input = tr_system_uses_any(system, c->wanted, c->wanted_count, TR_SOLVED);
+    uint32_t count = 0;
+    for (const char *at = names; next_name(&at).length;) count++;
+    OutputPort *ports = tr_arena_alloc(&p->arena, count, sizeof *ports);
+    if (!ports) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const Output *output = tr_system_output(system, next_name(&names));
+        const char *name = tr_arena_text(&p->arena, output->name, strlen(output->name));
+        if (!name) return false;
+        ports[i] = (OutputPort){name, output->rows, output->columns};
+    }
+    p->ports = ports;
+    p->port_count = count;
+    return true;
+}
+
+// What only reduction can give.
+static void refuse_unsolved(const Compiler *c, tr_error *err)
+{
+    const Input *input = tr_system_uses_any(c->system, c->wanted, c->wanted_count, TR_SOLVED);
     if (input)
         tr_fail(err, TR_USAGE, (Place){0},
                 "'%s' is not known before the constraints are solved (tr_compile_in)", input->name);
 }
 
-// Parameters give way to their values.
-static void fix_parameters(const System *system, Compiler *c)
+static Fold fold_of(double x)
 {
+    return x == 0 ? FOLD_ZERO : x == 1 ? FOLD_ONE : x == -1 ? FOLD_MINUS_ONE : FOLD_NOTHING;
+}
+
+// The value that a parameter gives way to, if it does: to 0, 1 and -1, or to all that are given.
+static bool is_fixed(const Compiler *c, uint32_t i, bool all, double *value)
+{
+    static const double folded[] = {[FOLD_ZERO] = 0, [FOLD_ONE] = 1, [FOLD_MINUS_ONE] = -1};
+    const Input *input = &c->system->inputs[i];
+    const Request *request = c->request;
+    if (input->kind != TR_PARAMETER) return false;
+    *value = input->value;
+    if (request->fix_parameters) return all || fold_of(*value) != FOLD_NOTHING;
+    const uint8_t fold = request->fold ? request->fold[i] : FOLD_NOTHING;
+    if (fold != FOLD_NOTHING) *value = folded[fold];
+    return fold != FOLD_NOTHING;
+}
+
+static void fix_parameters(Compiler *c, bool all)
+{
+    const System *system = c->system;
     Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
     Expr *to = from ? from + system->input_count : NULL;
     size_t count = 0;
+    double value;
     for (uint32_t i = 0; from && i < system->input_count; i++) {
-        if (system->inputs[i].kind != TR_PARAMETER) continue;
+        if (!is_fixed(c, i, all, &value)) continue;
         from[count] = system->inputs[i].symbol;
-        to[count++] = number(c->graph, system->inputs[i].value);
+        to[count++] = number(c->graph, value);
     }
     if (!from)
         c->failed = true;
@@ -324,7 +480,7 @@ static void fix_parameters(const System *system, Compiler *c)
     free(from);
 }
 
-static void compile(const System *system, Compiler *c, Program *p)
+static void compile(Compiler *c, Program *p)
 {
     c->failed = c->failed || !tr_reach(c->graph, c->wanted, c->wanted_count, &c->reach);
     c->value_of_node = c->failed ? NULL : tr_reach_map(c->graph, &c->reach);
@@ -332,11 +488,12 @@ static void compile(const System *system, Compiler *c, Program *p)
     if (c->failed) return;
     emit_all(c);
     c->uses = calloc((size_t)c->count + 1, sizeof *c->uses);
-    c->failed = c->failed || !c->uses;
+    c->negative = calloc((size_t)c->system->input_count + c->count + 1, sizeof *c->negative);
+    c->failed = c->failed || !c->uses || !c->negative;
     if (c->failed) return;
     count_uses(c);
     improve(c);
-    c->failed = c->failed || !finish(c, system->input_count, p);
+    c->failed = c->failed || !finish(c, p);
 }
 
 static void release(Compiler *c)
@@ -347,39 +504,43 @@ static void release(Compiler *c)
     free(c->list);
     free(c->constants);
     free(c->uses);
+    free(c->negative);
 }
 
-static Program *compile_as_it_is(const System *system, Compiler *c, const tr_compile_options *o)
+// A compiler for the same, with expressions of its own.
+static Compiler likewise(const Compiler *like)
+{
+    Compiler c = {.system = like->system,
+                  .request = like->request,
+                  .graph = like->graph,
+                  .wanted_count = like->wanted_count};
+    c.wanted = calloc((size_t)c.wanted_count + 1, sizeof *c.wanted);
+    c.failed = like->failed || !c.wanted;
+    for (uint32_t i = 0; !c.failed && i < c.wanted_count; i++) c.wanted[i] = like->wanted[i];
+    return c;
+}
+
+// NULL when memory runs out.
+static Program *compile_as_it_is(Compiler *c)
 {
     Program *p = c->failed ? NULL : calloc(1, sizeof *p);
     if (!p) return NULL;
-    if (o->fix_parameters) fix_parameters(system, c);
-    compile(system, c, p);
-    p->interpreter = tr_interpreter();
+    compile(c, p);
     if (!c->failed && !c->graph->failed) return p;
     tr_program_free(p);
     return NULL;
 }
 
-// ---- merging -------------------------------------------------------------------------------
+// ---- shorter forms -------------------------------------------------------------------------
 
-// The same from expressions whose equal nodes are one. NULL when it cannot be had, which is no
-// error.
-static Program *compile_merged(System *system, const Compiler *plain, const tr_compile_options *o)
-{
-    Compiler c = {.graph = plain->graph, .wanted_count = plain->wanted_count};
-    c.wanted = calloc(c.wanted_count, sizeof *c.wanted);
-    Program *p = NULL;
-    if (c.wanted) {
-        tr_merge(c.graph, plain->wanted, c.wanted_count, c.wanted);
-        p = compile_as_it_is(system, &c, o);
-    }
-    release(&c);
-    return p;
-}
+// How the expressions are rewritten before they are compiled.
+typedef struct Rewriting {
+    bool merged;   // equal nodes are one
+    bool gathered; // what parameters alone decide stands together
+} Rewriting;
 
 // Numbers for all inputs that have nothing special about them
-static void fill_inputs(const System *system, uint32_t *state, double *in)
+static void draw_inputs(const System *system, uint32_t *state, double *in)
 {
     for (uint32_t i = 0; i < system->input_count; i++) {
         in[i] = next_random(state);
@@ -406,10 +567,11 @@ static bool agree(const System *system, const Program *a, const Program *b)
     double *near = good ? y + n : NULL;
     uint32_t state = 1, seen = 0;
     for (int i = 0; good && i < STATES; i++) {
-        fill_inputs(system, &state, in);
+        draw_inputs(system, &state, in);
         tr_evaluate(a, work_a, in, x);
         tr_evaluate(b, work_b, in, y);
-        for (uint32_t k = 0; k < system->input_count; k++) in[k] *= k % 2 ? 1 + 1e-15 : 1 - 1e-15;
+        for (uint32_t k = 0; k < system->input_count; k++)
+            if (system->inputs[k].kind != TR_PARAMETER) in[k] *= k % 2 ? 1 + 1e-15 : 1 - 1e-15;
         tr_evaluate(a, work_a, in, near);
         double size = 1; // of what may cancel, for inputs are about 1
         for (size_t k = 0; k < n; k++) size = isfinite(x[k]) ? fmax(size, fabs(x[k])) : size;
@@ -426,36 +588,91 @@ static bool agree(const System *system, const Program *a, const Program *b)
     return good && 2 * (size_t)seen > STATES * n;
 }
 
-// The merged program if it is shorter, and as good.
-static Program *shorter(const System *system, Program *plain, Program *merged)
+// The same from expressions that are rewritten first. NULL when it cannot be had, which is no
+// error.
+static Program *compile_rewritten(const Compiler *plain, Rewriting how)
 {
-    const bool better =
-        plain && merged && merged->operations < plain->operations && agree(system, plain, merged);
-    tr_program_free(better ? plain : merged);
-    return better ? merged : plain;
+    Compiler c = likewise(plain);
+    if (!c.failed && how.merged) tr_merge(c.graph, c.wanted, c.wanted_count, c.wanted);
+    if (!c.failed) fix_parameters(&c, true);
+    if (!c.failed && how.gathered) tr_gather(c.graph, c.wanted, c.wanted_count, c.wanted);
+    Program *p = compile_as_it_is(&c);
+    release(&c);
+    return p;
+}
+
+// Fewer operations for each state, then for each set of parameters.
+static bool is_shorter(const Program *a, const Program *b)
+{
+    return a->state_operations != b->state_operations ? a->state_operations < b->state_operations
+                                                      : a->operations < b->operations;
+}
+
+// The other program if it is shorter, and as good.
+static Program *shorter(const System *system, Program *plain, Program *other)
+{
+    const bool better = plain && other && is_shorter(other, plain) && agree(system, plain, other);
+    tr_program_free(better ? plain : other);
+    return better ? other : plain;
+}
+
+// As the graph stands, and in forms that may be shorter.
+static Program *compile_forms(Compiler *c)
+{
+    fix_parameters(c, false); // structure folds before equal nodes are looked for
+    const bool open = !c->failed && !c->request->fix_parameters &&
+                      tr_system_uses_any(c->system, c->wanted, c->wanted_count, TR_PARAMETER);
+    Program *merged = compile_rewritten(c, (Rewriting){.merged = true, .gathered = open});
+    Program *p = compile_rewritten(c, (Rewriting){0});
+    if (open) p = shorter(c->system, p, compile_rewritten(c, (Rewriting){.gathered = true}));
+    return shorter(c->system, p, merged);
 }
 
 tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){0}; }
 
-Program *tr_compile_values(System *system, const Expr *values, size_t count,
-                           const tr_compile_options *options, tr_error *err)
+static Program *compile_request(System *system, const Expr *values, size_t count,
+                                const Request *request, tr_error *err)
 {
     if (system->graph->failed || count > MOST_VALUES) tr_fail_memory(err);
     if (has_failed(err)) return NULL;
-    const tr_compile_options o = options ? *options : tr_compile_defaults();
-    Compiler c = {.graph = system->graph, .wanted_count = (uint32_t)count};
+    Compiler c = {.system = system,
+                  .request = request,
+                  .graph = system->graph,
+                  .wanted_count = (uint32_t)count};
     c.wanted = calloc(count + 1, sizeof *c.wanted);
-    Program *p = NULL, *merged = NULL;
+    Program *p = NULL;
     if (c.wanted) {
         for (size_t i = 0; i < count; i++) c.wanted[i] = values[i];
         tr_system_resolve(system, c.wanted, c.wanted_count);
-        refuse_unsolved(system, &c, err);
-        merged = has_failed(err) ? NULL : compile_merged(system, &c, &o);
-        p = has_failed(err) ? NULL : compile_as_it_is(system, &c, &o);
+        refuse_unsolved(&c, err);
+        if (!has_failed(err)) p = compile_forms(&c);
     }
     if (!p && !has_failed(err)) tr_fail_memory(err);
     release(&c);
-    return shorter(system, p, merged);
+    return p;
+}
+
+Program *tr_compile_values(System *system, const Expr *values, size_t count,
+                           const tr_compile_options *options, tr_error *err)
+{
+    const tr_compile_options o = options ? *options : tr_compile_defaults();
+    const Request request = {.fix_parameters = o.fix_parameters};
+    return compile_request(system, values, count, &request, err);
+}
+
+void tr_fold_pattern(const System *system, const double *inputs, uint8_t *fold)
+{
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const bool is_parameter = system->inputs[i].kind == TR_PARAMETER;
+        fold[i] = (uint8_t)(is_parameter ? fold_of(inputs[i]) : FOLD_NOTHING);
+    }
+}
+
+Program *tr_compile_open(System *system, const Expr *values, size_t count, const uint8_t *fold,
+                         tr_error *err)
+{
+    const Request request = {.fold = fold};
+    return compile_request(system, values, count, &request, err);
 }
 
 Program *tr_compile_names(System *system, const char *outputs, const tr_compile_options *options,
@@ -465,7 +682,10 @@ Program *tr_compile_names(System *system, const char *outputs, const tr_compile_
     collect(system, outputs ? outputs : "", &wanted, err);
     Program *p = tr_compile_values(system, wanted.at, wanted.count, options, err);
     tr_exprs_free(&wanted);
-    return p;
+    if (!p || fill_ports(system, outputs, p)) return p;
+    tr_fail_memory(err);
+    tr_program_free(p);
+    return NULL;
 }
 
 Program *tr_compile(const System *system, const char *outputs, const tr_compile_options *options,
@@ -478,17 +698,4 @@ Program *tr_compile(const System *system, const char *outputs, const tr_compile_
     Program *p = own ? tr_compile_names(own, outputs, options, err) : NULL;
     tr_system_free(own);
     return p;
-}
-
-void tr_program_free(Program *program)
-{
-    if (!program) return;
-    tr_arena_free(&program->arena);
-    free(program);
-}
-
-tr_program_size tr_program_sizes(const Program *p)
-{
-    if (!p) return (tr_program_size){0};
-    return (tr_program_size){p->input_count, p->output_count, p->operations, p->instruction_count};
 }

@@ -25,6 +25,12 @@ Interpreter TR_INTERPRET;
     }                                                                                     \
     break
 
+// The values of a list, next to each other.
+#define JOIN                                                                \
+    for (uint32_t i = 0; i < count; i++)                                    \
+        for (uint32_t left = *at++; left > 0; left--) *result++ = v[*at++]; \
+    break
+
 // Rows of op.def read a, b, c, n and f; here they are loads.
 #define a v[at[0]]
 #define b v[at[1]]
@@ -38,12 +44,13 @@ Interpreter TR_INTERPRET;
 #define STRIDE_POWER(operands)    (operands)       // whole and half powers have been expanded
 #define STRIDE_TABLE(operands)    ((operands) + 2) // the table, n
 #define n                         ((int)at[stride - 1])
-#define f                         (program->tables[at[stride - 2]])
+#define f                         (code_of->tables[at[stride - 2]])
 
-void TR_INTERPRET(const Program *program, double *restrict v)
+void TR_INTERPRET(const Executable *executable, ProgramPart part, double *restrict v)
 {
-    const uint32_t *at = program->runs;
-    double *result = v + program->input_count + program->constant_count;
+    const Interpreted *code_of = (const Interpreted *)executable;
+    const uint32_t *at = code_of->runs[part];
+    double *result = v + code_of->first[part];
     for (;;) {
         const uint32_t code = *at++, count = *at++;
         switch (code) {
@@ -60,6 +67,7 @@ void TR_INTERPRET(const Program *program, double *restrict v)
         case CODE_FMA | WIDE: LOOP(3, fma(a, b, c));
         case CODE_FMS | WIDE: LOOP(3, fma(a, b, -c));
         case CODE_FNMA | WIDE: LOOP(3, fma(-a, b, c));
+        case CODE_JOIN: JOIN;
         default: return;
         }
     }

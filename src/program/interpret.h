@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable evaluator: runs of equal instructions, each run a tight loop. It is always there,
-// and it is the oracle of every faster one.
+// The portable executable: runs of equal instructions, each run a tight loop. It is always there,
+// and it is the oracle of every faster one. It does one lane at a time.
 //
-// A run is: code, count, then the operands of each instruction (tables: also the table and n).
-// Results go to consecutive values in the order of execution, so they need no address. Code
-// OP_FAILED ends it. The three operands of a multiply-add share 64 bits, unless the program is too
-// large for that: then its code is marked WIDE.
+// A run is: code, count, then the operands of each instruction (tables: also the table and n;
+// joins: how many, and these). Results go to consecutive values in the order of execution, so they
+// need no address; those of one instruction stay together. Code OP_FAILED ends a part. The three
+// operands of a multiply-add share 64 bits, unless the program is too large for that: then its code
+// is marked WIDE.
 #ifndef TR_PROGRAM_INTERPRET_H
 #define TR_PROGRAM_INTERPRET_H
 
@@ -13,9 +14,19 @@
 
 enum { WIDE = 1 << 15, PACKED_BITS = 21, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
-// Orders the instructions into runs, longest first among those that are ready. False when memory
+typedef struct Interpreted {
+    Executable executable; // comes first: a pointer to it is one to the whole
+    const uint32_t *runs[PART_COUNT];
+    uint32_t first[PART_COUNT]; // the first value of each part
+    const Table *const *tables; // the program's
+} Interpreted;
+
+typedef void Interpreter(const Executable *executable, ProgramPart part, double *values);
+
+// Orders the instructions into runs, longest first among those that are ready, for an interpreter
+// that then executes them. It belongs to the arena and uses the program's tables. NULL when memory
 // runs out.
-bool tr_schedule_runs(Program *program);
+const Executable *tr_interpret(const Program *program, Interpreter *interpreter, Arena *arena);
 
 // The interpreter for this machine: the same source with and without hardware multiply-add.
 Interpreter *tr_interpreter(void);

@@ -1,44 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program: chosen outputs of a system as a flat list of instructions in the order the graph was
-// built. Every evaluator runs this list, in this or another order that respects it, and so gives
-// the same bits: what is fused into a multiply-add is decided here, once.
+// A program: chosen outputs of a system as a flat list of instructions, by stages and within each
+// in the order the graph was built. Every executable runs this list, in this or another order that
+// respects it, and so gives the same bits: what is fused into a multiply-add is decided here, once.
 //
-// Values are numbered: first the inputs, then the constants, then one value per instruction.
+// Values are numbered: first the inputs, then the constants, then those that instructions define:
+// a range each, one after the other. Stages are one after the other, too, so what depends on
+// parameters alone comes first, and can be run once for each set of parameters.
 #ifndef TR_PROGRAM_PROGRAM_H
 #define TR_PROGRAM_PROGRAM_H
 
 #include "base/arena.h"
 #include "expr/op.h"
 
-// What instructions do: the operations of the graph, and fused multiply-adds.
+// What instructions do: the operations of the graph, and what only programs have.
 typedef enum Code {
     CODE_FMA = OP_COUNT, // a b + c
     CODE_FMS,            // a b - c
     CODE_FNMA,           // c - a b
+    CODE_JOIN,           // the values of a list, next to each other: what works on a range takes it
     CODE_COUNT
 } Code;
 
 typedef struct Instruction {
-    uint16_t code;    // an Op or a Code
+    uint8_t code;     // an Op or a Code
+    uint8_t stage;    // the largest of its operands'
     int16_t n;        // tables: the derivative order
-    uint32_t a, b, c; // values; tables: c is the table's index
+    uint32_t a, b, c; // values; tables: c is the table's index. JOIN: a is where its list begins,
+                      // and b how long it is
 } Instruction;
 
-typedef void Interpreter(const struct tr_program *program, double *values);
+// What goes in and what comes out, as the system calls it. What it means (quantity, unit) will
+// stand here, too.
+typedef struct InputPort {
+    const char *name;
+    tr_kind kind;
+} InputPort;
+
+typedef struct OutputPort {
+    const char *name;
+    uint32_t rows, columns;
+} OutputPort;
+
+// Inputs that follow each other.
+typedef struct InputSpan {
+    uint32_t first, count;
+} InputSpan;
+
+typedef struct Executable Executable;
 
 struct tr_program {
     uint32_t input_count, constant_count, instruction_count, output_count;
+    const InputPort *inputs;
+    const InputSpan *moving; // the inputs that are no parameters
+    uint32_t moving_count;
     const double *constants;
     const Instruction *instructions;
-    const uint32_t *outputs; // values
+    const uint32_t *first; // by instruction, of the values that it defines; and the end of the last
+    uint32_t stage_end[STAGE_COUNT]; // by stage: the instruction after its last
+    const uint32_t *lists;           // values
+    const uint32_t *outputs;         // values
+    const OutputPort *ports;         // what they belong to, where the program was made by names
+    uint32_t port_count;
     const Table *const *tables;
-    size_t operations;
-    Interpreter *interpreter;
-    const uint32_t *runs;        // what the interpreter executes, see interpret.h
-    const uint32_t *run_outputs; // where it leaves the outputs
+    size_t operations, state_operations; // of all instructions; of the stages of time and state
+    const Executable *executable;        // that runs it, unless a workspace was given another
     Arena arena;
 };
 typedef struct tr_program Program;
+
+// ---- running -------------------------------------------------------------------------------
+
+// The parts that an executable runs: what parameters decide, and the rest.
+typedef enum ProgramPart { PART_PARAMETER, PART_STATE, PART_COUNT } ProgramPart;
+
+// Runs a program; immutable, and shared by threads. Lanes are evaluations beside each other, and
+// one call does a block of them: value i of lane k of a block is values[i * lanes + k]. Inputs and
+// constants stand in front, numbered as in the program, and are not written.
+struct Executable {
+    void (*run)(const Executable *executable, ProgramPart part, double *values);
+    uint32_t lanes;          // of a block
+    uint32_t value_count;    // of a lane
+    const uint32_t *outputs; // values, as numbered here
+};
 
 static inline int code_operands(unsigned code)
 {
@@ -54,9 +97,38 @@ static inline uint32_t *instruction_operand(Instruction *i, int which)
     return which == 0 ? &i->a : which == 1 ? &i->b : &i->c;
 }
 
-static inline uint32_t value_count(const Program *p)
+// The values that an instruction takes.
+static inline uint32_t operand_count(const Instruction *i)
 {
-    return p->input_count + p->constant_count + p->instruction_count;
+    return i->code == CODE_JOIN ? i->b : (uint32_t)code_operands(i->code);
 }
+static inline uint32_t operand_at(const Program *p, const Instruction *i, uint32_t which)
+{
+    return i->code == CODE_JOIN ? p->lists[i->a + which] : operand_value(i, (int)which);
+}
+
+static inline uint32_t first_result(const Program *p) { return p->input_count + p->constant_count; }
+static inline uint32_t value_count(const Program *p) { return p->first[p->instruction_count]; }
+static inline uint32_t range_width(const Program *p, uint32_t k)
+{
+    return p->first[k + 1] - p->first[k];
+}
+static inline size_t code_operations(unsigned code)
+{
+    return code == CODE_JOIN ? 0 : code >= OP_COUNT ? 2 : 1;
+}
+
+// The first instruction that more than parameters decide.
+static inline uint32_t part_start(const Program *p, ProgramPart part)
+{
+    return part == PART_PARAMETER ? 0 : p->stage_end[STAGE_PARAMETER];
+}
+static inline uint32_t part_end(const Program *p, ProgramPart part)
+{
+    return part == PART_PARAMETER ? p->stage_end[STAGE_PARAMETER] : p->instruction_count;
+}
+
+// Asserts what every program keeps: ranges in order, operands before their users, stages in order.
+void tr_program_check(const Program *program);
 
 #endif

@@ -4,6 +4,7 @@
 // instructions ready, and all that become ready on the way.
 #include "program/interpret.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,15 @@ static const uint32_t NONE = UINT32_MAX;
 
 typedef struct Schedule {
     const Program *program;
-    uint32_t first;    // value of the first instruction
+    uint32_t first;    // the first value that an instruction defines
+    uint32_t *maker;   // by value from there on: the instruction
     uint32_t *waiting; // by instruction: operands not yet computed
     uint32_t *next;    // by instruction: the next in its queue
     uint32_t *user;    // users of instruction k: user[user_start[k]] .. user[user_start[k + 1] - 1]
     uint32_t *user_start;
     uint32_t head[CODE_COUNT], tail[CODE_COUNT], ready[CODE_COUNT]; // queues by code
-    uint32_t *place; // by instruction: its value in the order of execution
+    uint32_t *place; // by instruction: its first value in the order of execution
+    uint32_t next_place;
     uint32_t *runs;
     size_t length; // of runs
 } Schedule;
@@ -29,18 +32,26 @@ static void find_users(Schedule *s)
     const Program *p = s->program;
     const uint32_t count = p->instruction_count;
     for (uint32_t k = 0; k < count; k++)
-        for (int which = 0; which < code_operands(p->instructions[k].code); which++) {
-            const uint32_t value = operand_value(&p->instructions[k], which);
+        for (uint32_t which = 0; which < operand_count(&p->instructions[k]); which++) {
+            const uint32_t value = operand_at(p, &p->instructions[k], which);
             if (value < s->first) continue;
-            s->user_start[value - s->first]++;
+            s->user_start[s->maker[value - s->first]]++;
             s->waiting[k]++;
         }
     for (uint32_t k = 0; k < count; k++) s->user_start[k + 1] += s->user_start[k];
     for (uint32_t k = count; k-- > 0;)
-        for (int which = 0; which < code_operands(p->instructions[k].code); which++) {
-            const uint32_t value = operand_value(&p->instructions[k], which);
-            if (value >= s->first) s->user[--s->user_start[value - s->first]] = k;
+        for (uint32_t which = 0; which < operand_count(&p->instructions[k]); which++) {
+            const uint32_t value = operand_at(p, &p->instructions[k], which);
+            if (value >= s->first) s->user[--s->user_start[s->maker[value - s->first]]] = k;
         }
+}
+
+static void find_makers(Schedule *s)
+{
+    const Program *p = s->program;
+    for (uint32_t k = 0; k < p->instruction_count; k++)
+        for (uint32_t value = p->first[k]; value < p->first[k + 1]; value++)
+            s->maker[value - s->first] = k;
 }
 
 // A run ends in mispredicted branches, so sums and products join the runs of multiply-adds,
@@ -50,10 +61,10 @@ static Instruction as_multiply_add(const Schedule *s, Instruction i)
 {
     const uint32_t one = s->first - 3, minus_one = s->first - 2, minus_zero = s->first - 1;
     switch (i.code) {
-    case OP_ADD: return (Instruction){CODE_FMA, 0, one, i.a, i.b};
-    case OP_SUB: return (Instruction){CODE_FMA, 0, minus_one, i.b, i.a};
-    case OP_MUL: return (Instruction){CODE_FMA, 0, i.a, i.b, minus_zero};
-    case OP_NEG: return (Instruction){CODE_FMA, 0, minus_one, i.a, minus_zero};
+    case OP_ADD: return (Instruction){CODE_FMA, i.stage, 0, one, i.a, i.b};
+    case OP_SUB: return (Instruction){CODE_FMA, i.stage, 0, minus_one, i.b, i.a};
+    case OP_MUL: return (Instruction){CODE_FMA, i.stage, 0, i.a, i.b, minus_zero};
+    case OP_NEG: return (Instruction){CODE_FMA, i.stage, 0, minus_one, i.a, minus_zero};
     default: return i;
     }
 }
@@ -72,13 +83,16 @@ static void enqueue(Schedule *s, uint32_t k)
 // Where an operand will stand when it is needed.
 static uint32_t place_of(const Schedule *s, uint32_t value)
 {
-    return value < s->first ? value : s->place[value - s->first];
+    if (value < s->first) return value;
+    const uint32_t k = s->maker[value - s->first];
+    return s->place[k] + value - s->program->first[k];
 }
 
 static void emit_operands(Schedule *s, const Instruction *i)
 {
-    for (int which = 0; which < code_operands(i->code); which++)
-        s->runs[s->length++] = place_of(s, operand_value(i, which));
+    if (i->code == CODE_JOIN) s->runs[s->length++] = i->b;
+    for (uint32_t which = 0; which < operand_count(i); which++)
+        s->runs[s->length++] = place_of(s, operand_at(s->program, i, which));
     if (i->code == OP_TABLE1 || i->code == OP_TABLE2) {
         s->runs[s->length++] = i->c;
         s->runs[s->length++] = (uint32_t)i->n;
@@ -97,7 +111,7 @@ static void emit_packed(Schedule *s, const Instruction *i)
 static void emit(Schedule *s, uint32_t k, bool wide)
 {
     const Instruction i = as_multiply_add(s, s->program->instructions[k]);
-    if (i.code < OP_COUNT || wide)
+    if (i.code < OP_COUNT || i.code == CODE_JOIN || wide)
         emit_operands(s, &i);
     else
         emit_packed(s, &i);
@@ -111,65 +125,105 @@ static unsigned longest_queue(const Schedule *s)
     return best;
 }
 
-// All that is ready of one code, and what becomes ready by it.
-static uint32_t emit_run(Schedule *s, unsigned code, uint32_t done)
+static bool is_wide(const Schedule *s, unsigned code)
 {
-    const bool wide = code >= OP_COUNT && value_count(s->program) > PACKED_MASK;
+    return code >= OP_COUNT && code != CODE_JOIN && value_count(s->program) > PACKED_MASK;
+}
+
+// What waited for an instruction that is done. Those of the next part wait for that, too.
+static void release_users(Schedule *s, uint32_t k, uint32_t end)
+{
+    for (uint32_t u = s->user_start[k]; u < s->user_start[k + 1]; u++)
+        if (--s->waiting[s->user[u]] == 0 && s->user[u] < end) enqueue(s, s->user[u]);
+}
+
+// All that is ready of one code, and what becomes ready by it.
+static uint32_t emit_run(Schedule *s, unsigned code, uint32_t end)
+{
+    const bool wide = is_wide(s, code);
     s->runs[s->length++] = wide ? code | WIDE : code;
     const size_t count_at = s->length++;
-    const uint32_t before = done;
-    while (s->ready[code]) {
+    uint32_t done = 0;
+    for (; s->ready[code]; done++) {
         const uint32_t k = s->head[code];
         s->head[code] = s->next[k];
         s->ready[code]--;
         emit(s, k, wide);
-        s->place[k] = s->first + done++;
-        for (uint32_t u = s->user_start[k]; u < s->user_start[k + 1]; u++)
-            if (--s->waiting[s->user[u]] == 0) enqueue(s, s->user[u]);
+        s->place[k] = s->next_place;
+        s->next_place += range_width(s->program, k);
+        release_users(s, k, end);
     }
-    s->runs[count_at] = done - before;
+    s->runs[count_at] = done;
     return done;
 }
 
-static void order(Schedule *s)
+static void order_part(Schedule *s, ProgramPart part)
 {
-    find_users(s);
-    for (uint32_t k = 0; k < s->program->instruction_count; k++)
+    const uint32_t start = part_start(s->program, part), end = part_end(s->program, part);
+    for (uint32_t k = start; k < end; k++)
         if (!s->waiting[k]) enqueue(s, k);
-    for (uint32_t done = 0; done < s->program->instruction_count;)
-        done = emit_run(s, longest_queue(s), done);
+    for (uint32_t done = start; done < end;) done += emit_run(s, longest_queue(s), end);
     s->runs[s->length++] = OP_FAILED;
     s->runs[s->length++] = 0;
 }
 
-bool tr_schedule_runs(Program *p)
+// What was scheduled, for good.
+static bool keep(Schedule *s, const size_t start[PART_COUNT], Interpreted *i, Arena *arena)
 {
-    const uint32_t count = p->instruction_count;
-    Schedule s = {.program = p, .first = p->input_count + p->constant_count};
-    s.waiting = calloc((size_t)count + 1, sizeof *s.waiting);
-    s.next = malloc(((size_t)count + 1) * sizeof *s.next);
-    s.user = malloc((3 * (size_t)count + 1) * sizeof *s.user);
-    s.user_start = calloc((size_t)count + 1, sizeof *s.user_start);
-    s.place = malloc(((size_t)count + 1) * sizeof *s.place);
-    s.runs = malloc((6 * (size_t)count + 2) * sizeof *s.runs); // 2 + 4 at most per instruction
-    uint32_t *outputs = tr_arena_alloc(&p->arena, p->output_count, sizeof *outputs);
-    uint32_t *runs = NULL;
-    if (s.waiting && s.next && s.user && s.user_start && s.place && s.runs && outputs) {
-        order(&s);
-        runs = tr_arena_alloc(&p->arena, s.length, sizeof *runs);
+    const Program *p = s->program;
+    uint32_t *runs = tr_arena_alloc(arena, s->length, sizeof *runs);
+    uint32_t *outputs = tr_arena_alloc(arena, p->output_count, sizeof *outputs);
+    if (!runs || !outputs) return false;
+    memcpy(runs, s->runs, s->length * sizeof *runs);
+    for (uint32_t k = 0; k < p->output_count; k++) outputs[k] = place_of(s, p->outputs[k]);
+    for (int part = 0; part < PART_COUNT; part++) i->runs[part] = runs + start[part];
+    i->executable.outputs = outputs;
+    return true;
+}
+
+static bool schedule(Schedule *s, Interpreted *i, Arena *arena)
+{
+    size_t start[PART_COUNT];
+    find_makers(s);
+    find_users(s);
+    s->next_place = s->first;
+    for (int part = 0; part < PART_COUNT; part++) {
+        start[part] = s->length;
+        i->first[part] = s->next_place;
+        order_part(s, (ProgramPart)part);
     }
-    if (runs) {
-        for (size_t i = 0; i < s.length; i++) runs[i] = s.runs[i];
-        for (uint32_t i = 0; i < p->output_count; i++)
-            outputs[i] = p->outputs[i] < s.first ? p->outputs[i] : s.place[p->outputs[i] - s.first];
-        p->runs = runs;
-        p->run_outputs = outputs;
+    assert(s->next_place == value_count(s->program)); // every value is computed once
+    return keep(s, start, i, arena);
+}
+
+const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena *arena)
+{
+    const size_t count = p->instruction_count, values = value_count(p) - first_result(p);
+    size_t operands = 0;
+    for (uint32_t k = 0; k < count; k++) operands += operand_count(&p->instructions[k]);
+    Schedule s = {.program = p, .first = first_result(p)};
+    s.maker = malloc((values + 1) * sizeof *s.maker);
+    s.waiting = calloc(count + 1, sizeof *s.waiting);
+    s.next = malloc((count + 1) * sizeof *s.next);
+    s.user = malloc((operands + 1) * sizeof *s.user);
+    s.user_start = calloc(count + 1, sizeof *s.user_start);
+    s.place = malloc((count + 1) * sizeof *s.place);
+    // for each instruction a code, a count, a payload of two, and its operands, of which a sum that
+    // becomes a multiply-add has more; two ends
+    s.runs = malloc((operands + 6 * count + 2 * PART_COUNT) * sizeof *s.runs);
+    Interpreted *i = tr_arena_alloc(arena, 1, sizeof *i);
+    bool good = s.maker && s.waiting && s.next && s.user && s.user_start && s.place && s.runs && i;
+    if (good) {
+        i->executable = (Executable){.run = interpreter, .lanes = 1, .value_count = value_count(p)};
+        i->tables = p->tables;
+        good = schedule(&s, i, arena);
     }
+    free(s.maker);
     free(s.waiting);
     free(s.next);
     free(s.user);
     free(s.user_start);
     free(s.place);
     free(s.runs);
-    return runs != NULL;
+    return good ? &i->executable : NULL;
 }

@@ -25,6 +25,15 @@ tr_program *tr_program_list(System *system, Exprs *list, Parameters parameters, 
     return program;
 }
 
+Evaluator tr_evaluator_open(System *system, const Expr *values, size_t count, const uint8_t *fold,
+                            tr_error *err)
+{
+    tr_program *own = tr_compile_open(system, values, count, fold, err);
+    Evaluator e = tr_evaluator_with(own, err);
+    e.own = own;
+    return e;
+}
+
 Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
 {
     tr_program *own = tr_program_list(system, list, parameters, err);

@@ -6,6 +6,7 @@
 #include "expr/list.h"
 #include "expr/system.h"
 #include "program/compile.h"
+#include "program/evaluate.h"
 
 #include <math.h>
 
@@ -24,6 +25,9 @@ Evaluator tr_evaluator_with(const tr_program *program, tr_error *err);
 Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
                           tr_error *err);
 Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err);
+// With parameters open but for those that a pattern gives away (tr_fold_pattern).
+Evaluator tr_evaluator_open(System *system, const Expr *values, size_t count, const uint8_t *fold,
+                            tr_error *err);
 void tr_evaluator_free(Evaluator *evaluator);
 
 // Whether formulas had values.
@@ -37,6 +41,16 @@ static inline bool all_finite(const double *x, size_t count)
 static inline void evaluate_into(const Evaluator *e, const double *inputs, double *out)
 {
     tr_evaluate(e->program, e->work, inputs, out);
+}
+
+// In two parts: what the parameters among the inputs decide, then the rest, again and again.
+static inline void prepare_evaluator(const Evaluator *e, const double *inputs)
+{
+    if (e->program) tr_workspace_prepare(e->program, e->work, inputs);
+}
+static inline void evaluate_prepared(const Evaluator *e, const double *inputs, double *out)
+{
+    if (e->program) tr_evaluate_prepared(e->program, e->work, inputs, out);
 }
 
 // Likewise, for once. False when that failed.

@@ -7,7 +7,11 @@
 #include "expr/derivative.h"
 #include "expr/system.h"
 #include "expr/walk.h"
+#include "program/compile.h"
+#include "program/evaluate.h"
 #include "program/interpret.h"
+
+#include "../joined.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -223,13 +227,18 @@ static void evaluate_list(const Program *p, const double *in, Bounded *out)
     for (uint32_t i = 0; i < p->constant_count; i++) v[p->input_count + i].value = p->constants[i];
     for (uint32_t k = 0; k < p->instruction_count; k++) {
         const Instruction *i = &p->instructions[k];
+        if (i->code == CODE_JOIN) {
+            for (uint32_t at = 0; at < range_width(p, k); at++)
+                v[p->first[k] + at] = v[operand_at(p, i, at)];
+            continue;
+        }
         Bounded x[3] = {{0}};
         for (int which = 0; which < code_operands(i->code); which++)
             x[which] = v[operand_value(i, which)];
         const bool table = i->code == OP_TABLE1 || i->code == OP_TABLE2;
-        v[p->input_count + p->constant_count + k] =
-            i->code >= OP_COUNT ? value_of_code(i->code, x)
-                                : value_of_op((Op)i->code, x, i->n, table ? p->tables[i->c] : NULL);
+        v[p->first[k]] = i->code >= OP_COUNT
+                             ? value_of_code(i->code, x)
+                             : value_of_op((Op)i->code, x, i->n, table ? p->tables[i->c] : NULL);
     }
     for (uint32_t i = 0; i < p->output_count; i++) out[i] = v[p->outputs[i]];
     free(v);
@@ -276,29 +285,48 @@ static void check_twins(const Program *a, const Program *b)
                    a->instruction_count * sizeof *a->instructions) == 0,
             "twins have the same instructions");
     require(memcmp(a->outputs, b->outputs, a->output_count * sizeof *a->outputs) == 0 &&
-                memcmp(a->run_outputs, b->run_outputs, a->output_count * sizeof *a->outputs) == 0,
+                memcmp(a->executable->outputs, b->executable->outputs,
+                       a->output_count * sizeof *a->outputs) == 0,
             "twins have the same results");
 }
 
-// Every evaluator gives the bits of the list; the list comes out.
-static void check_evaluators(Program *p, const double *in, Bounded *list)
+// At once, and in two parts.
+static void check_executable(const Program *p, const Executable *executable, const double *in,
+                             const double *expected, const char *what)
 {
     tr_error err = {0};
-    double *values = calloc(3 * (size_t)p->output_count, sizeof *values);
-    double *expected = values + p->output_count, *plain = expected + p->output_count;
-    tr_workspace *w = tr_workspace_new(p, &err);
+    double *values = calloc((size_t)p->output_count + 1, sizeof *values), other[INPUTS];
+    tr_workspace *w = tr_workspace_on(p, executable, 1, &err);
     require(values && w, "memory is enough");
-    evaluate_list(p, in, list);
-    for (uint32_t i = 0; i < p->output_count; i++) expected[i] = list[i].value;
     tr_evaluate(p, w, in, values);
-    require_same(values, expected, p->output_count, "the machine's interpreter runs the list");
-    Interpreter *fast = p->interpreter;
-    p->interpreter = tr_interpret_plain;
-    tr_evaluate(p, w, in, plain);
-    p->interpreter = fast;
-    require_same(plain, expected, p->output_count, "the plain interpreter runs the list");
+    require_same(values, expected, p->output_count, what);
+    for (int i = 0; i < INPUTS; i++) other[i] = i == LAST ? in[i] : 0.3;
+    tr_workspace_prepare(p, w, other);
+    for (int i = 0; i < INPUTS; i++) other[i] = i == LAST ? 0.3 : in[i];
+    tr_evaluate_prepared(p, w, other, values);
+    require_same(values, expected, p->output_count, "what is prepared is the same");
     tr_workspace_free(w);
     free(values);
+}
+
+// Every executable gives the bits of the list; the list comes out.
+static void check_evaluators(const Program *p, const double *in, Bounded *list)
+{
+    Arena arena = {0};
+    double *expected = calloc((size_t)p->output_count + 1, sizeof *expected);
+    require(expected != NULL, "memory is enough");
+    evaluate_list(p, in, list);
+    for (uint32_t i = 0; i < p->output_count; i++) expected[i] = list[i].value;
+    check_executable(p, p->executable, in, expected, "the machine's interpreter runs the list");
+    check_executable(p, tr_interpret(p, tr_interpret_plain, &arena), in, expected,
+                     "the plain interpreter runs the list");
+    const Program *ranges = joined(p, &arena);
+    evaluate_list(ranges, in, list);
+    for (uint32_t i = 0; i < p->output_count; i++)
+        require_same(&list[i].value, &expected[i], 1, "ranges hold the same values");
+    check_executable(ranges, ranges->executable, in, expected, "the interpreter runs ranges");
+    tr_arena_free(&arena);
+    free(expected);
 }
 
 // ---- what must hold ------------------------------------------------------------------------
@@ -316,7 +344,7 @@ static void require_close(Bounded a, Bounded b, const char *what)
 }
 
 typedef struct Programs {
-    Program *nodes, *wanted, *fixed;
+    Program *nodes, *wanted, *fixed, *folded;
     uint32_t node_count;
     Bounded *naive[POINTS];       // by node
     Bounded wish[POINTS][WANTED]; // those of them that are wanted
@@ -326,7 +354,8 @@ typedef struct Programs {
 static void check_point(const Programs *p, int point)
 {
     const double *in = p->in[point];
-    Bounded *list = calloc(p->nodes->output_count, sizeof *list), merged[WANTED], fixed[WANTED];
+    Bounded *list = calloc(p->nodes->output_count, sizeof *list), merged[WANTED], fixed[WANTED],
+            folded[WANTED];
     require(list != NULL, "memory is enough");
     check_evaluators(p->nodes, in, list);
     for (uint32_t i = 0; i < p->node_count; i++)
@@ -334,12 +363,14 @@ static void check_point(const Programs *p, int point)
     free(list);
     check_evaluators(p->wanted, in, merged);
     check_evaluators(p->fixed, in, fixed);
+    check_evaluators(p->folded, in, folded);
     if (point < AWKWARD_POINTS) return;
     const Bounded *wish = p->wish[point];
     for (int i = 0; i < WANTED; i++) {
         require(!is_known(wish[i]) || isfinite(merged[i].value), "what was finite stays finite");
         require_close(wish[i], merged[i], "what is merged and fused is the same");
         require_close(wish[i], fixed[i], "with fixed parameters it is the same");
+        require_close(wish[i], folded[i], "with a pattern of parameters it is the same");
     }
     for (int i = RESULTS; i < RESULTS + INPUTS; i++)
         require_close(wish[i], wish[i + INPUTS], "derivatives are the same both ways");
@@ -366,6 +397,11 @@ static void prepare(Wood *wood, Programs *p)
     require(!err.status, "expressions can be outputs");
     p->wanted = compiled(s, "wanted", false);
     p->fixed = compiled(s, "wanted", true);
+    const double values[INPUTS] = {[LAST] = s->inputs[LAST].value};
+    uint8_t fold[INPUTS];
+    tr_fold_pattern(s, values, fold);
+    p->folded = tr_compile_open(s, wood->wanted, WANTED, fold, &err);
+    require(p->folded && !err.status, "it compiles with a pattern");
     Program *twin = compiled(s, "wanted", false);
     check_twins(p->wanted, twin);
     tr_program_free(twin);
@@ -398,5 +434,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tr_program_free(p.nodes);
     tr_program_free(p.wanted);
     tr_program_free(p.fixed);
+    tr_program_free(p.folded);
     return 0;
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workspaces of several lanes, and evaluating in two parts: what parameters alone decide, once for
+// each set of them, and the rest. Every way gives the bits of tr_evaluate.
+#ifndef TR_PROGRAM_EVALUATE_H
+#define TR_PROGRAM_EVALUATE_H
+
+#include "program/program.h"
+
+// Room for several evaluations beside each other; by the program's own executable, or by another of
+// the same program, which must outlive it, too.
+tr_workspace *tr_workspace_lanes(const Program *program, uint32_t lanes, tr_error *err);
+tr_workspace *tr_workspace_on(const Program *program, const Executable *executable, uint32_t lanes,
+                              tr_error *err);
+
+// `count` evaluations, as many at a time as there are lanes: a row of inputs and a row of outputs
+// each.
+void tr_evaluate_many(const Program *program, tr_workspace *workspace, const double *inputs,
+                      double *outputs, size_t count);
+
+// Takes parameters from the inputs, a row for each lane, and runs what they alone decide.
+void tr_workspace_prepare(const Program *program, tr_workspace *workspace, const double *inputs);
+// The outputs of each lane with the parameters that it was prepared with, whatever the inputs say
+// about these. The workspace must be prepared, and stays so until another call evaluates in it.
+void tr_evaluate_prepared(const Program *program, tr_workspace *workspace, const double *inputs,
+                          double *outputs);
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every program, whoever made it.
+#include "program/program.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+// The values that an instruction takes come before its own, and change no more often than it.
+static void check_operands(const Program *p, uint32_t k)
+{
+    const Instruction *i = &p->instructions[k];
+    for (uint32_t which = 0; which < operand_count(i); which++)
+        assert(operand_at(p, i, which) < p->first[k]); // the list is topological
+    const bool table = i->code == OP_TABLE1 || i->code == OP_TABLE2;
+    assert(!table || p->tables[i->c]); // every table that is used was copied
+}
+
+void tr_program_check(const Program *p)
+{
+    assert(p->first[0] == first_result(p));    // inputs, constants, results
+    assert(p->stage_end[STAGE_CONSTANT] == 0); // constants are folded
+    assert(p->stage_end[STAGE_STATE] == p->instruction_count);
+    int stage = STAGE_CONSTANT;
+    for (uint32_t k = 0; k < p->instruction_count; k++) {
+        while (k >= p->stage_end[stage]) stage++;
+        assert(p->instructions[k].stage == stage); // stages follow each other
+        assert(p->first[k + 1] > p->first[k]);     // ranges follow each other, and none is empty
+        assert(p->instructions[k].code == CODE_JOIN || range_width(p, k) == 1);
+        check_operands(p, k);
+    }
+    for (uint32_t i = 0; i < p->output_count; i++) assert(p->outputs[i] < value_count(p));
+}
+
+void tr_program_free(Program *program)
+{
+    if (!program) return;
+    tr_arena_free(&program->arena);
+    free(program);
+}
+
+tr_program_size tr_program_sizes(const Program *p)
+{
+    if (!p) return (tr_program_size){0};
+    return (tr_program_size){.inputs = p->input_count,
+                             .outputs = p->output_count,
+                             .operations = p->operations,
+                             .instructions = p->instruction_count,
+                             .state_operations = p->state_operations,
+                             .state_instructions =
+                                 p->instruction_count - p->stage_end[STAGE_PARAMETER]};
+}
