@@ -68,7 +68,7 @@ static void test_windows(void **state)
     look_on(&endless, flow, 100);
     check_times(&endless, 100);
     tr_events_free(&whole), tr_events_free(&parts), tr_events_free(&endless);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 
@@ -91,7 +91,7 @@ static void test_drop(void **state)
     }
     assert_true(passed > 300 && most < 20);
     tr_events_free(&whole), tr_events_free(&ahead);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 
@@ -107,7 +107,7 @@ static void test_no_events(void **state)
     assert_true(tr_events_extend(&events, flow, 1e6, &err));
     assert_true(events.count == 0 && events.until == (double)INFINITY);
     tr_events_free(&events);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
 }
 

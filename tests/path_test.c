@@ -146,11 +146,11 @@ static void test_crossing(void **state)
 
 enum { SWITCHES = 100 };
 
-// Evaluations when the last step was over, those that it took, and those up to the end of the first
-// step of a mover.
+// Evaluations when the last step was over, those that it took, and those of the first step.
 typedef struct Costs {
     const Flow *flow;
     size_t after, last, first;
+    int steps; // of a mover
 } Costs;
 
 static bool count_step(void *owner, double t, double end)
@@ -159,7 +159,7 @@ static bool count_step(void *owner, double t, double end)
     (void)t, (void)end;
     costs->last = costs->flow->all_evaluations - costs->after;
     costs->after = costs->flow->all_evaluations;
-    if (!costs->first) costs->first = costs->last;
+    if (!costs->steps++) costs->first = costs->last;
     return true;
 }
 
@@ -194,21 +194,22 @@ static size_t cost_of_switches(const char *model, const char *method, double rto
     Flow *flow = flow_of(system);
     Costs costs = {.flow = flow, .after = flow->all_evaluations};
     Mover *m = mover_of(flow, method, rtol, 0, &costs);
-    size_t most = 0, found = 0;
+    size_t most = 0, spent = 0;
     double fastest = 0;
     for (int i = 0; i < SWITCHES; i++) {
         while (m->method->advance(m, m->t + 0.005, &err)) continue;
         if (err.status || !m->watch.switched) fail_msg("%s%s", err.text, m->refusal.text);
-        if (found + costs.first > most) most = found + costs.first;
-        found = costs.last;
+        if (costs.steps > 1) spent += costs.first; // else that is the step of the next switch
+        if (i && spent > most) most = spent;
         const double t = m->watch.end;
         flow = switched(flow, m, &fastest);
         tr_mover_free(m);
-        costs.flow = flow, costs.first = 0;
         m = mover_of(flow, method, rtol, t, &costs);
+        spent = costs.last + flow->all_evaluations - costs.after;
+        costs = (Costs){.flow = flow, .after = flow->all_evaluations};
     }
     tr_mover_free(m);
-    tr_flow_free(flow);
+    close_flow(flow);
     tr_system_free(system);
     return most;
 }
