@@ -65,7 +65,7 @@ static bool open_site(Site *p, const char *name)
     System *own = tr_plan_system(p->flow->plan, p->flow->footing, NULL, &err);
     for (int rates = 0; own && rates < 2; rates++)
         p->sets[rates] =
-            tr_condition_set_new(own, p->system, rates ? RATE_ROWS : POSITION_ROWS, &err);
+            tr_condition_set_new(own, p->system, rates ? RATE_ROWS : POSITION_ROWS, NULL, &err);
     tr_system_free(own);
     p->positions = tr_conditions_new(p->sets[0], &err);
     p->rates = tr_conditions_new(p->sets[1], &err);

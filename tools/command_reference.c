@@ -59,7 +59,8 @@ static const struct {
      "in one line, on standard\nerror where rows go to standard output.\n\n"
      "JSON (the certificate): `model` `method` `end` `reached` `every` `rtol` `atol` `rows` "
      "`steps` "
-     "`failed_steps` `evaluations`\n`all_evaluations` `operations` `seconds` `energy_error` `position_error` "
+     "`failed_steps` `evaluations`\n`all_evaluations` `operations` `seconds` `energy_error` "
+     "`position_error` "
      "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` `failure` `model_file` "
      "`model_sha256` `case` `settings` `program` `parameters` `events` `warnings` `columns`.\n"},
     {"linearise",

@@ -126,9 +126,8 @@ static uint32_t most_formulas(const System *s)
     return wishes ? most + wishes->rows : most;
 }
 
-static bool compile(ConditionSet *c, System *s, tr_error *err)
+static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
 {
-    const tr_compile_options open = {0};
     const size_t most = most_formulas(s), n = c->count;
     Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
     if (!all) return tr_fail_memory(err), false;
@@ -138,13 +137,13 @@ static bool compile(ConditionSet *c, System *s, tr_error *err)
     unknown += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
-    if (m) c->program = tr_compile_values(s, all, m * (n + 1), &open, err);
+    if (m) c->program = tr_compile_open(s, all, m * (n + 1), fold, err);
     free(all);
     return !has_failed(err);
 }
 
 ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
-                                   tr_error *err)
+                                   const uint8_t *fold, tr_error *err)
 {
     if (!own || has_failed(err)) return NULL;
     ConditionSet *c = calloc(1, sizeof *c);
@@ -160,7 +159,7 @@ ConditionSet *tr_condition_set_new(System *own, const System *original, Conditio
         tr_fail_memory(err);
     else {
         find_unknowns(c, own);
-        if (compile(c, own, err)) return c;
+        if (compile(c, own, fold, err)) return c;
     }
     tr_condition_set_free(c);
     return NULL;

@@ -19,9 +19,9 @@ typedef enum ConditionKind {
 } ConditionKind;
 
 // Of a system of one's own that is not reduced, with the names of the original, which must outlive
-// it.
+// it. `fold` is the pattern of parameters, see tr_compile_open.
 ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
-                                   tr_error *err);
+                                   const uint8_t *fold, tr_error *err);
 void tr_condition_set_free(ConditionSet *set);
 
 // The room to solve them in. The set must outlive it.

@@ -34,11 +34,10 @@ void tr_chart_rates(const System *s, const ChartPrograms *c, Expr *rates)
 
 static tr_program *compile_rates(System *s, const ChartPrograms *c, tr_error *err)
 {
-    const tr_compile_options open = {0};
     Expr *rates = malloc(c->own * sizeof *rates);
     if (!rates) return tr_fail_memory(err), NULL;
     tr_chart_rates(s, c, rates);
-    tr_program *program = tr_compile_values(s, rates, c->own, &open, err);
+    tr_program *program = tr_compile_open(s, rates, c->own, c->footing->fold, err);
     free(rates);
     return program;
 }
@@ -59,19 +58,19 @@ void tr_chart_columns(const System *s, Exprs *values, const char **labels)
     }
 }
 
-static tr_program *compile_columns(System *s, tr_error *err)
+static tr_program *compile_columns(System *s, const ChartPrograms *c, tr_error *err)
 {
     Exprs values = {0};
     tr_chart_columns(s, &values, NULL);
-    return tr_program_list(s, &values, OPEN_PARAMETERS, err);
+    return tr_program_list(s, &values, c->footing->fold, err);
 }
 
-static tr_program *compile_accelerations(System *s, tr_error *err)
+static tr_program *compile_accelerations(System *s, const ChartPrograms *c, tr_error *err)
 {
     Exprs rates = {0};
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY) exprs_add(&rates, s->inputs[i].rate);
-    return rates.count ? tr_program_list(s, &rates, OPEN_PARAMETERS, err) : NULL;
+    return rates.count ? tr_program_list(s, &rates, c->footing->fold, err) : NULL;
 }
 
 // ---- constraints ---------------------------------------------------------------------------
@@ -103,14 +102,13 @@ static tr_program *compile_residuals(System *s, ChartPrograms *c, tr_error *err)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : size_of(s, &s->rows[i]));
-    return rows ? tr_program_list(s, &values, OPEN_PARAMETERS, err) : NULL;
+    return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 
 // The positions of the pivots, and their slopes along those of y
 static tr_program *compile_projection(System *s, ChartPrograms *c, tr_error *err)
 {
     const Partition *p = &c->partition;
-    const tr_compile_options open = {0};
     const size_t n = c->positions, most = s->row_count;
     Expr *values = calloc(most * (n + 1) + n + 1, sizeof *values), *y = values;
     tr_program *program = NULL;
@@ -121,16 +119,16 @@ static tr_program *compile_projection(System *s, ChartPrograms *c, tr_error *err
     y += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) y[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, values, m, y, n, values + m)) tr_fail_memory(err);
-    if (m) program = tr_compile_values(s, values, m * (n + 1), &open, err);
+    if (m) program = tr_compile_open(s, values, m * (n + 1), c->footing->fold, err);
     free(values);
     return program;
 }
 
-static tr_program *compile_alarms(System *s, tr_error *err)
+static tr_program *compile_alarms(System *s, const ChartPrograms *c, tr_error *err)
 {
     Exprs margins = {0};
     for (uint32_t i = 0; i < s->alarm_count; i++) exprs_add(&margins, s->alarms[i].margin);
-    return s->alarm_count ? tr_program_list(s, &margins, OPEN_PARAMETERS, err) : NULL;
+    return s->alarm_count ? tr_program_list(s, &margins, c->footing->fold, err) : NULL;
 }
 
 // c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
@@ -141,11 +139,11 @@ static tr_program *compile_kkt(System *s, const ChartPrograms *c, tr_error *err)
     tr_system_list(s, "Q", &list);
     for (uint32_t i = 0; i < c->footing->constraints; i++) exprs_add(&list, s->rows[i].inner_bias);
     tr_system_list(s, "vdot", &list);
-    return tr_program_list(s, &list, OPEN_PARAMETERS, err);
+    return tr_program_list(s, &list, c->footing->fold, err);
 }
 
 // What holds each latch along its rows that stick
-static tr_program *compile_held(System *s, tr_error *err)
+static tr_program *compile_held(System *s, const ChartPrograms *c, tr_error *err)
 {
     Exprs list = {0};
     for (uint32_t i = 0; i < 3 * s->latch_count; i++) {
@@ -153,7 +151,7 @@ static tr_program *compile_held(System *s, tr_error *err)
         const bool sticks = i % 3 < latch->row_count && latch->sticks[i % 3];
         exprs_add(&list, sticks ? s->rows[latch->rows[i % 3]].symbol : zero(s->graph));
     }
-    return s->latch_count ? tr_program_list(s, &list, OPEN_PARAMETERS, err) : NULL;
+    return s->latch_count ? tr_program_list(s, &list, c->footing->fold, err) : NULL;
 }
 
 // ---- all of it -----------------------------------------------------------------------------
@@ -162,14 +160,14 @@ static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error 
 {
     find_places(s, c);
     c->rates = compile_rates(s, c, err);
-    c->columns = compile_columns(s, err);
-    c->accelerations = compile_accelerations(s, err);
+    c->columns = compile_columns(s, c, err);
+    c->accelerations = compile_accelerations(s, c, err);
     if (s->row_count) {
         c->residuals = compile_residuals(s, c, err);
         c->projection = compile_projection(s, c, err);
-        c->alarms = compile_alarms(s, err);
+        c->alarms = compile_alarms(s, c, err);
         if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
-        c->held = compile_held(s, err);
+        c->held = compile_held(s, c, err);
     }
     if (plan->sensitivity && !has_failed(err)) tr_sensitivity_programs(plan, s, c, err);
 }

@@ -32,6 +32,14 @@ static void open_evaluators(Charted *c, tr_error *err)
     c->projection_tangent = tr_evaluator_with(p->projection_tangent, err);
 }
 
+// Parameters stay what they are as long as the flow lasts.
+static void prepare_evaluators(Charted *c, const double *inputs)
+{
+    Evaluator *const all[] = {&c->rates,  &c->columns, &c->residuals,      &c->projection,
+                              &c->alarms, &c->tangent, &c->column_tangent, &c->projection_tangent};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_prepare(all[i], inputs);
+}
+
 Charted *tr_charted_new(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
     static const Partition none;
@@ -47,6 +55,7 @@ Charted *tr_charted_new(Flow *flow, const Chart *chart, Chart *own, tr_error *er
     if (c->programs) {
         c->place = c->programs->place, c->projected = c->programs->projected;
         open_evaluators(c, err);
+        if (!has_failed(err)) prepare_evaluators(c, flow->inputs);
         if (chart) c->kkt = tr_kkt_new(flow, chart, c->programs->kkt, err);
     }
     if (!has_failed(err)) return c;

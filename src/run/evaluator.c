@@ -16,30 +16,27 @@ Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Para
     return e;
 }
 
-tr_program *tr_program_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
+tr_program *tr_program_list(System *system, Exprs *list, const uint8_t *fold, tr_error *err)
 {
-    const tr_compile_options options = {.fix_parameters = parameters == FIXED_PARAMETERS};
     if (list->failed) tr_fail_memory(err);
-    tr_program *program = tr_compile_values(system, list->at, list->count, &options, err);
+    tr_program *program = tr_compile_open(system, list->at, list->count, fold, err);
     tr_exprs_free(list);
     return program;
 }
 
-Evaluator tr_evaluator_open(System *system, const Expr *values, size_t count, const uint8_t *fold,
-                            tr_error *err)
+Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
 {
-    tr_program *own = tr_compile_open(system, values, count, fold, err);
-    Evaluator e = tr_evaluator_with(own, err);
-    e.own = own;
+    if (list->failed) tr_fail_memory(err);
+    const Evaluator e = tr_evaluator_of(system, list->at, list->count, parameters, err);
+    tr_exprs_free(list);
     return e;
 }
 
-Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err)
+void tr_evaluator_prepare(Evaluator *e, const double *inputs)
 {
-    tr_program *own = tr_program_list(system, list, parameters, err);
-    Evaluator e = tr_evaluator_with(own, err);
-    e.own = own;
-    return e;
+    if (!e->work) return;
+    tr_workspace_prepare(e->program, e->work, inputs);
+    e->is_prepared = true;
 }
 
 void tr_evaluator_free(Evaluator *e)

@@ -13,7 +13,8 @@
 typedef struct Evaluator {
     const tr_program *program; // NULL when there is nothing to evaluate
     tr_workspace *work;
-    tr_program *own; // the program, where it was made for this
+    tr_program *own;  // the program, where it was made for this
+    bool is_prepared; // what parameters alone decide is there already
 } Evaluator;
 
 // What programs do with parameters: take their values, or have them as inputs like any other.
@@ -25,10 +26,11 @@ Evaluator tr_evaluator_with(const tr_program *program, tr_error *err);
 Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
                           tr_error *err);
 Evaluator tr_evaluator_list(System *system, Exprs *list, Parameters parameters, tr_error *err);
-// With parameters open but for those that a pattern gives away (tr_fold_pattern).
-Evaluator tr_evaluator_open(System *system, const Expr *values, size_t count, const uint8_t *fold,
-                            tr_error *err);
+// A program of a list, which is freed; `fold` as of tr_compile_open.
+tr_program *tr_program_list(System *system, Exprs *list, const uint8_t *fold, tr_error *err);
 void tr_evaluator_free(Evaluator *evaluator);
+// Takes the parameters from these inputs for good: what they alone decide is not evaluated again.
+void tr_evaluator_prepare(Evaluator *evaluator, const double *inputs);
 
 // Whether formulas had values.
 static inline bool all_finite(const double *x, size_t count)
@@ -40,21 +42,13 @@ static inline bool all_finite(const double *x, size_t count)
 
 static inline void evaluate_into(const Evaluator *e, const double *inputs, double *out)
 {
-    tr_evaluate(e->program, e->work, inputs, out);
-}
-
-// In two parts: what the parameters among the inputs decide, then the rest, again and again.
-static inline void prepare_evaluator(const Evaluator *e, const double *inputs)
-{
-    if (e->program) tr_workspace_prepare(e->program, e->work, inputs);
-}
-static inline void evaluate_prepared(const Evaluator *e, const double *inputs, double *out)
-{
-    if (e->program) tr_evaluate_prepared(e->program, e->work, inputs, out);
+    if (e->is_prepared)
+        tr_evaluate_prepared(e->program, e->work, inputs, out);
+    else
+        tr_evaluate(e->program, e->work, inputs, out);
 }
 
 // Likewise, for once. False when that failed.
-tr_program *tr_program_list(System *system, Exprs *list, Parameters parameters, tr_error *err);
 bool tr_evaluate_once(System *system, const Expr *values, size_t count, Parameters parameters,
                       const double *inputs, double *out, tr_error *err);
 

@@ -96,14 +96,14 @@ static bool find_switches(System *s, const ChartPrograms *chart, Switches *found
 
 SwitchPrograms *tr_switch_programs_new(System *s, const ChartPrograms *chart, tr_error *err)
 {
-    const tr_compile_options open = {0};
     Switches found = {0};
     SwitchPrograms *w = calloc(1, sizeof *w);
     if (!w) tr_fail_memory(err);
     if (w && find_switches(s, chart, &found, err) && found.count) {
         memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
         w->count = found.count;
-        w->program = tr_compile_values(s, found.value, 2 * (size_t)found.count, &open, err);
+        w->program =
+            tr_compile_open(s, found.value, 2 * (size_t)found.count, chart->footing->fold, err);
     }
     free(found.value);
     if (!has_failed(err)) return w;

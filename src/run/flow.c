@@ -232,6 +232,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     const Quality q = tr_chart_quality(chart, flow->stance);
     const bool better =
         chart->m_locked == present->m_locked &&
+        chart->partition.count == present->partition.count && // else y would have another length
         (bad ? is_better(q, quality)
              : tr_chart_preferred(chart) > tr_chart_preferred(present) && q.tilt < TILT_HOME);
     Charted *known = NULL;

@@ -8,7 +8,7 @@
 // ---- programs ------------------------------------------------------------------------------
 
 // G, M, and what the reactions of mixed rows are made of
-static tr_program *compile_stance(System *s, tr_error *err)
+static tr_program *compile_stance(System *s, const Footing *f, tr_error *err)
 {
     Exprs list = {0};
     const Expr nothing = zero(s->graph);
@@ -18,7 +18,7 @@ static tr_program *compile_stance(System *s, tr_error *err)
     for (uint32_t i = 0; i < s->row_count; i++)
         for (uint32_t k = 0; k < 3; k++)
             exprs_add(&list, s->rows[i].is_mixed ? s->rows[i].mix[k] : nothing);
-    return tr_program_list(s, &list, OPEN_PARAMETERS, err);
+    return tr_program_list(s, &list, f->fold, err);
 }
 
 static tr_program *compile_speeds(System *s, const Footing *f, tr_error *err)
@@ -27,15 +27,15 @@ static tr_program *compile_speeds(System *s, const Footing *f, tr_error *err)
     for (uint32_t i = f->constraints; i < s->row_count; i++) exprs_add(&list, s->rows[i].rate);
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_INNER) exprs_add(&list, s->inputs[i].definition);
-    return list.count || list.failed ? tr_program_list(s, &list, OPEN_PARAMETERS, err) : NULL;
+    return list.count || list.failed ? tr_program_list(s, &list, f->fold, err) : NULL;
 }
 
-static tr_program *compile_slips(System *s, tr_error *err)
+static tr_program *compile_slips(System *s, const Footing *f, tr_error *err)
 {
     Exprs list = {0};
     for (uint32_t k = 0; k < s->alarm_count; k++)
         if (s->alarms[k].kind == ALARM_STICKS) exprs_add(&list, s->alarms[k].margin);
-    return tr_program_list(s, &list, OPEN_PARAMETERS, err);
+    return tr_program_list(s, &list, f->fold, err);
 }
 
 static tr_program *compile_gaps(System *s, const Footing *f, tr_error *err)
@@ -43,10 +43,10 @@ static tr_program *compile_gaps(System *s, const Footing *f, tr_error *err)
     Exprs list = {0};
     for (uint32_t i = 0; i < s->latch_count; i++)
         exprs_add(&list, f->modes[i].is_open ? s->latches[i].gap : zero(s->graph));
-    return tr_program_list(s, &list, OPEN_PARAMETERS, err);
+    return tr_program_list(s, &list, f->fold, err);
 }
 
-static tr_program *compile_impact(System *s, tr_error *err)
+static tr_program *compile_impact(System *s, const Footing *f, tr_error *err)
 {
     Exprs list = {0};
     tr_output_list(s, "M", &list);
@@ -55,7 +55,7 @@ static tr_program *compile_impact(System *s, tr_error *err)
     for (uint32_t i = 0; i < s->latch_count; i++) exprs_add(&list, s->latches[i].restitution);
     for (uint32_t i = 0; i < s->latch_count; i++)
         exprs_add(&list, s->latches[i].slips ? s->latches[i].friction : zero(s->graph));
-    return tr_program_list(s, &list, OPEN_PARAMETERS, err);
+    return tr_program_list(s, &list, f->fold, err);
 }
 
 // ---- footings ------------------------------------------------------------------------------
@@ -66,11 +66,13 @@ bool tr_footing_make(const Plan *plan, Footing *f, tr_error *err)
     if (!s) return false;
     while (f->constraints < s->row_count && !s->rows[f->constraints].is_speed) f->constraints++;
     if (tr_system_output(s, text_of("guess.position")))
-        f->conditions[START_WISHES] = tr_condition_set_new(s, plan->system, START_WISHES, err);
+        f->conditions[START_WISHES] =
+            tr_condition_set_new(s, plan->system, START_WISHES, f->fold, err);
     for (int kind = START_POSITIONS; kind <= START_RATES; kind++)
-        f->conditions[kind] = tr_condition_set_new(s, plan->system, (ConditionKind)kind, err);
+        f->conditions[kind] =
+            tr_condition_set_new(s, plan->system, (ConditionKind)kind, f->fold, err);
     if (s->row_count) {
-        f->stance = compile_stance(s, err);
+        f->stance = compile_stance(s, f, err);
         f->speeds = compile_speeds(s, f, err);
     }
     tr_system_free(s);
@@ -86,7 +88,7 @@ void tr_footing_free(Footing *f)
     free(f->key.at);
     free(f->modes);
     free(f->open);
-    free(f->zero);
+    free(f->fold);
     free(f);
 }
 
@@ -99,7 +101,9 @@ static void make_positions(const Plan *plan, Footing *f, tr_error *err)
 {
     if (f->conditions[POSITION_ROWS]) return;
     System *s = tr_plan_system(plan, f, NULL, err);
-    if (s) f->conditions[POSITION_ROWS] = tr_condition_set_new(s, plan->system, POSITION_ROWS, err);
+    if (s)
+        f->conditions[POSITION_ROWS] =
+            tr_condition_set_new(s, plan->system, POSITION_ROWS, f->fold, err);
     tr_system_free(s);
 }
 
@@ -107,7 +111,7 @@ static void make_slips(const Plan *plan, Footing *f, tr_error *err)
 {
     if (f->slips) return;
     System *s = tr_plan_system(plan, f, NULL, err);
-    if (s) f->slips = compile_slips(s, err);
+    if (s) f->slips = compile_slips(s, f, err);
     tr_system_free(s);
 }
 
@@ -123,7 +127,7 @@ static void make_impact(const Plan *plan, Footing *f, tr_error *err)
 {
     if (f->impact) return;
     System *s = tr_plan_system(plan, f, NULL, err);
-    if (s) f->impact = compile_impact(s, err);
+    if (s) f->impact = compile_impact(s, f, err);
     tr_system_free(s);
 }
 

@@ -53,7 +53,6 @@ static bool keep_entries(JacobianPrograms *j, const ChartPrograms *c, Expr *dens
 
 JacobianPrograms *tr_jacobian_programs_new(System *s, const ChartPrograms *c, tr_error *err)
 {
-    const tr_compile_options open = {0};
     JacobianPrograms *j = calloc(1, sizeof *j);
     Expr *rates = calloc(c->own, sizeof *rates), *entries = NULL;
     if (j && rates) {
@@ -63,7 +62,7 @@ JacobianPrograms *tr_jacobian_programs_new(System *s, const ChartPrograms *c, tr
     }
     if (!j || !rates || !entries || !keep_entries(j, c, entries)) tr_fail_memory(err);
     if (!has_failed(err) && j->count)
-        j->program = tr_compile_values(s, entries, j->count, &open, err);
+        j->program = tr_compile_open(s, entries, j->count, c->footing->fold, err);
     free(rates);
     free(entries);
     if (!has_failed(err)) return j;

@@ -74,7 +74,7 @@ static uint8_t mode_byte(const LatchMode *mode)
     return (uint8_t)((mode->is_open ? 1 : 0) | (!mode->is_open && mode->is_slipping ? 2 : 0));
 }
 
-// Modes by latch, and which parameters are exactly 0
+// Modes by latch, and which parameters are exactly 0, 1 or -1
 static Key footing_key(const Plan *plan, const LatchMode *modes, const double *inputs)
 {
     const System *s = plan->system;
@@ -82,9 +82,7 @@ static Key footing_key(const Plan *plan, const LatchMode *modes, const double *i
     key.at = calloc(key.size + 1, 1);
     if (!key.at) return key;
     for (uint32_t i = 0; i < s->latch_count; i++) key.at[i] = mode_byte(&modes[i]);
-    for (uint32_t i = 0; i < s->input_count; i++)
-        key.at[s->latch_count + i] =
-            !plan->sweeps && s->inputs[i].kind == TR_PARAMETER && inputs[i] == 0;
+    if (!plan->sweeps) tr_fold_pattern(s, inputs, key.at + s->latch_count);
     return key;
 }
 
@@ -122,11 +120,11 @@ static Footing *new_footing(const Plan *plan, Key key, tr_error *err)
     f->key = key;
     f->modes = calloc(s->latch_count + 1u, sizeof *f->modes);
     f->open = calloc(s->row_count + 1u, sizeof *f->open);
-    f->zero = calloc(s->input_count + 1u, sizeof *f->zero);
-    if (f->modes && f->open && f->zero) {
+    f->fold = calloc(s->input_count + 1u, sizeof *f->fold);
+    if (f->modes && f->open && f->fold) {
         for (uint32_t i = 0; i < s->latch_count; i++)
             f->modes[i] = (LatchMode){.is_open = key.at[i] & 1, .is_slipping = key.at[i] & 2};
-        for (uint32_t i = 0; i < s->input_count; i++) f->zero[i] = key.at[s->latch_count + i];
+        for (uint32_t i = 0; i < s->input_count; i++) f->fold[i] = key.at[s->latch_count + i];
         tr_latch_rows(s, f->modes, f->open);
         if (tr_footing_make(plan, f, err)) return f;
     } else
@@ -171,8 +169,6 @@ System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *part
     System *s = tr_system_copy(plan->system, err);
     if (!s) return NULL;
     tr_system_latch(s, f->modes);
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (f->zero[i]) s->inputs[i].definition = zero(s->graph);
     if (partition && s->row_count) tr_reduce(s, partition, err);
     if (!has_failed(err)) return s;
     tr_system_free(s);

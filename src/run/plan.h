@@ -2,7 +2,7 @@
 // A plan keeps what can be known of a system before it runs: programs for every way in which it has
 // been met so far. What they depend on is their key:
 //
-//   contact modes, parameters that are exactly 0       a footing: programs that need no partition
+//   contact modes, parameters that are 0, 1 or -1      a footing: programs that need no partition
 //   and pivots in order, antagonist flags              the programs of a chart
 //
 // Each is made on a copy of the system as `derive` left it, so a program depends on the system and
@@ -27,10 +27,10 @@ typedef struct Key {
 // What there is for contact modes, before any partition.
 typedef struct Footing {
     Key key;
-    LatchMode *modes;                          // by latch; where things head does not matter
-    bool *open;                                // by row
-    bool *zero;                                // by input: a parameter that is exactly 0
-    uint32_t constraints;                      // rows that are no formulas of speeds: the first
+    LatchMode *modes;     // by latch; where things head does not matter
+    bool *open;           // by row
+    uint8_t *fold;        // by input: what a parameter is certain to be, see tr_compile_open
+    uint32_t constraints; // rows that are no formulas of speeds: the first
     ConditionSet *conditions[CONDITION_KINDS]; // that of the wishes is NULL where there are none
     tr_program *stance; // G and M by inner velocity, and mixes of rows; NULL without rows
     tr_program *speeds; // formulas of speeds, then inner velocities; NULL when there are none
@@ -55,8 +55,8 @@ struct tr_plan {
     const System *system;
     System *own;                           // the same, where it is not the user's
     const struct Sensitivity *sensitivity; // that its programs are made for, or NULL
-    bool sweeps;                           // parameters take many values: none counts as 0 for good
-    mtx_t lock;                            // of all that follows
+    bool sweeps; // parameters take many values: none counts as 0 or 1 for good
+    mtx_t lock;  // of all that follows
     Footing **footings;
     uint32_t footing_count, footing_capacity;
     struct ChartPrograms **charts;

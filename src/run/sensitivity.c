@@ -139,9 +139,9 @@ static bool check_switches(System *s, const Sensitivity *z, const Expr *rates, u
 }
 
 // The derivatives of expressions, which are resolved, along directions
-static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, tr_error *err)
+static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, const uint8_t *fold,
+                                   tr_error *err)
 {
-    const tr_compile_options open = {0};
     const uint32_t count = of->count;
     Expr *slopes = calloc(count + 1u, sizeof *slopes);
     tr_program *program = NULL;
@@ -149,7 +149,7 @@ static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, t
         tr_fail_memory(err);
     else {
         tr_sensitivity_differentiate(s, z, of->at, count, -1, slopes);
-        program = tr_compile_values(s, slopes, count, &open, err);
+        program = tr_compile_open(s, slopes, count, fold, err);
     }
     free(slopes);
     return program;
@@ -160,7 +160,7 @@ static void compile_rates(System *s, const Sensitivity *z, ChartPrograms *c, tr_
     Exprs rates = {0};
     for (uint32_t i = 0; i < c->own; i++) exprs_add(&rates, zero(s->graph));
     if (!rates.failed) tr_chart_rates(s, c, rates.at);
-    c->tangent = compile_tangent(s, z, &rates, err);
+    c->tangent = compile_tangent(s, z, &rates, c->footing->fold, err);
     if (!has_failed(err)) check_switches(s, z, rates.at, rates.count, &c->moves, err);
     tr_exprs_free(&rates);
 }
@@ -173,7 +173,7 @@ static void compile_columns(System *s, const Sensitivity *z, ChartPrograms *c, t
             if ((int)s->inputs[i].kind == kind) exprs_add(&values, symbol_of(s, i));
     for (uint32_t i = 0; i < s->output_count; i++)
         if (is_model_output(&s->outputs[i])) exprs_add(&values, s->outputs[i].values[0]);
-    c->column_tangent = compile_tangent(s, z, &values, err);
+    c->column_tangent = compile_tangent(s, z, &values, c->footing->fold, err);
     tr_exprs_free(&values);
 }
 
@@ -183,7 +183,7 @@ static void compile_projection(System *s, const Sensitivity *z, ChartPrograms *c
     Exprs phi = {0};
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) exprs_add(&phi, s->rows[p->row[k]].position);
-    if (phi.count) c->projection_tangent = compile_tangent(s, z, &phi, err);
+    if (phi.count) c->projection_tangent = compile_tangent(s, z, &phi, c->footing->fold, err);
     tr_exprs_free(&phi);
 }
 
@@ -214,7 +214,7 @@ static void compile_speeds(const System *own, Sensitivity *z, tr_error *err)
             z->speed[z->speed_count++] = i;
             exprs_add(&values, s->inputs[i].definition);
         }
-    if (z->speed_count) z->speeds = compile_tangent(s, z, &values, err);
+    if (z->speed_count) z->speeds = compile_tangent(s, z, &values, NULL, err);
     tr_exprs_free(&values);
     tr_system_free(s);
 }
