@@ -225,11 +225,12 @@ static bool make_plan(Lineariser *l, const System *system, tr_error *err)
     if (!own) return false;
     tr_pushes_new(own, &l->pushes, err);
     tr_pushes_put(&l->pushes, err);
-    l->plan = has_failed(err) ? NULL : tr_plan_own(own, err);
-    if (l->plan)
-        l->plan->sweeps = true;
-    else if (has_failed(err))
+    if (has_failed(err)) {
         tr_system_free(own);
+        return false;
+    }
+    l->plan = tr_plan_own(own, err); // which takes it, also when it fails
+    if (l->plan) l->plan->sweeps = true;
     return l->plan != NULL;
 }
 
