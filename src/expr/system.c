@@ -276,7 +276,7 @@ Expr tr_system_start(System *system, Text name, Expr formula, double value, tr_e
     if (has_failed(err)) return expr_at(system->graph, 0);
     const Expr symbol = add_input(system, name.at, TR_START, value, err);
     Input *input = tr_system_input(system, symbol);
-    if (input) input->definition = formula;
+    if (input) input->definition = input->guess = formula;
     return symbol;
 }
 

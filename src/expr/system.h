@@ -22,8 +22,9 @@ typedef struct Input {
                      // Programs use it
     Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
     double value;    // where programs fix it
-    Expr guess;      // `value` as the model has it, id 0 where it is just a number: of an input, by
-                     // parameters; of a position or velocity, the symbol of a number of the start
+    Expr guess;      // what `value` comes from, id 0 where it is just a number: of an input or a
+                     // number of the start, a formula of parameters; of a position or velocity, the
+                     // symbol of a number of the start
     bool is_base;    // a velocity of a base
     bool is_extra;   // a position that no velocity moves: it has a rate of its own
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
