@@ -84,7 +84,10 @@ static Expr start_number(Tree *tree, const char *field, const Pair *pair, Expr f
 static void set_default(Tree *tree, Expr symbol, Expr guess, double value)
 {
     Input *input = tr_system_input(tree->system, symbol);
+    Input *number = tr_system_input(tree->system, guess);
     input->value = value, input->guess = guess;
+    if (number && number->kind == TR_START) // it is what it is a number of
+        number->port = port_of(input->port.quantity, input->port.owner, input->port.component);
 }
 
 // Of an input; or of what is none but follows from others, which is a wish
