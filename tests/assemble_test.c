@@ -330,9 +330,76 @@ static void test_assembly_of_what_cannot_meet(void **state)
     tr_model_free(model);
 }
 
+// ---- numbers of the start ------------------------------------------------------------------
+
+static const Input *input_called(const tr_system *s, const char *name)
+{
+    const Named *named = tr_system_find(s, text_of(name));
+    return named ? tr_system_input(s, named->meaning) : NULL;
+}
+
+// Each is an input of its own, found by its name; formulas do not know it.
+static void test_numbers_of_the_start(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *s = system_from("trundle: 1\nparameters: {w0: 2}\n"
+                               "bodies: {b: {joint: {type: planar}, mass: 1, inertia: {zz: 1}}}\n"
+                               "initial: {d( b.theta ): 3*w0, b.x + 2*b.y: w0, b.x: b.y}\n"
+                               "guess: {b.y: 0.5, b.theta: w0}\n");
+    static const struct {
+        const char *name;
+        double value;
+    } wanted[] = {{"initial.d(b.theta)", 6},
+                  {"initial.b.x+2*b.y", 2},
+                  {"guess.b.y", 0.5},
+                  {"guess.b.theta", 2}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const Input *input = input_called(s, wanted[i].name);
+        if (!input) fail_msg("%s", wanted[i].name);
+        assert_int_equal(input->kind, TR_START);
+        assert_close(input->value, wanted[i].value, 0);
+        assert_true(input->definition.id != 0);
+    }
+    assert_null(input_called(s, "initial.b.x")); // it is no number: it depends on where b is
+    assert_int_equal(input_called(s, "b.theta")->guess.id,
+                     input_called(s, "guess.b.theta")->symbol.id);
+    assert_int_equal(input_called(s, "b.wz")->guess.id,
+                     input_called(s, "initial.d(b.theta)")->symbol.id);
+    tr_formula(s, "guess.b.y", &err);
+    assert_string_equal(err.text, "unknown name 'guess.b.y'");
+    tr_system_free(s);
+}
+
+static void test_names_that_are_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } refused[] = {
+        {"parameters: {initial.b: 1}\ninitial: {b: 1}\n", "the name 'initial.b' is taken"},
+        {"initial: {b + 1: 1, b+1: 1}\n", "the name 'initial.b+1' is taken"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char text[400];
+        tr_error err = {0};
+        snprintf(text, sizeof text,
+                 "trundle: 1\nbodies: {b: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, "
+                 "inertia: {zz: 1}}}\n%s",
+                 refused[i].text);
+        tr_model *model = model_from(text);
+        assert_null(tr_derive(model, NULL, &err));
+        assert_string_equal(err.text, refused[i].words);
+        assert_true(err.line > 2);
+        tr_model_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_of_the_start),
+        cmocka_unit_test(test_names_that_are_taken),
         cmocka_unit_test(test_assembly),
         cmocka_unit_test(test_assembly_leaves_the_rest),
         cmocka_unit_test(test_assembly_is_nearest),

@@ -89,9 +89,9 @@ static void copy_rows(const Copying *c, const System *from)
         Row *row = &to->rows[i];
         row->slopes = copy_values(c, row->slopes, n);
         row->inner_slopes = copy_values(c, row->inner_slopes, n);
-        Expr *const single[] = {&row->rest,       &row->rate,   &row->bias,
-                                &row->position,   &row->symbol, &row->inner_rest,
-                                &row->inner_bias, &row->weight, &row->tension};
+        Expr *const single[] = {&row->rest,    &row->rate,       &row->bias,       &row->position,
+                                &row->symbol,  &row->inner_rest, &row->inner_bias, &row->weight,
+                                &row->tension, &row->arm};
         for (size_t k = 0; k < sizeof single / sizeof *single; k++) rehome(c, single[k], 1);
         rehome(c, row->mix, 3);
     }
@@ -120,6 +120,15 @@ static void copy_latches(const Copying *c, const System *from)
         rehome(c, &latch->slipping, 1);
         rehome(c, latch->heading, 3);
     }
+}
+
+static void copy_conditions(const Copying *c, const System *from)
+{
+    System *to = c->to;
+    to->conditions = copy_array(c, from->conditions, from->condition_count, sizeof *to->conditions,
+                                &to->condition_capacity);
+    for (uint32_t i = 0; to->conditions && i < to->condition_count; i++)
+        rehome(c, to->conditions[i].values, MOST_RULE_VALUES);
 }
 
 static void copy_turned(const Copying *c, const System *from)
@@ -178,6 +187,7 @@ System *tr_system_copy(const System *from, tr_error *err)
     copy_rows(&c, from);
     copy_alarms(&c, from);
     copy_latches(&c, from);
+    copy_conditions(&c, from);
     copy_turned(&c, from);
     copy_scene(&c, &from->scene, &to->scene);
     to->quaternions = copy_array(&c, from->quaternions, from->quaternion_count,

@@ -94,11 +94,18 @@ void tr_system_function(System *system, Text head, Text body, Place place, tr_er
 
 // ---- scope ---------------------------------------------------------------------------------
 
+// What formulas do not know
+static bool is_of_start(const System *system, const Named *named)
+{
+    const Input *input = tr_system_input(system, named->meaning);
+    return input && input->kind == TR_START;
+}
+
 static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
 {
     (void)err;
     const Named *named = tr_system_find(owner, name);
-    if (!named || named->function) return false;
+    if (!named || named->function || is_of_start(owner, named)) return false;
     *meaning = named->meaning;
     return true;
 }
@@ -117,7 +124,8 @@ static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
 static void scope_offer(void *owner, Suggestion *suggestion)
 {
     const System *system = owner;
-    for (uint32_t i = 0; i < system->name_count; i++) tr_suggest(suggestion, system->names[i].name);
+    for (uint32_t i = 0; i < system->name_count; i++)
+        if (!is_of_start(system, &system->names[i])) tr_suggest(suggestion, system->names[i].name);
 }
 
 Scope tr_system_scope(System *system)
@@ -156,6 +164,7 @@ static const char *what_it_is(const Input *input)
 {
     switch (input->kind) {
     case TR_MODE: return "the mode of a contact";
+    case TR_START: return "a number of the start";
     case TR_TIME: return "time";
     case TR_SOLVED: return "found by the equations";
     default: return "part of the state";
@@ -216,7 +225,8 @@ uint32_t tr_system_part(const System *system, tr_kind kind, const char *owner,
 static Expr first_rate(Graph *graph, tr_kind kind)
 {
     if (kind == TR_TIME) return one(graph);
-    if (kind == TR_PARAMETER || kind == TR_INPUT || kind == TR_MODE) return zero(graph);
+    if (kind == TR_PARAMETER || kind == TR_INPUT || kind == TR_MODE || kind == TR_START)
+        return zero(graph);
     return expr_at(graph, 0);
 }
 
@@ -225,12 +235,11 @@ static ValueStage stage_of_kind(tr_kind kind)
     return kind == TR_PARAMETER ? STAGE_PARAMETER : kind == TR_TIME ? STAGE_TIME : STAGE_STATE;
 }
 
-tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, tr_error *err)
+// Under a name that is free
+static Expr add_input(System *system, const char *name, tr_kind kind, double value, tr_error *err)
 {
-    if (!system || has_failed(err)) return (tr_expr){0};
     Graph *graph = system->graph;
     const Expr nothing = expr_at(graph, 0);
-    if (!check_name(system, text_of(name), kind == TR_TIME, err)) return nothing;
     const Expr symbol = tr_symbol_new(graph, name, stage_of_kind(kind));
     if (!symbol.id || !tr_grow((void **)&system->inputs, &system->input_capacity,
                                system->input_count + 1, sizeof *system->inputs)) {
@@ -249,6 +258,25 @@ tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, t
                                                     .rate = first_rate(graph, kind),
                                                     .value = value,
                                                     .port = port_unknown()};
+    return symbol;
+}
+
+tr_expr tr_input(System *system, const char *name, tr_kind kind, double value, tr_error *err)
+{
+    if (!system || has_failed(err)) return (tr_expr){0};
+    if (!check_name(system, text_of(name), kind == TR_TIME, err)) return expr_at(system->graph, 0);
+    return add_input(system, name, kind, value, err);
+}
+
+Expr tr_system_start(System *system, Text name, Expr formula, double value, tr_error *err)
+{
+    name = keep_text(system, name, err);
+    if (!has_failed(err) && tr_system_find(system, name))
+        tr_fail(err, TR_INVALID, (Place){0}, "the name '%.*s' is taken", TEXT(name));
+    if (has_failed(err)) return expr_at(system->graph, 0);
+    const Expr symbol = add_input(system, name.at, TR_START, value, err);
+    Input *input = tr_system_input(system, symbol);
+    if (input) input->definition = input->guess = formula;
     return symbol;
 }
 
@@ -517,6 +545,7 @@ void tr_system_free(System *system)
     free(system->turned);
     free(system->latches);
     free(system->alarms);
+    free(system->conditions);
     free(system->scene.drawings);
     tr_hash_free(&system->name_hash);
     free(system);

@@ -5,6 +5,7 @@
 #define TR_EXPR_SYSTEM_H
 
 #include "base/sha256.h"
+#include "expr/condition.h"
 #include "expr/formula.h"
 #include "expr/list.h"
 #include "expr/port.h"
@@ -21,7 +22,9 @@ typedef struct Input {
                      // Programs use it
     Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
     double value;    // where programs fix it
-    Expr guess;      // `value` of a position or velocity, where the model has a formula for it
+    Expr guess;      // what `value` comes from, id 0 where it is just a number: of an input or a
+                     // number of the start, a formula of parameters; of a position or velocity, the
+                     // symbol of a number of the start
     bool is_base;    // a velocity of a base
     bool is_extra;   // a position that no velocity moves: it has a rate of its own
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
@@ -59,6 +62,7 @@ typedef struct Row {
     bool is_mixed;
     uint32_t inner_first; // the first of the three rows
     double unit;          // the model's length where the reaction is a moment, else 1 [m]
+    Expr arm;             // the same, as it depends on parameters
     Expr weight;          // of the reaction in the norm that is least
     Expr tension;         // the reaction as the model gives it; id 0 when it does not
     bool leads;           // bears all it can
@@ -154,6 +158,8 @@ struct tr_system {
     uint32_t alarm_count, alarm_capacity;
     Latch *latches;
     uint32_t latch_count, latch_capacity;
+    Condition *conditions; // what was decided by the values of parameters
+    uint32_t condition_count, condition_capacity;
     uint32_t body_count;
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby
@@ -184,6 +190,11 @@ Scope tr_system_scope(System *system);
 // Defines a name for formulas; its text is kept. An error when it is taken.
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err);
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err);
+
+// A number of `initial` or `guess` that a formula of parameters gives, and that is its definition:
+// an input of the kind TR_START. It is found by its name, which formulas do not know: it may be
+// "initial.d(roll)". An error when it is taken.
+Expr tr_system_start(System *system, Text name, Expr formula, double value, tr_error *err);
 
 // The input that a symbol is, or NULL.
 Input *tr_system_input(const System *system, Expr symbol);

@@ -98,7 +98,9 @@ typedef struct Counts {
 
 static int count_of(Tree *tree, Value value, const char *what)
 {
-    const double count = tr_tree_value(tree, tr_tree_formula(tree, value));
+    const Expr formula = tr_tree_formula(tree, value);
+    const double count = tr_tree_decide(tree, RULE_STAYS, &formula, value.place,
+                                        "'%s' of a beam is another number", what);
     if (!has_failed(tree->err) && !(count >= 0 && count <= MOST_MODES && count == floor(count)))
         tr_fail(tree->err, TR_INVALID, value.place, "'%s' is a whole number from 0 to %d", what,
                 MOST_MODES);
@@ -224,12 +226,14 @@ static void need_profile(Grid *grid, Value value, const char *what)
         tr_fail(tree->err, TR_INVALID, grid->beam->name.place, "this beam needs '%s'", what);
     take_profile(grid, value);
     for (uint32_t i = 0; i < grid->count && !has_failed(tree->err); i++) {
+        if (tr_tree_is(tree, RULE_POSITIVE, grid->profile[i], value.place,
+                       "'%s' of a beam is positive", what))
+            continue;
         const double at = tr_tree_value(tree, grid->profile[i]);
-        if (!(at > 0) || !isfinite(at))
-            tr_fail(tree->err, TR_INVALID, value.place, "'%s' of a beam is %s", what,
-                    at == 0  ? "zero: it is positive"
-                    : at < 0 ? "negative"
-                             : "not finite");
+        tr_fail(tree->err, TR_INVALID, value.place, "'%s' of a beam is %s", what,
+                at == 0  ? "zero: it is positive"
+                : at < 0 ? "negative"
+                         : "not finite");
     }
 }
 
@@ -435,11 +439,13 @@ static void integrate_shortening(Grid *grid)
 static void check_abscissa(Grid *grid, const Body *point, Expr s)
 {
     Tree *tree = grid->tree;
-    const double at = tr_tree_value(tree, s), length = tr_tree_value(tree, grid->length);
-    if (!has_failed(tree->err) && !(at >= 0 && at <= length * (1 + 1e-12)))
+    const Expr span[] = {s, grid->length};
+    if (!has_failed(tree->err) && !same(s, grid->length) &&
+        !tr_tree_decide(tree, RULE_ON_BEAM, span, point->joint.at.place, "'%.*s' is on its beam",
+                        WHOLE(point->name.text)))
         tr_fail(tree->err, TR_INVALID, point->joint.at.place,
                 "'%.*s' is at %.6g, not on the beam, which goes from 0 to %.6g",
-                TEXT(point->name.text), at, length);
+                TEXT(point->name.text), tr_tree_value(tree, s), tr_tree_value(tree, grid->length));
 }
 
 // Shapes at x = s / L: U_k, and Theta_k = (twist, -u_z', u_y')                            (T28)
@@ -558,8 +564,9 @@ void tr_beam_make(Tree *tree, uint32_t i)
     const Beam *beam = &link->body->beam;
     Grid grid = {.tree = tree, .beam = beam, .flex = flex};
     grid.length = tr_tree_formula(tree, beam->length);
-    const double length = has_failed(tree->err) ? 1 : tr_tree_value(tree, grid.length);
-    if (!(length > 0) || !isfinite(length))
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_POSITIVE, grid.length, beam->length.place,
+                    "the length of the beam '%.*s' is positive", WHOLE(link->body->name.text)))
         tr_fail(tree->err, TR_INVALID, beam->length.place, "the length of a beam is positive");
     if (has_failed(tree->err)) return;
     list_modes(counts_of(tree, beam), grid.modes);

@@ -133,16 +133,22 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
 static void check_radii(Tree *tree, const Contact *contact, bool is_ball, Expr radius, Expr tube)
 {
     const char *what = is_ball ? "ball" : "wheel";
-    const double r = tr_tree_value(tree, radius), t = tr_tree_value(tree, tube);
-    if (!(r > 0) || !isfinite(r))
-        tr_fail(tree->err, TR_INVALID,
-                contact->radius.given ? contact->radius.place : contact->name.place,
-                "the %s '%.*s' needs a positive radius", what, TEXT(contact->name.text));
-    else if (contact->tube.given && (is_ball || !(t >= 0) || !(t < r)))
+    const Text name = contact->name.text;
+    const Place place = contact->radius.given ? contact->radius.place : contact->name.place;
+    if (!tr_tree_is(tree, RULE_POSITIVE, radius, place, "the radius of '%.*s' is positive",
+                    WHOLE(name)))
+        tr_fail(tree->err, TR_INVALID, place, "the %s '%.*s' needs a positive radius", what,
+                TEXT(name));
+    else if (contact->tube.given && is_ball)
+        tr_fail(tree->err, TR_INVALID, contact->tube.place, "a ball has no tube");
+    else if (!tr_tree_is(tree, RULE_NOT_NEGATIVE, tube, contact->tube.place,
+                         "the tube of '%.*s' is not negative", WHOLE(name)))
         tr_fail(tree->err, TR_INVALID, contact->tube.place,
-                is_ball  ? "a ball has no tube"
-                : t >= 0 ? "the tube of a tyre is thinner than the wheel's radius"
-                         : "the tube of a tyre has a radius that is not negative");
+                "the tube of a tyre has a radius that is not negative");
+    else if (!tr_tree_is(tree, RULE_POSITIVE, sub(radius, tube), contact->tube.place,
+                         "the tube of '%.*s' is thinner than its radius", WHOLE(name)))
+        tr_fail(tree->err, TR_INVALID, contact->tube.place,
+                "the tube of a tyre is thinner than the wheel's radius");
     else if (is_ball && contact->axis.given)
         tr_fail(tree->err, TR_INVALID, contact->axis.place, "a ball has no axle");
 }
@@ -226,7 +232,10 @@ static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_bal
     const bool spins = !is_ball && !contact->axis.given && spins_at_origin(&tree->links[i]);
     const Vec middle = spins ? apply(tree->links[i].turn, at) : tr_own_axes(tree, i, at);
     const Vec off = cross(middle, a);
-    if (!(tr_tree_value(tree, dot(off, off)) <= 1e-20 * tr_tree_value(tree, dot(at, at))))
+    const Expr squares[] = {dot(off, off), dot(at, at)};
+    if (!is_zero(squares[0]) && !tr_tree_decide(tree, RULE_ON_AXLE, squares, contact->at.place,
+                                                "the middle of the wheel '%.*s' stands on its axle",
+                                                WHOLE(contact->name.text)))
         tr_fail(tree->err, TR_INVALID, contact->at.place,
                 "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
     return middle;
@@ -321,7 +330,9 @@ static void make_wire(Tree *tree, const Contact *contact)
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
     const Vec d = tr_tree_unit(tree, contact->direction, "direction");
     if (has_failed(tree->err)) return;
-    const bool is_upright = fabs(tr_tree_value(tree, d.z)) > 0.99;
+    const bool is_upright = tr_tree_is(tree, RULE_UPRIGHT, d.z, contact->direction.place,
+                                       "the wire '%.*s' is nearer to upright, or further from it",
+                                       WHOLE(contact->name.text));
     const Vec left = cross(vec_unit(tree->graph, is_upright ? 0 : 2), d);
     const Vec l = scale(quotient(one(tree->graph), e_sqrt(dot(left, left))), left);
     const Vec across[] = {cross(d, l), l},

@@ -177,9 +177,10 @@ static void check_masses(Tree *tree)
         tree->graph->failed = true;
     for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
         const Velocity *w = &tree->velocities[k];
-        if (w->drive != DRIVE_MOTION && !is_constrained(tree, k) &&
-            tr_tree_value(tree, mass[k]) <= 0)
-            tr_fail(tree->err, TR_INVALID, tree->links[w->link].body->name.place,
+        const Place place = tree->links[w->link].body->name.place;
+        if (w->drive != DRIVE_MOTION && !is_constrained(tree, k) && tr_tree_is_constant(mass[k]) &&
+            !tr_tree_is(tree, RULE_POSITIVE, mass[k], place, "what '%s' moves has mass", w->joint))
+            tr_fail(tree->err, TR_INVALID, place,
                     "nothing that '%s' moves has mass or inertia along it, so its acceleration is "
                     "not determined",
                     w->joint);
@@ -229,9 +230,11 @@ static void take_number(Tree *tree, const Case *c, int i, tr_simulate_options *p
 {
     const Value *value = case_value(c, i);
     if (!value->given || has_failed(tree->err)) return;
-    const double x = tr_tree_value(tree, tr_tree_formula(tree, *value));
-    *plan_number(plan, i) = x;
-    if (!isfinite(x) || x < 0 || (x == 0 && !run_numbers[i].may_be_zero))
+    const Expr x = tr_tree_formula(tree, *value);
+    const bool may_be_zero = run_numbers[i].may_be_zero;
+    *plan_number(plan, i) = tr_tree_value(tree, x);
+    if (!tr_tree_is(tree, may_be_zero ? RULE_NOT_NEGATIVE : RULE_POSITIVE, x, value->place,
+                    "'%s' is %s", run_numbers[i].name, may_be_zero ? "not negative" : "positive"))
         tr_fail(tree->err, TR_INVALID, value->place, "'%s' must be a positive constant",
                 run_numbers[i].name);
 }

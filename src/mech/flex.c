@@ -288,7 +288,8 @@ void tr_flex_damp(Tree *tree, Flex *flex, Value value)
 {
     const Expr ratio = tr_tree_formula(tree, value);
     tr_tree_check_finite(tree, value, "damping", ratio);
-    if (!has_failed(tree->err) && tr_tree_value(tree, ratio) < 0)
+    if (!has_failed(tree->err) && !tr_tree_is(tree, RULE_NOT_NEGATIVE, ratio, value.place,
+                                              "the damping ratio of modes is not negative"))
         tr_fail(tree->err, TR_INVALID, value.place, "the damping ratio of modes is negative");
     if (has_failed(tree->err) || is_zero(ratio)) return;
     for (uint32_t k = 0; k < flex->count; k++) {

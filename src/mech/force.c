@@ -61,8 +61,11 @@ static void check_motor(Tree *tree, const Link *link)
     const Value values[] = {elastic->stiffness, elastic->damping, elastic->inertia};
     static const char *const names[] = {"stiffness", "damping", "inertia"};
     for (int i = 0; i < 3 && !has_failed(tree->err); i++) {
-        const double x = tr_tree_value(tree, tr_tree_formula(tree, values[i]));
-        if (!has_failed(tree->err) && (!isfinite(x) || x < 0 || (i == 0 && x == 0)))
+        const Expr x = tr_tree_formula(tree, values[i]);
+        if (!has_failed(tree->err) &&
+            !tr_tree_is(tree, i ? RULE_NOT_NEGATIVE : RULE_POSITIVE, x, values[i].place,
+                        "the %s of the motor's spring is %s", names[i],
+                        i ? "not negative" : "positive"))
             tr_fail(tree->err, TR_INVALID, values[i].place, "this %s is a %s constant", names[i],
                     i ? "finite" : "positive");
     }
@@ -71,7 +74,8 @@ static void check_motor(Tree *tree, const Link *link)
         tr_fail(tree->err, TR_INVALID, elastic->name.place,
                 "nothing drives the motor of '%s': give it a torque or a motion", motor->joint);
     else if (motor->drive == DRIVE_TORQUE &&
-             !(tr_tree_value(tree, tr_tree_formula(tree, elastic->inertia)) > 0))
+             !tr_tree_is(tree, RULE_POSITIVE, tr_tree_formula(tree, elastic->inertia),
+                         elastic->name.place, "the motor of '%s' has an inertia", motor->joint))
         tr_fail(tree->err, TR_INVALID, elastic->name.place,
                 "the motor of '%s' is driven by a torque: it needs an inertia", motor->joint);
 }

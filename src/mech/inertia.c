@@ -59,27 +59,6 @@ static Sym written(Tree *tree, const Link *link)
 
 // ---- checks --------------------------------------------------------------------------------
 
-// Eigenvalues of a symmetric 3x3 matrix, by Jacobi rotations.
-static void principal(double a[3][3], double moments[3])
-{
-    for (int sweep = 0; sweep < 30; sweep++)
-        for (int p = 0; p < 2; p++)
-            for (int q = p + 1; q < 3; q++) {
-                if (a[p][q] == 0) continue;
-                const double angle = 0.5 * atan2(2 * a[p][q], a[q][q] - a[p][p]);
-                const double c = cos(angle), s = sin(angle);
-                for (int k = 0; k < 3; k++) {
-                    const double kp = a[k][p], kq = a[k][q];
-                    a[k][p] = c * kp - s * kq, a[k][q] = s * kp + c * kq;
-                }
-                for (int k = 0; k < 3; k++) {
-                    const double pk = a[p][k], qk = a[q][k];
-                    a[p][k] = c * pk - s * qk, a[q][k] = s * pk + c * qk;
-                }
-            }
-    for (int i = 0; i < 3; i++) moments[i] = a[i][i];
-}
-
 static void refuse_inertia(Tree *tree, const Link *link, const char *why)
 {
     tr_fail(tree->err, TR_INVALID, link->body->inertia.name.place,
@@ -94,9 +73,10 @@ static void check_products(Tree *tree, const Link *link)
         {&I->xx, &I->yy, &I->xy}, {&I->xx, &I->zz, &I->xz}, {&I->yy, &I->zz, &I->yz}};
     for (int i = 0; i < 3 && !has_failed(tree->err); i++) {
         if (!pairs[i][0]->given || !pairs[i][1]->given || !pairs[i][2]->given) continue;
-        double v[3];
-        for (int k = 0; k < 3; k++) v[k] = tr_tree_value(tree, tr_tree_formula(tree, *pairs[i][k]));
-        if (v[2] * v[2] > v[0] * v[1] * (1 + 1e-12))
+        Expr v[3];
+        for (int k = 0; k < 3; k++) v[k] = tr_tree_formula(tree, *pairs[i][k]);
+        if (!tr_tree_decide(tree, RULE_SMALL_PRODUCT, v, pairs[i][2]->place,
+                            "a body can have the inertia of '%.*s'", WHOLE(link->body->name.text)))
             refuse_inertia(tree, link, "a product of inertia is too large for its two moments");
     }
 }
@@ -108,13 +88,16 @@ static void check_inertia(Tree *tree, const Link *link, Sym about_com)
     const Value *given[] = {&I->xx, &I->yy, &I->zz, &I->axial, &I->radial};
     const char *const names[] = {"xx", "yy", "zz", "axial", "radial"};
     for (int i = 0; i < 5; i++) {
-        const double moment =
-            given[i]->given ? tr_tree_value(tree, tr_tree_formula(tree, *given[i])) : 0;
+        if (!given[i]->given) continue;
+        const Expr moment = tr_tree_formula(tree, *given[i]);
         if (has_failed(tree->err)) return;
-        if (!isfinite(moment) || moment < 0)
+        if (!tr_tree_is(tree, RULE_NOT_NEGATIVE, moment, given[i]->place,
+                        "the moment of inertia '%s' of '%.*s' is not negative", names[i],
+                        WHOLE(link->body->name.text)))
             tr_fail(tree->err, TR_INVALID, given[i]->place,
                     "the moment of inertia '%s' of '%.*s' is %s", names[i],
-                    TEXT(link->body->name.text), moment < 0 ? "negative" : "not finite");
+                    TEXT(link->body->name.text),
+                    tr_tree_value(tree, moment) < 0 ? "negative" : "not finite");
     }
     tr_tree_check_finite(tree, I->xy, "xy", about_com.xy);
     tr_tree_check_finite(tree, I->xz, "xz", about_com.xz);
@@ -123,30 +106,26 @@ static void check_inertia(Tree *tree, const Link *link, Sym about_com)
         (I->xx.given && I->yy.given && I->zz.given) || (I->axial.given && I->radial.given);
     if (!full) check_products(tree, link);
     if (!full || has_failed(tree->err)) return;
+    static const char *const why[] = {
+        [INERTIA_NOT_FINITE] = "it is not finite",
+        [INERTIA_NEGATIVE] = "a principal moment about the centre of mass is negative",
+        [INERTIA_LOPSIDED] = "a principal moment is larger than the sum of the other two"};
     const Expr e[] = {about_com.xx, about_com.yy, about_com.zz,
                       about_com.xy, about_com.xz, about_com.yz};
-    double v[6], a[3][3], moment[3];
-    for (int i = 0; i < 6; i++) v[i] = tr_tree_value(tree, e[i]);
-    const double full_matrix[3][3] = {{v[0], v[3], v[4]}, {v[3], v[1], v[5]}, {v[4], v[5], v[2]}};
-    memcpy(a, full_matrix, sizeof a);
-    principal(a, moment);
-    const double size = fabs(moment[0]) + fabs(moment[1]) + fabs(moment[2]), slack = 1e-12 * size;
-    if (!isfinite(size)) refuse_inertia(tree, link, "it is not finite");
-    for (int i = 0; i < 3; i++) {
-        if (moment[i] < -slack)
-            refuse_inertia(tree, link, "a principal moment about the centre of mass is negative");
-        if (2 * moment[i] > moment[0] + moment[1] + moment[2] + slack)
-            refuse_inertia(tree, link,
-                           "a principal moment is larger than the sum of the other two");
-    }
+    const int fault =
+        (int)tr_tree_decide(tree, RULE_INERTIA, e, I->name.place,
+                            "a body can have the inertia of '%.*s'", WHOLE(link->body->name.text));
+    if (fault != INERTIA_POSSIBLE) refuse_inertia(tree, link, why[fault]);
 }
 
 static void check_mass(Tree *tree, const Link *link, Expr m)
 {
-    const double mass = tr_tree_value(tree, m);
-    if (!has_failed(tree->err) && (!isfinite(mass) || mass < 0))
-        tr_fail(tree->err, TR_INVALID, link->body->mass.place, "the mass of '%.*s' is %s",
-                TEXT(link->body->name.text), mass < 0 ? "negative" : "not finite");
+    const Place place = link->body->mass.place;
+    if (!tr_tree_is(tree, RULE_NOT_NEGATIVE, m, place, "the mass of '%.*s' is not negative",
+                    WHOLE(link->body->name.text)))
+        tr_fail(tree->err, TR_INVALID, place, "the mass of '%.*s' is %s",
+                TEXT(link->body->name.text),
+                tr_tree_value(tree, m) < 0 ? "negative" : "not finite");
 }
 
 // ---- putting it together -------------------------------------------------------------------
@@ -175,7 +154,8 @@ static void make_added_mass(Tree *tree, Link *link)
 #define ENTRY(i, j) (count == 36 ? x[6 * (i) + (j)] : (i) == (j) ? x[i] : zero(g))
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < i; j++)
-            if (tr_tree_value(tree, sub(ENTRY(i, j), ENTRY(j, i))) != 0)
+            if (!tr_tree_is(tree, RULE_ZERO, sub(ENTRY(i, j), ENTRY(j, i)), value.place,
+                            "the added mass of '%.*s' is symmetric", WHOLE(link->body->name.text)))
                 tr_fail(tree->err, TR_INVALID, value.place,
                         "added_mass is not symmetric: entries %d,%d and %d,%d differ", i + 1, j + 1,
                         j + 1, i + 1);

@@ -215,11 +215,11 @@ Vec tr_tree_unit(Tree *tree, Value value, const char *what)
 {
     const Vec a = tr_tree_vector(tree, value, what);
     const Expr square_length = dot(a, a);
-    const double length = sqrt(tr_tree_value(tree, square_length));
     if (has_failed(tree->err)) return a;
-    if (!isfinite(length) || length == 0)
+    if (!tr_tree_is(tree, RULE_POSITIVE, square_length, value.place, "the %s is not zero", what))
         tr_fail(tree->err, TR_INVALID, value.place, "the %s is %s", what,
-                length == 0 ? "zero: it has no direction" : "not finite");
+                tr_tree_value(tree, square_length) == 0 ? "zero: it has no direction"
+                                                        : "not finite");
     if (is_one(square_length)) return a;
     return scale(quotient(one(tree->graph), e_sqrt(square_length)), a);
 }

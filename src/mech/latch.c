@@ -67,8 +67,9 @@ static Expr restitution_of(Tree *tree, const Contact *contact, const Latch *latc
 {
     const Local names[] = {{"speed", neg(tree->system->rows[latch->rows[0]].rate)}};
     const Expr e = tr_tree_formula_with(tree, contact->restitution, names, 1);
-    const double value = has_failed(tree->err) ? 0 : tr_tree_value(tree, e);
-    if (value < 0 || value > 1)
+    if (!has_failed(tree->err) && tr_tree_is_constant(e) &&
+        !tr_tree_is(tree, RULE_SHARE, e, contact->restitution.place,
+                    "the restitution of '%.*s' is between 0 and 1", WHOLE(contact->name.text)))
         tr_fail(tree->err, TR_INVALID, contact->restitution.place,
                 "a restitution is between 0 and 1");
     return e;
@@ -161,7 +162,9 @@ static Expr stiction_of(Tree *tree, const Contact *contact, Expr friction)
 {
     if (!contact->stiction.given) return friction;
     const Expr mu = tr_tree_constant(tree, contact->stiction, "stiction");
-    if (!has_failed(tree->err) && tr_tree_value(tree, mu) < tr_tree_value(tree, friction))
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_NOT_NEGATIVE, sub(mu, friction), contact->stiction.place,
+                    "the stiction of '%.*s' is at least its friction", WHOLE(contact->name.text)))
         tr_fail(tree->err, TR_INVALID, contact->stiction.place, "stiction is at least friction");
     return mu;
 }

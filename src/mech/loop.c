@@ -25,19 +25,18 @@ typedef struct Basis {
     Vec e[3];
 } Basis;
 
-static Basis basis_along(Tree *tree, Vec b)
+static Basis basis_along(Tree *tree, const Tie *tie, Vec b)
 {
     Graph *g = tree->graph;
-    Basis basis = {.along = 2};
-    double most = 0, value[3];
-    for (int i = 0; i < 3; i++) {
-        value[i] = tr_tree_value(tree, vec_at(b, i));
-        if (fabs(value[i]) > most) most = fabs(value[i]), basis.along = i;
-    }
+    const Expr parts[] = {b.x, b.y, b.z};
+    const double next = tr_tree_decide(tree, RULE_NEXT_AXIS, parts, tie->name.place,
+                                       "the axis of '%.*s' is nearest to another of x, y and z",
+                                       WHOLE(tie->name.text));
+    Basis basis = {.along = (int)fabs(next) - 1};
     const int i = basis.along, j = (i + 1) % 3, k = (i + 2) % 3;
     const Vec side = minus(vec_unit(g, j), scale(vec_at(b, j), b));
     const Expr size = dot(side, side);
-    basis.e[i] = value[i] < 0 ? flip(b) : b;
+    basis.e[i] = next < 0 ? flip(b) : b;
     basis.e[j] = is_one(size) ? side : scale(quotient(one(g), e_sqrt(size)), side);
     basis.e[k] = cross(basis.e[i], basis.e[j]);
     return basis;
@@ -130,7 +129,7 @@ static void make_rows(Tree *tree, Tie *tie)
 {
     Meeting m;
     tr_tree_meeting(tree, tie->body, tie->at, tie->on, &m);
-    const Basis basis = basis_along(tree, tie->axis);
+    const Basis basis = basis_along(tree, tie, tie->axis);
     hold_points(tree, tie, &basis, &m);
     hold_turns(tree, tie, &basis, &m);
     find_coordinate(tree, tie, &basis, &m);
@@ -161,8 +160,9 @@ static void make_distance(Tree *tree, Tie *tie)
     tr_tree_check_time_only(tree, loop->length, length, "a length");
     tr_tree_check_finite(tree, loop->length, "length", length);
     tr_system_rates(tree->system, &length, 1, &growth, tree->err);
-    const double value = tr_tree_value(tree, length);
-    if (!has_failed(tree->err) && value <= 0)
+    if (!has_failed(tree->err) && tr_tree_is_constant(length) &&
+        !tr_tree_is(tree, RULE_POSITIVE, length, loop->length.place,
+                    "the length of the rod '%.*s' is positive", WHOLE(loop->name.text)))
         tr_fail(tree->err, TR_INVALID, loop->length.place,
                 "the length of a rod is positive; use a pin to keep two points together");
     if (has_failed(tree->err)) return;
@@ -242,7 +242,7 @@ static void find_axes(Tree *tree, const Loop *loop, const LoopKind *kind, Tie *t
     }
     tie->axis = tr_tree_unit(tree, loop->axis, "axis");
     tie->own = tr_tree_unit(tree, loop->own_axis.given ? loop->own_axis : loop->axis, "own_axis");
-    const Basis basis = basis_along(tree, tie->own);
+    const Basis basis = basis_along(tree, tie, tie->own);
     tie->side = basis.e[(basis.along + 1) % 3];
 }
 
@@ -286,7 +286,7 @@ static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type,
     tie->axis = has_coordinate(type) ? tr_tree_unit(tree, joint->axis, "axis")
                                      : apply(tie->turn, vec_unit(tree->graph, 2));
     if (has_failed(tree->err)) return;
-    const Basis basis = basis_along(tree, tie->axis);
+    const Basis basis = basis_along(tree, tie, tie->axis);
     tie->own = apply_transposed(tie->turn, tie->axis);
     tie->side = apply_transposed(tie->turn, basis.e[(basis.along + 1) % 3]);
 }

@@ -355,7 +355,9 @@ static void check_origin(Tree *tree, const Modal *modal, const NodeTable *t)
 
 static uint32_t node_called(Tree *tree, const NodeTable *t, const Pair *pair)
 {
-    const double wanted = tr_tree_value(tree, tr_tree_formula(tree, pair->value));
+    const Expr node = tr_tree_formula(tree, pair->value);
+    const double wanted = tr_tree_decide(tree, RULE_STAYS, &node, pair->value.place,
+                                         "'%.*s' is another node", WHOLE(pair->key.text));
     for (uint32_t n = 0; n < t->nodes && !has_failed(tree->err); n++)
         if ((t->number ? t->number[n] : n + 1) == wanted) return n;
     tr_fail(tree->err, TR_INVALID, pair->value.place, "there is no node %.9g", wanted);

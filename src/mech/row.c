@@ -104,6 +104,7 @@ Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place)
                  .rate = rate,
                  .bias = tr_tree_drift_of(tree, rate),
                  .unit = 1,
+                 .arm = one(tree->graph),
                  .weight = one(tree->graph)};
     row->slopes = tr_tree_slopes(tree, rate, &row->rest);
     take_own_form(tree, row);
@@ -112,13 +113,19 @@ Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place)
 
 // Whether a velocity is zero whatever moves: for rounding may leave what is not quite nothing, it
 // is taken at some states, with parameters as they are.
-bool tr_tree_holds_anyway(Tree *tree, Expr rate)
+bool tr_tree_holds_anyway(Tree *tree, Value element, const char *part, Expr rate)
 {
+    Expr at[3];
     if (is_zero(rate)) return true;
     for (uint32_t state = 0; state < 3; state++) {
-        const double value = tr_tree_sample(tree, rate, state);
-        if (!(fabs(value) < 1e-13)) return false;
+        at[state] = tr_tree_sample(tree, rate, state);
+        const double value = tr_tree_value(tree, at[state]);
+        if (tr_rule_gives(RULE_MOVES, &value))
+            return !tr_tree_is(tree, RULE_MOVES, at[state], element.place,
+                               "something moves along '%.*s.%s'", WHOLE(element.text), part);
     }
+    tr_tree_decide(tree, RULE_NEVER_MOVES, at, element.place, "'%.*s.%s' holds whatever moves",
+                   WHOLE(element.text), part);
     return true;
 }
 
@@ -137,10 +144,12 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
     const bool is_loop = tr_kind_find(tr_kind_of(TYPE_LOOPS), &f->loops, element.text) ||
                          tr_kind_find(tr_kind_of(TYPE_JOINTS), &f->joints, element.text);
     s->dropped[s->dropped_count++] = (struct Dropped){kept, is_loop};
-    const double off = position.id ? tr_tree_sample(tree, position, 0) : 0;
-    if (!(fabs(off) <= 1e-9 * fmax(1, tree->length)))
+    if (!position.id) return;
+    const Expr off[] = {tr_tree_sample(tree, position, 0), tree->arm};
+    if (!tr_tree_decide(tree, RULE_CLOSED, off, element.place, "'%s' holds", name))
         tr_fail(tree->err, TR_INVALID, element.place,
-                "'%s' can never hold: it stays %.3g off, wherever things move", name, fabs(off));
+                "'%s' can never hold: it stays %.3g off, wherever things move", name,
+                fabs(tr_tree_value(tree, off[0])));
 }
 
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
@@ -149,7 +158,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     char name[256];
     if (has_failed(tree->err)) return;
     snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
-    if (tr_tree_holds_anyway(tree, rate)) {
+    if (tr_tree_holds_anyway(tree, element, part, rate)) {
         drop(tree, element, name, position);
         return;
     }
@@ -159,7 +168,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     const char *owner = tr_tree_text(tree, element.text);
     row->port = port_of(reaction, owner, tr_tree_text(tree, text_of(part)));
     row->port.row = tree->system->row_count - 1;
-    if (reaction == QUANTITY_MOMENT) row->unit = tree->length;
+    if (reaction == QUANTITY_MOMENT) row->unit = tree->length, row->arm = tree->arm;
 }
 
 Vec tr_tree_drift(Tree *tree, Vec x)
@@ -183,25 +192,28 @@ void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[
     }
 }
 
+static Expr larger(Expr a, Expr b) { return same(a, b) ? a : tr_build(OP_MAX, a, b, b); }
+
 // The length that moments are divided by to be compared with forces: the longest arm there is.
-static double longest_arm(Tree *tree)
+static Expr longest_arm(Tree *tree)
 {
-    double most = 0;
+    Graph *g = tree->graph;
+    Expr most = zero(g);
     for (uint32_t i = 0; i < tree->link_count; i++) {
         const Body *body = tree->links[i].body;
         const Vec at = tree->links[i].at, to = tree->links[i].to,
                   com = tr_tree_vector(tree, body->com, "com");
-        most = fmax(most, tr_tree_value(tree, dot(at, at)));
-        most = fmax(most, tr_tree_value(tree, dot(to, to)));
-        most = fmax(most, tr_tree_value(tree, dot(com, com)));
+        most = larger(most, dot(at, at));
+        most = larger(most, dot(to, to));
+        most = larger(most, dot(com, com));
     }
     const Contacts *contacts = &tree->model->fields.contacts;
     for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++) {
         const Vec at = tr_tree_vector(tree, contacts->at[i].at, "at");
         const Expr radius = tr_tree_formula(tree, contacts->at[i].radius);
-        most = fmax(most, tr_tree_value(tree, add(dot(at, at), square(radius))));
+        most = larger(most, add(dot(at, at), square(radius)));
     }
-    return most > 0 ? sqrt(most) : 1;
+    return choose(less(zero(g), most), e_sqrt(most), one(g));
 }
 
 bool tr_tree_is_dropped(const Tree *tree, Text row)
@@ -365,8 +377,9 @@ void tr_tree_reactions(Tree *tree)
         const Expr weight = reaction_formula(tree, pair->value);
         uint32_t k = next_meant(tree, pair->key.text, 0);
         if (k == s->row_count) refuse_row(tree, pair->key);
-        const double value = has_failed(tree->err) ? 1 : tr_tree_value(tree, weight);
-        if (!(value > 0) || !isfinite(value))
+        if (!has_failed(tree->err) &&
+            !tr_tree_is(tree, RULE_POSITIVE, weight, pair->value.place,
+                        "the weight of '%.*s' is positive", WHOLE(pair->key.text)))
             tr_fail(tree->err, TR_INVALID, pair->value.place, "a weight is a positive constant");
         for (; k < s->row_count; k = next_meant(tree, pair->key.text, k + 1))
             s->rows[k].weight = weight;
@@ -391,7 +404,8 @@ void tr_tree_reactions(Tree *tree)
 void tr_tree_rows(Tree *tree)
 {
     tree->constants_only = true;
-    tree->length = longest_arm(tree);
+    tree->arm = longest_arm(tree);
+    tree->length = tr_tree_value(tree, tree->arm);
     know_verticals(tree);
     if (tree->inner != tree) know_verticals(tree->inner);
     tree->constants_only = false;

@@ -68,7 +68,8 @@ static bool resolve_parameter(Tree *tree, uint32_t index)
     tree->parameter_depth--;
     *state = DONE;
     if (has_failed(tree->err)) return false;
-    if (!isfinite(tr_tree_value(tree, x))) {
+    if (!tr_tree_is(tree, RULE_FINITE, x, pair->value.place, "'%.*s' is finite",
+                    WHOLE(pair->key.text))) {
         tr_fail(tree->err, TR_INVALID, pair->value.place, "the parameter '%.*s' is not finite",
                 TEXT(pair->key.text));
         return false;
@@ -306,93 +307,6 @@ Vec tr_tree_vector(Tree *tree, Value value, const char *what)
     return vec(x[0], x[1], x[2]);
 }
 
-// An operation on values by node; inputs have theirs elsewhere.
-static double evaluated(const Graph *g, const Node *node, const double *value)
-{
-    const int operands = tr_op[node->op].operands;
-    if (node->op == OP_NUMBER) return node_value(node);
-    return tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
-                       operands > 1 ? value[node->b] : 0, operands > 2 ? value[node->c] : 0,
-                       node->n, tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
-}
-
-// Every node is evaluated once, when a value is first asked for after it was made.
-double tr_tree_value(Tree *tree, Expr x)
-{
-    const Graph *g = tree->graph;
-    if (!tr_grow((void **)&tree->value, &tree->value_capacity, g->count, sizeof *tree->value)) {
-        tree->graph->failed = true;
-        tr_fail_memory(tree->err);
-        return (double)NAN;
-    }
-    for (uint32_t id = tree->value_count; id < g->count; id++) {
-        const Node *node = &g->nodes[id];
-        const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
-        if (input)
-            tree->value[id] = input->kind == TR_PARAMETER ? input->value : (double)NAN;
-        else
-            tree->value[id] = evaluated(g, node, tree->value);
-    }
-    tree->value_count = g->count;
-    return tree->value[x.id];
-}
-
-// Something between -1 and 1 for each input, the same in every run
-static double noise(uint32_t input, uint32_t state)
-{
-    uint32_t x = (input + 1) * 2654435761u + (state + 1) * 40503u * 65537u;
-    x ^= x >> 16, x *= 2246822519u, x ^= x >> 13, x *= 3266489917u, x ^= x >> 16;
-    return (double)x * 0x1p-31 - 1;
-}
-
-static double sample_input(const Tree *tree, uint32_t input, uint32_t state)
-{
-    const System *s = tree->system;
-    for (uint32_t i = 0; i < s->quaternion_count; i++) {
-        const uint32_t first = s->quaternions[i].position;
-        if (input < first || input >= first + 4) continue;
-        double sum = 0;
-        for (uint32_t k = first; k < first + 4; k++) sum += noise(k, state) * noise(k, state);
-        return noise(input, state) / sqrt(sum);
-    }
-    return noise(input, state);
-}
-
-// Positions and velocities get some numbers, quaternions unit ones; parameters have their values.
-double tr_tree_sample(Tree *tree, Expr x, uint32_t state)
-{
-    Reach reach;
-    const Graph *g = tree->graph;
-    double result = (double)NAN;
-    double *value =
-        tr_reach(tree->graph, &x, 1, &reach) ? calloc(reach.end + 1u, sizeof *value) : NULL;
-    for (uint32_t k = 0; value && k < reach.count; k++) {
-        const uint32_t id = reach.ids[k];
-        const Node *node = &g->nodes[id];
-        const Input *input = node->op == OP_SYMBOL ? &tree->system->inputs[node->a] : NULL;
-        if (!input)
-            value[id] = evaluated(g, node, value);
-        else if (input->kind == TR_PARAMETER || input->kind == TR_INPUT || input->kind == TR_MODE)
-            value[id] = input->value;
-        else
-            value[id] = sample_input(tree, node->a, state);
-    }
-    if (value) result = value[x.id];
-    if (!value) tree->graph->failed = true;
-    tr_reach_free(&reach);
-    free(value);
-    return result;
-}
-
-void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x)
-{
-    if (has_failed(tree->err)) return;
-    const double number = tr_tree_value(tree, x);
-    // NaN is also what depends on more than parameters
-    if (isinf(number) || (isnan(number) && (tree->constants_only || is_number(x))))
-        tr_fail(tree->err, TR_INVALID, value.place, "'%s' is not finite here", what);
-}
-
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what)
 {
     const Input *input = tr_system_uses(tree->system, x, TR_POSITION);
@@ -421,11 +335,14 @@ static void make_inputs(Tree *tree)
     const Pairs *inputs = &tree->model->fields.inputs;
     for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++) {
         const Pair *pair = &inputs->at[i];
-        const double value = tr_tree_value(tree, tr_tree_formula(tree, pair->value));
-        if (!has_failed(tree->err) && !isfinite(value))
+        const Expr value = tr_tree_formula(tree, pair->value);
+        if (!has_failed(tree->err) && !tr_tree_is(tree, RULE_FINITE, value, pair->value.place,
+                                                  "'%.*s' is finite", WHOLE(pair->key.text)))
             tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.*s' is not finite",
                     TEXT(pair->key.text));
-        make_named(tree, pair, TR_INPUT, value);
+        make_named(tree, pair, TR_INPUT, tr_tree_value(tree, value));
+        if (!has_failed(tree->err) && !is_number(value))
+            tree->system->inputs[tree->system->input_count - 1].guess = value;
     }
 }
 

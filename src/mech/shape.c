@@ -22,8 +22,8 @@ static void check_type(Tree *tree, const Shape *shape)
 
 static void check_size(Tree *tree, Value value, Expr x, const char *what)
 {
-    const double size = tr_tree_value(tree, x);
-    if (!has_failed(tree->err) && (!isfinite(size) || size <= 0))
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_POSITIVE, x, value.place, "the %s of a shape is positive", what))
         tr_fail(tree->err, TR_INVALID, value.place, "the %s of a shape must be positive", what);
 }
 
@@ -34,8 +34,10 @@ static void check_shape(Tree *tree, const Shape *shape)
     for (int i = 0; i < 3; i++) check_size(tree, shape->size, vec_at(size, i), "size");
     check_size(tree, shape->radius, tr_tree_formula(tree, shape->radius), "radius");
     check_size(tree, shape->length, tr_tree_formula(tree, shape->length), "length");
-    const double tube = tr_tree_value(tree, tr_tree_formula(tree, shape->tube));
-    if (!has_failed(tree->err) && !(tube >= 0)) // 0 is a sharp edge
+    const Expr tube = tr_tree_formula(tree, shape->tube);
+    if (!has_failed(tree->err) && // 0 is a sharp edge
+        !tr_tree_is(tree, RULE_NOT_NEGATIVE, tube, shape->tube.place,
+                    "the tube of a shape is not negative"))
         tr_fail(tree->err, TR_INVALID, shape->tube.place,
                 "the tube of a shape has a radius that is not negative");
     tr_tree_unit(tree, shape->axis, "axis");

@@ -29,7 +29,8 @@ static Expr atan_of(Expr x) { return tr_build(OP_ATAN, x, x, x); }
 
 static Expr not_negative(Tree *tree, Value value, const char *key, Expr x)
 {
-    if (!has_failed(tree->err) && tr_tree_value(tree, x) < 0)
+    if (!has_failed(tree->err) && tr_tree_is_constant(x) &&
+        !tr_tree_is(tree, RULE_NOT_NEGATIVE, x, value.place, "'%s' is not negative", key))
         tr_fail(tree->err, TR_INVALID, value.place, "'%s' is negative", key);
     return x;
 }
@@ -76,7 +77,9 @@ static Expr creep_of(Tree *tree, const Slip *slip)
 {
     const Value value = slip->contact->creep;
     const Expr creep = constant_amount(tree, value, "creep");
-    if (!has_failed(tree->err) && !(tr_tree_value(tree, creep) > 0))
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_POSITIVE, creep, value.place, "the creep of '%.*s' is positive",
+                    WHOLE(slip->contact->name.text)))
         tr_fail(tree->err, TR_INVALID, value.place, "'creep' must be positive");
     return creep;
 }
@@ -177,9 +180,13 @@ static Expr magic_formula(Tree *tree, Value numbers, Expr x)
 // A slip angle or a slip ratio, -slip / |ahead|, as the tyre follows it
 static Expr tyre_slip(Tree *tree, const Slip *slip)
 {
-    const Expr sigma = constant_amount(tree, slip->contact->relaxation, "relaxation");
+    const Value relaxation = slip->contact->relaxation;
+    const Expr sigma = constant_amount(tree, relaxation, "relaxation");
     if (has_failed(tree->err)) return sigma;
-    if (tr_tree_value(tree, sigma) > 0) return lagging(tree, slip, sigma);
+    if (tr_tree_is(tree, RULE_POSITIVE, sigma, relaxation.place,
+                   "the relaxation of '%.*s' is %szero", WHOLE(slip->contact->name.text),
+                   tr_tree_value(tree, sigma) > 0 ? "not " : ""))
+        return lagging(tree, slip, sigma);
     if (is_lateral(slip)) return slip_angle(tree, slip);
     return neg(quotient(slip->rate, softly(tree, slip, square(slip->ahead))));
 }
@@ -316,7 +323,7 @@ bool tr_slips(Value law) { return !text_is(law.text, "ideal"); }
 
 void tr_tree_slip(Tree *tree, const Slip *slip)
 {
-    if (tr_tree_holds_anyway(tree, slip->rate)) return;
+    if (tr_tree_holds_anyway(tree, slip->contact->name, slip->part, slip->rate)) return;
     Slip *kept = &tree->slips[tree->slip_count++];
     *kept = *slip;
     kept->force = zero(tree->graph);

@@ -3,6 +3,8 @@
 #include "expr/walk.h"
 #include "mech/tree.h"
 
+#include <stdio.h>
+
 // The conditions of one kind while they are collected.
 typedef struct Conditions {
     Expr *residuals;
@@ -59,6 +61,35 @@ static Expr difference(const Tree *tree, Expr x, Expr value)
     return tie && tie->turns == HOLD_ACROSS ? tr_build(OP_ATAN2, e_sin(d), e_cos(d), d) : d;
 }
 
+// What a formula of parameters gives is a number of its own, "initial.d(roll)", that can be set to
+// another; any other formula stands for itself.
+static Expr start_number(Tree *tree, const char *field, const Pair *pair, Expr formula)
+{
+    const Text key = pair->key.text;
+    tr_error why = {0};
+    if (has_failed(tree->err) || !tr_tree_is_constant(formula)) return formula;
+    const size_t room = strlen(field) + key.length + 2;
+    char *name = tr_tree_room(tree, room, 1);
+    if (!name) return formula;
+    char *end = name + snprintf(name, room, "%s.", field);
+    for (size_t i = 0; i < key.length; i++)
+        if (key.at[i] != ' ') *end++ = key.at[i];
+    const Expr symbol =
+        tr_system_start(tree->system, text_of(name), formula, tr_tree_value(tree, formula), &why);
+    tr_tree_refuse_name(tree, pair->key, &why);
+    return symbol;
+}
+
+// Where a position or velocity starts from. Inputs that were made meanwhile may have moved it.
+static void set_default(Tree *tree, Expr symbol, Expr guess, double value)
+{
+    Input *input = tr_system_input(tree->system, symbol);
+    Input *number = tr_system_input(tree->system, guess);
+    input->value = value, input->guess = guess;
+    if (number && number->kind == TR_START) // it is what it is a number of
+        number->port = port_of(input->port.quantity, input->port.owner, input->port.component);
+}
+
 // Of an input; or of what is none but follows from others, which is a wish
 static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
 {
@@ -66,15 +97,16 @@ static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
     if (has_failed(tree->err)) return;
     Input *input = tr_system_input(tree->system, x);
     const double start = tr_tree_value(tree, value);
+    if (!tr_tree_is(tree, RULE_FINITE, value, pair->value.place, "the guess of '%.*s' is finite",
+                    WHOLE(pair->key.text)))
+        tr_fail(tree->err, TR_INVALID, pair->value.place, "this guess is not a finite constant");
     if (input && input->kind != TR_POSITION && input->kind != TR_VELOCITY) input = NULL;
     if (coordinate_of(tree, x))
-        add_condition(wishes, difference(tree, x, value), "");
+        add_condition(wishes, difference(tree, x, start_number(tree, "guess", pair, value)), "");
     else if (!input && !is_rate_of_tie(tree, x))
         tr_fail(tree->err, TR_INVALID, pair->key.place, "a guess is for a coordinate or its rate");
     else if (input)
-        input->value = start, input->guess = value;
-    if (!isfinite(start))
-        tr_fail(tree->err, TR_INVALID, pair->value.place, "this guess is not a finite constant");
+        set_default(tree, x, start_number(tree, "guess", pair, value), start);
 }
 
 static void set_guesses(Tree *tree)
@@ -103,10 +135,12 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
     if (has_failed(tree->err)) return;
     const Text text = pair->key.text;
     const char *note = tr_tree_text(tree, text);
-    const Expr residual = difference(tree, key, value);
+    const double start = tr_tree_value(tree, value);
+    const Expr given = start_number(tree, "initial", pair, value);
+    const Expr residual = difference(tree, key, given);
     Input *input = tr_system_input(tree->system, key);
     if (input) input->is_given = true;
-    if (input && isfinite(tr_tree_value(tree, value))) input->value = tr_tree_value(tree, value);
+    if (input && isfinite(start)) set_default(tree, key, given, start);
     if (is_driven(tree, key))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
                 "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));

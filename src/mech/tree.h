@@ -230,7 +230,8 @@ typedef struct Tree {
     uint32_t touch_count, slip_count, local_count;
     Vec gravity;
     Pose ground;   // the plane that wheels roll on, against the world
-    double length; // the longest arm in the model [m]
+    Expr arm;      // the longest in the model [m]
+    double length; // its value, for pictures and ranks
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
     uint32_t known_count;
@@ -277,18 +278,31 @@ Expr tr_tree_output(Tree *tree, uint32_t index); // one of the user's
 void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
                       Expr *out); // "a, b, c"
 Vec tr_tree_vector(Tree *tree, Value value, const char *what);
-// The value of an expression of parameters alone.
-double tr_tree_value(Tree *tree, Expr x);
-// Its value at one of some states that have nothing special about them.
-double tr_tree_sample(Tree *tree, Expr x, uint32_t state);
-// Refuses an expression of parameters alone that is infinite or no number.
-void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x);
 // Passes on why a name cannot be had.
 void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 // No parameter, input or output may be called like the pose or motion of a body.
 void tr_tree_check_names(Tree *tree);
 // Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
+
+// ---- value.c: numbers, and what is decided by them ------------------------------------------
+
+// Whether an expression depends on parameters alone.
+bool tr_tree_is_constant(Expr x);
+// The value of one that does. Equations must not contain it, nor anything be decided by it: they
+// would not follow when parameters change.
+double tr_tree_value(Tree *tree, Expr x);
+// What a rule gives for values. It stays so: that is kept as a condition, in words that are true
+// now ("the mass of 'frame' is not negative"), where the values depend on parameters.
+__attribute__((format(printf, 5, 6))) double tr_tree_decide(Tree *tree, Rule rule, const Expr *x,
+                                                            Place place, const char *words, ...);
+// The same of one value and a rule that gives yes or no
+__attribute__((format(printf, 5, 6))) bool tr_tree_is(Tree *tree, Rule rule, Expr x, Place place,
+                                                      const char *words, ...);
+// Refuses an expression of parameters alone that is infinite or no number.
+void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x);
+// An expression at one of some states that have nothing special about them: of parameters alone
+Expr tr_tree_sample(Tree *tree, Expr x, uint32_t state);
 
 // ---- forest.c, coordinate.c, start.c --------------------------------------------------------
 
@@ -413,8 +427,8 @@ Vec tr_tree_drift(Tree *tree, Vec x);                // the same
 bool tr_tree_is_dropped(const Tree *tree, Text row); // whether a row of this name holds anyway
 // The slopes G of a velocity G v + g, and g
 const Expr *tr_tree_slopes(Tree *tree, Expr rate, Expr *rest);
-// Whether a velocity is zero whatever moves.
-bool tr_tree_holds_anyway(Tree *tree, Expr rate);
+// Whether a velocity of an element is zero whatever moves.
+bool tr_tree_holds_anyway(Tree *tree, Value element, const char *part, Expr rate);
 // A number that should not become negative, about an element, and what happens when it does.
 void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, AlarmKind kind,
                    uint32_t latch);

@@ -45,7 +45,11 @@ static uint32_t oblique_hinge(Tree *tree, uint32_t base)
     for (uint32_t i = base + 1; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
         if (link->parent != base || link->carried || !is_revolute(link)) continue;
-        if (unit_axis(link->axis) < 0 && tr_tree_value(tree, link->axis.z) > -0.5) return i;
+        if (unit_axis(link->axis) < 0 &&
+            tr_tree_is(tree, RULE_NOT_DOWN, link->axis.z, link->by->axis.place,
+                       "the axis of '%.*s' points down less, or more",
+                       WHOLE(link->body->name.text)))
+            return i;
     }
     return WORLD;
 }

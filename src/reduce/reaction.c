@@ -65,8 +65,7 @@ static void find_dependence(Reduction *r)
 static Expr weight(const Row *row, bool leads)
 {
     if (row->leads != leads) return zero(graph_of(row->weight));
-    const Expr scale = number(graph_of(row->weight), row->unit);
-    return quotient(row->weight, square(scale));
+    return quotient(row->weight, square(row->arm));
 }
 
 // lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R:

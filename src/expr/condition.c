@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions: the rules that decisions are made by, and whether they still come out the same (T11).
+#include "expr/condition.h"
+
+#include "expr/system.h"
+#include "expr/walk.h"
+
+#include <math.h>
+
+// ---- rules ---------------------------------------------------------------------------------
+
+// The axis that a vector is nearest to: 1, 2 or 3, and less than 0 where it points the other way
+static double next_axis(const double *x)
+{
+    int along = 2;
+    double most = 0;
+    for (int i = 0; i < 3; i++)
+        if (fabs(x[i]) > most) most = fabs(x[i]), along = i;
+    return x[along] < 0 ? -(along + 1) : along + 1;
+}
+
+// Eigenvalues of a symmetric 3x3 matrix, by Jacobi rotations.
+static void principal(double a[3][3], double moments[3])
+{
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                if (a[p][q] == 0) continue;
+                const double angle = 0.5 * atan2(2 * a[p][q], a[q][q] - a[p][p]);
+                const double c = cos(angle), s = sin(angle);
+                for (int k = 0; k < 3; k++) {
+                    const double kp = a[k][p], kq = a[k][q];
+                    a[k][p] = c * kp - s * kq, a[k][q] = s * kp + c * kq;
+                }
+                for (int k = 0; k < 3; k++) {
+                    const double pk = a[p][k], qk = a[q][k];
+                    a[p][k] = c * pk - s * qk, a[q][k] = s * pk + c * qk;
+                }
+            }
+    for (int i = 0; i < 3; i++) moments[i] = a[i][i];
+}
+
+// Principal moments are not negative, and I1 <= I2 + I3.                                 (T11)
+int tr_inertia_fault(const double *v)
+{
+    double a[3][3] = {{v[0], v[3], v[4]}, {v[3], v[1], v[5]}, {v[4], v[5], v[2]}}, moment[3];
+    principal(a, moment);
+    const double size = fabs(moment[0]) + fabs(moment[1]) + fabs(moment[2]), slack = 1e-12 * size;
+    if (!isfinite(size)) return INERTIA_NOT_FINITE;
+    for (int i = 0; i < 3; i++) {
+        if (moment[i] < -slack) return INERTIA_NEGATIVE;
+        if (2 * moment[i] > moment[0] + moment[1] + moment[2] + slack) return INERTIA_LOPSIDED;
+    }
+    return INERTIA_POSSIBLE;
+}
+
+uint32_t tr_rule_count(Rule rule)
+{
+    static const uint8_t counts[] = {
+#define RULE(name, count, given) [RULE_##name] = (count),
+#include "expr/condition.def"
+#undef RULE
+    };
+    return counts[rule];
+}
+
+double tr_rule_gives(Rule rule, const double *x)
+{
+    switch (rule) {
+#define RULE(name, count, given) \
+    case RULE_##name:            \
+        return given;
+#include "expr/condition.def"
+#undef RULE
+    }
+    return (double)NAN;
+}
+
+// ---- conditions ----------------------------------------------------------------------------
+
+static bool is_same(const Condition *a, const Condition *b)
+{
+    if (a->rule != b->rule) return false;
+    for (uint32_t k = 0; k < tr_rule_count(a->rule); k++)
+        if (a->values[k].id != b->values[k].id) return false;
+    return true;
+}
+
+bool tr_system_keep(System *s, const Condition *condition)
+{
+    for (uint32_t i = 0; i < s->condition_count; i++)
+        if (is_same(&s->conditions[i], condition)) return true;
+    if (!tr_grow((void **)&s->conditions, &s->condition_capacity, s->condition_count + 1,
+                 sizeof *s->conditions))
+        return false;
+    s->conditions[s->condition_count++] = *condition;
+    return true;
+}
+
+void tr_condition_list(const System *s, Exprs *list)
+{
+    for (uint32_t i = 0; i < s->condition_count; i++)
+        tr_exprs_add(list, s->conditions[i].values, tr_rule_count(s->conditions[i].rule));
+}
+
+// ---- what breaks one -----------------------------------------------------------------------
+
+// "'m' = -1" of what differs; names of all that it depends on where no values are known
+static void name_culprits(const System *s, const Condition *c, const double *inputs, Buffer *text)
+{
+    Reach reach;
+    const char *between = "";
+    const bool reached = tr_reach_in(s->graph, c->values, tr_rule_count(c->rule), &reach);
+    for (uint32_t k = 0; reached && k < reach.count; k++) {
+        const Input *input = tr_system_input(s, expr_at(s->graph, reach.ids[k]));
+        if (!input || (inputs && inputs[input - s->inputs] == input->value)) continue;
+        tr_buffer_print(text, "%s'%s'", between, input->name);
+        if (inputs) tr_buffer_print(text, " = ");
+        if (inputs) tr_buffer_number(text, inputs[input - s->inputs]);
+        between = ", ";
+    }
+    if (!reached) text->failed = true;
+    tr_reach_free(&reach);
+}
+
+static void refuse(const System *s, const Condition *c, const double *inputs, tr_error *err)
+{
+    Buffer text = {0};
+    name_culprits(s, c, inputs, &text);
+    if (text.failed)
+        tr_fail_memory(err);
+    else
+        tr_fail(
+            err, TR_INVALID, c->place,
+            "%.200s cannot be set while it runs: the model was derived where %s; derive it anew",
+            text.length ? text.at : "this", c->words);
+    tr_buffer_free(&text);
+}
+
+bool tr_system_allows(const System *s, const double *values, const double *inputs, tr_error *err)
+{
+    for (uint32_t i = 0; i < s->condition_count && !has_failed(err); i++) {
+        const Condition *c = &s->conditions[i];
+        // What is no number is decided on like anything else; a number that stays is none
+        if (!(tr_rule_gives(c->rule, values) == c->decided)) {
+            refuse(s, c, inputs, err);
+            return false;
+        }
+        values += tr_rule_count(c->rule);
+    }
+    return !has_failed(err);
+}
