@@ -318,6 +318,64 @@ bool tr_initial(tr_plan *plan, double *inputs, size_t size, tr_error *err);
 tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
                           tr_error *err);
 
+// How a run goes on. Start from tr_run_defaults.
+typedef struct tr_run_options {
+    const char *method; // erk, bdf, rk4, pece, lie, euler
+    double step;        // of methods with a fixed step [s]
+    double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
+    bool dense;         // erk: interpolate where it is asked for instead of stopping there
+    bool no_project;    // leave positions as they are: constraints then hold for velocities alone
+    double end;         // that it is known to have [s], for progress; 0: none
+    // As of tr_simulate_options; may be NULL.
+    bool (*progress)(void *owner, double t, double end);
+    void (*say)(void *owner, const char *words);
+    void *owner;
+} tr_run_options;
+tr_run_options tr_run_defaults(const tr_plan *plan); // what the model's case says
+
+// A system on its way: time, state, inputs and parameters. For one thread at a time; any number of
+// runs share a plan, which must outlive them. It begins at t = 0. `options` may be NULL.
+typedef struct tr_run tr_run;
+tr_run *tr_run_new(tr_plan *plan, const tr_run_options *options, tr_error *err);
+void tr_run_free(tr_run *run);
+
+// Sets an input, a parameter, or a number of the start ("initial.d(roll)", "guess.steer"), by name
+// or by its index among the inputs of the system. An input changes at once; the others when the run
+// is reset. None of it compiles anything. TR_USAGE when there is no such name; TR_FAILED, and it
+// stays what it was, when an input would move a coordinate or a constraint at once.
+void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
+void tr_run_set_at(tr_run *run, size_t index, double value, tr_error *err);
+
+// Starts anew at t = 0 with all that was set; also a run that failed. TR_INVALID when a parameter
+// breaks what was decided when the model was derived, or when there is no such start: then the run
+// stays where it was.
+bool tr_run_reset(tr_run *run, tr_error *err);
+
+// Goes on to a time. Fixed steps end at t0 + k step, t0 where the rates jumped last, however calls
+// divide the time; a time between takes a shorter step, and the next ones count from there.
+// TR_USAGE for a time before now; TR_FAILED with the reason when it cannot go on, and from then on.
+// False without an error when a callback stopped it: it may go on.
+bool tr_run_advance(tr_run *run, double until, tr_error *err);
+double tr_run_time(const tr_run *run); // [s]
+// What tr_simulate records, now: as many numbers as the plan has columns, which belong to the run
+// until the next call. NULL when the run has failed.
+const double *tr_run_row(tr_run *run);
+// Whether it cannot go on, and why.
+bool tr_run_failed(const tr_run *run, tr_error *err);
+
+size_t tr_plan_column_count(const tr_plan *plan);
+const char *tr_plan_column_name(const tr_plan *plan, size_t index); // NULL beyond the last
+const char *tr_plan_column_unit(const tr_plan *plan, size_t index); // "" when it is not known
+
+// A snapshot of a run in memory of the caller's: all that later numbers depend on. Gives the bytes
+// that it takes, which stay the same for a run; where `memory` is NULL, nothing else. Adaptive
+// methods start anew there, in this run and in one that is restored; fixed steps go on undisturbed.
+// 0, and TR_USAGE, when `size` is too small.
+size_t tr_run_save(tr_run *run, void *memory, size_t size, tr_error *err);
+// Back to a snapshot of a run of the same plan and method; TR_USAGE when it is not, and the run
+// stays where it was.
+bool tr_run_restore(tr_run *run, const void *memory, size_t size, tr_error *err);
+
 // What `trundle check`, `derive` and `eval` print, as text or as JSON. The first two may give both
 // a text and an error: what they found, and that the model cannot run so.
 char *tr_check_text(const tr_system *system, bool json, tr_error *err);
@@ -335,6 +393,19 @@ typedef struct tr_instant {
     double *setting;           // of each input: what it is, and may be changed
 } tr_instant;
 
+// Where the rows of a run go, one after the other. Each call may be NULL; false, and an error, ends
+// the run. The `owner` is the sink's own.
+typedef struct tr_sink {
+    // As many columns as rows will have: names and units ("" when one is not known), which live
+    // until the end.
+    bool (*begin)(void *owner, const char *const *names, const char *const *units, size_t count,
+                  tr_error *err);
+    bool (*row)(void *owner, const double *row, tr_error *err);
+    // How it went, as the JSON that stands beside recorded files; also when the run failed.
+    bool (*end)(void *owner, const char *certificate, tr_error *err);
+    void *owner;
+} tr_sink;
+
 // How to simulate. Start from tr_simulate_defaults.
 typedef struct tr_simulate_options {
     double end, every;  // rows at 0, every, 2 every, ..., end [s]
@@ -344,7 +415,6 @@ typedef struct tr_simulate_options {
     bool dense;         // erk: interpolate rows instead of stopping at each, as bdf always does
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
     const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
-    const char *copy;   // another one that gets the same rows, or NULL
     const char *sensitivity; // "m0,theta": also columns d(NAME)/d(m0), ...; NULL for none
     // Called after every step with the time reached; false stops the run, which is then
     // interrupted. May be NULL.
@@ -359,8 +429,10 @@ typedef struct tr_simulate_options {
     // constraint at once, or is not finite. Jumps of formulas of t are looked for beforehand, with
     // the inputs of the model. False stops the run, as above. Not with sensitivities.
     bool (*control)(void *owner, const tr_instant *now);
-    double sample; // [s]; 0 calls the controller at every row
-    void *owner;   // goes to the callbacks, and means nothing to the library
+    double sample;        // [s]; 0 calls the controller at every row
+    void *owner;          // goes to the callbacks, and means nothing to the library
+    const tr_sink *sinks; // that get the same rows as the file
+    size_t sink_count;
 } tr_simulate_options;
 // What the model's case says; for NULL, what there is without one: 10 s with erk, a row every 10 ms
 tr_simulate_options tr_simulate_defaults(const tr_system *system);
@@ -586,6 +658,15 @@ bool tr_view_check(const tr_view_options *options, tr_error *err);
 // columns of the model's coordinates; nothing is simulated. `summary` may be NULL.
 bool tr_view(const tr_system *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err);
+
+// A report of a run while it is made: its sink keeps the rows, and the report is written when they
+// are all there, also of a run that failed. The run of the options does not matter.
+typedef struct tr_report tr_report;
+tr_report *tr_report_new(tr_error *err);
+const tr_sink *tr_report_sink(const tr_report *report); // which belongs to it
+bool tr_report_write(const tr_report *report, const tr_system *system,
+                     const tr_view_options *options, tr_view_summary *summary, tr_error *err);
+void tr_report_free(tr_report *report);
 
 // The case and the settings that a run was made with, as the certificate beside it has them.
 typedef struct tr_origin tr_origin;

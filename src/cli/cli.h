@@ -94,6 +94,7 @@ bool cli_destroys(const char *out, const char *in);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 // Writes a report and says so; returns the exit code.
-int cli_write_report(const Options *options, tr_system *system, const tr_view_options *how);
+void cli_print_report(const Options *options, const tr_view_options *how,
+                      const tr_view_summary *summary);
 
 #endif

@@ -91,52 +91,20 @@ static bool take_options(const Options *options, tr_simulate_options *o)
 
 // ---- the report ----------------------------------------------------------------------------
 
-// What the report is made from: the rows and their certificate, in a folder of their own when they
-// do not go to a .csv file anyway.
-typedef struct Rows {
-    char folder[200]; // "" when there is none
-    char path[220];
-} Rows;
-
-static bool is_plain_csv(const char *output)
+static int write_report(const Options *options, const tr_system *system, const tr_report *report)
 {
-    struct stat info;
-    if (!output || !output[0] || strcmp(output, "-") == 0) return false;
-    if (cli_ends_with(output, ".mat")) return false;
-    return stat(output, &info) != 0 || S_ISREG(info.st_mode);
-}
-
-static bool place_rows(Rows *rows, tr_simulate_options *o)
-{
-    if (is_plain_csv(o->output)) return true;
-    const char *temporary = getenv("TMPDIR");
-    snprintf(rows->folder, sizeof rows->folder, "%.150s/trundle_XXXXXX",
-             temporary && temporary[0] ? temporary : "/tmp");
-    if (!mkdtemp(rows->folder)) {
-        fprintf(stderr, "trundle: cannot make '%s': %s\n", rows->folder, strerror(errno));
-        rows->folder[0] = 0;
-        return false;
-    }
-    snprintf(rows->path, sizeof rows->path, "%s/run.csv", rows->folder);
-    o->copy = rows->path;
-    return true;
-}
-
-static void remove_rows(const Rows *rows)
-{
-    static const char *const names[] = {"run.csv", "run.json"};
-    char path[220];
-    if (!rows->folder[0]) return;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", rows->folder, names[i]);
-        remove(path);
-    }
-    rmdir(rows->folder);
+    const tr_view_options how = {.output = options->report, .page = options->page};
+    tr_view_summary summary = {0};
+    tr_error err = {0};
+    if (!tr_report_write(report, system, &how, &summary, &err)) return cli_complain(NULL, &err);
+    cli_print_report(options, &how, &summary);
+    return 0;
 }
 
 // ---- the verb ------------------------------------------------------------------------------
 
-static int run(const Options *options, tr_system *system, const tr_simulate_options *o)
+static int run(const Options *options, const tr_system *system, const tr_simulate_options *o,
+               const tr_report *report)
 {
     Bar *bar = o->owner;
     tr_summary summary = {0};
@@ -148,8 +116,7 @@ static int run(const Options *options, tr_system *system, const tr_simulate_opti
         print_summary(o, &summary, err.status != TR_OK);
     int status = err.status ? cli_complain(options->model, &err) : 0;
     if (options->report && summary.rows) { // also of what was reached before it failed
-        const tr_view_options how = {o->copy ? o->copy : o->output, options->report, options->page};
-        const int written = cli_write_report(options, system, &how);
+        const int written = write_report(options, system, report);
         if (!status) status = written;
     }
     return summary.interrupted && !status ? EXIT_INTERRUPTED : status;
@@ -179,14 +146,13 @@ int cli_simulate(const Verb *verb, const Options *options)
     o.progress = show_progress;
     o.say = say;
     o.owner = &bar;
-    Rows rows = {0};
-    if (!take_options(options, &o))
-        status = TR_USAGE;
-    else if (options->report && !place_rows(&rows, &o))
-        status = TR_IO;
+    tr_report *report = options->report ? tr_report_new(&err) : NULL;
+    o.sinks = tr_report_sink(report), o.sink_count = report ? 1 : 0;
+    if (err.status)
+        status = cli_complain(NULL, &err);
     else
-        status = run(options, system, &o);
-    remove_rows(&rows);
+        status = take_options(options, &o) ? run(options, system, &o, report) : TR_USAGE;
+    tr_report_free(report);
     tr_system_free(system);
     return status;
 }

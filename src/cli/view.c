@@ -12,18 +12,24 @@ static void print_size(const char *path, size_t bytes)
         fprintf(stderr, "report in %s: %.1f MB\n", path, 1e-6 * (double)bytes);
 }
 
-int cli_write_report(const Options *options, tr_system *system, const tr_view_options *how)
+void cli_print_report(const Options *options, const tr_view_options *how,
+                      const tr_view_summary *summary)
+{
+    if (summary->is_other_model)
+        fprintf(stderr, "warning: '%s' has changed since the run was made\n", options->model);
+    if (options->quiet) return;
+    if (!summary->has_certificate)
+        fprintf(stderr, "there is no certificate beside '%s'\n", how->run);
+    if (strcmp(how->output, "-") != 0) print_size(how->output, summary->bytes);
+}
+
+static int write_report(const Options *options, const tr_system *system, const tr_view_options *how)
 {
     tr_error err = {0};
     tr_view_summary summary = {0};
     if (!tr_view(system, how, &summary, &err))
         return cli_complain(err.status == TR_INVALID ? how->run : NULL, &err);
-    if (summary.is_other_model)
-        fprintf(stderr, "warning: '%s' has changed since the run was made\n", options->model);
-    if (options->quiet) return 0;
-    if (!summary.has_certificate)
-        fprintf(stderr, "there is no certificate beside '%s'\n", how->run);
-    if (strcmp(how->output, "-") != 0) print_size(how->output, summary.bytes);
+    cli_print_report(options, how, &summary);
     return 0;
 }
 
@@ -55,7 +61,7 @@ int cli_view(const Verb *verb, const Options *options)
     if (err.status)
         status = cli_complain(NULL, &err);
     else if (system)
-        status = cli_write_report(&all, system, &how);
+        status = write_report(&all, system, &how);
     tr_system_free(system);
     tr_origin_free(origin);
     return status;

@@ -202,12 +202,10 @@ static void describe_warnings(Json *j, const Certificate *c)
     tr_json_close(j, ']');
 }
 
-void tr_certificate_write(const Certificate *c, const char *output, tr_error *err)
+void tr_certificate_text(const Certificate *c, Buffer *text)
 {
     const System *system = c->mover->flow->system;
-    Buffer path = {0};
     Json j = {0};
-    tr_certificate_path(output, &path);
     tr_json_open(&j, NULL, '{');
     describe_options(&j, c);
     describe_summary(&j, c);
@@ -218,10 +216,16 @@ void tr_certificate_write(const Certificate *c, const char *output, tr_error *er
     describe_warnings(&j, c);
     describe_columns(&j, c); // last: it is long
     tr_json_close(&j, '}');
-    if (path.failed || j.text.failed) tr_fail_memory(err);
+    *text = j.text;
+}
+
+void tr_certificate_write(const char *text, const char *output, tr_error *err)
+{
+    Buffer path = {0};
+    tr_certificate_path(output, &path);
+    if (path.failed) tr_fail_memory(err);
     OutFile *file = tr_file_create(path.at, err);
-    if (file) fwrite(j.text.at, 1, j.text.length, tr_file_stream(file));
+    if (file) fwrite(text, 1, strlen(text), tr_file_stream(file));
     if (file) tr_file_commit(file, err);
     tr_buffer_free(&path);
-    tr_buffer_free(&j.text);
 }

@@ -24,7 +24,8 @@ typedef struct Certificate {
 
 // A certificate stands beside a file; devices, pipes and standard output have none.
 bool tr_certificate_wanted(const char *output);
-void tr_certificate_write(const Certificate *certificate, const char *output, tr_error *err);
+void tr_certificate_text(const Certificate *certificate, Buffer *text);
+void tr_certificate_write(const char *text, const char *output, tr_error *err);
 
 // Where that of a recorded run stands: "a/run.csv" -> "a/run.json"
 void tr_certificate_path(const char *output, Buffer *path);

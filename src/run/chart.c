@@ -210,7 +210,8 @@ uint32_t tr_chart_preferred(const Chart *chart)
 bool tr_chart_equal(const Chart *a, const Chart *b)
 {
     const size_t size = a->partition.count * sizeof *a->partition.row;
-    return a->partition.count == b->partition.count &&
+    return a->partition.count == b->partition.count && a->surplus_count == b->surplus_count &&
+           memcmp(a->antagonist, b->antagonist, a->surplus_count * sizeof *a->antagonist) == 0 &&
            memcmp(a->partition.row, b->partition.row, size) == 0 &&
            memcmp(a->partition.dependent, b->partition.dependent, size) == 0;
 }
@@ -368,12 +369,21 @@ static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
     return good;
 }
 
+Chart *tr_chart_empty(const System *system, uint32_t rows, tr_error *err)
+{
+    Chart *chart = has_failed(err) ? NULL : calloc(1, sizeof *chart);
+    if (!chart) return tr_fail_memory(err), NULL;
+    chart->system = system, chart->rows = rows;
+    for (uint32_t i = 0; i < system->input_count; i++)
+        chart->passive +=
+            system->inputs[i].kind == TR_VELOCITY && !is_motion_driven(&system->inputs[i]);
+    return chart;
+}
+
 Chart *tr_chart_new(const Stance *at, tr_error *err)
 {
-    if (has_failed(err)) return NULL;
-    Chart *chart = calloc(1, sizeof *chart);
-    if (!chart) return tr_fail_memory(err), NULL;
-    chart->system = at->system, chart->rows = at->rows, chart->passive = at->passive;
+    Chart *chart = tr_chart_empty(at->system, at->rows, err);
+    if (!chart) return NULL;
     const bool good = find_ranks(chart, at, err) && choose_pivots(chart, at, err) &&
                       find_dependence(chart, at, err) && check_tensions(chart, err);
     if (good) return chart;

@@ -23,8 +23,10 @@ typedef struct Chart {
 } Chart;
 
 Chart *tr_chart_new(const Stance *stance, tr_error *err);
+Chart *tr_chart_empty(const System *system, uint32_t rows, tr_error *err); // to be filled in
 void tr_chart_free(Chart *chart);
-bool tr_chart_equal(const Chart *a, const Chart *b); // the same pivots in the same order
+bool tr_chart_equal(const Chart *a,
+                    const Chart *b); // the same pivots in the same order, and antagonists
 
 // How many of the velocities and speeds that the model prefers are independent.
 uint32_t tr_chart_preferred(const Chart *chart);

@@ -16,6 +16,7 @@ typedef struct JacobianPrograms {
 typedef struct SwitchPrograms {
     tr_program *program; // values, then differences; NULL when there are none
     uint32_t count;
+    bool uses_inputs;
 } SwitchPrograms;
 
 typedef struct ChartPrograms {

@@ -19,6 +19,13 @@ void tr_charted_free(Charted *c)
     free(c);
 }
 
+void tr_charted_renew(Charted *c, Chart *own)
+{
+    tr_chart_free(c->own_chart);
+    c->chart = c->own_chart = own;
+    if (c->kkt) tr_kkt_renew(c->kkt, own);
+}
+
 static void open_evaluators(Charted *c, tr_error *err)
 {
     const ChartPrograms *p = c->programs;

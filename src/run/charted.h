@@ -25,6 +25,8 @@ typedef struct Charted {
 
 // In this chart; `own`, where it is the run's, is taken. There is none without constraints.
 Charted *tr_charted_new(struct Flow *flow, const Chart *chart, Chart *own, tr_error *err);
+// With the same pivots, and numbers found elsewhere; takes the chart.
+void tr_charted_renew(Charted *charted, Chart *own);
 void tr_charted_free(Charted *charted);
 
 #endif

@@ -102,6 +102,7 @@ SwitchPrograms *tr_switch_programs_new(System *s, const ChartPrograms *chart, tr
     if (w && find_switches(s, chart, &found, err) && found.count) {
         memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
         w->count = found.count;
+        w->uses_inputs = tr_system_uses_any(s, found.value, 2 * (size_t)found.count, TR_INPUT);
         w->program =
             tr_compile_open(s, found.value, 2 * (size_t)found.count, chart->footing->fold, err);
     }
@@ -258,14 +259,26 @@ static Scan *new_scan(const SwitchPrograms *found, double end, tr_error *err)
     return w;
 }
 
-bool tr_events_begin(Events *events, const Flow *flow, double end, tr_error *err)
+// The last sample before a time, or the first of all
+static uint64_t sample_before(const Scan *w, double t)
+{
+    const double spacing = isfinite(w->end) ? w->end / SAMPLES : SPACING;
+    const double i = floor(t / spacing) - 1;
+    return i > 0 ? (uint64_t)fmin(i, isfinite(w->end) ? SAMPLES : 1e18) : 0;
+}
+
+bool tr_events_begin(Events *events, const Flow *flow, double from, double end, tr_error *err)
 {
     *events = (Events){0};
     const SwitchPrograms *found = tr_chart_switches(flow->plan, flow->now->programs, err);
     if (!found) return false;
-    if (found->count && end > 0)
+    events->uses_inputs = found->uses_inputs;
+    if (found->count && end > from) {
         events->scan = new_scan(found, end, err);
-    else
+        if (has_failed(err)) return false;
+        events->scan->done = sample_before(events->scan, from);
+        events->until = sample_time(events->scan, events->scan->done);
+    } else
         events->until = (double)INFINITY; // there are none
     return !has_failed(err);
 }

@@ -12,14 +12,16 @@ struct Scan;
 typedef struct Events {
     double *at; // the first time on the far side of each, increasing
     uint32_t count, capacity;
-    double until; // they are known in (0, until]: no step may pass that
+    double until;     // they are known so far: no step may pass that
+    bool uses_inputs; // where they are depends on inputs
     struct Scan *scan;
 } Events;
 
-// Those of a run up to `end`, which may be infinite. None is known yet. Comparisons of anything
+// Those of a run from a time on, or a sample before it, up to `end`, which may be infinite. None is
+// known yet. Comparisons of anything
 // that depends on the state are not looked at. Jumps that come and go between samples (end / 20000
 // apart, or half a millisecond without an end) are missed, unless they are linear in t.
-bool tr_events_begin(Events *events, const Flow *flow, double end, tr_error *err);
+bool tr_events_begin(Events *events, const Flow *flow, double from, double end, tr_error *err);
 // Looks on, window by window (1000 samples), until they are known up to `until`, or the end. With
 // the values that the flow's inputs have now.
 bool tr_events_extend(Events *events, Flow *flow, double until, tr_error *err);

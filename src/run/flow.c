@@ -104,9 +104,9 @@ static bool stand(Flow *flow, const Chart **chart, Chart **own, tr_error *err)
     return true;
 }
 
-static bool begin(Flow *flow, const Chart *chart, tr_error *err)
+// In this chart, where there is one; `own` is taken.
+static bool begin(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
-    Chart *own = NULL;
     flow->footing = tr_plan_footing(flow->plan, flow->modes, flow->inputs, err);
     if (!flow->footing || !stand(flow, &chart, &own, err)) return tr_chart_free(own), false;
     if (!adopt(flow, chart, own, err) || !make_room(flow, err)) return false;
@@ -115,10 +115,9 @@ static bool begin(Flow *flow, const Chart *chart, tr_error *err)
     return true;
 }
 
-Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
-                   tr_error *err)
+static Flow *make_flow(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                       Chart *own, tr_error *err)
 {
-    if (!plan || has_failed(err)) return NULL;
     const System *s = plan->system;
     Flow *flow = calloc(1, sizeof *flow);
     if (flow) {
@@ -137,10 +136,25 @@ Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, con
         memcpy(flow->inputs, inputs, s->input_count * sizeof *inputs);
         if (s->latch_count) memcpy(flow->modes, modes, s->latch_count * sizeof *modes);
         tr_latch_put(s, flow->modes, flow->inputs);
-        if (begin(flow, chart, err)) return flow;
+        if (begin(flow, chart, own, err)) return flow;
+        own = NULL;
     }
+    tr_chart_free(own);
     tr_flow_free(flow);
     return NULL;
+}
+
+Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                   tr_error *err)
+{
+    if (!plan || has_failed(err)) return NULL;
+    return make_flow(plan, modes, inputs, chart, NULL, err);
+}
+
+Flow *tr_flow_in(Plan *plan, const LatchMode *modes, const double *inputs, Chart *own,
+                 tr_error *err)
+{
+    return make_flow(plan, modes, inputs, own, own, err);
 }
 
 System *tr_flow_system(const Flow *flow, tr_error *err)
@@ -206,9 +220,10 @@ static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double 
 {
     tr_sensitivity_leave(flow, t, y);
     tr_flow_put_all(flow, t, y);
-    if (known)
+    if (known) {
+        tr_charted_renew(known, chart); // so that nothing depends on when it was left
         flow->now = known;
-    else if (!adopt(flow, chart, chart, err))
+    } else if (!adopt(flow, chart, chart, err))
         return false;
     take_state(flow, y);
     tr_sensitivity_enter(flow, y);
@@ -239,7 +254,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     for (uint32_t i = 0; i < flow->chart_count; i++)
         if (tr_chart_equal(flow->charts[i]->chart, chart)) known = flow->charts[i];
     *changed = better && known != flow->now;
-    if (known || !better) tr_chart_free(chart);
+    if (!*changed) tr_chart_free(chart);
     return !*changed || go_on_in(flow, known, chart, t, y, err);
 }
 

@@ -54,6 +54,9 @@ Flow *tr_flow_new(Plan *plan, const double *values, tr_error *err);
 // this chart, which must outlive the flow, or in one that fits where it is NULL.
 Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
                    tr_error *err);
+// In a chart that is taken; NULL without constraints.
+Flow *tr_flow_in(Plan *plan, const LatchMode *modes, const double *inputs, Chart *own,
+                 tr_error *err);
 // A copy of its system as it stands, reduced for its present chart.
 System *tr_flow_system(const Flow *flow, tr_error *err);
 void tr_flow_free(Flow *flow);

@@ -54,6 +54,8 @@ Kkt *tr_kkt_new(Flow *flow, const Chart *chart, const tr_program *program, tr_er
     return NULL;
 }
 
+void tr_kkt_renew(Kkt *k, const Chart *chart) { k->chart = chart; }
+
 void tr_kkt_free(Kkt *k)
 {
     if (!k) return;

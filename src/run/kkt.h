@@ -11,6 +11,7 @@ typedef struct Kkt Kkt;
 
 // Of the flow in this chart, with its program, which may be NULL: then there is none.
 Kkt *tr_kkt_new(Flow *flow, const Chart *chart, const tr_program *program, tr_error *err);
+void tr_kkt_renew(Kkt *kkt, const Chart *chart); // with the same pivots
 void tr_kkt_free(Kkt *kkt);
 
 // The largest difference to the flow's own accelerations at (t, y), relative to the largest of

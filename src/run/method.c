@@ -9,7 +9,7 @@
 
 // Vectors in a mover's `work`: room for Runge-Kutta, a state beside y, and five rates of Adams: at
 // the new time, now and before.
-enum { STAGES = 0, BESIDE = 5, RATES = 6, WORK_VECTORS = 11 };
+enum { STAGES = 0, BESIDE = 5, RATES = 6 };
 
 static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->flow->size; }
 

@@ -7,6 +7,8 @@
 
 typedef struct Mover Mover;
 
+enum { WORK_VECTORS = 11 }; // like y, in a mover's `work`
+
 typedef struct Method {
     const char *name;
     bool adaptive;

@@ -57,6 +57,9 @@ void tr_plan_free(Plan *plan)
     tr_findings_free(plan->findings);
     free_start(plan->start);
     tr_sensitivity_free((Sensitivity *)plan->sensitivity);
+    tr_program_free(plan->starts);
+    tr_program_free(plan->guesses);
+    tr_program_free(plan->conditions);
     mtx_destroy(&plan->lock);
     tr_system_free(plan->own);
     free(plan);
@@ -163,16 +166,108 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
     return footing;
 }
 
+// Numbers of the start are inputs of a run; where parameters are varied they follow these.
+static bool opens_start(const Plan *plan) { return !plan->sweeps && !plan->sensitivity; }
+
 System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *partition,
                        tr_error *err)
 {
     System *s = tr_system_copy(plan->system, err);
     if (!s) return NULL;
     tr_system_latch(s, f->modes);
+    for (uint32_t i = 0; i < s->input_count && opens_start(plan); i++)
+        if (s->inputs[i].kind == TR_START) s->inputs[i].definition = expr_at(s->graph, 0);
     if (partition && s->row_count) tr_reduce(s, partition, err);
     if (!has_failed(err)) return s;
     tr_system_free(s);
     return NULL;
+}
+
+// ---- values that follow --------------------------------------------------------------------
+
+static bool has_formula(const Input *input, bool is_guess)
+{
+    const bool guess = input->kind == TR_POSITION || input->kind == TR_VELOCITY;
+    const bool start = input->kind == TR_START || input->kind == TR_INPUT;
+    return input->guess.id && (is_guess ? guess : start);
+}
+
+static tr_program *compile_formulas(const Plan *plan, bool guesses, tr_error *err)
+{
+    System *s = tr_system_copy(plan->system, err);
+    Exprs list = {0};
+    if (!s) return NULL;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind == TR_START) s->inputs[i].definition = expr_at(s->graph, 0);
+        if (has_formula(&s->inputs[i], guesses)) exprs_add(&list, s->inputs[i].guess);
+    }
+    tr_program *program = list.count || list.failed ? tr_program_list(s, &list, NULL, err) : NULL;
+    tr_system_free(s);
+    return program;
+}
+
+static tr_program *compile_conditions(const Plan *plan, tr_error *err)
+{
+    System *s = tr_system_copy(plan->system, err);
+    Exprs list = {0};
+    if (!s) return NULL;
+    tr_condition_list(s, &list);
+    tr_program *program = list.count || list.failed ? tr_program_list(s, &list, NULL, err) : NULL;
+    tr_system_free(s);
+    return program;
+}
+
+static bool make_formulas(Plan *plan, tr_error *err)
+{
+    mtx_lock(&plan->lock);
+    if (!plan->follows) {
+        plan->starts = compile_formulas(plan, false, err);
+        plan->guesses = compile_formulas(plan, true, err);
+        plan->conditions = compile_conditions(plan, err);
+        plan->follows = !has_failed(err);
+    }
+    mtx_unlock(&plan->lock);
+    return !has_failed(err);
+}
+
+// What a program gives for these values; NULL without one, or after an error
+static double *evaluate_formulas(const tr_program *program, const double *values, tr_error *err)
+{
+    Evaluator e = tr_evaluator_with(program, err);
+    double *out = e.work ? calloc(tr_program_sizes(program).outputs + 1, sizeof *out) : NULL;
+    if (e.work && !out) tr_fail_memory(err);
+    if (out) evaluate_into(&e, values, out);
+    tr_evaluator_free(&e);
+    return out;
+}
+
+static bool follow(const Plan *plan, bool guesses, const bool *is_set, double *values,
+                   tr_error *err)
+{
+    const System *s = plan->system;
+    double *out = evaluate_formulas(guesses ? plan->guesses : plan->starts, values, err);
+    for (uint32_t i = 0, k = 0; out && i < s->input_count; i++) {
+        if (!has_formula(&s->inputs[i], guesses)) continue;
+        if (!is_set[i]) values[i] = out[k];
+        k++;
+    }
+    free(out);
+    return !has_failed(err);
+}
+
+bool tr_plan_follow(Plan *plan, const bool *is_set, double *values, tr_error *err)
+{
+    return !has_failed(err) && make_formulas(plan, err) &&
+           follow(plan, false, is_set, values, err) && follow(plan, true, is_set, values, err);
+}
+
+bool tr_plan_permits(Plan *plan, const double *values, tr_error *err)
+{
+    if (has_failed(err) || !make_formulas(plan, err)) return false;
+    double *out = evaluate_formulas(plan->conditions, values, err);
+    const bool good = out ? tr_system_allows(plan->system, out, values, err) : !has_failed(err);
+    free(out);
+    return good;
 }
 
 // ---- charts --------------------------------------------------------------------------------

@@ -63,8 +63,18 @@ struct tr_plan {
     uint32_t chart_count, chart_capacity;
     Start *start;
     struct Findings *findings; // of the doctor, at the start; NULL until it was asked
-    size_t compiled;           // keys that programs were made for
+    // Made when someone first sets a parameter: numbers of the start and inputs as formulas of
+    // parameters, then guesses as formulas of these; and what derive decided
+    tr_program *starts, *guesses, *conditions;
+    bool follows;
+    size_t compiled; // keys that programs were made for
 };
+
+// What follows from values that were set, into those that were not: numbers of the start, inputs
+// and guesses that the model has formulas for.
+bool tr_plan_follow(Plan *plan, const bool *is_set, double *values, tr_error *err);
+// Whether the equations hold for these values of parameters; else words.
+bool tr_plan_permits(Plan *plan, const double *values, tr_error *err);
 
 // Takes a copy of a system that only this plan knows.
 Plan *tr_plan_own(System *own, tr_error *err);

@@ -283,7 +283,9 @@ static bool make(Mover *m, const Integrator *integrator, double t, const double 
 // Near a singularity steps shrink for ever; a hundred that do not move the clock are enough.
 static bool gets_on(Solver *solver)
 {
-    if (solver->t - solver->last > 1e-13 * fmax(fabs(solver->t), solver->mover->end))
+    const double end = solver->mover->end,
+                 size = isfinite(end) ? fmax(fabs(solver->t), end) : fabs(solver->t);
+    if (solver->t - solver->last > 1e-13 * size)
         solver->last = solver->t, solver->crawls = 0, solver->trouble = false;
     return ++solver->crawls < 100;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports from files: the run, its certificate, the page.
+#include "view/view.h"
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "run/certificate.h"
 #include "view/embedded.h"
-#include "view/page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,6 +145,19 @@ static void write_report(Text page, const Report *report, const char *output,
     tr_file_commit(file, err);
 }
 
+bool tr_view_write(const System *system, const Sheet *run, Text certificate,
+                   const tr_view_options *options, tr_view_summary *summary, tr_error *err)
+{
+    char *bytes;
+    const Report report = {.system = system, .run = run, .certificate = certificate};
+    const Text page = read_page(options, &bytes, err);
+    summary->has_certificate = certificate.length > 0;
+    summary->is_other_model = is_about_another(certificate, system, err);
+    if (!has_failed(err)) write_report(page, &report, options->output, summary, err);
+    free(bytes);
+    return !has_failed(err);
+}
+
 bool tr_view(const System *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err)
 {
@@ -154,17 +167,11 @@ bool tr_view(const System *system, const tr_view_options *options, tr_view_summa
     if (!summary) summary = &unused;
     *summary = (tr_view_summary){0};
     if (!system || !options || has_failed(err)) return false;
-    char *page_bytes, *certificate_bytes = NULL;
-    Report report = {.system = system};
-    const Text page = read_page(options, &page_bytes, err);
+    Text certificate = {0};
     Sheet *run = tr_sheet_read(options->run, err);
-    if (run) certificate_bytes = tr_certificate_read(options->run, &report.certificate, err);
-    report.run = run;
-    summary->has_certificate = certificate_bytes != NULL;
-    summary->is_other_model = is_about_another(report.certificate, system, err);
-    if (run && !has_failed(err)) write_report(page, &report, options->output, summary, err);
+    char *bytes = run ? tr_certificate_read(options->run, &certificate, err) : NULL;
+    if (run && !has_failed(err)) tr_view_write(system, run, certificate, options, summary, err);
     tr_sheet_free(run);
-    free(certificate_bytes);
-    free(page_bytes);
+    free(bytes);
     return !has_failed(err);
 }

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that are stepped, set, saved and restored from outside, and many runs of one plan.
+#include "models.h"
+#include "plans.h"
+#include "base/sheet.h"
+#include "run/plan.h"
+
+#include <malloc.h>
+#include <pthread.h>
+
+// ---- helpers -------------------------------------------------------------------------------
+
+typedef struct Stepped {
+    tr_system *system;
+    tr_plan *plan;
+    tr_run *run;
+    size_t columns;
+} Stepped;
+
+static void insist(const tr_error *err)
+{
+    if (err->status) fail_msg("%s", err->text);
+}
+
+static Stepped step_model(const char *model, const char *case_name, const char *method)
+{
+    tr_error err = {0};
+    Stepped s = {.system = system_called(model, case_name)};
+    s.plan = tr_plan_new(s.system, &err);
+    tr_run_options o = tr_run_defaults(s.plan);
+    if (method) o.method = method;
+    s.run = tr_run_new(s.plan, &o, &err);
+    insist(&err);
+    s.columns = tr_plan_column_count(s.plan);
+    return s;
+}
+
+static void let_go(Stepped *s)
+{
+    tr_run_free(s->run);
+    tr_plan_free(s->plan);
+    tr_system_free(s->system);
+}
+
+static size_t column_called(const Stepped *s, const char *name)
+{
+    for (size_t i = 0; i < s->columns; i++)
+        if (strcmp(tr_plan_column_name(s->plan, i), name) == 0) return i;
+    fail_msg("there is no column '%s'", name);
+    return 0;
+}
+
+static double column_value(const Stepped *s, const char *name)
+{
+    return tr_run_row(s->run)[column_called(s, name)];
+}
+
+static double *copy_row(tr_run *run, size_t columns)
+{
+    double *row = calloc(columns, sizeof *row);
+    assert_non_null(row);
+    assert_non_null(tr_run_row(run));
+    memcpy(row, tr_run_row(run), columns * sizeof *row);
+    return row;
+}
+
+static void assert_same_row(const double *row, tr_run *run, size_t columns)
+{
+    const double *now = tr_run_row(run);
+    for (size_t i = 0; i < columns; i++)
+        if (!same_bits(row[i], now[i]))
+            fail_msg("column %zu at t = %.17g: %.17g is not %.17g", i, now[0], now[i], row[i]);
+}
+
+static void advance(tr_run *run, double until)
+{
+    tr_error err = {0};
+    if (!tr_run_advance(run, until, &err)) fail_msg("%s", err.text);
+}
+
+// ---- columns -------------------------------------------------------------------------------
+
+static void test_columns(void **state)
+{
+    (void)state;
+    Stepped s = step_model("bicycle", "free", NULL);
+    assert_string_equal(tr_plan_column_name(s.plan, 0), "t");
+    assert_string_equal(tr_plan_column_unit(s.plan, 0), "s");
+    assert_string_equal(tr_plan_column_unit(s.plan, column_called(&s, "frame.x")), "m");
+    assert_string_equal(tr_plan_column_unit(s.plan, column_called(&s, "steer_rate")), "rad/s");
+    assert_string_equal(tr_plan_column_name(s.plan, s.columns - 3), "energy.work");
+    assert_string_equal(tr_plan_column_unit(s.plan, s.columns - 3), "J");
+    assert_string_equal(tr_plan_column_name(s.plan, s.columns - 1), "residual.velocity");
+    assert_null(tr_plan_column_name(s.plan, s.columns));
+    assert_null(tr_plan_column_unit(s.plan, s.columns));
+    assert_int_equal(tr_plan_column_count(NULL), 0);
+    let_go(&s);
+}
+
+// ---- stepping ------------------------------------------------------------------------------
+
+// By calls on the grid as in one call: to the bit
+static void test_fixed_steps_by_calls(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rk4", "pece", "lie", "euler"};
+    for (size_t k = 0; k < 4; k++) {
+        Stepped a = step_model("bicycle", "free", methods[k]);
+        Stepped b = step_model("bicycle", "free", methods[k]);
+        advance(a.run, 0.5);
+        for (int i = 1; i <= 500; i++) advance(b.run, i * 1e-3);
+        double *row = copy_row(a.run, a.columns);
+        assert_same_row(row, b.run, a.columns);
+        free(row);
+        let_go(&a);
+        let_go(&b);
+    }
+}
+
+static void test_adaptive_by_calls(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "bdf"};
+    for (size_t k = 0; k < 2; k++) {
+        Stepped a = step_model("bicycle", "free", methods[k]);
+        Stepped b = step_model("bicycle", "free", methods[k]);
+        advance(a.run, 1);
+        for (int i = 1; i <= 1000; i++) advance(b.run, i * 1e-3);
+        const double *x = tr_run_row(a.run), *y = tr_run_row(b.run);
+        for (size_t i = 0; i + 2 < a.columns; i++) assert_close(x[i], y[i], k ? 1e-6 : 1e-8);
+        let_go(&a);
+        let_go(&b);
+    }
+}
+
+// As tr_simulate records it, also through contacts that switch
+static void check_against_simulate(const char *model, const char *case_name, double end)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, case_name, "rk4");
+    tr_simulate_options o = tr_simulate_defaults(s.system);
+    tr_report *rows = tr_report_new(&err);
+    o.method = "rk4", o.end = end, o.every = end;
+    o.sinks = tr_report_sink(rows), o.sink_count = 1;
+    advance(s.run, end);
+    o.output = "stepping.csv";
+    if (!tr_simulate(s.system, &o, NULL, &err)) fail_msg("%s", err.text);
+    Sheet *sheet = tr_sheet_read("stepping.csv", &err);
+    insist(&err);
+    const double *now = tr_run_row(s.run);
+    for (size_t i = 0; i < s.columns; i++)
+        assert_true(same_bits(now[i], sheet->values[i * sheet->rows + sheet->rows - 1]));
+    tr_sheet_free(sheet);
+    remove("stepping.csv"), remove("stepping.json");
+    tr_report_free(rows);
+    let_go(&s);
+}
+
+static void test_as_simulated(void **state)
+{
+    (void)state;
+    check_against_simulate("bicycle", "turn", 0.4);
+    check_against_simulate("hopping_wheel", "hop", 1);
+}
+
+// ---- snapshots -----------------------------------------------------------------------------
+
+// Saved at `save`, advanced to `end`, restored, advanced again: the same bits, in this run and in
+// another one of the plan
+static void check_snapshot(const char *model, const char *case_name, const char *method,
+                           double save, double end)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, case_name, method);
+    const size_t bytes = tr_run_save(s.run, NULL, 0, &err);
+    void *memory = malloc(bytes);
+    assert_true(bytes > 0 && memory);
+    advance(s.run, save);
+    assert_int_equal(tr_run_save(s.run, memory, bytes, &err), bytes);
+    insist(&err);
+    advance(s.run, end);
+    double *row = copy_row(s.run, s.columns);
+    if (!tr_run_restore(s.run, memory, bytes, &err)) fail_msg("%s", err.text);
+    assert_true(tr_run_time(s.run) == save);
+    advance(s.run, end);
+    assert_same_row(row, s.run, s.columns);
+    tr_run_options o = tr_run_defaults(s.plan);
+    o.method = method;
+    tr_run *other = tr_run_new(s.plan, &o, &err);
+    if (!tr_run_restore(other, memory, bytes, &err)) fail_msg("%s", err.text);
+    advance(other, end);
+    assert_same_row(row, other, s.columns);
+    tr_run_free(other);
+    free(row);
+    free(memory);
+    let_go(&s);
+}
+
+static void test_snapshots(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie"};
+    for (size_t i = 0; i < 5; i++) {
+        check_snapshot("bicycle", "free", methods[i], 0.3, 0.7);
+        check_snapshot("hopping_wheel", "hop", methods[i], 0.4, 1.2); // across impacts
+    }
+    check_snapshot("bricard", "turn", "erk", 1, 6); // across changes of chart
+    check_snapshot("bricard", "turn", "rk4", 1, 6);
+    check_snapshot("double_pendulum", NULL, "erk", 1, 3);
+}
+
+// Fixed steps are not disturbed by a snapshot that nobody uses.
+static void test_saving_disturbs_nothing(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped a = step_model("bicycle", "free", "pece"), b = step_model("bicycle", "free", "pece");
+    const size_t bytes = tr_run_save(a.run, NULL, 0, &err);
+    void *memory = malloc(bytes);
+    for (int i = 1; i <= 40; i++) {
+        advance(a.run, i * 0.01);
+        assert_int_equal(tr_run_save(a.run, memory, bytes, &err), bytes);
+    }
+    advance(b.run, 0.4);
+    double *row = copy_row(b.run, b.columns);
+    assert_same_row(row, a.run, a.columns);
+    free(row);
+    free(memory);
+    let_go(&a);
+    let_go(&b);
+}
+
+// ---- settings ------------------------------------------------------------------------------
+
+// A parameter that is set in a run, as in a model that was derived with it
+static void check_parameter(const char *model, const char *case_name, const char *name,
+                            double value)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, case_name, "rk4");
+    char number[40];
+    snprintf(number, sizeof number, "%.17g", value);
+    const tr_setting setting = {name, number};
+    const tr_derive_options with = {
+        .case_name = case_name, .settings = &setting, .setting_count = 1};
+    Stepped d = {.system = derived(model_called(model), &with)};
+    d.plan = tr_plan_new(d.system, &err);
+    tr_run_options o = tr_run_defaults(d.plan);
+    o.method = "rk4";
+    d.run = tr_run_new(d.plan, &o, &err);
+    d.columns = tr_plan_column_count(d.plan);
+    insist(&err);
+    tr_run_set(s.run, name, value, &err);
+    if (!tr_run_reset(s.run, &err)) fail_msg("%s: %s", name, err.text);
+    for (double t = 0; t < 0.35; t += 0.1) {
+        advance(s.run, t);
+        advance(d.run, t);
+        const double *x = tr_run_row(s.run), *y = tr_run_row(d.run);
+        for (size_t i = 0; i < s.columns; i++) assert_close(x[i], y[i], t == 0 ? 1e-12 : 1e-9);
+    }
+    let_go(&s);
+    let_go(&d);
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    check_parameter("bicycle", "free", "speed0", 5.5);
+    check_parameter("bicycle", "free", "theta", 0.25);
+    check_parameter("bicycle", "free", "m0", 70);
+    check_parameter("bicycle", "free", "roll_rate0", 0); // structure folds
+    check_parameter("sk8o", "balance", "m_base", 4.5);
+}
+
+// Numbers of the start are ports as well.
+static void test_start_numbers(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("bicycle", "free", "rk4");
+    tr_run_set(s.run, "initial.d(roll)", 0.25, &err);
+    insist(&err);
+    assert_true(tr_run_reset(s.run, &err));
+    Stepped d = step_model("bicycle", "free", "rk4");
+    tr_run_set(d.run, "roll_rate0", 0.25, &err);
+    assert_true(tr_run_reset(d.run, &err));
+    for (size_t i = 0; i < s.columns; i++)
+        assert_close(tr_run_row(s.run)[i], tr_run_row(d.run)[i], 1e-12);
+    let_go(&s);
+    let_go(&d);
+}
+
+// An input changes at once, and what it does to the energy is work.
+static void test_inputs(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("cart_pole", NULL, "rk4");
+    size_t input = 0;
+    while (tr_input_kind(s.system, input) != TR_INPUT) input++;
+    advance(s.run, 0.1);
+    double *row = copy_row(s.run, s.columns);
+    tr_run_set_at(s.run, input, 0.5, &err);
+    insist(&err);
+    assert_true(row[0] == tr_run_row(s.run)[0]);
+    advance(s.run, 0.2);
+    assert_true(tr_run_time(s.run) == 0.2);
+    const double balance = column_value(&s, "energy.kinetic") + column_value(&s, "energy.potential") -
+                           column_value(&s, "energy.work");
+    assert_true(tr_run_reset(s.run, &err));
+    const double before = column_value(&s, "energy.kinetic") + column_value(&s, "energy.potential");
+    assert_close(balance, before, 1e-6);
+    free(row);
+    let_go(&s);
+}
+
+// ---- many runs -----------------------------------------------------------------------------
+
+static void test_nothing_stays(void **state)
+{
+    (void)state;
+    enum { RUNS = SLOW_BUILD ? 500 : 10000 };
+    tr_error err = {0};
+    Stepped s = step_model("bicycle", "free", "rk4");
+    tr_run_set(s.run, "speed0", 5, &err);
+    tr_run_reset(s.run, &err);
+    const size_t compiled = s.plan->compiled;
+    size_t before = 0;
+    for (int i = 0; i < RUNS; i++) {
+        tr_run *run = tr_run_new(s.plan, NULL, &err);
+        if (i % 100 == 0) tr_run_set(run, "speed0", 4 + 1e-4 * i, &err), tr_run_reset(run, &err);
+        tr_run_free(run);
+        if (i == 100) before = mallinfo2().uordblks;
+    }
+    insist(&err);
+    assert_int_equal(s.plan->compiled, compiled);
+    if (!SLOW_BUILD) assert_int_equal(mallinfo2().uordblks, before);
+    let_go(&s);
+}
+
+// A wheel that hops on and on: nothing is compiled after the first few switches.
+static void test_switches_compile_nothing(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("hopping_wheel", "bouncy", "erk");
+    advance(s.run, 3);
+    const size_t compiled = s.plan->compiled;
+    tr_run_reset(s.run, &err);
+    advance(s.run, 3);
+    assert_int_equal(s.plan->compiled, compiled);
+    insist(&err);
+    let_go(&s);
+}
+
+// ---- threads -------------------------------------------------------------------------------
+
+typedef struct Work {
+    tr_plan *plan;
+    const char *method;
+    double end;
+    const double *expected;
+    size_t columns;
+    bool good;
+} Work;
+
+static void *run_on(void *owner)
+{
+    Work *w = owner;
+    tr_error err = {0};
+    tr_run_options o = tr_run_defaults(w->plan);
+    o.method = w->method;
+    for (int k = 0; k < 2; k++) { // two runs of each
+        tr_run *run = tr_run_new(w->plan, &o, &err);
+        tr_run_advance(run, w->end, &err);
+        const double *row = tr_run_row(run);
+        w->good = row && !err.status;
+        for (size_t i = 0; w->good && i < w->columns; i++)
+            w->good = same_bits(row[i], w->expected[i]);
+        tr_run_free(run);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    static const char *const models[2][2] = {{"bicycle", "turn"}, {"hopping_wheel", "hop"}};
+    tr_error err = {0};
+    tr_system *systems[2];
+    tr_plan *plans[2];
+    double *rows[2];
+    Work work[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < 2; i++) {
+        Stepped alone = step_model(models[i][0], models[i][1], "rk4");
+        advance(alone.run, 0.5);
+        rows[i] = copy_row(alone.run, alone.columns);
+        let_go(&alone);
+        systems[i] = system_called(models[i][0], models[i][1]);
+        plans[i] = tr_plan_new(systems[i], &err); // of which nothing is known yet
+    }
+    for (int i = 0; i < THREADS; i++) {
+        work[i] = (Work){plans[i % 2], "rk4", 0.5, rows[i % 2],
+                         tr_plan_column_count(plans[i % 2]), false};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_on, &work[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(work[i].good);
+    }
+    for (int i = 0; i < 2; i++) {
+        tr_plan_free(plans[i]);
+        tr_system_free(systems[i]);
+        free(rows[i]);
+    }
+}
+
+// ---- bad use -------------------------------------------------------------------------------
+
+static void expect(tr_error *err, tr_status status, const char *words)
+{
+    assert_int_equal(err->status, status);
+    assert_says(err->text, words);
+    *err = (tr_error){0};
+}
+
+static void test_bad_use(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("bicycle", "free", "rk4"), d = step_model("double_pendulum", NULL, "rk4");
+    tr_run_set(s.run, "spede0", 1, &err);
+    expect(&err, TR_USAGE, "'spede0'; did you mean 'speed0'?");
+    tr_run_set(s.run, "frame.x", 1, &err);
+    expect(&err, TR_USAGE, "'frame.x' is no input or parameter");
+    tr_run_set(s.run, "speed0", (double)NAN, &err);
+    expect(&err, TR_USAGE, "not finite");
+    tr_run_set_at(s.run, 100000, 1, &err);
+    expect(&err, TR_USAGE, "input 100000");
+    advance(s.run, 0.1);
+    assert_false(tr_run_advance(s.run, 0.05, &err));
+    expect(&err, TR_USAGE, "cannot go on to t = 0.05");
+    assert_false(tr_run_advance(s.run, (double)INFINITY, &err));
+    expect(&err, TR_USAGE, "cannot go on to");
+    assert_true(tr_run_time(s.run) == 0.1);
+    const size_t bytes = tr_run_save(s.run, NULL, 0, &err);
+    void *memory = malloc(bytes);
+    assert_int_equal(tr_run_save(s.run, memory, bytes - 1, &err), 0);
+    expect(&err, TR_USAGE, "a snapshot takes");
+    assert_int_equal(tr_run_save(s.run, memory, bytes, &err), bytes);
+    assert_false(tr_run_restore(d.run, memory, bytes, &err));
+    expect(&err, TR_USAGE, "another plan");
+    assert_false(tr_run_restore(s.run, memory, 10, &err));
+    expect(&err, TR_USAGE, "no snapshot");
+    memset(memory, 0, 8);
+    assert_false(tr_run_restore(s.run, memory, bytes, &err));
+    expect(&err, TR_USAGE, "no snapshot");
+    advance(s.run, 0.2); // nothing is lost
+    free(memory);
+    tr_run_options o = tr_run_defaults(s.plan);
+    o.method = "leapfrog";
+    assert_null(tr_run_new(s.plan, &o, &err));
+    expect(&err, TR_USAGE, "there is no method 'leapfrog'");
+    let_go(&s);
+    let_go(&d);
+}
+
+// A run that failed says so, and can start again.
+static void test_failure(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("parallelogram", "over", "erk");
+    assert_false(tr_run_advance(s.run, 5, &err));
+    expect(&err, TR_FAILED, "change their rank");
+    assert_null(tr_run_row(s.run));
+    assert_true(tr_run_failed(s.run, &err));
+    expect(&err, TR_FAILED, "change their rank");
+    assert_false(tr_run_advance(s.run, 5, &err));
+    expect(&err, TR_FAILED, "the run cannot go on: ");
+    assert_int_equal(tr_run_save(s.run, NULL, 0, &err), 0);
+    expect(&err, TR_USAGE, "nothing to save");
+    assert_true(tr_run_reset(s.run, &err));
+    assert_false(tr_run_failed(s.run, &err));
+    advance(s.run, 0.01);
+    assert_non_null(tr_run_row(s.run));
+    let_go(&s);
+}
+
+// A setting that breaks what derive decided is refused, and the run goes on as it was.
+static void test_broken_condition(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("bicycle", "free", "rk4");
+    advance(s.run, 0.1);
+    tr_run_set(s.run, "m0", -1, &err);
+    insist(&err);
+    assert_false(tr_run_reset(s.run, &err));
+    expect(&err, TR_INVALID, "'m0' = -1");
+    advance(s.run, 0.2);
+    tr_run_set(s.run, "m0", 60, &err);
+    assert_true(tr_run_reset(s.run, &err));
+    let_go(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_fixed_steps_by_calls),
+        cmocka_unit_test(test_adaptive_by_calls),
+        cmocka_unit_test(test_as_simulated),
+        cmocka_unit_test(test_snapshots),
+        cmocka_unit_test(test_saving_disturbs_nothing),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_start_numbers),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_nothing_stays),
+        cmocka_unit_test(test_switches_compile_nothing),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bad_use),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_broken_condition),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
