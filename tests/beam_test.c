@@ -61,7 +61,7 @@ static void test_soft_board_ride(void **state)
         const double size = columns[k].is_relative ? largest(reference, columns[k].other) : 1;
         const double off = difference(run, columns[k].name, reference, columns[k].other) / size;
         print_message("%-22s %.1e\n", columns[k].name, off);
-        assert_true(off <= columns[k].tolerance);
+        assert_below(off, columns[k].tolerance);
     }
     tr_sheet_free(run);
     tr_sheet_free(reference);
@@ -283,7 +283,7 @@ static void test_tip_mass(void **state)
         before = off;
         probe_free(&p);
     }
-    assert_true(before < 1e-5);
+    assert_below(before, 1e-5);
 }
 
 // Two halves, one clamped to the tip of the other, against the whole
@@ -305,7 +305,7 @@ static void test_two_halves(void **state)
         before = off;
         probe_free(&p);
     }
-    assert_true(before < 2e-2);
+    assert_below(before, 2e-2);
 }
 
 // A blade that turns about its root flaps faster: L^2 sqrt(rho A / E I) omega
@@ -425,8 +425,8 @@ static void spin_freely(const char *stiffening)
     print_message("stiffening %s: energy to %.1e, momentum to %.1e\n", stiffening,
                   summary.energy_error, off);
     assert_true(largest(run, "hub.y1") > 0.02);
-    assert_true(summary.energy_error <= 1e-8);
-    assert_true(off <= 1e-10);
+    assert_below(summary.energy_error, 1e-8);
+    assert_below(off, 1e-10);
     probe_free(&p);
     tr_sheet_free(run);
 }
@@ -469,8 +469,8 @@ static void test_random_constraints(void **state)
         print_skates(&text, &g, &r);
         tr_summary summary = {0};
         Sheet *run = run_with(system_from(text.at), 0.2, 0.1, &summary);
-        if (!(summary.energy_error <= 1e-10 && summary.kkt_error <= 1e-9 &&
-              summary.velocity_error <= 1e-11))
+        if (!(is_below(summary.energy_error, 1e-10) && is_below(summary.kkt_error, 1e-9) &&
+              is_below(summary.velocity_error, 1e-11)))
             fail_msg("energy %.1e, kkt %.1e, velocity %.1e:\n%s", summary.energy_error,
                      summary.kkt_error, summary.velocity_error, text.at);
         tr_sheet_free(run);
@@ -497,7 +497,7 @@ static void test_bent_linkage(void **state)
         2, 0.05);
     assert_true(largest(run, "rod.y1") > 1e-3);
     for (size_t i = 0; i < run->rows; i++)
-        assert_true(fabs(at(run, i, "residual.position")) < 1e-9);
+        assert_below(fabs(at(run, i, "residual.position")), 1e-9);
     tr_sheet_free(run);
 }
 

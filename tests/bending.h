@@ -410,7 +410,7 @@ static inline void check_numbers(const char *what, const double *a, const double
     for (int k = 0; k < n; k++) size = fmax(size, fabs(b[k]));
     for (int k = 0; k < n; k++)
         if (!(fabs(a[k] - b[k]) <= off)) off = fabs(a[k] - b[k]);
-    if (!(off <= tolerance * size)) fail_msg("%s is off by %.3g of %.3g", what, off, size);
+    if (!is_below(off, tolerance * size)) fail_msg("%s is off by %.3g of %.3g", what, off, size);
 }
 
 static inline Probe probe_formatted(const char *format, ...)

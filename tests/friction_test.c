@@ -48,7 +48,7 @@ static void test_stiff_viscous_slip(void **state)
         before = off;
         tr_sheet_free(run);
     }
-    assert_true(before < 1e-4);
+    assert_below(before, 1e-4);
     tr_sheet_free(ideal);
 }
 
@@ -90,7 +90,7 @@ static double check_bowling(double eps)
         assert_close(v, v0 * 5 / 7 + s * 2 / 7, 1e-10); // whatever the law
         worst = fmax(worst, fabs(v - (v0 - mu * g * fmin(t, rolls_at))));
     }
-    assert_true(fabs(last(run, "slip")) < 1e-6);
+    assert_below(fabs(last(run, "slip")), 1e-6);
     tr_sheet_free(run);
     return worst;
 }

@@ -425,7 +425,7 @@ static void check_slopes(tr_system *system, tr_system *other)
             double sum = 0;
             for (uint32_t j = 0; j < n; j++)
                 sum += b.linear->A[i * n + j] * (x[0][j] - x[1][j]) / (2 * eps);
-            if (!(fabs(sum - rate[i]) < 3e-5 * most))
+            if (!is_below(fabs(sum - rate[i]), 3e-5 * most))
                 fail_msg("'%s': the rate of %s is %.9g, not %.9g", b.system->title,
                          b.linear->state[i], rate[i], sum);
         }
@@ -491,7 +491,8 @@ static void discrete_model_follows_the_motion(void **state)
             off[nearer] = fmax(off[nearer], fabs(sum - later[i]));
         }
     }
-    if (!(off[0] < 1e-3 && off[0] / off[1] > 70)) fail_msg("off by %g and %g", off[0], off[1]);
+    if (!(is_below(off[0], 1e-3) && off[0] / off[1] > 70))
+        fail_msg("off by %g and %g", off[0], off[1]);
     end(&b);
 }
 

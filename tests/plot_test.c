@@ -128,8 +128,10 @@ static void check_axis(const Axis *axis, Range range, double most)
     assert_true(axis->last >= axis->first);
     assert_true((double)(axis->last - axis->first) <= most);
     const double rounding = 1e-9 * span + 1e-15 * fmax(fabs(first), fabs(last));
-    assert_true(first >= axis->low - rounding && last <= axis->high + rounding);
-    assert_true(first - step < axis->low + rounding && last + step > axis->high - rounding);
+    assert_true(first >= axis->low - rounding);
+    assert_below(last, axis->high + rounding);
+    assert_true(last + step > axis->high - rounding);
+    assert_below(first - step, axis->low + rounding);
     char before[TR_LABEL_SIZE] = "";
     for (int64_t k = axis->first; k <= axis->last; k++) {
         char label[TR_LABEL_SIZE];

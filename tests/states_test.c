@@ -190,8 +190,8 @@ static void check_state(Site *p)
     tr_flow_residual(p->flow, t, p->y, &position, &velocity);
     const double kkt = tr_kkt_difference(p->flow->now->kkt, t, p->y);
     const double kernel = kernel_error(p);
-    if (!(kkt <= 1e-7)) fail_msg("%s: %g off the equations with multipliers", p->name, kkt);
-    if (!(position <= 1e-10 && velocity <= 1e-10 && kernel <= 1e-8))
+    if (!is_below(kkt, 1e-7)) fail_msg("%s: %g off the equations with multipliers", p->name, kkt);
+    if (!(is_below(position, 1e-10) && is_below(velocity, 1e-10) && is_below(kernel, 1e-8)))
         fail_msg("%s: %g, %g and %g off the constraints", p->name, position, velocity, kernel);
     c->kernel = fmax(c->kernel, kernel);
     c->position = fmax(c->position, position);
