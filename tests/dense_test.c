@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/dense.h"
+#include "num/dense.h"
 #include "test.h"
 
 #include <math.h>

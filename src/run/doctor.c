@@ -6,9 +6,9 @@
 #include "run/doctor.h"
 
 #include "base/random.h"
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,16 +135,13 @@ static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *alo
 static bool find_holding(const Stance *s, uint32_t place, bool *holds)
 {
     const size_t n = s->passive, m = s->rows, most = n > m ? n : m;
-    double *A = calloc(n * m + 1, sizeof *A), *y = calloc(most + 1, sizeof *y),
-           *sigma = calloc(most + 1, sizeof *sigma), largest = 0;
-    int rank;
-    bool good = A && y && sigma;
+    double *A = calloc(n * m + 1, sizeof *A), *y = calloc(most + 1, sizeof *y), largest = 0;
+    bool good = A && y;
     for (size_t j = 0; good && j < n; j++)
         for (uint32_t i = 0; i < m; i++)
             A[j * m + i] = tr_stance_scale(s, i) * stance_slope(s, i, s->p[j]);
     if (good) y[place] = 1;
-    good = good && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)m, 1, A,
-                                  (lapack_int)m, y, 1, sigma, 1e-9, &rank) == 0;
+    good = good && tr_least_squares(A, (uint32_t)n, (uint32_t)m, y, 1, 1e-9, NULL);
     for (uint32_t i = 0; good && i < m; i++) y[i] *= tr_stance_scale(s, i);
     if (good) tr_stance_own_rows(s, y, 1);
     for (uint32_t i = 0; good && i < m; i++) largest = fmax(largest, fabs(y[i]));
@@ -152,7 +149,6 @@ static bool find_holding(const Stance *s, uint32_t place, bool *holds)
         holds[(size_t)i * s->system->input_count] = fabs(y[i]) > 1e-6 * largest;
     free(A);
     free(y);
-    free(sigma);
     return good;
 }
 

@@ -22,14 +22,6 @@ Evaluator tr_evaluator_of(System *system, const char *name, const Expr *values, 
                           Parameters parameters, tr_error *err);
 void tr_evaluator_free(Evaluator *evaluator);
 
-// Whether formulas had values.
-static inline bool all_finite(const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 static inline void evaluate_into(const Evaluator *e, const double *inputs, double *out)
 {
     tr_evaluate(e->program, e->work, inputs, out);

@@ -8,7 +8,8 @@
 // the same size beforehand. Steps of Newton's method follow, as long as they help (T104, T105).
 #include "run/riccati.h"
 
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/solve.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -30,8 +31,7 @@ static bool divide(const double *S, uint32_t m, double *X, uint32_t columns)
     double *L = malloc(((size_t)m * m + 1) * sizeof *L);
     bool good = L != NULL;
     if (good) memcpy(L, S, (size_t)m * m * sizeof *L);
-    good = good && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)m, (lapack_int)columns, L,
-                                 (lapack_int)m, X, (lapack_int)columns) == 0;
+    good = good && tr_solve_positive(L, m, X, columns);
     free(L);
     return good;
 }
@@ -161,16 +161,13 @@ static int stable_discrete(const Regulator *r, const double *G, const double *Q,
 static bool take_solution(const double *U, uint32_t n, double *P, double *room)
 {
     const uint32_t N = 2 * n;
-    lapack_int *swaps = calloc(n + 1u, sizeof *swaps);
     double *T = room;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++) {
             T[i * n + j] = U[j * N + i];
             P[i * n + j] = U[(n + j) * N + i];
         }
-    const bool good = swaps && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)n, T,
-                                             (lapack_int)n, swaps, P, (lapack_int)n) == 0;
-    free(swaps);
+    const bool good = tr_solve(T, n, P, n);
     make_symmetric(P, n);
     return good && isfinite(tr_largest(P, (size_t)n * n));
 }
