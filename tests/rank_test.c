@@ -220,7 +220,7 @@ static uint32_t rank_at(Stance *stance, const double *x)
 {
     Rank rank;
     assert_true(tr_stance_take(stance, x));
-    assert_true(tr_stance_rank(stance, false, NO_ROW, RANK_TOLERANCE, &rank));
+    assert_true(tr_stance_rank(stance, false, NO_ROW, RANK_TOLERANCE, true, &rank));
     const uint32_t found = rank.rank;
     tr_rank_free(&rank);
     return found;

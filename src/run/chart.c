@@ -353,8 +353,8 @@ static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
     Rank whole = {0}, locked = {0};
     chart->hyperstatic = calloc(chart->rows + 1u, sizeof *chart->hyperstatic);
     const bool good = chart->hyperstatic &&
-                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, &whole) &&
-                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, &locked);
+                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole) &&
+                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
     if (good) {
         chart->m = whole.rank, chart->m_locked = locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)

@@ -64,11 +64,11 @@ static void compare_ranks(Doctor *d)
     Findings *f = d->findings;
     const Stance *s = d->flow->stance;
     Rank whole, locked;
-    if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, &whole)) {
+    if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, false, &whole)) {
         d->has_memory = false;
         return;
     }
-    if (tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, &locked)) {
+    if (tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, false, &locked)) {
         if (whole.rank + locked.rank > d->most) {
             d->most = whole.rank + locked.rank;
             f->m = whole.rank, f->m_locked = locked.rank;
@@ -113,7 +113,7 @@ static void compare_velocities(Doctor *d, double t)
 static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *along, bool *frees)
 {
     Rank r;
-    if (!tr_stance_rank(s, true, row, RANK_TOLERANCE, &r)) return false;
+    if (!tr_stance_rank(s, true, row, RANK_TOLERANCE, true, &r)) return false;
     for (uint32_t j = 0; j < r.columns; j++) along[j] = 0;
     for (uint32_t k = r.rank; r.rank < rank && k < r.columns; k++) {
         const double *direction = r.right + (size_t)k * r.columns;
@@ -304,10 +304,11 @@ static bool find_awakening(Stance *stance, const double *x, const double *other,
 {
     Rank here = {0}, there = {0};
     const uint32_t m = stance->rows;
-    const bool good =
-        tr_stance_take(stance, other) &&
-        tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, &there) && tr_stance_take(stance, x) &&
-        tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, &here) && there.rank > here.rank;
+    const bool good = tr_stance_take(stance, other) &&
+                      tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, false, &there) &&
+                      tr_stance_take(stance, x) &&
+                      tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, false, &here) &&
+                      there.rank > here.rank;
     for (uint32_t i = 0; good && i < m; i++)
         rows[i] = tr_rank_dependence(&here, m, i) > 1e-7 && tr_rank_dependence(&there, m, i) < 1e-7;
     tr_rank_free(&here);

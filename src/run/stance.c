@@ -133,7 +133,8 @@ static void set_identity(double *a, size_t n)
     for (size_t i = 0; i < n; i++) a[i * n + i] = 1;
 }
 
-bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, Rank *r)
+bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, bool kernel,
+                    Rank *r)
 {
     const uint32_t m = s->rows, n = locked ? s->passive : s->velocities;
     const size_t most = m > n ? m : n;
@@ -142,8 +143,8 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
            *sigma = calloc(most + 1, sizeof *sigma);
     *r = (Rank){.columns = n};
     r->left = calloc((size_t)m * m + 1, sizeof *r->left);
-    r->right = calloc((size_t)n * n + 1, sizeof *r->right);
-    bool good = pick && G && C && sigma && r->left && r->right;
+    r->right = kernel ? calloc((size_t)n * n + 1, sizeof *r->right) : NULL;
+    bool good = pick && G && C && sigma && r->left && (r->right || !kernel);
     for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
     if (good && m && n) {
         metric_rows(s, pick, n, without, C, G);
@@ -152,11 +153,11 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
             if (sigma[k] > tolerance * sigma[0]) r->rank++;
         for (uint32_t k = 0; good && k < m; k++) tr_stance_own_rows(s, r->left + k, m);
         // kernel vectors back from the metric: v = C^-T u
-        for (uint32_t k = 0; good && k < n; k++)
+        for (uint32_t k = 0; good && kernel && k < n; k++)
             tr_solve_lower_transposed(C, n, r->right + (size_t)k * n, 1);
     } else if (good) {
         set_identity(r->left, m);
-        set_identity(r->right, n);
+        if (kernel) set_identity(r->right, n);
     }
     free(pick);
     free(G);
