@@ -335,13 +335,23 @@ static bool improve(Conditions *c, double *sum)
     return false;
 }
 
+// Steps as long as they help; false when there were too many.
+static bool take_steps(Conditions *c, double *sum)
+{
+    int i = 0;
+    while (i<MAX_STEPS && * sum> 0 && improve(c, sum)) i++;
+    evaluate(c);
+    return i < MAX_STEPS;
+}
+
+// After a long way the conditions may only just hold: from there more steps are worth while.
 static bool find(Conditions *c)
 {
     double sum = evaluate(c);
-    for (int i = 0; i < MAX_STEPS && sum > 0; i++)
-        if (!improve(c, &sum)) break;
-    evaluate(c);
-    return holds(c);
+    const bool done = take_steps(c, &sum);
+    if (!holds(c)) return false;
+    if (!done) take_steps(c, &sum);
+    return true;
 }
 
 static double distance(const Conditions *c)
