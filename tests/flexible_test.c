@@ -330,7 +330,7 @@ static void test_arm_sags(void **state)
         if (strcmp(tr_input_name(system, i), "upper.z2") == 0) found += 2 * value;
     }
     print_message("sags by %.5f m, a cantilever by %.5f m\n", found, tip);
-    assert_close(found / tip, 1, 0.02);
+    assert_close(found / tip, 1, 0.02); // not a margin: two modes are no cantilever
     tr_steady_free(steady);
     tr_system_free(system);
 }
@@ -339,7 +339,7 @@ static void test_arm_sags(void **state)
 
 static double reached(const char *model, const char *case_name, double end, const char *name)
 {
-    Sheet *sheet = recorded(system_called(model, case_name), end, 1e-6, NULL);
+    Sheet *sheet = recorded(system_called(model, case_name), end, 1e-7, NULL);
     const double value = at(sheet, sheet->rows - 1, name);
     print_message("%s %s: %s reaches %.3f\n", model, case_name, name, value);
     tr_sheet_free(sheet);

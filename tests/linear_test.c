@@ -397,7 +397,7 @@ static void predicts_to_second_order(void **state)
 static void check_slopes(tr_system *system, tr_system *other)
 {
     enum { SIDES = 2 };
-    const double eps = 1e-4, tau = 2e-4;
+    const double eps = 1e-4, tau = 1e-4;
     Beside b = begin(system, other);
     const uint32_t n = b.linear->states, size = b.flow->size;
     double *y = b.y, *base = b.y + size;
