@@ -4,7 +4,8 @@
 //   exp(Y) = 1 + Y (1 + Y/2 (1 + Y/3 (...)))
 //
 // Every squaring doubles an error. So numbers are carried as pairs hi + lo, of twice the digits
-// (Dekker, 1971): what is left of them after the last squaring is enough for a rounded result.
+// (Dekker, 1971): what is left of them after the last squaring is enough for a rounded result
+// (T102).
 #include "num/exponential.h"
 
 #include "num/eigenvalue.h"
