@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SWEEPS = 60 };
+enum { MOST_SWEEPS = 60, SMALL = 6000, FEW = 64 };
 #define NOTHING 1e-140 // beside 1, the size of the largest entry: its square is a normal number
 
 typedef struct Factors {
@@ -29,7 +29,16 @@ typedef struct Factors {
     double *R, *W;       // at the end U^T, W^T: by rows; W may be NULL
     double *sigma;
     double *room, *y, *z; // l, k and k long
+    double *more;         // k * (k + 1)
 } Factors;
+
+// Where they are found: nothing is allocated for some 35 rows and columns.
+typedef struct Room {
+    double small[SMALL];
+    uint32_t few[FEW];
+    double *large; // or NULL
+    uint32_t *many;
+} Room;
 
 // Four sums beside each other, for a single one waits for every addition: at 18 rows
 // singular values take 0.9 times as long, at 36 rows 0.8 times
@@ -140,6 +149,7 @@ static double tangent(double a, double b, double c)
 static bool sweep(Factors *f)
 {
     const uint32_t k = f->k;
+    const double small = sqrt(k) * DBL_EPSILON;
     double *square = f->sigma; // until the values are known
     bool turned = false;
     for (uint32_t i = 0; i < f->rank; i++)
@@ -148,7 +158,7 @@ static bool sweep(Factors *f)
         for (uint32_t j = i + 1; j < f->rank; j++) {
             double *a = f->R + (size_t)i * k, *b = f->R + (size_t)j * k;
             const double c = dot(a, b, k);
-            if (!(fabs(c) > k * DBL_EPSILON * sqrt(square[i]) * sqrt(square[j]))) continue;
+            if (!(fabs(c) > small * sqrt(square[i]) * sqrt(square[j]))) continue;
             const double t = tangent(square[i], square[j], c), cosine = 1 / sqrt(1 + t * t);
             rotate(cosine, t * cosine, a, b, k);
             if (f->W) rotate(cosine, t * cosine, f->W + (size_t)i * k, f->W + (size_t)j * k, k);
@@ -177,23 +187,28 @@ static void sort(Factors *f)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-// Room for an m * n matrix, in one piece
-static bool open_factors(Factors *f, uint32_t m, uint32_t n)
+// For an m * n matrix
+static bool open_factors(Factors *f, Room *room, uint32_t m, uint32_t n)
 {
-    const size_t k = m < n ? m : n, l = m < n ? n : m;
+    const size_t k = m < n ? m : n, l = m < n ? n : m, size = k * l + 3 * k * k + 5 * k + l;
+    const bool is_small = size <= SMALL && k <= FEW;
+    room->large = is_small ? NULL : malloc(size * sizeof *f->B);
+    room->many = is_small ? NULL : malloc(k * sizeof *f->from);
     *f = (Factors){.k = (uint32_t)k, .l = (uint32_t)l, .transposed = m > n};
-    f->B = calloc(k * l + 2 * k * k + 4 * k + l + 1, sizeof *f->B);
-    f->from = calloc(k + 1, sizeof *f->from);
-    if (!f->B || !f->from) return false;
-    f->R = f->B + k * l, f->W = f->R + k * k, f->sigma = f->W + k * k;
-    f->tau = f->sigma + k, f->y = f->tau + k, f->z = f->y + k, f->room = f->z + k;
+    f->from = is_small ? room->few : room->many;
+    f->R = is_small ? room->small : room->large;
+    if (!f->R || !f->from) return false;
+    memset(f->R, 0, 2 * k * k * sizeof *f->R); // and W
+    f->W = f->R + k * k, f->B = f->W + k * k, f->more = f->B + k * l;
+    f->sigma = f->more + k * k + k, f->tau = f->sigma + k, f->y = f->tau + k, f->z = f->y + k;
+    f->room = f->z + k;
     return true;
 }
 
-static void close_factors(Factors *f)
+static void close_factors(Room *room)
 {
-    free(f->B);
-    free(f->from);
+    free(room->large);
+    free(room->many);
 }
 
 // B, of the size of 1
@@ -230,13 +245,12 @@ static bool factorise(Factors *f, const double *A)
     return true;
 }
 
-// The rows of U^T behind those that are found: any that make a basis. False without memory.
-static bool complete(const Factors *f)
+// The rows of U^T behind those that are found: any that make a basis
+static void complete(const Factors *f)
 {
     const uint32_t k = f->k, r = f->rank;
-    if (r == k) return true;
-    double *B = malloc(((size_t)r * k + r + 1) * sizeof *B), *tau = B ? B + (size_t)r * k : NULL;
-    if (!B) return false;
+    double *B = f->more, *tau = B + (size_t)k * k;
+    if (r == k) return;
     memcpy(B, f->R, (size_t)r * k * sizeof *B);
     make_triangle(B, r, k, tau, NULL);
     for (uint32_t i = r; i < k; i++) {
@@ -244,8 +258,6 @@ static bool complete(const Factors *f)
         for (uint32_t j = 0; j < k; j++) row[j] = i == j;
         turn(B, r, k, tau, row);
     }
-    free(B);
-    return true;
 }
 
 // The i-th column of P U, k long, and of Q (W 0; 0 1), l long
@@ -264,9 +276,11 @@ static void right_vector(const Factors *f, uint32_t i, double *x)
 bool tr_singular(const double *A, uint32_t m, uint32_t n, double *sigma, double *U, double *Vt)
 {
     Factors f;
-    bool good = open_factors(&f, m, n);
+    Room room;
+    bool good = open_factors(&f, &room, m, n);
     if (good && !(f.transposed ? U : Vt)) f.W = NULL; // for nothing
-    good = good && factorise(&f, A) && complete(&f);
+    good = good && factorise(&f, A);
+    if (good) complete(&f);
     for (uint32_t i = 0; good && i < f.k; i++) sigma[i] = ldexp(f.sigma[i], f.exponent);
     for (uint32_t i = 0; good && U && i < m; i++) {
         (f.transposed ? right_vector : left_vector)(&f, i, f.room);
@@ -274,7 +288,7 @@ bool tr_singular(const double *A, uint32_t m, uint32_t n, double *sigma, double 
     }
     for (uint32_t i = 0; good && Vt && i < n; i++)
         (f.transposed ? left_vector : right_vector)(&f, i, Vt + (size_t)i * n);
-    close_factors(&f);
+    close_factors(&room);
     return good;
 }
 
@@ -327,8 +341,9 @@ bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32
                       double cutoff, uint32_t *rank)
 {
     Factors f;
+    Room room;
     const bool good =
-        open_factors(&f, m, n) && all_finite(B, (size_t)m * count) && factorise(&f, A);
+        open_factors(&f, &room, m, n) && all_finite(B, (size_t)m * count) && factorise(&f, A);
     uint32_t left = 0;
     while (good && left < f.rank && f.sigma[left] > cutoff * f.sigma[0]) left++;
     if (rank) *rank = left;
@@ -337,6 +352,6 @@ bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32
         solve_column(&f, left, f.room);
         for (uint32_t i = 0; i < n; i++) B[(size_t)i * count + c] = f.room[i];
     }
-    close_factors(&f);
+    close_factors(&room);
     return good;
 }
