@@ -109,7 +109,7 @@ static void take_exponential(const double *A, uint32_t n, double t, Pair *X, dou
 bool tr_exponential(const double *A, uint32_t n, double t, double *E)
 {
     const size_t all = (size_t)n * n;
-    Pair *X = malloc((3 * all + 1) * sizeof *X);
+    Pair *X = calloc(3 * all + 1, sizeof *X);
     double *D = malloc((n + 1u) * sizeof *D);
     const bool good = X && D;
     if (good && E != A) memcpy(E, A, all * sizeof *E);

@@ -275,13 +275,13 @@ static bool holds(const Conditions *c)
 // Directions in which the conditions change less than the cutoff allows are left alone.
 static bool shortest(Conditions *c, double cutoff)
 {
+    if (!c->count) return false;
     for (uint32_t k = 0; k < c->count; k++) c->acts[k] = false;
     for (size_t i = 0; i < (size_t)c->rows * c->count; i++) {
         if (!isfinite(c->slopes[i])) return false;
         if (c->slopes[i] != 0) c->acts[i % c->count] = true;
     }
-    if (!c->count || !tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, NULL))
-        return false;
+    if (!tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, NULL)) return false;
     for (uint32_t k = 0; k < c->count; k++)
         if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding
     return true;

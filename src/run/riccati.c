@@ -25,17 +25,6 @@ static void make_symmetric(double *P, uint32_t n)
             P[i * n + j] = P[j * n + i] = (P[i * n + j] + P[j * n + i]) / 2;
 }
 
-// X = S^-1 X for a symmetric positive definite S, which is kept
-static bool divide(const double *S, uint32_t m, double *X, uint32_t columns)
-{
-    double *L = malloc(((size_t)m * m + 1) * sizeof *L);
-    bool good = L != NULL;
-    if (good) memcpy(L, S, (size_t)m * m * sizeof *L);
-    good = good && tr_solve_positive(L, m, X, columns);
-    free(L);
-    return good;
-}
-
 // ---- the gain, and what is left ------------------------------------------------------------
 
 // K = R^-1 B^T P, or (R + B^T P B)^-1 B^T P A. `room`: m * n + m * m
@@ -47,13 +36,13 @@ static bool find_gain(const Regulator *r, const double *P, double *K, double *ro
     memcpy(S, r->R, (size_t)m * m * sizeof *S);
     if (!r->discrete) {
         memcpy(K, BP, (size_t)m * n * sizeof *K);
-        return divide(S, m, K, n);
+        return tr_solve_positive(S, m, K, n);
     }
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t j = 0; j < m; j++)
             for (uint32_t k = 0; k < n; k++) S[i * m + j] += BP[i * n + k] * r->B[k * m + j];
     tr_multiply(BP, r->A, m, n, n, K);
-    return divide(S, m, K, n);
+    return tr_solve_positive(S, m, K, n);
 }
 
 void tr_riccati_loop(const Regulator *r, const double *K, double *loop)
@@ -243,7 +232,8 @@ static bool solve(const Regulator *r, double *P, double *K, double *room, tr_err
     double *G = room, *Q = G + nn, *RB = Q + nn, *U = RB + (size_t)m * n, *more = U + 4 * nn;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < m; j++) RB[j * n + i] = r->B[i * m + j];
-    if (!divide(r->R, m, RB, n)) {
+    memcpy(more, r->R, (size_t)m * m * sizeof *more);
+    if (!tr_solve_positive(more, m, RB, n)) {
         tr_fail(err, TR_USAGE, (Place){0}, "weights of inputs must be positive");
         return false;
     }
