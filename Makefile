@@ -7,7 +7,7 @@ SANITIZED := build/sanitized
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test check sanitized coverage docs pictures papers fmt lint bench table clean golden
+.PHONY: all demo test test-kernels check sanitized build-sanitized coverage docs pictures papers fmt lint bench table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -40,12 +40,23 @@ test:
 	ctest --test-dir build --output-on-failure -j$(JOBS)
 
 # The tests under the address and undefined-behaviour sanitizers, and the fuzz targets.
-sanitized:
+sanitized: build-sanitized
+	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
+
+build-sanitized:
 	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON \
 	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),10) \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(SANITIZED) -j$(JOBS)
-	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
+
+# Both builds' tests of numbers with every kind of kernels that OpenBLAS would choose on some
+# processor, with its threads, and with Debian's own libblas and liblapack; and how near their
+# bounds the tests come.
+test-kernels:
+	tools/setup check
+	$(MAKE) all
+	$(MAKE) build-sanitized
+	tools/test_kernels build $(SANITIZED)
 
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
 coverage:
@@ -62,6 +73,7 @@ check: lint
 	tools/setup check
 	$(CONFIGURE) -B build -DTR_FULL=ON
 	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300)
+	$(MAKE) test-kernels
 
 # What is generated from the code.
 docs: all

@@ -41,11 +41,11 @@ static void check_pendulum_motion(const Sheet *run, const Sheet *reference)
     for (size_t k = 0; k < 4; k++) {
         const double off = difference(run, names[k], reference, names[k]);
         print_message("%-8s %.1e\n", names[k], off);
-        assert_true(off <= 1e-9);
+        assert_below(off, 1e-9);
     }
-    assert_true(difference(run, "r2", reference, "r1") <= 1e-9);
-    assert_true(difference(run, "rail_force", reference, "rail_force") <=
-                1e-9 * largest(reference, "rail_force"));
+    assert_below(difference(run, "r2", reference, "r1"), 1e-9);
+    assert_below(difference(run, "rail_force", reference, "rail_force"),
+                 1e-9 * largest(reference, "rail_force"));
 }
 
 static void check_pendulum_torque(const Sheet *run, const char *name, const Sheet *reference,
@@ -53,7 +53,7 @@ static void check_pendulum_torque(const Sheet *run, const char *name, const Shee
 {
     const double off = difference(run, name, reference, other) / largest(reference, other);
     print_message("%-6s %-10s %.1e\n", name, other, off);
-    assert_true(off <= 1e-9);
+    assert_below(off, 1e-9);
 }
 
 // The three choices of T that the paper names below [B 44]
@@ -161,7 +161,8 @@ static void test_pendulum_free(void **state)
     print_message("energy %.1e, momentum %.1e\n", energy, momentum);
     assert_close(P0, (M + 2 * Jw / (R * R)) * 0.4 - m * l * cos(1.2) * 0.5, 1e-14);
     assert_true(largest(run, "energy.kinetic") > 1 && largest(run, "r3_rate") > 1);
-    assert_true(energy <= 1e-10 && momentum <= 1e-10);
+    assert_below(energy, 1e-10);
+    assert_below(momentum, 1e-10);
     tr_sheet_free(run);
 }
 
@@ -223,7 +224,7 @@ static void test_snakeboard_ride(void **state)
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         const double off = difference(run, columns[k].name, reference, columns[k].other);
         print_message("%-22s %.1e\n", columns[k].name, off);
-        assert_true(off <= columns[k].tolerance);
+        assert_below(off, columns[k].tolerance);
     }
     tr_sheet_free(run);
     tr_sheet_free(reference);
@@ -460,7 +461,7 @@ static void test_torques_fed_back(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const double off = worst_apart(&all[i], 5, 10000);
         print_message("%-16s %-7s %.1e\n", all[i].model, all[i].case_name, off);
-        assert_true(off <= 1e-8);
+        assert_below(off, 1e-8);
     }
 }
 

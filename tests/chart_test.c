@@ -84,9 +84,9 @@ static void test_pinned_for_long(void **state)
     print_message("%g s: positions %.1e, energy %.1e, %.1f s\n", long_run, off, s.energy_error,
                   s.seconds);
     assert_int_equal(run->rows, (size_t)(long_run / 0.1 + 1.5));
-    assert_true(off <= 1e-13); // 1e-10 would do, but is reached without mending positions, too
-    assert_true(largest(run, "residual.position") <= 1e-13);
-    assert_true(s.energy_error <= 1e-8);
+    assert_below(off, 1e-13); // 1e-10 would do, but is reached without mending positions, too
+    assert_below(largest(run, "residual.position"), 1e-13);
+    assert_below(s.energy_error, 1e-8);
     assert_true(largest(run, "upper.wy") > 1); // it swings
     tr_sheet_free(run);
     tr_system_free(system);
@@ -103,7 +103,8 @@ static void test_pinned_is_jointed(void **state)
     Sheet *b = simulated(jointed, strictly_to(jointed, 10, 0.01), &s);
     const double x = difference(a, "tip_x", b, "tip_x"), z = difference(a, "tip_z", b, "tip_z");
     print_message("tip %.1e %.1e\n", x, z);
-    assert_true(x <= 1e-7 && z <= 1e-7);
+    assert_below(x, 1e-7);
+    assert_below(z, 1e-7);
     assert_true(largest(b, "tip_x") > 0.5);
     tr_sheet_free(a);
     tr_sheet_free(b);
@@ -140,8 +141,10 @@ static void test_chart_changes(void **state)
                       s.velocity_error, s.energy_error, s.kkt_error);
         assert_true(s.chart_changes >= 10);
         assert_true(certified("chart_changes") == (double)s.chart_changes);
-        assert_true(largest(run, "residual.position") <= 1e-10);
-        assert_true(s.velocity_error <= 1e-10 && s.kkt_error <= 1e-10 && s.energy_error <= 1e-8);
+        assert_below(largest(run, "residual.position"), 1e-10);
+        assert_below(s.velocity_error, 1e-10);
+        assert_below(s.kkt_error, 1e-10);
+        assert_below(s.energy_error, 1e-8);
         tr_sheet_free(run);
         tr_system_free(system);
     }
@@ -189,7 +192,9 @@ static void test_no_seams(void **state)
         print_message("%-15s %-5s %2zu and %2zu changes: %.1e, steps %.1e, bends %.1e\n", c->model,
                       c->case_name, s.chart_changes, t.chart_changes, off.by, off.step, off.bend);
         assert_true(s.chart_changes >= 10 && s.chart_changes != t.chart_changes);
-        assert_true(off.by <= 1e-8 && off.step <= 1e-9 && off.bend <= 1e-9);
+        assert_below(off.by, 1e-8);
+        assert_below(off.step, 1e-9);
+        assert_below(off.bend, 1e-9);
         tr_sheet_free(a);
         tr_sheet_free(b);
         tr_system_free(system);
@@ -337,7 +342,8 @@ static void test_same_in_every_chart(void **state)
                       changing[i].model, changing[i].case_name, tally.compared, tally.changed,
                       tally.tilt, tally.least, tally.worst);
         assert_true(tally.compared >= 100 && tally.changed >= 10 && tally.tilt > 10);
-        assert_true(tally.worst <= 1e-12);
+        // not a margin: of reactions that are not unique, at pivots of 0.02, with any kernels
+        assert_below(tally.worst, 1e-12);
     }
 }
 
@@ -377,7 +383,7 @@ static void test_more_charts_than_are_kept(void **state)
                   tally.worst);
     assert_int_equal(f.flow->chart_count, KEPT);
     assert_true(later >= 20);
-    assert_true(tally.worst <= 1e-11);
+    assert_below(tally.worst, 1e-11);
     free_follower(&f);
     tr_mover_free(mover);
     close_flow(leader);
@@ -392,7 +398,7 @@ static double error_of(tr_system *system, tr_simulate_options o, const Sheet *ex
     Sheet *run = simulated(system, o, &s);
     const Apart off = apart(exact, run);
     assert_true(s.chart_changes >= 10);
-    assert_true(s.position_error <= 1e-10);
+    assert_below(s.position_error, 1e-10);
     tr_sheet_free(run);
     return off.by;
 }
@@ -414,7 +420,7 @@ static void test_methods_change_charts(void **state)
             const double error = error_of(system, o, exact);
             print_message("%-15s %-5s %-4s %-5s %.1e\n", c->model, c->case_name, methods[k],
                           o.dense ? "dense" : "", error);
-            assert_true(error <= 1e-7);
+            assert_below(error, 1e-7);
         }
         tr_sheet_free(exact);
         tr_system_free(system);
@@ -465,13 +471,14 @@ static void test_projection_of_the_pendulum(void **state)
     Sheet *run = simulated(system, o, &s);
     const double off = worst_pendulum(run), drift = certified("drift");
     print_message("positions %.1e, a step drifts by %.1e\n", off, drift);
-    assert_true(off <= 1e-13);
-    assert_true(drift > 1e-7 && drift < 1e-3); // as a step of this length does
-    assert_true(largest(run, "residual.position") <= 1e-13);
+    assert_below(off, 1e-13);
+    assert_true(drift > 1e-7);
+    assert_below(drift, 1e-3); // as a step of this length does
+    assert_below(largest(run, "residual.position"), 1e-13);
     tr_sheet_free(run);
     o = strictly_to(system, 1, 0.05);
     run = simulated(system, o, &s);
-    assert_true(certified("drift") < 1e-12);
+    assert_below(certified("drift"), 1e-12);
     tr_sheet_free(run);
     tr_system_free(system);
 }
@@ -498,7 +505,8 @@ static void test_projection_of_a_far_pin(void **state)
         worst = fmax(worst, off_unit(q));
     }
     print_message("positions %.1e, a step drifts by %.1e\n", worst, certified("drift"));
-    assert_true(worst <= 1e-13 && certified("drift") > 1e-8);
+    assert_true(certified("drift") > 1e-8);
+    assert_below(worst, 1e-13);
     tr_sheet_free(run);
     tr_system_free(system);
 }
@@ -523,7 +531,8 @@ static void check_bricard_closed(const char *case_name)
     for (int k = 0; k < 6; k++) off = fmax(off, largest(run, gaps[k]));
     print_message("bricard, %s: closed to %.1e, a step drifts by %.1e\n", case_name, off,
                   certified("drift"));
-    assert_true(off <= 1e-12 && certified("drift") > 1e-9);
+    assert_true(certified("drift") > 1e-9);
+    assert_below(off, 1e-12);
     tr_sheet_free(run);
     tr_system_free(system);
 }
@@ -559,7 +568,8 @@ static void test_projection_with_time(void **state)
     }
     print_message("length %.1e, a step drifts by %.1e, %zu changes\n", off, certified("drift"),
                   s.chart_changes);
-    assert_true(off <= 1e-13 && certified("drift") > 1e-8);
+    assert_true(certified("drift") > 1e-8);
+    assert_below(off, 1e-13);
     assert_true(s.chart_changes >= 1 && at(run, run->rows - 1, "x") < 0); // it goes round
     tr_sheet_free(run);
     tr_system_free(system);
@@ -598,7 +608,8 @@ static void test_projection_of_dense_rows(void **state)
         open = fmax(open, gap(&f));
     }
     print_message("%zu rows from %zu steps: gap %.1e\n", run->rows, s.steps, open);
-    assert_true(s.steps < run->rows / 2 && open <= 1e-13);
+    assert_true(s.steps < run->rows / 2);
+    assert_below(open, 1e-13);
     tr_sheet_free(run);
     tr_system_free(system);
 }
@@ -625,7 +636,7 @@ static void test_projection_from_beside(void **state)
         const double off = tr_flow_project(flow, 0, y);
         assert_true(off > 0.3 * position && off < 3 * position);
         tr_flow_residual(flow, 0, y, &position, &velocity);
-        assert_true(position <= 1e-13);
+        assert_below(position, 1e-13);
         for (uint32_t k = 0; k < flow->positions; k++) back = hypot(back, y[k] - before[k]);
         assert_true(back <= 1.01 * far); // the start was one way back
         assert_memory_equal(y + flow->positions, before + flow->positions,
@@ -655,7 +666,7 @@ static void test_fourbar_reference(void **state)
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         const double off = difference(run, columns[k].name, reference, columns[k].other);
         print_message("%-8s %.1e\n", columns[k].name, off);
-        assert_true(off <= columns[k].tolerance);
+        assert_below(off, columns[k].tolerance);
     }
     for (size_t i = 0; i < run->rows; i++)
         assert_close(at(run, i, "th1_rate") + at(run, i, "th2_rel_rate"),

@@ -442,7 +442,7 @@ static void check_accelerations(const Chain *c, const Puzzle *z, const Sheet *ru
         compare(&linear, m3_times(b->R, told_vector(run, row, i, 'a', "v")), v3_minus(a, drift));
         compare(&angular, m3_times(b->R, told_vector(run, row, i, 'a', "w")), alpha);
     }
-    if (linear.off > 1e-9 * linear.size || angular.off > 1e-9 * angular.size)
+    if (!is_below(linear.off, 1e-9 * linear.size) || !is_below(angular.off, 1e-9 * angular.size))
         fail_msg("accelerations are off by %.2g of %.2g, %.2g of %.2g", linear.off, linear.size,
                  angular.off, angular.size);
 }
@@ -466,14 +466,14 @@ static void check_reactions(const Chain *c, int cut, const Sheet *run, size_t ro
     const V3 n = v3(reaction(run, row, cut, "mx"), reaction(run, row, cut, "my"),
                     reaction(run, row, cut, "mz"));
     const double size = 1 + size_of(F) + size_of(N);
-    if (h->type != 'P' && distance(f, F) > 1e-9 * size)
+    if (h->type != 'P' && !is_below(distance(f, F), 1e-9 * size))
         fail_msg("the force in j%d is %.9g, %.9g, %.9g, not %.9g, %.9g, %.9g", cut, f.x, f.y, f.z,
                  F.x, F.y, F.z);
-    if (h->type != 'R' && distance(n, N) > 1e-9 * size)
+    if (h->type != 'R' && !is_below(distance(n, N), 1e-9 * size))
         fail_msg("the moment in j%d is %.9g, %.9g, %.9g, not %.9g, %.9g, %.9g", cut, n.x, n.y, n.z,
                  N.x, N.y, N.z);
-    assert_true(fabs(size_of(f) - size_of(F)) <= 1e-9 * size);
-    assert_true(fabs(size_of(n) - size_of(N)) <= 1e-9 * size);
+    assert_below(fabs(size_of(f) - size_of(F)), 1e-9 * size);
+    assert_below(fabs(size_of(n) - size_of(N)), 1e-9 * size);
 }
 
 static void check_coordinates(const Chain *c, const Sheet *run, size_t row)
@@ -505,7 +505,8 @@ static Sheet *run_of_chain(const Chain *c, int cut, const char *initial)
         is_cut = is_cut || strcmp(system->cuts[i], wanted) == 0;
     assert_true(is_cut && (int)system->cut_count == 1 + c->hinges - c->count);
     Sheet *run = run_with(system, 0.3, 0.025, &s);
-    if (s.energy_error > 1e-9 || s.kkt_error > 1e-9 || s.position_error > 1e-10)
+    if (!is_below(s.energy_error, 1e-9) || !is_below(s.kkt_error, 1e-9) ||
+        !is_below(s.position_error, 1e-10))
         fail_msg("energy %.2g, kkt %.2g, position %.2g\n%s", s.energy_error, s.kkt_error,
                  s.position_error, text);
     free(text);
@@ -531,7 +532,7 @@ static void check_cut(const Chain *c, int cut, const char *initial, const Sheet 
         const char *name = first->names[k];
         if (name[0] != 'o' && name[0] != 'a') continue;
         const double off = difference(run, name, first, name), size = 1 + largest(first, name);
-        if (off > 1e-9 * size) fail_msg("cut at j%d %s is off by %.2g", cut, name, off);
+        if (!is_below(off, 1e-9 * size)) fail_msg("cut at j%d %s is off by %.2g", cut, name, off);
     }
     for (size_t row = 0; row < run->rows; row++) {
         take_state(&moved, run, row);

@@ -27,7 +27,8 @@ static void check_sleigh(const char *case_name, double v0, double w0)
         assert_close(at(run, i, "limit"), V, 1e-15);
     }
     print_message("sleigh, %s: energy %.1e, velocities %.1e\n", case_name, energy, off);
-    assert_true(energy <= 1e-10 && off <= 1e-9);
+    assert_below(energy, 1e-10);
+    assert_below(off, 1e-9);
     assert_close(at(run, last, "sleigh.vx"), V, 1e-10);
     assert_close(at(run, last, "sleigh.wz"), 0, 1e-6);
     tr_sheet_free(run);
@@ -252,7 +253,7 @@ static void test_position_with_time(void **state)
 static Sheet *pendulum_by(const char *text)
 {
     Sheet *run = run_for(system_from(text), 2);
-    assert_true(largest(run, "residual.position") <= 1e-10);
+    assert_below(largest(run, "residual.position"), 1e-10);
     return run;
 }
 
@@ -263,9 +264,9 @@ static void check_same_pendulum(const char *text, const Sheet *exact)
     for (size_t k = 0; k < 3; k++) {
         const double off = difference(run, columns[k], exact, columns[k]);
         print_message("%-14s %.1e\n", columns[k], off);
-        assert_true(off <= 1e-9);
+        assert_below(off, 1e-9);
     }
-    assert_true(difference(run, "pull", exact, "pull") <= 1e-8);
+    assert_below(difference(run, "pull", exact, "pull"), 1e-8);
     tr_sheet_free(run);
 }
 
@@ -331,7 +332,7 @@ static void test_screw(void **state)
         1);
     static const char *const columns[] = {"q", "p", "q_rate", "p_rate", "energy.kinetic"};
     for (size_t k = 0; k < 5; k++)
-        assert_true(difference(screws, columns[k], gears, columns[k]) <= 1e-8);
+        assert_below(difference(screws, columns[k], gears, columns[k]), 1e-8);
     tr_sheet_free(screws);
     tr_sheet_free(gears);
 }
@@ -397,7 +398,7 @@ static void test_pinned_body(void **state)
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         const double off = difference(pin, columns[k], ball, columns[k]);
         print_message("%-14s %.1e\n", columns[k], off);
-        assert_true(off <= 1e-9);
+        assert_below(off, 1e-9);
     }
     assert_true(largest(ball, "x") > 0.1 && largest(ball, "y") > 0.1);
     tr_sheet_free(ball);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/dense.h"
+#include "num/dense.h"
 #include "test.h"
 
 #include <math.h>
@@ -39,12 +39,12 @@ static void columns_get_rows_of_their_own(void **state)
     tr_give_rows(Z, 4, 2, 3, 1e-9, own); // the last row is no choice
     assert_int_equal(own[0], 1);
     for (uint32_t k = 0; k < 2; k++)
-        for (uint32_t c = 0; c < 2; c++) assert_true(fabs(Z[own[k] * 2 + c] - (k == c)) < 1e-15);
+        for (uint32_t c = 0; c < 2; c++) assert_below(fabs(Z[own[k] * 2 + c] - (k == c)), 1e-15);
     for (uint32_t i = 0; i < 4; i++) // before = Z times what it is on its rows
         for (uint32_t c = 0; c < 2; c++) {
             const double sum =
                 Z[i * 2] * before[own[0] * 2 + c] + Z[i * 2 + 1] * before[own[1] * 2 + c];
-            assert_true(fabs(sum - before[i * 2 + c]) < 1e-14);
+            assert_below(fabs(sum - before[i * 2 + c]), 1e-14);
         }
     double alike[] = {1, 1 + 1e-12, -1};
     tr_give_rows(alike, 3, 1, 3, 1e-9, own);

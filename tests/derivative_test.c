@@ -99,7 +99,7 @@ static void check_directional(Jungle *j, uint32_t *compared)
         const double doubt = error[i] + fabs(rough[i] - fine[i]) + rounding;
         if (!(doubt < 1e-6 * size) || !isfinite(rough[i])) continue;
         *compared += exact[i] != 0;
-        if (!(fabs(exact[i] - rough[i]) <= 20 * doubt + 1e-10 * size))
+        if (!is_below(fabs(exact[i] - rough[i]), 20 * doubt + 1e-10 * size))
             fail_msg("plant %u = %s: %.17g, difference %.17g, doubt %g", i,
                      tr_text(j->system, of[i]), exact[i], rough[i], doubt);
     }
@@ -152,7 +152,7 @@ static void check_reverse(uint64_t seeds, bool smooth)
                 }
                 compared++;
                 not_zero += wanted != 0;
-                if (!(fabs(out[k] - wanted) <= 100 * noise[k % N] + 1e-11 * size))
+                if (!is_below(fabs(out[k] - wanted), 100 * noise[k % N] + 1e-11 * size))
                     fail_msg("seed %u, plant %u, input %u, %s: %.17g, forward %.17g, noise %g",
                              (unsigned)seed, i, k % N, k < N ? "reverse" : "gradient", out[k],
                              wanted, noise[k % N]);
@@ -201,7 +201,7 @@ static void test_second_derivatives_commute(void **state)
                 if (!isfinite(a) || !(blur < 1e-8 * size)) continue;
                 compared++;
                 not_zero += k / N != k % N && a != 0;
-                if (!(fabs(a - b) <= 100 * blur + 1e-11 * size))
+                if (!is_below(fabs(a - b), 100 * blur + 1e-11 * size))
                     fail_msg("seed %u, plant %u: %.17g and %.17g", (unsigned)seed, i, a, b);
             }
         }
@@ -241,7 +241,7 @@ static void check_jacobian(Jungle *j, const Expr *of, uint32_t rows, uint32_t co
     values_at(j->system, dense, (size_t)rows * columns, in, out + 64);
     for (uint32_t k = 0; k < rows * columns; k++)
         if (isfinite(out[k]) &&
-            !(fabs(out[k] - out[64 + k]) <= 100 * noise[k] + 1e-11 * fmax(1, fabs(out[k]))))
+            !is_below(fabs(out[k] - out[64 + k]), 100 * noise[k] + 1e-11 * fmax(1, fabs(out[k]))))
             fail_msg("entry %u of %u x %u: %.17g, single %.17g", k, rows, columns, out[64 + k],
                      out[k]);
 }

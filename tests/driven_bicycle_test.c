@@ -71,7 +71,7 @@ static void test_reference_ride(void **state)
         const double off = difference(reference, m->reference, run, m->run) /
                            fmax(1, largest(reference, m->reference));
         print_message("%-14s %.1e\n", m->run, off);
-        assert_true(off <= m->tolerance);
+        assert_below(off, m->tolerance);
     }
     for (size_t i = 0; i < run->rows; i++) // what the torques put in
         assert_close(at(run, i, "energy.kinetic") + at(run, i, "energy.potential"),
@@ -315,7 +315,7 @@ static void test_free_dynamics(void **state)
         worst = fmax(worst, dynamics_off(&f, &b, &r));
     }
     print_message("worst %.1e\n", worst);
-    assert_true(worst <= 1e-12);
+    assert_below(worst, 1e-12);
     free_free_dynamics(&f);
 }
 

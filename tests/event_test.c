@@ -13,7 +13,7 @@ static Events begun(const Flow *flow, double end)
 {
     tr_error err = {0};
     Events events;
-    if (!tr_events_begin(&events, flow, end, &err)) fail_msg("%s", err.text);
+    if (!tr_events_begin(&events, flow, 0, end, &err)) fail_msg("%s", err.text);
     assert_true(events.count == 0 && events.until == 0);
     return events;
 }
@@ -103,7 +103,7 @@ static void test_no_events(void **state)
     tr_system *system = system_from(pendulum);
     Flow *flow = flow_of(system);
     Events events;
-    assert_true(tr_events_begin(&events, flow, (double)INFINITY, &err));
+    assert_true(tr_events_begin(&events, flow, 0, (double)INFINITY, &err));
     assert_true(tr_events_extend(&events, flow, 1e6, &err));
     assert_true(events.count == 0 && events.until == (double)INFINITY);
     tr_events_free(&events);

@@ -35,7 +35,7 @@ static Sheet *recorded(tr_system *system, double end, double rtol, const char *s
     o.end = end, o.every = end / 10, o.rtol = rtol, o.atol = rtol / 100;
     o.output = in_folder("run.csv"), o.sensitivity = sensitivity;
     if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
-    assert_true(s.energy_error <= 1e-8);
+    assert_below(s.energy_error, 1e-8);
     tr_system_free(system);
     return read_sheet(o.output);
 }
@@ -54,7 +54,7 @@ static void test_mast_is_stiff(void **state)
         assert_true(bdf.evaluations > 0 && erk.evaluations >= 10 * bdf.evaluations);
         assert_non_null(strstr(erk.advice, "--method bdf would need far fewer"));
         assert_string_equal(bdf.advice, "");
-        assert_true(bdf.energy_error <= 1e-8);
+        assert_below(bdf.energy_error, 1e-8);
     }
 }
 
@@ -65,8 +65,8 @@ static void test_mast_either_way(void **state)
     Sheet *erk = run_with(system_called("flexible_mast", "explicit"), 1, 0.05, &s);
     Sheet *bdf = run_with(system_called("flexible_mast", "drive"), 1, 0.05, &s);
     assert_true(largest(erk, "sway") > 0.02);
-    assert_true(difference(erk, "sway", bdf, "sway") <= 1e-9);
-    assert_true(difference(erk, "mast.z6", bdf, "mast.z6") <= 1e-9);
+    assert_below(difference(erk, "sway", bdf, "sway"), 1e-9);
+    assert_below(difference(erk, "mast.z6", bdf, "mast.z6"), 1e-9);
     tr_sheet_free(erk);
     tr_sheet_free(bdf);
 }
@@ -138,7 +138,7 @@ static void test_lqr(void **state)
     }
     print_message("the sway decays by %.3f 1/s, with feedback by %.3f\n", -before, -after);
     assert_true(before > -0.5 && before < 0 && after < 3 * before);
-    assert_true(lqr->residual < 1e-9);
+    assert_below(lqr->residual, 1e-9);
     tr_lqr_free(lqr);
     tr_system_free(system);
 }
@@ -159,7 +159,7 @@ static void test_sensitivity(void **state)
     assert_true(size > 1e-5);
     for (size_t i = 0; i < run->rows; i++) {
         const double slope = (at(up, i, "sway") - at(down, i, "sway")) / (2 * h);
-        assert_true(fabs(slope - at(run, i, "d(sway)/d(EI)")) <= 1e-4 * size);
+        assert_below(fabs(slope - at(run, i, "d(sway)/d(EI)")), 1e-4 * size);
     }
     tr_sheet_free(run);
     tr_sheet_free(up);
@@ -175,7 +175,7 @@ static void test_slider_crank(void **state)
     const double start = at(run, 0, "energy.kinetic") + at(run, 0, "energy.potential");
     assert_true(largest(run, "sag") > 5e-4);
     for (size_t i = 0; i < run->rows; i++) {
-        assert_true(at(run, i, "residual.position") <= 1e-14);
+        assert_below(at(run, i, "residual.position"), 1e-14);
         // the pin does no work
         assert_close(at(run, i, "energy.kinetic") + at(run, i, "energy.potential"), start, 1e-10);
     }
@@ -291,8 +291,7 @@ static void test_arm(void **state)
     Sheet *swing = run_to(system_called("flexible_arm", "swing"), 0.8, 0.02);
     assert_true(largest(swing, "above") > 5e-4 && largest(swing, "energy.kinetic") > 10);
     for (size_t i = 0; i < swing->rows; i++)
-        assert_true(fabs(at(swing, i, "energy.kinetic") + at(swing, i, "energy.potential")) <=
-                    1e-9);
+        assert_below(fabs(at(swing, i, "energy.kinetic") + at(swing, i, "energy.potential")), 1e-9);
     tr_sheet_free(swing);
     // what two motors put in is what the run accounts for: by Simpson, from what is recorded
     const Number free_swing = {"zeta", 0};
@@ -331,7 +330,7 @@ static void test_arm_sags(void **state)
         if (strcmp(tr_input_name(system, i), "upper.z2") == 0) found += 2 * value;
     }
     print_message("sags by %.5f m, a cantilever by %.5f m\n", found, tip);
-    assert_close(found / tip, 1, 0.02);
+    assert_close(found / tip, 1, 0.02); // not a margin: two modes are no cantilever
     tr_steady_free(steady);
     tr_system_free(system);
 }
@@ -340,7 +339,7 @@ static void test_arm_sags(void **state)
 
 static double reached(const char *model, const char *case_name, double end, const char *name)
 {
-    Sheet *sheet = recorded(system_called(model, case_name), end, 1e-6, NULL);
+    Sheet *sheet = recorded(system_called(model, case_name), end, 1e-7, NULL);
     const double value = at(sheet, sheet->rows - 1, name);
     print_message("%s %s: %s reaches %.3f\n", model, case_name, name, value);
     tr_sheet_free(sheet);
@@ -433,8 +432,8 @@ static void test_random_rods(void **state)
         print_rods(&text, &g, &r, ends);
         tr_summary s = {0};
         Sheet *run = run_with(system_from(text.at), 0.1, 0.05, &s);
-        if (!(s.energy_error <= 1e-10 && s.kkt_error <= 1e-9 && s.velocity_error <= 1e-11 &&
-              s.position_error <= 1e-13))
+        if (!(is_below(s.energy_error, 1e-10) && is_below(s.kkt_error, 1e-9) &&
+              is_below(s.velocity_error, 1e-11) && is_below(s.position_error, 1e-13)))
             fail_msg("energy %.1e, kkt %.1e, velocity %.1e, position %.1e:\n%s", s.energy_error,
                      s.kkt_error, s.velocity_error, s.position_error, text.at);
         tr_sheet_free(run);

@@ -493,7 +493,7 @@ static inline void check_vector(const char *name, const double *a, const double 
     double size = 1, worst = 0;
     for (int k = 0; k < n; k++) size = fmax(size, fabs(b[k]));
     for (int k = 0; k < n; k++) worst = fmax(worst, fabs(a[k] - b[k]) / size);
-    if (!(worst <= tolerance)) fail_msg("%s is off by %.3g", name, worst);
+    if (!is_below(worst, tolerance)) fail_msg("%s is off by %.3g", name, worst);
 }
 
 #endif

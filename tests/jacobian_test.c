@@ -27,7 +27,7 @@ static void assert_slopes(Flow *flow, double t, const double *y)
             for (size_t i = 0; i < n; i++) slope[i] += weight[j] * rate[i] / (12 * h);
         }
         for (size_t i = 0; i < n; i++)
-            if (!(fabs(J[k * n + i] - slope[i]) <= 1e-6 * size))
+            if (!is_below(fabs(J[k * n + i] - slope[i]), 1e-6 * size))
                 fail_msg("row %zu, column %zu: %g is not %g", i, k, J[k * n + i], slope[i]);
     }
     free(J);

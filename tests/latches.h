@@ -124,11 +124,11 @@ static inline Ran *ran(const char *text, How how)
     assert_int_equal(r->sheet->rows, rows);
     for (size_t i = 0; i < rows; i++) {
         assert_close(t[i], how.end * (double)i / (double)(rows - 1), 1e-14);
-        assert_true(off[i] < 1e-10);
+        assert_below(off[i], 1e-10);
     }
-    if (!(r->summary.energy_error < (how.energy > 0 ? how.energy : 1e-9)))
+    if (!is_below(r->summary.energy_error, (how.energy > 0 ? how.energy : 1e-9)))
         fail_msg("energy is off by %g", r->summary.energy_error);
-    assert_true(r->summary.position_error < 1e-12);
+    assert_below(r->summary.position_error, 1e-12);
     assert_int_equal(r->summary.switches, r->count);
     return r;
 }

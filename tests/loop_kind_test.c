@@ -132,7 +132,8 @@ static void compare_rigs(const Sheet *a, const Sheet *b, const char *what)
     for (size_t k = 0; k < sizeof rig_columns / sizeof *rig_columns; k++) {
         const char *name = rig_columns[k];
         const double off = difference(a, name, b, name), size = 1 + largest(a, name);
-        if (off > 1e-9 * size) fail_msg("%s: %s is off by %.2g of %.2g", what, name, off, size);
+        if (!is_below(off, 1e-9 * size))
+            fail_msg("%s: %s is off by %.2g of %.2g", what, name, off, size);
     }
     assert_true(largest(a, "x") > 0.1 && largest(a, "swing_rate") > 0.1);
 }
@@ -209,8 +210,8 @@ static void check_kind(const Kind *kind)
     Sheet *run = run_to(system_from(text), 1, 0.1);
     compare_rigs(wanted, run, kind->loop);
     if (single) {
-        assert_true(difference(run, "free", wanted, "free") <= 1e-9);
-        assert_true(difference(run, "free_rate", wanted, "free_rate") <= 1e-8);
+        assert_below(difference(run, "free", wanted, "free"), 1e-9);
+        assert_below(difference(run, "free_rate", wanted, "free_rate"), 1e-8);
         assert_true(largest(run, "free") < 3);
     }
     tr_buffer_free(&rest);
@@ -484,7 +485,7 @@ static void test_frames(void **state)
         Sheet *a = run_sled(by_frame[i][0]), *b = run_sled(by_frame[i][1]);
         for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
             const double off = difference(a, same[k], b, same[k]);
-            if (off > 1e-9) fail_msg("frame %zu: %s is off by %.2g", i, same[k], off);
+            if (!is_below(off, 1e-9)) fail_msg("frame %zu: %s is off by %.2g", i, same[k], off);
         }
         tr_sheet_free(a);
         tr_sheet_free(b);
@@ -524,7 +525,7 @@ static void test_frame_formulas(void **state)
     static const char *const zero[] = {"x",  "z",  "own", "R11",   "R32",     "vx",
                                        "vy", "vz", "wx",  "drift", "turning", "post"};
     for (size_t k = 0; k < sizeof zero / sizeof *zero; k++) {
-        if (largest(run, zero[k]) > 1e-12)
+        if (!is_below(largest(run, zero[k]), 1e-12))
             fail_msg("%s is off by %.2g", zero[k], largest(run, zero[k]));
     }
     assert_true(largest(run, "wheel") > 2);
@@ -594,11 +595,11 @@ static void test_elastic(void **state)
               "roles: {m: {torque: 0.3*sin(t)}}\ninitial: {a: 0.5, m: 0.4}\n";
     Sheet *a = run_to(system_from(short_way), 2, 0.1), *b = run_to(system_from(long_way), 2, 0.1);
     assert_true(largest(a, "a") > 1);
-    assert_true(difference(a, "a", b, "a") < 1e-9);
-    assert_true(difference(a, "a.motor", b, "m") < 1e-9);
-    assert_true(difference(a, "D", b, "D") < 1e-9);
-    assert_true(difference(a, "energy.potential", b, "energy.potential") < 1e-9);
-    assert_true(difference(a, "tau.a", b, "tau.m") < 1e-12);
+    assert_below(difference(a, "a", b, "a"), 1e-9);
+    assert_below(difference(a, "a.motor", b, "m"), 1e-9);
+    assert_below(difference(a, "D", b, "D"), 1e-9);
+    assert_below(difference(a, "energy.potential", b, "energy.potential"), 1e-9);
+    assert_below(difference(a, "tau.a", b, "tau.m"), 1e-12);
     tr_sheet_free(a);
     tr_sheet_free(b);
 }
@@ -614,10 +615,10 @@ static void test_elastic_hold(void **state)
                     "roles: {a: {torque: 1}}\ninitial: {a: 0.5, a.motor: 0.4}\n"
                     "cases: {still: {hold: [a]}}\n"),
         1, 0.5);
-    assert_true(fabs(at(run, run->rows - 1, "a") - 0.5) < 1e-12);
-    assert_true(fabs(at(run, run->rows - 1, "a.motor") - 0.4) < 1e-12);
-    assert_true(fabs(at(run, run->rows - 1, "tau.a") - 2) < 1e-12);
-    assert_true(fabs(at(run, run->rows - 1, "tau.a.motor") + 2) < 1e-12);
+    assert_below(fabs(at(run, run->rows - 1, "a") - 0.5), 1e-12);
+    assert_below(fabs(at(run, run->rows - 1, "a.motor") - 0.4), 1e-12);
+    assert_below(fabs(at(run, run->rows - 1, "tau.a") - 2), 1e-12);
+    assert_below(fabs(at(run, run->rows - 1, "tau.a.motor") + 2), 1e-12);
     tr_sheet_free(run);
 }
 

@@ -173,7 +173,7 @@ static void check_fourbar(const Sheet *reference, const Pivot *p, Closing closin
         force = fmax(force, sqrt(v3_dot(off, off)));
         largest_force = fmax(largest_force, sqrt(v3_dot(wanted, wanted)));
     }
-    if (motion > 1e-9 || force > 1e-7 * largest_force)
+    if (!is_below(motion, 1e-9) || !is_below(force, 1e-7 * largest_force))
         fail_msg("closed at %c by way %d: motion %.2g, force %.2g of %.2g", p->name, closing,
                  motion, force, largest_force);
     tr_sheet_free(run);
@@ -330,7 +330,7 @@ static void test_oblique(void **state)
                                 at(run, row, "lambda.C.z"));
             assert_close(v3_dot(found, found), v3_dot(wanted, wanted), 1e-7);
         }
-        if (off > 1e-9) fail_msg("cut at %c it is off by %.2g", pivots[i].name, off);
+        if (!is_below(off, 1e-9)) fail_msg("cut at %c it is off by %.2g", pivots[i].name, off);
         tr_sheet_free(run);
         free(text);
     }
@@ -382,7 +382,7 @@ static void test_kept(void **state)
         Sheet *run = run_to(changed(text, changes), 2, 0.1);
         for (size_t k = 0; first && k < sizeof same / sizeof *same; k++) {
             const double off = difference(run, same[k], first, same[k]);
-            if (off > 1e-9 * (1 + largest(first, same[k])))
+            if (!is_below(off, 1e-9 * (1 + largest(first, same[k]))))
                 fail_msg("cut at %c %s is off by %.2g", pivots[i].name, same[k], off);
         }
         for (size_t row = 0; row < run->rows; row++) {
@@ -744,7 +744,8 @@ static void test_gaps(void **state)
         snprintf(words, sizeof words, "'%s' stays open by ", linkages[i].element);
         const char *found = strstr(err.text, words);
         const double gap = found ? atof(found + strlen(words)) : (double)NAN;
-        if (err.status != TR_INVALID || err.line <= 0 || !(fabs(gap - wanted) <= 1e-3 * wanted))
+        if (err.status != TR_INVALID || err.line <= 0 ||
+            !is_below(fabs(gap - wanted), 1e-3 * wanted))
             fail_msg("%s: the gap is %.6g, not %.6g: %s", linkages[i].value, gap, wanted, err.text);
         tr_model_free(model);
         free(text);

@@ -141,9 +141,9 @@ static void test_cart(void **state)
         assert_int_equal(lqr->states, 4);
         assert_int_equal(lqr->inputs, 1);
         assert_close(gain_of(lqr, 0, "x"), -1.5, 1e-9);
-        assert_true(lqr->residual < 1e-12);
+        assert_below(lqr->residual, 1e-12);
         assert_true(worst_after(lqr) < -0.1);
-        assert_true(lqr->unsteadiness < 1e-12);
+        assert_below(lqr->unsteadiness, 1e-12);
         assert_int_equal(lqr->neutral, 0);
         tr_lqr_free(lqr);
     }
@@ -169,7 +169,7 @@ static void test_steps(void **state)
                  *c = must_design(system, &few);
     for (size_t i = 0; i < a->states; i++) assert_close(a->K[i] / b->K[i], 1, 3e-3);
     assert_true(worst_after(b) < 1 && worst_after(c) < 0.99);
-    assert_true(c->residual < 1e-12);
+    assert_below(c->residual, 1e-12);
     tr_lqr_free(a);
     tr_lqr_free(b);
     tr_lqr_free(c);
@@ -279,7 +279,7 @@ static void test_segway(void **state)
     const tr_lqr_options o = {.inputs = "left, right", .q = "way=20, yaw=3"};
     const tr_lqr *lqr = must_design(system, &o);
     assert_true(worst_after(lqr) < -0.3);
-    assert_true(lqr->residual < 1e-12);
+    assert_below(lqr->residual, 1e-12);
     tr_error err = {0};
     char *roles = tr_lqr_roles(lqr, &err);
     assert_non_null(roles);
@@ -287,8 +287,8 @@ static void test_segway(void **state)
     tr_system *held = must_derive(own, "fall", leaning, 1, NULL, NULL);
     assert_close(output_at(held, "pitch", 0), 0.2, 1e-12);
     assert_true(fabs(output_at(held, "pitch", 0.2)) > 0.05);
-    assert_true(fabs(output_at(held, "pitch", 15)) < 1e-3);
-    assert_true(fabs(output_at(held, "way", 15)) < 1e-2);
+    assert_below(fabs(output_at(held, "pitch", 15)), 1e-3);
+    assert_below(fabs(output_at(held, "way", 15)), 1e-2);
     tr_text_free(roles);
     tr_lqr_free(lqr);
     tr_system_free(system);
@@ -326,7 +326,7 @@ static void test_bicycle(void **state)
     for (size_t i = 0; i < lqr->states; i++) worst = fmax(worst, lqr->before[2 * i]);
     assert_close(worst, 1.7067560566397, 1e-10); // published for 3 m/s: it falls
     assert_int_equal(lqr->neutral, 1);           // its speed
-    assert_true(worst_after(lqr) < 1e-9);
+    assert_below(worst_after(lqr), 1e-9);
     tr_error err = {0};
     char *roles = tr_lqr_roles(lqr, &err);
     assert_non_null(strstr(roles, "# steer_torque = "));
@@ -339,8 +339,8 @@ static void test_bicycle(void **state)
                   roles);
     tr_system *held = must_derive(own, "pushed", NULL, 0, NULL, NULL);
     assert_close(output_at(held, "roll", 0), 0.05, 1e-12);
-    assert_true(fabs(output_at(held, "roll", 15)) < 1e-6);
-    assert_true(fabs(output_at(held, "steer", 15)) < 1e-6);
+    assert_below(fabs(output_at(held, "roll", 15)), 1e-6);
+    assert_below(fabs(output_at(held, "steer", 15)), 1e-6);
     assert_true(fabs(output_at(held, "yaw", 15) - 0.7) > 1e-2); // it goes where it happens to
     tr_text_free(roles);
     tr_text_free(words);
@@ -369,7 +369,7 @@ static void test_bicycle_line(void **state)
                   roles);
     tr_system *held = must_derive(own, "beside", NULL, 0, NULL, NULL);
     const double x = output_at(held, "frame.x", 40), y = output_at(held, "frame.y", 40);
-    assert_true(fabs(-x * sin(0.4) + y * cos(0.4)) < 1e-3);
+    assert_below(fabs(-x * sin(0.4) + y * cos(0.4)), 1e-3);
     assert_true(x * cos(0.4) + y * sin(0.4) > 100);
     assert_close(output_at(held, "yaw", 40), 0.4, 1e-3);
     tr_text_free(roles);

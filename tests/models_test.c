@@ -104,8 +104,8 @@ static void check_run(tr_system *system, const char *name)
         assert_int_equal(remove(path), 0);
         return;
     }
-    assert_true(s.energy_error <= 1e-8);
-    assert_true(s.position_error <= 1e-13);
+    assert_below(s.energy_error, 1e-8);
+    assert_below(s.position_error, 1e-13);
     assert_int_equal(check_columns(path), s.rows);
     assert_int_equal(remove(path), 0);
     assert_int_equal(remove(json), 0);

@@ -427,4 +427,25 @@ static inline void probe_random(Probe *p, Random *r)
     probe_run(p);
 }
 
+// The size of what the power is a sum of: rounding of the rate of the energy is a part of that.
+static inline double probe_power_size(const Probe *p)
+{
+    const double *M = probe_output(p, "M"), *c = probe_output(p, "c"), *Q = probe_output(p, "Q"),
+                 *v = probe_output(p, "v"), *a = probe_output(p, "all_vdot");
+    const uint32_t n = p->velocities;
+    double sum = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        double size = 1 + fabs(c[k]) + fabs(Q[k]);
+        for (uint32_t l = 0; l < n; l++) size += fabs(M[k * n + l] * a[l]);
+        sum += size * fabs(v[k]);
+    }
+    return sum;
+}
+
+static inline void assert_energy_rate(const Probe *p)
+{
+    const double size = probe_power_size(p);
+    assert_close(probe_get(p, "energy_rate") / size, probe_get(p, "power") / size, 1e-13);
+}
+
 #endif

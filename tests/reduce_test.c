@@ -104,7 +104,7 @@ static void check_scaled(const char *name, const double *a, const double *b, int
     for (int k = 0; k < n; k++) size = fmax(size, fabs(b[k]));
     for (int k = 0; k < n; k++)
         if (!(fabs(a[k] - b[k]) <= off * size)) off = fabs(a[k] - b[k]) / size;
-    if (!(off <= tolerance)) fail_msg("%s is off by %.3g", name, off);
+    if (!is_below(off, tolerance)) fail_msg("%s is off by %.3g", name, off);
 }
 
 static void check_vector(const char *name, const double *a, const double *b, int n,
@@ -749,7 +749,7 @@ static void test_lead(void **state)
     const double half = named(&both, "lambda.left.normal");
     assert_close(named(&both, "lambda.again.normal"), half, 1e-13);
     assert_close(named(&lead, "lambda.left.normal"), 2 * half, 1e-13);
-    assert_true(fabs(named(&lead, "lambda.again.normal")) < 1e-14);
+    assert_below(fabs(named(&lead, "lambda.again.normal")), 1e-14);
     assert_true(half > 1);
     let_go(&both);
     let_go(&lead);

@@ -121,7 +121,7 @@ static void test_scalar(void **state)
         const double p = w * (a + sqrt(a * a + q * b * b / w)) / (b * b);
         assert_close(P / p, 1, 1e-13);
         assert_close(K, b * p / w, 1e-13);
-        assert_true(tr_riccati_residual(&r, &P) < 1e-14);
+        assert_below(tr_riccati_residual(&r, &P), 1e-14);
         assert_true(tr_riccati_residual(&r, &(double){1.01 * P}) > 1e-4);
         const Regulator d = {1, 1, true, &a, &b, &q, &w};
         assert_true(tr_riccati_solve(&d, &P, &K, &err));
@@ -188,7 +188,7 @@ static void test_random(void **state)
         make_plant(&plant, &random, n, m, discrete);
         assert_true(tr_riccati_solve(&plant.r, P, K, &err));
         const double off = tr_riccati_residual(&plant.r, P);
-        if (!(off < 1e-10)) fail_msg("trial %d: n = %u, residual %g", trial, n, off);
+        if (!is_below(off, 1e-10)) fail_msg("trial %d: n = %u, residual %g", trial, n, off);
         loop_of(&plant.r, K, F);
         const double worst = worst_eigenvalue(F, n, discrete);
         assert_true(discrete ? worst < 1 : worst < 0);
@@ -220,7 +220,7 @@ static void test_scales(void **state)
         tr_error err = {0};
         const Regulator r = {4, 1, false, A, B, Q, R};
         assert_true(tr_riccati_solve(&r, P, K, &err));
-        assert_true(tr_riccati_residual(&r, P) < 1e-10);
+        assert_below(tr_riccati_residual(&r, P), 1e-10);
         loop_of(&r, K, F);
         assert_true(worst_eigenvalue(F, 4, false) < 0);
     }

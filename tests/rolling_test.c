@@ -118,7 +118,7 @@ static void check_roller(const char *name, const char *case_name, double end, co
     for (size_t i = 0; i < run->rows; i++) worst = fmax(worst, roller_off(run, i, w));
     print_message("%s %s: %.1e\n", name, case_name, worst);
     assert_int_equal(run->rows, 101);
-    assert_true(worst <= 1e-10);
+    assert_below(worst, 1e-10);
     tr_sheet_free(run);
 }
 
@@ -160,11 +160,11 @@ static void test_steady_disc(void **state)
     Sheet *reference = read_sheet(REFERENCE_DIR "/disc_steady.csv");
     Sheet *run = run_to(system_of(model, "steady"), 5, 0.1);
     assert_int_equal(reference->rows, 51);
-    assert_true(angle_difference(reference, run, "yaw") <= 1e-9);
+    assert_below(angle_difference(reference, run, "yaw"), 1e-9);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const double off = difference(reference, names[k][0], run, names[k][1]);
         print_message("%-10s %.1e\n", names[k][0], off);
-        assert_true(off <= 1e-9);
+        assert_below(off, 1e-9);
     }
     tr_sheet_free(reference);
     tr_sheet_free(run);

@@ -197,9 +197,9 @@ static inline Sheet *run_to(tr_system *system, double end, double every)
 {
     tr_summary s = {0};
     Sheet *sheet = run_with(system, end, every, &s);
-    assert_true(s.energy_error <= 1e-10);
-    assert_true(s.kkt_error <= 1e-10);
-    assert_true(s.velocity_error <= 1e-12);
+    assert_below(s.energy_error, 1e-10);
+    assert_below(s.kkt_error, 1e-10);
+    assert_below(s.velocity_error, 1e-12);
     return sheet;
 }
 

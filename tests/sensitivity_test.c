@@ -77,7 +77,7 @@ static double compare(const Trial *trial, const Sheet *exact, double floor)
             for (int k = 0; k < 4; k++) v[k] = near[k]->values[c * near[k]->rows + i];
             const double wide = (v[0] - v[1]) / (2 * h), narrow = (v[2] - v[3]) / h;
             const double off = fabs((4 * narrow - wide) / 3 - own[i]) / most;
-            if (off > 1e-6)
+            if (!is_below(off, 1e-6))
                 print_error("%s %s at row %zu: %.9g is not %.9g\n", trial->model, label, i, own[i],
                             (4 * narrow - wide) / 3);
             worst = fmax(worst, off);
@@ -93,7 +93,7 @@ static void agrees(Trial trial)
     Sheet *exact = run(&trial, trial.value, trial.name, NULL);
     const double worst = compare(&trial, exact, 1e-2);
     tr_sheet_free(exact);
-    if (!(worst < 1e-6)) fail_msg("%s, %s: off by %g", trial.model, trial.name, worst);
+    if (!is_below(worst, 1e-6)) fail_msg("%s, %s: off by %g", trial.model, trial.name, worst);
 }
 
 static void test_double_pendulum(void **state)
@@ -167,7 +167,7 @@ static void test_charts(void **state)
     assert_true(summary.chart_changes >= 2);
     const double worst = compare(&trial, exact, 1e-2);
     tr_sheet_free(exact);
-    assert_true(worst < 1e-6);
+    assert_below(worst, 1e-6);
 }
 
 static void test_methods(void **state)

@@ -166,7 +166,7 @@ static void check_force(const double *lambda, const double *F, int rows, double 
     for (int i = 0; i < rows; i++) size = fmax(size, fabs(F[i]));
     assert_true(size > 0.1);
     for (int i = 0; i < rows; i++) *worst = fmax(*worst, fabs(lambda[i] + F[i]) / size);
-    assert_true(*worst <= 1e-10);
+    assert_below(*worst, 1e-10);
 }
 
 // The robot in free flight, somewhere, turning, its legs bent otherwise and moving, motors on
@@ -306,11 +306,11 @@ static void test_hanging(void **state)
     (void)state;
     const Leg leg = leg_of_model();
     Sheet *run = run_to(system_called("sk8o", "hanging"), 2, 0.01);
-    assert_true(widest_gap(run, &leg) <= 1e-13);
+    assert_below(widest_gap(run, &leg), 1e-13);
     assert_true(most(run, "base.z") == least(run, "base.z"));
-    assert_true(largest(run, "base.qy") <= 1e-14);
+    assert_below(largest(run, "base.qy"), 1e-14);
     assert_true(most(run, "leg_right") - least(run, "leg_right") > 0.05);
-    assert_true(difference(run, "leg_right", run, "leg_left") <= 1e-9);
+    assert_below(difference(run, "leg_right", run, "leg_left"), 1e-9);
     const double energy = at(run, 0, "energy.potential");
     for (size_t i = 0; i < run->rows; i++)
         assert_close(at(run, i, "energy.kinetic") + at(run, i, "energy.potential"), energy, 1e-10);
@@ -324,7 +324,7 @@ static void test_drop(void **state)
     const Leg leg = leg_of_model();
     Sheet *run = run_to(system_called("sk8o", "drop"), 0.3, 0.01);
     double x0 = 0, z0 = 0;
-    assert_true(widest_gap(run, &leg) <= 1e-13);
+    assert_below(widest_gap(run, &leg), 1e-13);
     assert_true(largest(run, "leg_right") - least(run, "leg_right") > 0.02);
     for (size_t i = 0; i < run->rows; i++) {
         const double a = at(run, i, "phi1"), t = at(run, i, "t"), pitch = at(run, i, "pitch");
@@ -354,10 +354,11 @@ static void test_balance(void **state)
     const double gap = widest_gap(run, &leg);
     print_message("balance: gap %.1e m, residual %.1e, energy %.1e, %zu steps, %.2f s\n", gap,
                   s.position_error, s.energy_error, s.steps, s.seconds);
-    assert_true(gap < 1e-11);
-    assert_true(s.position_error < 1e-11 && most(run, "residual.position") < 1e-11);
-    assert_true(s.energy_error <= 1e-7);
-    assert_true(s.kkt_error <= 1e-9);
+    assert_below(gap, 1e-11);
+    assert_below(s.position_error, 1e-11);
+    assert_below(most(run, "residual.position"), 1e-11);
+    assert_below(s.energy_error, 1e-7);
+    assert_below(s.kkt_error, 1e-9);
     assert_int_equal(s.warnings, 0);
     assert_true(least(run, "lambda.right.normal") > 20 && least(run, "lambda.left.normal") > 20);
     assert_true(largest(run, "lean") < 0.15 && largest(run, "roll") < 0.15);

@@ -13,8 +13,9 @@ static inline Sheet *run_slipping(tr_system *system, double end, double every)
 {
     tr_summary s = {0};
     Sheet *sheet = run_with(system, end, every, &s);
-    if (s.energy_error > 1e-8) fail_msg("energy balance to %.1e only", s.energy_error);
-    assert_true(s.kkt_error <= 1e-10 && s.velocity_error <= 1e-11);
+    if (!is_below(s.energy_error, 1e-8)) fail_msg("energy balance to %.1e only", s.energy_error);
+    assert_below(s.kkt_error, 1e-10);
+    assert_below(s.velocity_error, 1e-11);
     return sheet;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that are stepped, set, saved and restored from outside, and many runs of one plan.
+#include "base/sheet.h"
 #include "models.h"
 #include "plans.h"
-#include "base/sheet.h"
 #include "run/plan.h"
 
 #include <malloc.h>
@@ -305,8 +305,8 @@ static void test_inputs(void **state)
     assert_true(row[0] == tr_run_row(s.run)[0]);
     advance(s.run, 0.2);
     assert_true(tr_run_time(s.run) == 0.2);
-    const double balance = column_value(&s, "energy.kinetic") + column_value(&s, "energy.potential") -
-                           column_value(&s, "energy.work");
+    const double balance = column_value(&s, "energy.kinetic") +
+                           column_value(&s, "energy.potential") - column_value(&s, "energy.work");
     assert_true(tr_run_reset(s.run, &err));
     const double before = column_value(&s, "energy.kinetic") + column_value(&s, "energy.potential");
     assert_close(balance, before, 1e-6);
@@ -402,8 +402,8 @@ static void test_threads(void **state)
         plans[i] = tr_plan_new(systems[i], &err); // of which nothing is known yet
     }
     for (int i = 0; i < THREADS; i++) {
-        work[i] = (Work){plans[i % 2], "rk4", 0.5, rows[i % 2],
-                         tr_plan_column_count(plans[i % 2]), false};
+        work[i] = (Work){plans[i % 2], "rk4", 0.5, rows[i % 2], tr_plan_column_count(plans[i % 2]),
+                         false};
         assert_int_equal(pthread_create(&threads[i], NULL, run_on, &work[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
@@ -430,7 +430,8 @@ static void test_bad_use(void **state)
 {
     (void)state;
     tr_error err = {0};
-    Stepped s = step_model("bicycle", "free", "rk4"), d = step_model("double_pendulum", NULL, "rk4");
+    Stepped s = step_model("bicycle", "free", "rk4"),
+            d = step_model("double_pendulum", NULL, "rk4");
     tr_run_set(s.run, "spede0", 1, &err);
     expect(&err, TR_USAGE, "'spede0'; did you mean 'speed0'?");
     tr_run_set(s.run, "frame.x", 1, &err);

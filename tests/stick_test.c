@@ -37,6 +37,7 @@ static void test_braking(void **state)
         const double *x = column(r->sheet, "cart.x"), *speed = column(r->sheet, "cart.vx");
         assert_close(last(r->sheet, "cart.x"), v * v / (2 * mu * g), 1e-6);
         assert_true(r->count >= 1);
+        // not a margin: slow slip has less friction
         for (size_t k = 0; k < r->count; k++) assert_close(r->events[k].t, v / (mu * g), 1e-5);
         for (size_t k = row_at(r, r->events[r->count - 1].t + 1e-9); k < r->sheet->rows; k++)
             assert_true(x[k] == last(r->sheet, "cart.x") && speed[k] == 0);
@@ -51,7 +52,7 @@ static void test_slope(void **state)
 {
     (void)state;
     Ran *r = ran(held, (How){.set = "v0=0 slope=atan(0.98*mu)", .end = 20, .every = 1});
-    assert_true(fabs(last(r->sheet, "down")) < 1e-12); // holds
+    assert_below(fabs(last(r->sheet, "down")), 1e-12); // holds
     assert_int_equal(r->count, 0);
     forget(r);
     r = ran(held, (How){.set = "v0=0 slope=atan(1.1*mu)", .end = 2, .every = 0.1});
@@ -101,7 +102,8 @@ static void test_tilting(void **state)
     for (size_t i = 0; i < r->count; i++)
         if (strstr(r->events[i].kind, "begins to slip")) slips = r->events[i].t;
     print_message("slips at %.10g, off by %.1e\n", at, slips - at);
-    assert_close(slips, at, 3e-3);
+    assert_close(slips, at, 3e-3); // not a margin: feet let go one after the other
+    // not a margin: nor do they slip at once
     for (size_t i = 0; i < r->sheet->rows && t[i] < slips; i++) assert_close(along[i], -0.08, 1e-6);
     assert_true(last(r->sheet, "along") > -0.0795);
     forget(r);

@@ -69,8 +69,8 @@ static void test_train(void **state)
     Ran erk = ran(system_called("stiff_train", "shunt"), "erk", 2, 0.02, 1e-10);
     Ran bdf = ran(system_called("stiff_train", "shunt"), "bdf", 2, 0.02, 1e-10);
     assert_true(erk.summary.evaluations > 100 * bdf.summary.evaluations);
-    assert_true(apart(&exact, &bdf) <= 1e-9);
-    assert_true(bdf.summary.energy_error <= 1e-10);
+    assert_below(apart(&exact, &bdf), 1e-9);
+    assert_below(bdf.summary.energy_error, 1e-10);
     assert_true(bdf.summary.jacobians > 0 && 10 * bdf.summary.jacobians < bdf.summary.steps);
     assert_int_equal(erk.summary.jacobians, 0);
     // in words, once, and where it is true
@@ -107,7 +107,8 @@ static void test_tolerances(void **state)
     for (int i = 0; i < 4; i++) {
         Ran r = ran(system_called("stiff_train", "shunt"), "bdf", 1, 0.02, rtol[i]);
         const double error = apart(&exact, &r);
-        assert_true(error <= 10 * rtol[i] && error < last);
+        assert_true(error < last);
+        assert_below(error, 10 * rtol[i]);
         assert_true(r.summary.steps > last_steps);
         last = error, last_steps = r.summary.steps;
         forget(&r);
@@ -176,7 +177,7 @@ static void test_hardly_damped(void **state)
                       apart(&erk, &bdf));
         assert_true(saved >= rows[i].saves);
         assert_int_equal(erk.told, rows[i].advised);
-        assert_true(difference(erk.sheet, "phi", bdf.sheet, "phi") <= 30 * rows[i].rtol);
+        assert_below(difference(erk.sheet, "phi", bdf.sheet, "phi"), 30 * rows[i].rtol);
         forget(&erk);
         forget(&bdf);
     }
@@ -205,10 +206,10 @@ static void test_constraints(void **state)
                           rtol);
             const double off = apart(&exact, &bdf);
             print_message("apart %.1e\n", off);
-            assert_true(off <= rows[i].times * rtol);
-            assert_true(bdf.summary.position_error <= 1e-13);
-            assert_true(bdf.summary.velocity_error <= 1e-12);
-            assert_true(bdf.summary.kkt_error <= 1e-10);
+            assert_below(off, rows[i].times * rtol);
+            assert_below(bdf.summary.position_error, 1e-13);
+            assert_below(bdf.summary.velocity_error, 1e-12);
+            assert_below(bdf.summary.kkt_error, 1e-10);
             assert_int_equal(bdf.summary.chart_changes, exact.summary.chart_changes);
             forget(&exact);
             forget(&bdf);
@@ -230,7 +231,9 @@ static void test_no_projection(void **state)
         off[k] = s.position_error;
         tr_system_free(system);
     }
-    assert_true(off[0] <= 1e-14 && off[1] >= 1e-9 && off[1] <= 1e-4);
+    assert_true(off[1] >= 1e-9);
+    assert_below(off[0], 1e-14);
+    assert_below(off[1], 1e-4);
 }
 
 // ---- events --------------------------------------------------------------------------------
@@ -270,8 +273,8 @@ static void test_events(void **state)
         Ran bdf =
             ran(system_called(rows[i].model, rows[i].case_name), "bdf", rows[i].end, 0.01, 1e-10);
         compare_events(&erk, &bdf, 1e-7); // those of the last, slow impacts; else less
-        assert_true(apart(&erk, &bdf) <= 1e-7);
-        assert_true(bdf.summary.position_error <= 1e-13);
+        assert_below(apart(&erk, &bdf), 1e-7);
+        assert_below(bdf.summary.position_error, 1e-13);
         forget(&erk);
         forget(&bdf);
     }
@@ -295,8 +298,8 @@ static void test_stiff_events(void **state)
     Ran bdf = ran(system_from(text), "bdf", 0.3, 0.01, 1e-9);
     compare_events(&erk, &bdf, 1e-9);
     assert_true(erk.summary.evaluations > 100 * bdf.summary.evaluations);
-    assert_true(apart(&erk, &bdf) <= 1e-6); // of a force that jumps; else less
-    assert_true(difference(erk.sheet, "z", bdf.sheet, "z") <= 1e-9);
+    assert_below(apart(&erk, &bdf), 1e-6); // of a force that jumps; else less
+    assert_below(difference(erk.sheet, "z", bdf.sheet, "z"), 1e-9);
     forget(&erk);
     forget(&bdf);
 }

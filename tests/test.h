@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "margin.h"
 #include "random.h"
 
 // Builds that are many times slower, in which long tests are shorter: under the sanitizers, and
@@ -31,20 +32,21 @@
 #define SLOW_BUILD 0
 #endif
 
-// |a - b| <= tolerance * max(1, |a|, |b|); equal infinities and two NaNs count as close.
-static inline bool is_close(double a, double b, double tolerance)
-{
-    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-    if (isinf(a) || isinf(b)) return a == b;
-    const double size = fmax(1, fmax(fabs(a), fabs(b)));
-    return fabs(a - b) <= tolerance * size;
-}
-
-// As a part of the larger one, or of 1
+// |a - b| as a part of the larger one, or of 1
 static inline double relative(double a, double b)
 {
     return fabs(a - b) / fmax(1, fmax(fabs(a), fabs(b)));
 }
+
+// |a - b| <= tolerance * max(1, |a|, |b|); equal infinities and two NaNs count as close.
+static inline bool close_at(const char *file, int line, double a, double b, double tolerance)
+{
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    if (isinf(a) || isinf(b)) return a == b;
+    return below_at(file, line, relative(a, b), tolerance);
+}
+
+#define is_close(a, b, tolerance) close_at(__FILE__, __LINE__, (a), (b), (tolerance))
 
 #define assert_close(a, b, tolerance)                                       \
     do {                                                                    \
@@ -53,6 +55,16 @@ static inline double relative(double a, double b)
             print_error("%s = %.17g is not %.17g\n", #a, close_a, close_b); \
             fail();                                                         \
         }                                                                   \
+    } while (0)
+
+// For errors; a bound that is no error's, such as a count or a time, is for assert_true.
+#define assert_below(error, bound)                                                  \
+    do {                                                                            \
+        const double below_a = (error), below_b = (bound);                          \
+        if (!is_below(below_a, below_b)) {                                          \
+            print_error("%s = %.3g is more than %.3g\n", #error, below_a, below_b); \
+            fail();                                                                 \
+        }                                                                           \
     } while (0)
 
 static inline void assert_says(const char *text, const char *words)

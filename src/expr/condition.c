@@ -2,6 +2,8 @@
 // Conditions: the rules that decisions are made by, and whether they still come out the same (T11).
 #include "expr/condition.h"
 
+#include "expr/elementary.h"
+
 #include "expr/system.h"
 #include "expr/walk.h"
 
@@ -26,8 +28,8 @@ static void principal(double a[3][3], double moments[3])
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
                 if (a[p][q] == 0) continue;
-                const double angle = 0.5 * atan2(2 * a[p][q], a[q][q] - a[p][p]);
-                const double c = cos(angle), s = sin(angle);
+                const double angle = 0.5 * el_atan2(2 * a[p][q], a[q][q] - a[p][p]);
+                const double c = el_cos(angle), s = el_sin(angle);
                 for (int k = 0; k < 3; k++) {
                     const double kp = a[k][p], kq = a[k][q];
                     a[k][p] = c * kp - s * kq, a[k][q] = s * kp + c * kq;

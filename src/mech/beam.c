@@ -62,15 +62,18 @@ static Expr curve_at(const Curve *f, Expr x)
 static double bending_number(int k)
 {
     double b = k == 1 ? 1.875 : (k - 0.5) * M_PI;
-    for (int i = 0; i < 8; i++) b += (cos(b) + 1 / cosh(b)) / (sin(b) + tanh(b) / cosh(b));
+    for (int i = 0; i < 8; i++) {
+        const double e = el_exp(-b), sech = 2 * e / (1 + e * e), tanh = (1 - e * e) / (1 + e * e);
+        b += (el_cos(b) + sech) / (el_sin(b) + tanh * sech);
+    }
     return b;
 }
 
 // phi of the k-th                                                                       (T28)
 static Curve bending(int k)
 {
-    const double b = bending_number(k), tail = exp(-b);
-    const double a = (sin(b) - cos(b) - tail) / (1 - tail * tail + 2 * tail * sin(b));
+    const double b = bending_number(k), tail = el_exp(-b), sine = el_sin(b);
+    const double a = (sine - el_cos(b) - tail) / (1 - tail * tail + 2 * tail * sine);
     return (Curve){b, a, 1 - a * tail, -1, 1 - 2 * a * tail};
 }
 
@@ -137,7 +140,7 @@ static uint32_t list_modes(Counts counts, Mode *modes)
 static void gauss(double node[NODES], double weight[NODES])
 {
     for (int i = 0; i < NODES; i++) {
-        double x = cos(M_PI * (i + 0.75) / (NODES + 0.5)), slope = 1;
+        double x = el_cos(M_PI * (i + 0.75) / (NODES + 0.5)), slope = 1;
         for (int pass = 0; pass < 8; pass++) {
             double before = 1, p = x;
             for (int n = 2; n <= NODES; n++) {
@@ -263,17 +266,24 @@ static Expr integral(const Grid *grid)
     return mul(number(g, number_sum), grid->profile[0]);
 }
 
+static double raised(double x, int n)
+{
+    double product = 1;
+    for (int i = 0; i < n; i++) product *= x;
+    return product;
+}
+
 // of x^n, of x^n phi_k, of the product of two shapes
 static Expr of_power(const Grid *grid, int n)
 {
-    for (uint32_t i = 0; i < grid->count; i++) grid->values[i] = pow(grid->x[i], n);
+    for (uint32_t i = 0; i < grid->count; i++) grid->values[i] = raised(grid->x[i], n);
     return integral(grid);
 }
 
 static Expr of_shape(const Grid *grid, int n, uint32_t k)
 {
     const double *phi = shape_at(grid, k, 0);
-    for (uint32_t i = 0; i < grid->count; i++) grid->values[i] = pow(grid->x[i], n) * phi[i];
+    for (uint32_t i = 0; i < grid->count; i++) grid->values[i] = raised(grid->x[i], n) * phi[i];
     return integral(grid);
 }
 

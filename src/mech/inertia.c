@@ -2,6 +2,8 @@
 // Masses and moments of inertia, and whether a body can have them (T10, T11, T17, T18).
 #include "mech/tree.h"
 
+#include "expr/elementary.h"
+
 #include <math.h>
 
 // I about the origin = I about the centre of mass + m (|c|^2 1 - c c^T)                (T10)

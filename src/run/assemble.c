@@ -10,8 +10,8 @@
 
 #include "base/random.h"
 #include "expr/derivative.h"
+#include "num/singular.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,16 +302,13 @@ static bool holds(const Conditions *c)
 // Directions in which the conditions change less than the cutoff allows are left alone.
 static bool shortest(Conditions *c, double cutoff)
 {
-    int rank;
-    const lapack_int m = (lapack_int)c->rows, n = (lapack_int)c->count;
+    if (!c->count) return false;
     for (uint32_t k = 0; k < c->count; k++) c->acts[k] = false;
     for (size_t i = 0; i < (size_t)c->rows * c->count; i++) {
         if (!isfinite(c->slopes[i])) return false;
         if (c->slopes[i] != 0) c->acts[i % c->count] = true;
     }
-    if (!n || LAPACKE_dgelsd(LAPACK_ROW_MAJOR, m, n, 1, c->slopes, n, c->residual, 1, c->singular,
-                             cutoff, &rank) != 0)
-        return false;
+    if (!tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, NULL)) return false;
     for (uint32_t k = 0; k < c->count; k++)
         if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding
     return true;
@@ -365,13 +362,23 @@ static bool improve(Conditions *c, double *sum)
     return false;
 }
 
+// Steps as long as they help; false when there were too many.
+static bool take_steps(Conditions *c, double *sum)
+{
+    int i = 0;
+    while (i<MAX_STEPS && * sum> 0 && improve(c, sum)) i++;
+    evaluate(c);
+    return i < MAX_STEPS;
+}
+
+// After a long way the conditions may only just hold: from there more steps are worth while.
 static bool find(Conditions *c)
 {
     double sum = evaluate(c);
-    for (int i = 0; i < MAX_STEPS && sum > 0; i++)
-        if (!improve(c, &sum)) break;
-    evaluate(c);
-    return holds(c);
+    const bool done = take_steps(c, &sum);
+    if (!holds(c)) return false;
+    if (!done) take_steps(c, &sum);
+    return true;
 }
 
 static double distance(const Conditions *c)
@@ -420,7 +427,8 @@ static void approach(Conditions *c)
 static void nudge(Conditions *c, int start)
 {
     uint32_t random = 12345;
-    const double size = (start % 2 ? -1e-3 : 1e-3) * pow(3, start); // to either side
+    double size = start % 2 ? -1e-3 : 1e-3; // to either side
+    for (int i = 0; i < start; i++) size *= 3;
     for (uint32_t k = 0; k < c->count; k++) {
         const double away = size * next_random(&random);
         c->y[k] = c->guess[k] + away * fmax(1, fabs(c->guess[k]));
@@ -451,7 +459,6 @@ static bool settle_once(Conditions *c, double *damping, double *sum, double *roo
     double *A = room, *b = room + (size_t)(m + n) * n;
     copy(c, c->before, c->y);
     while (*damping < 1e12) {
-        int rank;
         memset(room, 0, (size_t)(m + n) * (n + 1) * sizeof *room);
         for (uint32_t i = 0; i < m; i++) {
             const double w = i < c->set->given ? FIRMNESS : 1;
@@ -460,9 +467,7 @@ static bool settle_once(Conditions *c, double *damping, double *sum, double *roo
                 A[(size_t)i * n + k] = w * c->slopes[(size_t)i * n + k];
         }
         for (uint32_t k = 0; k < n; k++) A[(size_t)(m + k) * n + k] = sqrt(*damping);
-        if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)(m + n), (lapack_int)n, 1, A,
-                           (lapack_int)n, b, 1, c->singular, 1e-14, &rank))
-            return false;
+        if (!tr_least_squares(A, m + n, n, b, 1, 1e-14, NULL)) return false;
         for (uint32_t k = 0; k < n; k++) c->y[k] = c->before[k] - b[k];
         make_units(c);
         evaluate(c);

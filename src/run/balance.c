@@ -5,10 +5,11 @@
 // far as nothing that is held asks for it (T95, T96).
 #include "run/steady.h"
 
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/eigenvalue.h"
+#include "num/singular.h"
 #include "run/modes.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +21,10 @@ enum { MAX_STEPS = 60, MAX_HALVINGS = 12 };
 
 // ---- linear algebra ------------------------------------------------------------------------
 
-// A = U diag(sigma) V^T, by rows: A m * n, which is spoilt; U m * min(m, n), V^T n * n
-static bool singular_values(Steady *p, double *A, uint32_t m, uint32_t n)
+// A = U diag(sigma) V^T, m * n
+static bool singular_values(Steady *p, const double *A, uint32_t m, uint32_t n)
 {
-    const lapack_int least = (lapack_int)(m < n ? m : n);
-    if (!m || !n || !all_finite(A, (size_t)m * n)) return false;
-    const uint32_t half = m > n ? m : n;
-    return LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'S', 'A', (lapack_int)m, (lapack_int)n, A,
-                          (lapack_int)n, p->sigma, p->U, least, p->V, (lapack_int)n,
-                          p->sigma + half) == 0;
+    return m && n && tr_singular(A, m, n, p->sigma, p->U, p->V);
 }
 
 static uint32_t rank_of(const Steady *p, uint32_t m, uint32_t n, double cutoff)
@@ -174,14 +170,13 @@ static bool add_gauges(Steady *p)
                 p->scaled[i * idle + g] += p->X[(size_t)i * k + j] * a[g * k + j];
         }
     if (idle && singular_values(p, p->scaled, n, idle)) {
-        const uint32_t rank = rank_of(p, n, idle, least), width = n < idle ? n : idle;
+        const uint32_t rank = rank_of(p, n, idle, least);
         for (uint32_t g = 0; g < rank; g++) {
             double *row = next_equation(p);
-            for (uint32_t i = 0; i < n; i++) row[i] = p->U[(size_t)i * width + g];
+            for (uint32_t i = 0; i < n; i++) row[i] = p->U[(size_t)i * n + g];
         }
     }
-    memcpy(p->scaled, p->X, (size_t)n * k * sizeof *p->X);
-    if (!singular_values(p, p->scaled, n, k)) return false;
+    if (!singular_values(p, p->X, n, k)) return false;
     for (uint32_t g = rank_of(p, n, k, least); g < k; g++)
         memcpy(next_equation(p) + n, p->V + (size_t)g * k, k * sizeof *p->V);
     return true;
@@ -234,12 +229,11 @@ static bool factorise(Steady *p, const double *u, const Arc *arc, uint32_t n)
 // The step of least squares along directions whose singular value is not below the cutoff
 static void take_step(Steady *p, uint32_t n, double cutoff)
 {
-    const uint32_t m = p->equations, width = m < n ? m : n,
-                   rank = rank_of(p, m, n, cutoff * p->sigma[0]);
+    const uint32_t m = p->equations, rank = rank_of(p, m, n, cutoff * p->sigma[0]);
     memset(p->step, 0, stride(p) * sizeof *p->step);
     for (uint32_t r = 0; r < rank; r++) {
         double along = 0;
-        for (uint32_t i = 0; i < m; i++) along += p->U[(size_t)i * width + r] * p->F[i];
+        for (uint32_t i = 0; i < m; i++) along += p->U[(size_t)i * m + r] * p->F[i];
         along /= p->sigma[r];
         for (uint32_t j = 0; j < n; j++)
             p->step[j] -= along * p->V[(size_t)r * n + j] / p->scale[j];
@@ -446,12 +440,8 @@ void tr_steady_guess(Steady *p, double *u)
                                       : 0;
     const uint32_t n = p->states, k = p->generators;
     take_residuals(p, u);
-    int rank; // c: as much of the motion as symmetries can be
-    memcpy(p->scaled, p->X, (size_t)n * k * sizeof *p->X);
-    memcpy(p->room, p->F, n * sizeof *p->F);
-    if (k && isfinite(tr_largest(p->X, (size_t)n * k)) &&
-        LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, p->scaled, (lapack_int)k,
-                       p->room, 1, p->sigma, 1e-9, &rank) == 0)
+    memcpy(p->room, p->F, n * sizeof *p->F); // c: as much of the motion as symmetries can be
+    if (k && tr_least_squares(p->X, n, k, p->room, 1, 1e-9, NULL))
         memcpy(u + n, p->room, k * sizeof *u);
 }
 
@@ -527,7 +517,7 @@ bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint
                            double *stability)
 {
     uint32_t rank = 0;
-    double *A = p->relative, *parts = A + 2 * (size_t)p->states * p->states, none;
+    double *A = p->relative, *parts = A + 2 * (size_t)p->states * p->states;
     *count = 0, *stability = -(double)INFINITY;
     take_residuals(p, u);
     take_slopes(p, u);
@@ -536,9 +526,7 @@ bool tr_steady_eigenvalues(Steady *p, const double *u, double (*values)[2], uint
     if (!m) return true;
     take_relative(p, p->V + (size_t)rank * p->states, m, A);
     memcpy(p->scaled, A, (size_t)m * m * sizeof *A);
-    if (LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)m, A, (lapack_int)m, parts, parts + m,
-                      &none, 1, &none, 1) != 0)
-        return false;
+    if (!tr_eigenvalues(A, m, parts, parts + m)) return false;
     for (uint32_t i = 0; i < m; i++) values[i][0] = parts[i], values[i][1] = parts[m + i];
     qsort(values, m, sizeof *values, tr_compare_growth);
     if (!singular_values(p, p->scaled, m, m)) return false;

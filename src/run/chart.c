@@ -3,7 +3,8 @@
 // largest, one whose row and column have few others (T62-T65).
 #include "run/chart.h"
 
-#include <lapacke.h>
+#include "num/solve.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,7 +269,6 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
     const Partition *p = &chart->partition;
     const size_t d = p->count;
     double *A = calloc(d * d + 1, sizeof *A), *b = calloc(d + 1, sizeof *b);
-    lapack_int *swaps = calloc(d + 1, sizeof *swaps);
     chart->surplus = calloc(chart->rows + 1u, sizeof *chart->surplus);
     for (uint32_t i = 0; chart->surplus && i < chart->rows; i++) {
         bool pivot = false;
@@ -281,8 +281,8 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
     chart->antagonist = calloc(chart->surplus_count + 1u, sizeof *chart->antagonist);
     double *remainders =
         calloc((size_t)chart->surplus_count * at->velocities + 1, sizeof *remainders);
-    bool good = A && b && swaps && remainders && chart->surplus && chart->dependence &&
-                chart->antagonist && chart->shares;
+    bool good = A && b && remainders && chart->surplus && chart->dependence && chart->antagonist &&
+                chart->shares;
     for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
         for (size_t k = 0; k < d; k++) {
             uint32_t v = 0;
@@ -290,8 +290,7 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
             b[k] = stance_slope(at, chart->surplus[j], v);
             for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
         }
-        if (d && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)d, 1, A, (lapack_int)d, swaps, b, 1))
-            continue;
+        if (!tr_solve(A, d, b, 1)) continue;
         for (size_t i = 0; i < d; i++)
             if (p->row[i] < chart->rows) chart->dependence[j * chart->rows + p->row[i]] = b[i];
         chart->antagonist[j] = differs_when_driven(chart, at, j, remainders);
@@ -301,7 +300,6 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
     if (!good) tr_fail_memory(err);
     free(A);
     free(b);
-    free(swaps);
     free(remainders);
     return good;
 }
@@ -355,8 +353,8 @@ static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
     Rank whole = {0}, locked = {0};
     chart->hyperstatic = calloc(chart->rows + 1u, sizeof *chart->hyperstatic);
     const bool good = chart->hyperstatic &&
-                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, &whole) &&
-                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, &locked);
+                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole) &&
+                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
     if (good) {
         chart->m = whole.rank, chart->m_locked = locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)

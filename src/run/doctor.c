@@ -6,9 +6,9 @@
 #include "run/doctor.h"
 
 #include "base/random.h"
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +64,11 @@ static void compare_ranks(Doctor *d)
     Findings *f = d->findings;
     const Stance *s = d->flow->stance;
     Rank whole, locked;
-    if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, &whole)) {
+    if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, false, &whole)) {
         d->has_memory = false;
         return;
     }
-    if (tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, &locked)) {
+    if (tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, false, &locked)) {
         if (whole.rank + locked.rank > d->most) {
             d->most = whole.rank + locked.rank;
             f->m = whole.rank, f->m_locked = locked.rank;
@@ -113,7 +113,7 @@ static void compare_velocities(Doctor *d, double t)
 static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *along, bool *frees)
 {
     Rank r;
-    if (!tr_stance_rank(s, true, row, RANK_TOLERANCE, &r)) return false;
+    if (!tr_stance_rank(s, true, row, RANK_TOLERANCE, true, &r)) return false;
     for (uint32_t j = 0; j < r.columns; j++) along[j] = 0;
     for (uint32_t k = r.rank; r.rank < rank && k < r.columns; k++) {
         const double *direction = r.right + (size_t)k * r.columns;
@@ -135,16 +135,13 @@ static bool find_freed(const Stance *s, uint32_t row, uint32_t rank, double *alo
 static bool find_holding(const Stance *s, uint32_t place, bool *holds)
 {
     const size_t n = s->passive, m = s->rows, most = n > m ? n : m;
-    double *A = calloc(n * m + 1, sizeof *A), *y = calloc(most + 1, sizeof *y),
-           *sigma = calloc(most + 1, sizeof *sigma), largest = 0;
-    int rank;
-    bool good = A && y && sigma;
+    double *A = calloc(n * m + 1, sizeof *A), *y = calloc(most + 1, sizeof *y), largest = 0;
+    bool good = A && y;
     for (size_t j = 0; good && j < n; j++)
         for (uint32_t i = 0; i < m; i++)
             A[j * m + i] = tr_stance_scale(s, i) * stance_slope(s, i, s->p[j]);
     if (good) y[place] = 1;
-    good = good && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)m, 1, A,
-                                  (lapack_int)m, y, 1, sigma, 1e-9, &rank) == 0;
+    good = good && tr_least_squares(A, (uint32_t)n, (uint32_t)m, y, 1, 1e-9, NULL);
     for (uint32_t i = 0; good && i < m; i++) y[i] *= tr_stance_scale(s, i);
     if (good) tr_stance_own_rows(s, y, 1);
     for (uint32_t i = 0; good && i < m; i++) largest = fmax(largest, fabs(y[i]));
@@ -152,7 +149,6 @@ static bool find_holding(const Stance *s, uint32_t place, bool *holds)
         holds[(size_t)i * s->system->input_count] = fabs(y[i]) > 1e-6 * largest;
     free(A);
     free(y);
-    free(sigma);
     return good;
 }
 
@@ -308,10 +304,11 @@ static bool find_awakening(Stance *stance, const double *x, const double *other,
 {
     Rank here = {0}, there = {0};
     const uint32_t m = stance->rows;
-    const bool good =
-        tr_stance_take(stance, other) &&
-        tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, &there) && tr_stance_take(stance, x) &&
-        tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, &here) && there.rank > here.rank;
+    const bool good = tr_stance_take(stance, other) &&
+                      tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, false, &there) &&
+                      tr_stance_take(stance, x) &&
+                      tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, false, &here) &&
+                      there.rank > here.rank;
     for (uint32_t i = 0; good && i < m; i++)
         rows[i] = tr_rank_dependence(&here, m, i) > 1e-7 && tr_rank_dependence(&there, m, i) < 1e-7;
     tr_rank_free(&here);

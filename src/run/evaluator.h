@@ -32,14 +32,6 @@ void tr_evaluator_free(Evaluator *evaluator);
 // Takes the parameters from these inputs for good: what they alone decide is not evaluated again.
 void tr_evaluator_prepare(Evaluator *evaluator, const double *inputs);
 
-// Whether formulas had values.
-static inline bool all_finite(const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 static inline void evaluate_into(const Evaluator *e, const double *inputs, double *out)
 {
     if (e->is_prepared)

@@ -8,9 +8,9 @@
 // pull opens instead (T87-T90).
 #include "run/impact.h"
 
+#include "num/singular.h"
 #include "run/evaluator.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -142,9 +142,8 @@ static bool solve_impact(Impact *at, const Hits *hits, const double *change, dou
 {
     const size_t np = at->passive, size = np + at->m;
     double *A = calloc(size * size + 1, sizeof *A), *b = calloc(size + 1, sizeof *b),
-           *sigma = calloc(size + 1, sizeof *sigma), *column = calloc(np + 1, sizeof *column);
-    int rank;
-    bool good = A && b && sigma && column;
+           *column = calloc(np + 1, sizeof *column);
+    bool good = A && b && column;
     if (!good) tr_fail_memory(err);
     for (size_t i = 0; good && i < np; i++)
         for (size_t k = 0; k < np; k++) A[i * size + k] = at->M[at->p[i] * at->n + at->p[k]];
@@ -157,13 +156,11 @@ static bool solve_impact(Impact *at, const Hits *hits, const double *change, dou
         }
         b[np + i] = change[i];
     }
-    good = good && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)size, (lapack_int)size, 1, A,
-                                  (lapack_int)size, b, 1, sigma, 1e-13, &rank) == 0;
+    good = good && tr_least_squares(A, (uint32_t)size, (uint32_t)size, b, 1, 1e-13, NULL);
     for (size_t k = 0; good && k < np; k++) dv[k] = b[k];
     for (uint32_t i = 0; good && i < at->m; i++) at->L[i] = b[np + i];
     free(A);
     free(b);
-    free(sigma);
     free(column);
     return good;
 }

@@ -8,7 +8,9 @@
 // stand.
 #include "run/kkt.h"
 
-#include <lapacke.h>
+#include "num/singular.h"
+#include "num/solve.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +19,7 @@ struct Kkt {
     const Chart *chart;
     Evaluator program;                     // c Q gamma vdot
     double *values, *c, *Q, *gamma, *vdot; // the others in the first
-    double *C, *B, *a, *r, *free, *singular;
+    double *C, *B, *a, *r, *free;
     double *whole, *right; // of the equations with multipliers
 };
 
@@ -32,10 +34,8 @@ static bool make_room(Kkt *k, const Stance *s)
     k->a = calloc(n + 1, sizeof *k->a);
     k->free = calloc(n + 1, sizeof *k->free);
     k->r = calloc(all + 1, sizeof *k->r);
-    k->singular = calloc(all + 1, sizeof *k->singular);
     k->whole = calloc(all * all + all + 1, sizeof *k->whole);
-    if (!k->values || !k->C || !k->B || !k->a || !k->free || !k->r || !k->singular || !k->whole)
-        return false;
+    if (!k->values || !k->C || !k->B || !k->a || !k->free || !k->r || !k->whole) return false;
     k->c = k->values, k->Q = k->c + n, k->gamma = k->Q + n, k->vdot = k->gamma + m;
     k->right = k->whole + all * all;
     return true;
@@ -66,7 +66,6 @@ void tr_kkt_free(Kkt *k)
     free(k->a);
     free(k->free);
     free(k->r);
-    free(k->singular);
     free(k->whole);
     free(k);
 }
@@ -103,27 +102,19 @@ static void right_sides(Kkt *k, const Stance *s)
     }
 }
 
-// By rows C is the lower factor; by columns, its transpose.
-static void solve_factor(const Kkt *k, lapack_int n, char transposed, double *x)
-{
-    LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', transposed, 'N', n, 1, k->C, n, x, n);
-}
-
 // Gauss's principle; a becomes the accelerations, `free` those without constraints.
 static bool by_gauss(Kkt *k, const Stance *s)
 {
-    const lapack_int n = (lapack_int)s->passive, m = (lapack_int)s->rows;
-    int rank;
-    solve_factor(k, n, 'T', k->a);
+    const uint32_t n = s->passive, m = s->rows;
+    tr_solve_lower(k->C, n, k->a, 1);
     for (uint32_t j = 0; j < s->passive; j++) k->free[j] = k->a[j];
     for (uint32_t i = 0; i < s->rows; i++)
         for (uint32_t j = 0; j < s->passive; j++)
             k->r[i] -= k->B[(size_t)i * s->passive + j] * k->a[j];
-    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, m, n, 1, k->B, n, k->r, 1, k->singular, 1e-10, &rank) != 0)
-        return false;
+    if (!tr_least_squares(k->B, m, n, k->r, 1, 1e-10, NULL)) return false;
     for (uint32_t j = 0; j < s->passive; j++) k->a[j] += k->r[j];
-    solve_factor(k, n, 'N', k->a);
-    solve_factor(k, n, 'N', k->free);
+    tr_solve_lower_transposed(k->C, n, k->a, 1);
+    tr_solve_lower_transposed(k->C, n, k->free, 1);
     return true;
 }
 
@@ -131,7 +122,6 @@ static bool by_gauss(Kkt *k, const Stance *s)
 static bool by_multipliers(Kkt *k, const Stance *s)
 {
     const size_t np = s->passive, all = np + s->rows;
-    int rank;
     for (size_t i = 0; i < all * all; i++) k->whole[i] = 0;
     for (size_t i = 0; i < np; i++)
         for (size_t j = 0; j < np; j++)
@@ -143,9 +133,7 @@ static bool by_multipliers(Kkt *k, const Stance *s)
             k->whole[j * all + np + i] = -slope;
         }
     for (size_t i = 0; i < all; i++) k->right[i] = i < np ? k->a[i] : k->r[i - np];
-    const lapack_int n = (lapack_int)all;
-    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, n, n, 1, k->whole, n, k->right, 1, k->singular, 1e-12,
-                       &rank) != 0)
+    if (!tr_least_squares(k->whole, (uint32_t)all, (uint32_t)all, k->right, 1, 1e-12, NULL))
         return false;
     for (size_t j = 0; j < np; j++) k->a[j] = k->right[j], k->free[j] = 0;
     return true;

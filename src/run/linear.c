@@ -9,13 +9,13 @@
 #include "run/linear.h"
 
 #include "expr/derivative.h"
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
 #include "run/push.h"
 #include "run/start.h"
 #include "run/tangent.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -469,17 +469,14 @@ static bool add_turning(Lineariser *l)
 {
     const uint32_t q = l->size.q, p = l->size.p, columns = p + l->size.w + l->size.x + l->size.u;
     if (!q || !p) return true;
-    double *N = malloc((size_t)q * p * sizeof *N), *E = malloc((size_t)q * p * sizeof *E);
-    bool good = N && E;
+    double *E = malloc((size_t)q * p * sizeof *E);
+    bool good = E;
     if (good) {
-        memcpy(N, l->N, (size_t)q * p * sizeof *N);
         memcpy(E, l->E, (size_t)q * p * sizeof *E);
-        good = LAPACKE_dgels(LAPACK_ROW_MAJOR, 'N', (lapack_int)q, (lapack_int)p, (lapack_int)p, N,
-                             (lapack_int)p, E, (lapack_int)p) == 0;
+        good = tr_least_squares(l->N, q, p, E, p, 1e-14, NULL);
     }
     for (uint32_t i = 0; good && i < p; i++)
         for (uint32_t j = 0; j < p; j++) l->dv[(size_t)i * columns + j] += E[(size_t)i * p + j];
-    free(N);
     free(E);
     return good;
 }

@@ -2,10 +2,10 @@
 // Linear models without displacements that change nothing: with Z the directions among
 // displacements that A keeps to themselves, and J displacements that stand for them, Z_J = 1, what
 // is left is x_K - Z_K x_J (T100).
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
 #include "run/linear.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,15 +38,13 @@ static bool find_symmetries(const Linear *l, double limit, double *Z, uint32_t *
     double *R = malloc(((size_t)n * n + 1) * sizeof *R),
            *V = malloc(((size_t)n * n + 1) * sizeof *V),
            *next = malloc(((size_t)n * n + 1) * sizeof *next),
-           *sigma = malloc((2 * (size_t)n + 1) * sizeof *sigma);
+           *sigma = malloc(((size_t)n + 1) * sizeof *sigma);
     bool good = R && V && next && sigma, changed = true;
     for (uint32_t i = 0; good && i < n * s; i++) Z[i] = i / s == i % s;
     while (good && s && changed) {
         uint32_t rank = 0;
         outside(l, Z, s, R);
-        double none;
-        good = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)s, R,
-                              (lapack_int)s, sigma, &none, 1, V, (lapack_int)s, sigma + n) == 0;
+        good = tr_singular(R, n, s, sigma, NULL, V);
         while (rank < s && rank < n && sigma[rank] > limit) rank++;
         changed = rank > 0;
         const uint32_t left = s - rank;

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "run/dense.h"
+#include "num/dense.h"
 #include "run/eval.h"
 #include "run/modes.h"
 #include "run/record.h"

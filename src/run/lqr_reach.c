@@ -4,7 +4,8 @@
 // right ones R with A R = 0 and L R = 1 (T106). Of others that do not decay there must be none.
 #include "run/lqr.h"
 
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -40,12 +41,12 @@ static double matrix_size(const Design *d)
 }
 
 // The smallest singular value of [A - z, B] = X + iY, beside the size of A; columns of B are made
-// that size. Complex ones are those of [X -Y; Y X], twice: OpenBLAS reads beyond complex matrices.
+// that size. Complex ones are those of [X -Y; Y X], twice.
 static double reach_of(const Design *d, double re, double im, double *room)
 {
     const uint32_t n = d->n, N = n + d->m, copies = im != 0 ? 2 : 1, width = copies * N;
     const double size = matrix_size(d);
-    double sigma[2 * MOST_STATES], rest[2 * MOST_STATES], none;
+    double sigma[2 * MOST_STATES];
     memset(room, 0, (size_t)copies * n * width * sizeof *room);
     for (uint32_t c = 0; c < copies; c++)
         for (uint32_t i = 0; i < n; i++) {
@@ -57,9 +58,7 @@ static double reach_of(const Design *d, double re, double im, double *room)
             }
             if (copies == 2) row[(1 - c) * N + i] = c ? -im : im;
         }
-    if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)(copies * n), (lapack_int)width,
-                       room, (lapack_int)width, sigma, &none, 1, &none, 1, rest))
-        return 0;
+    if (!tr_singular(room, copies * n, width, sigma, NULL, NULL)) return 0;
     return sigma[copies * n - 1] / size;
 }
 
@@ -125,7 +124,7 @@ bool tr_design_check_reach(const Design *d, bool skip_zero, tr_error *err)
 static bool singular_vectors(const Design *d, bool left, double *vectors, uint32_t *rank)
 {
     const uint32_t n = d->n, N = left ? n + d->m : n;
-    double *M = malloc(((size_t)n * N + (size_t)n * n + 2 * N + 1) * sizeof *M), none;
+    double *M = malloc(((size_t)n * N + (size_t)n * n + n + 1) * sizeof *M);
     if (!M) return false;
     double *V = M + (size_t)n * N, *sigma = V + (size_t)n * n;
     for (uint32_t i = 0; i < n; i++) {
@@ -134,10 +133,7 @@ static bool singular_vectors(const Design *d, bool left, double *vectors, uint32
             M[i * N + j] =
                 d->B[i * d->m + j - n] * matrix_size(d) / fmax(column_size(d, j - n), 1e-300);
     }
-    const bool good =
-        LAPACKE_dgesvd(LAPACK_ROW_MAJOR, left ? 'A' : 'N', left ? 'N' : 'A', (lapack_int)n,
-                       (lapack_int)N, M, (lapack_int)N, sigma, left ? vectors : &none,
-                       (lapack_int)n, left ? &none : V, (lapack_int)n, sigma + n) == 0;
+    const bool good = tr_singular(M, n, N, sigma, left ? vectors : NULL, left ? NULL : V);
     *rank = 0;
     while (good && *rank < n && sigma[*rank] > SMALL * fmax(sigma[0], 1e-300)) (*rank)++;
     for (uint32_t i = 0; i < n && !left; i++)
@@ -150,19 +146,17 @@ static bool singular_vectors(const Design *d, bool left, double *vectors, uint32
 static bool find_motions(const Design *d, Parts *parts, uint32_t rank)
 {
     const uint32_t n = d->n, s = parts->alone, v = n - rank;
-    double *M = calloc((size_t)s * v + (size_t)n * s + n + 1, sizeof *M);
+    double *M = calloc((size_t)s * v + (size_t)n * s + 1, sizeof *M);
     if (!M || v < s) return free(M), false;
-    double *X = M + (size_t)s * v, *sigma = X + (size_t)n * s;
-    lapack_int found = 0;
+    double *X = M + (size_t)s * v;
+    uint32_t found = 0;
     for (uint32_t i = 0; i < s; i++) {
         X[i * s + i] = 1;
         for (uint32_t j = 0; j < v; j++)
             for (uint32_t k = 0; k < n; k++)
                 M[i * v + j] += parts->U[k * n + parts->kept + i] * parts->V[k * n + rank + j];
     }
-    const lapack_int status =
-        LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)s, (lapack_int)v, (lapack_int)s, M,
-                       (lapack_int)v, X, (lapack_int)s, sigma, 1e-6, &found);
+    const bool good = tr_least_squares(M, s, v, X, s, 1e-6, &found);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < s; j++) {
             parts->R[i * s + j] = 0;
@@ -170,7 +164,7 @@ static bool find_motions(const Design *d, Parts *parts, uint32_t rank)
                 parts->R[i * s + j] += parts->V[i * n + rank + k] * X[k * s + j];
         }
     free(M);
-    return !status && found == (lapack_int)s;
+    return good && found == s;
 }
 
 // A weight that was asked for sees one of the motions: then they are not to be left alone.

@@ -3,6 +3,9 @@
 // last: so it does not matter how calls divide the time, as long as they end on it, too.
 #include "run/method.h"
 
+#include "expr/elementary.h"
+#include "num/dense.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +84,7 @@ static void cross(const double *a, const double *b, double *c)
 static void turn(const double *q, const double *u, double *out)
 {
     const double angle = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / 2;
-    const double c = cos(angle), s = angle > 1e-8 ? sin(angle) / (2 * angle) : 0.5;
+    const double c = el_cos(angle), s = angle > 1e-8 ? el_sin(angle) / (2 * angle) : 0.5;
     const double p[4] = {c, s * u[0], s * u[1], s * u[2]};
     double x[3];
     cross(q + 1, p + 1, x);

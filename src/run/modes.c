@@ -4,7 +4,10 @@
 // which does not depend on units (T101, T102).
 #include "run/modes.h"
 
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/eigenvalue.h"
+#include "num/singular.h"
+#include "num/solve.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -64,16 +67,11 @@ static bool split_once(Deflated *d, double limit, const uint32_t *wanted, uint32
                        tr_error *err)
 {
     const uint32_t n = d->size, first = d->zeros, r = n - first;
-    double *X = numbers((size_t)r * r), *Vt = numbers((size_t)r * r), *sigma = numbers(3 * n), none;
+    double *X = numbers((size_t)r * r), *Vt = numbers((size_t)r * r), *sigma = numbers(n);
     const bool ready = X && Vt && sigma;
     for (uint32_t i = 0; ready && i < r; i++)
         memcpy(X + (size_t)i * r, d->T + (size_t)(first + i) * n + first, r * sizeof *X);
-    const bool good =
-        is_done(ready,
-                ready ? LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)r, (lapack_int)r, X,
-                                       (lapack_int)r, sigma, &none, 1, Vt, (lapack_int)r, sigma + n)
-                      : 0,
-                err);
+    const bool good = is_done(ready && tr_singular(X, r, r, sigma, NULL, Vt), 0, err);
     *found = 0;
     while (good && !wanted && *found < r && sigma[r - 1 - *found] <= limit) ++*found;
     if (good && wanted) *found = *wanted < r ? *wanted : r;
@@ -92,17 +90,12 @@ static bool split_once(Deflated *d, double limit, const uint32_t *wanted, uint32
 
 bool tr_deflate(const double *A, uint32_t n, const uint32_t *pattern, Deflated *d, tr_error *err)
 {
-    lapack_int low, high;
     *d = (Deflated){.size = n};
     d->S = numbers(n), d->Q = numbers((size_t)n * n), d->T = numbers((size_t)n * n);
     d->pattern = calloc(n + 1u, sizeof *d->pattern);
-    const bool ready = d->S && d->Q && d->T && d->pattern;
-    if (ready && n) memcpy(d->T, A, (size_t)n * n * sizeof *A);
-    bool good = is_done(ready,
-                        ready && n ? LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, d->T,
-                                                    (lapack_int)n, &low, &high, d->S)
-                                   : 0,
-                        err);
+    bool good = is_done(d->S && d->Q && d->T && d->pattern, 0, err);
+    if (good && n) memcpy(d->T, A, (size_t)n * n * sizeof *A);
+    if (good) tr_balance(d->T, n, d->S);
     for (uint32_t i = 0; good && i < n; i++) d->Q[(size_t)i * n + i] = 1;
     const double limit = good ? ZERO * tr_norm(d->T, (size_t)n * n) : 0;
     for (uint32_t step = 0, found = 1; good && d->zeros < n && found; step++) {
@@ -172,21 +165,17 @@ int tr_compare_growth(const void *a, const void *b)
 // A product that neither overflows nor vanishes: far from 1 its size is not exact, its sign is.
 double tr_deflated_determinant(const Deflated *d, tr_error *err)
 {
-    const lapack_int r = (lapack_int)(d->size - d->zeros);
+    const uint32_t r = d->size - d->zeros;
     double *R = take_rest(d), product = 1;
-    lapack_int *pivots = calloc((size_t)r + 1, sizeof *pivots), info = 0;
     long exponent = 0;
-    const bool ready = R && pivots;
-    if (ready && r) info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, r, r, R, r, pivots);
-    const bool good = is_done(ready, info > 0 ? 0 : info, err); // > 0: it is zero
-    for (lapack_int i = 0; good && i < r; i++) {
+    const bool good = is_done(R, 0, err);
+    if (good) product = tr_make_upper(R, r, R, 0);
+    for (uint32_t i = 0; good && i < r; i++) {
         int more;
-        product = frexp(product * R[(size_t)i * (size_t)r + (size_t)i], &more);
+        product = frexp(product * R[(size_t)i * r + i], &more);
         exponent += more;
-        if (pivots[i] != i + 1) product = -product;
     }
     free(R);
-    free(pivots);
     return good ? ldexp(product, (int)fmax(-900, fmin(900, (double)exponent))) : (double)NAN;
 }
 
@@ -377,13 +366,10 @@ static void make_normal(double *X, uint32_t columns, const double *V, uint32_t c
 // The part of rank of new directions X (columns, one after the other) behind those in V
 static bool add_directions(double *X, uint32_t columns, double *V, uint32_t *count, uint32_t n)
 {
-    const lapack_int rows = (lapack_int)n, most = (lapack_int)columns;
     const uint32_t least = n < columns ? n : columns;
-    double *sigma = numbers(2 * (size_t)least), *U = numbers((size_t)n * n), none;
+    double *sigma = numbers(least), *U = numbers((size_t)n * n);
     make_normal(X, columns, V, *count, n);
-    const bool good = sigma && U &&
-                      LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', rows, most, X, rows, sigma, U,
-                                     rows, &none, 1, sigma + least) == 0;
+    const bool good = sigma && U && tr_singular(X, columns, n, sigma, NULL, U);
     const uint32_t old = *count;
     for (uint32_t k = 0; good && k < least && *count < n && sigma[k] > FAINT; k++)
         memcpy(V + (size_t)(*count)++ * n, U + (size_t)k * n, n * sizeof *V);
@@ -397,14 +383,12 @@ static bool add_directions(double *X, uint32_t columns, double *V, uint32_t *cou
 // A balanced and of norm 1, columns of B of norm 1.
 static int reach_of(const double *A, const double *B, uint32_t n, uint32_t m)
 {
-    lapack_int low, high;
     double *T = numbers((size_t)n * n), *S = numbers(n), *V = numbers((size_t)n * n),
            *X = numbers((size_t)n * (n > m ? n : m));
     uint32_t count = 0, seen = 0;
     bool good = T && S && V && X;
     if (good) memcpy(T, A, (size_t)n * n * sizeof *T);
-    good = good && (!n || LAPACKE_dgebal(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, T, (lapack_int)n,
-                                         &low, &high, S) == 0);
+    if (good) tr_balance(T, n, S);
     const double size = good ? tr_norm(T, (size_t)n * n) : 0;
     for (uint32_t j = 0; good && j < m; j++) {
         double *column = X + (size_t)j * n;

@@ -8,10 +8,11 @@
 // apart; that is long enough to tell (T86).
 #include "run/pace.h"
 
+#include "expr/elementary.h"
+#include "num/eigenvalue.h"
 #include "run/jacobian.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ double tr_pace_reach(const Pace *p, int order)
         const double error = factorial * divided_difference(p, k, order + 2) / weight;
         sum += error * error;
     }
-    return pow(sqrt(sum / p->flow->own), -1.0 / (order + 1));
+    return el_exp(el_log(sum / p->flow->own) / (-2.0 * (order + 1)));
 }
 
 bool tr_pace_fastest(Flow *flow, double t, const double *y, Fastest *fastest)
@@ -104,11 +105,10 @@ bool tr_pace_fastest(Flow *flow, double t, const double *y, Fastest *fastest)
     if (!J) return false;
     double *re = J + size * size, *im = re + n;
     tr_jacobian_take(flow, t, y, J);
-    const bool good = all_finite(J, size * size) &&
-                      LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, J, (lapack_int)size,
-                                    re, im, NULL, 1, NULL, 1) == 0;
+    for (size_t k = 1; k < n; k++) memmove(J + k * n, J + k * size, n * sizeof *J);
+    const bool good = tr_eigenvalues(J, (uint32_t)n, re, im); // those of its transpose
     for (size_t i = 0; good && i < n; i++) {
-        const double length = hypot(re[i], im[i]), damping = length > 0 ? -re[i] / length : 1;
+        const double length = el_hypot(re[i], im[i]), damping = length > 0 ? -re[i] / length : 1;
         if (length > fastest->size) fastest->size = length, fastest->damping = damping;
         if (damping < HARDLY_DAMPED) fastest->undamped = fmax(fastest->undamped, length);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions back onto their constraints, by the shortest way (T83), and sensitivities into the
 // tangent of them (T110).
+#include "num/solve.h"
 #include "run/flow.h"
 #include "run/sensitivity.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,8 +49,7 @@ static bool correct(Flow *flow, const double *J, double *phi, double *x)
             JJ[i * m + k] = 0;
             for (size_t j = 0; j < n; j++) JJ[i * m + k] += J[i * n + j] * J[k * n + j];
         }
-    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)m, 1, JJ, (lapack_int)m, phi, 1) != 0)
-        return false;
+    if (!tr_solve_positive(JJ, m, phi, 1)) return false;
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) x[j] -= J[i * n + j] * phi[i];
     return true;

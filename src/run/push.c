@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/push.h"
 
-#include <lapacke.h>
+#include "num/solve.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +127,7 @@ bool tr_pushes_respond(const Pushes *pushes, const double *M, uint32_t m, const 
             out[i * count + k] = order < 0 ? row == at : order == 2 ? -M[(size_t)row * m + at] : 0;
         }
     }
-    const bool good = LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)p, (lapack_int)count, A,
-                                    (lapack_int)p, out, (lapack_int)count) == 0;
+    const bool good = tr_solve_positive(A, p, out, count);
     if (!good) tr_fail(err, TR_FAILED, (Place){0}, "the mass matrix is singular at this state");
     free(A);
     return good;

@@ -8,7 +8,8 @@
 // the same size beforehand. Steps of Newton's method follow, as long as they help (T104, T105).
 #include "run/riccati.h"
 
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/solve.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -24,18 +25,6 @@ static void make_symmetric(double *P, uint32_t n)
             P[i * n + j] = P[j * n + i] = (P[i * n + j] + P[j * n + i]) / 2;
 }
 
-// X = S^-1 X for a symmetric positive definite S, which is kept
-static bool divide(const double *S, uint32_t m, double *X, uint32_t columns)
-{
-    double *L = malloc(((size_t)m * m + 1) * sizeof *L);
-    bool good = L != NULL;
-    if (good) memcpy(L, S, (size_t)m * m * sizeof *L);
-    good = good && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)m, (lapack_int)columns, L,
-                                 (lapack_int)m, X, (lapack_int)columns) == 0;
-    free(L);
-    return good;
-}
-
 // ---- the gain, and what is left ------------------------------------------------------------
 
 // K = R^-1 B^T P, or (R + B^T P B)^-1 B^T P A. `room`: m * n + m * m
@@ -47,13 +36,13 @@ static bool find_gain(const Regulator *r, const double *P, double *K, double *ro
     memcpy(S, r->R, (size_t)m * m * sizeof *S);
     if (!r->discrete) {
         memcpy(K, BP, (size_t)m * n * sizeof *K);
-        return divide(S, m, K, n);
+        return tr_solve_positive(S, m, K, n);
     }
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t j = 0; j < m; j++)
             for (uint32_t k = 0; k < n; k++) S[i * m + j] += BP[i * n + k] * r->B[k * m + j];
     tr_multiply(BP, r->A, m, n, n, K);
-    return divide(S, m, K, n);
+    return tr_solve_positive(S, m, K, n);
 }
 
 void tr_riccati_loop(const Regulator *r, const double *K, double *loop)
@@ -161,16 +150,13 @@ static int stable_discrete(const Regulator *r, const double *G, const double *Q,
 static bool take_solution(const double *U, uint32_t n, double *P, double *room)
 {
     const uint32_t N = 2 * n;
-    lapack_int *swaps = calloc(n + 1u, sizeof *swaps);
     double *T = room;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++) {
             T[i * n + j] = U[j * N + i];
             P[i * n + j] = U[(n + j) * N + i];
         }
-    const bool good = swaps && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)n, T,
-                                             (lapack_int)n, swaps, P, (lapack_int)n) == 0;
-    free(swaps);
+    const bool good = tr_solve(T, n, P, n);
     make_symmetric(P, n);
     return good && isfinite(tr_largest(P, (size_t)n * n));
 }
@@ -246,7 +232,8 @@ static bool solve(const Regulator *r, double *P, double *K, double *room, tr_err
     double *G = room, *Q = G + nn, *RB = Q + nn, *U = RB + (size_t)m * n, *more = U + 4 * nn;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < m; j++) RB[j * n + i] = r->B[i * m + j];
-    if (!divide(r->R, m, RB, n)) {
+    memcpy(more, r->R, (size_t)m * m * sizeof *more);
+    if (!tr_solve_positive(more, m, RB, n)) {
         tr_fail(err, TR_USAGE, (Place){0}, "weights of inputs must be positive");
         return false;
     }

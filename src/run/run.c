@@ -245,7 +245,8 @@ static bool set_input(Run *run, uint32_t at, double value, tr_error *err)
     tr_run_take_row(run);
     memcpy(run->before, run->row, run->columns * sizeof *run->row);
     inputs[at] = value;
-    if (tr_run_accept(run, who, err)) return !run->events.uses_inputs || tr_run_find_events(run, err);
+    if (tr_run_accept(run, who, err))
+        return !run->events.uses_inputs || tr_run_find_events(run, err);
     inputs[at] = was;
     return false;
 }
@@ -262,8 +263,8 @@ void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
     if (!run || has_failed(err)) return;
     const System *s = run->plan->system;
     if (index >= s->input_count || !is_port(&s->inputs[index]))
-        tr_fail(err, TR_USAGE, (Place){0}, "input %zu is no input, parameter or number of the start",
-                index);
+        tr_fail(err, TR_USAGE, (Place){0},
+                "input %zu is no input, parameter or number of the start", index);
     else if (!isfinite(value))
         tr_fail(err, TR_USAGE, (Place){0}, "'%.80s' cannot be set to something that is not finite",
                 s->inputs[index].name);
@@ -292,8 +293,8 @@ void tr_run_set(Run *run, const char *name, double value, tr_error *err)
         tr_suggest(&nearest, text_of(s->inputs[i].name));
     }
     if (name && tr_system_find(s, text_of(name)))
-        tr_fail(err, TR_USAGE, (Place){0}, "'%.80s' is no input or parameter with a value of its own",
-                name);
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.80s' is no input or parameter with a value of its own", name);
     else
         tr_fail(err, TR_USAGE, (Place){0}, "there is no input or parameter '%.80s'%s",
                 name ? name : "", tr_hint(&nearest, hint));
@@ -378,8 +379,7 @@ static bool check_options(const tr_run_options *o, tr_error *err)
 tr_run_options tr_run_defaults(const Plan *plan)
 {
     const tr_simulate_options o = tr_simulate_defaults(plan ? plan->system : NULL);
-    return (tr_run_options){
-        .method = o.method, .step = o.step, .rtol = o.rtol, .atol = o.atol};
+    return (tr_run_options){.method = o.method, .step = o.step, .rtol = o.rtol, .atol = o.atol};
 }
 
 static Run *open_run(Plan *plan, const tr_run_options *o, const Method *method, tr_error *err)

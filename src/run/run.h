@@ -27,9 +27,9 @@ struct tr_run {
     uint32_t kinetic, potential; // in the row
     Events events;
     uint32_t next_event;
-    double limit;           // that no step passes, whatever is asked for
-    double fastest;         // impact so far [m/s]
-    double recent[RECENT];  // times of the last switches, in a ring
+    double limit;          // that no step passes, whatever is asked for
+    double fastest;        // impact so far [m/s]
+    double recent[RECENT]; // times of the last switches, in a ring
     size_t switches;
     void (*note)(void *owner, const Switch *change); // of each switch; may be NULL
     void *note_owner;

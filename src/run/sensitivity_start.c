@@ -7,8 +7,9 @@
 #include "run/sensitivity.h"
 
 #include "expr/derivative.h"
+#include "num/dense.h"
+#include "num/singular.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,19 +82,16 @@ static void close_start(StartSlopes *a)
 static bool find_multipliers(StartSlopes *a, const Flow *flow, System *s, tr_error *err)
 {
     const size_t n = a->n, m = a->m, more = n > m ? n : m;
-    double *M = calloc(n * m + 2 * more + 1, sizeof *M), worst = 0;
+    double *M = calloc(n * m + more + 1, sizeof *M), worst = 0;
     Evaluator slopes = tr_evaluator_of(s, a->J, n * m, OPEN_PARAMETERS, err);
     if (!M) tr_fail_memory(err);
     if (slopes.work && M) {
-        double *x = M + n * m, *sigma = x + more;
-        lapack_int rank;
+        double *x = M + n * m;
         evaluate_into(&slopes, flow->inputs, a->value);
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < n; k++) M[k * m + i] = a->value[i * n + k];
         for (size_t k = 0; k < n; k++) x[k] = a->guess[k] - a->u[k];
-        if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)m, 1, M, (lapack_int)m, x,
-                           1, sigma, 1e-10, &rank))
-            tr_fail_memory(err);
+        if (!tr_least_squares(M, (uint32_t)n, (uint32_t)m, x, 1, 1e-10, NULL)) tr_fail_memory(err);
         memcpy(a->multiplier, x, m * sizeof *x);
         for (size_t k = 0; k < n; k++) {
             double off = a->guess[k] - a->u[k];
@@ -145,12 +143,11 @@ static bool vary(const StartSlopes *a, Flow *flow, const Evaluator *slopes,
 {
     const Sensitivity *z = flow->sensitivity->of;
     const size_t n = a->n, m = a->m, N = n + m;
-    double *M = calloc(2 * N * N + 4 * N + n + 1, sizeof *M);
+    double *M = calloc(2 * N * N + 3 * N + n + 1, sizeof *M);
     if (!M) return tr_fail_memory(err), false;
-    double *S = M + N * N, *d = S + N * N, *x = d + N + n, *sigma = x + N;
+    double *S = M + N * N, *d = S + N * N, *x = d + N + n;
     evaluate_into(slopes, flow->inputs, S);
     for (uint32_t j = 0; j < z->count && !has_failed(err); j++) {
-        lapack_int rank;
         double *all = flow->sensitivity->all + (size_t)j * z->input_count;
         tr_sensitivity_point(flow, j);
         evaluate_into(changes, flow->inputs, d);
@@ -160,8 +157,7 @@ static bool vary(const StartSlopes *a, Flow *flow, const Evaluator *slopes,
             tr_fail(err, TR_FAILED, (Place){0},
                     "the initial state does not depend smoothly on '%s'",
                     flow->system->inputs[z->parameter[j]].name);
-        else if (N && LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)N, (lapack_int)N, 1, M,
-                                     (lapack_int)N, x, 1, sigma, 1e-12, &rank))
+        else if (!tr_least_squares(M, (uint32_t)N, (uint32_t)N, x, 1, 1e-12, NULL))
             tr_fail_memory(err);
         for (size_t k = 0; k < n; k++) all[a->place[k]] = x[k];
     }

@@ -2,9 +2,10 @@
 // Rank in the metric of the masses (T61).
 #include "run/stance.h"
 
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
+#include "num/solve.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -88,7 +89,7 @@ static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) C[i * n + k] = s->M[pick[i] * s->velocities + pick[k]];
-    if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)n, C, (lapack_int)n) == 0) return true;
+    if (tr_cholesky(C, n)) return true;
     for (size_t i = 0; i < n * n; i++) C[i] = 0;
     for (size_t i = 0; i < n; i++) C[i * n + i] = stance_root_mass(s, pick[i]);
     return false;
@@ -98,14 +99,12 @@ static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C
 static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint32_t without,
                         double *C, double *G)
 {
-    const lapack_int size = (lapack_int)n;
     for (uint32_t i = 0; i < s->rows; i++) {
         const double scale = i == without ? 0 : tr_stance_scale(s, i);
         for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
     }
     const bool has_mass = factorise(s, pick, n, C);
-    // by rows G C^-T is, by columns, C^-1 G^T
-    LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'T', 'N', size, (lapack_int)s->rows, C, size, G, size);
+    for (uint32_t i = 0; i < s->rows; i++) tr_solve_lower(C, n, G + (size_t)i * n, 1);
     return has_mass;
 }
 
@@ -115,39 +114,36 @@ static void set_identity(double *a, size_t n)
     for (size_t i = 0; i < n; i++) a[i * n + i] = 1;
 }
 
-bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, Rank *r)
+bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, bool kernel,
+                    Rank *r)
 {
     const uint32_t m = s->rows, n = locked ? s->passive : s->velocities;
     const size_t most = m > n ? m : n;
     uint32_t *pick = calloc(n + 1u, sizeof *pick);
     double *G = calloc((size_t)m * n + 1, sizeof *G), *C = calloc((size_t)n * n + 1, sizeof *C),
-           *sigma = calloc(most + 1, sizeof *sigma), *work = calloc(most + 1, sizeof *work);
+           *sigma = calloc(most + 1, sizeof *sigma);
     *r = (Rank){.columns = n};
     r->left = calloc((size_t)m * m + 1, sizeof *r->left);
-    r->right = calloc((size_t)n * n + 1, sizeof *r->right);
-    bool good = pick && G && C && sigma && work && r->left && r->right;
+    r->right = kernel ? calloc((size_t)n * n + 1, sizeof *r->right) : NULL;
+    bool good = pick && G && C && sigma && r->left && (r->right || !kernel);
     for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
     if (good && m && n) {
         metric_rows(s, pick, n, without, C, G);
-        good = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'A', 'A', (lapack_int)m, (lapack_int)n, G,
-                              (lapack_int)n, sigma, r->left, (lapack_int)m, r->right, (lapack_int)n,
-                              work) == 0;
+        good = tr_singular(G, m, n, sigma, r->left, r->right);
         for (uint32_t k = 0; good && k < m && k < n; k++)
             if (sigma[k] > tolerance * sigma[0]) r->rank++;
         for (uint32_t k = 0; good && k < m; k++) tr_stance_own_rows(s, r->left + k, m);
         // kernel vectors back from the metric: v = C^-T u
-        if (good)
-            LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', (lapack_int)n, (lapack_int)n, C,
-                           (lapack_int)n, r->right, (lapack_int)n);
+        for (uint32_t k = 0; good && kernel && k < n; k++)
+            tr_solve_lower_transposed(C, n, r->right + (size_t)k * n, 1);
     } else if (good) {
         set_identity(r->left, m);
-        set_identity(r->right, n);
+        if (kernel) set_identity(r->right, n);
     }
     free(pick);
     free(G);
     free(C);
     free(sigma);
-    free(work);
     if (!good) tr_rank_free(r);
     return good;
 }

@@ -53,15 +53,16 @@ double tr_stance_scale(const Stance *stance, uint32_t row);
 typedef struct Rank {
     uint32_t rank;
     double *left;  // rows * rows, by rows: columns from `rank` on are what is dependent
-    double *right; // columns * columns, by rows: rows from `rank` on span the kernel
+    double *right; // columns * columns, by rows: rows from `rank` on span the kernel; or NULL
     uint32_t columns;
 } Rank;
 
 // Of the constraints, over all velocities or the passive ones (`locked`), where row `without` is
 // left out (none when there is no such row). Rows are scaled so that all are velocities [m/s], and
-// velocities by the mass matrix, so that ranks do not depend on units. False when memory runs out.
+// velocities by the mass matrix, so that ranks do not depend on units. The kernel only
+// if it is asked for. False when memory runs out.
 bool tr_stance_rank(const Stance *stance, bool locked, uint32_t without, double tolerance,
-                    Rank *rank);
+                    bool kernel, Rank *rank);
 void tr_rank_free(Rank *rank);
 
 // C (passive * passive) with M_pp = C C^T, and B = S G_p C^-T for the constraints, by rows. Where

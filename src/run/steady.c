@@ -9,11 +9,11 @@
 
 #include "base/random.h"
 #include "expr/derivative.h"
-#include "run/dense.h"
+#include "num/dense.h"
+#include "num/singular.h"
 #include "run/start.h"
 #include "run/symmetry.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,7 +269,7 @@ static void take_units(Steady *p)
 static bool make_projection(Steady *p)
 {
     const size_t n = p->positions, m = p->rows + p->quaternions;
-    p->projection = calloc(m * n + 2 * (m + n) + 1, sizeof *p->projection);
+    p->projection = calloc(m * n + m + n + 1, sizeof *p->projection);
     return p->projection != NULL;
 }
 
@@ -299,17 +299,14 @@ static double take_constraints(Steady *p, double *phi, double *J)
 static bool project(Steady *p)
 {
     const uint32_t n = p->positions, m = p->rows + p->quaternions;
-    int rank;
     take_units(p);
     if (!p->rows) return true;
-    double *J = p->projection, *phi = J + (size_t)m * n, *sigma = phi + m + n;
+    double *J = p->projection, *phi = J + (size_t)m * n;
     for (int step = 0; step < 20 && p->rows; step++) {
         memset(J, 0, ((size_t)m * n + m + n) * sizeof *J);
         const double worst = take_constraints(p, phi, J);
         if (worst < 1e-14) break;
-        if (!isfinite(worst) || LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)m, (lapack_int)n, 1, J,
-                                               (lapack_int)n, phi, 1, sigma, 1e-10, &rank) != 0)
-            return false;
+        if (!isfinite(worst) || !tr_least_squares(J, m, n, phi, 1, 1e-10, NULL)) return false;
         for (uint32_t k = 0; k < n; k++) p->in[p->place[k]] -= phi[k];
         take_units(p);
     }
@@ -361,10 +358,7 @@ static bool find_generators(Steady *p, double *B, double *V, double *sigma)
 {
     const uint32_t A = p->actions, m = PROBES * (p->states + p->rows);
     uint32_t rank = 0;
-    double none;
-    if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)m, (lapack_int)A, B, (lapack_int)A,
-                       sigma, &none, 1, V, (lapack_int)A, sigma + A) != 0)
-        return false;
+    if (!tr_singular(B, m, A, sigma, NULL, V)) return false;
     while (rank < A && rank < m && sigma[rank] > 1e-10 * fmax(sigma[0], 1)) rank++;
     p->generators = A - rank;
     for (uint32_t a = 0; a < A; a++)
@@ -380,7 +374,7 @@ static bool find_symmetries(Steady *p, tr_error *err)
 {
     const size_t A = p->actions, m = PROBES * ((size_t)p->states + p->rows);
     double *B = calloc(m * A + 1, sizeof *B), *V = calloc(A * A + 1, sizeof *V),
-           *sigma = calloc(2 * (A + m) + 1, sizeof *sigma);
+           *sigma = calloc(A + 1, sizeof *sigma);
     p->generator = calloc(A * A + 1, sizeof *p->generator);
     bool good = false;
     if (!B || !V || !sigma || !p->generator || (p->rows && !make_projection(p)))
@@ -421,7 +415,7 @@ static bool make_room(Steady *p)
     p->scaled = calloc(m * n, sizeof *p->scaled);
     p->U = calloc(m * most, sizeof *p->U);
     p->V = calloc(most * most, sizeof *p->V);
-    p->sigma = calloc(2 * most, sizeof *p->sigma);
+    p->sigma = calloc(most, sizeof *p->sigma);
     p->scale = calloc(3 * n + 2 * most + k * k + 2 * (states * states + states), sizeof *p->scale);
     if (!p->F || !p->J || !p->X || !p->scaled || !p->U || !p->V || !p->sigma || !p->scale)
         return false;

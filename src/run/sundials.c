@@ -9,6 +9,7 @@
 // method with the exact df/dy and projected onto the constraints. Its steps remember those before,
 // and stops would cost it that memory; so it always steps past rows and interpolates, as well as it
 // integrates.
+#include "num/dense.h"
 #include "run/jacobian.h"
 #include "run/method.h"
 #include "run/pace.h"

@@ -129,7 +129,7 @@ static bool name_dependent(const Watch *w, double tolerance, char *line, size_t 
     const Chart *first = w->flow->charts[0]->chart;
     Rank rank;
     line[0] = 0;
-    if (!tr_stance_rank(s, true, NO_ROW, tolerance, &rank)) return false;
+    if (!tr_stance_rank(s, true, NO_ROW, tolerance, false, &rank)) return false;
     const bool lower = rank.rank < first->m_locked;
     bool all = true; // unless there are others
     for (uint32_t i = 0; i < s->rows; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums run in the order of their terms, so that results are the same on every machine; a library
 // of linear algebra may choose its own.
-#include "run/dense.h"
+#include "num/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small matrices of numbers, by rows.
-#ifndef TR_RUN_DENSE_H
-#define TR_RUN_DENSE_H
+#ifndef TR_NUM_DENSE_H
+#define TR_NUM_DENSE_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+static inline bool all_finite(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
 
 // C = A B: m * k times k * n
 void tr_multiply(const double *A, const double *B, uint32_t m, uint32_t k, uint32_t n, double *C);

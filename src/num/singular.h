@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Singular values, and what is solved with them. Matrices are small and by rows. The same bits on
+// every machine.
+#ifndef TR_NUM_SINGULAR_H
+#define TR_NUM_SINGULAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// A = U diag(sigma) V^T, m * n: sigma, the smaller of m and n, has the largest first. The columns
+// of U, m * m, and the rows of Vt, n * n, are whole bases; either may be NULL. False when there is
+// no memory, or A is not finite.
+bool tr_singular(const double *A, uint32_t m, uint32_t n, double *sigma, double *U, double *Vt);
+
+// The shortest X of those that come nearest to A X = B, n * count, with singular values below
+// `cutoff` times the largest taken as zero. B, m * count, has room for max(m, n) rows, and X takes
+// its place. *rank, unless NULL, is how many singular values are left. False without memory, or
+// when A or B is not finite.
+bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32_t count,
+                      double cutoff, uint32_t *rank);
+
+#endif
