@@ -721,15 +721,50 @@ static void test_certificates(void **state)
     tr_system_free(system);
 }
 
+// A report of rows that were kept in memory is the one of the file that they went to as well.
+static void test_report_from_memory(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_view_summary summary, again;
+    tr_system *system = derive_file("bicycle.yaml", NULL, true);
+    assert_true(tr_write_text("file.page", PAGE, &err));
+    tr_report *report = tr_report_new(&err);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 0.2, o.output = "run.csv";
+    o.sinks = tr_report_sink(report), o.sink_count = 1;
+    assert_true(tr_simulate(system, &o, NULL, &err));
+    const tr_view_options memory = {NULL, "memory.html", "file.page"};
+    const tr_view_options file = {"run.csv", "file.html", "file.page"};
+    assert_true(tr_report_write(report, system, &memory, &summary, &err));
+    assert_true(tr_view(system, &file, &again, &err));
+    assert_true(summary.has_certificate && again.has_certificate);
+    assert_int_equal(summary.rows, again.rows);
+    assert_int_equal(summary.bytes, again.bytes);
+    char *one = read_text("memory.html"), *other = read_text("file.html");
+    assert_string_equal(one, other);
+    free(one), free(other);
+    tr_report_free(report);
+    tr_report_free(NULL);
+    tr_system_free(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bicycle),          cmocka_unit_test(test_forces),
-        cmocka_unit_test(test_loops_and_beams),  cmocka_unit_test(test_loops_of_a_page),
-        cmocka_unit_test(test_extent_of_a_beam), cmocka_unit_test(test_numbers_of_a_page),
-        cmocka_unit_test(test_columns),          cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_hostile_names),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_rotations),        cmocka_unit_test(test_view),
+        cmocka_unit_test(test_report_from_memory),
+        cmocka_unit_test(test_bicycle),
+        cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_loops_and_beams),
+        cmocka_unit_test(test_loops_of_a_page),
+        cmocka_unit_test(test_extent_of_a_beam),
+        cmocka_unit_test(test_numbers_of_a_page),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rotations),
+        cmocka_unit_test(test_view),
         cmocka_unit_test(test_certificates),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);

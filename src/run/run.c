@@ -207,7 +207,8 @@ bool tr_run_go(Run *run, double until, tr_error *err)
         if (!run->mover->watch.switched || has_failed(err) || !change_over(run, err)) break;
     }
     const Mover *m = run->mover;
-    if (m->refusal.status) tr_fail(err, m->refusal.status, (Place){0}, "%s", m->refusal.text);
+    if (m->stopped && m->refusal.status)
+        tr_fail(err, m->refusal.status, (Place){0}, "%s", m->refusal.text);
     return !has_failed(err) && !m->stopped;
 }
 

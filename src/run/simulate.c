@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run from its start to its end, row by row into sinks, with a controller of the user's between;
-// and how it went.
+// and how it went (T92).
 #include "base/clock.h"
 #include "run/certificate.h"
 #include "run/column.h"
