@@ -731,11 +731,11 @@ static void test_report_from_memory(void **state)
     assert_true(tr_write_text("file.page", PAGE, &err));
     tr_report *report = tr_report_new(&err);
     tr_simulate_options o = tr_simulate_defaults(system);
-    o.end = 0.2, o.output = "run.csv";
+    o.end = 0.2, o.output = "kept.csv";
     o.sinks = tr_report_sink(report), o.sink_count = 1;
     assert_true(tr_simulate(system, &o, NULL, &err));
     const tr_view_options memory = {NULL, "memory.html", "file.page"};
-    const tr_view_options file = {"run.csv", "file.html", "file.page"};
+    const tr_view_options file = {"kept.csv", "file.html", "file.page"};
     assert_true(tr_report_write(report, system, &memory, &summary, &err));
     assert_true(tr_view(system, &file, &again, &err));
     assert_true(summary.has_certificate && again.has_certificate);
@@ -752,20 +752,13 @@ static void test_report_from_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_report_from_memory),
-        cmocka_unit_test(test_bicycle),
-        cmocka_unit_test(test_forces),
-        cmocka_unit_test(test_loops_and_beams),
-        cmocka_unit_test(test_loops_of_a_page),
-        cmocka_unit_test(test_extent_of_a_beam),
-        cmocka_unit_test(test_numbers_of_a_page),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_rotations),
-        cmocka_unit_test(test_view),
-        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_bicycle),          cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_loops_and_beams),  cmocka_unit_test(test_loops_of_a_page),
+        cmocka_unit_test(test_extent_of_a_beam), cmocka_unit_test(test_numbers_of_a_page),
+        cmocka_unit_test(test_columns),          cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_hostile_names),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rotations),        cmocka_unit_test(test_view),
+        cmocka_unit_test(test_certificates),     cmocka_unit_test(test_report_from_memory),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }
