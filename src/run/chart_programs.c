@@ -211,7 +211,7 @@ static void free_jacobian(JacobianPrograms *j)
     free(j);
 }
 
-static void free_switches(SwitchPrograms *w)
+static void free_jumps(JumpPrograms *w)
 {
     if (!w) return;
     tr_program_free(w->program);
@@ -234,7 +234,7 @@ void tr_chart_programs_free(ChartPrograms *c)
                                c->projection_tangent};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
     free_jacobian(c->jacobian);
-    free_switches(c->switches);
+    free_jumps(c->jumps);
     free((void *)c->partition.row);
     free((void *)c->partition.antagonist);
     free(c->place);

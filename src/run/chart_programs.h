@@ -13,11 +13,11 @@ typedef struct JacobianPrograms {
 } JacobianPrograms;
 
 // Formulas of t that jump, see event.h
-typedef struct SwitchPrograms {
+typedef struct JumpPrograms {
     tr_program *program; // values, then differences; NULL when there are none
     uint32_t count;
     bool uses_inputs;
-} SwitchPrograms;
+} JumpPrograms;
 
 typedef struct ChartPrograms {
     Key key;
@@ -37,7 +37,7 @@ typedef struct ChartPrograms {
     tr_program *tangent, *column_tangent, *projection_tangent;
     bool moves;                 // times of jumps depend on a parameter
     JacobianPrograms *jacobian; // NULL until someone asks
-    SwitchPrograms *switches;   // likewise
+    JumpPrograms *jumps;        // likewise
 } ChartPrograms;
 
 ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
@@ -46,10 +46,10 @@ void tr_chart_programs_free(ChartPrograms *programs);
 
 // What is not always needed; made when someone asks.
 const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err);
-const SwitchPrograms *tr_chart_switches(Plan *plan, const ChartPrograms *chart, tr_error *err);
+const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err);
 JacobianPrograms *tr_jacobian_programs_new(System *reduced, const ChartPrograms *chart,
                                            tr_error *err);
-SwitchPrograms *tr_switch_programs_new(System *reduced, const ChartPrograms *chart, tr_error *err);
+JumpPrograms *tr_jump_programs_new(System *reduced, const ChartPrograms *chart, tr_error *err);
 
 // The rates of y as expressions of a system that stands and is reduced so: `own` of them.
 void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);

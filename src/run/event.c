@@ -3,114 +3,12 @@
 // differs between samples, the time is bisected to the last bit.
 #include "run/event.h"
 
-#include "expr/walk.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 20000, WINDOW = 1000, MOST_EVENTS = 1000000 };
 #define SPACING 5e-4 // of samples, when the end is not known [s]
-
-// Switches: expressions of t alone that are constant but for jumps, and the difference that makes
-// them jump (0 when there is none).
-typedef struct Switches {
-    Expr *value, *difference; // all values, then all differences, in one array
-    uint32_t count;
-} Switches;
-
-// ---- finding them in the graph -------------------------------------------------------------
-
-static bool is_driven(const Input *input)
-{
-    return input->definition.id && (input->kind == TR_POSITION || is_motion_driven(input));
-}
-
-static bool is_free_of_state(const Input *input)
-{
-    return input->kind == TR_TIME || input->kind == TR_PARAMETER || input->kind == TR_INPUT ||
-           input->kind == TR_MODE || is_driven(input);
-}
-
-// The switch that an operation is, or that stands behind its kink.
-static bool as_switch(Expr x, Expr *value, Expr *difference)
-{
-    Graph *g = graph_of(x);
-    const Expr a = operand(x, 0);
-    switch (op_of(x)) {
-    case OP_LESS:
-    case OP_LESS_EQUAL: *value = x, *difference = sub(a, operand(x, 1)); return true;
-    case OP_MIN:
-    case OP_MAX: *value = less(a, operand(x, 1)), *difference = sub(a, operand(x, 1)); return true;
-    case OP_ABS: *value = less(a, zero(g)), *difference = a; return true;
-    case OP_FLOOR: *value = x, *difference = zero(g); return true;
-    default: return false;
-    }
-}
-
-// Marks what depends on the state (1) and what depends on time (2).
-static void mark(const System *s, const Reach *reach, uint32_t *depends)
-{
-    for (uint32_t k = 0; k < reach->count; k++) {
-        const uint32_t id = reach->ids[k];
-        const Node *node = &s->graph->nodes[id];
-        const Input *input = tr_system_input(s, expr_at(s->graph, id));
-        if (input && !is_free_of_state(input))
-            depends[id] = 1;
-        else if (input && (input->kind == TR_TIME || is_driven(input)))
-            depends[id] = 2;
-        for (int i = 0; i < tr_op[node->op].operands; i++)
-            depends[id] |= depends[node_operand(node, i)];
-    }
-}
-
-// What the rates are made of, the motions that drive joints included.
-static bool find_switches(System *s, const ChartPrograms *chart, Switches *found, tr_error *err)
-{
-    Exprs roots = {0};
-    Expr *rates = calloc(chart->own, sizeof *rates);
-    if (rates) tr_chart_rates(s, chart, rates);
-    if (rates) tr_exprs_add(&roots, rates, chart->own);
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].definition.id) exprs_add(&roots, s->inputs[i].definition);
-    Reach reach = {0};
-    uint32_t *depends = rates && !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
-                            ? tr_reach_map(s->graph, &reach)
-                            : NULL;
-    if (depends) mark(s, &reach, depends);
-    found->value = depends ? calloc(2 * (size_t)reach.count + 1, sizeof *found->value) : NULL;
-    found->difference = found->value ? found->value + reach.count : NULL;
-    for (uint32_t k = 0; found->value && k < reach.count; k++) {
-        const Expr x = expr_at(s->graph, reach.ids[k]);
-        if (depends[x.id] == 2 &&
-            as_switch(x, &found->value[found->count], &found->difference[found->count]))
-            found->count++;
-    }
-    if (!found->value) tr_fail_memory(err);
-    free(rates);
-    tr_exprs_free(&roots);
-    free(depends);
-    tr_reach_free(&reach);
-    return found->value != NULL;
-}
-
-SwitchPrograms *tr_switch_programs_new(System *s, const ChartPrograms *chart, tr_error *err)
-{
-    Switches found = {0};
-    SwitchPrograms *w = calloc(1, sizeof *w);
-    if (!w) tr_fail_memory(err);
-    if (w && find_switches(s, chart, &found, err) && found.count) {
-        memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
-        w->count = found.count;
-        w->uses_inputs = tr_system_uses_any(s, found.value, 2 * (size_t)found.count, TR_INPUT);
-        w->program =
-            tr_compile_open(s, found.value, 2 * (size_t)found.count, chart->footing->fold, err);
-    }
-    free(found.value);
-    if (!has_failed(err)) return w;
-    free(w);
-    return NULL;
-}
 
 // ---- finding when they switch --------------------------------------------------------------
 
@@ -246,7 +144,7 @@ bool tr_events_extend(Events *events, Flow *flow, double until, tr_error *err)
 
 // ---- making and dropping them --------------------------------------------------------------
 
-static Scan *new_scan(const SwitchPrograms *found, double end, tr_error *err)
+static Scan *new_scan(const JumpPrograms *found, double end, tr_error *err)
 {
     Scan *w = calloc(1, sizeof *w);
     if (!w) return tr_fail_memory(err), NULL;
@@ -270,7 +168,7 @@ static uint64_t sample_before(const Scan *w, double t)
 bool tr_events_begin(Events *events, const Flow *flow, double from, double end, tr_error *err)
 {
     *events = (Events){0};
-    const SwitchPrograms *found = tr_chart_switches(flow->plan, flow->now->programs, err);
+    const JumpPrograms *found = tr_chart_jumps(flow->plan, flow->now->programs, err);
     if (!found) return false;
     events->uses_inputs = found->uses_inputs;
     if (found->count && end > from) {

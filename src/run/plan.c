@@ -328,16 +328,16 @@ const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart
     return own->jacobian;
 }
 
-const SwitchPrograms *tr_chart_switches(Plan *plan, const ChartPrograms *chart, tr_error *err)
+const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err)
 {
     if (has_failed(err)) return NULL;
     mtx_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
-    if (!own->switches) {
+    if (!own->jumps) {
         System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
-        if (s) own->switches = tr_switch_programs_new(s, chart, err);
+        if (s) own->jumps = tr_jump_programs_new(s, chart, err);
         tr_system_free(s);
     }
     mtx_unlock(&plan->lock);
-    return own->switches;
+    return own->jumps;
 }

@@ -20,15 +20,6 @@ bool tr_record_close(Record *record, tr_error *err);
 
 void tr_record_discard(Record *record); // leaves no file
 
-// A file as a sink of rows, with a certificate beside it where that can be.
-typedef struct RecordSink {
-    tr_sink sink;
-    const char *path;
-    Record *record;
-} RecordSink;
-
-void tr_record_sink(RecordSink *sink, const char *path);
-void tr_record_sink_discard(RecordSink *sink); // where it has begun, but nothing came of it
 // Into the file, as `fill` makes it.
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
                   void *owner, tr_error *err);

@@ -6,7 +6,7 @@
 #include "run/column.h"
 #include "run/control.h"
 #include "run/kkt.h"
-#include "run/record.h"
+#include "run/record_sink.h"
 #include "run/run.h"
 #include "run/sensitivity.h"
 

@@ -5,7 +5,6 @@
 // characteristic polynomial; a pair passes the imaginary axis where its real part vanishes, which
 // the Hurwitz determinant does there, too (T103).
 #include "base/json.h"
-#include "run/eval.h"
 #include "run/follow.h"
 #include "run/modes.h"
 
