@@ -78,21 +78,30 @@ Vec tr_turning_in(Tree *tree, uint32_t i, uint32_t above)
     return sum;
 }
 
-Vec tr_velocity_in(Tree *tree, uint32_t i, uint32_t above, Vec P)
+// Of a point that is `arm` away from a link's origin: arms are summed from the point, for
+// differences of its place and those of joints would lose digits, and cost no less.
+static Vec velocity_with(Tree *tree, uint32_t i, uint32_t above, Vec arm)
 {
     Vec sum = vec_zero(tree->graph);
-    for (; i != above; i = tree->links[i].parent) {
+    while (i != above) {
         const Link *link = &tree->links[i];
         const Pose pose = tr_pose_in(tree, i, above);
         const Motion bends = bending(tree, i, above, pose);
-        sum = plus(sum, plus(bends.V, cross(bends.W, minus(P, pose.p))));
+        sum = plus(sum, plus(bends.V, cross(bends.W, arm)));
         for (uint32_t k = 0; k < link->velocity_count; k++) {
             const Velocity *w = &tree->velocities[link->velocity + k];
             const Motion v = motion_out(tree, i, above, pose, w);
-            sum = plus(sum, plus(v.V, cross(v.W, minus(P, pose.p))));
+            sum = plus(sum, plus(v.V, cross(v.W, arm)));
         }
+        i = link->parent;
+        if (i != above) arm = plus(apply(tr_pose_in(tree, i, above).R, link->X.p), arm);
     }
     return sum;
+}
+
+Vec tr_velocity_in(Tree *tree, uint32_t i, uint32_t above, Vec P)
+{
+    return velocity_with(tree, i, above, minus(P, tr_pose_in(tree, i, above).p));
 }
 
 // ---- two of them ---------------------------------------------------------------------------
@@ -143,8 +152,8 @@ static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
     const Mat R = Z.R;
     const Vec P = point_out(X, m->r);
     m->s = point_in(Z, P);
-    m->ds = apply_transposed(
-        R, minus(tr_velocity_in(tree, i, above, P), tr_velocity_in(tree, on.link, above, P)));
+    m->ds = apply_transposed(R, minus(velocity_with(tree, i, above, apply(X.R, m->r)),
+                                      tr_velocity_in(tree, on.link, above, P)));
     m->W = apply_transposed(
         R, minus(tr_turning_in(tree, i, above), tr_turning_in(tree, on.link, above)));
     m->R = mat_product(transpose(R), X.R);
