@@ -457,7 +457,7 @@ const char *tr_linear_keep(Linear *linear, const char *name)
     return name ? tr_arena_text(&named->names, name, strlen(name)) : NULL;
 }
 
-static bool has_names(const Linear *linear)
+bool tr_linear_has_names(const Linear *linear)
 {
     for (uint32_t i = 0; i < linear->states + linear->inputs + linear->outputs; i++)
         if (!linear->state[i]) return false;
@@ -551,7 +551,7 @@ Linear *tr_lineariser_take(Lineariser *l, tr_error *err)
         name_states(l, &a, linear);
         fill(l, &a, linear);
     }
-    if (!linear || !has_names(linear)) {
+    if (!linear || !tr_linear_has_names(linear)) {
         tr_linear_free(linear);
         linear = NULL;
         tr_fail_memory(err);

@@ -34,6 +34,8 @@ System *tr_lineariser_system(Lineariser *lineariser);
 Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs);
 // A copy of a name that lives as long as the linear model; NULL for NULL, and without memory.
 const char *tr_linear_keep(Linear *linear, const char *name);
+// Whether all are there.
+bool tr_linear_has_names(const Linear *linear);
 
 // Without displacements that change nothing: a vehicle's place and heading, angles of wheels. What
 // depends on them is no output any more. At least so many states are left, if what some

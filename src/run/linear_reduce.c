@@ -121,7 +121,9 @@ static Linear *without(const Linear *l, const double *Z, uint32_t s, const uint3
         for (uint32_t j = 0; j < m; j++) out->D[i * m + j] = l->D[Y[i] * m + j];
     }
     free(K);
-    return out;
+    if (!out || tr_linear_has_names(out) || !tr_linear_has_names(l)) return out;
+    tr_linear_free(out);
+    return NULL;
 }
 
 Linear *tr_linear_reduced(const Linear *l, uint32_t least, tr_error *err)
