@@ -37,13 +37,13 @@ Plan *tr_plan_own(System *own, tr_error *err)
     return plan;
 }
 
-static void free_start(Start *start)
+void tr_start_free(Start *start)
 {
     if (!start) return;
     free(start->inputs);
     free(start->solved);
     free(start->modes);
-    tr_chart_free((Chart *)start->chart);
+    tr_chart_free(start->chart);
     free(start);
 }
 
@@ -55,7 +55,7 @@ void tr_plan_free(Plan *plan)
     free(plan->charts);
     free(plan->footings);
     tr_findings_free(plan->findings);
-    free_start(plan->start);
+    tr_start_free(plan->start);
     tr_sensitivity_free((Sensitivity *)plan->sensitivity);
     tr_program_free(plan->starts);
     tr_program_free(plan->guesses);
@@ -324,8 +324,9 @@ const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart
         if (s) own->jacobian = tr_jacobian_programs_new(s, chart, err);
         tr_system_free(s);
     }
+    const JacobianPrograms *made = own->jacobian;
     mtx_unlock(&plan->lock);
-    return own->jacobian;
+    return made;
 }
 
 const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err)
@@ -338,6 +339,7 @@ const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_er
         if (s) own->jumps = tr_jump_programs_new(s, chart, err);
         tr_system_free(s);
     }
+    const JumpPrograms *made = own->jumps;
     mtx_unlock(&plan->lock);
-    return own->jumps;
+    return made;
 }

@@ -48,7 +48,7 @@ typedef struct Start {
     double *inputs;
     bool *solved;
     LatchMode *modes;
-    const struct Chart *chart; // NULL without constraints
+    struct Chart *chart; // NULL without constraints
 } Start;
 
 struct tr_plan {
@@ -89,6 +89,7 @@ const tr_program *tr_footing_gaps(Plan *plan, const Footing *footing, tr_error *
 const tr_program *tr_footing_impact(Plan *plan, const Footing *footing, tr_error *err);
 bool tr_footing_make(const Plan *plan, Footing *footing, tr_error *err); // from its key
 void tr_footing_free(Footing *footing);
+void tr_start_free(Start *start);
 
 // A copy of the plan's system that stands so; reduced, where there is a partition.
 System *tr_plan_system(const Plan *plan, const Footing *footing, const Partition *partition,

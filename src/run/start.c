@@ -137,27 +137,25 @@ static void *copy_of(const void *from, size_t bytes)
     return to;
 }
 
-// The chart of the flow goes over to the plan, which outlives it.
-static void keep_start(Plan *plan, Flow *flow)
+// The chart of the flow goes over to the plan, which outlives it; unless another start came first.
+// False when memory runs out.
+static bool keep_start(Plan *plan, Flow *flow)
 {
     const System *s = plan->system;
     Start *start = calloc(1, sizeof *start);
-    if (!start) return;
+    if (!start) return false;
     start->inputs = copy_of(flow->inputs, s->input_count * sizeof(double));
     start->solved = copy_of(flow->solved, s->input_count * sizeof(bool));
     start->modes = copy_of(flow->modes, s->latch_count * sizeof(LatchMode));
     mtx_lock(&plan->lock);
-    const bool good = start->inputs && start->solved && start->modes && !plan->start;
-    if (good) {
+    if (start->inputs && start->solved && start->modes && !plan->start) {
         start->chart = flow->now->own_chart, flow->now->own_chart = NULL;
-        plan->start = start;
+        plan->start = start, start = NULL;
     }
+    const bool is_kept = plan->start != NULL;
     mtx_unlock(&plan->lock);
-    if (good) return;
-    free(start->inputs);
-    free(start->solved);
-    free(start->modes);
-    free(start);
+    tr_start_free(start);
+    return is_kept;
 }
 
 static const Start *known_start(Plan *plan)
@@ -193,9 +191,10 @@ Flow *tr_flow_new(Plan *plan, const double *values, tr_error *err)
     if (!own) return tr_fail_memory(err), NULL;
     tr_start_values(plan->system, own);
     Flow *flow = find_start(plan, own, err);
-    if (flow) keep_start(plan, flow);
     free(own);
-    return flow;
+    if (!flow || keep_start(plan, flow)) return flow;
+    tr_flow_free(flow);
+    return tr_fail_memory(err), NULL;
 }
 
 // ---- the doctor ----------------------------------------------------------------------------
