@@ -400,11 +400,11 @@ static void prepare(Wood *wood, Programs *p)
     const double values[INPUTS] = {[LAST] = s->inputs[LAST].value};
     uint8_t fold[INPUTS];
     tr_fold_pattern(s, values, fold);
-    p->folded = tr_compile_open(s, wood->wanted, WANTED, fold, &err);
-    require(p->folded && !err.status, "it compiles with a pattern");
     Program *twin = compiled(s, "wanted", false);
     check_twins(p->wanted, twin);
     tr_program_free(twin);
+    p->folded = tr_compile_open(s, wood->wanted, WANTED, fold, &err); // adds nodes to it
+    require(p->folded && !err.status, "it compiles with a pattern");
     p->nodes = program_of_nodes(s, &reach);
     free(by_id);
     tr_reach_free(&reach);
