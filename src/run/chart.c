@@ -67,7 +67,8 @@ static uint32_t entries_in_column(const Elimination *e, uint32_t j)
 // A slope that is 1 or -1 everywhere: nothing need be divided by it.
 static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
 {
-    return is_value(square(e->at->system->rows[i].inner_slopes[e->at->p[j]]), 1);
+    const Expr slope = e->at->system->rows[i].inner_slopes[e->at->p[j]];
+    return is_value(slope, 1) || is_value(slope, -1);
 }
 
 // A contact's velocity has unit slopes along those of its tree's root: eliminating the root makes
