@@ -556,7 +556,7 @@ static bool run_job(tr_error *err)
     assert_true(!good || (s.rows == 3 && s.t == 0.02));
     const double energy = strcmp(run->method, "euler") == 0 ? 0.1 : 1e-6;
     assert_true(!good || (s.energy_error <= energy && s.kkt_error <= 1e-8));
-    assert_whole_rows(o.output);
+    if (!run->is_mat) assert_whole_rows(o.output);
     remove(o.output), remove("memory_run.json");
     return good;
 }
