@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "folder.h"
 #include "models.h"
+#include "program/program.h"
 #include "run/column.h"
 
 // ---- ports of models -----------------------------------------------------------------------
@@ -191,6 +192,27 @@ static void test_controls(void **state)
     CHECK(inputs, s, {"torque.steer", "torque", "N m", "steer", "torque"});
     CHECK(outputs, s, {"outputs.law.steer", "torque", "N m", "steer", "law"});
     tr_system_free(s);
+}
+
+// A program knows what goes in and comes out when its system is gone.
+static void test_ports_of_programs(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *s = system_called("bicycle", NULL);
+    const size_t rate = input_called(s, "steer_rate"), gravity = input_called(s, "g");
+    tr_program *p = tr_compile(s, "power c qdot", NULL, &err);
+    assert_int_equal(err.status, TR_OK);
+    tr_system_free(s);
+    assert_string_equal(p->inputs[rate].name, "steer_rate");
+    assert_string_equal(tr_quantity_unit(p->inputs[rate].quantity), "rad/s");
+    assert_int_equal(p->inputs[gravity].quantity, QUANTITY_UNKNOWN);
+    assert_int_equal(p->ports[0].quantity, QUANTITY_POWER);
+    assert_int_equal(p->ports[1].quantity, QUANTITY_GENERALISED_FORCE);
+    assert_string_equal(p->ports[2].name, "qdot");
+    assert_int_equal(p->ports[2].rows, 10);
+    assert_int_equal(p->ports[2].quantity, QUANTITY_UNKNOWN); // they differ
+    tr_program_free(p);
 }
 
 // ---- systems made by hand ------------------------------------------------------------------
@@ -399,12 +421,19 @@ static void test_modes_are_no_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bicycle),           cmocka_unit_test(test_loops_and_joints),
-        cmocka_unit_test(test_what_bends),        cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_controls),          cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_texts_of_misnamed), cmocka_unit_test(test_law_of_misnamed),
-        cmocka_unit_test(test_plot_of_misnamed),  cmocka_unit_test(test_plot_beside_nonsense),
-        cmocka_unit_test(test_columns_of_a_run),  cmocka_unit_test(test_modes_are_no_settings),
+        cmocka_unit_test(test_bicycle),
+        cmocka_unit_test(test_loops_and_joints),
+        cmocka_unit_test(test_what_bends),
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_ports_of_programs),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_texts_of_misnamed),
+        cmocka_unit_test(test_law_of_misnamed),
+        cmocka_unit_test(test_plot_of_misnamed),
+        cmocka_unit_test(test_plot_beside_nonsense),
+        cmocka_unit_test(test_columns_of_a_run),
+        cmocka_unit_test(test_modes_are_no_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -449,6 +449,7 @@ static void test_ports(void **state)
     assert_int_equal(unnamed->port_count, 0);
     assert_string_equal(p->inputs[1].name, "x");
     assert_int_equal(p->inputs[4].kind, TR_PARAMETER);
+    assert_int_equal(p->inputs[1].quantity, QUANTITY_UNKNOWN);
     assert_int_equal(p->moving_count, 1); // the inputs that are no parameters: t x y z
     assert_int_equal(p->moving[0].first, 0);
     assert_int_equal(p->moving[0].count, 4);

@@ -3,7 +3,7 @@
 #include "base/sheet.h"
 #include "models.h"
 #include "plans.h"
-#include "run/plan.h"
+#include "run/run.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -314,6 +314,127 @@ static void test_inputs(void **state)
     let_go(&s);
 }
 
+// Whether programs see the same accelerations: at one state, of the run whose parameter was set and
+// of the model derived with it
+static void check_accelerations(const char *model, const char *name, double factor)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, NULL, NULL);
+    const double value = factor * tr_input_value(s.system, input_index(s.system, name));
+    const Number number = {name, value};
+    Stepped d = {.system = system_with(model, NULL, &number, 1)};
+    d.plan = tr_plan_new(d.system, &err);
+    d.run = tr_run_new(d.plan, NULL, &err);
+    insist(&err);
+    tr_run_set(s.run, name, value, &err);
+    if (!tr_run_reset(s.run, &err)) fail_msg("%s: %s", name, err.text);
+    Flow *flows[2] = {s.run->flow, d.run->flow};
+    const uint32_t size = flows[0]->size;
+    assert_int_equal(size, flows[1]->size);
+    double *rates = calloc(2 * (size_t)size, sizeof *rates), largest = 1;
+    for (int i = 0; i < 2; i++)
+        tr_flow_rate(flows[i], 0, d.run->mover->y, rates + (size_t)i * size);
+    for (uint32_t i = 0; i < size; i++) largest = fmax(largest, fabs(rates[i]));
+    for (uint32_t i = 0; i < size; i++)
+        if (!(fabs(rates[i] - rates[size + i]) <= 1e-13 * largest))
+            fail_msg("%s, %s = %g: rate %u is %.17g, not %.17g", model, name, value, i, rates[i],
+                     rates[size + i]);
+    free(rates);
+    let_go(&s);
+    let_go(&d);
+}
+
+static void test_accelerations(void **state)
+{
+    (void)state;
+    check_accelerations("bicycle", "m0", 0.7);
+    check_accelerations("bicycle", "theta", 1.1);
+    check_accelerations("bicycle", "h3", 0.9);
+    check_accelerations("bicycle", "g", 0);
+    check_accelerations("sk8o", "m_base", 1.3);
+    check_accelerations("hopping_wheel", "arm", 0.8);
+    check_accelerations("shaker", "r", 1.2);
+    check_accelerations("motorcycle", "m", 1.1);
+    check_accelerations("double_pendulum", "l", 0.5);
+}
+
+// ---- integrators of one's own --------------------------------------------------------------
+
+// x' of all inputs from the outputs of a program
+typedef struct Own {
+    const tr_system *system;
+    tr_program *program;
+    tr_workspace *work;
+    size_t inputs;
+    double *out;
+} Own;
+
+static void rates_of(Own *own, double *x, double *rate)
+{
+    static const tr_kind kinds[] = {TR_POSITION, TR_VELOCITY, TR_SPEED, TR_INNER};
+    tr_evaluate(own->program, own->work, x, own->out);
+    const double *out = own->out;
+    for (size_t k = 0; k < 4; k += k == 2 ? 2 : 1) // the last two in one
+        for (size_t i = 0; i < own->inputs; i++) {
+            const tr_kind kind = tr_input_kind(own->system, i);
+            if (kind == kinds[k] || (k == 2 && kind == kinds[3])) rate[i] = *out++;
+        }
+}
+
+static void step_on(Own *own, double *x, double h, double *room)
+{
+    const size_t n = own->inputs;
+    double *k[4] = {room, room + n, room + 2 * n, room + 3 * n}, *z = room + 4 * n;
+    static const double part[] = {0, 0.5, 0.5, 1};
+    for (int stage = 0; stage < 4; stage++) {
+        for (size_t i = 0; i < n; i++)
+            z[i] = x[i] + (stage ? part[stage] * h * k[stage - 1][i] : 0);
+        rates_of(own, z, k[stage]);
+        k[stage][0] = 1; // time
+    }
+    for (size_t i = 0; i < n; i++) x[i] += h / 6 * (k[0][i] + 2 * (k[1][i] + k[2][i]) + k[3][i]);
+}
+
+// With the rates of all positions and velocities, whichever of them depend on others; but for those
+// that motions drive, which programs know
+static void check_own_integrator(const char *model, const char *case_name, const char *outputs)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, case_name, "rk4");
+    Own own = {.system = s.system, .inputs = tr_input_count(s.system)};
+    own.program = tr_compile_in(s.plan, outputs, NULL, &err);
+    own.work = tr_workspace_new(own.program, &err);
+    insist(&err);
+    own.out = calloc(tr_program_sizes(own.program).outputs, sizeof *own.out);
+    double *x = calloc(6 * own.inputs, sizeof *x), *room = x + own.inputs;
+    assert_true(tr_initial(s.plan, x, own.inputs, &err));
+    const double h = tr_run_defaults(s.plan).step;
+    const int steps = (int)lround(1 / h);
+    for (int i = 0; i < steps; i++) step_on(&own, x, h, room);
+    advance(s.run, steps * h);
+    const double *row = tr_run_row(s.run) + 1;
+    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
+        for (size_t i = 0; i < own.inputs; i++) {
+            if ((int)tr_input_kind(s.system, i) != kind) continue;
+            if (!s.system->inputs[i].definition.id) assert_close(x[i], *row, 1e-9);
+            row++;
+        }
+    free(x);
+    free(own.out);
+    tr_workspace_free(own.work);
+    tr_program_free(own.program);
+    let_go(&s);
+}
+
+static void test_own_integrators(void **state)
+{
+    (void)state;
+    check_own_integrator("bicycle", "free", "qdot vdot sdot");
+    check_own_integrator("snakeboard", NULL, "qdot vdot sdot"); // a speed of its own
+    check_own_integrator("rolling_disc", NULL, "qdot vdot");
+    check_own_integrator("double_pendulum", NULL, "qdot vdot");
+}
+
 // ---- many runs -----------------------------------------------------------------------------
 
 static void test_nothing_stays(void **state)
@@ -517,7 +638,9 @@ int main(void)
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_saving_disturbs_nothing),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_accelerations),
         cmocka_unit_test(test_start_numbers),
+        cmocka_unit_test(test_own_integrators),
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_nothing_stays),
         cmocka_unit_test(test_switches_compile_nothing),

@@ -168,11 +168,14 @@ void tr_output(tr_system *system, const char *name, const tr_expr *values, size_
 // beyond the last.
 //
 // Those of a derived model are M c Q (the free dynamics M v' + c = Q), vdot (the accelerations, as
-// the roles have them), kinetic, potential, power, and more. Rows of the first four follow the
-// TR_VELOCITY inputs in order. A constrained model, M v' + c = Q + G^T lambda with G v + g = 0,
-// also has G, g, gamma (the rates of G v + g while v stays) and phi (the positions that stay zero);
-// once it is reduced, H J k h with v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext
-// J_int, momentum (H^T M v), lambda and tau (tr_compile_in).
+// the roles have them), qdot (the rates of positions), kinetic, potential, power, and more. Rows of
+// the first four follow the TR_VELOCITY inputs in order, those of qdot the TR_POSITION inputs. A
+// constrained model, M v' + c = Q + G^T lambda with G v + g = 0, also has G, g, gamma (the rates of
+// G v + g while v stays) and phi (the positions that stay zero); once it is reduced, H J k h with
+// v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext J_int, momentum (H^T M v), lambda
+// and tau (tr_compile_in); and sdot, where it has inputs of the kinds TR_SPEED or TR_INNER: their
+// rates, in order, or 0 of those that programs do not take. Who integrates on his own needs "qdot
+// vdot", and "sdot" where it is there; dependent velocities among the inputs do not matter.
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 // What its numbers are, as of inputs; "" where they differ, too. NULL beyond the last.

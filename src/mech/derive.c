@@ -50,6 +50,23 @@ static void make_free_dynamics(Tree *tree)
     free(c);
 }
 
+// q' = N v
+static void make_kinematics(Tree *tree)
+{
+    const System *s = tree->system;
+    const uint32_t n = tr_system_inputs(s, TR_POSITION, NULL);
+    Expr *rates = calloc(n + 1u, sizeof *rates);
+    uint32_t count = 0;
+    if (!rates) {
+        tree->graph->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION) rates[count++] = s->inputs[i].rate;
+    tr_output(tree->system, "qdot", rates, n, 1, tree->err);
+    free(rates);
+}
+
 // M, c, M u' + c and Q by inner velocities, for the reduction                      (T59, T60)
 static void make_inner_dynamics(Tree *tree)
 {
@@ -396,6 +413,7 @@ static void build(Tree *tree)
         Input *input = tr_system_input(tree->system, w->symbol);
         if (input) input->drive = (uint8_t)w->drive;
     }
+    make_kinematics(tree);
     make_free_dynamics(tree);
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
     make_rows(tree);

@@ -8,6 +8,7 @@
 
 // Fills an empty system with the equations of motion of a model. Outputs:
 //   M c Q      the free dynamics M v' + c = Q [M 9, B 1]; M for up to 200 velocities
+//   qdot       the rates of all positions, in the order of the inputs
 //   vdot       all accelerations; rows follow the velocities among the inputs, as in M c Q
 //   inverse    M v' + c, where there are constraints; inner.M and so on by inner velocities
 //   G g gamma phi    the constraints

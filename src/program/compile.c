@@ -340,7 +340,7 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
     return true;
 }
 
-// Names and kinds of the inputs, and which of them are no parameters.
+// Names, kinds and quantities of the inputs, and which of them are no parameters.
 static bool fill_inputs(const System *system, Program *p)
 {
     InputPort *inputs = tr_arena_alloc(&p->arena, system->input_count, sizeof *inputs);
@@ -348,7 +348,7 @@ static bool fill_inputs(const System *system, Program *p)
     if (!inputs || !moving) return false;
     for (uint32_t i = 0; i < system->input_count; i++) {
         const Input *input = &system->inputs[i];
-        inputs[i].kind = input->kind;
+        inputs[i].kind = input->kind, inputs[i].quantity = input->port.quantity;
         inputs[i].name = tr_arena_text(&p->arena, input->name, strlen(input->name));
         if (!inputs[i].name) return false;
         if (input->kind == TR_PARAMETER) continue;
@@ -415,7 +415,7 @@ static void collect(const System *system, const char *names, Exprs *wanted, tr_e
     if (!wanted->count) tr_fail(err, TR_USAGE, (Place){0}, "a program needs at least one output");
 }
 
-// Names and shapes of these outputs, for the program. False when memory runs out.
+// Names, shapes and quantities of these outputs, for the program. False when memory runs out.
 static bool fill_ports(const System *system, const char *names, Program *p)
 {
     uint32_t count = 0;
@@ -426,7 +426,7 @@ static bool fill_ports(const System *system, const char *names, Program *p)
         const Output *output = tr_system_output(system, next_name(&names));
         const char *name = tr_arena_text(&p->arena, output->name, strlen(output->name));
         if (!name) return false;
-        ports[i] = (OutputPort){name, output->rows, output->columns};
+        ports[i] = (OutputPort){name, output->rows, output->columns, output->port.quantity};
     }
     p->ports = ports;
     p->port_count = count;

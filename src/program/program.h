@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "expr/op.h"
+#include "expr/port.h"
 
 // What instructions do: the operations of the graph, and what only programs have.
 typedef enum Code {
@@ -29,16 +30,17 @@ typedef struct Instruction {
                       // and b how long it is
 } Instruction;
 
-// What goes in and what comes out, as the system calls it. What it means (quantity, unit) will
-// stand here, too.
+// What goes in and what comes out, as the system calls it, and what it is, with its unit.
 typedef struct InputPort {
     const char *name;
     tr_kind kind;
+    Quantity quantity;
 } InputPort;
 
 typedef struct OutputPort {
     const char *name;
     uint32_t rows, columns;
+    Quantity quantity; // of all its numbers
 } OutputPort;
 
 // Inputs that follow each other.

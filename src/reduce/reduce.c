@@ -350,6 +350,22 @@ uint32_t tr_independent(const System *system, uint32_t *list)
     return count;
 }
 
+// The rates of what programs may take in place of velocities; 0 where they do not
+static void put_other_rates(Reduction *r)
+{
+    const System *s = r->system;
+    const uint32_t most = 3 * s->turned_count + s->row_count;
+    Matrix rates = tr_matrix(r->graph, most, 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if (input->kind != TR_SPEED && input->kind != TR_INNER) continue;
+        set(rates, count++, 0, input->definition.id ? zero(r->graph) : input->rate);
+    }
+    rates.rows = count;
+    if (count) put(r, "sdot", rates);
+}
+
 static void put_results(Reduction *r)
 {
     const Matrix used = tr_used_reactions(r);
@@ -366,6 +382,7 @@ static void put_results(Reduction *r)
     }
     define_reactions(r, used);
     define_torques(r);
+    put_other_rates(r);
 }
 
 void tr_reduce(System *system, const Partition *partition, tr_error *err)

@@ -24,6 +24,8 @@ typedef struct Partition {
 //   H_ee H_ep H_pe D J_ext J_int   their blocks [B 13, 17]: e of bases, p of joints
 //   momentum       H^T M v
 //   lambda tau vdot
+//   sdot           of inputs of the kinds TR_SPEED and TR_INNER, in order; 0 of those that are
+//   defined
 void tr_reduce(System *system, const Partition *partition, tr_error *err);
 
 // The velocities and speeds that describe the motion, as inputs; their number.
