@@ -4,10 +4,11 @@ JOBS := $(shell nproc)
 CLANG := clang-14
 CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
+THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-kernels check sanitized build-sanitized coverage docs pictures papers fmt lint bench table clean golden
+.PHONY: all demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures papers fmt lint bench table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -58,6 +59,14 @@ test-kernels:
 	$(MAKE) build-sanitized
 	tools/test_kernels build $(SANITIZED)
 
+# Plans, runs and programs that threads share, under the thread sanitizer.
+test-threads:
+	tools/setup test
+	$(CONFIGURE) -B $(THREADS) -DCMAKE_C_COMPILER=$(CLANG) -DTR_THREAD_SANITIZE=ON \
+	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
+	cmake --build $(THREADS) -j$(JOBS) --target stepping_test threads variants
+	ctest --test-dir $(THREADS) --output-on-failure -R '^(stepping_test|example_threads|example_variants)$$'
+
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
 coverage:
 	tools/setup test
@@ -74,6 +83,7 @@ check: lint
 	$(CONFIGURE) -B build -DTR_FULL=ON
 	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300)
 	$(MAKE) test-kernels
+	$(MAKE) test-threads
 
 # What is generated from the code.
 docs: all

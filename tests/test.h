@@ -21,11 +21,11 @@
 // Builds that are many times slower, in which long tests are shorter: under the sanitizers, and
 // with counts of executed lines.
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SLOW_BUILD 1
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(TR_COVERAGE)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TR_COVERAGE)
 #define SLOW_BUILD 1
 #endif
 #ifndef SLOW_BUILD

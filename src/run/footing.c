@@ -134,10 +134,10 @@ static void make_impact(const Plan *plan, Footing *f, tr_error *err)
 static bool make_more(Plan *plan, const Footing *footing, Maker *make, tr_error *err)
 {
     if (has_failed(err)) return false;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     for (uint32_t i = 0; i < plan->footing_count; i++)
         if (plan->footings[i] == footing) make(plan, plan->footings[i], err);
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return !has_failed(err);
 }
 

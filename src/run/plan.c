@@ -15,7 +15,7 @@ static Plan *new_plan(const System *system, System *own, tr_error *err)
 {
     if (!system || has_failed(err)) return NULL;
     Plan *plan = calloc(1, sizeof *plan);
-    if (!plan || mtx_init(&plan->lock, mtx_plain) != thrd_success) {
+    if (!plan || pthread_mutex_init(&plan->lock, NULL)) {
         free(plan);
         tr_fail_memory(err);
         return NULL;
@@ -60,7 +60,7 @@ void tr_plan_free(Plan *plan)
     tr_program_free(plan->starts);
     tr_program_free(plan->guesses);
     tr_program_free(plan->conditions);
-    mtx_destroy(&plan->lock);
+    pthread_mutex_destroy(&plan->lock);
     tr_system_free(plan->own);
     free(plan);
 }
@@ -160,9 +160,9 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
     if (has_failed(err)) return NULL;
     const Key key = footing_key(plan, modes, inputs);
     if (!key.at) return tr_fail_memory(err), NULL;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     const Footing *footing = find_footing(plan, key, err);
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return footing;
 }
 
@@ -219,14 +219,14 @@ static tr_program *compile_conditions(const Plan *plan, tr_error *err)
 
 static bool make_formulas(Plan *plan, tr_error *err)
 {
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     if (!plan->follows) {
         plan->starts = compile_formulas(plan, false, err);
         plan->guesses = compile_formulas(plan, true, err);
         plan->conditions = compile_conditions(plan, err);
         plan->follows = !has_failed(err);
     }
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return !has_failed(err);
 }
 
@@ -300,9 +300,9 @@ const ChartPrograms *tr_plan_chart(Plan *plan, const Footing *footing, const Par
     if (has_failed(err)) return NULL;
     const Key key = chart_key(footing, partition, surplus);
     if (!key.at) return tr_fail_memory(err), NULL;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     const ChartPrograms *c = find_chart(plan, footing, partition, surplus, key, err);
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return c;
 }
 
@@ -317,7 +317,7 @@ static ChartPrograms *own_chart(Plan *plan, const ChartPrograms *chart)
 const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err)
 {
     if (has_failed(err)) return NULL;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
     if (!own->jacobian) {
         System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
@@ -325,14 +325,14 @@ const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart
         tr_system_free(s);
     }
     const JacobianPrograms *made = own->jacobian;
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return made;
 }
 
 const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err)
 {
     if (has_failed(err)) return NULL;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
     if (!own->jumps) {
         System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
@@ -340,6 +340,6 @@ const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_er
         tr_system_free(s);
     }
     const JumpPrograms *made = own->jumps;
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return made;
 }

@@ -14,7 +14,7 @@
 #include "reduce/reduce.h"
 #include "run/assemble.h"
 
-#include <threads.h>
+#include <pthread.h>
 
 typedef tr_plan Plan;
 
@@ -55,8 +55,8 @@ struct tr_plan {
     const System *system;
     System *own;                           // the same, where it is not the user's
     const struct Sensitivity *sensitivity; // that its programs are made for, or NULL
-    bool sweeps; // parameters take many values: none counts as 0 or 1 for good
-    mtx_t lock;  // of all that follows
+    bool sweeps;          // parameters take many values: none counts as 0 or 1 for good
+    pthread_mutex_t lock; // of all that follows
     Footing **footings;
     uint32_t footing_count, footing_capacity;
     struct ChartPrograms **charts;

@@ -147,22 +147,22 @@ static bool keep_start(Plan *plan, Flow *flow)
     start->inputs = copy_of(flow->inputs, s->input_count * sizeof(double));
     start->solved = copy_of(flow->solved, s->input_count * sizeof(bool));
     start->modes = copy_of(flow->modes, s->latch_count * sizeof(LatchMode));
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     if (start->inputs && start->solved && start->modes && !plan->start) {
         start->chart = flow->now->own_chart, flow->now->own_chart = NULL;
         plan->start = start, start = NULL;
     }
     const bool is_kept = plan->start != NULL;
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     tr_start_free(start);
     return is_kept;
 }
 
 static const Start *known_start(Plan *plan)
 {
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     const Start *start = plan->start;
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     return start;
 }
 
@@ -202,19 +202,19 @@ Flow *tr_flow_new(Plan *plan, const double *values, tr_error *err)
 const Findings *tr_plan_examine(Plan *plan, tr_error *err)
 {
     if (has_failed(err) || !plan->system->row_count) return NULL;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     const Findings *known = plan->findings;
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     if (known) return known;
     Flow *flow = tr_flow_new(plan, NULL, err);
     Findings *found = flow ? tr_examine(flow, err) : NULL;
-    mtx_lock(&plan->lock);
+    pthread_mutex_lock(&plan->lock);
     if (found && !plan->findings) {
         found->chart = plan->start->chart; // which stays
         plan->findings = found, found = NULL;
     }
     known = plan->findings;
-    mtx_unlock(&plan->lock);
+    pthread_mutex_unlock(&plan->lock);
     tr_findings_free(found);
     tr_flow_free(flow);
     return has_failed(err) ? NULL : known;
