@@ -3,6 +3,7 @@
 // repetitions: the machine may be shared.
 #include "bench/bench.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -446,6 +447,86 @@ static void bench_sweep(void)
     tr_model_free(model);
 }
 
+// Runs of length zero of one plan: as the model is, and after a parameter was set, with the first
+// row
+typedef struct Again {
+    tr_plan *plan;
+    tr_run *run;
+    const char *parameter;
+    double value;
+    tr_error err;
+} Again;
+
+static void run_again(Again *a)
+{
+    tr_run *run = tr_run_new(a->plan, NULL, &a->err);
+    sink = run ? tr_run_row(run)[0] : 0;
+    tr_run_free(run);
+}
+
+static void run_changed(Again *a)
+{
+    a->value *= 1 + 1e-6; // it must not be the same twice
+    tr_run_set(a->run, a->parameter, a->value, &a->err);
+    if (tr_run_reset(a->run, &a->err)) sink = tr_run_row(a->run)[0];
+}
+
+// The least time [s]
+static double best_of(void (*call)(Again *), Again *a)
+{
+    double best = INFINITY;
+    for (int round = 0; round < 300; round++) {
+        const double start = bench_now();
+        call(a);
+        best = fmin(best, bench_now() - start);
+    }
+    return best;
+}
+
+static void bench_second_run(const char *name, const char *parameter, double value)
+{
+    char path[200];
+    snprintf(path, sizeof path, "models/%s.yaml", name);
+    Again a = {.parameter = parameter, .value = value};
+    tr_model *model = tr_model_read(path, &a.err);
+    System *s = tr_derive(model, NULL, &a.err);
+    a.plan = tr_plan_new(s, &a.err);
+    a.run = tr_run_new(a.plan, NULL, &a.err);
+    best_of(run_again, &a), best_of(run_changed, &a);
+    const size_t before = mallinfo2().uordblks;
+    const double same = best_of(run_again, &a), changed = best_of(run_changed, &a);
+    const size_t after = mallinfo2().uordblks;
+    if (a.err.status) printf("second run of %s: %s\n", name, a.err.text);
+    printf(
+        "second run of %s, of length zero: %.1f us (aim 100), with another %s %.1f us (aim 300); "
+        "%td bytes stay (aim 0)\n",
+        name, 1e6 * same, parameter, 1e6 * changed, (ptrdiff_t)after - (ptrdiff_t)before);
+    tr_run_free(a.run);
+    tr_plan_free(a.plan);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
+// A cart that leaves a shaken plate, and lands again, wheel by wheel
+static void bench_switches(double end)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_read("models/shaker.yaml", &err);
+    System *s = tr_derive(model, NULL, &err);
+    tr_simulate_options o = tr_simulate_defaults(s);
+    o.end = end;
+    tr_summary summary = {0};
+    const double start = bench_now();
+    if (!tr_simulate(s, &o, &summary, &err)) printf("switches: %s\n", err.text);
+    const double took = bench_now() - start;
+    printf("switches: shaker to %g s in %.2f s, %zu steps, %zu switches, %.0f evaluations of any "
+           "program for each (aim 300), steps included\n",
+           end, took, summary.steps, summary.switches,
+           (double)summary.all_evaluations / (double)summary.switches);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
 // What the same code always gives, for tests/operations.txt
 static bool print_counts(void)
 {
@@ -477,6 +558,11 @@ static void print_times(void)
     for (size_t i = 0; i < sizeof differentiated / sizeof *differentiated; i++)
         bench_jacobian(differentiated[i]);
     bench_sweep();
+    bench_second_run("bicycle", "m0", 85);
+    bench_second_run("bicycle", "theta", 0.3);
+    bench_second_run("sk8o", "m_base", 4.5);
+    bench_switches(5);
+    bench_switches(97);
     printf("\n");
     bench_model_times();
 }
