@@ -300,7 +300,7 @@ static bool holds(const Conditions *c)
 
 // The shortest d with slopes d = residual, as far as possible; it takes the residuals' place.
 // Directions in which the conditions change less than the cutoff allows are left alone.
-static bool shortest(Conditions *c, double cutoff)
+static bool shortest(Conditions *c, double cutoff, uint32_t *rank)
 {
     if (!c->count) return false;
     for (uint32_t k = 0; k < c->count; k++) c->acts[k] = false;
@@ -308,7 +308,7 @@ static bool shortest(Conditions *c, double cutoff)
         if (!isfinite(c->slopes[i])) return false;
         if (c->slopes[i] != 0) c->acts[i % c->count] = true;
     }
-    if (!tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, NULL)) return false;
+    if (!tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, rank)) return false;
     for (uint32_t k = 0; k < c->count; k++)
         if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding
     return true;
@@ -351,12 +351,15 @@ static bool improve(Conditions *c, double *sum)
 {
     static const double cutoffs[] = {0.03, 1e-4, 1e-10};
     enum { TRIES = sizeof cutoffs / sizeof *cutoffs };
+    const uint32_t all = c->rows < c->count ? c->rows : c->count;
     double *d = c->singular; // of which only the workspace is needed
+    uint32_t rank = 0;
     copy(c, c->before, c->y);
     for (int i = 0; i < TRIES; i++) {
-        const bool last = i + 1 == TRIES;
-        if (!isfinite(*sum) || !shortest(c, cutoffs[i])) return false;
-        copy(c, d, c->residual);
+        const bool last = i + 1 == TRIES, same = i > 0 && rank == all; // as the step before
+        if (same && !last) continue;
+        if (!isfinite(*sum) || (!same && !shortest(c, cutoffs[i], &rank))) return false;
+        if (!same) copy(c, d, c->residual);
         if (try_step(c, d, last ? MAX_HALVINGS : 1, last ? *sum : *sum / 16, sum)) return true;
     }
     return false;
@@ -399,7 +402,7 @@ static bool slide(Conditions *c)
         for (uint32_t k = 0; k < c->count; k++)
             c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - c->y[k]);
     }
-    if (!shortest(c, 1e-6)) return false;
+    if (!shortest(c, 1e-6, NULL)) return false;
     for (uint32_t k = 0; k < c->count; k++) {
         const double step = c->guess[k] - c->y[k] - c->residual[k];
         c->y[k] += step;
