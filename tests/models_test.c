@@ -116,7 +116,7 @@ static void check_case(const tr_model *model, const char *name, const char *case
     tr_error err = {0};
     char title[200];
     snprintf(title, sizeof title, "%s %s", name, case_name ? case_name : "");
-    const tr_derive_options options = {.case_name = case_name};
+    const tr_derive_options options = {.size = sizeof options, .case_name = case_name};
     tr_system *system = tr_derive(model, &options, &err);
     if (!system) fail_msg("%s:%d:%d: %s", title, err.line, err.column, err.text);
     if (!stops(title)) check_reports(system);
@@ -180,7 +180,7 @@ static Last at_start(const char *name, const char *case_name)
     tr_error err = {0};
     snprintf(path, sizeof path, "%s/%s", folder, name);
     tr_model *model = tr_model_read(path, &err);
-    const tr_derive_options options = {.case_name = case_name};
+    const tr_derive_options options = {.size = sizeof options, .case_name = case_name};
     Last l = {.system = tr_derive(model, &options, &err)};
     tr_model_free(model);
     l.flow = open_flow(l.system, &err);

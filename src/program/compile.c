@@ -4,6 +4,7 @@
 // This is done twice, as the graph stands and with equal nodes merged, and the shorter is kept.
 #include "program/compile.h"
 
+#include "base/options.h"
 #include "base/random.h"
 #include "expr/gather.h"
 #include "expr/list.h"
@@ -628,8 +629,6 @@ static Program *compile_forms(Compiler *c)
     return shorter(c->system, p, merged);
 }
 
-tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){0}; }
-
 static Program *compile_request(System *system, const Expr *values, size_t count,
                                 const Request *request, tr_error *err)
 {
@@ -652,11 +651,10 @@ static Program *compile_request(System *system, const Expr *values, size_t count
     return p;
 }
 
-Program *tr_compile_values(System *system, const Expr *values, size_t count,
-                           const tr_compile_options *options, tr_error *err)
+Program *tr_compile_values(System *system, const Expr *values, size_t count, bool fix_parameters,
+                           tr_error *err)
 {
-    const tr_compile_options o = options ? *options : tr_compile_defaults();
-    const Request request = {.fix_parameters = o.fix_parameters};
+    const Request request = {.fix_parameters = fix_parameters};
     return compile_request(system, values, count, &request, err);
 }
 
@@ -675,12 +673,11 @@ Program *tr_compile_open(System *system, const Expr *values, size_t count, const
     return compile_request(system, values, count, &request, err);
 }
 
-Program *tr_compile_names(System *system, const char *outputs, const tr_compile_options *options,
-                          tr_error *err)
+Program *tr_compile_names(System *system, const char *outputs, bool fix_parameters, tr_error *err)
 {
     Exprs wanted = {0};
     collect(system, outputs ? outputs : "", &wanted, err);
-    Program *p = tr_compile_values(system, wanted.at, wanted.count, options, err);
+    Program *p = tr_compile_values(system, wanted.at, wanted.count, fix_parameters, err);
     tr_exprs_free(&wanted);
     if (!p || fill_ports(system, outputs, p)) return p;
     tr_fail_memory(err);
@@ -688,14 +685,22 @@ Program *tr_compile_names(System *system, const char *outputs, const tr_compile_
     return NULL;
 }
 
+void tr_compile_fill(tr_compile_options *options, size_t size)
+{
+    const tr_compile_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
+
 Program *tr_compile(const System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (system && system->graph->failed) tr_fail_memory(err);
+    tr_compile_options o = tr_compile_defaults();
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_compile_defaults", err)) return NULL;
+    if (system->graph->failed) tr_fail_memory(err);
     System *own = tr_system_copy(system, err);
-    Program *p = own ? tr_compile_names(own, outputs, options, err) : NULL;
+    Program *p = own ? tr_compile_names(own, outputs, o.fix_parameters, err) : NULL;
     tr_system_free(own);
     return p;
 }

@@ -12,6 +12,7 @@
 //   snapshot        all of it in memory of the caller's, and back
 #include "run/run.h"
 
+#include "base/options.h"
 #include "run/column.h"
 #include "run/kkt.h"
 #include "run/sensitivity.h"
@@ -377,10 +378,12 @@ static bool check_options(const tr_run_options *o, tr_error *err)
     return !has_failed(err);
 }
 
-tr_run_options tr_run_defaults(const Plan *plan)
+void tr_run_fill(tr_run_options *options, size_t size, const Plan *plan)
 {
     const tr_simulate_options o = tr_simulate_defaults(plan ? plan->system : NULL);
-    return (tr_run_options){.method = o.method, .step = o.step, .rtol = o.rtol, .atol = o.atol};
+    const tr_run_options plain = {
+        .method = o.method, .step = o.step, .rtol = o.rtol, .atol = o.atol};
+    tr_give_options(options, size, &plain, sizeof plain);
 }
 
 static Run *open_run(Plan *plan, const tr_run_options *o, const Method *method, tr_error *err)
@@ -410,8 +413,8 @@ Run *tr_run_new(Plan *plan, const tr_run_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!plan || has_failed(err)) return NULL;
-    const tr_run_options o = options ? *options : tr_run_defaults(plan);
+    tr_run_options o = tr_run_defaults(plan);
+    if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
     Run *run = tr_run_open(plan, &o, err);
     if (run && tr_run_reset(run, err)) return run;
     tr_run_free(run);
