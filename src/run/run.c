@@ -134,8 +134,7 @@ static void hand_on(Mover *from, Mover *to)
 {
     to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
-    to->end = from->end, to->order = from->order, to->next_look = from->next_look;
-    memcpy(to->advice, from->advice, sizeof to->advice);
+    to->end = from->end, to->outlook = from->outlook;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;

@@ -255,7 +255,7 @@ static void summarise(Simulation *s, double started)
     to->switches = s->run->switches;
     to->warnings = m->watch.warning_count;
     if (to->warnings) tr_watch_warning(&m->watch, 0, to->warning, sizeof to->warning);
-    snprintf(to->advice, sizeof to->advice, "%s", m->advice);
+    snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
     to->energy_error =
         s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
     to->seconds = seconds_now() - started;
