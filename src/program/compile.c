@@ -12,6 +12,7 @@
 #include "expr/walk.h"
 #include "program/interpret.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -252,7 +253,6 @@ static void use_constant(Numbering *to, uint32_t value)
 }
 
 // The last constants of every program, for the interpreter (schedule.c).
-enum { UNIT_COUNT = 3 };
 static const double units[UNIT_COUNT] = {1, -1, -0.0};
 
 // Stages follow each other; within each the order stays.
@@ -634,6 +634,7 @@ static Program *compile_request(System *system, const Expr *values, size_t count
 {
     if (system->graph->failed || count > MOST_VALUES) tr_fail_memory(err);
     if (has_failed(err)) return NULL;
+    assert(system->graph->symbol_count == system->input_count); // inputs, in the same order
     Compiler c = {.system = system,
                   .request = request,
                   .graph = system->graph,
