@@ -327,7 +327,7 @@ static size_t operations_of(System *s)
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY) rates[count++] = s->inputs[i].rate;
     tr_output(s, "accelerations", rates, count, 1, NULL);
-    const tr_compile_options fixed = {.fix_parameters = true};
+    const tr_compile_options fixed = {.size = sizeof fixed, .fix_parameters = true};
     tr_program *p = tr_compile(s, "accelerations", &fixed, NULL);
     const size_t operations = tr_program_sizes(p).operations;
     tr_program_free(p);
@@ -398,7 +398,7 @@ static void bench_jacobian(const char *name)
     double *in = calloc(tr_input_count(s), sizeof *in), *out = calloc(100000, sizeof *out);
     tr_initial(plan, in, tr_input_count(s), &err);
     for (int i = 0; i < 2 && !err.status; i++) {
-        const tr_compile_options fixed = {.fix_parameters = true};
+        const tr_compile_options fixed = {.size = sizeof fixed, .fix_parameters = true};
         tr_program *program = tr_compile_in(plan, outputs[i], &fixed, &err);
         tr_workspace *work = tr_workspace_new(program, &err);
         operations[i] = tr_program_sizes(program).operations;
@@ -427,7 +427,7 @@ static void bench_sweep(void)
 {
     tr_error err = {0};
     tr_model *model = tr_model_read("models/bicycle.yaml", &err);
-    const tr_derive_options options = {.case_name = "straight"};
+    const tr_derive_options options = {.size = sizeof options, .case_name = "straight"};
     double best = INFINITY;
     for (int repeat = 0; repeat < 5; repeat++) {
         System *s = tr_derive(model, &options, &err);

@@ -58,14 +58,13 @@ static tr_program *compile_alone(const System *system, const Exprs *list, size_t
 {
     System *s = count ? tr_system_copy(system, err) : NULL;
     if (!s) return NULL;
-    const tr_compile_options options = {.fix_parameters = true};
     Expr *values = calloc(count, sizeof *values);
     double *in = calloc(s->input_count + 1, sizeof *in);
     uint8_t *fold = calloc(s->input_count + 1, sizeof *fold);
     for (size_t i = 0; i < count; i++) values[i] = expr_at(s->graph, list->at[i].id);
     for (uint32_t i = 0; i < s->input_count; i++) in[i] = s->inputs[i].value;
     tr_fold_pattern(s, in, fold);
-    tr_program *p = fixed ? tr_compile_values(s, values, count, &options, err)
+    tr_program *p = fixed ? tr_compile_values(s, values, count, true, err)
                           : tr_compile_open(s, values, count, fold, err);
     free(values);
     free(in);

@@ -136,8 +136,10 @@ static bool check(const char *what, double value, double expected, double tolera
 static bool check_eigenvalues(const tr_model *model, tr_error *err)
 {
     const tr_setting faster = {"speed0", "5"};
-    const tr_derive_options options = {.settings = &faster, .setting_count = 1};
-    const tr_linearise_options shape = {.reduce = true};
+    tr_derive_options options = tr_derive_defaults();
+    options.settings = &faster, options.setting_count = 1;
+    tr_linearise_options shape = tr_linearise_defaults();
+    shape.reduce = true;
     tr_system *system = tr_derive(model, &options, err);
     tr_linear *linear = tr_linearise(system, &shape, err);
     double values[16][2] = {{0}};
@@ -156,7 +158,8 @@ static bool check_eigenvalues(const tr_model *model, tr_error *err)
 static bool check_ride(const tr_model *model, const char *file, tr_error *err)
 {
     const tr_setting push = {"roll_rate0", "0.1"};
-    const tr_derive_options options = {.settings = &push, .setting_count = 1};
+    tr_derive_options options = tr_derive_defaults();
+    options.settings = &push, options.setting_count = 1;
     tr_system *system = tr_derive(model, &options, err);
     tr_simulate_options how = tr_simulate_defaults(system);
     Rider rider = {.gain = 10, .lightest = (double)INFINITY};

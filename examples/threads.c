@@ -131,7 +131,8 @@ int main(int count, char **arguments)
         return TR_USAGE;
     }
     tr_error err = {0};
-    const tr_compile_options fixed = {.fix_parameters = true};
+    tr_compile_options fixed = tr_compile_defaults();
+    fixed.fix_parameters = true;
     tr_model *model = tr_model_read(arguments[1], &err);
     tr_system *system = tr_derive(model, NULL, &err);
     tr_plan *plan = tr_plan_new(system, &err);

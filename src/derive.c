@@ -4,12 +4,11 @@
 #include "mech/derive.h"
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "base/sha256.h"
 #include "mech/tree.h"
 
 #include <stdio.h>
-
-tr_derive_options tr_derive_defaults(void) { return (tr_derive_options){0}; }
 
 static const char *keep(tr_system *system, Text text)
 {
@@ -142,19 +141,26 @@ static void note_control(tr_system *system, const char *joint)
 
 // ---- running -------------------------------------------------------------------------------
 
-tr_simulate_options tr_simulate_defaults(const tr_system *system)
+void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system *system)
 {
-    return system && system->plan.method ? system->plan : tr_mech_plan();
+    const tr_simulate_options plan = system && system->plan.method ? system->plan : tr_mech_plan();
+    tr_give_options(options, size, &plan, sizeof plan);
 }
 
 // ---- all of it -----------------------------------------------------------------------------
+
+void tr_derive_fill(tr_derive_options *options, size_t size)
+{
+    const tr_derive_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
 
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!model || has_failed(err)) return NULL;
-    const tr_derive_options o = options ? *options : tr_derive_defaults();
+    tr_derive_options o = tr_derive_defaults();
+    if (!model || !tr_take_options(&o, sizeof o, options, "tr_derive_defaults", err)) return NULL;
     const double started = seconds_now();
     Model *variant = tr_model_variant(model, o.case_name, o.settings, o.setting_count, err);
     tr_system *system = tr_system_new(err);

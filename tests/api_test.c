@@ -150,7 +150,10 @@ static void test_nothing_asked(void **state)
     tr_evaluate(NULL, NULL, NULL, NULL);
     assert_null(tr_steady_state(NULL));
     assert_int_equal(tr_steady_modes(NULL, NULL), 0);
-    assert_null(tr_origin_options(NULL).case_name);
+    tr_derive_options untouched = tr_derive_defaults();
+    tr_origin_options(NULL, &untouched);
+    assert_null(untouched.case_name);
+    tr_view_fill(NULL, sizeof(tr_view_options));
     assert_true(tr_simulate_defaults(NULL).end > 0);
     assert_null(tr_nearest("x", NULL, 0));
     assert_int_equal(tr_find_name(NULL, 0, "x"), 0);
@@ -215,7 +218,8 @@ static void test_unheard_errors(void **state)
     tr_model *model = tr_model_new(NULL);
     tr_model_set(model, "bodies/x/y/z", "1", NULL);
     tr_model_set(model, NULL, NULL, NULL);
-    assert_null(tr_derive(model, &(tr_derive_options){.case_name = "nobody's"}, NULL));
+    const tr_derive_options unknown = {.size = sizeof unknown, .case_name = "nobody's"};
+    assert_null(tr_derive(model, &unknown, NULL));
     tr_model_free(model);
     assert_false(tr_write_text("/nowhere/at/all", "x", NULL));
 }

@@ -316,7 +316,7 @@ static void test_assembly_of_what_cannot_meet(void **state)
     tr_error err = {0};
     const tr_setting longer = {"a", "3"};
     const tr_derive_options options = {
-        .case_name = "swing", .settings = &longer, .setting_count = 1};
+        .size = sizeof options, .case_name = "swing", .settings = &longer, .setting_count = 1};
     const double least = hypot(3 * cos(-0.6) - 1, 3 * sin(-0.6)) - 0.9 - 0.7; // gap
     char text[MOST_TEXT];
     double x[64];

@@ -205,7 +205,8 @@ static tr_error try_value(Trial *t, uint32_t parameter, double value)
     const char *name = t->system->inputs[parameter].name;
     snprintf(text, sizeof text, "%.17g", value);
     const tr_setting setting = {name, text};
-    const tr_derive_options options = {.settings = &setting, .setting_count = 1};
+    const tr_derive_options options = {
+        .size = sizeof options, .settings = &setting, .setting_count = 1};
     System *anew = tr_derive(t->model, &options, &err);
     double *inputs = state_of(anew && has_same_ports(t->system, anew) ? anew : t->system, 7);
     inputs[parameter] = value;

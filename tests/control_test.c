@@ -323,7 +323,7 @@ static tr_system *four_bar(void)
     tr_error err = {0};
     tr_model *model = tr_model_read(MODELS_DIR "/four_bar.yaml", &err);
     const tr_derive_options options = {
-        .case_name = "turns", .controls = controls, .control_count = 1};
+        .size = sizeof options, .case_name = "turns", .controls = controls, .control_count = 1};
     tr_system *system = tr_derive(model, &options, &err);
     tr_model_free(model);
     if (!system) fail_msg("%s", err.text);

@@ -125,7 +125,7 @@ static void test_lqr(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = system_called("flexible_mast", "still");
-    const tr_lqr_options o = {.inputs = "push", .q = "sway=1e5"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "push", .q = "sway=1e5"};
     const tr_lqr *lqr = tr_lqr_design(system, &o, &err);
     if (!lqr) fail_msg("%s", err.text);
     double before = -1e9, after = -1e9; // of the sway, about 6 rad/s

@@ -76,7 +76,7 @@ static void test_values_survive(void **state)
         tr_gather(j.system->graph, out, j.count, out);
         for (uint32_t i = 0; i < j.count; i++) changed += out[i].id != j.plants[i].expr.id;
         tr_error err = {0};
-        tr_program *p = tr_compile_values(j.system, out, j.count, NULL, &err);
+        tr_program *p = tr_compile_values(j.system, out, j.count, false, &err);
         tr_workspace *w = tr_workspace_new(p, &err);
         assert_int_equal(err.status, TR_OK);
         double in[JUNGLE_INPUTS];

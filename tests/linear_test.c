@@ -540,7 +540,7 @@ static Slopes slopes_of_leaning(void)
 {
     tr_error err = {0};
     Slopes s = {.system = leaning()};
-    const tr_compile_options open = {.parameters = "m0 theta speed0"};
+    const tr_compile_options open = {.size = sizeof open, .parameters = "m0 theta speed0"};
     s.program = compile_reduced(s.system, "wdot wdot_q wdot_w wdot_u wdot_p", &open, &err);
     s.work = tr_workspace_new(s.program, &err);
     if (err.status) fail_msg("%s", err.text);
@@ -611,7 +611,7 @@ static void differentiates_accelerations(void **state)
     check_slopes_by_name(&s);
     check_slopes_about_an_axis(&s);
     tr_error wrong = {0};
-    const tr_compile_options thetta = {.parameters = "m0 thetta"};
+    const tr_compile_options thetta = {.size = sizeof thetta, .parameters = "m0 thetta"};
     assert_null(compile_reduced(s.system, "wdot", &thetta, &wrong));
     assert_int_equal(wrong.status, TR_USAGE);
     assert_non_null(strstr(wrong.text, "'thetta'; did you mean 'theta'?"));

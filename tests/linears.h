@@ -17,7 +17,7 @@ static inline tr_system *bicycle(const char *settings)
 static inline tr_linear *linear_of(tr_system *system, bool reduce)
 {
     tr_error err = {0};
-    const tr_linearise_options options = {.reduce = reduce};
+    const tr_linearise_options options = {.size = sizeof options, .reduce = reduce};
     tr_linear *linear = tr_linearise(system, &options, &err);
     if (!linear) fail_msg("%s", err.text);
     return linear;

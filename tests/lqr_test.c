@@ -19,7 +19,8 @@ static tr_system *tried(const char *text, const char *case_name, const tr_settin
                         tr_error *err)
 {
     tr_model *model = tr_model_parse(text, err);
-    const tr_derive_options options = {.case_name = case_name,
+    const tr_derive_options options = {.size = sizeof options,
+                                       .case_name = case_name,
                                        .settings = settings,
                                        .setting_count = setting_count,
                                        .controls = controls,
@@ -135,8 +136,10 @@ static void test_cart(void **state)
     (void)state;
     tr_system *system = of_model("cart_pole", "free", "tilt=0", "x", NULL);
     for (int i = 0; i < 2; i++) {
-        const tr_lqr_options o = {
-            .inputs = i ? "push" : "x", .q = "x=9,angle=2", .r = i ? "push=4" : "x=4"};
+        const tr_lqr_options o = {.size = sizeof o,
+                                  .inputs = i ? "push" : "x",
+                                  .q = "x=9,angle=2",
+                                  .r = i ? "push=4" : "x=4"};
         const tr_lqr *lqr = must_design(system, &o);
         assert_int_equal(lqr->states, 4);
         assert_int_equal(lqr->inputs, 1);
@@ -148,7 +151,7 @@ static void test_cart(void **state)
         tr_lqr_free(lqr);
     }
     // without a weight the place changes nothing
-    const tr_lqr_options o = {.inputs = "x"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "x"};
     const tr_lqr *lqr = must_design(system, &o);
     assert_int_equal(lqr->states, 3);
     assert_null(strstr(lqr->law[0], "*x"));
@@ -162,9 +165,9 @@ static void test_steps(void **state)
 {
     (void)state;
     tr_system *system = of_model("cart_pole", "free", "tilt=0", "push", NULL);
-    const tr_lqr_options all = {.inputs = "push", .q = "x=1"},
-                         some = {.inputs = "push", .q = "x=1", .step = 1e-4},
-                         few = {.inputs = "push", .q = "x=1", .step = 0.1};
+    const tr_lqr_options all = {.size = sizeof all, .inputs = "push", .q = "x=1"},
+                         some = {.size = sizeof some, .inputs = "push", .q = "x=1", .step = 1e-4},
+                         few = {.size = sizeof few, .inputs = "push", .q = "x=1", .step = 0.1};
     const tr_lqr *a = must_design(system, &all), *b = must_design(system, &some),
                  *c = must_design(system, &few);
     for (size_t i = 0; i < a->states; i++) assert_close(a->K[i] / b->K[i], 1, 3e-3);
@@ -193,7 +196,7 @@ static void check_law(const char *text, const char *body, const char *inputs, co
     tr_error err = {0};
     char path[60];
     double values[12][2];
-    const tr_lqr_options o = {.inputs = inputs, .q = q};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = inputs, .q = q};
     tr_system *system = system_from(text);
     const tr_lqr *lqr = must_design(system, &o);
     tr_model *model = model_from(text);
@@ -259,7 +262,7 @@ static void test_turning_bases(void **state)
         tr_model *model = model_from(turning[i].text);
         change(model, turning[i].rate, "0.5");
         tr_system *system = system_of(model, NULL);
-        const tr_lqr_options o = {.inputs = turning[i].inputs, .q = turning[i].q};
+        const tr_lqr_options o = {.size = sizeof o, .inputs = turning[i].inputs, .q = turning[i].q};
         assert_null(tr_lqr_design(system, &o, &err));
         if (!strstr(err.text, turning[i].words)) fail_msg("%s", err.text);
         assert_non_null(strstr(err.text, "cannot be held by a formula while it turns"));
@@ -276,7 +279,7 @@ static void test_segway(void **state)
     char *text = text_of_model("segway");
     const tr_setting upright[] = {{"pitch0", "0"}}, leaning[] = {{"pitch0", "0.2"}};
     tr_system *system = must_derive(text, "fall", upright, 1, "left", "right");
-    const tr_lqr_options o = {.inputs = "left, right", .q = "way=20, yaw=3"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "left, right", .q = "way=20, yaw=3"};
     const tr_lqr *lqr = must_design(system, &o);
     assert_true(worst_after(lqr) < -0.3);
     assert_below(lqr->residual, 1e-12);
@@ -303,7 +306,7 @@ static void test_law_is_replaced(void **state)
     (void)state;
     tr_system *bare = of_model("segway", "fall", "pitch0=0", "left", "right"),
               *held = of_model("segway", "balance", "pitch0=0", "left", "right");
-    const tr_lqr_options o = {.inputs = "left,right"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "left,right"};
     const tr_lqr *a = must_design(bare, &o), *b = must_design(held, &o);
     for (size_t i = 0; i < a->states * a->inputs; i++) assert_close(a->K[i], b->K[i], 1e-9);
     tr_lqr_free(a);
@@ -320,7 +323,7 @@ static void test_bicycle(void **state)
     char *text = text_of_model("bicycle");
     const tr_setting slow[] = {{"speed0", "3"}};
     tr_system *system = must_derive(text, "state", slow, 1, "steer_torque", NULL);
-    const tr_lqr_options o = {.inputs = "steer_torque"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "steer_torque"};
     const tr_lqr *lqr = must_design(system, &o);
     double worst = 0;
     for (size_t i = 0; i < lqr->states; i++) worst = fmax(worst, lqr->before[2 * i]);
@@ -358,7 +361,7 @@ static void test_bicycle_line(void **state)
     char *text = text_of_model("bicycle");
     const tr_setting slow[] = {{"speed0", "3"}, {"yaw0", "0.4"}};
     tr_system *system = must_derive(text, "state", slow, 2, "steer", NULL);
-    const tr_lqr_options o = {.inputs = "steer", .q = "frame.dy=0.5,yaw=1"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "steer", .q = "frame.dy=0.5,yaw=1"};
     const tr_lqr *lqr = must_design(system, &o);
     tr_error err = {0};
     char *roles = tr_lqr_roles(lqr, &err);
@@ -392,6 +395,8 @@ static const char two_poles[] = "trundle: 1\n"
                                 "roles: {a: {torque: push}}\n"
                                 "outputs: {lean: a + b}\n";
 
+#define LQR(...) (&(tr_lqr_options){sizeof(tr_lqr_options), __VA_ARGS__})
+
 static void refused(const char *text, const tr_lqr_options *o, tr_status status, const char *words)
 {
     tr_error err = {0};
@@ -414,23 +419,22 @@ static const char oscillator[] =
 static void test_refused(void **state)
 {
     (void)state;
-    refused(oscillator, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "eigenvalue 0 +- 2i");
+    refused(oscillator, LQR(.inputs = "push"), TR_FAILED, "eigenvalue 0 +- 2i");
     // the second pole: sqrt(g / l) = 2.2147...
-    refused(two_poles, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "eigenvalue 2.2147");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push"}, TR_FAILED, "'b'");
-    refused(two_poles, &(tr_lqr_options){.inputs = "pus"}, TR_USAGE, "did you mean 'push'?");
-    refused(two_poles, &(tr_lqr_options){.inputs = ""}, TR_USAGE, "which inputs");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push,push"}, TR_USAGE, "twice");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push", .q = "lena=1"}, TR_USAGE,
-            "did you mean 'lean'?");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push", .q = "lean"}, TR_USAGE, "name=number");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push", .q = "lean=-1"}, TR_USAGE, "negative");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push", .r = "push=0"}, TR_USAGE, "positive");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push", .r = "a=1"}, TR_USAGE, "none of");
-    refused(two_poles, &(tr_lqr_options){.inputs = "push", .step = -1}, TR_USAGE, "step");
+    refused(two_poles, LQR(.inputs = "push"), TR_FAILED, "eigenvalue 2.2147");
+    refused(two_poles, LQR(.inputs = "push"), TR_FAILED, "'b'");
+    refused(two_poles, LQR(.inputs = "pus"), TR_USAGE, "did you mean 'push'?");
+    refused(two_poles, LQR(.inputs = ""), TR_USAGE, "which inputs");
+    refused(two_poles, LQR(.inputs = "push,push"), TR_USAGE, "twice");
+    refused(two_poles, LQR(.inputs = "push", .q = "lena=1"), TR_USAGE, "did you mean 'lean'?");
+    refused(two_poles, LQR(.inputs = "push", .q = "lean"), TR_USAGE, "name=number");
+    refused(two_poles, LQR(.inputs = "push", .q = "lean=-1"), TR_USAGE, "negative");
+    refused(two_poles, LQR(.inputs = "push", .r = "push=0"), TR_USAGE, "positive");
+    refused(two_poles, LQR(.inputs = "push", .r = "a=1"), TR_USAGE, "none of");
+    refused(two_poles, LQR(.inputs = "push", .step = -1), TR_USAGE, "step");
     // a speed that is wanted, but that steering cannot give
     tr_system *system = of_model("bicycle", "state", "speed0=3", "steer", NULL);
-    const tr_lqr_options o = {.inputs = "steer", .q = "speed=1"};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = "steer", .q = "speed=1"};
     tr_error err = {0};
     assert_null(tr_lqr_design(system, &o, &err));
     assert_int_equal(err.status, TR_FAILED);
@@ -459,7 +463,7 @@ static void test_json(void **state)
     (void)state;
     tr_system *system = of_model("cart_pole", "free", "", "push", NULL);
     char inputs[] = "push", q[] = "x=1"; // which need not outlive the design
-    const tr_lqr_options o = {.inputs = inputs, .q = q};
+    const tr_lqr_options o = {.size = sizeof o, .inputs = inputs, .q = q};
     const tr_lqr *lqr = must_design(system, &o);
     inputs[0] = q[0] = '?';
     tr_error err = {0};

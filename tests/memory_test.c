@@ -101,7 +101,7 @@ static bool formulas_job(tr_error *err)
     const tr_entry *entries = s ? tr_jacobian(s, y, 2, inputs, 2, &count) : NULL;
     const char *text = s && y[0].id ? tr_text(s, y[0]) : NULL;
     tr_output(s, "y", y, 2, 1, err);
-    const tr_compile_options options = {.fix_parameters = true};
+    const tr_compile_options options = {.size = sizeof options, .fix_parameters = true};
     tr_program *program = tr_compile(s, "y", &options, err);
     const double in[] = {1, 2, 2};
     bool good = evaluate(program, in, 1 + 2 * 2 * 2 + sin(1) * sin(1), err);
@@ -188,7 +188,7 @@ static bool model_job(tr_error *err)
         "  two: {set: {m: 3}, initial: {d(arm): 1}, without: [rain], roles: {base: passive}}\n";
     const tr_setting settings[] = {{"half", "m/4"}, {"push", "2"}};
     const tr_derive_options options = {
-        .case_name = "two", .settings = settings, .setting_count = 2};
+        .size = sizeof options, .case_name = "two", .settings = settings, .setting_count = 2};
     tr_model *model = tr_model_parse(text, err);
     tr_model_set(model, "bodies/hat/joint/type", "fixed", err);
     tr_model_set(model, "bodies/hat/mass", "0.1", err);
@@ -356,7 +356,7 @@ static bool linear_job(tr_error *err)
     tr_model_free(model);
     bool good = system != NULL;
     for (int i = 0; i < 2; i++) {
-        const tr_linearise_options o = {.reduce = i, .step = 0.1, .json = i};
+        const tr_linearise_options o = {.size = sizeof o, .reduce = i, .step = 0.1, .json = i};
         char *words = tr_linearise_text(system, &o, err);
         good = good && words && tr_linearise_write(system, &o, files[i], err);
         tr_text_free(words);
@@ -370,7 +370,7 @@ static bool linear_job(tr_error *err)
         tr_text_free(words);
     }
     tr_sweep_free(sweep);
-    const tr_compile_options options = {.parameters = "c"};
+    const tr_compile_options options = {.size = sizeof options, .parameters = "c"};
     tr_program *slopes = good ? compile_reduced(system, "wdot wdot_p", &options, err) : NULL;
     good = slopes != NULL;
     tr_program_free(slopes);
@@ -419,7 +419,8 @@ static bool view_job(tr_error *err)
         "contacts: {tyre: {kind: rolling, body: wheel, radius: r}}\n"
         "loops: {rod: {body: arm, at: \"1, 0, 0\", on: frame, length: 2}}\n"
         "cases: {one: {end: 1}, two: {end: 2}}\n";
-    const tr_view_options view = {"memory_view.csv", "memory_view.html", "memory_view.page"};
+    const tr_view_options view = {sizeof view, "memory_view.csv", "memory_view.html",
+                                  "memory_view.page"};
     tr_write_text(view.page, "<html><!--data--></html>", err);
     tr_write_text(view.run, "t,frame.x,frame.y,frame.theta,wheel,arm\n0,0,0,0,1,2\n", err);
     tr_write_text("memory_view.json",
@@ -427,7 +428,8 @@ static bool view_job(tr_error *err)
                   " \"model_sha256\": \"0\"}",
                   err);
     tr_origin *origin = tr_origin_read(view.run, err);
-    const tr_derive_options options = tr_origin_options(origin);
+    tr_derive_options options = tr_derive_defaults();
+    tr_origin_options(origin, &options);
     tr_model *model = tr_model_parse(text, err);
     tr_system *system = tr_derive(model, &options, err);
     tr_model_free(model);
@@ -537,7 +539,7 @@ static bool run_job(tr_error *err)
 {
     char path[600];
     snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, run->model);
-    const tr_derive_options options = {.case_name = run->case_name};
+    const tr_derive_options options = {.size = sizeof options, .case_name = run->case_name};
     tr_model *model = tr_model_read(path, err);
     tr_system *system = tr_derive(model, &options, err);
     tr_model_free(model);
@@ -564,7 +566,7 @@ static bool run_job(tr_error *err)
 static bool circle_job(tr_error *err)
 {
     static const char *const roll[] = {"roll=-0.2"};
-    const tr_derive_options options = {.case_name = "circle"};
+    const tr_derive_options options = {.size = sizeof options, .case_name = "circle"};
     tr_steady_options o = tr_steady_defaults();
     o.holds = roll, o.hold_count = 1;
     tr_model *model = tr_model_read(MODELS_DIR "/bicycle.yaml", err);
@@ -584,7 +586,8 @@ static bool lqr_job(tr_error *err)
 {
     static const char *const controls[] = {"left", "right"};
     const tr_setting upright = {"pitch0", "0"};
-    const tr_derive_options options = {.case_name = "fall",
+    const tr_derive_options options = {.size = sizeof options,
+                                       .case_name = "fall",
                                        .settings = &upright,
                                        .setting_count = 1,
                                        .controls = controls,
@@ -594,7 +597,8 @@ static bool lqr_job(tr_error *err)
     tr_model_free(model);
     bool good = system != NULL;
     for (int i = 0; i < 2; i++) {
-        const tr_lqr_options o = {.inputs = "left,right", .q = "way=10", .step = 0.01 * i};
+        const tr_lqr_options o = {
+            .size = sizeof o, .inputs = "left,right", .q = "way=10", .step = 0.01 * i};
         const tr_lqr *lqr = tr_lqr_design(system, &o, err);
         char *text = tr_lqr_text(lqr, i, err), *roles = tr_lqr_roles(lqr, err);
         good = good && text && roles && lqr->residual < 1e-10;

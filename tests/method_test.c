@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The methods: what they conserve, their orders, and that they agree.
+#include "model/model.h"
 #include "motion.h"
 
 // ---- conserved quantities ------------------------------------------------------------------
@@ -269,14 +270,90 @@ static void test_unknown_method(void **state)
                  "there is no method 'heun': it is erk, bdf, rk4, pece, lie or euler");
 }
 
+// ---- the rows ------------------------------------------------------------------------------
+
+static const struct MethodRow {
+    const char *name;
+    bool adaptive;
+    const char *words;
+} rows[] = {
+#define METHOD(name, adaptive, advance, step, words) {#name, adaptive, words},
+#include "run/method.def"
+#undef METHOD
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+static void test_rows(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    for (int i = 0; i < ROW_COUNT; i++) {
+        const Method *method = tr_method(rows[i].name, &err);
+        assert_non_null(method);
+        assert_string_equal(method->name, rows[i].name);
+        assert_int_equal(method->adaptive, rows[i].adaptive);
+        assert_true(method->advance && !method->step == method->adaptive);
+    }
+}
+
+// "a (words), b", or without the words "a, b"
+static void list_rows(Buffer *list, bool with_words)
+{
+    for (int i = 0; i < ROW_COUNT; i++) {
+        tr_buffer_print(list, i ? ", %s" : "%s", rows[i].name);
+        if (with_words && rows[i].words[0]) tr_buffer_print(list, " (%s)", rows[i].words);
+    }
+}
+
+static const char *help_of_method(void)
+{
+#define OPTION(name, argument, kind, place, of, otherwise, doc) \
+    if (strcmp(name, "--method") == 0) return doc;
+#include "cli/option.def"
+#undef OPTION
+    return "";
+}
+
+// Whoever lists them has the same list: help, the model format, which also has a default, and the
+// public header.
+static void test_lists(void **state)
+{
+    (void)state;
+    Buffer list = {0}, names = {0};
+    list_rows(&list, true);
+    assert_string_equal(help_of_method(), list.at);
+    const Field *field = tr_kind_field(tr_kind_of(TYPE_CASES), text_of("method"));
+    assert_memory_equal(field->doc, "one of ", 7);
+    assert_string_equal(field->doc + 7, list.at);
+    assert_string_equal(field->standard, rows[0].name);
+    tr_buffer_print(&names, "const char *method; // ");
+    list_rows(&names, false);
+    tr_buffer_print(&names, "\n");
+    char *header = read_text(MODELS_DIR "/../include/trundle/trundle.h");
+    int found = 0;
+    for (const char *at = header; (at = strstr(at, "const char *method;")); found++, at++)
+        assert_memory_equal(at, names.at, strlen(names.at));
+    assert_int_equal(found, 2); // of runs and of simulations
+    free(header);
+    tr_buffer_free(&list);
+    tr_buffer_free(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tumbling),           cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_methods_agree),      cmocka_unit_test(test_lie_stays_on_the_group),
-        cmocka_unit_test(test_held_turning),       cmocka_unit_test(test_tolerances),
-        cmocka_unit_test(test_calls_on_the_grid),  cmocka_unit_test(test_calls_beside_the_grid),
-        cmocka_unit_test(test_steps_between_rows), cmocka_unit_test(test_unknown_method),
+        cmocka_unit_test(test_tumbling),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_methods_agree),
+        cmocka_unit_test(test_lie_stays_on_the_group),
+        cmocka_unit_test(test_held_turning),
+        cmocka_unit_test(test_tolerances),
+        cmocka_unit_test(test_calls_on_the_grid),
+        cmocka_unit_test(test_calls_beside_the_grid),
+        cmocka_unit_test(test_steps_between_rows),
+        cmocka_unit_test(test_unknown_method),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

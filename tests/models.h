@@ -68,7 +68,7 @@ static inline tr_system *derived(tr_model *model, const tr_derive_options *optio
 
 static inline tr_system *system_of(tr_model *model, const char *case_name)
 {
-    const tr_derive_options options = {.case_name = case_name};
+    const tr_derive_options options = {.size = sizeof options, .case_name = case_name};
     return derived(model, &options);
 }
 
@@ -102,8 +102,10 @@ static inline tr_system *system_set(tr_model *model, const char *case_name, cons
     assert_true(!words || strlen(words) < sizeof text);
     snprintf(text, sizeof text, "%s", words ? words : "");
     const size_t count = settings_in(words ? text : NULL, settings);
-    const tr_derive_options options = {
-        .case_name = case_name, .settings = settings, .setting_count = count};
+    const tr_derive_options options = {.size = sizeof options,
+                                       .case_name = case_name,
+                                       .settings = settings,
+                                       .setting_count = count};
     return derived(model, &options);
 }
 
@@ -122,8 +124,10 @@ static inline tr_system *system_valued(tr_model *model, const char *case_name, c
         snprintf(text[i], sizeof text[i], "%.17g", values[i].value);
         settings[i] = (tr_setting){values[i].name, text[i]};
     }
-    const tr_derive_options options = {
-        .case_name = case_name, .settings = settings, .setting_count = count};
+    const tr_derive_options options = {.size = sizeof options,
+                                       .case_name = case_name,
+                                       .settings = settings,
+                                       .setting_count = count};
     return derived(model, &options);
 }
 

@@ -174,7 +174,7 @@ static double gap_in_trundle(const tr_model *model, double end)
 {
     tr_error err = {0};
     tr_summary s = {0};
-    const tr_derive_options options = {.case_name = "drop"};
+    const tr_derive_options options = {.size = sizeof options, .case_name = "drop"};
     tr_system *system = tr_derive(model, &options, &err);
     tr_simulate_options o = tr_simulate_defaults(system);
     o.end = end;

@@ -352,7 +352,7 @@ static inline int joint_of(const Twins *t, const char *input, const char *parts,
 static inline Twins make_twins(const Model *model, const char *case_name, const char *softness)
 {
     tr_error err = {0};
-    const tr_derive_options options = {.case_name = case_name};
+    const tr_derive_options options = {.size = sizeof options, .case_name = case_name};
     Twins t = {.system = tr_derive(model, &options, &err)};
     if (!t.system) give_up("%d:%d: %s", err.line, err.column, err.text);
     if (softness) {

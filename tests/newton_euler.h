@@ -337,7 +337,7 @@ static inline Probe probe_of_system(System *system, bool fixed, tr_error *err)
     for (uint32_t i = 0; i < system->output_count; i++)
         length +=
             (size_t)snprintf(names + length, sizeof names - length, "%s ", system->outputs[i].name);
-    const tr_compile_options options = {.fix_parameters = fixed};
+    const tr_compile_options options = {.size = sizeof options, .fix_parameters = fixed};
     p.program = tr_compile(system, names, &options, err);
     p.workspace = tr_workspace_new(p.program, err);
     if (err->status) fail_msg("%d:%d: %s", err->line, err->column, err->text);

@@ -543,7 +543,8 @@ static void test_tracks(void **state)
     o.tracks = "noes";
     fails_with(&o, TR_USAGE, "'run.csv' has no track 'noes'; did you mean 'nose'?");
     o.tracks = NULL;
-    free(picture(&(tr_plot_options){.runs = o.runs,
+    free(picture(&(tr_plot_options){.size = sizeof(tr_plot_options),
+                                    .runs = o.runs,
                                     .run_count = 1,
                                     .track = true,
                                     .from = -1,

@@ -187,7 +187,8 @@ static void test_controls(void **state)
 {
     (void)state;
     const char *const controls[] = {"steer"};
-    const tr_derive_options options = {.controls = controls, .control_count = 1};
+    const tr_derive_options options = {
+        .size = sizeof options, .controls = controls, .control_count = 1};
     tr_system *s = derived(model_called("bicycle"), &options);
     CHECK(inputs, s, {"torque.steer", "torque", "N m", "steer", "torque"});
     CHECK(outputs, s, {"outputs.law.steer", "torque", "N m", "steer", "law"});
@@ -250,7 +251,8 @@ static void test_by_hand(void **state)
 static tr_system *misnamed(bool controlled)
 {
     const char *const controls[] = {"speed_rate"};
-    const tr_derive_options options = {.controls = controls, .control_count = controlled};
+    const tr_derive_options options = {
+        .size = sizeof options, .controls = controls, .control_count = controlled};
     return derived(
         model_from("trundle: 1\n"
                    "name: Misnamed\n"
@@ -296,7 +298,8 @@ static void test_law_of_misnamed(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *s = misnamed(true);
-    const tr_lqr_options options = {.inputs = "speed_rate", .q = "speed_rate=1, other.vx=1"};
+    const tr_lqr_options options = {
+        .size = sizeof options, .inputs = "speed_rate", .q = "speed_rate=1, other.vx=1"};
     const tr_lqr *lqr = tr_lqr_design(s, &options, &err);
     if (!lqr) fail_msg("%s", err.text);
     assert_contains(lqr->law[0], "*d(speed_rate)");

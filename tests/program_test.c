@@ -439,7 +439,7 @@ static void test_ports(void **state)
     tr_output(s, "row", x, 1, 3, NULL);
     tr_output(s, "column", x, 2, 1, NULL);
     tr_program *p = tr_compile(s, " column  row ", NULL, NULL),
-               *unnamed = tr_compile_values(s, x, 3, NULL, NULL);
+               *unnamed = tr_compile_values(s, x, 3, false, NULL);
     tr_system_free(s);
     assert_int_equal(p->port_count, 2);
     assert_string_equal(p->ports[0].name, "column");

@@ -89,8 +89,13 @@ static void check_rank_change(RankChange change, tr_simulate_options o, double t
 
 static tr_simulate_options usual(const char *method)
 {
-    return (tr_simulate_options){
-        .end = 20, .every = 0.02, .method = method, .step = 1e-3, .rtol = 1e-10, .atol = 1e-12};
+    return (tr_simulate_options){.size = sizeof(tr_simulate_options),
+                                 .end = 20,
+                                 .every = 0.02,
+                                 .method = method,
+                                 .step = 1e-3,
+                                 .rtol = 1e-10,
+                                 .atol = 1e-12};
 }
 
 static void test_rank_changes(void **state)

@@ -242,7 +242,7 @@ static void check_parameter(const char *model, const char *case_name, const char
     snprintf(number, sizeof number, "%.17g", value);
     const tr_setting setting = {name, number};
     const tr_derive_options with = {
-        .case_name = case_name, .settings = &setting, .setting_count = 1};
+        .size = sizeof with, .case_name = case_name, .settings = &setting, .setting_count = 1};
     Stepped d = {.system = derived(model_called(model), &with)};
     d.plan = tr_plan_new(d.system, &err);
     tr_run_options o = tr_run_defaults(d.plan);

@@ -35,8 +35,10 @@ static double value_in(const char *group, const char *name, const char *case_nam
     tr_error err = {0};
     char key[64];
     Model *model = model_from(cart);
-    const tr_derive_options options = {
-        .case_name = case_name, .settings = settings, .setting_count = count};
+    const tr_derive_options options = {.size = sizeof options,
+                                       .case_name = case_name,
+                                       .settings = settings,
+                                       .setting_count = count};
     System *system = derived_from(model, &options);
     tr_model_free(model);
     char *json = tr_eval_text(system, true, &err);
@@ -159,7 +161,8 @@ static void test_bad_settings(void **state)
 {
     (void)state;
     const tr_setting settings[] = {{"k", "2"}, {"m", "1 + nil"}, {"half", "3"}};
-    const tr_derive_options options = {.settings = settings, .setting_count = 3};
+    const tr_derive_options options = {
+        .size = sizeof options, .settings = settings, .setting_count = 3};
     tr_error err = {0};
     Model *model = model_from(cart);
     assert_null(tr_derive(model, &options, &err));

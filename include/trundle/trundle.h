@@ -18,6 +18,12 @@
 // arrays that go in are copied where they are needed longer than the call. Names that come out
 // (`const char *`) belong to what they were asked from.
 //
+// Options. A structure of options begins with its size, and is made by the function of its name:
+// tr_x_options o = tr_x_defaults(), and then what should be otherwise. So a library that knows more
+// options than the header which a program was compiled with has its own defaults for them; one that
+// knows less says so, when they are used (TR_USAGE). The functions ..._fill are for these, and for
+// other languages: they write as many bytes of the defaults as the caller has.
+//
 // Threads. A handle must not be changed by one thread while another uses it; calls that take it as
 // const do not change it, and a derived system is never changed at all. A plan may be used by any
 // number of threads at once, and so may a program, each with a workspace of its own. Callbacks are
@@ -228,11 +234,19 @@ typedef struct tr_program tr_program;
 typedef struct tr_workspace tr_workspace;
 
 typedef struct tr_compile_options {
+    size_t size;         // of this structure, as the defaults have it
     bool fix_parameters; // replace TR_PARAMETER inputs by their values: shorter; they then do not
                          // matter among the inputs
     const char *parameters; // of wdot_p, "m0 theta"; NULL for none
 } tr_compile_options;
-tr_compile_options tr_compile_defaults(void); // parameters are inputs
+void tr_compile_fill(tr_compile_options *options, size_t size);
+// Parameters are inputs.
+static inline tr_compile_options tr_compile_defaults(void)
+{
+    tr_compile_options o;
+    tr_compile_fill(&o, sizeof o);
+    return o;
+}
 
 // A program for the outputs named in a list separated by spaces ("M c G"). It takes all inputs that
 // the system has now, in order of creation, and gives the outputs one after the other, each by
@@ -283,6 +297,7 @@ typedef struct tr_setting {
 } tr_setting;
 
 typedef struct tr_derive_options {
+    size_t size;                // of this structure, as the defaults have it
     const char *case_name;      // NULL: the first case, if there is one
     const tr_setting *settings; // they win over the case, and the case over the model; TR_USAGE,
                                 // and a line below 0, when there is no such name
@@ -292,7 +307,14 @@ typedef struct tr_derive_options {
     const char *const *controls;
     size_t control_count;
 } tr_derive_options;
-tr_derive_options tr_derive_defaults(void); // the first case, as it stands
+void tr_derive_fill(tr_derive_options *options, size_t size);
+// The first case, as it stands.
+static inline tr_derive_options tr_derive_defaults(void)
+{
+    tr_derive_options o;
+    tr_derive_fill(&o, sizeof o);
+    return o;
+}
 
 // The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
@@ -321,8 +343,9 @@ bool tr_initial(tr_plan *plan, double *inputs, size_t size, tr_error *err);
 tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
                           tr_error *err);
 
-// How a run goes on. Start from tr_run_defaults.
+// How a run goes on.
 typedef struct tr_run_options {
+    size_t size;        // of this structure, as the defaults have it
     const char *method; // erk, bdf, rk4, pece, lie, euler
     double step;        // of methods with a fixed step [s]
     double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
@@ -334,7 +357,14 @@ typedef struct tr_run_options {
     void (*say)(void *owner, const char *words);
     void *owner;
 } tr_run_options;
-tr_run_options tr_run_defaults(const tr_plan *plan); // what the model's case says
+void tr_run_fill(tr_run_options *options, size_t size, const tr_plan *plan);
+// What the model's case says.
+static inline tr_run_options tr_run_defaults(const tr_plan *plan)
+{
+    tr_run_options o;
+    tr_run_fill(&o, sizeof o, plan);
+    return o;
+}
 
 // A system on its way: time, state, inputs and parameters. For one thread at a time; any number of
 // runs share a plan, which must outlive them. It begins at t = 0. `options` may be NULL.
@@ -409,8 +439,9 @@ typedef struct tr_sink {
     void *owner;
 } tr_sink;
 
-// How to simulate. Start from tr_simulate_defaults.
+// How to simulate.
 typedef struct tr_simulate_options {
+    size_t size;        // of this structure, as the defaults have it
     double end, every;  // rows at 0, every, 2 every, ..., end [s]
     const char *method; // erk, bdf, rk4, pece, lie, euler
     double step;        // of methods with a fixed step: the longest [s]
@@ -437,8 +468,14 @@ typedef struct tr_simulate_options {
     const tr_sink *sinks; // that get the same rows as the file
     size_t sink_count;
 } tr_simulate_options;
+void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system *system);
 // What the model's case says; for NULL, what there is without one: 10 s with erk, a row every 10 ms
-tr_simulate_options tr_simulate_defaults(const tr_system *system);
+static inline tr_simulate_options tr_simulate_defaults(const tr_system *system)
+{
+    tr_simulate_options o;
+    tr_simulate_fill(&o, sizeof o, system);
+    return o;
+}
 
 // How a run went; the certificate beside the recorded file says more.
 typedef struct tr_summary {
@@ -490,11 +527,19 @@ typedef struct tr_linear {
 } tr_linear;
 
 typedef struct tr_linearise_options {
+    size_t size; // of this structure, as the defaults have it
     bool reduce; // leave out displacements that change nothing: place, heading, angles of wheels
-    double step; // of the model from one instant to the next [s]; 0 when it is not wanted
     bool json;   // texts are JSON
+    double step; // of the model from one instant to the next [s]; 0 when it is not wanted
 } tr_linearise_options;
-tr_linearise_options tr_linearise_defaults(void); // all states, continuous, words
+void tr_linearise_fill(tr_linearise_options *options, size_t size);
+// All states, continuous, words.
+static inline tr_linearise_options tr_linearise_defaults(void)
+{
+    tr_linearise_options o;
+    tr_linearise_fill(&o, sizeof o);
+    return o;
+}
 
 // At the initial state, which need not be a steady one. `options` may be NULL.
 tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *options,
@@ -547,13 +592,21 @@ bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, t
 // Straight running, circles, rest: velocities and shape stay what they are, while place, heading
 // and angles of wheels may go on. The initial state is where the search starts.
 typedef struct tr_steady_options {
+    size_t size;              // of this structure, as the defaults have it
     const char *free;         // parameters and inputs to be found, "steer_torque,m0"; may be NULL
     const char *const *holds; // "roll=0.2"; or "speed": it stays what it is at the start
     size_t hold_count;
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
     const char *output; // of a family: .csv or .mat file; "-" is standard output
 } tr_steady_options;
-tr_steady_options tr_steady_defaults(void); // nothing is free, held or swept
+void tr_steady_fill(tr_steady_options *options, size_t size);
+// Nothing is free, held or swept.
+static inline tr_steady_options tr_steady_defaults(void)
+{
+    tr_steady_options o;
+    tr_steady_fill(&o, sizeof o);
+    return o;
+}
 
 // A steady motion that was found. The system must outlive it.
 typedef struct tr_steady tr_steady;
@@ -584,12 +637,20 @@ bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
 
 // ---- feedback ------------------------------------------------------------------------------
 
-// Start from {0}; only the inputs must be given.
 typedef struct tr_lqr_options {
+    size_t size;        // of this structure, as the defaults have it
     const char *inputs; // "steer_torque,rear": inputs, or joints that tr_derive took as controls
     const char *q, *r;  // weights of states or outputs, and of inputs: "steer=10,roll=2"; NULL: 1
     double step;        // of a controller that acts in steps [s]; 0: it acts all the time
 } tr_lqr_options;
+void tr_lqr_fill(tr_lqr_options *options, size_t size);
+// All weights are 1, all the time; the inputs must be given.
+static inline tr_lqr_options tr_lqr_defaults(void)
+{
+    tr_lqr_options o;
+    tr_lqr_fill(&o, sizeof o);
+    return o;
+}
 
 // The feedback u = -K x that is best for small motions about the initial state: it keeps the
 // integral, or the sum over steps, of x^T Q x + u^T R u least. Displacements that change nothing
@@ -616,8 +677,8 @@ char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 
 // ---- pictures ------------------------------------------------------------------------------
 
-// Start from tr_plot_defaults.
 typedef struct tr_plot_options {
+    size_t size;             // of this structure, as the defaults have it
     const char *const *runs; // .csv files; several are drawn over each other
     size_t run_count;
     const char *x;             // the column along the x axis; NULL is "t"
@@ -631,7 +692,14 @@ typedef struct tr_plot_options {
     bool log;                  // logarithmic y axes; what is not positive is left out
     const char *output;        // .svg file; "-" is standard output
 } tr_plot_options;
-tr_plot_options tr_plot_defaults(void); // all but the runs
+void tr_plot_fill(tr_plot_options *options, size_t size);
+// All but the runs.
+static inline tr_plot_options tr_plot_defaults(void)
+{
+    tr_plot_options o;
+    tr_plot_fill(&o, sizeof o);
+    return o;
+}
 
 // Draws recorded runs as SVG. TR_USAGE for a column that is not there, TR_INVALID with line and
 // column for a file that is no table, TR_IO.
@@ -639,12 +707,20 @@ bool tr_plot(const tr_plot_options *options, tr_error *err);
 
 // ---- reports -------------------------------------------------------------------------------
 
-// Start from {0}; the run and the output must be given.
 typedef struct tr_view_options {
+    size_t size;        // of this structure, as the defaults have it
     const char *run;    // a recorded .csv file, with or without its certificate beside it
     const char *output; // the .html file; "-" is standard output
     const char *page;   // a file in place of the page that the library has, or NULL
 } tr_view_options;
+void tr_view_fill(tr_view_options *options, size_t size);
+// The page of the library; the run and the output must be given.
+static inline tr_view_options tr_view_defaults(void)
+{
+    tr_view_options o;
+    tr_view_fill(&o, sizeof o);
+    return o;
+}
 
 typedef struct tr_view_summary {
     size_t rows;
@@ -673,8 +749,9 @@ void tr_report_free(tr_report *report);
 
 // The case and the settings that a run was made with, as the certificate beside it has them.
 typedef struct tr_origin tr_origin;
-tr_origin *tr_origin_read(const char *run, tr_error *err);    // empty when there is no certificate
-tr_derive_options tr_origin_options(const tr_origin *origin); // its texts belong to the origin
+tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there is no certificate
+// Puts them into options that began with tr_derive_defaults; the texts belong to the origin.
+void tr_origin_options(const tr_origin *origin, tr_derive_options *options);
 void tr_origin_free(tr_origin *origin);
 
 #ifdef __GNUC__

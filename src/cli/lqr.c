@@ -36,7 +36,8 @@ int cli_lqr(const Verb *verb, const Options *options)
     int status = 0;
     tr_error err = {0};
     const char *controls[MAX_CONTROLS];
-    tr_lqr_options o = {.inputs = options->inputs, .q = options->q, .r = options->r};
+    tr_lqr_options o = tr_lqr_defaults();
+    o.inputs = options->inputs, o.q = options->q, o.r = options->r;
     if (!options->inputs) {
         fprintf(stderr, "trundle: which inputs? usage: trundle %s\n", verb->usage);
         return TR_USAGE;

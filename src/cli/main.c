@@ -113,11 +113,10 @@ tr_system *cli_system(const Options *options, int *status)
         return NULL;
     *status = 0;
     tr_model *model = tr_model_read(options->model, &err);
-    const tr_derive_options how = {.case_name = options->case_name,
-                                   .settings = options->settings,
-                                   .setting_count = options->setting_count,
-                                   .controls = options->controls,
-                                   .control_count = options->control_count};
+    tr_derive_options how = tr_derive_defaults();
+    how.case_name = options->case_name;
+    how.settings = options->settings, how.setting_count = options->setting_count;
+    how.controls = options->controls, how.control_count = options->control_count;
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)

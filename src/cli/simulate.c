@@ -91,9 +91,16 @@ static bool take_options(const Options *options, tr_simulate_options *o)
 
 // ---- the report ----------------------------------------------------------------------------
 
+static tr_view_options report_options(const Options *options)
+{
+    tr_view_options how = tr_view_defaults();
+    how.output = options->report, how.page = options->page;
+    return how;
+}
+
 static int write_report(const Options *options, const tr_system *system, const tr_report *report)
 {
-    const tr_view_options how = {.output = options->report, .page = options->page};
+    const tr_view_options how = report_options(options);
     tr_view_summary summary = {0};
     tr_error err = {0};
     if (!tr_report_write(report, system, &how, &summary, &err)) return cli_complain(NULL, &err);
@@ -127,7 +134,7 @@ int cli_simulate(const Verb *verb, const Options *options)
     (void)verb;
     int status = 0;
     tr_error err = {0};
-    const tr_view_options wanted = {NULL, options->report, options->page};
+    const tr_view_options wanted = report_options(options);
     if (options->report && !tr_view_check(&wanted, &err)) return cli_complain(NULL, &err);
     if (options->report && options->output && strcmp(options->report, options->output) == 0) {
         fprintf(stderr, "trundle: rows and report cannot both go to '%s'\n", options->report);

@@ -46,11 +46,10 @@ int cli_steady(const Verb *verb, const Options *options)
     int status = 0;
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
-    const tr_steady_options how = {.free = options->free,
-                                   .holds = options->holds.word,
-                                   .hold_count = options->holds.count,
-                                   .sweep = options->sweep,
-                                   .output = options->output};
+    tr_steady_options how = tr_steady_defaults();
+    how.free = options->free;
+    how.holds = options->holds.word, how.hold_count = options->holds.count;
+    how.sweep = options->sweep, how.output = options->output;
     status = options->sweep ? sweep(options, system, &how) : find(options, system, &how);
     tr_system_free(system);
     return status;

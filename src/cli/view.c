@@ -54,10 +54,12 @@ int cli_view(const Verb *verb, const Options *options)
     int status = 0;
     tr_error err = {0};
     tr_origin *origin = tr_origin_read(options->runs.word[0], &err);
-    const tr_derive_options was = tr_origin_options(origin);
+    tr_derive_options was = tr_derive_defaults();
+    tr_origin_options(origin, &was);
     take_origin(&all, &was);
     tr_system *system = err.status ? NULL : cli_system(&all, &status);
-    const tr_view_options how = {options->runs.word[0], options->output, options->page};
+    tr_view_options how = tr_view_defaults();
+    how.run = options->runs.word[0], how.output = options->output, how.page = options->page;
     if (err.status)
         status = cli_complain(NULL, &err);
     else if (system)

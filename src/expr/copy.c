@@ -4,6 +4,7 @@
 // and never on what others added to theirs.
 #include "expr/system.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- the parts of a copy -------------------------------------------------------------------
@@ -194,7 +195,11 @@ System *tr_system_copy(const System *from, tr_error *err)
                                  sizeof *to->quaternions, &to->quaternion_capacity);
     to->dropped = copy_array(&c, from->dropped, from->dropped_count, sizeof *to->dropped,
                              &to->dropped_capacity);
-    if (!graph->failed) return to;
+    if (!graph->failed) {
+        assert(graph->count == from->graph->count);     // expressions keep their ids
+        assert(graph->symbol_count == to->input_count); // symbols are inputs, in the same order
+        return to;
+    }
     tr_system_free(to);
     tr_fail_memory(err);
     return NULL;

@@ -138,7 +138,9 @@ Scope tr_system_scope(System *system)
 // Symbols are made for inputs alone, in the same order.
 Input *tr_system_input(const System *system, Expr symbol)
 {
-    return symbol.id && op_of(symbol) == OP_SYMBOL ? &system->inputs[node_of(symbol)->a] : NULL;
+    if (!symbol.id || op_of(symbol) != OP_SYMBOL) return NULL;
+    assert(node_of(symbol)->a < system->input_count); // of this system, or of a copy of it
+    return &system->inputs[node_of(symbol)->a];
 }
 
 uint32_t tr_system_inputs(const System *system, tr_kind kind, uint32_t *list)
@@ -258,6 +260,7 @@ static Expr add_input(System *system, const char *name, tr_kind kind, double val
                                                     .rate = first_rate(graph, kind),
                                                     .value = value,
                                                     .port = port_unknown()};
+    assert(node_of(symbol)->a + 1 == system->input_count); // symbols are inputs, in the same order
     return symbol;
 }
 

@@ -4,6 +4,7 @@
 // This is done twice, as the graph stands and with equal nodes merged, and the shorter is kept.
 #include "program/compile.h"
 
+#include "base/options.h"
 #include "base/random.h"
 #include "expr/gather.h"
 #include "expr/list.h"
@@ -11,6 +12,7 @@
 #include "expr/walk.h"
 #include "program/interpret.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -251,7 +253,6 @@ static void use_constant(Numbering *to, uint32_t value)
 }
 
 // The last constants of every program, for the interpreter (schedule.c).
-enum { UNIT_COUNT = 3 };
 static const double units[UNIT_COUNT] = {1, -1, -0.0};
 
 // Stages follow each other; within each the order stays.
@@ -628,13 +629,12 @@ static Program *compile_forms(Compiler *c)
     return shorter(c->system, p, merged);
 }
 
-tr_compile_options tr_compile_defaults(void) { return (tr_compile_options){0}; }
-
 static Program *compile_request(System *system, const Expr *values, size_t count,
                                 const Request *request, tr_error *err)
 {
     if (system->graph->failed || count > MOST_VALUES) tr_fail_memory(err);
     if (has_failed(err)) return NULL;
+    assert(system->graph->symbol_count == system->input_count); // inputs, in the same order
     Compiler c = {.system = system,
                   .request = request,
                   .graph = system->graph,
@@ -652,11 +652,10 @@ static Program *compile_request(System *system, const Expr *values, size_t count
     return p;
 }
 
-Program *tr_compile_values(System *system, const Expr *values, size_t count,
-                           const tr_compile_options *options, tr_error *err)
+Program *tr_compile_values(System *system, const Expr *values, size_t count, bool fix_parameters,
+                           tr_error *err)
 {
-    const tr_compile_options o = options ? *options : tr_compile_defaults();
-    const Request request = {.fix_parameters = o.fix_parameters};
+    const Request request = {.fix_parameters = fix_parameters};
     return compile_request(system, values, count, &request, err);
 }
 
@@ -675,12 +674,11 @@ Program *tr_compile_open(System *system, const Expr *values, size_t count, const
     return compile_request(system, values, count, &request, err);
 }
 
-Program *tr_compile_names(System *system, const char *outputs, const tr_compile_options *options,
-                          tr_error *err)
+Program *tr_compile_names(System *system, const char *outputs, bool fix_parameters, tr_error *err)
 {
     Exprs wanted = {0};
     collect(system, outputs ? outputs : "", &wanted, err);
-    Program *p = tr_compile_values(system, wanted.at, wanted.count, options, err);
+    Program *p = tr_compile_values(system, wanted.at, wanted.count, fix_parameters, err);
     tr_exprs_free(&wanted);
     if (!p || fill_ports(system, outputs, p)) return p;
     tr_fail_memory(err);
@@ -688,14 +686,22 @@ Program *tr_compile_names(System *system, const char *outputs, const tr_compile_
     return NULL;
 }
 
+void tr_compile_fill(tr_compile_options *options, size_t size)
+{
+    const tr_compile_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
+
 Program *tr_compile(const System *system, const char *outputs, const tr_compile_options *options,
                     tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (system && system->graph->failed) tr_fail_memory(err);
+    tr_compile_options o = tr_compile_defaults();
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_compile_defaults", err)) return NULL;
+    if (system->graph->failed) tr_fail_memory(err);
     System *own = tr_system_copy(system, err);
-    Program *p = own ? tr_compile_names(own, outputs, options, err) : NULL;
+    Program *p = own ? tr_compile_names(own, outputs, o.fix_parameters, err) : NULL;
     tr_system_free(own);
     return p;
 }

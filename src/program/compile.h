@@ -9,11 +9,10 @@
 // A program for these expressions, in this order. It takes all inputs of the system, which is the
 // caller's own: nodes are added to it. What is defined is replaced by its definition. TR_USAGE when
 // one depends on what only reduction gives.
-Program *tr_compile_values(System *system, const Expr *values, size_t count,
-                           const tr_compile_options *options, tr_error *err);
+Program *tr_compile_values(System *system, const Expr *values, size_t count, bool fix_parameters,
+                           tr_error *err);
 // Of the outputs named in a list.
-Program *tr_compile_names(System *system, const char *outputs, const tr_compile_options *options,
-                          tr_error *err);
+Program *tr_compile_names(System *system, const char *outputs, bool fix_parameters, tr_error *err);
 
 // What a parameter that stays open is certain to be, so that structure still folds.
 typedef enum Fold { FOLD_NOTHING, FOLD_ZERO, FOLD_ONE, FOLD_MINUS_ONE } Fold;

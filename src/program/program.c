@@ -3,6 +3,7 @@
 #include "program/program.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 // The values that an instruction takes come before its own, and change no more often than it.
@@ -15,8 +16,16 @@ static void check_operands(const Program *p, uint32_t k)
     assert(!table || p->tables[i->c]); // every table that is used was copied
 }
 
+static void check_units(const Program *p)
+{
+    assert(p->constant_count >= UNIT_COUNT);
+    const double *units = p->constants + p->constant_count - UNIT_COUNT;
+    assert(units[0] == 1 && units[1] == -1 && units[2] == 0 && signbit(units[2]));
+}
+
 void tr_program_check(const Program *p)
 {
+    check_units(p);
     assert(p->first[0] == first_result(p));    // inputs, constants, results
     assert(p->stage_end[STAGE_CONSTANT] == 0); // constants are folded
     assert(p->stage_end[STAGE_STATE] == p->instruction_count);

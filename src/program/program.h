@@ -130,7 +130,12 @@ static inline uint32_t part_end(const Program *p, ProgramPart part)
     return part == PART_PARAMETER ? p->stage_end[STAGE_PARAMETER] : p->instruction_count;
 }
 
-// Asserts what every program keeps: ranges in order, operands before their users, stages in order.
+// The last constants of every program are 1, -1 and -0: with them sums and products are
+// multiply-adds.
+enum { UNIT_COUNT = 3 };
+
+// Asserts what every program keeps: units behind the constants, ranges in order, operands before
+// their users, stages in order.
 void tr_program_check(const Program *program);
 
 #endif

@@ -59,7 +59,7 @@ static void find_makers(Schedule *s)
 //   a + b = 1 a + b,   a - b = -1 b + a,   a b = a b + -0,   -a = -1 a + -0
 static Instruction as_multiply_add(const Schedule *s, Instruction i)
 {
-    const uint32_t one = s->first - 3, minus_one = s->first - 2, minus_zero = s->first - 1;
+    const uint32_t one = s->first - UNIT_COUNT, minus_one = one + 1, minus_zero = one + 2;
     switch (i.code) {
     case OP_ADD: return (Instruction){CODE_FMA, i.stage, 0, one, i.a, i.b};
     case OP_SUB: return (Instruction){CODE_FMA, i.stage, 0, minus_one, i.b, i.a};

@@ -8,6 +8,7 @@
 #include "expr/walk.h"
 #include "reduce/reduction.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- sorting velocities and rows -----------------------------------------------------------
@@ -62,6 +63,7 @@ static bool sort(Reduction *r)
             r->I[r->nI++] = r->np;
         r->p[r->np++] = k;
     }
+    assert(r->np == r->nD + r->nI);  // every pivot is a velocity that no motion drives
     for (uint32_t i = 0; i < m; i++) // in the order of their inputs
         for (uint32_t k = 0; k < r->nD && s->rows[i].is_speed; k++)
             if (r->partition->row[k] == i) r->s[r->ns++] = k;

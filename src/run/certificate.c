@@ -184,7 +184,7 @@ static void describe_warnings(Json *j, const Certificate *c)
         tr_watch_warning(watch, i, text, sizeof text);
         tr_json_text(j, NULL, text);
     }
-    if (c->mover->advice[0]) tr_json_text(j, NULL, c->mover->advice);
+    if (c->mover->outlook.advice[0]) tr_json_text(j, NULL, c->mover->outlook.advice);
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);

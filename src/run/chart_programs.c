@@ -6,6 +6,7 @@
 #include "expr/derivative.h"
 #include "run/sensitivity.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- rates and columns ---------------------------------------------------------------------
@@ -29,7 +30,8 @@ void tr_chart_rates(const System *s, const ChartPrograms *c, Expr *rates)
     for (uint32_t k = 0; k < count; k++) rates[k] = s->inputs[c->place[k]].rate;
     for (uint32_t i = 0; i < s->latch_count; i++) // gaps
         if (c->footing->modes[i].is_open) rates[count++] = s->rows[s->latches[i].rows[0]].rate;
-    rates[c->own - 1] = power ? power->values[0] : zero(s->graph);
+    assert(count + 1 == c->own); // the work is last
+    rates[count] = power ? power->values[0] : zero(s->graph);
 }
 
 static tr_program *compile_rates(System *s, const ChartPrograms *c, tr_error *err)

@@ -32,9 +32,8 @@ static void list_accelerations(const System *s, Exprs *rates, tr_error *err)
 
 static size_t count_operations(System *s, const Exprs *rates, bool fixed, tr_error *err)
 {
-    const tr_compile_options options = {.fix_parameters = fixed};
     tr_program *program =
-        rates->count ? tr_compile_values(s, rates->at, rates->count, &options, err) : NULL;
+        rates->count ? tr_compile_values(s, rates->at, rates->count, fixed, err) : NULL;
     const size_t operations = tr_program_sizes(program).operations;
     tr_program_free(program);
     return operations;

@@ -9,8 +9,8 @@ Evaluator tr_evaluator_with(const tr_program *program, tr_error *err)
 Evaluator tr_evaluator_of(System *system, const Expr *values, size_t count, Parameters parameters,
                           tr_error *err)
 {
-    const tr_compile_options options = {.fix_parameters = parameters == FIXED_PARAMETERS};
-    tr_program *own = tr_compile_values(system, values, count, &options, err);
+    const bool fixed = parameters == FIXED_PARAMETERS;
+    tr_program *own = tr_compile_values(system, values, count, fixed, err);
     Evaluator e = tr_evaluator_with(own, err);
     e.own = own;
     return e;

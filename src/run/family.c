@@ -2,6 +2,7 @@
 // Families of steady motions: from one to the next along the curve that they form, by a step along
 // its tangent and Newton's method across it, so that the curve may turn back in what is swept. Such
 // folds are where the tangent has no part along it (T97).
+#include "base/options.h"
 #include "run/record.h"
 #include "run/steady.h"
 
@@ -308,15 +309,15 @@ bool tr_steady_sweep(const System *system, const tr_steady_options *options,
     if (!err) err = &local;
     if (!summary) summary = &own;
     *summary = own;
-    if (!system || has_failed(err)) return false;
-    if (!options || !options->sweep)
-        return tr_fail(err, TR_USAGE, (Place){0}, "nothing is swept"), false;
+    tr_steady_options o = tr_steady_defaults();
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_steady_defaults", err)) return false;
+    if (!o.sweep) return tr_fail(err, TR_USAGE, (Place){0}, "nothing is swept"), false;
     Family f = {.summary = summary};
-    if (read_range(&f, options->sweep, err)) f.p = tr_steady_open(system, options, err);
+    if (read_range(&f, o.sweep, err)) f.p = tr_steady_open(system, &o, err);
     if (f.p && !make_room(&f)) tr_fail_memory(err);
     if (f.p && !has_failed(err)) {
         name_columns(&f);
-        if (begin(&f, options->output, err)) follow(&f, err);
+        if (begin(&f, o.output, err)) follow(&f, err);
     }
     if (summary->rows)
         tr_record_close(f.record, err);

@@ -4,6 +4,7 @@
 
 #include "run/sensitivity.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,10 @@ static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
     }
     Charted *charted = tr_charted_new(flow, chart, own, err);
     if (!charted) return false;
+    const ChartPrograms *p = charted->programs,
+                        *first = flow->charts[0] ? flow->charts[0]->programs : p;
+    assert(p->footing == first->footing && p->positions == first->positions &&
+           p->known == first->known && p->own == first->own); // y has one layout in all charts
     flow->charts[flow->chart_count++] = flow->now = charted;
     return true;
 }
@@ -55,8 +60,11 @@ static void find_quaternions(Flow *flow)
     flow->quaternion_count = 0;
     for (uint32_t i = 0; i < s->quaternion_count; i++)
         for (uint32_t k = 0; k < flow->positions; k++)
-            if (flow->now->place[k] == s->quaternions[i].position)
-                flow->quaternions[flow->quaternion_count++] = k;
+            if (flow->now->place[k] == s->quaternions[i].position) {
+                assert(k + 4 <= flow->positions &&
+                       flow->now->place[k + 3] == flow->now->place[k] + 3);
+                flow->quaternions[flow->quaternion_count++] = k; // the four are together
+            }
 }
 
 // Sizes and room that do not depend on the chart
@@ -69,6 +77,8 @@ static bool make_room(Flow *flow, tr_error *err)
     const size_t most = (size_t)s->row_count + s->quaternion_count;
     flow->positions = p->positions, flow->known = p->known;
     flow->own = flow->size = p->own;
+    assert(p->positions <= p->known && p->known < p->own);  // positions, velocities, gaps, the work
+    assert(p->own <= s->input_count + s->latch_count + 1u); // `start` has room for them
     flow->holonomic = p->holonomic;
     flow->labels = malloc(columns * sizeof *flow->labels);
     flow->column = calloc(columns, sizeof *flow->column);

@@ -3,6 +3,7 @@
 // stand to each other.
 #include "run/plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- programs ------------------------------------------------------------------------------
@@ -65,6 +66,8 @@ bool tr_footing_make(const Plan *plan, Footing *f, tr_error *err)
     System *s = tr_plan_system(plan, f, NULL, err);
     if (!s) return false;
     while (f->constraints < s->row_count && !s->rows[f->constraints].is_speed) f->constraints++;
+    for (uint32_t i = f->constraints; i < s->row_count; i++)
+        assert(s->rows[i].is_speed); // rows of speeds come last
     if (tr_system_output(s, text_of("guess.position")))
         f->conditions[START_WISHES] =
             tr_condition_set_new(s, plan->system, START_WISHES, f->fold, err);

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/options.h"
 #include "num/dense.h"
 #include "run/eval.h"
 #include "run/modes.h"
@@ -24,7 +25,11 @@ typedef struct Study {
     double step, *Ad, *Bd;
 } Study;
 
-tr_linearise_options tr_linearise_defaults(void) { return (tr_linearise_options){0}; }
+void tr_linearise_fill(tr_linearise_options *options, size_t size)
+{
+    const tr_linearise_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
 
 // ---- taking it -----------------------------------------------------------------------------
 
@@ -42,12 +47,19 @@ static Linear *take(const System *system, const tr_linearise_options *o, Study *
     return reduced;
 }
 
+static bool take_options(tr_linearise_options *own, const System *system,
+                         const tr_linearise_options *given, tr_error *err)
+{
+    *own = tr_linearise_defaults();
+    return system && tr_take_options(own, sizeof *own, given, "tr_linearise_defaults", err);
+}
+
 tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    const tr_linearise_options o = options ? *options : tr_linearise_defaults();
-    return system && !has_failed(err) ? take(system, &o, NULL, err) : NULL;
+    tr_linearise_options o;
+    return take_options(&o, system, options, err) ? take(system, &o, NULL, err) : NULL;
 }
 
 static bool take_study(Study *s, const System *system, const tr_linearise_options *o, tr_error *err)
@@ -286,10 +298,10 @@ char *tr_linearise_text(const tr_system *system, const tr_linearise_options *opt
 {
     tr_error local = {0};
     if (!err) err = &local;
-    const tr_linearise_options o = options ? *options : tr_linearise_defaults();
+    tr_linearise_options o;
     Study s = {0};
     Json j = {0};
-    if (!system || has_failed(err)) return NULL;
+    if (!take_options(&o, system, options, err)) return NULL;
     if (take_study(&s, system, &o, err)) {
         if (o.json)
             write_json(&s, &j);
@@ -411,10 +423,10 @@ bool tr_linearise_write(const tr_system *system, const tr_linearise_options *opt
 {
     tr_error local = {0};
     if (!err) err = &local;
-    const tr_linearise_options o = options ? *options : tr_linearise_defaults();
+    tr_linearise_options o;
     Study s = {0};
     Json j = {0};
-    if (!system || has_failed(err)) return false;
+    if (!take_options(&o, system, options, err)) return false;
     const bool is_mat = ends_with(path, ".mat"), is_csv = ends_with(path, ".csv");
     if (take_study(&s, system, &o, err)) {
         OutFile *file = tr_file_create(path, err);

@@ -5,6 +5,7 @@
 // on (1 - R L) x, which stays in the kernel of L (T106).
 #include "run/lqr.h"
 
+#include "base/options.h"
 #include "run/feedback.h"
 #include "run/riccati.h"
 
@@ -346,20 +347,28 @@ static bool design(Design *d, Lineariser *lineariser, const tr_lqr_options *o, t
     return good;
 }
 
+void tr_lqr_fill(tr_lqr_options *options, size_t size)
+{
+    const tr_lqr_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
+
 const tr_lqr *tr_lqr_design(const System *system, const tr_lqr_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!system || !options || has_failed(err)) return NULL;
+    tr_lqr_options o = tr_lqr_defaults();
+    if (!system || !options || !tr_take_options(&o, sizeof o, options, "tr_lqr_defaults", err))
+        return NULL;
     Design *d = calloc(1, sizeof *d);
     if (!d) return tr_fail_memory(err), NULL;
-    d->shown.step = options->step;
-    if (!isfinite(options->step) || options->step < 0)
+    d->shown.step = o.step;
+    if (!isfinite(o.step) || o.step < 0)
         tr_fail(err, TR_USAGE, (Place){0}, "the step must be positive");
     Lineariser *lineariser = tr_lineariser_new(system, err);
     d->system = lineariser ? tr_lineariser_system(lineariser) : NULL;
     d->source = system;
-    const bool good = lineariser && design(d, lineariser, options, err);
+    const bool good = lineariser && design(d, lineariser, &o, err);
     d->system = NULL; // goes with the lineariser
     tr_lineariser_free(lineariser);
     if (good) return &d->shown;

@@ -7,6 +7,7 @@
 #include "num/dense.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +45,13 @@ static void adams(const Mover *m, double h, const double *b, int first, double *
 
 static void remember(Mover *m, double h)
 {
-    if (m->history && fabs(h - m->history_step) > 1e-9 * h)
-        m->history = 0; // another step: start anew
-    m->history_step = h;
+    if (m->adams.known && fabs(h - m->adams.step) > 1e-9 * h)
+        m->adams.known = 0; // another step: start anew
+    m->adams.step = h;
     for (int j = 4; j > 1; j--)
         memcpy(vector(m, RATES + j), vector(m, RATES + j - 1), m->flow->size * sizeof(double));
     tr_flow_rate(m->flow, m->t, m->y, vector(m, RATES + 1));
-    if (m->history < 4) m->history++;
+    if (m->adams.known < 4) m->adams.known++;
 }
 
 // Fourth-order explicit predictor, fifth-order implicit corrector applied once [M 7.3]; Runge-Kutta
@@ -61,7 +62,7 @@ static void step_pece(Mover *m, double h)
     static const double corrector[5] = {251. / 720, 646. / 720, -264. / 720, 106. / 720,
                                         -19. / 720};
     remember(m, h);
-    if (m->history < 4) {
+    if (m->adams.known < 4) {
         step_rk4(m, h);
         return;
     }
@@ -173,7 +174,7 @@ bool tr_mover_restart(Mover *m, double first_step)
     const bool owes_chart = tr_solver_owes_chart(m);
     bool changed;
     tr_solver_free(m);
-    m->history = 0, m->first_step = first_step, m->grid.is_there = false;
+    m->adams.known = 0, m->first_step = first_step, m->grid.is_there = false;
     return !owes_chart || tr_mover_chart(m, m->t, m->y, &changed);
 }
 
@@ -219,7 +220,7 @@ static void step_towards(Mover *m, double until)
     m->steps++;
 }
 
-static bool advance(Mover *m, double until, tr_error *err)
+static bool advance_on_grid(Mover *m, double until, tr_error *err)
 {
     while (m->t < until && !(m->grid.is_there && are_equal(m->t, until, m->step))) {
         enter_grid(m);
@@ -232,29 +233,43 @@ static bool advance(Mover *m, double until, tr_error *err)
         bool changed;
         if (!tr_mover_stepped(m, m->t, m->y) || !tr_mover_chart(m, m->t, m->y, &changed))
             return false;
-        if (changed) m->history = 0;
+        if (changed) m->adams.known = 0;
     }
     m->t = until;
     return true;
 }
 
+// ---- the methods ---------------------------------------------------------------------------
+
 static const Method methods[] = {
-    {"erk", true, tr_advance_erk, NULL},  // explicit Runge-Kutta of order 6
-    {"bdf", true, tr_advance_bdf, NULL},  // backward differences of orders 1 to 5, implicit
-    {"rk4", false, advance, step_rk4},    // classical Runge-Kutta, order 4
-    {"pece", false, advance, step_pece},  // predictor of order 4, corrector of order 5
-    {"lie", false, advance, step_lie},    // Runge-Kutta on the rotation group, order 4
-    {"euler", false, advance, step_euler} // order 1
+#define METHOD(name, adaptive, advance, step, words) {#name, adaptive, advance, step},
+#include "run/method.def"
+#undef METHOD
 };
+enum { METHOD_COUNT = sizeof methods / sizeof *methods };
+
+// "a, b or c"
+static void list_methods(char *list, size_t size)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < METHOD_COUNT && length < size; i++) {
+        const char *before = i == 0 ? "" : i + 1 < METHOD_COUNT ? ", " : " or ";
+        const int more = snprintf(list + length, size - length, "%s%s", before, methods[i].name);
+        length += (size_t)more;
+    }
+}
 
 const Method *tr_method(const char *name, tr_error *err)
 {
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+    for (size_t i = 0; i < METHOD_COUNT; i++)
         if (strcmp(name, methods[i].name) == 0) return &methods[i];
-    tr_fail(err, TR_USAGE, (Place){0},
-            "there is no method '%.60s': it is erk, bdf, rk4, pece, lie or euler", name);
+    char list[200];
+    list_methods(list, sizeof list);
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no method '%.60s': it is %s", name, list);
     return NULL;
 }
+
+// ---- movers --------------------------------------------------------------------------------
 
 Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err)
 {

@@ -25,6 +25,19 @@ typedef struct Grid {
     bool is_there;  // else it begins where the next step does
 } Grid;
 
+// Rates of the past: how many are known, and how far apart they are.
+typedef struct Adams {
+    uint32_t known;
+    double step; // [s]
+} Adams;
+
+// What comes of looking at how long steps are and might be.
+typedef struct Outlook {
+    size_t next;      // look, after as many steps; 0 when there was none yet
+    int order;        // of implicit methods: no higher; 0 when it does not matter
+    char advice[200]; // "" when there is none
+} Outlook;
+
 struct Mover {
     const Method *method;
     Flow *flow;
@@ -46,12 +59,9 @@ struct Mover {
     Watch watch;
     tr_error refusal; // why it had to stop: the constraints cannot all hold
     double *work;     // several vectors like y, for methods
-    uint32_t history; // of multistep methods: rates that are known
-    double history_step;
-    int order;        // of implicit methods: no higher; 0 when it does not matter
-    size_t next_look; // at how long steps are and might be: after as many
-    char advice[200]; // that came of it
-    void *solver;     // of adaptive methods, see sundials.c
+    Adams adams;      // of pece alone
+    Outlook outlook;  // of adaptive methods
+    void *solver;     // of these, see sundials.c
 };
 
 // The method of that name, or NULL and an error that lists them.

@@ -6,6 +6,7 @@
 #include "run/doctor.h"
 #include "run/sensitivity.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,8 @@ static Key chart_key(const Footing *footing, const Partition *p, uint32_t surplu
     uint8_t *at = key.at + footing->key.size;
     for (uint32_t k = 0; k < p->count; k++) put_number(&at, p->row[k]);
     for (uint32_t k = 0; k < p->count; k++) put_number(&at, p->dependent[k]);
-    for (uint32_t k = 0; k < surplus; k++) at[k] = p->antagonist && p->antagonist[k];
+    for (uint32_t k = 0; k < surplus; k++) *at++ = p->antagonist && p->antagonist[k];
+    assert(at == key.at + key.size); // every byte of a key says something
     return key;
 }
 
@@ -114,6 +116,7 @@ static Key chart_key(const Footing *footing, const Partition *p, uint32_t surplu
 static Footing *new_footing(const Plan *plan, Key key, tr_error *err)
 {
     const System *s = plan->system;
+    assert(key.size == (size_t)s->latch_count + s->input_count); // modes, then folds
     Footing *f = calloc(1, sizeof *f);
     if (!f) {
         free(key.at);

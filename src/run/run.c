@@ -12,6 +12,7 @@
 //   snapshot        all of it in memory of the caller's, and back
 #include "run/run.h"
 
+#include "base/options.h"
 #include "run/column.h"
 #include "run/kkt.h"
 #include "run/sensitivity.h"
@@ -133,8 +134,7 @@ static void hand_on(Mover *from, Mover *to)
 {
     to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
-    to->end = from->end, to->order = from->order, to->next_look = from->next_look;
-    memcpy(to->advice, from->advice, sizeof to->advice);
+    to->end = from->end, to->outlook = from->outlook;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;
@@ -377,10 +377,12 @@ static bool check_options(const tr_run_options *o, tr_error *err)
     return !has_failed(err);
 }
 
-tr_run_options tr_run_defaults(const Plan *plan)
+void tr_run_fill(tr_run_options *options, size_t size, const Plan *plan)
 {
     const tr_simulate_options o = tr_simulate_defaults(plan ? plan->system : NULL);
-    return (tr_run_options){.method = o.method, .step = o.step, .rtol = o.rtol, .atol = o.atol};
+    const tr_run_options plain = {
+        .method = o.method, .step = o.step, .rtol = o.rtol, .atol = o.atol};
+    tr_give_options(options, size, &plain, sizeof plain);
 }
 
 static Run *open_run(Plan *plan, const tr_run_options *o, const Method *method, tr_error *err)
@@ -410,8 +412,8 @@ Run *tr_run_new(Plan *plan, const tr_run_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!plan || has_failed(err)) return NULL;
-    const tr_run_options o = options ? *options : tr_run_defaults(plan);
+    tr_run_options o = tr_run_defaults(plan);
+    if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
     Run *run = tr_run_open(plan, &o, err);
     if (run && tr_run_reset(run, err)) return run;
     tr_run_free(run);

@@ -2,6 +2,7 @@
 // A run from its start to its end, row by row into sinks, with a controller of the user's between;
 // and how it went (T92).
 #include "base/clock.h"
+#include "base/options.h"
 #include "run/certificate.h"
 #include "run/column.h"
 #include "run/control.h"
@@ -254,7 +255,7 @@ static void summarise(Simulation *s, double started)
     to->switches = s->run->switches;
     to->warnings = m->watch.warning_count;
     if (to->warnings) tr_watch_warning(&m->watch, 0, to->warning, sizeof to->warning);
-    snprintf(to->advice, sizeof to->advice, "%s", m->advice);
+    snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
     to->energy_error =
         s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
     to->seconds = seconds_now() - started;
@@ -332,8 +333,9 @@ bool tr_simulate(const System *system, const tr_simulate_options *options, tr_su
     tr_error local = {0};
     tr_summary unused = {0};
     if (!err) err = &local;
-    if (!system || has_failed(err)) return false;
-    const tr_simulate_options o = options ? *options : tr_simulate_defaults(system);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_simulate_defaults", err))
+        return false;
     Simulation s = {.options = &o, .summary = summary ? summary : &unused};
     *s.summary = unused;
     simulate(&s, system, err);

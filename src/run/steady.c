@@ -452,9 +452,8 @@ static bool start(Steady *p, const System *system, tr_error *err)
     return p->system != NULL;
 }
 
-Steady *tr_steady_open(const System *system, const tr_steady_options *options, tr_error *err)
+Steady *tr_steady_open(const System *system, const tr_steady_options *o, tr_error *err)
 {
-    const tr_steady_options defaults = {0}, *o = options ? options : &defaults;
     if (!system || has_failed(err)) return NULL;
     Steady *p = calloc(1, sizeof *p);
     Expr *holds = calloc(o->hold_count + 2, sizeof *holds);

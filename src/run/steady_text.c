@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One steady motion: finding it, and what `steady` says about it.
+#include "base/options.h"
 #include "run/eval.h"
 #include "run/latch.h"
 #include "run/steady.h"
@@ -17,7 +18,11 @@ struct tr_steady {
     double stability;
 };
 
-tr_steady_options tr_steady_defaults(void) { return (tr_steady_options){0}; }
+void tr_steady_fill(tr_steady_options *options, size_t size)
+{
+    const tr_steady_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
 
 static bool find(tr_steady *s, tr_error *err)
 {
@@ -45,8 +50,8 @@ tr_steady *tr_steady_find(const System *system, const tr_steady_options *options
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!system || has_failed(err)) return NULL;
-    tr_steady_options o = options ? *options : tr_steady_defaults();
+    tr_steady_options o = tr_steady_defaults();
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_steady_defaults", err)) return NULL;
     o.sweep = NULL;
     tr_steady *s = calloc(1, sizeof *s);
     if (!s) return tr_fail_memory(err), NULL;

@@ -189,8 +189,9 @@ static bool open_bdf(Solver *solver, double step)
         return false;
     return !CVodeSStolerances(memory, rtol_of_step(m, solver->integrator),
                               atol_of_step(m, solver->integrator)) &&
-           (!m->order || !CVodeSetMaxOrd(memory, m->order)) && !CVodeSetUserData(memory, solver) &&
-           !CVodeSetMaxNumSteps(memory, -1) && !CVodeSetMaxErrTestFails(memory, MOST_FAILURES) &&
+           (!m->outlook.order || !CVodeSetMaxOrd(memory, m->outlook.order)) &&
+           !CVodeSetUserData(memory, solver) && !CVodeSetMaxNumSteps(memory, -1) &&
+           !CVodeSetMaxErrTestFails(memory, MOST_FAILURES) &&
            !CVodeSetMaxConvFails(memory, MOST_FAILURES) &&
            !CVodeSetErrHandlerFn(memory, be_quiet, NULL) &&
            !CVodeSetLinearSolver(memory, solver->linear, solver->slopes) &&
@@ -356,11 +357,11 @@ static void advise(Mover *m)
     if (!tr_pace_fastest(m->flow, solver->t, N_VGetArrayPointer(solver->y), &fastest)) return;
     const int order = fastest.damping < HARDLY_DAMPED ? 2 : 5;
     if (h * fastest.size < AT_THE_LIMIT || !(tr_pace_reach(pace, order) > FAR * h)) return;
-    snprintf(m->advice, sizeof m->advice,
+    snprintf(m->outlook.advice, sizeof m->outlook.advice,
              "the motion is stiff: stability, not accuracy, keeps the steps of erk as short as "
              "%.1g s; --method bdf would need far fewer",
              h);
-    if (m->say) m->say(m->owner, m->advice);
+    if (m->say) m->say(m->owner, m->outlook.advice);
 }
 
 // Beside fast motions that hardly decay, backward differences of orders above 2 are unstable unless
@@ -374,9 +375,9 @@ static bool choose_order(Mover *m, tr_error *err)
         return true;
     const double low = tr_pace_reach(solver->pace, 2);
     const double high = fmin(tr_pace_reach(solver->pace, 5), TOO_FAST / fastest.undamped);
-    const int order = m->order ? high > 2 * low ? 0 : 2 : low > 2 * high ? 2 : 0;
-    if (order == m->order) return true;
-    m->order = order;
+    const int order = m->outlook.order ? high > 2 * low ? 0 : 2 : low > 2 * high ? 2 : 0;
+    if (order == m->outlook.order) return true;
+    m->outlook.order = order;
     return start_anew(m, 0, err);
 }
 
@@ -384,9 +385,9 @@ static bool choose_order(Mover *m, tr_error *err)
 static bool look_at_pace(Mover *m, tr_error *err)
 {
     const Solver *solver = m->solver;
-    const size_t due = m->next_look > 0 ? m->next_look : solver->integrator->first_look;
-    if (m->steps < due || m->advice[0] || !tr_pace_is_known(solver->pace)) return true;
-    m->next_look = m->steps + m->steps / 2;
+    const size_t due = m->outlook.next > 0 ? m->outlook.next : solver->integrator->first_look;
+    if (m->steps < due || m->outlook.advice[0] || !tr_pace_is_known(solver->pace)) return true;
+    m->outlook.next = m->steps + m->steps / 2;
     if (solver->integrator->remembers) return choose_order(m, err);
     advise(m);
     return true;

@@ -4,6 +4,7 @@
 // the bicycle has three accelerations and 20 columns (T99; bench line "linear").
 #include "run/tangent.h"
 
+#include "base/options.h"
 #include "expr/derivative.h"
 #include "run/start.h"
 
@@ -226,13 +227,13 @@ tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_o
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!plan || has_failed(err)) return NULL;
+    tr_compile_options o = tr_compile_defaults();
+    if (!plan || !tr_take_options(&o, sizeof o, options, "tr_compile_defaults", err)) return NULL;
     Flow *flow = tr_flow_new(plan, NULL, err);
     System *own = flow ? tr_flow_system(flow, err) : NULL;
     tr_program *program = NULL;
-    if (own && outputs && strstr(outputs, "wdot"))
-        tr_differentiate(own, options ? options->parameters : NULL, err);
-    if (own && !has_failed(err)) program = tr_compile_names(own, outputs, options, err);
+    if (own && outputs && strstr(outputs, "wdot")) tr_differentiate(own, o.parameters, err);
+    if (own && !has_failed(err)) program = tr_compile_names(own, outputs, o.fix_parameters, err);
     tr_system_free(own);
     tr_flow_free(flow);
     return program;

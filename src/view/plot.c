@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "base/sheet.h"
 #include "base/text.h"
 #include "run/certificate.h"
@@ -560,26 +561,26 @@ static void check_options(const tr_plot_options *o, tr_error *err)
                 MOST_PIXELS, MOST_PIXELS, o->width, o->height);
 }
 
-tr_plot_options tr_plot_defaults(void)
+void tr_plot_fill(tr_plot_options *options, size_t size)
 {
-    return (tr_plot_options){.from = (double)NAN, .to = (double)NAN, .output = "-"};
+    const tr_plot_options plain = {.from = (double)NAN, .to = (double)NAN, .output = "-"};
+    tr_give_options(options, size, &plain, sizeof plain);
 }
 
 bool tr_plot(const tr_plot_options *options, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (has_failed(err)) return false;
-    const tr_plot_options defaults = tr_plot_defaults();
-    if (!options) options = &defaults;
-    Plot plot = {.options = options, .err = err};
-    check_options(options, err);
+    tr_plot_options o = tr_plot_defaults();
+    if (!tr_take_options(&o, sizeof o, options, "tr_plot_defaults", err)) return false;
+    Plot plot = {.options = &o, .err = err};
+    check_options(&o, err);
     if (!has_failed(err)) read_runs(&plot);
-    if (options->track)
+    if (o.track)
         fill_track(&plot);
     else
         fill_panels(&plot);
-    if (options->log && !has_failed(err)) check_powers(&plot);
+    if (o.log && !has_failed(err)) check_powers(&plot);
     if (!has_failed(err)) write_picture(&plot);
     for (size_t i = 0; i < plot.runs; i++) tr_sheet_free(plot.run[i].sheet);
     tr_arena_free(&plot.arena);

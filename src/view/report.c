@@ -91,10 +91,11 @@ bool tr_report_write(const tr_report *r, const System *system, const tr_view_opt
 {
     tr_error local = {0};
     tr_view_summary unused;
+    tr_view_options o;
     if (!err) err = &local;
     if (!summary) summary = &unused;
     *summary = (tr_view_summary){0};
-    if (!r || !system || !options || has_failed(err)) return false;
+    if (!r || !system || !tr_view_take(&o, options, err)) return false;
     Sheet run = {.names = r->names, .columns = r->columns, .rows = r->rows};
     run.values = calloc(r->rows * r->columns + 1, sizeof *run.values);
     if (!run.values) return tr_fail_memory(err), false;
@@ -102,7 +103,7 @@ bool tr_report_write(const tr_report *r, const System *system, const tr_view_opt
         for (size_t k = 0; k < r->columns; k++)
             run.values[k * r->rows + i] = r->values[i * r->columns + k];
     const Text certificate = text_of(r->certificate ? r->certificate : "");
-    tr_view_write(system, &run, certificate, options, summary, err);
+    tr_view_write(system, &run, certificate, &o, summary, err);
     free(run.values);
     return !has_failed(err);
 }

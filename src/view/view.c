@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "run/certificate.h"
 #include "view/embedded.h"
 
@@ -73,9 +74,12 @@ tr_origin *tr_origin_read(const char *run, tr_error *err)
     return NULL;
 }
 
-tr_derive_options tr_origin_options(const tr_origin *origin)
+void tr_origin_options(const tr_origin *origin, tr_derive_options *options)
 {
-    return origin ? origin->options : tr_derive_defaults();
+    if (!origin || !options) return;
+    options->case_name = origin->options.case_name;
+    options->settings = origin->options.settings;
+    options->setting_count = origin->options.setting_count;
 }
 
 void tr_origin_free(tr_origin *origin)
@@ -117,18 +121,31 @@ static Text read_page(const tr_view_options *o, char **bytes, tr_error *err)
     return (Text){*bytes, length};
 }
 
+void tr_view_fill(tr_view_options *options, size_t size)
+{
+    const tr_view_options plain = {0};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
+
+bool tr_view_take(tr_view_options *own, const tr_view_options *given, tr_error *err)
+{
+    *own = tr_view_defaults();
+    return given && tr_take_options(own, sizeof *own, given, "tr_view_defaults", err);
+}
+
 bool tr_view_check(const tr_view_options *options, tr_error *err)
 {
     tr_error local = {0};
+    tr_view_options o;
     if (!err) err = &local;
-    if (!options || has_failed(err)) return false;
+    if (!tr_view_take(&o, options, err)) return false;
     char *bytes;
-    read_page(options, &bytes, err);
+    read_page(&o, &bytes, err);
     free(bytes);
     struct stat info; // what is no file cannot be tried without writing to it
-    const bool is_file = options->output && strcmp(options->output, "-") != 0 &&
-                         (stat(options->output, &info) != 0 || S_ISREG(info.st_mode));
-    if (is_file) tr_file_discard(tr_file_create(options->output, err));
+    const bool is_file = o.output && strcmp(o.output, "-") != 0 &&
+                         (stat(o.output, &info) != 0 || S_ISREG(info.st_mode));
+    if (is_file) tr_file_discard(tr_file_create(o.output, err));
     return !has_failed(err);
 }
 
@@ -148,6 +165,10 @@ static void write_report(Text page, const Report *report, const char *output,
 bool tr_view_write(const System *system, const Sheet *run, Text certificate,
                    const tr_view_options *options, tr_view_summary *summary, tr_error *err)
 {
+    if (!options->output) {
+        tr_fail(err, TR_USAGE, (Place){0}, "the report needs a file to go to");
+        return false;
+    }
     char *bytes;
     const Report report = {.system = system, .run = run, .certificate = certificate};
     const Text page = read_page(options, &bytes, err);
@@ -163,14 +184,16 @@ bool tr_view(const System *system, const tr_view_options *options, tr_view_summa
 {
     tr_error local = {0};
     tr_view_summary unused;
+    tr_view_options o;
     if (!err) err = &local;
     if (!summary) summary = &unused;
     *summary = (tr_view_summary){0};
-    if (!system || !options || has_failed(err)) return false;
+    if (!system || !tr_view_take(&o, options, err)) return false;
+    if (!o.run) return tr_fail(err, TR_USAGE, (Place){0}, "there is no run to report"), false;
     Text certificate = {0};
-    Sheet *run = tr_sheet_read(options->run, err);
-    char *bytes = run ? tr_certificate_read(options->run, &certificate, err) : NULL;
-    if (run && !has_failed(err)) tr_view_write(system, run, certificate, options, summary, err);
+    Sheet *run = tr_sheet_read(o.run, err);
+    char *bytes = run ? tr_certificate_read(o.run, &certificate, err) : NULL;
+    if (run && !has_failed(err)) tr_view_write(system, run, certificate, &o, summary, err);
     tr_sheet_free(run);
     free(bytes);
     return !has_failed(err);

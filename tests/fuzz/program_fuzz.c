@@ -249,7 +249,7 @@ static void evaluate_list(const Program *p, const double *in, Bounded *out)
 static Program *compiled(System *s, const char *name, bool fixed)
 {
     tr_error err = {0};
-    const tr_compile_options options = {.fix_parameters = fixed};
+    const tr_compile_options options = {.size = sizeof options, .fix_parameters = fixed};
     Program *p = tr_compile(s, name, &options, &err);
     require(p && !err.status, "it compiles");
     return p;
