@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "expr/system.h"
+#include "plan/flow.h"
 #include "program/compile.h"
 #include "reduce/reduce.h"
-#include "run/flow.h"
 
 // A model, derived and reduced, and its programs
 typedef struct Subject {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bicycle at random states against Newton and Euler, and where it can start at all.
+#include "plan/kkt.h"
+#include "plan/start.h"
 #include "plans.h"
 #include "rolling.h"
-#include "run/kkt.h"
-#include "run/start.h"
 
 static const int random_states = SLOW_BUILD ? 500 : 10000;
 

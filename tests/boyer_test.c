@@ -4,8 +4,8 @@
 //
 // The CSV files are explained in tests/reference/README.md.
 #include "plans.h"
-#include "run/method.h"
 #include "runs.h"
+#include "sim/method.h"
 
 // ---- the mobile pendulum -------------------------------------------------------------------
 

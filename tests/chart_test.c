@@ -5,7 +5,7 @@
 // reference motion is explained in tests/reference/README.md.
 #include "charts.h"
 #include "plans.h"
-#include "run/method.h"
+#include "sim/method.h"
 
 static const double long_run = SLOW_BUILD ? 30 : 1000; // [s]
 
@@ -310,7 +310,7 @@ static Tally compare_charts(const struct Changing *c, const char *const *prefere
         const double t = c->end * i / 100;
         if (!mover || !mover->method->advance(mover, t, &err)) fail_msg("%s", err.text);
         const Account wanted = account_of(leader, t, mover->y);
-        tr_flow_put_all(leader, t, mover->y);
+        tr_flow_fill_all(leader, t, mover->y);
         for (size_t k = 0; k < count; k++) compare_twice(&all[k], leader, t, &wanted, &tally);
     }
     for (size_t k = 0; k < count; k++) free_follower(&all[k]);
@@ -371,7 +371,7 @@ static void test_more_charts_than_are_kept(void **state)
         const double t = 0.25 * i;
         if (!mover || !mover->method->advance(mover, t, &err)) fail_msg("%s", err.text);
         const Account wanted = account_of(leader, t, mover->y);
-        tr_flow_put_all(leader, t, mover->y);
+        tr_flow_fill_all(leader, t, mover->y);
         for (unsigned which = 0; which < 5; which++) {
             prefer(&f, 1u << which);
             const size_t changed = tally.changed;

@@ -6,7 +6,7 @@
 
 #include "expr/system.h"
 #include "models.h"
-#include "run/evaluator.h"
+#include "plan/evaluator.h"
 
 #include <dirent.h>
 

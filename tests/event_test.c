@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times at which formulas of t jump: the same however far a run looks at once.
 #include "motion.h"
-#include "run/event.h"
+#include "sim/event.h"
 
 static const char jumps[] =
     "trundle: 1\n"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact slopes of a flow's rates, against differences.
+#include "plan/jacobian.h"
 #include "plans.h"
-#include "run/jacobian.h"
-#include "run/method.h"
 #include "runs.h"
+#include "sim/method.h"
 
 static void assert_slopes(Flow *flow, double t, const double *y)
 {

@@ -298,7 +298,7 @@ static void step_aside(const Beside *b, uint64_t seed, double size, double *y)
 
 static void put_all(const Beside *b, const double *y, double *inputs)
 {
-    tr_flow_put_all(b->flow, 0, y);
+    tr_flow_fill_all(b->flow, 0, y);
     memcpy(inputs, b->flow->inputs, b->system->input_count * sizeof *inputs);
 }
 

@@ -2,8 +2,8 @@
 // Feedback by `trundle lqr`: what it writes is put into model files and simulated.
 #include "base/json.h"
 #include "plans.h"
-#include "run/method.h"
 #include "runs.h"
+#include "sim/method.h"
 
 // ---- models --------------------------------------------------------------------------------
 

@@ -278,7 +278,7 @@ static const struct MethodRow {
     const char *words;
 } rows[] = {
 #define METHOD(name, adaptive, advance, step, words) {#name, adaptive, words},
-#include "run/method.def"
+#include "sim/method.def"
 #undef METHOD
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

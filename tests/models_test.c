@@ -5,7 +5,7 @@
 // The folder is the first argument, or MODELS_DIR, or "models".
 #include "model/model.h"
 #include "plans.h"
-#include "run/method.h"
+#include "sim/method.h"
 #include "test.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modes, ranks and exponentials of given matrices.
+#include "linear/modes.h"
 #include "linears.h"
-#include "run/modes.h"
 
 // ---- modes, ranks, exponentials of given matrices ------------------------------------------
 

@@ -4,8 +4,8 @@
 #define TR_TESTS_MOTION_H
 
 #include "plans.h"
-#include "run/method.h"
 #include "runs.h"
+#include "sim/method.h"
 
 #define assert_error(err, wanted_status, words)        \
     do {                                               \

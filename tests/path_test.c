@@ -2,8 +2,8 @@
 // Where a run was between two states, when something crossed zero there, and what finding that out
 // costs.
 #include "motion.h"
-#include "run/latch.h"
-#include "run/path.h"
+#include "plan/latch.h"
+#include "sim/path.h"
 
 // ---- between states ------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ static Path path_of(Flow *flow)
 {
     tr_error err = {0};
     Path path;
-    if (!tr_path_begin(&path, flow, &err)) fail_msg("%s", err.text);
+    if (!tr_path_open(&path, flow, &err)) fail_msg("%s", err.text);
     return path;
 }
 
@@ -64,7 +64,7 @@ static void errors_of(tr_system *system, double h, double *between, double *exac
         *exact = fmax(*exact, apart(m.flow, y, there.mover->y));
         stop(&there);
     }
-    tr_path_end(&path);
+    tr_path_close(&path);
     stop(&m);
 }
 
@@ -91,7 +91,7 @@ static void test_between(void **state)
     assert_true(apart(m.flow, tr_path_between(&path, 0.03), path.y[1]) < 1e-14);
     tr_path_keep_last(&path);
     assert_true(path.count == 1 && path.t[0] == 0.04);
-    tr_path_end(&path);
+    tr_path_close(&path);
     stop(&m);
     tr_system_free(system);
 }
@@ -136,7 +136,7 @@ static void test_crossing(void **state)
         assert_true(path.found[0] - heights[k] < 0 && path.found[0] - heights[k] > -1e-12);
         print_message("%g m: %u probes, %zu evaluations\n", heights[k], level.takes, cost);
         assert_true(level.takes <= 30 && cost + level.takes <= 100);
-        tr_path_end(&path);
+        tr_path_close(&path);
         stop(&m);
     }
     tr_system_free(system);

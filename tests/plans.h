@@ -3,7 +3,7 @@
 #ifndef TR_TESTS_PLANS_H
 #define TR_TESTS_PLANS_H
 
-#include "run/flow.h"
+#include "plan/flow.h"
 
 // With a plan of its own, which close_flow frees.
 static inline Flow *open_flow(const tr_system *system, tr_error *err)

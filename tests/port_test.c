@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "folder.h"
 #include "models.h"
+#include "plan/column.h"
 #include "program/program.h"
-#include "run/column.h"
 
 // ---- ports of models -----------------------------------------------------------------------
 

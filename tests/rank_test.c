@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose constraints change their rank stop and say so; ranks that stay, and singular starts.
 #include "charts.h"
+#include "plan/start.h"
 #include "plans.h"
-#include "run/start.h"
 
 // ---- the rank changes ----------------------------------------------------------------------
 

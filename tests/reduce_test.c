@@ -3,7 +3,7 @@
 // not change the motion: the partition, the speeds that describe it; reactions that are chosen; and
 // closed forms.
 #include "plans.h"
-#include "run/method.h"
+#include "sim/method.h"
 #include "thicket.h"
 
 // ---- a model that is reduced ---------------------------------------------------------------
@@ -29,7 +29,7 @@ static Flow *flow_of(const char *text, tr_error *err)
 
 static void look_at(Reduced *r, double t, const double *y)
 {
-    tr_flow_put(r->flow, t, y);
+    tr_flow_fill(r->flow, t, y);
     memcpy(r->probe.in, r->flow->inputs, r->flow->system->input_count * sizeof(double));
     probe_run(&r->probe);
 }

@@ -2,8 +2,8 @@
 // Riccati equations against closed forms and against Kleinman's iteration, which solves a linear
 // equation for P at each step, here by Gauss on all of its entries at once.
 #include "gauss.h"
-#include "run/modes.h"
-#include "run/riccati.h"
+#include "linear/modes.h"
+#include "linear/riccati.h"
 #include "test.h"
 
 #include <lapacke.h>

@@ -6,8 +6,8 @@
 #include "base/sheet.h"
 #include "folder.h"
 #include "models.h"
+#include "plan/flow.h"
 #include "plans.h"
-#include "run/flow.h"
 
 // ---- at the start --------------------------------------------------------------------------
 

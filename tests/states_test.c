@@ -4,10 +4,10 @@
 // accelerations, reactions, energies and all that is recorded are numbers, the constraints hold,
 // and the equations with multipliers agree. Where there is none, that is said in words.
 #include "models.h"
+#include "plan/flow.h"
+#include "plan/kkt.h"
 #include "plans.h"
 #include "reduce/reduce.h"
-#include "run/flow.h"
-#include "run/kkt.h"
 
 #include <dirent.h>
 
@@ -62,7 +62,7 @@ static bool open_site(Site *p, const char *name)
     p->columns = calloc(p->flow->column_count + 1, sizeof *p->columns);
     p->margins = calloc(p->system->alarm_count + 1, sizeof *p->margins);
     assert_true(p->start && p->x && p->y && p->rate && p->columns && p->margins);
-    tr_flow_put_all(p->flow, 0, p->flow->start);
+    tr_flow_fill_all(p->flow, 0, p->flow->start);
     memcpy(p->start, p->flow->inputs, p->system->input_count * sizeof *p->start);
     System *own = tr_plan_system(p->flow->plan, p->flow->footing, NULL, &err);
     for (int rates = 0; own && rates < 2; rates++)
@@ -181,7 +181,7 @@ static double kernel_error(Site *p)
 {
     const System *s = p->system;
     double worst = 0, largest = 1;
-    tr_flow_put_all(p->flow, p->x[0], p->y);
+    tr_flow_fill_all(p->flow, p->x[0], p->y);
     for (uint32_t i = 0; i < s->input_count; i++) {
         if (s->inputs[i].kind != TR_VELOCITY || is_motion_driven(&s->inputs[i])) continue;
         worst = fmax(worst, fabs(p->flow->inputs[i] - p->x[i]));

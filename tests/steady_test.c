@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steady motions against closed forms, tables and simulation.
+#include "linear/linear.h"
 #include "plans.h"
-#include "run/linear.h"
-#include "run/method.h"
 #include "runs.h"
+#include "sim/method.h"
 
 #include <lapacke.h>
 
@@ -188,7 +188,7 @@ static void simulate(tr_system *system, const tr_steady *steady, double time, do
     mover->rtol = 1e-12, mover->atol = 1e-13;
     if (!mover->method->advance(mover, time, &err)) print_error("%s\n", err.text);
     assert_int_equal(err.status, TR_OK);
-    tr_flow_put_all(flow, time, mover->y);
+    tr_flow_fill_all(flow, time, mover->y);
     memcpy(in, flow->inputs, tr_input_count(system) * sizeof *in);
     tr_mover_free(mover);
     close_flow(flow);

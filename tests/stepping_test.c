@@ -3,7 +3,7 @@
 #include "base/sheet.h"
 #include "models.h"
 #include "plans.h"
-#include "run/run.h"
+#include "sim/run.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eigenvalues that are followed, and critical values, against published ones and closed forms.
 #include "linears.h"
-#include "run/follow.h"
+#include "num/follow.h"
 
 // ---- the bicycle of Meijaard et al. --------------------------------------------------------
 

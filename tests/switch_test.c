@@ -3,7 +3,7 @@
 // switches nothing is compiled, nothing stays in memory, and a switch takes few evaluations.
 #include "folder.h"
 #include "models.h"
-#include "run/run.h"
+#include "sim/run.h"
 
 #include <malloc.h>
 

@@ -68,9 +68,9 @@ while read -r file number; do
 done <"$work/named"
 
 # What must cite something: the physics, the reduction, and the numerics that have equations.
-for file in $(grep -e '^src/mech/' -e '^src/reduce/' "$work/files") src/run/assemble.c src/run/balance.c \
-    src/run/chart.c src/run/kkt.c src/run/impact.c src/run/linear.c src/run/riccati.c \
-    src/run/sensitivity.c src/run/stance.c src/run/steady.c; do
+for file in $(grep -e '^src/mech/' -e '^src/reduce/' "$work/files") src/plan/assemble.c src/steady/newton.c \
+    src/plan/chart.c src/plan/kkt.c src/plan/impact.c src/linear/linear.c src/linear/riccati.c \
+    src/plan/sensitivity.c src/plan/stance.c src/steady/steady.c; do
     grep -q "^$file " "$work/cited" || complain "$file cites no equation of docs/theory.md"
 done
 [ $bad = 0 ] && echo "$(wc -l <"$work/numbers") equations, cited by $(cut -d' ' -f1 "$work/cited" | uniq | wc -l) files"

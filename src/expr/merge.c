@@ -23,8 +23,8 @@ __extension__ typedef unsigned __int128 Wide;
 
 // ---- the field -----------------------------------------------------------------------------
 
-static uint64_t reduced(uint64_t x) { return x >= P ? x - P : x; }
-static uint64_t f_add(uint64_t a, uint64_t b) { return reduced(a + b); }
+static uint64_t modulo_prime(uint64_t x) { return x >= P ? x - P : x; }
+static uint64_t f_add(uint64_t a, uint64_t b) { return modulo_prime(a + b); }
 static uint64_t f_neg(uint64_t a) { return a ? P - a : 0; }
 static uint64_t f_sub(uint64_t a, uint64_t b) { return f_add(a, f_neg(b)); }
 static uint64_t f_mul(uint64_t a, uint64_t b) { return (uint64_t)((Wide)a * b % P); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making systems: names, the inputs and definitions that have them, and outputs, which have names
-// of their own. motion.c has what is asked of systems that are there.
+// of their own. query.c has what is asked of systems that are there.
 #include "expr/system.h"
 
 #include <assert.h>

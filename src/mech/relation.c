@@ -168,7 +168,7 @@ static void make_speed(Tree *tree, Value item, uint32_t number_in_list)
     }
     char name[300], text[256];
     snprintf(text, sizeof text, "%.*s", WHOLE(item.text));
-    Row *row = tr_tree_push_row(tree, text, rate, item.place);
+    Row *row = tr_tree_append_row(tree, text, rate, item.place);
     if (!row) return;
     row->is_speed = true;
     if (tr_formula_is_name(item.text))

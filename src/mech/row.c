@@ -89,7 +89,7 @@ static void take_own_form(Tree *tree, Row *row)
     row->inner_slopes = slopes;
 }
 
-Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place)
+Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
     const char *kept = tr_tree_text(tree, text_of(name));
@@ -162,7 +162,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
         drop(tree, element, name, position);
         return;
     }
-    Row *row = tr_tree_push_row(tree, name, rate, element.place);
+    Row *row = tr_tree_append_row(tree, name, rate, element.place);
     if (!row) return;
     row->position = position;
     const char *owner = tr_tree_text(tree, element.text);

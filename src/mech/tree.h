@@ -418,7 +418,7 @@ void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that 
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
                  Quantity reaction);
 // The row itself; NULL when memory runs out
-Row *tr_tree_push_row(Tree *tree, const char *name, Expr rate, Place place);
+Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
 // directions there.
 void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);

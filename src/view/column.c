@@ -3,7 +3,7 @@
 // names of their columns suggest.
 #include "view/column.h"
 
-#include "run/column.h"
+#include "plan/column.h"
 
 // What is known from the name of a column; the first row that fits counts. Coordinates of joints
 // and outputs of a model can be anything.

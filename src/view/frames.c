@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/frames.h"
 
-#include "run/assemble.h"
-#include "run/evaluator.h"
+#include "plan/assemble.h"
+#include "plan/evaluator.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
-#include "run/certificate.h"
+#include "sim/certificate.h"
 #include "view/column.h"
 
 #include <stdlib.h>

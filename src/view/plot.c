@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "base/sheet.h"
 #include "base/text.h"
-#include "run/certificate.h"
+#include "sim/certificate.h"
 #include "view/axis.h"
 #include "view/column.h"
 #include "view/figure.h"

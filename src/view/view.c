@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
-#include "run/certificate.h"
+#include "sim/certificate.h"
 #include "view/embedded.h"
 
 #include <errno.h>

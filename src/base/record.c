@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/record.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct Record {
+    const char *path;
+    const char *const *labels;
+    uint32_t columns;
+    OutFile *file; // .csv
+    Buffer line;
+    double *rows; // .mat: all of them
+    uint32_t count, capacity;
+    bool is_mat;
+};
+
+static void write_line(Record *r)
+{
+    tr_buffer_add(&r->line, "\n", 1);
+    if (!r->line.failed) fwrite(r->line.at, 1, r->line.length, tr_file_stream(r->file));
+    r->line.length = 0;
+}
+
+Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    Record *r = calloc(1, sizeof *r);
+    if (!r) {
+        tr_fail_memory(err);
+        return NULL;
+    }
+    *r = (Record){
+        .path = path, .labels = labels, .columns = columns, .is_mat = ends_with(path, ".mat")};
+    r->file = tr_file_create(path, err);
+    if (!r->file) {
+        free(r);
+        return NULL;
+    }
+    if (r->is_mat) return r;
+    for (uint32_t i = 0; i < columns; i++) tr_buffer_print(&r->line, i ? ",%s" : "%s", labels[i]);
+    write_line(r);
+    return r;
+}
+
+static void keep_row(Record *r, const double *row, tr_error *err)
+{
+    const uint64_t needed = ((uint64_t)r->count + 1) * r->columns;
+    if (needed > UINT32_MAX ||
+        !tr_grow((void **)&r->rows, &r->capacity, (uint32_t)needed, sizeof *r->rows)) {
+        tr_fail_memory(err);
+        return;
+    }
+    memcpy(r->rows + (size_t)r->count++ * r->columns, row, r->columns * sizeof *row);
+}
+
+void tr_record_row(Record *r, const double *row, tr_error *err)
+{
+    if (!r || has_failed(err)) return;
+    if (r->is_mat) {
+        keep_row(r, row, err);
+        return;
+    }
+    for (uint32_t i = 0; i < r->columns; i++) {
+        if (i) tr_buffer_add(&r->line, ",", 1);
+        tr_buffer_number(&r->line, row[i]);
+    }
+    write_line(r);
+    if (r->line.failed)
+        tr_fail_memory(err);
+    else if (ferror(tr_file_stream(r->file)))
+        tr_fail(err, TR_IO, (Place){0}, "cannot write '%.200s': %s", r->path, strerror(errno));
+}
+
+// ---- .mat ----------------------------------------------------------------------------------
+
+// Points and brackets are not allowed in Matlab's names.
+static bool write_variable(mat_t *mat, const Record *r, uint32_t column, double *values)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s", r->labels[column]);
+    for (char *at = name; *at; at++)
+        if (strchr(".()/", *at)) *at = '_';
+    matvar_t *taken = Mat_VarReadInfo(mat, name); // a.b and a_b are told apart by their column
+    if (taken) snprintf(name + (strlen(name) > 50 ? 50 : strlen(name)), 12, "_%u", column + 1);
+    Mat_VarFree(taken);
+    for (uint32_t i = 0; i < r->count; i++) values[i] = r->rows[(size_t)i * r->columns + column];
+    size_t size[2] = {r->count, 1};
+    matvar_t *variable = Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, values, 0);
+    const bool good = variable && Mat_VarWrite(mat, variable, MAT_COMPRESSION_NONE) == 0;
+    Mat_VarFree(variable);
+    return good;
+}
+
+static bool write_variables(mat_t *mat, void *owner)
+{
+    const Record *r = owner;
+    double *values = calloc((size_t)r->count + 1, sizeof *values);
+    bool good = values != NULL;
+    for (uint32_t i = 0; good && i < r->columns; i++) good = write_variable(mat, r, i, values);
+    free(values);
+    return good;
+}
+
+// matio writes to paths only: to a temporary one, from where it goes the way of all results.
+void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
+                  void *owner, tr_error *err)
+{
+    char temporary[200];
+    const char *folder = getenv("TMPDIR");
+    snprintf(temporary, sizeof temporary, "%.150s/trundle_mat_XXXXXX",
+             folder && folder[0] ? folder : "/tmp");
+    errno = 0;
+    const int fd = mkstemp(temporary);
+    mat_t *mat =
+        fd < 0 ? NULL
+               : Mat_CreateVer(temporary, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5);
+    bool good = mat && fill(mat, owner);
+    if (mat && Mat_Close(mat)) good = false;
+    if (!good)
+        tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s': %s", path,
+                errno ? strerror(errno) : "matio refuses");
+    size_t length = 0;
+    char *bytes = has_failed(err) ? NULL : tr_file_read(temporary, SIZE_MAX / 4, &length, err);
+    if (bytes) fwrite(bytes, 1, length, tr_file_stream(file));
+    free(bytes);
+    if (fd >= 0) close(fd), remove(temporary);
+}
+
+bool tr_record_close(Record *r, tr_error *err)
+{
+    if (!r) return false;
+    tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
+    if (r->is_mat) tr_mat_write(r->path, r->file, write_variables, r, &own);
+    tr_file_commit(r->file, &own); // discards it after an error
+    if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
+    tr_buffer_free(&r->line);
+    free(r->rows);
+    free(r);
+    return !own.status;
+}
+
+void tr_record_discard(Record *r)
+{
+    if (!r) return;
+    tr_file_discard(r->file);
+    tr_buffer_free(&r->line);
+    free(r->rows);
+    free(r);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear models (T99): how a motion beside a given one differs from it, to first order.
+//
+//   x' = A x + B u,   y = C x + D u
+//
+// x holds displacements that the constraints on positions allow, then independent velocities, then
+// what else has a state (tyres). A displacement of a joint is that of its coordinate; that of a
+// base is along and about its own axes: B.dx B.dy B.dz B.rx B.ry B.rz, so that A is constant where
+// a vehicle goes straight on or in a circle.
+#ifndef TR_LINEAR_LINEAR_H
+#define TR_LINEAR_LINEAR_H
+
+#include "plan/flow.h"
+
+typedef tr_linear Linear;
+
+// All that it takes to linearise a system at many states and for many parameters: programs with
+// parameters left open.
+typedef struct Lineariser Lineariser;
+
+Lineariser *tr_lineariser_new(const System *system, tr_error *err);
+void tr_lineariser_free(Lineariser *lineariser);
+// The state that it stands at: all inputs, at the start those of the initial state.
+double *tr_lineariser_inputs(Lineariser *lineariser);
+// Solves the initial conditions again, for the values that parameters and inputs have there now.
+bool tr_lineariser_assemble(Lineariser *lineariser, tr_error *err);
+// The largest acceleration where it stands: 0 where it is steady
+double tr_lineariser_unsteadiness(Lineariser *lineariser);
+// The linear model where it stands; NULL when memory runs out or a number is not finite.
+Linear *tr_lineariser_take(Lineariser *lineariser, tr_error *err);
+// Its own system, reduced where it starts.
+System *tr_lineariser_system(Lineariser *lineariser);
+// Zeros, without names
+Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs);
+// A copy of a name that lives as long as the linear model; NULL for NULL, and without memory.
+const char *tr_linear_keep(Linear *linear, const char *name);
+// Whether all are there.
+bool tr_linear_has_names(const Linear *linear);
+
+// Without displacements that change nothing: a vehicle's place and heading, angles of wheels. What
+// depends on them is no output any more. At least so many states are left, if what some
+// displacements change is little, but more than rounding.
+Linear *tr_linear_reduced(const Linear *linear, uint32_t least, tr_error *err);
+
+#endif

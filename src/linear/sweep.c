@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+// At each value of the parameter: the linear model, without symmetries, without eigenvalues that
+// are zero all along. Branches go on where their slope points; where that is not clear the step is
+// halved. A real eigenvalue passes zero where det R does, the constant coefficient of the deflated
+// characteristic polynomial; a pair passes the imaginary axis where its real part vanishes, which
+// the Hurwitz determinant does there, too (T103).
+#include "base/json.h"
+#include "linear/modes.h"
+#include "num/follow.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 1000000, HALVINGS = 7 };
+#define CLEAR 1e-9 // real parts that are not rounding, against the largest eigenvalue
+
+// ---- one value -----------------------------------------------------------------------------
+
+typedef struct Sampler {
+    Lineariser *lineariser;
+    uint32_t input;
+    const char *name;
+    uint32_t count;    // eigenvalues that are not always zero
+    uint32_t size;     // of the matrices they are of
+    uint32_t *pattern; // of the zeros that are left out there
+    tr_error *err;
+} Sampler;
+
+// What there is at one value of the parameter
+typedef struct Sample {
+    Deflated deflated;
+    double *values; // eigenvalues of the rest
+    uint32_t count;
+} Sample;
+
+static void free_sample(Sample *s)
+{
+    tr_deflated_free(&s->deflated);
+    free(s->values);
+    *s = (Sample){0};
+}
+
+static void say_where(const Sampler *s, double value, const tr_error *own)
+{
+    if (own->status == TR_NO_MEMORY) tr_fail_memory(s->err);
+    tr_fail(s->err, own->status, (Place){own->line, own->column}, "at %.60s = %.6g: %.400s",
+            s->name, value, own->text);
+}
+
+static bool split(const Linear *linear, const Sampler *s, const uint32_t *pattern, Sample *out,
+                  tr_error *err)
+{
+    const bool same = pattern && linear->states == s->size;
+    if (!tr_deflate(linear->A, linear->states, same ? pattern : NULL, &out->deflated, err))
+        return false;
+    out->count = linear->states - out->deflated.zeros;
+    out->values = calloc(2 * (size_t)out->count + 1, sizeof *out->values);
+    if (!out->values) return tr_fail_memory(err), false;
+    return tr_deflated_values(&out->deflated, out->values, err);
+}
+
+static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sample *out)
+{
+    tr_error own = {0};
+    *out = (Sample){0};
+    if (has_failed(s->err)) return false;
+    tr_lineariser_inputs(s->lineariser)[s->input] = value;
+    tr_lineariser_assemble(s->lineariser, &own);
+    Linear *all = tr_lineariser_take(s->lineariser, &own);
+    Linear *linear = tr_linear_reduced(all, s->size, &own);
+    const bool good = linear && split(linear, s, pattern, out, &own);
+    tr_linear_free(all);
+    tr_linear_free(linear);
+    if (good) return true;
+    say_where(s, value, &own);
+    free_sample(out);
+    return false;
+}
+
+// ---- following -----------------------------------------------------------------------------
+
+typedef struct Front {
+    double at;               // value of the parameter
+    double *values, *slopes; // of the branches
+    double *ordered;         // room
+    uint32_t *to;
+} Front;
+
+// Eigenvalues of a sample, with zeros in place of those that are zero only here
+static void fill_up(const Sample *sample, uint32_t count, double *values)
+{
+    memset(values, 0, 2 * (size_t)count * sizeof *values);
+    memcpy(values, sample->values,
+           2 * (size_t)(sample->count < count ? sample->count : count) * sizeof *values);
+}
+
+static void move_front(Front *f, const double *is, double at, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        const double *next = is + 2 * f->to[k];
+        for (int part = 0; part < 2; part++) f->ordered[2 * k + (uint32_t)part] = next[part];
+    }
+    for (uint32_t k = 0; k < 2 * n; k++) {
+        const bool turns = (k % 2 ? f->values[k] == 0 : f->values[k + 1] == 0) !=
+                           (k % 2 ? f->ordered[k] == 0 : f->ordered[k + 1] == 0);
+        f->slopes[k] = turns ? 0 : (f->ordered[k] - f->values[k]) / (at - f->at);
+    }
+    memcpy(f->values, f->ordered, 2 * (size_t)n * sizeof *f->values);
+    f->at = at;
+}
+
+// To the eigenvalues `is` at `at`, by way of values between where that is needed
+static bool advance(Sampler *s, Front *f, const double *is, double at, int halvings)
+{
+    const uint32_t n = s->count;
+    bool clear;
+    if (!tr_follow(f->values, f->slopes, at - f->at, is, n, f->to, &clear))
+        return tr_fail_memory(s->err), false;
+    const double middle = f->at + (at - f->at) / 2;
+    Sample between;
+    if (clear || !halvings || middle == f->at || middle == at) {
+        move_front(f, is, at, n);
+        return true;
+    }
+    if (!take_sample(s, middle, s->pattern, &between)) return false;
+    double *values = calloc(2 * (size_t)n + 1, sizeof *values);
+    bool good = values != NULL;
+    if (values) {
+        fill_up(&between, n, values);
+        good = advance(s, f, values, middle, halvings - 1) && advance(s, f, is, at, halvings - 1);
+    } else
+        tr_fail_memory(s->err);
+    free(values);
+    free_sample(&between);
+    return good;
+}
+
+// Sorts each row of the sweep so that a column is one branch.
+static bool follow_all(Sampler *s, tr_sweep *sweep)
+{
+    const uint32_t n = s->count;
+    double *room = calloc(6 * (size_t)n + 1, sizeof *room);
+    Front f = {.values = room, .to = calloc(n + 1u, sizeof *f.to)};
+    bool good = room && f.to;
+    if (good) {
+        f.slopes = room + 2 * (size_t)n, f.ordered = f.slopes + 2 * (size_t)n;
+        qsort(sweep->eigenvalues, n, 2 * sizeof(double), tr_compare_growth);
+        memcpy(f.values, sweep->eigenvalues, 2 * (size_t)n * sizeof *f.values);
+        f.at = sweep->values[0];
+    } else
+        tr_fail_memory(s->err);
+    for (size_t i = 1; good && i < sweep->rows; i++) {
+        double *row = sweep->eigenvalues + 2 * i * n;
+        good = advance(s, &f, row, sweep->values[i], HALVINGS);
+        memcpy(row, f.values, 2 * (size_t)n * sizeof *row);
+    }
+    free(room);
+    free(f.to);
+    return good;
+}
+
+// ---- critical values -----------------------------------------------------------------------
+
+static double determinant_at(void *owner, double value)
+{
+    Sampler *s = owner;
+    Sample sample;
+    if (!take_sample(s, value, s->pattern, &sample)) return (double)NAN;
+    const double det =
+        sample.count < s->count ? 0 : tr_deflated_determinant(&sample.deflated, s->err);
+    free_sample(&sample);
+    return det;
+}
+
+// A branch between two values of the parameter
+typedef struct Stretch {
+    Sampler *sampler;
+    double from, to, start[2], end[2];
+    double found[2]; // where it was seen last
+} Stretch;
+
+static double real_part_at(void *owner, double value)
+{
+    Stretch *s = owner;
+    Sample sample;
+    if (!take_sample(s->sampler, value, s->sampler->pattern, &sample)) return (double)NAN;
+    const double part = (value - s->from) / (s->to - s->from);
+    const double guess[2] = {s->start[0] + part * (s->end[0] - s->start[0]),
+                             s->start[1] + part * (s->end[1] - s->start[1])};
+    double best = (double)INFINITY;
+    for (uint32_t k = 0; k < sample.count; k++) {
+        const double *value_k = sample.values + 2 * k;
+        if (value_k[1] < 0 || apart(value_k, guess) >= best) continue;
+        best = apart(value_k, guess);
+        memcpy(s->found, value_k, sizeof s->found);
+    }
+    free_sample(&sample);
+    if (s->found[0] < 0 ? s->start[0] < 0 : s->start[0] > 0)
+        s->from = value, memcpy(s->start, s->found, sizeof s->start);
+    else
+        s->to = value, memcpy(s->end, s->found, sizeof s->end);
+    return s->found[0];
+}
+
+static void add_critical(tr_sweep *sweep, double value, double frequency, bool is_onset,
+                         tr_error *err)
+{
+    for (size_t i = 0; i < sweep->critical_count; i++)
+        if (fabs(sweep->critical[i].value - value) <= 1e-12 * fmax(1, fabs(value)) &&
+            fabs(sweep->critical[i].frequency - frequency) <= 1e-9 * fmax(1, frequency))
+            return;
+    tr_critical *more =
+        realloc(sweep->critical, (sweep->critical_count + 1) * sizeof *sweep->critical);
+    if (!more) {
+        tr_fail_memory(err);
+        return;
+    }
+    sweep->critical = more;
+    size_t at = sweep->critical_count++;
+    for (; at > 0 && more[at - 1].value > value; at--) more[at] = more[at - 1];
+    more[at] = (tr_critical){value, frequency, is_onset};
+}
+
+static double largest_in_row(const tr_sweep *sweep, size_t row)
+{
+    double most = 0;
+    for (size_t k = 0; k < sweep->count; k++) {
+        const double *l = sweep->eigenvalues + 2 * (row * sweep->count + k);
+        most = fmax(most, hypot(l[0], l[1]));
+    }
+    return most;
+}
+
+static size_t growing(const tr_sweep *sweep, size_t row)
+{
+    const double limit = CLEAR * largest_in_row(sweep, row);
+    size_t count = 0;
+    for (size_t k = 0; k < sweep->count; k++)
+        count += sweep->eigenvalues[2 * (row * sweep->count + k)] > limit;
+    return count;
+}
+
+// Where det R changes its sign; rows that have none (an eigenvalue is zero) are stepped over.
+static void find_divergent(Sampler *s, tr_sweep *sweep, const double *determinants)
+{
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < sweep->rows && !has_failed(s->err); i++) {
+        if (determinants[i] == 0) continue;
+        if (last != SIZE_MAX && (determinants[last] > 0) != (determinants[i] > 0)) {
+            const double value =
+                tr_bracketed_root(determinant_at, s, sweep->values[last], determinants[last],
+                                  sweep->values[i], determinants[i]);
+            add_critical(sweep, value, 0, growing(sweep, i) > growing(sweep, last), s->err);
+        }
+        last = i;
+    }
+}
+
+static void find_oscillatory(Sampler *s, tr_sweep *sweep, size_t branch)
+{
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < sweep->rows && !has_failed(s->err); i++) {
+        const double *now = sweep->eigenvalues + 2 * (i * sweep->count + branch);
+        if (fabs(now[0]) <= CLEAR * largest_in_row(sweep, i)) continue;
+        const size_t before = last;
+        last = i;
+        if (before == SIZE_MAX) continue;
+        const double *was = sweep->eigenvalues + 2 * (before * sweep->count + branch);
+        if ((was[0] > 0) == (now[0] > 0) || (was[1] <= 0 && now[1] <= 0)) continue;
+        Stretch stretch = {.sampler = s, .from = sweep->values[before], .to = sweep->values[i]};
+        for (int part = 0; part < 2; part++)
+            stretch.start[part] = was[part], stretch.end[part] = now[part];
+        const double value = tr_bracketed_root(real_part_at, &stretch, sweep->values[before],
+                                               was[0], sweep->values[i], now[0]);
+        if (stretch.found[1] > 0) // else it is real, and det R has it
+            add_critical(sweep, value, stretch.found[1], now[0] > 0, s->err);
+    }
+}
+
+// ---- the sweep -----------------------------------------------------------------------------
+
+static bool check_range(double from, double to, double step, tr_error *err)
+{
+    if (!isfinite(from) || !isfinite(to) || !isfinite(step))
+        tr_fail(err, TR_USAGE, (Place){0}, "a sweep goes from a number to a number");
+    else if (!(step > 0))
+        tr_fail(err, TR_USAGE, (Place){0}, "the step of a sweep is positive, not %.6g", step);
+    else if (!(to > from))
+        tr_fail(err, TR_USAGE, (Place){0}, "a sweep goes upwards, not from %.6g to %.6g", from, to);
+    else if ((to - from) / step > MOST_ROWS)
+        tr_fail(err, TR_USAGE, (Place){0}, "a sweep has at most %d steps", MOST_ROWS);
+    return !has_failed(err);
+}
+
+// from, from + step ...; where the steps fit, `to` exactly, and what is between as it is written
+static bool place_rows(tr_sweep *sweep, double from, double to, double step)
+{
+    const double steps = (to - from) / step, whole = round(steps);
+    const bool fits = fabs(steps - whole) <= 1e-6 && whole >= 1;
+    sweep->rows = (size_t)(fits ? whole : floor(steps)) + 1;
+    sweep->values = calloc(sweep->rows, sizeof *sweep->values);
+    for (size_t i = 0; sweep->values && i < sweep->rows; i++)
+        sweep->values[i] = fits ? from + (to - from) * (double)i / whole : from + (double)i * step;
+    return sweep->values != NULL;
+}
+
+// All samples; how many eigenvalues there are, where the most of them are not zero. Where
+// displacements change little, as beside a critical value, they are no symmetries if they are none
+// elsewhere.
+static bool take_samples(Sampler *s, const tr_sweep *sweep, Sample *samples, bool again)
+{
+    for (size_t i = 0; i < sweep->rows; i++) {
+        if (again && samples[i].deflated.size >= s->size) continue;
+        free_sample(&samples[i]);
+        if (!take_sample(s, sweep->values[i], NULL, &samples[i])) return false;
+        const Deflated *d = &samples[i].deflated;
+        if (samples[i].count <= s->count && s->pattern) continue;
+        s->count = samples[i].count, s->size = d->size;
+        free(s->pattern);
+        s->pattern = calloc(d->size + 1u, sizeof *s->pattern);
+        if (!s->pattern) return tr_fail_memory(s->err), false;
+        memcpy(s->pattern, d->pattern, (d->size + 1u) * sizeof *s->pattern);
+    }
+    return true;
+}
+
+static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
+{
+    if (!take_samples(s, sweep, samples, false) || !take_samples(s, sweep, samples, true))
+        return false;
+    sweep->count = s->count;
+    sweep->eigenvalues = calloc(2 * sweep->rows * s->count + 1, sizeof *sweep->eigenvalues);
+    double *determinants = calloc(sweep->rows, sizeof *determinants);
+    bool good = sweep->eigenvalues && determinants;
+    if (!good) tr_fail_memory(s->err);
+    for (size_t i = 0; good && i < sweep->rows; i++) {
+        fill_up(&samples[i], s->count, sweep->eigenvalues + 2 * i * s->count);
+        if (samples[i].count == s->count)
+            determinants[i] = tr_deflated_determinant(&samples[i].deflated, s->err);
+    }
+    good = good && follow_all(s, sweep);
+    if (good) find_divergent(s, sweep, determinants);
+    for (size_t k = 0; good && k < sweep->count; k++) find_oscillatory(s, sweep, k);
+    free(determinants);
+    return good && !has_failed(s->err);
+}
+
+static bool run_sweep(Sampler *s, tr_sweep *sweep)
+{
+    Sample *samples = calloc(sweep->rows, sizeof *samples);
+    if (!samples) return tr_fail_memory(s->err), false;
+    const bool good = fill_sweep(s, sweep, samples);
+    for (size_t i = 0; i < sweep->rows; i++) free_sample(&samples[i]);
+    free(samples);
+    free(s->pattern);
+    return good;
+}
+
+tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
+                       double step, tr_error *err)
+{
+    tr_error own = {0};
+    Sampler s = {.name = name, .err = &own};
+    if (!system || !name || has_failed(err)) return NULL;
+    tr_sweep *sweep = calloc(1, sizeof *sweep);
+    const Input *input = tr_system_setting(system, text_of(name), "swept", &own);
+    if (input) s.input = (uint32_t)(input - system->inputs);
+    bool good =
+        sweep && input && check_range(from, to, step, &own) && place_rows(sweep, from, to, step);
+    if (!good) tr_fail_memory(&own); // unless there are words already
+    s.lineariser = good ? tr_lineariser_new(system, &own) : NULL;
+    if (s.lineariser) {
+        sweep->name = system->inputs[s.input].name;
+        good = run_sweep(&s, sweep);
+    }
+    tr_lineariser_free(s.lineariser);
+    if (own.status) tr_fail(err, own.status, (Place){own.line, own.column}, "%s", own.text);
+    if (good && !own.status) return sweep;
+    tr_sweep_free(sweep);
+    return NULL;
+}
+
+void tr_sweep_free(tr_sweep *sweep)
+{
+    if (!sweep) return;
+    free(sweep->values);
+    free(sweep->eigenvalues);
+    free(sweep->critical);
+    free(sweep);
+}
+
+// ---- texts ---------------------------------------------------------------------------------
+
+static void write_csv(const tr_sweep *sweep, Buffer *text)
+{
+    tr_buffer_print(text, "%s", sweep->name);
+    for (size_t k = 1; k <= sweep->count; k++) tr_buffer_print(text, ",re%zu,im%zu", k, k);
+    for (size_t i = 0; i < sweep->rows; i++) {
+        tr_buffer_add(text, "\n", 1);
+        tr_buffer_number(text, sweep->values[i]);
+        for (size_t k = 0; k < 2 * sweep->count; k++) {
+            tr_buffer_add(text, ",", 1);
+            tr_buffer_number(text, sweep->eigenvalues[2 * i * sweep->count + k]);
+        }
+    }
+    tr_buffer_add(text, "\n", 1);
+}
+
+static void write_json(const tr_sweep *sweep, Json *j)
+{
+    tr_json_open(j, NULL, '{');
+    tr_json_text(j, "parameter", sweep->name);
+    tr_json_numbers(j, "values", sweep->values, sweep->rows);
+    tr_json_open(j, "eigenvalues", '[');
+    for (size_t i = 0; i < sweep->rows; i++)
+        tr_json_matrix(j, NULL, sweep->eigenvalues + 2 * i * sweep->count, sweep->count, 2);
+    tr_json_close(j, ']');
+    tr_json_open(j, "critical", '[');
+    for (size_t i = 0; i < sweep->critical_count; i++) {
+        const tr_critical *c = &sweep->critical[i];
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "kind", c->frequency > 0 ? "oscillatory" : "divergent");
+        tr_json_number(j, "value", c->value);
+        tr_json_number(j, "frequency", c->frequency);
+        tr_json_text(j, "becomes", c->is_onset ? "unstable" : "stable");
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+    tr_json_close(j, '}');
+}
+
+char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!sweep || has_failed(err)) return NULL;
+    Json j = {0};
+    if (json)
+        write_json(sweep, &j);
+    else
+        write_csv(sweep, &j.text);
+    return tr_text_finish(&j.text, err);
+}

@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions on positions or on rates, and states that satisfy them: `initial` and the constraints
+// hold, quaternions are units, and the rest differs as little as possible from where it was.
+//
+// Newton's method with steps of least norm, shortened until they help. Where the conditions have no
+// slope at the guess (acos at 1, a speed at rest), it starts again from beside it. At the end the
+// state slides along the conditions towards the guess: J d = J (guess - y), y += guess - y - d
+// (T80, T81).
+#include "plan/assemble.h"
+
+#include "base/random.h"
+#include "expr/derivative.h"
+#include "num/singular.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
+
+// Unknown are some of the inputs; what follows calls their values y.
+struct ConditionSet {
+    const System *system;
+    ConditionKind kind;
+    bool rates;
+    uint32_t *place; // of each unknown: its input
+    uint32_t count;
+    uint32_t *quaternion; // of each unit quaternion among them: its first unknown
+    uint32_t quaternions;
+    const char **notes; // of each formula: what it is about
+    uint32_t given;     // of `initial`, which come first
+    uint32_t formulas;  // residuals that come from the program; then one for each quaternion
+    uint32_t rows;
+    tr_program *program; // residuals, then slopes by rows
+    bool *is_start;      // by input: a position or velocity that is found, unless it is given
+};
+
+struct Conditions {
+    const ConditionSet *set;
+    const System *system;
+    bool rates;
+    uint32_t count, formulas, rows; // of the set
+    Evaluator program;
+    double *x;        // all inputs
+    double *y;        // the unknown ones
+    double *values;   // what the program gives
+    double *slopes;   // rows * count, by rows
+    double *residual; // rows, or count if there are more
+    double *singular;
+    double *guess, *before, *first, *kept; // of y
+    bool *acts;                            // whether any condition depends on it here
+};
+
+// ---- making them ---------------------------------------------------------------------------
+
+static bool is_unknown(const Input *input, bool rates)
+{
+    return input->kind == (rates ? TR_VELOCITY : TR_POSITION) && !input->definition.id;
+}
+
+static bool asks_initial(ConditionKind kind) { return kind >= START_POSITIONS; }
+
+// A position that stays where it starts, because what moves it is told to be zero
+static bool is_held(const System *s, const Input *position)
+{
+    Expr rate = position->rate;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *v = &s->inputs[i];
+        if (is_motion_driven(v) && is_zero(v->definition))
+            rate = tr_replace(rate, &v->symbol, &v->definition, 1);
+    }
+    return rate.id && is_zero(rate);
+}
+
+// Held joints are only where they are once the initial conditions have put them there.
+static void find_unknowns(ConditionSet *c, const System *s)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        c->is_start[i] = is_unknown(&s->inputs[i], false) || is_unknown(&s->inputs[i], true);
+        if (is_unknown(&s->inputs[i], c->rates) &&
+            (asks_initial(c->kind) || !is_held(s, &s->inputs[i])))
+            c->place[c->count++] = i;
+    }
+    for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
+        for (uint32_t k = 0; k < c->count; k++)
+            if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;
+}
+
+static const Output *initial_of(const System *s, bool rates)
+{
+    return tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
+}
+
+// The formulas that must vanish: those of `initial`, then those of the constraints.
+static uint32_t collect(ConditionSet *c, const System *s, Expr *formulas)
+{
+    const Output *initial = asks_initial(c->kind) ? initial_of(s, c->rates) : NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; initial && i < initial->rows; i++) {
+        c->notes[count] = initial->notes ? initial->notes[i] : "";
+        formulas[count++] = initial->values[i];
+    }
+    c->given = count;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const Expr x = c->rates ? s->rows[i].rate : s->rows[i].position;
+        if (s->rows[i].is_speed || s->rows[i].is_open || !x.id) continue;
+        c->notes[count] = s->rows[i].name;
+        formulas[count++] = x;
+    }
+    const Output *wishes =
+        c->kind == START_WISHES ? tr_system_output(s, text_of("guess.position")) : NULL;
+    for (uint32_t i = 0; wishes && i < wishes->rows; i++) {
+        c->notes[count] = "";
+        formulas[count++] = wishes->values[i];
+    }
+    return count;
+}
+
+static uint32_t most_formulas(const System *s)
+{
+    uint32_t most = s->row_count;
+    for (int rates = 0; rates < 2; rates++)
+        if (initial_of(s, rates)) most += initial_of(s, rates)->rows;
+    const Output *wishes = tr_system_output(s, text_of("guess.position"));
+    return wishes ? most + wishes->rows : most;
+}
+
+static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
+{
+    const size_t most = most_formulas(s), n = c->count;
+    Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
+    if (!all) return tr_fail_memory(err), false;
+    c->formulas = collect(c, s, all);
+    c->rows = c->formulas + c->quaternions;
+    const uint32_t m = c->formulas;
+    unknown += m * (n + 1);
+    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
+    if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
+    if (m) c->program = tr_compile_open(s, all, m * (n + 1), fold, err);
+    free(all);
+    return !has_failed(err);
+}
+
+ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
+                                   const uint8_t *fold, tr_error *err)
+{
+    if (!own || has_failed(err)) return NULL;
+    ConditionSet *c = calloc(1, sizeof *c);
+    if (c) {
+        *c = (ConditionSet){
+            .system = original, .kind = kind, .rates = kind == RATE_ROWS || kind == START_RATES};
+        c->place = calloc(own->input_count + 1u, sizeof *c->place);
+        c->quaternion = calloc(own->quaternion_count + 1u, sizeof *c->quaternion);
+        c->notes = calloc(most_formulas(own) + 1u, sizeof *c->notes);
+        c->is_start = calloc(own->input_count + 1u, sizeof *c->is_start);
+    }
+    if (!c || !c->place || !c->quaternion || !c->notes || !c->is_start)
+        tr_fail_memory(err);
+    else {
+        find_unknowns(c, own);
+        if (compile(c, own, fold, err)) return c;
+    }
+    tr_condition_set_free(c);
+    return NULL;
+}
+
+void tr_condition_set_free(ConditionSet *c)
+{
+    if (!c) return;
+    tr_program_free(c->program);
+    free(c->place);
+    free(c->quaternion);
+    free(c->notes);
+    free(c->is_start);
+    free(c);
+}
+
+static bool prepare(Conditions *c, tr_error *err)
+{
+    const size_t m = c->rows, n = c->count;
+    c->program = tr_evaluator_with(c->set->program, err);
+    c->x = calloc(c->system->input_count + 1u, sizeof *c->x);
+    c->y = calloc(5 * n + 1, sizeof *c->y);
+    c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
+    c->slopes = calloc(m * n + 1, sizeof *c->slopes);
+    c->residual = calloc(m + n + 1, sizeof *c->residual);
+    c->singular = calloc(m + n + 1, sizeof *c->singular);
+    c->acts = calloc(n + 1, sizeof *c->acts);
+    if (!c->x || !c->y || !c->values || !c->slopes || !c->residual || !c->singular || !c->acts)
+        tr_fail_memory(err);
+    if (has_failed(err)) return false;
+    c->guess = c->y + n, c->before = c->y + 2 * n, c->first = c->y + 3 * n, c->kept = c->y + 4 * n;
+    return true;
+}
+
+Conditions *tr_conditions_new(const ConditionSet *set, tr_error *err)
+{
+    if (!set || has_failed(err)) return NULL;
+    Conditions *c = calloc(1, sizeof *c);
+    if (!c) return tr_fail_memory(err), NULL;
+    *c = (Conditions){.set = set,
+                      .system = set->system,
+                      .rates = set->rates,
+                      .count = set->count,
+                      .formulas = set->formulas,
+                      .rows = set->rows};
+    if (prepare(c, err)) return c;
+    tr_conditions_free(c);
+    return NULL;
+}
+
+void tr_conditions_free(Conditions *c)
+{
+    if (!c) return;
+    tr_evaluator_free(&c->program);
+    free(c->x);
+    free(c->y);
+    free(c->values);
+    free(c->slopes);
+    free(c->residual);
+    free(c->singular);
+    free(c->acts);
+    free(c);
+}
+
+// ---- solving them --------------------------------------------------------------------------
+
+double tr_quaternion_size(const double *q)
+{
+    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+double tr_unit_residual(const double *q)
+{
+    return (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) / 2;
+}
+
+double tr_make_unit(double *q)
+{
+    const double size = tr_quaternion_size(q);
+    if (size == 0) q[0] = 1; // a guess of nothing: not turned
+    for (int k = 0; k < 4 && size > 0; k++) q[k] /= size;
+    return fabs(size - 1);
+}
+
+static void make_units(Conditions *c)
+{
+    for (uint32_t i = 0; i < c->set->quaternions; i++) tr_make_unit(c->y + c->set->quaternion[i]);
+}
+
+// The state that is solved from, and what it became
+static void take(Conditions *c, const double *x)
+{
+    memcpy(c->x, x, c->system->input_count * sizeof *x);
+    for (uint32_t k = 0; k < c->count; k++) c->y[k] = x[c->set->place[k]];
+    make_units(c);
+}
+
+static void give(const Conditions *c, double *x)
+{
+    for (uint32_t k = 0; k < c->count; k++) x[c->set->place[k]] = c->y[k];
+}
+
+// Residuals and slopes at y; the sum of the residuals' squares.
+static double evaluate(Conditions *c)
+{
+    const uint32_t m = c->formulas, n = c->count;
+    double sum = 0;
+    for (uint32_t k = 0; k < n; k++) c->x[c->set->place[k]] = c->y[k];
+    if (m) evaluate_into(&c->program, c->x, c->values);
+    for (uint32_t i = 0; i < m; i++) {
+        c->residual[i] = c->values[i];
+        for (uint32_t k = 0; k < n; k++) c->slopes[i * n + k] = c->values[m + i * n + k];
+    }
+    for (uint32_t i = 0; i < c->set->quaternions; i++) {
+        const double *q = c->y + c->set->quaternion[i];
+        double *row = c->slopes + (size_t)(m + i) * n;
+        c->residual[m + i] = tr_unit_residual(q);
+        for (uint32_t k = 0; k < n; k++) row[k] = 0;
+        for (uint32_t k = 0; k < 4; k++) row[c->set->quaternion[i] + k] = q[k];
+    }
+    for (uint32_t i = 0; i < c->rows; i++) sum += c->residual[i] * c->residual[i];
+    return isfinite(sum) ? sum : (double)INFINITY;
+}
+
+// Whether the conditions hold at y, where they were evaluated last: to rounding, seen from afar.
+static bool holds(const Conditions *c)
+{
+    for (uint32_t i = 0; i < c->rows; i++) {
+        double size = 1;
+        for (uint32_t k = 0; k < c->count; k++) {
+            const double term = fabs(c->slopes[i * c->count + k] * c->y[k]);
+            if (isfinite(term)) size += term;
+        }
+        if (!(fabs(c->residual[i]) <= 1e-11 * size)) return false;
+    }
+    return true;
+}
+
+// The shortest d with slopes d = residual, as far as possible; it takes the residuals' place.
+// Directions in which the conditions change less than the cutoff allows are left alone.
+static bool shortest(Conditions *c, double cutoff, uint32_t *rank)
+{
+    if (!c->count) return false;
+    for (uint32_t k = 0; k < c->count; k++) c->acts[k] = false;
+    for (size_t i = 0; i < (size_t)c->rows * c->count; i++) {
+        if (!isfinite(c->slopes[i])) return false;
+        if (c->slopes[i] != 0) c->acts[i % c->count] = true;
+    }
+    if (!tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, rank)) return false;
+    for (uint32_t k = 0; k < c->count; k++)
+        if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding
+    return true;
+}
+
+static void copy(const Conditions *c, double *to, const double *from)
+{
+    memcpy(to, from, c->count * sizeof *to);
+}
+
+// Positions go no further than this at once, so as not to land on another branch.
+static double longest(const Conditions *c, const double *d)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < c->count; k++)
+        most = fmax(most, fabs(d[k]) / (1 + fabs(c->before[k])));
+    return c->rates || most <= 1 ? 1 : 1 / most;
+}
+
+// A step along d, halved until the residuals' sum is less than `below`.
+static bool try_step(Conditions *c, const double *d, int halvings, double below, double *sum)
+{
+    const double most = longest(c, d);
+    for (int i = 0; i < halvings; i++) {
+        const double scale = ldexp(most, -i);
+        for (uint32_t k = 0; k < c->count; k++) c->y[k] = c->before[k] - scale * d[k];
+        make_units(c);
+        const double now = evaluate(c);
+        if (now < below) return *sum = now, true;
+    }
+    copy(c, c->y, c->before);
+    evaluate(c);
+    return false;
+}
+
+// One step of Newton's method. Conditions that are dependent where they hold are nearly so beside
+// it, and a step along what is left of their difference goes anywhere: so steps that leave such
+// directions alone come first, and are taken if they help much.
+static bool improve(Conditions *c, double *sum)
+{
+    static const double cutoffs[] = {0.03, 1e-4, 1e-10};
+    enum { TRIES = sizeof cutoffs / sizeof *cutoffs };
+    const uint32_t all = c->rows < c->count ? c->rows : c->count;
+    double *d = c->singular; // of which only the workspace is needed
+    uint32_t rank = 0;
+    copy(c, c->before, c->y);
+    for (int i = 0; i < TRIES; i++) {
+        const bool last = i + 1 == TRIES, same = i > 0 && rank == all; // as the step before
+        if (same && !last) continue;
+        if (!isfinite(*sum) || (!same && !shortest(c, cutoffs[i], &rank))) return false;
+        if (!same) copy(c, d, c->residual);
+        if (try_step(c, d, last ? MAX_HALVINGS : 1, last ? *sum : *sum / 16, sum)) return true;
+    }
+    return false;
+}
+
+// Steps as long as they help; false when there were too many.
+static bool take_steps(Conditions *c, double *sum)
+{
+    int i = 0;
+    while (i<MAX_STEPS && * sum> 0 && improve(c, sum)) i++;
+    evaluate(c);
+    return i < MAX_STEPS;
+}
+
+// After a long way the conditions may only just hold: from there more steps are worth while.
+static bool find(Conditions *c)
+{
+    double sum = evaluate(c);
+    const bool done = take_steps(c, &sum);
+    if (!holds(c)) return false;
+    if (!done) take_steps(c, &sum);
+    return true;
+}
+
+static double distance(const Conditions *c)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < c->count; k++)
+        sum += (c->y[k] - c->guess[k]) * (c->y[k] - c->guess[k]);
+    return sqrt(sum);
+}
+
+// Towards the guess, as far as the slopes of the conditions allow; false when that is nowhere.
+static bool slide(Conditions *c)
+{
+    const double far = distance(c);
+    double moved = 0;
+    for (uint32_t i = 0; i < c->rows; i++) {
+        c->residual[i] = 0;
+        for (uint32_t k = 0; k < c->count; k++)
+            c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - c->y[k]);
+    }
+    if (!shortest(c, 1e-6, NULL)) return false;
+    for (uint32_t k = 0; k < c->count; k++) {
+        const double step = c->guess[k] - c->y[k] - c->residual[k];
+        c->y[k] += step;
+        moved += step * step;
+    }
+    make_units(c);
+    return sqrt(moved) > 1e-9 * far;
+}
+
+// From a state where the conditions hold to the one of them that is nearest to the guess.
+static void approach(Conditions *c)
+{
+    for (int i = 0; i < MAX_SLIDES; i++) {
+        const double far = distance(c);
+        if (far == 0) return;
+        copy(c, c->kept, c->y);
+        if (slide(c) && find(c) && distance(c) < far) continue;
+        copy(c, c->y, c->kept);
+        evaluate(c);
+        return;
+    }
+}
+
+// Beside the guess: a little at first, then more; the same in every run.
+static void nudge(Conditions *c, int start)
+{
+    uint32_t random = 12345;
+    double size = start % 2 ? -1e-3 : 1e-3; // to either side
+    for (int i = 0; i < start; i++) size *= 3;
+    for (uint32_t k = 0; k < c->count; k++) {
+        const double away = size * next_random(&random);
+        c->y[k] = c->guess[k] + away * fmax(1, fabs(c->guess[k]));
+    }
+    make_units(c);
+}
+
+// ---- what cannot hold ----------------------------------------------------------------------
+
+enum { MAX_SETTLING = 300 };
+#define FIRMNESS 1e3 // of what `initial` gives, against the constraints
+
+static double firm_sum(const Conditions *c)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < c->rows; i++) {
+        const double off = (i < c->set->given ? FIRMNESS : 1) * c->residual[i];
+        sum += off * off;
+    }
+    return isfinite(sum) ? sum : (double)INFINITY;
+}
+
+// Towards the least sum of squares, with a damping that grows until it helps (Levenberg and
+// Marquardt); `room` is for (rows + count) * (count + 1).
+static bool settle_once(Conditions *c, double *damping, double *sum, double *room)
+{
+    const uint32_t m = c->rows, n = c->count;
+    double *A = room, *b = room + (size_t)(m + n) * n;
+    copy(c, c->before, c->y);
+    while (*damping < 1e12) {
+        memset(room, 0, (size_t)(m + n) * (n + 1) * sizeof *room);
+        for (uint32_t i = 0; i < m; i++) {
+            const double w = i < c->set->given ? FIRMNESS : 1;
+            b[i] = w * c->residual[i];
+            for (uint32_t k = 0; k < n; k++)
+                A[(size_t)i * n + k] = w * c->slopes[(size_t)i * n + k];
+        }
+        for (uint32_t k = 0; k < n; k++) A[(size_t)(m + k) * n + k] = sqrt(*damping);
+        if (!tr_least_squares(A, m + n, n, b, 1, 1e-14, NULL)) return false;
+        for (uint32_t k = 0; k < n; k++) c->y[k] = c->before[k] - b[k];
+        make_units(c);
+        evaluate(c);
+        const double now = firm_sum(c);
+        if (now < *sum * (1 - 1e-12)) return *sum = now, *damping *= 0.2, true;
+        copy(c, c->y, c->before);
+        evaluate(c);
+        *damping *= 5;
+    }
+    return false;
+}
+
+// As near as the constraints come to holding while `initial` does; false when that is not to be had
+static bool settle(Conditions *c)
+{
+    double *room =
+        c->count ? calloc((size_t)(c->rows + c->count) * (c->count + 1), sizeof *room) : NULL;
+    if (!isfinite(evaluate(c)) || !room) {
+        free(room);
+        return false;
+    }
+    double damping = 1e-3, sum = firm_sum(c);
+    for (int i = 0; i < MAX_SETTLING && settle_once(c, &damping, &sum, room); i++) continue;
+    free(room);
+    return true;
+}
+
+// ---- words ---------------------------------------------------------------------------------
+
+static uint32_t worst_row(const Conditions *c)
+{
+    uint32_t row = 0;
+    for (uint32_t i = 1; i < c->rows && isfinite(c->residual[row]); i++)
+        if (!(fabs(c->residual[i]) <= fabs(c->residual[row]))) row = i;
+    return row;
+}
+
+// Conditions that contradict a constraint: all that are about as far off as the worst.
+static void name_group(const Conditions *c, double worst, char *line, size_t size)
+{
+    line[0] = 0;
+    for (uint32_t i = 0; i < c->formulas; i++)
+        if (fabs(c->residual[i]) >= 0.1 * worst) tr_list_name(line, size, c->set->notes[i]);
+}
+
+// The first constraint among them, or NULL.
+static const Row *first_constraint(const Conditions *c, double worst)
+{
+    for (uint32_t i = 0; i < c->formulas; i++)
+        for (uint32_t k = 0; k < c->system->row_count; k++)
+            if (c->set->notes[i] == c->system->rows[k].name && fabs(c->residual[i]) >= 0.1 * worst)
+                return &c->system->rows[k];
+    return NULL;
+}
+
+// How far an element is from where it should be, over all its rows that are lengths
+static double gap_of(const Conditions *c, Text element)
+{
+    double sum = 0;
+    for (uint32_t i = c->set->given; i < c->formulas; i++)
+        for (uint32_t k = 0; k < c->system->row_count; k++) {
+            const Row *row = &c->system->rows[k];
+            if (c->set->notes[i] == row->name && row->unit == 1 && // an angle counts otherwise
+                strncmp(row->name, element.at, element.length) == 0 &&
+                row->name[element.length] == '.')
+                sum += c->residual[i] * c->residual[i];
+        }
+    return sqrt(sum);
+}
+
+// Of what keeps points together or apart
+static void tell_gap(Conditions *c, const char *row, char *words, size_t size)
+{
+    const char *point = strrchr(row, '.');
+    const Text element = {row, (size_t)(point - row)};
+    if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0 || !settle(c)) return;
+    snprintf(words, size, "; '%.*s' stays open by %.4g m at best",
+             (int)(element.length < 100 ? element.length : 100), element.at, gap_of(c, element));
+}
+
+static void refuse(Conditions *c, tr_error *err)
+{
+    const uint32_t row = worst_row(c);
+    const char *name = row < c->formulas ? c->set->notes[row] : "";
+    const char *what = c->rates ? "rates" : "positions";
+    const double off = fabs(c->residual[row]);
+    const Row *row_off = first_constraint(c, off);
+    char names[360];
+    if (name[0] && !isfinite(off))
+        tr_fail(err, TR_INVALID, (Place){0},
+                "the initial %s cannot all hold: '%.200s' has no value at the guess", what, name);
+    else if (row_off) {
+        char open[160] = "";
+        name_group(c, off, names, sizeof names);
+        if (!c->rates) tell_gap(c, row_off->name, open, sizeof open);
+        tr_fail(err, TR_INVALID, row_off->place,
+                "constraints and initial %s cannot all hold at t = %.6g: %s, off by %.3g%s", what,
+                c->x[0], names, off, open);
+    } else if (name[0])
+        tr_fail(err, TR_INVALID, (Place){0},
+                "the initial %s cannot all hold: '%.200s' is off by %.3g", what, name, off);
+    else
+        tr_fail(err, TR_INVALID, (Place){0}, "the initial %s cannot all hold: off by %.3g", what,
+                off);
+}
+
+bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
+{
+    take(c, x);
+    copy(c, c->guess, c->y);
+    bool found = find(c);
+    copy(c, c->first, c->y);
+    for (int start = 0; start < MAX_STARTS && !found; start++) {
+        nudge(c, start);
+        found = find(c);
+    }
+    if (found && nearest) approach(c);
+    if (!found) {
+        copy(c, c->y, c->first); // the trouble is told as it is near the guess
+        evaluate(c);
+        refuse(c, err);
+    }
+    give(c, x);
+    return found;
+}
+
+// From the guesses of inputs towards those of what is none, such as joints that were cut: they
+// choose a branch as well.
+static void follow_wishes(const ConditionSet *wishes, double *x, tr_error *err)
+{
+    Conditions *c = tr_conditions_new(wishes, err);
+    if (!c) return;
+    take(c, x);
+    if (settle(c)) give(c, x);
+    tr_conditions_free(c);
+}
+
+bool tr_assemble(const ConditionSet *const *sets, double *x, bool *solved, tr_error *err)
+{
+    const ConditionSet *any = sets[START_POSITIONS];
+    const size_t n = any->system->input_count;
+    double *guess = calloc(n + 1, sizeof *guess);
+    if (!guess) return tr_fail_memory(err), false;
+    memcpy(guess, x, n * sizeof *x);
+    follow_wishes(sets[START_WISHES], x, err);
+    bool good = !has_failed(err);
+    for (int kind = START_POSITIONS; kind <= START_RATES && good; kind++) {
+        Conditions *c = tr_conditions_new(sets[kind], err);
+        good = c && tr_conditions_solve(c, x, true, err);
+        tr_conditions_free(c);
+    }
+    for (uint32_t i = 0; good && solved && i < n; i++)
+        solved[i] = any->is_start[i] && !any->system->inputs[i].is_given && x[i] != guess[i];
+    free(guess);
+    return good;
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pivots are taken as in a sparse factorisation: among entries that are not much smaller than the
+// largest, one whose row and column have few others (T62-T65).
+#include "plan/chart.h"
+
+#include "num/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIVOT_THRESHOLD 0.1  // of the largest entry
+#define ROOT_THRESHOLD  0.03 // for what saves most
+#define GOOD_PIVOT      0.1  // so that a velocity that should be independent may stay so
+#define DISAGREEMENT    1e-7 // of what cancels in a row that is left over
+
+// ---- pivots --------------------------------------------------------------------------------
+
+// What is still to be eliminated: rows and columns that are left, and their entries.
+typedef struct Elimination {
+    const Stance *at;
+    uint32_t most; // pivots of constraints
+    double *A;     // rows * passive
+    bool *row_used, *column_used;
+    uint32_t *row, *column; // pivots
+    uint32_t count;
+} Elimination;
+
+static double *entry(const Elimination *e, uint32_t i, uint32_t j)
+{
+    return &e->A[(size_t)i * e->at->passive + j];
+}
+
+// Rows come in stages: those that lead, then those with positions, which are projected onto, then
+// most, then those whose reaction is given; velocities that should stay independent are taken last.
+enum { SPEEDS = 4, STAGES };
+static int row_stage(const Row *row)
+{
+    if (row->is_speed) return SPEEDS;
+    if (row->tension.id) return 3;
+    return row->leads ? 0 : row->position.id ? 1 : 2;
+}
+
+static bool is_open(const Elimination *e, uint32_t i, uint32_t j, int stage, bool all)
+{
+    const System *s = e->at->system;
+    return !e->row_used[i] && !e->at->open[i] && !e->column_used[j] &&
+           row_stage(&s->rows[i]) == stage && (all || !s->inputs[e->at->v[e->at->p[j]]].preferred);
+}
+
+static uint32_t entries_in_row(const Elimination *e, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < e->at->passive; j++)
+        count += !e->column_used[j] && fabs(*entry(e, i, j)) > RANK_TOLERANCE;
+    return count;
+}
+
+static uint32_t entries_in_column(const Elimination *e, uint32_t j)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->at->all; i++)
+        count += !e->row_used[i] && fabs(*entry(e, i, j)) > RANK_TOLERANCE;
+    return count;
+}
+
+// A slope that is 1 or -1 everywhere: nothing need be divided by it.
+static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
+{
+    const Expr slope = e->at->system->rows[i].inner_slopes[e->at->p[j]];
+    return is_value(slope, 1) || is_value(slope, -1);
+}
+
+// A contact's velocity has unit slopes along those of its tree's root: eliminating the root makes
+// the contact the joint that carries the tree, which saves most.
+static bool is_root(const Elimination *e, uint32_t i, uint32_t j)
+{
+    return e->at->system->rows[i].is_mixed && has_unit_slope(e, i, j);
+}
+
+static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row, uint32_t *column)
+{
+    double largest = 0, best_size = 0;
+    uint32_t best_fill = UINT32_MAX;
+    for (uint32_t i = 0; i < e->at->all; i++)
+        for (uint32_t j = 0; j < e->at->passive; j++)
+            if (is_open(e, i, j, stage, all)) largest = fmax(largest, fabs(*entry(e, i, j)));
+    if (largest <= (all && stage < SPEEDS ? RANK_TOLERANCE : GOOD_PIVOT)) return false;
+    for (uint32_t i = 0; i < e->at->all; i++)
+        for (uint32_t j = 0; j < e->at->passive; j++) {
+            const double size = fabs(*entry(e, i, j));
+            const double enough = is_root(e, i, j) ? ROOT_THRESHOLD : PIVOT_THRESHOLD;
+            if (!is_open(e, i, j, stage, all) || size < enough * largest) continue;
+            const uint32_t others = (entries_in_row(e, i) - 1) * (entries_in_column(e, j) - 1);
+            const uint32_t fill =
+                is_root(e, i, j) ? others
+                                 : 2 * others + !has_unit_slope(e, i, j) +
+                                       !e->at->system->inputs[e->at->v[e->at->p[j]]].is_base + 100;
+            if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
+            best_fill = fill, best_size = size, *row = i, *column = j;
+        }
+    return true;
+}
+
+static void eliminate(Elimination *e, uint32_t row, uint32_t column)
+{
+    e->row_used[row] = e->column_used[column] = true;
+    e->row[e->count] = row;
+    e->column[e->count++] = column;
+    const double pivot = *entry(e, row, column);
+    for (uint32_t i = 0; i < e->at->all; i++) {
+        const double l = *entry(e, i, column) / pivot;
+        if (e->row_used[i] || l == 0) continue;
+        for (uint32_t j = 0; j < e->at->passive; j++)
+            *entry(e, i, j) -= j == column ? *entry(e, i, j) : l * *entry(e, row, j);
+    }
+}
+
+static void find_pivots(Elimination *e)
+{
+    uint32_t row = 0, column = 0;
+    for (int stage = 0; stage < STAGES; stage++) {
+        const uint32_t most = stage < SPEEDS ? e->most : e->at->passive;
+        for (int all = 0; all < 2; all++)
+            while (e->count < most && best_pivot(e, stage, all, &row, &column))
+                eliminate(e, row, column);
+    }
+}
+
+// S G_p, with the diagonal of the mass metric
+static void scale_rows(const Stance *at, const uint32_t *rows, uint32_t count, double *A)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = rows ? rows[i] : i;
+        double *entries = A + (size_t)i * at->passive;
+        const double scale = tr_stance_scale(at, row);
+        for (uint32_t j = 0; j < at->passive; j++)
+            entries[j] = scale * stance_slope(at, row, at->p[j]) / stance_root_mass(at, at->p[j]);
+    }
+}
+
+static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
+{
+    Elimination e = {.at = at, .most = chart->m_locked};
+    e.A = calloc((size_t)at->all * at->passive + 1, sizeof *e.A);
+    e.row_used = calloc(at->all + 1u, sizeof *e.row_used);
+    e.column_used = calloc(at->passive + 1u, sizeof *e.column_used);
+    e.row = calloc(at->all + 1u, sizeof *e.row);
+    e.column = calloc(at->all + 1u, sizeof *e.column);
+    const bool good = e.A && e.row_used && e.column_used && e.row && e.column;
+    if (good) {
+        scale_rows(at, NULL, at->all, e.A);
+        find_pivots(&e);
+        for (uint32_t k = 0; k < e.count; k++) e.column[k] = at->v[at->p[e.column[k]]];
+    } else
+        tr_fail_memory(err);
+    free(e.A);
+    free(e.row_used);
+    free(e.column_used);
+    chart->partition = (Partition){.row = e.row, .dependent = e.column, .count = e.count};
+    return good;
+}
+
+// ---- quality -------------------------------------------------------------------------------
+
+static uint32_t passive_place(const Stance *at, uint32_t input)
+{
+    uint32_t j = 0;
+    while (at->v[at->p[j]] != input) j++;
+    return j;
+}
+
+Quality tr_chart_quality(const Chart *chart, const Stance *at)
+{
+    const Partition *p = &chart->partition;
+    const uint32_t columns = at->passive;
+    double *A = at->work;
+    Quality q = {.least = 1, .sign = 1};
+    scale_rows(at, p->row, p->count, A);
+    for (uint32_t k = 0; k < p->count; k++) { // Gauss and Jordan
+        const uint32_t place = passive_place(at, p->dependent[k]);
+        const double pivot = A[(size_t)k * columns + place];
+        q.least = fmin(q.least, fabs(pivot));
+        if (pivot < 0) q.sign = -q.sign;
+        if (pivot == 0) return (Quality){.tilt = (double)INFINITY};
+        for (uint32_t j = 0; j < columns; j++) A[(size_t)k * columns + j] /= pivot;
+        for (uint32_t i = 0; i < p->count; i++) {
+            const double l = A[(size_t)i * columns + place];
+            if (i == k || l == 0) continue;
+            for (uint32_t j = 0; j < columns; j++)
+                A[(size_t)i * columns + j] -= l * A[(size_t)k * columns + j];
+        }
+    }
+    for (uint32_t k = 0; k < p->count; k++)
+        A[(size_t)k * columns + passive_place(at, p->dependent[k])] = 0;
+    for (size_t i = 0; i < (size_t)p->count * columns; i++) q.tilt = fmax(q.tilt, fabs(A[i]));
+    return q;
+}
+
+uint32_t tr_chart_preferred(const Chart *chart)
+{
+    const System *s = chart->system;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->input_count; i++) count += s->inputs[i].preferred;
+    for (uint32_t k = 0; k < chart->partition.count; k++) {
+        count -= s->inputs[chart->partition.dependent[k]].preferred;
+        count += s->rows[chart->partition.row[k]].is_speed;
+    }
+    return count;
+}
+
+bool tr_chart_equal(const Chart *a, const Chart *b)
+{
+    const size_t size = a->partition.count * sizeof *a->partition.row;
+    return a->partition.count == b->partition.count && a->surplus_count == b->surplus_count &&
+           memcmp(a->antagonist, b->antagonist, a->surplus_count * sizeof *a->antagonist) == 0 &&
+           memcmp(a->partition.row, b->partition.row, size) == 0 &&
+           memcmp(a->partition.dependent, b->partition.dependent, size) == 0;
+}
+
+// ---- what is dependent ---------------------------------------------------------------------
+
+static double product(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) sum += a[k] * b[k];
+    return sum;
+}
+
+// Whether G_R = K^T G_P fails for velocities that are driven, and differently than for the surplus
+// rows before it. What remains of each is kept, made a unit.
+static bool differs_when_driven(const Chart *chart, const Stance *at, uint32_t surplus,
+                                double *remainders)
+{
+    const double *K = chart->dependence + (size_t)surplus * chart->rows;
+    double *own = remainders + (size_t)surplus * at->velocities, largest = 0;
+    for (uint32_t v = 0; v < at->velocities; v++) {
+        const double unit = stance_root_mass(at, v);
+        double left = stance_slope(at, chart->surplus[surplus], v), size = fabs(left);
+        for (uint32_t i = 0; i < chart->rows; i++) {
+            const double term = K[i] * stance_slope(at, i, v);
+            left -= term, size += fabs(term);
+        }
+        largest = fmax(largest, size / unit); // of all: driven slopes may be rounding errors alone
+        if (is_motion_driven(&chart->system->inputs[at->v[v]])) own[v] = left / unit;
+    }
+    for (uint32_t j = 0; j < surplus; j++) {
+        const double *other = remainders + (size_t)j * at->velocities;
+        const double along = product(own, other, at->velocities);
+        for (uint32_t v = 0; v < at->velocities; v++) own[v] -= along * other[v];
+    }
+    const double size = sqrt(product(own, own, at->velocities));
+    const bool differs = size > 1e-7 * largest;
+    for (uint32_t v = 0; v < at->velocities; v++) own[v] = differs ? own[v] / size : 0;
+    return differs;
+}
+
+// The surplus row less what it is made of, by the model's own rows
+static void name_shares(Chart *chart, const Stance *at, uint32_t surplus)
+{
+    double *shares = chart->shares + (size_t)surplus * chart->rows;
+    memcpy(shares, chart->dependence + (size_t)surplus * chart->rows, chart->rows * sizeof *shares);
+    shares[chart->surplus[surplus]] -= 1;
+    tr_stance_own_rows(at, shares, 1);
+}
+
+// G_R = K^T G_P over the dependent velocities
+static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
+{
+    const Partition *p = &chart->partition;
+    const size_t d = p->count;
+    double *A = calloc(d * d + 1, sizeof *A), *b = calloc(d + 1, sizeof *b);
+    chart->surplus = calloc(chart->rows + 1u, sizeof *chart->surplus);
+    for (uint32_t i = 0; chart->surplus && i < chart->rows; i++) {
+        bool pivot = false;
+        for (size_t k = 0; k < d; k++) pivot = pivot || p->row[k] == i;
+        if (!pivot && !at->open[i]) chart->surplus[chart->surplus_count++] = i;
+    }
+    chart->dependence =
+        calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
+    chart->shares = calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->shares);
+    chart->antagonist = calloc(chart->surplus_count + 1u, sizeof *chart->antagonist);
+    double *remainders =
+        calloc((size_t)chart->surplus_count * at->velocities + 1, sizeof *remainders);
+    bool good = A && b && remainders && chart->surplus && chart->dependence && chart->antagonist &&
+                chart->shares;
+    for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
+        for (size_t k = 0; k < d; k++) {
+            uint32_t v = 0;
+            while (at->v[v] != p->dependent[k]) v++;
+            b[k] = stance_slope(at, chart->surplus[j], v);
+            for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
+        }
+        if (!tr_solve(A, d, b, 1)) continue;
+        for (size_t i = 0; i < d; i++)
+            if (p->row[i] < chart->rows) chart->dependence[j * chart->rows + p->row[i]] = b[i];
+        chart->antagonist[j] = differs_when_driven(chart, at, j, remainders);
+        name_shares(chart, at, j);
+    }
+    chart->partition.antagonist = chart->antagonist;
+    if (!good) tr_fail_memory(err);
+    free(A);
+    free(b);
+    free(remainders);
+    return good;
+}
+
+bool tr_chart_in_group(const Chart *chart, uint32_t surplus, uint32_t row)
+{
+    return fabs(chart->shares[(size_t)surplus * chart->rows + row]) > 1e-7;
+}
+
+void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_t size)
+{
+    line[0] = 0;
+    for (uint32_t i = 0; i < chart->rows; i++)
+        if (tr_chart_in_group(chart, surplus, i))
+            tr_list_name(line, size, chart->system->rows[i].name);
+}
+
+bool tr_chart_agrees(const Chart *chart, uint32_t surplus, double off, double size, double t,
+                     tr_error *err)
+{
+    if (off <= DISAGREEMENT * size + 1e-12) return true;
+    char names[360];
+    tr_chart_name_group(chart, surplus, names, sizeof names);
+    tr_fail(err, TR_INVALID, chart->system->rows[chart->surplus[surplus]].place,
+            "%s at t = %.6g: %s cannot all hold, off by %.3g",
+            chart->antagonist[surplus] ? "the motions contradict the constraints"
+                                       : "the constraints contradict each other",
+            t, names, off);
+    return false;
+}
+
+// ---- the chart -----------------------------------------------------------------------------
+
+// A reaction can only be given where it is not unique.
+static bool check_tensions(const Chart *chart, tr_error *err)
+{
+    for (uint32_t k = 0; k < chart->partition.count; k++) {
+        const Row *row = &chart->system->rows[chart->partition.row[k]];
+        if (!row->tension.id) continue;
+        tr_fail(err, TR_INVALID, row->place,
+                "the tension of '%s' cannot be given: this reaction is unique, or follows from "
+                "other tensions",
+                row->name);
+        return false;
+    }
+    return true;
+}
+
+static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
+{
+    Rank whole = {0}, locked = {0};
+    chart->hyperstatic = calloc(chart->rows + 1u, sizeof *chart->hyperstatic);
+    const bool good = chart->hyperstatic &&
+                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole) &&
+                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
+    if (good) {
+        chart->m = whole.rank, chart->m_locked = locked.rank;
+        for (uint32_t i = 0; i < chart->rows; i++)
+            chart->hyperstatic[i] =
+                !at->open[i] && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;
+    } else
+        tr_fail_memory(err);
+    tr_rank_free(&whole);
+    tr_rank_free(&locked);
+    return good;
+}
+
+Chart *tr_chart_empty(const System *system, uint32_t rows, tr_error *err)
+{
+    Chart *chart = has_failed(err) ? NULL : calloc(1, sizeof *chart);
+    if (!chart) return tr_fail_memory(err), NULL;
+    chart->system = system, chart->rows = rows;
+    for (uint32_t i = 0; i < system->input_count; i++)
+        chart->passive +=
+            system->inputs[i].kind == TR_VELOCITY && !is_motion_driven(&system->inputs[i]);
+    return chart;
+}
+
+Chart *tr_chart_new(const Stance *at, tr_error *err)
+{
+    Chart *chart = tr_chart_empty(at->system, at->rows, err);
+    if (!chart) return NULL;
+    const bool good = find_ranks(chart, at, err) && choose_pivots(chart, at, err) &&
+                      find_dependence(chart, at, err) && check_tensions(chart, err);
+    if (good) return chart;
+    tr_chart_free(chart);
+    return NULL;
+}
+
+void tr_chart_free(Chart *chart)
+{
+    if (!chart) return;
+    free((void *)chart->partition.row);
+    free((void *)chart->partition.dependent);
+    free(chart->hyperstatic);
+    free(chart->surplus);
+    free(chart->antagonist);
+    free(chart->dependence);
+    free(chart->shares);
+    free(chart);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a flow evaluates in one chart (T82), as programs that any number of runs share.
+#ifndef TR_PLAN_CHART_PROGRAMS_H
+#define TR_PLAN_CHART_PROGRAMS_H
+
+#include "plan/plan.h"
+
+// df/dy: the entries that are not structurally zero
+typedef struct JacobianPrograms {
+    tr_program *program; // NULL when there are none
+    uint32_t *row, *column;
+    uint32_t count;
+} JacobianPrograms;
+
+// Formulas of t that jump, see event.h
+typedef struct JumpPrograms {
+    tr_program *program; // values, then differences; NULL when there are none
+    uint32_t count;
+    bool uses_inputs;
+} JumpPrograms;
+
+typedef struct ChartPrograms {
+    Key key;
+    const Footing *footing;
+    Partition partition; // its own
+    // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` in all).
+    uint32_t positions, known, own;
+    uint32_t *place; // of each entry of y that is a position or velocity: its input
+    tr_program *rates, *columns;
+    tr_program *residuals, *projection, *alarms; // of constraints: NULL where there are none
+    uint32_t holonomic;                          // position residuals: the first of the residuals
+    uint32_t projected;                          // constraints on positions that are projected onto
+    tr_program *kkt;                             // c Q gamma vdot
+    tr_program *held;          // by latch, three each: what holds it along rows that stick
+    tr_program *accelerations; // v', of all velocities
+    // Derivatives of rates, columns and projected constraints, see sensitivity.h
+    tr_program *tangent, *column_tangent, *projection_tangent;
+    bool moves;                 // times of jumps depend on a parameter
+    JacobianPrograms *jacobian; // NULL until someone asks
+    JumpPrograms *jumps;        // likewise
+} ChartPrograms;
+
+ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
+                                     const Partition *partition, uint32_t surplus, tr_error *err);
+void tr_chart_programs_free(ChartPrograms *programs);
+
+// What is not always needed; made when someone asks.
+const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err);
+const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err);
+JacobianPrograms *tr_jacobian_programs_new(System *reduced, const ChartPrograms *chart,
+                                           tr_error *err);
+JumpPrograms *tr_jump_programs_new(System *reduced, const ChartPrograms *chart, tr_error *err);
+
+// The rates of y as expressions of a system that stands and is reduced so: `own` of them.
+void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);
+// What is recorded: positions, velocities, then what has a label. `labels` may be NULL.
+void tr_chart_columns(const System *reduced, Exprs *values, const char **labels);
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flow in one chart: the programs of a plan, and the room that this run needs for them.
+#ifndef TR_PLAN_CHARTED_H
+#define TR_PLAN_CHARTED_H
+
+#include "plan/chart.h"
+#include "plan/chart_programs.h"
+
+struct Flow;
+struct Jacobian;
+struct Kkt;
+
+typedef struct Charted {
+    const ChartPrograms *programs;
+    const Chart *chart; // NULL when there are no constraints
+    Chart *own_chart;   // the same, where it is this run's
+    Evaluator rates, columns;
+    Evaluator residuals, projection, alarms; // of constraints: nothing where there are none
+    const uint32_t *place;                   // see ChartPrograms
+    uint32_t projected;
+    struct Kkt *kkt;           // NULL when there are no constraints
+    struct Jacobian *jacobian; // NULL until someone asks, see jacobian.h
+    Evaluator tangent, column_tangent, projection_tangent;
+} Charted;
+
+// In this chart; `own`, where it is the run's, is taken. There is none without constraints.
+Charted *tr_charted_new(struct Flow *flow, const Chart *chart, Chart *own, tr_error *err);
+// With the same pivots, and numbers found elsewhere; takes the chart.
+void tr_charted_renew(Charted *charted, Chart *own);
+void tr_charted_free(Charted *charted);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/column.h"
+
+// What a run adds to the columns that the system has
+static const struct {
+    const char *label;
+    Quantity quantity;
+    const char *component;
+} own[] = {
+    {"energy.work", QUANTITY_ENERGY, "work"},
+    {"residual.position", QUANTITY_RESIDUAL, "position"},
+    {"residual.velocity", QUANTITY_RESIDUAL, "velocity"},
+};
+
+Port tr_column_port(const System *system, const char *label)
+{
+    const Port *port = tr_system_column_port(system, label);
+    if (port) return *port;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(label, own[i].label) == 0) return port_of(own[i].quantity, "", own[i].component);
+    return port_unknown();
+}

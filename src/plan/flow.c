@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// The equation that is integrated (T82), and the chart that it is in (T65).
+#include "plan/flow.h"
+
+#include "plan/sensitivity.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
+static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
+{
+    enum { MOST = sizeof flow->charts / sizeof *flow->charts };
+    if (flow->chart_count == MOST) { // the first is where it started, and stays
+        const uint32_t old = flow->charts[1] == flow->now ? 2 : 1;
+        tr_charted_free(flow->charts[old]);
+        for (uint32_t i = old + 1; i < MOST; i++) flow->charts[i - 1] = flow->charts[i];
+        flow->chart_count--;
+    }
+    Charted *charted = tr_charted_new(flow, chart, own, err);
+    if (!charted) return false;
+    const ChartPrograms *p = charted->programs,
+                        *first = flow->charts[0] ? flow->charts[0]->programs : p;
+    assert(p->footing == first->footing && p->positions == first->positions &&
+           p->known == first->known && p->own == first->own); // y has one layout in all charts
+    flow->charts[flow->chart_count++] = flow->now = charted;
+    return true;
+}
+
+// ---- making a flow -------------------------------------------------------------------------
+
+void tr_flow_speeds(Flow *flow, double *inputs)
+{
+    const System *s = flow->system;
+    if (!flow->speeds.program) return;
+    evaluate_into(&flow->speeds, inputs, flow->speed);
+    flow->all_evaluations++;
+    const uint32_t rows = flow->footing->constraints;
+    for (uint32_t i = rows; i < s->row_count; i++) {
+        const Input *speed = tr_system_input(s, s->rows[i].symbol);
+        inputs[speed - s->inputs] = flow->speed[i - rows];
+    }
+    const double *inner = flow->speed + (s->row_count - rows);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_INNER) inputs[i] = *inner++;
+}
+
+// y from the inputs, but for the work
+static void take_state(Flow *flow, double *y)
+{
+    for (uint32_t k = 0; k < flow->known; k++) y[k] = flow->inputs[flow->now->place[k]];
+    for (uint32_t k = flow->known; k + 1 < flow->own; k++) y[k] = 1; // [m], more or less
+}
+
+static void find_quaternions(Flow *flow)
+{
+    const System *s = flow->system;
+    flow->quaternion_count = 0;
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        for (uint32_t k = 0; k < flow->positions; k++)
+            if (flow->now->place[k] == s->quaternions[i].position) {
+                assert(k + 4 <= flow->positions &&
+                       flow->now->place[k + 3] == flow->now->place[k] + 3);
+                flow->quaternions[flow->quaternion_count++] = k; // the four are together
+            }
+}
+
+// Sizes and room that do not depend on the chart
+static bool make_room(Flow *flow, tr_error *err)
+{
+    const System *s = flow->system;
+    const ChartPrograms *p = flow->now->programs;
+    const size_t columns = (size_t)s->input_count + s->output_count + 1;
+    const size_t rows = flow->footing->constraints, n = p->positions;
+    const size_t most = (size_t)s->row_count + s->quaternion_count;
+    flow->positions = p->positions, flow->known = p->known;
+    flow->own = flow->size = p->own;
+    assert(p->positions <= p->known && p->known < p->own);  // positions, velocities, gaps, the work
+    assert(p->own <= s->input_count + s->latch_count + 1u); // `start` has room for them
+    flow->holonomic = p->holonomic;
+    flow->labels = malloc(columns * sizeof *flow->labels);
+    flow->column = calloc(columns, sizeof *flow->column);
+    flow->residual = calloc(3 * rows + 1, sizeof *flow->residual);
+    flow->largest = calloc(rows + 1, sizeof *flow->largest);
+    flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
+    if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction)
+        return tr_fail_memory(err), false;
+    Exprs unused = {0};
+    tr_chart_columns(s, &unused, flow->labels);
+    flow->column_count = unused.count;
+    const bool good = !unused.failed;
+    tr_exprs_free(&unused);
+    return good || (tr_fail_memory(err), false);
+}
+
+// Where it stands, if there are constraints; the chart that fits, unless it is known
+static bool stand(Flow *flow, const Chart **chart, Chart **own, tr_error *err)
+{
+    const System *s = flow->system;
+    if (!s->row_count) return true;
+    flow->stance = tr_stance_new(s, flow->footing, err);
+    flow->speeds = tr_evaluator_with(flow->footing->speeds, err);
+    flow->speed = calloc((size_t)s->row_count + s->input_count + 1, sizeof *flow->speed);
+    if (!flow->speed) tr_fail_memory(err);
+    flow->all_evaluations++; // by the stance
+    if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs))
+        tr_fail(err, TR_FAILED, (Place){0}, "a constraint or a mass is not finite at the start");
+    if (has_failed(err)) return false;
+    if (!*chart) *chart = *own = tr_chart_new(flow->stance, err);
+    if (!*chart) return false;
+    tr_flow_speeds(flow, flow->inputs);
+    return true;
+}
+
+// In this chart, where there is one; `own` is taken.
+static bool begin(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
+{
+    flow->footing = tr_plan_footing(flow->plan, flow->modes, flow->inputs, err);
+    if (!flow->footing || !stand(flow, &chart, &own, err)) return tr_chart_free(own), false;
+    if (!adopt(flow, chart, own, err) || !make_room(flow, err)) return false;
+    find_quaternions(flow);
+    take_state(flow, flow->start);
+    return true;
+}
+
+static Flow *make_flow(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                       Chart *own, tr_error *err)
+{
+    const System *s = plan->system;
+    Flow *flow = calloc(1, sizeof *flow);
+    if (flow) {
+        flow->plan = plan, flow->system = s;
+        flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
+        flow->inputs = calloc(s->input_count + 1u, sizeof *flow->inputs);
+        flow->start = calloc(s->input_count + s->latch_count + 1u, sizeof *flow->start);
+        flow->solved = calloc(s->input_count + 1u, sizeof *flow->solved);
+        flow->modes = calloc(s->latch_count + 1u, sizeof *flow->modes);
+        flow->quaternions = malloc((s->quaternion_count + 1) * sizeof *flow->quaternions);
+    }
+    if (!flow || !flow->inputs || !flow->start || !flow->solved || !flow->modes ||
+        !flow->quaternions)
+        tr_fail_memory(err);
+    else {
+        memcpy(flow->inputs, inputs, s->input_count * sizeof *inputs);
+        if (s->latch_count) memcpy(flow->modes, modes, s->latch_count * sizeof *modes);
+        tr_latch_put(s, flow->modes, flow->inputs);
+        if (begin(flow, chart, own, err)) return flow;
+        own = NULL;
+    }
+    tr_chart_free(own);
+    tr_flow_free(flow);
+    return NULL;
+}
+
+Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                   tr_error *err)
+{
+    if (!plan || has_failed(err)) return NULL;
+    return make_flow(plan, modes, inputs, chart, NULL, err);
+}
+
+Flow *tr_flow_in(Plan *plan, const LatchMode *modes, const double *inputs, Chart *own,
+                 tr_error *err)
+{
+    return make_flow(plan, modes, inputs, own, own, err);
+}
+
+System *tr_flow_system(const Flow *flow, tr_error *err)
+{
+    return tr_plan_system(flow->plan, flow->footing, &flow->now->programs->partition, err);
+}
+
+void tr_flow_restart(Flow *flow, const double *inputs)
+{
+    memcpy(flow->inputs, inputs, flow->system->input_count * sizeof *inputs);
+    tr_latch_put(flow->system, flow->modes, flow->inputs);
+    tr_flow_speeds(flow, flow->inputs);
+    take_state(flow, flow->start);
+}
+
+void tr_flow_free(Flow *flow)
+{
+    if (!flow) return;
+    for (uint32_t i = 0; i < flow->chart_count; i++) tr_charted_free(flow->charts[i]);
+    tr_stance_free(flow->stance);
+    tr_sensitivity_run_free(flow->sensitivity);
+    tr_evaluator_free(&flow->speeds);
+    free(flow->inputs);
+    free(flow->start);
+    free(flow->solved);
+    free(flow->modes);
+    free(flow->quaternions);
+    free(flow->labels);
+    free(flow->column);
+    free(flow->speed);
+    free(flow->residual);
+    free(flow->largest);
+    free(flow->correction);
+    free(flow);
+}
+
+// ---- changing charts -----------------------------------------------------------------------
+
+// A chart is left when dependent velocities exceed independent ones this much, or a pivot is this
+// small, for one that is better by a margin.
+#define TILT_BAD  20
+#define TILT_GOOD 10
+#define TILT_HOME 5 // that velocities the model prefers come back
+#define PIVOT_BAD 0.02
+
+Quality tr_flow_quality(Flow *flow, double t, const double *y)
+{
+    tr_flow_fill(flow, t, y);
+    flow->all_evaluations++;
+    if (!tr_stance_take(flow->stance, flow->inputs)) return (Quality){.tilt = (double)INFINITY};
+    return tr_chart_quality(flow->now->chart, flow->stance);
+}
+
+static bool is_better(Quality q, Quality than)
+{
+    if (than.least < PIVOT_BAD)
+        return q.least > 2 * than.least && q.tilt < fmax(TILT_BAD, than.tilt);
+    return q.tilt < TILT_GOOD && q.least > PIVOT_BAD;
+}
+
+// Goes on at (t, y) in a chart that is known, or else in this new one.
+static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double *y, tr_error *err)
+{
+    tr_sensitivity_leave(flow, t, y);
+    tr_flow_fill_all(flow, t, y);
+    if (known) {
+        tr_charted_renew(known, chart); // so that nothing depends on when it was left
+        flow->now = known;
+    } else if (!adopt(flow, chart, chart, err))
+        return false;
+    take_state(flow, y);
+    tr_sensitivity_enter(flow, y);
+    return true;
+}
+
+bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed, tr_error *err)
+{
+    const Chart *present = flow->now->chart;
+    *changed = false;
+    const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
+    if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
+    tr_flow_fill(flow, t, y);
+    flow->all_evaluations++;
+    if (!tr_stance_take(flow->stance, flow->inputs)) {
+        tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
+        return false;
+    }
+    Chart *chart = tr_chart_new(flow->stance, err);
+    if (!chart) return false;
+    const Quality q = tr_chart_quality(chart, flow->stance);
+    const bool better =
+        chart->m_locked == present->m_locked &&
+        chart->partition.count == present->partition.count && // else y would have another length
+        (bad ? is_better(q, quality)
+             : tr_chart_preferred(chart) > tr_chart_preferred(present) && q.tilt < TILT_HOME);
+    Charted *known = NULL;
+    for (uint32_t i = 0; i < flow->chart_count; i++)
+        if (tr_chart_equal(flow->charts[i]->chart, chart)) known = flow->charts[i];
+    *changed = better && known != flow->now;
+    if (!*changed) tr_chart_free(chart);
+    return !*changed || go_on_in(flow, known, chart, t, y, err);
+}
+
+// ---- evaluation ----------------------------------------------------------------------------
+
+// Time is the first input of every system that moves.
+void tr_flow_fill(Flow *flow, double t, const double *y)
+{
+    flow->inputs[0] = t;
+    for (uint32_t k = 0; k < flow->known; k++) flow->inputs[flow->now->place[k]] = y[k];
+}
+
+void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
+{
+    tr_flow_fill(flow, tr_flow_time(flow, t), y);
+    tr_flow_evaluate(flow, &flow->now->rates, rate);
+    if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
+    flow->evaluations++;
+}
+
+// z = y + h k
+static void moved(const Flow *flow, const double *y, double h, const double *k, double *z)
+{
+    for (uint32_t i = 0; i < flow->size; i++) z[i] = fma(h, k[i], y[i]);
+}
+
+void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
+{
+    const size_t size = flow->size;
+    double *k1 = room, *k2 = k1 + size, *k3 = k2 + size, *k4 = k3 + size, *z = k4 + size;
+    tr_flow_rate(flow, t, y, k1);
+    moved(flow, y, h / 2, k1, z);
+    tr_flow_rate(flow, t + h / 2, z, k2);
+    moved(flow, y, h / 2, k2, z);
+    tr_flow_rate(flow, t + h / 2, z, k3);
+    moved(flow, y, h, k3, z);
+    tr_flow_rate(flow, t + h, z, k4);
+    for (size_t i = 0; i < size; i++) y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+}
+
+void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
+{
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &flow->now->alarms, margins);
+}
+
+void tr_flow_fill_all(Flow *flow, double t, const double *y)
+{
+    const System *s = flow->system;
+    uint32_t column = 0;
+    tr_flow_columns(flow, t, y, flow->column);
+    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
+        for (uint32_t i = 0; i < s->input_count; i++)
+            if ((int)s->inputs[i].kind == kind) flow->inputs[i] = flow->column[column++];
+    tr_flow_speeds(flow, flow->inputs);
+}
+
+void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
+{
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &flow->now->columns, columns);
+    for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
+}
+
+// ---- residuals -----------------------------------------------------------------------------
+
+static void evaluate_residuals(Flow *flow, double t, const double *y)
+{
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &flow->now->residuals, flow->residual);
+}
+
+void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity)
+{
+    *position = *velocity = 0;
+    for (uint32_t i = 0; i < flow->quaternion_count; i++)
+        *position = fmax(*position, fabs(tr_quaternion_size(y + flow->quaternions[i]) - 1));
+    if (!flow->now->residuals.program) return;
+    evaluate_residuals(flow, t, y);
+    for (uint32_t i = 0; i < flow->holonomic; i++)
+        *position = fmax(*position, fabs(flow->residual[i]));
+    for (uint32_t i = 0; i < flow->now->chart->rows; i++)
+        *velocity = fmax(*velocity, fabs(flow->residual[flow->holonomic + i]));
+}
+
+bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
+{
+    const Chart *chart = flow->now->chart;
+    if (!chart || !chart->surplus_count) return true;
+    evaluate_residuals(flow, t, y);
+    for (uint32_t j = 0; j < chart->surplus_count; j++) {
+        const uint32_t row = chart->surplus[j];
+        const double off = fabs(flow->residual[flow->holonomic + row]);
+        const double size = flow->residual[flow->holonomic + chart->rows + row];
+        flow->largest[row] = fmax(flow->largest[row], size);
+        if (!tr_chart_agrees(chart, j, off, flow->largest[row], t, err)) return false;
+    }
+    return true;
+}

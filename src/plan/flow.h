@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A system as an ordinary differential equation: y' = f(t, y) (T82), with y the positions that are
+// not driven, the independent velocities, gaps, and the work done so far. This is all that the
+// integrators know. Which velocities are independent may change on the way: then the flow has
+// another chart.
+#ifndef TR_PLAN_FLOW_H
+#define TR_PLAN_FLOW_H
+
+#include "plan/charted.h"
+
+struct SensitivityRun;
+
+typedef struct Flow {
+    Plan *plan;
+    const System *system;      // the plan's
+    const Footing *footing;    // for its modes
+    LatchMode *modes;          // by latch: what contacts do
+    Stance *stance;            // NULL when there are no constraints
+    Charted *charts[16], *now; // as far as there are any
+    uint32_t chart_count;
+    double *inputs; // of the programs, in the system's order
+    // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
+    // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
+    // what they do, also over plates that shake.
+    uint32_t positions, known, own, size;
+    struct SensitivityRun *sensitivity; // NULL without
+    double *start;                      // y at the start
+    bool *solved;                       // by input: found by solving, not given
+    uint32_t *quaternions;              // four entries of y from each are a unit quaternion
+    uint32_t quaternion_count;
+    const char **labels; // of the columns
+    uint32_t column_count;
+    double *column; // room for them
+    // Values of the speeds that the model chose and of inner velocities, from all velocities.
+    Evaluator speeds;
+    double *speed;
+    // Of constraints: position residuals, then for all rows the residual of the velocity and the
+    // size of what cancels in it.
+    double *residual;
+    uint32_t holonomic;
+    double *largest;    // size that a surplus row has had so far
+    double *correction; // room for projecting
+    bool no_projection; // velocities alone satisfy the constraints, and positions drift
+    size_t evaluations, jacobians;
+    size_t all_evaluations; // of any program, also those of flows before that it goes on from
+    // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
+    double earliest, latest;
+} Flow;
+
+// Assembles the state at the start and chooses a chart there. `values` are those of all inputs:
+// parameters, inputs, and guesses of the rest; NULL for the model's own.
+Flow *tr_flow_new(Plan *plan, const double *values, tr_error *err);
+// From values of all inputs, which satisfy the constraints that are not open in these modes. In
+// this chart, which must outlive the flow, or in one that fits where it is NULL.
+Flow *tr_flow_from(Plan *plan, const LatchMode *modes, const double *inputs, const Chart *chart,
+                   tr_error *err);
+// In a chart that is taken; NULL without constraints.
+Flow *tr_flow_in(Plan *plan, const LatchMode *modes, const double *inputs, Chart *own,
+                 tr_error *err);
+// A copy of its system as it stands, reduced for its present chart.
+System *tr_flow_system(const Flow *flow, tr_error *err);
+void tr_flow_free(Flow *flow);
+void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the present chart
+
+// Runs a program on `inputs`, and counts it.
+static inline void tr_flow_evaluate(Flow *flow, const Evaluator *e, double *out)
+{
+    evaluate_into(e, flow->inputs, out);
+    flow->all_evaluations++;
+}
+
+void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
+// When rates are taken for time t.
+static inline double tr_flow_time(const Flow *flow, double t)
+{
+    return t < flow->earliest ? flow->earliest : t > flow->latest ? flow->latest : t;
+}
+// One step of the classical method of fourth order from (t, y), in place; `room` is for five y.
+void tr_flow_step(Flow *flow, double t, double h, double *y, double *room);
+// What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
+void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
+void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`
+// Speeds and inner velocities in a state that has all velocities.
+void tr_flow_speeds(Flow *flow, double *inputs);
+// The same with all velocities and speeds, also those that depend on others.
+void tr_flow_fill_all(Flow *flow, double t, const double *y);
+
+// Makes quaternions units again and positions satisfy their constraints; returns how far the worst
+// was off.
+double tr_flow_project(Flow *flow, double t, double *y);
+// Takes from a small change of y what that would undo.
+void tr_flow_project_change(Flow *flow, double t, const double *y, double *change);
+// How far positions and velocities are off, at the worst.
+void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity);
+
+// Whether the constraints that were not solved for hold at (t, y) as well; else words in err.
+bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err);
+
+// The margins of the system's alarms at (t, y).
+void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
+
+// Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
+// the velocities that the model prefers: y then holds other velocities, and `changed` is set.
+bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed,
+                     tr_error *err);
+// Of the present chart; the stance is taken at (t, y).
+Quality tr_flow_quality(Flow *flow, double t, const double *y);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Only what is not structurally zero is evaluated (T85). Most runs never ask, so the program of a
+// chart is made when one does.
+#include "plan/jacobian.h"
+
+#include "expr/derivative.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Jacobian {
+    const JacobianPrograms *programs;
+    Evaluator program;
+    double *values;
+};
+
+// ---- the program ---------------------------------------------------------------------------
+
+// Rates of positions are short: by columns. Accelerations and what follows them may be fewer than
+// the columns: then by rows. The entries, `own` rows of `known`.
+static Expr *differentiate(const System *s, const ChartPrograms *c, const Expr *rates,
+                           tr_error *err)
+{
+    const size_t q = c->positions, known = c->known, own = c->own;
+    Expr *dense = calloc(own * known + known + 1, sizeof *dense);
+    if (!dense) return tr_fail_memory(err), NULL;
+    Expr *y = dense + own * known;
+    for (uint32_t k = 0; k < known; k++) y[k] = s->inputs[c->place[k]].symbol;
+    if ((q && !tr_dense_jacobian(s->graph, rates, q, y, known, dense)) ||
+        !tr_dense_jacobian(s->graph, rates + q, own - q, y, known, dense + q * known))
+        tr_fail_memory(err);
+    if (!has_failed(err)) return dense;
+    free(dense);
+    return NULL;
+}
+
+// Moves the entries that are not zero to the front.
+static bool keep_entries(JacobianPrograms *j, const ChartPrograms *c, Expr *dense)
+{
+    const size_t known = c->known, most = c->own * known + 1;
+    j->row = malloc(2 * most * sizeof *j->row);
+    if (!j->row) return false;
+    j->column = j->row + most;
+    for (uint32_t i = 0; i < c->own; i++)
+        for (uint32_t k = 0; k < known; k++) {
+            const Expr entry = dense[i * known + k];
+            if (is_zero(entry)) continue;
+            j->row[j->count] = i, j->column[j->count] = k;
+            dense[j->count++] = entry;
+        }
+    return true;
+}
+
+JacobianPrograms *tr_jacobian_programs_new(System *s, const ChartPrograms *c, tr_error *err)
+{
+    JacobianPrograms *j = calloc(1, sizeof *j);
+    Expr *rates = calloc(c->own, sizeof *rates), *entries = NULL;
+    if (j && rates) {
+        tr_chart_rates(s, c, rates);
+        tr_system_resolve(s, rates, c->own);
+        entries = differentiate(s, c, rates, err);
+    }
+    if (!j || !rates || !entries || !keep_entries(j, c, entries)) tr_fail_memory(err);
+    if (!has_failed(err) && j->count)
+        j->program = tr_compile_open(s, entries, j->count, c->footing->fold, err);
+    free(rates);
+    free(entries);
+    if (!has_failed(err)) return j;
+    if (j) free(j->row);
+    free(j);
+    return NULL;
+}
+
+// ---- in a run ------------------------------------------------------------------------------
+
+void tr_jacobian_free(Jacobian *j)
+{
+    if (!j) return;
+    tr_evaluator_free(&j->program);
+    free(j->values);
+    free(j);
+}
+
+bool tr_jacobian_ready(Flow *flow, tr_error *err)
+{
+    Charted *now = flow->now;
+    if (now->jacobian || has_failed(err)) return !has_failed(err);
+    const JacobianPrograms *programs = tr_chart_jacobian(flow->plan, now->programs, err);
+    Jacobian *j = programs ? calloc(1, sizeof *j) : NULL;
+    if (!j) return tr_fail_memory(err), false;
+    *j = (Jacobian){.programs = programs, .program = tr_evaluator_with(programs->program, err)};
+    j->values = calloc(programs->count + 1u, sizeof *j->values);
+    if (!j->values) tr_fail_memory(err);
+    if (has_failed(err))
+        tr_jacobian_free(j);
+    else
+        now->jacobian = j;
+    return !has_failed(err);
+}
+
+void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
+{
+    const Jacobian *j = flow->now->jacobian;
+    const JacobianPrograms *p = j->programs;
+    const size_t size = flow->size;
+    tr_flow_fill(flow, tr_flow_time(flow, t), y);
+    if (p->count) tr_flow_evaluate(flow, &j->program, j->values);
+    memset(J, 0, size * size * sizeof *J);
+    for (size_t block = 0; block < size; block += flow->own)
+        for (uint32_t k = 0; k < p->count; k++)
+            J[(block + p->column[k]) * size + block + p->row[k]] = j->values[k];
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include "plan/chart.h"
+#include "plan/chart_programs.h"
+#include "plan/doctor.h"
+#include "plan/sensitivity.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- life ----------------------------------------------------------------------------------
+
+static Plan *new_plan(const System *system, System *own, tr_error *err)
+{
+    if (!system || has_failed(err)) return NULL;
+    Plan *plan = calloc(1, sizeof *plan);
+    if (!plan || pthread_mutex_init(&plan->lock, NULL)) {
+        free(plan);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    plan->system = system, plan->own = own;
+    return plan;
+}
+
+Plan *tr_plan_new(const System *system, tr_error *err)
+{
+    tr_error local = {0};
+    return new_plan(system, NULL, err ? err : &local);
+}
+
+Plan *tr_plan_own(System *own, tr_error *err)
+{
+    Plan *plan = new_plan(own, own, err);
+    if (!plan) tr_system_free(own);
+    return plan;
+}
+
+void tr_start_free(Start *start)
+{
+    if (!start) return;
+    free(start->inputs);
+    free(start->solved);
+    free(start->modes);
+    tr_chart_free(start->chart);
+    free(start);
+}
+
+void tr_plan_free(Plan *plan)
+{
+    if (!plan) return;
+    for (uint32_t i = 0; i < plan->chart_count; i++) tr_chart_programs_free(plan->charts[i]);
+    for (uint32_t i = 0; i < plan->footing_count; i++) tr_footing_free(plan->footings[i]);
+    free(plan->charts);
+    free(plan->footings);
+    tr_findings_free(plan->findings);
+    tr_start_free(plan->start);
+    tr_sensitivity_free((Sensitivity *)plan->sensitivity);
+    tr_program_free(plan->starts);
+    tr_program_free(plan->guesses);
+    tr_program_free(plan->conditions);
+    pthread_mutex_destroy(&plan->lock);
+    tr_system_free(plan->own);
+    free(plan);
+}
+
+// ---- keys ----------------------------------------------------------------------------------
+
+static bool same_key(const Key *a, const Key *b)
+{
+    return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
+}
+
+static uint8_t mode_byte(const LatchMode *mode)
+{
+    return (uint8_t)((mode->is_open ? 1 : 0) | (!mode->is_open && mode->is_slipping ? 2 : 0));
+}
+
+// Modes by latch, and which parameters are exactly 0, 1 or -1
+static Key footing_key(const Plan *plan, const LatchMode *modes, const double *inputs)
+{
+    const System *s = plan->system;
+    Key key = {.size = (size_t)s->latch_count + s->input_count};
+    key.at = calloc(key.size + 1, 1);
+    if (!key.at) return key;
+    for (uint32_t i = 0; i < s->latch_count; i++) key.at[i] = mode_byte(&modes[i]);
+    if (!plan->sweeps) tr_fold_pattern(s, inputs, key.at + s->latch_count);
+    return key;
+}
+
+static void put_number(uint8_t **at, uint32_t value)
+{
+    memcpy(*at, &value, sizeof value);
+    *at += sizeof value;
+}
+
+// With the pivots in order, and the antagonists among rows that are none
+static Key chart_key(const Footing *footing, const Partition *p, uint32_t surplus)
+{
+    Key key = {.size = footing->key.size + 8 * (size_t)p->count + surplus};
+    key.at = calloc(key.size + 1, 1);
+    if (!key.at) return key;
+    if (footing->key.size) memcpy(key.at, footing->key.at, footing->key.size);
+    uint8_t *at = key.at + footing->key.size;
+    for (uint32_t k = 0; k < p->count; k++) put_number(&at, p->row[k]);
+    for (uint32_t k = 0; k < p->count; k++) put_number(&at, p->dependent[k]);
+    for (uint32_t k = 0; k < surplus; k++) *at++ = p->antagonist && p->antagonist[k];
+    assert(at == key.at + key.size); // every byte of a key says something
+    return key;
+}
+
+// ---- footings ------------------------------------------------------------------------------
+
+static Footing *new_footing(const Plan *plan, Key key, tr_error *err)
+{
+    const System *s = plan->system;
+    assert(key.size == (size_t)s->latch_count + s->input_count); // modes, then folds
+    Footing *f = calloc(1, sizeof *f);
+    if (!f) {
+        free(key.at);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    f->key = key;
+    f->modes = calloc(s->latch_count + 1u, sizeof *f->modes);
+    f->open = calloc(s->row_count + 1u, sizeof *f->open);
+    f->fold = calloc(s->input_count + 1u, sizeof *f->fold);
+    if (f->modes && f->open && f->fold) {
+        for (uint32_t i = 0; i < s->latch_count; i++)
+            f->modes[i] = (LatchMode){.is_open = key.at[i] & 1, .is_slipping = key.at[i] & 2};
+        for (uint32_t i = 0; i < s->input_count; i++) f->fold[i] = key.at[s->latch_count + i];
+        tr_latch_rows(s, f->modes, f->open);
+        if (tr_footing_make(plan, f, err)) return f;
+    } else
+        tr_fail_memory(err);
+    tr_footing_free(f);
+    return NULL;
+}
+
+// While the lock is held
+static const Footing *find_footing(Plan *plan, Key key, tr_error *err)
+{
+    for (uint32_t i = 0; i < plan->footing_count; i++)
+        if (same_key(&plan->footings[i]->key, &key)) {
+            free(key.at);
+            return plan->footings[i];
+        }
+    Footing *f = new_footing(plan, key, err);
+    if (f && !tr_grow((void **)&plan->footings, &plan->footing_capacity, plan->footing_count + 1,
+                      sizeof(Footing *))) {
+        tr_footing_free(f);
+        return tr_fail_memory(err), NULL;
+    }
+    if (f) plan->footings[plan->footing_count++] = f, plan->compiled++;
+    return f;
+}
+
+const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double *inputs,
+                               tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    const Key key = footing_key(plan, modes, inputs);
+    if (!key.at) return tr_fail_memory(err), NULL;
+    pthread_mutex_lock(&plan->lock);
+    const Footing *footing = find_footing(plan, key, err);
+    pthread_mutex_unlock(&plan->lock);
+    return footing;
+}
+
+// Numbers of the start are inputs of a run; where parameters are varied they follow these.
+static bool opens_start(const Plan *plan) { return !plan->sweeps && !plan->sensitivity; }
+
+System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *partition,
+                       tr_error *err)
+{
+    System *s = tr_system_copy(plan->system, err);
+    if (!s) return NULL;
+    tr_system_latch(s, f->modes);
+    for (uint32_t i = 0; i < s->input_count && opens_start(plan); i++)
+        if (s->inputs[i].kind == TR_START) s->inputs[i].definition = expr_at(s->graph, 0);
+    if (partition && s->row_count) tr_reduce(s, partition, err);
+    if (!has_failed(err)) return s;
+    tr_system_free(s);
+    return NULL;
+}
+
+// ---- values that follow --------------------------------------------------------------------
+
+static bool has_formula(const Input *input, bool is_guess)
+{
+    const bool guess = input->kind == TR_POSITION || input->kind == TR_VELOCITY;
+    const bool start = input->kind == TR_START || input->kind == TR_INPUT;
+    return input->guess.id && (is_guess ? guess : start);
+}
+
+static tr_program *compile_formulas(const Plan *plan, bool guesses, tr_error *err)
+{
+    System *s = tr_system_copy(plan->system, err);
+    Exprs list = {0};
+    if (!s) return NULL;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind == TR_START) s->inputs[i].definition = expr_at(s->graph, 0);
+        if (has_formula(&s->inputs[i], guesses)) exprs_add(&list, s->inputs[i].guess);
+    }
+    tr_program *program = list.count || list.failed ? tr_program_list(s, &list, NULL, err) : NULL;
+    tr_system_free(s);
+    return program;
+}
+
+static tr_program *compile_conditions(const Plan *plan, tr_error *err)
+{
+    System *s = tr_system_copy(plan->system, err);
+    Exprs list = {0};
+    if (!s) return NULL;
+    tr_condition_list(s, &list);
+    tr_program *program = list.count || list.failed ? tr_program_list(s, &list, NULL, err) : NULL;
+    tr_system_free(s);
+    return program;
+}
+
+static bool make_formulas(Plan *plan, tr_error *err)
+{
+    pthread_mutex_lock(&plan->lock);
+    if (!plan->follows) {
+        plan->starts = compile_formulas(plan, false, err);
+        plan->guesses = compile_formulas(plan, true, err);
+        plan->conditions = compile_conditions(plan, err);
+        plan->follows = !has_failed(err);
+    }
+    pthread_mutex_unlock(&plan->lock);
+    return !has_failed(err);
+}
+
+// What a program gives for these values; NULL without one, or after an error
+static double *evaluate_formulas(const tr_program *program, const double *values, tr_error *err)
+{
+    Evaluator e = tr_evaluator_with(program, err);
+    double *out = e.work ? calloc(tr_program_sizes(program).outputs + 1, sizeof *out) : NULL;
+    if (e.work && !out) tr_fail_memory(err);
+    if (out) evaluate_into(&e, values, out);
+    tr_evaluator_free(&e);
+    return out;
+}
+
+static bool follow(const Plan *plan, bool guesses, const bool *is_set, double *values,
+                   tr_error *err)
+{
+    const System *s = plan->system;
+    double *out = evaluate_formulas(guesses ? plan->guesses : plan->starts, values, err);
+    for (uint32_t i = 0, k = 0; out && i < s->input_count; i++) {
+        if (!has_formula(&s->inputs[i], guesses)) continue;
+        if (!is_set[i]) values[i] = out[k];
+        k++;
+    }
+    free(out);
+    return !has_failed(err);
+}
+
+bool tr_plan_follow(Plan *plan, const bool *is_set, double *values, tr_error *err)
+{
+    return !has_failed(err) && make_formulas(plan, err) &&
+           follow(plan, false, is_set, values, err) && follow(plan, true, is_set, values, err);
+}
+
+bool tr_plan_permits(Plan *plan, const double *values, tr_error *err)
+{
+    if (has_failed(err) || !make_formulas(plan, err)) return false;
+    double *out = evaluate_formulas(plan->conditions, values, err);
+    const bool good = out ? tr_system_allows(plan->system, out, values, err) : !has_failed(err);
+    free(out);
+    return good;
+}
+
+// ---- charts --------------------------------------------------------------------------------
+
+static const ChartPrograms *find_chart(Plan *plan, const Footing *footing, const Partition *p,
+                                       uint32_t surplus, Key key, tr_error *err)
+{
+    for (uint32_t i = 0; i < plan->chart_count; i++)
+        if (same_key(&plan->charts[i]->key, &key)) {
+            free(key.at);
+            return plan->charts[i];
+        }
+    ChartPrograms *c = tr_chart_programs_new(plan, footing, p, surplus, err);
+    if (c) c->key = key;
+    if (c && !tr_grow((void **)&plan->charts, &plan->chart_capacity, plan->chart_count + 1,
+                      sizeof(ChartPrograms *))) {
+        tr_chart_programs_free(c);
+        return tr_fail_memory(err), NULL;
+    }
+    if (c)
+        plan->charts[plan->chart_count++] = c, plan->compiled++;
+    else
+        free(key.at);
+    return c;
+}
+
+const ChartPrograms *tr_plan_chart(Plan *plan, const Footing *footing, const Partition *partition,
+                                   uint32_t surplus, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    const Key key = chart_key(footing, partition, surplus);
+    if (!key.at) return tr_fail_memory(err), NULL;
+    pthread_mutex_lock(&plan->lock);
+    const ChartPrograms *c = find_chart(plan, footing, partition, surplus, key, err);
+    pthread_mutex_unlock(&plan->lock);
+    return c;
+}
+
+// The plan's own, whose lock is held
+static ChartPrograms *own_chart(Plan *plan, const ChartPrograms *chart)
+{
+    for (uint32_t i = 0; i < plan->chart_count; i++)
+        if (plan->charts[i] == chart) return plan->charts[i];
+    return NULL;
+}
+
+const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    pthread_mutex_lock(&plan->lock);
+    ChartPrograms *own = own_chart(plan, chart);
+    if (!own->jacobian) {
+        System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
+        if (s) own->jacobian = tr_jacobian_programs_new(s, chart, err);
+        tr_system_free(s);
+    }
+    const JacobianPrograms *made = own->jacobian;
+    pthread_mutex_unlock(&plan->lock);
+    return made;
+}
+
+const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    pthread_mutex_lock(&plan->lock);
+    ChartPrograms *own = own_chart(plan, chart);
+    if (!own->jumps) {
+        System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
+        if (s) own->jumps = tr_jump_programs_new(s, chart, err);
+        tr_system_free(s);
+    }
+    const JumpPrograms *made = own->jumps;
+    pthread_mutex_unlock(&plan->lock);
+    return made;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions back onto their constraints, by the shortest way (T83), and sensitivities into the
+// tangent of them (T110).
+#include "num/solve.h"
+#include "plan/flow.h"
+#include "plan/sensitivity.h"
+
+#include <math.h>
+#include <string.h>
+
+static double make_units(const Flow *flow, double *y)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < flow->quaternion_count; i++)
+        worst = fmax(worst, tr_make_unit(y + flow->quaternions[i]));
+    return worst;
+}
+
+// phi, and J; the largest |phi|
+static double evaluate_projection(Flow *flow, double t, const double *y)
+{
+    const Charted *now = flow->now;
+    double worst = 0;
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &now->projection, flow->correction);
+    for (uint32_t i = 0; i < now->projected; i++) worst = fmax(worst, fabs(flow->correction[i]));
+    return worst;
+}
+
+// Unit quaternions are conditions like the others.
+static void add_quaternions(const Flow *flow, const double *y, double *phi, double *J)
+{
+    const size_t n = flow->positions;
+    for (uint32_t i = 0; i < flow->quaternion_count; i++, J += n) {
+        const double *q = y + flow->quaternions[i];
+        for (size_t k = 0; k < n; k++) J[k] = 0;
+        for (int k = 0; k < 4; k++) J[flow->quaternions[i] + (uint32_t)k] = q[k];
+        phi[i] = tr_unit_residual(q);
+    }
+}
+
+// x -= J^T (J J^T)^-1 phi: the shortest way
+static bool correct(Flow *flow, const double *J, double *phi, double *x)
+{
+    const size_t n = flow->positions, m = flow->now->projected + flow->quaternion_count;
+    double *JJ = flow->correction + m + m * n;
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k <= i; k++) {
+            JJ[i * m + k] = 0;
+            for (size_t j = 0; j < n; j++) JJ[i * m + k] += J[i * n + j] * J[k * n + j];
+        }
+    if (!tr_solve_positive(JJ, m, phi, 1)) return false;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) x[j] -= J[i * n + j] * phi[i];
+    return true;
+}
+
+// phi and J with the quaternions, where they were evaluated; J
+static double *complete_projection(Flow *flow, const double *y)
+{
+    const size_t own = flow->now->projected, n = flow->positions, m = own + flow->quaternion_count;
+    double *phi = flow->correction, *J = phi + m;
+    memmove(J, phi + own, own * n * sizeof *J); // room for the quaternions between
+    add_quaternions(flow, y, phi + own, J + own * n);
+    return J;
+}
+
+static bool step_back(Flow *flow, double *y)
+{
+    const double *J = complete_projection(flow, y);
+    return correct(flow, J, flow->correction, y);
+}
+
+// A change keeps quaternions units: q . S = 0
+static void tangent_to_units(const Flow *flow, const double *y, double *S)
+{
+    for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+        const double *q = y + flow->quaternions[i];
+        double *s = S + flow->quaternions[i], along = 0;
+        for (int k = 0; k < 4; k++) along += q[k] * s[k];
+        for (int k = 0; k < 4; k++) s[k] -= along * q[k];
+    }
+}
+
+// And constraints satisfied: J S + d(phi)/dp = 0. They were evaluated at y.
+static void tangent_to_rows(Flow *flow, double *y)
+{
+    const size_t own = flow->now->projected;
+    const double *J = complete_projection(flow, y);
+    double *off = flow->correction;
+    uint32_t which = 0;
+    for (double *S = y + flow->own; S < y + flow->size; S += flow->own, which++) {
+        tr_sensitivity_rows(flow, y, which, off);
+        for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+            const double *q = y + flow->quaternions[i], *s = S + flow->quaternions[i];
+            off[own + i] = q[0] * s[0] + q[1] * s[1] + q[2] * s[2] + q[3] * s[3];
+        }
+        correct(flow, J, off, S);
+    }
+}
+
+double tr_flow_project(Flow *flow, double t, double *y)
+{
+    enum { MOST_STEPS = 20 };
+    const double off = make_units(flow, y);
+    if (!flow->now->projected || flow->no_projection) {
+        for (double *S = y + flow->own; S < y + flow->size; S += flow->own)
+            tangent_to_units(flow, y, S);
+        return off;
+    }
+    const double first = evaluate_projection(flow, t, y);
+    double left = first, before = (double)INFINITY;
+    for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.9 * before; i++) {
+        before = left;
+        if (!step_back(flow, y)) break;
+        make_units(flow, y);
+        left = evaluate_projection(flow, t, y);
+    }
+    if (flow->sensitivity) tangent_to_rows(flow, y);
+    return fmax(off, first);
+}
+
+void tr_flow_project_change(Flow *flow, double t, const double *y, double *change)
+{
+    const size_t n = flow->positions, m = flow->now->projected + flow->quaternion_count;
+    if (!flow->now->projected || flow->no_projection) {
+        tangent_to_units(flow, y, change);
+        return;
+    }
+    evaluate_projection(flow, t, y);
+    const double *J = complete_projection(flow, y);
+    double *off = flow->correction;
+    for (size_t i = 0; i < m; i++) {
+        off[i] = 0;
+        for (size_t k = 0; k < n; k++) off[i] += J[i * n + k] * change[k];
+    }
+    correct(flow, J, off, change);
+}

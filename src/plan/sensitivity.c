@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs take directions: for each position, velocity and chosen parameter how it changes. They
+// give the derivatives of rates, columns and constraints along them, from the graph (T108).
+#include "plan/sensitivity.h"
+
+#include "expr/derivative.h"
+#include "expr/walk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- directions ----------------------------------------------------------------------------
+
+static bool add_direction(System *s, Sensitivity *z, uint32_t input, tr_error *err)
+{
+    char name[400];
+    snprintf(name, sizeof name, "sensitivity.%s", s->inputs[input].name);
+    z->direction[input] = s->input_count;
+    tr_input(s, name, TR_DIRECTION, 0, err);
+    return !has_failed(err);
+}
+
+static bool changes_along(const Input *input)
+{
+    return input->kind == TR_POSITION || input->kind == TR_VELOCITY || input->kind == TR_SPEED ||
+           input->kind == TR_INNER;
+}
+
+static bool choose_parameter(const System *s, Sensitivity *z, Text name, tr_error *err)
+{
+    const Input *input = tr_system_setting(s, name, "varied", err);
+    if (!input) return false;
+    const uint32_t place = (uint32_t)(input - s->inputs);
+    for (uint32_t k = 0; k < z->count; k++)
+        if (z->parameter[k] == place)
+            tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is named twice", TEXT(name));
+    z->parameter[z->count++] = place;
+    return !has_failed(err);
+}
+
+static bool choose_parameters(System *s, Sensitivity *z, const char *names, tr_error *err)
+{
+    for (const char *at = names; *at;) {
+        at += strspn(at, ", ");
+        const Text name = {at, strcspn(at, ", ")};
+        if (name.length && !choose_parameter(s, z, name, err)) return false;
+        at += name.length;
+    }
+    if (!z->count) tr_fail(err, TR_USAGE, (Place){0}, "sensitivity to which parameters?");
+    for (uint32_t i = 0; i < z->input_count && !has_failed(err); i++) {
+        bool chosen = changes_along(&s->inputs[i]);
+        for (uint32_t k = 0; k < z->count; k++) chosen = chosen || z->parameter[k] == i;
+        if (chosen) add_direction(s, z, i, err);
+    }
+    return !has_failed(err);
+}
+
+void tr_sensitivity_differentiate(System *s, const Sensitivity *z, Expr *of, size_t count,
+                                  int except, Expr *out)
+{
+    Expr *symbols = calloc(2 * (size_t)z->input_count + 1, sizeof *symbols);
+    Expr *changes = symbols ? symbols + z->input_count : NULL;
+    size_t n = 0;
+    if (!symbols) s->graph->failed = true;
+    tr_system_resolve(s, of, count);
+    for (uint32_t i = 0; symbols && i < z->input_count; i++) {
+        if (!z->direction[i] || s->inputs[i].definition.id || (int)s->inputs[i].kind == except)
+            continue;
+        symbols[n] = symbol_of(s, i), changes[n++] = symbol_of(s, z->direction[i]);
+    }
+    if (symbols) tr_forward(s->graph, of, count, symbols, changes, n, out);
+    free(symbols);
+}
+
+// Sets the directions of one parameter, but for those of the state.
+static void choose_direction(const Flow *flow, uint32_t which)
+{
+    const Sensitivity *z = flow->sensitivity->of;
+    for (uint32_t k = 0; k < z->count; k++)
+        flow->inputs[z->direction[z->parameter[k]]] = k == which;
+}
+
+static const double *block(const Flow *flow, const double *y, uint32_t which)
+{
+    return y + (size_t)flow->own * (which + 1);
+}
+
+static void point_along(const Flow *flow, const double *y, uint32_t which)
+{
+    const double *S = block(flow, y, which);
+    choose_direction(flow, which);
+    for (uint32_t k = 0; k < flow->known; k++)
+        flow->inputs[flow->sensitivity->of->direction[flow->now->place[k]]] = S[k];
+}
+
+void tr_sensitivity_point(const Flow *flow, uint32_t which)
+{
+    const Sensitivity *z = flow->sensitivity->of;
+    const double *all = flow->sensitivity->all + (size_t)which * z->input_count;
+    choose_direction(flow, which);
+    for (uint32_t i = 0; i < z->input_count; i++)
+        if (changes_along(&flow->system->inputs[i])) flow->inputs[z->direction[i]] = all[i];
+}
+
+// ---- programs of a chart -------------------------------------------------------------------
+
+// A comparison of what depends on the state may let the rates jump at a time that is not known
+// beforehand.
+static bool check_switches(System *s, const Sensitivity *z, const Expr *rates, uint32_t count,
+                           bool *moves, tr_error *err)
+{
+    enum { STATE = 1, TIME = 2, CHOSEN = 4 };
+    Reach reach = {0};
+    uint32_t *marks =
+        tr_reach(s->graph, rates, count, &reach) ? tr_reach_map(s->graph, &reach) : NULL;
+    if (!marks) tr_fail_memory(err);
+    for (uint32_t k = 0; marks && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        const Node *node = &s->graph->nodes[id];
+        const Input *input = tr_system_input(s, expr_at(s->graph, id));
+        if (input && changes_along(input)) marks[id] = STATE;
+        if (input && input->kind == TR_TIME) marks[id] = TIME;
+        if (input && !marks[id] && z->direction[input - s->inputs]) marks[id] = CHOSEN;
+        for (int i = 0; i < tr_op[node->op].operands; i++)
+            marks[id] |= marks[node_operand(node, i)];
+        const bool jumps = node->op == OP_LESS || node->op == OP_LESS_EQUAL ||
+                           node->op == OP_EQUAL || node->op == OP_NOT_EQUAL || node->op == OP_FLOOR;
+        if (jumps && (marks[id] & STATE))
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the equations compare or round what depends on the state: sensitivities could "
+                    "jump there, and are not given");
+        if (jumps && marks[id] == (TIME | CHOSEN)) *moves = true;
+    }
+    free(marks);
+    tr_reach_free(&reach);
+    return !has_failed(err);
+}
+
+// The derivatives of expressions, which are resolved, along directions
+static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, const uint8_t *fold,
+                                   tr_error *err)
+{
+    const uint32_t count = of->count;
+    Expr *slopes = calloc(count + 1u, sizeof *slopes);
+    tr_program *program = NULL;
+    if (!slopes || of->failed)
+        tr_fail_memory(err);
+    else {
+        tr_sensitivity_differentiate(s, z, of->at, count, -1, slopes);
+        program = tr_compile_open(s, slopes, count, fold, err);
+    }
+    free(slopes);
+    return program;
+}
+
+static void compile_rates(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+{
+    Exprs rates = {0};
+    for (uint32_t i = 0; i < c->own; i++) exprs_add(&rates, zero(s->graph));
+    if (!rates.failed) tr_chart_rates(s, c, rates.at);
+    c->tangent = compile_tangent(s, z, &rates, c->footing->fold, err);
+    if (!has_failed(err)) check_switches(s, z, rates.at, rates.count, &c->moves, err);
+    tr_exprs_free(&rates);
+}
+
+static void compile_columns(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+{
+    Exprs values = {0};
+    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
+        for (uint32_t i = 0; i < s->input_count; i++)
+            if ((int)s->inputs[i].kind == kind) exprs_add(&values, symbol_of(s, i));
+    for (uint32_t i = 0; i < s->output_count; i++)
+        if (is_model_output(&s->outputs[i])) exprs_add(&values, s->outputs[i].values[0]);
+    c->column_tangent = compile_tangent(s, z, &values, c->footing->fold, err);
+    tr_exprs_free(&values);
+}
+
+static void compile_projection(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+{
+    const Partition *p = &c->partition;
+    Exprs phi = {0};
+    for (uint32_t k = 0; k < p->count; k++)
+        if (s->rows[p->row[k]].position.id) exprs_add(&phi, s->rows[p->row[k]].position);
+    if (phi.count) c->projection_tangent = compile_tangent(s, z, &phi, c->footing->fold, err);
+    tr_exprs_free(&phi);
+}
+
+void tr_sensitivity_programs(const Plan *plan, System *reduced, ChartPrograms *c, tr_error *err)
+{
+    const Sensitivity *z = plan->sensitivity;
+    compile_rates(reduced, z, c, err);
+    compile_columns(reduced, z, c, err);
+    compile_projection(reduced, z, c, err);
+}
+
+// ---- a plan for them -----------------------------------------------------------------------
+
+// Speeds and inner velocities, from all others
+static void compile_speeds(const System *own, Sensitivity *z, tr_error *err)
+{
+    System *s = tr_system_copy(own, err);
+    Exprs values = {0};
+    if (!s) return;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const Input *speed = s->rows[i].is_speed ? tr_system_input(s, s->rows[i].symbol) : NULL;
+        if (!speed) continue;
+        z->speed[z->speed_count++] = (uint32_t)(speed - s->inputs);
+        exprs_add(&values, s->rows[i].rate);
+    }
+    for (uint32_t i = 0; i < z->input_count; i++)
+        if (s->inputs[i].kind == TR_INNER && s->inputs[i].definition.id) {
+            z->speed[z->speed_count++] = i;
+            exprs_add(&values, s->inputs[i].definition);
+        }
+    if (z->speed_count) z->speeds = compile_tangent(s, z, &values, NULL, err);
+    tr_exprs_free(&values);
+    tr_system_free(s);
+}
+
+static bool name_columns(System *s, Sensitivity *z, tr_error *err)
+{
+    char label[900];
+    Exprs unused = {0};
+    const char **plain = calloc((size_t)s->input_count + s->output_count + 1, sizeof *plain);
+    if (plain) tr_chart_columns(s, &unused, plain);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        z->columns += s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY;
+    const uint32_t inputs = z->columns;
+    for (uint32_t i = 0; i < s->output_count; i++) z->columns += is_model_output(&s->outputs[i]);
+    z->labels = calloc((size_t)z->columns * z->count + 1, sizeof *z->labels);
+    bool good = plain && z->labels && !unused.failed;
+    for (uint32_t j = 0; good && j < z->count; j++)
+        for (uint32_t k = 0, output = 0; good && k < z->columns; k++) {
+            while (k >= inputs && !is_model_output(&s->outputs[output])) output++;
+            const char *name = k < inputs ? plain[k] : s->outputs[output++].label;
+            snprintf(label, sizeof label, "d(%s)/d(%s)", name, s->inputs[z->parameter[j]].name);
+            const char *kept = tr_arena_text(&s->graph->arena, label, strlen(label));
+            z->labels[(size_t)j * z->columns + k] = kept;
+            good = kept != NULL;
+        }
+    free(plain);
+    tr_exprs_free(&unused);
+    if (!good) tr_fail_memory(err);
+    return good;
+}
+
+static Sensitivity *new_sensitivity(System *own, const char *names, tr_error *err)
+{
+    Sensitivity *z = calloc(1, sizeof *z);
+    if (!z) return tr_fail_memory(err), NULL;
+    z->input_count = own->input_count;
+    z->direction = calloc(2 * (size_t)own->input_count + 2, sizeof *z->direction);
+    z->parameter = calloc(own->input_count + 1u, sizeof *z->parameter);
+    z->speed = calloc(own->input_count + 1u, sizeof *z->speed);
+    if (!z->direction || !z->parameter || !z->speed) tr_fail_memory(err);
+    if (!has_failed(err) && choose_parameters(own, z, names, err) && name_columns(own, z, err))
+        compile_speeds(own, z, err);
+    if (!has_failed(err)) return z;
+    tr_sensitivity_free(z);
+    return NULL;
+}
+
+Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    Sensitivity *z = own ? new_sensitivity(own, names, err) : NULL;
+    if (!z) {
+        tr_system_free(own);
+        return NULL;
+    }
+    Plan *plan = tr_plan_own(own, err);
+    if (plan)
+        plan->sensitivity = z;
+    else
+        tr_sensitivity_free(z);
+    return plan;
+}
+
+void tr_sensitivity_free(Sensitivity *z)
+{
+    if (!z) return;
+    tr_program_free(z->speeds);
+    free(z->parameter);
+    free(z->direction);
+    free(z->labels);
+    free(z->speed);
+    free(z);
+}
+
+// ---- a run with them -----------------------------------------------------------------------
+
+// From how positions and velocities change, in `all`
+static void take_speeds(Flow *flow)
+{
+    SensitivityRun *run = flow->sensitivity;
+    const Sensitivity *z = run->of;
+    if (!z->speed_count) return;
+    for (uint32_t j = 0; j < z->count; j++) {
+        double *all = run->all + (size_t)j * z->input_count;
+        tr_sensitivity_point(flow, j);
+        tr_flow_evaluate(flow, &run->speeds, run->room);
+        for (uint32_t k = 0; k < z->speed_count; k++) all[z->speed[k]] = run->room[k];
+    }
+}
+
+static bool make_room(Flow *flow, SensitivityRun *run, tr_error *err)
+{
+    const Sensitivity *z = run->of;
+    double *start = realloc(flow->start, ((size_t)flow->own * (z->count + 1) + 1) * sizeof *start);
+    if (start) flow->start = start;
+    const size_t most = z->columns + z->input_count + flow->own;
+    run->all = calloc((size_t)z->count * z->input_count + 1, sizeof *run->all);
+    run->room = calloc(2 * most + 1, sizeof *run->room);
+    run->speeds = tr_evaluator_with(z->speeds, err);
+    if (!start || !run->all || !run->room) tr_fail_memory(err);
+    if (has_failed(err)) return false;
+    flow->size = flow->own * (z->count + 1);
+    return true;
+}
+
+static bool begin(Flow *flow, tr_error *err)
+{
+    const Sensitivity *z = flow->sensitivity->of;
+    System *own = tr_plan_system(flow->plan, flow->footing, NULL, err);
+    tr_flow_fill_all(flow, 0, flow->start);
+    const bool good = own && tr_sensitivity_start(flow, own, false, err) &&
+                      tr_sensitivity_start(flow, own, true, err);
+    tr_system_free(own);
+    if (!good) return false;
+    take_speeds(flow);
+    for (uint32_t j = 0; j < z->count; j++) flow->start[(size_t)flow->own * (j + 2) - 1] = 0;
+    tr_sensitivity_enter(flow, flow->start);
+    return true;
+}
+
+bool tr_sensitivity_attach(Flow *flow, tr_error *err)
+{
+    if (!flow->plan->sensitivity || has_failed(err)) return !has_failed(err);
+    SensitivityRun *run = calloc(1, sizeof *run);
+    if (!run) return tr_fail_memory(err), false;
+    run->of = flow->plan->sensitivity;
+    flow->sensitivity = run;
+    return make_room(flow, run, err) && begin(flow, err);
+}
+
+void tr_sensitivity_run_free(SensitivityRun *run)
+{
+    if (!run) return;
+    tr_evaluator_free(&run->speeds);
+    free(run->all);
+    free(run->room);
+    free(run);
+}
+
+// ---- along the way -------------------------------------------------------------------------
+
+void tr_sensitivity_rate(Flow *flow, const double *y, double *rate)
+{
+    for (uint32_t j = 0; j < flow->sensitivity->of->count; j++) {
+        point_along(flow, y, j);
+        tr_flow_evaluate(flow, &flow->now->tangent, rate + (size_t)flow->own * (j + 1));
+    }
+}
+
+void tr_sensitivity_rows(Flow *flow, const double *y, uint32_t which, double *out)
+{
+    point_along(flow, y, which);
+    tr_flow_evaluate(flow, &flow->now->projection_tangent, out);
+}
+
+uint32_t tr_sensitivity_count(const Flow *flow)
+{
+    const Sensitivity *z = flow->plan->sensitivity;
+    return z ? z->count * z->columns : 0;
+}
+
+const char *const *tr_sensitivity_labels(const Flow *flow)
+{
+    return flow->plan->sensitivity->labels;
+}
+
+void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *columns)
+{
+    const Sensitivity *z = flow->sensitivity->of;
+    tr_flow_fill(flow, t, y);
+    for (uint32_t j = 0; j < z->count; j++) {
+        point_along(flow, y, j);
+        tr_flow_evaluate(flow, &flow->now->column_tangent, columns + (size_t)j * z->columns);
+    }
+}
+
+void tr_sensitivity_leave(Flow *flow, double t, const double *y)
+{
+    const System *s = flow->system;
+    SensitivityRun *run = flow->sensitivity;
+    if (!run) return;
+    const Sensitivity *z = run->of;
+    tr_flow_fill_all(flow, t, y);
+    for (uint32_t j = 0; j < z->count; j++) {
+        double *all = run->all + (size_t)j * z->input_count;
+        uint32_t column = 0;
+        point_along(flow, y, j);
+        tr_flow_evaluate(flow, &flow->now->column_tangent, run->room);
+        for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
+            for (uint32_t i = 0; i < z->input_count; i++)
+                if ((int)s->inputs[i].kind == kind) all[i] = run->room[column++];
+    }
+    take_speeds(flow);
+}
+
+void tr_sensitivity_enter(Flow *flow, double *y)
+{
+    const SensitivityRun *run = flow->sensitivity;
+    for (uint32_t j = 0; run && j < run->of->count; j++)
+        for (uint32_t k = 0; k < flow->known; k++)
+            y[(size_t)flow->own * (j + 1) + k] =
+                run->all[(size_t)j * run->of->input_count + flow->now->place[k]];
+}
+
+bool tr_sensitivity_passes(Flow *flow, double before, double after, const double *y, tr_error *err)
+{
+    const SensitivityRun *run = flow->sensitivity;
+    if (!run || !flow->now->programs->moves) return true;
+    double *rate = run->room, *then = rate + flow->own;
+    tr_flow_fill(flow, before, y);
+    tr_flow_evaluate(flow, &flow->now->rates, rate);
+    tr_flow_fill(flow, after, y);
+    tr_flow_evaluate(flow, &flow->now->rates, then);
+    for (uint32_t k = 0; k < flow->own; k++)
+        if (fabs(then[k] - rate[k]) > 1e-9 * (1 + fabs(rate[k]))) {
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "a formula jumps at t = %.9g, at a time that may depend on the parameters: "
+                    "sensitivities do not go on from there",
+                    after);
+            return false;
+        }
+    return true;
+}

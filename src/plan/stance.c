@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank in the metric of the masses (T61).
+#include "plan/stance.h"
+
+#include "num/dense.h"
+#include "num/singular.h"
+#include "num/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- numbers -------------------------------------------------------------------------------
+
+Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *err)
+{
+    Stance *s = has_failed(err) ? NULL : calloc(1, sizeof *s);
+    if (!s) return tr_fail_memory(err), NULL;
+    s->system = system, s->open = footing->open;
+    s->all = system->row_count, s->rows = footing->constraints;
+    const size_t n = s->velocities = tr_system_velocities(system, NULL);
+    s->v = calloc(n + 1, sizeof *s->v);
+    s->p = calloc(n + 1, sizeof *s->p);
+    s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
+    s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
+    s->size = calloc(s->all + 1u, sizeof *s->size);
+    s->work = calloc(s->all * n + 1, sizeof *s->work);
+    s->program = tr_evaluator_with(footing->stance, err);
+    if (!s->v || !s->p || !s->G || !s->size || !s->work) tr_fail_memory(err);
+    if (!has_failed(err)) {
+        tr_system_velocities(system, s->v);
+        for (uint32_t k = 0; k < n; k++)
+            if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
+        s->preferred = s->all - s->rows;
+        for (uint32_t k = 0; k < n; k++) s->preferred += system->inputs[s->v[k]].preferred;
+        if (s->preferred > s->passive) s->preferred = s->passive;
+        return s;
+    }
+    tr_stance_free(s);
+    return NULL;
+}
+
+void tr_stance_free(Stance *s)
+{
+    if (!s) return;
+    tr_evaluator_free(&s->program);
+    free(s->v);
+    free(s->p);
+    free(s->G);
+    free(s->size);
+    free(s->work);
+    free(s);
+}
+
+// Over all velocities: a row that is about driven ones alone has a size, too.
+static void measure_rows(Stance *s)
+{
+    for (uint32_t i = 0; i < s->all; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < s->velocities; k++) {
+            const double entry = stance_slope(s, i, k) / stance_root_mass(s, k);
+            sum += entry * entry;
+        }
+        s->size[i] = fmax(s->size[i], sqrt(sum));
+    }
+}
+
+bool tr_stance_take(Stance *s, const double *x)
+{
+    evaluate_into(&s->program, x, s->G);
+    if (!all_finite(s->G, (size_t)(s->all + s->velocities) * s->velocities)) return false; // and M
+    measure_rows(s);
+    return true;
+}
+
+double tr_stance_scale(const Stance *s, uint32_t row)
+{
+    if (s->open[row]) return 0;
+    double largest = 0;
+    for (uint32_t i = 0; i < s->rows; i++)
+        largest = fmax(largest, s->size[i] * s->system->rows[i].unit);
+    const double size = s->size[row] * s->system->rows[row].unit;
+    return size > 1e-12 * largest ? 1 / s->size[row] : 0;
+}
+
+// ---- ranks ---------------------------------------------------------------------------------
+
+// C with M_pp = C C^T; of the diagonal alone, where something has no mass.
+static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) C[i * n + k] = s->M[pick[i] * s->velocities + pick[k]];
+    if (tr_cholesky(C, n)) return true;
+    for (size_t i = 0; i < n * n; i++) C[i] = 0;
+    for (size_t i = 0; i < n; i++) C[i * n + i] = stance_root_mass(s, pick[i]);
+    return false;
+}
+
+// S G C^-T
+static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint32_t without,
+                        double *C, double *G)
+{
+    for (uint32_t i = 0; i < s->rows; i++) {
+        const double scale = i == without ? 0 : tr_stance_scale(s, i);
+        for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
+    }
+    const bool has_mass = factorise(s, pick, n, C);
+    for (uint32_t i = 0; i < s->rows; i++) tr_solve_lower(C, n, G + (size_t)i * n, 1);
+    return has_mass;
+}
+
+// What has no columns has rank 0, and every row of it depends on nothing else.
+static void set_identity(double *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) a[i * n + i] = 1;
+}
+
+bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, bool kernel,
+                    Rank *r)
+{
+    const uint32_t m = s->rows, n = locked ? s->passive : s->velocities;
+    const size_t most = m > n ? m : n;
+    uint32_t *pick = calloc(n + 1u, sizeof *pick);
+    double *G = calloc((size_t)m * n + 1, sizeof *G), *C = calloc((size_t)n * n + 1, sizeof *C),
+           *sigma = calloc(most + 1, sizeof *sigma);
+    *r = (Rank){.columns = n};
+    r->left = calloc((size_t)m * m + 1, sizeof *r->left);
+    r->right = kernel ? calloc((size_t)n * n + 1, sizeof *r->right) : NULL;
+    bool good = pick && G && C && sigma && r->left && (r->right || !kernel);
+    for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
+    if (good && m && n) {
+        metric_rows(s, pick, n, without, C, G);
+        good = tr_singular(G, m, n, sigma, r->left, r->right);
+        for (uint32_t k = 0; good && k < m && k < n; k++)
+            if (sigma[k] > tolerance * sigma[0]) r->rank++;
+        for (uint32_t k = 0; good && k < m; k++) tr_stance_own_rows(s, r->left + k, m);
+        // kernel vectors back from the metric: v = C^-T u
+        for (uint32_t k = 0; good && kernel && k < n; k++)
+            tr_solve_lower_transposed(C, n, r->right + (size_t)k * n, 1);
+    } else if (good) {
+        set_identity(r->left, m);
+        if (kernel) set_identity(r->right, n);
+    }
+    free(pick);
+    free(G);
+    free(C);
+    free(sigma);
+    if (!good) tr_rank_free(r);
+    return good;
+}
+
+void tr_stance_own_rows(const Stance *s, double *x, size_t stride)
+{
+    for (uint32_t i = 0; i + 2 < s->rows; i++) {
+        const Row *row = &s->system->rows[i];
+        if (!row->is_mixed || row->inner_first != i) continue;
+        const double inner[3] = {x[i * stride], x[(i + 1) * stride], x[(i + 2) * stride]};
+        for (uint32_t k = 0; k < 3; k++) {
+            const double *mix = s->mix + 3 * (size_t)(i + k);
+            x[(i + k) * stride] = mix[0] * inner[0] + mix[1] * inner[1] + mix[2] * inner[2];
+        }
+    }
+}
+
+bool tr_stance_metric(const Stance *s, double *C, double *B)
+{
+    return metric_rows(s, s->p, s->passive, NO_ROW, C, B);
+}
+
+void tr_rank_free(Rank *r)
+{
+    free(r->left);
+    free(r->right);
+    *r = (Rank){0};
+}
+
+double tr_rank_dependence(const Rank *r, uint32_t rows, uint32_t row)
+{
+    return tr_norm(r->left + (size_t)row * rows + r->rank, rows - r->rank);
+}

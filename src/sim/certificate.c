@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/certificate.h"
+
+#include "base/file.h"
+#include "plan/column.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_LISTED = 1000 };   // events, and warnings
+enum { MOST_BYTES = 1 << 26 }; // of one that is read
+#define ENERGY_ALARM   1e-3    // beyond this a run comes with a warning
+#define KKT_ALARM      1e-6
+#define POSITION_ALARM 1e-6
+
+void tr_certificate_path(const char *output, Buffer *path)
+{
+    const char *point = strrchr(output, '.');
+    const size_t stem = point && !strchr(point, '/') ? (size_t)(point - output) : strlen(output);
+    tr_buffer_add(path, output, stem);
+    tr_buffer_print(path, ".json");
+}
+
+char *tr_certificate_read(const char *run, Text *text, tr_error *err)
+{
+    Buffer path = {0};
+    struct stat info;
+    char *bytes = NULL;
+    *text = (Text){0};
+    tr_certificate_path(run, &path);
+    if (path.failed)
+        tr_fail_memory(err);
+    else if (strcmp(path.at, run) != 0 && stat(path.at, &info) == 0 && S_ISREG(info.st_mode)) {
+        size_t length = 0;
+        bytes = tr_file_read(path.at, MOST_BYTES, &length, err);
+        *text = (Text){bytes, length};
+        if (bytes && !tr_json_is_valid(*text))
+            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is no JSON",
+                    path.at);
+    }
+    tr_buffer_free(&path);
+    if (!has_failed(err)) return bytes;
+    free(bytes);
+    *text = (Text){0};
+    return NULL;
+}
+
+void tr_describe_case(Json *j, const System *system)
+{
+    const struct Source *source = &system->source;
+    tr_json_text(j, "case", source->case_name ? source->case_name : "");
+    tr_json_open(j, "settings", '[');
+    for (uint32_t i = 0; i < source->setting_count; i++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", source->settings[i].name);
+        tr_json_text(j, "formula", source->settings[i].formula);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+bool tr_certificate_wanted(const char *output)
+{
+    struct stat info;
+    if (!output || strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) return false;
+    return stat(output, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static void describe_options(Json *j, const Certificate *c)
+{
+    const tr_simulate_options *o = c->options;
+    const char *title = c->mover->flow->system->title;
+    tr_json_text(j, "model", title ? title : "");
+    tr_json_text(j, "method", o->method);
+    tr_json_number(j, "end", o->end);
+    tr_json_number(j, "reached", c->summary->t);
+    tr_json_number(j, "every", o->every);
+    if (c->mover->method->adaptive) {
+        tr_json_number(j, "rtol", o->rtol);
+        tr_json_number(j, "atol", o->atol);
+    } else
+        tr_json_number(j, "step", o->step);
+    if (o->control) tr_json_number(j, "sample", o->sample > 0 ? o->sample : o->every);
+}
+
+static void describe_summary(Json *j, const Certificate *c)
+{
+    const tr_summary *s = c->summary;
+    tr_json_number(j, "rows", (double)s->rows);
+    tr_json_number(j, "steps", (double)s->steps);
+    tr_json_number(j, "failed_steps", (double)s->failed_steps);
+    tr_json_number(j, "evaluations", (double)s->evaluations);
+    tr_json_number(j, "all_evaluations", (double)s->all_evaluations);
+    if (s->jacobians) tr_json_number(j, "jacobians", (double)s->jacobians);
+    tr_json_number(j, "operations",
+                   (double)tr_program_sizes(c->mover->flow->now->rates.program).operations);
+    tr_json_number(j, "seconds", s->seconds);
+    tr_json_number(j, "energy_error", s->energy_error);
+    tr_json_number(j, "position_error", s->position_error);
+    tr_json_number(j, "velocity_error", s->velocity_error);
+    if (c->mover->flow->stance) {
+        tr_json_number(j, "kkt_error", s->kkt_error);
+        tr_json_number(j, "chart_changes", (double)s->chart_changes);
+    }
+    tr_json_number(j, "drift", c->mover->drift); // of positions in a step, before they are mended
+    tr_json_flag(j, "interrupted", s->interrupted);
+}
+
+// What it was made from, so that it can be made again.
+static void describe_source(Json *j, const System *system)
+{
+    const struct Source *source = &system->source;
+    const char *slash = source->file ? strrchr(source->file, '/') : NULL;
+    tr_json_text(j, "model_file", slash ? slash + 1 : source->file ? source->file : "");
+    tr_json_text(j, "model_sha256", source->sha256);
+    tr_describe_case(j, system);
+    tr_json_text(j, "program", "trundle " TR_VERSION);
+}
+
+static void describe_parameters(Json *j, const System *system)
+{
+    tr_json_open(j, "parameters", '{');
+    for (uint32_t i = 0; i < system->input_count; i++)
+        if (system->inputs[i].kind == TR_PARAMETER)
+            tr_json_number(j, system->inputs[i].name, system->inputs[i].value);
+    tr_json_close(j, '}');
+}
+
+static void describe_columns(Json *j, const Certificate *c)
+{
+    tr_json_open(j, "columns", '[');
+    for (uint32_t i = 0; i < c->columns; i++) {
+        const Port port = tr_column_port(c->mover->flow->system, c->labels[i]);
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", c->labels[i]);
+        tr_json_text(j, "unit", tr_quantity_unit(port.quantity));
+        tr_json_text(j, "quantity", tr_quantity_words(port.quantity));
+        tr_json_text(j, "owner", port.owner);
+        tr_json_text(j, "component", port.component);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void describe_switch(Json *j, const System *system, const Switch *change)
+{
+    tr_json_open(j, NULL, '{');
+    tr_json_number(j, "t", change->t);
+    tr_json_text(j, "kind", system->alarms[change->alarm].words);
+    if (change->lost > 0) tr_json_number(j, "lost", change->lost);
+    if (change->rebounded) tr_json_flag(j, "rebounded", true);
+    if (change->slips_on) tr_json_flag(j, "slips_on", true);
+    tr_json_close(j, '}');
+}
+
+// In the order of time
+static void describe_events(Json *j, const Certificate *c)
+{
+    const Events *events = c->events;
+    tr_json_open(j, "events", '[');
+    for (uint32_t i = 0, k = 0;
+         i + k < MOST_LISTED && (i < events->count || k < c->switch_count);) {
+        if (k < c->switch_count && (i == events->count || c->switches[k].t < events->at[i])) {
+            describe_switch(j, c->mover->flow->system, &c->switches[k++]);
+            continue;
+        }
+        tr_json_open(j, NULL, '{');
+        tr_json_number(j, "t", events->at[i++]);
+        tr_json_text(j, "kind", "a formula of t jumps or has a kink");
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void describe_warnings(Json *j, const Certificate *c)
+{
+    char text[400];
+    const tr_summary *s = c->summary;
+    const Watch *watch = &c->mover->watch;
+    tr_json_open(j, "warnings", '[');
+    for (uint32_t i = 0; i < watch->warning_count && i < MOST_LISTED; i++) {
+        tr_watch_warning(watch, i, text, sizeof text);
+        tr_json_text(j, NULL, text);
+    }
+    if (c->mover->outlook.advice[0]) tr_json_text(j, NULL, c->mover->outlook.advice);
+    if (!(s->energy_error <= ENERGY_ALARM)) {
+        snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
+                 s->energy_error);
+        tr_json_text(j, NULL, text);
+    }
+    if (!(s->position_error <= POSITION_ALARM)) {
+        snprintf(text, sizeof text, "constraints on positions are off by %.2g", s->position_error);
+        tr_json_text(j, NULL, text);
+    }
+    if (!(s->kkt_error <= KKT_ALARM)) {
+        snprintf(text, sizeof text, "accelerations differ by %.2g when found in another way",
+                 s->kkt_error);
+        tr_json_text(j, NULL, text);
+    }
+    tr_json_close(j, ']');
+}
+
+void tr_certificate_text(const Certificate *c, Buffer *text)
+{
+    const System *system = c->mover->flow->system;
+    Json j = {0};
+    tr_json_open(&j, NULL, '{');
+    describe_options(&j, c);
+    describe_summary(&j, c);
+    tr_json_text(&j, "failure", c->outcome->status ? c->outcome->text : "");
+    describe_source(&j, system);
+    describe_parameters(&j, system);
+    describe_events(&j, c);
+    describe_warnings(&j, c);
+    describe_columns(&j, c); // last: it is long
+    tr_json_close(&j, '}');
+    *text = j.text;
+}
+
+void tr_certificate_write(const char *text, const char *output, tr_error *err)
+{
+    Buffer path = {0};
+    tr_certificate_path(output, &path);
+    if (path.failed) tr_fail_memory(err);
+    OutFile *file = tr_file_create(path.at, err);
+    if (file) fwrite(text, 1, strlen(text), tr_file_stream(file));
+    if (file) tr_file_commit(file, err);
+    tr_buffer_free(&path);
+}

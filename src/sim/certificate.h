@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The certificate of a run: how it went, what it was made from, what happened and what is to be
+// doubted, as JSON beside its record.
+#ifndef TR_SIM_CERTIFICATE_H
+#define TR_SIM_CERTIFICATE_H
+
+#include "base/json.h"
+#include "plan/latch.h"
+#include "sim/event.h"
+#include "sim/method.h"
+
+// What it tells of.
+typedef struct Certificate {
+    const tr_simulate_options *options;
+    const tr_summary *summary;
+    const Mover *mover;
+    const Events *events;
+    const Switch *switches;
+    uint32_t switch_count;
+    const tr_error *outcome;
+    const char *const *labels; // of the columns
+    uint32_t columns;
+} Certificate;
+
+// A certificate stands beside a file; devices, pipes and standard output have none.
+bool tr_certificate_wanted(const char *output);
+void tr_certificate_text(const Certificate *certificate, Buffer *text);
+void tr_certificate_write(const char *text, const char *output, tr_error *err);
+
+// Where that of a recorded run stands: "a/run.csv" -> "a/run.json"
+void tr_certificate_path(const char *output, Buffer *path);
+// The JSON beside a run, which the caller frees; NULL, and no error, when there is none.
+char *tr_certificate_read(const char *run, Text *text, tr_error *err);
+
+// The case and the settings that a system was derived with, as members of an object.
+void tr_describe_case(Json *j, const System *system);
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods with a fixed step (T84). Steps end on a grid that begins where the method started
+// last: so it does not matter how calls divide the time, as long as they end on it, too.
+#include "sim/method.h"
+
+#include "expr/elementary.h"
+#include "num/dense.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Vectors in a mover's `work`: room for Runge-Kutta, a state beside y, and five rates of Adams: at
+// the new time, now and before.
+enum { STAGES = 0, BESIDE = 5, RATES = 6 };
+
+static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->flow->size; }
+
+// ---- Euler, Runge-Kutta --------------------------------------------------------------------
+
+static void step_euler(Mover *m, double h)
+{
+    double *k = vector(m, STAGES);
+    tr_flow_rate(m->flow, m->t, m->y, k);
+    for (uint32_t i = 0; i < m->flow->size; i++) m->y[i] = fma(h, k[i], m->y[i]);
+}
+
+static void step_rk4(Mover *m, double h)
+{
+    tr_flow_step(m->flow, m->t, h, m->y, vector(m, STAGES));
+}
+
+// ---- predictor and corrector ---------------------------------------------------------------
+
+// Adams: y += h sum b_j f_j with the rates f_0 at the new time, f_1 now, f_2 ... before.
+static void adams(const Mover *m, double h, const double *b, int first, double *y)
+{
+    for (uint32_t i = 0; i < m->flow->size; i++) {
+        double sum = 0;
+        for (int j = first; j < 5; j++) sum += b[j] * vector(m, RATES + j)[i];
+        y[i] = m->y[i] + h * sum;
+    }
+}
+
+static void remember(Mover *m, double h)
+{
+    if (m->adams.known && fabs(h - m->adams.step) > 1e-9 * h)
+        m->adams.known = 0; // another step: start anew
+    m->adams.step = h;
+    for (int j = 4; j > 1; j--)
+        memcpy(vector(m, RATES + j), vector(m, RATES + j - 1), m->flow->size * sizeof(double));
+    tr_flow_rate(m->flow, m->t, m->y, vector(m, RATES + 1));
+    if (m->adams.known < 4) m->adams.known++;
+}
+
+// Fourth-order explicit predictor, fifth-order implicit corrector applied once [M 7.3]; Runge-Kutta
+// until enough is known.
+static void step_pece(Mover *m, double h)
+{
+    static const double predictor[5] = {0, 55. / 24, -59. / 24, 37. / 24, -9. / 24};
+    static const double corrector[5] = {251. / 720, 646. / 720, -264. / 720, 106. / 720,
+                                        -19. / 720};
+    remember(m, h);
+    if (m->adams.known < 4) {
+        step_rk4(m, h);
+        return;
+    }
+    double *z = vector(m, BESIDE);
+    adams(m, h, predictor, 1, z);
+    tr_flow_rate(m->flow, m->t + h, z, vector(m, RATES));
+    adams(m, h, corrector, 0, m->y);
+}
+
+// ---- on the group --------------------------------------------------------------------------
+
+static void cross(const double *a, const double *b, double *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// q exp(u): turns the quaternion by the rotation vector u, given in the turned axes
+static void turn(const double *q, const double *u, double *out)
+{
+    const double angle = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / 2;
+    const double c = el_cos(angle), s = angle > 1e-8 ? el_sin(angle) / (2 * angle) : 0.5;
+    const double p[4] = {c, s * u[0], s * u[1], s * u[2]};
+    double x[3];
+    cross(q + 1, p + 1, x);
+    const double w = q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3];
+    for (int i = 0; i < 3; i++) out[i + 1] = q[0] * p[i + 1] + p[0] * q[i + 1] + x[i];
+    out[0] = w;
+}
+
+// W = 2 (qw q' - qw' q - q x q'), in the turned axes
+static void angular_velocity(const double *q, const double *rate, double *W)
+{
+    cross(q + 1, rate + 1, W);
+    for (int i = 0; i < 3; i++) W[i] = 2 * (q[0] * rate[i + 1] - rate[0] * q[i + 1] - W[i]);
+}
+
+// The rate of the rotation vector u of q0 exp(u) that turns at W: W + [u, W]/2 + [u, [u, W]]/12
+static void rotation_rate(const double *u, const double *W, double *rate)
+{
+    double a[3], b[3];
+    cross(u, W, a);
+    cross(u, a, b);
+    for (int i = 0; i < 3; i++) rate[i] = W[i] + a[i] / 2 + b[i] / 12;
+}
+
+// The state reached from y along u, where quaternions take u's first three entries as a rotation.
+static void along(const Mover *m, const double *u, double *z)
+{
+    const Flow *flow = m->flow;
+    for (uint32_t i = 0; i < flow->size; i++) z[i] = m->y[i] + u[i];
+    for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+        const uint32_t q = flow->quaternions[i];
+        turn(m->y + q, u + q, z + q);
+    }
+}
+
+static void lie_rate(Mover *m, double t, const double *u, double *k)
+{
+    const Flow *flow = m->flow;
+    double *z = vector(m, BESIDE);
+    along(m, u, z);
+    tr_flow_rate(m->flow, t, z, k);
+    for (uint32_t i = 0; i < flow->quaternion_count; i++) {
+        const uint32_t q = flow->quaternions[i];
+        double W[3];
+        angular_velocity(z + q, k + q, W);
+        rotation_rate(u + q, W, k + q);
+        k[q + 3] = 0;
+    }
+}
+
+// Runge-Kutta-Munthe-Kaas of fourth order: Runge-Kutta on rotation vectors, back by the exponential
+// map, so quaternions stay units by themselves.
+static void step_lie(Mover *m, double h)
+{
+    double *k1 = vector(m, 0), *k2 = vector(m, 1), *k3 = vector(m, 2), *k4 = vector(m, 3),
+           *u = vector(m, 4);
+    const uint32_t n = m->flow->size;
+    for (uint32_t i = 0; i < n; i++) u[i] = 0;
+    lie_rate(m, m->t, u, k1);
+    for (uint32_t i = 0; i < n; i++) u[i] = h / 2 * k1[i];
+    lie_rate(m, m->t + h / 2, u, k2);
+    for (uint32_t i = 0; i < n; i++) u[i] = h / 2 * k2[i];
+    lie_rate(m, m->t + h / 2, u, k3);
+    for (uint32_t i = 0; i < n; i++) u[i] = h * k3[i];
+    lie_rate(m, m->t + h, u, k4);
+    for (uint32_t i = 0; i < n; i++) u[i] = h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+    along(m, u, vector(m, BESIDE));
+    memcpy(m->y, vector(m, BESIDE), n * sizeof *m->y);
+}
+
+// ---- intervals -----------------------------------------------------------------------------
+
+void tr_mover_mend(Mover *m, double t, double *y)
+{
+    m->drift = fmax(m->drift, tr_flow_project(m->flow, t, y));
+}
+
+bool tr_mover_chart(Mover *m, double t, double *y, bool *changed)
+{
+    if (!tr_watch_chart(&m->watch, t, y, changed, &m->refusal)) m->stopped = true;
+    return !m->stopped;
+}
+
+bool tr_mover_restart(Mover *m, double first_step)
+{
+    const bool owes_chart = tr_solver_owes_chart(m);
+    bool changed;
+    tr_solver_free(m);
+    m->adams.known = 0, m->first_step = first_step, m->grid.is_there = false;
+    return !owes_chart || tr_mover_chart(m, m->t, m->y, &changed);
+}
+
+bool tr_mover_stepped(Mover *m, double t, const double *y)
+{
+    if (!tr_watch_step(&m->watch, t, y, &m->refusal) || !tr_flow_agrees(m->flow, t, y, &m->refusal))
+        m->stopped = true;
+    if (m->progress && !m->progress(m->owner, t, m->end))
+        m->stopped = true, m->watch.switched = false; // not to be gone on with
+    return !m->stopped;
+}
+
+// Steps end at start + count step, however calls divide the time.                          (T84)
+static double step_end(const Mover *m, uint64_t count)
+{
+    return m->grid.start + (double)count * m->step;
+}
+
+// But for rounding
+static bool are_equal(double t, double until, double step)
+{
+    return fabs(t - until) <= 1e-14 * fabs(until) + 1e-12 * step;
+}
+
+// Where the next step begins: on the grid that there is, else a new one begins here.
+static void enter_grid(Mover *m)
+{
+    if (!m->grid.is_there || !are_equal(step_end(m, m->grid.count), m->t, m->step))
+        m->grid = (Grid){.start = m->t, .is_there = true};
+    m->t = step_end(m, m->grid.count);
+}
+
+// One step on the grid, or up to `until` if that lies before its end or a hair behind it: there the
+// next grid begins.
+static void step_towards(Mover *m, double until)
+{
+    const double end = step_end(m, m->grid.count + 1);
+    const bool on_grid = until > end + 1e-6 * m->step || are_equal(end, until, m->step);
+    m->method->step(m, on_grid ? m->step : until - m->t);
+    m->t = on_grid ? end : until;
+    m->grid.count += on_grid;
+    m->grid.is_there = on_grid;
+    m->steps++;
+}
+
+static bool advance_on_grid(Mover *m, double until, tr_error *err)
+{
+    while (m->t < until && !(m->grid.is_there && are_equal(m->t, until, m->step))) {
+        enter_grid(m);
+        step_towards(m, until);
+        if (!all_finite(m->y, m->flow->size)) {
+            tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
+            return false;
+        }
+        tr_mover_mend(m, m->t, m->y);
+        bool changed;
+        if (!tr_mover_stepped(m, m->t, m->y) || !tr_mover_chart(m, m->t, m->y, &changed))
+            return false;
+        if (changed) m->adams.known = 0;
+    }
+    m->t = until;
+    return true;
+}
+
+// ---- the methods ---------------------------------------------------------------------------
+
+static const Method methods[] = {
+#define METHOD(name, adaptive, advance, step, words) {#name, adaptive, advance, step},
+#include "sim/method.def"
+#undef METHOD
+};
+enum { METHOD_COUNT = sizeof methods / sizeof *methods };
+
+// "a, b or c"
+static void list_methods(char *list, size_t size)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < METHOD_COUNT && length < size; i++) {
+        const char *before = i == 0 ? "" : i + 1 < METHOD_COUNT ? ", " : " or ";
+        const int more = snprintf(list + length, size - length, "%s%s", before, methods[i].name);
+        length += (size_t)more;
+    }
+}
+
+const Method *tr_method(const char *name, tr_error *err)
+{
+    for (size_t i = 0; i < METHOD_COUNT; i++)
+        if (strcmp(name, methods[i].name) == 0) return &methods[i];
+    char list[200];
+    list_methods(list, sizeof list);
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no method '%.60s': it is %s", name, list);
+    return NULL;
+}
+
+// ---- movers --------------------------------------------------------------------------------
+
+Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err)
+{
+    if (has_failed(err) || !method) return NULL;
+    Mover *m = calloc(1, sizeof *m);
+    double *work = calloc((size_t)flow->size * (WORK_VECTORS + 1), sizeof *work);
+    if (!m || !work) {
+        free(m);
+        free(work);
+        tr_fail_memory(err);
+        return NULL;
+    }
+    const tr_simulate_options o = tr_simulate_defaults(NULL);
+    *m = (Mover){.method = method, .flow = flow, .y = work, .work = work + flow->size};
+    m->step = o.step, m->rtol = o.rtol, m->atol = o.atol;
+    memcpy(m->y, y, flow->size * sizeof *y);
+    if (tr_watch_open(&m->watch, flow, err)) return m;
+    tr_mover_free(m);
+    return NULL;
+}
+
+void tr_mover_free(Mover *m)
+{
+    if (!m) return;
+    tr_solver_free(m);
+    tr_watch_close(&m->watch);
+    free(m->y);
+    free(m);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to move a flow forward in time.
+#ifndef TR_SIM_METHOD_H
+#define TR_SIM_METHOD_H
+
+#include "sim/watch.h"
+
+typedef struct Mover Mover;
+
+enum { WORK_VECTORS = 11 }; // like y, in a mover's `work`
+
+typedef struct Method {
+    const char *name;
+    bool adaptive;
+    // Moves (t, y) on to `until`, exactly. False, with words, when it cannot, or when it was
+    // stopped.
+    bool (*advance)(Mover *mover, double until, tr_error *err);
+    void (*step)(Mover *mover, double h); // of methods with a fixed step
+} Method;
+
+// Where fixed steps end: at start + count step.
+typedef struct Grid {
+    double start;
+    uint64_t count; // so far
+    bool is_there;  // else it begins where the next step does
+} Grid;
+
+// Rates of the past: how many are known, and how far apart they are.
+typedef struct Adams {
+    uint32_t known;
+    double step; // [s]
+} Adams;
+
+// What comes of looking at how long steps are and might be.
+typedef struct Outlook {
+    size_t next;      // look, after as many steps; 0 when there was none yet
+    int order;        // of implicit methods: no higher; 0 when it does not matter
+    char advice[200]; // "" when there is none
+} Outlook;
+
+struct Mover {
+    const Method *method;
+    Flow *flow;
+    double t;
+    double *y;
+    double step;       // of methods with a fixed step [s]
+    Grid grid;         // of these
+    double rtol, atol; // of adaptive ones
+    bool dense;        // erk may step past rows and interpolate; no method past `limit`
+    double limit;
+    double first_step; // to try, of adaptive methods that start anew; 0 when nothing is known [s]
+    size_t steps, failed_steps;
+    double drift; // the furthest that a step left the constraints on positions
+    bool (*progress)(void *owner, double t, double end); // false stops; may be NULL
+    void (*say)(void *owner, const char *words);         // something useful; may be NULL
+    void *owner;
+    double end;
+    bool stopped;
+    Watch watch;
+    tr_error refusal; // why it had to stop: the constraints cannot all hold
+    double *work;     // several vectors like y, for methods
+    Adams adams;      // of pece alone
+    Outlook outlook;  // of adaptive methods
+    void *solver;     // of these, see sundials.c
+};
+
+// The method of that name, or NULL and an error that lists them.
+const Method *tr_method(const char *name, tr_error *err);
+
+Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err);
+void tr_mover_free(Mover *mover);
+
+// After every step: mends the positions.
+void tr_mover_mend(Mover *mover, double t, double *y);
+// Then asks whether to go on. False when the run must stop.
+bool tr_mover_stepped(Mover *mover, double t, const double *y);
+// And in which chart: when it changes, methods that remember must start anew.
+bool tr_mover_chart(Mover *mover, double t, double *y, bool *changed);
+
+// The rates jump where it stands: methods that remember start anew, in another chart if one is due.
+// `first_step` is as above. False when the run must stop.
+bool tr_mover_restart(Mover *mover, double first_step);
+
+bool tr_advance_erk(Mover *mover, double until, tr_error *err);
+bool tr_advance_bdf(Mover *mover, double until, tr_error *err);
+void tr_solver_free(Mover *mover);
+// Before that: whether the chart of (t, y) was not looked at yet; and the length of the last step.
+bool tr_solver_owes_chart(const Mover *mover);
+double tr_solver_last_step(const Mover *mover);
+
+#endif

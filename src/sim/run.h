@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run: where a system has come to, and all that what comes next depends on. What it needs of the
+// system is the plan's, which any number of runs share.
+#ifndef TR_SIM_RUN_H
+#define TR_SIM_RUN_H
+
+#include "plan/latch.h"
+#include "sim/event.h"
+#include "sim/method.h"
+
+typedef tr_run Run;
+
+enum { RECENT = 51 };
+
+struct tr_run {
+    Plan *plan;
+    tr_run_options options;
+    const Method *method;
+    // What was set, for the next start: values of all inputs, and which of them were given
+    double *values;
+    bool *is_set;
+    bool is_changed; // since the last start
+    Flow *flow;
+    Mover *mover;
+    double *row, *before;        // now; and before inputs changed
+    uint32_t columns, plain;     // all, and without sensitivities, which come last
+    uint32_t kinetic, potential; // in the row
+    Events events;
+    uint32_t next_event;
+    double limit;          // that no step passes, whatever is asked for
+    double fastest;        // impact so far [m/s]
+    double recent[RECENT]; // times of the last switches, in a ring
+    size_t switches;
+    void (*note)(void *owner, const Switch *change); // of each switch; may be NULL
+    void *note_owner;
+    tr_error failure; // why it cannot go on
+};
+
+// One that has not begun yet.
+Run *tr_run_open(Plan *plan, const tr_run_options *options, tr_error *err);
+// As it starts, with the values that were set.
+bool tr_run_begin(Run *run, tr_error *err);
+// Moves on to `until`, through events and switches. False with an error, or when a callback stopped
+// it.
+bool tr_run_go(Run *run, double until, tr_error *err);
+// The row where it stands, into `row`.
+void tr_run_take_row(Run *run);
+// After inputs of the flow changed, while `before` is the row until then: false, with words, when
+// that moves something at once.
+bool tr_run_accept(Run *run, const char *who, tr_error *err);
+// The names of the columns: as many as the run has.
+void tr_run_labels(const Run *run, const char **labels);
+
+// Events from where it stands on; an event there is still to be crossed unless rates are taken
+// behind it already.
+bool tr_run_find_events(Run *run, tr_error *err);
+
+// For snapshots: the options of the run, to a mover; what two runs of a plan hold; and freeing it.
+void tr_run_give_options(const Run *run, Mover *mover);
+void tr_run_swap(Run *a, Run *b);
+void tr_run_empty(Run *run);
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run from its start to its end, row by row into sinks, with a controller of the user's between;
+// and how it went (T92).
+#include "base/clock.h"
+#include "base/options.h"
+#include "plan/column.h"
+#include "plan/kkt.h"
+#include "plan/sensitivity.h"
+#include "sim/certificate.h"
+#include "sim/control.h"
+#include "sim/record_sink.h"
+#include "sim/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Simulation {
+    const tr_simulate_options *options;
+    Plan *plan;
+    Run *run;
+    const char **labels, **units; // of the columns
+    RecordSink file;
+    bool has_begun; // the sinks
+    double first_energy, first_potential, largest_energy, worst_energy;
+    tr_summary *summary;
+    Control control;
+    uint64_t calls;   // of the controller
+    double next_call; // when
+    Switch *switches;
+    uint32_t switch_count, switch_capacity;
+    bool lost_switch; // memory ran out
+} Simulation;
+
+// ---- sinks ---------------------------------------------------------------------------------
+
+// The file of the options, then those of the caller
+static const tr_sink *sink_at(const Simulation *s, size_t i)
+{
+    const size_t own = s->options->output ? 1 : 0;
+    if (i < own) return &s->file.sink;
+    return i - own < s->options->sink_count ? &s->options->sinks[i - own] : NULL;
+}
+
+static bool begin_sinks(Simulation *s, tr_error *err)
+{
+    const Run *run = s->run;
+    s->labels = calloc(2 * (size_t)run->columns + 1, sizeof *s->labels);
+    if (!s->labels) return tr_fail_memory(err), false;
+    s->units = s->labels + run->columns;
+    tr_run_labels(run, s->labels);
+    for (uint32_t i = 0; i < run->columns; i++)
+        s->units[i] = tr_quantity_unit(tr_column_port(s->plan->system, s->labels[i]).quantity);
+    if (s->options->output) tr_record_sink(&s->file, s->options->output);
+    const tr_sink *sink;
+    for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
+        if (sink->begin) sink->begin(sink->owner, s->labels, s->units, run->columns, err);
+    if (has_failed(err)) tr_record_sink_discard(&s->file);
+    return s->has_begun = !has_failed(err);
+}
+
+// ---- rows ----------------------------------------------------------------------------------
+
+// E = T + U must be what it was, and the work since. What stands still has no energy to compare
+// with but that of its height, of which rounding leaves 1e-16 and not 1e-6.
+static void watch_energy(Simulation *s)
+{
+    const Run *run = s->run;
+    const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
+    const double energy = kinetic + potential, work = run->row[run->plain - 3];
+    if (!s->summary->rows) s->first_energy = energy, s->first_potential = potential;
+    const double height = fmax(fabs(potential - s->first_potential), 1e-6 * fabs(potential));
+    const double off = fabs(energy - s->first_energy - work);
+    s->largest_energy = fmax(s->largest_energy, fmax(height, fmax(fabs(kinetic), fabs(work))));
+    s->worst_energy = isfinite(off) ? fmax(s->worst_energy, off) : (double)INFINITY;
+}
+
+static bool check_reactions(const Simulation *s, tr_error *err)
+{
+    const Run *run = s->run;
+    for (uint32_t i = 1; i + 2 < run->plain; i++)
+        if (!isfinite(run->row[i]) && begins_with(s->labels[i], "lambda."))
+            tr_fail(err, TR_FAILED, (Place){0}, "the reaction '%s' is not finite at t = %.6g",
+                    s->labels[i] + 7, run->mover->t);
+    return !has_failed(err);
+}
+
+static void write_row(Simulation *s, tr_error *err)
+{
+    Run *run = s->run;
+    if (has_failed(err)) return;
+    tr_run_take_row(run);
+    const double *residual = run->row + run->plain - 2;
+    if (!check_reactions(s, err)) return;
+    watch_energy(s);
+    s->summary->position_error = fmax(s->summary->position_error, residual[0]);
+    s->summary->velocity_error = fmax(s->summary->velocity_error, residual[1]);
+    const tr_sink *sink;
+    for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
+        if (sink->row) sink->row(sink->owner, run->row, err);
+    if (has_failed(err)) return;
+    s->summary->rows++;
+    s->summary->t = run->mover->t;
+}
+
+// At some of the rows: the accelerations, found in another way.
+static void cross_check(Simulation *s, uint32_t row, uint32_t count)
+{
+    enum { CHECKS = 50 };
+    Kkt *kkt = s->run->flow->now->kkt;
+    if (!kkt || row % (count / CHECKS + 1) != 0) return;
+    const double off = tr_kkt_difference(kkt, s->run->mover->t, s->run->mover->y);
+    if (!(off <= s->summary->kkt_error)) s->summary->kkt_error = off;
+}
+
+static void note_switch(void *owner, const Switch *change)
+{
+    Simulation *s = owner;
+    s->lost_switch = s->lost_switch || !tr_grow((void **)&s->switches, &s->switch_capacity,
+                                                s->switch_count + 1, sizeof *s->switches);
+    if (!s->lost_switch) s->switches[s->switch_count++] = *change;
+}
+
+// ---- times ---------------------------------------------------------------------------------
+
+static bool check_options(const tr_simulate_options *o, tr_error *err)
+{
+    const Place nowhere = {0};
+    if (!isfinite(o->end) || o->end < 0)
+        tr_fail(err, TR_USAGE, nowhere, "the end must not be negative");
+    else if (!isfinite(o->every) || !(o->every > 0))
+        tr_fail(err, TR_USAGE, nowhere, "the time between rows must be positive");
+    else if (!isfinite(o->step) || !(o->step > 0))
+        tr_fail(err, TR_USAGE, nowhere, "the step must be positive");
+    else if (!(o->rtol > 0) || !(o->atol >= 0))
+        tr_fail(err, TR_USAGE, nowhere, "tolerances must be positive");
+    else if (o->end / o->every > 1e9)
+        tr_fail(err, TR_USAGE, nowhere, "more than a billion rows");
+    else if (!isfinite(o->sample) || o->sample < 0 || (o->sample > 0 && o->end / o->sample > 1e9))
+        tr_fail(err, TR_USAGE, nowhere,
+                "the time between calls of the controller must be positive, or 0 for every row");
+    else if (o->control && o->sensitivity)
+        tr_fail(err, TR_USAGE, nowhere, "sensitivities do not see through a controller");
+    else if (o->output && ends_with(o->output, ".json"))
+        tr_fail(err, TR_USAGE, nowhere,
+                "results go to a .csv or .mat file: the .json file beside it is the certificate");
+    return !has_failed(err);
+}
+
+static double intervals(double end, double every) // at most a billion
+{
+    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
+}
+
+// i times `every`: as round as `end` where it divides that.
+static double multiple(double end, double every, uint64_t i)
+{
+    const double count = fmax(1, intervals(end, every));
+    const bool divides = fabs(count * every - end) <= 1e-9 * every;
+    return divides ? end * (double)i / count : (double)i * every;
+}
+
+// Row i of rows at 0, every, 2 every, ..., end
+static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
+{
+    return i < count ? multiple(o->end, o->every, i) : o->end;
+}
+
+// The largest fixed step that divides the time between rows and is not longer than asked for
+static double step_between_rows(const tr_simulate_options *o)
+{
+    const double interval = fmin(multiple(o->end, o->every, 1), o->end > 0 ? o->end : o->every);
+    return interval / fmax(1, ceil(interval / o->step - 1e-9));
+}
+
+// ---- the controller ------------------------------------------------------------------------
+
+// When the next call is due, at the row or before it: where they are as good as equal, the row's
+// time.
+static void plan_call(Simulation *s, double row)
+{
+    const tr_simulate_options *o = s->options;
+    const double call = multiple(o->end, o->sample > 0 ? o->sample : o->every, s->calls);
+    if (!s->control.call)
+        s->next_call = (double)INFINITY;
+    else if (o->sample > 0)
+        s->next_call = fabs(call - row) <= 1e-9 * fmin(o->sample, o->every) ? row : call;
+    else
+        s->next_call = row;
+    s->run->limit = s->next_call;
+}
+
+// Calls the controller if it is due; false when the run must stop.
+static bool control(Simulation *s, tr_error *err)
+{
+    Run *run = s->run;
+    bool changed;
+    if (has_failed(err) || run->mover->t < s->next_call) return !has_failed(err);
+    tr_run_take_row(run);
+    memcpy(run->before, run->row, run->columns * sizeof *run->row);
+    const tr_instant now = {
+        .t = run->mover->t, .columns = run->columns, .column = s->labels, .value = run->before};
+    s->calls++;
+    if (!tr_control_call(&s->control, run->flow, now, &changed, err))
+        return run->mover->stopped = true, false;
+    return !changed || tr_run_accept(run, "the controller", err);
+}
+
+// ---- from row to row -----------------------------------------------------------------------
+
+// Also a run that must not begin has its first row.
+static void begin(Simulation *s, uint32_t count, tr_error *err)
+{
+    tr_error refusal = {0};
+    Mover *m = s->run->mover;
+    plan_call(s, 0);
+    if (tr_watch_start(&m->watch, 0, m->y, &refusal)) control(s, err);
+    write_row(s, err);
+    cross_check(s, 0, count);
+    if (refusal.status) tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
+}
+
+static void integrate(Simulation *s, tr_error *err)
+{
+    const tr_simulate_options *o = s->options;
+    Run *run = s->run;
+    const uint32_t count = (uint32_t)intervals(o->end, o->every);
+    begin(s, count, err);
+    for (uint32_t i = 1; i <= count && !has_failed(err) && !run->mover->stopped;) {
+        const double row = row_time(o, i, count);
+        plan_call(s, row);
+        if (!tr_run_go(run, fmin(row, s->next_call), err) || !control(s, err) ||
+            run->mover->t < row)
+            continue;
+        write_row(s, err);
+        cross_check(s, i++, count);
+    }
+    if (s->lost_switch) tr_fail_memory(err);
+    s->summary->interrupted = run->mover->stopped && !run->mover->refusal.status;
+}
+
+// ---- how it went ---------------------------------------------------------------------------
+
+static void summarise(Simulation *s, double started)
+{
+    tr_summary *to = s->summary;
+    const Mover *m = s->run->mover;
+    to->steps = m->steps;
+    to->failed_steps = m->failed_steps;
+    to->evaluations = m->flow->evaluations;
+    to->all_evaluations = m->flow->all_evaluations;
+    to->jacobians = m->flow->jacobians;
+    to->chart_changes = m->watch.changes;
+    to->switches = s->run->switches;
+    to->warnings = m->watch.warning_count;
+    if (to->warnings) tr_watch_warning(&m->watch, 0, to->warning, sizeof to->warning);
+    snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
+    to->energy_error =
+        s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
+    to->seconds = seconds_now() - started;
+}
+
+// Also a run that failed has a certificate.
+static void end_sinks(Simulation *s, tr_error *err)
+{
+    const Certificate certificate = {.options = s->options,
+                                     .summary = s->summary,
+                                     .mover = s->run->mover,
+                                     .events = &s->run->events,
+                                     .switches = s->switches,
+                                     .switch_count = s->switch_count,
+                                     .outcome = err,
+                                     .labels = s->labels,
+                                     .columns = s->run->columns};
+    Buffer text = {0};
+    tr_error own = {0};
+    tr_certificate_text(&certificate, &text);
+    if (text.failed) tr_fail_memory(&own);
+    const tr_sink *sink;
+    for (size_t i = 0; (sink = sink_at(s, i)); i++) // each, whatever becomes of the others
+        if (sink->end) {
+            tr_error one = {0};
+            sink->end(sink->owner, text.failed ? "" : text.at, &one);
+            if (one.status) tr_fail(&own, one.status, (Place){0}, "%s", one.text);
+        }
+    tr_buffer_free(&text);
+    if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
+static bool open_simulation(Simulation *s, const System *system, tr_error *err)
+{
+    const tr_simulate_options *o = s->options;
+    if (!check_options(o, err)) return false;
+    s->plan = o->sensitivity ? tr_sensitivity_plan(system, o->sensitivity, err)
+                             : tr_plan_new(system, err);
+    const tr_run_options how = {.method = o->method,
+                                .step = step_between_rows(o),
+                                .rtol = o->rtol,
+                                .atol = o->atol,
+                                .dense = o->dense,
+                                .no_project = o->no_project,
+                                .end = o->end,
+                                .progress = o->progress,
+                                .say = o->say,
+                                .owner = o->owner};
+    s->run = tr_run_open(s->plan, &how, err);
+    if (!s->run) return false;
+    s->run->note = note_switch, s->run->note_owner = s;
+    return tr_run_begin(s->run, err) && tr_control_begin(&s->control, s->plan->system, o, err);
+}
+
+static void simulate(Simulation *s, const System *system, tr_error *err)
+{
+    const double started = seconds_now();
+    if (open_simulation(s, system, err) && begin_sinks(s, err)) {
+        integrate(s, err);
+        summarise(s, started);
+        end_sinks(s, err);
+    }
+    tr_control_end(&s->control);
+    tr_run_free(s->run);
+    tr_plan_free(s->plan);
+    free(s->labels);
+    free(s->switches);
+}
+
+bool tr_simulate(const System *system, const tr_simulate_options *options, tr_summary *summary,
+                 tr_error *err)
+{
+    tr_error local = {0};
+    tr_summary unused = {0};
+    if (!err) err = &local;
+    tr_simulate_options o = tr_simulate_defaults(system);
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_simulate_defaults", err))
+        return false;
+    Simulation s = {.options = &o, .summary = summary ? summary : &unused};
+    *s.summary = unused;
+    simulate(&s, system, err);
+    return !has_failed(err);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run as bytes: what was set, how contacts and the chart are, and the numbers that steps depend
+// on. One function lists these for both directions.
+#include "sim/run.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- a tape --------------------------------------------------------------------------------
+
+// Numbers one after the other, written or read.
+typedef struct Tape {
+    uint8_t *to;         // where they are written; NULL when they are read
+    const uint8_t *from; // or read
+    size_t used, size;
+    bool failed; // it is too short
+} Tape;
+
+static void pass(Tape *tape, void *data, size_t bytes)
+{
+    if (tape->failed || tape->size - tape->used < bytes) {
+        tape->failed = true;
+        return;
+    }
+    if (bytes && tape->to)
+        memcpy(tape->to + tape->used, data, bytes);
+    else if (bytes)
+        memcpy(data, tape->from + tape->used, bytes);
+    tape->used += bytes;
+}
+
+#define PASS(tape, object) pass(tape, &(object), sizeof(object))
+
+static void pass_doubles(Tape *tape, double *x, size_t count) { pass(tape, x, count * sizeof *x); }
+
+// ---- who it is -----------------------------------------------------------------------------
+
+typedef struct Head {
+    char magic[8];
+    uint64_t plan, model, bytes;
+    char method[16];
+} Head;
+
+// The names of all inputs, and the file that the model came from
+static uint64_t model_hash(const System *s)
+{
+    uint64_t hash = tr_hash_bytes(s->source.sha256, strlen(s->source.sha256));
+    for (uint32_t i = 0; i < s->input_count; i++)
+        hash = hash * 1099511628211u + tr_hash_bytes(s->inputs[i].name, strlen(s->inputs[i].name));
+    return hash;
+}
+
+static Head head_of(const Run *run, size_t bytes)
+{
+    Head head = {.magic = "trundle1", .plan = (uintptr_t)run->plan, .bytes = bytes};
+    head.model = model_hash(run->plan->system);
+    snprintf(head.method, sizeof head.method, "%s", run->method->name);
+    return head;
+}
+
+// As many bytes as it takes at most
+static size_t most_bytes(const Run *run)
+{
+    const System *s = run->plan->system;
+    const size_t n = s->input_count, rows = s->row_count, latches = s->latch_count;
+    const size_t y = n + latches + 1, vectors = 2 + WORK_VECTORS + 2 * PATH_STATES;
+    return sizeof(Head) + sizeof(Run) + sizeof(Mover) + n * (2 * sizeof(double) + 1) +
+           latches * sizeof(LatchMode) + rows * (4 * sizeof(double) + 16) +
+           2 * rows * rows * sizeof(double) + s->alarm_count * (2 * sizeof(double) + 1) +
+           (vectors * y + 64) * sizeof(double);
+}
+
+// ---- the parts -----------------------------------------------------------------------------
+
+static void pass_settings(Tape *tape, Run *run)
+{
+    const size_t n = run->plan->system->input_count;
+    pass_doubles(tape, run->values, n);
+    pass(tape, run->is_set, n * sizeof *run->is_set);
+    PASS(tape, run->is_changed);
+}
+
+static void pass_chart(Tape *tape, Chart *c, uint32_t *row, uint32_t *dependent)
+{
+    PASS(tape, c->m);
+    PASS(tape, c->m_locked);
+    PASS(tape, c->surplus_count);
+    PASS(tape, c->partition.count);
+    if (tape->failed || c->partition.count > c->rows + c->passive || c->surplus_count > c->rows) {
+        tape->failed = true;
+        return;
+    }
+    const size_t table = (size_t)c->surplus_count * c->rows;
+    pass(tape, row, c->partition.count * sizeof *row);
+    pass(tape, dependent, c->partition.count * sizeof *dependent);
+    pass(tape, c->hyperstatic, c->rows * sizeof *c->hyperstatic);
+    pass(tape, c->surplus, c->surplus_count * sizeof *c->surplus);
+    pass(tape, c->antagonist, c->surplus_count * sizeof *c->antagonist);
+    pass_doubles(tape, c->dependence, table);
+    pass_doubles(tape, c->shares, table);
+}
+
+// What steps depend on, in a flow and with a mover of the right sizes
+static void pass_state(Tape *tape, Run *run)
+{
+    Flow *flow = run->flow;
+    Mover *m = run->mover;
+    Watch *w = &m->watch;
+    const uint32_t alarms = flow->system->alarm_count;
+    PASS(tape, m->t);
+    pass_doubles(tape, m->y, flow->size);
+    pass_doubles(tape, m->work, (size_t)WORK_VECTORS * flow->size);
+    PASS(tape, m->grid);
+    PASS(tape, m->first_step);
+    PASS(tape, m->adams.known);
+    PASS(tape, m->adams.step);
+    PASS(tape, m->outlook.order);
+    PASS(tape, m->outlook.next);
+    PASS(tape, m->steps);
+    PASS(tape, m->failed_steps);
+    PASS(tape, m->drift);
+    PASS(tape, m->outlook.advice);
+    PASS(tape, flow->evaluations);
+    PASS(tape, flow->all_evaluations);
+    PASS(tape, flow->jacobians);
+    PASS(tape, flow->earliest);
+    PASS(tape, run->fastest);
+    PASS(tape, run->recent);
+    PASS(tape, run->switches);
+    if (!flow->stance) return;
+    pass_doubles(tape, flow->stance->size, flow->stance->all);
+    pass_doubles(tape, flow->largest, flow->footing->constraints);
+    pass_doubles(tape, w->last, alarms);
+    pass(tape, w->told, alarms * sizeof *w->told);
+    PASS(tape, w->quality);
+    PASS(tape, w->changes);
+    PASS(tape, w->last_steps);
+    PASS(tape, w->path.count);
+    PASS(tape, w->path.t);
+    for (int i = 0; i < PATH_STATES; i++) pass_doubles(tape, w->path.y[i], flow->size);
+    w->path.rated = PATH_STATES;
+}
+
+// ---- saving --------------------------------------------------------------------------------
+
+size_t tr_run_save(Run *run, void *memory, size_t size, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || has_failed(err)) return 0;
+    const size_t bytes = most_bytes(run);
+    if (run->failure.status)
+        tr_fail(err, TR_USAGE, (Place){0}, "a run that failed has nothing to save: %.300s",
+                run->failure.text);
+    else if (memory && size < bytes)
+        tr_fail(err, TR_USAGE, (Place){0}, "a snapshot takes %zu bytes, not %zu", bytes, size);
+    if (has_failed(err)) return 0;
+    if (!memory) return bytes;
+    if (run->method->adaptive && !tr_mover_restart(run->mover, tr_solver_last_step(run->mover)))
+        return tr_fail(err, TR_FAILED, (Place){0}, "%s", run->mover->refusal.text), 0;
+    Tape tape = {.to = memory, .size = bytes};
+    Head head = head_of(run, bytes);
+    PASS(&tape, head);
+    pass_settings(&tape, run);
+    pass_doubles(&tape, run->flow->inputs, run->plan->system->input_count);
+    pass(&tape, run->flow->modes, run->plan->system->latch_count * sizeof(LatchMode));
+    Chart *chart = (Chart *)run->flow->now->chart; // which is only read
+    if (chart)
+        pass_chart(&tape, chart, (uint32_t *)chart->partition.row,
+                   (uint32_t *)chart->partition.dependent);
+    pass_state(&tape, run);
+    assert(!tape.failed); // most_bytes counted them
+    memset((uint8_t *)memory + tape.used, 0, bytes - tape.used);
+    return bytes;
+}
+
+// ---- restoring -----------------------------------------------------------------------------
+
+static Chart *read_chart(Tape *tape, const System *s, const Footing *f, tr_error *err)
+{
+    const size_t rows = f->constraints;
+    Chart *c = tr_chart_empty(s, f->constraints, err);
+    uint32_t *row = calloc(s->row_count + 1u, sizeof *row);
+    uint32_t *dependent = calloc(s->row_count + 1u, sizeof *dependent);
+    if (c) {
+        c->partition.row = row, c->partition.dependent = dependent;
+        c->surplus = calloc(rows + 1, sizeof *c->surplus);
+        c->antagonist = calloc(rows + 1, sizeof *c->antagonist);
+        c->hyperstatic = calloc(rows + 1, sizeof *c->hyperstatic);
+        c->dependence = calloc(rows * rows + 1, sizeof *c->dependence);
+        c->shares = calloc(rows * rows + 1, sizeof *c->shares);
+    }
+    if (c && row && dependent && c->surplus && c->antagonist && c->hyperstatic && c->dependence &&
+        c->shares) {
+        pass_chart(tape, c, row, dependent);
+        c->partition.antagonist = c->antagonist;
+        return c;
+    }
+    if (!c) free(row), free(dependent);
+    tr_chart_free(c);
+    return tr_fail_memory(err), NULL;
+}
+
+// The flow that a tape describes, and a mover in it, in another run
+static bool read_flow(Tape *tape, Run *to, tr_error *err)
+{
+    const System *s = to->plan->system;
+    double *inputs = calloc(s->input_count + 1u, sizeof *inputs);
+    LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
+    Chart *chart = NULL;
+    if (inputs && modes) {
+        pass_doubles(tape, inputs, s->input_count);
+        pass(tape, modes, s->latch_count * sizeof *modes);
+        const Footing *f = tr_plan_footing(to->plan, modes, inputs, err);
+        if (f && s->row_count) chart = read_chart(tape, s, f, err);
+        if (!has_failed(err) && !tape->failed)
+            to->flow = tr_flow_in(to->plan, modes, inputs, chart, err);
+        else
+            tr_chart_free(chart);
+    } else
+        tr_fail_memory(err);
+    free(inputs);
+    free(modes);
+    if (to->flow) to->mover = tr_mover_new(to->method, to->flow, to->flow->start, err);
+    return to->mover != NULL;
+}
+
+static bool check_head(const Run *run, const void *memory, size_t size, tr_error *err)
+{
+    Head head;
+    const Head own = head_of(run, most_bytes(run));
+    if (size < sizeof head)
+        tr_fail(err, TR_USAGE, (Place){0}, "this is no snapshot: it has %zu bytes", size);
+    if (has_failed(err)) return false;
+    memcpy(&head, memory, sizeof head);
+    if (memcmp(head.magic, own.magic, sizeof head.magic) != 0 || size < head.bytes)
+        tr_fail(err, TR_USAGE, (Place){0}, "this is no snapshot of a run, or not all of it");
+    else if (head.plan != own.plan || head.model != own.model || head.bytes != own.bytes)
+        tr_fail(err, TR_USAGE, (Place){0}, "the snapshot is of a run of another plan");
+    else if (strcmp(head.method, own.method) != 0)
+        tr_fail(err, TR_USAGE, (Place){0}, "the snapshot is of a run with %.15s, not %.15s",
+                head.method, own.method);
+    return !has_failed(err);
+}
+
+bool tr_run_restore(Run *run, const void *memory, size_t size, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || !memory || has_failed(err) || !check_head(run, memory, size, err)) return false;
+    const size_t n = run->plan->system->input_count;
+    Tape tape = {.from = memory, .size = most_bytes(run), .used = sizeof(Head)};
+    Run next = *run;
+    next.flow = NULL, next.mover = NULL, next.events = (Events){0};
+    next.values = calloc(n + 1, sizeof *next.values);
+    next.is_set = calloc(n + 1, sizeof *next.is_set);
+    bool good = next.values && next.is_set;
+    if (good) {
+        pass_settings(&tape, &next);
+        good = read_flow(&tape, &next, err);
+    }
+    if (good) {
+        next.flow->no_projection = run->options.no_project;
+        tr_run_give_options(&next, next.mover);
+        pass_state(&tape, &next);
+        good = !tape.failed && tr_run_find_events(&next, err);
+    }
+    if (good) {
+        next.failure = (tr_error){0};
+        tr_run_swap(run, &next);
+    } else
+        tr_fail(err, TR_USAGE, (Place){0}, "the snapshot is damaged"); // unless there are words
+    tr_run_empty(&next);
+    return good;
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+// In one chart the product of the pivots keeps its sign as long as the pivot rows stay independent
+// of each other: charts are left before they go bad, so where the sign changes, or where the
+// smallest pivot touches zero, the rank does (T66). The time is found along the path of the last
+// steps, as that of an alarm is.
+#include "sim/watch.h"
+
+#include "plan/latch.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GONE       1e-7 // a pivot that is zero
+#define TOUCHES    1e-4 // one that is zero where it is smallest between steps
+#define SUSPICIOUS 0.05 // one that might be
+#define ZERO       1e-4 // singular values that are, where a pivot vanishes
+#define NEAR       1e-3 // one that is so small that what lies ahead is looked at
+enum { MOST_SECTIONS = 60, HALVINGS = 60, MOST_LAST_STEPS = 300 };
+
+bool tr_watch_open(Watch *w, Flow *flow, tr_error *err)
+{
+    const uint32_t alarms = flow->system->alarm_count;
+    *w = (Watch){.flow = flow};
+    if (!flow->stance) return true;
+    w->margins = calloc(2 * (size_t)alarms + 1, sizeof *w->margins);
+    w->told = calloc(alarms + 1u, sizeof *w->told);
+    if (!w->margins || !w->told) return tr_fail_memory(err), false;
+    w->last = w->margins + alarms;
+    w->work = calloc(3 * (size_t)flow->size, sizeof *w->work);
+    if (!w->work) return tr_fail_memory(err), false;
+    w->ending = w->work + 2 * (size_t)flow->size;
+    return tr_path_open(&w->path, flow, err);
+}
+
+void tr_watch_close(Watch *w)
+{
+    tr_path_close(&w->path);
+    free(w->work);
+    free(w->margins);
+    free(w->told);
+    free(w->warnings);
+}
+
+// ---- along the last steps ------------------------------------------------------------------
+
+static double *state(const Watch *w, int i) { return w->work + (size_t)i * w->flow->size; }
+
+static bool has_past(const Watch *w) { return w->path.count > 1; } // a step was made
+
+// The state before the last step: its place, and what it was like
+static uint32_t before(const Watch *w) { return w->path.count - 2; }
+static double time_before(const Watch *w) { return w->path.t[before(w)]; }
+static Quality quality_before(const Watch *w) { return w->quality[before(w)]; }
+
+static void add_state(Watch *w, double t, const double *y)
+{
+    if (w->path.count == PATH_STATES)
+        memmove(w->quality, w->quality + 1, (PATH_STATES - 1) * sizeof *w->quality);
+    tr_path_add(&w->path, t, y);
+    w->quality[w->path.count - 1] = (Quality){0};
+}
+
+static void start_again(Watch *w, double t, const double *y, Quality q)
+{
+    w->path.count = 0;
+    add_state(w, t, y);
+    w->quality[0] = q;
+}
+
+// How precisely times are found
+static double close_to(double t) { return 1e-13 * fmax(1, fabs(t)); }
+
+static Quality quality_at(Watch *w, double t)
+{
+    return tr_flow_quality(w->flow, t, tr_path_exact(&w->path, t));
+}
+
+static double least_at(Watch *w, double t)
+{
+    return tr_flow_quality(w->flow, t, tr_path_between(&w->path, t)).least;
+}
+
+// The smallest pivot, negative where the sign of their product is not what it was at first
+static double signed_pivot(void *owner, double t, const double *y)
+{
+    const Watch *w = owner;
+    const Quality q = tr_flow_quality(w->flow, t, y);
+    return q.sign == w->sign ? q.least : -fmax(q.least, DBL_MIN);
+}
+
+// Where the sign changes between the state `from` and `high`; takes the stance there.
+static double find_sign_change(Watch *w, uint32_t from, double high)
+{
+    w->sign = w->quality[from].sign;
+    const double t =
+        tr_path_crossing(&w->path, (Measure){signed_pivot, w}, from, high, close_to(high));
+    tr_flow_quality(w->flow, t, w->path.found);
+    return t;
+}
+
+// Where the smallest pivot is smallest, by golden sections
+static double smallest(Watch *w, double low, double high)
+{
+    const double golden = 0.6180339887498949;
+    double a = high - golden * (high - low), b = low + golden * (high - low);
+    double fa = least_at(w, a), fb = least_at(w, b);
+    for (int i = 0; i < MOST_SECTIONS && high - low > 1e-10 * fmax(1e-3, fabs(high)); i++) {
+        if (fa < fb) {
+            high = b, b = a, fb = fa;
+            a = high - golden * (high - low), fa = least_at(w, a);
+        } else {
+            low = a, a = b, fa = fb;
+            b = low + golden * (high - low), fb = least_at(w, b);
+        }
+    }
+    return low + (high - low) / 2;
+}
+
+// ---- words ---------------------------------------------------------------------------------
+
+// Names the rows that are dependent where the stance was taken, and were not at first; false when
+// the rank is what it was.
+static bool name_dependent(const Watch *w, double tolerance, char *line, size_t size)
+{
+    const Stance *s = w->flow->stance;
+    const Chart *first = w->flow->charts[0]->chart;
+    Rank rank;
+    line[0] = 0;
+    if (!tr_stance_rank(s, true, NO_ROW, tolerance, false, &rank)) return false;
+    const bool lower = rank.rank < first->m_locked;
+    bool all = true; // unless there are others
+    for (uint32_t i = 0; i < s->rows; i++)
+        all = all && (first->hyperstatic[i] || tr_rank_dependence(&rank, s->rows, i) <= 1e-2);
+    for (uint32_t i = 0; lower && i < s->rows; i++)
+        if (tr_rank_dependence(&rank, s->rows, i) > 1e-2 && (all || !first->hyperstatic[i]))
+            tr_list_name(line, size, s->system->rows[i].name);
+    tr_rank_free(&rank);
+    return lower;
+}
+
+// Words, where singular values below the tolerance show that the rank is another; else nothing is
+// wrong but the chart.
+static bool refuse(Watch *w, double t, double tolerance, tr_error *err)
+{
+    char names[360];
+    if (!name_dependent(w, tolerance, names, sizeof names)) return true;
+    w->end = t;
+    tr_fail(err, TR_FAILED, (Place){0},
+            "the constraints change their rank at t = %.9g: no longer independent: %s", t, names);
+    return false;
+}
+
+// The quality further on, if it goes on straight; takes the stance there.
+static Quality quality_ahead(Watch *w, double t, const double *y, double h)
+{
+    double *rate = state(w, 0), *ahead = state(w, 1);
+    tr_flow_rate(w->flow, t, y, rate);
+    memcpy(ahead, y, w->flow->size * sizeof *y);
+    for (uint32_t k = 0; k < w->flow->positions; k++) ahead[k] += h * rate[k];
+    return tr_flow_quality(w->flow, t + h, ahead);
+}
+
+// Close to where the rank changes, rounding spoils the accelerations. So a pivot that is about to
+// vanish is believed: it is extrapolated from the last step, and beyond, its sign is another or it
+// is smaller still.
+static void look_ahead(Watch *w, double t, const double *y, Quality now)
+{
+    if (!has_past(w)) return;
+    const double last = quality_before(w).least, step = t - time_before(w);
+    const double h = now.least * step / (last - now.least);
+    if (!(last > now.least) || !isfinite(h)) return;
+    if (now.least > NEAR && h > 3 * step) return; // not within some steps
+    const Quality ahead = quality_ahead(w, t, y, 2 * h);
+    const bool passes = ahead.sign != now.sign, touches = ahead.least < 0.2 * now.least;
+    if (!passes && !touches) return;
+    start_again(w, t, y, now);
+    // by integrating, if that can be done
+    const double at = passes ? find_sign_change(w, 0, t + 2 * h) : smallest(w, t, t + 4 * h);
+    if (quality_at(w, at).least < TOUCHES)
+        refuse(w, at, ZERO, &w->due);
+    else if (passes) {
+        quality_ahead(w, t, y, h);
+        refuse(w, t + h, ZERO, &w->due);
+    }
+}
+
+// With the end in sight it goes on until there, or as near as it gets, looking again at each step.
+static bool approach(Watch *w, double t, tr_error *err)
+{
+    if (!w->due.status) return true;
+    if (has_past(w) && t - time_before(w) < 1e-6 * (w->end - t)) w->last_steps++; // it crawls
+    if (t >= w->end || w->last_steps > MOST_LAST_STEPS) {
+        *err = w->due;
+        return false;
+    }
+    w->due = (tr_error){0};
+    return true;
+}
+
+bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
+{
+    if (!w->flow->stance) return false;
+    if (w->due.status) return *err = w->due, true;
+    return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, 1e-2, err);
+}
+
+// ---- alarms --------------------------------------------------------------------------------
+
+static double margin_of(void *owner, double t, const double *y)
+{
+    const Watch *w = owner;
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    return w->margins[w->alarm];
+}
+
+// When alarm k went off, in the last step, which ended at t
+static double find_alarm(Watch *w, uint32_t k, double t)
+{
+    w->alarm = k;
+    return tr_path_crossing(&w->path, (Measure){margin_of, w}, before(w), t, close_to(t));
+}
+
+// Whether an alarm that changes the run may go off now
+static bool is_armed(const Watch *w, uint32_t k)
+{
+    const System *s = w->flow->system;
+    return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, w->flow->modes, k) && !w->told[k];
+}
+
+// The least margin of what may change the run, and whose it is
+static double least_margin(void *owner, double t, const double *y)
+{
+    Watch *w = owner;
+    double least = (double)INFINITY;
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
+        if (is_armed(w, k) && w->margins[k] < least) least = w->margins[k], w->alarm = k;
+    return least;
+}
+
+// When the first alarm goes off that changes the run, in the last step, which ended at t: takes the
+// state there, from which the run goes on otherwise.
+static double find_first(Watch *w, double t, uint32_t *alarm)
+{
+    const double at =
+        tr_path_crossing(&w->path, (Measure){least_margin, w}, before(w), t, close_to(t));
+    least_margin(w, at, w->path.found);
+    *alarm = w->alarm;
+    memcpy(w->ending, w->path.found, w->flow->size * sizeof *w->ending);
+    return at;
+}
+
+static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
+{
+    const Alarm *alarm = &w->flow->system->alarms[k];
+    w->told[k] = true;
+    if (alarm->kind == ALARM_STOPS) {
+        w->end = t;
+        tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
+        return false;
+    }
+    if (!tr_grow((void **)&w->warnings, &w->warning_capacity, w->warning_count + 1,
+                 sizeof *w->warnings))
+        return tr_fail_memory(err), false;
+    w->warnings[w->warning_count++] = (Warning){t, k};
+    return true;
+}
+
+void tr_watch_warning(const Watch *w, uint32_t i, char *text, size_t size)
+{
+    const Warning *warning = &w->warnings[i];
+    snprintf(text, size, "%.150s at t = %.9g", w->flow->system->alarms[warning->alarm].words,
+             warning->t);
+}
+
+// After a step to (t, y). What comes before anything else that changes the run counts.
+static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
+{
+    const System *s = w->flow->system;
+    const uint32_t count = s->alarm_count;
+    if (!count) return true;
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites them
+    double first = (double)INFINITY;
+    uint32_t which = 0;
+    bool any = false;
+    for (uint32_t k = 0; k < count; k++) {
+        if (w->last[k] >= 0) w->told[k] = false;
+        if (!is_armed(w, k) || w->last[k] >= 0) continue;
+        any = true;
+        // from the start on: not until it has been otherwise
+        if (!has_past(w)) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
+    }
+    if (any && has_past(w)) first = find_first(w, t, &which);
+    for (uint32_t k = 0; k < count; k++) {
+        if (s->alarms[k].kind > ALARM_STOPS || w->last[k] >= 0 || w->told[k]) continue;
+        const double at = has_past(w) ? find_alarm(w, k, t) : t;
+        if (at <= first && !warn(w, at, k, err)) return false;
+    }
+    if (!(first < (double)INFINITY)) return true;
+    w->switched = true, w->end = first, w->alarm = which;
+    return false;
+}
+
+// ---- steps ---------------------------------------------------------------------------------
+
+// Whether the smallest pivot was smaller at the last state than at those beside it.
+static bool has_dip(const Watch *w, Quality now)
+{
+    return w->path.count == 3 && w->quality[1].least < SUSPICIOUS &&
+           w->quality[1].least < w->quality[0].least && w->quality[1].least <= now.least;
+}
+
+// Whether it was smallest inside the last step, though it is smaller after it than before: the
+// chart may be left before the next step shows that.
+static bool has_inner_dip(Watch *w, double t, Quality now)
+{
+    const double least = has_past(w) ? quality_before(w).least : 0;
+    if (now.least > NEAR || now.least >= least) return false;
+    const double middle = least_at(w, time_before(w) + (t - time_before(w)) / 2);
+    return 3 * now.least - 4 * middle + least > 0; // a parabola through the three ascends at last
+}
+
+// The quality on the way from the state before to (t, y), on a parabola through both.
+static Quality quality_between(Watch *w, double t, const double *y, double part)
+{
+    const double *from = w->path.y[before(w)], h = t - time_before(w);
+    double *rate = state(w, 0), *z = state(w, 1);
+    tr_flow_rate(w->flow, time_before(w), from, rate);
+    memcpy(z, from, w->flow->size * sizeof *z);
+    for (uint32_t k = 0; k < w->flow->positions; k++) {
+        const double bend = y[k] - from[k] - h * rate[k];
+        z[k] += part * (h * rate[k] + part * bend);
+    }
+    return tr_flow_quality(w->flow, time_before(w) + part * h, z);
+}
+
+// Where integrating again goes astray, for the accelerations are too large there.
+static bool check_between(Watch *w, double t, const double *y, tr_error *err)
+{
+    const int sign = quality_before(w).sign;
+    double low = 0, high = 1;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        if (quality_between(w, t, y, middle).sign == sign)
+            low = middle;
+        else
+            high = middle;
+    }
+    quality_between(w, t, y, low);
+    return refuse(w, time_before(w) + low * (t - time_before(w)), ZERO, err);
+}
+
+// Whether the rank is what it was, up to (t, now).
+static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_error *err)
+{
+    if (now.least < GONE && w->due.status) return *err = w->due, false; // it knows better when
+    if (now.least < GONE) return refuse(w, t, ZERO, err);
+    if (has_past(w) && now.sign != quality_before(w).sign) {
+        const double at = find_sign_change(w, before(w), t);
+        return refuse(w, at, ZERO, err) && check_between(w, t, y, err);
+    }
+    if (!has_dip(w, now) && !has_inner_dip(w, t, now)) return true;
+    const double at = smallest(w, w->path.t[0], t);
+    return quality_at(w, at).least > TOUCHES || refuse(w, at, ZERO, err);
+}
+
+static bool has_pivots(const Flow *flow)
+{
+    return flow->stance && flow->now->chart->partition.count;
+}
+
+bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
+{
+    if (!w->flow->stance) return true;
+    add_state(w, t, y);
+    if (!check_alarms(w, t, y, err)) return false;
+    if (has_pivots(w->flow)) w->quality[0] = tr_flow_quality(w->flow, t, y);
+    return true;
+}
+
+bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
+{
+    if (!w->flow->stance) return true;
+    add_state(w, t, y);
+    if (!check_alarms(w, t, y, err)) return false;
+    if (!has_pivots(w->flow)) return true;
+    const Quality q = w->quality[w->path.count - 1] = tr_flow_quality(w->flow, t, y);
+    if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
+    look_ahead(w, t, y, q);
+    return true;
+}
+
+bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
+{
+    *changed = false;
+    if (!has_pivots(w->flow)) return true;
+    const Quality q = tr_flow_quality(w->flow, t, y);
+    if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
+    if (!*changed) return true;
+    w->changes++;
+    start_again(w, t, y, tr_flow_quality(w->flow, t, y));
+    return true;
+}

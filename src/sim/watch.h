@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watching a run between steps: its chart, alarms that go off, and whether the constraints are
+// about to change their rank. It says when; what follows is for others (see simulate.c).
+#ifndef TR_SIM_WATCH_H
+#define TR_SIM_WATCH_H
+
+#include "sim/path.h"
+
+// An alarm that went off.
+typedef struct Warning {
+    double t;
+    uint32_t alarm;
+} Warning;
+
+typedef struct Watch {
+    Flow *flow;
+    double *margins, *last; // of alarms: now, and after the last step
+    bool *told;             // by alarm: that it went off, and has not recovered
+    Warning *warnings;
+    uint32_t warning_count, warning_capacity;
+    Path path; // the last states, in the present chart
+    Quality quality[PATH_STATES];
+    uint32_t changes;
+    double end;          // when it is over
+    tr_error due;        // why, when that is seen ahead
+    uint32_t last_steps; // since then that hardly got on
+    bool switched;       // something about a latch ended it: at `end`, in the state `ending`
+    uint32_t alarm;      // which
+    int sign;            // of the product of pivots, while it is looked for another
+    double *ending;
+    double *work;
+} Watch;
+
+// "words of the alarm at t = 1.5": the i-th warning
+void tr_watch_warning(const Watch *watch, uint32_t i, char *text, size_t size);
+
+bool tr_watch_open(Watch *watch, Flow *flow, tr_error *err);
+void tr_watch_close(Watch *watch);
+
+// After a step to (t, y). False, with words, when something ended it on the way, at `end`: the
+// constraints changed their rank, or a wheel lies flat.
+bool tr_watch_step(Watch *watch, double t, const double *y, tr_error *err);
+// Then, once what was passed is recorded: `changed` is set when y is in another chart now.
+bool tr_watch_chart(Watch *watch, double t, double *y, bool *changed, tr_error *err);
+
+// What is wrong at the start already. False, with words, when it must not even begin.
+bool tr_watch_start(Watch *watch, double t, const double *y, tr_error *err);
+
+// Why a step from (t, y) may have failed: true, with words, when the constraints are about to
+// change their rank there.
+bool tr_watch_blame(Watch *watch, double t, const double *y, tr_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `eval` says: the numbers at the initial instant, in words or as JSON.
+#include "tell/eval.h"
+
+#include "plan/kkt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool evaluate_accelerations(AtStart *at, tr_error *err)
+{
+    Evaluator program = tr_evaluator_with(at->flow->now->programs->accelerations, err);
+    if (program.work) evaluate_into(&program, at->flow->inputs, at->vdot);
+    tr_evaluator_free(&program);
+    return !has_failed(err);
+}
+
+// A mass matrix that is singular shows here, and so does a formula that has no value.
+static bool check_accelerations(const AtStart *at, tr_error *err)
+{
+    for (uint32_t i = 0; i < at->velocities; i++)
+        if (!isfinite(at->vdot[i])) {
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the acceleration of '%s' is not finite at the start",
+                    at->flow->labels[at->positions + i]);
+            return false;
+        }
+    return true;
+}
+
+// Rows that were not solved for must hold for accelerations, too.
+static bool check_agreement(AtStart *at, tr_error *err)
+{
+    Kkt *kkt = at->flow->now->kkt;
+    return !kkt || tr_kkt_agrees(kkt, 0, at->flow->start, err);
+}
+
+bool tr_at_start_take(AtStart *at, const System *s, tr_error *err)
+{
+    at->plan = tr_plan_new(s, err);
+    at->flow = tr_flow_new(at->plan, NULL, err);
+    if (!at->flow) return false;
+    at->columns = calloc(at->flow->column_count + 1u, sizeof *at->columns);
+    at->vdot = calloc(s->input_count + 1u, sizeof *at->vdot);
+    if (!at->columns || !at->vdot) return tr_fail_memory(err), false;
+    at->positions = tr_system_inputs(s, TR_POSITION, NULL);
+    at->velocities = tr_system_inputs(s, TR_VELOCITY, NULL);
+    at->findings = tr_plan_examine(at->plan, err);
+    if (has_failed(err)) return false;
+    tr_flow_columns(at->flow, 0, at->flow->start, at->columns);
+    if (!evaluate_accelerations(at, err)) return false;
+    const Findings *f = at->findings;
+    return (f && (f->singular || f->stuck)) ||
+           (check_accelerations(at, err) && check_agreement(at, err));
+}
+
+void tr_at_start_release(AtStart *at)
+{
+    tr_flow_free(at->flow);
+    tr_plan_free(at->plan);
+    free(at->columns);
+    free(at->vdot);
+}
+
+void tr_group_open(Group *g, const char *title)
+{
+    g->title = title;
+    if (g->json) tr_json_open(g->j, title, '{');
+}
+
+void tr_group_number(Group *g, const char *name, double value)
+{
+    if (g->json) {
+        tr_json_number(g->j, name, value);
+        return;
+    }
+    tr_buffer_print(&g->j->text, "%-8s %-24s ", g->title, name);
+    tr_buffer_number(&g->j->text, value);
+    tr_buffer_add(&g->j->text, "\n", 1);
+}
+
+void tr_group_close(Group *g)
+{
+    if (g->json) tr_json_close(g->j, '}');
+}
+
+void tr_group_outputs(Group *g, const System *s, const double *columns, const char *title,
+                      const char *prefix)
+{
+    uint32_t column =
+        tr_system_inputs(s, TR_POSITION, NULL) + tr_system_inputs(s, TR_VELOCITY, NULL);
+    tr_group_open(g, title);
+    for (uint32_t i = 0; i < s->output_count; i++) {
+        if (!s->outputs[i].label) continue;
+        if (begins_with(s->outputs[i].name, prefix))
+            tr_group_number(g, s->outputs[i].name + strlen(prefix), columns[column]);
+        column++;
+    }
+    tr_group_close(g);
+}
+
+static void write_instant(const AtStart *at, Group *g)
+{
+    Flow *flow = at->flow;
+    double position, velocity;
+    tr_flow_residual(flow, 0, flow->start, &position, &velocity);
+    if (g->json) tr_json_open(g->j, NULL, '{');
+    tr_group_open(g, "q");
+    for (uint32_t i = 0; i < at->positions; i++)
+        tr_group_number(g, flow->labels[i], at->columns[i]);
+    tr_group_close(g);
+    tr_group_open(g, "v");
+    for (uint32_t i = 0; i < at->velocities; i++)
+        tr_group_number(g, flow->labels[at->positions + i], at->columns[at->positions + i]);
+    tr_group_close(g);
+    tr_group_open(g, "vdot");
+    for (uint32_t i = 0; i < at->velocities; i++)
+        tr_group_number(g, flow->labels[at->positions + i], at->vdot[i]);
+    tr_group_close(g);
+    tr_group_outputs(g, flow->system, at->columns, "lambda", "lambda.");
+    tr_group_outputs(g, flow->system, at->columns, "tau", "tau.");
+    tr_group_outputs(g, flow->system, at->columns, "outputs", "outputs.");
+    if (g->json) tr_json_open(g->j, "solved", '[');
+    for (uint32_t i = 0; i < flow->system->input_count; i++) {
+        if (!flow->solved[i]) continue;
+        if (g->json)
+            tr_json_text(g->j, NULL, flow->system->inputs[i].name);
+        else
+            tr_buffer_print(&g->j->text, "%-8s %s\n", "solved", flow->system->inputs[i].name);
+    }
+    if (g->json) tr_json_close(g->j, ']');
+    tr_group_open(g, "residual");
+    tr_group_number(g, "position", position);
+    tr_group_number(g, "velocity", velocity);
+    tr_group_close(g);
+    if (g->json) tr_json_close(g->j, '}');
+}
+
+char *tr_eval_text(const System *s, bool json, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!s || has_failed(err)) return NULL;
+    AtStart at = {0};
+    Json j = {0};
+    Group g = {&j, json, ""};
+    if (tr_at_start_take(&at, s, err) && tr_plan_allows(at.plan, err)) write_instant(&at, &g);
+    tr_at_start_release(&at);
+    return tr_text_finish(&j.text, err);
+}
+
+bool tr_initial(Plan *plan, double *inputs, size_t size, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!plan || has_failed(err)) return false;
+    const size_t count = plan->system->input_count;
+    if (size != count) {
+        tr_fail(err, TR_USAGE, (Place){0}, "the state has %zu numbers, not %zu", count, size);
+        return false;
+    }
+    Flow *flow = tr_flow_new(plan, NULL, err);
+    if (flow) memcpy(inputs, flow->inputs, count * sizeof *inputs);
+    tr_flow_free(flow);
+    return flow != NULL;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `lqr` says: gains and eigenvalues, in words or as JSON, and the roles of a model file.
+#include "base/json.h"
+#include "linear/lqr.h"
+#include "tell/eval.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+}
+
+// A formula with laws in place of inputs; false when it uses none.
+static bool replace_inputs(const Design *d, const char *formula, Buffer *out)
+{
+    for (uint32_t k = 0; k < d->m; k++) // alone it needs no brackets
+        if (strcmp(formula, d->shown.input[k]) == 0)
+            return tr_buffer_print(out, "%s", d->shown.law[k]), true;
+    bool found = false;
+    for (const char *at = formula; *at;) {
+        size_t length = 0;
+        while (is_name_character(at[length])) length++;
+        uint32_t k = 0;
+        while (k < d->m && !(length && text_is((Text){at, length}, d->shown.input[k]))) k++;
+        if (k < d->m) tr_buffer_print(out, "(%s)", d->shown.law[k]), found = true;
+        if (k == d->m) tr_buffer_add(out, at, length ? length : 1);
+        at += length ? length : 1;
+    }
+    return found;
+}
+
+static bool is_joint(const Design *d, uint32_t control)
+{
+    return strcmp(d->shown.input[control], d->whole->input[d->column[control]]) != 0;
+}
+
+static void write_roles(const Design *d, Buffer *out)
+{
+    const struct Source *source = &d->source->source;
+    bool any = false;
+    for (uint32_t i = 0; i < d->m; i++) {
+        if (!is_joint(d, i)) continue;
+        tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n", d->shown.input[i],
+                        d->shown.law[i]);
+        any = true;
+    }
+    for (uint32_t i = 0; i < source->torque_count; i++) {
+        Buffer torque = {0};
+        bool taken = false;
+        for (uint32_t k = 0; k < d->m; k++)
+            taken = taken ||
+                    (is_joint(d, k) && strcmp(d->shown.input[k], source->torques[i].name) == 0);
+        if (!taken && replace_inputs(d, source->torques[i].formula, &torque)) {
+            tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n",
+                            source->torques[i].name, torque.at);
+            any = true;
+        }
+        tr_buffer_free(&torque);
+    }
+    for (uint32_t i = 0; i < d->m; i++)
+        if (!is_joint(d, i))
+            tr_buffer_print(out, "# %s = %s\n", d->shown.input[i], d->shown.law[i]);
+}
+
+char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!lqr || has_failed(err)) return NULL;
+    const Design *d = (const Design *)lqr;
+    Buffer out = {0};
+    tr_buffer_print(&out, "# Feedback that is best for small motions about the initial state%s.\n",
+                    lqr->step > 0 ? ", acting in steps: hold it in between" : "");
+    write_roles(d, &out);
+    return tr_text_finish(&out, err);
+}
+
+static void add_complex(Buffer *out, const double *z)
+{
+    tr_buffer_number(out, z[0]);
+    if (z[1] == 0) return;
+    tr_buffer_print(out, z[1] < 0 ? " - " : " + ");
+    tr_buffer_number(out, fabs(z[1]));
+    tr_buffer_print(out, "i");
+}
+
+static void write_words(const Design *d, Buffer *out)
+{
+    const tr_lqr *l = &d->shown;
+    for (size_t i = 0; i < l->inputs; i++) {
+        tr_buffer_print(out, "input    %s\n", l->input[i]);
+        for (size_t j = 0; j < l->states; j++) {
+            tr_buffer_print(out, "gain     %-24s ", l->state[j]);
+            tr_buffer_number(out, l->K[i * l->states + j]);
+            tr_buffer_print(out, "\n");
+        }
+    }
+    for (int after = 0; after < 2; after++)
+        for (size_t i = 0; i < l->states; i++) {
+            tr_buffer_print(out, after ? "closed   " : "open     ");
+            add_complex(out, (after ? l->after : l->before) + 2 * i);
+            tr_buffer_print(out, "\n");
+        }
+    tr_buffer_print(out, "residual ");
+    tr_buffer_number(out, l->residual);
+    tr_buffer_print(out, "\n");
+    if (l->neutral)
+        tr_buffer_print(out,
+                        "note     no input reaches the steady motions beside this one, of %s: they "
+                        "are left alone, with eigenvalue %d\n",
+                        d->neutral, l->step > 0);
+    if (l->unsteadiness > 1e-6) {
+        tr_buffer_print(out, "note     the initial state is not steady: accelerations up to ");
+        tr_buffer_number(out, l->unsteadiness);
+        tr_buffer_print(out, "\n");
+    }
+    write_roles(d, out);
+}
+
+static void write_json(const Design *d, Json *j)
+{
+    const tr_lqr *l = &d->shown;
+    tr_json_open(j, NULL, '{');
+    tr_json_texts(j, "states", l->state, l->states);
+    tr_json_texts(j, "inputs", l->input, l->inputs);
+    if (l->step > 0) tr_json_number(j, "step", l->step);
+    tr_json_matrix(j, "A", l->A, l->states, l->states);
+    tr_json_matrix(j, "B", l->B, l->states, l->inputs);
+    tr_json_matrix(j, "Q", l->Q, l->states, l->states);
+    tr_json_matrix(j, "R", l->R, l->inputs, l->inputs);
+    tr_json_matrix(j, "K", l->K, l->inputs, l->states);
+    tr_json_matrix(j, "eigenvalues", l->after, l->states, 2);
+    tr_json_matrix(j, "open_eigenvalues", l->before, l->states, 2);
+    tr_json_number(j, "residual", l->residual);
+    tr_json_number(j, "unsteadiness", l->unsteadiness);
+    tr_json_number(j, "neutral", (double)l->neutral);
+    tr_json_open(j, "laws", '{');
+    for (size_t i = 0; i < l->inputs; i++) tr_json_text(j, l->input[i], l->law[i]);
+    tr_json_close(j, '}');
+    tr_json_close(j, '}');
+}
+
+char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!lqr || has_failed(err)) return NULL;
+    Json j = {0};
+    if (json)
+        write_json((const Design *)lqr, &j);
+    else
+        write_words((const Design *)lqr, &j.text);
+    return tr_text_finish(&j.text, err);
+}
