@@ -95,7 +95,8 @@ int main(int count, char **arguments)
 {
     const char *path = count > 1 ? arguments[1] : "models/bicycle.yaml";
     const tr_setting slow = {"speed0", "3"};
-    const tr_derive_options options = {.case_name = "free", .settings = &slow, .setting_count = 1};
+    tr_derive_options options = tr_derive_defaults();
+    options.case_name = "free", options.settings = &slow, options.setting_count = 1;
     tr_error err = {0};
     tr_model *model = tr_model_read(path, &err);
     tr_system *system = tr_derive(model, &options, &err);

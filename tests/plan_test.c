@@ -271,7 +271,8 @@ static void find_steady(const tr_system *system, const Use *use)
 static void design(const tr_system *system, const Use *use)
 {
     tr_error err = {0};
-    const tr_lqr_options o = {.inputs = use->input};
+    tr_lqr_options o = tr_lqr_defaults();
+    o.inputs = use->input;
     const tr_lqr *lqr = tr_lqr_design(system, &o, &err);
     if (!lqr) fail_msg("%s: %s", use->model, err.text);
     check_words(tr_lqr_text(lqr, false, &err), &err);
