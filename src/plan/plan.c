@@ -224,9 +224,9 @@ static bool make_formulas(Plan *plan, tr_error *err)
 {
     pthread_mutex_lock(&plan->lock);
     if (!plan->follows) {
-        plan->starts = compile_formulas(plan, false, err);
-        plan->guesses = compile_formulas(plan, true, err);
-        plan->conditions = compile_conditions(plan, err);
+        if (!plan->starts) plan->starts = compile_formulas(plan, false, err);
+        if (!plan->guesses) plan->guesses = compile_formulas(plan, true, err);
+        if (!plan->conditions) plan->conditions = compile_conditions(plan, err);
         plan->follows = !has_failed(err);
     }
     pthread_mutex_unlock(&plan->lock);
