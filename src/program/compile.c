@@ -677,7 +677,8 @@ Program *tr_compile_open(System *system, const Expr *values, size_t count, const
 Program *tr_compile_names(System *system, const char *outputs, bool fix_parameters, tr_error *err)
 {
     Exprs wanted = {0};
-    collect(system, outputs ? outputs : "", &wanted, err);
+    if (!outputs) outputs = "";
+    collect(system, outputs, &wanted, err);
     Program *p = tr_compile_values(system, wanted.at, wanted.count, fix_parameters, err);
     tr_exprs_free(&wanted);
     if (!p || fill_ports(system, outputs, p)) return p;
