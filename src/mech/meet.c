@@ -79,7 +79,7 @@ Vec tr_turning_in(Tree *tree, uint32_t i, uint32_t above)
 }
 
 // Of a point that is `arm` away from a link's origin: arms are summed from the point, for
-// differences of its place and those of joints would lose digits, and cost no less.
+// differences of its place and those of joints lose more digits.
 static Vec velocity_with(Tree *tree, uint32_t i, uint32_t above, Vec arm)
 {
     Vec sum = vec_zero(tree->graph);
