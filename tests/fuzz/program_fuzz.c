@@ -185,6 +185,12 @@ static double error_of(Op op, const Bounded x[3], double y, int n, const Table *
     return sum;
 }
 
+// Numbers are exact, but for those that folding may have rounded: where there are fewer digits
+static Bounded number_of(double value)
+{
+    return (Bounded){value, value != 0 && fabs(value) < 0x1p-1000 ? 0x1p-1000 : 0};
+}
+
 static Bounded value_of_op(Op op, const Bounded x[3], int n, const Table *f)
 {
     const double y = tr_op_value(op, x[0].value, x[1].value, x[2].value, n, f);
@@ -209,7 +215,7 @@ static void evaluate_nodes(const Graph *g, const Reach *reach, const double *in,
         Bounded *y = &by_id[reach->ids[k]], x[3] = {{0}};
         for (int i = 0; i < tr_op[node->op].operands; i++) x[i] = by_id[node_operand(node, i)];
         if (node->op == OP_NUMBER)
-            *y = (Bounded){node_value(node), 0};
+            *y = number_of(node_value(node));
         else if (node->op == OP_SYMBOL)
             *y = (Bounded){in[node->a], 0};
         else
@@ -224,7 +230,8 @@ static void evaluate_list(const Program *p, const double *in, Bounded *out)
     Bounded *v = calloc(value_count(p), sizeof *v);
     require(v != NULL, "memory is enough");
     for (uint32_t i = 0; i < p->input_count; i++) v[i].value = in[i];
-    for (uint32_t i = 0; i < p->constant_count; i++) v[p->input_count + i].value = p->constants[i];
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        v[p->input_count + i] = number_of(p->constants[i]);
     for (uint32_t k = 0; k < p->instruction_count; k++) {
         const Instruction *i = &p->instructions[k];
         if (i->code == CODE_JOIN) {
