@@ -160,7 +160,7 @@ static void test_random_trees(void **state)
 {
     (void)state;
     Random r = {20131};
-    for (int trial = 0; trial < (SLOW_BUILD ? 6 : 30); trial++) {
+    for (int trial = 0; trial < (SLOW_BUILD ? 3 : 30); trial++) {
         const Grove g = any_grove(&r);
         Buffer text = {0};
         print_grove(&text, &g);
@@ -463,7 +463,7 @@ static void test_random_constraints(void **state)
 {
     (void)state;
     Random r = {1967};
-    for (int trial = 0; trial < (SLOW_BUILD ? 5 : 25); trial++) {
+    for (int trial = 0; trial < (SLOW_BUILD ? 3 : 25); trial++) {
         Grove g = any_grove(&r);
         while (g.count < 3 || g.n < 8 || g.n > 30) g = any_grove(&r);
         Buffer text = {0};
