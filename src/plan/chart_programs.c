@@ -196,8 +196,9 @@ ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
     if (!c) return tr_fail_memory(err), NULL;
     c->footing = footing;
     c->place = calloc(plan->system->input_count + 1u, sizeof *c->place);
-    if (!c->place || !copy_partition(c, partition, surplus)) tr_fail_memory(err);
-    System *s = has_failed(err) ? NULL : tr_plan_system(plan, footing, &c->partition, err);
+    const bool has_room = c->place && copy_partition(c, partition, surplus);
+    if (!has_room) tr_fail_memory(err);
+    System *s = has_room ? tr_plan_system(plan, footing, &c->partition, err) : NULL;
     if (s) compile_all(plan, s, c, err);
     tr_system_free(s);
     if (!has_failed(err)) return c;

@@ -60,9 +60,9 @@ JacobianPrograms *tr_jacobian_programs_new(System *s, const ChartPrograms *c, tr
         tr_system_resolve(s, rates, c->own);
         entries = differentiate(s, c, rates, err);
     }
-    if (!j || !rates || !entries || !keep_entries(j, c, entries)) tr_fail_memory(err);
-    if (!has_failed(err) && j->count)
-        j->program = tr_compile_open(s, entries, j->count, c->footing->fold, err);
+    const bool good = j && entries && keep_entries(j, c, entries);
+    if (!good) tr_fail_memory(err);
+    if (good && j->count) j->program = tr_compile_open(s, entries, j->count, c->footing->fold, err);
     free(rates);
     free(entries);
     if (!has_failed(err)) return j;

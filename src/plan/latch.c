@@ -35,8 +35,8 @@ static bool begin_slip(const Flow *flow, uint32_t alarm, const double *margins, 
     Evaluator program = tr_evaluator_with(flow->now->programs->held, err);
     double *held = calloc(3 * (size_t)s->latch_count + 1, sizeof *held);
     if (!held) tr_fail_memory(err);
-    if (!has_failed(err)) evaluate_into(&program, x, held);
-    for (uint32_t k = 0; !has_failed(err) && k < s->alarm_count; k++) {
+    if (held && !has_failed(err)) evaluate_into(&program, x, held);
+    for (uint32_t k = 0; held && !has_failed(err) && k < s->alarm_count; k++) {
         if (s->alarms[k].kind != ALARM_SLIPS || !tr_alarm_matters(s, modes, k)) continue;
         LatchMode *mode = &modes[s->alarms[k].latch];
         const double *F = held + 3 * s->alarms[k].latch;

@@ -254,8 +254,9 @@ static Sensitivity *new_sensitivity(System *own, const char *names, tr_error *er
     z->direction = calloc(2 * (size_t)own->input_count + 2, sizeof *z->direction);
     z->parameter = calloc(own->input_count + 1u, sizeof *z->parameter);
     z->speed = calloc(own->input_count + 1u, sizeof *z->speed);
-    if (!z->direction || !z->parameter || !z->speed) tr_fail_memory(err);
-    if (!has_failed(err) && choose_parameters(own, z, names, err) && name_columns(own, z, err))
+    const bool has_room = z->direction && z->parameter && z->speed;
+    if (!has_room) tr_fail_memory(err);
+    if (has_room && choose_parameters(own, z, names, err) && name_columns(own, z, err))
         compile_speeds(own, z, err);
     if (!has_failed(err)) return z;
     tr_sensitivity_free(z);

@@ -25,8 +25,9 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->size = calloc(s->all + 1u, sizeof *s->size);
     s->work = calloc(s->all * n + 1, sizeof *s->work);
     s->program = tr_evaluator_with(footing->stance, err);
-    if (!s->v || !s->p || !s->G || !s->size || !s->work) tr_fail_memory(err);
-    if (!has_failed(err)) {
+    const bool has_room = s->v && s->p && s->G && s->size && s->work;
+    if (!has_room) tr_fail_memory(err);
+    if (has_room && !has_failed(err)) {
         tr_system_velocities(system, s->v);
         for (uint32_t k = 0; k < n; k++)
             if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;

@@ -25,7 +25,7 @@ static bool find_slipping(Plan *plan, const Footing *footing, const double *x, L
     Evaluator program = tr_evaluator_with(tr_footing_slips(plan, footing, err), err);
     double *values = calloc(s->alarm_count + 1u, sizeof *values);
     if (!values) tr_fail_memory(err);
-    if (!has_failed(err)) {
+    if (values && !has_failed(err)) {
         evaluate_into(&program, x, values);
         for (uint32_t k = 0, i = 0; k < s->alarm_count; k++)
             if (s->alarms[k].kind == ALARM_STICKS)
@@ -43,8 +43,8 @@ static bool check_gaps(Plan *plan, const Footing *footing, const double *x, tr_e
     Evaluator program = tr_evaluator_with(tr_footing_gaps(plan, footing, err), err);
     double *gaps = calloc(s->latch_count + 1u, sizeof *gaps);
     if (!gaps) tr_fail_memory(err);
-    if (!has_failed(err)) evaluate_into(&program, x, gaps);
-    for (uint32_t i = 0; !has_failed(err) && i < s->latch_count; i++)
+    if (gaps && !has_failed(err)) evaluate_into(&program, x, gaps);
+    for (uint32_t i = 0; gaps && !has_failed(err) && i < s->latch_count; i++)
         if (gaps[i] < -BELOW)
             tr_fail(err, TR_INVALID, (Place){0},
                     "'%s' starts open, but %.3g m inside what it touches", s->latches[i].name,

@@ -25,6 +25,7 @@ struct tr_workspace {
 static double *lane_values(const tr_workspace *w, uint32_t lane)
 {
     const uint32_t wide = w->executable->lanes;
+    assert(wide > 0); // an executable runs at least one
     return w->values + lane / wide * w->stride + lane % wide;
 }
 
