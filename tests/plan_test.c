@@ -50,9 +50,9 @@ static void assert_same_footing(const Footing *a, const Footing *b)
 {
     assert_same_program(a->stance, b->stance);
     assert_same_program(a->speeds, b->speeds);
-    assert_same_program(a->slips, b->slips);
-    assert_same_program(a->gaps, b->gaps);
-    assert_same_program(a->impact, b->impact);
+    assert_same_program(a->more[FOOTING_SLIPS], b->more[FOOTING_SLIPS]);
+    assert_same_program(a->more[FOOTING_GAPS], b->more[FOOTING_GAPS]);
+    assert_same_program(a->more[FOOTING_IMPACT], b->more[FOOTING_IMPACT]);
     assert_int_equal(a->constraints, b->constraints);
 }
 
@@ -68,10 +68,10 @@ static void ask_chart(tr_plan *plan, const ChartPrograms *chart, bool backwards)
 static void ask_footing(tr_plan *plan, const Footing *f, bool backwards)
 {
     tr_error err = {0};
-    if (backwards) assert_non_null(tr_footing_impact(plan, f, &err));
-    assert_non_null(tr_footing_slips(plan, f, &err));
-    assert_non_null(tr_footing_gaps(plan, f, &err));
-    assert_non_null(tr_footing_impact(plan, f, &err));
+    if (backwards) assert_non_null(tr_footing_program(plan, f, FOOTING_IMPACT, &err));
+    assert_non_null(tr_footing_program(plan, f, FOOTING_SLIPS, &err));
+    assert_non_null(tr_footing_program(plan, f, FOOTING_GAPS, &err));
+    assert_non_null(tr_footing_program(plan, f, FOOTING_IMPACT, &err));
     assert_non_null(tr_footing_positions(plan, f, &err));
 }
 

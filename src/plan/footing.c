@@ -86,8 +86,9 @@ void tr_footing_free(Footing *f)
 {
     if (!f) return;
     for (int i = 0; i < CONDITION_KINDS; i++) tr_condition_set_free(f->conditions[i]);
-    tr_program *const all[] = {f->stance, f->speeds, f->slips, f->gaps, f->impact};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
+    tr_program_free(f->stance);
+    tr_program_free(f->speeds);
+    for (int i = 0; i < FOOTING_PROGRAMS; i++) tr_program_free(f->more[i]);
     free(f->key.at);
     free(f->modes);
     free(f->open);
@@ -97,69 +98,49 @@ void tr_footing_free(Footing *f)
 
 // ---- what is not always needed -------------------------------------------------------------
 
-// The footing belongs to the plan, whose lock is held.
-typedef void Maker(const Plan *plan, Footing *footing, tr_error *err);
-
-static void make_positions(const Plan *plan, Footing *f, tr_error *err)
+// The plan's own, whose lock is held
+static Footing *own_footing(const Plan *plan, const Footing *footing)
 {
-    if (f->conditions[POSITION_ROWS]) return;
-    System *s = tr_plan_system(plan, f, NULL, err);
-    if (s)
-        f->conditions[POSITION_ROWS] =
-            tr_condition_set_new(s, plan->system, POSITION_ROWS, f->fold, err);
-    tr_system_free(s);
+    uint32_t i = 0;
+    while (plan->footings[i] != footing) i++;
+    return plan->footings[i];
 }
 
-static void make_slips(const Plan *plan, Footing *f, tr_error *err)
+const ConditionSet *tr_footing_positions(Plan *plan, const Footing *footing, tr_error *err)
 {
-    if (f->slips) return;
-    System *s = tr_plan_system(plan, f, NULL, err);
-    if (s) f->slips = compile_slips(s, f, err);
-    tr_system_free(s);
-}
-
-static void make_gaps(const Plan *plan, Footing *f, tr_error *err)
-{
-    if (f->gaps) return;
-    System *s = tr_plan_system(plan, f, NULL, err);
-    if (s) f->gaps = compile_gaps(s, f, err);
-    tr_system_free(s);
-}
-
-static void make_impact(const Plan *plan, Footing *f, tr_error *err)
-{
-    if (f->impact) return;
-    System *s = tr_plan_system(plan, f, NULL, err);
-    if (s) f->impact = compile_impact(s, f, err);
-    tr_system_free(s);
-}
-
-static bool make_more(Plan *plan, const Footing *footing, Maker *make, tr_error *err)
-{
-    if (has_failed(err)) return false;
+    if (has_failed(err)) return NULL;
     pthread_mutex_lock(&plan->lock);
-    for (uint32_t i = 0; i < plan->footing_count; i++)
-        if (plan->footings[i] == footing) make(plan, plan->footings[i], err);
+    ConditionSet **set = &own_footing(plan, footing)->conditions[POSITION_ROWS];
+    if (!*set) {
+        System *s = tr_plan_system(plan, footing, NULL, err);
+        if (s) *set = tr_condition_set_new(s, plan->system, POSITION_ROWS, footing->fold, err);
+        tr_system_free(s);
+    }
+    const ConditionSet *made = *set;
     pthread_mutex_unlock(&plan->lock);
-    return !has_failed(err);
+    return made;
 }
 
-const ConditionSet *tr_footing_positions(Plan *plan, const Footing *f, tr_error *err)
-{
-    return make_more(plan, f, make_positions, err) ? f->conditions[POSITION_ROWS] : NULL;
-}
+// One row for each program
+static tr_program *(*const compile_more[FOOTING_PROGRAMS])(System *, const Footing *,
+                                                           tr_error *) = {
+    [FOOTING_SLIPS] = compile_slips,
+    [FOOTING_GAPS] = compile_gaps,
+    [FOOTING_IMPACT] = compile_impact,
+};
 
-const tr_program *tr_footing_slips(Plan *plan, const Footing *f, tr_error *err)
+const tr_program *tr_footing_program(Plan *plan, const Footing *footing, FootingProgram which,
+                                     tr_error *err)
 {
-    return make_more(plan, f, make_slips, err) ? f->slips : NULL;
-}
-
-const tr_program *tr_footing_gaps(Plan *plan, const Footing *f, tr_error *err)
-{
-    return make_more(plan, f, make_gaps, err) ? f->gaps : NULL;
-}
-
-const tr_program *tr_footing_impact(Plan *plan, const Footing *f, tr_error *err)
-{
-    return make_more(plan, f, make_impact, err) ? f->impact : NULL;
+    if (has_failed(err)) return NULL;
+    pthread_mutex_lock(&plan->lock);
+    Footing *own = own_footing(plan, footing);
+    if (!own->more[which]) {
+        System *s = tr_plan_system(plan, footing, NULL, err);
+        if (s) own->more[which] = compile_more[which](s, footing, err);
+        tr_system_free(s);
+    }
+    const tr_program *made = own->more[which];
+    pthread_mutex_unlock(&plan->lock);
+    return made;
 }

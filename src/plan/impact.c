@@ -39,7 +39,8 @@ typedef struct Impact {
 static bool evaluate(Impact *at, const Flow *flow, tr_error *err)
 {
     const size_t n = at->n, m = at->m, latches = at->system->latch_count;
-    Evaluator program = tr_evaluator_with(tr_footing_impact(flow->plan, flow->footing, err), err);
+    Evaluator program =
+        tr_evaluator_with(tr_footing_program(flow->plan, flow->footing, FOOTING_IMPACT, err), err);
     at->M = program.work ? calloc(n * n + m * n + m + 2 * latches + 1, sizeof *at->M) : NULL;
     if (at->M) evaluate_into(&program, at->x, at->M);
     tr_evaluator_free(&program);

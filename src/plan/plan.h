@@ -24,6 +24,14 @@ typedef struct Key {
     size_t size;
 } Key;
 
+// Programs that are not always needed
+typedef enum FootingProgram {
+    FOOTING_SLIPS,  // how fast each latch that may slip does, by alarm
+    FOOTING_GAPS,   // of latches that are open, else 0
+    FOOTING_IMPACT, // M G g, restitution and friction by latch
+    FOOTING_PROGRAMS
+} FootingProgram;
+
 // What there is for contact modes, before any partition.
 typedef struct Footing {
     Key key;
@@ -34,9 +42,7 @@ typedef struct Footing {
     ConditionSet *conditions[CONDITION_KINDS]; // that of the wishes is NULL where there are none
     tr_program *stance; // G and M by inner velocity, and mixes of rows; NULL without rows
     tr_program *speeds; // formulas of speeds, then inner velocities; NULL when there are none
-    tr_program *slips;  // how fast each latch that may slip does, by alarm
-    tr_program *gaps;   // of latches that are open, else 0
-    tr_program *impact; // M G g, restitution and friction by latch
+    tr_program *more[FOOTING_PROGRAMS]; // made when someone asks
 } Footing;
 
 struct ChartPrograms;
@@ -84,9 +90,8 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
                                tr_error *err);
 // Those of its programs that are not always needed.
 const ConditionSet *tr_footing_positions(Plan *plan, const Footing *footing, tr_error *err);
-const tr_program *tr_footing_slips(Plan *plan, const Footing *footing, tr_error *err);
-const tr_program *tr_footing_gaps(Plan *plan, const Footing *footing, tr_error *err);
-const tr_program *tr_footing_impact(Plan *plan, const Footing *footing, tr_error *err);
+const tr_program *tr_footing_program(Plan *plan, const Footing *footing, FootingProgram which,
+                                     tr_error *err);
 bool tr_footing_make(const Plan *plan, Footing *footing, tr_error *err); // from its key
 void tr_footing_free(Footing *footing);
 void tr_start_free(Start *start);

@@ -22,7 +22,8 @@ static bool find_slipping(Plan *plan, const Footing *footing, const double *x, L
                           tr_error *err)
 {
     const System *s = plan->system;
-    Evaluator program = tr_evaluator_with(tr_footing_slips(plan, footing, err), err);
+    Evaluator program =
+        tr_evaluator_with(tr_footing_program(plan, footing, FOOTING_SLIPS, err), err);
     double *values = calloc(s->alarm_count + 1u, sizeof *values);
     if (!values) tr_fail_memory(err);
     if (values && !has_failed(err)) {
@@ -40,7 +41,8 @@ static bool find_slipping(Plan *plan, const Footing *footing, const double *x, L
 static bool check_gaps(Plan *plan, const Footing *footing, const double *x, tr_error *err)
 {
     const System *s = plan->system;
-    Evaluator program = tr_evaluator_with(tr_footing_gaps(plan, footing, err), err);
+    Evaluator program =
+        tr_evaluator_with(tr_footing_program(plan, footing, FOOTING_GAPS, err), err);
     double *gaps = calloc(s->latch_count + 1u, sizeof *gaps);
     if (!gaps) tr_fail_memory(err);
     if (gaps && !has_failed(err)) evaluate_into(&program, x, gaps);

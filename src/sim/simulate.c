@@ -22,7 +22,6 @@ typedef struct Simulation {
     Run *run;
     const char **labels, **units; // of the columns
     RecordSink file;
-    bool has_begun; // the sinks
     double first_energy, first_potential, largest_energy, worst_energy;
     tr_summary *summary;
     Control control;
@@ -57,7 +56,7 @@ static bool begin_sinks(Simulation *s, tr_error *err)
     for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
         if (sink->begin) sink->begin(sink->owner, s->labels, s->units, run->columns, err);
     if (has_failed(err)) tr_record_sink_discard(&s->file);
-    return s->has_begun = !has_failed(err);
+    return !has_failed(err);
 }
 
 // ---- rows ----------------------------------------------------------------------------------
