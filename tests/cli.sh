@@ -4,6 +4,8 @@
 set -u
 [ $# -ge 1 ] && [ -x "$1" ] || { echo "usage: $0 TRUNDLE" >&2; exit 2; }
 trundle=$(realpath "$1")
+# shellcheck disable=SC2034
+reported=$(dirname "$(realpath "$0")")/reported # models that once misbehaved
 work=$(mktemp -d "${TMPDIR:-/tmp}/trundle_cli.XXXXXX") && cd "$work" || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM
