@@ -82,7 +82,7 @@ silent
 run 0 eval swing.yaml --json
 silent
 check is_json out
-keys_are 'q v vdot lambda tau outputs solved residual'
+keys_are 'q v vdot lambda tau outputs solved open chosen residual'
 out_has '"angle": 0.3'
 out_has '"angle_rate": 0.1'
 out_has '"cart": 0'

@@ -15,17 +15,25 @@
 #define REFERENCE_DIR "tests/reference"
 #endif
 
+#ifndef REPORTED_DIR
+#define REPORTED_DIR "tests/reported"
+#endif
+
 // ---- models --------------------------------------------------------------------------------
 
-static inline tr_model *model_called(const char *name)
+static inline tr_model *model_in(const char *where, const char *name)
 {
     char path[600];
     tr_error err = {0};
-    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, name);
+    snprintf(path, sizeof path, "%s/%s.yaml", where, name);
     tr_model *model = tr_model_read(path, &err);
     if (!model) fail_msg("%s:%d:%d: %s", path, err.line, err.column, err.text);
     return model;
 }
+
+static inline tr_model *model_called(const char *name) { return model_in(MODELS_DIR, name); }
+// One that once misbehaved
+static inline tr_model *model_reported(const char *name) { return model_in(REPORTED_DIR, name); }
 
 static inline tr_model *model_from(const char *text)
 {

@@ -170,6 +170,34 @@ static void test_charts(void **state)
     assert_below(worst, 1e-6);
 }
 
+// Where velocities at the start are chosen, a vehicle rolls; with masses that depend on p.
+static void test_chosen_start(void **state)
+{
+    (void)state;
+    static const char cart[] =
+        "trundle: 1\nparameters: {r: 0.3, v0: 4, m: 10}\nbodies:\n"
+        "  chassis: {joint: {type: free}, mass: 20*m, com: \"0, 0, 0.2\", "
+        "inertia: {xx: 20, yy: 40, zz: 40}}\n"
+        "  arm: {parent: chassis, joint: {type: revolute, axis: \"0, 1, 0\", at: \"-0.2, 0, 0\", "
+        "coordinate: swing, stiffness: 5000, damping: 500}, mass: m/2, "
+        "inertia: {yy: 0.2, xx: 0.1, zz: 0.2}}\n"
+        "  rear: {parent: arm, joint: {type: revolute, axis: \"0, 1, 0\", at: \"-0.5, 0, 0\"}, "
+        "mass: m, inertia: {axial: m/20, radial: 0.3}}\n"
+        "  front: {parent: chassis, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0.7, 0, 0\"}, "
+        "mass: m, inertia: {axial: 0.5, radial: 0.3}}\n"
+        "contacts: {r: {body: rear, radius: r, unilateral: false}, "
+        "f: {body: front, radius: r, unilateral: false}}\n"
+        "outputs: {roll: asin(chassis.R32), height: chassis.z}\n"
+        "initial: {chassis.x: 0, chassis.y: 0, roll: 0, d(roll): 0, d(chassis.x): v0%s}\n";
+    char text[2000];
+    snprintf(text, sizeof text, cart, "");
+    agrees(trial_of(text, NULL, 0.5, 0.1, "v0", 4));
+    agrees(trial_of(text, NULL, 0.5, 0.1, "r", 0.3));
+    snprintf(text, sizeof text, cart, ", d(height): 0.3"); // which takes more than rolling
+    agrees(trial_of(text, NULL, 0.5, 0.1, "m", 10));
+    agrees(trial_of(text, NULL, 0.5, 0.1, "r", 0.3));
+}
+
 static void test_methods(void **state)
 {
     (void)state;
@@ -290,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_rolling_disc),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_chosen_start),
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_again),

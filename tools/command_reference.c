@@ -47,8 +47,10 @@ static const struct {
      "`seconds` `kernel_nearby` `groups` `awakening`\n`locked` `dropped` `cuts` `verdict`.\n"},
     {"eval",
      "`vdot` is keyed by velocities: `steer_rate`, `frame.vx`; `solved` lists what was not given "
-     "and followed from the\nconstraints.\n\n"
-     "JSON: `q` `v` `vdot` `lambda` `tau` `outputs` `solved` `residual`.\n"},
+     "and is not at its\nguess, `open` what would have to be given to leave no choice, and "
+     "`chosen` "
+     "what could be something else and is not at\nits guess.\n\n"
+     "JSON: `q` `v` `vdot` `lambda` `tau` `outputs` `solved` `open` `chosen` `residual`.\n"},
     {"simulate",
      "Writes a row for every instant, `-o run.csv` or `-o run.mat`; [what the columns "
      "are](format.md#results). Beside it\n`run.json`, the certificate: how the run went, how well "

@@ -3,6 +3,7 @@
 #include "expr/walk.h"
 #include "mech/tree.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 // The conditions of one kind while they are collected.
@@ -199,8 +200,110 @@ static void make_initial(Tree *tree)
     output_conditions(tree, "initial.rate", &kinds[1]);
 }
 
+// ---- what is easy --------------------------------------------------------------------------
+
+// Motions that change nothing, by rows: velocities
+typedef struct Motions {
+    Expr *at;
+    uint32_t count;
+} Motions;
+
+static Expr *add_motion(Tree *tree, Motions *to)
+{
+    Expr *row = to->at + (size_t)to->count++ * tree->velocity_count;
+    for (uint32_t k = 0; k < tree->velocity_count; k++) row[k] = zero(tree->graph);
+    return row;
+}
+
+static void add_velocity(Tree *tree, Motions *to, uint32_t velocity)
+{
+    add_motion(tree, to)[velocity] = one(tree->graph);
+}
+
+// A motion of a link that has a velocity along each of its parts, in its own axes
+static void add_motion_of(Tree *tree, Motions *to, const Link *link, Motion m)
+{
+    Expr *row = add_motion(tree, to);
+    for (uint32_t k = link->velocity; k < link->velocity + link->velocity_count; k++) {
+        const Motion S = tree->velocities[k].S;
+        row[k] = add(dot(S.V, m.V), dot(S.W, m.W));
+    }
+}
+
+// Along the ground and about its normal; of what touches nothing, anywhere and about its weight
+static void add_place(Tree *tree, Motions *to, const Link *root)
+{
+    const bool stands = tree->model->fields.contacts.count > 0;
+    const Vec nothing = vec_zero(tree->graph), normal = column(tree->ground.R, 2);
+    const Mat R = root->world.R;
+    for (int k = 0; k < (stands ? 2 : 3); k++)
+        add_motion_of(tree, to, root,
+                      motion(apply_transposed(R, column(tree->ground.R, k)), nothing));
+    if (stands || !is_vec_zero(tree->gravity)) {
+        const Vec axis = stands ? normal : tree->gravity;
+        add_motion_of(tree, to, root, motion(nothing, apply_transposed(R, axis)));
+        return;
+    }
+    for (int k = 0; k < 3; k++)
+        add_motion_of(tree, to, root, motion(nothing, vec_unit(tree->graph, k)));
+}
+
+// Turns about its axle, and looks the same
+static bool is_wheel(const Tree *tree, const Link *link)
+{
+    const Contacts *contacts = &tree->model->fields.contacts;
+    if (link->velocity_count != 1 || !is_revolute(link) || link->by->stiffness.given) return false;
+    for (uint32_t i = 0; i < contacts->count; i++) {
+        const Contact *contact = &contacts->at[i];
+        if (contact->radius.given && !contact->axis.given && !contact->at.given &&
+            tr_tree_find(tree, contact->body.text) == (uint32_t)(link - tree->links))
+            return true;
+    }
+    return link->carried;
+}
+
+static bool is_floating(const Link *link)
+{
+    return link->parent == WORLD && moves_about(link->type);
+}
+
+static uint32_t count_easy(const Tree *tree, const Link *link)
+{
+    if (is_floating(link)) return 6;
+    return link->velocity_count == 1 && (link->is_base || is_wheel(tree, link)) ? 2 : 0;
+}
+
+static void add_easy(Tree *tree, Motions *to, const Link *link)
+{
+    if (is_floating(link)) {
+        add_place(tree, to, link);
+        return;
+    }
+    add_velocity(tree, to, link->velocity);
+    if (link->motor != WORLD) add_velocity(tree, to, tree->links[link->motor].velocity);
+}
+
+// The mass along each velocity, and which motions are easy: what tells how far velocities are from
+// their guess                                                                            (T112)
+static void make_metric(Tree *tree)
+{
+    const uint32_t n = tree->velocity_count;
+    size_t most = 0;
+    for (uint32_t i = 0; i < tree->link_count; i++) most += count_easy(tree, &tree->links[i]);
+    Motions easy = {.at = tr_tree_room(tree, most * n, sizeof(Expr))};
+    Expr *mass = tr_tree_room(tree, n, sizeof *mass);
+    if (tree->graph->failed) return;
+    tr_tree_mass_along(tree, mass);
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        if (count_easy(tree, &tree->links[i])) add_easy(tree, &easy, &tree->links[i]);
+    assert(easy.count <= most);
+    tr_output(tree->system, "start.mass", mass, n, 1, tree->err);
+    tr_output(tree->system, "start.easy", easy.at, easy.count, n, tree->err);
+}
+
 void tr_tree_start(Tree *tree)
 {
     set_guesses(tree);
     make_initial(tree);
+    if (!has_failed(tree->err)) make_metric(tree);
 }

@@ -10,13 +10,16 @@
 
 #include "base/random.h"
 #include "expr/derivative.h"
+#include "num/dense.h"
 #include "num/singular.h"
+#include "plan/metric.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define OPEN 1e-9 // what conditions leave open, as singular values of rows of length one
 enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 
 // Unknown are some of the inputs; what follows calls their values y.
@@ -33,7 +36,9 @@ struct ConditionSet {
     uint32_t formulas;  // residuals that come from the program; then one for each quaternion
     uint32_t rows;
     tr_program *program; // residuals, then slopes by rows
-    bool *is_start;      // by input: a position or velocity that is found, unless it is given
+    tr_program *metric;  // of rates at the start: masses, then easy motions by rows; or NULL
+    uint32_t easy;
+    bool *is_start; // by input: a position or velocity that is found, unless it is given
 };
 
 struct Conditions {
@@ -41,7 +46,9 @@ struct Conditions {
     const System *system;
     bool rates;
     uint32_t count, formulas, rows; // of the set
-    Evaluator program;
+    Evaluator program, masses;
+    Metric metric;
+    double *mass;     // and easy motions
     double *x;        // all inputs
     double *y;        // the unknown ones
     double *values;   // what the program gives
@@ -142,6 +149,25 @@ static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *e
     return !has_failed(err);
 }
 
+// What tells how far rates are from their guess, for those that are unknown
+static void compile_metric(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
+{
+    const Output *mass = tr_system_output(s, text_of("start.mass"));
+    const Output *easy = tr_system_output(s, text_of("start.easy"));
+    Exprs list = {0};
+    if (!mass || !easy || !c->rows) return;
+    c->easy = easy->rows;
+    for (uint32_t row = 0; row <= easy->rows; row++) {
+        const Expr *from = row ? easy->values + (size_t)(row - 1) * easy->columns : mass->values;
+        for (uint32_t i = 0, k = 0, v = 0; i < s->input_count; i++) {
+            if (s->inputs[i].kind != TR_VELOCITY) continue;
+            if (k < c->count && c->place[k] == i) exprs_add(&list, from[v]), k++;
+            v++;
+        }
+    }
+    c->metric = tr_program_list(s, &list, fold, err);
+}
+
 ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
                                    const uint8_t *fold, tr_error *err)
 {
@@ -159,7 +185,9 @@ ConditionSet *tr_condition_set_new(System *own, const System *original, Conditio
         tr_fail_memory(err);
     else {
         find_unknowns(c, own);
-        if (compile(c, own, fold, err)) return c;
+        compile(c, own, fold, err);
+        if (kind == START_RATES && !has_failed(err)) compile_metric(c, own, fold, err);
+        if (!has_failed(err)) return c;
     }
     tr_condition_set_free(c);
     return NULL;
@@ -169,6 +197,7 @@ void tr_condition_set_free(ConditionSet *c)
 {
     if (!c) return;
     tr_program_free(c->program);
+    tr_program_free(c->metric);
     free(c->place);
     free(c->quaternion);
     free(c->notes);
@@ -180,6 +209,8 @@ static bool prepare(Conditions *c, tr_error *err)
 {
     const size_t m = c->rows, n = c->count;
     c->program = tr_evaluator_with(c->set->program, err);
+    c->masses = tr_evaluator_with(c->set->metric, err);
+    if (c->set->metric && !tr_metric_new(&c->metric, c->count, c->set->easy)) tr_fail_memory(err);
     c->x = calloc(c->system->input_count + 1u, sizeof *c->x);
     c->y = calloc(5 * n + 1, sizeof *c->y);
     c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
@@ -187,7 +218,9 @@ static bool prepare(Conditions *c, tr_error *err)
     c->residual = calloc(m + n + 1, sizeof *c->residual);
     c->singular = calloc(m + n + 1, sizeof *c->singular);
     c->acts = calloc(n + 1, sizeof *c->acts);
-    if (!c->x || !c->y || !c->values || !c->slopes || !c->residual || !c->singular || !c->acts)
+    c->mass = calloc(n * (c->set->easy + 1u) + 1, sizeof *c->mass);
+    if (!c->mass || !c->x || !c->y || !c->values || !c->slopes || !c->residual || !c->singular ||
+        !c->acts)
         tr_fail_memory(err);
     if (has_failed(err)) return false;
     c->guess = c->y + n, c->before = c->y + 2 * n, c->first = c->y + 3 * n, c->kept = c->y + 4 * n;
@@ -214,6 +247,8 @@ void tr_conditions_free(Conditions *c)
 {
     if (!c) return;
     tr_evaluator_free(&c->program);
+    tr_evaluator_free(&c->masses);
+    tr_metric_free(&c->metric);
     free(c->x);
     free(c->y);
     free(c->values);
@@ -221,6 +256,7 @@ void tr_conditions_free(Conditions *c)
     free(c->residual);
     free(c->singular);
     free(c->acts);
+    free(c->mass);
     free(c);
 }
 
@@ -298,6 +334,13 @@ static bool holds(const Conditions *c)
     return true;
 }
 
+static bool solve_shortest(Conditions *c, double cutoff, uint32_t *rank)
+{
+    return c->metric.n
+               ? tr_metric_shortest(&c->metric, c->slopes, c->rows, c->residual, cutoff, rank)
+               : tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, rank);
+}
+
 // The shortest d with slopes d = residual, as far as possible; it takes the residuals' place.
 // Directions in which the conditions change less than the cutoff allows are left alone.
 static bool shortest(Conditions *c, double cutoff, uint32_t *rank)
@@ -308,7 +351,7 @@ static bool shortest(Conditions *c, double cutoff, uint32_t *rank)
         if (!isfinite(c->slopes[i])) return false;
         if (c->slopes[i] != 0) c->acts[i % c->count] = true;
     }
-    if (!tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, rank)) return false;
+    if (!solve_shortest(c, cutoff, rank)) return false;
     for (uint32_t k = 0; k < c->count; k++)
         if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding
     return true;
@@ -384,12 +427,11 @@ static bool find(Conditions *c)
     return true;
 }
 
-static double distance(const Conditions *c)
+static double distance(Conditions *c)
 {
-    double sum = 0;
-    for (uint32_t k = 0; k < c->count; k++)
-        sum += (c->y[k] - c->guess[k]) * (c->y[k] - c->guess[k]);
-    return sqrt(sum);
+    double *d = c->before;
+    for (uint32_t k = 0; k < c->count; k++) d[k] = c->y[k] - c->guess[k];
+    return c->metric.n ? tr_metric_length(&c->metric, d) : tr_norm(d, c->count);
 }
 
 // Towards the guess, as far as the slopes of the conditions allow; false when that is nowhere.
@@ -577,10 +619,19 @@ static void refuse(Conditions *c, tr_error *err)
                 off);
 }
 
+// Positions are known by now.
+static bool take_metric(Conditions *c)
+{
+    if (!c->metric.n) return true;
+    evaluate_into(&c->masses, c->x, c->mass);
+    return tr_metric_take(&c->metric, c->mass, c->mass + c->count, c->set->easy);
+}
+
 bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
 {
     take(c, x);
     copy(c, c->guess, c->y);
+    if (!take_metric(c)) return tr_fail_memory(err), false;
     bool found = find(c);
     copy(c, c->first, c->y);
     for (int start = 0; start < MAX_STARTS && !found; start++) {
@@ -608,22 +659,79 @@ static void follow_wishes(const ConditionSet *wishes, double *x, tr_error *err)
     tr_conditions_free(c);
 }
 
-bool tr_assemble(const ConditionSet *const *sets, double *x, bool *solved, tr_error *err)
+// ---- what is left open ---------------------------------------------------------------------
+
+// A basis of the changes of y that the conditions allow, as columns: count * (count - rank). Rows
+// count alike, whatever their units; NULL when memory runs out.
+static double *open_changes(const Conditions *c, uint32_t *columns)
+{
+    const size_t n = c->count, m = c->rows;
+    double *A = calloc(m * n + n * n + m + n + 1, sizeof *A), *Vt = A ? A + m * n : NULL;
+    double *Z = calloc(n * n + 1, sizeof *Z), *sigma = Vt ? Vt + n * n : NULL;
+    uint32_t rank = 0;
+    for (size_t i = 0; A && i < m; i++) {
+        const double size = tr_norm(c->slopes + i * n, n);
+        for (size_t k = 0; k < n; k++) A[i * n + k] = size > 0 ? c->slopes[i * n + k] / size : 0;
+    }
+    const bool good = Z && A && tr_singular(A, (uint32_t)m, (uint32_t)n, sigma, NULL, Vt);
+    while (good && rank < m && rank < n && sigma[rank] > OPEN) rank++;
+    *columns = (uint32_t)n - rank;
+    for (size_t i = 0; good && i < n; i++)
+        for (size_t k = rank; k < n; k++) Z[i * *columns + k - rank] = Vt[k * n + i];
+    free(A);
+    if (good) return Z;
+    free(Z);
+    return NULL;
+}
+
+// Of a state where the conditions hold
+static bool mark_open(const Conditions *c, uint8_t *marks)
+{
+    uint32_t columns = 0;
+    if (!c->count) return true;
+    double *Z = open_changes(c, &columns);
+    uint32_t *own = calloc(columns + 1u, sizeof *own);
+    if (!Z || !own) return free(Z), free(own), false;
+    for (uint32_t k = 0; k < c->count; k++) {
+        const double moved = fabs(c->y[k] - c->guess[k]);
+        if (tr_norm(Z + (size_t)k * columns, columns) > OPEN &&
+            moved > 1e-9 * (1 + fabs(c->guess[k])))
+            marks[c->set->place[k]] |= START_CHOSEN;
+    }
+    tr_give_rows(Z, c->count, columns, c->count, 1e-6, own);
+    for (uint32_t k = 0; k < columns; k++) marks[c->set->place[own[k]]] |= START_OPEN;
+    free(Z);
+    free(own);
+    return true;
+}
+
+static bool solve_and_mark(const ConditionSet *set, double *x, uint8_t *marks, tr_error *err)
+{
+    Conditions *c = tr_conditions_new(set, err);
+    bool good = c && tr_conditions_solve(c, x, true, err);
+    if (good && marks && !mark_open(c, marks)) good = false, tr_fail_memory(err);
+    tr_conditions_free(c);
+    return good;
+}
+
+bool tr_assemble(const ConditionSet *const *sets, double *x, uint8_t *marks, tr_error *err)
 {
     const ConditionSet *any = sets[START_POSITIONS];
     const size_t n = any->system->input_count;
     double *guess = calloc(n + 1, sizeof *guess);
     if (!guess) return tr_fail_memory(err), false;
     memcpy(guess, x, n * sizeof *x);
+    if (marks) memset(marks, 0, n);
     follow_wishes(sets[START_WISHES], x, err);
     bool good = !has_failed(err);
-    for (int kind = START_POSITIONS; kind <= START_RATES && good; kind++) {
-        Conditions *c = tr_conditions_new(sets[kind], err);
-        good = c && tr_conditions_solve(c, x, true, err);
-        tr_conditions_free(c);
+    for (int kind = START_POSITIONS; kind <= START_RATES && good; kind++)
+        good = solve_and_mark(sets[kind], x, marks, err);
+    for (uint32_t i = 0; good && marks && i < n; i++) {
+        if (!any->is_start[i] || any->system->inputs[i].is_given)
+            marks[i] = 0;
+        else if (x[i] != guess[i])
+            marks[i] |= START_SOLVED;
     }
-    for (uint32_t i = 0; good && solved && i < n; i++)
-        solved[i] = any->is_start[i] && !any->system->inputs[i].is_given && x[i] != guess[i];
     free(guess);
     return good;
 }

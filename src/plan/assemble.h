@@ -32,10 +32,16 @@ void tr_conditions_free(Conditions *conditions);
 // nothing such; the state is then as near as it gets.
 bool tr_conditions_solve(Conditions *conditions, double *x, bool nearest, tr_error *err);
 
+// What became of an input at the start, unless it was given
+typedef enum StartMark {
+    START_SOLVED = 1, // it is not its guess
+    START_OPEN = 2,   // giving this and all others that are open would leave no choice
+    START_CHOSEN = 4  // it is not its guess, and could be something else
+} StartMark;
+
 // The state at the start, from guesses: `sets` by kind, where that of the wishes may be NULL.
-// `solved` gets a mark for each input that was found by solving instead of being given; it may be
-// NULL.
-bool tr_assemble(const ConditionSet *const *sets, double *x, bool *solved, tr_error *err);
+// `marks` gets those of each input; it may be NULL.
+bool tr_assemble(const ConditionSet *const *sets, double *x, uint8_t *marks, tr_error *err);
 
 // Quaternions are units, a condition like the others: (|q|^2 - 1) / 2 = 0, with the slope q.
 double tr_unit_residual(const double *q);

@@ -135,11 +135,11 @@ static Flow *make_flow(Plan *plan, const LatchMode *modes, const double *inputs,
         flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
         flow->inputs = calloc(s->input_count + 1u, sizeof *flow->inputs);
         flow->start = calloc(s->input_count + s->latch_count + 1u, sizeof *flow->start);
-        flow->solved = calloc(s->input_count + 1u, sizeof *flow->solved);
+        flow->marks = calloc(s->input_count + 1u, sizeof *flow->marks);
         flow->modes = calloc(s->latch_count + 1u, sizeof *flow->modes);
         flow->quaternions = malloc((s->quaternion_count + 1) * sizeof *flow->quaternions);
     }
-    if (!flow || !flow->inputs || !flow->start || !flow->solved || !flow->modes ||
+    if (!flow || !flow->inputs || !flow->start || !flow->marks || !flow->modes ||
         !flow->quaternions)
         tr_fail_memory(err);
     else {
@@ -189,7 +189,7 @@ void tr_flow_free(Flow *flow)
     tr_evaluator_free(&flow->speeds);
     free(flow->inputs);
     free(flow->start);
-    free(flow->solved);
+    free(flow->marks);
     free(flow->modes);
     free(flow->quaternions);
     free(flow->labels);

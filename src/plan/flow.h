@@ -25,7 +25,7 @@ typedef struct Flow {
     uint32_t positions, known, own, size;
     struct SensitivityRun *sensitivity; // NULL without
     double *start;                      // y at the start
-    bool *solved;                       // by input: found by solving, not given
+    uint8_t *marks;                     // by input: what became of it at the start, StartMark
     uint32_t *quaternions;              // four entries of y from each are a unit quaternion
     uint32_t quaternion_count;
     const char **labels; // of the columns

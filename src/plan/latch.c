@@ -131,7 +131,7 @@ Flow *tr_latches_settle(Flow *flow, double t, tr_error *err)
         return NULL;
     }
     if (modes) settled = settle(flow->plan, modes, flow->inputs, t, err);
-    if (settled) memcpy(settled->solved, flow->solved, flow->system->input_count * sizeof(bool));
+    if (settled) memcpy(settled->marks, flow->marks, flow->system->input_count);
     free(modes);
     tr_flow_free(flow);
     return settled;

@@ -42,7 +42,7 @@ void tr_start_free(Start *start)
 {
     if (!start) return;
     free(start->inputs);
-    free(start->solved);
+    free(start->marks);
     free(start->modes);
     tr_chart_free(start->chart);
     free(start);

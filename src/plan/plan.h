@@ -52,7 +52,7 @@ struct Chart;
 // The state at the start with the model's own numbers.
 typedef struct Start {
     double *inputs;
-    bool *solved;
+    uint8_t *marks; // by input: StartMark
     LatchMode *modes;
     struct Chart *chart; // NULL without constraints
 } Start;

@@ -58,58 +58,59 @@ static bool check_gaps(Plan *plan, const Footing *footing, const double *x, tr_e
 
 // ---- the state -----------------------------------------------------------------------------
 
-static bool assemble_in(Plan *plan, const LatchMode *modes, double *x, bool *solved, tr_error *err)
+static bool assemble_in(Plan *plan, const LatchMode *modes, double *x, uint8_t *marks,
+                        tr_error *err)
 {
     tr_latch_put(plan->system, modes, x);
     const Footing *f = tr_plan_footing(plan, modes, x, err);
-    return f && tr_assemble((const ConditionSet *const *)f->conditions, x, solved, err);
+    return f && tr_assemble((const ConditionSet *const *)f->conditions, x, marks, err);
 }
 
 // Where what sticks cannot: with all that may slip slipping, and then those that really do
 static bool assemble_slipping(Plan *plan, const double *values, LatchMode *modes, double *x,
-                              bool *solved, tr_error *err)
+                              uint8_t *marks, tr_error *err)
 {
     const System *s = plan->system;
     const size_t bytes = s->input_count * sizeof *x;
     for (uint32_t i = 0; i < s->latch_count; i++) modes[i].is_slipping = s->latches[i].slips;
     memcpy(x, values, bytes);
-    if (!assemble_in(plan, modes, x, solved, err)) return false;
+    if (!assemble_in(plan, modes, x, marks, err)) return false;
     const Footing *f = tr_plan_footing(plan, modes, x, err);
     if (!f || !find_slipping(plan, f, x, modes, err)) return false;
     memcpy(x, values, bytes);
-    return assemble_in(plan, modes, x, solved, err);
+    return assemble_in(plan, modes, x, marks, err);
 }
 
-static bool assemble(Plan *plan, const double *values, LatchMode *modes, double *x, bool *solved,
+static bool assemble(Plan *plan, const double *values, LatchMode *modes, double *x, uint8_t *marks,
                      tr_error *err)
 {
     const System *s = plan->system;
     bool slips = false;
     memcpy(x, values, s->input_count * sizeof *x);
     tr_latch_start(s, modes);
-    if (assemble_in(plan, modes, x, solved, err)) return true;
+    if (assemble_in(plan, modes, x, marks, err)) return true;
     for (uint32_t i = 0; i < s->latch_count; i++) slips = slips || s->latches[i].slips;
     if (!slips || err->status != TR_INVALID) return false;
     tr_error own = {0};
-    if (!assemble_slipping(plan, values, modes, x, solved, &own)) return false;
+    if (!assemble_slipping(plan, values, modes, x, marks, &own)) return false;
     *err = own;
     return true;
 }
 
 // ---- the flow ------------------------------------------------------------------------------
 
-static Flow *make_flow(Plan *plan, const double *values, LatchMode *modes, double *x, bool *solved,
-                       tr_error *err)
+static Flow *make_flow(Plan *plan, const double *values, LatchMode *modes, double *x,
+                       uint8_t *marks, tr_error *err)
 {
     const System *s = plan->system;
-    if (!assemble(plan, values, modes, x, solved, err)) {
+    if (!assemble(plan, values, modes, x, marks, err)) {
         if (s->row_count && err->status == TR_INVALID) tr_explain_conflict(plan, modes, x, err);
         return NULL;
     }
     const Footing *f = tr_plan_footing(plan, modes, x, err);
     if (!f || (s->latch_count && !check_gaps(plan, f, x, err))) return NULL;
     Flow *flow = tr_flow_from(plan, modes, x, NULL, err);
-    if (flow) memcpy(flow->solved, solved, s->input_count * sizeof *solved);
+    if (flow) memcpy(flow->marks, marks, s->input_count);
     return tr_latches_settle(flow, 0, err);
 }
 
@@ -118,15 +119,15 @@ static Flow *find_start(Plan *plan, const double *values, tr_error *err)
     const System *s = plan->system;
     LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
     double *x = calloc(s->input_count + 1u, sizeof *x);
-    bool *solved = calloc(s->input_count + 1u, sizeof *solved);
+    uint8_t *marks = calloc(s->input_count + 1u, sizeof *marks);
     Flow *flow = NULL;
-    if (modes && x && solved)
-        flow = make_flow(plan, values, modes, x, solved, err);
+    if (modes && x && marks)
+        flow = make_flow(plan, values, modes, x, marks, err);
     else
         tr_fail_memory(err);
     free(modes);
     free(x);
-    free(solved);
+    free(marks);
     return flow;
 }
 
@@ -147,10 +148,10 @@ static bool keep_start(Plan *plan, Flow *flow)
     Start *start = calloc(1, sizeof *start);
     if (!start) return false;
     start->inputs = copy_of(flow->inputs, s->input_count * sizeof(double));
-    start->solved = copy_of(flow->solved, s->input_count * sizeof(bool));
+    start->marks = copy_of(flow->marks, s->input_count);
     start->modes = copy_of(flow->modes, s->latch_count * sizeof(LatchMode));
     pthread_mutex_lock(&plan->lock);
-    if (start->inputs && start->solved && start->modes && !plan->start) {
+    if (start->inputs && start->marks && start->modes && !plan->start) {
         start->chart = flow->now->own_chart, flow->now->own_chart = NULL;
         plan->start = start, start = NULL;
     }
@@ -171,7 +172,7 @@ static const Start *known_start(Plan *plan)
 static Flow *flow_from_start(Plan *plan, const Start *start, tr_error *err)
 {
     Flow *flow = tr_flow_from(plan, start->modes, start->inputs, start->chart, err);
-    if (flow) memcpy(flow->solved, start->solved, plan->system->input_count * sizeof(bool));
+    if (flow) memcpy(flow->marks, start->marks, plan->system->input_count);
     return flow;
 }
 

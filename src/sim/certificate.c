@@ -144,6 +144,24 @@ static void describe_columns(Json *j, const Certificate *c)
     tr_json_close(j, ']');
 }
 
+// What `initial` left open, and what was chosen where that is not the guess
+static void describe_start(Json *j, const Flow *flow)
+{
+    const System *s = flow->system;
+    const Start *start = flow->plan->start; // there by now, and not changed any more
+    if (!start) return;
+    tr_json_open(j, "start", '{');
+    tr_json_open(j, "open", '[');
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (start->marks[i] & START_OPEN) tr_json_text(j, NULL, s->inputs[i].name);
+    tr_json_close(j, ']');
+    tr_json_open(j, "chosen", '{');
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (start->marks[i] & START_CHOSEN) tr_json_number(j, s->inputs[i].name, start->inputs[i]);
+    tr_json_close(j, '}');
+    tr_json_close(j, '}');
+}
+
 static void describe_switch(Json *j, const System *system, const Switch *change)
 {
     tr_json_open(j, NULL, '{');
@@ -212,6 +230,7 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     tr_json_text(&j, "failure", c->outcome->status ? c->outcome->text : "");
     describe_source(&j, system);
     describe_parameters(&j, system);
+    describe_start(&j, c->mover->flow);
     describe_events(&j, c);
     describe_warnings(&j, c);
     describe_columns(&j, c); // last: it is long

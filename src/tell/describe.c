@@ -16,6 +16,7 @@ typedef struct Facts {
     uint32_t kernel;                // velocities that are free
     uint32_t rows, m, m_locked;     // constraints
     const Findings *findings;       // NULL when there are none
+    const Flow *flow;               // at the start; NULL where nobody asked for it
     const Chart *chart;
     size_t operations, operations_symbolic;
 } Facts;
@@ -100,6 +101,16 @@ static void end_line(const Names *n, const char *words)
         tr_buffer_print(b, "%s", words);
     else if (!b->failed)
         b->at[b->length = n->start] = 0;
+}
+
+// What became so at the start; with its value, where that is wanted
+static void list_marked(Names *n, const Flow *flow, StartMark mark, bool values)
+{
+    for (uint32_t i = 0; i < flow->system->input_count; i++) {
+        if (!(flow->marks[i] & mark)) continue;
+        add_name(n, flow->system->inputs[i].name);
+        if (values) tr_buffer_print(&n->j->text, " = %.6g", flow->inputs[i]);
+    }
 }
 
 static void list_independent(Names *n, const System *s)
@@ -216,6 +227,11 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     tr_json_number(j, "nodes", s->graph->count);
     tr_json_number(j, "seconds", s->seconds);
     if (f->findings) derive_findings(j, f);
+    if (f->flow) {
+        tr_json_open(j, "open", '['), list_marked(&names, f->flow, START_OPEN, false);
+        tr_json_close(j, ']'), tr_json_open(j, "chosen", '[');
+        list_marked(&names, f->flow, START_CHOSEN, false), tr_json_close(j, ']');
+    }
     tr_json_text(j, "verdict", verdict(f));
     tr_json_close(j, '}');
 }
@@ -458,6 +474,17 @@ static void tell_cuts(Json *j, const System *s)
     end_line(&dropped, "\n");
 }
 
+// What `initial` does not say, and what was made of it
+static void tell_start(Json *j, const Flow *flow)
+{
+    Names open = begin_line(j, "left open by `initial`: ");
+    list_marked(&open, flow, START_OPEN, false);
+    end_line(&open, "\n");
+    Names chosen = begin_line(j, "chosen as near to the guess as the rest allows: ");
+    list_marked(&chosen, flow, START_CHOSEN, true);
+    end_line(&chosen, "\n");
+}
+
 static void check_words(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -466,6 +493,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     const uint32_t told = count_told(s);
     if (told) tr_buffer_print(b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
     tr_buffer_print(b, "; the initial state can be assembled\n");
+    tell_start(j, f->flow);
     tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);
 }
@@ -484,7 +512,8 @@ char *tr_check_text(const System *s, bool json, tr_error *err)
         tr_fail(err, TR_INVALID, (Place){0}, "%s", why.text);
     if (!has_failed(err) && tr_at_start_take(&at, s, err)) {
         System *reduced = tr_flow_system(at.flow, err);
-        const Facts f = reduced ? find_facts(reduced, at.findings, err) : (Facts){0};
+        Facts f = reduced ? find_facts(reduced, at.findings, err) : (Facts){0};
+        f.flow = at.flow;
         if (reduced) (json ? derive_json : check_words)(&j, reduced, &f);
         tr_system_free(reduced);
         text = tr_text_finish(&j.text, err);

@@ -101,6 +101,21 @@ void tr_group_outputs(Group *g, const System *s, const double *columns, const ch
     tr_group_close(g);
 }
 
+// Names of what became so at the start
+static void write_marked(const Flow *flow, const Group *g, const char *title, StartMark mark)
+{
+    const System *s = flow->system;
+    if (g->json) tr_json_open(g->j, title, '[');
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (!(flow->marks[i] & mark)) continue;
+        if (g->json)
+            tr_json_text(g->j, NULL, s->inputs[i].name);
+        else
+            tr_buffer_print(&g->j->text, "%-8s %s\n", title, s->inputs[i].name);
+    }
+    if (g->json) tr_json_close(g->j, ']');
+}
+
 static void write_instant(const AtStart *at, Group *g)
 {
     Flow *flow = at->flow;
@@ -122,15 +137,9 @@ static void write_instant(const AtStart *at, Group *g)
     tr_group_outputs(g, flow->system, at->columns, "lambda", "lambda.");
     tr_group_outputs(g, flow->system, at->columns, "tau", "tau.");
     tr_group_outputs(g, flow->system, at->columns, "outputs", "outputs.");
-    if (g->json) tr_json_open(g->j, "solved", '[');
-    for (uint32_t i = 0; i < flow->system->input_count; i++) {
-        if (!flow->solved[i]) continue;
-        if (g->json)
-            tr_json_text(g->j, NULL, flow->system->inputs[i].name);
-        else
-            tr_buffer_print(&g->j->text, "%-8s %s\n", "solved", flow->system->inputs[i].name);
-    }
-    if (g->json) tr_json_close(g->j, ']');
+    write_marked(flow, g, "solved", START_SOLVED);
+    write_marked(flow, g, "open", START_OPEN);
+    write_marked(flow, g, "chosen", START_CHOSEN);
     tr_group_open(g, "residual");
     tr_group_number(g, "position", position);
     tr_group_number(g, "velocity", velocity);
