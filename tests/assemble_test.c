@@ -17,7 +17,7 @@ typedef struct Started {
     tr_system *system;
     Flow *flow;
     double *y;
-    bool *solved;
+    uint8_t *solved; // StartMark, by input
 } Started;
 
 static Started assembled(const char *model, const char *more, tr_error *err)
@@ -26,7 +26,7 @@ static Started assembled(const char *model, const char *more, tr_error *err)
     snprintf(text, sizeof text, "%s%s\n", model, more);
     Started s = {.system = system_from(text)};
     s.flow = open_flow(s.system, err);
-    if (s.flow) s.y = s.flow->start, s.solved = s.flow->solved;
+    if (s.flow) s.y = s.flow->start, s.solved = s.flow->marks;
     return s;
 }
 
@@ -127,8 +127,10 @@ static void test_assembly_leaves_the_rest(void **state)
     assert_int_equal(err.status, TR_OK);
     assert_true(s.y[0] == 0.3 && s.y[1] == 0 && s.y[2] == 0.1);
     static const bool solved[] = {false, false, false, true, true, true, true};
-    for (int k = 0; k < 7; k++) assert_int_equal(s.solved[s.flow->now->place[k]], solved[k]);
-    for (int k = 7; k < 13; k++) assert_true(s.y[k] == 0 && !s.solved[s.flow->now->place[k]]);
+    for (int k = 0; k < 7; k++)
+        assert_int_equal(s.solved[s.flow->now->place[k]] & START_SOLVED, solved[k]);
+    for (int k = 7; k < 13; k++)
+        assert_true(s.y[k] == 0 && !(s.solved[s.flow->now->place[k]] & START_SOLVED));
     free_start(&s);
 }
 

@@ -64,7 +64,8 @@ static const struct {
      "`failed_steps` `evaluations`\n`all_evaluations` `operations` `seconds` `energy_error` "
      "`position_error` "
      "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` `failure` `model_file` "
-     "`model_sha256` `case` `settings` `program` `parameters` `events` `warnings` `columns`.\n"},
+     "`model_sha256` `case` `settings` `program` `parameters` `start` `events` "
+     "`warnings`\n`columns`.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
      "of `-o` says.\n\n"

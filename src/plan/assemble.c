@@ -48,6 +48,7 @@ struct Conditions {
     uint32_t count, formulas, rows; // of the set
     Evaluator program, masses;
     Metric metric;
+    bool is_plain;    // all rates count alike
     double *mass;     // and easy motions
     double *x;        // all inputs
     double *y;        // the unknown ones
@@ -334,9 +335,11 @@ static bool holds(const Conditions *c)
     return true;
 }
 
+static bool has_metric(const Conditions *c) { return c->metric.n && !c->is_plain; }
+
 static bool solve_shortest(Conditions *c, double cutoff, uint32_t *rank)
 {
-    return c->metric.n
+    return has_metric(c)
                ? tr_metric_shortest(&c->metric, c->slopes, c->rows, c->residual, cutoff, rank)
                : tr_least_squares(c->slopes, c->rows, c->count, c->residual, 1, cutoff, rank);
 }
@@ -431,7 +434,7 @@ static double distance(Conditions *c)
 {
     double *d = c->before;
     for (uint32_t k = 0; k < c->count; k++) d[k] = c->y[k] - c->guess[k];
-    return c->metric.n ? tr_metric_length(&c->metric, d) : tr_norm(d, c->count);
+    return has_metric(c) ? tr_metric_length(&c->metric, d) : tr_norm(d, c->count);
 }
 
 // Towards the guess, as far as the slopes of the conditions allow; false when that is nowhere.
@@ -632,7 +635,13 @@ bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
     take(c, x);
     copy(c, c->guess, c->y);
     if (!take_metric(c)) return tr_fail_memory(err), false;
+    c->is_plain = false;
     bool found = find(c);
+    if (!found && c->metric.n) { // what contradicts each other is told in its own units
+        c->is_plain = true;
+        copy(c, c->y, c->guess);
+        found = find(c);
+    }
     copy(c, c->first, c->y);
     for (int start = 0; start < MAX_STARTS && !found; start++) {
         nudge(c, start);
