@@ -153,18 +153,19 @@ static void leave(Parser *p) { p->budget->depth--; }
 // function in it that happens to have one too many.
 static bool spend(Parser *p, size_t at, size_t parts)
 {
+    const long most = p->scope->budget ? MODEL_MAX_PARTS : FORMULA_MAX_PARTS;
     p->budget->parts += (long)parts;
-    if (p->budget->parts <= FORMULA_MAX_PARTS) return true;
+    if (p->budget->parts <= most) return true;
     const Call *call = p->call;
     while (call && call->caller) call = call->caller;
     const Place place = call ? place_of(call->in, call->at) : place_of(p, at);
     if (p->scope->budget)
         tr_fail(p->err, TR_INVALID, place,
-                "up to here the formulas of the model have more than %d parts, with functions "
+                "up to here the formulas of the model have more than %ld parts, with functions "
                 "expanded and d(...) taken",
-                FORMULA_MAX_PARTS);
+                most);
     else
-        tr_fail(p->err, TR_INVALID, place, "the formula has more than %d parts", FORMULA_MAX_PARTS);
+        tr_fail(p->err, TR_INVALID, place, "the formula has more than %ld parts", most);
     return false;
 }
 
@@ -208,7 +209,7 @@ static size_t work_on(Expr x)
 {
     Reach reach;
     tr_reach(graph_of(x), &x, 1, &reach);
-    const size_t work = reach.count / 4 + x.id / 256;
+    const size_t work = reach.count / 2 + x.id / 256;
     tr_reach_free(&reach);
     return work;
 }

@@ -27,8 +27,10 @@ enum { FORMULA_MAX_ARGUMENTS = 16 };
 enum {
     FORMULA_MAX_DEPTH = 200,     // parentheses, signs, powers, choices and calls in each other: at
                                  // most 2 kB of stack each
-    FORMULA_MAX_PARTS = 1000000, // numbers and names read in functions, and the work of d(...):
-                                 // a second or two
+    FORMULA_MAX_PARTS = 1000000, // of one that stands alone: numbers and names read in functions,
+                                 // and the work of d(...)
+    MODEL_MAX_PARTS = 500000,    // of those of a model: half a second, a few under the sanitizers;
+                                 // bundled models have up to 2,500
 };
 
 typedef struct Budget {
