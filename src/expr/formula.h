@@ -29,7 +29,7 @@ enum {
                                  // most 2 kB of stack each
     FORMULA_MAX_PARTS = 1000000, // of one that stands alone: numbers and names read in functions,
                                  // and the work of d(...)
-    MODEL_MAX_PARTS = 500000,    // of those of a model: half a second, a few under the sanitizers;
+    MODEL_MAX_PARTS = 250000,    // of those of a model: 0.2 s, a second under the sanitizers;
                                  // bundled models have up to 2,500
 };
 
