@@ -171,7 +171,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     for (size_t i = 0; variant && system && !has_failed(err) && i < o.control_count; i++)
         note_control(system, o.controls[i]);
     if (variant && system && !has_failed(err)) note_source(system, variant, &o);
-    if (system && system->graph->failed) tr_fail_memory(err);
+    if (system && system->graph->failed) tr_graph_refuse(system->graph, err);
     tr_model_free(variant);
     if (system) system->seconds = seconds_now() - started;
     if (!has_failed(err)) return system;

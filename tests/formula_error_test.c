@@ -329,7 +329,7 @@ static void check_place(const Scope *scope, const char *formula, Place place, in
                         const char *text)
 {
     Graph *graph = tr_graph_new();
-    const Scope own = {graph, scope->name, scope->function, scope->rate, scope->offer};
+    const Scope own = {graph, scope->name, scope->function, scope->rate, scope->offer, NULL};
     tr_error err = {0};
     assert_int_equal(tr_formula_parse(graph, &own, text_of(formula), place, &err).id, 0);
     assert_string_equal(err.text, text);
@@ -366,7 +366,7 @@ static void test_scope_without_system(void **state)
 {
     (void)state;
     Graph *graph = tr_graph_new();
-    const Scope scope = {graph, own_name, own_function, NULL, NULL}, nothing = {0};
+    const Scope scope = {graph, own_name, own_function, NULL, NULL, NULL}, nothing = {0};
     double value;
     tr_error err = {0};
     assert_true(tr_is_constant(

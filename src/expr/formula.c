@@ -9,16 +9,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum {
-    MAX_DEPTH = 200,      // nesting of parentheses, signs, powers, choices and function calls
-    MAX_VALUES = 1000000, // numbers and names read for one formula, functions expanded, and the
-                          // work of d(...): d(d(...)) may double with every d
-};
-
 // A call of a user's function that is being expanded.
 typedef struct Call {
     const Function *function;
     const Expr *arguments;
+    const struct Parser *in; // where it is called
+    size_t at;
     const struct Call *caller;
 } Call;
 
@@ -28,8 +24,7 @@ typedef struct Parser {
     Text text;
     Place place; // of text's first character
     size_t at;
-    int depth;
-    long *values_left;
+    Budget *budget;
     const Call *call; // NULL outside functions
     tr_error *err;
 } Parser;
@@ -145,20 +140,32 @@ static Expr unknown(Parser *p, size_t at, const char *what, Text name)
 
 static bool enter(Parser *p)
 {
-    if (++p->depth <= MAX_DEPTH) return true;
+    if (++p->budget->depth <= FORMULA_MAX_DEPTH) return true;
     peek(p); // to what is one too deep
-    wrong(p, p->at, "the formula is nested more than %d deep", MAX_DEPTH);
+    wrong(p, p->at, "the formula is nested more than %d deep%s", FORMULA_MAX_DEPTH,
+          p->scope->budget ? ", counted with those that use it" : "");
     return false;
 }
 
-static void leave(Parser *p) { p->depth--; }
+static void leave(Parser *p) { p->budget->depth--; }
 
-// Takes so many of the parts that one formula may have.
+// Takes so many of the parts that formulas may have. What is shown is the formula, and not the
+// function in it that happens to have one too many.
 static bool spend(Parser *p, size_t at, size_t parts)
 {
-    *p->values_left -= (long)parts;
-    if (*p->values_left >= 0) return true;
-    wrong(p, at, "the formula has more than %d parts", MAX_VALUES);
+    const long most = p->scope->budget ? MODEL_MAX_PARTS : FORMULA_MAX_PARTS;
+    p->budget->parts += (long)parts;
+    if (p->budget->parts <= most) return true;
+    const Call *call = p->call;
+    while (call && call->caller) call = call->caller;
+    const Place place = call ? place_of(call->in, call->at) : place_of(p, at);
+    if (p->scope->budget)
+        tr_fail(p->err, TR_INVALID, place,
+                "up to here the formulas of the model have more than %ld parts, with functions "
+                "expanded and d(...) taken",
+                most);
+    else
+        tr_fail(p->err, TR_INVALID, place, "the formula has more than %ld parts", most);
     return false;
 }
 
@@ -202,12 +209,14 @@ static size_t work_on(Expr x)
 {
     Reach reach;
     tr_reach(graph_of(x), &x, 1, &reach);
-    const size_t work = reach.count / 4 + x.id / 256;
+    const size_t work = reach.count / 2 + x.id / 256;
     tr_reach_free(&reach);
     return work;
 }
 
-static Expr call_rate(Parser *p, size_t at, Text name, const Expr *x, int count)
+// Not a part of parse_call, of which there is one on the stack for each level.
+__attribute__((noinline)) static Expr call_rate(Parser *p, size_t at, Text name, const Expr *x,
+                                                int count)
 {
     if (!check_count(p, at, name, 1, count)) return failed(p);
     Expr rate = failed(p);
@@ -215,7 +224,8 @@ static Expr call_rate(Parser *p, size_t at, Text name, const Expr *x, int count)
     const uint32_t before = p->graph->count;
     if (p->scope->rate && p->scope->rate(p->scope->owner, x[0], &rate, &why))
         return spend(p, at, p->graph->count - before + work_on(x[0])) ? rate : failed(p);
-    if (why.status == TR_NO_MEMORY) return tr_fail_memory(p->err), failed(p);
+    if (p->graph->failed || why.status == TR_NO_MEMORY)
+        return tr_graph_refuse(p->graph, p->err), failed(p);
     return wrong(p, at, "%s",
                  why.status ? why.text : "there is no motion to take d(...) along here");
 }
@@ -228,7 +238,7 @@ static Expr expand(Parser *p, size_t at, const Function *function, const Expr *x
     for (const Call *call = p->call; call; call = call->caller)
         if (call->function == function)
             return wrong(p, at, "function '%.*s' calls itself", TEXT(function->name));
-    const Call call = {function, x, p->call};
+    const Call call = {function, x, p, at, p->call};
     Parser body = *p;
     body.text = function->body;
     body.place = function->place;
@@ -309,7 +319,7 @@ static Expr parse_number(Parser *p)
 static Expr parse_value(Parser *p)
 {
     const char c = peek(p);
-    if (!spend(p, p->at, 1)) return failed(p);
+    if (p->call && !spend(p, p->at, 1)) return failed(p); // else the text's own length bounds it
     if (is_digit(c) || c == '.') return parse_number(p);
     if (is_letter(c)) return parse_name(p);
     if (!accept(p, "(")) return wrong_character(p, "a number, a name or '('");
@@ -442,11 +452,11 @@ static Expr parse_choice(Parser *p)
 Expr tr_formula_parse(Graph *graph, const Scope *scope, Text text, Place place, tr_error *err)
 {
     tr_error local = {0}; // the parser asks err whether to go on, so there must be one
-    long values_left = MAX_VALUES;
+    Budget alone = {0};
     Parser p = {.graph = graph,
                 .scope = scope,
                 .text = text,
-                .values_left = &values_left,
+                .budget = scope->budget ? scope->budget : &alone,
                 .place = {place.line, place.column ? place.column : 1},
                 .err = err ? err : &local};
     if (has_failed(p.err)) return failed(&p);
@@ -454,7 +464,7 @@ Expr tr_formula_parse(Graph *graph, const Scope *scope, Text text, Place place, 
     const Expr x = parse_choice(&p);
     if (has_failed(p.err)) return failed(&p);
     if (!at_end(&p)) return wrong_character(&p, "an operator");
-    if (graph->failed) return tr_fail_memory(p.err), failed(&p);
+    if (graph->failed) return tr_graph_refuse(graph, p.err), failed(&p);
     return x;
 }
 

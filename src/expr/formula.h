@@ -19,6 +19,25 @@
 
 enum { FORMULA_MAX_ARGUMENTS = 16 };
 
+// What formulas may cost that are read together. Two things can make a short text expensive: that
+// formulas stand in each other (parentheses, a parameter's formula in that of another), which takes
+// stack, and that functions are expanded and d(...) multiplies, which takes time. So both are
+// counted over all the formulas of a model: it is read, or refused, in a time that its length
+// bounds.
+enum {
+    FORMULA_MAX_DEPTH = 200,     // parentheses, signs, powers, choices and calls in each other: at
+                                 // most 2 kB of stack each
+    FORMULA_MAX_PARTS = 1000000, // of one that stands alone: numbers and names read in functions,
+                                 // and the work of d(...)
+    MODEL_MAX_PARTS = 250000,    // of those of a model: 0.2 s, a second under the sanitizers;
+                                 // bundled models have up to 2,500
+};
+
+typedef struct Budget {
+    int depth;  // now
+    long parts; // so far
+} Budget;       // {0}: nothing is spent
+
 typedef struct Function {
     Text name;
     uint32_t argument_count;
@@ -37,6 +56,7 @@ typedef struct Scope {
     // The time derivative of an expression; false, with words in err, when it has none.
     bool (*rate)(void *owner, Expr of, Expr *rate, tr_error *err);
     void (*offer)(void *owner, Suggestion *suggestion); // every name it knows
+    Budget *budget; // what the formula is counted to; NULL when it stands alone
 } Scope;
 
 // The expression of a formula. On an error: err says what and where (a place in the file, when

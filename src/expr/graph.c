@@ -67,7 +67,8 @@ uint32_t tr_graph_intern(Graph *graph, Node node)
     const int operands = tr_op[node.op].operands;
     assert((operands < 1 || node.a < id) && (operands < 2 || node.b < id) &&
            (operands < 3 || node.c < id)); // ids are topological
-    if (id == UINT32_MAX - 1 ||
+    graph->too_large = id >= GRAPH_MAX_NODES;
+    if (graph->too_large ||
         !tr_grow((void **)&graph->nodes, &graph->capacity, id + 1, sizeof *graph->nodes))
         return fail(graph);
     graph->nodes[id] = node;
@@ -166,4 +167,15 @@ size_t tr_graph_bytes(const Graph *graph)
     return sizeof *graph + graph->capacity * sizeof *graph->nodes +
            ((size_t)graph->hash.mask + 1) * sizeof *graph->hash.slots +
            graph->symbol_capacity * sizeof *graph->symbols + graph->arena.bytes;
+}
+
+void tr_graph_refuse(const Graph *graph, tr_error *err)
+{
+    if (graph->too_large)
+        tr_fail(err, TR_FAILED, (Place){0},
+                "the equations have more than %d expressions, and grow beyond that in %s: the "
+                "model is too large to be derived",
+                GRAPH_MAX_NODES, graph->making ? graph->making : "the formulas");
+    else
+        tr_fail_memory(err);
 }

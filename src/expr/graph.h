@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "expr/op.h"
 
@@ -34,13 +35,22 @@ struct tr_graph {
     Arena arena;
     const char *misuse; // the first call that made no sense, in words; NULL when there was none
     bool gathers;       // expressions of parameters alone are taken for numbers: see gather.h
+    const char *making; // what is being made, in words, for when it grows too large
+    bool too_large;     // it would have more than GRAPH_MAX_NODES: then it has failed
     bool failed;        // memory ran out: every expression from then on is the failed one
 };
+
+// A graph of that many takes half a gigabyte and some 10 s to make; the largest of the bundled
+// models and benchmarks have a tenth of it. So equations that grow without end are refused in
+// words.
+enum { GRAPH_MAX_NODES = 20000000 };
 
 Graph *tr_graph_new(void);                // NULL when memory runs out
 Graph *tr_graph_copy(const Graph *graph); // likewise; its tables and names are the original's
 void tr_graph_free(Graph *graph);
 size_t tr_graph_bytes(const Graph *graph);
+// Says why a graph has failed.
+void tr_graph_refuse(const Graph *graph, tr_error *err);
 
 // The node for these fields, found or made, with no simplification at all. Returns its id.
 uint32_t tr_graph_intern(Graph *graph, Node node);

@@ -130,7 +130,7 @@ static void scope_offer(void *owner, Suggestion *suggestion)
 
 Scope tr_system_scope(System *system)
 {
-    return (Scope){system, scope_name, scope_function, scope_rate, scope_offer};
+    return (Scope){system, scope_name, scope_function, scope_rate, scope_offer, NULL};
 }
 
 // ---- inputs --------------------------------------------------------------------------------
@@ -435,7 +435,7 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     }
     for (size_t i = 0; i < rows * columns; i++)
         if (values[i].graph != system->graph || !values[i].id) {
-            if (system->graph->failed) tr_fail_memory(err);
+            if (system->graph->failed) tr_graph_refuse(system->graph, err);
             tr_fail(err, TR_USAGE, (Place){0}, "the output '%.60s' holds a failed expression%s%s",
                     name, system->graph->misuse ? ": " : "",
                     system->graph->misuse ? system->graph->misuse : "");

@@ -381,7 +381,10 @@ static bool make_tree(Tree *tree)
 
 static void build(Tree *tree)
 {
+    Graph *graph = tree->graph;
+    graph->making = "the parameters";
     tr_tree_parameters(tree);
+    graph->making = "the joints and bodies";
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) tr_tree_coordinates(tree);
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
@@ -391,15 +394,19 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) tr_tree_frames(tree);
     tree->constants_only = false;
     if (has_failed(tree->err)) return;
+    graph->making = "the velocities of bodies";
     tr_tree_velocities(tree);
     tr_tree_turn(tree);
+    graph->making = "the constraints";
     if (!has_failed(tree->err)) tr_tree_rows(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
+    graph->making = "the forces";
     tr_tree_check_names(tree);
     tr_tree_roles(tree);
     tr_tree_hold(tree);
     if (!has_failed(tree->err)) tr_tree_forces(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
+    graph->making = "the accelerations";
     tr_tree_reactions(tree);
     check_masses(tree);
     if (tree->system->row_count)
@@ -413,9 +420,11 @@ static void build(Tree *tree)
         Input *input = tr_system_input(tree->system, w->symbol);
         if (input) input->drive = (uint8_t)w->drive;
     }
+    graph->making = "the mass matrix and forces";
     make_kinematics(tree);
     make_free_dynamics(tree);
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
+    graph->making = "the outputs";
     make_rows(tree);
     make_columns(tree);
     tr_tree_start(tree);
@@ -438,5 +447,5 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     free(tree.value);
     if (!system->graph->failed) return;
     *err = (tr_error){0}; // whatever else that led to
-    tr_fail_memory(err);
+    tr_graph_refuse(system->graph, err);
 }

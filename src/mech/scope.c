@@ -255,7 +255,7 @@ static void scope_offer(void *owner, Suggestion *suggestion)
 
 Expr tr_tree_formula(Tree *tree, Value value)
 {
-    const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer};
+    const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer, &tree->budget};
     return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
 }
 

@@ -239,6 +239,7 @@ typedef struct Tree {
     Expr t;
     int *parameter_state; // by parameter: see scope.c
     int parameter_depth;
+    Budget budget; // of all formulas
     int *output_state;
     double *value; // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;

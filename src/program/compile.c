@@ -632,7 +632,8 @@ static Program *compile_forms(Compiler *c)
 static Program *compile_request(System *system, const Expr *values, size_t count,
                                 const Request *request, tr_error *err)
 {
-    if (system->graph->failed || count > MOST_VALUES) tr_fail_memory(err);
+    if (system->graph->failed) tr_graph_refuse(system->graph, err);
+    if (count > MOST_VALUES) tr_fail_memory(err);
     if (has_failed(err)) return NULL;
     assert(system->graph->symbol_count == system->input_count); // inputs, in the same order
     Compiler c = {.system = system,
@@ -647,7 +648,7 @@ static Program *compile_request(System *system, const Expr *values, size_t count
         refuse_unsolved(&c, err);
         if (!has_failed(err)) p = compile_forms(&c);
     }
-    if (!p && !has_failed(err)) tr_fail_memory(err);
+    if (!p) tr_graph_refuse(system->graph, err);
     release(&c);
     return p;
 }
@@ -700,7 +701,7 @@ Program *tr_compile(const System *system, const char *outputs, const tr_compile_
     if (!err) err = &local;
     tr_compile_options o = tr_compile_defaults();
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_compile_defaults", err)) return NULL;
-    if (system->graph->failed) tr_fail_memory(err);
+    if (system->graph->failed) tr_graph_refuse(system->graph, err);
     System *own = tr_system_copy(system, err);
     Program *p = own ? tr_compile_names(own, outputs, o.fix_parameters, err) : NULL;
     tr_system_free(own);

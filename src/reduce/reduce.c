@@ -391,6 +391,7 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
 {
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (has_failed(err)) return;
+    r.graph->making = "the elimination of dependent velocities";
     r.M = output_matrix(&r, "M"), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
     if (has_failed(err)) return;
     if (!sort(&r)) {
@@ -404,5 +405,5 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
         tr_add_bias(&r);
     }
     if (!system->graph->failed) put_results(&r);
-    if (system->graph->failed) tr_fail_memory(err);
+    if (system->graph->failed) tr_graph_refuse(system->graph, err);
 }
