@@ -58,7 +58,8 @@ typedef enum tr_status {
 typedef struct tr_error {
     tr_status status; // TR_OK: none yet
     int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of tr_derive
-    char text[500];   // one sentence for the person who wrote the input, without a newline
+    char text[500];   // one sentence for the person who wrote the input, without a newline, as
+                      // tr_shown would have it
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -72,6 +73,10 @@ bool tr_read_number(const char *text, double *value);
 const char *tr_nearest(const char *wanted, const char *const *candidates, size_t count);
 // Where a name stands in a list: its index, or `count` when it is not there.
 size_t tr_find_name(const char *const *names, size_t count, const char *name);
+// A text as it can be shown anywhere, as messages are: control characters, marks that change the
+// direction of writing and bytes that are not UTF-8 are written out, \x1b or \u202e. As much of it
+// as fits into `size` bytes with a terminating zero; gives `out`.
+const char *tr_shown(const char *text, char *out, size_t size);
 // Writes a text. A new or regular file appears complete or not at all; "-" is standard output.
 // TR_IO when it cannot be written.
 bool tr_write_text(const char *path, const char *text, tr_error *err);
