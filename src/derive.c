@@ -149,6 +149,15 @@ void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system
 
 // ---- all of it -----------------------------------------------------------------------------
 
+const char *tr_system_file(const tr_system *system, size_t index)
+{
+    if (!system) return NULL;
+    const struct Source *source = &system->source;
+    const size_t own = source->file && source->file[0] ? 1 : 0;
+    if (index < own) return source->file;
+    return index - own < source->file_count ? source->files[index - own] : NULL;
+}
+
 void tr_derive_fill(tr_derive_options *options, size_t size)
 {
     const tr_derive_options plain = {0};
@@ -164,6 +173,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     const double started = seconds_now();
     Model *variant = tr_model_variant(model, o.case_name, o.settings, o.setting_count, err);
     tr_system *system = tr_system_new(err);
+    if (variant) variant->allowed = o.allowed, variant->allowed_count = o.allowed_count;
     if (variant && system) note_torques(system, variant);
     for (size_t i = 0; variant && i < o.control_count; i++)
         if (!control(variant, o.controls[i], err)) break;

@@ -69,8 +69,10 @@ run 2 plot swing.csv $many
 err_has 'trundle: -y more than '
 run 2 plot
 err_is 'trundle: which run? usage: trundle plot RUN.csv... [options]'
+run 2 plot swing.csv -y angle -o other.csv
+err_is "trundle: pictures are SVG: 'other.csv' should end in .svg"
 run 2 plot swing.csv -y angle -o swing.csv
-err_is "trundle: pictures are SVG: 'swing.csv' should end in .svg"
+err_is "trundle: 'swing.csv' would be overwritten: write to another file"
 check cmp swing.csv again.csv
 run 2 plot swing.csv -y
 err_is 'trundle: -y needs a value'

@@ -27,6 +27,15 @@ void *__wrap_realloc(void *at, size_t size);
 void __wrap_free(void *at);
 char *__wrap_strdup(const char *text);
 
+int __wrap_fsync(int fd);
+
+// Files are written tens of thousands of times here: disks need not know.
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
 static long calls, fail_at, living; // fail_at 0: never
 
 static bool fails_now(void)

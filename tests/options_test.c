@@ -73,13 +73,13 @@ static void test_give(void **state)
     ENDS_WITH(type, last);   \
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, parameters);
-IS_SOUND(tr_derive_options, control_count);
+IS_SOUND(tr_derive_options, allowed_count);
 IS_SOUND(tr_run_options, owner);
 IS_SOUND(tr_simulate_options, sink_count);
 IS_SOUND(tr_linearise_options, step);
 IS_SOUND(tr_steady_options, output);
 IS_SOUND(tr_lqr_options, step);
-IS_SOUND(tr_plot_options, output);
+IS_SOUND(tr_plot_options, owner);
 IS_SOUND(tr_view_options, page);
 
 typedef struct World {

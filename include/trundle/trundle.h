@@ -9,8 +9,9 @@
 // the failed expression when it did. The first error wins: once it has a status, calls do nothing
 // and leave it alone, so a pipeline of calls is checked once at its end. A handle that is NULL does
 // the same without a word, for it comes from a call that failed. The library never prints
-// (unless "-" is where a result goes), never exits, and has no global state. What only a programmer
-// can do wrong (a workspace of another program) is asserted.
+// (unless "-" is where a result goes), never exits, and has no global state but the names of files
+// that are being written. What only a programmer can do wrong (a workspace of another program) is
+// asserted.
 //
 // Ownership. What a function called ..._new, _read, _parse, _derive, _compile, _find, _design or
 // tr_linearise gives belongs to the caller, who frees it with the function beside it; freeing NULL
@@ -58,7 +59,8 @@ typedef enum tr_status {
 typedef struct tr_error {
     tr_status status; // TR_OK: none yet
     int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of tr_derive
-    char text[500];   // one sentence for the person who wrote the input, without a newline
+    char text[500];   // one sentence for the person who wrote the input, without a newline, as
+                      // tr_shown would have it
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -72,10 +74,19 @@ bool tr_read_number(const char *text, double *value);
 const char *tr_nearest(const char *wanted, const char *const *candidates, size_t count);
 // Where a name stands in a list: its index, or `count` when it is not there.
 size_t tr_find_name(const char *const *names, size_t count, const char *name);
+// A text as it can be shown anywhere, as messages are: control characters, marks that change the
+// direction of writing and bytes that are not UTF-8 are written out, \x1b or \u202e. As much of it
+// as fits into `size` bytes with a terminating zero; gives `out`.
+const char *tr_shown(const char *text, char *out, size_t size);
 // Writes a text. A new or regular file appears complete or not at all; "-" is standard output.
 // TR_IO when it cannot be written.
 bool tr_write_text(const char *path, const char *text, tr_error *err);
 void tr_text_free(char *text); // one that came out as `char *`
+// Whether two paths lead to one file, or would if it were made.
+bool tr_is_same_file(const char *a, const char *b);
+// For handlers of signals that end the process: removes the temporary files under whose names
+// results are being written. It may be called whatever the process is doing.
+void tr_remove_temporaries(void);
 
 // ---- expressions ---------------------------------------------------------------------------
 
@@ -306,6 +317,10 @@ typedef struct tr_derive_options {
     // input `torque.JOINT`, and what was its formula an output `law.JOINT`.
     const char *const *controls;
     size_t control_count;
+    // Folders whose files the model may name (tables of modes), beside those inside its own. It may
+    // read no others, so that it may come from anyone.
+    const char *const *allowed;
+    size_t allowed_count;
 } tr_derive_options;
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.
@@ -319,6 +334,9 @@ static inline tr_derive_options tr_derive_defaults(void)
 // The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
+// The files that a system was made from, by index from 0: the model's, where it was one, then those
+// that it names. NULL beyond the last.
+const char *tr_system_file(const tr_system *system, size_t index);
 
 // ---- running -------------------------------------------------------------------------------
 
@@ -501,7 +519,8 @@ typedef struct tr_summary {
 } tr_summary;
 
 // Simulates from the initial state. The recorded file is complete up to the time reached also when
-// the run fails or is interrupted; beside it, a .json file says how it went. `options` and
+// the run fails or is interrupted; beside it, a .json file says how it went, and which rows it is
+// about: both get their names when both are on the disk. `options` and
 // `summary` may be NULL; the summary is filled in also when the run fails. An interrupted run has
 // not failed. TR_USAGE for options that make no sense, TR_FAILED with the time when it cannot go
 // on, TR_IO.
@@ -691,6 +710,10 @@ typedef struct tr_plot_options {
     double from, to;           // times to draw [s]; NaN where they begin and end
     bool log;                  // logarithmic y axes; what is not positive is left out
     const char *output;        // .svg file; "-" is standard output
+    // Called with words when the certificate beside a run cannot be used, for it is no JSON or of
+    // another run: then it is left out. May be NULL.
+    void (*say)(void *owner, const char *words);
+    void *owner;
 } tr_plot_options;
 void tr_plot_fill(tr_plot_options *options, size_t size);
 // All but the runs.
@@ -734,7 +757,8 @@ typedef struct tr_view_summary {
 bool tr_view_check(const tr_view_options *options, tr_error *err);
 
 // Writes one HTML file, which needs no other, to see a run of the model move. The run must have the
-// columns of the model's coordinates; nothing is simulated. `summary` may be NULL.
+// columns of the model's coordinates; nothing is simulated. `summary` may be NULL. TR_INVALID when
+// the certificate beside the run is that of another.
 bool tr_view(const tr_system *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err);
 
@@ -746,6 +770,9 @@ const tr_sink *tr_report_sink(const tr_report *report); // which belongs to it
 bool tr_report_write(const tr_report *report, const tr_system *system,
                      const tr_view_options *options, tr_view_summary *summary, tr_error *err);
 void tr_report_free(tr_report *report);
+
+// Where the certificate of a recorded run stands: "a/run.csv" has "a/run.json".
+char *tr_certificate_beside(const char *run, tr_error *err);
 
 // The case and the settings that a run was made with, as the certificate beside it has them.
 typedef struct tr_origin tr_origin;

@@ -14,7 +14,7 @@ typedef struct Place {
     int column;
 } Place;
 
-// Records the error unless one is recorded already. `err` may be NULL.
+// Records the error unless one is recorded already, as it can be shown anywhere. `err` may be NULL.
 __attribute__((format(printf, 4, 5))) void tr_fail(tr_error *err, tr_status status, Place at,
                                                    const char *format, ...);
 
@@ -24,7 +24,8 @@ void tr_fail_memory(tr_error *err);
 // True when an earlier call of the pipeline has failed.
 static inline int has_failed(const tr_error *err) { return err && err->status != TR_OK; }
 
-// A buffer's text, to be freed by the caller; after an error NULL, and the buffer is freed.
+// A buffer's text as it can be shown anywhere, to be freed by the caller; after an error NULL,
+// and the buffer is freed.
 char *tr_text_finish(Buffer *text, tr_error *err);
 
 #endif

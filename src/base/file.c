@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading whatever can be read, to its end. Writing under a temporary name beside the file, which a
-// rename puts in its place.
+// rename puts in its place once all of it is on the disk.
 #include "base/file.h"
 
 #include "base/error.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 // "cannot read 'model.yaml': No such file or directory". Of a very long path the end is shown, so
@@ -83,52 +83,56 @@ static bool read_content(int fd, const char *path, size_t expected, size_t limit
     return true;
 }
 
-// Opens what can be read and says how long it seems to be; -1 on error.
-static int open_to_read(const char *path, size_t limit, size_t *expected, tr_error *err)
+// How long a file seems to be; false, with words, when it cannot be read.
+static bool find_size(int fd, const char *path, size_t limit, size_t *expected, tr_error *err)
 {
     enum { FIRST_GUESS = 4095 };
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0)
+    if (fstat(fd, &info) != 0)
         fail_file(err, "read", path, strerror(errno));
     else if (S_ISDIR(info.st_mode))
         fail_file(err, "read", path, strerror(EISDIR));
     else if (S_ISREG(info.st_mode) && (uintmax_t)info.st_size > limit)
         fail_too_large(err, path, limit);
-    else {
-        const bool known = S_ISREG(info.st_mode) && info.st_size > 0; // /proc says 0
-        *expected = known ? (size_t)info.st_size : FIRST_GUESS;
-        return fd;
+    const bool known = S_ISREG(info.st_mode) && info.st_size > 0; // /proc says 0
+    *expected = known ? (size_t)info.st_size : FIRST_GUESS;
+    return !has_failed(err);
+}
+
+char *tr_file_read_open(int fd, const char *name, size_t limit, size_t *length, tr_error *err)
+{
+    if (limit > PTRDIFF_MAX / 2) limit = PTRDIFF_MAX / 2;
+    tr_error own = {0};
+    size_t expected = 0;
+    Content content = {0};
+    const bool ok = find_size(fd, name, limit, &expected, &own) &&
+                    read_content(fd, name, expected, limit, &content, &own);
+    close(fd);
+    if (ok) {
+        *length = content.length;
+        return content.at;
     }
-    if (fd >= 0) close(fd);
-    return -1;
+    tr_fail(err, own.status, (Place){0}, "%s", own.text);
+    free(content.at);
+    return NULL;
 }
 
 char *tr_file_read(const char *path, size_t limit, size_t *length, tr_error *err)
 {
     if (!path || has_failed(err)) return NULL;
-    if (limit > PTRDIFF_MAX / 2) limit = PTRDIFF_MAX / 2;
-    size_t expected = 0;
-    const int fd = open_to_read(path, limit, &expected, err);
-    if (fd < 0) return NULL;
-    Content content = {0};
-    const bool ok = read_content(fd, path, expected, limit, &content, err);
-    close(fd);
-    if (!ok) {
-        free(content.at);
-        return NULL;
-    }
-    *length = content.length;
-    return content.at;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) return tr_file_read_open(fd, path, limit, length, err);
+    fail_file(err, "read", path, strerror(errno));
+    return NULL;
 }
 
 // ---- writing ----------------------------------------------------------------------------------
 
 struct OutFile {
     FILE *stream;
-    char *path;      // as the user wrote it, for messages
-    char *target;    // the file that is replaced in the end
-    char *temporary; // what is written until then; NULL when written in place
+    char *path;          // as the user wrote it, for messages
+    char *target;        // the file that is replaced in the end
+    Temporary temporary; // what is written until then; none when written in place
 };
 
 static size_t directory_length(const char *path)
@@ -172,34 +176,14 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-// The temporary file for `target`: the same directory, so that renaming is possible, and a name
-// that nobody has. The process mask applies to `mode` as to any new file.
+// The temporary file for `target`: in the same directory, so that renaming is possible.
 static int open_temporary(OutFile *file, mode_t mode)
 {
-    enum { LONGEST_NAME = 200, SUFFIX = 16, ATTEMPTS = 100 }; // file systems allow 255
+    enum { LONGEST_NAME = 200 }; // file systems allow 255
     const size_t directory = directory_length(file->target);
-    const char *name = file->target + directory;
-    size_t length = strlen(name);
-    if (length > LONGEST_NAME) length = LONGEST_NAME;
-    while (length > 0 && (name[length] & 0xc0) == 0x80) length--; // no half characters
-    const size_t size = directory + length + SUFFIX;
-    file->temporary = malloc(size);
-    if (!file->temporary) return -1;
-    memcpy(file->temporary, file->target, directory + length);
-
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint32_t number = (uint32_t)now.tv_nsec * 2654435761u ^ (uint32_t)getpid() << 12;
-    int fd = -1;
-    for (int i = 0; i < ATTEMPTS && fd < 0; i++, number++) {
-        snprintf(file->temporary + directory + length, SUFFIX, ".%08x.tmp", (unsigned)number);
-        fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
-        if (fd < 0 && errno != EEXIST) break;
-    }
-    if (fd >= 0) return fd;
-    free(file->temporary);
-    file->temporary = NULL; // nothing of ours to remove
-    return -1;
+    const Text name = text_of(file->target + directory);
+    const size_t length = (size_t)tr_text_cut(name, LONGEST_NAME);
+    return tr_temporary_open(&file->temporary, file->target, directory + length, mode);
 }
 
 // The new content of a regular file with the permissions of the old, or of a file not yet there.
@@ -262,43 +246,115 @@ OutFile *tr_file_create(const char *path, tr_error *err)
 
 FILE *tr_file_stream(OutFile *file) { return file ? file->stream : NULL; }
 
-// Brings everything out and the file under its name. NULL, or what went wrong.
-static const char *finish(OutFile *file)
+bool tr_file_is_replaced(const OutFile *file) { return file && file->temporary.path; }
+
+// Whether what a descriptor names is on the disk, as far as there is a disk.
+static bool is_stored(int fd)
 {
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+// The names in a folder, too. Not every file system can say so.
+static void store_folder(const char *path)
+{
+    const size_t length = directory_length(path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) (void)fsync(fd), close(fd);
+    free(folder);
+}
+
+// Brings everything out. NULL, or what went wrong.
+static const char *bring_out(OutFile *file)
+{
+    if (!file->stream) return NULL;
     errno = 0;
     if (fflush(file->stream) != 0 || ferror(file->stream))
         return errno ? strerror(errno) : "an earlier write failed";
     if (file->stream == stdout) return NULL;
+    if (file->temporary.path && !is_stored(fileno(file->stream))) return strerror(errno);
     FILE *stream = file->stream;
     file->stream = NULL;
-    if (fclose(stream) != 0) return strerror(errno);
-    if (!file->temporary) return NULL;
-    if (rename(file->temporary, file->target) != 0) return strerror(errno);
-    free(file->temporary);
-    file->temporary = NULL;
-    return NULL;
+    return fclose(stream) != 0 ? strerror(errno) : NULL;
 }
 
-bool tr_file_commit(OutFile *file, tr_error *err)
+bool tr_file_settle(OutFile *file, tr_error *err)
 {
-    if (!file) return false;
-    bool ok = false;
-    if (!has_failed(err)) {
-        const char *reason = finish(file);
-        if (reason) fail_file(err, "write", file->path, reason);
-        ok = !reason;
-    }
-    tr_file_discard(file); // what is left of it
-    return ok;
+    if (!file || has_failed(err)) return false;
+    const char *reason = bring_out(file);
+    if (reason) fail_file(err, "write", file->path, reason);
+    return !reason;
 }
+
+// The file under its name
+static bool put_in_place(OutFile *file, tr_error *err)
+{
+    if (!file->temporary.path) return true;
+    if (rename(file->temporary.path, file->target) != 0) {
+        fail_file(err, "write", file->path, strerror(errno));
+        return false;
+    }
+    tr_temporary_forget(&file->temporary);
+    store_folder(file->target);
+    return true;
+}
+
+bool tr_files_commit(OutFile *const *files, size_t count, tr_error *err)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++) good = tr_file_settle(files[i], err);
+    for (size_t i = 0; good && i < count; i++) good = put_in_place(files[i], err);
+    for (size_t i = 0; i < count; i++) tr_file_discard(files[i]); // what is left of it
+    return good;
+}
+
+bool tr_file_commit(OutFile *file, tr_error *err) { return tr_files_commit(&file, 1, err); }
 
 void tr_file_discard(OutFile *file)
 {
     if (!file) return;
     if (file->stream && file->stream != stdout) fclose(file->stream);
-    if (file->temporary) unlink(file->temporary);
+    tr_temporary_remove(&file->temporary);
     free(file->path);
     free(file->target);
-    free(file->temporary);
     free(file);
+}
+
+// ---- which file ---------------------------------------------------------------------------------
+
+// What a path leads to: a file, or the name that one would have in a folder
+typedef struct Spot {
+    struct stat info; // of the file, else of the folder
+    char *name;       // NULL of a file
+} Spot;
+
+static bool find_spot(const char *path, Spot *spot)
+{
+    *spot = (Spot){0};
+    if (!path || !path[0]) return false;
+    if (stat(path, &spot->info) == 0) return true;
+    char *target = follow_links(path);
+    if (!target) return false;
+    const size_t length = directory_length(target);
+    spot->name = strdup(target + length);
+    target[length] = '\0';
+    const bool good = spot->name && stat(length ? target : ".", &spot->info) == 0;
+    free(target);
+    if (!good) free(spot->name);
+    return good;
+}
+
+bool tr_is_same_file(const char *a, const char *b)
+{
+    Spot one, other;
+    if (!find_spot(a, &one)) return false;
+    bool same = false;
+    if (find_spot(b, &other)) {
+        same = one.info.st_dev == other.info.st_dev && one.info.st_ino == other.info.st_ino &&
+               !one.name == !other.name && (!one.name || strcmp(one.name, other.name) == 0) &&
+               (one.name || S_ISREG(one.info.st_mode)); // devices and pipes take all there is
+        free(other.name);
+    }
+    free(one.name);
+    return same;
 }

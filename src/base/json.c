@@ -4,17 +4,24 @@
 
 #include <math.h>
 
+// In ASCII where it is not plain. A byte that is not UTF-8 is written out, \xff, as in messages.
 static void write_text(Buffer *b, const char *text)
 {
     tr_buffer_add(b, "\"", 1);
-    for (const char *at = text; *at; at++) {
-        const unsigned char c = (unsigned char)*at;
-        if (c == '"' || c == '\\')
-            tr_buffer_print(b, "\\%c", c);
-        else if (c < 32)
-            tr_buffer_print(b, "\\u%04x", c);
+    for (size_t left = strlen(text), length; left; text += length, left -= length) {
+        length = tr_utf8_length(text, left);
+        const unsigned code = length ? tr_utf8_code(text, length) : 0;
+        if (*text == '"' || *text == '\\')
+            tr_buffer_print(b, "\\%c", *text);
+        else if (length && tr_is_plain(code))
+            tr_buffer_add(b, text, length);
+        else if (code > 0xffff)
+            tr_buffer_print(b, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+        else if (length)
+            tr_buffer_print(b, "\\u%04x", code);
         else
-            tr_buffer_add(b, at, 1);
+            tr_buffer_print(b, "\\\\x%02x", (unsigned char)*text);
+        if (!length) length = 1;
     }
     tr_buffer_add(b, "\"", 1);
 }

@@ -38,6 +38,12 @@ size_t tr_find_name(const char *const *names, size_t count, const char *name)
     return i;
 }
 
+const char *tr_shown(const char *text, char *out, size_t size)
+{
+    tr_text_show(text_of(text), false, out, size);
+    return out;
+}
+
 bool tr_write_text(const char *path, const char *text, tr_error *err)
 {
     OutFile *file = text ? tr_file_create(path, err) : NULL;

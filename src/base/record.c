@@ -2,6 +2,7 @@
 #include "base/record.h"
 
 #include "base/arena.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@ struct Record {
     const char *path;
     const char *const *labels;
     uint32_t columns;
-    OutFile *file; // .csv
+    OutFile *file;
+    Sha256 sha; // of what was written
     Buffer line;
     double *rows; // .mat: all of them
     uint32_t count, capacity;
@@ -21,7 +23,10 @@ struct Record {
 static void write_line(Record *r)
 {
     tr_buffer_add(&r->line, "\n", 1);
-    if (!r->line.failed) fwrite(r->line.at, 1, r->line.length, tr_file_stream(r->file));
+    if (!r->line.failed) {
+        fwrite(r->line.at, 1, r->line.length, tr_file_stream(r->file));
+        tr_sha256_add(&r->sha, r->line.at, r->line.length);
+    }
     r->line.length = 0;
 }
 
@@ -40,6 +45,7 @@ Record *tr_record_open(const char *path, const char *const *labels, uint32_t col
         free(r);
         return NULL;
     }
+    tr_sha256_begin(&r->sha);
     if (r->is_mat) return r;
     for (uint32_t i = 0; i < columns; i++) tr_buffer_print(&r->line, i ? ",%s" : "%s", labels[i]);
     write_line(r);
@@ -107,47 +113,71 @@ static bool write_variables(mat_t *mat, void *owner)
 
 // matio writes to paths only: to a temporary one, from where it goes the way of all results.
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
-                  void *owner, tr_error *err)
+                  void *owner, Sha256 *sha, tr_error *err)
 {
-    char temporary[200];
+    char stem[200];
     const char *folder = getenv("TMPDIR");
-    snprintf(temporary, sizeof temporary, "%.150s/trundle_mat_XXXXXX",
-             folder && folder[0] ? folder : "/tmp");
+    snprintf(stem, sizeof stem, "%.150s/trundle_mat", folder && folder[0] ? folder : "/tmp");
     errno = 0;
-    const int fd = mkstemp(temporary);
-    mat_t *mat =
-        fd < 0 ? NULL
-               : Mat_CreateVer(temporary, "MATLAB 5.0 MAT-file, written by trundle", MAT_FT_MAT5);
+    Temporary temporary;
+    const int fd = tr_temporary_open(&temporary, stem, strlen(stem), 0600);
+    mat_t *mat = fd < 0 ? NULL
+                        : Mat_CreateVer(temporary.path, "MATLAB 5.0 MAT-file, written by trundle",
+                                        MAT_FT_MAT5);
     bool good = mat && fill(mat, owner);
     if (mat && Mat_Close(mat)) good = false;
     if (!good)
         tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s': %s", path,
                 errno ? strerror(errno) : "matio refuses");
     size_t length = 0;
-    char *bytes = has_failed(err) ? NULL : tr_file_read(temporary, SIZE_MAX / 4, &length, err);
+    char *bytes = has_failed(err) ? NULL : tr_file_read(temporary.path, SIZE_MAX / 4, &length, err);
     if (bytes) fwrite(bytes, 1, length, tr_file_stream(file));
+    if (bytes && sha) tr_sha256_add(sha, bytes, length);
     free(bytes);
-    if (fd >= 0) close(fd), remove(temporary);
+    if (fd >= 0) close(fd);
+    tr_temporary_remove(&temporary);
+}
+
+static void free_record(Record *r)
+{
+    tr_buffer_free(&r->line);
+    free(r->rows);
+    free(r);
+}
+
+OutFile *tr_record_settle(Record *r, Digest *digest, tr_error *err)
+{
+    if (!r) return NULL;
+    tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
+    OutFile *file = r->file;
+    if (r->is_mat) tr_mat_write(r->path, file, write_variables, r, &r->sha, &own);
+    if (tr_file_settle(file, &own)) {
+        tr_sha256_end(&r->sha, digest->sha256);
+        digest->bytes = r->sha.length;
+    } else {
+        tr_file_discard(file);
+        file = NULL;
+    }
+    if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
+    free_record(r);
+    return file;
 }
 
 bool tr_record_close(Record *r, tr_error *err)
 {
-    if (!r) return false;
-    tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
-    if (r->is_mat) tr_mat_write(r->path, r->file, write_variables, r, &own);
-    tr_file_commit(r->file, &own); // discards it after an error
+    Digest unused;
+    tr_error own = {0};
+    OutFile *file = tr_record_settle(r, &unused, &own);
+    const bool good = tr_file_commit(file, &own);
     if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
-    tr_buffer_free(&r->line);
-    free(r->rows);
-    free(r);
-    return !own.status;
+    return good;
 }
+
+bool tr_record_is_replaced(const Record *r) { return tr_file_is_replaced(r->file); }
 
 void tr_record_discard(Record *r)
 {
     if (!r) return;
     tr_file_discard(r->file);
-    tr_buffer_free(&r->line);
-    free(r->rows);
-    free(r);
+    free_record(r);
 }

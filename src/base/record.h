@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 #include <matio.h>
@@ -18,10 +19,20 @@ void tr_record_row(Record *record, const double *row, tr_error *err);
 // Completes the file also after an error, which is kept; frees the record.
 bool tr_record_close(Record *record, tr_error *err);
 
+// What a file holds, in short
+typedef struct Digest {
+    char sha256[TR_SHA256_SIZE];
+    uint64_t bytes;
+} Digest;
+// The same but for its name: the file, complete on the disk, is the caller's to commit together
+// with others, or NULL.
+OutFile *tr_record_settle(Record *record, Digest *digest, tr_error *err);
+bool tr_record_is_replaced(const Record *record); // as of the file
+
 void tr_record_discard(Record *record); // leaves no file
 
-// Into the file, as `fill` makes it.
+// Into the file, as `fill` makes it; what is written is added to `sha`, which may be NULL.
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
-                  void *owner, tr_error *err);
+                  void *owner, Sha256 *sha, tr_error *err);
 
 #endif

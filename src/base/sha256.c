@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sha256.h"
 
-#include <stdint.h>
 #include <string.h>
 
-enum { BLOCK = 64, ROUNDS = 64 };
+enum { BLOCK = TR_SHA256_BLOCK, ROUNDS = 64 };
 
 // The first 32 bits behind the point of the cube roots of the first 64 primes
 static const uint32_t K[ROUNDS] = {
@@ -20,46 +19,72 @@ static const uint32_t K[ROUNDS] = {
 static uint32_t turned(uint32_t x, int right) { return x >> right | x << (32 - right); }
 
 // The message schedule W, then 64 rounds on a..h
-static void digest_block(uint32_t h[8], const unsigned char *block)
+static void digest_block(uint32_t H[8], const unsigned char *block)
 {
-    uint32_t W[ROUNDS], s[8];
+    uint32_t W[ROUNDS];
     for (int i = 0; i < 16; i++, block += 4)
         W[i] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 |
                block[3];
     for (int i = 16; i < ROUNDS; i++) {
-        const uint32_t a = W[i - 15], b = W[i - 2];
-        W[i] = W[i - 16] + W[i - 7] + (turned(a, 7) ^ turned(a, 18) ^ a >> 3) +
-               (turned(b, 17) ^ turned(b, 19) ^ b >> 10);
+        const uint32_t before = W[i - 15], last = W[i - 2];
+        W[i] = W[i - 16] + W[i - 7] + (turned(before, 7) ^ turned(before, 18) ^ before >> 3) +
+               (turned(last, 17) ^ turned(last, 19) ^ last >> 10);
     }
-    memcpy(s, h, sizeof s);
+    uint32_t a = H[0], b = H[1], c = H[2], d = H[3], e = H[4], f = H[5], g = H[6], h = H[7];
     for (int i = 0; i < ROUNDS; i++) {
-        const uint32_t choose = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        const uint32_t most = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+        const uint32_t choose = (e & f) ^ (~e & g), most = (a & b) ^ (a & c) ^ (b & c);
         const uint32_t first =
-            s[7] + (turned(s[4], 6) ^ turned(s[4], 11) ^ turned(s[4], 25)) + choose + K[i] + W[i];
-        const uint32_t second = (turned(s[0], 2) ^ turned(s[0], 13) ^ turned(s[0], 22)) + most;
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += first;
-        s[0] = first + second;
+            h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + choose + K[i] + W[i];
+        const uint32_t second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + most;
+        h = g, g = f, f = e, e = d + first;
+        d = c, c = b, b = a, a = first + second;
     }
-    for (int i = 0; i < 8; i++) h[i] += s[i];
+    H[0] += a, H[1] += b, H[2] += c, H[3] += d;
+    H[4] += e, H[5] += f, H[6] += g, H[7] += h;
+}
+
+void tr_sha256_begin(Sha256 *sha)
+{
+    *sha = (Sha256){.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                          0x1f83d9ab, 0x5be0cd19}};
+}
+
+void tr_sha256_add(Sha256 *sha, const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    while (length) {
+        const size_t held = sha->length % BLOCK;
+        size_t taken = BLOCK - held;
+        if (held == 0 && length >= BLOCK)
+            digest_block(sha->h, at);
+        else {
+            if (taken > length) taken = length;
+            memcpy(sha->left + held, at, taken);
+            if (held + taken == BLOCK) digest_block(sha->h, sha->left);
+        }
+        sha->length += taken, at += taken, length -= taken;
+    }
+}
+
+void tr_sha256_end(const Sha256 *sha, char hex[TR_SHA256_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint32_t h[8];
+    const size_t left = sha->length % BLOCK, size = left + 9 > BLOCK ? 2 * BLOCK : BLOCK;
+    unsigned char tail[2 * BLOCK] = {0}; // what is left, a one bit, and the length in bits
+    memcpy(h, sha->h, sizeof h);
+    memcpy(tail, sha->left, left);
+    tail[left] = 0x80;
+    for (size_t i = 0; i < 8; i++) tail[size - 1 - i] = (unsigned char)(8 * sha->length >> 8 * i);
+    for (size_t i = 0; i < size; i += BLOCK) digest_block(h, tail + i);
+    for (int i = 0; i < 64; i++) hex[i] = digits[h[i / 8] >> (28 - 4 * (i % 8)) & 15];
+    hex[64] = 0;
 }
 
 void tr_sha256(const void *bytes, size_t length, char hex[TR_SHA256_SIZE])
 {
-    static const char digits[] = "0123456789abcdef";
-    uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    const unsigned char *at = bytes;
-    size_t left = length;
-    for (; left >= BLOCK; left -= BLOCK, at += BLOCK) digest_block(h, at);
-    unsigned char tail[2 * BLOCK] = {0}; // what is left, a one bit, and the length in bits
-    if (left) memcpy(tail, at, left);
-    tail[left] = 0x80;
-    const size_t size = left + 9 > BLOCK ? 2 * BLOCK : BLOCK;
-    const uint64_t bits = 8 * (uint64_t)length;
-    for (size_t i = 0; i < 8; i++) tail[size - 1 - i] = (unsigned char)(bits >> 8 * i);
-    for (size_t i = 0; i < size; i += BLOCK) digest_block(h, tail + i);
-    for (int i = 0; i < 64; i++) hex[i] = digits[h[i / 8] >> (28 - 4 * (i % 8)) & 15];
-    hex[64] = 0;
+    Sha256 sha;
+    tr_sha256_begin(&sha);
+    tr_sha256_add(&sha, bytes, length);
+    tr_sha256_end(&sha, hex);
 }

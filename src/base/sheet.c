@@ -16,6 +16,7 @@ enum { MOST_BYTES = 1 << 30 };
 typedef struct Reader {
     char *at, *end;
     int line;
+    bool is_discreet; // nothing of the file is said
     tr_error *err;
 } Reader;
 
@@ -92,17 +93,21 @@ static bool read_field(Reader *r, double *value)
     return (is_end(r) || *r->at == ',') && (used || !is_signed);
 }
 
+static void refuse_field(const Reader *r, const Sheet *sheet, size_t column, const char *field)
+{
+    const Text text = {field, strcspn(field, ",\r\n")};
+    if (r->is_discreet)
+        tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "column %zu is no number", column + 1);
+    else
+        tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "'%.*s' in column '%.60s' is no number",
+                tr_text_cut(text, 40), text.at, sheet->names[column]);
+}
+
 static bool read_row(Reader *r, const Sheet *sheet, double *row)
 {
     for (size_t i = 0; i < sheet->columns; i++) {
         const char *field = r->at;
-        if (!read_field(r, &row[i])) {
-            tr_fail(r->err, TR_INVALID, (Place){r->line, 0},
-                    "'%.*s' in column '%.60s' is no number",
-                    (int)strcspn(field, ",\r\n") > 40 ? 40 : (int)strcspn(field, ",\r\n"), field,
-                    sheet->names[i]);
-            return false;
-        }
+        if (!read_field(r, &row[i])) return refuse_field(r, sheet, i, field), false;
         const bool is_last = i + 1 == sheet->columns;
         if (is_last != is_end(r)) {
             if (r->at < r->end)
@@ -150,10 +155,9 @@ static void turn(Sheet *sheet, const double *rows, tr_error *err)
             sheet->values[k * sheet->rows + i] = rows[i * sheet->columns + k];
 }
 
-// Takes the text over, and frees it when it is none.
-static Sheet *cut(char *text, size_t length, const char *name, tr_error *err)
+Sheet *tr_sheet_take(char *text, size_t length, const char *name, tr_error *err)
 {
-    Sheet *sheet = calloc(1, sizeof *sheet);
+    Sheet *sheet = has_failed(err) ? NULL : calloc(1, sizeof *sheet);
     if (!sheet) {
         free(text);
         tr_fail_memory(err);
@@ -161,9 +165,14 @@ static Sheet *cut(char *text, size_t length, const char *name, tr_error *err)
     }
     sheet->text = text;
     const bool is_marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // as UTF-8
-    Reader r = {.at = text + (is_marked ? 3 : 0), .end = text + length, .line = 1, .err = err};
+    Reader r = {.at = text + (is_marked ? 3 : 0),
+                .end = text + length,
+                .line = 1,
+                .is_discreet = !name,
+                .err = err};
     if (r.at == r.end || memchr(text, 0, length))
-        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no table of numbers", name);
+        tr_fail(err, TR_INVALID, (Place){0}, name ? "'%.200s' is no table of numbers" : "%s",
+                name ? name : "is no table of numbers");
     else if (read_header(&r, sheet)) {
         double *rows = read_rows(&r, sheet);
         if (!has_failed(err)) turn(sheet, rows, err);
@@ -180,7 +189,7 @@ Sheet *tr_sheet_read(const char *path, tr_error *err)
     if (!err) err = &local;
     size_t length = 0;
     char *text = has_failed(err) ? NULL : tr_file_read(path, MOST_BYTES, &length, err);
-    return text ? cut(text, length, path, err) : NULL;
+    return text ? tr_sheet_take(text, length, path, err) : NULL;
 }
 
 Sheet *tr_sheet_parse(const char *text, size_t length, tr_error *err)
@@ -191,7 +200,7 @@ Sheet *tr_sheet_parse(const char *text, size_t length, tr_error *err)
     if (!copy) return tr_fail_memory(err), NULL;
     if (length) memcpy(copy, text, length);
     copy[length] = 0;
-    return cut(copy, length, "this", err);
+    return tr_sheet_take(copy, length, "this", err);
 }
 
 void tr_sheet_free(Sheet *sheet)

@@ -16,6 +16,9 @@ typedef struct Sheet {
 // NULL, with the line in the error, when it is anything else. An empty field is not a number (nan).
 // A last line that is cut short, as an interrupted writer leaves it, does not count.
 Sheet *tr_sheet_read(const char *path, tr_error *err);
+// What a file of that name holds, or would hold: the text is taken over, and ends with a zero.
+// Without a name, errors say nothing of what is in it.
+Sheet *tr_sheet_take(char *text, size_t length, const char *name, tr_error *err);
 Sheet *tr_sheet_parse(const char *text, size_t length, tr_error *err); // what a file would hold
 void tr_sheet_free(Sheet *sheet);
 

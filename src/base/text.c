@@ -93,6 +93,21 @@ size_t tr_utf8_length(const char *at, size_t available)
     return length;
 }
 
+unsigned tr_utf8_code(const char *at, size_t length)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    unsigned code = length == 1 ? byte[0] : byte[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) code = code << 6 | (byte[i] & 0x3f);
+    return code;
+}
+
+int tr_text_cut(Text text, size_t most)
+{
+    if (text.length <= most) return (int)text.length;
+    while (most && continues((unsigned char)text.at[most])) most--;
+    return (int)most;
+}
+
 int tr_utf8_columns(const char *text, size_t bytes)
 {
     int columns = 0;
@@ -101,6 +116,98 @@ int tr_utf8_columns(const char *text, size_t bytes)
         at += length ? length : 1;
     }
     return columns;
+}
+
+// ---- what can be shown ------------------------------------------------------------------------
+
+bool tr_is_plain(unsigned code)
+{
+    if (code >= ' ' && code < 0x7f) return true;
+    static const struct {
+        unsigned first, last;
+    } acting[] = {
+        {0, 0x1f},          {0x7f, 0x9f},     // control characters
+        {0x61c, 0x61c},     {0x200e, 0x200f}, // marks of direction
+        {0x2028, 0x2029},                     // ends of lines and paragraphs
+        {0x202a, 0x202e},   {0x2066, 0x2069}, // directions, embedded and isolated
+        {0xfeff, 0xfeff},                     // the mark of byte order
+        {0xfff9, 0xfffb},   {0xfffe, 0xffff}, // annotations; no characters
+        {0xe0000, 0xe007f},                   // tags, which are not seen
+    };
+    for (size_t i = 0; i < sizeof acting / sizeof *acting; i++)
+        if (code >= acting[i].first && code <= acting[i].last) return false;
+    return true;
+}
+
+enum { SHOWN_SIZE = 12 }; // [bytes] of one character
+
+// One character, or byte, as it can be shown; gives how many bytes of the text it is.
+static size_t show_one(const char *at, size_t left, bool lines, char shown[SHOWN_SIZE])
+{
+    const size_t length = tr_utf8_length(at, left);
+    const unsigned byte = (unsigned char)*at, code = length ? tr_utf8_code(at, length) : 0;
+    if ((length && tr_is_plain(code)) || (lines && (byte == '\n' || byte == '\t')))
+        snprintf(shown, SHOWN_SIZE, "%.*s", (int)length, at);
+    else if (length > 1)
+        snprintf(shown, SHOWN_SIZE, code > 0xffff ? "\\U%06x" : "\\u%04x", code);
+    else
+        snprintf(shown, SHOWN_SIZE, "\\x%02x", byte);
+    return length ? length : 1;
+}
+
+// Bytes in front that stand for themselves
+static size_t plain_bytes(Text text, bool lines)
+{
+    size_t at = 0;
+    while (at < text.length) {
+        const unsigned char byte = (unsigned char)text.at[at];
+        const size_t length = tr_utf8_length(text.at + at, text.length - at);
+        const bool is_line = lines && (byte == '\n' || byte == '\t');
+        if (!length || (!is_line && !tr_is_plain(tr_utf8_code(text.at + at, length)))) break;
+        at += length;
+    }
+    return at;
+}
+
+bool tr_text_is_plain(Text text, bool lines) { return plain_bytes(text, lines) == text.length; }
+
+void tr_buffer_show(Buffer *buffer, Text text, bool lines)
+{
+    char shown[SHOWN_SIZE];
+    tr_buffer_add(buffer, "", 0);
+    while (text.length) {
+        size_t length = plain_bytes(text, lines);
+        tr_buffer_add(buffer, text.at, length);
+        if (length < text.length) {
+            length += show_one(text.at + length, text.length - length, lines, shown);
+            tr_buffer_add(buffer, shown, strlen(shown));
+        }
+        text = (Text){text.at + length, text.length - length};
+    }
+}
+
+// Whether nothing is left but the beginning of a character
+static bool is_cut_off(const char *at, size_t left)
+{
+    const unsigned char first = (unsigned char)*at;
+    const size_t wanted = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    size_t there = 1;
+    while (there < left && continues((unsigned char)at[there])) there++;
+    return there == left && left < wanted;
+}
+
+void tr_text_show(Text text, bool lines, char *out, size_t size)
+{
+    char shown[SHOWN_SIZE];
+    size_t length = 0;
+    for (size_t at = 0; at < text.length && !is_cut_off(text.at + at, text.length - at);) {
+        at += show_one(text.at + at, text.length - at, lines, shown);
+        const size_t more = strlen(shown);
+        if (length + more >= size) break;
+        memcpy(out + length, shown, more);
+        length += more;
+    }
+    if (size) out[length] = 0;
 }
 
 // ---- did you mean -----------------------------------------------------------------------------

@@ -48,7 +48,7 @@ static inline Text text_trimmed(Text text)
     return text;
 }
 
-#define TEXT(t) (int)((t).length > 60 ? 60 : (t).length), (t).at // for "%.*s" in messages
+#define TEXT(t) tr_text_cut((t), 60), (t).at // for "%.*s" in messages
 
 // A string that grows. After the first addition `at` ends with a zero that `length` does not count.
 // When memory runs out it goes `failed` and stays so: what it held stays readable, additions do
@@ -94,6 +94,23 @@ const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE]);
 
 // Bytes of the valid UTF-8 character at `at`, 1 to 4; 0 when it is invalid or not complete.
 size_t tr_utf8_length(const char *at, size_t available);
+
+// The code of a valid UTF-8 character of `length` bytes.
+unsigned tr_utf8_code(const char *at, size_t length);
+
+// Bytes of a text that are at most `most`, and end where a character does.
+int tr_text_cut(Text text, size_t most);
+
+// Whether a character stands for itself wherever it is shown: no control character, and no mark
+// that changes the direction of writing or breaks the line.
+bool tr_is_plain(unsigned code);
+bool tr_text_is_plain(Text text, bool lines); // all of it; `lines` as below
+// Appends a text as it can be shown anywhere: what is not plain is written out, \x1b or \u202e, and
+// so are bytes that are not UTF-8, \xff. `lines`: tabs and ends of lines stay what they are.
+void tr_buffer_show(Buffer *buffer, Text text, bool lines);
+// The same into `out`, of `size` bytes, as much as fits. A character that was cut off at the end of
+// the text is left out.
+void tr_text_show(Text text, bool lines, char *out, size_t size);
 
 // Characters in the first `bytes` bytes; a byte that belongs to no valid character counts as one.
 int tr_utf8_columns(const char *text, size_t bytes);

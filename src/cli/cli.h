@@ -18,15 +18,18 @@ typedef struct Words {
 
 // What stands behind the verb; option.def says which option goes where. NULL when it is not given.
 typedef struct Options {
+    const struct Verb *verb;
     const char *model; // the path
     Words runs;        // of view and plot
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
+    Words allowed; // folders
     const char *output;
     bool json, quiet, verbose, help;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
+    const char *most_steps, *most_numbers;
     bool dense, no_project;
     // linearise and steady
     const char *sweep, *picture, *free;
@@ -89,8 +92,19 @@ int cli_complain(const char *path, const tr_error *err);
 bool cli_number(const char *name, const char *text, double *value);
 // Whether a path, which may be NULL, is one of files of this kind (".csv").
 bool cli_ends_with(const char *path, const char *end);
-// Whether writing `out` would destroy `in`; then it says so.
-bool cli_destroys(const char *out, const char *in);
+// Whether a result would destroy a file that is read, or another result; then it says so.
+bool cli_destroys(const Options *options);
+bool cli_destroys_part(const Options *options, const tr_system *system); // of what it was made from
+// Standard descriptors that were closed are opened, so that no file gets their numbers.
+bool cli_open_descriptors(void);
+// The exit code: another, after words, when standard output could not be written.
+int cli_close_output(int status);
+
+// Signals that end the process take its temporary files along.
+void cli_handle_signals(void);
+// From here on the first of those that ask for it only stops a run; the second ends the process.
+void cli_let_signals_stop(void);
+bool cli_is_stopped(void);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 // Writes a report and says so; returns the exit code.

@@ -94,35 +94,27 @@ bool cli_ends_with(const char *path, const char *end)
     return length > part && strcmp(path + length - part, end) == 0;
 }
 
-bool cli_destroys(const char *out, const char *in)
-{
-    struct stat a, b;
-    if (!out || !in || strcmp(out, "-") == 0 || stat(out, &a) || stat(in, &b)) return false;
-    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino || !S_ISREG(a.st_mode)) return false;
-    fprintf(stderr, "trundle: '%s' would be overwritten: write to another file\n", in);
-    return true;
-}
-
 tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
-    *status = TR_USAGE;
-    if (cli_destroys(options->output, options->model) ||
-        cli_destroys(options->report, options->model) ||
-        cli_destroys(options->picture, options->model))
-        return NULL;
     *status = 0;
     tr_model *model = tr_model_read(options->model, &err);
     tr_derive_options how = tr_derive_defaults();
     how.case_name = options->case_name;
     how.settings = options->settings, how.setting_count = options->setting_count;
     how.controls = options->controls, how.control_count = options->control_count;
+    how.allowed = options->allowed.word, how.allowed_count = options->allowed.count;
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)
         *status = complain_of_setting(options, &err);
     else if (err.status)
         *status = cli_complain(options->model, &err);
+    if (system && cli_destroys_part(options, system)) {
+        tr_system_free(system);
+        *status = TR_USAGE;
+        return NULL;
+    }
     if (system && options->verbose) {
         char *facts = tr_derive_text(system, false, &err);
         if (facts) fprintf(stderr, "%s", facts);
@@ -145,12 +137,8 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
-// Matrices here are small: threads of a linear algebra library that has them only cost time.
-extern void openblas_set_num_threads(int count) __attribute__((weak));
-
-int main(int argc, char **argv)
+static int serve(int argc, char **argv)
 {
-    if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (argc < 2) return cli_print_help(stderr), TR_USAGE;
     if (is_one_of(argv[1], "--help", "-h", "help")) return cli_print_help(stdout), 0;
     if (is_one_of(argv[1], "--version", "-V", "version")) {
@@ -163,5 +151,14 @@ int main(int argc, char **argv)
     const int status = cli_read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
     if (options.help) return cli_print_verb_help(verb), 0;
-    return verb->run(verb, &options);
+    return cli_destroys(&options) ? TR_USAGE : verb->run(verb, &options);
+}
+
+int main(int argc, char **argv)
+{
+    if (!cli_open_descriptors()) return TR_IO;
+    cli_handle_signals();
+    // Matrices here are small: threads of a linear algebra library that has them only cost time.
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    return cli_close_output(serve(argc, argv));
 }

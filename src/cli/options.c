@@ -207,6 +207,7 @@ static int check(const Options *o, const Verb *verb)
 int cli_read_options(Options *o, const Verb *verb, int count, char **words)
 {
     int status = 0;
+    o->verb = verb;
     for (int i = 0; i < count && !status; i++) {
         char *word = words[i], *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
         if (word[0] != '-' || !word[1]) {

@@ -15,6 +15,12 @@ static bool take_size(const char *text, int *width, int *height)
     return false;
 }
 
+static void warn(void *owner, const char *words)
+{
+    const Options *options = owner;
+    if (!options->quiet) fprintf(stderr, "warning: %s\n", words);
+}
+
 int cli_plot(const Verb *verb, const Options *options)
 {
     (void)verb;
@@ -28,6 +34,7 @@ int cli_plot(const Verb *verb, const Options *options)
     o.tracks = options->tracks;
     o.title = options->title;
     o.log = options->log;
+    o.say = warn, o.owner = (void *)(uintptr_t)options;
     if (options->output) o.output = options->output;
     if (!take_size(options->size, &o.width, &o.height) ||
         !cli_number("--from", options->from, &o.from) || !cli_number("--to", options->to, &o.to))

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    stopped = 1;
-}
 
 typedef struct Bar {
     bool shown, quiet;
@@ -29,7 +18,7 @@ static bool show_progress(void *owner, double t, double end)
     const int percent = end > 0 ? (int)(100 * t / end) : 100;
     if (bar->shown && percent != bar->percent) fprintf(stderr, "\r%3d %%  t = %.4g s ", percent, t);
     bar->percent = percent;
-    return !stopped;
+    return !cli_is_stopped();
 }
 
 static void say(void *owner, const char *words)
@@ -136,20 +125,11 @@ int cli_simulate(const Verb *verb, const Options *options)
     tr_error err = {0};
     const tr_view_options wanted = report_options(options);
     if (options->report && !tr_view_check(&wanted, &err)) return cli_complain(NULL, &err);
-    if (options->report && options->output && strcmp(options->report, options->output) == 0) {
-        fprintf(stderr, "trundle: rows and report cannot both go to '%s'\n", options->report);
-        return TR_USAGE;
-    }
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
     Bar bar = {.shown = isatty(2) && !options->quiet, .quiet = options->quiet, .percent = -1};
-    const struct sigaction action = {.sa_handler = stop};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction hangup;
-    sigaction(SIGHUP, NULL, &hangup);
-    if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL); // as nohup asks
+    cli_let_signals_stop();
     o.progress = show_progress;
     o.say = say;
     o.owner = &bar;

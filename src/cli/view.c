@@ -48,7 +48,6 @@ int cli_view(const Verb *verb, const Options *options)
         fprintf(stderr, "trundle: where to? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
-    if (cli_destroys(options->output, options->runs.word[0])) return TR_USAGE;
     static Options all;
     all = *options;
     int status = 0;

@@ -167,7 +167,10 @@ struct tr_system {
     Scene scene;              // what it looks like
     struct Source {           // what it was derived from
         const char *file;     // "" when it was no file
-        const char *text;     // the file, as it was; NULL when calls made the model, or changed it
+        const char **files;   // that it named, where they are
+        uint32_t file_count;
+        size_t file_bytes; // of all of these
+        const char *text;  // the file, as it was; NULL when calls made the model, or changed it
         char sha256[TR_SHA256_SIZE]; // of the text; "" when there is none
         const char *case_name;       // "" when there is none
         const tr_setting *settings;

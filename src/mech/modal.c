@@ -8,6 +8,7 @@
 // has no negative eigenvalue, and m and the stiffness have none that is not positive.
 #include "mech/tree.h"
 
+#include "base/beside.h"
 #include "base/sheet.h"
 
 #include <math.h>
@@ -41,26 +42,49 @@ __attribute__((format(printf, 3, 4))) static void refuse(Tree *tree, Value file,
     tr_fail(tree->err, TR_INVALID, file.place, "'%.*s' %s", TEXT(file.text), text);
 }
 
+enum { MOST_BYTES = 1 << 28 }; // of all tables of a model
+
+// Names it among those that the system was made from.
+static void note_file(Tree *tree, const char *path, size_t bytes)
+{
+    struct Source *source = &tree->system->source;
+    source->file_bytes += bytes;
+    const uint32_t count = source->file_count;
+    const char **grown = tr_tree_room(tree, count + 1u, sizeof *grown);
+    const char *kept = tr_arena_text(&tree->graph->arena, path, strlen(path));
+    if (!kept) tree->graph->failed = true;
+    if (!grown || !kept) return;
+    if (count) memcpy(grown, source->files, count * sizeof *grown);
+    grown[count] = kept;
+    source->files = grown, source->file_count = count + 1;
+}
+
 // The file stands beside the model, and what is wrong with it is said where the model names it.
 static Sheet *read_table(Tree *tree, const Modal *modal, Value file, const char *what)
 {
     if (!file.given)
         tr_fail(tree->err, TR_INVALID, modal->name.place, "this modal body needs '%s'", what);
     if (has_failed(tree->err)) return NULL;
-    const char *model = tree->model->path ? tree->model->path : "";
-    const char *end = file.text.length && file.text.at[0] == '/' ? NULL : strrchr(model, '/');
-    const size_t folder = end ? (size_t)(end + 1 - model) : 0;
-    char *path = tr_tree_room(tree, folder + file.text.length + 1, 1);
-    if (!path) return NULL;
-    memcpy(path, model, folder);
-    memcpy(path + folder, file.text.at, file.text.length);
+    const Model *model = tree->model;
+    const Beside where = {model->path, model->allowed, model->allowed_count};
     tr_error why = {0};
-    Sheet *sheet = tr_sheet_read(path, &why);
+    size_t length = 0;
+    const size_t limit = MOST_BYTES - tree->system->source.file_bytes;
+    char *path, *text = tr_beside_read(&where, file.text, limit, &length, &path, &why);
+    if (text) note_file(tree, path, length);
+    free(path);
+    if (why.status) {
+        tr_fail(tree->err, why.status, file.place, "%s", why.text);
+        return NULL;
+    }
+    Sheet *sheet = tr_sheet_take(text, length, NULL, &why);
     if (why.line)
         tr_fail(tree->err, why.status, file.place, "'%.*s', line %d: %s", TEXT(file.text), why.line,
                 why.text);
+    else if (why.status == TR_NO_MEMORY)
+        tr_fail_memory(tree->err);
     else if (why.status)
-        tr_fail(tree->err, why.status, file.place, "%s", why.text);
+        refuse(tree, file, "%s", why.text);
     return sheet;
 }
 
@@ -96,7 +120,8 @@ static uint32_t count_modes(Tree *tree, Value file, const Sheet *sheet, bool *tu
         const uint32_t k = mode_of_column(name);
         if (!k && !tr_is_listed("node x y z m jx jy jz", name))
             refuse(tree, file,
-                   "has a column '%s', which is none of node x y z m jx ux1 rx1 and so on", name);
+                   "has a column, number %zu, which is none of node x y z m jx ux1 rx1 and so on",
+                   i + 1);
         if (k > most) most = k;
         *turns = *turns || (k && name[0] == 'r');
     }

@@ -101,8 +101,10 @@ static inline Text tr_own_joint_name(const Body *body)
 struct tr_model {
     ModelFields fields;
     Arena arena;
-    const char *path; // NULL when it was built by calls
-    Text text;        // what was read; nothing once calls have changed it
+    const char *path;           // NULL when it was built by calls
+    Text text;                  // what was read; nothing once calls have changed it
+    const char *const *allowed; // folders whose files it may name, beside its own
+    size_t allowed_count;
 };
 typedef tr_model Model;
 

@@ -61,13 +61,6 @@ void tr_describe_case(Json *j, const System *system)
     tr_json_close(j, ']');
 }
 
-bool tr_certificate_wanted(const char *output)
-{
-    struct stat info;
-    if (!output || strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) return false;
-    return stat(output, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 static void describe_options(Json *j, const Certificate *c)
 {
     const tr_simulate_options *o = c->options;
@@ -117,6 +110,16 @@ static void describe_source(Json *j, const System *system)
     tr_json_text(j, "model_sha256", source->sha256);
     tr_describe_case(j, system);
     tr_json_text(j, "program", "trundle " TR_VERSION);
+}
+
+// The file that it stands beside, so that the two can be seen to belong together.
+static void describe_rows(Json *j, const Certificate *c)
+{
+    if (!c->rows->bytes) return;
+    const char *path = c->options->output, *slash = strrchr(path, '/');
+    tr_json_text(j, "rows_file", slash ? slash + 1 : path);
+    tr_json_number(j, "rows_bytes", (double)c->rows->bytes);
+    tr_json_text(j, "rows_sha256", c->rows->sha256);
 }
 
 static void describe_parameters(Json *j, const System *system)
@@ -229,6 +232,7 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     describe_summary(&j, c);
     tr_json_text(&j, "failure", c->outcome->status ? c->outcome->text : "");
     describe_source(&j, system);
+    describe_rows(&j, c);
     describe_parameters(&j, system);
     describe_start(&j, c->mover->flow);
     describe_events(&j, c);
@@ -238,13 +242,25 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     *text = j.text;
 }
 
-void tr_certificate_write(const char *text, const char *output, tr_error *err)
+OutFile *tr_certificate_create(const char *output, tr_error *err)
 {
     Buffer path = {0};
     tr_certificate_path(output, &path);
     if (path.failed) tr_fail_memory(err);
     OutFile *file = tr_file_create(path.at, err);
-    if (file) fwrite(text, 1, strlen(text), tr_file_stream(file));
-    if (file) tr_file_commit(file, err);
     tr_buffer_free(&path);
+    return file;
+}
+
+bool tr_certificate_is_of(Text certificate, const char *bytes, size_t length, tr_error *err)
+{
+    Buffer named = {0};
+    char hash[TR_SHA256_SIZE];
+    const Text value = tr_json_member(certificate, "rows_sha256");
+    if (!value.at) return true;
+    tr_sha256(bytes, length, hash);
+    const bool same = tr_json_string(value, &named) && !named.failed && strcmp(named.at, hash) == 0;
+    if (named.failed) tr_fail_memory(err);
+    tr_buffer_free(&named);
+    return same;
 }

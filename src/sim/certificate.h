@@ -5,6 +5,7 @@
 #define TR_SIM_CERTIFICATE_H
 
 #include "base/json.h"
+#include "base/record.h"
 #include "plan/latch.h"
 #include "sim/event.h"
 #include "sim/method.h"
@@ -20,17 +21,20 @@ typedef struct Certificate {
     const tr_error *outcome;
     const char *const *labels; // of the columns
     uint32_t columns;
+    const Digest *rows; // the file; no bytes when there is none
 } Certificate;
 
-// A certificate stands beside a file; devices, pipes and standard output have none.
-bool tr_certificate_wanted(const char *output);
 void tr_certificate_text(const Certificate *certificate, Buffer *text);
-void tr_certificate_write(const char *text, const char *output, tr_error *err);
+// Starts writing that of a file.
+OutFile *tr_certificate_create(const char *output, tr_error *err);
 
 // Where that of a recorded run stands: "a/run.csv" -> "a/run.json"
 void tr_certificate_path(const char *output, Buffer *path);
 // The JSON beside a run, which the caller frees; NULL, and no error, when there is none.
 char *tr_certificate_read(const char *run, Text *text, tr_error *err);
+
+// Whether these bytes are the rows that it is about; true of one that does not say.
+bool tr_certificate_is_of(Text certificate, const char *bytes, size_t length, tr_error *err);
 
 // The case and the settings that a system was derived with, as members of an object.
 void tr_describe_case(Json *j, const System *system);

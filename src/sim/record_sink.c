@@ -3,13 +3,17 @@
 
 #include "sim/certificate.h"
 
+#include <string.h>
+
 static bool begin_file(void *owner, const char *const *names, const char *const *units,
                        size_t count, tr_error *err)
 {
     RecordSink *file = owner;
     (void)units;
     file->record = tr_record_open(file->path, names, (uint32_t)count, err);
-    return file->record != NULL;
+    if (file->record && tr_record_is_replaced(file->record))
+        file->certificate = tr_certificate_create(file->path, err);
+    return !has_failed(err);
 }
 
 static bool write_to_file(void *owner, const double *row, tr_error *err)
@@ -19,17 +23,26 @@ static bool write_to_file(void *owner, const double *row, tr_error *err)
     return !has_failed(err);
 }
 
+void tr_record_sink_settle(RecordSink *file, tr_error *err)
+{
+    file->rows = tr_record_settle(file->record, &file->digest, err);
+    file->record = NULL;
+    if (!file->certificate) file->digest = (Digest){0}; // of a stream that has gone by
+}
+
+// The certificate first: beside rows of another run it is seen not to be theirs, and rows are never
+// without one.
 static bool end_file(void *owner, const char *certificate, tr_error *err)
 {
     RecordSink *file = owner;
-    if (!file->record) return false;
-    tr_record_close(file->record, err);
-    file->record = NULL;
-    if (certificate[0] && tr_certificate_wanted(file->path)) {
-        tr_error own = {0};
-        tr_certificate_write(certificate, file->path, &own);
-        if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
-    }
+    OutFile *const both[] = {file->certificate, file->rows};
+    const bool is_certified = file->rows && file->certificate && certificate[0];
+    if (is_certified)
+        fwrite(certificate, 1, strlen(certificate), tr_file_stream(file->certificate));
+    else
+        tr_file_discard(file->certificate);
+    if (file->rows) tr_files_commit(is_certified ? both : both + 1, is_certified ? 2 : 1, err);
+    file->certificate = file->rows = NULL;
     return !has_failed(err);
 }
 
@@ -41,6 +54,7 @@ void tr_record_sink(RecordSink *file, const char *path)
 
 void tr_record_sink_discard(RecordSink *file)
 {
-    if (file->record) tr_record_discard(file->record);
-    file->record = NULL;
+    tr_record_discard(file->record);
+    tr_file_discard(file->certificate);
+    file->record = NULL, file->certificate = NULL;
 }

@@ -271,9 +271,11 @@ static void end_sinks(Simulation *s, tr_error *err)
                                      .switch_count = s->switch_count,
                                      .outcome = err,
                                      .labels = s->labels,
-                                     .columns = s->run->columns};
+                                     .columns = s->run->columns,
+                                     .rows = &s->file.digest};
     Buffer text = {0};
     tr_error own = {0};
+    tr_record_sink_settle(&s->file, &own);
     tr_certificate_text(&certificate, &text);
     if (text.failed) tr_fail_memory(&own);
     const tr_sink *sink;

@@ -431,7 +431,7 @@ bool tr_linearise_write(const tr_system *system, const tr_linearise_options *opt
     if (take_study(&s, system, &o, err)) {
         OutFile *file = tr_file_create(path, err);
         if (file && is_mat)
-            tr_mat_write(path, file, fill_mat, &s, err);
+            tr_mat_write(path, file, fill_mat, &s, NULL, err);
         else if (is_csv)
             write_csv(&s, &j.text);
         else if (o.json || ends_with(path, ".json"))

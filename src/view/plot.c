@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "base/sheet.h"
 #include "base/text.h"
-#include "sim/certificate.h"
+#include "sim/recorded.h"
 #include "view/axis.h"
 #include "view/column.h"
 #include "view/figure.h"
@@ -130,15 +130,13 @@ static const char *certified(Plot *plot, Text column, const char *key)
     return keep(plot, &text);
 }
 
-// What the certificate beside a run says of its columns. One that cannot be read says nothing.
-static void read_known(Plot *plot, size_t index)
+// What the certificate beside a run says of its columns. One that cannot be used says nothing.
+static void read_known(Plot *plot, Run *run, const Recorded *recorded)
 {
-    Run *run = &plot->run[index];
-    tr_error own = {0};
-    Text text;
-    char *bytes = tr_certificate_read(plot->options->runs[index], &text, &own);
-    if (own.status == TR_NO_MEMORY) tr_fail_memory(plot->err);
-    const Text list = bytes ? tr_json_member(text, "columns") : (Text){0};
+    const tr_plot_options *o = plot->options;
+    const bool is_used = recorded->bytes && !recorded->doubt.status;
+    if (recorded->doubt.status && o->say) o->say(o->owner, recorded->doubt.text);
+    const Text list = is_used ? tr_json_member(recorded->certificate, "columns") : (Text){0};
     size_t count = 0;
     while (list.at && tr_json_item(list, count).at) count++;
     run->known = alloc(plot, count + 1, sizeof *run->known);
@@ -149,7 +147,6 @@ static void read_known(Plot *plot, size_t index)
                     certified(plot, column, "component"),
                     tr_quantity_called(text_of(certified(plot, column, "quantity")))};
     }
-    free(bytes);
 }
 
 static const Known *known_column(const Run *run, const char *name)
@@ -182,17 +179,23 @@ static void read_run(Plot *plot, size_t index)
 {
     const char *path = plot->options->runs[index];
     tr_error own = {0};
-    Sheet *sheet = plot->run[index].sheet = tr_sheet_read(path, &own);
+    Recorded recorded;
+    tr_recorded_read(&recorded, path, &own);
+    Sheet *sheet = plot->run[index].sheet = recorded.rows;
+    recorded.rows = NULL;
     if (own.line > 0)
         tr_fail(plot->err, own.status, (Place){own.line, own.column}, "%.200s:%d: %.250s", path,
                 own.line, own.text);
     else if (own.status)
         tr_fail(plot->err, own.status, (Place){0}, "%s", own.text);
-    if (!sheet) return;
-    if (sheet->rows == 0) tr_fail(plot->err, TR_INVALID, (Place){0}, "'%.200s' has no rows", path);
-    clean(sheet);
-    cut(plot, sheet, path);
-    read_known(plot, index);
+    if (sheet && sheet->rows == 0)
+        tr_fail(plot->err, TR_INVALID, (Place){0}, "'%.200s' has no rows", path);
+    if (sheet) {
+        clean(sheet);
+        cut(plot, sheet, path);
+        read_known(plot, &plot->run[index], &recorded);
+    }
+    tr_recorded_free(&recorded);
 }
 
 static void read_runs(Plot *plot)

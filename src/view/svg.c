@@ -27,22 +27,7 @@ static void add_attribute(Buffer *svg, const char *name, double value)
     add(svg, "\"");
 }
 
-// The code of a valid UTF-8 character of `length` bytes.
-static unsigned code_of(const char *at, size_t length)
-{
-    const unsigned char *byte = (const unsigned char *)at;
-    unsigned code = length == 1 ? byte[0] : byte[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) code = code << 6 | (byte[i] & 0x3f);
-    return code;
-}
-
-// XML 1.0 has no way to write control characters and U+FFFE, U+FFFF.
-static bool is_writable(unsigned code)
-{
-    return code >= ' ' && !(code >= 0x7f && code < 0xa0) && code != 0xfffe && code != 0xffff;
-}
-
-// Any text as XML text. What XML cannot hold becomes U+FFFD.
+// Any text as XML text. What XML cannot hold, or is not plain, becomes U+FFFD.
 static void escape(Buffer *svg, const char *text)
 {
     for (size_t left = strlen(text), length; left; text += length, left -= length) {
@@ -59,7 +44,7 @@ static void escape(Buffer *svg, const char *text)
         case '\n':
         case '\r': add(svg, " "); break;
         default:
-            if (is_valid && is_writable(code_of(text, length)))
+            if (is_valid && tr_is_plain(tr_utf8_code(text, length)))
                 tr_buffer_add(svg, text, length);
             else
                 add(svg, "\xef\xbf\xbd");
@@ -189,7 +174,7 @@ double tr_svg_text_width(const char *text, double font_size)
     double width = 0;
     for (size_t left = strlen(text); left;) {
         const size_t length = tr_utf8_length(text, left);
-        width += width_of(length ? code_of(text, length) : 0xfffd);
+        width += width_of(length ? tr_utf8_code(text, length) : 0xfffd);
         text += length ? length : 1;
         left -= length ? length : 1;
     }

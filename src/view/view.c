@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "sim/certificate.h"
+#include "sim/recorded.h"
 #include "view/embedded.h"
 
 #include <errno.h>
@@ -52,6 +53,19 @@ static void read_settings(tr_origin *origin, Text list, tr_error *err)
     }
     origin->options.settings = settings;
     origin->options.setting_count = count;
+}
+
+char *tr_certificate_beside(const char *run, tr_error *err)
+{
+    tr_error local = {0};
+    Buffer path = {0};
+    if (!err) err = &local;
+    if (!run || has_failed(err)) return NULL;
+    tr_certificate_path(run, &path);
+    if (path.failed) tr_fail_memory(err);
+    if (!path.failed) return path.at;
+    tr_buffer_free(&path);
+    return NULL;
 }
 
 tr_origin *tr_origin_read(const char *run, tr_error *err)
@@ -190,11 +204,12 @@ bool tr_view(const System *system, const tr_view_options *options, tr_view_summa
     *summary = (tr_view_summary){0};
     if (!system || !tr_view_take(&o, options, err)) return false;
     if (!o.run) return tr_fail(err, TR_USAGE, (Place){0}, "there is no run to report"), false;
-    Text certificate = {0};
-    Sheet *run = tr_sheet_read(o.run, err);
-    char *bytes = run ? tr_certificate_read(o.run, &certificate, err) : NULL;
-    if (run && !has_failed(err)) tr_view_write(system, run, certificate, &o, summary, err);
-    tr_sheet_free(run);
-    free(bytes);
+    Recorded run;
+    if (!tr_recorded_read(&run, o.run, err)) return false;
+    if (run.doubt.status)
+        tr_fail(err, run.doubt.status, (Place){0}, "%s", run.doubt.text);
+    else
+        tr_view_write(system, run.rows, run.certificate, &o, summary, err);
+    tr_recorded_free(&run);
     return !has_failed(err);
 }
