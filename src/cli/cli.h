@@ -18,6 +18,7 @@ typedef struct Words {
 
 // What stands behind the verb; option.def says which option goes where. NULL when it is not given.
 typedef struct Options {
+    int verb;          // as a set
     const char *model; // the path
     Words runs;        // of view and plot
     const char *case_name;
@@ -91,6 +92,9 @@ bool cli_number(const char *name, const char *text, double *value);
 bool cli_ends_with(const char *path, const char *end);
 // Whether writing `out` would destroy `in`; then it says so.
 bool cli_destroys(const char *out, const char *in);
+// Whether the names of all files that are to be written end as their verb writes them; else it says
+// what is possible.
+bool cli_check_endings(const Options *options);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 // Writes a report and says so; returns the exit code.

@@ -109,7 +109,7 @@ tr_system *cli_system(const Options *options, int *status)
     *status = TR_USAGE;
     if (cli_destroys(options->output, options->model) ||
         cli_destroys(options->report, options->model) ||
-        cli_destroys(options->picture, options->model))
+        cli_destroys(options->picture, options->model) || !cli_check_endings(options))
         return NULL;
     *status = 0;
     tr_model *model = tr_model_read(options->model, &err);

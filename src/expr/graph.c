@@ -167,3 +167,12 @@ size_t tr_graph_bytes(const Graph *graph)
            ((size_t)graph->hash.mask + 1) * sizeof *graph->hash.slots +
            graph->symbol_capacity * sizeof *graph->symbols + graph->arena.bytes;
 }
+
+double tr_node_value(const Graph *g, const Node *node, const double *value)
+{
+    const int operands = tr_op[node->op].operands;
+    if (node->op == OP_NUMBER) return node_value(node);
+    return tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
+                       operands > 1 ? value[node->b] : 0, operands > 2 ? value[node->c] : 0,
+                       node->n, tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
+}

@@ -96,7 +96,7 @@ static bool find_multipliers(StartSlopes *a, const Flow *flow, System *s, tr_err
         for (size_t k = 0; k < n; k++) {
             double off = a->guess[k] - a->u[k];
             for (size_t i = 0; i < m; i++) off -= a->value[i * n + k] * a->multiplier[i];
-            worst = fmax(worst, fabs(off) / (1 + fabs(a->guess[k] - a->u[k])));
+            worst = larger(worst, fabs(off) / (1 + fabs(a->guess[k] - a->u[k])));
         }
     }
     tr_evaluator_free(&slopes);
