@@ -277,7 +277,7 @@ static const struct MethodRow {
     bool adaptive;
     const char *words;
 } rows[] = {
-#define METHOD(name, adaptive, advance, step, words) {#name, adaptive, words},
+#define METHOD(name, adaptive, advance, step, options, words) {#name, adaptive, words},
 #include "sim/method.def"
 #undef METHOD
 };

@@ -75,7 +75,7 @@ static void test_give(void **state)
 IS_SOUND(tr_compile_options, parameters);
 IS_SOUND(tr_derive_options, allowed_count);
 IS_SOUND(tr_run_options, owner);
-IS_SOUND(tr_simulate_options, sink_count);
+IS_SOUND(tr_simulate_options, warn);
 IS_SOUND(tr_linearise_options, step);
 IS_SOUND(tr_steady_options, output);
 IS_SOUND(tr_lqr_options, step);

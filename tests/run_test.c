@@ -280,13 +280,16 @@ static void test_blow_up(void **state)
     check_failure(quickening, "euler", 0.01, 0.7, not_finite);
     // a formula that ends
     const char *ending = slider("", "roles: {x: {torque: sqrt(1.05 - t)}}");
-    check_failure(ending, "erk", 1, 1, "a formula is not finite on any way forward");
-    check_failure(ending, "bdf", 1, 1, "a formula is not finite on any way forward");
+    static const char ahead[] = "a formula is not finite on any way forward, however short, at "
+                                "t = 1.05: roles.x.torque is sqrt(-1";
+    check_failure(ending, "erk", 1, 1, ahead);
+    check_failure(ending, "bdf", 1, 1, ahead);
     check_failure(ending, "rk4", 0.1, 1, not_finite);
     for (int k = 0; k < 2; k++)
         check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), k ? "bdf" : "erk", 1, 0,
-                      "the accelerations are not finite at t = 0");
-    check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), "euler", 0.1, 0, not_finite);
+                      "the accelerations are not finite at t = 0: roles.x.torque is log(-1)");
+    check_failure(slider("", "roles: {x: {torque: log(-1 - x^2)}}"), "euler", 0.1, 0,
+                  "the state is no longer finite at t = 0.1: roles.x.torque is log(-1)");
 }
 
 // Jumps in time: each method lands on the closed form, wherever the jump stands among the rows.
@@ -488,7 +491,9 @@ static void test_eval_of_what_is_not_finite(void **state)
     tr_error err = {0};
     tr_system *system = system_from(slider("", "roles: {x: {torque: log(x - 1)}}"));
     assert_null(tr_eval_text(system, false, &err));
-    assert_error(err, TR_FAILED, "the acceleration of 'x_rate' is not finite at the start");
+    assert_error(
+        err, TR_FAILED,
+        "the acceleration of 'x_rate' is not finite at the start: roles.x.torque is log(-1)");
     tr_system_free(system);
 }
 

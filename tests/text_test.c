@@ -289,7 +289,9 @@ static void names_are_listed_while_there_is_room(void **state)
     tr_list_name(line, sizeof line, "three");
     assert_string_equal(line, "'one', 'three'");
     tr_list_name(line, sizeof line, "five"); // does not fit
-    assert_string_equal(line, "'one', 'three'");
+    assert_string_equal(line, "'one', 'three', ...");
+    tr_list_name(line, sizeof line, "a"); // nor does what follows
+    assert_string_equal(line, "'one', 'three', ...");
 }
 
 static void lists_have_items(void **state)

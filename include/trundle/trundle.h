@@ -485,6 +485,12 @@ typedef struct tr_simulate_options {
     void *owner;          // goes to the callbacks, and means nothing to the library
     const tr_sink *sinks; // that get the same rows as the file
     size_t sink_count;
+    // Options that were asked for, "step,dense": the certificate warns of those that the method has
+    // no use for. The defaults have those of the model's case; NULL for none.
+    const char *given;
+    // Called for each warning of the certificate that has a time, or is about these options, when
+    // it comes up. May be NULL.
+    void (*warn)(void *owner, const char *words);
 } tr_simulate_options;
 void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system *system);
 // What the model's case says; for NULL, what there is without one: 10 s with erk, a row every 10 ms

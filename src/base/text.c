@@ -326,9 +326,20 @@ Text tr_next_item(const char **list)
     return text_trimmed(item);
 }
 
+bool tr_is_listed(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strncmp(at, word, length) == 0 && (at[length] == ' ' || !at[length])) return true;
+    return false;
+}
+
 void tr_list_name(char *line, size_t size, const char *name)
 {
     const size_t length = strlen(line);
-    if (length + strlen(name) + 5 < size)
+    if (length >= 3 && strcmp(line + length - 3, "...") == 0) return;
+    if (length + strlen(name) + 10 <= size)
         snprintf(line + length, size - length, "%s'%s'", length ? ", " : "", name);
+    else
+        snprintf(line + length, size - length, "%s...", length ? ", " : "");
 }

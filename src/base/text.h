@@ -117,7 +117,8 @@ int tr_utf8_columns(const char *text, size_t bytes);
 
 // The next part of a list with commas, trimmed; `list` moves behind it.
 Text tr_next_item(const char **list);
-// Appends 'name' to a list of names in a line, as long as there is room for it.
+bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
+// Appends 'name' to a list of names in a line, or ... where there is no more room.
 void tr_list_name(char *line, size_t size, const char *name);
 
 #endif

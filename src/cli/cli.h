@@ -105,6 +105,9 @@ void cli_handle_signals(void);
 // From here on the first of those that ask for it only stops a run; the second ends the process.
 void cli_let_signals_stop(void);
 bool cli_is_stopped(void);
+// Whether the names of all files that are to be written end as their verb writes them; else it says
+// what is possible.
+bool cli_check_endings(const Options *options);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 // Writes a report and says so; returns the exit code.

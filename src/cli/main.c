@@ -97,6 +97,8 @@ bool cli_ends_with(const char *path, const char *end)
 tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
+    *status = TR_USAGE;
+    if (!cli_check_endings(options)) return NULL;
     *status = 0;
     tr_model *model = tr_model_read(options->model, &err);
     tr_derive_options how = tr_derive_defaults();

@@ -203,6 +203,48 @@ static int check(const Options *o, const Verb *verb)
     return TR_USAGE;
 }
 
+// ---- endings -------------------------------------------------------------------------------
+
+// What files are written, by the verbs of a set; a name without an ending is taken as it is.
+static const struct {
+    int of;
+    const char *option;
+    size_t offset; // of the path, in Options
+    const char *endings;
+} files[] = {
+    {OF_SIMULATE, "-o", offsetof(Options, output), ".csv .mat"},
+    {OF_SIMULATE, "--report", offsetof(Options, report), ".html .htm"},
+    {OF_LINEARISE, "-o", offsetof(Options, output), ".csv .json .mat .svg .txt"},
+    {OF_LINEARISE, "--plot", offsetof(Options, picture), ".svg"},
+    {OF_STEADY, "-o", offsetof(Options, output), ".yaml .csv .json .txt"},
+    {OF_LQR, "-o", offsetof(Options, output), ".yaml .yml"},
+    {OF_VIEW, "-o", offsetof(Options, output), ".html .htm"},
+};
+
+static const char *ending_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *point = strrchr(name, '.');
+    return point && point != name ? point : "";
+}
+
+bool cli_check_endings(const Options *o)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = *(const char *const *)(const void *)((const char *)o + files[i].offset);
+        if (!(files[i].of & o->verb->self) || !path) continue;
+        const char *ending = ending_of(path), *found = strstr(files[i].endings, ending);
+        const char behind = found ? found[strlen(ending)] : 'x';
+        if (!*ending || behind == ' ' || !behind) continue;
+        fprintf(stderr, "trundle: %s '%s': the name of a file that can be written ends in %s\n",
+                files[i].option, path, files[i].endings);
+        return false;
+    }
+    return true;
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
 // "--end 5" and "--end=5" are the same.
 int cli_read_options(Options *o, const Verb *verb, int count, char **words)
 {

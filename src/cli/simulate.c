@@ -7,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_TOLD = 5 }; // warnings
+
 typedef struct Bar {
-    bool shown, quiet;
+    bool shown, quiet, mute; // mute: nothing but JSON goes to standard error
     int percent;
+    size_t told;
 } Bar;
 
 static bool show_progress(void *owner, double t, double end)
@@ -28,6 +31,20 @@ static void say(void *owner, const char *words)
     if (!bar->quiet) fprintf(stderr, "warning: %s\n", words);
 }
 
+static void warn(void *owner, const char *words)
+{
+    Bar *bar = owner;
+    if (bar->told++ < MOST_TOLD && !bar->mute) say(owner, words);
+}
+
+static void print_error(FILE *to, const char *name, double error)
+{
+    if (isfinite(error))
+        fprintf(to, "\"%s\": %.3g, ", name, error);
+    else
+        fprintf(to, "\"%s\": null, ", name);
+}
+
 // On standard output, unless the rows go there.
 static void print_json(const tr_simulate_options *o, const tr_summary *s)
 {
@@ -36,12 +53,9 @@ static void print_json(const tr_simulate_options *o, const tr_summary *s)
             "{\"t\": %.17g, \"rows\": %zu, \"steps\": %zu, \"evaluations\": %zu, "
             "\"seconds\": %.3g, ",
             s->t, s->rows, s->steps, s->evaluations, s->seconds);
-    if (isfinite(s->energy_error))
-        fprintf(to, "\"energy_error\": %.3g, ", s->energy_error);
-    else
-        fprintf(to, "\"energy_error\": null, ");
-    fprintf(to, "\"position_error\": %.3g, \"interrupted\": %s}\n", s->position_error,
-            s->interrupted ? "true" : "false");
+    print_error(to, "energy_error", s->energy_error);
+    print_error(to, "position_error", s->position_error);
+    fprintf(to, "\"interrupted\": %s}\n", s->interrupted ? "true" : "false");
 }
 
 static void print_summary(const tr_simulate_options *o, const tr_summary *s, bool failed)
@@ -53,14 +67,31 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
             s->position_error);
     if (s->switches)
         fprintf(stderr, "contacts opened, closed, slipped or stuck %zu times\n", s->switches);
-    if (s->warnings > 1)
-        fprintf(stderr, "warning: %s, and %zu more\n", s->warning, s->warnings - 1);
-    else if (s->warnings)
-        fprintf(stderr, "warning: %s\n", s->warning);
+    if (s->warnings > MOST_TOLD)
+        fprintf(stderr, "warnings: %zu more of them\n", s->warnings - MOST_TOLD);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
         fprintf(stderr, "warning: the energy does not balance; try smaller steps or tolerances\n");
     if (!failed && o->output && strcmp(o->output, "-") != 0)
         fprintf(stderr, "written to %s\n", o->output);
+}
+
+// Those about the method, besides what the case gives; `list` is room for them.
+static void list_given(const Options *options, tr_simulate_options *o, char *list, size_t size)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } about[] = {{"step", options->step != NULL},
+                 {"rtol", options->rtol != NULL},
+                 {"atol", options->atol != NULL},
+                 {"dense", options->dense}};
+    snprintf(list, size, "%s", o->given ? o->given : "");
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++) {
+        const size_t length = strlen(list);
+        if (about[i].given && !strstr(list, about[i].name))
+            snprintf(list + length, size - length, "%s%s", length ? "," : "", about[i].name);
+    }
+    o->given = list;
 }
 
 // What the command line says, in place of what the model's case does.
@@ -125,6 +156,10 @@ int cli_simulate(const Verb *verb, const Options *options)
     tr_error err = {0};
     const tr_view_options wanted = report_options(options);
     if (options->report && !tr_view_check(&wanted, &err)) return cli_complain(NULL, &err);
+    if (options->page && !options->report) {
+        fprintf(stderr, "trundle: --page goes with --report\n");
+        return TR_USAGE;
+    }
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     tr_simulate_options o = tr_simulate_defaults(system);
@@ -132,7 +167,12 @@ int cli_simulate(const Verb *verb, const Options *options)
     cli_let_signals_stop();
     o.progress = show_progress;
     o.say = say;
+    o.warn = warn;
     o.owner = &bar;
+    bar.mute = options->json && !options->report &&
+               (!options->output || strcmp(options->output, "-") == 0);
+    char given[100];
+    list_given(options, &o, given, sizeof given);
     tr_report *report = options->report ? tr_report_new(&err) : NULL;
     o.sinks = tr_report_sink(report), o.sink_count = report ? 1 : 0;
     if (err.status)

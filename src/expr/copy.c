@@ -182,6 +182,7 @@ System *tr_system_copy(const System *from, tr_error *err)
     const Copying c = {to, graph};
     *to = *from;
     to->graph = graph;
+    to->formulas = NULL, to->formula_count = to->formula_capacity = 0;
     copy_inputs(&c, from);
     copy_outputs(&c, from);
     copy_names(&c, from);

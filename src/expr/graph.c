@@ -179,3 +179,12 @@ void tr_graph_refuse(const Graph *graph, tr_error *err)
     else
         tr_fail_memory(err);
 }
+
+double tr_node_value(const Graph *g, const Node *node, const double *value)
+{
+    const int operands = tr_op[node->op].operands;
+    if (node->op == OP_NUMBER) return node_value(node);
+    return tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
+                       operands > 1 ? value[node->b] : 0, operands > 2 ? value[node->c] : 0,
+                       node->n, tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
+}

@@ -95,6 +95,9 @@ static inline bool is_value(Expr x, double value) { return is_number(x) && value
 static inline bool is_zero(Expr x) { return is_value(x, 0); }
 static inline bool is_one(Expr x) { return is_value(x, 1); }
 
+// Of a number or an operation, from the values of all nodes before it
+double tr_node_value(const Graph *graph, const Node *node, const double *values);
+
 Expr tr_number_node(Graph *graph, double value);
 static inline Expr number(Graph *graph, double value) { return tr_number_node(graph, value); }
 static inline Expr zero(Graph *graph) { return number(graph, 0); }

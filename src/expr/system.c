@@ -549,6 +549,7 @@ void tr_system_free(System *system)
     free(system->latches);
     free(system->alarms);
     free(system->conditions);
+    free(system->formulas);
     free(system->scene.drawings);
     tr_hash_free(&system->name_hash);
     free(system);

@@ -126,6 +126,14 @@ typedef struct Named {
     const Function *function; // NULL for a value
 } Named;
 
+// A formula of the user's of what moves, and where it stands.
+typedef struct Formula {
+    const char *path; // "roles.hip.torque"
+    const char *text; // in the model, while it is derived
+    Place place;
+    Expr value;
+} Formula;
+
 typedef tr_system System;
 struct tr_system {
     Graph *graph;
@@ -160,6 +168,8 @@ struct tr_system {
     uint32_t latch_count, latch_capacity;
     Condition *conditions; // what was decided by the values of parameters
     uint32_t condition_count, condition_capacity;
+    Formula *formulas; // those that others use first; none in copies
+    uint32_t formula_count, formula_capacity;
     uint32_t body_count;
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby

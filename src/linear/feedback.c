@@ -8,6 +8,7 @@
 // from the others. So a law that does not ask for heading holds wherever a vehicle goes (T107).
 #include "linear/feedback.h"
 
+#include "num/dense.h"
 #include "plan/evaluator.h"
 
 #include <math.h>
@@ -289,7 +290,7 @@ static void write_law(const Law *law, double constant, Buffer *out)
 {
     double most = 0;
     bool first = true;
-    for (uint32_t i = 0; i < law->count; i++) most = fmax(most, fabs(law->terms[i].gain));
+    for (uint32_t i = 0; i < law->count; i++) most = larger(most, fabs(law->terms[i].gain));
     if (cleaned(constant, 1) != 0) add_signed(out, constant, true), first = false;
     for (uint32_t i = 0; i < law->count; i++) {
         if (fabs(law->terms[i].gain) <= NOTHING * most) continue;

@@ -325,7 +325,7 @@ static bool best_column(const Lineariser *l, const double *G, const bool *row_us
     double largest = 0, best = 0;
     for (uint32_t i = 0; i < l->size.h; i++)
         for (uint32_t j = 0; j < p && !row_used[i]; j++)
-            if (!used[j]) largest = fmax(largest, fabs(G[i * p + j]));
+            if (!used[j]) largest = larger(largest, fabs(G[i * p + j]));
     if (largest < 1e-9) return false;
     for (int bases = 1; bases >= 0 && best == 0; bases--)
         for (uint32_t i = 0; i < l->size.h; i++)

@@ -22,7 +22,7 @@ static void name_states(const Design *d, const double *size, char *line, size_t 
 {
     double most = 0;
     line[0] = 0;
-    for (uint32_t i = 0; i < d->n; i++) most = fmax(most, size[i]);
+    for (uint32_t i = 0; i < d->n; i++) most = larger(most, size[i]);
     for (uint32_t i = 0; i < d->n; i++)
         if (size[i] > 0.1 * most) tr_list_name(line, room, d->shown.state[i]);
 }
@@ -175,7 +175,7 @@ static bool is_wanted(const Design *d, const Parts *parts)
             double seen = 0, size = 0;
             for (uint32_t i = 0; i < d->n; i++) {
                 const double r = parts->R[i * parts->alone + k];
-                seen += tr_design_weight(d, &d->weights[w], i) * r, size = fmax(size, fabs(r));
+                seen += tr_design_weight(d, &d->weights[w], i) * r, size = larger(size, fabs(r));
             }
             if (d->weights[w].value > 0 && fabs(seen) > 1e-8 * size) return true;
         }
@@ -200,7 +200,7 @@ bool tr_design_parts(Design *d, Parts *parts, tr_error *err)
     double *size = tr_design_room(d, n, err);
     for (uint32_t i = 0; size && i < n; i++)
         for (uint32_t k = 0; k < parts->alone; k++)
-            size[i] = fmax(size[i], fabs(parts->R[i * parts->alone + k]));
+            size[i] = larger(size[i], fabs(parts->R[i * parts->alone + k]));
     if (size && parts->alone) name_states(d, size, d->neutral, sizeof d->neutral);
     d->shown.neutral = parts->alone;
     return !has_failed(err);

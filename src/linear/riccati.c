@@ -62,14 +62,14 @@ static double take_residual(const Regulator *r, const double *P, const double *K
         tr_riccati_loop(r, K, F);
         tr_multiply(P, F, n, n, n, X);
         tr_multiply_transposed(r->A, X, n, n, n, E);
-        size = fmax(size, fmax(tr_largest(E, nn), tr_largest(P, nn)));
+        size = larger(size, larger(tr_largest(E, nn), tr_largest(P, nn)));
         for (size_t i = 0; i < nn; i++) E[i] += r->Q[i] - P[i];
         return size;
     }
     tr_multiply(P, r->A, n, n, n, F);
     tr_multiply(r->B, K, n, r->m, n, X);
     tr_multiply(P, X, n, n, n, E);
-    size = fmax(size, fmax(tr_largest(E, nn), tr_largest(F, nn)));
+    size = larger(size, larger(tr_largest(E, nn), tr_largest(F, nn)));
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++)
             E[i * n + j] = F[i * n + j] + F[j * n + i] + r->Q[i * n + j] - E[i * n + j];

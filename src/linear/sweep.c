@@ -6,6 +6,7 @@
 // the Hurwitz determinant does there, too (T103).
 #include "base/json.h"
 #include "linear/modes.h"
+#include "num/dense.h"
 #include "num/follow.h"
 
 #include <math.h>
@@ -227,7 +228,7 @@ static double largest_in_row(const tr_sweep *sweep, size_t row)
     double most = 0;
     for (size_t k = 0; k < sweep->count; k++) {
         const double *l = sweep->eigenvalues + 2 * (row * sweep->count + k);
-        most = fmax(most, hypot(l[0], l[1]));
+        most = larger(most, hypot(l[0], l[1]));
     }
     return most;
 }

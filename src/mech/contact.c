@@ -4,12 +4,14 @@
 //
 // A wheel touches the ground at its lowest point. With the axle a and the ground's normal n, both
 // unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d       (T44) [M 17, corrected]
+#include "expr/walk.h"
 #include "mech/meet.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define FLAT 1e-6 // of sin^2 of the angle between a wheel and the ground
+#define FLAT   1e-6  // of sin^2 of the angle between a wheel and the ground
+#define NEARLY 0.067 // likewise: 15 degrees
 
 // ---- one function per kind -----------------------------------------------------------------
 
@@ -241,6 +243,33 @@ static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_bal
     return middle;
 }
 
+static void refuse_flat(Tree *tree, const Contact *contact)
+{
+    tr_fail(
+        tree->err, TR_INVALID, contact->axis.given ? contact->axis.place : contact->name.place,
+        "the axle of the wheel '%.*s' stands upright on what it rolls on: it lies flat, and has "
+        "no point that touches",
+        TEXT(contact->name.text));
+}
+
+// A wheel that lies flat has no lowest point.                                            (T44)
+static void watch_lean(Tree *tree, const Contact *contact, Touch *touch, const Rim *rim)
+{
+    Graph *g = tree->graph;
+    touch->angle = rim_angle(tree, rim);
+    touch->upright = square(rim->size);
+    const Expr margin = sub(touch->upright, number(g, FLAT));
+    if (tr_tree_is_constant(margin)) {
+        if (!tr_tree_is(tree, RULE_POSITIVE, margin, contact->name.place,
+                        "the wheel '%.*s' does not lie flat", WHOLE(contact->name.text)))
+            refuse_flat(tree, contact);
+        return;
+    }
+    tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat", margin, ALARM_STOPS, NO_LATCH);
+    tr_tree_alarm(tree, contact->name, "the wheel '%.*s' nearly lies flat",
+                  sub(touch->upright, number(g, NEARLY)), ALARM_WARNS, NO_LATCH);
+}
+
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
@@ -272,10 +301,72 @@ static void make_rolling(Tree *tree, const Contact *contact)
         roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
     touch->gap = height;
-    if (!is_ball) touch->angle = rim_angle(tree, &rim);
-    if (!is_ball && !is_number(rim.size))
-        tr_tree_alarm(tree, contact->name, "the wheel '%.*s' lies flat",
-                      sub(square(rim.size), number(g, FLAT)), ALARM_STOPS, NO_LATCH);
+    if (!is_ball) watch_lean(tree, contact, touch, &rim);
+}
+
+// ---- wheels at the start -------------------------------------------------------------------
+
+// Whether expressions share a position
+static bool share_position(const Tree *tree, Expr a, const Expr *b, size_t count)
+{
+    Reach one = {0}, other = {0};
+    bool shares = false;
+    if (tr_reach(tree->graph, &a, 1, &one) && tr_reach(tree->graph, b, count, &other))
+        for (uint32_t i = 0, k = 0; i < one.count && !shares; i++) {
+            const Input *input = tr_system_input(tree->system, expr_at(tree->graph, one.ids[i]));
+            while (k < other.count && other.ids[k] < one.ids[i]) k++;
+            shares = input && input->kind == TR_POSITION && k < other.count &&
+                     other.ids[k] == one.ids[i];
+        }
+    tr_reach_free(&one);
+    tr_reach_free(&other);
+    return shares;
+}
+
+// Whether `initial`, or something else than contacts, has a say in what x is at the start
+static bool is_spoken_for(Tree *tree, Expr x)
+{
+    const System *s = tree->system;
+    const Output *initial = tr_system_output(s, text_of("initial.position"));
+    const Contacts *contacts = &tree->model->fields.contacts;
+    if (initial && share_position(tree, x, initial->values, (size_t)initial->rows)) return true;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const Row *row = &s->rows[i];
+        if (row->position.id && !row->is_speed &&
+            !tr_kind_find(tr_kind_of(TYPE_CONTACTS), contacts, text_of(row->port.owner)) &&
+            share_position(tree, x, &row->position, 1))
+            return true;
+    }
+    return false;
+}
+
+// x with positions as they are guessed
+static double value_at_guess(Tree *tree, Expr x)
+{
+    const System *s = tree->system;
+    const Expr start = zero(tree->graph);
+    Expr *from = tr_tree_room(tree, 2 * (size_t)tree->position_count + 1, sizeof *from);
+    if (!from) return 1;
+    Expr *to = from + tree->position_count;
+    for (uint32_t k = 0; k < tree->position_count; k++) {
+        const Input *q = tr_system_input(s, tree->positions[k].symbol);
+        from[k] = q->symbol;
+        to[k] = q->definition.id ? tr_replace(q->definition, &tree->t, &start, 1)
+                                 : number(tree->graph, q->value);
+    }
+    return tr_tree_value(tree, tr_replace(x, from, to, tree->position_count));
+}
+
+// A wheel that lies flat as it is guessed, and nothing says otherwise: the contact alone would
+// stand it on its edge.
+void tr_tree_check_wheels(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        const Touch *touch = &tree->touches[i];
+        if (touch->upright.id && value_at_guess(tree, touch->upright) < FLAT &&
+            !is_spoken_for(tree, touch->upright))
+            refuse_flat(tree, touch->contact);
+    }
 }
 
 // ---- points and planes ---------------------------------------------------------------------
@@ -357,14 +448,6 @@ static const ContactKind contact_kinds[] = {
 #define CONTACT_KIND(name, fields, make, ...) {#name, fields, make},
 #include "mech/contact.def"
 };
-
-bool tr_is_listed(const char *fields, const char *key)
-{
-    const size_t length = strlen(key);
-    for (const char *at = fields; *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strncmp(at, key, length) == 0 && (at[length] == ' ' || !at[length])) return true;
-    return false;
-}
 
 // A field that was given although its kind has no use for it.
 void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const char *name,

@@ -267,6 +267,19 @@ static void take_allowances(Tree *tree, const Case *c)
     }
 }
 
+// The names of those numbers that the case gives
+static const char *list_given(Tree *tree, const Case *c)
+{
+    char list[100] = "";
+    for (int i = 0; i < RUN_NUMBERS; i++) {
+        const size_t length = strlen(list);
+        if (case_value(c, i)->given)
+            snprintf(list + length, sizeof list - length, "%s%s", length ? "," : "",
+                     run_numbers[i].name);
+    }
+    return tr_tree_text(tree, text_of(list));
+}
+
 // What the case says about running: the first in the list is the one that was chosen.
 static void make_plan(Tree *tree)
 {
@@ -276,6 +289,7 @@ static void make_plan(Tree *tree)
         for (int i = 0; i < RUN_NUMBERS; i++) take_number(tree, &cases->at[0], i, &plan);
         take_allowances(tree, &cases->at[0]);
         plan.method = tr_tree_text(tree, cases->at[0].method.text);
+        plan.given = list_given(tree, &cases->at[0]);
     }
     tree->system->plan = plan;
     tree->system->title = tr_tree_text(tree, tree->model->fields.name.text);
@@ -428,8 +442,10 @@ static void build(Tree *tree)
     make_rows(tree);
     make_columns(tree);
     tr_tree_start(tree);
+    if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
     make_plan(tree);
     if (!has_failed(tree->err)) tr_tree_scene(tree);
+    tr_tree_name_notes(tree);
 }
 
 void tr_mech_derive(const Model *model, System *system, tr_error *err)

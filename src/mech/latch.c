@@ -99,6 +99,21 @@ static void make_latch(Tree *tree, const Touch *touch)
         if (tree->slips[i].contact == contact) tree->slips[i].latch = tree->system->latch_count - 1;
 }
 
+// Whatever comes of it: friction below 0 would push along.
+static void check_friction(Tree *tree, const Contact *contact)
+{
+    const Value value = contact->friction;
+    const Expr mu = value.given ? tr_tree_formula(tree, value) : zero(tree->graph);
+    if (has_failed(tree->err) || !value.given) return;
+    if (!tr_tree_is_constant(mu))
+        tr_tree_alarm(tree, contact->name, "the friction of '%.*s' is negative", mu, ALARM_WARNS,
+                      NO_LATCH);
+    else if (!tr_tree_is(tree, RULE_NOT_NEGATIVE, mu, value.place,
+                         "the friction of '%.*s' is not negative", WHOLE(contact->name.text)))
+        tr_fail(tree->err, TR_INVALID, value.place, "the friction of '%.*s' is negative",
+                TEXT(contact->name.text));
+}
+
 static void check_words(Tree *tree, const Contact *contact)
 {
     const Value about_opening[] = {contact->open, contact->restitution};
@@ -218,6 +233,9 @@ static void watch_load(Tree *tree, const Touch *touch)
 
 void tr_tree_watch_loads(Tree *tree)
 {
-    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++)
-        if (tree->touches[i].is_recorded) watch_load(tree, &tree->touches[i]);
+    for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
+        if (!tree->touches[i].is_recorded) continue;
+        check_friction(tree, tree->touches[i].contact);
+        watch_load(tree, &tree->touches[i]);
+    }
 }

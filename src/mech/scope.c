@@ -215,10 +215,16 @@ static const Function *scope_function(void *owner, Text name)
     return inner.function(inner.owner, name);
 }
 
+// Inputs change from outside, nobody knows how fast: a rate of 0 would be a guess.
 static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
 {
     const Scope inner = tr_system_scope(((Tree *)owner)->system);
-    return inner.rate(inner.owner, of, rate, err);
+    const Input *input = tr_system_uses(((Tree *)owner)->system, of, TR_INPUT);
+    if (input)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "how fast the input '%.60s' changes is not known: leave it out of d(...)",
+                input->name);
+    return !input && inner.rate(inner.owner, of, rate, err);
 }
 
 // What was written behind the point, of each body
@@ -256,7 +262,9 @@ static void scope_offer(void *owner, Suggestion *suggestion)
 Expr tr_tree_formula(Tree *tree, Value value)
 {
     const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer, &tree->budget};
-    return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+    const Expr x = tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+    tr_tree_note(tree, value, x);
+    return x;
 }
 
 Expr tr_tree_formula_with(Tree *tree, Value value, const Local *locals, uint32_t count)

@@ -57,6 +57,7 @@ typedef struct Touch {
     Mat carrier;      // the axes of what carries it, against the world's
     Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
     Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
+    Expr upright;     // sin^2 of the angle of a wheel to the plane; id 0: no wheel
     bool is_recorded; // formulas and results know it
 } Touch;
 
@@ -193,8 +194,6 @@ typedef struct Link {
     Section *section; // of its parent, if it is a point of a beam: then it is nothing else
 } Link;
 
-bool tr_is_listed(const char *words, const char *word); // "a b c", "b"
-
 // Turns about its axis, and does not go along it
 static inline bool is_revolute(const Link *link)
 {
@@ -285,6 +284,11 @@ void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 void tr_tree_check_names(Tree *tree);
 // Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
+
+// ---- note.c: the user's formulas of what moves ----------------------------------------------
+
+void tr_tree_note(Tree *tree, Value value, Expr x); // that this is what the value means
+void tr_tree_name_notes(Tree *tree);                // by their paths in the model
 
 // ---- value.c: numbers, and what is decided by them ------------------------------------------
 
@@ -411,6 +415,7 @@ void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chose
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
+void tr_tree_check_wheels(Tree *tree); // where they start
 void tr_tree_loops(Tree *tree);
 void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that were cut
 // A row of an element, called "element.part", with a reaction of this quantity. `position` is what

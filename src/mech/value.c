@@ -12,16 +12,6 @@
 
 // ---- numbers -------------------------------------------------------------------------------
 
-// An operation on values by node; inputs have theirs elsewhere.
-static double evaluated(const Graph *g, const Node *node, const double *value)
-{
-    const int operands = tr_op[node->op].operands;
-    if (node->op == OP_NUMBER) return node_value(node);
-    return tr_op_value((Op)node->op, operands > 0 ? value[node->a] : 0,
-                       operands > 1 ? value[node->b] : 0, operands > 2 ? value[node->c] : 0,
-                       node->n, tr_op[node->op].form == FORM_TABLE ? g->tables[node->c] : NULL);
-}
-
 // Every node is evaluated once, when a value is first asked for after it was made.
 double tr_tree_value(Tree *tree, Expr x)
 {
@@ -37,7 +27,7 @@ double tr_tree_value(Tree *tree, Expr x)
         if (input)
             tree->value[id] = input->kind == TR_PARAMETER ? input->value : (double)NAN;
         else
-            tree->value[id] = evaluated(g, node, tree->value);
+            tree->value[id] = tr_node_value(g, node, tree->value);
     }
     tree->value_count = g->count;
     return tree->value[x.id];

@@ -37,7 +37,7 @@ void tr_transpose(const double *A, uint32_t rows, uint32_t columns, double *out)
 double tr_largest(const double *x, size_t count)
 {
     double most = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    for (size_t i = 0; i < count; i++) most = larger(most, fabs(x[i]));
     return most;
 }
 

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The larger, and the smaller, of two; what is not a number stays so, where fmax would drop it.
+static inline double larger(double a, double b) { return a > b || a != a ? a : b; }
+static inline double smaller(double a, double b) { return a < b || a != a ? a : b; }
+
 static inline bool all_finite(const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -59,7 +59,7 @@ static double length_of(const Block *b, int i, bool column)
 {
     double most = 0, sum = 0;
     for (int j = b->low; j <= b->high; j++)
-        most = fmax(most, fabs(column ? *entry(b, j, i) : *entry(b, i, j)));
+        most = larger(most, fabs(column ? *entry(b, j, i) : *entry(b, i, j)));
     for (int j = b->low; j <= b->high && most > 0; j++) {
         const double part = (column ? *entry(b, j, i) : *entry(b, i, j)) / most;
         sum += part * part;

@@ -8,6 +8,7 @@
 // (T102).
 #include "num/exponential.h"
 
+#include "num/dense.h"
 #include "num/eigenvalue.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static double norm_of(const double *A, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         double sum = 0;
         for (uint32_t j = 0; j < n; j++) sum += fabs(A[(size_t)i * n + j]);
-        most = fmax(most, sum);
+        most = larger(most, sum);
     }
     return most;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "num/follow.h"
 
+#include "num/dense.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +107,7 @@ static bool is_clear(const double *cost, const double *was, const double *is, ui
                      const uint32_t *to)
 {
     double size = 0;
-    for (uint32_t k = 0; k < n; k++) size = fmax(size, hypot(is[2 * k], is[2 * k + 1]));
+    for (uint32_t k = 0; k < n; k++) size = larger(size, hypot(is[2 * k], is[2 * k + 1]));
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = a + 1; b < n; b++) {
             const double *ia = is + 2 * to[a], *ib = is + 2 * to[b];

@@ -370,7 +370,7 @@ static double longest(const Conditions *c, const double *d)
 {
     double most = 0;
     for (uint32_t k = 0; k < c->count; k++)
-        most = fmax(most, fabs(d[k]) / (1 + fabs(c->before[k])));
+        most = larger(most, fabs(d[k]) / (1 + fabs(c->before[k])));
     return c->rates || most <= 1 ? 1 : 1 / most;
 }
 

@@ -3,6 +3,7 @@
 // largest, one whose row and column have few others (T62-T65).
 #include "plan/chart.h"
 
+#include "num/dense.h"
 #include "num/solve.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
     uint32_t best_fill = UINT32_MAX;
     for (uint32_t i = 0; i < e->at->all; i++)
         for (uint32_t j = 0; j < e->at->passive; j++)
-            if (is_open(e, i, j, stage, all)) largest = fmax(largest, fabs(*entry(e, i, j)));
+            if (is_open(e, i, j, stage, all)) largest = larger(largest, fabs(*entry(e, i, j)));
     if (largest <= (all && stage < SPEEDS ? RANK_TOLERANCE : GOOD_PIVOT)) return false;
     for (uint32_t i = 0; i < e->at->all; i++)
         for (uint32_t j = 0; j < e->at->passive; j++) {
@@ -180,7 +181,7 @@ Quality tr_chart_quality(const Chart *chart, const Stance *at)
     for (uint32_t k = 0; k < p->count; k++) { // Gauss and Jordan
         const uint32_t place = passive_place(at, p->dependent[k]);
         const double pivot = A[(size_t)k * columns + place];
-        q.least = fmin(q.least, fabs(pivot));
+        q.least = smaller(q.least, fabs(pivot));
         if (pivot < 0) q.sign = -q.sign;
         if (pivot == 0) return (Quality){.tilt = (double)INFINITY};
         for (uint32_t j = 0; j < columns; j++) A[(size_t)k * columns + j] /= pivot;
@@ -193,7 +194,7 @@ Quality tr_chart_quality(const Chart *chart, const Stance *at)
     }
     for (uint32_t k = 0; k < p->count; k++)
         A[(size_t)k * columns + passive_place(at, p->dependent[k])] = 0;
-    for (size_t i = 0; i < (size_t)p->count * columns; i++) q.tilt = fmax(q.tilt, fabs(A[i]));
+    for (size_t i = 0; i < (size_t)p->count * columns; i++) q.tilt = larger(q.tilt, fabs(A[i]));
     return q;
 }
 
@@ -241,7 +242,8 @@ static bool differs_when_driven(const Chart *chart, const Stance *at, uint32_t s
             const double term = K[i] * stance_slope(at, i, v);
             left -= term, size += fabs(term);
         }
-        largest = fmax(largest, size / unit); // of all: driven slopes may be rounding errors alone
+        largest =
+            larger(largest, size / unit); // of all: driven slopes may be rounding errors alone
         if (is_motion_driven(&chart->system->inputs[at->v[v]])) own[v] = left / unit;
     }
     for (uint32_t j = 0; j < surplus; j++) {

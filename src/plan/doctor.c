@@ -14,8 +14,9 @@
 #include <string.h>
 
 enum { LOOKS = 10, MOST_ROWS_TO_RELAX = 60 };
-#define FAR   0.03 // how far coordinates move [rad, m]
-#define LATER 0.02 // and how much later it is, at most [s]
+#define FAR     0.03 // how far coordinates move [rad, m]
+#define LATER   0.02 // and how much later it is, at most [s]
+#define DEPENDS 1e-7 // a share of a row in what is dependent
 
 typedef struct Doctor {
     Flow *flow;
@@ -24,6 +25,7 @@ typedef struct Doctor {
     uint32_t random;
     double *y, *rate, *x; // a state beside the start
     double *v, *first;    // velocities by input, with two choices of the free ones
+    double *depends;      // by row: how much at the start, with driven joints locked, then free
     uint32_t most;        // of the ranks found, the sum
     bool has_memory;
 } Doctor;
@@ -46,7 +48,7 @@ static bool step_aside(Doctor *d)
     memcpy(d->y, flow->start, flow->size * sizeof *d->y);
     stir(d);
     tr_flow_rate(flow, 0, d->y, d->rate);
-    for (uint32_t k = 0; k < flow->positions; k++) fastest = fmax(fastest, fabs(d->rate[k]));
+    for (uint32_t k = 0; k < flow->positions; k++) fastest = larger(fastest, fabs(d->rate[k]));
     const double dt = fmin(LATER, fastest > 0 ? FAR / fastest : LATER);
     for (uint32_t k = 0; k < flow->positions; k++) d->y[k] += dt * d->rate[k];
     tr_flow_fill(flow, dt, d->y);
@@ -58,6 +60,39 @@ static bool step_aside(Doctor *d)
 }
 
 // ---- ranks ---------------------------------------------------------------------------------
+
+// What a row loses of its dependence from here to there: over all rows, the squares are as many as
+// the rank is higher.
+static double lost_dependence(const double *here, const Rank *there, uint32_t rows, uint32_t i)
+{
+    const double left = tr_rank_dependence(there, rows, i);
+    return here[i] * here[i] - left * left;
+}
+
+// Marks rows that depend on others here and on none there; where there is none of them, those that
+// lose most.
+static void mark_awakening(const double *here, const Rank *there, uint32_t rows, bool *marks)
+{
+    double most = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < rows; i++) {
+        marks[i] = here[i] > DEPENDS && tr_rank_dependence(there, rows, i) < DEPENDS;
+        any = any || marks[i];
+        most = larger(most, lost_dependence(here, there, rows, i));
+    }
+    for (uint32_t i = 0; !any && i < rows; i++)
+        marks[i] = lost_dependence(here, there, rows, i) > 0.1 * most;
+}
+
+// How much rows depend on others where the stance is
+static bool take_dependence(const Stance *s, bool locked, double *depends)
+{
+    Rank rank;
+    if (!tr_stance_rank(s, locked, NO_ROW, RANK_TOLERANCE, false, &rank)) return false;
+    for (uint32_t i = 0; i < s->rows; i++) depends[i] = tr_rank_dependence(&rank, s->rows, i);
+    tr_rank_free(&rank);
+    return true;
+}
 
 static void compare_ranks(Doctor *d)
 {
@@ -72,9 +107,9 @@ static void compare_ranks(Doctor *d)
         if (whole.rank + locked.rank > d->most) {
             d->most = whole.rank + locked.rank;
             f->m = whole.rank, f->m_locked = locked.rank;
-            for (uint32_t i = 0; i < s->rows; i++)
-                f->awakening[i] =
-                    f->chart->hyperstatic[i] && tr_rank_dependence(&locked, s->rows, i) < 1e-7;
+            const bool with_driven = locked.rank == f->chart->m_locked;
+            mark_awakening(d->depends + (with_driven ? s->rows : 0), with_driven ? &whole : &locked,
+                           s->rows, f->awakening);
         }
         tr_rank_free(&locked);
     } else
@@ -100,7 +135,7 @@ static void compare_velocities(Doctor *d, double t)
     stir(d);
     take_velocities(d, t, d->v);
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY) largest = fmax(largest, fabs(d->v[i]));
+        if (s->inputs[i].kind == TR_VELOCITY) largest = larger(largest, fabs(d->v[i]));
     for (uint32_t i = 0; i < s->input_count; i++) {
         if (fabs(d->v[i] - d->first[i]) > 1e-9 * largest) f->kinematic[i] = false;
         if (fabs(d->v[i]) > 1e-9 * largest || fabs(d->first[i]) > 1e-9 * largest)
@@ -144,7 +179,7 @@ static bool find_holding(const Stance *s, uint32_t place, bool *holds)
     good = good && tr_least_squares(A, (uint32_t)n, (uint32_t)m, y, 1, 1e-9, NULL);
     for (uint32_t i = 0; good && i < m; i++) y[i] *= tr_stance_scale(s, i);
     if (good) tr_stance_own_rows(s, y, 1);
-    for (uint32_t i = 0; good && i < m; i++) largest = fmax(largest, fabs(y[i]));
+    for (uint32_t i = 0; good && i < m; i++) largest = larger(largest, fabs(y[i]));
     for (uint32_t i = 0; good && i < m; i++)
         holds[(size_t)i * s->system->input_count] = fabs(y[i]) > 1e-6 * largest;
     free(A);
@@ -184,6 +219,8 @@ static void look_around(Doctor *d)
     d->most = f->chart->m + f->chart->m_locked;
     f->m = f->chart->m, f->m_locked = f->chart->m_locked;
     memcpy(d->y, flow->start, flow->size * sizeof *d->y);
+    d->has_memory = take_dependence(flow->stance, true, d->depends) &&
+                    take_dependence(flow->stance, false, d->depends + flow->stance->rows);
     for (int look = 0; look < LOOKS && d->has_memory; look++) {
         if (look && !step_aside(d)) continue;
         if (!look) stir(d);
@@ -219,11 +256,11 @@ Findings *tr_examine(Flow *flow, tr_error *err)
     const size_t n = flow->system->input_count + 1u;
     if (has_failed(err)) return NULL;
     Findings *f = calloc(1, sizeof *f);
-    double *room = calloc(5 * n, sizeof *room);
+    double *room = calloc(5 * n + 2 * (size_t)flow->stance->rows, sizeof *room);
     Doctor d = {.flow = flow, .findings = f, .random = 2463534242u, .has_memory = f && room};
     if (d.has_memory && make_findings(flow, f)) {
         d.y = room, d.rate = room + n, d.x = room + 2 * n, d.v = room + 3 * n;
-        d.first = room + 4 * n;
+        d.first = room + 4 * n, d.depends = room + 5 * n;
         d.positions = tr_conditions_new(tr_footing_positions(flow->plan, flow->footing, err), err);
         if (d.positions) look_around(&d);
     } else
@@ -304,15 +341,17 @@ static bool find_awakening(Stance *stance, const double *x, const double *other,
 {
     Rank here = {0}, there = {0};
     const uint32_t m = stance->rows;
-    const bool good = tr_stance_take(stance, other) &&
+    double *depends = calloc(m + 1u, sizeof *depends);
+    const bool good = depends && tr_stance_take(stance, other) &&
                       tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, false, &there) &&
                       tr_stance_take(stance, x) &&
                       tr_stance_rank(stance, true, NO_ROW, RANK_TOLERANCE, false, &here) &&
                       there.rank > here.rank;
-    for (uint32_t i = 0; good && i < m; i++)
-        rows[i] = tr_rank_dependence(&here, m, i) > 1e-7 && tr_rank_dependence(&there, m, i) < 1e-7;
+    for (uint32_t i = 0; good && i < m; i++) depends[i] = tr_rank_dependence(&here, m, i);
+    if (good) mark_awakening(depends, &there, m, rows);
     tr_rank_free(&here);
     tr_rank_free(&there);
+    free(depends);
     return good;
 }
 

@@ -2,6 +2,7 @@
 // The equation that is integrated (T82), and the chart that it is in (T65).
 #include "plan/flow.h"
 
+#include "num/dense.h"
 #include "plan/sensitivity.h"
 
 #include <assert.h>
@@ -341,13 +342,13 @@ void tr_flow_residual(Flow *flow, double t, const double *y, double *position, d
 {
     *position = *velocity = 0;
     for (uint32_t i = 0; i < flow->quaternion_count; i++)
-        *position = fmax(*position, fabs(tr_quaternion_size(y + flow->quaternions[i]) - 1));
+        *position = larger(*position, fabs(tr_quaternion_size(y + flow->quaternions[i]) - 1));
     if (!flow->now->residuals.program) return;
     evaluate_residuals(flow, t, y);
     for (uint32_t i = 0; i < flow->holonomic; i++)
-        *position = fmax(*position, fabs(flow->residual[i]));
+        *position = larger(*position, fabs(flow->residual[i]));
     for (uint32_t i = 0; i < flow->now->chart->rows; i++)
-        *velocity = fmax(*velocity, fabs(flow->residual[flow->holonomic + i]));
+        *velocity = larger(*velocity, fabs(flow->residual[flow->holonomic + i]));
 }
 
 bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
@@ -359,7 +360,7 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
         const uint32_t row = chart->surplus[j];
         const double off = fabs(flow->residual[flow->holonomic + row]);
         const double size = flow->residual[flow->holonomic + chart->rows + row];
-        flow->largest[row] = fmax(flow->largest[row], size);
+        flow->largest[row] = larger(flow->largest[row], size);
         if (!tr_chart_agrees(chart, j, off, flow->largest[row], t, err)) return false;
     }
     return true;

@@ -8,6 +8,7 @@
 // pull opens instead (T87-T90).
 #include "plan/impact.h"
 
+#include "num/dense.h"
 #include "num/singular.h"
 #include "plan/evaluator.h"
 
@@ -183,7 +184,8 @@ static bool let_go(Impact *at)
     const System *s = at->system;
     uint32_t worst = NO_LATCH;
     double largest = 0, least = 0;
-    for (uint32_t i = 0; i < at->m; i++) largest = fmax(largest, at->holds[i] ? fabs(at->L[i]) : 0);
+    for (uint32_t i = 0; i < at->m; i++)
+        largest = larger(largest, at->holds[i] ? fabs(at->L[i]) : 0);
     for (uint32_t i = 0; i < s->latch_count; i++) {
         const Latch *latch = &s->latches[i];
         if (!latch->opens || !at->holds[latch->rows[0]] || at->L[latch->rows[0]] >= least) continue;
@@ -300,7 +302,7 @@ static bool find_rebounds(const Impact *at, Hits *hits, double *fastest)
         Hit *hit = &hits->at[i];
         if (!hit->touches) continue;
         const double speed = -at->rate[hit->latch->rows[0]];
-        *fastest = fmax(*fastest, speed);
+        *fastest = larger(*fastest, speed);
         if (!(hit->e * speed > fmax(SLOW * *fastest, STILL))) hit->e = 0;
         any = any || hit->e > 0;
     }

@@ -8,8 +8,10 @@
 // stand.
 #include "plan/kkt.h"
 
+#include "num/dense.h"
 #include "num/singular.h"
 #include "num/solve.h"
+#include "plan/blame.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,8 +151,8 @@ double tr_kkt_difference(Kkt *k, double t, const double *y)
     const bool has_mass = tr_stance_metric(s, k->C, k->B);
     if (!(has_mass ? by_gauss(k, s) : by_multipliers(k, s))) return (double)NAN;
     for (uint32_t j = 0; j < s->passive; j++) {
-        worst = fmax(worst, fabs(k->a[j] - k->vdot[s->p[j]]));
-        largest = fmax(largest, fmax(fabs(k->unforced[j]), fabs(k->vdot[s->p[j]])));
+        worst = larger(worst, fabs(k->a[j] - k->vdot[s->p[j]]));
+        largest = larger(largest, larger(fabs(k->unforced[j]), fabs(k->vdot[s->p[j]])));
     }
     return largest > 0 ? worst / largest : worst;
 }
@@ -174,6 +176,7 @@ bool tr_kkt_agrees(Kkt *k, double t, const double *y, tr_error *err)
             sum += term;
             size += fabs(term);
         }
+        if (isnan(sum)) return tr_flow_blame(k->flow, t, y, err), false;
         if (!tr_chart_agrees(chart, j, fabs(sum), size, t, err)) return false;
     }
     return true;

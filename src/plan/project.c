@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions back onto their constraints, by the shortest way (T83), and sensitivities into the
 // tangent of them (T110).
+#include "num/dense.h"
 #include "num/solve.h"
 #include "plan/flow.h"
 #include "plan/sensitivity.h"
@@ -12,7 +13,7 @@ static double make_units(const Flow *flow, double *y)
 {
     double worst = 0;
     for (uint32_t i = 0; i < flow->quaternion_count; i++)
-        worst = fmax(worst, tr_make_unit(y + flow->quaternions[i]));
+        worst = larger(worst, tr_make_unit(y + flow->quaternions[i]));
     return worst;
 }
 
@@ -23,7 +24,7 @@ static double evaluate_projection(Flow *flow, double t, const double *y)
     double worst = 0;
     tr_flow_fill(flow, t, y);
     tr_flow_evaluate(flow, &now->projection, flow->correction);
-    for (uint32_t i = 0; i < now->projected; i++) worst = fmax(worst, fabs(flow->correction[i]));
+    for (uint32_t i = 0; i < now->projected; i++) worst = larger(worst, fabs(flow->correction[i]));
     return worst;
 }
 
@@ -117,7 +118,7 @@ double tr_flow_project(Flow *flow, double t, double *y)
         left = evaluate_projection(flow, t, y);
     }
     if (flow->sensitivity) tangent_to_rows(flow, y);
-    return fmax(off, first);
+    return larger(off, first);
 }
 
 void tr_flow_project_change(Flow *flow, double t, const double *y, double *change)

@@ -61,7 +61,7 @@ static void measure_rows(Stance *s)
             const double entry = stance_slope(s, i, k) / stance_root_mass(s, k);
             sum += entry * entry;
         }
-        s->size[i] = fmax(s->size[i], sqrt(sum));
+        s->size[i] = larger(s->size[i], sqrt(sum));
     }
 }
 
@@ -78,7 +78,7 @@ double tr_stance_scale(const Stance *s, uint32_t row)
     if (s->open[row]) return 0;
     double largest = 0;
     for (uint32_t i = 0; i < s->rows; i++)
-        largest = fmax(largest, s->size[i] * s->system->rows[i].unit);
+        largest = larger(largest, s->size[i] * s->system->rows[i].unit);
     const double size = s->size[row] * s->system->rows[row].unit;
     return size > 1e-12 * largest ? 1 / s->size[row] : 0;
 }

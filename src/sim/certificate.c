@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_LISTED = 1000 };   // events, and warnings
+enum { MOST_LISTED = 1000 };   // events
 enum { MOST_BYTES = 1 << 26 }; // of one that is read
 #define ENERGY_ALARM   1e-3    // beyond this a run comes with a warning
 #define KKT_ALARM      1e-6
@@ -199,12 +199,9 @@ static void describe_warnings(Json *j, const Certificate *c)
 {
     char text[400];
     const tr_summary *s = c->summary;
-    const Watch *watch = &c->mover->watch;
+    const Warnings *warnings = &c->mover->watch.warnings;
     tr_json_open(j, "warnings", '[');
-    for (uint32_t i = 0; i < watch->warning_count && i < MOST_LISTED; i++) {
-        tr_watch_warning(watch, i, text, sizeof text);
-        tr_json_text(j, NULL, text);
-    }
+    for (uint32_t i = 0; i < warnings->kept; i++) tr_json_text(j, NULL, warnings->words[i]);
     if (c->mover->outlook.advice[0]) tr_json_text(j, NULL, c->mover->outlook.advice);
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",

@@ -5,15 +5,16 @@
 
 #include "expr/elementary.h"
 #include "num/dense.h"
+#include "plan/blame.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Vectors in a mover's `work`: room for Runge-Kutta, a state beside y, and five rates of Adams: at
-// the new time, now and before.
-enum { STAGES = 0, BESIDE = 5, RATES = 6 };
+// Vectors in a mover's `work`: room for Runge-Kutta, a state beside y, five rates of Adams: at the
+// new time, now and before; and the state before the step.
+enum { STAGES = 0, BESIDE = 5, RATES = 6, BEFORE = 11 };
 
 static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->flow->size; }
 
@@ -160,7 +161,7 @@ static void step_lie(Mover *m, double h)
 
 void tr_mover_mend(Mover *m, double t, double *y)
 {
-    m->drift = fmax(m->drift, tr_flow_project(m->flow, t, y));
+    m->drift = larger(m->drift, tr_flow_project(m->flow, t, y));
 }
 
 bool tr_mover_chart(Mover *m, double t, double *y, bool *changed)
@@ -220,15 +221,24 @@ static void step_towards(Mover *m, double until)
     m->steps++;
 }
 
+// In the step from t on: for a reason at its start or at its end, maybe
+static void complain(Mover *m, double t, tr_error *err)
+{
+    char words[REASON_SIZE];
+    Place place;
+    if (!tr_flow_reason(m->flow, t, vector(m, BEFORE), words, &place)[0])
+        tr_flow_reason(m->flow, m->t, vector(m, BEFORE), words, &place);
+    tr_fail(err, TR_FAILED, place, "the state is no longer finite at t = %.6g%s", m->t, words);
+}
+
 static bool advance_on_grid(Mover *m, double until, tr_error *err)
 {
     while (m->t < until && !(m->grid.is_there && are_equal(m->t, until, m->step))) {
         enter_grid(m);
+        const double t = m->t;
+        memcpy(vector(m, BEFORE), m->y, m->flow->size * sizeof *m->y);
         step_towards(m, until);
-        if (!all_finite(m->y, m->flow->size)) {
-            tr_fail(err, TR_FAILED, (Place){0}, "the state is no longer finite at t = %.6g", m->t);
-            return false;
-        }
+        if (!all_finite(m->y, m->flow->size)) return complain(m, t, err), false;
         tr_mover_mend(m, m->t, m->y);
         bool changed;
         if (!tr_mover_stepped(m, m->t, m->y) || !tr_mover_chart(m, m->t, m->y, &changed))
@@ -242,21 +252,33 @@ static bool advance_on_grid(Mover *m, double until, tr_error *err)
 // ---- the methods ---------------------------------------------------------------------------
 
 static const Method methods[] = {
-#define METHOD(name, adaptive, advance, step, words) {#name, adaptive, advance, step},
+#define METHOD(name, adaptive, advance, step, options, words) \
+    {#name, adaptive, advance, step, options},
 #include "sim/method.def"
 #undef METHOD
 };
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
 
-// "a, b or c"
-static void list_methods(char *list, size_t size)
+// "a, b or c": those that use this option; all when it is NULL. How many there are
+static size_t list_methods(const char *option, char *list, size_t size)
 {
-    size_t length = 0;
+    size_t length = 0, count = 0, left = 0;
+    list[0] = 0;
+    for (size_t i = 0; i < METHOD_COUNT; i++)
+        count += !option || tr_is_listed(methods[i].options, option);
+    left = count;
     for (size_t i = 0; i < METHOD_COUNT && length < size; i++) {
-        const char *before = i == 0 ? "" : i + 1 < METHOD_COUNT ? ", " : " or ";
+        if (option && !tr_is_listed(methods[i].options, option)) continue;
+        const char *before = left == count ? "" : left > 1 ? ", " : " or ";
         const int more = snprintf(list + length, size - length, "%s%s", before, methods[i].name);
-        length += (size_t)more;
+        length += (size_t)more, left--;
     }
+    return count;
+}
+
+bool tr_method_uses(const Method *method, const char *option, char *others, size_t size)
+{
+    return tr_is_listed(method->options, option) || !list_methods(option, others, size);
 }
 
 const Method *tr_method(const char *name, tr_error *err)
@@ -264,7 +286,7 @@ const Method *tr_method(const char *name, tr_error *err)
     for (size_t i = 0; i < METHOD_COUNT; i++)
         if (strcmp(name, methods[i].name) == 0) return &methods[i];
     char list[200];
-    list_methods(list, sizeof list);
+    list_methods(NULL, list, sizeof list);
     tr_fail(err, TR_USAGE, (Place){0}, "there is no method '%.60s': it is %s", name, list);
     return NULL;
 }

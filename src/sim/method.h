@@ -7,7 +7,7 @@
 
 typedef struct Mover Mover;
 
-enum { WORK_VECTORS = 11 }; // like y, in a mover's `work`
+enum { WORK_VECTORS = 12 }; // like y, in a mover's `work`
 
 typedef struct Method {
     const char *name;
@@ -16,6 +16,7 @@ typedef struct Method {
     // stopped.
     bool (*advance)(Mover *mover, double until, tr_error *err);
     void (*step)(Mover *mover, double h); // of methods with a fixed step
+    const char *options;                  // that it uses: "rtol atol"
 } Method;
 
 // Where fixed steps end: at start + count step.
@@ -66,6 +67,9 @@ struct Mover {
 
 // The method of that name, or NULL and an error that lists them.
 const Method *tr_method(const char *name, tr_error *err);
+// Whether an option has an effect. If it has not, but would with other methods, which ones: "a or
+// b"
+bool tr_method_uses(const Method *method, const char *option, char *others, size_t size);
 
 Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err);
 void tr_mover_free(Mover *mover);

@@ -9,6 +9,7 @@
 #include "sim/pace.h"
 
 #include "expr/elementary.h"
+#include "num/dense.h"
 #include "num/eigenvalue.h"
 #include "plan/jacobian.h"
 
@@ -110,7 +111,7 @@ bool tr_pace_fastest(Flow *flow, double t, const double *y, Fastest *fastest)
     for (size_t i = 0; good && i < n; i++) {
         const double length = el_hypot(re[i], im[i]), damping = length > 0 ? -re[i] / length : 1;
         if (length > fastest->size) fastest->size = length, fastest->damping = damping;
-        if (damping < HARDLY_DAMPED) fastest->undamped = fmax(fastest->undamped, length);
+        if (damping < HARDLY_DAMPED) fastest->undamped = larger(fastest->undamped, length);
     }
     free(J);
     return good;

@@ -138,9 +138,7 @@ static void hand_on(Mover *from, Mover *to)
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;
-    to->watch.warning_count = from->watch.warning_count;
-    to->watch.warning_capacity = from->watch.warning_capacity;
-    from->watch.warnings = NULL;
+    from->watch.warnings = (Warnings){0};
     const System *s = to->flow->system;
     for (uint32_t k = 0; k < s->alarm_count; k++)
         to->watch.told[k] = s->alarms[k].kind == ALARM_WARNS && from->watch.told[k];

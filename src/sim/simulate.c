@@ -3,6 +3,8 @@
 // and how it went (T92).
 #include "base/clock.h"
 #include "base/options.h"
+#include "num/dense.h"
+#include "plan/blame.h"
 #include "plan/column.h"
 #include "plan/kkt.h"
 #include "plan/sensitivity.h"
@@ -21,6 +23,7 @@ typedef struct Simulation {
     Plan *plan;
     Run *run;
     const char **labels, **units; // of the columns
+    bool *is_told;                // by column: that it was not finite
     RecordSink file;
     double first_energy, first_potential, largest_energy, worst_energy;
     tr_summary *summary;
@@ -46,7 +49,8 @@ static bool begin_sinks(Simulation *s, tr_error *err)
 {
     const Run *run = s->run;
     s->labels = calloc(2 * (size_t)run->columns + 1, sizeof *s->labels);
-    if (!s->labels) return tr_fail_memory(err), false;
+    s->is_told = calloc(run->columns + 1u, sizeof *s->is_told);
+    if (!s->labels || !s->is_told) return tr_fail_memory(err), false;
     s->units = s->labels + run->columns;
     tr_run_labels(run, s->labels);
     for (uint32_t i = 0; i < run->columns; i++)
@@ -59,6 +63,37 @@ static bool begin_sinks(Simulation *s, tr_error *err)
     return !has_failed(err);
 }
 
+// ---- warnings ------------------------------------------------------------------------------
+
+static Warnings *warnings_of(const Simulation *s) { return &s->run->mover->watch.warnings; }
+
+static void warn_of_options(const Simulation *s, tr_error *err)
+{
+    const char *given = s->options->given ? s->options->given : "";
+    while (*given && !has_failed(err)) {
+        const Text name = tr_next_item(&given);
+        char option[40], others[100];
+        snprintf(option, sizeof option, "%.*s", TEXT(name));
+        if (!tr_method_uses(s->run->method, option, others, sizeof others) &&
+            !tr_warn(warnings_of(s), "'%s' has no effect with %s: it is for %s", option,
+                     s->run->method->name, others))
+            tr_fail_memory(err);
+    }
+}
+
+// Columns that are not finite, each at the first row where it is not
+static void warn_of_columns(const Simulation *s, tr_error *err)
+{
+    const double *row = s->run->row;
+    for (uint32_t i = 1; i < s->run->columns && !has_failed(err); i++) {
+        if (isfinite(row[i]) || s->is_told[i]) continue;
+        s->is_told[i] = true;
+        if (!tr_warn(warnings_of(s), "'%.100s' is %s at t = %.9g", s->labels[i],
+                     isnan(row[i]) ? "not a number" : "infinite", row[0]))
+            tr_fail_memory(err);
+    }
+}
+
 // ---- rows ----------------------------------------------------------------------------------
 
 // E = T + U must be what it was, and the work since. What stands still has no energy to compare
@@ -69,19 +104,25 @@ static void watch_energy(Simulation *s)
     const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
     const double energy = kinetic + potential, work = run->row[run->plain - 3];
     if (!s->summary->rows) s->first_energy = energy, s->first_potential = potential;
-    const double height = fmax(fabs(potential - s->first_potential), 1e-6 * fabs(potential));
+    const double height = larger(fabs(potential - s->first_potential), 1e-6 * fabs(potential));
     const double off = fabs(energy - s->first_energy - work);
-    s->largest_energy = fmax(s->largest_energy, fmax(height, fmax(fabs(kinetic), fabs(work))));
-    s->worst_energy = isfinite(off) ? fmax(s->worst_energy, off) : (double)INFINITY;
+    s->largest_energy =
+        larger(s->largest_energy, larger(height, larger(fabs(kinetic), fabs(work))));
+    s->worst_energy = larger(s->worst_energy, off);
 }
 
 static bool check_reactions(const Simulation *s, tr_error *err)
 {
     const Run *run = s->run;
-    for (uint32_t i = 1; i + 2 < run->plain; i++)
-        if (!isfinite(run->row[i]) && begins_with(s->labels[i], "lambda."))
-            tr_fail(err, TR_FAILED, (Place){0}, "the reaction '%s' is not finite at t = %.6g",
-                    s->labels[i] + 7, run->mover->t);
+    const Mover *m = run->mover;
+    char words[REASON_SIZE];
+    Place place;
+    for (uint32_t i = 1; i + 2 < run->plain && !has_failed(err); i++)
+        if (!isfinite(run->row[i]) && begins_with(s->labels[i], "lambda.")) {
+            tr_flow_reason(run->flow, m->t, m->y, words, &place);
+            tr_fail(err, TR_FAILED, place, "the reaction '%s' is not finite at t = %.6g%s",
+                    s->labels[i] + 7, m->t, words);
+        }
     return !has_failed(err);
 }
 
@@ -92,9 +133,10 @@ static void write_row(Simulation *s, tr_error *err)
     tr_run_take_row(run);
     const double *residual = run->row + run->plain - 2;
     if (!check_reactions(s, err)) return;
+    warn_of_columns(s, err);
     watch_energy(s);
-    s->summary->position_error = fmax(s->summary->position_error, residual[0]);
-    s->summary->velocity_error = fmax(s->summary->velocity_error, residual[1]);
+    s->summary->position_error = larger(s->summary->position_error, residual[0]);
+    s->summary->velocity_error = larger(s->summary->velocity_error, residual[1]);
     const tr_sink *sink;
     for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
         if (sink->row) sink->row(sink->owner, run->row, err);
@@ -110,7 +152,7 @@ static void cross_check(Simulation *s, uint32_t row, uint32_t count)
     Kkt *kkt = s->run->flow->now->kkt;
     if (!kkt || row % (count / CHECKS + 1) != 0) return;
     const double off = tr_kkt_difference(kkt, s->run->mover->t, s->run->mover->y);
-    if (!(off <= s->summary->kkt_error)) s->summary->kkt_error = off;
+    s->summary->kkt_error = larger(s->summary->kkt_error, off);
 }
 
 static void note_switch(void *owner, const Switch *change)
@@ -122,6 +164,14 @@ static void note_switch(void *owner, const Switch *change)
 }
 
 // ---- times ---------------------------------------------------------------------------------
+
+// A name without an ending is taken as it is.
+static bool can_be_written(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *point = strrchr(name, '.');
+    return !point || point == name || ends_with(name, ".csv") || ends_with(name, ".mat");
+}
 
 static bool check_options(const tr_simulate_options *o, tr_error *err)
 {
@@ -144,6 +194,9 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
     else if (o->output && ends_with(o->output, ".json"))
         tr_fail(err, TR_USAGE, nowhere,
                 "results go to a .csv or .mat file: the .json file beside it is the certificate");
+    else if (o->output && !can_be_written(o->output))
+        tr_fail(err, TR_USAGE, nowhere, "results go to a .csv or .mat file, not to '%.200s'",
+                o->output);
     return !has_failed(err);
 }
 
@@ -252,8 +305,8 @@ static void summarise(Simulation *s, double started)
     to->jacobians = m->flow->jacobians;
     to->chart_changes = m->watch.changes;
     to->switches = s->run->switches;
-    to->warnings = m->watch.warning_count;
-    if (to->warnings) tr_watch_warning(&m->watch, 0, to->warning, sizeof to->warning);
+    to->warnings = m->watch.warnings.count;
+    if (to->warnings) snprintf(to->warning, sizeof to->warning, "%s", m->watch.warnings.words[0]);
     snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
     to->energy_error =
         s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
@@ -310,13 +363,16 @@ static bool open_simulation(Simulation *s, const System *system, tr_error *err)
     s->run = tr_run_open(s->plan, &how, err);
     if (!s->run) return false;
     s->run->note = note_switch, s->run->note_owner = s;
-    return tr_run_begin(s->run, err) && tr_control_begin(&s->control, s->plan->system, o, err);
+    if (!tr_run_begin(s->run, err)) return false;
+    warnings_of(s)->tell = o->warn, warnings_of(s)->owner = o->owner;
+    return tr_control_begin(&s->control, s->plan->system, o, err);
 }
 
 static void simulate(Simulation *s, const System *system, tr_error *err)
 {
     const double started = seconds_now();
     if (open_simulation(s, system, err) && begin_sinks(s, err)) {
+        warn_of_options(s, err);
         integrate(s, err);
         summarise(s, started);
         end_sinks(s, err);
@@ -325,6 +381,7 @@ static void simulate(Simulation *s, const System *system, tr_error *err)
     tr_run_free(s->run);
     tr_plan_free(s->plan);
     free(s->labels);
+    free(s->is_told);
     free(s->switches);
 }
 

@@ -10,6 +10,7 @@
 // and stops would cost it that memory; so it always steps past rows and interpolates, as well as it
 // integrates.
 #include "num/dense.h"
+#include "plan/blame.h"
 #include "plan/jacobian.h"
 #include "sim/method.h"
 #include "sim/pace.h"
@@ -300,6 +301,19 @@ static bool is_stuck(Mover *m)
     return !all_finite(m->work, m->flow->size);
 }
 
+// It is finite here, but not ahead.
+static void complain_of_formula(Mover *m, tr_error *err)
+{
+    const Solver *solver = m->solver;
+    const double ahead = solver->t + 1e-9 * larger(1, fabs(solver->t));
+    char words[REASON_SIZE];
+    Place place;
+    tr_flow_reason(m->flow, ahead, N_VGetArrayPointer(solver->y), words, &place);
+    tr_fail(err, TR_FAILED, place,
+            "a formula is not finite on any way forward, however short, at t = %.6g%s", solver->t,
+            words);
+}
+
 static void complain(Mover *m, int status, tr_error *err)
 {
     const Place nowhere = {0};
@@ -312,9 +326,7 @@ static void complain(Mover *m, int status, tr_error *err)
                 "the tolerances rtol %.3g and atol %.3g ask for too much at t = %.6g", m->rtol,
                 m->atol, solver->t);
     else if (solver->trouble)
-        tr_fail(err, TR_FAILED, nowhere,
-                "a formula is not finite on any way forward, however short, at t = %.6g",
-                solver->t);
+        complain_of_formula(m, err);
     else
         tr_fail(
             err, TR_FAILED, nowhere,
@@ -417,8 +429,7 @@ static void complain_stuck(Mover *m, tr_error *err)
 {
     const Solver *solver = m->solver;
     if (!tr_watch_blame(&m->watch, solver->t, N_VGetArrayPointer(solver->y), err))
-        tr_fail(err, TR_FAILED, (Place){0}, "the accelerations are not finite at t = %.6g",
-                solver->t);
+        tr_flow_blame(m->flow, solver->t, N_VGetArrayPointer(solver->y), err);
 }
 
 static bool step(Mover *m, double until, tr_error *err)

@@ -41,7 +41,7 @@ void tr_watch_close(Watch *w)
     free(w->work);
     free(w->margins);
     free(w->told);
-    free(w->warnings);
+    tr_warnings_free(&w->warnings);
 }
 
 // ---- along the last steps ------------------------------------------------------------------
@@ -262,18 +262,8 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
         tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
         return false;
     }
-    if (!tr_grow((void **)&w->warnings, &w->warning_capacity, w->warning_count + 1,
-                 sizeof *w->warnings))
-        return tr_fail_memory(err), false;
-    w->warnings[w->warning_count++] = (Warning){t, k};
-    return true;
-}
-
-void tr_watch_warning(const Watch *w, uint32_t i, char *text, size_t size)
-{
-    const Warning *warning = &w->warnings[i];
-    snprintf(text, size, "%.150s at t = %.9g", w->flow->system->alarms[warning->alarm].words,
-             warning->t);
+    return tr_warn(&w->warnings, "%.150s at t = %.9g", alarm->words, t) ||
+           (tr_fail_memory(err), false);
 }
 
 // After a step to (t, y). What comes before anything else that changes the run counts.

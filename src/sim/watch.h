@@ -5,20 +5,14 @@
 #define TR_SIM_WATCH_H
 
 #include "sim/path.h"
-
-// An alarm that went off.
-typedef struct Warning {
-    double t;
-    uint32_t alarm;
-} Warning;
+#include "sim/warning.h"
 
 typedef struct Watch {
     Flow *flow;
     double *margins, *last; // of alarms: now, and after the last step
     bool *told;             // by alarm: that it went off, and has not recovered
-    Warning *warnings;
-    uint32_t warning_count, warning_capacity;
-    Path path; // the last states, in the present chart
+    Warnings warnings;      // of alarms that went off, and of whatever else the run warns of
+    Path path;              // the last states, in the present chart
     Quality quality[PATH_STATES];
     uint32_t changes;
     double end;          // when it is over
@@ -30,9 +24,6 @@ typedef struct Watch {
     double *ending;
     double *work;
 } Watch;
-
-// "words of the alarm at t = 1.5": the i-th warning
-void tr_watch_warning(const Watch *watch, uint32_t i, char *text, size_t size);
 
 bool tr_watch_open(Watch *watch, Flow *flow, tr_error *err);
 void tr_watch_close(Watch *watch);

@@ -143,7 +143,7 @@ static uint32_t find_idle(Steady *p, double *a)
             double sum = 0;
             for (uint32_t j = 0; j < n; j++) sum += C[i * stride(p) + j] * p->X[(size_t)j * k + g];
             p->scaled[i * k + g] = sum;
-            largest = fmax(largest, fabs(sum));
+            largest = larger(largest, fabs(sum));
         }
     if (!p->holds || largest < 1e-9 || !singular_values(p, p->scaled, p->holds, k)) {
         memset(a, 0, (size_t)k * k * sizeof *a);
@@ -216,7 +216,7 @@ static bool factorise(Steady *p, const double *u, const Arc *arc, uint32_t n)
         for (uint32_t i = 0; i < p->equations; i++)
             p->scale[j] += p->J[i * w + j] * p->J[i * w + j];
         p->scale[j] = sqrt(p->scale[j]);
-        largest = fmax(largest, p->scale[j]);
+        largest = larger(largest, p->scale[j]);
     }
     for (uint32_t j = 0; j < n; j++)
         if (!(p->scale[j] > 1e-13 * largest)) p->scale[j] = fmax(largest, 1e-300);
@@ -250,7 +250,7 @@ static void make_units(const Steady *p, double *u)
 static bool advance(Steady *p, double *u, const Arc *arc, double *sum, int halvings)
 {
     double far = 0;
-    for (uint32_t i = 0; i < p->states; i++) far = fmax(far, fabs(p->step[i]) / (1 + fabs(u[i])));
+    for (uint32_t i = 0; i < p->states; i++) far = larger(far, fabs(p->step[i]) / (1 + fabs(u[i])));
     const double most = far > 0.5 ? 0.5 / far : 1;
     for (int k = 0; k < halvings; k++) {
         for (uint32_t i = 0; i <= p->unknowns; i++)
@@ -275,9 +275,9 @@ static bool holds(const Steady *p, const double *u, Outcome *out)
             size += fabs(p->J[(size_t)i * stride(p) + j] * u[j]);
         const double off = fabs(p->F[i]);
         if (!(off <= TOLERANCE * size)) good = false;
-        if (!(off <= worst)) worst = off, out->worst = i;
+        if (!(off <= worst) && !isnan(worst)) worst = off, out->worst = i;
     }
-    out->residual = fmax(worst, 0);
+    out->residual = larger(worst, 0);
     return good;
 }
 
@@ -291,7 +291,7 @@ static void take_drift(Steady *p, Outcome *out)
         double off = 0;
         p->in[0] = start + times[k];
         evaluate_into(&p->terms, p->in, p->values);
-        for (uint32_t i = 0; i < p->rows; i++) off = fmax(off, fabs(p->values[first + i]));
+        for (uint32_t i = 0; i < p->rows; i++) off = larger(off, fabs(p->values[first + i]));
         for (size_t e = 0; off < 1e-6 && e < p->entry_count; e++) {
             const struct Entry *at = &p->entries[e];
             if (at->row >= n || unknown_of(p, at->column) != UINT32_MAX) continue;
@@ -475,7 +475,7 @@ static double growth(double (*values)[2], uint32_t count, uint32_t idle)
         size = next, k += same - 1;
     }
     for (uint32_t i = 0; i < count; i++)
-        if (hypot(values[i][0], values[i][1]) > size) most = fmax(most, values[i][0]);
+        if (hypot(values[i][0], values[i][1]) > size) most = larger(most, values[i][0]);
     return most;
 }
 

@@ -281,7 +281,7 @@ static double take_constraints(Steady *p, double *phi, double *J)
     evaluate(p);
     for (uint32_t i = 0; i < p->rows; i++) {
         phi[i] = row_values(p)[i];
-        worst = fmax(worst, isfinite(phi[i]) ? fabs(phi[i]) : (double)INFINITY);
+        worst = larger(worst, fabs(phi[i]));
     }
     for (size_t e = 0; e < p->entry_count; e++) {
         const struct Entry *at = &p->entries[e];

@@ -2,6 +2,7 @@
 // What `eval` says: the numbers at the initial instant, in words or as JSON.
 #include "tell/eval.h"
 
+#include "plan/blame.h"
 #include "plan/kkt.h"
 
 #include <math.h>
@@ -20,11 +21,13 @@ static bool evaluate_accelerations(AtStart *at, tr_error *err)
 // A mass matrix that is singular shows here, and so does a formula that has no value.
 static bool check_accelerations(const AtStart *at, tr_error *err)
 {
+    char words[REASON_SIZE];
+    Place place;
     for (uint32_t i = 0; i < at->velocities; i++)
         if (!isfinite(at->vdot[i])) {
-            tr_fail(err, TR_FAILED, (Place){0},
-                    "the acceleration of '%s' is not finite at the start",
-                    at->flow->labels[at->positions + i]);
+            tr_flow_reason(at->flow, 0, at->flow->start, words, &place);
+            tr_fail(err, TR_FAILED, place, "the acceleration of '%s' is not finite at the start%s",
+                    at->flow->labels[at->positions + i], words);
             return false;
         }
     return true;

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every node of the system's graph is evaluated by itself where the accelerations are not finite;
+// reactions and accelerations, which depend on them, are not known. A formula of the user's that
+// has no value is the reason; and in it the operation whose operands still had one. If there is
+// none, the mass matrix is looked at: z with M z = 0 and G z = 0 is a motion without inertia.
+#include "plan/blame.h"
+
+#include "num/dense.h"
+#include "num/singular.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Nodes {
+    const Graph *graph;
+    double *value;
+    bool *is_known;
+} Nodes;
+
+static bool is_bad(const Nodes *n, uint32_t id)
+{
+    return n->is_known[id] && !isfinite(n->value[id]);
+}
+
+// ---- values --------------------------------------------------------------------------------
+
+// A choice is known when what it chooses is.
+static bool is_known(const Nodes *n, const Node *node)
+{
+    if (node->op == OP_SELECT)
+        return n->is_known[node->a] && n->is_known[n->value[node->a] != 0 ? node->b : node->c];
+    for (int i = 0; i < tr_op[node->op].operands; i++)
+        if (!n->is_known[node_operand(node, i)]) return false;
+    return node->op != OP_FAILED;
+}
+
+static bool evaluate_nodes(Nodes *n, const System *s, const double *inputs)
+{
+    const Graph *g = n->graph;
+    n->value = calloc(g->count, sizeof *n->value);
+    n->is_known = calloc(g->count, sizeof *n->is_known);
+    if (!n->value || !n->is_known) return false;
+    for (uint32_t id = 0; id < g->count; id++) {
+        const Node *node = &g->nodes[id];
+        if (node->op == OP_SYMBOL) {
+            n->is_known[id] = s->inputs[node->a].kind != TR_SOLVED;
+            n->value[id] = inputs[node->a];
+        } else if ((n->is_known[id] = is_known(n, node)))
+            n->value[id] = tr_node_value(g, node, n->value);
+    }
+    return true;
+}
+
+// ---- formulas ------------------------------------------------------------------------------
+
+// The node below, or this one, that has no value though all that it is made of has one
+static uint32_t culprit(const Nodes *n, uint32_t id)
+{
+    for (;;) {
+        const Node *node = &n->graph->nodes[id];
+        uint32_t next = 0;
+        for (int i = tr_op[node->op].operands; i-- > 0;) {
+            const uint32_t operand = node_operand(node, i);
+            const bool counts = node->op != OP_SELECT || i == (n->value[node->a] != 0 ? 1 : 2);
+            if (counts && is_bad(n, operand)) next = operand;
+        }
+        if (!next) return id;
+        id = next;
+    }
+}
+
+// "0/0", "sqrt(-1)"
+static void describe(const Nodes *n, uint32_t id, char *words, size_t size)
+{
+    const Node *node = &n->graph->nodes[id];
+    const int operands = tr_op[node->op].operands;
+    const double a = operands > 0 ? n->value[node->a] + 0.0 : 0,
+                 b = operands > 1 ? n->value[node->b] + 0.0 : 0;
+    const char *name = tr_op[node->op].name;
+    if (node->op == OP_POW)
+        snprintf(words, size, "%.6g^%g", a, 0.5 * node->n);
+    else if (operands == 2 && tr_op[node->op].form != FORM_CALL)
+        snprintf(words, size, "%.6g%s%.6g", a, name, b);
+    else if (operands == 2)
+        snprintf(words, size, "%s(%.6g, %.6g)", name, a, b);
+    else if (operands == 1)
+        snprintf(words, size, "%s(%.6g)", name, a);
+    else
+        snprintf(words, size, "%s", isnan(n->value[id]) ? "not a number" : "infinite");
+}
+
+static const Formula *find_formula(const Nodes *n, const System *s)
+{
+    for (uint32_t i = 0; i < s->formula_count; i++)
+        if (is_bad(n, s->formulas[i].value.id)) return &s->formulas[i];
+    return NULL;
+}
+
+// ---- masses --------------------------------------------------------------------------------
+
+typedef struct Masses {
+    uint32_t n;  // passive velocities
+    uint32_t *v; // their inputs
+    uint32_t *k; // and their places among all velocities
+    double *A;   // M over the constraints, scaled: (n + rows) * n
+    double *sigma, *Vt;
+} Masses;
+
+static double mass(const Nodes *n, const Output *M, uint32_t i, uint32_t j)
+{
+    return n->value[M->values[(size_t)i * M->columns + j].id];
+}
+
+// The unit of a velocity; 1 of what has no mass
+static double root_mass(const Nodes *n, const Output *M, uint32_t i)
+{
+    const double m = mass(n, M, i, i);
+    return m > 0 ? sqrt(m) : 1;
+}
+
+static void fill(const Flow *flow, const Nodes *n, const Output *M, Masses *m)
+{
+    const System *s = flow->system;
+    const uint32_t rows = flow->stance ? flow->stance->rows : 0;
+    for (uint32_t i = 0; i < m->n; i++)
+        for (uint32_t j = 0; j < m->n; j++)
+            m->A[i * m->n + j] = mass(n, M, m->k[i], m->k[j]) /
+                                 (root_mass(n, M, m->k[i]) * root_mass(n, M, m->k[j]));
+    for (uint32_t i = 0; i < rows; i++) {
+        double *row = m->A + (size_t)(m->n + i) * m->n;
+        if (flow->stance->open[i]) continue;
+        for (uint32_t j = 0; j < m->n; j++)
+            row[j] = n->value[s->rows[i].slopes[m->k[j]].id] / root_mass(n, M, m->k[j]);
+        const double size = tr_norm(row, m->n);
+        for (uint32_t j = 0; j < m->n && size > 0; j++) row[j] /= size;
+    }
+}
+
+// Names velocities that take part in motions without inertia.
+static void name_massless(const System *s, const Masses *m, char *names, size_t size)
+{
+    uint32_t rank = 0;
+    while (rank < m->n && m->sigma[rank] > 1e-9 * m->sigma[0]) rank++;
+    for (uint32_t j = 0; j < m->n; j++) {
+        double sum = 0;
+        for (uint32_t i = rank; i < m->n; i++)
+            sum += m->Vt[(size_t)i * m->n + j] * m->Vt[(size_t)i * m->n + j];
+        if (sum > 1e-3) tr_list_name(names, size, s->inputs[m->v[j]].name);
+    }
+}
+
+static void find_massless(const Flow *flow, const Nodes *n, char *names, size_t size)
+{
+    const System *s = flow->system;
+    const Output *M = tr_system_output(s, text_of("M"));
+    const size_t all = s->input_count + 1u, rows = flow->stance ? flow->stance->rows : 0;
+    Masses m = {.v = calloc(2 * all, sizeof *m.v)};
+    names[0] = 0;
+    m.k = m.v ? m.v + all : NULL;
+    for (uint32_t i = 0, k = 0; m.v && i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_VELOCITY) continue;
+        if (!is_motion_driven(&s->inputs[i])) m.v[m.n] = i, m.k[m.n++] = k;
+        k++;
+    }
+    m.A = calloc((m.n + rows) * m.n + (size_t)m.n * m.n + m.n + 1, sizeof *m.A);
+    if (M && m.v && m.A && m.n) {
+        m.Vt = m.A + (m.n + rows) * m.n, m.sigma = m.Vt + (size_t)m.n * m.n;
+        fill(flow, n, M, &m);
+        if (tr_singular(m.A, (uint32_t)(m.n + rows), m.n, m.sigma, NULL, m.Vt))
+            name_massless(s, &m, names, size);
+    }
+    free(m.v);
+    free(m.A);
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
+static void find_reason(const Flow *flow, const Nodes *n, char *words, size_t size, Place *place)
+{
+    char what[240];
+    const Formula *formula = find_formula(n, flow->system);
+    if (formula) {
+        describe(n, culprit(n, formula->value.id), what, sizeof what);
+        snprintf(words, size, ": %.150s is %.100s", formula->path, what);
+        *place = formula->place;
+        return;
+    }
+    find_massless(flow, n, what, sizeof what);
+    if (what[0])
+        snprintf(words, size, ": nothing has mass or inertia along %s: was a mass forgotten?",
+                 what);
+}
+
+const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REASON_SIZE],
+                           Place *place)
+{
+    Nodes nodes = {.graph = flow->system->graph};
+    words[0] = 0;
+    *place = (Place){0};
+    tr_flow_fill_all(flow, tr_flow_time(flow, t), y);
+    if (evaluate_nodes(&nodes, flow->system, flow->inputs))
+        find_reason(flow, &nodes, words, REASON_SIZE, place);
+    free(nodes.value);
+    free(nodes.is_known);
+    return words;
+}
+
+void tr_flow_blame(Flow *flow, double t, const double *y, tr_error *err)
+{
+    char words[REASON_SIZE];
+    Place place;
+    tr_flow_reason(flow, t, y, words, &place);
+    tr_fail(err, TR_FAILED, place, "the accelerations are not finite at t = %.6g%s", t, words);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why accelerations are not finite.
+#ifndef TR_PLAN_BLAME_H
+#define TR_PLAN_BLAME_H
+
+#include "plan/flow.h"
+
+enum { REASON_SIZE = 320 };
+
+// Why something is not finite at (t, y), behind a colon: ": roles.hip.torque is 0/0", a formula of
+// the user's, whose place is given, too; or velocities along which nothing has mass. "" when that
+// is not known.
+const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REASON_SIZE],
+                           Place *place);
+// Says it of the accelerations.
+void tr_flow_blame(Flow *flow, double t, const double *y, tr_error *err);
+
+#endif
