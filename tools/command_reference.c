@@ -71,11 +71,16 @@ static const struct {
      "of `-o` says.\n\n"
      "JSON: `states` `inputs` `outputs` `A` `B` `C` `D` `eigenvalues` ([re, im] pairs) `damping` "
      "`frequency` `modes`\n`displacements` `symmetries_removed` `controllable` `observable` "
-     "`largest_acceleration` `about`, and `discrete` with `--step`.\n"},
+     "`largest_acceleration` `warnings` `about`, and `discrete` with `--step`.\n\n"
+     "An output whose derivative is not finite at the initial state has no rows in `C` and `D` "
+     "(null, "
+     "in `.csv` and\n`.mat` nan), and a warning names it.\n"},
     {"steady",
      "What `initial` says is a guess; `--hold` asks for something, `--free` gives up something.\n\n"
      "JSON: `q` `v` `along` `lambda` `tau` `outputs` `parameters` `eigenvalues` `warnings` "
-     "`stability` `residual`\n`iterations`.\n"},
+     "`stability` `residual`\n`iterations`.\n\n"
+     "Of a family: `parameter` `columns` `rows` `folds` `complete`, which is false where it could "
+     "not be followed to its end.\n"},
     {"lqr",
      "`-o gains.yaml` has the feedback as the `roles` of a model file, in the model's own "
      "names.\n\n"

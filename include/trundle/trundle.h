@@ -550,6 +550,9 @@ typedef struct tr_linearise_options {
     bool reduce; // leave out displacements that change nothing: place, heading, angles of wheels
     bool json;   // texts are JSON
     double step; // of the model from one instant to the next [s]; 0 when it is not wanted
+    // Called with warnings that files of numbers do not show, unless NULL; `owner` is its own
+    void (*say)(void *owner, const char *words);
+    void *owner;
 } tr_linearise_options;
 void tr_linearise_fill(tr_linearise_options *options, size_t size);
 // All states, continuous, words.
@@ -560,7 +563,8 @@ static inline tr_linearise_options tr_linearise_defaults(void)
     return o;
 }
 
-// At the initial state, which need not be a steady one. `options` may be NULL.
+// At the initial state, which need not be a steady one. `options` may be NULL. An output whose
+// derivative is not finite there has rows of C and D that are not numbers.
 tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *options,
                         tr_error *err);
 void tr_linear_free(tr_linear *linear);
@@ -594,6 +598,7 @@ typedef struct tr_sweep {
     double *eigenvalues;   // by rows: real and imaginary parts; each column is one, followed
     tr_critical *critical; // by value
     size_t critical_count;
+    double *unsteadiness; // by row: the largest acceleration at the start, 0 where it is steady
 } tr_sweep;
 
 // At from, from + step, ... to; at each value the initial conditions are solved again. The system
@@ -616,7 +621,8 @@ typedef struct tr_steady_options {
     const char *const *holds; // "roll=0.2"; or "speed": it stays what it is at the start
     size_t hold_count;
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
-    const char *output; // of a family: .csv or .mat file; "-" is standard output
+    const char *output; // of a family: .csv, .json or .mat file; "-" is standard output
+    const char *form;   // of a family: "json", or NULL: as the name of the file says
 } tr_steady_options;
 void tr_steady_fill(tr_steady_options *options, size_t size);
 // Nothing is free, held or swept.

@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "linear/feedback.h"
+#include "linear/law.h"
 #include "linear/riccati.h"
 
 #include <math.h>
@@ -22,9 +23,6 @@ double *tr_design_room(Design *d, size_t count, tr_error *err)
 }
 
 // ---- names and weights ---------------------------------------------------------------------
-
-// Of a joint whose torque was made an input
-static bool is_torque(const Port *port) { return strcmp(port->component, "torque") == 0; }
 
 // An input is a control by its name, a torque by that of its joint.
 static bool is_control(const Design *d, Text name, uint32_t input)
@@ -279,19 +277,6 @@ static bool take_eigenvalues(Design *d, tr_error *err)
 
 // ---- laws ----------------------------------------------------------------------------------
 
-// What a control is at the initial state: the input's value, or what the law was that it replaces
-static double control_value(Design *d, uint32_t control, tr_error *err)
-{
-    System *s = d->system;
-    const uint32_t input = d->whole->input_of[d->column[control]];
-    const Port *port = &s->inputs[input].port;
-    double value = d->in[input];
-    for (uint32_t i = 0; is_torque(port) && i < s->output_count; i++)
-        if (is_of(&s->outputs[i].port, port->owner, "law"))
-            tr_evaluate_once(s, s->outputs[i].values, 1, OPEN_PARAMETERS, d->in, &value, err);
-    return value;
-}
-
 static bool write_laws(Design *d, tr_error *err)
 {
     const uint32_t n = d->whole->states;
@@ -304,7 +289,7 @@ static bool write_laws(Design *d, tr_error *err)
             gain[j] = 0;
             for (uint32_t k = 0; k < d->n; k++) gain[j] += d->K[i * d->n + k] * d->T[k * n + j];
         }
-        const double constant = control_value(d, i, err);
+        const double constant = d->in[d->whole->input_of[d->column[i]]];
         if (tr_feedback_write(d->system, d->whole, d->in, gain, constant, &text, err))
             law[i] = tr_arena_text(&d->arena, text.at, text.length);
         if (!law[i]) tr_fail_memory(err);
