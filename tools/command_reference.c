@@ -84,8 +84,18 @@ static const struct {
     {"lqr",
      "`-o gains.yaml` has the feedback as the `roles` of a model file, in the model's own "
      "names.\n\n"
+     "What is kept small is a sum of squares: of the displacements of all coordinates (those of a "
+     "base along and about its\nown axes, `B.dx` ... `B.rz`) and of all velocities of the model, "
+     "in m, rad, m/s and rad/s, plus those of the inputs. So it\ndoes not depend on which "
+     "velocities a run integrates. A coordinate or velocity that `--q` names has that weight in "
+     "place\nof its 1 (`steer=10`, `frame.wx=2`, `d(steer)=0`), whether others determine it or "
+     "not; an output, or a coordinate of a base\n(`frame.x`), is added with its weight. What "
+     "changes nothing (place, heading, angles of wheels) is no state and costs\nnothing, unless "
+     "something that is named depends on it.\n\n"
      "JSON: `states` `inputs` `A` `B` `Q` `R` `K` `eigenvalues` `open_eigenvalues` `residual` "
-     "`unsteadiness` `neutral` `laws`.\n"},
+     "`unsteadiness` `neutral` `laws`.\n\n"
+     "Where an output that has a weight depends on the inputs at once, `R` includes that, and `N` "
+     "has what it asks of products 2 x^T N u.\n"},
 };
 
 // `check` has no options of its own.

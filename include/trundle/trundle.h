@@ -665,7 +665,9 @@ bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
 typedef struct tr_lqr_options {
     size_t size;        // of this structure, as the defaults have it
     const char *inputs; // "steer_torque,rear": inputs, or joints that tr_derive took as controls
-    const char *q, *r;  // weights of states or outputs, and of inputs: "steer=10,roll=2"; NULL: 1
+    // Weights "steer=10,roll=2" of squares: of coordinates and velocities in place of the 1 that all
+    // of the model have, of outputs besides; and of inputs, else 1. NULL: none is given
+    const char *q, *r;
     double step;        // of a controller that acts in steps [s]; 0: it acts all the time
 } tr_lqr_options;
 void tr_lqr_fill(tr_lqr_options *options, size_t size);
@@ -679,7 +681,8 @@ static inline tr_lqr_options tr_lqr_defaults(void)
 
 // The feedback u = -K x that is best for small motions about the initial state: it keeps the
 // integral, or the sum over steps, of x^T Q x + u^T R u least. Displacements that change nothing
-// are no states, unless something with a weight depends on them.
+// are no states, unless something with a weight depends on them. Nothing here depends on which
+// velocities a run would integrate.
 typedef struct tr_lqr {
     size_t states, inputs;
     const char *const *state, *const *input; // their names
@@ -690,6 +693,8 @@ typedef struct tr_lqr {
     double unsteadiness;          // largest acceleration at the initial state
     size_t neutral;               // steady motions beside this one, which it leaves alone
     double step;                  // of the options
+    const double *N; // states x inputs: outputs with a weight that inputs change at once ask for
+                     // 2 x^T N u, too, and more R; else zero
 } tr_lqr;
 
 // The system must outlive it. TR_FAILED when the inputs cannot make every motion decay: it says

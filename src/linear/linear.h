@@ -43,6 +43,10 @@ typedef struct Variations {
 } Variations;
 bool tr_lineariser_vary(Lineariser *lineariser, Variations *out, tr_error *err);
 void tr_variations_free(Variations *variations);
+enum { TR_STATE_NAME = 300 };
+// What the displacement is called whose rate a velocity is: "steer" for its rate, "frame.dx" for
+// frame.vx, "frame.rx" for frame.wx.
+void tr_displacement_name(const System *system, uint32_t velocity, char name[TR_STATE_NAME]);
 // Its own system, reduced where it starts.
 System *tr_lineariser_system(Lineariser *lineariser);
 // Zeros, without names

@@ -88,15 +88,20 @@ static void free_allowed(Allowed *a)
 
 // ---- names ---------------------------------------------------------------------------------
 
-// "steer" for its rate, "frame.dx" for frame.vx, "frame.rx" for frame.wx
-static const char *displacement_name(const System *s, Linear *linear, uint32_t velocity)
+void tr_displacement_name(const System *s, uint32_t velocity, char name[TR_STATE_NAME])
 {
     const Port *port = &s->inputs[velocity].port;
     if (port->rate_of != NO_INPUT || !port->component[0])
-        return tr_linear_keep(linear, tr_system_joint_name(s, velocity));
-    char name[300];
-    snprintf(name, sizeof name, "%s.%c%s", port->owner,
-             port->quantity == QUANTITY_SPEED ? 'd' : 'r', port->component + 1);
+        snprintf(name, TR_STATE_NAME, "%s", tr_system_joint_name(s, velocity));
+    else
+        snprintf(name, TR_STATE_NAME, "%s.%c%s", port->owner,
+                 port->quantity == QUANTITY_SPEED ? 'd' : 'r', port->component + 1);
+}
+
+static const char *displacement_name(const System *s, Linear *linear, uint32_t velocity)
+{
+    char name[TR_STATE_NAME];
+    tr_displacement_name(s, velocity, name);
     return tr_linear_keep(linear, name);
 }
 

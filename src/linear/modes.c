@@ -436,7 +436,7 @@ int tr_observable(const Linear *linear)
     uint32_t rows = 0; // of C, columns of C^T
     tr_transpose(linear->A, n, n, A);
     for (uint32_t i = 0; i < linear->outputs; i++)
-        if (tr_linear_has_output(linear, i))
+        if (all_finite(linear->C + (size_t)n * i, n)) // else it has a kink there
             memcpy(C + (size_t)n * rows++, linear->C + (size_t)n * i, n * sizeof *C);
     const int count = reach_of(A, C, n, rows);
     free(A);
