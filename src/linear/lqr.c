@@ -99,7 +99,7 @@ static void extend(const Design *d, const Parts *parts, const double *KN, double
     }
 }
 
-// Products of y and u are no more where u = v - X y, with X = R^-1 N^T: A - B X, Q - N X (T121)
+// Products of y and u are no more where u = v - X y, with X = R^-1 N^T: A - B X, Q - N X (T141)
 static bool take_products(const Regulator *r, const double *N, double *A, double *Q, double *X,
                           tr_error *err)
 {

@@ -2,7 +2,7 @@
 // Which velocities are states of a regulator. Those of the linear model are the ones that a run
 // integrates, a choice of numbers; here they are chosen by what they are: rates of joints that
 // torques drive, of other joints, then turns and ways of bases, as far as each says something new.
-// What is new is told in the metric of all velocities, which knows no choice (T120).
+// What is new is told in the metric of all velocities, which knows no choice (T140).
 #include "linear/lqr.h"
 
 #include "num/dense.h"

@@ -2,7 +2,7 @@
 // What a regulator keeps small: the sum of the squares of all displacements and velocities of the
 // model, and of what is named, each by its row in the tangent of the constraints. Displacements
 // that change nothing cost nothing, as far as no name sees them: the sum is the least along them
-// (T121). The states are then described by coordinates in which that sum is y^T y, so that what is
+// (T141). The states are then described by coordinates in which that sum is y^T y, so that what is
 // small, or nearest, does not depend on which states there are.
 #include "linear/lqr.h"
 
