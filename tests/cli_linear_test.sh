@@ -72,7 +72,7 @@ check grep -q '^# parameters or inputs that were found' state.yaml
 run 0 linearise swing.yaml --json
 silent
 check is_json out
-keys_are 'states inputs outputs A B C D eigenvalues damping frequency modes displacements symmetries_removed controllable observable largest_acceleration about'
+keys_are 'states inputs outputs A B C D eigenvalues damping frequency modes displacements symmetries_removed controllable observable largest_acceleration warnings about'
 run 0 linearise swing.yaml --reduce
 out_has 'left out: 1 symmetry'
 out_has 'change of the coordinate angle'
@@ -90,7 +90,7 @@ check is_json lin.json
 run 0 linearise swing.yaml -o lin.mat
 check grep -q 'MATLAB 5.0' lin.mat
 run 0 linearise swing.yaml --sweep l=0.5:1:0.1
-check test "$(head -n 1 out)" = 'l,re1,im1,re2,im2'
+check test "$(head -n 1 out)" = 'l,re1,im1,re2,im2,largest_acceleration'
 check test "$(wc -l <out)" -eq 7
 err_has 'no eigenvalue crosses'
 # It stands upright by a spring, and swings ever more when the damping turns negative.
@@ -122,7 +122,7 @@ err_has 'trundle: --set more than 255 times'
 run 0 linearise swing.yaml --sweep I=0.1:0.2:0.05 -q --json
 silent
 check is_json out
-keys_are 'parameter values eigenvalues critical'
+keys_are 'parameter values eigenvalues critical largest_acceleration'
 run 0 linearise swing.yaml --sweep push=0:1:0.5 -q -o sweep.svg --plot other.svg
 no_data
 check cmp sweep.svg other.svg

@@ -336,7 +336,7 @@ static bool steady_job(tr_error *err)
     tr_text_free(words);
     tr_text_free(fragment);
     tr_steady_free(steady);
-    o.sweep = "k=3:4:0.5", o.output = "memory_steady.csv";
+    o.sweep = "k=3:4:0.5", o.output = "memory_steady.json";
     tr_family_summary summary;
     good = good && tr_steady_sweep(system, &o, &summary, err);
     assert_true(!good || summary.rows == 3);

@@ -71,16 +71,31 @@ static const struct {
      "of `-o` says.\n\n"
      "JSON: `states` `inputs` `outputs` `A` `B` `C` `D` `eigenvalues` ([re, im] pairs) `damping` "
      "`frequency` `modes`\n`displacements` `symmetries_removed` `controllable` `observable` "
-     "`largest_acceleration` `about`, and `discrete` with `--step`.\n"},
+     "`largest_acceleration` `warnings` `about`, and `discrete` with `--step`.\n\n"
+     "An output whose derivative is not finite at the initial state has no rows in `C` and `D` "
+     "(null, "
+     "in `.csv` and\n`.mat` nan), and a warning names it.\n"},
     {"steady",
      "What `initial` says is a guess; `--hold` asks for something, `--free` gives up something.\n\n"
      "JSON: `q` `v` `along` `lambda` `tau` `outputs` `parameters` `eigenvalues` `warnings` "
-     "`stability` `residual`\n`iterations`.\n"},
+     "`stability` `residual`\n`iterations`.\n\n"
+     "Of a family: `parameter` `columns` `rows` `folds` `complete`, which is false where it could "
+     "not be followed to its end.\n"},
     {"lqr",
      "`-o gains.yaml` has the feedback as the `roles` of a model file, in the model's own "
      "names.\n\n"
+     "What is kept small is a sum of squares: of the displacements of all coordinates (those of a "
+     "base along and about its\nown axes, `B.dx` ... `B.rz`) and of all velocities of the model, "
+     "in m, rad, m/s and rad/s, plus those of the inputs. So it\ndoes not depend on which "
+     "velocities a run integrates. A coordinate or velocity that `--q` names has that weight in "
+     "place\nof its 1 (`steer=10`, `frame.wx=2`, `d(steer)=0`), whether others determine it or "
+     "not; an output, or a coordinate of a base\n(`frame.x`), is added with its weight. What "
+     "changes nothing (place, heading, angles of wheels) is no state and costs\nnothing, unless "
+     "something that is named depends on it.\n\n"
      "JSON: `states` `inputs` `A` `B` `Q` `R` `K` `eigenvalues` `open_eigenvalues` `residual` "
-     "`unsteadiness` `neutral` `laws`.\n"},
+     "`unsteadiness` `neutral` `laws`.\n\n"
+     "Where an output that has a weight depends on the inputs at once, `R` includes that, and `N` "
+     "has what it asks of products 2 x^T N u.\n"},
 };
 
 // `check` has no options of its own.

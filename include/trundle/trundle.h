@@ -556,6 +556,9 @@ typedef struct tr_linearise_options {
     bool reduce; // leave out displacements that change nothing: place, heading, angles of wheels
     bool json;   // texts are JSON
     double step; // of the model from one instant to the next [s]; 0 when it is not wanted
+    // Called with warnings that files of numbers do not show, unless NULL; `owner` is its own
+    void (*say)(void *owner, const char *words);
+    void *owner;
 } tr_linearise_options;
 void tr_linearise_fill(tr_linearise_options *options, size_t size);
 // All states, continuous, words.
@@ -566,7 +569,8 @@ static inline tr_linearise_options tr_linearise_defaults(void)
     return o;
 }
 
-// At the initial state, which need not be a steady one. `options` may be NULL.
+// At the initial state, which need not be a steady one. `options` may be NULL. An output whose
+// derivative is not finite there has rows of C and D that are not numbers.
 tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *options,
                         tr_error *err);
 void tr_linear_free(tr_linear *linear);
@@ -600,6 +604,7 @@ typedef struct tr_sweep {
     double *eigenvalues;   // by rows: real and imaginary parts; each column is one, followed
     tr_critical *critical; // by value
     size_t critical_count;
+    double *unsteadiness; // by row: the largest acceleration at the start, 0 where it is steady
 } tr_sweep;
 
 // At from, from + step, ... to; at each value the initial conditions are solved again. The system
@@ -622,7 +627,8 @@ typedef struct tr_steady_options {
     const char *const *holds; // "roll=0.2"; or "speed": it stays what it is at the start
     size_t hold_count;
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
-    const char *output; // of a family: .csv or .mat file; "-" is standard output
+    const char *output; // of a family: .csv, .json or .mat file; "-" is standard output
+    const char *form;   // of a family: "json", or NULL: as the name of the file says
 } tr_steady_options;
 void tr_steady_fill(tr_steady_options *options, size_t size);
 // Nothing is free, held or swept.
@@ -665,7 +671,9 @@ bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
 typedef struct tr_lqr_options {
     size_t size;        // of this structure, as the defaults have it
     const char *inputs; // "steer_torque,rear": inputs, or joints that tr_derive took as controls
-    const char *q, *r;  // weights of states or outputs, and of inputs: "steer=10,roll=2"; NULL: 1
+    // Weights "steer=10,roll=2" of squares: of coordinates and velocities in place of the 1 that all
+    // of the model have, of outputs besides; and of inputs, else 1. NULL: none is given
+    const char *q, *r;
     double step;        // of a controller that acts in steps [s]; 0: it acts all the time
 } tr_lqr_options;
 void tr_lqr_fill(tr_lqr_options *options, size_t size);
@@ -679,7 +687,8 @@ static inline tr_lqr_options tr_lqr_defaults(void)
 
 // The feedback u = -K x that is best for small motions about the initial state: it keeps the
 // integral, or the sum over steps, of x^T Q x + u^T R u least. Displacements that change nothing
-// are no states, unless something with a weight depends on them.
+// are no states, unless something with a weight depends on them. Nothing here depends on which
+// velocities a run would integrate.
 typedef struct tr_lqr {
     size_t states, inputs;
     const char *const *state, *const *input; // their names
@@ -690,6 +699,8 @@ typedef struct tr_lqr {
     double unsteadiness;          // largest acceleration at the initial state
     size_t neutral;               // steady motions beside this one, which it leaves alone
     double step;                  // of the options
+    const double *N; // states x inputs: outputs with a weight that inputs change at once ask for
+                     // 2 x^T N u, too, and more R; else zero
 } tr_lqr;
 
 // The system must outlive it. TR_FAILED when the inputs cannot make every motion decay: it says

@@ -53,6 +53,23 @@ static void list_critical(const tr_sweep *sweep)
                 sweep->name, sweep->values[0], sweep->values[sweep->rows - 1]);
 }
 
+// Starts that are not steady: how many, and the worst
+static void list_unsteady(const tr_sweep *sweep)
+{
+    size_t count = 0, worst = 0;
+    for (size_t i = 0; i < sweep->rows; i++) {
+        count += sweep->unsteadiness[i] > 1e-9;
+        if (sweep->unsteadiness[i] > sweep->unsteadiness[worst]) worst = i;
+    }
+    if (!count) return;
+    fprintf(stderr, "warning: at %s = %.15g the state is not steady: accelerations up to %.3g",
+            sweep->name, sweep->values[worst], sweep->unsteadiness[worst]);
+    if (count > 1)
+        fprintf(stderr, "; nor is it at %zu other%s of %zu values", count - 1, count > 2 ? "s" : "",
+                sweep->rows);
+    fprintf(stderr, "\n");
+}
+
 // To -o, what its name says, and to --plot
 static int write_sweep(const Options *options, const tr_sweep *sweep)
 {
@@ -93,12 +110,22 @@ static int sweep(const Options *options)
     tr_sweep *found = tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
     if (found) {
         status = write_sweep(options, found);
-        if (!status && !options->quiet) list_critical(found);
+        if (!status && !options->quiet) {
+            list_unsteady(found);
+            list_critical(found);
+        }
     } else
         status = cli_complain(options->model, &err);
     tr_sweep_free(found);
     tr_system_free(system);
     return status;
+}
+
+// Beside a file, which has no room for words
+static void say(void *owner, const char *words)
+{
+    (void)owner;
+    fprintf(stderr, "warning: %s\n", words);
 }
 
 int cli_linearise(const Verb *verb, const Options *options)
@@ -122,6 +149,7 @@ int cli_linearise(const Verb *verb, const Options *options)
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     if (options->output && strcmp(options->output, "-") != 0) {
+        if (!options->quiet) o.say = say;
         if (!tr_linearise_write(system, &o, options->output, &err))
             status = cli_complain(options->model, &err);
     } else

@@ -50,6 +50,7 @@ int cli_steady(const Verb *verb, const Options *options)
     how.free = options->free;
     how.holds = options->holds.word, how.hold_count = options->holds.count;
     how.sweep = options->sweep, how.output = options->output;
+    how.form = options->json ? "json" : NULL;
     status = options->sweep ? sweep(options, system, &how) : find(options, system, &how);
     tr_system_free(system);
     return status;

@@ -20,14 +20,33 @@ typedef struct Lineariser Lineariser;
 
 Lineariser *tr_lineariser_new(const System *system, tr_error *err);
 void tr_lineariser_free(Lineariser *lineariser);
-// The state that it stands at: all inputs, at the start those of the initial state.
+// The state that it stands at: all inputs, at the start those of the initial state. A torque that
+// was made an input has the value that its law has there.
 double *tr_lineariser_inputs(Lineariser *lineariser);
 // Solves the initial conditions again, for the values that parameters and inputs have there now.
 bool tr_lineariser_assemble(Lineariser *lineariser, tr_error *err);
 // The largest acceleration where it stands: 0 where it is steady
 double tr_lineariser_unsteadiness(Lineariser *lineariser);
-// The linear model where it stands; NULL when memory runs out or a number is not finite.
+// The linear model where it stands; NULL when memory runs out or a rate has no slopes there. An
+// output that has none has a row that is not a number.
 Linear *tr_lineariser_take(Lineariser *lineariser, tr_error *err);
+bool tr_linear_has_output(const Linear *linear, uint32_t output);
+
+// How all that the model has a name for varies with the states and the inputs of its linear model,
+// by rows of so many: dependent quantities, too.
+typedef struct Variations {
+    uint32_t velocities, positions, width;
+    const uint32_t *velocity, *position; // inputs of the system; these are the lineariser's
+    double *displacement;                // along or about what a velocity is, of each velocity
+    double *rate;                        // of each velocity
+    double *coordinate;                  // of each position
+} Variations;
+bool tr_lineariser_vary(Lineariser *lineariser, Variations *out, tr_error *err);
+void tr_variations_free(Variations *variations);
+enum { TR_STATE_NAME = 300 };
+// What the displacement is called whose rate a velocity is: "steer" for its rate, "frame.dx" for
+// frame.vx, "frame.rx" for frame.wx.
+void tr_displacement_name(const System *system, uint32_t velocity, char name[TR_STATE_NAME]);
 // Its own system, reduced where it starts.
 System *tr_lineariser_system(Lineariser *lineariser);
 // Zeros, without names

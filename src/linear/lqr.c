@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear-quadratic regulators. A linear model has states that no weight sees and that change
-// nothing (place, heading, angles of wheels): they are left out. What no input reaches is left
-// alone, see lqr_reach.c: with L of these states and R of the motions themselves the feedback acts
-// on (1 - R L) x, which stays in the kernel of L (T106).
+// nothing (place, heading, angles of wheels): they are left out, see lqr_weights.c. What no input
+// reaches is left alone, see lqr_reach.c: with L of these states and R of the motions themselves
+// the feedback acts on (1 - R L) x, which stays in the kernel of L (T106).
 #include "linear/lqr.h"
 
 #include "base/options.h"
 #include "linear/feedback.h"
+#include "linear/law.h"
+#include "linear/modes.h"
 #include "linear/riccati.h"
+#include "num/dense.h"
+#include "num/solve.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,10 +25,7 @@ double *tr_design_room(Design *d, size_t count, tr_error *err)
     return room;
 }
 
-// ---- names and weights ---------------------------------------------------------------------
-
-// Of a joint whose torque was made an input
-static bool is_torque(const Port *port) { return strcmp(port->component, "torque") == 0; }
+// ---- controls ------------------------------------------------------------------------------
 
 // An input is a control by its name, a torque by that of its joint.
 static bool is_control(const Design *d, Text name, uint32_t input)
@@ -59,148 +60,6 @@ static bool find_controls(Design *d, const char *list, tr_error *err)
     }
     if (!d->m) tr_fail(err, TR_USAGE, (Place){0}, "which inputs? name at least one");
     return !has_failed(err);
-}
-
-// name=number
-static bool read_weight(Text item, Text *name, double *value, tr_error *err)
-{
-    char number[64];
-    const char *sign = memchr(item.at, '=', item.length);
-    const size_t before = sign ? (size_t)(sign - item.at) : 0;
-    snprintf(number, sizeof number, "%.*s", sign ? (int)(item.length - before - 1) : 0,
-             sign ? sign + 1 : "");
-    *name = text_trimmed((Text){item.at, before});
-    const char *digits = number + strspn(number, " ");
-    if (!name->length || !tr_read_number(digits, value) || *value < 0) {
-        tr_fail(err, TR_USAGE, (Place){0}, "a weight is name=number, not negative; not '%.*s'",
-                TEXT(item));
-        return false;
-    }
-    return true;
-}
-
-static void weigh(Design *d, Text name, double value, tr_error *err)
-{
-    const Linear *l = d->whole;
-    Suggestion nearest = {.wanted = name};
-    char hint[TR_HINT_SIZE];
-    double *row = tr_design_room(d, l->states, err);
-    if (!row) return;
-    bool found = false;
-    for (uint32_t i = 0; i < l->states && !found; i++) {
-        tr_suggest(&nearest, text_of(l->state[i]));
-        if (text_is(name, l->state[i])) row[i] = 1, found = true;
-    }
-    for (uint32_t i = 0; i < l->outputs && !found; i++) {
-        tr_suggest(&nearest, text_of(l->output[i]));
-        found = text_is(name, l->output[i]);
-        if (found) memcpy(row, l->C + (size_t)i * l->states, l->states * sizeof *row);
-    }
-    if (!found)
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no state or output '%.*s'%s", TEXT(name),
-                tr_hint(&nearest, hint));
-    else if (d->weight_count == MOST_NAMES)
-        tr_fail(err, TR_USAGE, (Place){0}, "more than %d weights", MOST_NAMES);
-    else
-        d->weights[d->weight_count++] = (Weight){name, value, row};
-}
-
-static bool read_q(Design *d, const char *list, tr_error *err)
-{
-    while (list && *list && !has_failed(err)) {
-        Text name;
-        double value;
-        if (read_weight(tr_next_item(&list), &name, &value, err)) weigh(d, name, value, err);
-    }
-    return !has_failed(err);
-}
-
-static bool read_r(Design *d, const char *list, tr_error *err)
-{
-    d->R = tr_design_room(d, (size_t)d->m * d->m, err);
-    for (uint32_t i = 0; d->R && i < d->m; i++) d->R[i * d->m + i] = 1;
-    while (d->R && list && *list && !has_failed(err)) {
-        Text name;
-        double value;
-        bool found = false;
-        if (!read_weight(tr_next_item(&list), &name, &value, err)) return false;
-        for (uint32_t i = 0; i < d->m; i++)
-            if (text_is(name, d->shown.input[i])) d->R[i * d->m + i] = value, found = true;
-        if (!found)
-            tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is none of the inputs", TEXT(name));
-        else if (value == 0)
-            tr_fail(err, TR_USAGE, (Place){0}, "the weight of the input '%.*s' must be positive",
-                    TEXT(name));
-    }
-    return !has_failed(err);
-}
-
-// ---- states --------------------------------------------------------------------------------
-
-// Leaves out displacements that change nothing that has a weight. For this each weight counts as
-// a state that collects it, and T is what unit inputs become.
-static bool leave_out(Design *d, tr_error *err)
-{
-    const Linear *l = d->whole;
-    const uint32_t n = l->states, m = d->weight_count, N = n + m;
-    Linear more = {.states = N, .inputs = n, .displacements = l->displacements};
-    const char **names = tr_arena_alloc(&d->arena, N + n + 1, sizeof *names);
-    more.A = tr_design_room(d, (size_t)N * N, err), more.B = tr_design_room(d, (size_t)N * n, err);
-    if (!names || !more.A || !more.B) return tr_fail_memory(err), false;
-    for (uint32_t i = 0; i < N; i++) names[i] = i < n ? l->state[i] : NULL;
-    more.state = names, more.input = names + N;
-    for (uint32_t i = 0; i < n; i++) {
-        memcpy(more.A + (size_t)i * N, l->A + (size_t)i * n, n * sizeof *more.A);
-        more.B[i * n + i] = 1;
-    }
-    for (uint32_t i = 0; i < m; i++)
-        memcpy(more.A + (size_t)(n + i) * N, d->weights[i].row, n * sizeof *more.A);
-    Linear *less = tr_linear_reduced(&more, 0, err);
-    if (!less) return false;
-    const uint32_t left = d->n = less->states - m;
-    const char **state = tr_arena_alloc(&d->arena, left + 1u, sizeof *state);
-    d->A = tr_design_room(d, (size_t)left * left, err),
-    d->T = tr_design_room(d, (size_t)left * n, err);
-    d->B = tr_design_room(d, (size_t)left * d->m, err);
-    const bool good = state && d->A && d->T && d->B;
-    if (!good) tr_fail_memory(err);
-    for (uint32_t i = 0; good && i < left; i++) {
-        state[i] = tr_arena_text(&d->arena, less->state[i], strlen(less->state[i]));
-        memcpy(d->A + (size_t)i * left, less->A + (size_t)i * less->states, left * sizeof *d->A);
-        memcpy(d->T + (size_t)i * n, less->B + (size_t)i * n, n * sizeof *d->T);
-        for (uint32_t j = 0; j < d->m; j++)
-            for (uint32_t k = 0; k < n; k++)
-                d->B[i * d->m + j] += d->T[i * n + k] * l->B[k * l->inputs + d->column[j]];
-    }
-    d->shown.state = state, d->shown.states = left;
-    tr_linear_free(less);
-    return !has_failed(err);
-}
-
-double tr_design_weight(const Design *d, const Weight *weight, uint32_t state)
-{
-    const Linear *l = d->whole;
-    for (uint32_t k = 0; k < l->states; k++)
-        if (strcmp(l->state[k], d->shown.state[state]) == 0) return weight->row[k];
-    return 0;
-}
-
-// 1 for every state that has no weight of its own, and w^T w for each that is given
-static bool make_q(Design *d, tr_error *err)
-{
-    const uint32_t n = d->n;
-    d->Q = tr_design_room(d, (size_t)n * n, err);
-    if (!d->Q) return false;
-    for (uint32_t i = 0; i < n; i++) d->Q[i * n + i] = 1;
-    for (uint32_t k = 0; k < d->weight_count; k++)
-        for (uint32_t i = 0; i < n; i++)
-            if (text_is(d->weights[k].name, d->shown.state[i])) d->Q[i * n + i] = 0;
-    for (uint32_t k = 0; k < d->weight_count; k++)
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; j < n; j++)
-                d->Q[i * n + j] += d->weights[k].value * tr_design_weight(d, &d->weights[k], i) *
-                                   tr_design_weight(d, &d->weights[k], j);
-    return true;
 }
 
 // ---- the regulator -------------------------------------------------------------------------
@@ -240,57 +99,104 @@ static void extend(const Design *d, const Parts *parts, const double *KN, double
     }
 }
 
-static bool regulate(Design *d, const Parts *parts, double step, tr_error *err)
+// Products of y and u are no more where u = v - X y, with X = R^-1 N^T: A - B X, Q - N X (T141)
+static bool take_products(const Regulator *r, const double *N, double *A, double *Q, double *X,
+                          tr_error *err)
 {
-    const uint32_t k = parts->kept, m = d->m;
-    const size_t kk = (size_t)k * k;
-    double *A = tr_design_room(d, kk, err), *B = tr_design_room(d, (size_t)k * m, err),
-           *Q = tr_design_room(d, kk, err), *P = tr_design_room(d, kk, err),
-           *K = tr_design_room(d, (size_t)m * k, err);
-    d->K = tr_design_room(d, (size_t)m * d->n, err);
-    if (has_failed(err)) return false;
-    restrict_to(parts, d->n, d->A, d->n, true, A);
-    restrict_to(parts, d->n, d->B, m, false, B);
-    restrict_to(parts, d->n, d->Q, d->n, true, Q);
-    const Linear part = {.states = k, .inputs = m, .A = A, .B = B},
-                 whole = {.states = d->n, .inputs = m, .A = d->A, .B = d->B};
-    if (step > 0 && (!tr_linear_discretise(&part, step, A, B, err) ||
-                     !tr_linear_discretise(&whole, step, d->A, d->B, err)))
-        return false;
-    const Regulator small = {k, m, step > 0, A, B, Q, d->R};
+    const uint32_t n = r->n, m = r->m;
+    double *R = malloc(((size_t)m * m + (size_t)n * n) * sizeof *R);
+    if (!R) return tr_fail_memory(err), false;
+    double *more = R + (size_t)m * m;
+    memcpy(R, r->R, (size_t)m * m * sizeof *R);
+    tr_transpose(N, n, m, X);
+    if (!tr_solve_positive(R, m, X, n))
+        tr_fail(err, TR_USAGE, (Place){0}, "weights of inputs must be positive");
+    tr_multiply(r->B, X, n, m, n, more);
+    for (size_t i = 0; i < (size_t)n * n; i++) A[i] -= more[i];
+    tr_multiply(N, X, n, m, n, more);
+    for (size_t i = 0; i < (size_t)n * n; i++) Q[i] -= more[i];
+    free(R);
+    return !has_failed(err);
+}
+
+// By the coordinates of N
+static bool solve_part(Design *d, uint32_t k, double *A, double *B, double *Q, const double *N,
+                       double *K, tr_error *err)
+{
+    const uint32_t m = d->m;
+    double *P = tr_design_room(d, (size_t)k * k, err), *X = tr_design_room(d, (size_t)m * k, err);
+    const Linear part = {.states = k, .inputs = m, .A = A, .B = B};
+    const Regulator small = {k, m, d->shown.step > 0, A, B, Q, d->R};
+    if (has_failed(err) || !k) return !has_failed(err);
+    if (small.discrete && !tr_linear_discretise(&part, d->shown.step, A, B, err)) return false;
+    if (d->has_products && !take_products(&small, N, A, Q, X, err)) return false;
     if (!tr_riccati_solve(&small, P, K, err)) return false;
-    d->shown.residual = k ? tr_riccati_residual(&small, P) : 0;
-    extend(d, parts, K, d->K);
+    d->shown.residual = tr_riccati_residual(&small, P);
+    for (size_t i = 0; i < (size_t)m * k; i++) K[i] += X[i];
     return true;
+}
+
+static bool regulate(Design *d, const Parts *parts, tr_error *err)
+{
+    const uint32_t k = parts->kept, m = d->m, n = d->n;
+    const size_t kk = (size_t)k * k, km = (size_t)k * m;
+    double *A = tr_design_room(d, kk, err), *B = tr_design_room(d, km, err),
+           *Q = tr_design_room(d, kk, err), *N = tr_design_room(d, km, err),
+           *KN = tr_design_room(d, km, err), *K = tr_design_room(d, (size_t)m * n, err);
+    d->K = tr_design_room(d, (size_t)m * n, err);
+    if (has_failed(err)) return false;
+    restrict_to(parts, n, d->A, n, true, A);
+    restrict_to(parts, n, d->B, m, false, B);
+    restrict_to(parts, n, d->Q, n, true, Q);
+    restrict_to(parts, n, d->N, m, false, N);
+    if (!solve_part(d, k, A, B, Q, N, KN, err)) return false;
+    extend(d, parts, KN, d->K);
+    tr_multiply(d->K, d->M, m, n, n, K);
+    d->shown.K = K;
+    return true;
+}
+
+// ---- eigenvalues ---------------------------------------------------------------------------
+
+static int compare_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b, difference = hypot(y[0], y[1]) - hypot(x[0], x[1]);
+    if (fabs(difference) > 1e-12 * hypot(x[0], x[1])) return difference > 0 ? 1 : -1;
+    return (y[1] > x[1]) - (y[1] < x[1]);
+}
+
+// The least stable first. Those that are zero are exactly so, or in steps 1.
+static bool find_eigenvalues(const double *A, uint32_t n, double *values, tr_error *err)
+{
+    const Linear linear = {.states = n, .A = (double *)(uintptr_t)A};
+    return tr_linear_eigenvalues(&linear, (double(*)[2])values, err);
 }
 
 static bool take_eigenvalues(Design *d, tr_error *err)
 {
-    double *before = tr_design_room(d, 2 * (size_t)d->n, err),
-           *after = tr_design_room(d, 2 * (size_t)d->n, err),
-           *loop = tr_design_room(d, (size_t)d->n * d->n, err);
-    const Regulator whole = {d->n, d->m, d->shown.step > 0, d->A, d->B, d->Q, d->R};
-    if (has_failed(err)) return false;
-    tr_riccati_loop(&whole, d->K, loop);
+    const uint32_t n = d->n;
+    const double step = d->shown.step;
+    double *before = tr_design_room(d, 2 * (size_t)n, err),
+           *after = tr_design_room(d, 2 * (size_t)n, err),
+           *loop = tr_design_room(d, (size_t)n * n, err);
+    double *A = (double *)(uintptr_t)d->shown.A, *B = (double *)(uintptr_t)d->shown.B; // its own
+    if (has_failed(err) || !find_eigenvalues(A, n, before, err)) return false;
+    for (uint32_t i = 0; step > 0 && i < n; i++) {
+        const double size = exp(step * before[2 * i]), turn = step * before[2 * i + 1];
+        before[2 * i] = size * cos(turn), before[2 * i + 1] = size * sin(turn);
+    }
+    const Linear whole = {.states = n, .inputs = d->m, .A = A, .B = B};
+    if (step > 0 && !tr_linear_discretise(&whole, step, A, B, err)) return false;
+    const Regulator r = {.n = n, .m = d->m, .A = A, .B = B};
+    tr_riccati_loop(&r, d->shown.K, loop);
     d->shown.before = before, d->shown.after = after;
-    return tr_design_eigenvalues(d->A, d->n, before, NULL, err) &&
-           tr_design_eigenvalues(loop, d->n, after, NULL, err);
+    if (step == 0) return find_eigenvalues(loop, n, after, err);
+    if (!tr_design_eigenvalues(loop, n, after, NULL, err)) return false;
+    qsort(after, n, 2 * sizeof *after, compare_size);
+    return true;
 }
 
 // ---- laws ----------------------------------------------------------------------------------
-
-// What a control is at the initial state: the input's value, or what the law was that it replaces
-static double control_value(Design *d, uint32_t control, tr_error *err)
-{
-    System *s = d->system;
-    const uint32_t input = d->whole->input_of[d->column[control]];
-    const Port *port = &s->inputs[input].port;
-    double value = d->in[input];
-    for (uint32_t i = 0; is_torque(port) && i < s->output_count; i++)
-        if (is_of(&s->outputs[i].port, port->owner, "law"))
-            tr_evaluate_once(s, s->outputs[i].values, 1, OPEN_PARAMETERS, d->in, &value, err);
-    return value;
-}
 
 static bool write_laws(Design *d, tr_error *err)
 {
@@ -302,9 +208,10 @@ static bool write_laws(Design *d, tr_error *err)
         Buffer text = {0};
         for (uint32_t j = 0; j < n; j++) {
             gain[j] = 0;
-            for (uint32_t k = 0; k < d->n; k++) gain[j] += d->K[i * d->n + k] * d->T[k * n + j];
+            for (uint32_t k = 0; k < d->n; k++)
+                gain[j] += d->shown.K[i * d->n + k] * d->T[k * n + j];
         }
-        const double constant = control_value(d, i, err);
+        const double constant = d->in[d->whole->input_of[d->column[i]]];
         if (tr_feedback_write(d->system, d->whole, d->in, gain, constant, &text, err))
             law[i] = tr_arena_text(&d->arena, text.at, text.length);
         if (!law[i]) tr_fail_memory(err);
@@ -338,13 +245,11 @@ static bool design(Design *d, Lineariser *lineariser, const tr_lqr_options *o, t
         tr_fail(err, TR_FAILED, (Place){0}, "more than %d states", MOST_STATES);
     if (!d->whole || has_failed(err) || !find_controls(d, o->inputs, err)) return false;
     d->shown.unsteadiness = tr_lineariser_unsteadiness(lineariser);
-    const bool good =
-        read_q(d, o->q, err) && read_r(d, o->r, err) && leave_out(d, err) && make_q(d, err) &&
-        tr_design_parts(d, &parts, err) && tr_design_check_reach(d, parts.alone > 0, err) &&
-        regulate(d, &parts, o->step, err) && take_eigenvalues(d, err) && write_laws(d, err);
     d->shown.inputs = d->m;
-    d->shown.A = d->A, d->shown.B = d->B, d->shown.Q = d->Q, d->shown.R = d->R, d->shown.K = d->K;
-    return good;
+    return tr_design_states(d, lineariser, err) && tr_design_weigh(d, o, err) &&
+           tr_design_coordinates(d, err) && tr_design_parts(d, &parts, err) &&
+           tr_design_check_reach(d, parts.alone > 0, err) && regulate(d, &parts, err) &&
+           take_eigenvalues(d, err) && write_laws(d, err);
 }
 
 void tr_lqr_fill(tr_lqr_options *options, size_t size)

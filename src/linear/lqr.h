@@ -7,10 +7,17 @@
 
 enum { MOST_NAMES = 100, MOST_STATES = 500 };
 
+// What may have a weight, by its name
+typedef struct Weighable {
+    const char *name, *also; // NULL: it has one name
+    const double *row;       // by the states of the whole model, then by the controls
+    bool counts;             // 1, unless it is given another weight
+} Weighable;
+
 typedef struct Weight {
-    Text name;
+    const Weighable *of;
     double value;
-    double *row; // by the states of the whole model
+    double *row; // by the coordinates y
 } Weight;
 
 typedef struct Design {
@@ -20,12 +27,18 @@ typedef struct Design {
     Arena arena;
     Linear *whole; // all states, all inputs
     const double *in;
-    uint32_t *column; // of each input that is shown, in the whole model
-    Weight weights[MOST_NAMES];
+    uint32_t *column;     // of each input that is shown, in the whole model
+    Weighable *weighable; // all that there is
+    uint32_t weighable_count;
+    Weight weights[MOST_NAMES]; // that were given
     uint32_t weight_count;
     uint32_t n, m;
-    double *A, *B, *Q, *R, *K;
-    double *T; // n * all states: x = T x_whole
+    uint32_t *kept; // by state that is left: which of the whole model
+    double *T;      // n * all states: x = T x_whole
+    double *M;      // y = M x: coordinates in which all that counts, counts 1
+    double *inverse;
+    double *A, *B, *Q, *N, *R, *K; // by y; N: what weights ask of products of y and inputs
+    bool has_products;
     char neutral[200];
 } Design;
 
@@ -37,8 +50,15 @@ typedef struct Parts {
 
 // Numbers in memory of the design, which are zero; an error when there is none.
 double *tr_design_room(Design *design, size_t count, tr_error *err);
-// A weight's row by the states that are left: those are x = T x_whole with T = 1 on themselves.
-double tr_design_weight(const Design *design, const Weight *weight, uint32_t state);
+
+// Velocities that do not depend on the chart in place of those that are states, and all that may
+// have a weight by these states.
+bool tr_design_states(Design *design, Lineariser *lineariser, tr_error *err);
+
+// The weights of --q and --r; then which states are left, and the matrices by y.
+bool tr_design_weigh(Design *design, const tr_lqr_options *options, tr_error *err);
+bool tr_design_coordinates(Design *design, tr_error *err);
+
 bool tr_design_parts(Design *design, Parts *parts, tr_error *err);
 // Every motion that does not decay must be reached, but for those that are left alone; else words.
 bool tr_design_check_reach(const Design *design, bool skip_zero, tr_error *err);

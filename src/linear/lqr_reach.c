@@ -17,14 +17,23 @@
 
 // ---- what the inputs reach -----------------------------------------------------------------
 
-// The names of the largest entries of a vector
-static void name_states(const Design *d, const double *size, char *line, size_t room)
+// The names of the states that a motion y, or y + i z, is mostly of
+static void name_states(const Design *d, const double *y, const double *z, uint32_t stride,
+                        double *sizes, char *line, size_t room)
 {
     double most = 0;
     line[0] = 0;
-    for (uint32_t i = 0; i < d->n; i++) most = larger(most, size[i]);
+    for (uint32_t i = 0; i < d->n; i++) {
+        double re = 0, im = 0;
+        for (uint32_t k = 0; k < d->n; k++) {
+            re += d->inverse[i * d->n + k] * y[(size_t)k * stride];
+            im += z ? d->inverse[i * d->n + k] * z[(size_t)k * stride] : 0;
+        }
+        sizes[i] = larger(sizes[i], hypot(re, im));
+        most = larger(most, sizes[i]);
+    }
     for (uint32_t i = 0; i < d->n; i++)
-        if (size[i] > 0.1 * most) tr_list_name(line, room, d->shown.state[i]);
+        if (sizes[i] > 0.1 * most) tr_list_name(line, room, d->shown.state[i]);
 }
 
 static double column_size(const Design *d, uint32_t j)
@@ -36,8 +45,8 @@ static double column_size(const Design *d, uint32_t j)
 
 static double matrix_size(const Design *d)
 {
-    const double most = tr_largest(d->A, (size_t)d->n * d->n);
-    return most > 0 ? most : 1;
+    const double size = tr_norm(d->A, (size_t)d->n * d->n);
+    return size > 0 ? size : 1;
 }
 
 // The smallest singular value of [A - z, B] = X + iY, beside the size of A; columns of B are made
@@ -68,9 +77,9 @@ static void refuse(const Design *d, double re, double im, const double *vectors,
     char names[200], value[64];
     double *size = calloc(d->n + 1u, sizeof *size);
     const bool oscillates = im != 0;
-    for (uint32_t i = 0; size && i < d->n; i++)
-        size[i] = hypot(vectors[i * d->n + k], oscillates ? vectors[i * d->n + k + 1] : 0);
-    if (size) name_states(d, size, names, sizeof names);
+    if (size)
+        name_states(d, vectors + k, oscillates ? vectors + k + 1 : NULL, d->n, size, names,
+                    sizeof names);
     if (oscillates)
         snprintf(value, sizeof value, "%.6g +- %.6gi", re, fabs(im));
     else
@@ -175,7 +184,7 @@ static bool is_wanted(const Design *d, const Parts *parts)
             double seen = 0, size = 0;
             for (uint32_t i = 0; i < d->n; i++) {
                 const double r = parts->R[i * parts->alone + k];
-                seen += tr_design_weight(d, &d->weights[w], i) * r, size = larger(size, fabs(r));
+                seen += d->weights[w].row[i] * r, size = larger(size, fabs(r));
             }
             if (d->weights[w].value > 0 && fabs(seen) > 1e-8 * size) return true;
         }
@@ -198,10 +207,8 @@ bool tr_design_parts(Design *d, Parts *parts, tr_error *err)
         for (size_t i = 0; i < nn; i++) parts->U[i] = i / n == i % n;
     }
     double *size = tr_design_room(d, n, err);
-    for (uint32_t i = 0; size && i < n; i++)
-        for (uint32_t k = 0; k < parts->alone; k++)
-            size[i] = larger(size[i], fabs(parts->R[i * parts->alone + k]));
-    if (size && parts->alone) name_states(d, size, d->neutral, sizeof d->neutral);
+    for (uint32_t k = 0; size && k < parts->alone; k++)
+        name_states(d, parts->R + k, NULL, parts->alone, size, d->neutral, sizeof d->neutral);
     d->shown.neutral = parts->alone;
     return !has_failed(err);
 }

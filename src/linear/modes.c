@@ -430,10 +430,15 @@ int tr_controllable(const Linear *linear)
 int tr_observable(const Linear *linear)
 {
     const uint32_t n = linear->states;
-    double *A = numbers((size_t)n * n);
+    double *A = numbers((size_t)n * n + (size_t)n * linear->outputs);
     if (!A) return -1;
+    double *C = A + (size_t)n * n;
+    uint32_t rows = 0; // of C, columns of C^T
     tr_transpose(linear->A, n, n, A);
-    const int count = reach_of(A, linear->C, n, linear->outputs); // rows of C, columns of C^T
+    for (uint32_t i = 0; i < linear->outputs; i++)
+        if (all_finite(linear->C + (size_t)n * i, n)) // else it has a kink there
+            memcpy(C + (size_t)n * rows++, linear->C + (size_t)n * i, n * sizeof *C);
+    const int count = reach_of(A, C, n, rows);
     free(A);
     return count;
 }

@@ -33,6 +33,7 @@ typedef struct Sample {
     Deflated deflated;
     double *values; // eigenvalues of the rest
     uint32_t count;
+    double acceleration; // the largest
 } Sample;
 
 static void free_sample(Sample *s)
@@ -71,6 +72,7 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
     Linear *all = tr_lineariser_take(s->lineariser, &own);
     Linear *linear = tr_linear_reduced(all, s->size, &own);
     const bool good = linear && split(linear, s, pattern, out, &own);
+    out->acceleration = all ? tr_lineariser_unsteadiness(s->lineariser) : 0;
     tr_linear_free(all);
     tr_linear_free(linear);
     if (good) return true;
@@ -332,11 +334,13 @@ static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
         return false;
     sweep->count = s->count;
     sweep->eigenvalues = calloc(2 * sweep->rows * s->count + 1, sizeof *sweep->eigenvalues);
+    sweep->unsteadiness = calloc(sweep->rows, sizeof *sweep->unsteadiness);
     double *determinants = calloc(sweep->rows, sizeof *determinants);
-    bool good = sweep->eigenvalues && determinants;
+    bool good = sweep->eigenvalues && sweep->unsteadiness && determinants;
     if (!good) tr_fail_memory(s->err);
     for (size_t i = 0; good && i < sweep->rows; i++) {
         fill_up(&samples[i], s->count, sweep->eigenvalues + 2 * i * s->count);
+        sweep->unsteadiness[i] = samples[i].acceleration;
         if (samples[i].count == s->count)
             determinants[i] = tr_deflated_determinant(&samples[i].deflated, s->err);
     }
@@ -388,6 +392,7 @@ void tr_sweep_free(tr_sweep *sweep)
     free(sweep->values);
     free(sweep->eigenvalues);
     free(sweep->critical);
+    free(sweep->unsteadiness);
     free(sweep);
 }
 
@@ -397,6 +402,7 @@ static void write_csv(const tr_sweep *sweep, Buffer *text)
 {
     tr_buffer_print(text, "%s", sweep->name);
     for (size_t k = 1; k <= sweep->count; k++) tr_buffer_print(text, ",re%zu,im%zu", k, k);
+    tr_buffer_print(text, ",largest_acceleration");
     for (size_t i = 0; i < sweep->rows; i++) {
         tr_buffer_add(text, "\n", 1);
         tr_buffer_number(text, sweep->values[i]);
@@ -404,6 +410,8 @@ static void write_csv(const tr_sweep *sweep, Buffer *text)
             tr_buffer_add(text, ",", 1);
             tr_buffer_number(text, sweep->eigenvalues[2 * i * sweep->count + k]);
         }
+        tr_buffer_add(text, ",", 1);
+        tr_buffer_number(text, sweep->unsteadiness[i]);
     }
     tr_buffer_add(text, "\n", 1);
 }
@@ -428,6 +436,7 @@ static void write_json(const tr_sweep *sweep, Json *j)
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
+    tr_json_numbers(j, "largest_acceleration", sweep->unsteadiness, sweep->rows);
     tr_json_close(j, '}');
 }
 

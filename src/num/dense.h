@@ -30,8 +30,8 @@ double tr_largest(const double *x, size_t count); // |x|; 0 of nothing
 double tr_norm(const double *x, size_t count);
 
 // Combines columns so that each has a row of its own, among the first `choice` rows, where it is 1
-// and the others are 0. Of rows that are as large to within `alike` the first is taken. `own` gets
-// the rows; it may be NULL.
+// and the others are 0. Which rows these are does not depend on how columns that are orthonormal
+// were turned. Of rows that are as large to within `alike` the first is taken. `own` gets them.
 void tr_give_rows(double *Z, uint32_t rows, uint32_t columns, uint32_t choice, double alike,
                   uint32_t *own);
 

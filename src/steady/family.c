@@ -2,6 +2,8 @@
 // Families of steady motions: from one to the next along the curve that they form, by a step along
 // its tangent and Newton's method across it, so that the curve may turn back in what is swept. Such
 // folds are where the tangent has no part along it (T97).
+#include "base/arena.h"
+#include "base/json.h"
 #include "base/options.h"
 #include "base/record.h"
 #include "steady/steady.h"
@@ -19,6 +21,13 @@ typedef struct Point {
     double *u, *tangent;
 } Point;
 
+// A family as JSON: all rows, which are written at the end.
+typedef struct Sheaf {
+    OutFile *file; // NULL: there is none
+    double *rows;
+    uint32_t size, capacity; // [numbers]
+} Sheaf;
+
 typedef struct Family {
     Steady *p;
     double from, to, step; // of what is swept; the step has the sign that leads there
@@ -29,6 +38,7 @@ typedef struct Family {
     const char **labels;
     uint32_t columns;
     Record *record;
+    Sheaf sheaf; // in place of the record
     tr_family_summary *summary;
 } Family;
 
@@ -69,6 +79,66 @@ static bool read_range(Family *f, const char *sweep, tr_error *err)
 
 // ---- rows ----------------------------------------------------------------------------------
 
+static void open_rows(Family *f, const tr_steady_options *o, tr_error *err)
+{
+    const char *path = o->output ? o->output : "-";
+    if (!ends_with(path, ".mat") && (o->form || ends_with(path, ".json")))
+        f->sheaf.file = tr_file_create(path, err);
+    else
+        f->record = tr_record_open(path, f->labels, f->columns, err);
+}
+
+static void add_row(Family *f, tr_error *err)
+{
+    Sheaf *s = &f->sheaf;
+    const uint64_t needed = (uint64_t)s->size + f->columns;
+    if (!s->file)
+        tr_record_row(f->record, f->row, err);
+    else if (needed > UINT32_MAX ||
+             !tr_grow((void **)&s->rows, &s->capacity, (uint32_t)needed, sizeof *s->rows))
+        tr_fail_memory(err);
+    else if (!has_failed(err)) {
+        memcpy(s->rows + s->size, f->row, f->columns * sizeof *s->rows);
+        s->size = (uint32_t)needed;
+    }
+}
+
+// What there is, also after an error, which is kept
+static void write_sheaf(Family *f, tr_error *err)
+{
+    const tr_family_summary *summary = f->summary;
+    tr_error own = {0};
+    Json j = {0};
+    tr_json_open(&j, NULL, '{');
+    tr_json_text(&j, "parameter", f->p->swept);
+    tr_json_texts(&j, "columns", f->labels, f->columns);
+    tr_json_matrix(&j, "rows", f->sheaf.rows, summary->rows, f->columns);
+    tr_json_numbers(&j, "folds", summary->fold,
+                    summary->folds < TR_MOST_FOLDS ? summary->folds : TR_MOST_FOLDS);
+    tr_json_flag(&j, "complete", !has_failed(err));
+    tr_json_close(&j, '}');
+    tr_buffer_add(&j.text, "\n", 1);
+    if (j.text.failed) tr_fail_memory(&own);
+    if (!j.text.failed) fwrite(j.text.at, 1, j.text.length, tr_file_stream(f->sheaf.file));
+    tr_file_commit(f->sheaf.file, &own);
+    if (own.status) tr_fail(err, own.status, (Place){0}, "%s", own.text);
+    tr_buffer_free(&j.text);
+}
+
+static void close_rows(Family *f, tr_error *err)
+{
+    const bool any = f->summary->rows > 0;
+    if (f->sheaf.file && any)
+        write_sheaf(f, err);
+    else if (f->sheaf.file)
+        tr_file_discard(f->sheaf.file);
+    else if (any)
+        tr_record_close(f->record, err);
+    else
+        tr_record_discard(f->record);
+    free(f->sheaf.rows);
+}
+
 static void write_row(Family *f, const double *u, double residual, bool is_fold, tr_error *err)
 {
     Steady *p = f->p;
@@ -83,7 +153,7 @@ static void write_row(Family *f, const double *u, double residual, bool is_fold,
     f->row[f->columns - 3] = stability;
     f->row[f->columns - 2] = is_fold;
     f->row[f->columns - 1] = residual;
-    tr_record_row(f->record, f->row, err);
+    add_row(f, err);
     if (has_failed(err)) return;
     f->summary->rows++;
     f->summary->reached = u[p->unknowns];
@@ -223,14 +293,14 @@ static bool write_stretch(Family *f, double length, tr_error *err)
     return write_between(f, at, s, length, s1, err);
 }
 
-static bool begin(Family *f, const char *output, tr_error *err)
+static bool begin(Family *f, const tr_steady_options *o, tr_error *err)
 {
     Steady *p = f->p;
     tr_steady_guess(p, f->here.u);
     f->here.u[p->unknowns] = f->from;
     const Outcome out = tr_steady_solve(p, f->here.u, NULL);
     if (!tr_steady_accept(p, f->here.u, &out, err)) return false;
-    f->record = tr_record_open(output ? output : "-", f->labels, f->columns, err);
+    open_rows(f, o, err);
     write_row(f, f->here.u, out.residual, false, err);
     set_metric(f);
     memset(f->room, 0, size_of(f) * sizeof *f->room);
@@ -312,17 +382,16 @@ bool tr_steady_sweep(const System *system, const tr_steady_options *options,
     tr_steady_options o = tr_steady_defaults();
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_steady_defaults", err)) return false;
     if (!o.sweep) return tr_fail(err, TR_USAGE, (Place){0}, "nothing is swept"), false;
+    if (o.form && strcmp(o.form, "json") != 0)
+        return tr_fail(err, TR_USAGE, (Place){0}, "a family has no form '%.60s'", o.form), false;
     Family f = {.summary = summary};
     if (read_range(&f, o.sweep, err)) f.p = tr_steady_open(system, &o, err);
     if (f.p && !make_room(&f)) tr_fail_memory(err);
     if (f.p && !has_failed(err)) {
         name_columns(&f);
-        if (begin(&f, o.output, err)) follow(&f, err);
+        if (begin(&f, &o, err)) follow(&f, err);
     }
-    if (summary->rows)
-        tr_record_close(f.record, err);
-    else
-        tr_record_discard(f.record);
+    close_rows(&f, err);
     tr_steady_close(f.p);
     free(f.weight);
     free(f.row);

@@ -357,14 +357,15 @@ static bool probe(Steady *p, double *B)
 static bool find_generators(Steady *p, double *B, double *V, double *sigma)
 {
     const uint32_t A = p->actions, m = PROBES * (p->states + p->rows);
-    uint32_t rank = 0;
-    if (!tr_singular(B, m, A, sigma, NULL, V)) return false;
+    uint32_t rank = 0, *own = calloc(A + 1u, sizeof *own);
+    if (!own || !tr_singular(B, m, A, sigma, NULL, V)) return free(own), false;
     while (rank < A && rank < m && sigma[rank] > 1e-10 * fmax(sigma[0], 1)) rank++;
     p->generators = A - rank;
     for (uint32_t a = 0; a < A; a++)
         for (uint32_t k = rank; k < A; k++)
             p->generator[a * p->generators + k - rank] = V[k * A + a];
-    tr_give_rows(p->generator, A, p->generators, A, 1e-6, NULL); // an action of its own to each
+    tr_give_rows(p->generator, A, p->generators, A, 1e-6, own); // an action of its own to each
+    free(own);
     for (uint32_t i = 0; i < A * p->generators; i++)
         if (fabs(p->generator[i]) < 1e-11) p->generator[i] = 0;
     return true;

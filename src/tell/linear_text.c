@@ -120,7 +120,60 @@ static void describe_state(const Study *s, uint32_t k, char *out, size_t size)
         snprintf(out, size, is_displacement ? "displacement %.100s" : "the speed %.100s", name);
 }
 
+// ---- warnings ------------------------------------------------------------------------------
+
+// To so many digits, as short as that can be written
+static const char *rounded(double value, int digits, char out[TR_NUMBER_SIZE])
+{
+    tr_number_print(tr_number_rounded(value, digits) + 0, out); // -0 is 0
+    return out;
+}
+
+static bool is_steady(const Study *s) { return s->acceleration <= 1e-9; }
+
+static void say_unsteady(const Study *s, char *out, size_t size)
+{
+    char number[TR_NUMBER_SIZE];
+    snprintf(out, size, "the state is not steady: accelerations up to %s",
+             rounded(s->acceleration, 3, number));
+}
+
+static void say_kink(const char *output, char *out, size_t size)
+{
+    snprintf(out, size,
+             "the derivative of the output '%.100s' is not finite at this state: it has no rows in "
+             "C and D",
+             output);
+}
+
+// To who asked for them: what files of numbers alone do not say
+static void warn(const Study *s, const tr_linearise_options *o)
+{
+    char words[300];
+    for (uint32_t i = 0; o->say && i < s->linear->outputs; i++) {
+        if (tr_linear_has_output(s->linear, i)) continue;
+        say_kink(s->linear->output[i], words, sizeof words);
+        o->say(o->owner, words);
+    }
+}
+
 // ---- JSON ----------------------------------------------------------------------------------
+
+static void add_warnings(Json *j, const Study *s)
+{
+    char words[300];
+    tr_json_open(j, "warnings", '[');
+    if (!is_steady(s)) {
+        say_unsteady(s, words, sizeof words);
+        tr_json_text(j, NULL, words);
+    }
+    for (uint32_t i = 0; i < s->linear->outputs; i++) {
+        if (tr_linear_has_output(s->linear, i)) continue;
+        say_kink(s->linear->output[i], words, sizeof words);
+        tr_json_text(j, NULL, words);
+    }
+    tr_json_close(j, ']');
+}
 
 // The eigenvector of each eigenvalue, and the states' shares in it
 static void add_modes(Json *j, const Modes *m)
@@ -158,6 +211,7 @@ static void write_json(const Study *s, Json *j)
     tr_json_number(j, "controllable", s->controllable);
     tr_json_number(j, "observable", s->observable);
     tr_json_number(j, "largest_acceleration", s->acceleration);
+    add_warnings(j, s);
     tr_json_open(j, "about", '{');
     for (uint32_t i = 0; i < l->states; i++) {
         char words[300];
@@ -177,13 +231,6 @@ static void write_json(const Study *s, Json *j)
 
 // ---- words ---------------------------------------------------------------------------------
 
-// To so many digits, as short as that can be written
-static const char *rounded(double value, int digits, char out[TR_NUMBER_SIZE])
-{
-    tr_number_print(tr_number_rounded(value, digits) + 0, out); // -0 is 0
-    return out;
-}
-
 static void write_matrix(const char *name, const double *X, uint32_t rows, uint32_t columns,
                          const char *const *labels, Buffer *text)
 {
@@ -195,7 +242,8 @@ static void write_matrix(const char *name, const double *X, uint32_t rows, uint3
         tr_buffer_print(text, "  %-18s", labels[i]);
         for (uint32_t k = 0; k < columns; k++) {
             const double x = X[(size_t)i * columns + k];
-            tr_buffer_print(text, " %11s", rounded(fabs(x) > 1e-13 * most ? x : 0, 5, number));
+            tr_buffer_print(text, " %11s",
+                            isnan(x) ? "-" : rounded(fabs(x) > 1e-13 * most ? x : 0, 5, number));
         }
         tr_buffer_add(text, "\n", 1);
     }
@@ -255,10 +303,10 @@ static void write_count(Buffer *text, const char *before, uint32_t count, const 
     tr_buffer_print(text, "%s %u %s", before, count, count == 1 ? one_thing : things);
 }
 
-static void write_words(const Study *s, Buffer *text)
+static void write_head(const Study *s, Buffer *text)
 {
     const Linear *l = s->linear;
-    char number[TR_NUMBER_SIZE];
+    char words[300];
     const char *title = s->system->title ? s->system->title : "";
     tr_buffer_print(text, "%s%slinear model", title, title[0] ? ", " : "");
     write_count(text, ":", l->states, "state", "states");
@@ -266,15 +314,27 @@ static void write_words(const Study *s, Buffer *text)
     write_count(text, ",", l->outputs, "output", "outputs");
     if (s->removed) write_count(text, "; left out:", s->removed, "symmetry", "symmetries");
     tr_buffer_print(text, "\n");
-    if (s->acceleration > 1e-9)
-        tr_buffer_print(text, "the state is not steady: accelerations up to %s\n",
-                        rounded(s->acceleration, 3, number));
+    if (!is_steady(s)) {
+        say_unsteady(s, words, sizeof words);
+        tr_buffer_print(text, "%s\n", words);
+    }
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        if (tr_linear_has_output(l, i)) continue;
+        say_kink(l->output[i], words, sizeof words);
+        tr_buffer_print(text, "%s\n", words);
+    }
     tr_buffer_print(text, "\nstates\n");
     for (uint32_t i = 0; i < l->states; i++) {
-        char words[300];
         describe_state(s, i, words, sizeof words);
         tr_buffer_print(text, "  %-18s %s\n", l->state[i], words);
     }
+}
+
+static void write_words(const Study *s, Buffer *text)
+{
+    const Linear *l = s->linear;
+    char number[TR_NUMBER_SIZE];
+    write_head(s, text);
     write_names("inputs", l->input, l->inputs, text);
     write_names("outputs", l->output, l->outputs, text);
     write_eigenvalues(s, text);
@@ -303,6 +363,7 @@ char *tr_linearise_text(const tr_system *system, const tr_linearise_options *opt
     Json j = {0};
     if (!take_options(&o, system, options, err)) return NULL;
     if (take_study(&s, system, &o, err)) {
+        warn(&s, &o);
         if (o.json)
             write_json(&s, &j);
         else
@@ -429,6 +490,7 @@ bool tr_linearise_write(const tr_system *system, const tr_linearise_options *opt
     if (!take_options(&o, system, options, err)) return false;
     const bool is_mat = ends_with(path, ".mat"), is_csv = ends_with(path, ".csv");
     if (take_study(&s, system, &o, err)) {
+        warn(&s, &o);
         OutFile *file = tr_file_create(path, err);
         if (file && is_mat)
             tr_mat_write(path, file, fill_mat, &s, NULL, err);

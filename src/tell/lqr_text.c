@@ -131,6 +131,7 @@ static void write_json(const Design *d, Json *j)
     tr_json_matrix(j, "B", l->B, l->states, l->inputs);
     tr_json_matrix(j, "Q", l->Q, l->states, l->states);
     tr_json_matrix(j, "R", l->R, l->inputs, l->inputs);
+    if (d->has_products) tr_json_matrix(j, "N", l->N, l->states, l->inputs);
     tr_json_matrix(j, "K", l->K, l->inputs, l->states);
     tr_json_matrix(j, "eigenvalues", l->after, l->states, 2);
     tr_json_matrix(j, "open_eigenvalues", l->before, l->states, 2);
