@@ -214,10 +214,14 @@ static void free_jacobian(JacobianPrograms *j)
     free(j);
 }
 
-static void free_jumps(JumpPrograms *w)
+void tr_jump_programs_free(JumpPrograms *w)
 {
     if (!w) return;
     tr_program_free(w->program);
+    tr_bounds_free(w->bounds);
+    for (uint32_t k = 0; w->words && k < w->count; k++) free(w->words[k]);
+    free(w->words);
+    free(w->rounds);
     free(w);
 }
 
@@ -237,7 +241,7 @@ void tr_chart_programs_free(ChartPrograms *c)
                                c->projection_tangent};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
     free_jacobian(c->jacobian);
-    free_jumps(c->jumps);
+    tr_jump_programs_free(c->jumps);
     free((void *)c->partition.row);
     free((void *)c->partition.antagonist);
     free(c->place);

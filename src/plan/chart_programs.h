@@ -3,6 +3,7 @@
 #ifndef TR_PLAN_CHART_PROGRAMS_H
 #define TR_PLAN_CHART_PROGRAMS_H
 
+#include "expr/bound.h"
 #include "plan/plan.h"
 
 // df/dy: the entries that are not structurally zero
@@ -14,9 +15,13 @@ typedef struct JacobianPrograms {
 
 // Formulas of t that jump, see event.h
 typedef struct JumpPrograms {
-    tr_program *program; // values, then differences; NULL when there are none
+    tr_program *program; // what they are; NULL when there are none
+    Bounds *bounds;      // on that, then on what makes them change: by its zeros, or its rounding
+    bool *rounds;        // of each: it is a whole number
+    char **words;        // it as a formula; "" when that is long
     uint32_t count;
     bool uses_inputs;
+    bool strikes; // one of them is part of a motion or a constraint
 } JumpPrograms;
 
 typedef struct ChartPrograms {
@@ -50,6 +55,7 @@ const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_er
 JacobianPrograms *tr_jacobian_programs_new(System *reduced, const ChartPrograms *chart,
                                            tr_error *err);
 JumpPrograms *tr_jump_programs_new(System *reduced, const ChartPrograms *chart, tr_error *err);
+void tr_jump_programs_free(JumpPrograms *jumps);
 
 // The rates of y as expressions of a system that stands and is reduced so: `own` of them.
 void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);

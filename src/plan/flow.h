@@ -43,7 +43,8 @@ typedef struct Flow {
     bool no_projection; // velocities alone satisfy the constraints, and positions drift
     size_t evaluations, jacobians;
     size_t all_evaluations; // of any program, also those of flows before that it goes on from
-    // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
+    // All is taken at times in here, though steps reach its ends: on one side of every jump. Only
+    // what is recorded where a jump stands shows what comes then.
     double earliest, latest;
 } Flow;
 
@@ -70,7 +71,7 @@ static inline void tr_flow_evaluate(Flow *flow, const Evaluator *e, double *out)
 }
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
-// When rates are taken for time t.
+// When anything but what is recorded is taken for time t.
 static inline double tr_flow_time(const Flow *flow, double t)
 {
     return t < flow->earliest ? flow->earliest : t > flow->latest ? flow->latest : t;
@@ -79,7 +80,7 @@ static inline double tr_flow_time(const Flow *flow, double t)
 void tr_flow_step(Flow *flow, double t, double h, double *y, double *room);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
-void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`
+void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`, on this side of jumps
 // Speeds and inner velocities in a state that has all velocities.
 void tr_flow_speeds(Flow *flow, double *inputs);
 // The same with all velocities and speeds, also those that depend on others.

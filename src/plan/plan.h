@@ -28,7 +28,7 @@ typedef struct Key {
 typedef enum FootingProgram {
     FOOTING_SLIPS,  // how fast each latch that may slip does, by alarm
     FOOTING_GAPS,   // of latches that are open, else 0
-    FOOTING_IMPACT, // M G g, restitution and friction by latch
+    FOOTING_IMPACT, // M G g, restitution and friction by latch, v
     FOOTING_PROGRAMS
 } FootingProgram;
 

@@ -146,9 +146,13 @@ static void describe_columns(Json *j, const Certificate *c)
 
 static void describe_switch(Json *j, const System *system, const Switch *change)
 {
+    char blow[200];
     tr_json_open(j, NULL, '{');
     tr_json_number(j, "t", change->t);
-    tr_json_text(j, "kind", system->alarms[change->alarm].words);
+    snprintf(blow, sizeof blow, "the rate of '%.100s' jumps: a blow changes velocities",
+             change->source ? change->source : "");
+    tr_json_text(j, "kind", change->source ? blow : system->alarms[change->alarm].words);
+    if (change->source) tr_json_number(j, "work", change->gained + change->lost);
     if (change->lost > 0) tr_json_number(j, "lost", change->lost);
     if (change->rebounded) tr_json_flag(j, "rebounded", true);
     if (change->slips_on) tr_json_flag(j, "slips_on", true);
@@ -185,6 +189,7 @@ static void describe_warnings(Json *j, const Certificate *c)
         tr_json_text(j, NULL, text);
     }
     if (c->mover->outlook.advice[0]) tr_json_text(j, NULL, c->mover->outlook.advice);
+    if (c->doubt[0]) tr_json_text(j, NULL, c->doubt);
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);

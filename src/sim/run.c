@@ -16,6 +16,7 @@
 #include "plan/column.h"
 #include "plan/kkt.h"
 #include "plan/sensitivity.h"
+#include "plan/side.h"
 #include "plan/start.h"
 
 #include <math.h>
@@ -81,10 +82,19 @@ static void set_limit(Run *run)
 static void pass_event(Run *run, uint32_t k)
 {
     const Events *e = &run->events;
-    run->flow->earliest = k ? e->at[k - 1] : -(double)INFINITY;
+    run->flow->earliest = k ? e->beyond[k - 1] : -(double)INFINITY;
     run->flow->latest = k < e->count ? nextafter(e->at[k], -(double)INFINITY) : (double)INFINITY;
     run->next_event = k;
     set_limit(run);
+}
+
+// Says, once, that a jump may have been missed.
+static bool look_for_events(Run *run, double until, tr_error *err)
+{
+    if (!tr_events_extend(&run->events, run->flow, until, err)) return false;
+    if (run->doubt[0] || !tr_events_doubt(&run->events, run->doubt, sizeof run->doubt)) return true;
+    if (run->options.say) run->options.say(run->options.owner, run->doubt);
+    return true;
 }
 
 bool tr_run_find_events(Run *run, tr_error *err)
@@ -92,8 +102,7 @@ bool tr_run_find_events(Run *run, tr_error *err)
     const double end = run->options.end > 0 ? run->options.end : (double)INFINITY;
     const double t = run->mover->t, passed = run->flow->earliest;
     tr_events_free(&run->events);
-    if (!tr_events_begin(&run->events, run->flow, t, end, err) ||
-        !tr_events_extend(&run->events, run->flow, t, err))
+    if (!tr_events_begin(&run->events, run->flow, t, end, err) || !look_for_events(run, t, err))
         return false;
     uint32_t k = 0;
     while (k < run->events.count && run->events.at[k] <= fmax(passed, nextafter(t, -1))) k++;
@@ -102,32 +111,7 @@ bool tr_run_find_events(Run *run, tr_error *err)
     return true;
 }
 
-// Goes on beyond the event that it stands at.
-static bool cross_event(Run *run, tr_error *err)
-{
-    const double at = run->events.at[run->next_event];
-    if (!tr_sensitivity_passes(run->flow, nextafter(at, -(double)INFINITY), at, run->mover->y, err))
-        return false;
-    const bool goes_on = tr_mover_restart(run->mover, 0);
-    pass_event(run, run->next_event + 1);
-    return goes_on;
-}
-
-// Moves on to `until`, from event to event. One that stands there is not passed: what is recorded
-// comes first.
-static bool move(Run *run, double until, tr_error *err)
-{
-    Mover *m = run->mover;
-    while (run->next_event < run->events.count && run->events.at[run->next_event] <= until) {
-        const double event = run->events.at[run->next_event];
-        if (event > m->t && !m->method->advance(m, event, err)) return false;
-        if (event == until) return true;
-        if (!cross_event(run, err)) return false;
-    }
-    return until <= m->t || m->method->advance(m, until, err);
-}
-
-// ---- contacts ------------------------------------------------------------------------------
+// ---- going on with other contacts ----------------------------------------------------------
 
 // Goes on with another mover what one began.
 static void hand_on(Mover *from, Mover *to)
@@ -146,6 +130,93 @@ static void hand_on(Mover *from, Mover *to)
         to->watch.told[k] = s->alarms[k].kind == ALARM_WARNS && from->watch.told[k];
 }
 
+// Goes on at t with a flow that may be another one.
+static bool take_over(Run *run, Flow *flow, double t, tr_error *err)
+{
+    Mover *before = run->mover;
+    Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
+    if (!m && flow != run->flow) tr_flow_free(flow);
+    if (!m) return false;
+    hand_on(before, m);
+    tr_mover_free(before);
+    if (flow != run->flow) tr_flow_free(run->flow);
+    run->flow = flow, run->mover = m;
+    m->t = t;
+    pass_event(run, run->next_event);
+    return true;
+}
+
+// ---- blows ---------------------------------------------------------------------------------
+
+// From the state on the near side, with the formulas of the far side
+static bool strike(Run *run, const Side *before, tr_error *err)
+{
+    Switch change = {.t = run->mover->t};
+    const double work = run->mover->y[run->flow->own - 1];
+    Flow *flow = tr_latches_strike(run->flow, before->x, work, &change, err);
+    if (!flow || !change.source) return flow != NULL;
+    if (run->flow->sensitivity) {
+        tr_fail(err, TR_FAILED, (Place){0},
+                "the rate of '%.100s' jumps at t = %.9g: sensitivities do not go on from there",
+                change.source, change.t);
+        if (flow != run->flow) tr_flow_free(flow);
+        return false;
+    }
+    if (!take_over(run, flow, change.t, err)) return false;
+    if (run->note) run->note(run->note_owner, &change);
+    return tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
+}
+
+// Where motions or constraints may jump, or their rates, at the event that it stands at: passes it.
+static bool pass_blow(Run *run, tr_error *err)
+{
+    const double at = run->events.at[run->next_event];
+    Side before, after = {0};
+    bool good = tr_side_open(&before, run->flow, err) && tr_side_open(&after, run->flow, err);
+    if (good) tr_side_take(&before, run->flow, at, run->mover->y);
+    pass_event(run, run->next_event + 1);
+    if (good) tr_side_take(&after, run->flow, at, run->mover->y);
+    good = good && tr_sides_meet(run->flow, &before, &after, at, err);
+    if (good && tr_sides_strike(run->flow, &before, &after)) good = strike(run, &before, err);
+    tr_side_close(&before);
+    tr_side_close(&after);
+    return good;
+}
+
+// Goes on beyond the event that it stands at.
+static bool cross_event(Run *run, tr_error *err)
+{
+    const double beyond = run->events.beyond[run->next_event];
+    if (!tr_sensitivity_passes(run->flow, run->flow->latest, beyond, run->mover->y, err))
+        return false;
+    const bool goes_on = tr_mover_restart(run->mover, 0);
+    if (run->events.strikes) return goes_on && pass_blow(run, err);
+    pass_event(run, run->next_event + 1);
+    return goes_on;
+}
+
+// Too near to make a step to: `t > 0` is true from 5e-324 on.
+static bool is_at_once(double t, double event) { return event > t && event - t < 1e-100; }
+
+// Moves on to `until`, from event to event. One that stands there is not passed, for what is
+// recorded comes first: unless velocities may jump, which are recorded as they are after it.
+static bool move(Run *run, double until, tr_error *err)
+{
+    while (run->next_event < run->events.count && run->events.at[run->next_event] <= until) {
+        Mover *m = run->mover;
+        const double event = run->events.at[run->next_event];
+        if (is_at_once(m->t, event))
+            m->t = event;
+        else if (event > m->t && !m->method->advance(m, event, err))
+            return false;
+        if (event == until && !run->events.strikes) return true;
+        if (!cross_event(run, err)) return false;
+    }
+    return until <= run->mover->t || run->mover->method->advance(run->mover, until, err);
+}
+
+// ---- contacts ------------------------------------------------------------------------------
+
 static bool note_switch(Run *run, const Switch *change, tr_error *err)
 {
     if (run->note) run->note(run->note_owner, change);
@@ -161,7 +232,7 @@ static bool note_switch(Run *run, const Switch *change, tr_error *err)
 // Where a contact opened, closed, slipped or stuck: from there on there are other constraints.
 static bool change_over(Run *run, tr_error *err)
 {
-    Mover *before = run->mover;
+    const Mover *before = run->mover;
     Switch change = {.t = before->watch.end, .alarm = before->watch.alarm};
     if (run->flow->sensitivity) {
         tr_fail(err, TR_FAILED, (Place){0},
@@ -170,16 +241,8 @@ static bool change_over(Run *run, tr_error *err)
         return false;
     }
     Flow *flow = tr_latches_switch(run->flow, before->watch.ending, &run->fastest, &change, err);
-    Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
-    if (!m && flow != run->flow) tr_flow_free(flow);
-    if (!m) return false;
-    hand_on(before, m);
-    tr_mover_free(before);
-    if (flow != run->flow) tr_flow_free(run->flow);
-    run->flow = flow, run->mover = m;
-    m->t = change.t;
-    pass_event(run, run->next_event);
-    return note_switch(run, &change, err) && tr_watch_start(&m->watch, m->t, m->y, err);
+    return take_over(run, flow, change.t, err) && note_switch(run, &change, err) &&
+           tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
 }
 
 // ---- going on ------------------------------------------------------------------------------
@@ -198,7 +261,7 @@ bool tr_run_go(Run *run, double until, tr_error *err)
     if (has_failed(err)) return false;
     while (run->mover->t < until && !run->mover->stopped && !has_failed(err)) {
         forget_events(run);
-        if (!tr_events_extend(&run->events, run->flow, until, err)) break;
+        if (!look_for_events(run, until, err)) break;
         pass_event(run, run->next_event);
         if (run->next_event < run->events.count &&
             run->events.at[run->next_event] <= run->mover->t && !cross_event(run, err))
@@ -350,7 +413,7 @@ bool tr_run_begin(Run *run, tr_error *err)
     tr_flow_free(run->flow);
     run->flow = flow, run->mover = m;
     run->fastest = 0, run->switches = 0, run->limit = (double)INFINITY;
-    run->failure = (tr_error){0};
+    run->doubt[0] = 0, run->failure = (tr_error){0};
     return (run->row || make_columns(run, err)) && tr_run_find_events(run, err);
 }
 

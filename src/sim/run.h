@@ -33,6 +33,7 @@ struct tr_run {
     size_t switches;
     void (*note)(void *owner, const Switch *change); // of each switch; may be NULL
     void *note_owner;
+    char doubt[300];  // that a jump in t may have been missed; "" when there is none
     tr_error failure; // why it cannot go on
 };
 

@@ -269,6 +269,7 @@ static void end_sinks(Simulation *s, tr_error *err)
                                      .events = &s->run->events,
                                      .switches = s->switches,
                                      .switch_count = s->switch_count,
+                                     .doubt = s->run->doubt,
                                      .outcome = err,
                                      .labels = s->labels,
                                      .columns = s->run->columns};

@@ -129,6 +129,7 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, run->fastest);
     PASS(tape, run->recent);
     PASS(tape, run->switches);
+    PASS(tape, run->doubt);
     if (!flow->stance) return;
     pass_doubles(tape, flow->stance->size, flow->stance->all);
     pass_doubles(tape, flow->largest, flow->footing->constraints);
