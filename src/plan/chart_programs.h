@@ -38,6 +38,7 @@ typedef struct ChartPrograms {
     tr_program *kkt;                             // c Q gamma vdot
     tr_program *held;          // by latch, three each: what holds it along rows that stick
     tr_program *accelerations; // v', of all velocities
+    tr_program *switches;      // see switch.h; NULL when there are none
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     tr_program *tangent, *column_tangent, *projection_tangent;
     bool moves;                 // times of jumps depend on a parameter

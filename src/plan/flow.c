@@ -3,6 +3,7 @@
 #include "plan/flow.h"
 
 #include "plan/sensitivity.h"
+#include "plan/switch.h"
 
 #include <assert.h>
 #include <math.h>
@@ -133,7 +134,9 @@ static Flow *make_flow(Plan *plan, const LatchMode *modes, const double *inputs,
     if (flow) {
         flow->plan = plan, flow->system = s;
         flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
-        flow->inputs = calloc(s->input_count + 1u, sizeof *flow->inputs);
+        flow->switch_count = tr_plan_switch_count(plan);
+        flow->inputs = calloc(s->input_count + flow->switch_count + 1u, sizeof *flow->inputs);
+        flow->sides = flow->inputs ? flow->inputs + s->input_count : NULL;
         flow->start = calloc(s->input_count + s->latch_count + 1u, sizeof *flow->start);
         flow->solved = calloc(s->input_count + 1u, sizeof *flow->solved);
         flow->modes = calloc(s->latch_count + 1u, sizeof *flow->modes);
@@ -314,6 +317,12 @@ void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
 {
     tr_flow_fill(flow, t, y);
     tr_flow_evaluate(flow, &flow->now->alarms, margins);
+}
+
+void tr_flow_switches(Flow *flow, double t, const double *y, double *out)
+{
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &flow->now->switches, out);
 }
 
 void tr_flow_fill_all(Flow *flow, double t, const double *y)

@@ -18,7 +18,9 @@ typedef struct Flow {
     Stance *stance;            // NULL when there are no constraints
     Charted *charts[16], *now; // as far as there are any
     uint32_t chart_count;
-    double *inputs; // of the programs, in the system's order
+    double *inputs; // of the programs, in the system's order; then the sides of switches
+    double *sides;  // these: runs set them, 0 when they do not, see switch.h
+    uint32_t switch_count;
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
     // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
     // what they do, also over plates that shake.
@@ -99,6 +101,14 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err);
 
 // The margins of the system's alarms at (t, y).
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
+
+// Of switches at (t, y): margins, then the sides that they are on. There must be some in this
+// chart.
+static inline bool tr_flow_has_switches(const Flow *flow)
+{
+    return flow->now->switches.program != NULL;
+}
+void tr_flow_switches(Flow *flow, double t, const double *y, double *out);
 
 // Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
 // the velocities that the model prefers: y then holds other velocities, and `changed` is set.

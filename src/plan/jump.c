@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jumps or has a kink at a time of its own: comparisons of t in what the rates are made of, as
 // a program.
-#include "plan/chart_programs.h"
-
-#include "expr/walk.h"
+#include "plan/jump.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,23 +42,22 @@ static bool as_jump(Expr x, Expr *value, Expr *difference)
     }
 }
 
-static bool is_jump(const Node *node)
+bool tr_is_jump(const Node *node)
 {
     return node->op == OP_LESS || node->op == OP_LESS_EQUAL || node->op == OP_MIN ||
            node->op == OP_MAX || node->op == OP_ABS || node->op == OP_FLOOR;
 }
 
-// Marks what depends on the state (1) and what depends on time (2).
-static void mark(const System *s, const Reach *reach, uint32_t *depends)
+void tr_mark_dependence(const System *s, const Reach *reach, uint32_t *depends)
 {
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
         const Node *node = &s->graph->nodes[id];
         const Input *input = tr_system_input(s, expr_at(s->graph, id));
         if (input && !is_free_of_state(input))
-            depends[id] = 1;
+            depends[id] = ON_STATE;
         else if (input && (input->kind == TR_TIME || is_driven(input)))
-            depends[id] = 2;
+            depends[id] = ON_TIME;
         for (int i = 0; i < tr_op[node->op].operands; i++)
             depends[id] |= depends[node_operand(node, i)];
     }
@@ -77,7 +74,7 @@ static void list_driven(const System *s, const ChartPrograms *chart, Exprs *root
     }
 }
 
-static void list_all(const System *s, const ChartPrograms *chart, Exprs *roots)
+void tr_jump_roots(const System *s, const ChartPrograms *chart, Exprs *roots)
 {
     Expr *rates = calloc(chart->own, sizeof *rates);
     roots->failed = roots->failed || !rates;
@@ -93,17 +90,17 @@ static void list_all(const System *s, const ChartPrograms *chart, Exprs *roots)
 static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_error *err)
 {
     Exprs roots = {0};
-    list_all(s, chart, &roots);
+    tr_jump_roots(s, chart, &roots);
     Reach reach = {0};
     uint32_t *depends = !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
                             ? tr_reach_map(s->graph, &reach)
                             : NULL;
-    if (depends) mark(s, &reach, depends);
+    if (depends) tr_mark_dependence(s, &reach, depends);
     found->value = depends ? calloc(2 * (size_t)reach.count + 1, sizeof *found->value) : NULL;
     found->difference = found->value ? found->value + reach.count : NULL;
     for (uint32_t k = 0; found->value && k < reach.count; k++) {
         const Expr x = expr_at(s->graph, reach.ids[k]);
-        if (depends[x.id] == 2 &&
+        if (depends[x.id] == ON_TIME &&
             as_jump(x, &found->value[found->count], &found->difference[found->count]))
             found->count++;
     }
@@ -124,9 +121,10 @@ static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
     uint32_t *depends = !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
                             ? tr_reach_map(s->graph, &reach)
                             : NULL;
-    if (depends) mark(s, &reach, depends);
+    if (depends) tr_mark_dependence(s, &reach, depends);
     for (uint32_t k = 0; depends && k < reach.count; k++)
-        any = any || (depends[reach.ids[k]] == 2 && is_jump(&s->graph->nodes[reach.ids[k]]));
+        any =
+            any || (depends[reach.ids[k]] == ON_TIME && tr_is_jump(&s->graph->nodes[reach.ids[k]]));
     if (!depends) tr_fail_memory(err);
     tr_exprs_free(&roots);
     free(depends);
@@ -134,8 +132,7 @@ static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
     return any;
 }
 
-// A formula as words, where they are few
-static char *short_words(System *s, Expr x)
+char *tr_jump_words(System *s, Expr x)
 {
     enum { LONGEST = 100 };
     const char *text = tr_text(s, x);
@@ -153,7 +150,7 @@ static bool describe(System *s, const Jumps *found, JumpPrograms *w)
     if (!w->words || !w->rounds) return false;
     for (uint32_t k = 0; k < found->count; k++) {
         w->rounds[k] = op_of(found->value[k]) == OP_FLOOR;
-        if (!(w->words[k] = short_words(s, found->value[k]))) return false;
+        if (!(w->words[k] = tr_jump_words(s, found->value[k]))) return false;
     }
     return true;
 }

@@ -179,17 +179,19 @@ static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, dou
 {
     const System *s = flow->system;
     const double work = y[flow->own - 1];
-    tr_flow_alarms(flow, change->t, y, x + s->input_count);
+    const size_t all = s->input_count + flow->switch_count;
+    tr_flow_alarms(flow, change->t, y, x + all);
     tr_flow_fill_all(flow, change->t, y);
-    memcpy(x, flow->inputs, s->input_count * sizeof *x);
-    if (!apply_change(flow, x, x + s->input_count, modes, fastest, change, err)) return NULL;
+    memcpy(x, flow->inputs, all * sizeof *x);
+    if (!apply_change(flow, x, x + all, modes, fastest, change, err)) return NULL;
     return go_on_from(flow, x, modes, work, change, err);
 }
 
 Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change, tr_error *err)
 {
     const System *s = flow->system;
-    double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
+    const size_t inputs = s->input_count + flow->switch_count;
+    double *x = calloc(inputs + s->alarm_count + 1, sizeof *x);
     LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
     Flow *next = NULL;
     if (x && modes) {

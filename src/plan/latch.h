@@ -24,6 +24,7 @@ typedef struct Switch {
     // Of a blow: the motion or the constraint whose rate jumps, and then there is no alarm; else
     // NULL.
     const char *source;
+    const char *formula; // that crossed over, and rates jump; NULL when none did
 } Switch;
 
 // What follows when an alarm about a latch goes off at (t, y): the flow from there on, another one
