@@ -503,6 +503,32 @@ static bool implicit_job(tr_error *err)
     return good;
 }
 
+// Jumps in t and of the state, blows of motions and constraints, and a switch to and fro
+static bool jumps_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies:\n"
+        "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+        "  arm: {parent: cart, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1,"
+        " com: \"0, 0, -1\"}\n"
+        "  brick: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: y}, mass: 1}\n"
+        "  bolt: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: z}, mass: 1}\n"
+        "constraints: {slot: {position: z - abs(y - 0.001)}}\n"
+        "roles: {x: {motion: abs(t - 0.01)}, y: {torque: 'if(sin(t) < 0.01, 1, -if(d(y) > 0, 1, "
+        "0))'}}\n"
+        "initial: {d(y): 1}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    tr_summary s = {0};
+    o.end = 0.02, o.every = 0.02, o.method = "rk4", o.step = 0.01;
+    const bool good = tr_simulate(system, &o, &s, err);
+    tr_system_free(system);
+    return good;
+}
+
 // ---- bundled models, from the file to the rows ---------------------------------------------
 
 typedef struct Run {
@@ -707,6 +733,7 @@ static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
 static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
+static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
 static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 150); }
 
 static void test_circle(void **state)
@@ -736,8 +763,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
         cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
         cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
-        cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
-        cmocka_unit_test(test_circle),   cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_lqr),      cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "expr/derivative.h"
 #include "plan/sensitivity.h"
+#include "plan/switch.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error 
         if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
         c->held = compile_held(s, c, err);
     }
+    if (tr_plan_switch_count(plan)) c->switches = tr_switch_program(plan, s, c, err);
     if (plan->sensitivity && !has_failed(err)) tr_sensitivity_programs(plan, s, c, err);
 }
 
@@ -198,7 +200,7 @@ ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
     c->place = calloc(plan->system->input_count + 1u, sizeof *c->place);
     const bool has_room = c->place && copy_partition(c, partition, surplus);
     if (!has_room) tr_fail_memory(err);
-    System *s = has_room ? tr_plan_system(plan, footing, &c->partition, err) : NULL;
+    System *s = has_room ? tr_plan_run_system(plan, footing, &c->partition, err) : NULL;
     if (s) compile_all(plan, s, c, err);
     tr_system_free(s);
     if (!has_failed(err)) return c;
@@ -214,30 +216,26 @@ static void free_jacobian(JacobianPrograms *j)
     free(j);
 }
 
-static void free_jumps(JumpPrograms *w)
+void tr_jump_programs_free(JumpPrograms *w)
 {
     if (!w) return;
     tr_program_free(w->program);
+    tr_bounds_free(w->bounds);
+    for (uint32_t k = 0; w->words && k < w->count; k++) free(w->words[k]);
+    free(w->words);
+    free(w->rounds);
     free(w);
 }
 
 void tr_chart_programs_free(ChartPrograms *c)
 {
     if (!c) return;
-    tr_program *const all[] = {c->rates,
-                               c->columns,
-                               c->residuals,
-                               c->projection,
-                               c->alarms,
-                               c->kkt,
-                               c->held,
-                               c->accelerations,
-                               c->tangent,
-                               c->column_tangent,
-                               c->projection_tangent};
+    tr_program *const all[] = {c->rates,    c->columns, c->residuals,      c->projection,
+                               c->alarms,   c->kkt,     c->held,           c->accelerations,
+                               c->switches, c->tangent, c->column_tangent, c->projection_tangent};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
     free_jacobian(c->jacobian);
-    free_jumps(c->jumps);
+    tr_jump_programs_free(c->jumps);
     free((void *)c->partition.row);
     free((void *)c->partition.antagonist);
     free(c->place);

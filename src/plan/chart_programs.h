@@ -3,6 +3,7 @@
 #ifndef TR_PLAN_CHART_PROGRAMS_H
 #define TR_PLAN_CHART_PROGRAMS_H
 
+#include "expr/bound.h"
 #include "plan/plan.h"
 
 // df/dy: the entries that are not structurally zero
@@ -14,9 +15,13 @@ typedef struct JacobianPrograms {
 
 // Formulas of t that jump, see event.h
 typedef struct JumpPrograms {
-    tr_program *program; // values, then differences; NULL when there are none
+    tr_program *program; // what they are; NULL when there are none
+    Bounds *bounds;      // on that, then on what makes them change: by its zeros, or its rounding
+    bool *rounds;        // of each: it is a whole number
+    char **words;        // it as a formula; "" when that is long
     uint32_t count;
     bool uses_inputs;
+    bool strikes; // one of them is part of a motion or a constraint
 } JumpPrograms;
 
 typedef struct ChartPrograms {
@@ -33,6 +38,7 @@ typedef struct ChartPrograms {
     tr_program *kkt;                             // c Q gamma vdot
     tr_program *held;          // by latch, three each: what holds it along rows that stick
     tr_program *accelerations; // v', of all velocities
+    tr_program *switches;      // see switch.h; NULL when there are none
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     tr_program *tangent, *column_tangent, *projection_tangent;
     bool moves;                 // times of jumps depend on a parameter
@@ -50,6 +56,7 @@ const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_er
 JacobianPrograms *tr_jacobian_programs_new(System *reduced, const ChartPrograms *chart,
                                            tr_error *err);
 JumpPrograms *tr_jump_programs_new(System *reduced, const ChartPrograms *chart, tr_error *err);
+void tr_jump_programs_free(JumpPrograms *jumps);
 
 // The rates of y as expressions of a system that stands and is reduced so: `own` of them.
 void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);

@@ -10,8 +10,9 @@
 void tr_charted_free(Charted *c)
 {
     if (!c) return;
-    Evaluator *const all[] = {&c->rates,  &c->columns, &c->residuals,      &c->projection,
-                              &c->alarms, &c->tangent, &c->column_tangent, &c->projection_tangent};
+    Evaluator *const all[] = {&c->rates,   &c->columns, &c->residuals,      &c->projection,
+                              &c->alarms,  &c->tangent, &c->column_tangent, &c->projection_tangent,
+                              &c->switches};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_free(all[i]);
     tr_kkt_free(c->kkt);
     tr_jacobian_free(c->jacobian);
@@ -34,6 +35,7 @@ static void open_evaluators(Charted *c, tr_error *err)
     c->residuals = tr_evaluator_with(p->residuals, err);
     c->projection = tr_evaluator_with(p->projection, err);
     c->alarms = tr_evaluator_with(p->alarms, err);
+    c->switches = tr_evaluator_with(p->switches, err);
     c->tangent = tr_evaluator_with(p->tangent, err);
     c->column_tangent = tr_evaluator_with(p->column_tangent, err);
     c->projection_tangent = tr_evaluator_with(p->projection_tangent, err);
@@ -42,8 +44,9 @@ static void open_evaluators(Charted *c, tr_error *err)
 // Parameters stay what they are as long as the flow lasts.
 static void prepare_evaluators(Charted *c, const double *inputs)
 {
-    Evaluator *const all[] = {&c->rates,  &c->columns, &c->residuals,      &c->projection,
-                              &c->alarms, &c->tangent, &c->column_tangent, &c->projection_tangent};
+    Evaluator *const all[] = {&c->rates,   &c->columns, &c->residuals,      &c->projection,
+                              &c->alarms,  &c->tangent, &c->column_tangent, &c->projection_tangent,
+                              &c->switches};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_prepare(all[i], inputs);
 }
 

@@ -16,6 +16,7 @@ typedef struct Charted {
     Chart *own_chart;   // the same, where it is this run's
     Evaluator rates, columns;
     Evaluator residuals, projection, alarms; // of constraints: nothing where there are none
+    Evaluator switches;                      // nothing where there are none
     const uint32_t *place;                   // see ChartPrograms
     uint32_t projected;
     struct Kkt *kkt;           // NULL when there are no constraints

@@ -4,6 +4,7 @@
 
 #include "num/dense.h"
 #include "plan/sensitivity.h"
+#include "plan/switch.h"
 
 #include <assert.h>
 #include <math.h>
@@ -134,7 +135,9 @@ static Flow *make_flow(Plan *plan, const LatchMode *modes, const double *inputs,
     if (flow) {
         flow->plan = plan, flow->system = s;
         flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
-        flow->inputs = calloc(s->input_count + 1u, sizeof *flow->inputs);
+        flow->switch_count = tr_plan_switch_count(plan);
+        flow->inputs = calloc(s->input_count + flow->switch_count + 1u, sizeof *flow->inputs);
+        flow->sides = flow->inputs ? flow->inputs + s->input_count : NULL;
         flow->start = calloc(s->input_count + s->latch_count + 1u, sizeof *flow->start);
         flow->marks = calloc(s->input_count + 1u, sizeof *flow->marks);
         flow->modes = calloc(s->latch_count + 1u, sizeof *flow->modes);
@@ -272,15 +275,20 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
 // ---- evaluation ----------------------------------------------------------------------------
 
 // Time is the first input of every system that moves.
-void tr_flow_fill(Flow *flow, double t, const double *y)
+static void fill_at(Flow *flow, double t, const double *y)
 {
     flow->inputs[0] = t;
     for (uint32_t k = 0; k < flow->known; k++) flow->inputs[flow->now->place[k]] = y[k];
 }
 
+void tr_flow_fill(Flow *flow, double t, const double *y)
+{
+    fill_at(flow, tr_flow_time(flow, t), y);
+}
+
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
-    tr_flow_fill(flow, tr_flow_time(flow, t), y);
+    tr_flow_fill(flow, t, y);
     tr_flow_evaluate(flow, &flow->now->rates, rate);
     if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
     flow->evaluations++;
@@ -312,11 +320,17 @@ void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
     tr_flow_evaluate(flow, &flow->now->alarms, margins);
 }
 
+void tr_flow_switches(Flow *flow, double t, const double *y, double *out)
+{
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &flow->now->switches, out);
+}
+
 void tr_flow_fill_all(Flow *flow, double t, const double *y)
 {
     const System *s = flow->system;
     uint32_t column = 0;
-    tr_flow_columns(flow, t, y, flow->column);
+    tr_flow_columns(flow, tr_flow_time(flow, t), y, flow->column);
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < s->input_count; i++)
             if ((int)s->inputs[i].kind == kind) flow->inputs[i] = flow->column[column++];
@@ -325,7 +339,7 @@ void tr_flow_fill_all(Flow *flow, double t, const double *y)
 
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 {
-    tr_flow_fill(flow, t, y);
+    fill_at(flow, fmax(t, flow->earliest), y);
     tr_flow_evaluate(flow, &flow->now->columns, columns);
     for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }

@@ -18,7 +18,9 @@ typedef struct Flow {
     Stance *stance;            // NULL when there are no constraints
     Charted *charts[16], *now; // as far as there are any
     uint32_t chart_count;
-    double *inputs; // of the programs, in the system's order
+    double *inputs; // of the programs, in the system's order; then the sides of switches
+    double *sides;  // these: runs set them, 0 when they do not, see switch.h
+    uint32_t switch_count;
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
     // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
     // what they do, also over plates that shake.
@@ -43,7 +45,8 @@ typedef struct Flow {
     bool no_projection; // velocities alone satisfy the constraints, and positions drift
     size_t evaluations, jacobians;
     size_t all_evaluations; // of any program, also those of flows before that it goes on from
-    // Rates are taken at times in here, though steps reach its ends: on one side of every jump.
+    // All is taken at times in here, though steps reach its ends: on one side of every jump. Only
+    // what is recorded where a jump stands shows what comes then.
     double earliest, latest;
 } Flow;
 
@@ -70,7 +73,7 @@ static inline void tr_flow_evaluate(Flow *flow, const Evaluator *e, double *out)
 }
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
-// When rates are taken for time t.
+// When anything but what is recorded is taken for time t.
 static inline double tr_flow_time(const Flow *flow, double t)
 {
     return t < flow->earliest ? flow->earliest : t > flow->latest ? flow->latest : t;
@@ -79,7 +82,7 @@ static inline double tr_flow_time(const Flow *flow, double t)
 void tr_flow_step(Flow *flow, double t, double h, double *y, double *room);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
-void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`
+void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`, on this side of jumps
 // Speeds and inner velocities in a state that has all velocities.
 void tr_flow_speeds(Flow *flow, double *inputs);
 // The same with all velocities and speeds, also those that depend on others.
@@ -98,6 +101,14 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err);
 
 // The margins of the system's alarms at (t, y).
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
+
+// Of switches at (t, y): margins, then the sides that they are on. There must be some in this
+// chart.
+static inline bool tr_flow_has_switches(const Flow *flow)
+{
+    return flow->now->switches.program != NULL;
+}
+void tr_flow_switches(Flow *flow, double t, const double *y, double *out);
 
 // Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
 // the velocities that the model prefers: y then holds other velocities, and `changed` is set.

@@ -51,11 +51,13 @@ static tr_program *compile_impact(System *s, const Footing *f, tr_error *err)
 {
     Exprs list = {0};
     tr_output_list(s, "M", &list);
-    tr_output_list(s, "G", &list);
-    tr_output_list(s, "g", &list);
+    if (f->constraints) tr_output_list(s, "G", &list);
+    if (f->constraints) tr_output_list(s, "g", &list);
     for (uint32_t i = 0; i < s->latch_count; i++) exprs_add(&list, s->latches[i].restitution);
     for (uint32_t i = 0; i < s->latch_count; i++)
         exprs_add(&list, s->latches[i].slips ? s->latches[i].friction : zero(s->graph));
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_VELOCITY) exprs_add(&list, s->inputs[i].symbol);
     return tr_program_list(s, &list, f->fold, err);
 }
 

@@ -5,7 +5,9 @@
 //
 // with G and M as they stand [Newton's law of impact]. Where friction does not suffice, the
 // tangential impulse is mu times the normal one, against the slip. A contact that would have to
-// pull opens instead (T87-T90).
+// pull opens instead (T87-T90). Where a motion or a constraint changes its rate at once, what
+// drives it gives the impulses: all rows that hold do so with the new g, and the velocities of
+// motions are given (T121).
 #include "plan/impact.h"
 
 #include "num/dense.h"
@@ -29,10 +31,13 @@ typedef struct Impact {
     uint32_t n, m, passive;
     uint32_t *v, *p;     // velocities as inputs, those that are free as places in v
     double *M, *G, *g;   // in one
+    double *now;         // velocities, those of motions as they are driven now
     double *restitution; // by latch
     double *friction;
     double *x;    // all inputs
-    double *rate; // G v + g before, by row
+    double *rate; // G v + g before, by row; at a blow with what drives it as it is after it
+    double *was;  // the same with what drives it as it was
+    double *push; // M dv of what is driven, by passive velocity
     double *L;    // impulses, by row
     bool *holds;  // by row
 } Impact;
@@ -42,13 +47,23 @@ static bool evaluate(Impact *at, const Flow *flow, tr_error *err)
     const size_t n = at->n, m = at->m, latches = at->system->latch_count;
     Evaluator program =
         tr_evaluator_with(tr_footing_program(flow->plan, flow->footing, FOOTING_IMPACT, err), err);
-    at->M = program.work ? calloc(n * n + m * n + m + 2 * latches + 1, sizeof *at->M) : NULL;
+    const size_t size = n * n + m * n + m + 2 * latches + n;
+    at->M = program.work ? calloc(size + 1, sizeof *at->M) : NULL;
     if (at->M) evaluate_into(&program, at->x, at->M);
     tr_evaluator_free(&program);
     if (!at->M) return tr_fail_memory(err), false;
     at->G = at->M + n * n, at->g = at->G + m * n;
     at->restitution = at->g + m, at->friction = at->restitution + latches;
+    at->now = at->friction + latches;
     return true;
+}
+
+// G v + g of a row
+static double rate_of(const Impact *at, uint32_t row)
+{
+    double rate = at->g[row];
+    for (uint32_t k = 0; k < at->n; k++) rate += at->G[(size_t)row * at->n + k] * at->x[at->v[k]];
+    return rate;
 }
 
 static bool open_impact(Impact *at, const Flow *flow, LatchMode *modes, double *x, tr_error *err)
@@ -57,19 +72,18 @@ static bool open_impact(Impact *at, const Flow *flow, LatchMode *modes, double *
     *at = (Impact){.system = s, .modes = modes, .x = x, .m = flow->footing->constraints};
     at->n = tr_system_inputs(s, TR_VELOCITY, NULL);
     at->v = calloc(2 * (size_t)at->n + 1, sizeof *at->v);
-    at->rate = calloc(2 * (size_t)at->m + 1, sizeof *at->rate);
+    at->rate = calloc(3 * (size_t)at->m + at->n + 1, sizeof *at->rate);
     at->holds = calloc(at->m + 1u, sizeof *at->holds);
     if (!at->v || !at->rate || !at->holds) return tr_fail_memory(err), false;
-    at->p = at->v + at->n, at->L = at->rate + at->m;
+    at->p = at->v + at->n;
+    at->L = at->rate + at->m, at->was = at->L + at->m, at->push = at->was + at->m;
     tr_system_inputs(s, TR_VELOCITY, at->v);
     for (uint32_t k = 0; k < at->n; k++)
         if (!is_motion_driven(&s->inputs[at->v[k]])) at->p[at->passive++] = k;
     if (!evaluate(at, flow, err)) return false;
     for (uint32_t i = 0; i < at->m; i++) {
         at->holds[i] = !flow->footing->open[i];
-        at->rate[i] = at->g[i];
-        for (uint32_t k = 0; k < at->n; k++)
-            at->rate[i] += at->G[(size_t)i * at->n + k] * x[at->v[k]];
+        at->rate[i] = at->was[i] = rate_of(at, i);
     }
     return true;
 }
@@ -147,8 +161,10 @@ static bool solve_impact(Impact *at, const Hits *hits, const double *change, dou
            *column = calloc(np + 1, sizeof *column);
     bool good = A && b && column;
     if (!good) tr_fail_memory(err);
-    for (size_t i = 0; good && i < np; i++)
+    for (size_t i = 0; good && i < np; i++) {
         for (size_t k = 0; k < np; k++) A[i * size + k] = at->M[at->p[i] * at->n + at->p[k]];
+        b[i] = -at->push[i];
+    }
     for (uint32_t i = 0; good && i < at->m; i++) {
         if (!at->holds[i]) continue;
         impulse_column(at, hits, i, column);
@@ -177,21 +193,26 @@ static void begin_to_slide(Impact *at, const Latch *latch, LatchMode *mode, cons
     }
 }
 
+static double largest_impulse(const Impact *at)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < at->m; i++) largest = fmax(largest, at->holds[i] ? fabs(at->L[i]) : 0);
+    return largest;
+}
+
 // A contact that would have to pull slides instead, or lets go; true when there is one.
 static bool let_go(Impact *at)
 {
     static const double nowhere[3];
     const System *s = at->system;
     uint32_t worst = NO_LATCH;
-    double largest = 0, least = 0;
-    for (uint32_t i = 0; i < at->m; i++)
-        largest = larger(largest, at->holds[i] ? fabs(at->L[i]) : 0);
+    double least = 0;
     for (uint32_t i = 0; i < s->latch_count; i++) {
         const Latch *latch = &s->latches[i];
         if (!latch->opens || !at->holds[latch->rows[0]] || at->L[latch->rows[0]] >= least) continue;
         least = at->L[latch->rows[0]], worst = i;
     }
-    if (worst == NO_LATCH || !(least < -ROUNDING * largest)) return false;
+    if (worst == NO_LATCH || !(least < -ROUNDING * largest_impulse(at))) return false;
     const Latch *latch = &s->latches[worst];
     LatchMode *mode = &at->modes[worst];
     if (latch->slips && !mode->is_slipping) return begin_to_slide(at, latch, mode, nowhere), true;
@@ -203,6 +224,7 @@ static bool let_go(Impact *at)
 // One that takes a larger impulse along its rows than friction gives slips; true when there is one.
 static bool give_way(Impact *at, const Hits *hits)
 {
+    const double rounding = ROUNDING * largest_impulse(at);
     for (uint32_t i = 0; i < hits->count; i++) {
         Hit *hit = &hits->at[i];
         const Latch *latch = hit->latch;
@@ -210,7 +232,7 @@ static bool give_way(Impact *at, const Hits *hits)
         for (uint32_t k = 0; k < latch->row_count; k++)
             if (latch->sticks[k]) along += at->L[latch->rows[k]] * at->L[latch->rows[k]];
         if (!hit->touches || hit->mode->is_slipping || !at->holds[latch->rows[0]] ||
-            sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]))
+            sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]) + rounding)
             continue;
         if (!latch->slips) continue;
         for (uint32_t k = 0; k < latch->row_count; k++) // against what it would take to stick
@@ -227,7 +249,7 @@ static double dissipated(const Impact *at, const Hits *hits, const double *dv)
 {
     double twice = 0;
     for (uint32_t i = 0; i < at->m; i++) {
-        double L = at->holds[i] ? at->L[i] : 0, sum = 2 * at->rate[i];
+        double L = at->holds[i] ? at->L[i] : 0, sum = at->was[i] + at->rate[i];
         for (uint32_t j = 0; j < hits->count; j++) {
             const Hit *hit = &hits->at[j];
             const Latch *latch = hit->latch;
@@ -243,18 +265,22 @@ static double dissipated(const Impact *at, const Hits *hits, const double *dv)
     return twice / 2;
 }
 
-// The jump when latches close or stick: their rows hold from now on, with e of the approach back
-// along normals.
-static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
+// From the impact on their rows hold.
+static void close_hits(const Impact *at, const Hits *hits)
 {
-    double *change = calloc(at->m + at->n + 1u, sizeof *change);
-    if (!change) return tr_fail_memory(err), false;
-    double *dv = change + at->m;
     for (uint32_t i = 0; i < hits->count; i++) {
         hits->at[i].mode->is_slipping = false;
         for (uint32_t k = 0; k < hits->at[i].latch->row_count; k++)
             at->holds[hits->at[i].latch->rows[k]] = true;
     }
+}
+
+// The jump: with e of the approach back along normals that close.
+static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
+{
+    double *change = calloc(at->m + at->n + 1u, sizeof *change);
+    if (!change) return tr_fail_memory(err), false;
+    double *dv = change + at->m;
     for (uint32_t i = 0; i < at->m; i++) change[i] = -at->rate[i];
     for (uint32_t i = 0; i < hits->count; i++)
         if (hits->at[i].touches) change[hits->at[i].latch->rows[0]] *= 1 + hits->at[i].e;
@@ -319,6 +345,16 @@ static bool check_restitution(const Hits *hits, double t, tr_error *err)
     return !has_failed(err);
 }
 
+// What became of those that took part
+static void settle_hits(const Impact *at, const Hits *hits)
+{
+    for (uint32_t i = 0; i < hits->count; i++) {
+        LatchMode *mode = hits->at[i].mode;
+        mode->is_open = hits->at[i].e > 0 || !at->holds[hits->at[i].latch->rows[0]];
+        mode->is_slipping = mode->is_slipping && !mode->is_open;
+    }
+}
+
 static bool jump(Impact *at, const double *margins, double *fastest, Switch *change, tr_error *err)
 {
     Hits hits = {.at = calloc(at->system->alarm_count + 1u, sizeof *hits.at)};
@@ -327,13 +363,12 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     collect_hits(at, margins, change->alarm, change->t, &hits);
     bool good = check_restitution(&hits, change->t, err);
     if (good) change->rebounded = find_rebounds(at, &hits, fastest);
+    close_hits(at, &hits);
     good = good && strike(at, &hits, &change->lost, err);
-    for (uint32_t i = 0; i < hits.count; i++) {
-        LatchMode *mode = hits.at[i].mode;
-        mode->is_open = hits.at[i].e > 0 || !at->holds[hits.at[i].latch->rows[0]];
-        mode->is_slipping = mode->is_slipping && !mode->is_open;
-        change->slips_on = change->slips_on || (!hits.at[i].touches && mode->is_slipping);
-    }
+    settle_hits(at, &hits);
+    for (uint32_t i = 0; i < hits.count; i++)
+        change->slips_on =
+            change->slips_on || (!hits.at[i].touches && hits.at[i].mode->is_slipping);
     change->gained = kinetic(at) - before;
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
@@ -348,6 +383,123 @@ bool tr_impact(const Flow *flow, double *x, const double *margins, LatchMode *mo
     Impact at;
     const bool good =
         open_impact(&at, flow, modes, x, err) && jump(&at, margins, fastest, change, err);
+    close_impact(&at);
+    return good;
+}
+
+// ---- blows ---------------------------------------------------------------------------------
+
+#define ABRUPT 1e-9  // against the speeds there are: a rate that jumps
+#define LEAST  1e-12 // and anyway [m/s]
+
+static bool differ(double before, double after, double size)
+{
+    return fabs(after - before) > ABRUPT * size + LEAST;
+}
+
+// Velocities of motions as they are from now on, and what they do to rates and to momentum
+static void drive(Impact *at)
+{
+    const System *s = at->system;
+    for (uint32_t k = 0; k < at->n; k++) {
+        if (!is_motion_driven(&s->inputs[at->v[k]])) continue;
+        const double dv = at->now[k] - at->x[at->v[k]];
+        for (uint32_t i = 0; i < at->m; i++) at->rate[i] += at->G[(size_t)i * at->n + k] * dv;
+        for (uint32_t i = 0; i < at->passive; i++)
+            at->push[i] += at->M[(size_t)at->p[i] * at->n + k] * dv;
+        at->x[at->v[k]] = at->now[k];
+    }
+}
+
+// What jumps first: a motion, or else a row that holds; NULL when nothing does.
+static const char *find_source(const Impact *at, const double *before)
+{
+    const System *s = at->system;
+    double fastest = 0;
+    for (uint32_t k = 0; k < at->n; k++) fastest = fmax(fastest, fabs(before[at->v[k]]));
+    for (uint32_t k = 0; k < at->n; k++)
+        if (is_motion_driven(&s->inputs[at->v[k]]) &&
+            differ(before[at->v[k]], at->now[k], fmax(fastest, fabs(at->now[k]))))
+            return tr_system_joint_name(s, at->v[k]);
+    for (uint32_t i = 0; i < at->m; i++) {
+        double size = fabs(at->g[i]);
+        for (uint32_t k = 0; k < at->n; k++)
+            size += fabs(at->G[(size_t)i * at->n + k] * before[at->v[k]]);
+        if (at->holds[i] && differ(at->was[i], at->rate[i], size)) return s->rows[i].name;
+    }
+    return NULL;
+}
+
+// All that touches takes part: what slips keeps slipping where it did.
+static void collect_closed(const Impact *at, Hits *hits)
+{
+    const System *s = at->system;
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        const Latch *latch = &s->latches[i];
+        if (at->modes[i].is_open) continue;
+        Hit *hit = &hits->at[hits->count++];
+        *hit = (Hit){.latch = latch, .mode = &at->modes[i], .mu = at->friction[i], .touches = true};
+        double slip = 0;
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            if (latch->sticks[k]) slip += at->was[latch->rows[k]] * at->was[latch->rows[k]];
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            if (latch->sticks[k] && slip > 0) hit->heads[k] = at->was[latch->rows[k]] / sqrt(slip);
+    }
+}
+
+// Rows that hold do so after it, whatever the motions are.
+static bool check_rows(const Impact *at, const double *before, double t, tr_error *err)
+{
+    double fastest = 0;
+    for (uint32_t k = 0; k < at->n; k++)
+        fastest = fmax(fastest, fmax(fabs(before[at->v[k]]), fabs(at->x[at->v[k]])));
+    for (uint32_t i = 0; i < at->m; i++) {
+        double size = fabs(at->g[i]);
+        for (uint32_t k = 0; k < at->n; k++) size += fabs(at->G[(size_t)i * at->n + k]) * fastest;
+        if (!at->holds[i] || !differ(0, rate_of(at, i), 100 * size)) continue;
+        tr_fail(err, TR_FAILED, (Place){0},
+                "rates jump at t = %.9g so that '%s' cannot hold, whatever moves", t,
+                at->system->rows[i].name);
+        return false;
+    }
+    return true;
+}
+
+static bool be_struck(Impact *at, const double *before, Switch *change, tr_error *err)
+{
+    Hits hits = {.at = calloc(at->system->latch_count + 1u, sizeof *hits.at)};
+    if (!hits.at) return tr_fail_memory(err), false;
+    collect_closed(at, &hits);
+    bool good = strike(at, &hits, &change->lost, err);
+    if (!good)
+        tr_fail(err, TR_FAILED, (Place){0}, "the blow of '%s' at t = %.6g has no solution",
+                change->source, change->t);
+    settle_hits(at, &hits);
+    free(hits.at);
+    return good && check_rows(at, before, change->t, err);
+}
+
+bool tr_blow(const Flow *flow, const double *before, double *x, LatchMode *modes, Switch *change,
+             tr_error *err)
+{
+    Impact at = {0};
+    if (!tr_system_output(flow->system, text_of("M"))) {
+        tr_fail(err, TR_FAILED, (Place){0},
+                "rates jump at t = %.9g: of so many velocities the blow is not found", change->t);
+        return false;
+    }
+    bool good = open_impact(&at, flow, modes, x, err);
+    if (good) {
+        const double kinetic_before = kinetic(&at);
+        for (uint32_t i = 0; i < at.m; i++)
+            if (at.holds[i]) at.was[i] = 0; // until then they held
+        drive(&at);
+        change->source = find_source(&at, before);
+        if (change->source) {
+            good = be_struck(&at, before, change, err);
+            change->gained = kinetic(&at) - kinetic_before;
+        }
+    }
     close_impact(&at);
     return good;
 }

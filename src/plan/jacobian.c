@@ -103,7 +103,7 @@ void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
     const Jacobian *j = flow->now->jacobian;
     const JacobianPrograms *p = j->programs;
     const size_t size = flow->size;
-    tr_flow_fill(flow, tr_flow_time(flow, t), y);
+    tr_flow_fill(flow, t, y);
     if (p->count) tr_flow_evaluate(flow, &j->program, j->values);
     memset(J, 0, size * size * sizeof *J);
     for (size_t block = 0; block < size; block += flow->own)

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jumps or has a kink at a time of its own: comparisons of t in what the rates are made of, as
 // a program.
-#include "plan/chart_programs.h"
-
-#include "expr/walk.h"
+#include "plan/jump.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Jumps: expressions of t alone that are constant but for jumps, and the difference that makes
-// them jump (0 when there is none).
+// Jumps: expressions of t alone that are constant but for jumps, and what makes them jump: where it
+// vanishes, or of a whole number where that changes.
 typedef struct Jumps {
     Expr *value, *difference; // all values, then all differences, in one array
     uint32_t count;
@@ -39,55 +37,122 @@ static bool as_jump(Expr x, Expr *value, Expr *difference)
     case OP_MIN:
     case OP_MAX: *value = less(a, operand(x, 1)), *difference = sub(a, operand(x, 1)); return true;
     case OP_ABS: *value = less(a, zero(g)), *difference = a; return true;
-    case OP_FLOOR: *value = x, *difference = zero(g); return true;
+    case OP_FLOOR: *value = x, *difference = a; return true;
     default: return false;
     }
 }
 
-// Marks what depends on the state (1) and what depends on time (2).
-static void mark(const System *s, const Reach *reach, uint32_t *depends)
+bool tr_is_jump(const Node *node)
+{
+    return node->op == OP_LESS || node->op == OP_LESS_EQUAL || node->op == OP_MIN ||
+           node->op == OP_MAX || node->op == OP_ABS || node->op == OP_FLOOR;
+}
+
+void tr_mark_dependence(const System *s, const Reach *reach, uint32_t *depends)
 {
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
         const Node *node = &s->graph->nodes[id];
         const Input *input = tr_system_input(s, expr_at(s->graph, id));
         if (input && !is_free_of_state(input))
-            depends[id] = 1;
+            depends[id] = ON_STATE;
         else if (input && (input->kind == TR_TIME || is_driven(input)))
-            depends[id] = 2;
+            depends[id] = ON_TIME;
         for (int i = 0; i < tr_op[node->op].operands; i++)
             depends[id] |= depends[node_operand(node, i)];
     }
 }
 
-// What the rates are made of, the motions that drive joints included.
+// The motions that drive joints, and what constraints are made of
+static void list_driven(const System *s, const ChartPrograms *chart, Exprs *roots)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_driven(&s->inputs[i])) exprs_add(roots, s->inputs[i].definition);
+    for (uint32_t i = 0; i < chart->footing->constraints; i++) {
+        exprs_add(roots, s->rows[i].rate);
+        if (s->rows[i].position.id) exprs_add(roots, s->rows[i].position);
+    }
+}
+
+void tr_jump_roots(const System *s, const ChartPrograms *chart, Exprs *roots)
+{
+    Expr *rates = calloc(chart->own, sizeof *rates);
+    roots->failed = roots->failed || !rates;
+    if (rates) tr_chart_rates(s, chart, rates);
+    if (rates) tr_exprs_add(roots, rates, chart->own);
+    free(rates);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].definition.id) exprs_add(roots, s->inputs[i].definition);
+    list_driven(s, chart, roots);
+}
+
+// What the rates are made of, motions and constraints included.
 static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_error *err)
 {
     Exprs roots = {0};
-    Expr *rates = calloc(chart->own, sizeof *rates);
-    if (rates) tr_chart_rates(s, chart, rates);
-    if (rates) tr_exprs_add(&roots, rates, chart->own);
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].definition.id) exprs_add(&roots, s->inputs[i].definition);
+    tr_jump_roots(s, chart, &roots);
     Reach reach = {0};
-    uint32_t *depends = rates && !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
+    uint32_t *depends = !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
                             ? tr_reach_map(s->graph, &reach)
                             : NULL;
-    if (depends) mark(s, &reach, depends);
+    if (depends) tr_mark_dependence(s, &reach, depends);
     found->value = depends ? calloc(2 * (size_t)reach.count + 1, sizeof *found->value) : NULL;
     found->difference = found->value ? found->value + reach.count : NULL;
     for (uint32_t k = 0; found->value && k < reach.count; k++) {
         const Expr x = expr_at(s->graph, reach.ids[k]);
-        if (depends[x.id] == 2 &&
+        if (depends[x.id] == ON_TIME &&
             as_jump(x, &found->value[found->count], &found->difference[found->count]))
             found->count++;
     }
     if (!found->value) tr_fail_memory(err);
-    free(rates);
     tr_exprs_free(&roots);
     free(depends);
     tr_reach_free(&reach);
     return found->value != NULL;
+}
+
+// Whether what motions and constraints are made of jumps, or has a kink, at a time of its own
+static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
+{
+    Exprs roots = {0};
+    Reach reach = {0};
+    bool any = false;
+    list_driven(s, chart, &roots);
+    uint32_t *depends = !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
+                            ? tr_reach_map(s->graph, &reach)
+                            : NULL;
+    if (depends) tr_mark_dependence(s, &reach, depends);
+    for (uint32_t k = 0; depends && k < reach.count; k++)
+        any =
+            any || (depends[reach.ids[k]] == ON_TIME && tr_is_jump(&s->graph->nodes[reach.ids[k]]));
+    if (!depends) tr_fail_memory(err);
+    tr_exprs_free(&roots);
+    free(depends);
+    tr_reach_free(&reach);
+    return any;
+}
+
+char *tr_jump_words(System *s, Expr x)
+{
+    enum { LONGEST = 100 };
+    const char *text = tr_text(s, x);
+    const size_t length = text ? strlen(text) : 0;
+    const bool is_short = length <= LONGEST && text && !strchr(text, '\n');
+    char *words = calloc(is_short ? length + 1 : 1, 1);
+    if (words && is_short) memcpy(words, text, length);
+    return words;
+}
+
+static bool describe(System *s, const Jumps *found, JumpPrograms *w)
+{
+    w->words = calloc(found->count + 1u, sizeof *w->words);
+    w->rounds = calloc(found->count + 1u, sizeof *w->rounds);
+    if (!w->words || !w->rounds) return false;
+    for (uint32_t k = 0; k < found->count; k++) {
+        w->rounds[k] = op_of(found->value[k]) == OP_FLOOR;
+        if (!(w->words[k] = tr_jump_words(s, found->value[k]))) return false;
+    }
+    return true;
 }
 
 JumpPrograms *tr_jump_programs_new(System *s, const ChartPrograms *chart, tr_error *err)
@@ -98,12 +163,14 @@ JumpPrograms *tr_jump_programs_new(System *s, const ChartPrograms *chart, tr_err
     if (w && find_jumps(s, chart, &found, err) && found.count) {
         memmove(found.value + found.count, found.difference, found.count * sizeof *found.value);
         w->count = found.count;
+        if (!describe(s, &found, w)) tr_fail_memory(err);
+        w->strikes = find_strikes(s, chart, err);
         w->uses_inputs = tr_system_uses_any(s, found.value, 2 * (size_t)found.count, TR_INPUT);
-        w->program =
-            tr_compile_open(s, found.value, 2 * (size_t)found.count, chart->footing->fold, err);
+        w->bounds = tr_bounds_new(s, found.value, 2 * (size_t)found.count, err);
+        w->program = tr_compile_open(s, found.value, found.count, chart->footing->fold, err);
     }
     free(found.value);
     if (!has_failed(err)) return w;
-    free(w);
+    tr_jump_programs_free(w);
     return NULL;
 }

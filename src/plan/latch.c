@@ -157,15 +157,10 @@ static Flow *follow(Flow *flow, LatchMode *modes, const double *x, double t, tr_
     return settle(flow->plan, modes, x, t, err);
 }
 
-static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, double *fastest,
-                   Switch *change, tr_error *err)
+// From values of all inputs on, in these modes
+static Flow *go_on_from(Flow *flow, const double *x, LatchMode *modes, double work,
+                        const Switch *change, tr_error *err)
 {
-    const System *s = flow->system;
-    const double work = y[flow->own - 1];
-    tr_flow_alarms(flow, change->t, y, x + s->input_count);
-    tr_flow_fill_all(flow, change->t, y);
-    memcpy(x, flow->inputs, s->input_count * sizeof *x);
-    if (!apply_change(flow, x, x + s->input_count, modes, fastest, change, err)) return NULL;
     Flow *next = follow(flow, modes, x, change->t, err);
     if (!next) return NULL;
     if (next != flow) {
@@ -179,15 +174,49 @@ static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, dou
     return next;
 }
 
+static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, double *fastest,
+                   Switch *change, tr_error *err)
+{
+    const System *s = flow->system;
+    const double work = y[flow->own - 1];
+    const size_t all = s->input_count + flow->switch_count;
+    tr_flow_alarms(flow, change->t, y, x + all);
+    tr_flow_fill_all(flow, change->t, y);
+    memcpy(x, flow->inputs, all * sizeof *x);
+    if (!apply_change(flow, x, x + all, modes, fastest, change, err)) return NULL;
+    return go_on_from(flow, x, modes, work, change, err);
+}
+
 Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change, tr_error *err)
 {
     const System *s = flow->system;
-    double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
+    const size_t inputs = s->input_count + flow->switch_count;
+    double *x = calloc(inputs + s->alarm_count + 1, sizeof *x);
     LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
     Flow *next = NULL;
     if (x && modes) {
         memcpy(modes, flow->modes, s->latch_count * sizeof *modes);
         next = go_on(flow, y, x, modes, fastest, change, err);
+    } else
+        tr_fail_memory(err);
+    free(modes);
+    free(x);
+    return next;
+}
+
+Flow *tr_latches_strike(Flow *flow, const double *before, double work, Switch *change,
+                        tr_error *err)
+{
+    const uint32_t count = flow->system->latch_count, inputs = flow->system->input_count;
+    LatchMode *modes = calloc(count + 1u, sizeof *modes);
+    double *x = calloc(inputs + 1u, sizeof *x);
+    Flow *next = NULL;
+    if (x && modes) {
+        if (count) memcpy(modes, flow->modes, count * sizeof *modes);
+        memcpy(x, before, inputs * sizeof *x);
+        x[0] = tr_flow_time(flow, change->t);
+        if (tr_blow(flow, before, x, modes, change, err))
+            next = change->source ? go_on_from(flow, x, modes, work, change, err) : flow;
     } else
         tr_fail_memory(err);
     free(modes);

@@ -21,11 +21,21 @@ typedef struct Switch {
     double lost;    // what was dissipated; the rest is work of what is driven
     bool rebounded; // it touched, and left at once
     bool slips_on;  // it could not hold, and turns round
+    // Of a blow: the motion or the constraint whose rate jumps, and then there is no alarm; else
+    // NULL.
+    const char *source;
+    const char *formula; // that crossed over, and rates jump; NULL when none did
 } Switch;
 
 // What follows when an alarm about a latch goes off at (t, y): the flow from there on, another one
 // unless all latches are as they were, or NULL. `fastest` is the largest speed of an impact so far.
 Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change,
+                        tr_error *err);
+
+// What follows when rates of motions or constraints jump, where the flow stands on the far side,
+// and all inputs were these on the near one; `work` so far. The same flow and no source when no
+// velocity jumps.
+Flow *tr_latches_strike(Flow *flow, const double *before, double work, Switch *change,
                         tr_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "plan/chart_programs.h"
 #include "plan/doctor.h"
 #include "plan/sensitivity.h"
+#include "plan/switch.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -22,7 +23,10 @@ static Plan *new_plan(const System *system, System *own, tr_error *err)
         return NULL;
     }
     plan->system = system, plan->own = own;
-    return plan;
+    if (tr_plan_find_switches(plan, err)) return plan;
+    plan->own = NULL; // which is the caller's still
+    tr_plan_free(plan);
+    return NULL;
 }
 
 Plan *tr_plan_new(const System *system, tr_error *err)
@@ -61,6 +65,7 @@ void tr_plan_free(Plan *plan)
     tr_program_free(plan->starts);
     tr_program_free(plan->guesses);
     tr_program_free(plan->conditions);
+    tr_plan_free_switches(plan);
     pthread_mutex_destroy(&plan->lock);
     tr_system_free(plan->own);
     free(plan);
@@ -126,7 +131,7 @@ static Footing *new_footing(const Plan *plan, Key key, tr_error *err)
     f->key = key;
     f->modes = calloc(s->latch_count + 1u, sizeof *f->modes);
     f->open = calloc(s->row_count + 1u, sizeof *f->open);
-    f->fold = calloc(s->input_count + 1u, sizeof *f->fold);
+    f->fold = calloc(s->input_count + plan->switch_count + 1u, sizeof *f->fold);
     if (f->modes && f->open && f->fold) {
         for (uint32_t i = 0; i < s->latch_count; i++)
             f->modes[i] = (LatchMode){.is_open = key.at[i] & 1, .is_slipping = key.at[i] & 2};
@@ -172,10 +177,10 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
 // Numbers of the start are inputs of a run; where parameters are varied they follow these.
 static bool opens_start(const Plan *plan) { return !plan->sweeps && !plan->sensitivity; }
 
-System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *partition,
-                       tr_error *err)
+static System *stand(const Plan *plan, const System *from, const Footing *f,
+                     const Partition *partition, tr_error *err)
 {
-    System *s = tr_system_copy(plan->system, err);
+    System *s = tr_system_copy(from, err);
     if (!s) return NULL;
     tr_system_latch(s, f->modes);
     for (uint32_t i = 0; i < s->input_count && opens_start(plan); i++)
@@ -184,6 +189,19 @@ System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *part
     if (!has_failed(err)) return s;
     tr_system_free(s);
     return NULL;
+}
+
+System *tr_plan_system(const Plan *plan, const Footing *f, const Partition *partition,
+                       tr_error *err)
+{
+    return stand(plan, plan->system, f, partition, err);
+}
+
+System *tr_plan_run_system(const Plan *plan, const Footing *f, const Partition *partition,
+                           tr_error *err)
+{
+    const bool switches = tr_plan_switch_count(plan) > 0;
+    return stand(plan, switches ? plan->switching : plan->system, f, partition, err);
 }
 
 // ---- values that follow --------------------------------------------------------------------
@@ -323,7 +341,7 @@ const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart
     pthread_mutex_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
     if (!own->jacobian) {
-        System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
+        System *s = tr_plan_run_system(plan, chart->footing, &chart->partition, err);
         if (s) own->jacobian = tr_jacobian_programs_new(s, chart, err);
         tr_system_free(s);
     }
@@ -338,7 +356,7 @@ const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_er
     pthread_mutex_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
     if (!own->jumps) {
-        System *s = tr_plan_system(plan, chart->footing, &chart->partition, err);
+        System *s = tr_plan_run_system(plan, chart->footing, &chart->partition, err);
         if (s) own->jumps = tr_jump_programs_new(s, chart, err);
         tr_system_free(s);
     }

@@ -28,7 +28,7 @@ typedef struct Key {
 typedef enum FootingProgram {
     FOOTING_SLIPS,  // how fast each latch that may slip does, by alarm
     FOOTING_GAPS,   // of latches that are open, else 0
-    FOOTING_IMPACT, // M G g, restitution and friction by latch
+    FOOTING_IMPACT, // M G g, restitution and friction by latch, v
     FOOTING_PROGRAMS
 } FootingProgram;
 
@@ -74,6 +74,11 @@ struct tr_plan {
     tr_program *starts, *guesses, *conditions;
     bool follows;
     size_t compiled; // keys that programs were made for
+    // Comparisons of the state, and the system with their sides for inputs behind its own, see
+    // switch.h; none, and NULL, when there are none
+    struct StateSwitch *switches;
+    uint32_t switch_count;
+    System *switching;
 };
 
 // What follows from values that were set, into those that were not: numbers of the start, inputs
@@ -99,6 +104,10 @@ void tr_start_free(Start *start);
 // A copy of the plan's system that stands so; reduced, where there is a partition.
 System *tr_plan_system(const Plan *plan, const Footing *footing, const Partition *partition,
                        tr_error *err);
+
+// The same with the sides of switches for inputs: what runs are made of.
+System *tr_plan_run_system(const Plan *plan, const Footing *footing, const Partition *partition,
+                           tr_error *err);
 
 // The programs of a partition.
 const struct ChartPrograms *tr_plan_chart(Plan *plan, const Footing *footing,

@@ -427,7 +427,7 @@ bool tr_sensitivity_passes(Flow *flow, double before, double after, const double
     double *rate = run->room, *then = rate + flow->own;
     tr_flow_fill(flow, before, y);
     tr_flow_evaluate(flow, &flow->now->rates, rate);
-    tr_flow_fill(flow, after, y);
+    flow->inputs[0] = after; // on the far side
     tr_flow_evaluate(flow, &flow->now->rates, then);
     for (uint32_t k = 0; k < flow->own; k++)
         if (fabs(then[k] - rate[k]) > 1e-9 * (1 + fabs(rate[k]))) {

@@ -167,9 +167,17 @@ static void describe_start(Json *j, const Flow *flow)
 
 static void describe_switch(Json *j, const System *system, const Switch *change)
 {
+    char words[200] = "a formula of the state jumps or has a kink";
     tr_json_open(j, NULL, '{');
     tr_json_number(j, "t", change->t);
-    tr_json_text(j, "kind", system->alarms[change->alarm].words);
+    if (change->source)
+        snprintf(words, sizeof words, "the rate of '%.100s' jumps: a blow changes velocities",
+                 change->source);
+    else if (change->formula && change->formula[0])
+        snprintf(words, sizeof words, "'%.100s' jumps or has a kink", change->formula);
+    tr_json_text(j, "kind",
+                 change->source || change->formula ? words : system->alarms[change->alarm].words);
+    if (change->source) tr_json_number(j, "work", change->gained + change->lost);
     if (change->lost > 0) tr_json_number(j, "lost", change->lost);
     if (change->rebounded) tr_json_flag(j, "rebounded", true);
     if (change->slips_on) tr_json_flag(j, "slips_on", true);
@@ -203,6 +211,8 @@ static void describe_warnings(Json *j, const Certificate *c)
     tr_json_open(j, "warnings", '[');
     for (uint32_t i = 0; i < warnings->kept; i++) tr_json_text(j, NULL, warnings->words[i]);
     if (c->mover->outlook.advice[0]) tr_json_text(j, NULL, c->mover->outlook.advice);
+    if (c->doubt[0]) tr_json_text(j, NULL, c->doubt);
+    if (c->chatter[0]) tr_json_text(j, NULL, c->chatter);
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);

@@ -16,7 +16,9 @@
 #include "plan/column.h"
 #include "plan/kkt.h"
 #include "plan/sensitivity.h"
+#include "plan/side.h"
 #include "plan/start.h"
+#include "plan/switch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,22 +71,40 @@ void tr_run_take_row(Run *run)
 
 // ---- events in t ---------------------------------------------------------------------------
 
+// When the first of the switches that rest is to be looked at
+static double end_of_rest(const Run *run)
+{
+    double first = (double)INFINITY;
+    for (uint32_t k = 0; k < run->flow->switch_count; k++)
+        if (run->habits[k].rests > run->mover->t) first = fmin(first, run->habits[k].rests);
+    return first;
+}
+
 // No step passes an event, what is known of events, or what the owner of the run says.
 static void set_limit(Run *run)
 {
     const Events *e = &run->events;
     const double event = run->next_event < e->count ? e->at[run->next_event] : (double)INFINITY;
-    run->mover->limit = fmin(fmin(event, e->until), run->limit);
+    run->mover->limit = fmin(fmin(event, e->until), fmin(run->limit, end_of_rest(run)));
 }
 
 // On the far side of the events before the k-th.
 static void pass_event(Run *run, uint32_t k)
 {
     const Events *e = &run->events;
-    run->flow->earliest = k ? e->at[k - 1] : -(double)INFINITY;
+    run->flow->earliest = k ? e->beyond[k - 1] : -(double)INFINITY;
     run->flow->latest = k < e->count ? nextafter(e->at[k], -(double)INFINITY) : (double)INFINITY;
     run->next_event = k;
     set_limit(run);
+}
+
+// Says, once, that a jump may have been missed.
+static bool look_for_events(Run *run, double until, tr_error *err)
+{
+    if (!tr_events_extend(&run->events, run->flow, until, err)) return false;
+    if (run->doubt[0] || !tr_events_doubt(&run->events, run->doubt, sizeof run->doubt)) return true;
+    if (run->options.say) run->options.say(run->options.owner, run->doubt);
+    return true;
 }
 
 bool tr_run_find_events(Run *run, tr_error *err)
@@ -92,8 +112,7 @@ bool tr_run_find_events(Run *run, tr_error *err)
     const double end = run->options.end > 0 ? run->options.end : (double)INFINITY;
     const double t = run->mover->t, passed = run->flow->earliest;
     tr_events_free(&run->events);
-    if (!tr_events_begin(&run->events, run->flow, t, end, err) ||
-        !tr_events_extend(&run->events, run->flow, t, err))
+    if (!tr_events_begin(&run->events, run->flow, t, end, err) || !look_for_events(run, t, err))
         return false;
     uint32_t k = 0;
     while (k < run->events.count && run->events.at[k] <= fmax(passed, nextafter(t, -1))) k++;
@@ -102,32 +121,7 @@ bool tr_run_find_events(Run *run, tr_error *err)
     return true;
 }
 
-// Goes on beyond the event that it stands at.
-static bool cross_event(Run *run, tr_error *err)
-{
-    const double at = run->events.at[run->next_event];
-    if (!tr_sensitivity_passes(run->flow, nextafter(at, -(double)INFINITY), at, run->mover->y, err))
-        return false;
-    const bool goes_on = tr_mover_restart(run->mover, 0);
-    pass_event(run, run->next_event + 1);
-    return goes_on;
-}
-
-// Moves on to `until`, from event to event. One that stands there is not passed: what is recorded
-// comes first.
-static bool move(Run *run, double until, tr_error *err)
-{
-    Mover *m = run->mover;
-    while (run->next_event < run->events.count && run->events.at[run->next_event] <= until) {
-        const double event = run->events.at[run->next_event];
-        if (event > m->t && !m->method->advance(m, event, err)) return false;
-        if (event == until) return true;
-        if (!cross_event(run, err)) return false;
-    }
-    return until <= m->t || m->method->advance(m, until, err);
-}
-
-// ---- contacts ------------------------------------------------------------------------------
+// ---- going on with other contacts ----------------------------------------------------------
 
 // Goes on with another mover what one began.
 static void hand_on(Mover *from, Mover *to)
@@ -135,6 +129,7 @@ static void hand_on(Mover *from, Mover *to)
     to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
     to->end = from->end, to->outlook = from->outlook;
+    to->watch.habits = from->watch.habits;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;
@@ -143,6 +138,219 @@ static void hand_on(Mover *from, Mover *to)
     for (uint32_t k = 0; k < s->alarm_count; k++)
         to->watch.told[k] = s->alarms[k].kind == ALARM_WARNS && from->watch.told[k];
 }
+
+// Goes on at t with a flow that may be another one.
+static bool take_over(Run *run, Flow *flow, double t, tr_error *err)
+{
+    Mover *before = run->mover;
+    Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
+    if (!m && flow != run->flow) tr_flow_free(flow);
+    if (!m) return false;
+    hand_on(before, m);
+    tr_mover_free(before);
+    if (flow != run->flow) tr_flow_free(run->flow);
+    run->flow = flow, run->mover = m;
+    m->t = t;
+    tr_run_take_sides(run);
+    pass_event(run, run->next_event);
+    return true;
+}
+
+// ---- blows ---------------------------------------------------------------------------------
+
+// From the state on the near side, with the formulas of the far side
+static bool strike(Run *run, const Side *before, tr_error *err)
+{
+    Switch change = {.t = run->mover->t};
+    const double work = run->mover->y[run->flow->own - 1];
+    Flow *flow = tr_latches_strike(run->flow, before->x, work, &change, err);
+    if (!flow || !change.source) return flow != NULL;
+    if (run->flow->sensitivity) {
+        tr_fail(err, TR_FAILED, (Place){0},
+                "the rate of '%.100s' jumps at t = %.9g: sensitivities do not go on from there",
+                change.source, change.t);
+        if (flow != run->flow) tr_flow_free(flow);
+        return false;
+    }
+    if (!take_over(run, flow, change.t, err)) return false;
+    if (run->note) run->note(run->note_owner, &change);
+    return tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
+}
+
+// Where motions or constraints may jump, or their rates, at the event that it stands at: passes it.
+static bool pass_blow(Run *run, tr_error *err)
+{
+    const double at = run->events.at[run->next_event];
+    Side before, after = {0};
+    bool good = tr_side_open(&before, run->flow, err) && tr_side_open(&after, run->flow, err);
+    if (good) tr_side_take(&before, run->flow, at, run->mover->y);
+    pass_event(run, run->next_event + 1);
+    if (good) tr_side_take(&after, run->flow, at, run->mover->y);
+    good = good && tr_sides_meet(run->flow, &before, &after, at, err);
+    if (good && tr_sides_strike(run->flow, &before, &after)) good = strike(run, &before, err);
+    tr_side_close(&before);
+    tr_side_close(&after);
+    return good;
+}
+
+// Goes on beyond the event that it stands at.
+static bool cross_event(Run *run, tr_error *err)
+{
+    const double beyond = run->events.beyond[run->next_event];
+    if (!tr_sensitivity_passes(run->flow, run->flow->latest, beyond, run->mover->y, err))
+        return false;
+    const bool goes_on = tr_mover_restart(run->mover, 0);
+    if (run->events.strikes) return goes_on && pass_blow(run, err);
+    pass_event(run, run->next_event + 1);
+    tr_run_take_sides(run);
+    return goes_on;
+}
+
+// Too near to make a step to: `t > 0` is true from 5e-324 on.
+static bool is_at_once(double t, double event) { return event > t && event - t < 1e-100; }
+
+// Moves on to `until`, from event to event. One that stands there is not passed, for what is
+// recorded comes first: unless velocities may jump, which are recorded as they are after it.
+static bool move(Run *run, double until, tr_error *err)
+{
+    while (run->next_event < run->events.count && run->events.at[run->next_event] <= until) {
+        Mover *m = run->mover;
+        const double event = run->events.at[run->next_event];
+        if (is_at_once(m->t, event))
+            m->t = event;
+        else if (event > m->t && !m->method->advance(m, event, err))
+            return false;
+        if (event == until && !run->events.strikes) return true;
+        if (!cross_event(run, err)) return false;
+    }
+    return until <= run->mover->t || run->mover->method->advance(run->mover, until, err);
+}
+
+// ---- switches ------------------------------------------------------------------- (T123) ----
+
+enum { IN_A_HURRY = 5 }; // times that a switch may cross again at once
+#define NOTICEABLE  1e-9 // rates that jump, against their size
+#define PART_OF_RUN 2e-5 // that a switch rests which is in a hurry,
+#define WITHOUT_END 1e-4 // or [s]
+
+static double rest_of(const Run *run)
+{
+    return run->options.end > 0 ? PART_OF_RUN * run->options.end : WITHOUT_END;
+}
+
+void tr_run_take_sides(Run *run)
+{
+    Flow *flow = run->flow;
+    const uint32_t count = flow->switch_count;
+    if (!count || !tr_flow_has_switches(flow)) return;
+    double *found = run->mover->watch.switches;
+    for (uint32_t k = 0; k < count; k++)
+        if (!(run->mover->t < run->habits[k].rests)) flow->sides[k] = 0;
+    tr_flow_switches(flow, run->mover->t, run->mover->y, found);
+    for (uint32_t k = 0; k < count; k++)
+        if (!run->habits[k].is_calm && !(run->mover->t < run->habits[k].rests))
+            flow->sides[k] = isfinite(found[count + k]) ? found[count + k] : 0;
+}
+
+// One that crosses again and again rests, and that is said once.
+static void keep_habit(Run *run, double t, uint32_t k)
+{
+    Habit *h = &run->habits[k];
+    const double rest = rest_of(run);
+    const bool again = t - h->crossed < (h->hurry < IN_A_HURRY ? 1 : 3) * rest;
+    h->hurry = again ? h->hurry + 1 : 0, h->crossed = t;
+    h->rests = h->hurry < IN_A_HURRY ? 0 : t + rest;
+    if (h->hurry < IN_A_HURRY || run->chatter[0]) return;
+    const char *formula = run->plan->switches[k].words;
+    snprintf(run->chatter, sizeof run->chatter,
+             "%s%.100s%s switches to and fro at t = %.6g: from there on no more often than every "
+             "%.2g s",
+             formula[0] ? "'" : "a formula of the state", formula, formula[0] ? "'" : "", t, rest);
+    if (run->options.say) run->options.say(run->options.owner, run->chatter);
+}
+
+// That one, and all that cross at the same time
+static void cross_together(Run *run, uint32_t k)
+{
+    const Flow *flow = run->flow;
+    for (uint32_t i = 0; i < flow->switch_count; i++) run->habits[i].side = flow->sides[i];
+    tr_run_take_sides(run);
+    for (uint32_t i = 0; i < flow->switch_count; i++)
+        if (i == k || flow->sides[i] != run->habits[i].side) keep_habit(run, run->mover->t, i);
+}
+
+static bool do_rates_jump(const double *before, const double *after, uint32_t count)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(before[i]));
+    for (uint32_t i = 0; i < count; i++)
+        if (!(fabs(after[i] - before[i]) <= NOTICEABLE * (fabs(before[i]) + NOTICEABLE * largest)))
+            return true;
+    return false;
+}
+
+// What crossing over does at the state that the mover is put into: whether rates jump.
+static bool pass_over(Run *run, uint32_t k, Side *before, Side *after, bool *jumps, tr_error *err)
+{
+    Flow *flow = run->flow;
+    Mover *m = run->mover;
+    double *rate = m->work, *then = rate + flow->size;
+    tr_flow_rate(flow, m->t, m->y, rate);
+    tr_side_take(before, flow, m->t, m->y);
+    run->habits[k].rests = 0;
+    cross_together(run, k);
+    tr_flow_rate(flow, m->t, m->y, then);
+    tr_side_take(after, flow, m->t, m->y);
+    *jumps = do_rates_jump(rate, then, flow->own);
+    if (!*jumps && m->method->adaptive) run->habits[k].is_calm = true; // steps see to it
+    return tr_sides_meet(flow, before, after, m->t, err);
+}
+
+// Where a switch crosses over, at (t, y): from there on formulas are on its other side.
+static bool cross_over(Run *run, double t, const double *y, uint32_t k, tr_error *err)
+{
+    Flow *flow = run->flow;
+    Mover *m = run->mover;
+    Side before, after = {0};
+    bool jumps = false;
+    if (y != m->y) memcpy(m->y, y, flow->size * sizeof *y);
+    m->t = t;
+    bool good = tr_side_open(&before, flow, err) && tr_side_open(&after, flow, err) &&
+                pass_over(run, k, &before, &after, &jumps, err);
+    if (good && tr_sides_strike(flow, &before, &after))
+        good = strike(run, &before, err);
+    else if (good) {
+        const Switch change = {.t = t, .formula = run->plan->switches[k].words};
+        const double rest = fmax(run->habits[k].rests - t, 0);
+        const double step = jumps ? rest : tr_solver_last_step(m);
+        memcpy(flow->start, m->y, flow->size * sizeof *flow->start);
+        good = take_over(run, flow, t, err);
+        if (good) run->mover->first_step = step;
+        if (good && jumps && run->note && !run->habits[k].hurry)
+            run->note(run->note_owner, &change);
+        good = good && tr_watch_start(&run->mover->watch, t, run->mover->y, err);
+    }
+    tr_side_close(&before);
+    tr_side_close(&after);
+    return good;
+}
+
+// Looks at switches whose rest is over: those that have crossed meanwhile do so now.
+static bool wake(Run *run, tr_error *err)
+{
+    Flow *flow = run->flow;
+    Mover *m = run->mover;
+    for (uint32_t k = 0; k < flow->switch_count; k++) {
+        if (!(run->habits[k].rests > 0) || m->t < run->habits[k].rests) continue;
+        run->habits[k].rests = 0;
+        if (!tr_flow_has_switches(flow)) continue;
+        tr_flow_switches(flow, m->t, m->y, m->watch.switches);
+        if (m->watch.switches[k] < 0) return cross_over(run, m->t, m->y, k, err);
+    }
+    return true;
+}
+
+// ---- contacts ------------------------------------------------------------------------------
 
 static bool note_switch(Run *run, const Switch *change, tr_error *err)
 {
@@ -159,8 +367,11 @@ static bool note_switch(Run *run, const Switch *change, tr_error *err)
 // Where a contact opened, closed, slipped or stuck: from there on there are other constraints.
 static bool change_over(Run *run, tr_error *err)
 {
-    Mover *before = run->mover;
+    const Mover *before = run->mover;
     Switch change = {.t = before->watch.end, .alarm = before->watch.alarm};
+    if (change.alarm >= run->flow->system->alarm_count)
+        return cross_over(run, change.t, before->watch.ending,
+                          change.alarm - run->flow->system->alarm_count, err);
     if (run->flow->sensitivity) {
         tr_fail(err, TR_FAILED, (Place){0},
                 "%.150s at t = %.9g: sensitivities do not go on from there",
@@ -168,16 +379,8 @@ static bool change_over(Run *run, tr_error *err)
         return false;
     }
     Flow *flow = tr_latches_switch(run->flow, before->watch.ending, &run->fastest, &change, err);
-    Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
-    if (!m && flow != run->flow) tr_flow_free(flow);
-    if (!m) return false;
-    hand_on(before, m);
-    tr_mover_free(before);
-    if (flow != run->flow) tr_flow_free(run->flow);
-    run->flow = flow, run->mover = m;
-    m->t = change.t;
-    pass_event(run, run->next_event);
-    return note_switch(run, &change, err) && tr_watch_start(&m->watch, m->t, m->y, err);
+    return take_over(run, flow, change.t, err) && note_switch(run, &change, err) &&
+           tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
 }
 
 // ---- going on ------------------------------------------------------------------------------
@@ -196,12 +399,15 @@ bool tr_run_go(Run *run, double until, tr_error *err)
     if (has_failed(err)) return false;
     while (run->mover->t < until && !run->mover->stopped && !has_failed(err)) {
         forget_events(run);
-        if (!tr_events_extend(&run->events, run->flow, until, err)) break;
+        if (!look_for_events(run, until, err)) break;
         pass_event(run, run->next_event);
         if (run->next_event < run->events.count &&
             run->events.at[run->next_event] <= run->mover->t && !cross_event(run, err))
             break;
-        if (move(run, until, err)) continue;
+        if (move(run, fmin(until, end_of_rest(run)), err)) {
+            if (!wake(run, err)) break;
+            continue;
+        }
         if (!run->mover->watch.switched || has_failed(err) || !change_over(run, err)) break;
     }
     const Mover *m = run->mover;
@@ -231,6 +437,7 @@ bool tr_run_accept(Run *run, const char *who, tr_error *err)
     if (has_failed(err)) return false;
     run->mover->y[run->flow->own - 1] +=
         is[run->kinetic] - was[run->kinetic] + is[run->potential] - was[run->potential];
+    tr_run_take_sides(run);
     return tr_mover_restart(run->mover, tr_solver_last_step(run->mover));
 }
 
@@ -316,6 +523,7 @@ void tr_run_give_options(const Run *run, Mover *m)
     m->step = o->step, m->rtol = o->rtol, m->atol = o->atol, m->dense = o->dense;
     m->progress = o->progress, m->say = o->say, m->owner = o->owner;
     m->end = o->end > 0 ? o->end : (double)INFINITY;
+    m->watch.habits = run->habits;
 }
 
 static Flow *flow_at_start(Run *run, tr_error *err)
@@ -348,7 +556,10 @@ bool tr_run_begin(Run *run, tr_error *err)
     tr_flow_free(run->flow);
     run->flow = flow, run->mover = m;
     run->fastest = 0, run->switches = 0, run->limit = (double)INFINITY;
-    run->failure = (tr_error){0};
+    run->doubt[0] = run->chatter[0] = 0, run->failure = (tr_error){0};
+    for (uint32_t k = 0; k < flow->switch_count; k++)
+        run->habits[k] = (Habit){.crossed = -(double)INFINITY};
+    tr_run_take_sides(run);
     return (run->row || make_columns(run, err)) && tr_run_find_events(run, err);
 }
 
@@ -391,7 +602,8 @@ static Run *open_run(Plan *plan, const tr_run_options *o, const Method *method, 
     *run = (Run){.plan = plan, .options = *o, .method = method, .limit = (double)INFINITY};
     run->values = calloc(n, sizeof *run->values);
     run->is_set = calloc(n, sizeof *run->is_set);
-    if (run->values && run->is_set) {
+    run->habits = calloc(tr_plan_switch_count(plan) + 1u, sizeof *run->habits);
+    if (run->values && run->is_set && run->habits) {
         tr_start_values(plan->system, run->values);
         return run;
     }
@@ -425,6 +637,7 @@ void tr_run_empty(Run *run)
     tr_events_free(&run->events);
     free(run->values);
     free(run->is_set);
+    free(run->habits);
 }
 
 // But for the row, which is of one size

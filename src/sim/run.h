@@ -33,7 +33,10 @@ struct tr_run {
     size_t switches;
     void (*note)(void *owner, const Switch *change); // of each switch; may be NULL
     void *note_owner;
-    tr_error failure; // why it cannot go on
+    Habit *habits;     // of switches
+    char chatter[300]; // that one switches to and fro; "" when none does
+    char doubt[300];   // that a jump in t may have been missed; "" when there is none
+    tr_error failure;  // why it cannot go on
 };
 
 // One that has not begun yet.
@@ -50,6 +53,9 @@ void tr_run_take_row(Run *run);
 bool tr_run_accept(Run *run, const char *who, tr_error *err);
 // The names of the columns: as many as the run has.
 void tr_run_labels(const Run *run, const char **labels);
+
+// Switches take the sides that they are on where it stands.
+void tr_run_take_sides(Run *run);
 
 // Events from where it stands on; an event there is still to be crossed unless rates are taken
 // behind it already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as bytes: what was set, how contacts and the chart are, and the numbers that steps depend
 // on. One function lists these for both directions.
+#include "plan/switch.h"
 #include "sim/run.h"
 
 #include <assert.h>
@@ -69,7 +70,8 @@ static size_t most_bytes(const Run *run)
     return sizeof(Head) + sizeof(Run) + sizeof(Mover) + n * (2 * sizeof(double) + 1) +
            latches * sizeof(LatchMode) + rows * (4 * sizeof(double) + 16) +
            2 * rows * rows * sizeof(double) + s->alarm_count * (2 * sizeof(double) + 1) +
-           (vectors * y + 64) * sizeof(double);
+           (vectors * y + 64) * sizeof(double) +
+           tr_plan_switch_count(run->plan) * (sizeof(double) + sizeof(Habit));
 }
 
 // ---- the parts -----------------------------------------------------------------------------
@@ -129,8 +131,12 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, run->fastest);
     PASS(tape, run->recent);
     PASS(tape, run->switches);
-    if (!flow->stance) return;
-    pass_doubles(tape, flow->stance->size, flow->stance->all);
+    PASS(tape, run->doubt);
+    PASS(tape, run->chatter);
+    pass_doubles(tape, flow->sides, flow->switch_count);
+    pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
+    if (!flow->stance && !flow->switch_count) return;
+    if (flow->stance) pass_doubles(tape, flow->stance->size, flow->stance->all);
     pass_doubles(tape, flow->largest, flow->footing->constraints);
     pass_doubles(tape, w->last, alarms);
     pass(tape, w->told, alarms * sizeof *w->told);
@@ -256,7 +262,8 @@ bool tr_run_restore(Run *run, const void *memory, size_t size, tr_error *err)
     next.flow = NULL, next.mover = NULL, next.events = (Events){0};
     next.values = calloc(n + 1, sizeof *next.values);
     next.is_set = calloc(n + 1, sizeof *next.is_set);
-    bool good = next.values && next.is_set;
+    next.habits = calloc(tr_plan_switch_count(run->plan) + 1u, sizeof *next.habits);
+    bool good = next.values && next.is_set && next.habits;
     if (good) {
         pass_settings(&tape, &next);
         good = read_flow(&tape, &next, err);

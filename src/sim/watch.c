@@ -20,15 +20,18 @@
 #define NEAR       1e-3 // one that is so small that what lies ahead is looked at
 enum { MOST_SECTIONS = 60, HALVINGS = 60, MOST_LAST_STEPS = 300 };
 
+// Whether there is anything to look at between steps
+static bool watches(const Watch *w) { return w->flow->stance || w->flow->switch_count; }
+
 bool tr_watch_open(Watch *w, Flow *flow, tr_error *err)
 {
     const uint32_t alarms = flow->system->alarm_count;
     *w = (Watch){.flow = flow};
-    if (!flow->stance) return true;
-    w->margins = calloc(2 * (size_t)alarms + 1, sizeof *w->margins);
+    if (!watches(w)) return true;
+    w->margins = calloc(2 * ((size_t)alarms + flow->switch_count) + 1, sizeof *w->margins);
     w->told = calloc(alarms + 1u, sizeof *w->told);
     if (!w->margins || !w->told) return tr_fail_memory(err), false;
-    w->last = w->margins + alarms;
+    w->last = w->margins + alarms, w->switches = w->last + alarms;
     w->work = calloc(3 * (size_t)flow->size, sizeof *w->work);
     if (!w->work) return tr_fail_memory(err), false;
     w->ending = w->work + 2 * (size_t)flow->size;
@@ -230,14 +233,31 @@ static bool is_armed(const Watch *w, uint32_t k)
     return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, w->flow->modes, k) && !w->told[k];
 }
 
+// Whether a switch may cross now: it has a side, and does not rest
+static bool is_kept(const Watch *w, double t, uint32_t k)
+{
+    return w->flow->sides[k] != 0 && !(t < w->habits[k].rests);
+}
+
+// The least margin of switches, and which it is
+static void take_switches(Watch *w, double t, const double *y, double *least)
+{
+    if (!tr_flow_has_switches(w->flow)) return;
+    tr_flow_switches(w->flow, t, y, w->switches);
+    for (uint32_t k = 0; k < w->flow->switch_count; k++)
+        if (is_kept(w, t, k) && w->switches[k] < *least)
+            *least = w->switches[k], w->alarm = w->flow->system->alarm_count + k;
+}
+
 // The least margin of what may change the run, and whose it is
 static double least_margin(void *owner, double t, const double *y)
 {
     Watch *w = owner;
     double least = (double)INFINITY;
-    tr_flow_alarms(w->flow, t, y, w->margins);
+    if (w->flow->system->alarm_count) tr_flow_alarms(w->flow, t, y, w->margins);
     for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
         if (is_armed(w, k) && w->margins[k] < least) least = w->margins[k], w->alarm = k;
+    take_switches(w, t, y, &least);
     return least;
 }
 
@@ -266,17 +286,24 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
            (tr_fail_memory(err), false);
 }
 
+static bool has_crossed(Watch *w, double t, const double *y)
+{
+    double least = 0;
+    if (has_past(w)) take_switches(w, t, y, &least);
+    return least < 0;
+}
+
 // After a step to (t, y). What comes before anything else that changes the run counts.
 static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
     const System *s = w->flow->system;
     const uint32_t count = s->alarm_count;
-    if (!count) return true;
-    tr_flow_alarms(w->flow, t, y, w->margins);
-    memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites them
+    bool any = has_crossed(w, t, y);
+    if (!count && !any) return true;
+    if (count) tr_flow_alarms(w->flow, t, y, w->margins);
+    if (count) memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites
     double first = (double)INFINITY;
     uint32_t which = 0;
-    bool any = false;
     for (uint32_t k = 0; k < count; k++) {
         if (w->last[k] >= 0) w->told[k] = false;
         if (!is_armed(w, k) || w->last[k] >= 0) continue;
@@ -365,7 +392,7 @@ static bool has_pivots(const Flow *flow)
 
 bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 {
-    if (!w->flow->stance) return true;
+    if (!watches(w)) return true;
     add_state(w, t, y);
     if (!check_alarms(w, t, y, err)) return false;
     if (has_pivots(w->flow)) w->quality[0] = tr_flow_quality(w->flow, t, y);
@@ -374,7 +401,7 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 {
-    if (!w->flow->stance) return true;
+    if (!watches(w)) return true;
     add_state(w, t, y);
     if (!check_alarms(w, t, y, err)) return false;
     if (!has_pivots(w->flow)) return true;

@@ -7,9 +7,20 @@
 #include "sim/path.h"
 #include "sim/warning.h"
 
+// What runs remember of a switch.
+typedef struct Habit {
+    double side;    // that it had before what happens now
+    double crossed; // when it left one last; -infinity when it did not yet
+    double rests;   // until then it is not looked at
+    uint32_t hurry; // times that it crossed again at once
+    bool is_calm;   // nothing jumps when it crosses: it is left to the formula
+} Habit;
+
 typedef struct Watch {
     Flow *flow;
     double *margins, *last; // of alarms: now, and after the last step
+    double *switches;       // margins and sides, see switch.h
+    const Habit *habits;    // of switches
     bool *told;             // by alarm: that it went off, and has not recovered
     Warnings warnings;      // of alarms that went off, and of whatever else the run warns of
     Path path;              // the last states, in the present chart
@@ -18,8 +29,8 @@ typedef struct Watch {
     double end;          // when it is over
     tr_error due;        // why, when that is seen ahead
     uint32_t last_steps; // since then that hardly got on
-    bool switched;       // something about a latch ended it: at `end`, in the state `ending`
-    uint32_t alarm;      // which
+    bool switched;       // a latch or a switch ended it: at `end`, in the state `ending`
+    uint32_t alarm;      // which; that of a switch is behind all others
     int sign;            // of the product of pivots, while it is looked for another
     double *ending;
     double *work;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between two sides of an instant by more than rounding (T121).
+#include "plan/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME     1e-9  // of numbers, against their size
+#define ROUNDING 1e-12 // against the largest of their kind, or one
+
+bool tr_side_open(Side *side, const Flow *flow, tr_error *err)
+{
+    const size_t n = flow->system->input_count, rows = flow->footing->constraints;
+    *side = (Side){.x = calloc(n + 3 * rows + 1, sizeof *side->x)};
+    if (!side->x) return tr_fail_memory(err), false;
+    side->residual = side->x + n;
+    return true;
+}
+
+void tr_side_close(Side *side) { free(side->x); }
+
+void tr_side_take(Side *side, Flow *flow, double t, const double *y)
+{
+    double position, velocity;
+    tr_flow_residual(flow, t, y, &position, &velocity);
+    memcpy(side->residual, flow->residual, 3 * (size_t)flow->footing->constraints * sizeof(double));
+    tr_flow_fill_all(flow, t, y);
+    memcpy(side->x, flow->inputs, flow->system->input_count * sizeof *side->x);
+}
+
+static bool differ(double before, double after, double largest)
+{
+    const double size = fmin(fabs(before), fabs(after));
+    return !(fabs(after - before) <= SAME * size + ROUNDING * (1 + largest));
+}
+
+static double largest_of(const System *s, const Side *side, tr_kind kind)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == kind) largest = fmax(largest, fabs(side->x[i]));
+    return largest;
+}
+
+bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, double t, tr_error *err)
+{
+    const System *s = flow->system;
+    const double largest = largest_of(s, before, TR_POSITION);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION && differ(before->x[i], after->x[i], largest))
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the motion of '%.80s' jumps from %.6g to %.6g at t = %.9g: its rate may jump, "
+                    "but not its place",
+                    s->inputs[i].name, before->x[i], after->x[i], t);
+    for (uint32_t i = 0, k = 0; i < flow->footing->constraints; i++) {
+        if (!s->rows[i].position.id || flow->footing->open[i]) continue;
+        const double was = before->residual[k], is = after->residual[k];
+        k++;
+        if (differ(was, is, largest))
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the constraint '%.80s' jumps by %.6g at t = %.9g: its rate may jump, but not "
+                    "its place",
+                    s->rows[i].name, is - was, t);
+    }
+    return !has_failed(err);
+}
+
+bool tr_sides_strike(const Flow *flow, const Side *before, const Side *after)
+{
+    const System *s = flow->system;
+    const uint32_t rows = flow->footing->constraints;
+    const double largest = largest_of(s, before, TR_VELOCITY);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_VELOCITY && differ(before->x[i], after->x[i], largest))
+            return true;
+    for (uint32_t i = 0; i < rows; i++) // those that are no pivots
+        if (differ(before->residual[flow->holonomic + i], after->residual[flow->holonomic + i],
+                   before->residual[flow->holonomic + rows + i]))
+            return true;
+    return false;
+}
