@@ -20,7 +20,7 @@ install(FILES ${CMAKE_BINARY_DIR}/trundleConfig.cmake ${CMAKE_BINARY_DIR}/trundl
               cmake/dependencies.cmake DESTINATION ${package})
 
 # The shared library knows what it needs; for the static one that is up to its users.
-foreach(name ${trundle_dependencies} m)
+foreach(name ${trundle_dependencies} m ${CMAKE_DL_LIBS})
   string(APPEND pc_private " -l${name}")
 endforeach()
 set(pc_libs "")

@@ -75,9 +75,9 @@ static void test_give(void **state)
 IS_SOUND(tr_compile_options, parameters);
 IS_SOUND(tr_derive_options, allowed_count);
 IS_SOUND(tr_run_options, owner);
-IS_SOUND(tr_simulate_options, warn);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, form);
+IS_SOUND(tr_simulate_options, most_numbers);
 IS_SOUND(tr_lqr_options, step);
 IS_SOUND(tr_plot_options, owner);
 IS_SOUND(tr_view_options, page);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum { MOST_TOLD = 5 }; // warnings
+enum { MOST_STEPS = 100000000, MOST_NUMBERS = 200000000 }; // unless the command line says otherwise
 
 typedef struct Bar {
     bool shown, quiet, mute; // mute: nothing but JSON goes to standard error
@@ -94,6 +95,19 @@ static void list_given(const Options *options, tr_simulate_options *o, char *lis
     o->given = list;
 }
 
+// A limit: a whole number
+static bool take_limit(const char *name, const char *text, size_t otherwise, size_t *limit)
+{
+    double number = (double)otherwise;
+    if (!cli_number(name, text, &number)) return false;
+    const bool good = number >= 0 && number <= 1e18 && number == floor(number);
+    if (good)
+        *limit = (size_t)number;
+    else
+        fprintf(stderr, "trundle: %s takes a whole number, not '%s'\n", name, text);
+    return good;
+}
+
 // What the command line says, in place of what the model's case does.
 static bool take_options(const Options *options, tr_simulate_options *o)
 {
@@ -102,7 +116,9 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     o->dense = options->dense;
     o->no_project = options->no_project;
     o->sensitivity = options->sensitivity;
-    return cli_number("--end", options->end, &o->end) &&
+    return take_limit("--most-steps", options->most_steps, MOST_STEPS, &o->most_steps) &&
+           take_limit("--most-numbers", options->most_numbers, MOST_NUMBERS, &o->most_numbers) &&
+           cli_number("--end", options->end, &o->end) &&
            cli_number("--every", options->every, &o->every) &&
            cli_number("--step", options->step, &o->step) &&
            cli_number("--rtol", options->rtol, &o->rtol) &&

@@ -4,10 +4,10 @@
 // right ones R with A R = 0 and L R = 1 (T106). Of others that do not decay there must be none.
 #include "linear/lqr.h"
 
+#include "linear/lapack.h"
 #include "num/dense.h"
 #include "num/singular.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,12 +94,13 @@ static void refuse(const Design *d, double re, double im, const double *vectors,
 bool tr_design_eigenvalues(const double *A, uint32_t n, double *values, double *V, tr_error *err)
 {
     double *copy = malloc(((size_t)n * n + 2 * n + 1) * sizeof *copy), none;
-    bool good = copy != NULL;
+    const Lapack *lapack = copy ? tr_lapack(err) : NULL;
+    bool good = lapack != NULL;
     if (good) {
         double *re = copy + (size_t)n * n, *im = re + n;
         memcpy(copy, A, (size_t)n * n * sizeof *copy);
         good =
-            LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', V ? 'V' : 'N', (lapack_int)n, copy, (lapack_int)n,
+            lapack->dgeev(LAPACK_ROW_MAJOR, 'N', V ? 'V' : 'N', (lapack_int)n, copy, (lapack_int)n,
                           re, im, &none, (lapack_int)n, V ? V : &none, (lapack_int)n) == 0;
         for (uint32_t k = 0; k < n; k++) values[2 * k] = re[k], values[2 * k + 1] = im[k];
     }

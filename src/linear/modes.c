@@ -4,12 +4,12 @@
 // which does not depend on units (T101, T102).
 #include "linear/modes.h"
 
+#include "linear/lapack.h"
 #include "num/dense.h"
 #include "num/eigenvalue.h"
 #include "num/singular.h"
 #include "num/solve.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,9 +135,10 @@ static bool solve_rest(const Deflated *d, double *re, double *im, double *left, 
     if (!r) return true;
     double *R = take_rest(d), *scale = numbers(3 * (size_t)r), norm, none;
     lapack_int low, high, info = 0;
-    const bool ready = R && scale;
+    const Lapack *lapack = R && scale ? tr_lapack(err) : NULL;
+    const bool ready = lapack != NULL;
     if (ready)
-        info = LAPACKE_dgeevx(LAPACK_ROW_MAJOR, 'B', left ? 'V' : 'N', left ? 'V' : 'N', 'N', r, R,
+        info = lapack->dgeevx(LAPACK_ROW_MAJOR, 'B', left ? 'V' : 'N', left ? 'V' : 'N', 'N', r, R,
                               r, re, im, left ? left : &none, r, right ? right : &none, r, &low,
                               &high, scale, &norm, scale + r, scale + 2 * r);
     free(R);

@@ -8,10 +8,10 @@
 // the same size beforehand. Steps of Newton's method follow, as long as they help (T104, T105).
 #include "linear/riccati.h"
 
+#include "linear/lapack.h"
 #include "num/dense.h"
 #include "num/solve.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +104,8 @@ static lapack_logical is_inside(const double *re, const double *im, const double
 }
 
 // The columns of U that span it; how many there are, or -1
-static int stable_continuous(const Regulator *r, const double *G, const double *Q, double *U,
-                             double *room)
+static int stable_continuous(const Lapack *lapack, const Regulator *r, const double *G,
+                             const double *Q, double *U, double *room)
 {
     const uint32_t n = r->n, N = 2 * n;
     double *H = room, *re = H + (size_t)N * N, *im = re + N;
@@ -117,13 +117,13 @@ static int stable_continuous(const Regulator *r, const double *G, const double *
             H[(n + i) * N + n + j] = -r->A[j * n + i];
         }
     lapack_int count = 0;
-    const lapack_int status = LAPACKE_dgees(LAPACK_ROW_MAJOR, 'V', 'S', is_left, (lapack_int)N, H,
+    const lapack_int status = lapack->dgees(LAPACK_ROW_MAJOR, 'V', 'S', is_left, (lapack_int)N, H,
                                             (lapack_int)N, &count, re, im, U, (lapack_int)N);
     return status ? -1 : (int)count;
 }
 
-static int stable_discrete(const Regulator *r, const double *G, const double *Q, double *U,
-                           double *room)
+static int stable_discrete(const Lapack *lapack, const Regulator *r, const double *G,
+                           const double *Q, double *U, double *room)
 {
     const uint32_t n = r->n, N = 2 * n;
     const size_t NN = (size_t)N * N;
@@ -141,7 +141,7 @@ static int stable_discrete(const Regulator *r, const double *G, const double *Q,
     lapack_int count = 0;
     double none;
     const lapack_int status =
-        LAPACKE_dgges(LAPACK_ROW_MAJOR, 'N', 'V', 'S', is_inside, (lapack_int)N, M, (lapack_int)N,
+        lapack->dgges(LAPACK_ROW_MAJOR, 'N', 'V', 'S', is_inside, (lapack_int)N, M, (lapack_int)N,
                       L, (lapack_int)N, &count, re, im, below, &none, 1, U, (lapack_int)N);
     return status ? -1 : (int)count;
 }
@@ -164,16 +164,16 @@ static bool take_solution(const double *U, uint32_t n, double *P, double *room)
 // ---- Newton's step -------------------------------------------------------------------------
 
 // F^T X + X F = -E: with F = U T U^T. X takes the place of E.
-static bool solve_lyapunov(double *F, uint32_t n, double *E, double *room)
+static bool solve_lyapunov(const Lapack *lapack, double *F, uint32_t n, double *E, double *room)
 {
     const lapack_int N = (lapack_int)n;
     double *U = room, *Y = U + (size_t)n * n, *re = Y + (size_t)n * n, *im = re + n, scale = 1;
     lapack_int none;
-    if (LAPACKE_dgees(LAPACK_ROW_MAJOR, 'V', 'N', NULL, N, F, N, &none, re, im, U, N)) return false;
+    if (lapack->dgees(LAPACK_ROW_MAJOR, 'V', 'N', NULL, N, F, N, &none, re, im, U, N)) return false;
     tr_multiply(E, U, n, n, n, Y);
     tr_multiply_transposed(U, Y, n, n, n, E);
     for (size_t i = 0; i < (size_t)n * n; i++) E[i] = -E[i];
-    if (LAPACKE_dtrsyl(LAPACK_ROW_MAJOR, 'T', 'N', 1, N, N, F, N, F, N, E, N, &scale) ||
+    if (lapack->dtrsyl(LAPACK_ROW_MAJOR, 'T', 'N', 1, N, N, F, N, F, N, E, N, &scale) ||
         !(scale > 0))
         return false;
     tr_multiply(U, E, n, n, n, Y);
@@ -202,7 +202,7 @@ static void solve_stein(double *F, uint32_t n, double *E, double *room)
 
 // P + X, where X solves the equation that is linear about P for what is left. False when that does
 // not help.
-static bool refine(const Regulator *r, double *P, double *K, double *room)
+static bool refine(const Lapack *lapack, const Regulator *r, double *P, double *K, double *room)
 {
     const uint32_t n = r->n;
     const size_t nn = (size_t)n * n;
@@ -212,7 +212,7 @@ static bool refine(const Regulator *r, double *P, double *K, double *room)
     tr_riccati_loop(r, K, F);
     if (r->discrete)
         solve_stein(F, n, E, more);
-    else if (!solve_lyapunov(F, n, E, more))
+    else if (!solve_lyapunov(lapack, F, n, E, more))
         return false;
     for (size_t i = 0; i < nn; i++) next[i] = P[i] + E[i];
     make_symmetric(next, n);
@@ -230,6 +230,8 @@ static bool solve(const Regulator *r, double *P, double *K, double *room, tr_err
     const uint32_t n = r->n, m = r->m;
     const size_t nn = (size_t)n * n;
     double *G = room, *Q = G + nn, *RB = Q + nn, *U = RB + (size_t)m * n, *more = U + 4 * nn;
+    const Lapack *lapack = tr_lapack(err);
+    if (!lapack) return false;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < m; j++) RB[j * n + i] = r->B[i * m + j];
     memcpy(more, r->R, (size_t)m * m * sizeof *more);
@@ -241,8 +243,8 @@ static bool solve(const Regulator *r, double *P, double *K, double *room, tr_err
     const double q = tr_largest(r->Q, nn), g = tr_largest(G, nn);
     const double scale = q > 0 && g > 0 ? sqrt(q / g) : 1; // of P
     for (size_t i = 0; i < nn; i++) G[i] *= scale, Q[i] = r->Q[i] / scale;
-    const int count =
-        r->discrete ? stable_discrete(r, G, Q, U, more) : stable_continuous(r, G, Q, U, more);
+    const int count = r->discrete ? stable_discrete(lapack, r, G, Q, U, more)
+                                  : stable_continuous(lapack, r, G, Q, U, more);
     if (count != (int)n || !take_solution(U, n, P, more)) {
         tr_fail(err, TR_FAILED, (Place){0},
                 "the Riccati equation has no stabilising solution: the inputs do not reach, or the "
@@ -251,7 +253,7 @@ static bool solve(const Regulator *r, double *P, double *K, double *room, tr_err
     }
     for (size_t i = 0; i < nn; i++) P[i] *= scale;
     for (int i = 0; i < 5 && find_gain(r, P, K, more); i++)
-        if (!refine(r, P, K, more)) break;
+        if (!refine(lapack, r, P, K, more)) break;
     return find_gain(r, P, K, more);
 }
 

@@ -179,9 +179,22 @@ bool tr_mover_restart(Mover *m, double first_step)
     return !owes_chart || tr_mover_chart(m, m->t, m->y, &changed);
 }
 
+// A run that needs more has failed there.
+static bool may_go_on(Mover *m, double t)
+{
+    const bool is_last = t >= m->end;
+    if (!m->most_steps || m->steps + m->failed_steps < m->most_steps || is_last) return true;
+    tr_fail(&m->refusal, TR_FAILED, (Place){0},
+            "the run took %zu steps to t = %.6g, and may not take more: --most-steps sets the "
+            "limit",
+            m->steps + m->failed_steps, t);
+    return false;
+}
+
 bool tr_mover_stepped(Mover *m, double t, const double *y)
 {
-    if (!tr_watch_step(&m->watch, t, y, &m->refusal) || !tr_flow_agrees(m->flow, t, y, &m->refusal))
+    if (!may_go_on(m, t) || !tr_watch_step(&m->watch, t, y, &m->refusal) ||
+        !tr_flow_agrees(m->flow, t, y, &m->refusal))
         m->stopped = true;
     if (m->progress && !m->progress(m->owner, t, m->end))
         m->stopped = true, m->watch.switched = false; // not to be gone on with

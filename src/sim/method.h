@@ -51,7 +51,8 @@ struct Mover {
     double limit;
     double first_step; // to try, of adaptive methods that start anew; 0 when nothing is known [s]
     size_t steps, failed_steps;
-    double drift; // the furthest that a step left the constraints on positions
+    size_t most_steps; // of both together; 0: no limit
+    double drift;      // the furthest that a step left the constraints on positions
     bool (*progress)(void *owner, double t, double end); // false stops; may be NULL
     void (*say)(void *owner, const char *words);         // something useful; may be NULL
     void *owner;

@@ -128,7 +128,7 @@ static void hand_on(Mover *from, Mover *to)
 {
     to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
-    to->end = from->end, to->outlook = from->outlook;
+    to->end = from->end, to->outlook = from->outlook, to->most_steps = from->most_steps;
     to->watch.habits = from->watch.habits;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
@@ -522,6 +522,7 @@ void tr_run_give_options(const Run *run, Mover *m)
     const tr_run_options *o = &run->options;
     m->step = o->step, m->rtol = o->rtol, m->atol = o->atol, m->dense = o->dense;
     m->progress = o->progress, m->say = o->say, m->owner = o->owner;
+    m->most_steps = run->most_steps;
     m->end = o->end > 0 ? o->end : (double)INFINITY;
     m->watch.habits = run->habits;
 }

@@ -28,6 +28,7 @@ struct tr_run {
     Events events;
     uint32_t next_event;
     double limit;          // that no step passes, whatever is asked for
+    size_t most_steps;     // that it may take; 0: no limit
     double fastest;        // impact so far [m/s]
     double recent[RECENT]; // times of the last switches, in a ring
     size_t switches;

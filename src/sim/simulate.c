@@ -35,6 +35,11 @@ typedef struct Simulation {
     bool lost_switch; // memory ran out
 } Simulation;
 
+static double intervals(double end, double every) // at most a billion
+{
+    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
+}
+
 // ---- sinks ---------------------------------------------------------------------------------
 
 // The file of the options, then those of the caller
@@ -45,9 +50,22 @@ static const tr_sink *sink_at(const Simulation *s, size_t i)
     return i - own < s->options->sink_count ? &s->options->sinks[i - own] : NULL;
 }
 
+static bool check_numbers(const Simulation *s, tr_error *err)
+{
+    const tr_simulate_options *o = s->options;
+    const double rows = intervals(o->end, o->every) + 1;
+    if (o->most_numbers && rows * s->run->columns > (double)o->most_numbers)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "%.9g rows of %u numbers are more than %zu in all: rows further apart (--every) or "
+                "an earlier end make fewer, --most-numbers sets the limit",
+                rows, s->run->columns, o->most_numbers);
+    return !has_failed(err);
+}
+
 static bool begin_sinks(Simulation *s, tr_error *err)
 {
     const Run *run = s->run;
+    if (!check_numbers(s, err)) return false;
     s->labels = calloc(2 * (size_t)run->columns + 1, sizeof *s->labels);
     s->is_told = calloc(run->columns + 1u, sizeof *s->is_told);
     if (!s->labels || !s->is_told) return tr_fail_memory(err), false;
@@ -200,11 +218,6 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
     return !has_failed(err);
 }
 
-static double intervals(double end, double every) // at most a billion
-{
-    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
-}
-
 // i times `every`: as round as `end` where it divides that.
 static double multiple(double end, double every, uint64_t i)
 {
@@ -346,6 +359,19 @@ static void end_sinks(Simulation *s, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
+// Of fixed steps it is known beforehand how many there will be.
+static bool check_steps(const Simulation *s, double step, tr_error *err)
+{
+    const tr_simulate_options *o = s->options;
+    const double steps = o->end / step;
+    if (!s->run->method->adaptive && o->most_steps && steps > (double)o->most_steps)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "%.9g steps are more than %zu: longer ones (--step) or an earlier end make fewer, "
+                "--most-steps sets the limit",
+                steps, o->most_steps);
+    return !has_failed(err);
+}
+
 static bool open_simulation(Simulation *s, const System *system, tr_error *err)
 {
     const tr_simulate_options *o = s->options;
@@ -363,7 +389,8 @@ static bool open_simulation(Simulation *s, const System *system, tr_error *err)
                                 .say = o->say,
                                 .owner = o->owner};
     s->run = tr_run_open(s->plan, &how, err);
-    if (!s->run) return false;
+    if (!s->run || !check_steps(s, how.step, err)) return false;
+    s->run->most_steps = o->most_steps;
     s->run->note = note_switch, s->run->note_owner = s;
     if (!tr_run_begin(s->run, err)) return false;
     warnings_of(s)->tell = o->warn, warnings_of(s)->owner = o->owner;
