@@ -492,8 +492,8 @@ typedef struct tr_simulate_options {
     // Called for each warning of the certificate that has a time, or is about these options, when
     // it comes up. May be NULL.
     void (*warn)(void *owner, const char *words);
-    // For models of strangers; 0: no limit. Steps, with those that were tried in vain: TR_FAILED
-    // where it is reached. Numbers recorded, rows times columns: TR_USAGE before the run begins.
+    // For models of strangers; 0: no limit. Steps, with those that are tried in vain; and numbers
+    // recorded, rows times columns. TR_FAILED where a run needs more.
     size_t most_steps, most_numbers;
 } tr_simulate_options;
 void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system *system);

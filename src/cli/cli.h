@@ -84,6 +84,8 @@ int cli_plot(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 
+// Words for a person, to standard error: all of them go this way.
+__attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
 tr_system *cli_system(const Options *options, int *status);
 // Prints an error with the line of the file it is about; returns the exit code.

@@ -26,7 +26,7 @@ int cli_close_output(int status)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
     if (status != TR_IO) // which has been said
-        fprintf(stderr, "trundle: cannot write '-': %s\n",
+        cli_say("trundle: cannot write '-': %s\n",
                 errno ? strerror(errno) : "an earlier write failed");
     return TR_IO;
 }
@@ -71,11 +71,11 @@ static bool destroys(const Result *result, const char *read)
 {
     if (!read || !is_same(result->path, read)) return false;
     if (result->of)
-        fprintf(stderr, "trundle: '%s' would be overwritten by the certificate of '%s'", read,
-                result->of);
+        cli_say("trundle: '%s' would be overwritten by the certificate of '%s': write to another "
+                "file\n",
+                read, result->of);
     else
-        fprintf(stderr, "trundle: '%s' would be overwritten", read);
-    fprintf(stderr, ": write to another file\n");
+        cli_say("trundle: '%s' would be overwritten: write to another file\n", read);
     return true;
 }
 
@@ -106,7 +106,7 @@ bool cli_destroys(const Options *options)
         bad = destroys_anything(options, &results[i]);
         for (size_t k = 0; k < i && !bad; k++)
             if (is_same(results[k].path, results[i].path)) {
-                fprintf(stderr, "trundle: %s and %s cannot both go to '%s'\n", results[k].what,
+                cli_say("trundle: %s and %s cannot both go to '%s'\n", results[k].what,
                         results[i].what, results[i].path);
                 bad = true;
             }

@@ -32,8 +32,7 @@ static bool take_range(const char *text, Range *range)
                       tr_read_number(range->first, &range->from) &&
                       tr_read_number(to, &range->to) && tr_read_number(step, &range->step);
     if (!good)
-        fprintf(stderr, "trundle: --sweep takes name=from:to:step, as speed0=0:10:0.05, not '%s'\n",
-                text);
+        cli_say("trundle: --sweep takes name=from:to:step, as speed0=0:10:0.05, not '%s'\n", text);
     return good;
 }
 
@@ -41,16 +40,16 @@ static void list_critical(const tr_sweep *sweep)
 {
     for (size_t i = 0; i < sweep->critical_count; i++) {
         const tr_critical *c = &sweep->critical[i];
-        fprintf(stderr, "%s = %.15g: an eigenvalue becomes %s, ", sweep->name, c->value,
+        cli_say("%s = %.15g: an eigenvalue becomes %s, ", sweep->name, c->value,
                 c->is_onset ? "unstable" : "stable");
         if (c->frequency > 0)
-            fprintf(stderr, "oscillatory at %.6g rad/s\n", c->frequency);
+            cli_say("oscillatory at %.6g rad/s\n", c->frequency);
         else
-            fprintf(stderr, "divergent\n");
+            cli_say("divergent\n");
     }
     if (!sweep->critical_count)
-        fprintf(stderr, "no eigenvalue crosses the imaginary axis between %s = %g and %g\n",
-                sweep->name, sweep->values[0], sweep->values[sweep->rows - 1]);
+        cli_say("no eigenvalue crosses the imaginary axis between %s = %g and %g\n", sweep->name,
+                sweep->values[0], sweep->values[sweep->rows - 1]);
 }
 
 // Starts that are not steady: how many, and the worst
@@ -62,12 +61,12 @@ static void list_unsteady(const tr_sweep *sweep)
         if (sweep->unsteadiness[i] > sweep->unsteadiness[worst]) worst = i;
     }
     if (!count) return;
-    fprintf(stderr, "warning: at %s = %.15g the state is not steady: accelerations up to %.3g",
-            sweep->name, sweep->values[worst], sweep->unsteadiness[worst]);
+    cli_say("warning: at %s = %.15g the state is not steady: accelerations up to %.3g", sweep->name,
+            sweep->values[worst], sweep->unsteadiness[worst]);
     if (count > 1)
-        fprintf(stderr, "; nor is it at %zu other%s of %zu values", count - 1, count > 2 ? "s" : "",
+        cli_say("; nor is it at %zu other%s of %zu values", count - 1, count > 2 ? "s" : "",
                 sweep->rows);
-    fprintf(stderr, "\n");
+    cli_say("\n");
 }
 
 // To -o, what its name says, and to --plot
@@ -93,13 +92,12 @@ static int sweep(const Options *options)
     own = *options;
     if (!take_range(options->sweep, &range)) return TR_USAGE;
     if (options->step || options->reduce) {
-        fprintf(stderr, "trundle: %s does not go with --sweep%s\n",
-                options->step ? "--step" : "--reduce",
+        cli_say("trundle: %s does not go with --sweep%s\n", options->step ? "--step" : "--reduce",
                 options->step ? "" : ", which leaves out symmetries anyway");
         return TR_USAGE;
     }
     if (own.setting_count == MAX_SETTINGS) {
-        fprintf(stderr, "trundle: --set more than %d times\n", MAX_SETTINGS - 1);
+        cli_say("trundle: --set more than %d times\n", MAX_SETTINGS - 1);
         return TR_USAGE;
     }
     own.settings[own.setting_count++] = (tr_setting){range.name, range.first};
@@ -125,7 +123,7 @@ static int sweep(const Options *options)
 static void say(void *owner, const char *words)
 {
     (void)owner;
-    fprintf(stderr, "warning: %s\n", words);
+    cli_say("warning: %s\n", words);
 }
 
 int cli_linearise(const Verb *verb, const Options *options)
@@ -135,7 +133,7 @@ int cli_linearise(const Verb *verb, const Options *options)
     tr_error err = {0};
     if (options->sweep) return sweep(options);
     if (options->picture) {
-        fprintf(stderr, "trundle: --plot goes with --sweep\n");
+        cli_say("trundle: --plot goes with --sweep\n");
         return TR_USAGE;
     }
     tr_linearise_options o = tr_linearise_defaults();
@@ -143,7 +141,7 @@ int cli_linearise(const Verb *verb, const Options *options)
     o.reduce = options->reduce;
     if (!cli_number("--step", options->step, &o.step)) return TR_USAGE;
     if (options->step && !(o.step > 0)) {
-        fprintf(stderr, "trundle: --step is positive, not '%s'\n", options->step);
+        cli_say("trundle: --step is positive, not '%s'\n", options->step);
         return TR_USAGE;
     }
     tr_system *system = cli_system(options, &status);

@@ -39,7 +39,7 @@ int cli_lqr(const Verb *verb, const Options *options)
     tr_lqr_options o = tr_lqr_defaults();
     o.inputs = options->inputs, o.q = options->q, o.r = options->r;
     if (!options->inputs) {
-        fprintf(stderr, "trundle: which inputs? usage: trundle %s\n", verb->usage);
+        cli_say("trundle: which inputs? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
     if (!cli_number("--step", options->step, &o.step)) return TR_USAGE;

@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+// What words are about may hold anything: all but the end of the line is shown as it can be.
+void cli_say(const char *format, ...)
+{
+    static char words[10000], shown[4 * sizeof words];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    const size_t length = strlen(words), ends = length && words[length - 1] == '\n';
+    words[length - ends] = 0;
+    fprintf(stderr, "%s%s", tr_shown(words, shown, sizeof shown), ends ? "\n" : "");
+}
 
 static const char *next_character(const char *at)
 {
     do at++;
     while ((*at & 0xc0) == 0x80);
     return at;
+}
+
+// One of a line, in one column
+static void show_character(const char *at)
+{
+    char one[8], shown[40];
+    snprintf(one, sizeof one, "%.*s", (int)(next_character(at) - at), at);
+    const bool is_plain = *at == '\t' || strcmp(one, tr_shown(one, shown, sizeof shown)) == 0;
+    fputs(is_plain ? one : "?", stderr);
 }
 
 // The part of a line around a column, and a mark under it.
@@ -25,10 +48,7 @@ static void mark_column(const char *line, int column)
     fprintf(stderr, "  ");
     const char *end = from;
     for (int i = 0; i < SHOWN && *end; i++) end = next_character(end);
-    for (const char *c = from; c < end; c++) {
-        const bool control = (*c >= 0 && *c < ' ' && *c != '\t') || *c == 0x7f;
-        fputc(control ? '?' : *c, stderr);
-    }
+    for (const char *c = from; c < end; c = next_character(c)) show_character(c);
     fprintf(stderr, "\n  ");
     for (const char *c = from; c < at; c = next_character(c))
         fputc(*c == '\t' ? '\t' : ' ', stderr);
@@ -59,13 +79,13 @@ static void show_line(const char *path, const tr_error *err)
 int cli_complain(const char *path, const tr_error *err)
 {
     if (err->line > 0 && err->column > 0)
-        fprintf(stderr, "%s:%d:%d: %s\n", path, err->line, err->column, err->text);
+        cli_say("%s:%d:%d: %s\n", path, err->line, err->column, err->text);
     else if (err->line > 0) // of tables
-        fprintf(stderr, "%s:%d: %s\n", path, err->line, err->text);
+        cli_say("%s:%d: %s\n", path, err->line, err->text);
     else if (err->status == TR_INVALID && path)
-        fprintf(stderr, "%s: %s\n", path, err->text);
+        cli_say("%s: %s\n", path, err->text);
     else
-        fprintf(stderr, "trundle: %s\n", err->text);
+        cli_say("trundle: %s\n", err->text);
     if (path) show_line(path, err);
     return err->status == TR_NO_MEMORY ? TR_FAILED : (int)err->status;
 }
@@ -75,7 +95,7 @@ static int complain_of_setting(const Options *options, const tr_error *err)
 {
     const tr_setting *setting = &options->settings[-err->line - 1];
     char text[400];
-    fprintf(stderr, "trundle: --set: %s\n", err->text);
+    cli_say("trundle: --set: %s\n", err->text);
     snprintf(text, sizeof text, "%s=%s", setting->name, setting->formula);
     mark_column(text, (int)strlen(setting->name) + 1 + err->column);
     return TR_USAGE;
@@ -84,7 +104,7 @@ static int complain_of_setting(const Options *options, const tr_error *err)
 bool cli_number(const char *name, const char *text, double *value)
 {
     if (!text || tr_read_number(text, value)) return true;
-    fprintf(stderr, "trundle: %s takes a number, not '%s'\n", name, text);
+    cli_say("trundle: %s takes a number, not '%s'\n", name, text);
     return false;
 }
 
@@ -119,7 +139,7 @@ tr_system *cli_system(const Options *options, int *status)
     }
     if (system && options->verbose) {
         char *facts = tr_derive_text(system, false, &err);
-        if (facts) fprintf(stderr, "%s", facts);
+        if (facts) fputs(facts, stderr);
         tr_text_free(facts);
     }
     return system;

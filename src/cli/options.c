@@ -85,9 +85,9 @@ static void suggest(const char *wanted, const char *const *names, size_t count)
 {
     const char *best = tr_nearest(wanted, names, count);
     if (best)
-        fprintf(stderr, "; did you mean '%s'?\n", best);
+        cli_say("; did you mean '%s'?\n", best);
     else
-        fprintf(stderr, "\n");
+        cli_say("\n");
 }
 
 const Verb *cli_verb(const char *word)
@@ -98,10 +98,10 @@ const Verb *cli_verb(const char *word)
         if (strcmp(word, names[i]) == 0) return &verbs[i];
     }
     if (word[0] == '-') {
-        fprintf(stderr, "trundle: the verb comes first: trundle VERB MODEL %s\n", word);
+        cli_say("trundle: the verb comes first: trundle VERB MODEL %s\n", word);
         return NULL;
     }
-    fprintf(stderr, "trundle: unknown verb '%s'", word);
+    cli_say("trundle: unknown verb '%s'", word);
     suggest(word, names, VERB_COUNT);
     return NULL;
 }
@@ -118,10 +118,10 @@ static const Option *option_called(const char *name, const Verb *verb)
         is_known = true;
     }
     if (is_known) {
-        fprintf(stderr, "trundle: %s takes no %s\n", verb->name, name);
+        cli_say("trundle: %s takes no %s\n", verb->name, name);
         return NULL;
     }
-    fprintf(stderr, "trundle: unknown option '%s'", name);
+    cli_say("trundle: unknown option '%s'", name);
     suggest(name, names, OPTION_COUNT);
     return NULL;
 }
@@ -132,9 +132,9 @@ static int add_setting(Options *o, char *text)
 {
     char *sign = strchr(text, '=');
     if (!sign || sign == text || !sign[1])
-        fprintf(stderr, "trundle: --set takes name=formula, not '%s'\n", text);
+        cli_say("trundle: --set takes name=formula, not '%s'\n", text);
     else if (o->setting_count == MAX_SETTINGS)
-        fprintf(stderr, "trundle: --set more than %d times\n", MAX_SETTINGS);
+        cli_say("trundle: --set more than %d times\n", MAX_SETTINGS);
     else {
         *sign = 0;
         o->settings[o->setting_count++] = (tr_setting){text, sign + 1};
@@ -146,7 +146,7 @@ static int add_setting(Options *o, char *text)
 static int add_word(Words *words, const char *word, const char *option)
 {
     if (words->count == MAX_WORDS) {
-        fprintf(stderr, "trundle: %s more than %d times\n", option, MAX_WORDS);
+        cli_say("trundle: %s more than %d times\n", option, MAX_WORDS);
         return TR_USAGE;
     }
     words->word[words->count++] = word;
@@ -160,7 +160,7 @@ static int take_option(Options *o, const Option *option, char *value)
     if (option->kind == FLAG) return *(bool *)place = true, 0;
     if (option->kind == TRACK) return o->track = true, o->tracks = value, 0;
     if (!value) {
-        fprintf(stderr, "trundle: %s needs a value\n", option->name);
+        cli_say("trundle: %s needs a value\n", option->name);
         return TR_USAGE;
     }
     if (option->kind == SETTING) return add_setting(o, value);
@@ -172,13 +172,13 @@ static int take_option(Options *o, const Option *option, char *value)
 static int take_file(Options *o, const Verb *verb, const char *path)
 {
     if (o->runs.count && verb->self == OF_VIEW)
-        fprintf(stderr, "trundle: one run at a time: '%s' and '%s'\n", o->runs.word[0], path);
+        cli_say("trundle: one run at a time: '%s' and '%s'\n", o->runs.word[0], path);
     else if (o->runs.count == MAX_WORDS)
-        fprintf(stderr, "trundle: more than %d runs\n", MAX_WORDS);
+        cli_say("trundle: more than %d runs\n", MAX_WORDS);
     else if (verb->self & OF_RUNS)
         return o->runs.word[o->runs.count++] = path, 0;
     else if (o->model)
-        fprintf(stderr, "trundle: one model at a time: '%s' and '%s'\n", o->model, path);
+        cli_say("trundle: one model at a time: '%s' and '%s'\n", o->model, path);
     else
         return o->model = path, 0;
     return TR_USAGE;
@@ -198,8 +198,7 @@ static int check(const Options *o, const Verb *verb)
 {
     const bool needs_run = verb->self & OF_RUNS && !o->runs.count;
     if (o->help || (!needs_run && (o->model || !(verb->self & OF_CASES)))) return 0;
-    fprintf(stderr, "trundle: which %s? usage: trundle %s\n", needs_run ? "run" : "model",
-            verb->usage);
+    cli_say("trundle: which %s? usage: trundle %s\n", needs_run ? "run" : "model", verb->usage);
     return TR_USAGE;
 }
 
@@ -236,7 +235,7 @@ bool cli_check_endings(const Options *o)
         const char *ending = ending_of(path), *found = strstr(files[i].endings, ending);
         const char behind = found ? found[strlen(ending)] : 'x';
         if (!*ending || behind == ' ' || !behind) continue;
-        fprintf(stderr, "trundle: %s '%s': the name of a file that can be written ends in %s\n",
+        cli_say("trundle: %s '%s': the name of a file that can be written ends in %s\n",
                 files[i].option, path, files[i].endings);
         return false;
     }
@@ -260,7 +259,7 @@ int cli_read_options(Options *o, const Verb *verb, int count, char **words)
         const Option *option = option_called(word, verb);
         if (!option) return TR_USAGE;
         if (option->kind == FLAG && value) {
-            fprintf(stderr, "trundle: %s takes no value\n", word);
+            cli_say("trundle: %s takes no value\n", word);
             return TR_USAGE;
         }
         if (!value && i + 1 < count && is_value(option, words[i + 1])) value = words[++i];

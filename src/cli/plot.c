@@ -11,14 +11,14 @@ static bool take_size(const char *text, int *width, int *height)
     char behind;
     if (sscanf(text, "%5dx%5d%c", width, height, &behind) == 2 && *width > 0 && *height > 0)
         return true;
-    fprintf(stderr, "trundle: --size takes a width and a height, as 720x400, not '%s'\n", text);
+    cli_say("trundle: --size takes a width and a height, as 720x400, not '%s'\n", text);
     return false;
 }
 
 static void warn(void *owner, const char *words)
 {
     const Options *options = owner;
-    if (!options->quiet) fprintf(stderr, "warning: %s\n", words);
+    if (!options->quiet) cli_say("warning: %s\n", words);
 }
 
 int cli_plot(const Verb *verb, const Options *options)

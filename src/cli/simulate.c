@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_TOLD = 5 }; // warnings
+enum { MOST_TOLD = 5 };                                    // warnings
 enum { MOST_STEPS = 100000000, MOST_NUMBERS = 200000000 }; // unless the command line says otherwise
 
 typedef struct Bar {
@@ -29,7 +29,7 @@ static void say(void *owner, const char *words)
 {
     const Bar *bar = owner;
     if (bar->shown) fprintf(stderr, "\r%40s\r", "");
-    if (!bar->quiet) fprintf(stderr, "warning: %s\n", words);
+    if (!bar->quiet) cli_say("warning: %s\n", words);
 }
 
 static void warn(void *owner, const char *words)
@@ -61,19 +61,16 @@ static void print_json(const tr_simulate_options *o, const tr_summary *s)
 
 static void print_summary(const tr_simulate_options *o, const tr_summary *s, bool failed)
 {
-    fprintf(stderr, "%s t = %g s: %zu rows, %zu steps of %s, %.3g s\n",
+    cli_say("%s t = %g s: %zu rows, %zu steps of %s, %.3g s\n",
             s->interrupted ? "interrupted at" : "reached", s->t, s->rows, s->steps, o->method,
             s->seconds);
-    fprintf(stderr, "energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
+    cli_say("energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
             s->position_error);
-    if (s->switches)
-        fprintf(stderr, "contacts opened, closed, slipped or stuck %zu times\n", s->switches);
-    if (s->warnings > MOST_TOLD)
-        fprintf(stderr, "warnings: %zu more of them\n", s->warnings - MOST_TOLD);
+    if (s->switches) cli_say("contacts opened, closed, slipped or stuck %zu times\n", s->switches);
+    if (s->warnings > MOST_TOLD) cli_say("warnings: %zu more of them\n", s->warnings - MOST_TOLD);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
-        fprintf(stderr, "warning: the energy does not balance; try smaller steps or tolerances\n");
-    if (!failed && o->output && strcmp(o->output, "-") != 0)
-        fprintf(stderr, "written to %s\n", o->output);
+        cli_say("warning: the energy does not balance; try smaller steps or tolerances\n");
+    if (!failed && o->output && strcmp(o->output, "-") != 0) cli_say("written to %s\n", o->output);
 }
 
 // Those about the method, besides what the case gives; `list` is room for them.
@@ -104,7 +101,7 @@ static bool take_limit(const char *name, const char *text, size_t otherwise, siz
     if (good)
         *limit = (size_t)number;
     else
-        fprintf(stderr, "trundle: %s takes a whole number, not '%s'\n", name, text);
+        cli_say("trundle: %s takes a whole number, not '%s'\n", name, text);
     return good;
 }
 
@@ -173,7 +170,7 @@ int cli_simulate(const Verb *verb, const Options *options)
     const tr_view_options wanted = report_options(options);
     if (options->report && !tr_view_check(&wanted, &err)) return cli_complain(NULL, &err);
     if (options->page && !options->report) {
-        fprintf(stderr, "trundle: --page goes with --report\n");
+        cli_say("trundle: --page goes with --report\n");
         return TR_USAGE;
     }
     tr_system *system = cli_system(options, &status);

@@ -26,16 +26,16 @@ static int sweep(const Options *options, tr_system *system, const tr_steady_opti
     tr_family_summary summary = {0};
     tr_steady_sweep(system, how, &summary, &err);
     if (summary.rows && !options->quiet) {
-        fprintf(stderr, "%zu rows, up to %g", summary.rows, summary.reached);
+        cli_say("%zu rows, up to %g", summary.rows, summary.reached);
         for (size_t i = 0; i < summary.folds && i < TR_MOST_FOLDS; i++)
-            fprintf(stderr, "%s%.12g",
+            cli_say("%s%.12g",
                     i                   ? ", "
                     : summary.folds > 1 ? "; folds at "
                                         : "; fold at ",
                     summary.fold[i]);
-        fprintf(stderr, "\n");
+        cli_say("\n");
         if (!err.status && options->output && strcmp(options->output, "-") != 0)
-            fprintf(stderr, "written to %s\n", options->output);
+            cli_say("written to %s\n", options->output);
     }
     return err.status ? cli_complain(options->model, &err) : 0;
 }

@@ -7,19 +7,18 @@
 static void print_size(const char *path, size_t bytes)
 {
     if (bytes < 1000000)
-        fprintf(stderr, "report in %s: %.0f kB\n", path, 1e-3 * (double)bytes);
+        cli_say("report in %s: %.0f kB\n", path, 1e-3 * (double)bytes);
     else
-        fprintf(stderr, "report in %s: %.1f MB\n", path, 1e-6 * (double)bytes);
+        cli_say("report in %s: %.1f MB\n", path, 1e-6 * (double)bytes);
 }
 
 void cli_print_report(const Options *options, const tr_view_options *how,
                       const tr_view_summary *summary)
 {
     if (summary->is_other_model)
-        fprintf(stderr, "warning: '%s' has changed since the run was made\n", options->model);
+        cli_say("warning: '%s' has changed since the run was made\n", options->model);
     if (options->quiet) return;
-    if (!summary->has_certificate)
-        fprintf(stderr, "there is no certificate beside '%s'\n", how->run);
+    if (!summary->has_certificate) cli_say("there is no certificate beside '%s'\n", how->run);
     if (strcmp(how->output, "-") != 0) print_size(how->output, summary->bytes);
 }
 
@@ -45,7 +44,7 @@ static void take_origin(Options *options, const tr_derive_options *origin)
 int cli_view(const Verb *verb, const Options *options)
 {
     if (!options->output) {
-        fprintf(stderr, "trundle: where to? usage: trundle %s\n", verb->usage);
+        cli_say("trundle: where to? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
     static Options all;

@@ -35,11 +35,6 @@ typedef struct Simulation {
     bool lost_switch; // memory ran out
 } Simulation;
 
-static double intervals(double end, double every) // at most a billion
-{
-    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
-}
-
 // ---- sinks ---------------------------------------------------------------------------------
 
 // The file of the options, then those of the caller
@@ -50,22 +45,9 @@ static const tr_sink *sink_at(const Simulation *s, size_t i)
     return i - own < s->options->sink_count ? &s->options->sinks[i - own] : NULL;
 }
 
-static bool check_numbers(const Simulation *s, tr_error *err)
-{
-    const tr_simulate_options *o = s->options;
-    const double rows = intervals(o->end, o->every) + 1;
-    if (o->most_numbers && rows * s->run->columns > (double)o->most_numbers)
-        tr_fail(err, TR_USAGE, (Place){0},
-                "%.9g rows of %u numbers are more than %zu in all: rows further apart (--every) or "
-                "an earlier end make fewer, --most-numbers sets the limit",
-                rows, s->run->columns, o->most_numbers);
-    return !has_failed(err);
-}
-
 static bool begin_sinks(Simulation *s, tr_error *err)
 {
     const Run *run = s->run;
-    if (!check_numbers(s, err)) return false;
     s->labels = calloc(2 * (size_t)run->columns + 1, sizeof *s->labels);
     s->is_told = calloc(run->columns + 1u, sizeof *s->is_told);
     if (!s->labels || !s->is_told) return tr_fail_memory(err), false;
@@ -144,10 +126,22 @@ static bool check_reactions(const Simulation *s, tr_error *err)
     return !has_failed(err);
 }
 
+// A run that needs more has failed there.
+static bool may_record(const Simulation *s, tr_error *err)
+{
+    const size_t most = s->options->most_numbers, rows = s->summary->rows;
+    if (most && (rows + 1) * s->run->columns > most)
+        tr_fail(err, TR_FAILED, (Place){0},
+                "%zu rows of %u numbers were recorded to t = %.6g, and there may not be more: "
+                "--every a longer time makes fewer, --most-numbers sets the limit",
+                rows, s->run->columns, s->summary->t);
+    return !has_failed(err);
+}
+
 static void write_row(Simulation *s, tr_error *err)
 {
     Run *run = s->run;
-    if (has_failed(err)) return;
+    if (has_failed(err) || !may_record(s, err)) return;
     tr_run_take_row(run);
     const double *residual = run->row + run->plain - 2;
     if (!check_reactions(s, err)) return;
@@ -216,6 +210,11 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
         tr_fail(err, TR_USAGE, nowhere, "results go to a .csv or .mat file, not to '%.200s'",
                 o->output);
     return !has_failed(err);
+}
+
+static double intervals(double end, double every) // at most a billion
+{
+    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
 }
 
 // i times `every`: as round as `end` where it divides that.
@@ -359,19 +358,6 @@ static void end_sinks(Simulation *s, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-// Of fixed steps it is known beforehand how many there will be.
-static bool check_steps(const Simulation *s, double step, tr_error *err)
-{
-    const tr_simulate_options *o = s->options;
-    const double steps = o->end / step;
-    if (!s->run->method->adaptive && o->most_steps && steps > (double)o->most_steps)
-        tr_fail(err, TR_USAGE, (Place){0},
-                "%.9g steps are more than %zu: longer ones (--step) or an earlier end make fewer, "
-                "--most-steps sets the limit",
-                steps, o->most_steps);
-    return !has_failed(err);
-}
-
 static bool open_simulation(Simulation *s, const System *system, tr_error *err)
 {
     const tr_simulate_options *o = s->options;
@@ -389,7 +375,7 @@ static bool open_simulation(Simulation *s, const System *system, tr_error *err)
                                 .say = o->say,
                                 .owner = o->owner};
     s->run = tr_run_open(s->plan, &how, err);
-    if (!s->run || !check_steps(s, how.step, err)) return false;
+    if (!s->run) return false;
     s->run->most_steps = o->most_steps;
     s->run->note = note_switch, s->run->note_owner = s;
     if (!tr_run_begin(s->run, err)) return false;
