@@ -10,7 +10,7 @@ install(TARGETS trundle_cli)
 install(FILES include/trundle/trundle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trundle)
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/trundle FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY docs/ examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT trundle NAMESPACE trundle:: FILE trundleTargets.cmake DESTINATION ${package})
 configure_package_config_file(cmake/trundleConfig.cmake.in trundleConfig.cmake

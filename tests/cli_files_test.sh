@@ -227,6 +227,7 @@ no_temporaries
 what='the second signal'
 rm -f long.csv long.json
 mkfifo slow # nobody reads: the run is stuck in writing
+# shellcheck disable=SC2217 # it holds the pipe open
 sleep 100 <slow &
 reader=$!
 "$trundle" simulate swing.yaml -q --page page.html --end 1e6 --every 0.001 -o slow --report long.html >out 2>err &

@@ -54,9 +54,12 @@ static const struct {
     {"simulate",
      "Writes a row for every instant, `-o run.csv` or `-o run.mat`; [what the columns "
      "are](format.md#results). Beside it\n`run.json`, the certificate: how the run went, how well "
-     "energy and constraints were kept, events and warnings.\nWith `-o -` rows go to standard "
+     "energy and constraints were kept, events and warnings,\nand the hash of the rows: both "
+     "get their names when both are on the disk.\nWith `-o -` rows go to standard "
      "output. Ctrl-C, SIGTERM and a closed terminal leave what there is, complete up to there "
-     "(exit code 130);\na run that fails (exit code 1) leaves its rows, too. `--json` prints a "
+     "(exit code 130);\nthe second time they end the process at once. "
+     "A run that fails or comes to its limits (exit code 1) leaves its rows, too. `--json` prints "
+     "a "
      "summary "
      "in one line, on standard\nerror where rows go to standard output.\n\n"
      "JSON (the certificate): `model` `method` `end` `reached` `every` `rtol` `atol` `rows` "
@@ -64,7 +67,8 @@ static const struct {
      "`failed_steps` `evaluations`\n`all_evaluations` `operations` `seconds` `energy_error` "
      "`position_error` "
      "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` `failure` `model_file` "
-     "`model_sha256` `case` `settings` `program` `parameters` `start` `events` "
+     "`model_sha256` `case` `settings` `program` `rows_file` `rows_bytes` `rows_sha256` "
+     "`parameters` `start` `events` "
      "`warnings`\n`columns`.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
@@ -96,6 +100,10 @@ static const struct {
      "`unsteadiness` `neutral` `laws`.\n\n"
      "Where an output that has a weight depends on the inputs at once, `R` includes that, and `N` "
      "has what it asks of products 2 x^T N u.\n"},
+    {"view", "A certificate beside the run that is of another run is an error (exit code 3).\n"},
+    {"plot",
+     "Units and kinds of columns come from the certificate beside the run; one that is of another "
+     "run is left out, with a\nwarning.\n"},
 };
 
 // `check` has no options of its own.
@@ -161,8 +169,10 @@ int main(void)
            "`trundle VERB FILE [options]`; `trundle VERB --help` says what stands here. Data goes "
            "to standard output,\nmessages to standard error. `--end 5` and `--end=5` are the "
            "same. Numbers are printed so that they read\nback equal. Files appear complete or not "
-           "at all.\n\n"
-           "| exit code | meaning |\n|---|---|\n| 0 | done |\n| 1 | the run failed |\n"
+           "at all; none is written over that is read, and no two results\ngo to one file. What "
+           "models of strangers can and cannot do: [SECURITY.md](../SECURITY.md).\n\n"
+           "| exit code | meaning |\n|---|---|\n| 0 | done |\n| 1 | the run failed, or memory ran "
+           "out |\n"
            "| 2 | the command line is wrong |\n| 3 | the model is wrong |\n"
            "| 4 | a file could not be read or written |\n| 130 | interrupted |\n\n"
            "| verb | what it does |\n|---|---|\n");
