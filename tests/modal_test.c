@@ -155,7 +155,7 @@ static void test_bad_tables(void **state)
         {"x,y,z,m,ux1,uy1,uz1,ux2,uy2,uz2\n1,0,0,1,0,1,0,0,0,1\n", "k1,k2\n1,0.5\n0.1,1\n",
          "'modes.csv' has a stiffness that is not symmetric"},
         {"x,y,z,m,ux1,uy1,uz1\n1,0,zero,1,0,1,0\n", "k1\n1\n",
-         "'nodes.csv', line 2: column 4 is no number"},
+         "'nodes.csv', line 2: column 3 is no number"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_text("nodes.csv", bad[i].nodes);
