@@ -91,6 +91,13 @@ mkdir a.b
 run 0 simulate swing.yaml -q -o a.b/rows
 check test -s a.b/rows
 
+# ---- wheels beside their axle ---------------------------------------------------------------
+
+run 0 check "$reported/axle.yaml"
+out_has '3 degrees of freedom'
+run 0 simulate "$reported/axle.yaml" --end 0.5 -o axle.csv
+err_has 'energy balance to '
+
 # ---- what works -----------------------------------------------------------------------------
 
 for model in bump rover_odo; do # they always did

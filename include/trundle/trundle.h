@@ -471,7 +471,7 @@ typedef struct tr_simulate_options {
     // Called after every step with the time reached; false stops the run, which is then
     // interrupted. May be NULL.
     bool (*progress)(void *owner, double t, double end);
-    // Called, once, when another method would need far fewer steps; the words are the `advice` of
+    // Called, once, when another method would cost far less in all; the words are the `advice` of
     // the summary. May be NULL.
     void (*say)(void *owner, const char *words);
     // A controller, or NULL: called at 0, sample, 2 sample, ... up to the end. It sees the instant

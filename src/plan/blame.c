@@ -2,7 +2,7 @@
 // Every node of the system's graph is evaluated by itself where the accelerations are not finite;
 // reactions and accelerations, which depend on them, are not known. A formula of the user's that
 // has no value is the reason; and in it the operation whose operands still had one. If there is
-// none, the mass matrix is looked at: z with M z = 0 and G z = 0 is a motion without inertia.
+// none, the mass matrix is looked at: z with M z = 0 and G z = 0 is a motion without inertia (T130).
 #include "plan/blame.h"
 
 #include "num/dense.h"
