@@ -19,6 +19,11 @@ printf '<html><body><!--data--></body></html>' >page.html
 run 0 simulate "$reported/nan_output.yaml" --end 0.2 --report nan.html --page page.html
 check grep -qF "'speed' is not a number at t = 0" nan.html
 
+run 0 check "$reported/nan_output.yaml"
+out_has 'not finite at the start: speed'
+run 0 check "$reported/nan_output.yaml" --json
+check is_json out
+
 for verb in check eval simulate 'simulate --method rk4' 'simulate --method bdf'; do
     # shellcheck disable=SC2086
     run 1 $verb "$reported/sign_division.yaml"
@@ -90,6 +95,13 @@ check test -s rows
 mkdir a.b
 run 0 simulate swing.yaml -q -o a.b/rows
 check test -s a.b/rows
+
+# ---- wheels beside their axle ---------------------------------------------------------------
+
+run 0 check "$reported/axle.yaml"
+out_has '3 degrees of freedom'
+run 0 simulate "$reported/axle.yaml" --end 0.5 -o axle.csv
+err_has 'energy balance to '
 
 # ---- what works -----------------------------------------------------------------------------
 

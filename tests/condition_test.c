@@ -289,6 +289,10 @@ static void test_every_parameter(void **state)
 #define BEAM(fields)                                                                               \
     "bodies: {b: {joint: {type: fixed}, beam: {length: 2, density: 1, stiffness: 3, " fields "}}}" \
     "\n"
+#define HINGED(at)                                                                               \
+    "bodies:\n  f: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"             \
+    "  b: {parent: f, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1, inertia: {axial: 2, " \
+    "radial: 1}}\ncontacts: {c: {body: b, radius: 0.5, at: \"" at "\"}}\n"
 #define ROLLS(fields) \
     "contacts: {c: {kind: rolling, body: b, axis: \"0, 1, 0\", radius: 0.5, " fields "}}\n"
 
@@ -343,7 +347,8 @@ static const struct {
     // contacts
     {DISC ROLLS("tube: 0.1*p"), 2, 6, "the tube of 'c' is thinner than its radius"},
     {DISC ROLLS("tube: 0.1*p"), 2, -1, "the tube of 'c' is not negative"},
-    {DISC ROLLS("at: \"0, 1, p - 1\""), 1, 2, "the middle of the wheel 'c' stands on its axle"},
+    {HINGED("0, 1, p - 1"), 1, 2, "the middle of the wheel 'c' stands on its axle"},
+    {HINGED("0, 1, p"), 2, 0, "the middle of the wheel 'c' stands beside its axle"},
     {DISC "contacts: {c: {kind: rolling, body: b, axis: \"0, 1, 0\", radius: p}}\n", 2, 0,
      "the radius of 'c' is positive"},
     {DISC ROLLS("lateral: tyre, cornering: 2, relaxation: 0.1*p"), 2, 0,

@@ -250,8 +250,6 @@ static void test_bad_wheels(void **state)
     assert_refused("axis: \"0, 1, 0\", radius: 0.3, tube: -0.1", "5:55: the tube of a tyre ");
     assert_refused("radius: 0.3", "5:3: the joint of 'ball' has no axis: 'c' needs one");
     assert_refused("radius: 0.3, axis: \"0, 0, 0\"", "5:39: the axis is zero: it has no direction");
-    assert_refused("radius: 0.3, axis: \"0, 1, 0\", at: \"0.1, 0, 0\"",
-                   "5:54: the middle of the wheel 'c' must stand on its axle");
 }
 
 static void test_bad_balls(void **state)

@@ -343,6 +343,13 @@ static void test_masses(void **state)
          "  s: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
          "  r: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: y}}\n",
          "couplings: {c: {coordinate: x, equals: {y: 1}}}\n", "'x_rate', 'y_rate'"},
+        // where rounding leaves a little
+        {"  a: {joint: {type: revolute, axis: \"0.36, 0.48, 0.8\", coordinate: p}}\n"
+         "  b: {parent: a, joint: {type: revolute, axis: \"0.36, 0.48, 0.8\", coordinate: q}, "
+         "mass: 1.3, com: \"0.37, 0.83, 0.31\"}\n"
+         "  c: {parent: b, joint: {type: revolute, axis: \"1, 0.2, 0.3\", coordinate: r, at: "
+         "\"0.3, 0.1, 0.2\"}, mass: 1, com: \"0.3, 0.2, 0.7\"}\n",
+         "initial: {p: 0.7, q: 0.31, r: 0.9}\n", "'p_rate', 'q_rate'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[900], words[300];

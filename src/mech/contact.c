@@ -15,8 +15,21 @@
 
 // ---- one function per kind -----------------------------------------------------------------
 
-// Whether a wheel turns about a hinge at its origin: else it slides along the axis, or is a cam.
-static bool spins_at_origin(const Link *link) { return is_revolute(link) && is_vec_zero(link->to); }
+// Whether a wheel turns about a hinge at its origin, with its middle `at` on the hinge's axis: else
+// it slides along the axis, or is a cam.
+static bool spins_about_joint(Tree *tree, uint32_t i, const Contact *contact, Vec at)
+{
+    const Link *link = &tree->links[i];
+    if (contact->axis.given || !is_revolute(link) || !is_vec_zero(link->to)) return false;
+    const Vec off = cross(apply(link->turn, at), link->axis);
+    const Expr squares[] = {dot(off, off), dot(at, at)};
+    if (is_zero(squares[0])) return true;
+    const double now[] = {tr_tree_value(tree, squares[0]), tr_tree_value(tree, squares[1])};
+    const char *where = tr_rule_gives(RULE_ON_AXLE, now) != 0 ? "on" : "beside";
+    return tr_tree_decide(tree, RULE_ON_AXLE, squares, contact->at.place,
+                          "the middle of the wheel '%.*s' stands %s its axle",
+                          WHOLE(contact->name.text), where) != 0;
+}
 
 Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
 {
@@ -24,26 +37,37 @@ Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
     return apply_transposed(tree->links[i].turn, tree->links[i].axis);
 }
 
-// The axle of a wheel and axes in which it stands still: those of what carries the wheel, where it
-// turns about the joint's own axis, so that its angle does not appear.
-static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a)
+// The axle of a wheel, its middle, and axes in which both stand still: those of what carries the
+// wheel, where it turns about the joint's own axis, so that its angle does not appear; else its
+// own.
+static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a, Vec *middle)
 {
     const Link *link = &tree->links[i];
+    const Vec at = *middle = tr_tree_vector(tree, contact->at, "at");
     Carrier c = tr_carrier(tree, i);
     if (!contact->axis.given && is_vec_zero(link->axis))
         tr_fail(tree->err, TR_INVALID, contact->name.place,
                 "the joint of '%.*s' has no axis: '%.*s' needs one", TEXT(link->body->name.text),
                 TEXT(contact->name.text));
-    if (contact->axis.given || !spins_at_origin(link)) {
+    if (has_failed(tree->err)) return c;
+    if (!spins_about_joint(tree, i, contact, at)) {
         *a = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
+        *middle = tr_own_axes(tree, i, at);
         return c;
     }
-    *a = link->axis;
+    *a = link->axis, *middle = apply(link->turn, at);
     const Carrier above = tr_carrier(tree, link->parent);
     const Vec spin = scale(tree->velocities[link->velocity].symbol, link->axis);
     c.pose.R = above.pose.R;
     c.v = motion(velocity_at(&above, link->X.p), plus(above.v.W, spin));
     return c;
+}
+
+// The same of a ball, which has no axle
+static Carrier find_ball(Tree *tree, uint32_t i, const Contact *contact, Vec *middle)
+{
+    *middle = tr_own_axes(tree, i, tr_tree_vector(tree, contact->at, "at"));
+    return tr_carrier(tree, i);
 }
 
 // How a link moves, in the axes of its root: its origin O, and its rotation
@@ -227,22 +251,6 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
     }
 }
 
-// The wheel's middle, in the axes of its carrier; it must stand on the axle.
-static Vec middle_of(Tree *tree, uint32_t i, const Contact *contact, bool is_ball, Vec a)
-{
-    const Vec at = tr_tree_vector(tree, contact->at, "at");
-    const bool spins = !is_ball && !contact->axis.given && spins_at_origin(&tree->links[i]);
-    const Vec middle = spins ? apply(tree->links[i].turn, at) : tr_own_axes(tree, i, at);
-    const Vec off = cross(middle, a);
-    const Expr squares[] = {dot(off, off), dot(at, at)};
-    if (!is_zero(squares[0]) && !tr_tree_decide(tree, RULE_ON_AXLE, squares, contact->at.place,
-                                                "the middle of the wheel '%.*s' stands on its axle",
-                                                WHOLE(contact->name.text)))
-        tr_fail(tree->err, TR_INVALID, contact->at.place,
-                "the middle of the wheel '%.*s' must stand on its axle", TEXT(contact->name.text));
-    return middle;
-}
-
 static void refuse_flat(Tree *tree, const Contact *contact)
 {
     tr_fail(
@@ -283,10 +291,10 @@ static void make_rolling(Tree *tree, const Contact *contact)
     if (has_failed(tree->err)) return;
     check_radii(tree, contact, is_ball, radius, tube);
     tr_tree_check_laws(tree, contact);
-    Vec a = vec_zero(g);
-    const Carrier c = is_ball ? tr_carrier(tree, i) : find_axle(tree, i, contact, &a);
+    Vec a = vec_zero(g), middle = a;
+    const Carrier c =
+        is_ball ? find_ball(tree, i, contact, &middle) : find_axle(tree, i, contact, &a, &middle);
     if (has_failed(tree->err)) return;
-    const Vec middle = middle_of(tree, i, contact, is_ball, a);
     const Floor floor = floor_of(tree, contact);
     if (has_failed(tree->err)) return;
     const Pose f = floor.carrier.pose;

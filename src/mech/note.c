@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's formulas of what moves, and where they stand in the model: a run that meets something
-// that is not finite can say which of them it is.
+// that is not finite can say which of them it is (T130).
 #include "mech/tree.h"
 
 #include <stdio.h>

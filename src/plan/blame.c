@@ -98,11 +98,14 @@ static const Formula *find_formula(const Nodes *n, const System *s)
 
 // ---- masses --------------------------------------------------------------------------------
 
+#define ROUNDING 1e-14 // of inertia along a velocity, others free to move, beside all that it moves
+
 typedef struct Masses {
-    uint32_t n;  // passive velocities
-    uint32_t *v; // their inputs
-    uint32_t *k; // and their places among all velocities
-    double *A;   // M over the constraints, scaled: (n + rows) * n
+    uint32_t n;    // passive velocities
+    uint32_t rows; // of A
+    uint32_t *v;   // their inputs
+    uint32_t *k;   // and their places among all velocities
+    double *A;     // M over the constraints, scaled: (n + rows) * n
     double *sigma, *Vt;
 } Masses;
 
@@ -149,28 +152,57 @@ static void name_massless(const System *s, const Masses *m, char *names, size_t 
     }
 }
 
-static void find_massless(const Flow *flow, const Nodes *n, char *names, size_t size)
+// Finds the passive velocities and fills A. False when there is no mass matrix, or no memory.
+static bool open_masses(const Flow *flow, const Nodes *n, Masses *m)
 {
     const System *s = flow->system;
     const Output *M = tr_system_output(s, text_of("M"));
     const size_t all = s->input_count + 1u, rows = flow->stance ? flow->stance->rows : 0;
-    Masses m = {.v = calloc(2 * all, sizeof *m.v)};
-    names[0] = 0;
-    m.k = m.v ? m.v + all : NULL;
-    for (uint32_t i = 0, k = 0; m.v && i < s->input_count; i++) {
+    *m = (Masses){.v = calloc(2 * all, sizeof *m->v)};
+    if (!M || !m->v) return false;
+    m->k = m->v + all;
+    for (uint32_t i = 0, k = 0; i < s->input_count; i++) {
         if (s->inputs[i].kind != TR_VELOCITY) continue;
-        if (!is_motion_driven(&s->inputs[i])) m.v[m.n] = i, m.k[m.n++] = k;
+        if (!is_motion_driven(&s->inputs[i])) m->v[m->n] = i, m->k[m->n++] = k;
         k++;
     }
-    m.A = calloc((m.n + rows) * m.n + (size_t)m.n * m.n + m.n + 1, sizeof *m.A);
-    if (M && m.v && m.A && m.n) {
-        m.Vt = m.A + (m.n + rows) * m.n, m.sigma = m.Vt + (size_t)m.n * m.n;
-        fill(flow, n, M, &m);
-        if (tr_singular(m.A, (uint32_t)(m.n + rows), m.n, m.sigma, NULL, m.Vt))
-            name_massless(s, &m, names, size);
-    }
-    free(m.v);
-    free(m.A);
+    m->rows = (uint32_t)(m->n + rows);
+    m->A = calloc((m->rows + (size_t)m->n) * m->n + m->n + 1, sizeof *m->A);
+    if (!m->A || !m->n) return false;
+    m->Vt = m->A + (size_t)m->rows * m->n, m->sigma = m->Vt + (size_t)m->n * m->n;
+    fill(flow, n, M, m);
+    return true;
+}
+
+static void close_masses(const Masses *m)
+{
+    free(m->v);
+    free(m->A);
+}
+
+static void find_massless(const Flow *flow, const Nodes *n, char *names, size_t size)
+{
+    Masses m;
+    names[0] = 0;
+    if (open_masses(flow, n, &m) && tr_singular(m.A, m.rows, m.n, m.sigma, NULL, m.Vt))
+        name_massless(flow->system, &m, names, size);
+    close_masses(&m);
+}
+
+// Whether M + G^T G, scaled, is positive beyond rounding: its Cholesky pivots are (T130)
+static bool is_determined(const Masses *m)
+{
+    const size_t n = m->n;
+    double *K = m->Vt; // which is not needed here
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = m->A[i * n + j];
+            for (size_t r = n; r < m->rows; r++) sum += m->A[r * n + i] * m->A[r * n + j];
+            for (size_t k = 0; k < j; k++) sum -= K[i * n + k] * K[j * n + k];
+            if (i == j && !(sum > ROUNDING)) return false;
+            K[i * n + j] = i == j ? sqrt(sum) : sum / K[j * n + j];
+        }
+    return true;
 }
 
 // ---- all of it -----------------------------------------------------------------------------
@@ -211,4 +243,26 @@ void tr_flow_blame(Flow *flow, double t, const double *y, tr_error *err)
     Place place;
     tr_flow_reason(flow, t, y, words, &place);
     tr_fail(err, TR_FAILED, place, "the accelerations are not finite at t = %.6g%s", t, words);
+}
+
+bool tr_flow_has_mass(Flow *flow, tr_error *err)
+{
+    Nodes nodes = {.graph = flow->system->graph};
+    Masses m = {0};
+    char names[240];
+    if (!evaluate_nodes(&nodes, flow->system, flow->inputs))
+        tr_fail_memory(err);
+    else if (!open_masses(flow, &nodes, &m)) {
+        if (!m.v || (m.n && !m.A)) tr_fail_memory(err); // else there are no masses
+    } else if (all_finite(m.A, (size_t)m.rows * m.n) && !is_determined(&m)) {
+        find_massless(flow, &nodes, names, sizeof names);
+        tr_fail(err, TR_FAILED, (Place){0},
+                "accelerations are not determined at the start: nothing has mass or inertia along "
+                "%s: was a mass forgotten?",
+                names[0] ? names : "some motion");
+    }
+    close_masses(&m);
+    free(nodes.value);
+    free(nodes.is_known);
+    return !has_failed(err);
 }

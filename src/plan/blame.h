@@ -12,6 +12,9 @@ enum { REASON_SIZE = 320 };
 // is not known.
 const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REASON_SIZE],
                            Place *place);
+// Whether something has mass along every motion that constraints allow, where the flow stands, with
+// all velocities in its inputs; else words.
+bool tr_flow_has_mass(Flow *flow, tr_error *err);
 // Says it of the accelerations.
 void tr_flow_blame(Flow *flow, double t, const double *y, tr_error *err);
 

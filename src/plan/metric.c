@@ -113,7 +113,7 @@ static void fill_room(const Metric *g, const double *A, uint32_t m, double *b, R
     double most = 0;
     for (size_t i = 0; i < m; i++) {
         for (size_t k = 0; k < n; k++) r->A[i * n + k] = A[i * n + k] / g->root[k];
-        most = fmax(most, tr_norm(r->A + i * n, n));
+        most = larger(most, tr_norm(r->A + i * n, n));
     }
     for (size_t i = 0; i < m; i++) {
         const double length = tr_norm(r->A + i * n, n);
@@ -175,5 +175,5 @@ double tr_metric_length(const Metric *g, const double *x)
         for (uint32_t k = 0; k < g->n; k++) part += g->Q[(size_t)j * g->n + k] * g->root[k] * x[k];
         all -= part * part * (1 - 1e-6);
     }
-    return sqrt(fmax(all, 0));
+    return sqrt(larger(all, 0));
 }

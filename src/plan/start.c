@@ -3,6 +3,7 @@
 // does not hold slipping. With the model's own numbers that is found once for a plan.
 #include "plan/start.h"
 
+#include "plan/blame.h"
 #include "plan/latch.h"
 
 #include <stdlib.h>
@@ -195,9 +196,10 @@ Flow *tr_flow_new(Plan *plan, const double *values, tr_error *err)
     tr_start_values(plan->system, own);
     Flow *flow = find_start(plan, own, err);
     free(own);
-    if (!flow || keep_start(plan, flow)) return flow;
+    if (flow && tr_flow_has_mass(flow, err) && !keep_start(plan, flow)) tr_fail_memory(err);
+    if (!has_failed(err)) return flow;
     tr_flow_free(flow);
-    return tr_fail_memory(err), NULL;
+    return NULL;
 }
 
 // ---- the doctor ----------------------------------------------------------------------------

@@ -36,6 +36,8 @@ typedef struct Adams {
 typedef struct Outlook {
     size_t next;      // look, after as many steps; 0 when there was none yet
     int order;        // of implicit methods: no higher; 0 when it does not matter
+    double covered;   // of explicit methods: time of which it is known how many steps
+    double implicit;  // backward differences would have taken, about
     char advice[200]; // "" when there is none
 } Outlook;
 

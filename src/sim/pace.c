@@ -25,6 +25,7 @@ struct Pace {
     double rtol, atol;
     uint32_t count;            // of samples
     uint32_t since;            // steps since the last one
+    bool is_first;             // enough of them for the first time
     size_t steps, stops;       // since the start
     double t[SAMPLES], *state; // the oldest first
 };
@@ -46,12 +47,13 @@ void tr_pace_free(Pace *p)
     free(p);
 }
 
-void tr_pace_step(Pace *p, double t, const double *y, bool stopped)
+bool tr_pace_step(Pace *p, double t, const double *y, bool stopped)
 {
     const size_t own = p->flow->own;
     p->steps++, p->stops += stopped;
-    if (p->count && ++p->since < STRIDE) return;
+    if (p->count && ++p->since < STRIDE) return false;
     p->since = 0;
+    p->is_first = p->count < SAMPLES;
     if (p->count == SAMPLES) {
         memmove(p->t, p->t + 1, (SAMPLES - 1) * sizeof *p->t);
         memmove(p->state, p->state + own, (SAMPLES - 1) * own * sizeof *p->state);
@@ -59,6 +61,12 @@ void tr_pace_step(Pace *p, double t, const double *y, bool stopped)
     }
     p->t[p->count] = t;
     memcpy(p->state + p->count++ * own, y, own * sizeof *y);
+    return p->count == SAMPLES;
+}
+
+double tr_pace_latest(const Pace *p)
+{
+    return p->t[SAMPLES - 1] - p->t[p->is_first ? 0 : SAMPLES - 2];
 }
 
 bool tr_pace_is_known(const Pace *p) { return p->count == SAMPLES; }

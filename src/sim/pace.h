@@ -13,8 +13,11 @@ typedef struct Pace Pace;
 Pace *tr_pace_new(Flow *flow, double rtol, double atol);
 void tr_pace_free(Pace *pace);
 
-// After a step to (t, y); `stopped` when it ended there because it was told to.
-void tr_pace_step(Pace *pace, double t, const double *y, bool stopped);
+// After a step to (t, y); `stopped` when it ended there because it was told to. True when there is
+// another sample of the states, and with it enough of them.
+bool tr_pace_step(Pace *pace, double t, const double *y, bool stopped);
+// The time that has become known by it: since the sample before, or at first since the oldest one
+double tr_pace_latest(const Pace *pace);
 bool tr_pace_is_known(const Pace *pace);    // of enough steps
 bool tr_pace_is_hurried(const Pace *pace);  // stops make the steps short
 double tr_pace_mean_step(const Pace *pace); // lately

@@ -120,6 +120,8 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, m->adams.step);
     PASS(tape, m->outlook.order);
     PASS(tape, m->outlook.next);
+    PASS(tape, m->outlook.covered);
+    PASS(tape, m->outlook.implicit);
     PASS(tape, m->steps);
     PASS(tape, m->failed_steps);
     PASS(tape, m->drift);

@@ -17,6 +17,7 @@
 
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
+#include <float.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>
@@ -356,9 +357,46 @@ static bool choose_chart(Mover *m, tr_error *err)
 
 #define FAR          4.0 // times as long: other steps that are worth it
 #define AT_THE_LIMIT 0.5 // explicit steps times what is fastest: accurate no more; at 4 unstable
+#define WORTH_IT     2.0 // times the cost of a run
 #define TOO_FAST     0.5 // likewise of orders from 3 on, where what is fastest hardly decays
 
-// Says, once, that stability keeps the steps short: that is what implicit methods are for.
+// What whole runs cost, in evaluations of the rates or of something about as long
+typedef struct Costs {
+    double own, implicit;
+} Costs;
+
+// A step of backward differences is one evaluation, seldom two, a fiftieth of a Jacobian, and what
+// steps of this run take besides, for constraints and alarms, or half as much again for
+// projections.
+static double implicit_step(const Mover *m)
+{
+    const ChartPrograms *p = m->flow->now->programs;
+    const double rates = (double)tr_program_sizes(m->flow->now->rates.program).operations;
+    const double slopes = p->jacobian && p->jacobian->program
+                              ? (double)tr_program_sizes(p->jacobian->program).operations
+                              : 0;
+    const double besides =
+        (double)(m->flow->all_evaluations - m->flow->evaluations) / (double)m->steps;
+    return 1.2 + 1.5 * besides + slopes / (50 * larger(rates, 1));
+}
+
+// From the start to the end, if it goes on as now; without an end, from now on. Steps of backward
+// differences are `reach` long from here.
+static Costs foresee(const Mover *m, double reach)
+{
+    const Solver *solver = m->solver;
+    const double left = isfinite(m->end) ? m->end - solver->t : 1;
+    const double spent = (double)m->flow->all_evaluations, each = spent / (double)m->steps;
+    const double scale = solver->t / larger(m->outlook.covered, DBL_MIN);
+    Costs costs = {.own = each * left / tr_pace_mean_step(solver->pace),
+                   .implicit = implicit_step(m) * left / reach};
+    if (!isfinite(m->end)) return costs;
+    costs.own += spent;
+    costs.implicit += implicit_step(m) * m->outlook.implicit * scale;
+    return costs;
+}
+
+// Says, once, that stability keeps the steps short, where an implicit method would cost far less.
 static void advise(Mover *m)
 {
     const Solver *solver = m->solver;
@@ -367,12 +405,14 @@ static void advise(Mover *m)
     Fastest fastest;
     if (tr_pace_is_hurried(pace) || !(tr_pace_reach(pace, 5) > FAR * h)) return;
     if (!tr_pace_fastest(m->flow, solver->t, N_VGetArrayPointer(solver->y), &fastest)) return;
-    const int order = fastest.damping < HARDLY_DAMPED ? 2 : 5;
-    if (h * fastest.size < AT_THE_LIMIT || !(tr_pace_reach(pace, order) > FAR * h)) return;
+    const double reach = tr_pace_reach(pace, fastest.damping < HARDLY_DAMPED ? 2 : 5);
+    if (h * fastest.size < AT_THE_LIMIT || !(reach > FAR * h)) return;
+    const Costs costs = foresee(m, reach);
+    if (!(costs.own > WORTH_IT * costs.implicit)) return;
     snprintf(m->outlook.advice, sizeof m->outlook.advice,
              "the motion is stiff: stability, not accuracy, keeps the steps of erk as short as "
-             "%.1g s; --method bdf would need far fewer",
-             h);
+             "%.1g s; --method bdf would need far fewer: about %.0f times fewer evaluations",
+             h, costs.own / costs.implicit);
     if (m->say) m->say(m->owner, m->outlook.advice);
 }
 
@@ -420,8 +460,12 @@ static int take_step(Solver *solver, double until)
     m->failed_steps += (size_t)(failures - solver->failures);
     solver->steps = steps, solver->failures = failures;
     solver->unseen = true;
-    if (status >= 0)
-        tr_pace_step(solver->pace, solver->t, N_VGetArrayPointer(solver->y), solver->t == until);
+    if (status >= 0 &&
+        tr_pace_step(solver->pace, solver->t, N_VGetArrayPointer(solver->y), solver->t == until)) {
+        const double latest = tr_pace_latest(solver->pace);
+        m->outlook.covered += latest;
+        m->outlook.implicit += latest / tr_pace_reach(solver->pace, 5);
+    }
     return status;
 }
 

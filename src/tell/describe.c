@@ -5,6 +5,7 @@
 #include "expr/walk.h"
 #include "tell/eval.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct Facts {
     uint32_t rows, m, m_locked;     // constraints
     const Findings *findings;       // NULL when there are none
     const Flow *flow;               // at the start; NULL where nobody asked for it
+    const double *columns;          // of it
     const Chart *chart;
     size_t operations, operations_symbolic;
 } Facts;
@@ -139,6 +141,13 @@ static void list_hyperstatic(Names *n, const Facts *f)
         if (f->chart->hyperstatic[i]) add_name(n, f->chart->system->rows[i].name);
 }
 
+// Columns that have no value at the start
+static void list_not_finite(Names *n, const Facts *f)
+{
+    for (uint32_t i = 0; i < f->flow->column_count; i++)
+        if (!isfinite(f->columns[i])) add_name(n, f->flow->labels[i]);
+}
+
 static void list_awakening(Names *n, const Facts *f)
 {
     for (uint32_t i = 0; i < row_count(f); i++)
@@ -231,6 +240,7 @@ static void derive_json(Json *j, const System *s, const Facts *f)
         tr_json_open(j, "open", '['), list_marked(&names, f->flow, START_OPEN, false);
         tr_json_close(j, ']'), tr_json_open(j, "chosen", '[');
         list_marked(&names, f->flow, START_CHOSEN, false), tr_json_close(j, ']');
+        tr_json_open(j, "not_finite", '['), list_not_finite(&names, f), tr_json_close(j, ']');
     }
     tr_json_text(j, "verdict", verdict(f));
     tr_json_close(j, '}');
@@ -494,6 +504,9 @@ static void check_words(Json *j, const System *s, const Facts *f)
     if (told) tr_buffer_print(b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
     tr_buffer_print(b, "; the initial state can be assembled\n");
     tell_start(j, f->flow);
+    Names names = begin_line(j, "not finite at the start: ");
+    list_not_finite(&names, f);
+    end_line(&names, "\n");
     tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);
 }
@@ -513,7 +526,7 @@ char *tr_check_text(const System *s, bool json, tr_error *err)
     if (!has_failed(err) && tr_at_start_take(&at, s, err)) {
         System *reduced = tr_flow_system(at.flow, err);
         Facts f = reduced ? find_facts(reduced, at.findings, err) : (Facts){0};
-        f.flow = at.flow;
+        f.flow = at.flow, f.columns = at.columns;
         if (reduced) (json ? derive_json : check_words)(&j, reduced, &f);
         tr_system_free(reduced);
         text = tr_text_finish(&j.text, err);
