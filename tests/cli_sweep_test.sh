@@ -99,6 +99,9 @@ check grep -q '^A,x,x_rate,1$' lin.csv
 run 0 linearise "$reported/nf.yaml" -q -o lin.csv
 silent
 { grep -v '^outputs' "$reported/nf.yaml"; printf 'outputs: {speed: sqrt(d(x)^2), place: x}\n'; } >two.yaml
+run 0 linearise two.yaml
+out_has '  speed                        -           -'
+out_has '  place                        1           0'
 run 0 linearise two.yaml --json
 out_has '[null, null]'
 out_has '[1, 0]'

@@ -268,6 +268,52 @@ static void test_mirrored_robot(void **state)
     for (int i = 0; i < 2; i++) free_design(lqr[i], system[i]);
 }
 
+#define LEFT                                                                                       \
+    "  la: {joint: {type: revolute, axis: '0, 1, 0', at: '-0.1, 0, 0', coordinate: l1}, mass: 1, " \
+    "com: '0, 0, 0.15', inertia: {yy: 0.01}}\n"                                                    \
+    "  lb: {parent: la, joint: {type: revolute, axis: '0, 1, 0', at: '0, 0, 0.3', coordinate: "    \
+    "l2}, mass: 0.5, com: '0, 0, 0.2', inertia: {yy: 0.01}}\n"
+#define RIGHT                                                                                     \
+    "  ra: {joint: {type: revolute, axis: '0, 1, 0', at: '0.1, 0, 0', coordinate: r1}, mass: 1, " \
+    "com: '0, 0, 0.15', inertia: {yy: 0.01}}\n"                                                   \
+    "  rb: {parent: ra, joint: {type: revolute, axis: '0, 1, 0', at: '0, 0, 0.3', coordinate: "   \
+    "r2}, mass: 0.5, com: '0, 0, 0.2', inertia: {yy: 0.01}}\n"
+#define FIVE_BAR(bodies)                                                                \
+    "trundle: 1\ngravity: 0, 0, 0\nbodies:\n" bodies                                    \
+    "loops: {tip: {kind: point, body: lb, at: '0, 0, 0.4', on: rb, to: '0, 0, 0.4'}}\n" \
+    "roles: {l1: {torque: 0}, r1: {torque: 0}}\n"                                       \
+    "initial: {l1: -0.4, r1: 0.4}\nguess: {l2: 0.9, r2: -0.9}\n"
+
+// Two arms that hold one tip: coordinates depend on each other, and either arm may come first.
+static void test_five_bar(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {FIVE_BAR(LEFT RIGHT), FIVE_BAR(RIGHT LEFT),
+                                        FIVE_BAR(LEFT RIGHT) "independent: [l2_rate, r2_rate]\n",
+                                        FIVE_BAR(LEFT RIGHT) "independent: [l1_rate, l2_rate]\n"};
+    static const char *const both[] = {"l1", "r1"}, *const names[] = {"l1", "r1", "l1_rate",
+                                                                      "r1_rate"};
+    double first[8];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        tr_error err = {0};
+        tr_model *model = tr_model_parse(texts[i], &err);
+        const tr_derive_options options = {
+            .size = sizeof options, .controls = both, .control_count = 2};
+        tr_system *system = tr_derive(model, &options, &err);
+        tr_model_free(model);
+        if (!system) fail_msg("%s", err.text);
+        const tr_lqr *lqr = design(system, LQR(.inputs = "l1,r1", .q = "l1=3,r1=3"));
+        for (size_t k = 0; k < 8; k++) {
+            const double here = gain(lqr, k / 4, names[k % 4]),
+                         there = gain(lqr, 1 - k / 4, names[(k % 4) ^ 1]);
+            if (i == 0) first[k] = here;
+            assert_close(here, there, 1e-9);
+            assert_close(here, first[k], 1e-9);
+        }
+        free_design(lqr, system);
+    }
+}
+
 // With its own law in place of the inputs the robot comes back, and does not turn round.
 static void test_robot_goes_straight(void **state)
 {
@@ -305,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_speeds),
         cmocka_unit_test(test_symmetric_robot),
         cmocka_unit_test(test_mirrored_robot),
+        cmocka_unit_test(test_five_bar),
         cmocka_unit_test(test_robot_goes_straight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -674,10 +674,10 @@ bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
 typedef struct tr_lqr_options {
     size_t size;        // of this structure, as the defaults have it
     const char *inputs; // "steer_torque,rear": inputs, or joints that tr_derive took as controls
-    // Weights "steer=10,roll=2" of squares: of coordinates and velocities in place of the 1 that all
-    // of the model have, of outputs besides; and of inputs, else 1. NULL: none is given
+    // Weights "steer=10,roll=2" of squares: of coordinates and velocities in place of the 1 that
+    // all of the model have, of outputs besides; and of inputs, else 1. NULL: none is given
     const char *q, *r;
-    double step;        // of a controller that acts in steps [s]; 0: it acts all the time
+    double step; // of a controller that acts in steps [s]; 0: it acts all the time
 } tr_lqr_options;
 void tr_lqr_fill(tr_lqr_options *options, size_t size);
 // All weights are 1, all the time; the inputs must be given.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which velocities are states of a regulator. Those of the linear model are the ones that a run
-// integrates, a choice of numbers; here they are chosen by what they are: rates of joints that
-// torques drive, of other joints, then turns and ways of bases, as far as each says something new.
-// What is new is told in the metric of all velocities, which knows no choice (T140).
+// Which displacements and velocities are states of a regulator. Velocities of the linear model are
+// the ones that a run integrates, a choice of numbers; here both are chosen by what they are: of
+// joints that torques drive, of other joints, then turns and ways of bases, as far as each says
+// something new. What is new is told in the metric of all of them, which knows no choice (T140).
 #include "linear/lqr.h"
 
 #include "num/dense.h"
@@ -29,7 +29,8 @@ static int class_of(const Input *velocity)
 typedef struct Choice {
     const Design *design;
     const Variations *v;
-    uint32_t first, count; // of the states that are velocities
+    const double *rows;    // of displacements, or rates
+    uint32_t first, count; // of the states that are such
     double *Y;             // by velocities: what each is, in coordinates where all together are 1
     bool *is_chosen;
     uint32_t chosen;
@@ -40,21 +41,21 @@ static bool jumps(const Choice *c, uint32_t velocity)
 {
     const Design *d = c->design;
     for (uint32_t i = 0; i < d->m; i++)
-        if (c->v->rate[(size_t)velocity * c->v->width + d->whole->states + d->column[i]] != 0)
+        if (c->rows[(size_t)velocity * c->v->width + d->whole->states + d->column[i]] != 0)
             return true;
     return false;
 }
 
-// Y = R L^-T with R^T R = L L^T, R how velocities depend on those that are states
-static bool measure(Choice *c)
+// Y = R L^-T with R^T R = L L^T, R how all depend on those that are states
+static bool measure(Choice *c, tr_error *err)
 {
     const uint32_t n = c->count, p = c->v->velocities;
     double *S = calloc((size_t)n * n + (size_t)n * p + 1, sizeof *S);
-    if (!S) return false;
+    if (!S) return tr_fail_memory(err), false;
     double *R = S + (size_t)n * n; // by columns
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < p; i++)
-            R[k * p + i] = c->v->rate[(size_t)i * c->v->width + c->first + k];
+            R[k * p + i] = c->rows[(size_t)i * c->v->width + c->first + k];
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < n; k++)
             for (uint32_t j = 0; j < p; j++) S[i * n + k] += R[i * p + j] * R[k * p + j];
@@ -134,21 +135,23 @@ static void change_states(Linear *l, const double *S, const double *inverse, dou
     by_states(l->C, l->outputs, n, inverse, n, room);
 }
 
-// The velocities that were chosen, in the order of the model; false when they are states already.
+// What was chosen, in the order of the model; false when that are the states already.
 static bool put_choice(const Choice *c, double *S)
 {
     Linear *l = c->design->whole;
+    const System *s = c->design->system;
     const uint32_t n = l->states;
     uint32_t k = c->first;
     bool differs = false;
-    for (uint32_t i = 0; i < n; i++) S[(size_t)i * n + i] = 1;
     for (uint32_t i = 0; i < c->v->velocities; i++) {
         if (!c->is_chosen[i]) continue;
         const uint32_t velocity = c->v->velocity[i];
-        memcpy(S + (size_t)k * n, c->v->rate + (size_t)i * c->v->width, n * sizeof *S);
+        char name[TR_STATE_NAME];
+        tr_displacement_name(s, velocity, name);
+        memcpy(S + (size_t)k * n, c->rows + (size_t)i * c->v->width, n * sizeof *S);
         differs = differs || l->state_of[k] != velocity;
         l->state_of[k] = velocity;
-        l->state[k++] = tr_linear_keep(l, c->design->system->inputs[velocity].name);
+        l->state[k++] = tr_linear_keep(l, c->rows == c->v->rate ? s->inputs[velocity].name : name);
     }
     return differs;
 }
@@ -161,8 +164,11 @@ static bool exchange(Design *d, Variations *v, const Choice *c, double *before, 
     double *S = calloc(3 * nn + (size_t)n * (d->whole->inputs + 1u) + 1, sizeof *S);
     if (!S) return tr_fail_memory(err), false;
     double *room = S + nn;
-    bool good = true;
-    if (put_choice(c, S)) {
+    bool differs = false, good = true;
+    for (uint32_t i = 0; i < n; i++) S[(size_t)i * n + i] = 1;
+    for (int i = 0; i < 2; i++) // where velocities jump with the controls there may be too few
+        differs = (c[i].chosen == c[i].count && put_choice(&c[i], S)) || differs;
+    if (differs) {
         memcpy(room, S, nn * sizeof *S);
         good = tr_solve(room, n, before, n); // S^-1: of a basis, so there is one
         if (good) {
@@ -180,19 +186,25 @@ static bool exchange(Design *d, Variations *v, const Choice *c, double *before, 
 static bool choose_states(Design *d, Variations *v, double *before, tr_error *err)
 {
     const Linear *l = d->whole;
-    Choice c = {.design = d, .v = v, .first = l->displacements};
-    while (c.first + c.count < l->states &&
-           d->system->inputs[l->state_of[c.first + c.count]].kind != TR_POSITION)
-        c.count++; // what is left has states of its own
-    c.Y = calloc((size_t)v->velocities * c.count + 1, sizeof *c.Y);
-    c.is_chosen = calloc(v->velocities + 1u, sizeof *c.is_chosen);
-    bool good = c.Y && c.is_chosen;
-    if (!good) tr_fail_memory(err);
-    if (good && measure(&c)) choose_all(&c);
-    // where velocities jump with the controls there may be too few: then all stays as it is
-    if (good && c.chosen == c.count) good = exchange(d, v, &c, before, err);
-    free(c.Y);
-    free(c.is_chosen);
+    Choice c[2] = {{.rows = v->displacement, .count = l->displacements},
+                   {.rows = v->rate, .first = l->displacements}};
+    while (c[1].first + c[1].count < l->states &&
+           d->system->inputs[l->state_of[c[1].first + c[1].count]].kind != TR_POSITION)
+        c[1].count++; // what is left has states of its own
+    for (int i = 0; i < 2; i++) {
+        c[i].design = d, c[i].v = v;
+        c[i].Y = calloc((size_t)v->velocities * c[i].count + 1, sizeof *c[i].Y);
+        c[i].is_chosen = calloc(v->velocities + 1u, sizeof *c[i].is_chosen);
+        if (!c[i].Y || !c[i].is_chosen)
+            tr_fail_memory(err);
+        else if (measure(&c[i], err))
+            choose_all(&c[i]);
+    }
+    const bool good = !has_failed(err) && exchange(d, v, c, before, err);
+    for (int i = 0; i < 2; i++) {
+        free(c[i].Y);
+        free(c[i].is_chosen);
+    }
     return good;
 }
 

@@ -354,18 +354,17 @@ static bool probe(Steady *p, double *B)
 }
 
 // Sums of actions, in whose brackets B they cancel
-static bool find_generators(Steady *p, double *B, double *V, double *sigma)
+static bool find_generators(Steady *p, double *B, double *V, double *sigma, uint32_t *own)
 {
     const uint32_t A = p->actions, m = PROBES * (p->states + p->rows);
-    uint32_t rank = 0, *own = calloc(A + 1u, sizeof *own);
-    if (!own || !tr_singular(B, m, A, sigma, NULL, V)) return free(own), false;
+    uint32_t rank = 0;
+    if (!tr_singular(B, m, A, sigma, NULL, V)) return false;
     while (rank < A && rank < m && sigma[rank] > 1e-10 * fmax(sigma[0], 1)) rank++;
     p->generators = A - rank;
     for (uint32_t a = 0; a < A; a++)
         for (uint32_t k = rank; k < A; k++)
             p->generator[a * p->generators + k - rank] = V[k * A + a];
     tr_give_rows(p->generator, A, p->generators, A, 1e-6, own); // an action of its own to each
-    free(own);
     for (uint32_t i = 0; i < A * p->generators; i++)
         if (fabs(p->generator[i]) < 1e-11) p->generator[i] = 0;
     return true;
@@ -376,17 +375,19 @@ static bool find_symmetries(Steady *p, tr_error *err)
     const size_t A = p->actions, m = PROBES * ((size_t)p->states + p->rows);
     double *B = calloc(m * A + 1, sizeof *B), *V = calloc(A * A + 1, sizeof *V),
            *sigma = calloc(A + 1, sizeof *sigma);
+    uint32_t *own = calloc(A + 1, sizeof *own);
     p->generator = calloc(A * A + 1, sizeof *p->generator);
     bool good = false;
-    if (!B || !V || !sigma || !p->generator || (p->rows && !make_projection(p)))
+    if (!B || !V || !sigma || !own || !p->generator || (p->rows && !make_projection(p)))
         tr_fail_memory(err);
-    else if (A && !(probe(p, B) && find_generators(p, B, V, sigma)))
+    else if (A && !(probe(p, B) && find_generators(p, B, V, sigma, own)))
         tr_fail(err, TR_FAILED, (Place){0}, "the motion is not finite near the guess");
     else
         good = true;
     free(B);
     free(V);
     free(sigma);
+    free(own);
     return good;
 }
 

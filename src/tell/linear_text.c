@@ -231,13 +231,22 @@ static void write_json(const Study *s, Json *j)
 
 // ---- words ---------------------------------------------------------------------------------
 
+// Of those that are numbers
+static double largest_number(const double *X, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(X[i])) most = larger(most, fabs(X[i]));
+    return most;
+}
+
 static void write_matrix(const char *name, const double *X, uint32_t rows, uint32_t columns,
                          const char *const *labels, Buffer *text)
 {
     char number[TR_NUMBER_SIZE];
     if (!rows || !columns) return;
     tr_buffer_print(text, "\n%s\n", name);
-    const double most = tr_largest(X, (size_t)rows * columns);
+    const double most = largest_number(X, (size_t)rows * columns);
     for (uint32_t i = 0; i < rows; i++) {
         tr_buffer_print(text, "  %-18s", labels[i]);
         for (uint32_t k = 0; k < columns; k++) {
