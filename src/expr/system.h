@@ -133,6 +133,7 @@ struct tr_system {
     uint32_t input_count, input_capacity;
     Output *outputs; // a name space of their own: a parameter may be called M
     uint32_t output_count, output_capacity;
+    Hash output_hash;
     Named *names;
     uint32_t name_count, name_capacity;
     Hash name_hash;
@@ -160,6 +161,7 @@ struct tr_system {
     uint32_t latch_count, latch_capacity;
     Condition *conditions; // what was decided by the values of parameters
     uint32_t condition_count, condition_capacity;
+    Hash condition_hash; // empty in copies, which keep no more
     uint32_t body_count;
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby

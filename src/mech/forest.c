@@ -242,14 +242,14 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
     Tree *tree = g->tree;
     const Edge *edge = g->by[i];
     const JointType *type = tr_joint_type(edge->joint->type, tree->err);
-    Link *link = &tree->links[tree->link_count++];
-    *link = (Link){.body = &g->bodies->at[i],
-                   .parent = parent,
-                   .by = edge->joint,
-                   .motor = WORLD,
-                   .is_listed = edge->is_listed,
-                   .is_reversed = edge->body != i + 1,
-                   .type = type};
+    tr_tree_add_link(tree, (Link){.body = &g->bodies->at[i],
+                                  .parent = parent,
+                                  .by = edge->joint,
+                                  .motor = WORLD,
+                                  .is_listed = edge->is_listed,
+                                  .is_reversed = edge->body != i + 1,
+                                  .type = type});
+    const Link *link = &tree->links[tree->link_count - 1];
     if (parent != WORLD) tree->links[parent].has_children = true;
     if (link->body->beam.name.given)
         tr_beam_begin(tree, tree->link_count - 1);
@@ -368,12 +368,12 @@ static void add_motor(Tree *tree, uint32_t i)
     body->inertia.axial = body->inertia.radial = joint->elastic.inertia;
     body->inertia.axial.given = body->inertia.radial.given = true;
     tree->links[i].motor = tree->link_count;
-    tree->links[tree->link_count++] = (Link){.body = body,
-                                             .by = &body->joint,
-                                             .type = tr_joint_type(body->joint.type, tree->err),
-                                             .parent = WORLD,
-                                             .motor = WORLD,
-                                             .is_motor = true};
+    tr_tree_add_link(tree, (Link){.body = body,
+                                  .by = &body->joint,
+                                  .type = tr_joint_type(body->joint.type, tree->err),
+                                  .parent = WORLD,
+                                  .motor = WORLD,
+                                  .is_motor = true});
 }
 
 static void add_motors(Tree *tree)

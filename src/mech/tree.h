@@ -4,6 +4,7 @@
 #ifndef TR_MECH_TREE_H
 #define TR_MECH_TREE_H
 
+#include "base/names.h"
 #include "expr/matrix.h"
 #include "expr/system.h"
 #include "mech/spatial.h"
@@ -215,7 +216,8 @@ typedef struct Tree {
     tr_error *err;
     Link *links; // parents first
     uint32_t link_count;
-    Coordinate *positions; // in the order of the file, as are velocities
+    Names link_names, joint_names; // see tree.c and role.c
+    Coordinate *positions;         // in the order of the file, as are velocities
     uint32_t position_count;
     Velocity *velocities;
     uint32_t velocity_count;
@@ -258,7 +260,8 @@ static inline Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
 // ---- tree.c: room, and where things are ----------------------------------------------------
 
 void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
-const char *tr_tree_text(Tree *tree, Text text);           // a copy; "" when memory runs out
+void tr_tree_add_link(Tree *tree, Link link);
+const char *tr_tree_text(Tree *tree, Text text); // a copy; "" when memory runs out
 void tr_tree_check_name(Tree *tree, Value name, const char *what); // refuses what is no name
 void tr_tree_check_reserved(Tree *tree, Value name);               // of what formulas speak of
 void tr_tree_frames(Tree *tree);                                   // named places
