@@ -421,7 +421,7 @@ void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that 
 // whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
                  Quantity reaction);
-// The row itself; NULL when memory runs out
+// The row itself; NULL when there are too many, or memory runs out
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
 // directions there.
