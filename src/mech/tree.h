@@ -237,6 +237,10 @@ typedef struct Tree {
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
     uint32_t known_count;
+    struct Seen { // poses of links from above: see meet.c
+        Pose *pose;
+        uint32_t *from, *way;
+    } seen;
     struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
     int *parameter_state; // by parameter: see scope.c
