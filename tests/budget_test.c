@@ -205,12 +205,101 @@ static void test_work_anywhere(void **state)
     }
 }
 
+// ---- size ----------------------------------------------------------------------------------
+
+enum { MANY = SLOW_BUILD ? 3000 : 30000 };
+
+// A line for each of many: the first number is its own, the second that of the one before
+static void append_many(Buffer *text, int count, const char *line)
+{
+    for (int i = 0; i < count; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        tr_buffer_print(text, line, i, i ? i - 1 : 0);
+#pragma GCC diagnostic pop
+    }
+}
+
+static void test_many_names(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {
+        "parameters:\n", "  p%d: 1\n",
+        "inputs:\n",     "  p%d: 1\n",
+        "outputs:\n",    "  p%d: a\n",
+        "functions:\n",  "  p%d(x): x\n",
+        "frames:\n",     "  p%d: {body: a, at: \"0, 0, %d\"}\n",
+        "forces:\n",     "  p%d: {body: a, torque: \"0, %d, 0\"}\n",
+        "cases:\n",      "  p%d: {end: 1}\n",
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i += 2) {
+        Buffer text = {0};
+        append(&text, "trundle: 1\n");
+        append(&text, lists[i]);
+        append_many(&text, MANY, lists[i + 1]);
+        check_derived(&text);
+    }
+    Buffer text = {0};
+    append(&text, "trundle: 1\nparameters:\n  q: 1\n  p0: q\n");
+    for (int i = 1; i < MANY; i++) tr_buffer_print(&text, "  p%d: 1 + p%d\n", i, i - 1);
+    check_derived(&text);
+}
+
+static void check_bodies(Buffer *text, tr_status status, const char *words)
+{
+    const Work work = derived((Work){.text = text->at});
+    if (work.err.status != status || !strstr(work.err.text, words)) fail_msg("%s", work.err.text);
+    tr_buffer_free(text);
+}
+
+#define ROD \
+    "joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, 0, -1\"}, mass: 1, com: \"0, 0, -1\"}\n"
+
+static void test_many_bodies(void **state)
+{
+    (void)state;
+    Buffer star = {0}, chain = {0}, coupled = {0}, start = {0};
+    append(&star, "trundle: 1\nbodies:\n");
+    append_many(&star, MANY, "  b%d: {" ROD);
+    tr_buffer_add(&coupled, star.at, star.length);
+    append(&coupled, "constraints:\n");
+    append_many(&coupled, MANY, "  c%d: {position: b%d}\n");
+    tr_buffer_add(&start, star.at, star.length);
+    append(&start, "initial:\n");
+    append_many(&start, MANY < 4000 ? MANY : 4000, "  b%d: 0.%d\n");
+    append(&chain, "trundle: 1\nbodies:\n  b0: {" ROD);
+    for (int i = 1; i < 5000; i++) tr_buffer_print(&chain, "  b%d: {parent: b%d, " ROD, i, i - 1);
+    check_bodies(&star, TR_OK, "");
+    check_bodies(&chain, TR_OK, "");
+    if (SLOW_BUILD) { // too few of them
+        tr_buffer_free(&coupled);
+        tr_buffer_free(&start);
+        return;
+    }
+    check_bodies(&coupled, TR_INVALID, "183 rows on 30000 velocities: that is too large");
+    check_bodies(&start, TR_INVALID, "4000 conditions on 30000 coordinates: that is too large");
+}
+
+// Poses along it are found without recursion.
+static void test_loop_on_a_long_chain(void **state)
+{
+    (void)state;
+    Buffer text = {0};
+    append(&text, "trundle: 1\nbodies:\n  b0: {" ROD);
+    for (int i = 1; i < 1500; i++)
+        tr_buffer_print(&text, "  b%d: {parent: b%d, joint: {at: \"0, 0, -1\"}, mass: 1}\n", i,
+                        i - 1);
+    append(&text, "loops:\n  l: {kind: distance, body: b1499, to: \"2, 0, 0\", length: 1500}\n");
+    check_bodies(&text, TR_OK, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reported_depth), cmocka_unit_test(test_formulas_in_each_other),
         cmocka_unit_test(test_deepest),        cmocka_unit_test(test_reported_work),
-        cmocka_unit_test(test_work_anywhere),
+        cmocka_unit_test(test_work_anywhere),  cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_many_bodies),    cmocka_unit_test(test_loop_on_a_long_chain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,8 +80,22 @@ double tr_rule_gives(Rule rule, const double *x)
 
 // ---- conditions ----------------------------------------------------------------------------
 
-static bool is_same(const Condition *a, const Condition *b)
+static uint32_t hash_of(const Condition *c)
 {
+    uint32_t key[MOST_RULE_VALUES + 1] = {(uint32_t)c->rule};
+    const uint32_t count = tr_rule_count(c->rule);
+    for (uint32_t k = 0; k < count; k++) key[k + 1] = c->values[k].id;
+    return tr_hash_bytes(key, (count + 1) * sizeof *key);
+}
+
+static uint32_t hash_of_index(const void *owner, uint32_t index)
+{
+    return hash_of(&((const System *)owner)->conditions[index]);
+}
+
+static bool is_same(const void *owner, uint32_t index, const void *key)
+{
+    const Condition *a = &((const System *)owner)->conditions[index], *b = key;
     if (a->rule != b->rule) return false;
     for (uint32_t k = 0; k < tr_rule_count(a->rule); k++)
         if (a->values[k].id != b->values[k].id) return false;
@@ -90,11 +104,13 @@ static bool is_same(const Condition *a, const Condition *b)
 
 bool tr_system_keep(System *s, const Condition *condition)
 {
-    for (uint32_t i = 0; i < s->condition_count; i++)
-        if (is_same(&s->conditions[i], condition)) return true;
-    if (!tr_grow((void **)&s->conditions, &s->condition_capacity, s->condition_count + 1,
+    if (!tr_hash_reserve(&s->condition_hash, hash_of_index, s) ||
+        !tr_grow((void **)&s->conditions, &s->condition_capacity, s->condition_count + 1,
                  sizeof *s->conditions))
         return false;
+    const uint32_t slot = hash_slot(&s->condition_hash, hash_of(condition), is_same, s, condition);
+    if (s->condition_hash.slots[slot]) return true;
+    hash_insert(&s->condition_hash, slot, s->condition_count);
     s->conditions[s->condition_count++] = *condition;
     return true;
 }

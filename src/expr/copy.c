@@ -60,6 +60,12 @@ static void copy_inputs(const Copying *c, const System *from)
     }
 }
 
+static void copy_hash(const Copying *c, const Hash *from, Hash *to)
+{
+    if (from->slots)
+        to->slots = copy_array(c, from->slots, from->mask + 1, sizeof *to->slots, NULL);
+}
+
 static void copy_outputs(const Copying *c, const System *from)
 {
     System *to = c->to;
@@ -69,6 +75,7 @@ static void copy_outputs(const Copying *c, const System *from)
         Output *output = &to->outputs[i];
         output->values = copy_values(c, output->values, (size_t)output->rows * output->columns);
     }
+    copy_hash(c, &from->output_hash, &to->output_hash);
 }
 
 static void copy_names(const Copying *c, const System *from)
@@ -76,9 +83,7 @@ static void copy_names(const Copying *c, const System *from)
     System *to = c->to;
     to->names = copy_array(c, from->names, from->name_count, sizeof *to->names, &to->name_capacity);
     for (uint32_t i = 0; to->names && i < to->name_count; i++) rehome(c, &to->names[i].meaning, 1);
-    if (from->name_hash.slots)
-        to->name_hash.slots = copy_array(c, from->name_hash.slots, from->name_hash.mask + 1,
-                                         sizeof *to->name_hash.slots, NULL);
+    copy_hash(c, &from->name_hash, &to->name_hash);
 }
 
 static void copy_rows(const Copying *c, const System *from)
@@ -128,6 +133,7 @@ static void copy_conditions(const Copying *c, const System *from)
     System *to = c->to;
     to->conditions = copy_array(c, from->conditions, from->condition_count, sizeof *to->conditions,
                                 &to->condition_capacity);
+    to->condition_hash = (Hash){0};
     for (uint32_t i = 0; to->conditions && i < to->condition_count; i++)
         rehome(c, to->conditions[i].values, MOST_RULE_VALUES);
 }

@@ -209,7 +209,7 @@ static size_t work_on(Expr x)
 {
     Reach reach;
     tr_reach(graph_of(x), &x, 1, &reach);
-    const size_t work = reach.count / 2 + x.id / 256;
+    const size_t work = reach.count / 2 + x.id / 4096;
     tr_reach_free(&reach);
     return work;
 }

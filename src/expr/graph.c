@@ -28,8 +28,9 @@ static inline Key key_of(const Node *node)
 static inline uint32_t node_hash(const Node *node)
 {
     const Key key = key_of(node);
-    const uint64_t low = key.low, high = key.high;
-    uint64_t h = (low ^ (high * 0x9e3779b97f4a7c15u)) * 0xd6e8feb86659fd93u;
+    uint64_t h = key.high * 0x9e3779b97f4a7c15u;
+    h ^= h >> 32; // a whole number as a double has its digits on top alone
+    h = (h ^ key.low) * 0xd6e8feb86659fd93u;
     return (uint32_t)(h >> 32);
 }
 

@@ -391,11 +391,28 @@ void tr_define_table(System *system, const char *name, const double *x, size_t n
 
 // ---- outputs -------------------------------------------------------------------------------
 
+static uint32_t output_hash(const void *owner, uint32_t index)
+{
+    const char *name = ((const System *)owner)->outputs[index].name;
+    return tr_hash_bytes(name, strlen(name));
+}
+
+static bool output_equal(const void *owner, uint32_t index, const void *key)
+{
+    return text_is(*(const Text *)key, ((const System *)owner)->outputs[index].name);
+}
+
+static uint32_t output_slot(const System *system, Text name)
+{
+    return hash_slot(&system->output_hash, tr_hash_bytes(name.at, name.length), output_equal,
+                     system, &name);
+}
+
 const Output *tr_system_output(const System *system, Text name)
 {
-    for (uint32_t i = 0; i < system->output_count; i++)
-        if (text_is(name, system->outputs[i].name)) return &system->outputs[i];
-    return NULL;
+    if (!system->output_count) return NULL;
+    const uint32_t found = system->output_hash.slots[output_slot(system, name)];
+    return found ? &system->outputs[found - 1] : NULL;
 }
 
 void tr_output_list(const System *system, const char *name, Exprs *list)
@@ -445,10 +462,12 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     const char *kept_name = tr_arena_text(&system->graph->arena, name, text.length);
     if (!kept || !kept_name ||
         !tr_grow((void **)&system->outputs, &system->output_capacity, system->output_count + 1,
-                 sizeof *system->outputs)) {
+                 sizeof *system->outputs) ||
+        !tr_hash_reserve(&system->output_hash, output_hash, system)) {
         tr_fail_memory(err);
         return;
     }
+    hash_insert(&system->output_hash, output_slot(system, text), system->output_count);
     system->outputs[system->output_count++] = (Output){.name = kept_name,
                                                        .rows = (uint32_t)rows,
                                                        .columns = (uint32_t)columns,
@@ -552,5 +571,7 @@ void tr_system_free(System *system)
     free(system->formulas);
     free(system->scene.drawings);
     tr_hash_free(&system->name_hash);
+    tr_hash_free(&system->output_hash);
+    tr_hash_free(&system->condition_hash);
     free(system);
 }

@@ -141,6 +141,7 @@ struct tr_system {
     uint32_t input_count, input_capacity;
     Output *outputs; // a name space of their own: a parameter may be called M
     uint32_t output_count, output_capacity;
+    Hash output_hash;
     Named *names;
     uint32_t name_count, name_capacity;
     Hash name_hash;
@@ -168,6 +169,7 @@ struct tr_system {
     uint32_t latch_count, latch_capacity;
     Condition *conditions; // what was decided by the values of parameters
     uint32_t condition_count, condition_capacity;
+    Hash condition_hash; // empty in copies, which keep no more
     Formula *formulas; // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;

@@ -461,6 +461,8 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
         tr_fail_memory(err);
     if (tree.inner && tree.inner != &tree) free(tree.inner->value);
     free(tree.value);
+    tr_names_free(&tree.link_names);
+    tr_names_free(&tree.joint_names);
     if (!system->graph->failed) return;
     *err = (tr_error){0}; // whatever else that led to
     tr_graph_refuse(system->graph, err);

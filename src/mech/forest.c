@@ -19,6 +19,7 @@ typedef struct Edge {
     bool is_listed; // in `joints`; else a body has it
     int worth;      // less is better
     bool is_used;
+    uint32_t end; // the one that is there already, once it leads on
 } Edge;
 
 typedef struct Growth {
@@ -26,8 +27,12 @@ typedef struct Growth {
     const Bodies *bodies;
     Edge *edges;
     uint32_t edge_count;
-    const Edge **by; // of each body: the joint it hangs by
-    uint32_t *depth; // of each body and the world; NOWHERE until it is reached
+    const Edge **by;                    // of each body: the joint it hangs by
+    uint32_t *depth;                    // of each body and the world; NOWHERE until it is reached
+    Names moved, driven, coupled, held; // see note_names
+    uint32_t *first, *at;               // see list_edges
+    Edge **heap;
+    uint32_t heap_count;
 } Growth;
 
 static void refuse_body(Tree *tree, Value name, const char *what, Text of)
@@ -79,70 +84,68 @@ static void check_body(Tree *tree, const Body *body)
 // ---- edges ---------------------------------------------------------------------------------
 
 // By its coordinate, its own name or, when it has several coordinates, its body
-static bool is_called(const Joint *joint, Text name)
+static bool is_among(const Names *names, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, NULL);
-    return text_equal(name, tr_joint_name(joint)) || text_equal(name, joint->name.text) ||
-           (type && has_several(type) && text_equal(name, joint->body.text));
+    return tr_names_find(names, tr_joint_name(joint)) != NO_NAME ||
+           tr_names_find(names, joint->name.text) != NO_NAME ||
+           (type && has_several(type) && tr_names_find(names, joint->body.text) != NO_NAME);
 }
 
-static bool is_driven(const Model *model, const Joint *joint, bool by_motion)
+static void note(Growth *g, Names *names, Text name)
 {
-    const Roles *roles = &model->fields.roles;
-    const Cases *cases = &model->fields.cases;
-    for (uint32_t i = 0; by_motion && cases->count && i < cases->at[0].hold.count; i++)
-        if (is_called(joint, cases->at[0].hold.at[i].text)) return true;
-    for (uint32_t i = 0; i < roles->count; i++)
-        if (is_called(joint, roles->at[i].name.text) &&
-            (by_motion ? roles->at[i].motion.count : roles->at[i].torque.count))
-            return true;
-    return false;
+    if (!tr_names_add(names, name, 0)) g->tree->graph->failed = true;
 }
 
-static bool is_coupled(const Model *model, const Joint *joint)
+// The names of what is moved, driven, coupled or held by a joint, for each joint to look itself up
+static void note_names(Growth *g)
 {
-    const Couplings *couplings = &model->fields.couplings;
-    const Text name = tr_joint_name(joint);
-    for (uint32_t i = 0; i < couplings->count; i++) {
-        if (text_equal(couplings->at[i].coordinate.text, name)) return true;
-        for (uint32_t k = 0; k < couplings->at[i].equals.count; k++)
-            if (text_equal(couplings->at[i].equals.at[k].key.text, name)) return true;
+    const ModelFields *f = &g->tree->model->fields;
+    for (uint32_t i = 0; f->cases.count && i < f->cases.at[0].hold.count; i++)
+        note(g, &g->moved, f->cases.at[0].hold.at[i].text);
+    for (uint32_t i = 0; i < f->roles.count; i++) {
+        const Role *role = &f->roles.at[i];
+        if (role->motion.count) note(g, &g->moved, role->name.text);
+        if (role->torque.count) note(g, &g->driven, role->name.text);
     }
-    return false;
+    for (uint32_t i = 0; i < f->couplings.count; i++) {
+        const Coupling *coupling = &f->couplings.at[i];
+        note(g, &g->coupled, coupling->coordinate.text);
+        for (uint32_t k = 0; k < coupling->equals.count; k++)
+            note(g, &g->coupled, coupling->equals.at[k].key.text);
+    }
+    for (uint32_t i = 0; i < f->joints.count; i++) {
+        const Joint *joint = &f->joints.at[i];
+        const Body *owner = tr_section_owner(&f->bodies, joint->body.text);
+        note(g, &g->held, joint->body.text);
+        note(g, &g->held, joint->parent.text);
+        if (owner) note(g, &g->held, owner->name.text);
+    }
 }
 
 // What moves by a motion or a gear must have a coordinate, what is driven or sprung has better one;
 // a ball is the cheapest to cut.
-static int worth_of(const Model *model, const Joint *joint)
+static int worth_of(const Growth *g, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, NULL);
     if (type && type->worth == 0) return 0;
-    if (is_driven(model, joint, true) || is_coupled(model, joint) || joint->elastic.name.given)
+    if (is_among(&g->moved, joint) || joint->elastic.name.given ||
+        tr_names_find(&g->coupled, tr_joint_name(joint)) != NO_NAME)
         return 1;
     if (is_true(joint->cut)) return 9;
     const bool is_sprung = joint->stiffness.given || joint->damping.given ||
                            joint->potential.given || joint->dissipation.given;
-    const int most = is_driven(model, joint, false) ? 4 : is_sprung ? 5 : 9;
+    const int most = is_among(&g->driven, joint) ? 4 : is_sprung ? 5 : 9;
     const int worth = type ? type->worth : most;
     return worth < most ? worth : most;
-}
-
-static bool is_held_by_joints(const Model *model, const Body *body)
-{
-    const Joints *joints = &model->fields.joints;
-    for (uint32_t i = 0; i < joints->count; i++)
-        if (text_equal(joints->at[i].body.text, body->name.text) ||
-            text_equal(joints->at[i].parent.text, body->name.text) ||
-            tr_section_owner(&model->fields.bodies, joints->at[i].body.text) == body)
-            return true;
-    return false;
 }
 
 static void add_own(Growth *g, uint32_t i)
 {
     const Body *body = &g->bodies->at[i];
     check_body(g->tree, body);
-    if (!body->parent.given && !body->joint.name.given && is_held_by_joints(g->tree->model, body))
+    if (!body->parent.given && !body->joint.name.given &&
+        tr_names_find(&g->held, body->name.text) != NO_NAME)
         return;
     const uint32_t parent = body_called(g->tree, body->parent, "hangs from", body->name.text);
     g->edges[g->edge_count++] = (Edge){.joint = &body->joint,
@@ -167,7 +170,7 @@ static void add_listed(Growth *g, const Joint *joint)
                        .at = joint->parent.text,
                        .held = joint->body.text,
                        .is_listed = true,
-                       .worth = worth_of(tree->model, joint)};
+                       .worth = worth_of(g, joint)};
     if (!has_failed(tree->err) && edge.parent == edge.body)
         tr_fail(tree->err, TR_INVALID, joint->body.place, "'%.*s' joins '%.*s' to itself",
                 TEXT(name), TEXT(joint->body.text));
@@ -178,6 +181,7 @@ static void add_listed(Growth *g, const Joint *joint)
 static void collect(Growth *g)
 {
     const Joints *joints = &g->tree->model->fields.joints;
+    note_names(g);
     for (uint32_t i = 0; i < g->bodies->count; i++) add_own(g, i);
     for (uint32_t i = 0; i < joints->count && !has_failed(g->tree->err); i++)
         add_listed(g, &joints->at[i]);
@@ -196,32 +200,82 @@ static uint32_t rooted_end(const Growth *g, const Edge *edge)
     return parent ? edge->parent : edge->body;
 }
 
-// The best of the edges that lead on: by their worth, then near the world, then as they come.
-static Edge *best_edge(const Growth *g)
+// By their worth, then near the world, then as they come
+static bool is_better(const Growth *g, const Edge *a, const Edge *b)
 {
-    Edge *best = NULL;
-    uint32_t nearest = 0;
-    for (uint32_t i = 0; i < g->edge_count; i++) {
-        Edge *edge = &g->edges[i];
+    if (a->worth != b->worth) return a->worth < b->worth;
+    const uint32_t near = g->depth[a->end], far = g->depth[b->end];
+    return near != far ? near < far : a < b;
+}
+
+// Edges that lead on are a heap, the best on top. One whose other end is reached meanwhile stays.
+static void offer(Growth *g, Edge *edge)
+{
+    uint32_t at = g->heap_count++;
+    for (; at && is_better(g, edge, g->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        g->heap[at] = g->heap[(at - 1) / 2];
+    g->heap[at] = edge;
+}
+
+static Edge *take_best(Growth *g)
+{
+    Edge *best = g->heap[0], *last = g->heap[--g->heap_count];
+    uint32_t at = 0;
+    for (uint32_t below; (below = 2 * at + 1) < g->heap_count; at = below) {
+        if (below + 1 < g->heap_count && is_better(g, g->heap[below + 1], g->heap[below])) below++;
+        if (!is_better(g, g->heap[below], last)) break;
+        g->heap[at] = g->heap[below];
+    }
+    g->heap[at] = last;
+    return best;
+}
+
+// Offers the edges at a body, or the world, that has just been reached.
+static void offer_edges(Growth *g, uint32_t of)
+{
+    for (uint32_t i = g->first[of]; i < g->first[of + 1]; i++) {
+        Edge *edge = &g->edges[g->at[i]];
         const uint32_t end = edge->is_used ? NOWHERE : rooted_end(g, edge);
         if (end == NOWHERE) continue;
-        const uint32_t depth = g->depth[end];
-        if (best && (edge->worth > best->worth || (edge->worth == best->worth && depth >= nearest)))
-            continue;
-        best = edge, nearest = depth;
+        edge->end = end;
+        offer(g, edge);
     }
-    return best;
+}
+
+// The edges at each body, in order: those of body i are at[first[i]] to at[first[i + 1] - 1].
+static bool list_edges(Growth *g)
+{
+    const uint32_t n = g->bodies->count + 1;
+    g->first = calloc(n + 2u, sizeof *g->first);
+    g->at = calloc(2 * (size_t)g->edge_count + 1, sizeof *g->at);
+    g->heap = calloc(g->edge_count + 1u, sizeof(Edge *));
+    if (!g->first || !g->at || !g->heap) return false;
+    for (uint32_t i = 0; i < g->edge_count; i++)
+        g->first[g->edges[i].parent + 2]++, g->first[g->edges[i].body + 2]++;
+    for (uint32_t i = 2; i <= n + 1; i++) g->first[i] += g->first[i - 1];
+    for (uint32_t i = 0; i < g->edge_count; i++) { // where each begins moves on to where it ends
+        g->at[g->first[g->edges[i].parent + 1]++] = i;
+        g->at[g->first[g->edges[i].body + 1]++] = i;
+    }
+    return true;
 }
 
 static void grow(Growth *g)
 {
     for (uint32_t i = 0; i < g->bodies->count; i++) g->depth[i + 1] = NOWHERE;
-    for (Edge *edge; (edge = best_edge(g));) {
-        const uint32_t end = rooted_end(g, edge);
-        const uint32_t other = end == edge->parent ? edge->body : edge->parent;
-        g->depth[other] = g->depth[end] + 1;
+    if (!list_edges(g)) {
+        g->tree->graph->failed = true;
+        return;
+    }
+    offer_edges(g, 0);
+    while (g->heap_count) {
+        Edge *edge = take_best(g);
+        const uint32_t other = edge->end == edge->parent ? edge->body : edge->parent;
+        if (g->depth[other] != NOWHERE) continue;
+        g->depth[other] = g->depth[edge->end] + 1;
         g->by[other - 1] = edge;
         edge->is_used = true;
+        offer_edges(g, other);
     }
 }
 
@@ -242,14 +296,14 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
     Tree *tree = g->tree;
     const Edge *edge = g->by[i];
     const JointType *type = tr_joint_type(edge->joint->type, tree->err);
-    Link *link = &tree->links[tree->link_count++];
-    *link = (Link){.body = &g->bodies->at[i],
-                   .parent = parent,
-                   .by = edge->joint,
-                   .motor = WORLD,
-                   .is_listed = edge->is_listed,
-                   .is_reversed = edge->body != i + 1,
-                   .type = type};
+    tr_tree_add_link(tree, (Link){.body = &g->bodies->at[i],
+                                  .parent = parent,
+                                  .by = edge->joint,
+                                  .motor = WORLD,
+                                  .is_listed = edge->is_listed,
+                                  .is_reversed = edge->body != i + 1,
+                                  .type = type});
+    const Link *link = &tree->links[tree->link_count - 1];
     if (parent != WORLD) tree->links[parent].has_children = true;
     if (link->body->beam.name.given)
         tr_beam_begin(tree, tree->link_count - 1);
@@ -368,12 +422,12 @@ static void add_motor(Tree *tree, uint32_t i)
     body->inertia.axial = body->inertia.radial = joint->elastic.inertia;
     body->inertia.axial.given = body->inertia.radial.given = true;
     tree->links[i].motor = tree->link_count;
-    tree->links[tree->link_count++] = (Link){.body = body,
-                                             .by = &body->joint,
-                                             .type = tr_joint_type(body->joint.type, tree->err),
-                                             .parent = WORLD,
-                                             .motor = WORLD,
-                                             .is_motor = true};
+    tr_tree_add_link(tree, (Link){.body = body,
+                                  .by = &body->joint,
+                                  .type = tr_joint_type(body->joint.type, tree->err),
+                                  .parent = WORLD,
+                                  .motor = WORLD,
+                                  .is_motor = true});
 }
 
 static void add_motors(Tree *tree)
@@ -415,4 +469,11 @@ void tr_tree_forest(Tree *tree)
     free(g.edges);
     free(g.by);
     free(g.depth);
+    free(g.first);
+    free(g.at);
+    free(g.heap);
+    tr_names_free(&g.moved);
+    tr_names_free(&g.driven);
+    tr_names_free(&g.coupled);
+    tr_names_free(&g.held);
 }

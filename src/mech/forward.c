@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { DEEPEST_FOR_M = 40 };
+enum { DEEPEST_FOR_M = 40, MOST_FOR_M = 1000 };
 
 // Of its drive, springs and dampers
 static Expr driving_force(const Velocity *w) { return add(w->torque, w->passive); }
@@ -230,7 +230,8 @@ static bool by_mass_matrix(Tree *tree, Expr *q)
 }
 
 // Velocities one after the other on the longest way out. The mass matrix and its factors grow with
-// the square and the cube of that, so they are not worth trying for deep trees.
+// the square and the cube of that, so they are not worth trying for deep trees; nor for those whose
+// matrix would be large, though most of it is zero.
 static uint32_t deepest(const Tree *tree)
 {
     uint32_t most = 0;
@@ -267,7 +268,7 @@ void tr_tree_forward(Tree *tree)
     Expr *q = calloc(2 * (size_t)n + 1, sizeof *q), *other = q ? q + n : NULL;
     const bool bends = tr_tree_bends(tree);
     bool good = q && (bends ? by_mass_matrix(tree, q) : by_articulated_inertias(tree, q));
-    if (good && !bends && deepest(tree) <= DEEPEST_FOR_M) {
+    if (good && !bends && n <= MOST_FOR_M && deepest(tree) <= DEEPEST_FOR_M) {
         good = by_mass_matrix(tree, other);
         if (good && !tree->graph->failed &&
             tr_system_operations(tree->system, other, n) < tr_system_operations(tree->system, q, n))

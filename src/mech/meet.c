@@ -39,10 +39,35 @@ Vec tr_velocity_on(const Carrier *on, const Carrier *c, Vec r)
 
 // ---- seen from above -----------------------------------------------------------------------
 
+// For poses by link, what they are seen from, and the way to one; none of them is seen from itself.
+static bool has_room(Tree *tree)
+{
+    struct Seen *seen = &tree->seen;
+    if (seen->way) return true;
+    seen->pose = tr_tree_room(tree, tree->link_count, sizeof *seen->pose);
+    seen->from = tr_tree_room(tree, tree->link_count, sizeof *seen->from);
+    uint32_t *way = tr_tree_room(tree, tree->link_count, sizeof *way);
+    if (tree->graph->failed) return false;
+    for (uint32_t i = 0; i < tree->link_count; i++) seen->from[i] = i;
+    seen->way = way;
+    return true;
+}
+
+// Long chains are walked once, and not by recursion.
 Pose tr_pose_in(Tree *tree, uint32_t i, uint32_t above)
 {
-    if (i == above) return pose_identity(tree->graph);
-    return pose_product(tr_pose_in(tree, tree->links[i].parent, above), tree->links[i].X);
+    Pose pose = pose_identity(tree->graph);
+    if (i == above || !has_room(tree)) return pose;
+    struct Seen *seen = &tree->seen;
+    uint32_t steps = 0;
+    for (; i != above && seen->from[i] != above; i = tree->links[i].parent) seen->way[steps++] = i;
+    if (i != above) pose = seen->pose[i];
+    while (steps) {
+        i = seen->way[--steps];
+        pose = pose_product(pose, tree->links[i].X);
+        seen->pose[i] = pose, seen->from[i] = above;
+    }
+    return pose;
 }
 
 // S q' of a velocity of a link, in the axes that its pose is in

@@ -4,20 +4,31 @@
 
 // ---- roles ---------------------------------------------------------------------------------
 
-// The joint that a role names: by its coordinate, or by its body when it has several.
+// What roles call joints: by their coordinate, or by their body when they have several. A
+// coordinate may have the name of another joint's body: it comes first.
+static void name_joints(Tree *tree)
+{
+    Names *names = &tree->joint_names;
+    bool good = true;
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        if (tree->links[i].velocity_count == 1)
+            good = good &&
+                   tr_names_add(names, text_of(tree->velocities[tree->links[i].velocity].joint), i);
+    for (uint32_t i = tree->link_count; i-- > 0;) {
+        const Link *link = &tree->links[i];
+        if (!link->velocity_count) continue;
+        if (link->is_listed) good = good && tr_names_add(names, link->by->name.text, i);
+        good = good && tr_names_add(names, link->body->name.text, i);
+    }
+    if (!good) tree->graph->failed = true;
+}
+
 static Link *joint_called(Tree *tree, Text name)
 {
-    Link *found = NULL; // a coordinate may have the name of another joint's body: it comes first
-    for (uint32_t i = 0; i < tree->link_count; i++) {
-        Link *link = &tree->links[i];
-        if (link->velocity_count == 1 && text_is(name, tree->velocities[link->velocity].joint))
-            return link->motor == WORLD ? link : &tree->links[link->motor];
-        const Text own = link->is_listed ? link->by->name.text : link->body->name.text;
-        if (link->velocity_count &&
-            (text_equal(name, own) || text_equal(name, link->body->name.text)))
-            found = link;
-    }
-    return found && found->motor != WORLD ? &tree->links[found->motor] : found;
+    const uint32_t i = tr_names_find(&tree->joint_names, name);
+    if (i == NO_NAME) return NULL;
+    const uint32_t motor = tree->links[i].motor;
+    return &tree->links[motor == WORLD ? i : motor];
 }
 
 static void refuse_mode(Tree *tree, Value name)
@@ -260,6 +271,7 @@ static void drive_cut(Tree *tree, Tie *tie, const Role *role)
 void tr_tree_roles(Tree *tree)
 {
     const Roles *roles = &tree->model->fields.roles;
+    name_joints(tree);
     for (uint32_t i = 0; i < roles->count && !has_failed(tree->err); i++) {
         const Role *role = &roles->at[i];
         Link *link = joint_called(tree, role->name.text);

@@ -89,9 +89,24 @@ static void take_own_form(Tree *tree, Row *row)
     row->inner_slopes = slopes;
 }
 
+// Ranks of m rows on n velocities take m m n operations, again and again, and eliminating them by
+// expressions takes more: a thousand of each are minutes.
+static bool is_too_many(uint32_t rows, uint32_t velocities)
+{
+    static const double most = 1e9;
+    return (double)rows * (double)rows * (double)velocities > most;
+}
+
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
+    if (is_too_many(s->row_count + 1, tree->velocity_count)) {
+        tr_fail(tree->err, TR_INVALID, place,
+                "the constraints up to here have %u rows on %u velocities: that is too large to be "
+                "solved",
+                s->row_count + 1, tree->velocity_count);
+        return NULL;
+    }
     const char *kept = tr_tree_text(tree, text_of(name));
     if (!tr_grow((void **)&s->rows, &s->row_capacity, s->row_count + 1, sizeof *s->rows)) {
         tree->graph->failed = true;

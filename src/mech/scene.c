@@ -261,26 +261,70 @@ static void draw_mass(Tree *tree, uint32_t i)
 
 // ---- bodies --------------------------------------------------------------------------------
 
-static void guess_shapes(Tree *tree, uint32_t i)
+// What stands on each link: numbers of contacts, ties or children, each kind in order
+typedef struct Standing {
+    uint32_t *first; // by link: into next and thing, plus one; 0 where nothing stands there
+    uint32_t *next, *thing, count;
+} Standing;
+
+static Standing standing_room(Tree *tree, size_t most)
+{
+    return (Standing){.first = tr_tree_room(tree, tree->link_count, sizeof(uint32_t)),
+                      .next = tr_tree_room(tree, most + 1, sizeof(uint32_t)),
+                      .thing = tr_tree_room(tree, most + 1, sizeof(uint32_t))};
+}
+
+// In front of those that stand there already
+static void stand(Standing *s, uint32_t link, uint32_t thing)
+{
+    if (link == WORLD) return;
+    s->thing[s->count] = thing, s->next[s->count] = s->first[link];
+    s->first[link] = ++s->count;
+}
+
+typedef struct Company {
+    Standing contacts, ties, children;
+} Company;
+
+static Company find_company(Tree *tree)
+{
+    const Contacts *contacts = &tree->model->fields.contacts;
+    Company c = {standing_room(tree, 2 * (size_t)contacts->count),
+                 standing_room(tree, 2 * (size_t)tree->tie_count),
+                 standing_room(tree, tree->link_count)};
+    if (tree->graph->failed) return c;
+    for (uint32_t k = contacts->count; k-- > 0;) {
+        const Contact *contact = &contacts->at[k];
+        const uint32_t body = tr_tree_anchor(tree, contact->body).link;
+        const bool both = contact_look(contact)->draw == draw_pin; // the other end is a point, too
+        const uint32_t on = both ? tr_tree_anchor(tree, contact->on).link : body;
+        stand(&c.contacts, body, k);
+        if (on != body) stand(&c.contacts, on, k);
+    }
+    for (uint32_t k = tree->tie_count; k-- > 0;) {
+        const uint32_t body = tree->ties[k].body.link, on = tree->ties[k].on.link;
+        stand(&c.ties, body, k);
+        if (on != body) stand(&c.ties, on, k);
+    }
+    for (uint32_t k = tree->link_count; k-- > 0;) stand(&c.children, tree->links[k].parent, k);
+    return c;
+}
+
+static void guess_shapes(Tree *tree, const Company *c, uint32_t i)
 {
     const Scene *s = &tree->system->scene;
     const uint32_t before = s->drawing_count;
-    const Contacts *contacts = &tree->model->fields.contacts;
-    for (uint32_t k = 0; k < contacts->count; k++) {
-        const Contact *contact = &contacts->at[k];
-        const bool both = contact_look(contact)->draw == draw_pin; // the other end is a point, too
-        if (tr_tree_anchor(tree, contact->body).link == i ||
-            (both && tr_tree_anchor(tree, contact->on).link == i))
-            contact_look(contact)->draw(tree, i, contact);
+    for (uint32_t k = c->contacts.first[i]; k; k = c->contacts.next[k - 1]) {
+        const Contact *contact = &tree->model->fields.contacts.at[c->contacts.thing[k - 1]];
+        contact_look(contact)->draw(tree, i, contact);
     }
-    for (uint32_t k = 0; k < tree->tie_count; k++)
-        if (tree->ties[k].body.link == i || tree->ties[k].on.link == i)
-            draw_end(tree, i, &tree->ties[k]);
+    for (uint32_t k = c->ties.first[i]; k; k = c->ties.next[k - 1])
+        draw_end(tree, i, &tree->ties[c->ties.thing[k - 1]]);
     double joint[3];
     numbers(tree, tree->links[i].to, joint);
     reach_to(tree, i, joint);
-    for (uint32_t k = 0; k < tree->link_count; k++)
-        if (tree->links[k].parent == i) draw_joint(tree, i, &tree->links[k]);
+    for (uint32_t k = c->children.first[i]; k; k = c->children.next[k - 1])
+        draw_joint(tree, i, &tree->links[c->children.thing[k - 1]]);
     if (s->drawing_count == before) draw_mass(tree, i);
 }
 
@@ -298,7 +342,7 @@ static void set_pose(SceneBody *b, Pose pose)
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
 }
 
-static void describe_body(Tree *tree, uint32_t i)
+static void describe_body(Tree *tree, const Company *company, uint32_t i)
 {
     const Link *link = &tree->links[i];
     const Body *body = link->body;
@@ -315,7 +359,7 @@ static void describe_body(Tree *tree, uint32_t i)
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
     b->is_part = link->section || link->is_motor;
     if (!body->shapes.count && !link->is_motor && !link->flex && !link->section)
-        guess_shapes(tree, i);
+        guess_shapes(tree, company, i);
 }
 
 // ---- beams ---------------------------------------------------------------------------------
@@ -457,10 +501,11 @@ void tr_tree_scene(Tree *tree)
     s->contacts = tr_tree_room(tree, tree->touch_count + 1u, sizeof *s->contacts);
     s->rods = tr_tree_room(tree, tree->tie_count + 1u, sizeof *s->rods);
     s->beams = tr_tree_room(tree, tree->link_count, sizeof *s->beams);
+    const Company company = find_company(tree);
     if (tree->graph->failed) return;
     s->length = tree->length;
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
-        describe_body(tree, i);
+        describe_body(tree, &company, i);
     s->body_count = tree->link_count;
     for (uint32_t i = 0; i < tree->link_count; i++) describe_beam(tree, i);
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);

@@ -13,11 +13,11 @@ enum { UNTOUCHED, BUSY, DONE, MAX_PARAMETER_DEPTH = 100 };
 
 // ---- pairs of the model that other pairs may use -------------------------------------------
 
-static const Pair *find_pair(const Pairs *pairs, Text name, uint32_t *index)
+static bool find_pair(const Pairs *pairs, Text name, uint32_t *index)
 {
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (text_equal(pairs->at[i].key.text, name)) return *index = i, &pairs->at[i];
-    return NULL;
+    const Pair *found = tr_pairs_find(pairs, name);
+    if (found) *index = (uint32_t)(found - pairs->at);
+    return found != NULL;
 }
 
 void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why)
@@ -173,7 +173,7 @@ static bool is_variable(const Tree *tree, Text name)
     const Joints *joints = &tree->model->fields.joints;
     for (uint32_t i = 0; i < joints->count; i++)
         if (text_equal(tr_joint_name(&joints->at[i]), name)) return true;
-    return find_pair(&tree->model->fields.inputs, name, &index) != NULL;
+    return find_pair(&tree->model->fields.inputs, name, &index);
 }
 
 static bool refuse_variable(Text name, tr_error *err)

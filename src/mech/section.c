@@ -52,19 +52,12 @@ void tr_section_add(Tree *tree, uint32_t i, Value name, Value place, const char 
     body->name = (Value){joined(tree, owner, ".", name.text), name.place, true};
     body->parent = (Value){owner, name.place, true};
     body->joint.at = (Value){joined(tree, place.text, rest, text_of("")), place.place, true};
-    tree->links[tree->link_count++] = (Link){.body = body,
-                                             .by = &body->joint,
-                                             .parent = i,
-                                             .motor = WORLD,
-                                             .type = &section_type,
-                                             .section = at};
-}
-
-static bool has_point(const Pairs *points, Text name)
-{
-    for (uint32_t k = 0; k < points->count; k++)
-        if (text_equal(points->at[k].key.text, name)) return true;
-    return false;
+    tr_tree_add_link(tree, (Link){.body = body,
+                                  .by = &body->joint,
+                                  .parent = i,
+                                  .motor = WORLD,
+                                  .type = &section_type,
+                                  .section = at});
 }
 
 const Body *tr_section_owner(const Bodies *bodies, Text name)
@@ -77,7 +70,7 @@ const Body *tr_section_owner(const Bodies *bodies, Text name)
     if (!body) return NULL;
     if (body->beam.name.given && text_is(rest, "tip")) return body;
     const Pairs *points = body->beam.name.given ? &body->beam.points : &body->modal.points;
-    return has_point(points, rest) ? body : NULL;
+    return tr_pairs_find(points, rest) ? body : NULL;
 }
 
 // ---- turning -------------------------------------------------------------------------------

@@ -158,20 +158,26 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
                 "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
 }
 
-// Whether `initial` speaks of something
-static bool is_spoken_of(const Tree *tree, const Conditions *c, Expr symbol)
+// Whether `initial` speaks of something; ids of a reach are in order.
+static bool is_spoken_of(const Reach *reach, Expr symbol)
 {
-    Reach reach = {0};
-    bool spoken = false;
-    if (!tr_reach(tree->graph, c->residuals, c->count, &reach)) tree->graph->failed = true;
-    for (uint32_t k = 0; k < reach.count && !spoken; k++) spoken = reach.ids[k] == symbol.id;
-    tr_reach_free(&reach);
-    return spoken;
+    uint32_t from = 0, to = reach->count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (reach->ids[middle] < symbol.id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < reach->count && reach->ids[from] == symbol.id;
 }
 
 // Springs between motors and joints start relaxed, unless something else is said.
 static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
 {
+    Reach positions, rates;
+    tr_reach(tree->graph, position->residuals, position->count, &positions);
+    tr_reach(tree->graph, rate->residuals, rate->count, &rates);
     for (uint32_t i = 0; i < tree->link_count && !tree->graph->failed; i++) {
         const Link *link = &tree->links[i];
         if (link->motor == WORLD) continue;
@@ -179,12 +185,25 @@ static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
         const Velocity *w = &tree->velocities[motor->velocity];
         const Coordinate *q = &tree->positions[motor->position];
         if (w->drive == DRIVE_MOTION) continue;
-        if (!is_spoken_of(tree, position, q->symbol))
+        if (!is_spoken_of(&positions, q->symbol))
             add_condition(position, sub(q->symbol, tree->positions[link->position].symbol),
                           q->name);
-        if (!is_spoken_of(tree, rate, w->symbol))
+        if (!is_spoken_of(&rates, w->symbol))
             add_condition(rate, sub(w->symbol, tree->velocities[link->velocity].symbol), w->name);
     }
+    tr_reach_free(&positions);
+    tr_reach_free(&rates);
+}
+
+// They are solved for as a whole matrix: a gigabyte at most.
+static void check_size(Tree *tree, const Conditions *c, uint32_t unknowns, const char *what)
+{
+    static const double most = 1e7;
+    if ((double)c->count * unknowns > most)
+        tr_fail(tree->err, TR_INVALID, (Place){1, 1},
+                "the start has %u conditions on %u %s: that is too large to be solved; `guess` "
+                "says where coordinates start without one",
+                c->count, unknowns, what);
 }
 
 static void make_initial(Tree *tree)
@@ -196,6 +215,8 @@ static void make_initial(Tree *tree)
     for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
         sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
     if (!has_failed(tree->err)) relax_motors(tree, &kinds[0], &kinds[1]);
+    check_size(tree, &kinds[0], tree->position_count, "coordinates");
+    check_size(tree, &kinds[1], tree->velocity_count, "velocities");
     output_conditions(tree, "initial.position", &kinds[0]);
     output_conditions(tree, "initial.rate", &kinds[1]);
 }

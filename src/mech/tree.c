@@ -33,11 +33,18 @@ void tr_tree_check_reserved(Tree *tree, Value name)
 
 // ---- places --------------------------------------------------------------------------------
 
+// There is room for it.
+void tr_tree_add_link(Tree *tree, Link link)
+{
+    if (!tr_names_add(&tree->link_names, link.body->name.text, tree->link_count))
+        tree->graph->failed = true;
+    tree->links[tree->link_count++] = link;
+}
+
 uint32_t tr_tree_find(const Tree *tree, Text body)
 {
-    for (uint32_t i = 0; i < tree->link_count; i++)
-        if (text_equal(tree->links[i].body->name.text, body)) return i;
-    return WORLD;
+    const uint32_t link = tr_names_find(&tree->link_names, body);
+    return link == NO_NAME ? WORLD : link;
 }
 
 static const NamedFrame *frame_called(const Tree *tree, Text name)

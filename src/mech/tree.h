@@ -4,6 +4,7 @@
 #ifndef TR_MECH_TREE_H
 #define TR_MECH_TREE_H
 
+#include "base/names.h"
 #include "expr/matrix.h"
 #include "expr/system.h"
 #include "mech/spatial.h"
@@ -214,7 +215,8 @@ typedef struct Tree {
     tr_error *err;
     Link *links; // parents first
     uint32_t link_count;
-    Coordinate *positions; // in the order of the file, as are velocities
+    Names link_names, joint_names; // see tree.c and role.c
+    Coordinate *positions;         // in the order of the file, as are velocities
     uint32_t position_count;
     Velocity *velocities;
     uint32_t velocity_count;
@@ -234,6 +236,10 @@ typedef struct Tree {
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
     uint32_t known_count;
+    struct Seen { // poses of links from above: see meet.c
+        Pose *pose;
+        uint32_t *from, *way;
+    } seen;
     struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
     int *parameter_state; // by parameter: see scope.c
@@ -257,7 +263,8 @@ static inline Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
 // ---- tree.c: room, and where things are ----------------------------------------------------
 
 void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
-const char *tr_tree_text(Tree *tree, Text text);           // a copy; "" when memory runs out
+void tr_tree_add_link(Tree *tree, Link link);
+const char *tr_tree_text(Tree *tree, Text text); // a copy; "" when memory runs out
 void tr_tree_check_name(Tree *tree, Value name, const char *what); // refuses what is no name
 void tr_tree_check_reserved(Tree *tree, Value name);               // of what formulas speak of
 void tr_tree_frames(Tree *tree);                                   // named places
@@ -423,7 +430,7 @@ void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that 
 // whatever happens.
 void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
                  Quantity reaction);
-// The row itself; NULL when memory runs out
+// The row itself; NULL when there are too many, or memory runs out
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
 // directions there.

@@ -3,6 +3,8 @@
 // a path leads.
 #include "model/model.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 
 // ---- the rows as tables --------------------------------------------------------------------
@@ -80,6 +82,60 @@ void tr_kind_defaults(const Kind *kind, void *thing)
 
 // ---- lists ---------------------------------------------------------------------------------
 
+enum { SHORT_LIST = 8 }; // is looked through
+
+// Whatever has a name begins with it.
+static Text name_at(const AnyList *any, size_t size, uint32_t i)
+{
+    return ((const Value *)(const void *)(any->at + i * size))->text;
+}
+
+// Where the table holds the thing of this name, or would
+static uint32_t *slot_of(const AnyList *any, size_t size, Text name)
+{
+    uint32_t slot = tr_hash_bytes(name.at, name.length) & any->mask;
+    while (any->slots[slot] && !text_equal(name_at(any, size, any->slots[slot] - 1), name))
+        slot = (slot + 1) & any->mask;
+    return &any->slots[slot];
+}
+
+// Tables that became too small stay in the arena: together they are as large as the last.
+bool tr_list_index(Model *model, void *list, size_t size, tr_error *err)
+{
+    AnyList *any = list;
+    any->slots = NULL;
+    if (any->count <= SHORT_LIST) return true;
+    uint32_t room = 4 * SHORT_LIST;
+    while (room / 4 < any->count) room *= 2;
+    any->slots = tr_arena_alloc(&model->arena, room, sizeof *any->slots);
+    any->mask = room - 1;
+    if (!any->slots) return tr_fail_memory(err), false;
+    for (uint32_t i = 0; i < any->count; i++) {
+        uint32_t *slot = slot_of(any, size, name_at(any, size, i));
+        if (!*slot) *slot = i + 1; // the first, where names are not checked yet
+    }
+    return true;
+}
+
+// The last of a list has got its name.
+static bool enter(Model *model, AnyList *any, size_t size, tr_error *err)
+{
+    if (!any->slots || any->count > any->mask / 2) return tr_list_index(model, any, size, err);
+    *slot_of(any, size, name_at(any, size, any->count - 1)) = any->count;
+    return true;
+}
+
+static char *find(const AnyList *any, size_t size, Text name)
+{
+    if (any->slots) {
+        const uint32_t found = *slot_of(any, size, name);
+        return found ? any->at + (found - 1) * size : NULL;
+    }
+    for (uint32_t i = 0; i < any->count; i++)
+        if (text_equal(name_at(any, size, i), name)) return any->at + i * size;
+    return NULL;
+}
+
 // Room for one more at the end of a list, zeroed; what it holds may move.
 static void *push(Model *model, void *list, size_t size, tr_error *err)
 {
@@ -100,12 +156,7 @@ static void *push(Model *model, void *list, size_t size, tr_error *err)
 
 void *tr_kind_find(const Kind *kind, const void *list, Text name)
 {
-    const AnyList *any = list;
-    for (uint32_t i = 0; i < any->count; i++) {
-        char *thing = any->at + i * kind->size;
-        if (text_equal(((const Value *)(const void *)thing)->text, name)) return thing;
-    }
-    return NULL;
+    return find(list, kind->size, name);
 }
 
 void *tr_kind_add(Model *model, const Kind *kind, void *list, Value name, tr_error *err)
@@ -116,14 +167,12 @@ void *tr_kind_add(Model *model, const Kind *kind, void *list, Value name, tr_err
     if (!thing) return NULL;
     tr_kind_defaults(kind, thing);
     *(Value *)thing = name;
-    return thing;
+    return enter(model, list, kind->size, err) ? thing : NULL;
 }
 
 Pair *tr_pairs_find(const Pairs *pairs, Text name)
 {
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (text_equal(pairs->at[i].key.text, name)) return &pairs->at[i];
-    return NULL;
+    return (Pair *)(void *)find((const AnyList *)(const void *)pairs, sizeof(Pair), name);
 }
 
 void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion)
@@ -142,8 +191,9 @@ static bool put_pair(Model *model, Pairs *pairs, Pair pair, bool again, tr_error
         return false;
     }
     at = push(model, pairs, sizeof *at, err);
-    if (at) *at = pair;
-    return at != NULL;
+    if (!at) return false;
+    *at = pair;
+    return enter(model, (AnyList *)(void *)pairs, sizeof *at, err);
 }
 
 static bool put_scalar(const Field *field, Value *at, Value value, bool again, tr_error *err)
@@ -232,7 +282,7 @@ static bool refuse_path(const Kind *kind, Text key, Place place, tr_error *err)
 }
 
 // A role that is set to the word `passive`.
-static void make_passive(Role *role) { role->torque.count = role->motion.count = 0; }
+static void make_passive(Role *role) { role->torque = role->motion = (Pairs){0}; }
 
 // Only what holds values by name has a rest of the path, and that it must have.
 static bool put_last(Model *model, const Field *field, void *at, Text rest, Value value,

@@ -19,11 +19,13 @@ typedef struct Pair {
     Value key, value;
 } Pair;
 
-// Lists that grow: `at` is an array of `count`.
+// Lists that grow: `at` is an array of `count`. Things that have names are found by them, in long
+// lists through a table.
 #define LIST_OF(Type)             \
     struct {                      \
         Type *at;                 \
         uint32_t count, capacity; \
+        uint32_t *slots, mask;    \
     }
 
 typedef LIST_OF(Value) Values;
@@ -174,6 +176,9 @@ bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value v
 // that was chosen stands first in its list. Shares text with the model.
 Model *tr_model_variant(const Model *model, const char *case_name, const tr_setting *settings,
                         size_t count, tr_error *err);
+
+// The table of names of a list anew, once things in it have moved; size is that of a thing.
+bool tr_list_index(Model *model, void *list, size_t size, tr_error *err);
 
 // The pair of this name, or NULL; and all their names as what was perhaps meant.
 Pair *tr_pairs_find(const Pairs *pairs, Text name);

@@ -28,7 +28,7 @@ static bool copy_list(Model *to, const Kind *kind, void *into, const void *from,
     for (uint32_t i = 0; i < old->count; i++)
         if (!copy_fields(to, kind, twin->at + i * kind->size, old->at + i * kind->size, err))
             return false;
-    return true;
+    return tr_list_index(to, into, kind->size, err);
 }
 
 static bool copy_field(Model *to, const Field *field, void *into, const void *from, tr_error *err)
@@ -39,7 +39,9 @@ static bool copy_field(Model *to, const Field *field, void *into, const void *fr
                             : copy_fields(to, inner, into, from, err);
     switch (field->type) {
     case TYPE_PAIRS:
-    case TYPE_PARTS: return copy_array(to, into, from, sizeof(Pair), err);
+    case TYPE_PARTS:
+        return copy_array(to, into, from, sizeof(Pair), err) &&
+               tr_list_index(to, into, sizeof(Pair), err);
     case TYPE_LIST: return copy_array(to, into, from, sizeof(Value), err);
     default: *(Value *)into = *(const Value *)from; return true;
     }
@@ -94,33 +96,59 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
 static const FieldType elements[] = {TYPE_FORCES, TYPE_CONTACTS, TYPE_LOOPS, TYPE_COUPLINGS,
                                      TYPE_CONSTRAINTS};
 
-// Takes the thing called `name` out of a list of its kind.
-static bool take_out(const Kind *kind, void *list, Text name, Suggestion *nearest)
+static void *elements_of(Model *model, const Kind *kind)
 {
-    AnyList *any = list;
-    char *at = any->at;
-    for (uint32_t i = 0; i < any->count; i++, at += kind->size) {
-        tr_suggest(nearest, ((const Value *)(const void *)at)->text);
-        if (!text_equal(((const Value *)(const void *)at)->text, name)) continue;
-        memmove(at, at + kind->size, (any->count - i - 1) * kind->size);
-        any->count--;
-        return true;
-    }
-    return false;
+    return (char *)&model->fields + field_called(kind->title)->offset;
 }
 
-static bool leave_out(Model *model, Value name, tr_error *err)
+static void refuse_element(Model *model, Value name, tr_error *err)
 {
     Suggestion nearest = {.wanted = name.text};
     char hint[TR_HINT_SIZE];
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
         const Kind *kind = tr_kind_of(elements[i]);
-        void *list = (char *)&model->fields + field_called(kind->title)->offset;
-        if (take_out(kind, list, name.text, &nearest)) return true;
+        const AnyList *any = elements_of(model, kind);
+        for (uint32_t k = 0; k < any->count; k++)
+            tr_suggest(&nearest, ((const Value *)(const void *)(any->at + k * kind->size))->text);
     }
     tr_fail(err, TR_INVALID, name.place, "there is no element '%.*s' to leave out%s",
             TEXT(name.text), tr_hint(&nearest, hint));
+}
+
+// Its name is not given any more: so it is known until all are taken out.
+static bool mark_left_out(Model *model, Value name, tr_error *err)
+{
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        const Kind *kind = tr_kind_of(elements[i]);
+        Value *thing = tr_kind_find(kind, elements_of(model, kind), name.text);
+        if (!thing || !thing->given) continue;
+        thing->given = false;
+        return true;
+    }
+    refuse_element(model, name, err);
     return false;
+}
+
+static bool take_out(Model *model, const Kind *kind, tr_error *err)
+{
+    AnyList *any = elements_of(model, kind);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < any->count; i++) {
+        const char *at = any->at + i * kind->size;
+        if (((const Value *)(const void *)at)->given)
+            memmove(any->at + left++ * kind->size, at, kind->size);
+    }
+    any->count = left;
+    return tr_list_index(model, any, kind->size, err);
+}
+
+static bool leave_out(Model *model, const Values *names, tr_error *err)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        if (!mark_left_out(model, names->at[i], err)) return false;
+    for (size_t i = 0; names->count && i < sizeof elements / sizeof *elements; i++)
+        if (!take_out(model, tr_kind_of(elements[i]), err)) return false;
+    return true;
 }
 
 static bool set_roles(Model *model, const Roles *roles, tr_error *err)
@@ -138,8 +166,7 @@ static bool apply_case(Model *model, const Case *c, tr_error *err)
     ModelFields *f = &model->fields;
     for (uint32_t i = 0; i < c->set.count; i++)
         if (!set_value(model, &c->set.at[i], TR_INVALID, err)) return false;
-    for (uint32_t i = 0; i < c->without.count; i++)
-        if (!leave_out(model, c->without.at[i], err)) return false;
+    if (!leave_out(model, &c->without, err)) return false;
     if (c->reactions.name.given) f->reactions = c->reactions;
     return merge(model, "initial", &f->initial, &c->initial, err) &&
            merge(model, "guess", &f->guess, &c->guess, err) && set_roles(model, &c->roles, err);
@@ -157,7 +184,7 @@ static bool choose_case(Model *model, const char *name, tr_error *err)
         const Case chosen = cases->at[i];
         memmove(&cases->at[1], &cases->at[0], i * sizeof chosen);
         cases->at[0] = chosen;
-        return true;
+        return tr_list_index(model, cases, sizeof chosen, err);
     }
     tr_fail(err, TR_USAGE, (Place){0}, "there is no case '%.60s'%s", name, tr_hint(&nearest, hint));
     return false;
