@@ -144,7 +144,7 @@ static void test_doubt(void **state)
         "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}}\n"
         "roles: {x: {torque: 'if(sin(3e6*t) + sin(3e6*t + 3.14159) > 1, 1, if(t > 3, 2, 0))'}}\n");
     tr_simulate_options o = tr_simulate_defaults(system);
-    o.end = 10, o.every = 0.5, o.say = keep_words, o.owner = said;
+    o.end = 10, o.every = 0.5, o.warn = keep_words, o.owner = said;
     Sheet *t = simulated(system, o, NULL);
     assert_close(last(t, "x_rate"), 14, 1e-12);
     char *json = certificate();

@@ -471,9 +471,8 @@ typedef struct tr_simulate_options {
     // Called after every step with the time reached; false stops the run, which is then
     // interrupted. May be NULL.
     bool (*progress)(void *owner, double t, double end);
-    // Called, once each, when another method would need far fewer steps (the words are the `advice`
-    // of the summary), and when it could not be proved that no jump of a formula was missed. May be
-    // NULL.
+    // Called, once, when another method would need far fewer steps; the words are the `advice` of
+    // the summary. May be NULL.
     void (*say)(void *owner, const char *words);
     // A controller, or NULL: called at 0, sample, 2 sample, ... up to the end. It sees the instant
     // and may change inputs, which then stay what they are until it changes them again; where one

@@ -46,10 +46,11 @@ static void pass_event(Run *run, uint32_t k)
 // Says, once, that a jump may have been missed.
 static bool look_for_events(Run *run, double until, tr_error *err)
 {
+    char words[WARNING_SIZE];
     if (!tr_events_extend(&run->events, run->flow, until, err)) return false;
-    if (run->doubt[0] || !tr_events_doubt(&run->events, run->doubt, sizeof run->doubt)) return true;
-    if (run->options.say) run->options.say(run->options.owner, run->doubt);
-    return true;
+    if (run->has_doubted || !tr_events_doubt(&run->events, words, sizeof words)) return true;
+    run->has_doubted = true;
+    return tr_warn(&run->mover->watch.warnings, "%s", words) || (tr_fail_memory(err), false);
 }
 
 bool tr_run_find_events(Run *run, tr_error *err)
@@ -198,30 +199,34 @@ void tr_run_take_sides(Run *run)
 }
 
 // One that crosses again and again rests, and that is said once.
-static void keep_habit(Run *run, double t, uint32_t k)
+static bool keep_habit(Run *run, double t, uint32_t k)
 {
     Habit *h = &run->habits[k];
     const double rest = rest_of(run);
     const bool again = t - h->crossed < (h->hurry < IN_A_HURRY ? 1 : 3) * rest;
     h->hurry = again ? h->hurry + 1 : 0, h->crossed = t;
     h->rests = h->hurry < IN_A_HURRY ? 0 : t + rest;
-    if (h->hurry < IN_A_HURRY || run->chatter[0]) return;
+    if (h->hurry < IN_A_HURRY || run->has_chattered) return true;
     const char *formula = run->plan->switches[k].words;
-    snprintf(run->chatter, sizeof run->chatter,
-             "%s%.100s%s switches to and fro at t = %.6g: from there on no more often than every "
-             "%.2g s",
-             formula[0] ? "'" : "a formula of the state", formula, formula[0] ? "'" : "", t, rest);
-    if (run->options.say) run->options.say(run->options.owner, run->chatter);
+    run->has_chattered = true;
+    return tr_warn(&run->mover->watch.warnings,
+                   "%s%.90s%s switches to and fro at t = %.6g: from there on no more often than "
+                   "every %.2g s",
+                   formula[0] ? "'" : "a formula", formula, formula[0] ? "'" : "", t, rest);
 }
 
 // That one, and all that cross at the same time
-static void cross_together(Run *run, uint32_t k)
+static bool cross_together(Run *run, uint32_t k, tr_error *err)
 {
+    bool good = true;
     const Flow *flow = run->flow;
     for (uint32_t i = 0; i < flow->switch_count; i++) run->habits[i].side = flow->sides[i];
     tr_run_take_sides(run);
     for (uint32_t i = 0; i < flow->switch_count; i++)
-        if (i == k || flow->sides[i] != run->habits[i].side) keep_habit(run, run->mover->t, i);
+        if (i == k || flow->sides[i] != run->habits[i].side)
+            good = keep_habit(run, run->mover->t, i) && good;
+    if (!good) tr_fail_memory(err);
+    return good;
 }
 
 static bool do_rates_jump(const double *before, const double *after, uint32_t count)
@@ -243,7 +248,7 @@ static bool pass_over(Run *run, uint32_t k, Side *before, Side *after, bool *jum
     tr_flow_rate(flow, m->t, m->y, rate);
     tr_side_take(before, flow, m->t, m->y);
     run->habits[k].rests = 0;
-    cross_together(run, k);
+    if (!cross_together(run, k, err)) return false;
     tr_flow_rate(flow, m->t, m->y, then);
     tr_side_take(after, flow, m->t, m->y);
     *jumps = do_rates_jump(rate, then, flow->own);

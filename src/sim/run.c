@@ -208,7 +208,7 @@ bool tr_run_begin(Run *run, tr_error *err)
     tr_flow_free(run->flow);
     run->flow = flow, run->mover = m;
     run->fastest = 0, run->switches = 0, run->limit = (double)INFINITY;
-    run->doubt[0] = run->chatter[0] = 0, run->failure = (tr_error){0};
+    run->has_doubted = run->has_chattered = false, run->failure = (tr_error){0};
     for (uint32_t k = 0; k < flow->switch_count; k++)
         run->habits[k] = (Habit){.crossed = -(double)INFINITY};
     tr_run_take_sides(run);
