@@ -131,6 +131,7 @@ static bool pass_blow(Run *run, tr_error *err)
     bool good = tr_side_open(&before, run->flow, err) && tr_side_open(&after, run->flow, err);
     if (good) tr_side_take(&before, run->flow, at, run->mover->y);
     pass_event(run, run->next_event + 1);
+    tr_run_take_sides(run);
     if (good) tr_side_take(&after, run->flow, at, run->mover->y);
     good = good && tr_sides_meet(run->flow, &before, &after, at, err);
     if (good && tr_sides_strike(run->flow, &before, &after)) good = strike(run, &before, err);
