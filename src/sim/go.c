@@ -85,6 +85,12 @@ static void hand_on(Mover *from, Mover *to)
         to->watch.told[k] = s->alarms[k].kind == ALARM_WARNS && from->watch.told[k];
 }
 
+// Where something jumps, others may matter that did not before.
+static void arouse(Run *run)
+{
+    for (uint32_t k = 0; k < run->flow->switch_count; k++) run->habits[k].is_calm = false;
+}
+
 // Goes on at t with a flow that may be another one.
 static bool take_over(Run *run, Flow *flow, double t, tr_error *err)
 {
@@ -131,6 +137,7 @@ static bool pass_blow(Run *run, tr_error *err)
     bool good = tr_side_open(&before, run->flow, err) && tr_side_open(&after, run->flow, err);
     if (good) tr_side_take(&before, run->flow, at, run->mover->y);
     pass_event(run, run->next_event + 1);
+    arouse(run);
     tr_run_take_sides(run);
     if (good) tr_side_take(&after, run->flow, at, run->mover->y);
     good = good && tr_sides_meet(run->flow, &before, &after, at, err);
@@ -149,6 +156,7 @@ static bool cross_event(Run *run, tr_error *err)
     const bool goes_on = tr_mover_restart(run->mover, 0);
     if (run->events.strikes) return goes_on && pass_blow(run, err);
     pass_event(run, run->next_event + 1);
+    arouse(run);
     tr_run_take_sides(run);
     return goes_on;
 }
@@ -216,13 +224,38 @@ static bool keep_habit(Run *run, double t, uint32_t k)
                    formula[0] ? "'" : "a formula", formula, formula[0] ? "'" : "", t, rest);
 }
 
+static bool differ(const double *before, const double *after, uint32_t count)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(before[i]));
+    for (uint32_t i = 0; i < count; i++)
+        if (!(fabs(after[i] - before[i]) <= NOTICEABLE * (fabs(before[i]) + largest))) return true;
+    return false;
+}
+
+// Whether rates differ that much a fixed step further on, with that switch as it was and as it is;
+// steps that choose their length see to it themselves.
+static bool has_kink(Run *run, uint32_t k)
+{
+    Flow *flow = run->flow;
+    const Mover *m = run->mover;
+    double *rate = m->work, *then = rate + flow->size, *ahead = then + flow->size;
+    const double side = flow->sides[k];
+    if (m->method->adaptive) return false;
+    tr_flow_rate(flow, m->t, m->y, rate);
+    for (uint32_t i = 0; i < flow->size; i++) ahead[i] = m->y[i] + m->step * rate[i];
+    tr_flow_rate(flow, m->t + m->step, ahead, then);
+    flow->sides[k] = run->habits[k].side;
+    tr_flow_rate(flow, m->t + m->step, ahead, rate);
+    flow->sides[k] = side;
+    return differ(rate, then, flow->own);
+}
+
 // That one, and all that cross at the same time
-static bool cross_together(Run *run, uint32_t k, tr_error *err)
+static bool keep_habits(Run *run, uint32_t k, tr_error *err)
 {
     bool good = true;
     const Flow *flow = run->flow;
-    for (uint32_t i = 0; i < flow->switch_count; i++) run->habits[i].side = flow->sides[i];
-    tr_run_take_sides(run);
     for (uint32_t i = 0; i < flow->switch_count; i++)
         if (i == k || flow->sides[i] != run->habits[i].side)
             good = keep_habit(run, run->mover->t, i) && good;
@@ -230,30 +263,23 @@ static bool cross_together(Run *run, uint32_t k, tr_error *err)
     return good;
 }
 
-static bool do_rates_jump(const double *before, const double *after, uint32_t count)
-{
-    double largest = 0;
-    for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(before[i]));
-    for (uint32_t i = 0; i < count; i++)
-        if (!(fabs(after[i] - before[i]) <= NOTICEABLE * (fabs(before[i]) + NOTICEABLE * largest)))
-            return true;
-    return false;
-}
-
 // What crossing over does at the state that the mover is put into: whether rates jump.
 static bool pass_over(Run *run, uint32_t k, Side *before, Side *after, bool *jumps, tr_error *err)
 {
     Flow *flow = run->flow;
-    Mover *m = run->mover;
+    const Mover *m = run->mover;
     double *rate = m->work, *then = rate + flow->size;
     tr_flow_rate(flow, m->t, m->y, rate);
     tr_side_take(before, flow, m->t, m->y);
+    for (uint32_t i = 0; i < flow->switch_count; i++) run->habits[i].side = flow->sides[i];
     run->habits[k].rests = 0;
-    if (!cross_together(run, k, err)) return false;
+    tr_run_take_sides(run);
     tr_flow_rate(flow, m->t, m->y, then);
     tr_side_take(after, flow, m->t, m->y);
-    *jumps = do_rates_jump(rate, then, flow->own);
-    if (!*jumps && m->method->adaptive) run->habits[k].is_calm = true; // steps see to it
+    *jumps = differ(rate, then, flow->own);
+    if (*jumps) arouse(run);
+    if ((*jumps || has_kink(run, k)) && !keep_habits(run, k, err)) return false;
+    run->habits[k].is_calm = !*jumps && m->method->adaptive; // steps see to it
     return tr_sides_meet(flow, before, after, m->t, err);
 }
 
@@ -330,6 +356,7 @@ static bool change_over(Run *run, tr_error *err)
         return false;
     }
     Flow *flow = tr_latches_switch(run->flow, before->watch.ending, &run->fastest, &change, err);
+    arouse(run);
     return take_over(run, flow, change.t, err) && note_switch(run, &change, err) &&
            tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
 }
