@@ -27,11 +27,12 @@ static void check_operation(Random *r, Op op, int n, const Table *f, double size
     Bound x[3];
     for (int i = 0; i < 3; i++) {
         const double rate = line[i].high - line[i].low; // t goes from 0 to 1
-        x[i] = (Bound){line[i], {nextafter(rate, -INFINITY), nextafter(rate, INFINITY)}};
+        x[i] = (Bound){line[i],
+                       {nextafter(rate, -(double)INFINITY), nextafter(rate, (double)INFINITY)}};
     }
     const Bound y = tr_op_bound(op, x[0], x[1], x[2], n, f);
     assert_true(y.value.low <= y.value.high && y.slope.low <= y.slope.high);
-    *useful += isfinite(y.value.high - y.value.low);
+    *useful += isfinite(y.value.high - y.value.low) ? 1 : 0;
     double last = 0, largest = 0;
     for (int k = 0; k <= steps; k++) {
         double a[3];
