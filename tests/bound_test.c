@@ -27,11 +27,12 @@ static void check_operation(Random *r, Op op, int n, const Table *f, double size
     Bound x[3];
     for (int i = 0; i < 3; i++) {
         const double rate = line[i].high - line[i].low; // t goes from 0 to 1
-        x[i] = (Bound){line[i], {nextafter(rate, -INFINITY), nextafter(rate, INFINITY)}};
+        x[i] = (Bound){line[i],
+                       {nextafter(rate, -(double)INFINITY), nextafter(rate, (double)INFINITY)}};
     }
     const Bound y = tr_op_bound(op, x[0], x[1], x[2], n, f);
     assert_true(y.value.low <= y.value.high && y.slope.low <= y.slope.high);
-    *useful += isfinite(y.value.high - y.value.low);
+    *useful += isfinite(y.value.high - y.value.low) ? 1 : 0;
     double last = 0, largest = 0;
     for (int k = 0; k <= steps; k++) {
         double a[3];
@@ -132,6 +133,101 @@ static void test_pulses(void **state)
         }
 }
 
+// ---- any formulas --------------------------------------------------------------------------
+
+static void random_formula(Random *r, int depth, char *out, size_t size)
+{
+    static const char *const shapes[] = {"(%s + %s)",
+                                         "(%s - %s)",
+                                         "(%s)*(%s)",
+                                         "sin(%s)",
+                                         "cos(3*(%s))",
+                                         "abs(%s)",
+                                         "max(%s, %s)",
+                                         "min(%s, %s)",
+                                         "exp(-(%s)^2)",
+                                         "floor(2*(%s))",
+                                         "atan(%s)",
+                                         "sqrt(1 + (%s)^2)",
+                                         "(%s)/(2 + cos(%s))",
+                                         "if(%s < %s, t, 1)",
+                                         "(%s)^3",
+                                         "log(1.5 + sin(%s))",
+                                         "hypot(%s, %s)",
+                                         "tan(0.3*sin(%s))",
+                                         "atan2(%s, 1 + (%s)^2)"};
+    char a[400], b[400];
+    if (!depth) {
+        snprintf(out, size, chance(r, 0.7) ? "%.3g*t" : "%.3g", random_between(r, -4, 4));
+        return;
+    }
+    random_formula(r, depth - 1, a, sizeof a);
+    random_formula(r, (int)random_below(r, (uint32_t)depth), b, sizeof b);
+    const char *shape = shapes[random_below(r, sizeof shapes / sizeof *shapes)];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+    snprintf(out, size, shape, a, b);
+#pragma GCC diagnostic pop
+}
+
+// Between two samples that differ there is an event; how many there were
+static size_t check_samples(Flow *flow, const Events *events, const char *formula)
+{
+    enum { SAMPLES = 20000 };
+    tr_error err = {0};
+    const JumpPrograms *jumps = tr_chart_jumps(flow->plan, flow->now->programs, &err);
+    Evaluator e = tr_evaluator_with(jumps->program, &err);
+    double *was = calloc(2 * (size_t)jumps->count + 1, sizeof *was), *is = was + jumps->count;
+    size_t found = 0, passed = 0;
+    for (int i = 0; i <= SAMPLES; i++) {
+        const double t = 4.0 * i / SAMPLES, before = 4.0 * (i - 1) / SAMPLES;
+        flow->inputs[0] = t;
+        evaluate_into(&e, flow->inputs, is);
+        while (passed < events->count && events->beyond[passed] < before * (1 - 1e-14)) passed++;
+        bool differs = false;
+        for (uint32_t k = 0; i && k < jumps->count; k++) differs = differs || is[k] != was[k];
+        if (differs && !(passed < events->count && events->at[passed] <= t * (1 + 1e-14)))
+            fail_msg("%s: a jump before t = %.17g was missed", formula, t);
+        found += differs;
+        memcpy(was, is, jumps->count * sizeof *was);
+    }
+    free(was);
+    tr_evaluator_free(&e);
+    return found;
+}
+
+static void test_random_formulas(void **state)
+{
+    (void)state;
+    Random r = {4711};
+    size_t found = 0, doubts = 0;
+    for (int i = 0; i < 60; i++) {
+        tr_error err = {0};
+        char formula[800], text[1200], words[300];
+        Events events;
+        random_formula(&r, 3, formula, sizeof formula);
+        snprintf(
+            text, sizeof text,
+            "trundle: 1\n"
+            "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}}\n"
+            "roles: {x: {torque: 'if(%s > %.3g, 1, 0)'}}\n",
+            formula, any(&r));
+        tr_system *system = system_from(text);
+        Flow *flow = flow_of(system);
+        if (!tr_events_begin(&events, flow, 0, 4, &err) ||
+            !tr_events_extend(&events, flow, 4, &err))
+            fail_msg("%s: %s", formula, err.text);
+        doubts += tr_events_doubt(&events, words, sizeof words);
+        if (events.scan && !words[0]) found += check_samples(flow, &events, formula);
+        tr_events_free(&events);
+        close_flow(flow);
+        tr_system_free(system);
+    }
+    print_message("%zu jumps of 60 formulas, %zu in doubt\n", found, doubts);
+    assert_true(found > 100 && doubts < 4);
+}
+
 static void keep_words(void *owner, const char *words) { snprintf(owner, 300, "%s", words); }
 
 // Where it would take too long, formulas are sampled, and the run says so.
@@ -144,7 +240,7 @@ static void test_doubt(void **state)
         "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}}\n"
         "roles: {x: {torque: 'if(sin(3e6*t) + sin(3e6*t + 3.14159) > 1, 1, if(t > 3, 2, 0))'}}\n");
     tr_simulate_options o = tr_simulate_defaults(system);
-    o.end = 10, o.every = 0.5, o.say = keep_words, o.owner = said;
+    o.end = 10, o.every = 0.5, o.warn = keep_words, o.owner = said;
     Sheet *t = simulated(system, o, NULL);
     assert_close(last(t, "x_rate"), 14, 1e-12);
     char *json = certificate();
@@ -160,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_pulses),
+        cmocka_unit_test(test_random_formulas),
         cmocka_unit_test(test_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,8 +211,6 @@ static void describe_warnings(Json *j, const Certificate *c)
     tr_json_open(j, "warnings", '[');
     for (uint32_t i = 0; i < warnings->kept; i++) tr_json_text(j, NULL, warnings->words[i]);
     if (c->mover->outlook.advice[0]) tr_json_text(j, NULL, c->mover->outlook.advice);
-    if (c->doubt[0]) tr_json_text(j, NULL, c->doubt);
-    if (c->chatter[0]) tr_json_text(j, NULL, c->chatter);
     if (!(s->energy_error <= ENERGY_ALARM)) {
         snprintf(text, sizeof text, "the energy balance is off by %.2g of the energy",
                  s->energy_error);

@@ -18,8 +18,6 @@ typedef struct Certificate {
     const Events *events;
     const Switch *switches;
     uint32_t switch_count;
-    const char *doubt;   // about jumps in t; "" when there is none
-    const char *chatter; // what switches to and fro; "" when nothing does
     const tr_error *outcome;
     const char *const *labels; // of the columns
     uint32_t columns;

@@ -231,10 +231,11 @@ bool tr_events_doubt(const Events *events, char *text, size_t size)
     text[0] = 0;
     if (!w || !isfinite(w->from)) return false;
     const char *formula = w->jumps->words[w->which];
-    snprintf(text, size,
-             "jumps in t%s%.100s%s were looked for by samples from t = %.6g on: that none was "
-             "missed could not be proved",
-             formula[0] ? " of '" : "", formula, formula[0] ? "'" : "", w->from);
+    snprintf(
+        text, size,
+        "jumps in t%s%.60s%s were sought by samples from t = %.6g on: that none was missed could "
+        "not be proved",
+        formula[0] ? " of '" : "", formula, formula[0] ? "'" : "", w->from);
     return true;
 }
 

@@ -34,10 +34,10 @@ struct tr_run {
     size_t switches;
     void (*note)(void *owner, const Switch *change); // of each switch; may be NULL
     void *note_owner;
-    Habit *habits;     // of switches
-    char chatter[300]; // that one switches to and fro; "" when none does
-    char doubt[300];   // that a jump in t may have been missed; "" when there is none
-    tr_error failure;  // why it cannot go on
+    Habit *habits;      // of switches
+    bool has_doubted;   // said that a jump in t may have been missed
+    bool has_chattered; // said that a switch goes to and fro
+    tr_error failure;   // why it cannot go on
 };
 
 // One that has not begun yet.

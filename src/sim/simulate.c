@@ -334,8 +334,6 @@ static void end_sinks(Simulation *s, tr_error *err)
                                      .events = &s->run->events,
                                      .switches = s->switches,
                                      .switch_count = s->switch_count,
-                                     .doubt = s->run->doubt,
-                                     .chatter = s->run->chatter,
                                      .outcome = err,
                                      .labels = s->labels,
                                      .columns = s->run->columns,

@@ -133,8 +133,8 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, run->fastest);
     PASS(tape, run->recent);
     PASS(tape, run->switches);
-    PASS(tape, run->doubt);
-    PASS(tape, run->chatter);
+    PASS(tape, run->has_doubted);
+    PASS(tape, run->has_chattered);
     pass_doubles(tape, flow->sides, flow->switch_count);
     pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
     if (!flow->stance && !flow->switch_count) return;
