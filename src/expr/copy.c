@@ -122,6 +122,9 @@ static void copy_latches(const Copying *c, const System *from)
         rehome(c, &latch->gap, 1);
         rehome(c, &latch->restitution, 1);
         rehome(c, &latch->friction, 1);
+        rehome(c, &latch->first, 1);
+        rehome(c, &latch->stiction, 1);
+        rehome(c, &latch->load, 1);
         rehome(c, &latch->closed, 1);
         rehome(c, &latch->slipping, 1);
         rehome(c, latch->heading, 3);

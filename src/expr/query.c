@@ -163,6 +163,20 @@ void tr_system_latch(System *system, const LatchMode *modes)
     }
 }
 
+void tr_system_unlatch(System *system)
+{
+    for (uint32_t i = 0; i < system->latch_count; i++) {
+        const Latch *latch = &system->latches[i];
+        const Expr symbols[] = {latch->closed, latch->slipping};
+        for (uint32_t k = 0; k < latch->row_count; k++)
+            system->rows[latch->rows[k]].is_open = false;
+        for (int k = 0; k < 2; k++) {
+            Input *input = symbols[k].id ? tr_system_input(system, symbols[k]) : NULL;
+            if (input) input->definition = expr_at(system->graph, 0);
+        }
+    }
+}
+
 // ---- velocities along turned axes ----------------------------------------------------------
 
 // What stands in place of an input that is one of three along turned axes, or across from them.

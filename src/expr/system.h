@@ -107,6 +107,8 @@ typedef struct Latch {
     Expr gap;                     // how far it is from touching
     Expr restitution;             // of an impact, before it
     Expr friction;                // coefficient
+    Expr first, stiction;         // the same of slip that only just begins, and of what sticks
+    Expr load;                    // what presses, where that is no reaction; else id 0
     Expr closed, slipping;        // symbols that are 1 or 0
     Expr heading[3];              // symbols, by row: where to it began to slip, a unit vector or 0
     bool opens, slips;            // what it can do
@@ -294,6 +296,8 @@ void tr_latch_put(const System *system, const LatchMode *modes, double *inputs);
 // In a system of one's own: rows that are open, and symbols that are 1 or 0 defined so. Where
 // things head stays an input.
 void tr_system_latch(System *system, const LatchMode *modes);
+// The same for any modes: no row is open, and all these symbols stay inputs.
+void tr_system_unlatch(System *system);
 
 // ---- velocities along turned axes ----------------------------------------------------------
 

@@ -194,8 +194,11 @@ static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
     const Expr N = tr_tree_normal_force(tree, contact, contact->friction.place);
     if (has_failed(tree->err)) return;
     if (holds) {
-        tree->system->latches[latch].friction = mu;
-        watch_sticking(tree, contact, latch, mul(stiction_of(tree, contact, mu), N));
+        Latch *own = &tree->system->latches[latch];
+        own->friction = mu, own->first = tr_slip_first(mu);
+        own->stiction = stiction_of(tree, contact, mu);
+        if (contact->load.given) own->load = N;
+        watch_sticking(tree, contact, latch, mul(own->stiction, N));
         return;
     }
     const Expr l = tr_tree_reaction(tree, contact->name, "longitudinal"),

@@ -11,6 +11,7 @@
 #include "expr/derivative.h"
 #include "mech/tree.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,6 +121,9 @@ Expr tr_slip_heading(const Tree *tree, const Slip *slip)
         if (latch->rows[k] == slip->row && latch->heading[k].id) return latch->heading[k];
     return zero(tree->graph);
 }
+
+// What is left of friction where slip only just begins: the law below for v = 0, |h| = 1
+Expr tr_slip_first(Expr mu) { return mul(number(graph_of(mu), 1 / sqrt(1 + SOFT)), mu); }
 
 // -mu N v / |v|, with v what slips under this law, softly within a creep c (T56). What began to
 // slip towards the unit vector h, for v = 0, has all friction against it from there on:

@@ -460,6 +460,7 @@ void tr_tree_reactions(Tree *tree);       // which are meant where they are not 
 // Refuses what no law of a contact uses.
 void tr_tree_check_laws(Tree *tree, const Contact *contact);
 Expr tr_slip_heading(const Tree *tree, const Slip *slip);
+Expr tr_slip_first(Expr friction); // the coefficient where slip only just begins
 bool tr_is_coulomb(Value law);
 // What presses it on: a reaction, or its `load`.
 Expr tr_tree_normal_force(Tree *tree, const Contact *contact, Place place);

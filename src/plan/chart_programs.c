@@ -145,18 +145,6 @@ static tr_program *compile_kkt(System *s, const ChartPrograms *c, tr_error *err)
     return tr_program_list(s, &list, c->footing->fold, err);
 }
 
-// What holds each latch along its rows that stick
-static tr_program *compile_held(System *s, const ChartPrograms *c, tr_error *err)
-{
-    Exprs list = {0};
-    for (uint32_t i = 0; i < 3 * s->latch_count; i++) {
-        const Latch *latch = &s->latches[i / 3];
-        const bool sticks = i % 3 < latch->row_count && latch->sticks[i % 3];
-        exprs_add(&list, sticks ? s->rows[latch->rows[i % 3]].symbol : zero(s->graph));
-    }
-    return s->latch_count ? tr_program_list(s, &list, c->footing->fold, err) : NULL;
-}
-
 // ---- all of it -----------------------------------------------------------------------------
 
 static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
@@ -170,7 +158,6 @@ static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error 
         c->projection = compile_projection(s, c, err);
         c->alarms = compile_alarms(s, c, err);
         if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
-        c->held = compile_held(s, c, err);
     }
     if (tr_plan_switch_count(plan)) c->switches = tr_switch_program(plan, s, c, err);
     if (plan->sensitivity && !has_failed(err)) tr_sensitivity_programs(plan, s, c, err);
@@ -230,9 +217,17 @@ void tr_jump_programs_free(JumpPrograms *w)
 void tr_chart_programs_free(ChartPrograms *c)
 {
     if (!c) return;
-    tr_program *const all[] = {c->rates,    c->columns, c->residuals,      c->projection,
-                               c->alarms,   c->kkt,     c->held,           c->accelerations,
-                               c->switches, c->tangent, c->column_tangent, c->projection_tangent};
+    tr_program *const all[] = {c->rates,
+                               c->columns,
+                               c->residuals,
+                               c->projection,
+                               c->alarms,
+                               c->kkt,
+                               c->accelerations,
+                               c->switches,
+                               c->tangent,
+                               c->column_tangent,
+                               c->projection_tangent};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
     free_jacobian(c->jacobian);
     tr_jump_programs_free(c->jumps);

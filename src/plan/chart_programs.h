@@ -36,9 +36,8 @@ typedef struct ChartPrograms {
     uint32_t holonomic;                          // position residuals: the first of the residuals
     uint32_t projected;                          // constraints on positions that are projected onto
     tr_program *kkt;                             // c Q gamma vdot
-    tr_program *held;          // by latch, three each: what holds it along rows that stick
-    tr_program *accelerations; // v', of all velocities
-    tr_program *switches;      // see switch.h; NULL when there are none
+    tr_program *accelerations;                   // v', of all velocities
+    tr_program *switches;                        // see switch.h; NULL when there are none
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     tr_program *tangent, *column_tangent, *projection_tangent;
     bool moves;                 // times of jumps depend on a parameter

@@ -3,8 +3,11 @@
 // stand to each other.
 #include "plan/plan.h"
 
+#include "expr/derivative.h"
+
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- programs ------------------------------------------------------------------------------
 
@@ -56,8 +59,53 @@ static tr_program *compile_impact(System *s, const Footing *f, tr_error *err)
     for (uint32_t i = 0; i < s->latch_count; i++) exprs_add(&list, s->latches[i].restitution);
     for (uint32_t i = 0; i < s->latch_count; i++)
         exprs_add(&list, s->latches[i].slips ? s->latches[i].friction : zero(s->graph));
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        exprs_add(&list, f->modes[i].is_open ? s->latches[i].gap : zero(s->graph));
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY) exprs_add(&list, s->inputs[i].symbol);
+    return tr_program_list(s, &list, f->fold, err);
+}
+
+// Q is linear in the reactions that forces use: Q = Q0 + W lambda (T78). First Q0, then W
+static void list_forces(System *s, uint32_t rows, Exprs *list)
+{
+    const Output *Q = tr_system_output(s, text_of("Q"));
+    const uint32_t n = Q->rows;
+    Expr *lambda = calloc((size_t)rows * (n + 1) + 1, sizeof *lambda), *W = lambda + rows;
+    for (uint32_t i = 0; lambda && i < rows; i++) lambda[i] = s->rows[i].symbol;
+    if (!lambda || !tr_dense_jacobian(s->graph, Q->values, n, lambda, rows, W)) list->failed = true;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_SOLVED) s->inputs[i].definition = zero(s->graph);
+    tr_output_list(s, "Q", list);
+    if (lambda) tr_exprs_add(list, W, (size_t)rows * n);
+    free(lambda);
+}
+
+static void list_latch(const System *s, const Latch *latch, Exprs *list)
+{
+    const Expr numbers[] = {latch->friction, latch->first, latch->stiction, latch->load,
+                            latch->restitution};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        exprs_add(list, numbers[k].id ? numbers[k] : zero(s->graph));
+}
+
+// What contact_modes.c reads, in its order
+static tr_program *compile_modes(System *s, const Footing *f, tr_error *err)
+{
+    Exprs list = {0};
+    tr_system_unlatch(s);
+    tr_output_list(s, "M", &list);
+    tr_output_list(s, "G", &list);
+    tr_output_list(s, "g", &list);
+    for (uint32_t i = 0; i < f->constraints; i++) exprs_add(&list, s->rows[i].bias);
+    tr_output_list(s, "c", &list);
+    list_forces(s, f->constraints, &list);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_VELOCITY)
+            exprs_add(&list, is_motion_driven(&s->inputs[i]) ? s->inputs[i].rate : zero(s->graph));
+    for (uint32_t i = 0; i < f->constraints; i++)
+        exprs_add(&list, quotient(s->rows[i].weight, square(s->rows[i].arm)));
+    for (uint32_t i = 0; i < s->latch_count; i++) list_latch(s, &s->latches[i], &list);
     return tr_program_list(s, &list, f->fold, err);
 }
 
@@ -129,7 +177,20 @@ static tr_program *(*const compile_more[FOOTING_PROGRAMS])(System *, const Footi
     [FOOTING_SLIPS] = compile_slips,
     [FOOTING_GAPS] = compile_gaps,
     [FOOTING_IMPACT] = compile_impact,
+    [FOOTING_MODES] = compile_modes,
 };
+
+const tr_program *tr_modes_program(Plan *plan, const Footing *footing, tr_error *err)
+{
+    const size_t latches = plan->system->latch_count, folds = footing->key.size - latches;
+    const Footing *first = footing;
+    pthread_mutex_lock(&plan->lock);
+    for (uint32_t i = plan->footing_count; i-- > 0;)
+        if (memcmp(plan->footings[i]->key.at + latches, footing->key.at + latches, folds) == 0)
+            first = plan->footings[i];
+    pthread_mutex_unlock(&plan->lock);
+    return tr_footing_program(plan, first, FOOTING_MODES, err);
+}
 
 const tr_program *tr_footing_program(Plan *plan, const Footing *footing, FootingProgram which,
                                      tr_error *err)

@@ -13,6 +13,7 @@
 #include "num/dense.h"
 #include "num/singular.h"
 #include "plan/evaluator.h"
+#include "plan/impulse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #define SLOW      1e-6  // rebounds are over, against the fastest impact
 #define STILL     1e-6  // and anyway [m/s]
 #define SAME_TIME 1e-9  // [s]
-#define ROUNDING  1e-12 // impulses that pull, against the largest
+#define NEAR      1e-12 // what touches [m]
 
 // ---- numbers -------------------------------------------------------------------------------
 
@@ -33,7 +34,7 @@ typedef struct Impact {
     double *M, *G, *g;   // in one
     double *now;         // velocities, those of motions as they are driven now
     double *restitution; // by latch
-    double *friction;
+    double *friction, *gap;
     double *x;    // all inputs
     double *rate; // G v + g before, by row; at a blow with what drives it as it is after it
     double *was;  // the same with what drives it as it was
@@ -47,14 +48,14 @@ static bool evaluate(Impact *at, const Flow *flow, tr_error *err)
     const size_t n = at->n, m = at->m, latches = at->system->latch_count;
     Evaluator program =
         tr_evaluator_with(tr_footing_program(flow->plan, flow->footing, FOOTING_IMPACT, err), err);
-    const size_t size = n * n + m * n + m + 2 * latches + n;
+    const size_t size = n * n + m * n + m + 3 * latches + n;
     at->M = program.work ? calloc(size + 1, sizeof *at->M) : NULL;
     if (at->M) evaluate_into(&program, at->x, at->M);
     tr_evaluator_free(&program);
     if (!at->M) return tr_fail_memory(err), false;
     at->G = at->M + n * n, at->g = at->G + m * n;
     at->restitution = at->g + m, at->friction = at->restitution + latches;
-    at->now = at->friction + latches;
+    at->gap = at->friction + latches, at->now = at->gap + latches;
     return true;
 }
 
@@ -111,9 +112,8 @@ static double kinetic(const Impact *at)
 typedef struct Hit {
     const Latch *latch;
     LatchMode *mode;
-    double e, mu;
-    double heads[3]; // where it would slip to without friction, by row; a unit vector
-    bool touches;    // else it only stops slipping
+    double e;
+    bool touches; // else it only stops slipping
 } Hit;
 
 typedef struct Hits {
@@ -129,167 +129,104 @@ static double slip_of(const Impact *at, const Latch *latch)
     return sqrt(sum);
 }
 
-// What the rows of a latch that slips bear for each unit along its normal: mu against the slip
-static void add_friction(const Impact *at, const Hit *hit, double *column)
-{
-    const Latch *latch = hit->latch;
-    for (uint32_t k = 0; k < latch->row_count; k++) {
-        if (!latch->sticks[k]) continue;
-        const double share = -hit->mu * hit->heads[k];
-        for (uint32_t j = 0; j < at->passive; j++)
-            column[j] += share * at->G[(size_t)latch->rows[k] * at->n + at->p[j]];
-    }
-}
-
-// The column of impulses along a row, in the equations of motion
-static void impulse_column(const Impact *at, const Hits *hits, uint32_t row, double *column)
-{
-    for (uint32_t k = 0; k < at->passive; k++) column[k] = at->G[(size_t)row * at->n + at->p[k]];
-    for (uint32_t i = 0; i < hits->count; i++) {
-        const Hit *hit = &hits->at[i];
-        if (hit->touches && hit->mode->is_slipping && hit->latch->rows[0] == row)
-            add_friction(at, hit, column);
-    }
-}
-
-// dv and impulses for given changes of the rates of all rows that hold
-static bool solve_impact(Impact *at, const Hits *hits, const double *change, double *dv,
-                         tr_error *err)
+// What stops slipping does so in no time, though it took some to get there: all that touches holds
+// meanwhile, whichever way it would have to. dv and impulses for rates that vanish
+static bool hold_all(Impact *at, double *dv, tr_error *err)
 {
     const size_t np = at->passive, size = np + at->m;
-    double *A = calloc(size * size + 1, sizeof *A), *b = calloc(size + 1, sizeof *b),
-           *column = calloc(np + 1, sizeof *column);
-    bool good = A && b && column;
+    double *A = calloc(size * size + 1, sizeof *A), *b = calloc(size + 1, sizeof *b);
+    bool good = A && b;
     if (!good) tr_fail_memory(err);
-    for (size_t i = 0; good && i < np; i++) {
+    for (size_t i = 0; good && i < np; i++)
         for (size_t k = 0; k < np; k++) A[i * size + k] = at->M[at->p[i] * at->n + at->p[k]];
-        b[i] = -at->push[i];
-    }
     for (uint32_t i = 0; good && i < at->m; i++) {
         if (!at->holds[i]) continue;
-        impulse_column(at, hits, i, column);
         for (size_t k = 0; k < np; k++) {
             A[(np + i) * size + k] = at->G[(size_t)i * at->n + at->p[k]];
-            A[k * size + np + i] = -column[k];
+            A[k * size + np + i] = -at->G[(size_t)i * at->n + at->p[k]];
         }
-        b[np + i] = change[i];
+        b[np + i] = -at->rate[i];
     }
     good = good && tr_least_squares(A, (uint32_t)size, (uint32_t)size, b, 1, 1e-13, NULL);
     for (size_t k = 0; good && k < np; k++) dv[k] = b[k];
     for (uint32_t i = 0; good && i < at->m; i++) at->L[i] = b[np + i];
     free(A);
     free(b);
-    free(column);
     return good;
 }
 
-static void begin_to_slide(Impact *at, const Latch *latch, LatchMode *mode, const double *heads)
+// What a latch is after an impact, and which of its rows hold
+static void become(const Impact *at, uint32_t i, bool leaves)
 {
-    mode->is_slipping = true;
-    for (uint32_t k = 0; k < latch->row_count; k++) {
-        if (!latch->sticks[k]) continue;
-        at->holds[latch->rows[k]] = false;
-        mode->heads[k] = heads[k];
-    }
+    const Latch *latch = &at->system->latches[i];
+    LatchMode *mode = &at->modes[i];
+    mode->is_open = leaves;
+    if (leaves) *mode = (LatchMode){.is_open = true};
+    for (uint32_t k = 0; k < latch->row_count; k++)
+        at->holds[latch->rows[k]] = !leaves && !(latch->sticks[k] && mode->is_slipping);
 }
 
-static double largest_impulse(const Impact *at)
+// Of what touches, all together: which part, stick and slip, and by which impulses
+static bool touch_all(Impact *at, const Hits *hits, double *dv, tr_error *err)
 {
-    double largest = 0;
-    for (uint32_t i = 0; i < at->m; i++) largest = fmax(largest, at->holds[i] ? fabs(at->L[i]) : 0);
-    return largest;
-}
-
-// A contact that would have to pull slides instead, or lets go; true when there is one.
-static bool let_go(Impact *at)
-{
-    static const double nowhere[3];
     const System *s = at->system;
-    uint32_t worst = NO_LATCH;
-    double least = 0;
-    for (uint32_t i = 0; i < s->latch_count; i++) {
-        const Latch *latch = &s->latches[i];
-        if (!latch->opens || !at->holds[latch->rows[0]] || at->L[latch->rows[0]] >= least) continue;
-        least = at->L[latch->rows[0]], worst = i;
+    const size_t latches = s->latch_count;
+    double *numbers = calloc(latches + at->m + 1, sizeof *numbers), *size = numbers + latches;
+    bool *flags = calloc(2 * latches + 1, sizeof *flags);
+    Impulses of = {.system = s, .rate = at->rate, .friction = at->friction, .modes = at->modes};
+    of.masses = (Masses){at->M, at->G, at->n, at->m, at->p, at->passive};
+    of.size = size, of.restitution = numbers, of.touches = flags, of.leaves = flags + latches;
+    of.push = at->push, of.L = at->L, of.dv = dv;
+    bool good = numbers && flags;
+    if (!good) tr_fail_memory(err);
+    for (uint32_t i = 0; good && i < at->m; i++) {
+        size[i] = fabs(at->g[i]);
+        for (uint32_t k = 0; k < at->n; k++)
+            size[i] += fabs(at->G[(size_t)i * at->n + k] * at->x[at->v[k]]);
     }
-    if (worst == NO_LATCH || !(least < -ROUNDING * largest_impulse(at))) return false;
-    const Latch *latch = &s->latches[worst];
-    LatchMode *mode = &at->modes[worst];
-    if (latch->slips && !mode->is_slipping) return begin_to_slide(at, latch, mode, nowhere), true;
-    mode->is_open = true, mode->is_slipping = false;
-    for (uint32_t k = 0; k < latch->row_count; k++) at->holds[latch->rows[k]] = false;
-    return true;
-}
-
-// One that takes a larger impulse along its rows than friction gives slips; true when there is one.
-static bool give_way(Impact *at, const Hits *hits)
-{
-    const double rounding = ROUNDING * largest_impulse(at);
-    for (uint32_t i = 0; i < hits->count; i++) {
-        Hit *hit = &hits->at[i];
-        const Latch *latch = hit->latch;
-        double along = 0;
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            if (latch->sticks[k]) along += at->L[latch->rows[k]] * at->L[latch->rows[k]];
-        if (!hit->touches || hit->mode->is_slipping || !at->holds[latch->rows[0]] ||
-            sqrt(along) <= hit->mu * fabs(at->L[latch->rows[0]]) + rounding)
-            continue;
-        if (!latch->slips) continue;
-        for (uint32_t k = 0; k < latch->row_count; k++) // against what it would take to stick
-            if (latch->sticks[k]) hit->heads[k] = -at->L[latch->rows[k]] / sqrt(along);
-        begin_to_slide(at, latch, hit->mode, hit->heads);
-        return true;
+    for (size_t i = 0; good && i < latches; i++) // those, too, that only just left
+        flags[i] = !at->modes[i].is_open || at->gap[i] < NEAR;
+    for (uint32_t i = 0; good && i < hits->count; i++) {
+        flags[hits->at[i].latch - s->latches] = true;
+        numbers[hits->at[i].latch - s->latches] = hits->at[i].e;
     }
-    return false;
+    good = good && tr_impulses_find(&of);
+    for (size_t i = 0; good && i < latches; i++)
+        if (flags[i]) become(at, (uint32_t)i, of.leaves[i] || numbers[i] > 0);
+    free(numbers);
+    free(flags);
+    return good;
 }
 
 // What the impulses along the rows take out, -L (rate before + rate after) / 2: the rest of the
 // jump is work of what is driven.
-static double dissipated(const Impact *at, const Hits *hits, const double *dv)
+static double dissipated(const Impact *at, const double *dv)
 {
     double twice = 0;
     for (uint32_t i = 0; i < at->m; i++) {
-        double L = at->holds[i] ? at->L[i] : 0, sum = at->was[i] + at->rate[i];
-        for (uint32_t j = 0; j < hits->count; j++) {
-            const Hit *hit = &hits->at[j];
-            const Latch *latch = hit->latch;
-            const bool drags = hit->touches && hit->mode->is_slipping;
-            for (uint32_t k = 0; k < latch->row_count && drags; k++)
-                if (latch->rows[k] == i && latch->sticks[k])
-                    L -= hit->mu * hit->heads[k] * at->L[latch->rows[0]];
-        }
+        double sum = at->was[i] + at->rate[i];
         for (uint32_t k = 0; k < at->passive; k++)
             sum += at->G[(size_t)i * at->n + at->p[k]] * dv[k];
-        twice -= L * sum;
+        twice -= at->L[i] * sum;
     }
     return twice / 2;
 }
 
-// From the impact on their rows hold.
-static void close_hits(const Impact *at, const Hits *hits)
-{
-    for (uint32_t i = 0; i < hits->count; i++) {
-        hits->at[i].mode->is_slipping = false;
-        for (uint32_t k = 0; k < hits->at[i].latch->row_count; k++)
-            at->holds[hits->at[i].latch->rows[k]] = true;
-    }
-}
-
-// The jump: with e of the approach back along normals that close.
+// The jump when latches close, with e of the approach back along normals, or stick; or when what
+// is driven gives a blow, and none does
 static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
 {
-    double *change = calloc(at->m + at->n + 1u, sizeof *change);
-    if (!change) return tr_fail_memory(err), false;
-    double *dv = change + at->m;
-    for (uint32_t i = 0; i < at->m; i++) change[i] = -at->rate[i];
-    for (uint32_t i = 0; i < hits->count; i++)
-        if (hits->at[i].touches) change[hits->at[i].latch->rows[0]] *= 1 + hits->at[i].e;
-    bool good;
-    do good = solve_impact(at, hits, change, dv, err);
-    while (good && (let_go(at) || give_way(at, hits)));
+    double *dv = calloc(at->n + 1u, sizeof *dv);
+    if (!dv) return tr_fail_memory(err), false;
+    const bool stops = hits->count && !hits->at[0].touches;
+    for (uint32_t i = 0; i < hits->count && stops; i++) {
+        hits->at[i].mode->is_slipping = false;
+        become(at, (uint32_t)(hits->at[i].latch - at->system->latches), false);
+    }
+    const bool good = stops ? hold_all(at, dv, err) : touch_all(at, hits, dv, err);
     for (uint32_t k = 0; good && k < at->passive; k++) at->x[at->v[at->p[k]]] += dv[k];
-    if (good) *lost = dissipated(at, hits, dv);
-    free(change);
+    if (good) *lost = dissipated(at, dv);
+    free(dv);
     return good;
 }
 
@@ -311,12 +248,10 @@ static void collect_hits(const Impact *at, const double *margins, uint32_t alarm
                                   ? margins[k] < SAME_TIME * fmax(1, fabs(t)) * speed
                                   : margins[k] < 0.1 * slip * slip;
         if (k == alarm || together)
-            hits->at[hits->count++] = kind == ALARM_TOUCHES ? (Hit){.latch = latch,
-                                                                    .mode = mode,
-                                                                    .e = at->restitution[i],
-                                                                    .mu = at->friction[i],
-                                                                    .touches = true}
-                                                            : (Hit){.latch = latch, .mode = mode};
+            hits->at[hits->count++] =
+                kind == ALARM_TOUCHES
+                    ? (Hit){.latch = latch, .mode = mode, .e = at->restitution[i], .touches = true}
+                    : (Hit){.latch = latch, .mode = mode};
     }
 }
 
@@ -345,16 +280,6 @@ static bool check_restitution(const Hits *hits, double t, tr_error *err)
     return !has_failed(err);
 }
 
-// What became of those that took part
-static void settle_hits(const Impact *at, const Hits *hits)
-{
-    for (uint32_t i = 0; i < hits->count; i++) {
-        LatchMode *mode = hits->at[i].mode;
-        mode->is_open = hits->at[i].e > 0 || !at->holds[hits->at[i].latch->rows[0]];
-        mode->is_slipping = mode->is_slipping && !mode->is_open;
-    }
-}
-
 static bool jump(Impact *at, const double *margins, double *fastest, Switch *change, tr_error *err)
 {
     Hits hits = {.at = calloc(at->system->alarm_count + 1u, sizeof *hits.at)};
@@ -363,12 +288,7 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     collect_hits(at, margins, change->alarm, change->t, &hits);
     bool good = check_restitution(&hits, change->t, err);
     if (good) change->rebounded = find_rebounds(at, &hits, fastest);
-    close_hits(at, &hits);
     good = good && strike(at, &hits, &change->lost, err);
-    settle_hits(at, &hits);
-    for (uint32_t i = 0; i < hits.count; i++)
-        change->slips_on =
-            change->slips_on || (!hits.at[i].touches && hits.at[i].mode->is_slipping);
     change->gained = kinetic(at) - before;
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
@@ -430,23 +350,6 @@ static const char *find_source(const Impact *at, const double *before)
     return NULL;
 }
 
-// All that touches takes part: what slips keeps slipping where it did.
-static void collect_closed(const Impact *at, Hits *hits)
-{
-    const System *s = at->system;
-    for (uint32_t i = 0; i < s->latch_count; i++) {
-        const Latch *latch = &s->latches[i];
-        if (at->modes[i].is_open) continue;
-        Hit *hit = &hits->at[hits->count++];
-        *hit = (Hit){.latch = latch, .mode = &at->modes[i], .mu = at->friction[i], .touches = true};
-        double slip = 0;
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            if (latch->sticks[k]) slip += at->was[latch->rows[k]] * at->was[latch->rows[k]];
-        for (uint32_t k = 0; k < latch->row_count; k++)
-            if (latch->sticks[k] && slip > 0) hit->heads[k] = at->was[latch->rows[k]] / sqrt(slip);
-    }
-}
-
 // Rows that hold do so after it, whatever the motions are.
 static bool check_rows(const Impact *at, const double *before, double t, tr_error *err)
 {
@@ -467,15 +370,11 @@ static bool check_rows(const Impact *at, const double *before, double t, tr_erro
 
 static bool be_struck(Impact *at, const double *before, Switch *change, tr_error *err)
 {
-    Hits hits = {.at = calloc(at->system->latch_count + 1u, sizeof *hits.at)};
-    if (!hits.at) return tr_fail_memory(err), false;
-    collect_closed(at, &hits);
-    bool good = strike(at, &hits, &change->lost, err);
+    const Hits none = {0};
+    const bool good = strike(at, &none, &change->lost, err);
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the blow of '%s' at t = %.6g has no solution",
                 change->source, change->t);
-    settle_hits(at, &hits);
-    free(hits.at);
     return good && check_rows(at, before, change->t, err);
 }
 

@@ -3,13 +3,14 @@
 // and friction holds what sticks.
 #include "plan/latch.h"
 
+#include "plan/contact_modes.h"
 #include "plan/impact.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOGETHER 1e-7 // friction that is used up, of what holds it
+#define TOGETHER 1e-7 // what is as near to its limit as another that passed it
 
 bool tr_alarm_matters(const System *s, const LatchMode *modes, uint32_t k)
 {
@@ -24,45 +25,34 @@ bool tr_alarm_matters(const System *s, const LatchMode *modes, uint32_t k)
     }
 }
 
-// ---- slip ----------------------------------------------------------------------------------
+// ---- modes ---------------------------------------------------------------------------------
 
-// What held them was as much as there is, and so they go the other way: the latch of this alarm,
-// and all that are as near to it, for what is symmetric stays so. `x` is the state of the flow.
-static bool begin_slip(const Flow *flow, uint32_t alarm, const double *margins, const double *x,
-                       LatchMode *modes, tr_error *err)
+// What is to be decided when something changes, or at the start
+typedef struct Case {
+    Plan *plan;
+    const Footing *footing; // of the flow so far
+    const double *x;        // all inputs
+    double t;
+    LatchMode *modes; // as they are so far
+    bool *wary;       // by latch: whether it must be clear that it stays as it is
+    size_t evaluations;
+} Case;
+
+// Those that are beyond what holds them at the start of the flow become wary; true when one was not
+// before.
+static bool become_wary(const Flow *flow, const double *margins, bool *wary)
 {
     const System *s = flow->system;
-    Evaluator program = tr_evaluator_with(flow->now->programs->held, err);
-    double *held = calloc(3 * (size_t)s->latch_count + 1, sizeof *held);
-    if (!held) tr_fail_memory(err);
-    if (held && !has_failed(err)) evaluate_into(&program, x, held);
-    for (uint32_t k = 0; held && !has_failed(err) && k < s->alarm_count; k++) {
-        if (s->alarms[k].kind != ALARM_SLIPS || !tr_alarm_matters(s, modes, k)) continue;
-        LatchMode *mode = &modes[s->alarms[k].latch];
-        const double *F = held + 3 * s->alarms[k].latch;
-        const double size = sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]);
-        if (k != alarm && !(margins[k] < TOGETHER * size)) continue;
-        for (int i = 0; i < 3; i++) mode->heads[i] = size > 0 ? -F[i] / size : 0;
-        mode->is_slipping = true;
+    bool any = false;
+    for (uint32_t k = 0; k < s->alarm_count; k++) {
+        const AlarmKind kind = s->alarms[k].kind;
+        if ((kind != ALARM_OPENS && kind != ALARM_SLIPS) || !(margins[k] < 0) ||
+            !tr_alarm_matters(s, flow->modes, k))
+            continue;
+        any = any || !wary[s->alarms[k].latch];
+        wary[s->alarms[k].latch] = true;
     }
-    tr_evaluator_free(&program);
-    free(held);
-    return !has_failed(err);
-}
-
-// ---- changes -------------------------------------------------------------------------------
-
-// What a change makes of the modes and, in x, of the velocities
-static bool apply_change(Flow *flow, double *x, const double *margins, LatchMode *modes,
-                         double *fastest, Switch *change, tr_error *err)
-{
-    const System *s = flow->system;
-    LatchMode *mode = &modes[s->alarms[change->alarm].latch];
-    switch (s->alarms[change->alarm].kind) {
-    case ALARM_OPENS: mode->is_open = true, mode->is_slipping = false; return true;
-    case ALARM_SLIPS: return begin_slip(flow, change->alarm, margins, x, modes, err);
-    default: return tr_impact(flow, x, margins, modes, fastest, change, err);
-    }
+    return any;
 }
 
 // The alarm of this kind with the least margin, of those that matter; false when none is negative.
@@ -79,62 +69,124 @@ static bool find_worst(const System *s, const LatchMode *modes, AlarmKind kind,
 // Lets go of a contact that pulls at the start of the flow, or that friction does not hold; true
 // when there is one. What pulls while it sticks may push when it slips, whichever way: so that is
 // tried first.
-static bool release_untenable(Flow *flow, double t, LatchMode *modes, tr_error *err)
+static bool release(const Flow *flow, const double *margins, LatchMode *modes)
 {
     const System *s = flow->system;
-    double *margins = calloc(s->alarm_count + 1u, sizeof *margins);
     uint32_t alarm = 0;
-    bool released = false;
-    if (!margins) return tr_fail_memory(err), false;
-    tr_flow_alarms(flow, t, flow->start, margins);
-    if (find_worst(s, modes, ALARM_OPENS, margins, &alarm)) {
-        const uint32_t latch = s->alarms[alarm].latch;
-        LatchMode *mode = &modes[latch];
-        mode->is_open = !s->latches[latch].slips || mode->is_slipping;
-        mode->is_slipping = !mode->is_open;
-        for (int k = 0; k < 3; k++) mode->heads[k] = 0;
-        released = true;
-    } else if (find_worst(s, modes, ALARM_SLIPS, margins, &alarm))
-        released = begin_slip(flow, alarm, margins, flow->inputs, modes, err),
-        flow->all_evaluations++;
-    free(margins);
-    return released;
+    const bool pulls = find_worst(s, modes, ALARM_OPENS, margins, &alarm);
+    if (!pulls && !find_worst(s, modes, ALARM_SLIPS, margins, &alarm)) return false;
+    const uint32_t latch = s->alarms[alarm].latch;
+    const bool opens = pulls && (!s->latches[latch].slips || modes[latch].is_slipping);
+    modes[latch] = (LatchMode){.is_open = opens, .is_slipping = !opens};
+    return true;
 }
 
-// The flow from values of all inputs on, with as many latches open and slipping as must be
-static Flow *settle(Plan *plan, LatchMode *modes, const double *x, double t, tr_error *err)
+// The flow in these modes, in place of one before
+static Flow *flow_in(Case *c, Flow *before, const LatchMode *modes, double *margins, tr_error *err)
 {
+    if (before) c->evaluations += before->all_evaluations;
+    tr_flow_free(before);
+    Flow *flow = tr_flow_from(c->plan, modes, c->x, NULL, err);
+    if (flow) tr_flow_alarms(flow, c->t, flow->start, margins);
+    return flow;
+}
+
+// The flow from there on. Modes are found for all contacts together, from numbers; what the flow
+// says then counts: a contact that it is beyond its limit in is decided on anew. Where numbers do
+// not decide, contacts are let go one by one until all hold.
+static Flow *settle(Case *c, double *margins, tr_error *err)
+{
+    const System *s = c->plan->system;
+    LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
     Flow *flow = NULL;
-    size_t evaluations = 0;
+    ModesFound found = MODES_FOUND;
+    if (!modes) return tr_fail_memory(err), NULL;
     do {
-        if (flow) evaluations = flow->all_evaluations;
-        tr_flow_free(flow);
-        flow = tr_flow_from(plan, modes, x, NULL, err);
-        if (flow) flow->all_evaluations += evaluations;
-    } while (flow && release_untenable(flow, t, modes, err));
+        memcpy(modes, c->modes, s->latch_count * sizeof *modes);
+        found = tr_contact_modes(c->plan, c->footing, c->x, c->t, c->wary, modes, err);
+        c->evaluations++;
+        flow = flow_in(c, flow, modes, margins, err);
+    } while (flow && found == MODES_FOUND && become_wary(flow, margins, c->wary));
+    while (flow && release(flow, margins, modes)) flow = flow_in(c, flow, modes, margins, err);
+    memcpy(c->modes, modes, s->latch_count * sizeof *modes);
+    free(modes);
+    if (flow) flow->all_evaluations += c->evaluations;
     if (!has_failed(err)) return flow;
     tr_flow_free(flow);
     return NULL;
 }
 
-Flow *tr_latches_settle(Flow *flow, double t, tr_error *err)
+// ---- the start -----------------------------------------------------------------------------
+
+// The same flow, where all contacts do what they can at its start
+static Flow *settle_start(Flow *flow, Case *c, double *margins, tr_error *err)
 {
-    if (!flow || !flow->system->latch_count) return flow;
-    LatchMode *modes = calloc(flow->system->latch_count, sizeof *modes);
-    Flow *settled = NULL;
-    if (!modes) tr_fail_memory(err);
-    if (modes) memcpy(modes, flow->modes, flow->system->latch_count * sizeof *modes);
-    if (modes && !release_untenable(flow, t, modes, err)) {
-        free(modes);
-        if (!has_failed(err)) return flow;
-        tr_flow_free(flow);
-        return NULL;
-    }
-    if (modes) settled = settle(flow->plan, modes, flow->inputs, t, err);
+    tr_flow_alarms(flow, c->t, flow->start, margins);
+    if (!become_wary(flow, margins, c->wary)) return flow;
+    Flow *settled = settle(c, margins, err);
     if (settled) memcpy(settled->marks, flow->marks, flow->system->input_count);
-    free(modes);
     tr_flow_free(flow);
     return settled;
+}
+
+static void close_case(Case *c)
+{
+    free(c->modes);
+    free(c->wary);
+}
+
+static bool open_case(Case *c, const Flow *flow, const double *x, double t, tr_error *err)
+{
+    const uint32_t latches = flow->system->latch_count;
+    *c = (Case){.plan = flow->plan, .footing = flow->footing, .x = x, .t = t};
+    c->modes = calloc(latches + 1u, sizeof *c->modes);
+    c->wary = calloc(latches + 1u, sizeof *c->wary);
+    if (!c->modes || !c->wary) return tr_fail_memory(err), close_case(c), false;
+    memcpy(c->modes, flow->modes, latches * sizeof *c->modes);
+    return true;
+}
+
+Flow *tr_latches_settle(Flow *flow, double t, tr_error *err)
+{
+    Case c;
+    if (!flow || !flow->system->latch_count) return flow;
+    double *margins = calloc(flow->system->alarm_count + 1u, sizeof *margins);
+    if (!margins) tr_fail_memory(err);
+    if (margins && open_case(&c, flow, flow->inputs, t, err)) {
+        flow = settle_start(flow, &c, margins, err);
+        close_case(&c);
+    }
+    free(margins);
+    if (!has_failed(err)) return flow;
+    tr_flow_free(flow);
+    return NULL;
+}
+
+// ---- changes -------------------------------------------------------------------------------
+
+// Those whose alarm goes off, and all of the same kind that are as near to it: what is symmetric
+// stays so.
+static void note_limits(const System *s, uint32_t alarm, const double *margins, Case *c)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < s->alarm_count; k++)
+        if (s->alarms[k].kind == s->alarms[alarm].kind && tr_alarm_matters(s, c->modes, k))
+            most = fmax(most, fabs(margins[k]));
+    for (uint32_t k = 0; k < s->alarm_count; k++)
+        if (s->alarms[k].kind == s->alarms[alarm].kind && tr_alarm_matters(s, c->modes, k))
+            c->wary[s->alarms[k].latch] = k == alarm || margins[k] < TOGETHER * most;
+}
+
+// What a change makes of the velocities in x, and of what was open or slipped
+static bool apply_change(Flow *flow, double *x, const double *margins, Case *c, double *fastest,
+                         Switch *change, tr_error *err)
+{
+    const System *s = flow->system;
+    const AlarmKind kind = s->alarms[change->alarm].kind;
+    if (kind != ALARM_OPENS && kind != ALARM_SLIPS)
+        return tr_impact(flow, x, margins, c->modes, fastest, change, err);
+    note_limits(s, change->alarm, margins, c);
+    return true;
 }
 
 // Whether rows hold and slip as they did
@@ -147,59 +199,64 @@ static bool are_same(const LatchMode *a, const LatchMode *b, uint32_t count)
 
 // The flow after a change: another one, but where all latches are as before. What slips on then
 // keeps its heading: friction stays against it until it holds.
-static Flow *follow(Flow *flow, LatchMode *modes, const double *x, double t, tr_error *err)
+static Flow *follow(Flow *flow, Case *c, double *margins, tr_error *err)
 {
-    const uint32_t count = flow->system->latch_count;
-    if (are_same(flow->modes, modes, count)) {
-        tr_flow_restart(flow, x);
-        if (!release_untenable(flow, t, modes, err)) return has_failed(err) ? NULL : flow;
+    if (are_same(flow->modes, c->modes, flow->system->latch_count)) {
+        bool limited = false;
+        for (uint32_t i = 0; i < flow->system->latch_count; i++) limited = limited || c->wary[i];
+        if (!limited) {
+            tr_flow_restart(flow, c->x);
+            tr_flow_alarms(flow, c->t, flow->start, margins);
+            if (!become_wary(flow, margins, c->wary)) return flow;
+        }
     }
-    return settle(flow->plan, modes, x, t, err);
+    return settle(c, margins, err);
 }
 
-// From values of all inputs on, in these modes
-static Flow *go_on_from(Flow *flow, const double *x, LatchMode *modes, double work,
-                        const Switch *change, tr_error *err)
+// From values of all inputs on
+static Flow *go_on_from(Flow *flow, Case *c, double *margins, double work, const Switch *change,
+                        tr_error *err)
 {
-    Flow *next = follow(flow, modes, x, change->t, err);
+    Flow *next = follow(flow, c, margins, err);
     if (!next) return NULL;
     if (next != flow) {
         next->evaluations += flow->evaluations, next->jacobians += flow->jacobians;
         next->all_evaluations += flow->all_evaluations;
     }
-    next->all_evaluations++; // by the impact, or what held
+    next->all_evaluations++; // by the impact
     next->no_projection = flow->no_projection;
     next->start[next->own - 1] = work + change->gained;
     tr_flow_project(next, change->t, next->start);
     return next;
 }
 
-static Flow *go_on(Flow *flow, const double *y, double *x, LatchMode *modes, double *fastest,
-                   Switch *change, tr_error *err)
+static Flow *go_on(Flow *flow, const double *y, double *x, double *margins, Case *c,
+                   double *fastest, Switch *change, tr_error *err)
 {
     const System *s = flow->system;
+    const Alarm *alarm = &s->alarms[change->alarm];
     const double work = y[flow->own - 1];
-    const size_t all = s->input_count + flow->switch_count;
-    tr_flow_alarms(flow, change->t, y, x + all);
+    tr_flow_alarms(flow, change->t, y, margins);
     tr_flow_fill_all(flow, change->t, y);
-    memcpy(x, flow->inputs, all * sizeof *x);
-    if (!apply_change(flow, x, x + all, modes, fastest, change, err)) return NULL;
-    return go_on_from(flow, x, modes, work, change, err);
+    memcpy(x, flow->inputs, s->input_count * sizeof *x);
+    if (!apply_change(flow, x, margins, c, fastest, change, err)) return NULL;
+    Flow *next = go_on_from(flow, c, margins, work, change, err);
+    change->slips_on = next && (alarm->kind == ALARM_STICKS || alarm->kind == ALARM_RETURNS) &&
+                       next->modes[alarm->latch].is_slipping;
+    return next;
 }
 
 Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *change, tr_error *err)
 {
     const System *s = flow->system;
-    const size_t inputs = s->input_count + flow->switch_count;
-    double *x = calloc(inputs + s->alarm_count + 1, sizeof *x);
-    LatchMode *modes = calloc(s->latch_count + 1u, sizeof *modes);
+    double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
+    Case c;
     Flow *next = NULL;
-    if (x && modes) {
-        memcpy(modes, flow->modes, s->latch_count * sizeof *modes);
-        next = go_on(flow, y, x, modes, fastest, change, err);
-    } else
-        tr_fail_memory(err);
-    free(modes);
+    if (!x) tr_fail_memory(err);
+    if (x && open_case(&c, flow, x, change->t, err)) {
+        next = go_on(flow, y, x, x + s->input_count, &c, fastest, change, err);
+        close_case(&c);
+    }
     free(x);
     return next;
 }
@@ -207,19 +264,19 @@ Flow *tr_latches_switch(Flow *flow, const double *y, double *fastest, Switch *ch
 Flow *tr_latches_strike(Flow *flow, const double *before, double work, Switch *change,
                         tr_error *err)
 {
-    const uint32_t count = flow->system->latch_count, inputs = flow->system->input_count;
-    LatchMode *modes = calloc(count + 1u, sizeof *modes);
-    double *x = calloc(inputs + 1u, sizeof *x);
+    const System *s = flow->system;
+    double *x = calloc((size_t)s->input_count + s->alarm_count + 1, sizeof *x);
+    Case c;
     Flow *next = NULL;
-    if (x && modes) {
-        if (count) memcpy(modes, flow->modes, count * sizeof *modes);
-        memcpy(x, before, inputs * sizeof *x);
+    if (!x) tr_fail_memory(err);
+    if (x && open_case(&c, flow, x, change->t, err)) {
+        memcpy(x, before, s->input_count * sizeof *x);
         x[0] = tr_flow_time(flow, change->t);
-        if (tr_blow(flow, before, x, modes, change, err))
-            next = change->source ? go_on_from(flow, x, modes, work, change, err) : flow;
-    } else
-        tr_fail_memory(err);
-    free(modes);
+        if (tr_blow(flow, before, x, c.modes, change, err))
+            next =
+                change->source ? go_on_from(flow, &c, x + s->input_count, work, change, err) : flow;
+        close_case(&c);
+    }
     free(x);
     return next;
 }

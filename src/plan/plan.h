@@ -28,7 +28,8 @@ typedef struct Key {
 typedef enum FootingProgram {
     FOOTING_SLIPS,  // how fast each latch that may slip does, by alarm
     FOOTING_GAPS,   // of latches that are open, else 0
-    FOOTING_IMPACT, // M G g, restitution and friction by latch, v
+    FOOTING_IMPACT, // M G g, restitution, friction and gap by latch, v
+    FOOTING_MODES,  // all that modes are found from, whatever they are now
     FOOTING_PROGRAMS
 } FootingProgram;
 
@@ -97,6 +98,8 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
 const ConditionSet *tr_footing_positions(Plan *plan, const Footing *footing, tr_error *err);
 const tr_program *tr_footing_program(Plan *plan, const Footing *footing, FootingProgram which,
                                      tr_error *err);
+// That from which modes are found: one for all footings that differ in their modes alone.
+const tr_program *tr_modes_program(Plan *plan, const Footing *footing, tr_error *err);
 bool tr_footing_make(const Plan *plan, Footing *footing, tr_error *err); // from its key
 void tr_footing_free(Footing *footing);
 void tr_start_free(Start *start);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_LISTED = 1000 };   // events
 enum { MOST_BYTES = 1 << 26 }; // of one that is read
 #define ENERGY_ALARM   1e-3    // beyond this a run comes with a warning
 #define KKT_ALARM      1e-6

@@ -10,6 +10,8 @@
 #include "sim/event.h"
 #include "sim/method.h"
 
+enum { MOST_LISTED = 1000 }; // events: the first
+
 // What it tells of.
 typedef struct Certificate {
     const tr_simulate_options *options;

@@ -187,7 +187,8 @@ static void pin_down(Path *p, Measure m, Bracket *b, double t, double slope, dou
 double tr_path_crossing(Path *p, Measure m, uint32_t from, double high, double close)
 {
     const bool is_beyond = from + 1 >= p->count, exactly = is_beyond || p->look;
-    const double *last = is_beyond ? tr_path_exact(p, high) : p->y[from + 1];
+    const bool is_next = !is_beyond && high == p->t[from + 1];
+    const double *last = is_next ? p->y[from + 1] : tr_path_exact(p, high);
     memcpy(p->found, last, p->flow->size * sizeof *last);
     Bracket b = {.low = p->t[from], .high = high};
     b.f_low = fmax(m.take(m.owner, b.low, p->y[from]), 0);

@@ -40,8 +40,8 @@ typedef struct Measure {
     void *owner;
 } Measure;
 
-// When it does, between the state `from` and `high`, which is that of the next state or lies beyond
-// the last: a time where it is negative, no more than `close` behind one where it is not. The state
+// When it does, between the state `from` and `high`, no later than the next state or beyond the
+// last: a time where it is negative, no more than `close` behind one where it is not. The state
 // there is in `found`.
 double tr_path_crossing(Path *path, Measure measure, uint32_t from, double high, double close);
 

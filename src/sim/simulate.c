@@ -170,6 +170,7 @@ static void cross_check(Simulation *s, uint32_t row, uint32_t count)
 static void note_switch(void *owner, const Switch *change)
 {
     Simulation *s = owner;
+    if (s->switch_count >= MOST_LISTED) return;
     s->lost_switch = s->lost_switch || !tr_grow((void **)&s->switches, &s->switch_capacity,
                                                 s->switch_count + 1, sizeof *s->switches);
     if (!s->lost_switch) s->switches[s->switch_count++] = *change;

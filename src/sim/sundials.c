@@ -499,6 +499,7 @@ static bool hand_over(Mover *m, double until)
     if (solver->t > until) {
         if (!state_at(solver, until, m->y)) return false;
         tr_flow_project(m->flow, until, m->y);
+        if (!tr_watch_row(&m->watch, until, m->y)) return m->stopped = true, false;
     } else
         memcpy(m->y, N_VGetArrayPointer(solver->y), m->flow->size * sizeof *m->y);
     return true;

@@ -305,13 +305,14 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     double first = (double)INFINITY;
     uint32_t which = 0;
     for (uint32_t k = 0; k < count; k++) {
-        if (w->last[k] >= 0) w->told[k] = false;
         if (!is_armed(w, k) || w->last[k] >= 0) continue;
         any = true;
         // from the start on: not until it has been otherwise
         if (!has_past(w)) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
     }
     if (any && has_past(w)) first = find_first(w, t, &which);
+    for (uint32_t k = 0; k < count; k++) // no sooner: they were negative in this step
+        if (w->last[k] >= 0) w->told[k] = false;
     for (uint32_t k = 0; k < count; k++) {
         if (s->alarms[k].kind > ALARM_STOPS || w->last[k] >= 0 || w->told[k]) continue;
         const double at = has_past(w) ? find_alarm(w, k, t) : t;
@@ -319,6 +320,16 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     }
     if (!(first < (double)INFINITY)) return true;
     w->switched = true, w->end = first, w->alarm = which;
+    return false;
+}
+
+bool tr_watch_row(Watch *w, double t, const double *y)
+{
+    if (!w->flow->stance || !w->flow->system->latch_count || !has_past(w)) return true;
+    if (!(t > time_before(w)) || !(least_margin(w, t, y) < 0)) return true;
+    uint32_t which = 0;
+    w->end = find_first(w, t, &which);
+    w->switched = true, w->alarm = which;
     return false;
 }
 

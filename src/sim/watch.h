@@ -42,6 +42,9 @@ void tr_watch_close(Watch *watch);
 // After a step to (t, y). False, with words, when something ended it on the way, at `end`: the
 // constraints changed their rank, or a wheel lies flat.
 bool tr_watch_step(Watch *watch, double t, const double *y, tr_error *err);
+// At a row that the last step passed: a contact may be beyond what it bears there, and not at the
+// step's end. False when something ended it before.
+bool tr_watch_row(Watch *watch, double t, const double *y);
 // Then, once what was passed is recorded: `changed` is set when y is in another chart now.
 bool tr_watch_chart(Watch *watch, double t, double *y, bool *changed, tr_error *err);
 
