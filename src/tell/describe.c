@@ -148,6 +148,13 @@ static void list_not_finite(Names *n, const Facts *f)
         if (!isfinite(f->columns[i])) add_name(n, f->flow->labels[i]);
 }
 
+static bool has_not_finite(const Facts *f)
+{
+    for (uint32_t i = 0; i < f->flow->column_count; i++)
+        if (!isfinite(f->columns[i])) return true;
+    return false;
+}
+
 static void list_awakening(Names *n, const Facts *f)
 {
     for (uint32_t i = 0; i < row_count(f); i++)
@@ -240,7 +247,8 @@ static void derive_json(Json *j, const System *s, const Facts *f)
         tr_json_open(j, "open", '['), list_marked(&names, f->flow, START_OPEN, false);
         tr_json_close(j, ']'), tr_json_open(j, "chosen", '[');
         list_marked(&names, f->flow, START_CHOSEN, false), tr_json_close(j, ']');
-        tr_json_open(j, "not_finite", '['), list_not_finite(&names, f), tr_json_close(j, ']');
+        if (has_not_finite(f))
+            tr_json_open(j, "not_finite", '['), list_not_finite(&names, f), tr_json_close(j, ']');
     }
     tr_json_text(j, "verdict", verdict(f));
     tr_json_close(j, '}');
