@@ -348,7 +348,7 @@ static const struct {
     {DISC ROLLS("tube: 0.1*p"), 2, 6, "the tube of 'c' is thinner than its radius"},
     {DISC ROLLS("tube: 0.1*p"), 2, -1, "the tube of 'c' is not negative"},
     {HINGED("0, 1, p - 1"), 1, 2, "the middle of the wheel 'c' stands on its axle"},
-    {HINGED("0, 1, p"), 2, 0, "the middle of the wheel 'c' stands beside its axle"},
+    {HINGED("0, 1, p"), 2, NAN, NULL},
     {DISC "contacts: {c: {kind: rolling, body: b, axis: \"0, 1, 0\", radius: p}}\n", 2, 0,
      "the radius of 'c' is positive"},
     {DISC ROLLS("lateral: tyre, cornering: 2, relaxation: 0.1*p"), 2, 0,

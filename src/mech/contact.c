@@ -25,10 +25,10 @@ static bool spins_about_joint(Tree *tree, uint32_t i, const Contact *contact, Ve
     const Expr squares[] = {dot(off, off), dot(at, at)};
     if (is_zero(squares[0])) return true;
     const double now[] = {tr_tree_value(tree, squares[0]), tr_tree_value(tree, squares[1])};
-    const char *where = tr_rule_gives(RULE_ON_AXLE, now) != 0 ? "on" : "beside";
+    if (tr_rule_gives(RULE_ON_AXLE, now) == 0) return false; // its own axes suit it anywhere
     return tr_tree_decide(tree, RULE_ON_AXLE, squares, contact->at.place,
-                          "the middle of the wheel '%.*s' stands %s its axle",
-                          WHOLE(contact->name.text), where) != 0;
+                          "the middle of the wheel '%.*s' stands on its axle",
+                          WHOLE(contact->name.text)) != 0;
 }
 
 Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
