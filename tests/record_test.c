@@ -138,12 +138,14 @@ static void test_certificate(void **state)
         "1,\n",
         "\"every\": 0.01,\n  \"rtol\": 1e-10,\n  \"atol\": 1e-12,\n  \"rows\": 101,\n",
         "\"interrupted\": false,\n  \"failure\": \"\",\n",
-        "\"parameters\": {\n    \"l\": 0.7\n  },\n  \"events\": [],\n  \"warnings\": [],\n"
+        "\"parameters\": {\n    \"l\": 0.7\n  },\n",
+        "  \"events\": [],\n  \"warnings\": [],\n"
         "  \"columns\": [\n    {\n      \"name\": \"t\",\n      \"unit\": \"s\",\n",
         "      \"name\": \"phi_rate\",\n      \"unit\": \"rad/s\",\n      \"quantity\": "
         "\"angular speed\",\n      \"owner\": \"phi\",\n      \"component\": \"\"\n",
     };
-    for (int i = 0; i < 5; i++) assert_true(file_holds(in_folder("good.json"), words[i]));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_true(file_holds(in_folder("good.json"), words[i]));
     char line[100];
     snprintf(line, sizeof line, "\"steps\": %zu,", s.steps);
     assert_true(file_holds(in_folder("good.json"), line));
