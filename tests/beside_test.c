@@ -67,6 +67,9 @@ static void names_lead_inside(void **state)
     assert_non_null(strstr(read_beside(&where, "/no/such/file"), "is not in the folder"));
     assert_non_null(strstr(read_beside(&where, "inner/.."), "is not in the folder"));
     assert_non_null(strstr(read_beside(&pipe, "null"), "came through a pipe"));
+    const Beside fd = {.model = "/dev/fd/0"}, shared = {.model = "/dev/shm/model.yaml"};
+    assert_non_null(strstr(read_beside(&fd, "0"), "came through a pipe"));
+    assert_null(strstr(read_beside(&shared, "nothing"), "pipe")); // it may stand anywhere else
     assert_string_equal(read_beside(&where, ""), "'' is no name of a file");
     assert_string_equal(read_beside(&where, "fifo"), "cannot read 'fifo': it is no regular file");
     assert_string_equal(read_beside(&where, "inner"), "cannot read 'inner': it is no regular file");

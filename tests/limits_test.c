@@ -80,6 +80,7 @@ static void other_rows_are_seen(void **state)
     Recorded run;
     for (int i = 0; i < 4; i++) {
         char *at = i == 1 ? rows + strlen(rows) / 2 : strstr(certificate, "rows_sha256") + 15;
+        while (i == 1 && !(*at >= '0' && *at <= '9')) at++; // so that they stay numbers
         if (i) *at = *at == '1' ? '2' : '1';
         write_text("run.csv", rows);
         write_text("run.json", i == 3 ? "{\"rows_sha256\": 5}" : certificate);

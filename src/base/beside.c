@@ -33,7 +33,15 @@ static bool leads_up(Text name)
     return false;
 }
 
-// The model's folder, without links; false when it has none, for it came through a pipe.
+// What of a path lies inside a folder; NULL when it is elsewhere. Neither has links.
+static const char *part_inside(const char *path, const char *folder)
+{
+    const size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+// The model's folder, without links; false when it has none, for it came through /dev/stdin or
+// another descriptor.
 static bool find_folder(const char *model, char folder[PATH_MAX])
 {
     const char *slash = model ? strrchr(model, '/') : NULL;
@@ -43,14 +51,7 @@ static bool find_folder(const char *model, char folder[PATH_MAX])
     memcpy(path, model ? model : "", length);
     path[length] = '\0';
     if (!realpath(length ? path : ".", folder)) return false;
-    return !begins_with(folder, "/dev") && !begins_with(folder, "/proc");
-}
-
-// What of a path lies inside a folder; NULL when it is elsewhere. Neither has links.
-static const char *part_inside(const char *path, const char *folder)
-{
-    const size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
-    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+    return strcmp(folder, "/dev") != 0 && !part_inside(folder, "/proc");
 }
 
 static bool is_regular(int folder, const char *name)
