@@ -104,6 +104,37 @@ static void test_plate(void **state)
     tr_sheet_free(t);
 }
 
+// A block on a belt that starts at once: no normal impulse, so no friction to tear it along; it
+// slips, and then goes with the belt.
+static const char belt[] =
+    "trundle: 1\n"
+    "bodies:\n"
+    "  belt: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: run}}\n"
+    "  slide: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x, base: true}}\n"
+    "  block: {parent: slide, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z, base: "
+    "true},"
+    " mass: 1}\n"
+    "contacts: {foot: {kind: rolling, shape: ball, body: block, radius: 0.1, at: \"0, 0, 0.1\","
+    " on: belt, longitudinal: coulomb, lateral: coulomb, friction: 0.3, stick: true,"
+    " unilateral: true}}\n"
+    "roles: {run: {motion: 'max(0, t - 0.5)'}}\n"
+    "initial: {z: 0}\n";
+
+static void test_belt(void **state)
+{
+    (void)state;
+    tr_summary s;
+    Sheet *t = run_with(system_from(belt), 1.5, 0.125, &s);
+    assert_int_equal(s.switches, 1); // it holds again
+    assert_below(s.energy_error, 1e-12);
+    for (size_t i = 0; i < t->rows; i++) {
+        const double speed = fmin(fmax(0.3 * 9.81 * (at(t, i, "t") - 0.5), 0), 1);
+        assert_close(at(t, i, "x_rate"), speed, 1e-8);
+        assert_close(at(t, i, "z"), 0, 1e-14);
+    }
+    tr_sheet_free(t);
+}
+
 // ---- refused -------------------------------------------------------------------------------
 
 static void check_refused(tr_system *system, const char *method, double reached, const char *words)
@@ -184,9 +215,10 @@ static void test_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cart),          cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_plate),         cmocka_unit_test(test_places),
-        cmocka_unit_test(test_sensitivities), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_cart),   cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_plate),  cmocka_unit_test(test_belt),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_sensitivities),
+        cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,10 +200,10 @@ void tr_run_take_sides(Run *run)
     if (!count || !tr_flow_has_switches(flow)) return;
     double *found = run->mover->watch.switches;
     for (uint32_t k = 0; k < count; k++)
-        if (!(run->mover->t < run->habits[k].rests)) flow->sides[k] = 0;
+        if (!(run->habits[k].rests > 0)) flow->sides[k] = 0;
     tr_flow_switches(flow, run->mover->t, run->mover->y, found);
     for (uint32_t k = 0; k < count; k++)
-        if (!run->habits[k].is_calm && !(run->mover->t < run->habits[k].rests))
+        if (!run->habits[k].is_calm && !(run->habits[k].rests > 0))
             flow->sides[k] = isfinite(found[count + k]) ? found[count + k] : 0;
 }
 
@@ -316,14 +316,17 @@ static bool cross_over(Run *run, double t, const double *y, uint32_t k, tr_error
 static bool wake(Run *run, tr_error *err)
 {
     Flow *flow = run->flow;
-    Mover *m = run->mover;
+    const Mover *m = run->mover;
+    bool any = false;
     for (uint32_t k = 0; k < flow->switch_count; k++) {
         if (!(run->habits[k].rests > 0) || m->t < run->habits[k].rests) continue;
-        run->habits[k].rests = 0;
-        if (!tr_flow_has_switches(flow)) continue;
-        tr_flow_switches(flow, m->t, m->y, m->watch.switches);
-        if (m->watch.switches[k] < 0) return cross_over(run, m->t, m->y, k, err);
+        run->habits[k].rests = 0, any = true;
     }
+    if (!any || !tr_flow_has_switches(flow)) return true;
+    tr_flow_switches(flow, m->t, m->y, m->watch.switches);
+    for (uint32_t k = 0; k < flow->switch_count; k++)
+        if (flow->sides[k] != 0 && !(run->habits[k].rests > 0) && m->watch.switches[k] < 0)
+            return cross_over(run, m->t, m->y, k, err);
     return true;
 }
 

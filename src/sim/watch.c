@@ -234,9 +234,9 @@ static bool is_armed(const Watch *w, uint32_t k)
 }
 
 // Whether a switch may cross now: it has a side, and does not rest
-static bool is_kept(const Watch *w, double t, uint32_t k)
+static bool is_kept(const Watch *w, uint32_t k)
 {
-    return w->flow->sides[k] != 0 && !(t < w->habits[k].rests);
+    return w->flow->sides[k] != 0 && !(w->habits[k].rests > 0);
 }
 
 // The least margin of switches, and which it is
@@ -245,7 +245,7 @@ static void take_switches(Watch *w, double t, const double *y, double *least)
     if (!tr_flow_has_switches(w->flow)) return;
     tr_flow_switches(w->flow, t, y, w->switches);
     for (uint32_t k = 0; k < w->flow->switch_count; k++)
-        if (is_kept(w, t, k) && w->switches[k] < *least)
+        if (is_kept(w, k) && w->switches[k] < *least)
             *least = w->switches[k], w->alarm = w->flow->system->alarm_count + k;
 }
 

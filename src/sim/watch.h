@@ -11,7 +11,7 @@
 typedef struct Habit {
     double side;    // that it had before what happens now
     double crossed; // when it left one last; -infinity when it did not yet
-    double rests;   // until then it is not looked at
+    double rests;   // until then it is not looked at; 0 when it does not rest
     uint32_t hurry; // times that it crossed again at once
     bool is_calm;   // nothing jumps when it crosses: it is left to the formula
 } Habit;
