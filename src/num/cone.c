@@ -3,7 +3,7 @@
 // inverse by singular values of B_S. Friction of what slips and forces that use reactions come
 // back as H: (1 + P H_SS) lambda_S = -P b_S. A set of modes is found as in the methods of Newton
 // for complementarity, by changing all that is wrong at once; directions of slip by Newton's
-// method on their angles (T112-T114).
+// method on their angles (T150-T152).
 #include "num/cone.h"
 
 #include "num/dense.h"

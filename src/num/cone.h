@@ -2,7 +2,7 @@
 // What contacts do at an instant, all of them together: which are open, stick or slip, and which
 // way. Matrices are small and by rows. The same bits on every machine.
 //
-//   s = b + (A + H) lambda,   A = B B^T                                                    (T112)
+//   s = b + (A + H) lambda,   A = B B^T                                                    (T150)
 //
 // are the rates of rows (accelerations for forces, velocities for impulses) with what holds along
 // them. Of a contact with the normal n and the rows t across
@@ -11,7 +11,7 @@
 //   sticks   s_n = s_t = 0, lambda_n >= 0,            |lambda_t| <= hold lambda_n
 //   slips    s_n = 0, lambda_n >= 0,                  lambda_t = -slide lambda_n h, s_t = |s_t| h
 //
-// and where reactions are not unique they are those of least weighted norm                 (T113).
+// and where reactions are not unique they are those of least weighted norm                 (T151).
 #ifndef TR_NUM_CONE_H
 #define TR_NUM_CONE_H
 

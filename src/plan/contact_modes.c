@@ -2,10 +2,10 @@
 // With M_pp = C C^T, rows B = G_p C^-T, and reactions lambda of all rows that are there or may be,
 //
 //   s = G v' + G' v + g' = b + (B B^T + H) lambda,   H = B C^-1 W_p
-//   b = G' v + g' + G_a v_a' + B C^-1 (Q0 - c - M_pa v_a')                                 (T112)
+//   b = G' v + g' + G_a v_a' + B C^-1 (Q0 - c - M_pa v_a')                                 (T150)
 //
 // with W what forces that use reactions make of them, friction of what slips already among them.
-// Modes are those for which all reactions and rates have the signs they should (T113, T114).
+// Modes are those for which all reactions and rates have the signs they should (T151, T152).
 #include "plan/contact_modes.h"
 
 #include "num/cone.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Velocities after an impact are to impulses what accelerations are to forces (T112): of a contact
+// Velocities after an impact are to impulses what accelerations are to forces (T150): of a contact
 //
 //   v_n+ + e v_n- >= 0,  L_n >= 0,  and one of them vanishes                                  (T87)
 //   |L_t| <= mu L_n where v_t+ = 0,  else L_t = -mu L_n v_t+ / |v_t+|                         (T88)
@@ -102,6 +102,14 @@ static void take_velocities(const Work *w, const Impulses *at)
     tr_solve_lower_transposed(w->C, np, at->dv, 1);
 }
 
+// Whether any of the rows that hold one that is closed has a rate
+static bool moves(const Work *w, const Impulses *at, const Cone *cone)
+{
+    for (uint32_t k = 0; k < cone->row_count; k++)
+        if (fabs(w->rate[cone->rows[k]]) > CONE_TOLERANCE * at->size[cone->rows[k]]) return true;
+    return false;
+}
+
 static void take_modes(const Work *w, const Impulses *at)
 {
     for (uint32_t j = 0; j < w->cones.count; j++) {
@@ -110,8 +118,7 @@ static void take_modes(const Work *w, const Impulses *at)
         const Latch *latch = &at->system->latches[i];
         LatchMode *mode = &at->modes[i];
         double slip = 0, still = 0;
-        at->leaves[i] = cone->mode == CONE_OPEN &&
-                        w->rate[cone->rows[0]] > CONE_TOLERANCE * at->size[cone->rows[0]];
+        at->leaves[i] = cone->mode == CONE_OPEN && moves(w, at, cone);
         for (uint32_t k = 0; k < cone->across_count && cone->mode != CONE_STICKS; k++) {
             slip += w->rate[cone->across[k]] * w->rate[cone->across[k]];
             still = fmax(still, CONE_TOLERANCE * at->size[cone->across[k]]);
