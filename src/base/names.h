@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-enum { NO_NAME = UINT32_MAX };
+#define NO_NAME UINT32_MAX
 
 typedef struct Names {
     struct NameRow {

@@ -379,7 +379,7 @@ static double judge(const Search *s, const Cone *cone, double force, Cone *bette
     const double clear = cone->is_wary ? TOGETHER : 0;
     *better = *cone;
     if (cone->mode == CONE_OPEN) {
-        better->mode = head(better, c->rate, 1) ? CONE_SLIPS : CONE_STICKS;
+        better->mode = head(better, c->rate, 1) != 0 ? CONE_SLIPS : CONE_STICKS;
         return -c->rate[cone->rows[0]] / rate_size(s, cone->rows[0]);
     }
     const double lack = cone->opens ? clear - c->lambda[cone->rows[0]] / force : 0;
