@@ -71,7 +71,8 @@ static void list_forces(System *s, uint32_t rows, Exprs *list)
 {
     const Output *Q = tr_system_output(s, text_of("Q"));
     const uint32_t n = Q->rows;
-    Expr *lambda = calloc((size_t)rows * (n + 1) + 1, sizeof *lambda), *W = lambda + rows;
+    Expr *lambda = calloc((size_t)rows * (n + 1) + 1, sizeof *lambda),
+         *W = lambda ? lambda + rows : NULL;
     for (uint32_t i = 0; lambda && i < rows; i++) lambda[i] = s->rows[i].symbol;
     if (!lambda || !tr_dense_jacobian(s->graph, Q->values, n, lambda, rows, W)) list->failed = true;
     for (uint32_t i = 0; i < s->input_count; i++)

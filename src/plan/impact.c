@@ -166,35 +166,52 @@ static void become(const Impact *at, uint32_t i, bool leaves)
         at->holds[latch->rows[k]] = !leaves && !(latch->sticks[k] && mode->is_slipping);
 }
 
-// Of what touches, all together: which part, stick and slip, and by which impulses
-static bool touch_all(Impact *at, const Hits *hits, double *dv, tr_error *err)
+// Those that touch, with e of those that close: those, too, that only just left
+static void find_touching(const Impact *at, const Hits *hits, double *e, bool *touches)
 {
     const System *s = at->system;
-    const size_t latches = s->latch_count;
-    double *numbers = calloc(latches + at->m + 1, sizeof *numbers), *size = numbers + latches;
-    bool *flags = calloc(2 * latches + 1, sizeof *flags);
-    Impulses of = {.system = s, .rate = at->rate, .friction = at->friction, .modes = at->modes};
-    of.masses = (Masses){at->M, at->G, at->n, at->m, at->p, at->passive};
-    of.size = size, of.restitution = numbers, of.touches = flags, of.leaves = flags + latches;
-    of.push = at->push, of.L = at->L, of.dv = dv;
-    bool good = numbers && flags;
-    if (!good) tr_fail_memory(err);
-    for (uint32_t i = 0; good && i < at->m; i++) {
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        touches[i] = !at->modes[i].is_open || at->gap[i] < NEAR;
+    for (uint32_t i = 0; i < hits->count; i++) {
+        touches[hits->at[i].latch - s->latches] = true;
+        e[hits->at[i].latch - s->latches] = hits->at[i].e;
+    }
+}
+
+// What cancels in the rates
+static void find_sizes(const Impact *at, double *size)
+{
+    for (uint32_t i = 0; i < at->m; i++) {
         size[i] = fabs(at->g[i]);
         for (uint32_t k = 0; k < at->n; k++)
             size[i] += fabs(at->G[(size_t)i * at->n + k] * at->x[at->v[k]]);
     }
-    for (size_t i = 0; good && i < latches; i++) // those, too, that only just left
-        flags[i] = !at->modes[i].is_open || at->gap[i] < NEAR;
-    for (uint32_t i = 0; good && i < hits->count; i++) {
-        flags[hits->at[i].latch - s->latches] = true;
-        numbers[hits->at[i].latch - s->latches] = hits->at[i].e;
-    }
-    good = good && tr_impulses_find(&of);
-    for (size_t i = 0; good && i < latches; i++)
-        if (flags[i]) become(at, (uint32_t)i, of.leaves[i] || numbers[i] > 0);
-    free(numbers);
-    free(flags);
+}
+
+// Of what touches, all together: which part, stick and slip, and by which impulses
+static bool touch_all(Impact *at, const Hits *hits, double *dv, tr_error *err)
+{
+    const size_t latches = at->system->latch_count;
+    double *e = calloc(latches + 1, sizeof *e), *size = calloc(at->m + 1u, sizeof *size);
+    bool *touches = calloc(latches + 1, sizeof *touches),
+         *leaves = calloc(latches + 1, sizeof *leaves);
+    bool good = e && size && touches && leaves;
+    if (good) {
+        find_touching(at, hits, e, touches);
+        find_sizes(at, size);
+        Impulses of = {.system = at->system, .rate = at->rate, .size = size, .push = at->push};
+        of.masses = (Masses){at->M, at->G, at->n, at->m, at->p, at->passive};
+        of.restitution = e, of.friction = at->friction, of.touches = touches;
+        of.modes = at->modes, of.L = at->L, of.dv = dv, of.leaves = leaves;
+        good = tr_impulses_find(&of);
+    } else
+        tr_fail_memory(err);
+    for (uint32_t i = 0; good && i < latches; i++)
+        if (touches[i]) become(at, i, leaves[i] || e[i] > 0);
+    free(e);
+    free(size);
+    free(touches);
+    free(leaves);
     return good;
 }
 
