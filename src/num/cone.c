@@ -117,7 +117,8 @@ static bool invert(Search *s)
         for (uint32_t k = 0; k < n; k++)
             s->work[(size_t)i * n + k] =
                 c->B[(size_t)s->active[i] * n + k] / root_weight(s, s->active[i]);
-    if (m && n && !tr_singular(s->work, m, n, s->sigma, s->left, NULL)) return false;
+    if (m && n && !tr_singular(s->work, m, n, s->sigma, s->left, NULL))
+        return s->c->lacks_memory = true, false; // for all is finite
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t k = 0; k < m; k++) {
             double sum = 0;
@@ -588,16 +589,16 @@ static bool try_all(Search *s)
 bool tr_cones_find(Cones *c)
 {
     Search s;
-    c->violation = (double)INFINITY, c->tries = 0;
-    if (!all_finite(c->B, (size_t)c->rows * c->columns) || !all_finite(c->b, c->rows) ||
-        !open_search(&s, c))
-        return false;
+    c->violation = (double)INFINITY, c->tries = 0, c->lacks_memory = false;
+    if (!all_finite(c->B, (size_t)c->rows * c->columns) || !all_finite(c->b, c->rows)) return false;
+    if (!open_search(&s, c)) return c->lacks_memory = true, false;
     bool found = change_at_once(&s);
-    for (int sweeps = FEWEST_SWEEPS; !found && sweeps <= MOST_SWEEPS; sweeps *= 4) {
+    for (int sweeps = FEWEST_SWEEPS; !found && !c->lacks_memory && sweeps <= MOST_SWEEPS;
+         sweeps *= 4) {
         relax(&s, sweeps);
         found = change_at_once(&s);
     }
-    found = found || try_all(&s);
+    found = found || (!c->lacks_memory && try_all(&s));
     bool solved = found;
     if (!found && c->violation < (double)INFINITY) { // the least bad
         memcpy(c->at, s.best, c->count * sizeof *c->at);
@@ -607,15 +608,5 @@ bool tr_cones_find(Cones *c)
     for (uint32_t j = 0; j < c->count && solved; j++)
         c->at[j].is_wrong = s.violation[j] > CONE_TOLERANCE;
     close_search(&s);
-    return solved;
-}
-
-bool tr_cones_solve(Cones *c)
-{
-    Search s;
-    if (!open_search(&s, c)) return false;
-    list_rows(&s);
-    const bool solved = invert(&s) && solve_modes(&s);
-    close_search(&s);
-    return solved;
+    return solved && !c->lacks_memory;
 }

@@ -45,6 +45,7 @@ typedef struct Cones {
     double *lambda, *rate; // by row: found
     double violation;      // of what is found, against the sizes of forces and rates there are
     uint32_t tries;        // sets of modes that were looked at
+    bool lacks_memory;     // that is why nothing was found
 } Cones;
 
 #define CONE_TOLERANCE 1e-9 // of a violation
@@ -55,8 +56,5 @@ typedef struct Cones {
 // is none that is consistent, `violation` is not below the tolerance, and the set is the one in
 // which it is least. False without memory, or when something is not finite.
 bool tr_cones_find(Cones *cones);
-
-// Reactions and rates in the modes there are, however wrong they may be.
-bool tr_cones_solve(Cones *cones);
 
 #endif

@@ -221,7 +221,8 @@ static ModesFound find_modes(Contacts *at, const bool *wary, double t, LatchMode
     c->H = make_coupling(at) ? at->H : NULL;
     c->holds = at->holds, c->lambda = at->lambda, c->rate = at->rate;
     make_cones(at, wary, modes);
-    if (!tr_cones_find(c)) return MODES_UNKNOWN;
+    if (!tr_cones_find(c))
+        return c->lacks_memory ? (tr_fail_memory(err), MODES_FAILED) : MODES_UNKNOWN;
     if (c->violation > NEARLY) return refuse(at, t, err), MODES_NONE;
     take_modes(at, modes);
     return MODES_FOUND;

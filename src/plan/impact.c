@@ -203,7 +203,7 @@ static bool touch_all(Impact *at, const Hits *hits, double *dv, tr_error *err)
         of.masses = (Masses){at->M, at->G, at->n, at->m, at->p, at->passive};
         of.restitution = e, of.friction = at->friction, of.touches = touches;
         of.modes = at->modes, of.L = at->L, of.dv = dv, of.leaves = leaves;
-        good = tr_impulses_find(&of);
+        good = tr_impulses_find(&of, err);
     } else
         tr_fail_memory(err);
     for (uint32_t i = 0; good && i < latches; i++)

@@ -131,10 +131,12 @@ static void take_modes(const Work *w, const Impulses *at)
     }
 }
 
-bool tr_impulses_find(Impulses *at)
+bool tr_impulses_find(Impulses *at, tr_error *err)
 {
     Work w;
-    bool found = open_work(&w, at) && tr_contact_metric(&at->masses, w.C, w.B);
+    const bool has_room = open_work(&w, at);
+    bool found = has_room && tr_contact_metric(&at->masses, w.C, w.B);
+    if (!has_room) tr_fail_memory(err);
     if (found) {
         Cones *c = &w.cones;
         make_cones(&w, at);
@@ -143,6 +145,7 @@ bool tr_impulses_find(Impulses *at)
         c->B = w.B, c->b = w.b, c->size = at->size, c->weight = w.weight, c->holds = w.holds;
         c->lambda = at->L, c->rate = w.rate;
         found = tr_cones_find(c) && c->violation <= NEARLY;
+        if (c->lacks_memory) tr_fail_memory(err);
     }
     if (found) {
         take_velocities(&w, at);

@@ -19,7 +19,7 @@ typedef struct Impulses {
 } Impulses;
 
 // M dv = G^T L - push, with every contact apart, stuck or slipping after it as its impulses are
-// (T87, T88). False when there are no such impulses, or no memory.
-bool tr_impulses_find(Impulses *impulses);
+// (T87, T88). False when there are no such impulses, and with an error without memory.
+bool tr_impulses_find(Impulses *impulses, tr_error *err);
 
 #endif
