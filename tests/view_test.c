@@ -546,8 +546,7 @@ static void test_hostile_names(void **state)
     assert_json_string(tr_json_member(w.report, "title"), hostile);
     const Text columns = tr_json_member(w.report, "columns");
     assert_json_string(tr_json_member(tr_json_item(columns, 2), "name"), hostile);
-    assert_json_string(tr_json_member(tr_json_item(columns, 3), "name"),
-                       "bad\\xff\\xfe utf");
+    assert_json_string(tr_json_member(tr_json_item(columns, 3), "name"), "bad\\xff\\xfe utf");
     assert_json_string(tr_json_member(tr_json_member(w.report, "certificate"), "failure"),
                        "</script><");
     const Text body = tr_json_item(tr_json_member(tr_json_member(w.report, "scene"), "bodies"), 0);

@@ -172,7 +172,7 @@ struct tr_system {
     Condition *conditions; // what was decided by the values of parameters
     uint32_t condition_count, condition_capacity;
     Hash condition_hash; // empty in copies, which keep no more
-    Formula *formulas; // those that others use first; none in copies
+    Formula *formulas;   // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
     tr_simulate_options plan; // what the case says about running; no method when there is no case

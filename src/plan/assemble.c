@@ -9,9 +9,9 @@
 #include "plan/assemble.h"
 
 #include "base/random.h"
-#include "expr/derivative.h"
 #include "num/dense.h"
 #include "num/singular.h"
+#include "plan/condition_set.h"
 #include "plan/metric.h"
 
 #include <math.h>
@@ -20,26 +20,8 @@
 #include <string.h>
 
 #define OPEN 1e-9 // what conditions leave open, as singular values of rows of length one
+enum { MOST_ACTING = 2000 };
 enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
-
-// Unknown are some of the inputs; what follows calls their values y.
-struct ConditionSet {
-    const System *system;
-    ConditionKind kind;
-    bool rates;
-    uint32_t *place; // of each unknown: its input
-    uint32_t count;
-    uint32_t *quaternion; // of each unit quaternion among them: its first unknown
-    uint32_t quaternions;
-    const char **notes; // of each formula: what it is about
-    uint32_t given;     // of `initial`, which come first
-    uint32_t formulas;  // residuals that come from the program; then one for each quaternion
-    uint32_t rows;
-    tr_program *program; // residuals, then slopes by rows
-    tr_program *metric;  // of rates at the start: masses, then easy motions by rows; or NULL
-    uint32_t easy;
-    bool *is_start; // by input: a position or velocity that is found, unless it is given
-};
 
 struct Conditions {
     const ConditionSet *set;
@@ -60,151 +42,7 @@ struct Conditions {
     bool *acts;                            // whether any condition depends on it here
 };
 
-// ---- making them ---------------------------------------------------------------------------
-
-static bool is_unknown(const Input *input, bool rates)
-{
-    return input->kind == (rates ? TR_VELOCITY : TR_POSITION) && !input->definition.id;
-}
-
-static bool asks_initial(ConditionKind kind) { return kind >= START_POSITIONS; }
-
-// A position that stays where it starts, because what moves it is told to be zero
-static bool is_held(const System *s, const Input *position)
-{
-    Expr rate = position->rate;
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const Input *v = &s->inputs[i];
-        if (is_motion_driven(v) && is_zero(v->definition))
-            rate = tr_replace(rate, &v->symbol, &v->definition, 1);
-    }
-    return rate.id && is_zero(rate);
-}
-
-// Held joints are only where they are once the initial conditions have put them there.
-static void find_unknowns(ConditionSet *c, const System *s)
-{
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        c->is_start[i] = is_unknown(&s->inputs[i], false) || is_unknown(&s->inputs[i], true);
-        if (is_unknown(&s->inputs[i], c->rates) &&
-            (asks_initial(c->kind) || !is_held(s, &s->inputs[i])))
-            c->place[c->count++] = i;
-    }
-    for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
-        for (uint32_t k = 0; k < c->count; k++)
-            if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;
-}
-
-static const Output *initial_of(const System *s, bool rates)
-{
-    return tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
-}
-
-// The formulas that must vanish: those of `initial`, then those of the constraints.
-static uint32_t collect(ConditionSet *c, const System *s, Expr *formulas)
-{
-    const Output *initial = asks_initial(c->kind) ? initial_of(s, c->rates) : NULL;
-    uint32_t count = 0;
-    for (uint32_t i = 0; initial && i < initial->rows; i++) {
-        c->notes[count] = initial->notes ? initial->notes[i] : "";
-        formulas[count++] = initial->values[i];
-    }
-    c->given = count;
-    for (uint32_t i = 0; i < s->row_count; i++) {
-        const Expr x = c->rates ? s->rows[i].rate : s->rows[i].position;
-        if (s->rows[i].is_speed || s->rows[i].is_open || !x.id) continue;
-        c->notes[count] = s->rows[i].name;
-        formulas[count++] = x;
-    }
-    const Output *wishes =
-        c->kind == START_WISHES ? tr_system_output(s, text_of("guess.position")) : NULL;
-    for (uint32_t i = 0; wishes && i < wishes->rows; i++) {
-        c->notes[count] = "";
-        formulas[count++] = wishes->values[i];
-    }
-    return count;
-}
-
-static uint32_t most_formulas(const System *s)
-{
-    uint32_t most = s->row_count;
-    for (int rates = 0; rates < 2; rates++)
-        if (initial_of(s, rates)) most += initial_of(s, rates)->rows;
-    const Output *wishes = tr_system_output(s, text_of("guess.position"));
-    return wishes ? most + wishes->rows : most;
-}
-
-static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
-{
-    const size_t most = most_formulas(s), n = c->count;
-    Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
-    if (!all) return tr_fail_memory(err), false;
-    c->formulas = collect(c, s, all);
-    c->rows = c->formulas + c->quaternions;
-    const uint32_t m = c->formulas;
-    unknown += m * (n + 1);
-    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
-    if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
-    if (m) c->program = tr_compile_open(s, all, m * (n + 1), fold, err);
-    free(all);
-    return !has_failed(err);
-}
-
-// What tells how far rates are from their guess, for those that are unknown
-static void compile_metric(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
-{
-    const Output *mass = tr_system_output(s, text_of("start.mass"));
-    const Output *easy = tr_system_output(s, text_of("start.easy"));
-    Exprs list = {0};
-    if (!mass || !easy || !c->rows) return;
-    c->easy = easy->rows;
-    for (uint32_t row = 0; row <= easy->rows; row++) {
-        const Expr *from = row ? easy->values + (size_t)(row - 1) * easy->columns : mass->values;
-        for (uint32_t i = 0, k = 0, v = 0; i < s->input_count; i++) {
-            if (s->inputs[i].kind != TR_VELOCITY) continue;
-            if (k < c->count && c->place[k] == i) exprs_add(&list, from[v]), k++;
-            v++;
-        }
-    }
-    c->metric = tr_program_list(s, &list, fold, err);
-}
-
-ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
-                                   const uint8_t *fold, tr_error *err)
-{
-    if (!own || has_failed(err)) return NULL;
-    ConditionSet *c = calloc(1, sizeof *c);
-    if (c) {
-        *c = (ConditionSet){
-            .system = original, .kind = kind, .rates = kind == RATE_ROWS || kind == START_RATES};
-        c->place = calloc(own->input_count + 1u, sizeof *c->place);
-        c->quaternion = calloc(own->quaternion_count + 1u, sizeof *c->quaternion);
-        c->notes = calloc(most_formulas(own) + 1u, sizeof *c->notes);
-        c->is_start = calloc(own->input_count + 1u, sizeof *c->is_start);
-    }
-    if (!c || !c->place || !c->quaternion || !c->notes || !c->is_start)
-        tr_fail_memory(err);
-    else {
-        find_unknowns(c, own);
-        compile(c, own, fold, err);
-        if (kind == START_RATES && !has_failed(err)) compile_metric(c, own, fold, err);
-        if (!has_failed(err)) return c;
-    }
-    tr_condition_set_free(c);
-    return NULL;
-}
-
-void tr_condition_set_free(ConditionSet *c)
-{
-    if (!c) return;
-    tr_program_free(c->program);
-    tr_program_free(c->metric);
-    free(c->place);
-    free(c->quaternion);
-    free(c->notes);
-    free(c->is_start);
-    free(c);
-}
+// ---- room for them -------------------------------------------------------------------------
 
 static bool prepare(Conditions *c, tr_error *err)
 {
@@ -670,21 +508,36 @@ static void follow_wishes(const ConditionSet *wishes, double *x, tr_error *err)
 
 // ---- what is left open ---------------------------------------------------------------------
 
-// A basis of the changes of y that the conditions allow, as columns: count * (count - rank). Rows
-// count alike, whatever their units; NULL when memory runs out.
-static double *open_changes(const Conditions *c, uint32_t *columns)
+// Of unknowns that conditions act on: which, and how many
+static uint32_t list_acting(const Conditions *c, uint32_t *acting)
 {
-    const size_t n = c->count, m = c->rows;
-    double *A = calloc(m * n + n * n + m + n + 1, sizeof *A), *Vt = A ? A + m * n : NULL;
-    double *Z = calloc(n * n + 1, sizeof *Z), *sigma = Vt ? Vt + n * n : NULL;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < c->count; k++) {
+        bool acts = false;
+        for (size_t i = 0; i < c->rows && !acts; i++) acts = c->slopes[i * c->count + k] != 0;
+        if (acts) acting[count++] = k;
+    }
+    return count;
+}
+
+// A basis of the changes of these unknowns, n of them, that the conditions allow, as columns: n *
+// (n - rank). Rows count alike, whatever their units; NULL when memory runs out.
+static double *open_changes(const Conditions *c, const uint32_t *acting, uint32_t n,
+                            uint32_t *columns)
+{
+    const size_t m = c->rows;
+    double *A = calloc(m * n + (size_t)n * n + m + n + 1, sizeof *A);
+    double *Z = calloc((size_t)n * n + 1, sizeof *Z), *Vt = A ? A + m * n : NULL;
     uint32_t rank = 0;
     for (size_t i = 0; A && i < m; i++) {
-        const double size = tr_norm(c->slopes + i * n, n);
-        for (size_t k = 0; k < n; k++) A[i * n + k] = size > 0 ? c->slopes[i * n + k] / size : 0;
+        const double size = tr_norm(c->slopes + i * c->count, c->count);
+        for (size_t k = 0; k < n; k++)
+            A[i * n + k] = size > 0 ? c->slopes[i * c->count + acting[k]] / size : 0;
     }
-    const bool good = Z && A && tr_singular(A, (uint32_t)m, (uint32_t)n, sigma, NULL, Vt);
+    double *sigma = Vt ? Vt + (size_t)n * n : NULL;
+    const bool good = Z && A && tr_singular(A, (uint32_t)m, n, sigma, NULL, Vt);
     while (good && rank < m && rank < n && sigma[rank] > OPEN) rank++;
-    *columns = (uint32_t)n - rank;
+    *columns = n - rank;
     for (size_t i = 0; good && i < n; i++)
         for (size_t k = rank; k < n; k++) Z[i * *columns + k - rank] = Vt[k * n + i];
     free(A);
@@ -693,25 +546,42 @@ static double *open_changes(const Conditions *c, uint32_t *columns)
     return NULL;
 }
 
-// Of a state where the conditions hold
-static bool mark_open(const Conditions *c, uint8_t *marks)
+static void mark_chosen(const Conditions *c, const uint32_t *acting, uint32_t n, const double *Z,
+                        uint32_t columns, uint8_t *marks)
 {
-    uint32_t columns = 0;
-    if (!c->count) return true;
-    double *Z = open_changes(c, &columns);
-    uint32_t *own = calloc(columns + 1u, sizeof *own);
-    if (!Z || !own) return free(Z), free(own), false;
-    for (uint32_t k = 0; k < c->count; k++) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t k = acting[i];
         const double moved = fabs(c->y[k] - c->guess[k]);
-        if (tr_norm(Z + (size_t)k * columns, columns) > OPEN &&
+        if (tr_norm(Z + (size_t)i * columns, columns) > OPEN &&
             moved > 1e-9 * (1 + fabs(c->guess[k])))
             marks[c->set->place[k]] |= START_CHOSEN;
     }
-    tr_give_rows(Z, c->count, columns, c->count, 1e-6, own);
-    for (uint32_t k = 0; k < columns; k++) marks[c->set->place[own[k]]] |= START_OPEN;
+}
+
+// Of a state where the conditions hold. What they do not act on is open; the rest is looked at
+// unless it is too much.
+static bool mark_open(const Conditions *c, uint8_t *marks)
+{
+    uint32_t columns = 0, *acting = calloc(2 * (size_t)c->count + 1, sizeof *acting);
+    if (!acting) return false;
+    const uint32_t n = list_acting(c, acting);
+    uint32_t *own = acting + c->count;
+    for (uint32_t i = 0, k = 0; k < c->count; k++) {
+        if (i < n && acting[i] == k)
+            i++;
+        else
+            marks[c->set->place[k]] |= START_OPEN;
+    }
+    double *Z = n && n <= MOST_ACTING ? open_changes(c, acting, n, &columns) : NULL;
+    const bool good = Z || !n || n > MOST_ACTING;
+    if (Z) {
+        mark_chosen(c, acting, n, Z, columns, marks);
+        tr_give_rows(Z, n, columns, n, 1e-6, own);
+        for (uint32_t k = 0; k < columns; k++) marks[c->set->place[acting[own[k]]]] |= START_OPEN;
+    }
     free(Z);
-    free(own);
-    return true;
+    free(acting);
+    return good;
 }
 
 static bool solve_and_mark(const ConditionSet *set, double *x, uint8_t *marks, tr_error *err)

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which formulas must vanish, for which unknowns, as a program (T80).
+#include "plan/condition_set.h"
+
+#include "expr/derivative.h"
+
+#include <stdlib.h>
+
+static bool is_unknown(const Input *input, bool rates)
+{
+    return input->kind == (rates ? TR_VELOCITY : TR_POSITION) && !input->definition.id;
+}
+
+static bool asks_initial(ConditionKind kind) { return kind >= START_POSITIONS; }
+
+// A position that stays where it starts, because what moves it is told to be zero
+static bool is_held(const System *s, const Input *position)
+{
+    Expr rate = position->rate;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *v = &s->inputs[i];
+        if (is_motion_driven(v) && is_zero(v->definition))
+            rate = tr_replace(rate, &v->symbol, &v->definition, 1);
+    }
+    return rate.id && is_zero(rate);
+}
+
+// Held joints are only where they are once the initial conditions have put them there.
+static void find_unknowns(ConditionSet *c, const System *s)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        c->is_start[i] = is_unknown(&s->inputs[i], false) || is_unknown(&s->inputs[i], true);
+        if (is_unknown(&s->inputs[i], c->rates) &&
+            (asks_initial(c->kind) || !is_held(s, &s->inputs[i])))
+            c->place[c->count++] = i;
+    }
+    for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
+        for (uint32_t k = 0; k < c->count; k++)
+            if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;
+}
+
+static const Output *initial_of(const System *s, bool rates)
+{
+    return tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
+}
+
+// The formulas that must vanish: those of `initial`, then those of the constraints.
+static uint32_t collect(ConditionSet *c, const System *s, Expr *formulas)
+{
+    const Output *initial = asks_initial(c->kind) ? initial_of(s, c->rates) : NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; initial && i < initial->rows; i++) {
+        c->notes[count] = initial->notes ? initial->notes[i] : "";
+        formulas[count++] = initial->values[i];
+    }
+    c->given = count;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const Expr x = c->rates ? s->rows[i].rate : s->rows[i].position;
+        if (s->rows[i].is_speed || s->rows[i].is_open || !x.id) continue;
+        c->notes[count] = s->rows[i].name;
+        formulas[count++] = x;
+    }
+    const Output *wishes =
+        c->kind == START_WISHES ? tr_system_output(s, text_of("guess.position")) : NULL;
+    for (uint32_t i = 0; wishes && i < wishes->rows; i++) {
+        c->notes[count] = "";
+        formulas[count++] = wishes->values[i];
+    }
+    return count;
+}
+
+static uint32_t most_formulas(const System *s)
+{
+    uint32_t most = s->row_count;
+    for (int rates = 0; rates < 2; rates++)
+        if (initial_of(s, rates)) most += initial_of(s, rates)->rows;
+    const Output *wishes = tr_system_output(s, text_of("guess.position"));
+    return wishes ? most + wishes->rows : most;
+}
+
+static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
+{
+    const size_t most = most_formulas(s), n = c->count;
+    Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
+    if (!all) return tr_fail_memory(err), false;
+    c->formulas = collect(c, s, all);
+    c->rows = c->formulas + c->quaternions;
+    const uint32_t m = c->formulas;
+    unknown += m * (n + 1);
+    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
+    if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
+    if (m) c->program = tr_compile_open(s, all, m * (n + 1), fold, err);
+    free(all);
+    return !has_failed(err);
+}
+
+// What tells how far rates are from their guess, for those that are unknown
+static void compile_metric(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
+{
+    const Output *mass = tr_system_output(s, text_of("start.mass"));
+    const Output *easy = tr_system_output(s, text_of("start.easy"));
+    Exprs list = {0};
+    if (!mass || !easy || !c->rows) return;
+    c->easy = easy->rows;
+    for (uint32_t row = 0; row <= easy->rows; row++) {
+        const Expr *from = row ? easy->values + (size_t)(row - 1) * easy->columns : mass->values;
+        for (uint32_t i = 0, k = 0, v = 0; i < s->input_count; i++) {
+            if (s->inputs[i].kind != TR_VELOCITY) continue;
+            if (k < c->count && c->place[k] == i) exprs_add(&list, from[v]), k++;
+            v++;
+        }
+    }
+    c->metric = tr_program_list(s, &list, fold, err);
+}
+
+ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,
+                                   const uint8_t *fold, tr_error *err)
+{
+    if (!own || has_failed(err)) return NULL;
+    ConditionSet *c = calloc(1, sizeof *c);
+    if (c) {
+        *c = (ConditionSet){
+            .system = original, .kind = kind, .rates = kind == RATE_ROWS || kind == START_RATES};
+        c->place = calloc(own->input_count + 1u, sizeof *c->place);
+        c->quaternion = calloc(own->quaternion_count + 1u, sizeof *c->quaternion);
+        c->notes = calloc(most_formulas(own) + 1u, sizeof *c->notes);
+        c->is_start = calloc(own->input_count + 1u, sizeof *c->is_start);
+    }
+    if (!c || !c->place || !c->quaternion || !c->notes || !c->is_start)
+        tr_fail_memory(err);
+    else {
+        find_unknowns(c, own);
+        compile(c, own, fold, err);
+        if (kind == START_RATES && !has_failed(err)) compile_metric(c, own, fold, err);
+        if (!has_failed(err)) return c;
+    }
+    tr_condition_set_free(c);
+    return NULL;
+}
+
+void tr_condition_set_free(ConditionSet *c)
+{
+    if (!c) return;
+    tr_program_free(c->program);
+    tr_program_free(c->metric);
+    free(c->place);
+    free(c->quaternion);
+    free(c->notes);
+    free(c->is_start);
+    free(c);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a set of conditions is made of, for those who solve them.
+#ifndef TR_PLAN_CONDITION_SET_H
+#define TR_PLAN_CONDITION_SET_H
+
+#include "plan/assemble.h"
+
+// Unknown are some of the inputs; what follows calls their values y.
+struct ConditionSet {
+    const System *system;
+    ConditionKind kind;
+    bool rates;
+    uint32_t *place; // of each unknown: its input
+    uint32_t count;
+    uint32_t *quaternion; // of each unit quaternion among them: its first unknown
+    uint32_t quaternions;
+    const char **notes; // of each formula: what it is about
+    uint32_t given;     // of `initial`, which come first
+    uint32_t formulas;  // residuals that come from the program; then one for each quaternion
+    uint32_t rows;
+    tr_program *program; // residuals, then slopes by rows
+    tr_program *metric;  // of rates at the start: masses, then easy motions by rows; or NULL
+    uint32_t easy;
+    bool *is_start; // by input: a position or velocity that is found, unless it is given
+};
+
+#endif
