@@ -30,7 +30,7 @@ done
 # many COUNT LINE: LINE for 0, 1, ... with # for the number and @ for that of the one before
 many() { awk -v n="$1" -v line="$2" 'BEGIN { for (i = 0; i < n; i++) {
     s = line; gsub(/#/, i, s); gsub(/@/, i ? i - 1 : 0, s); print s } }'; }
-body='{joint: {type: revolute, axis: "0, 1, 0"}, mass: 1}'
+body='{joint: {type: revolute, axis: "0, 1, 0", at: "0, 0, 1"}, mass: 1, com: "0, 0, 1"}'
 { printf 'trundle: 1\nparameters:\n'; many 50000 '  p#: 1'; printf 'bodies:\n  a: %s\n' "$body"; } >parameters.yaml
 { printf 'trundle: 1\nparameters:\n  p0: 1\n'; many 50000 '  q#: p@0 + 1' | sed 's/p@0/p0/'; printf 'bodies:\n  a: %s\n' "$body"; } >sums.yaml
 { printf 'trundle: 1\nbodies:\n'; many 30000 "  b#: $body"; } >star.yaml

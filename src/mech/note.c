@@ -40,6 +40,7 @@ static void name_value(Walk *w, Value value)
 {
     const uint32_t count = w->tree->system->formula_count;
     uint32_t low = 0, high = count;
+    if (!value.text.at) return; // nothing was written
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (is_before(w->by_text[middle]->text, value.text.at))

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_MARKED = 30 }; // names in a line
+
 // ---- counting ------------------------------------------------------------------------------
 
 typedef struct Facts {
@@ -105,14 +107,20 @@ static void end_line(const Names *n, const char *words)
         b->at[b->length = n->start] = 0;
 }
 
-// What became so at the start; with its value, where that is wanted
+// What became so at the start; with its value, where that is wanted. A line has room for some.
 static void list_marked(Names *n, const Flow *flow, StartMark mark, bool values)
 {
+    uint32_t more = 0;
     for (uint32_t i = 0; i < flow->system->input_count; i++) {
         if (!(flow->marks[i] & mark)) continue;
+        if (!n->json && n->count == MOST_MARKED) {
+            more++;
+            continue;
+        }
         add_name(n, flow->system->inputs[i].name);
         if (values) tr_buffer_print(&n->j->text, " = %.6g", flow->inputs[i]);
     }
+    if (more) tr_buffer_print(&n->j->text, ", and %u more", more);
 }
 
 static void list_independent(Names *n, const System *s)
