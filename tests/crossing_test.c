@@ -255,9 +255,64 @@ static void test_input(void **state)
     tr_system_free(system);
 }
 
+// ---- beyond and back within a step -----------------------------------------------------------
+
+// A throw that comes just above a height, where it is pushed back: rows, or none at all
+static void test_apex(void **state)
+{
+    (void)state;
+    static const Trial ways[] = {
+        {"erk", false, 1e-8}, {"erk", true, 1e-8}, {"bdf", false, 1e-5}, {"rk4", false, 1e-8}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int rows = 1; rows <= 201; rows += 200) {
+            tr_system *system = system_from(
+                "trundle: 1\nbodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", "
+                "coordinate: x}, mass: 1}}\n"
+                "roles: {x: {torque: 'if(x > 4.99, -1010, -10)'}}\ninitial: {d(x): 10}\n");
+            tr_simulate_options o = tr_simulate_defaults(system);
+            o.end = 2, o.every = 2.0 / rows, o.step = 1e-2, o.method = ways[i].method;
+            o.dense = ways[i].dense;
+            Sheet *sheet = simulated(system, o, NULL);
+            const double v = sqrt(100 - 20 * 4.99), up = (10 - v) / 10,
+                         left = 2 - up - 2 * v / 1010;
+            assert_close(at(sheet, sheet->rows - 1, "x"), 4.99 - v * left - 5 * left * left,
+                         ways[i].tolerance);
+            tr_sheet_free(sheet);
+            tr_system_free(system);
+        }
+}
+
+// What rests stays at rest where contacts change, and however much power others take.
+static void test_rest_goes_on(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        char text[1000];
+        tr_summary s;
+        snprintf(text, sizeof text,
+                 "trundle: 1\ngravity: 0, 0, -10\nbodies:\n"
+                 "  block: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+                 "  ball: {joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z, base: true}, "
+                 "mass: 1}\n"
+                 "  other: {joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: y}, mass: 1}\n"
+                 "contacts:\n  foot: {kind: rolling, shape: ball, radius: 0.1, body: ball, "
+                 "longitudinal: free, lateral: free, unilateral: true, open: true}\n"
+                 "roles: {x: {torque: 'if(d(x) > 0, -3, 3) + 1'}, y: {torque: 1e5}}\n"
+                 "initial: {x: 0, d(x): 2, z: %.17g}\n",
+                 11 + 1e-4 * i);
+        tr_system *system = system_from(text);
+        tr_simulate_options o = tr_simulate_defaults(system);
+        o.end = 2, o.every = 0.5;
+        tr_sheet_free(simulated(system, o, &s));
+        assert_true(s.steps < 100000);
+        tr_system_free(system);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_apex),   cmocka_unit_test(test_rest_goes_on),
         cmocka_unit_test(test_steps),  cmocka_unit_test(test_stop),
         cmocka_unit_test(test_drag),   cmocka_unit_test(test_friction),
         cmocka_unit_test(test_corner), cmocka_unit_test(test_place),

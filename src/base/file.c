@@ -87,7 +87,7 @@ static bool read_content(int fd, const char *path, size_t expected, size_t limit
 static bool find_size(int fd, const char *path, size_t limit, size_t *expected, tr_error *err)
 {
     enum { FIRST_GUESS = 4095 };
-    struct stat info;
+    struct stat info = {0};
     if (fstat(fd, &info) != 0)
         fail_file(err, "read", path, strerror(errno));
     else if (S_ISDIR(info.st_mode))

@@ -223,6 +223,8 @@ static void make_initial(Tree *tree)
 
 // ---- what is easy --------------------------------------------------------------------------
 
+enum { MOST_EASY = 200000 }; // numbers in all rows
+
 // Motions that change nothing, by rows: velocities
 typedef struct Motions {
     Expr *at;
@@ -309,13 +311,16 @@ static void add_easy(Tree *tree, Motions *to, const Link *link)
 static void make_metric(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
+    const Output *rates = tr_system_output(tree->system, text_of("initial.rate"));
     size_t most = 0;
+    if (!tree->system->row_count && (!rates || !rates->rows)) return; // nothing is to be chosen
     for (uint32_t i = 0; i < tree->link_count; i++) most += count_easy(tree, &tree->links[i]);
+    if (most * n > MOST_EASY) most = 0; // then energy alone counts
     Motions easy = {.at = tr_tree_room(tree, most * n, sizeof(Expr))};
     Expr *mass = tr_tree_room(tree, n, sizeof *mass);
     if (tree->graph->failed) return;
     tr_tree_mass_along(tree, mass);
-    for (uint32_t i = 0; i < tree->link_count; i++)
+    for (uint32_t i = 0; most && i < tree->link_count; i++)
         if (count_easy(tree, &tree->links[i])) add_easy(tree, &easy, &tree->links[i]);
     assert(easy.count <= most);
     tr_output(tree->system, "start.mass", mass, n, 1, tree->err);

@@ -2,6 +2,8 @@
 // What differs between two sides of an instant by more than rounding (T121).
 #include "plan/side.h"
 
+#include "num/dense.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +47,13 @@ static double largest_of(const System *s, const Side *side, tr_kind kind)
 bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, double t, tr_error *err)
 {
     const System *s = flow->system;
-    const double largest = largest_of(s, before, TR_POSITION);
+    const double fastest = larger(largest_of(s, before, TR_VELOCITY),
+                                  largest_of(s, after, TR_VELOCITY)); // t itself is rounded
+    const double largest = largest_of(s, before, TR_POSITION) + fabs(t) * fastest;
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_POSITION && differ(before->x[i], after->x[i], largest))
             tr_fail(err, TR_FAILED, (Place){0},
-                    "the motion of '%.80s' jumps from %.6g to %.6g at t = %.9g: its rate may jump, "
+                    "the motion of '%.80s' jumps from %.9g to %.9g at t = %.9g: its rate may jump, "
                     "but not its place",
                     s->inputs[i].name, before->x[i], after->x[i], t);
     for (uint32_t i = 0, k = 0; i < flow->footing->constraints; i++) {

@@ -3,6 +3,8 @@
 // contacts where these change. Where formulas jump, both sides are compared: places must meet, and
 // velocities may take a blow (T121).
 #include "plan/sensitivity.h"
+
+#include "num/dense.h"
 #include "plan/side.h"
 #include "plan/switch.h"
 #include "sim/run.h"
@@ -86,7 +88,7 @@ static void hand_on(Mover *from, Mover *to)
 }
 
 // Where something jumps, others may matter that did not before.
-static void arouse(Run *run)
+void tr_run_arouse(Run *run)
 {
     for (uint32_t k = 0; k < run->flow->switch_count; k++) run->habits[k].is_calm = false;
 }
@@ -98,6 +100,8 @@ static bool take_over(Run *run, Flow *flow, double t, tr_error *err)
     Mover *m = flow ? tr_mover_new(before->method, flow, flow->start, err) : NULL;
     if (!m && flow != run->flow) tr_flow_free(flow);
     if (!m) return false;
+    if (flow != run->flow) // what rests stays on its side
+        memcpy(flow->sides, run->flow->sides, flow->switch_count * sizeof *flow->sides);
     hand_on(before, m);
     tr_mover_free(before);
     if (flow != run->flow) tr_flow_free(run->flow);
@@ -137,7 +141,7 @@ static bool pass_blow(Run *run, tr_error *err)
     bool good = tr_side_open(&before, run->flow, err) && tr_side_open(&after, run->flow, err);
     if (good) tr_side_take(&before, run->flow, at, run->mover->y);
     pass_event(run, run->next_event + 1);
-    arouse(run);
+    tr_run_arouse(run);
     tr_run_take_sides(run);
     if (good) tr_side_take(&after, run->flow, at, run->mover->y);
     good = good && tr_sides_meet(run->flow, &before, &after, at, err);
@@ -156,7 +160,7 @@ static bool cross_event(Run *run, tr_error *err)
     const bool goes_on = tr_mover_restart(run->mover, 0);
     if (run->events.strikes) return goes_on && pass_blow(run, err);
     pass_event(run, run->next_event + 1);
-    arouse(run);
+    tr_run_arouse(run);
     tr_run_take_sides(run);
     return goes_on;
 }
@@ -224,13 +228,21 @@ static bool keep_habit(Run *run, double t, uint32_t k)
                    formula[0] ? "'" : "a formula", formula, formula[0] ? "'" : "", t, rest);
 }
 
-static bool differ(const double *before, const double *after, uint32_t count)
+static bool differ_in(const double *before, const double *after, uint32_t from, uint32_t to)
 {
     double largest = 0;
-    for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(before[i]));
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = from; i < to; i++) largest = larger(largest, fabs(before[i]));
+    for (uint32_t i = from; i < to; i++)
         if (!(fabs(after[i] - before[i]) <= NOTICEABLE * (fabs(before[i]) + largest))) return true;
     return false;
+}
+
+// Rates of positions, and of velocities; what is large among the others, or in the power, hides
+// nothing.
+static bool differ(const Flow *flow, const double *before, const double *after)
+{
+    return differ_in(before, after, 0, flow->positions) ||
+           differ_in(before, after, flow->positions, flow->known);
 }
 
 // Whether rates differ that much a fixed step further on, with that switch as it was and as it is;
@@ -248,7 +260,7 @@ static bool has_kink(Run *run, uint32_t k)
     flow->sides[k] = run->habits[k].side;
     tr_flow_rate(flow, m->t + m->step, ahead, rate);
     flow->sides[k] = side;
-    return differ(rate, then, flow->own);
+    return differ(flow, rate, then);
 }
 
 // That one, and all that cross at the same time
@@ -276,8 +288,8 @@ static bool pass_over(Run *run, uint32_t k, Side *before, Side *after, bool *jum
     tr_run_take_sides(run);
     tr_flow_rate(flow, m->t, m->y, then);
     tr_side_take(after, flow, m->t, m->y);
-    *jumps = differ(rate, then, flow->own);
-    if (*jumps) arouse(run);
+    *jumps = differ(flow, rate, then);
+    if (*jumps) tr_run_arouse(run);
     if ((*jumps || has_kink(run, k)) && !keep_habits(run, k, err)) return false;
     run->habits[k].is_calm = !*jumps && m->method->adaptive; // steps see to it
     return tr_sides_meet(flow, before, after, m->t, err);
@@ -359,7 +371,7 @@ static bool change_over(Run *run, tr_error *err)
         return false;
     }
     Flow *flow = tr_latches_switch(run->flow, before->watch.ending, &run->fastest, &change, err);
-    arouse(run);
+    tr_run_arouse(run);
     return take_over(run, flow, change.t, err) && note_switch(run, &change, err) &&
            tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
 }

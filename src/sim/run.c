@@ -89,6 +89,7 @@ bool tr_run_accept(Run *run, const char *who, tr_error *err)
     if (has_failed(err)) return false;
     run->mover->y[run->flow->own - 1] +=
         is[run->kinetic] - was[run->kinetic] + is[run->potential] - was[run->potential];
+    tr_run_arouse(run);
     tr_run_take_sides(run);
     return tr_mover_restart(run->mover, tr_solver_last_step(run->mover));
 }

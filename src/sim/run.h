@@ -57,6 +57,7 @@ void tr_run_labels(const Run *run, const char **labels);
 
 // Switches take the sides that they are on where it stands.
 void tr_run_take_sides(Run *run);
+void tr_run_arouse(Run *run); // switches that were calm
 
 // Events from where it stands on; an event there is still to be crossed unless rates are taken
 // behind it already.

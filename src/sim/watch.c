@@ -5,6 +5,8 @@
 // steps, as that of an alarm is.
 #include "sim/watch.h"
 
+#include "num/dense.h"
+
 #include "plan/latch.h"
 
 #include <float.h>
@@ -286,11 +288,59 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
            (tr_fail_memory(err), false);
 }
 
-static bool has_crossed(Watch *w, double t, const double *y)
+static double least_switch(Watch *w, double t, const double *y)
 {
-    double least = 0;
-    if (has_past(w)) take_switches(w, t, y, &least);
-    return least < 0;
+    double least = (double)INFINITY;
+    take_switches(w, t, y, &least);
+    return least;
+}
+
+// Where a parabola through three points is least, or in the middle when it is not between them
+static double lowest(const double *t, const double *s)
+{
+    const double a = (s[1] - s[0]) / (t[1] - t[0]), b = (s[2] - s[1]) / (t[2] - t[1]);
+    const double bend = (b - a) / (t[2] - t[0]), at = (t[0] + t[1]) / 2 - a / (2 * bend);
+    return bend > 0 && at > t[0] && at < t[2] ? at : t[1];
+}
+
+// Whether the margin, which is `least` after the last step, can have vanished inside it: unless it
+// is far from that, as it bent over the last two steps
+static bool may_dip(Watch *w, double t, double least)
+{
+    const Path *p = &w->path;
+    if (!(least < (double)INFINITY)) return false; // there are none
+    const double was = least_switch(w, time_before(w), p->y[before(w)]);
+    if (p->count < 3) return true;
+    const double first = least_switch(w, p->t[before(w) - 1], p->y[before(w) - 1]);
+    const double h = t - time_before(w), earlier = time_before(w) - p->t[before(w) - 1];
+    const double bend = ((least - was) / h - (was - first) / earlier) / (h + earlier);
+    return !(smaller(was, least) > 4 * fabs(bend) * h * h);
+}
+
+// A time inside the last step when a switch is beyond its side, though it is not at its end t
+static bool has_dipped(Watch *w, double t, const double *y, double *at)
+{
+    double time[5], s[5];
+    int least = 2;
+    for (int i = 0; i < 5; i++) {
+        time[i] = time_before(w) + (t - time_before(w)) * i / 4;
+        s[i] = i == 4 ? least_switch(w, t, y)
+                      : least_switch(w, time[i], tr_path_between(&w->path, time[i]));
+        if (i > 0 && i < 4 && s[i] < s[least]) least = i;
+    }
+    *at = time[least];
+    if (s[least] < 0) return true;
+    *at = lowest(time + least - 1, s + least - 1);
+    return least_switch(w, *at, tr_path_between(&w->path, *at)) < 0;
+}
+
+// Whether a switch has crossed in the last step: *at is when it was seen to be beyond.
+static bool has_crossed(Watch *w, double t, const double *y, double *at)
+{
+    *at = t;
+    if (!has_past(w) || !tr_flow_has_switches(w->flow)) return false;
+    const double least = least_switch(w, t, y);
+    return least < 0 || (may_dip(w, t, least) && has_dipped(w, t, y, at));
 }
 
 // After a step to (t, y). What comes before anything else that changes the run counts.
@@ -298,7 +348,8 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
     const System *s = w->flow->system;
     const uint32_t count = s->alarm_count;
-    bool any = has_crossed(w, t, y);
+    double seen = t;
+    bool any = has_crossed(w, t, y, &seen);
     if (!count && !any) return true;
     if (count) tr_flow_alarms(w->flow, t, y, w->margins);
     if (count) memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites
@@ -310,7 +361,7 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
         // from the start on: not until it has been otherwise
         if (!has_past(w)) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
     }
-    if (any && has_past(w)) first = find_first(w, t, &which);
+    if (any && has_past(w)) first = find_first(w, seen, &which);
     for (uint32_t k = 0; k < count; k++) // no sooner: they were negative in this step
         if (w->last[k] >= 0) w->told[k] = false;
     for (uint32_t k = 0; k < count; k++) {
@@ -325,7 +376,8 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 
 bool tr_watch_row(Watch *w, double t, const double *y)
 {
-    if (!w->flow->stance || !w->flow->system->latch_count || !has_past(w)) return true;
+    const bool touches = w->flow->stance && w->flow->system->latch_count;
+    if (!(touches || tr_flow_has_switches(w->flow)) || !has_past(w)) return true;
     if (!(t > time_before(w)) || !(least_margin(w, t, y) < 0)) return true;
     uint32_t which = 0;
     w->end = find_first(w, t, &which);

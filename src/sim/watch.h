@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watching a run between steps: its chart, alarms that go off, and whether the constraints are
-// about to change their rank. It says when; what follows is for others (see simulate.c).
+// about to change their rank. It says when; what follows is for others (see go.c).
 #ifndef TR_SIM_WATCH_H
 #define TR_SIM_WATCH_H
 
