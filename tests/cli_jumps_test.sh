@@ -38,4 +38,26 @@ run 0 simulate rub.yaml -o run.csv
 err_has "warning: '0 < x_rate' switches to and fro at t = "
 check grep -qF 'switches to and fro' run.json
 
+# ---- jumps that nothing compares ------------------------------------------------------------
+
+# moved FORMULA: a cart that moves so, with a pole on it
+moved() {
+    cat >moved.yaml <<EOF
+trundle: 1
+bodies:
+  cart: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: c, base: true}, mass: 1}
+  pole: {parent: cart, joint: {type: revolute, axis: "0, 1, 0", coordinate: a}, mass: 1, com: "0, 0, -1"}
+roles: {c: {motion: "$1"}}
+EOF
+}
+for formula in 'atan2(sin(5*t), cos(5*t))' 'atan(tan(2*t)) - 2*t' 'atan2(t - 1, 0)'; do
+    moved "$formula"
+    run 1 simulate moved.yaml --end 2 -o moved.csv
+    err_has "the motion of 'c' jumps from"
+done
+for formula in 'sqrt(1 + t^2)' '0.1*atan2(sin(t), 2 + cos(t))' 'hypot(1, t)' '0.1*tan(t/4)'; do
+    moved "$formula"
+    run 0 simulate moved.yaml --end 2 -o moved.csv
+done
+
 the_end

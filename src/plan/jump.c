@@ -48,6 +48,19 @@ bool tr_is_jump(const Node *node)
            node->op == OP_MAX || node->op == OP_ABS || node->op == OP_FLOOR;
 }
 
+// Functions that jump without comparing anything: atan2 across its cut, tan at its poles
+static bool is_hidden_jump(const Node *node) { return node->op == OP_ATAN2 || node->op == OP_TAN; }
+
+static bool may_jump(const Node *node) { return tr_is_jump(node) || is_hidden_jump(node); }
+
+// What passes zero there
+static void as_hidden_jump(Expr x, Expr *value, Expr *difference)
+{
+    const Expr a = operand(x, 0);
+    *difference = op_of(x) == OP_TAN ? e_cos(a) : a;
+    *value = less(*difference, zero(graph_of(x)));
+}
+
 void tr_mark_dependence(const System *s, const Reach *reach, uint32_t *depends)
 {
     for (uint32_t k = 0; k < reach->count; k++) {
@@ -86,6 +99,25 @@ void tr_jump_roots(const System *s, const ChartPrograms *chart, Exprs *roots)
     list_driven(s, chart, roots);
 }
 
+// Those of motions as they were written: in geometry that follows them, much stays the same but for
+// rounding. Of them there are no more than nodes, for which there is room.
+static void find_hidden_jumps(System *s, const uint32_t *depends, Jumps *found, tr_error *err)
+{
+    Exprs roots = {0};
+    Reach reach = {0};
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_driven(&s->inputs[i])) exprs_add(&roots, s->inputs[i].definition);
+    if (roots.failed || !tr_reach(s->graph, roots.at, roots.count, &reach)) tr_fail_memory(err);
+    for (uint32_t k = 0; k < reach.count && !has_failed(err); k++) {
+        const Expr x = expr_at(s->graph, reach.ids[k]);
+        if (depends[x.id] != ON_TIME || !is_hidden_jump(node_of(x))) continue;
+        as_hidden_jump(x, &found->value[found->count], &found->difference[found->count]);
+        if (!is_number(found->value[found->count])) found->count++;
+    }
+    tr_exprs_free(&roots);
+    tr_reach_free(&reach);
+}
+
 // What the rates are made of, motions and constraints included.
 static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_error *err)
 {
@@ -104,6 +136,7 @@ static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_e
             as_jump(x, &found->value[found->count], &found->difference[found->count]))
             found->count++;
     }
+    if (found->value) find_hidden_jumps(s, depends, found, err);
     if (!found->value) tr_fail_memory(err);
     tr_exprs_free(&roots);
     free(depends);
@@ -123,8 +156,7 @@ static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
                             : NULL;
     if (depends) tr_mark_dependence(s, &reach, depends);
     for (uint32_t k = 0; depends && k < reach.count; k++)
-        any =
-            any || (depends[reach.ids[k]] == ON_TIME && tr_is_jump(&s->graph->nodes[reach.ids[k]]));
+        any = any || (depends[reach.ids[k]] == ON_TIME && may_jump(&s->graph->nodes[reach.ids[k]]));
     if (!depends) tr_fail_memory(err);
     tr_exprs_free(&roots);
     free(depends);
