@@ -133,8 +133,7 @@ typedef struct NamedLinear {
 
 Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs)
 {
-    NamedLinear *named = calloc(1, sizeof *named);
-    Linear *linear = named ? &named->linear : NULL;
+    Linear *linear = calloc(1, sizeof(NamedLinear)); // its first member
     const size_t n = states, m = inputs, y = outputs;
     if (!linear) return NULL;
     *linear = (Linear){.states = states, .inputs = inputs, .outputs = outputs};

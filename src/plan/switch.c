@@ -158,7 +158,8 @@ static Expr add_side(System *s, uint32_t k, tr_error *err)
 // Each with those before it replaced in what it compares
 static void replace(Plan *plan, System *s, const uint32_t *ids, uint32_t count, tr_error *err)
 {
-    Expr *from = calloc(2 * (size_t)count + 1, sizeof *from), *to = from + count;
+    Expr *from = calloc(2 * (size_t)count + 1, sizeof *from);
+    Expr *to = from ? from + count : NULL;
     Exprs all = {0};
     if (!from) tr_fail_memory(err);
     for (uint32_t k = 0; from && k < count && !has_failed(err); k++) {
