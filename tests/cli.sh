@@ -93,6 +93,18 @@ cases:
   pushed: {set: {push: 3}, end: 0.5, every: 0.1, method: rk4, step: 0.01}
 EOF
 
+# A spring between a wall and a head on a rail snaps through: P = k y (1 - L/s), s^2 = y^2 + b^2
+cat >truss.yaml <<'END'
+trundle: 1
+parameters: {k: 400, b: 0.6, L: 1}
+inputs: {P: 0}
+gravity: 0, 0, 0
+bodies:
+  head: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: y, damping: 1, potential: k/2*(sqrt(y^2 + b^2) - L)^2}, mass: 2}
+roles: {y: {torque: P}}
+initial: {y: 1}
+END
+
 # tied FILE LINES...: two sliders, and what ties them
 tied() {
     local file=$1

@@ -6,16 +6,6 @@
 
 # ---- families as JSON -----------------------------------------------------------------------
 
-cat >truss.yaml <<'END'
-trundle: 1
-parameters: {k: 400, b: 0.6, L: 1}
-inputs: {P: 0}
-gravity: 0, 0, 0
-bodies:
-  head: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: y, damping: 1, potential: k/2*(sqrt(y^2 + b^2) - L)^2}, mass: 2}
-roles: {y: {torque: P}}
-initial: {y: 1}
-END
 run 0 steady truss.yaml --sweep P=80:-80:5 -q -o family.csv
 rows=$(($(wc -l <family.csv) - 1))
 run 0 steady truss.yaml --sweep P=80:-80:5 --json

@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK     1e-9  // of singular values of rows
-#define TOGETHER 1e-7  // what is as near to its limit as another that passed it
-#define TURNED   1e-12 // [rad]
+#define RANK   1e-9  // of singular values of rows
+#define TURNED 1e-12 // [rad]
 enum {
     MOST_ROUNDS = 40,
     MOST_SETS = 1500,

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define TOGETHER 1e-7 // what is as near to its limit as another that passed it
+
 typedef enum ConeMode { CONE_OPEN, CONE_STICKS, CONE_SLIPS } ConeMode;
 
 typedef struct Cone {

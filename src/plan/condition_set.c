@@ -94,23 +94,27 @@ static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *e
     return !has_failed(err);
 }
 
-// What tells how far rates are from their guess, for those that are unknown
-static void compile_metric(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
+uint32_t tr_start_metric(const System *s, const uint32_t *place, uint32_t count, Exprs *list)
 {
     const Output *mass = tr_system_output(s, text_of("start.mass"));
     const Output *easy = tr_system_output(s, text_of("start.easy"));
-    Exprs list = {0};
-    if (!mass || !easy || !c->rows) return;
-    c->easy = easy->rows;
+    if (!mass || !easy) return 0;
     for (uint32_t row = 0; row <= easy->rows; row++) {
         const Expr *from = row ? easy->values + (size_t)(row - 1) * easy->columns : mass->values;
         for (uint32_t i = 0, k = 0, v = 0; i < s->input_count; i++) {
             if (s->inputs[i].kind != TR_VELOCITY) continue;
-            if (k < c->count && c->place[k] == i) exprs_add(&list, from[v]), k++;
+            if (k < count && place[k] == i) exprs_add(list, from[v]), k++;
             v++;
         }
     }
-    c->metric = tr_program_list(s, &list, fold, err);
+    return easy->rows;
+}
+
+static void compile_metric(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
+{
+    Exprs list = {0};
+    if (c->rows) c->easy = tr_start_metric(s, c->place, c->count, &list);
+    if (list.count || list.failed) c->metric = tr_program_list(s, &list, fold, err);
 }
 
 ConditionSet *tr_condition_set_new(System *own, const System *original, ConditionKind kind,

@@ -24,4 +24,9 @@ struct ConditionSet {
     bool *is_start; // by input: a position or velocity that is found, unless it is given
 };
 
+// What tells how far rates are from their guess (T112), for velocities that are at these places
+// among the inputs: their masses, then easy motions by rows. Returns how many of these; nothing is
+// added where there is nothing to choose.
+uint32_t tr_start_metric(const System *system, const uint32_t *place, uint32_t count, Exprs *list);
+
 #endif

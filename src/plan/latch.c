@@ -3,14 +3,13 @@
 // and friction holds what sticks.
 #include "plan/latch.h"
 
+#include "num/cone.h"
 #include "plan/contact_modes.h"
 #include "plan/impact.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TOGETHER 1e-7 // what is as near to its limit as another that passed it
 
 bool tr_alarm_matters(const System *s, const LatchMode *modes, uint32_t k)
 {

@@ -13,6 +13,7 @@
 #include "expr/derivative.h"
 #include "num/dense.h"
 #include "num/singular.h"
+#include "plan/condition_set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,22 +57,17 @@ static uint32_t collect(System *s, bool rates, Expr *c)
     return m;
 }
 
-// The masses and easy motions of rates, by unknown
-static void collect_metric(StartSlopes *a, const System *s, bool rates)
+// Masses and easy motions of rates, in place; what has no mass counts 1.
+static bool collect_metric(StartSlopes *a, const System *s, bool rates)
 {
-    const Output *mass = rates ? tr_system_output(s, text_of("start.mass")) : NULL;
-    const Output *easy = rates ? tr_system_output(s, text_of("start.easy")) : NULL;
-    for (uint32_t k = 0; k < a->n; k++) a->D[k] = one(s->graph);
-    for (uint32_t i = 0, v = 0, k = 0; mass && i < s->input_count; i++) {
-        if (s->inputs[i].kind != TR_VELOCITY) continue;
-        if (k < a->n && a->place[k] == i) {
-            if (!is_zero(mass->values[v])) a->D[k] = mass->values[v];
-            for (uint32_t j = 0; j < a->k; j++)
-                a->S[(size_t)j * a->n + k] = easy->values[(size_t)j * easy->columns + v];
-            k++;
-        }
-        v++;
-    }
+    Exprs list = {0};
+    if (rates) tr_start_metric(s, a->place, a->n, &list);
+    const bool good = !list.failed;
+    for (uint32_t i = 0; i < a->n; i++)
+        a->D[i] = i < list.count && !is_zero(list.at[i]) ? list.at[i] : one(s->graph);
+    for (size_t i = a->n; good && i < list.count; i++) a->D[i] = list.at[i];
+    tr_exprs_free(&list);
+    return good;
 }
 
 static bool open_start(StartSlopes *a, const Flow *flow, System *s, bool rates, tr_error *err)
@@ -95,7 +91,7 @@ static bool open_start(StartSlopes *a, const Flow *flow, System *s, bool rates, 
     Expr *unknown = a->S + (size_t)a->k * a->n;
     for (uint32_t k = 0; k < a->n; k++) unknown[k] = symbol_of(s, a->place[k]);
     if (a->m && a->n) tr_dense_jacobian(s->graph, a->c, a->m, unknown, a->n, a->J);
-    collect_metric(a, s, rates);
+    if (!collect_metric(a, s, rates)) return tr_fail_memory(err), false;
     tr_system_resolve(s, a->D, a->n + a->k * a->n);
     a->e = a->value + numbers_of(a);
     a->multiplier[0] = a->e + a->k, a->multiplier[1] = a->multiplier[0] + a->m;
