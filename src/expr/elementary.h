@@ -9,6 +9,10 @@
 // last place of the result (0.5 is perfect), over the arguments of tests/elementary_test.c.
 // A NaN result is always the same quiet NaN.
 //
+// Every function is a body without branches (el_sin_body), which compilers turn into code for
+// several arguments at once, and what tells whether it may be used (el_sin_inside). Elsewhere the
+// body gives any number, and the function finds the value another way.
+//
 // Polynomials and constants are printed by tools/minimax.py, which also checks them:
 // tools/minimax.py --check src/expr/elementary.h
 #ifndef TR_EXPR_ELEMENTARY_H
@@ -198,7 +202,6 @@ static inline el_angle el_reduce_huge(double x)
 // than 1 apart, so that fma is exact; k PI_2[1] is carried as two doubles, k PI_2[2] as one.
 static inline el_angle el_reduce(double x)
 {
-    if (!(el_abs(x) < 268435456.0)) return el_reduce_huge(x);
     double t = fma(x, EL_TWO_OVER_PI, EL_MAGIC);
     double k = t - EL_MAGIC;
     double second = k * EL_PI_2[1];
@@ -235,35 +238,58 @@ static inline double el_sin_of(el_angle a)
     return el_flip(y, a.quadrant << 62);
 }
 
-// sin x. 0.66 ulp
-static inline double el_sin(double x)
+// cos(r + lo + quadrant pi/2) = sin(r + lo + (quadrant + 1) pi/2)
+static inline double el_cos_of(el_angle a)
 {
-    if (!(el_abs(x) < HUGE_VAL)) return EL_NAN;
-    double y = el_sin_of(el_reduce(x));
-    return x == 0.0 ? x : y; // -0
-}
-
-// cos x = sin(x + pi/2). 0.66 ulp
-static inline double el_cos(double x)
-{
-    if (!(el_abs(x) < HUGE_VAL)) return EL_NAN;
-    el_angle a = el_reduce(x);
     a.quadrant++;
     return el_sin_of(a);
 }
 
-// tan x = s/c in even quadrants, -c/s in odd ones. 0.77 ulp
-static inline double el_tan(double x)
+// tan(r + lo + quadrant pi/2) = s/c in even quadrants, -c/s in odd ones
+static inline double el_tan_of(el_angle a)
 {
-    if (!(el_abs(x) < HUGE_VAL)) return EL_NAN;
-    el_angle a = el_reduce(x);
     el_pair s = el_sin_kernel(a.r, a.lo), c = el_cos_kernel(a.r, a.lo);
     s = el_fast_sum(s.hi, s.lo);
     c = el_fast_sum(c.hi, c.lo);
     el_pair n = a.quadrant & 1 ? c : s, d = a.quadrant & 1 ? s : c;
     double inverse = 1.0 / d.hi, q = n.hi * inverse;
     double y = fma(fma(-q, d.hi, n.hi) + fma(-q, d.lo, n.lo), inverse, q);
-    return x == 0.0 ? x : el_flip(y, a.quadrant << 63);
+    return el_flip(y, a.quadrant << 63);
+}
+
+// Where el_reduce holds.
+static inline int el_angle_inside(double x) { return el_abs(x) < 268435456.0; }
+
+// sin x. 0.66 ulp
+static inline double el_sin_body(double x)
+{
+    double y = el_sin_of(el_reduce(x));
+    return x == 0.0 ? x : y; // -0
+}
+static inline double el_sin(double x)
+{
+    if (el_angle_inside(x)) return el_sin_body(x);
+    return el_abs(x) < HUGE_VAL ? el_sin_of(el_reduce_huge(x)) : EL_NAN;
+}
+
+// cos x. 0.66 ulp
+static inline double el_cos_body(double x) { return el_cos_of(el_reduce(x)); }
+static inline double el_cos(double x)
+{
+    if (el_angle_inside(x)) return el_cos_body(x);
+    return el_abs(x) < HUGE_VAL ? el_cos_of(el_reduce_huge(x)) : EL_NAN;
+}
+
+// tan x. 0.77 ulp
+static inline double el_tan_body(double x)
+{
+    double y = el_tan_of(el_reduce(x));
+    return x == 0.0 ? x : y; // -0
+}
+static inline double el_tan(double x)
+{
+    if (el_angle_inside(x)) return el_tan_body(x);
+    return el_abs(x) < HUGE_VAL ? el_tan_of(el_reduce_huge(x)) : EL_NAN;
 }
 
 // ---- asin acos ---------------------------------------------------------------------------------
@@ -284,27 +310,29 @@ static inline el_pair el_asin_kernel(double x)
     return el_pack(s, fma(s, zP, fma(s_lo, zP, s_lo)));
 }
 
+static inline int el_sine_inside(double x) { return el_abs(x) <= 1.0; }
+
 // asin x = sign(x) asin|x|. 0.61 ulp
-static inline double el_asin(double x)
+static inline double el_asin_body(double x)
 {
-    if (!(el_abs(x) <= 1.0)) return EL_NAN;
     el_pair a = el_asin_kernel(el_abs(x));
     int large = el_abs(x) > 0.5;
     double scale = large ? -2.0 : 1.0;
     el_pair C = {large ? EL_PI_2[0] : 0.0, large ? EL_PI_2[1] : 0.0};
     return el_flip(el_add(C, scale * a.hi, scale * a.lo), el_bits(x));
 }
+static inline double el_asin(double x) { return el_sine_inside(x) ? el_asin_body(x) : EL_NAN; }
 
 // acos x = pi/2 - asin x; = 2 asin s for x > 1/2; = pi - 2 asin s for x < -1/2. 0.59 ulp
-static inline double el_acos(double x)
+static inline double el_acos_body(double x)
 {
-    if (!(el_abs(x) <= 1.0)) return EL_NAN;
     el_pair a = el_asin_kernel(el_abs(x));
     int large = el_abs(x) > 0.5;
     double halves = large ? (x > 0.0 ? 0.0 : 2.0) : 1.0; // of pi
     double scale = large ? (x > 0.0 ? 2.0 : -2.0) : (x > 0.0 ? -1.0 : 1.0);
     return el_add(el_pack(halves * EL_PI_2[0], halves * EL_PI_2[1]), scale * a.hi, scale * a.lo);
 }
+static inline double el_acos(double x) { return el_sine_inside(x) ? el_acos_body(x) : EL_NAN; }
 
 // ---- atan atan2 --------------------------------------------------------------------------------
 
@@ -330,52 +358,65 @@ static inline double el_arc(double a, double b, el_pair C, double sign)
     return el_add(C, sign * s.hi, sign * (s.lo + low_part));
 }
 
+// Both are finite.
+static inline int el_point_inside(double y, double x)
+{
+    return (el_abs(y) < HUGE_VAL) & (el_abs(x) < HUGE_VAL);
+}
+
 // atan2(y, x) = the angle of the point (x, y) in (-pi, pi]: with a <= b the smaller and the larger
 // of |x|, |y| it is atan(a/b) from the nearest half axis, C = 0, pi/2 or pi. 0.54 ulp
+static inline double el_atan2_body(double y, double x)
+{
+    double ax = el_abs(x), ay = el_abs(y), side = el_flip(1.0, el_bits(x));
+    int steep = ay > ax;
+    double a = steep ? ax : ay, b = steep ? ay : ax;
+    double halves = steep ? 1.0 : side < 0.0 ? 2.0 : 0.0; // of pi
+    el_pair C = {halves * EL_PI_2[0], halves * EL_PI_2[1]};
+    double sign = steep ? -side : side;
+    double q = a / (b > 0.0 ? b : 1.0);
+    double along = halves == 0.0 ? q : C.hi + (C.lo + sign * q); // atan(a/b) = a/b
+    double arc = el_arc(a, b, C, sign);
+    return el_flip((a * 0x1p60 < b) | (b == 0.0) ? along : arc, el_bits(y));
+}
+// Infinite coordinates are as 1 beside 0, or beside 1.
 static inline double el_atan2(double y, double x)
 {
+    if (el_point_inside(y, x)) return el_atan2_body(y, x);
     if (x != x || y != y) return EL_NAN;
-    double ax = el_abs(x), ay = el_abs(y);
-    int steep = ay > ax, left = (int)(el_bits(x) >> 63);
-    double a = steep ? ax : ay, b = steep ? ay : ax;
-    double halves = steep ? 1.0 : left ? 2.0 : 0.0; // of pi
-    el_pair C = {halves * EL_PI_2[0], halves * EL_PI_2[1]};
-    double sign = steep == left ? 1.0 : -1.0;
-    double angle;
-    if (a == b && (a == 0.0 || a == HUGE_VAL)) {
-        angle = a == 0.0 ? C.hi : el_arc(1.0, 1.0, C, sign);
-    } else if (b == HUGE_VAL || a * 0x1p60 < b) { // atan(a/b) = a/b
-        double q = a / b;
-        angle = halves == 0.0 ? q : C.hi + (C.lo + sign * q);
-    } else {
-        angle = el_arc(a, b, C, sign);
-    }
-    return el_flip(angle, el_bits(y));
+    double ax = el_abs(x) < HUGE_VAL ? 0.0 : 1.0, ay = el_abs(y) < HUGE_VAL ? 0.0 : 1.0;
+    return el_atan2_body(el_flip(ay, el_bits(y)), el_flip(ax, el_bits(x)));
 }
 
 // atan x = atan2(x, 1). 0.54 ulp
+static inline double el_atan_body(double x) { return el_atan2_body(x, 1.0); }
 static inline double el_atan(double x) { return el_atan2(x, 1.0); }
 
 // ---- hypot -------------------------------------------------------------------------------------
 
 // sqrt(a^2 + b^2), scaled where a square would be huge or tiny. 1.0 ulp
-static inline double el_hypot(double a, double b)
+static inline double el_hypot_body(double a, double b)
 {
     double x = el_abs(a), y = el_abs(b), most = x > y ? x : y;
-    if (x == HUGE_VAL || y == HUGE_VAL) return HUGE_VAL;
-    if (x != x || y != y) return EL_NAN;
     double down = most > 0x1p500 ? 0x1p-600 : most < 0x1p-500 ? 0x1p600 : 1.0;
+    double up = most > 0x1p500 ? 0x1p600 : most < 0x1p-500 ? 0x1p-600 : 1.0;
     x *= down, y *= down;
-    return sqrt(fma(x, x, y * y)) / down;
+    return sqrt(fma(x, x, y * y)) * up;
+}
+static inline double el_hypot(double a, double b)
+{
+    if (el_point_inside(a, b)) return el_hypot_body(a, b);
+    return el_abs(a) == HUGE_VAL || el_abs(b) == HUGE_VAL ? HUGE_VAL : EL_NAN;
 }
 
 // ---- exp log -----------------------------------------------------------------------------------
 
+static inline int el_exp_inside(double x) { return (x > -746.0) & (x < 710.0); }
+
 // exp x = 2^k exp(r), r = x - k ln 2, exp(r + lo) = 1 + r + r^2 P(r) + lo (1 + r). 2^k is applied
 // as two factors, of which only the second can round. 0.60 ulp, 0.77 if the result is denormal
-static inline double el_exp(double x)
+static inline double el_exp_body(double x)
 {
-    if (!(x > -746.0 && x < 710.0)) return x != x ? EL_NAN : x > 0.0 ? HUGE_VAL : 0.0;
     double t = fma(x, EL_ONE_OVER_LN2, EL_MAGIC);
     double k = t - EL_MAGIC;
     el_pair r = el_fast_sum(fma(-k, EL_LN2[0], x), -k * EL_LN2[1]);
@@ -391,12 +432,18 @@ static inline double el_exp(double x)
     uint64_t half = shifted >> 1;
     return y.hi * el_double((half - 1) << 52) * el_double((shifted - half - 1) << 52);
 }
+static inline double el_exp(double x)
+{
+    if (el_exp_inside(x)) return el_exp_body(x);
+    return x != x ? EL_NAN : x > 0.0 ? HUGE_VAL : 0.0;
+}
+
+static inline int el_log_inside(double x) { return (x > 0.0) & (x < HUGE_VAL); }
 
 // log x = k ln 2 + log m, x = 2^k m, sqrt(1/2) <= m < sqrt 2;
 // log m = 2 s + s z P(z), s = (m - 1)/(m + 1), z = s^2. 0.53 ulp
-static inline double el_log(double x)
+static inline double el_log_body(double x)
 {
-    if (!(x > 0.0 && x < HUGE_VAL)) return x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : EL_NAN;
     int denormal = x < 0x1p-1022;
     uint64_t u = el_bits(denormal ? x * 0x1p54 : x);
     uint64_t e = (u + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd)) >> 52; // the last is sqrt(1/2)
@@ -410,6 +457,11 @@ static inline double el_log(double x)
     double P = fma(rest, z, EL_LOG[0]);
     double lo = fma(s.hi * z, P, 2.0 * fma(s.lo, z, s.lo));
     return el_add(el_pack(k * EL_LN2[0], k * EL_LN2[1]), 2.0 * s.hi, lo);
+}
+static inline double el_log(double x)
+{
+    if (el_log_inside(x)) return el_log_body(x);
+    return x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : EL_NAN;
 }
 
 #endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: what machine code calls for operations that are more than an instruction or two. A
+// kernel does a run of equal operations on a block of lanes, eight arguments at a time. The bits
+// are those of tr_op_value, whatever the machine.
+#ifndef TR_PROGRAM_KERNEL_H
+#define TR_PROGRAM_KERNEL_H
+
+#include "program/program.h"
+
+// A run of equal operations on values of a block: value `place` of lane k is
+// values[place * lanes + k]. No result stands where an operand of the same run does.
+typedef struct KernelCall {
+    uint32_t count;         // operations
+    int n;                  // tables: the derivative order
+    const Table *table;     // of tables
+    const uint32_t *places; // for each operation: its operands, then its results
+} KernelCall;
+
+typedef void Kernel(const KernelCall *call, double *values);
+
+// What only kernels do besides operations of the graph: sine and cosine of one argument, two
+// results.
+enum { KERNEL_SINCOS = CODE_COUNT, KERNEL_COUNT };
+
+typedef struct KernelSet {
+    uint32_t lanes;           // of a block
+    Kernel *of[KERNEL_COUNT]; // by Op, and KERNEL_SINCOS; NULL: there is none
+} KernelSet;
+
+// What code may use: nothing beyond the compiler's target; AVX2 and multiply-adds; AVX-512 (F, DQ,
+// VL), too.
+typedef enum Machine { MACHINE_PLAIN, MACHINE_AVX2, MACHINE_AVX512 } Machine;
+
+// The best that this processor has, and that kernels were compiled for.
+Machine tr_machine(void);
+
+// For blocks of 1, 4 or 8 lanes.
+const KernelSet *tr_kernels(Machine machine, uint32_t lanes);
+
+// The sets of one machine, for 1, 4 and 8 lanes.
+enum { KERNEL_SETS = 3 };
+extern const KernelSet tr_kernels_plain[KERNEL_SETS], tr_kernels_avx2[KERNEL_SETS],
+    tr_kernels_avx512[KERNEL_SETS];
+
+#endif
