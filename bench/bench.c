@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "expr/derivative.h"
 #include "expr/system.h"
+#include "program/evaluate.h"
 #include "program/interpret.h"
 
 double bench_now(void)
@@ -192,7 +193,8 @@ static void bench_program(int n)
     const double start = bench_now();
     tr_program *p = tr_compile(s, "torque", NULL, NULL);
     const double compile = bench_now() - start;
-    tr_workspace *w = tr_workspace_new(p, NULL);
+    Executable *interpreted = tr_interpret_new(p);
+    tr_workspace *w = tr_workspace_on(p, interpreted, 1, NULL);
     const tr_program_size size = tr_program_sizes(p);
     double *in = calloc(size.inputs, sizeof *in), *out = calloc(size.outputs, sizeof *out);
     for (size_t i = 0; i < size.inputs; i++) in[i] = 0.3 + 0.01 * (double)i;
@@ -206,7 +208,7 @@ static void bench_program(int n)
     }
     uint32_t runs = 0;
     for (int part = 0; part < PART_COUNT; part++)
-        for (const uint32_t *at = ((const Interpreted *)p->executable)->runs[part];
+        for (const uint32_t *at = ((const Interpreted *)interpreted)->runs[part];
              at[0] != OP_FAILED; runs++)
             at += 2 + at[1] * (at[0] < OP_COUNT ? (uint32_t)code_operands(at[0])
                                                 : 2); // no tables, not wide
@@ -219,6 +221,7 @@ static void bench_program(int n)
     free(in);
     free(out);
     tr_workspace_free(w);
+    interpreted->free(interpreted);
     tr_program_free(p);
     tr_system_free(s);
 }

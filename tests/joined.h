@@ -64,8 +64,7 @@ static inline Program *joined(const Program *p, Arena *arena)
     q->instructions = j.list, q->instruction_count = j.count;
     q->first = j.first, q->lists = j.lists, q->outputs = outputs;
     tr_program_check(q);
-    q->executable = tr_interpret(q, tr_interpreter(), arena);
-    assert(q->executable);
+    q->executables = NULL; // see tr_workspace_on
     return q;
 }
 

@@ -6,6 +6,7 @@
 #include "jungle.h"
 #include "program/compile.h"
 #include "program/evaluate.h"
+#include "program/native.h"
 
 #include <pthread.h>
 
@@ -174,6 +175,23 @@ static void assert_same_results(const double *a, const double *b, uint32_t count
             fail_msg("output %u: %.17g and %.17g", i, a[i], b[i]);
 }
 
+// Machine code of every width that the processor has
+static void check_native(const Program *p, const double *in, const double *list)
+{
+    static const uint32_t widths[] = {1, 4, 8};
+    static double out[JUNGLE_MAX];
+    for (int i = 0; i < 3; i++) {
+        Executable *native = tr_native(p, widths[i]);
+        assert_true(native || tr_machine() < (widths[i] == 8 ? MACHINE_AVX512 : MACHINE_AVX2));
+        if (!native) continue;
+        tr_workspace *w = tr_workspace_on(p, native, 1, NULL);
+        tr_evaluate(p, w, in, out);
+        assert_same_results(list, out, p->output_count);
+        tr_workspace_free(w);
+        native->free(native);
+    }
+}
+
 static void test_all_evaluators_give_the_same_bits(void **state)
 {
     (void)state;
@@ -186,7 +204,7 @@ static void test_all_evaluators_give_the_same_bits(void **state)
         const Executable *slow = tr_interpret(p, tr_interpret_plain, &arena);
         const Program *q = joined(p, &arena);
         tr_workspace *w = tr_workspace_new(p, NULL), *v = tr_workspace_on(p, slow, 1, NULL),
-                     *u = tr_workspace_new(q, NULL);
+                     *u = tr_workspace_on(q, tr_interpret(q, tr_interpreter(), &arena), 1, NULL);
         double in[JUNGLE_INPUTS];
         for (int k = 0; k < 3; k++) {
             for (int i = 0; i < JUNGLE_INPUTS; i++) in[i] = random_between(&j.random, -3, 3);
@@ -199,6 +217,8 @@ static void test_all_evaluators_give_the_same_bits(void **state)
             assert_same_results(list, ranges, p->output_count);
             tr_evaluate(q, u, in, ranges);
             assert_same_results(list, ranges, p->output_count);
+            check_native(p, in, list);
+            check_native(q, in, list);
         }
         tr_workspace_free(w);
         tr_workspace_free(v);
@@ -331,7 +351,7 @@ static void check_lanes(const Program *p, tr_workspace *w, double (*in)[JUNGLE_I
         assert_same_rows(whole, out, LANES, p->output_count);
     }
     for (uint32_t count = 0; count <= LANES; count++) {
-        tr_evaluate_many(p, w, in[0], out, count);
+        tr_evaluate_many(p, w, count, in[0], JUNGLE_INPUTS, out, p->output_count);
         assert_same_rows(whole, out, count, p->output_count);
     }
 }
@@ -378,7 +398,7 @@ static void test_more_evaluations_than_lanes(void **state)
     for (int k = 0; k < COUNT; k++)
         for (int i = 0; i < 7; i++) in[k][i] = random_between(&r, 0.1, 2);
     tr_workspace *w = tr_workspace_lanes(p, 5, NULL), *single = tr_workspace_new(p, NULL);
-    tr_evaluate_many(p, w, in[0], out, COUNT);
+    tr_evaluate_many(p, w, COUNT, in[0], 7, out, 1);
     for (int k = 0; k < COUNT; k++) {
         tr_evaluate(p, single, in[k], &one);
         assert_true(same_bits(one, out[k]));

@@ -244,11 +244,17 @@ typedef struct tr_program tr_program;
 // What an evaluation writes on. For one thread at a time.
 typedef struct tr_workspace tr_workspace;
 
+// What runs a program: machine code, where the processor and the system permit it, or an
+// interpreter. Both give the same bits.
+typedef enum tr_evaluation { TR_NATIVE, TR_INTERPRETER } tr_evaluation;
+
 typedef struct tr_compile_options {
     size_t size;         // of this structure, as the defaults have it
     bool fix_parameters; // replace TR_PARAMETER inputs by their values: shorter; they then do not
                          // matter among the inputs
-    const char *parameters; // of wdot_p, "m0 theta"; NULL for none
+    const char *parameters;   // of wdot_p, "m0 theta"; NULL for none
+    tr_evaluation evaluation; // as the system says, unless this is TR_INTERPRETER
+    int reserved;             // 0
 } tr_compile_options;
 void tr_compile_fill(tr_compile_options *options, size_t size);
 // Parameters are inputs.
@@ -284,6 +290,13 @@ void tr_workspace_free(tr_workspace *workspace);
 // never fails: what is not defined comes out as NaN or infinite.
 void tr_evaluate(const tr_program *program, tr_workspace *workspace, const double *inputs,
                  double *outputs);
+
+// `count` evaluations, several at a time: rows of inputs and of outputs, each so many numbers from
+// the next. The bits are those of tr_evaluate. The first call takes memory, which the workspace
+// keeps; where there is none, evaluations are done one by one.
+void tr_evaluate_many(const tr_program *program, tr_workspace *workspace, size_t count,
+                      const double *inputs, size_t input_stride, double *outputs,
+                      size_t output_stride);
 
 // ---- models --------------------------------------------------------------------------------
 

@@ -175,6 +175,7 @@ struct tr_system {
     Formula *formulas;   // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
+    tr_evaluation evaluation; // of programs that are made from it
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby
     const char *title;        // the model's name

@@ -10,7 +10,7 @@
 #include "expr/list.h"
 #include "expr/merge.h"
 #include "expr/walk.h"
-#include "program/interpret.h"
+#include "program/executable.h"
 
 #include <assert.h>
 #include <math.h>
@@ -373,11 +373,11 @@ static bool finish(Compiler *c, Program *p)
     good = good && fill_inputs(c->system, p) && fill_program(c, &to, p);
     if (good) {
         tr_program_check(p);
-        p->executable = tr_interpret(p, tr_interpreter(), &p->arena);
+        p->executables = tr_executables_new(c->system->evaluation);
     }
     free(to.constant);
     free(to.result);
-    return good && p->executable;
+    return good && p->executables;
 }
 
 // ---- from a system -------------------------------------------------------------------------
@@ -703,6 +703,7 @@ Program *tr_compile(const System *system, const char *outputs, const tr_compile_
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_compile_defaults", err)) return NULL;
     if (system->graph->failed) tr_graph_refuse(system->graph, err);
     System *own = tr_system_copy(system, err);
+    if (own && o.evaluation == TR_INTERPRETER) own->evaluation = TR_INTERPRETER;
     Program *p = own ? tr_compile_names(own, outputs, o.fix_parameters, err) : NULL;
     tr_system_free(own);
     return p;

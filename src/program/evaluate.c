@@ -7,6 +7,7 @@
 #include "program/evaluate.h"
 
 #include "base/error.h"
+#include "program/executable.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@ struct tr_workspace {
     const Program *program;
     const Executable *executable;
     uint32_t lanes, block_count;
-    size_t stride;    // from block to block
-    double *values;   // constants stay in place
-    bool is_prepared; // what parameters decide is there
+    size_t stride;      // from block to block
+    double *values;     // constants stay in place
+    bool is_prepared;   // what parameters decide is there
+    tr_workspace *many; // for several evaluations, once somebody asks
 };
 
 // The values of a lane are `executable->lanes` apart.
@@ -41,6 +43,18 @@ static void put_constants(tr_workspace *w)
     }
 }
 
+// A block of eight lanes fills whole lines of the cache.
+static double *make_values(size_t count)
+{
+    enum { LINE = 64 };
+    if (count > SIZE_MAX / sizeof(double) - LINE) return NULL;
+    const size_t bytes = (count * sizeof(double) + LINE - 1) / LINE * LINE;
+    double *values = aligned_alloc(LINE, bytes);
+    if (values) memset(values, 0, bytes);
+    return values;
+}
+
+// Behind the last value there is room for one more, which two numbers at a time may read.
 tr_workspace *tr_workspace_on(const Program *p, const Executable *executable, uint32_t lanes,
                               tr_error *err)
 {
@@ -49,7 +63,7 @@ tr_workspace *tr_workspace_on(const Program *p, const Executable *executable, ui
     const uint32_t wide = executable->lanes, blocks = (lanes - 1) / wide + 1;
     const size_t stride = ((size_t)executable->value_count + 1) * wide;
     tr_workspace *w = malloc(sizeof *w);
-    double *values = calloc(blocks, stride * sizeof *values);
+    double *values = stride > SIZE_MAX / blocks ? NULL : make_values(blocks * stride);
     if (!w || !values) {
         free(w);
         free(values);
@@ -68,7 +82,9 @@ tr_workspace *tr_workspace_on(const Program *p, const Executable *executable, ui
 
 tr_workspace *tr_workspace_lanes(const Program *p, uint32_t lanes, tr_error *err)
 {
-    return p ? tr_workspace_on(p, p->executable, lanes, err) : NULL;
+    if (!p || has_failed(err)) return NULL;
+    const Executable *executable = tr_executable(p, lanes > 1 ? WAY_LANES : WAY_ONE);
+    return executable ? tr_workspace_on(p, executable, lanes, err) : (tr_fail_memory(err), NULL);
 }
 
 tr_workspace *tr_workspace_new(const Program *p, tr_error *err)
@@ -76,11 +92,16 @@ tr_workspace *tr_workspace_new(const Program *p, tr_error *err)
     return tr_workspace_lanes(p, 1, err);
 }
 
-void tr_workspace_free(tr_workspace *workspace)
+static void free_room(tr_workspace *w)
 {
-    if (!workspace) return;
-    free(workspace->values);
-    free(workspace);
+    if (w) free(w->values);
+    free(w);
+}
+
+void tr_workspace_free(tr_workspace *w)
+{
+    if (w) free_room(w->many);
+    free_room(w);
 }
 
 // ---- moving numbers ------------------------------------------------------------------------
@@ -138,21 +159,42 @@ void tr_evaluate(const Program *p, tr_workspace *w, const double *inputs, double
     w->is_prepared = w->lanes == 1;
 }
 
-void tr_evaluate_many(const Program *p, tr_workspace *w, const double *inputs, double *outputs,
-                      size_t count)
+// As many as fill the room, or fewer.
+static void evaluate_rows(tr_workspace *w, uint32_t count, const double *inputs,
+                          size_t input_stride, double *outputs, size_t output_stride)
 {
-    assert(w->program == p); // a workspace belongs to its program
-    const size_t in = p->input_count, out = p->output_count;
-    for (size_t done = 0; done < count; done += w->lanes) {
-        const uint32_t lanes = count - done < w->lanes ? (uint32_t)(count - done) : w->lanes;
-        for (uint32_t k = 0; k < lanes; k++) put_all_inputs(w, k, inputs + (done + k) * in);
-        for (uint32_t k = 0; k < lanes; k += w->executable->lanes) {
-            run_parameters(w, lane_values(w, k));
-            run_state(w, lane_values(w, k));
-        }
-        for (uint32_t k = 0; k < lanes; k++) take_outputs(w, k, outputs + (done + k) * out);
+    for (uint32_t k = 0; k < count; k++) put_all_inputs(w, k, inputs + k * input_stride);
+    for (uint32_t k = 0; k < count; k += w->executable->lanes) {
+        run_parameters(w, lane_values(w, k));
+        run_state(w, lane_values(w, k));
     }
+    for (uint32_t k = 0; k < count; k++) take_outputs(w, k, outputs + k * output_stride);
     w->is_prepared = false;
+}
+
+// Where several go side by side; the workspace itself where that cannot be had.
+static tr_workspace *room_for_many(const Program *p, tr_workspace *w)
+{
+    if (w->lanes > 1) return w;
+    if (!w->many) {
+        const Executable *executable = tr_executable(p, WAY_LANES);
+        if (executable) w->many = tr_workspace_on(p, executable, executable->lanes, NULL);
+    }
+    return w->many ? w->many : w;
+}
+
+void tr_evaluate_many(const Program *p, tr_workspace *w, size_t count, const double *inputs,
+                      size_t input_stride, double *outputs, size_t output_stride)
+{
+    if (!p || !w) return;
+    assert(w->program == p); // a workspace belongs to its program
+    tr_workspace *room = room_for_many(p, w);
+    for (size_t done = 0; done < count; done += room->lanes) {
+        const size_t left = count - done;
+        const uint32_t rows = left < room->lanes ? (uint32_t)left : room->lanes;
+        evaluate_rows(room, rows, inputs + done * input_stride, input_stride,
+                      outputs + done * output_stride, output_stride);
+    }
 }
 
 void tr_workspace_prepare(const Program *p, tr_workspace *w, const double *inputs)

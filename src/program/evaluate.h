@@ -6,16 +6,11 @@
 
 #include "program/program.h"
 
-// Room for several evaluations beside each other; by the program's own executable, or by another of
-// the same program, which must outlive it, too.
+// Room for several evaluations beside each other; by the program's own executable for that, or by
+// another one of the same program, which must outlive it, too.
 tr_workspace *tr_workspace_lanes(const Program *program, uint32_t lanes, tr_error *err);
 tr_workspace *tr_workspace_on(const Program *program, const Executable *executable, uint32_t lanes,
                               tr_error *err);
-
-// `count` evaluations, as many at a time as there are lanes: a row of inputs and a row of outputs
-// each.
-void tr_evaluate_many(const Program *program, tr_workspace *workspace, const double *inputs,
-                      double *outputs, size_t count);
 
 // Takes parameters from the inputs, a row for each lane, and runs what they alone decide.
 void tr_workspace_prepare(const Program *program, tr_workspace *workspace, const double *inputs);

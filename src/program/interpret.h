@@ -16,6 +16,7 @@ enum { WIDE = 1 << 15, PACKED_BITS = 21, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
 typedef struct Interpreted {
     Executable executable; // comes first: a pointer to it is one to the whole
+    Arena *own;            // that it is in, where nobody else has it
     const uint32_t *runs[PART_COUNT];
     uint32_t first[PART_COUNT]; // the first value of each part
     const Table *const *tables; // the program's
@@ -27,6 +28,8 @@ typedef void Interpreter(const Executable *executable, ProgramPart part, double 
 // that then executes them. It belongs to the arena and uses the program's tables. NULL when memory
 // runs out.
 const Executable *tr_interpret(const Program *program, Interpreter *interpreter, Arena *arena);
+// With the interpreter for this machine, and memory of its own
+Executable *tr_interpret_new(const Program *program);
 
 // The interpreter for this machine: the same source with and without hardware multiply-add.
 Interpreter *tr_interpreter(void);

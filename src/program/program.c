@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every program, whoever made it.
-#include "program/program.h"
+#include "program/executable.h"
 
 #include <assert.h>
 #include <math.h>
@@ -43,6 +43,7 @@ void tr_program_check(const Program *p)
 void tr_program_free(Program *program)
 {
     if (!program) return;
+    tr_executables_free(program->executables);
     tr_arena_free(&program->arena);
     free(program);
 }

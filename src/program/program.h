@@ -49,6 +49,7 @@ typedef struct InputSpan {
 } InputSpan;
 
 typedef struct Executable Executable;
+typedef struct Executables Executables;
 
 struct tr_program {
     uint32_t input_count, constant_count, instruction_count, output_count;
@@ -65,7 +66,7 @@ struct tr_program {
     uint32_t port_count;
     const Table *const *tables;
     size_t operations, state_operations; // of all instructions; of the stages of time and state
-    const Executable *executable;        // that runs it, unless a workspace was given another
+    Executables *executables;            // that run it, see executable.h
     Arena arena;
 };
 typedef struct tr_program Program;
@@ -80,6 +81,7 @@ typedef enum ProgramPart { PART_PARAMETER, PART_STATE, PART_COUNT } ProgramPart;
 // constants stand in front, numbered as in the program, and are not written.
 struct Executable {
     void (*run)(const Executable *executable, ProgramPart part, double *values);
+    void (*free)(Executable *executable);
     uint32_t lanes;          // of a block
     uint32_t value_count;    // of a lane
     const uint32_t *outputs; // values, as numbered here

@@ -227,3 +227,23 @@ const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena
     free(s.runs);
     return good ? &i->executable : NULL;
 }
+
+static void free_interpreted(Executable *executable)
+{
+    Arena *own = ((Interpreted *)executable)->own;
+    tr_arena_free(own);
+    free(own);
+}
+
+Executable *tr_interpret_new(const Program *p)
+{
+    Arena *own = calloc(1, sizeof *own);
+    Interpreted *i = own ? (Interpreted *)tr_interpret(p, tr_interpreter(), own) : NULL;
+    if (i) {
+        i->own = own, i->executable.free = free_interpreted;
+        return &i->executable;
+    }
+    if (own) tr_arena_free(own);
+    free(own);
+    return NULL;
+}
