@@ -389,7 +389,6 @@ static inline double el_atan2(double y, double x)
 }
 
 // atan x = atan2(x, 1). 0.54 ulp
-static inline double el_atan_body(double x) { return el_atan2_body(x, 1.0); }
 static inline double el_atan(double x) { return el_atan2(x, 1.0); }
 
 // ---- hypot -------------------------------------------------------------------------------------
