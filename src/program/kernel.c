@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each machine, with TR_KERNELS naming the sets. The bodies of elementary.h have
+// Compiled once for each machine. The bodies of elementary.h have
 // no branches, so that the compiler makes vector code of a loop over eight of them; arguments
 // outside of a body's range are mended by the function itself.
 #include "program/kernel.h"
 
 #include <string.h>
-
-#ifndef TR_KERNELS
-#define TR_KERNELS tr_kernels_plain
-#endif
 
 // Arguments done together: one vector.
 #ifdef __AVX512F__
@@ -168,7 +164,7 @@ EVERY_KERNEL(RUNS)
 #define ROW1(operation, name, ...) [operation] = run1_##name,
 #define ROW4(operation, name, ...) [operation] = run4_##name,
 #define ROW8(operation, name, ...) [operation] = run8_##name,
-const KernelSet TR_KERNELS[KERNEL_SETS] = {
+const KernelSet FOR_MACHINE(tr_kernels)[KERNEL_SETS] = {
     {1, {EVERY_KERNEL(ROW1)}},
     {4, {EVERY_KERNEL(ROW4)}},
     {8, {EVERY_KERNEL(ROW8)}},
