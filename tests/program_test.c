@@ -245,13 +245,19 @@ static void test_large_programs(void **state)
     tr_program *p = tr_compile(s, "sum", NULL, NULL);
     assert_non_null(p);
     assert_true(value_count(p) > PACKED_MASK);
-    tr_workspace *w = tr_workspace_new(p, NULL);
+    Arena arena = {0};
+    const Executable *lanes = tr_interpret_lanes(p, tr_machine(), 4, &arena);
+    tr_workspace *w = tr_workspace_new(p, NULL), *v = tr_workspace_on(p, lanes, 1, NULL);
     const double in[] = {0.7, -0.9, 0.3};
     double list, runs;
     run_list(p, in, &list);
     tr_evaluate(p, w, in, &runs);
     assert_true(same_bits(list, runs));
+    tr_evaluate(p, v, in, &runs);
+    assert_true(same_bits(list, runs));
     tr_workspace_free(w);
+    tr_workspace_free(v);
+    tr_arena_free(&arena);
     tr_program_free(p);
     tr_system_free(s);
 }
@@ -330,7 +336,7 @@ static void test_open_parameters_gather(void **state)
     tr_system_free(s);
 }
 
-enum { LANES = 6 };
+enum { LANES = 11 };
 
 static void assert_same_rows(double (*whole)[JUNGLE_MAX], const double *out, uint32_t rows,
                              uint32_t columns)
@@ -338,7 +344,7 @@ static void assert_same_rows(double (*whole)[JUNGLE_MAX], const double *out, uin
     for (uint32_t k = 0; k < rows; k++) assert_same_results(whole[k], out + k * columns, columns);
 }
 
-// In a workspace of six lanes: prepared, with other parameters in the second call, and not.
+// In a workspace of so many lanes: prepared, with other parameters in the second call, and not.
 static void check_lanes(const Program *p, tr_workspace *w, double (*in)[JUNGLE_INPUTS],
                         double (*whole)[JUNGLE_MAX])
 {
@@ -356,6 +362,27 @@ static void check_lanes(const Program *p, tr_workspace *w, double (*in)[JUNGLE_I
     }
 }
 
+// Blocks of 4 and 8 lanes, on every machine that this processor can be.
+static void check_blocks(const Program *p, double (*in)[JUNGLE_INPUTS], double (*whole)[JUNGLE_MAX])
+{
+    for (int machine = MACHINE_PLAIN; machine <= (int)tr_machine(); machine++)
+        for (uint32_t lanes = 4; lanes <= 8; lanes += 4) {
+            Arena arena = {0};
+            const Executable *blocks = tr_interpret_lanes(p, (Machine)machine, lanes, &arena);
+            tr_workspace *w = tr_workspace_on(p, blocks, LANES, NULL);
+            check_lanes(p, w, in, whole);
+            tr_workspace_free(w);
+            tr_arena_free(&arena);
+        }
+}
+
+// Among ordinary numbers some that vector code leaves to others.
+static double any_input(Random *r)
+{
+    static const double odd[] = {0.0, -0.0, 1e300, -0x1p30, 0x1p-1070, HUGE_VAL, (double)NAN};
+    return chance(r, 0.05) ? odd[random_below(r, 7)] : random_between(r, -3, 3);
+}
+
 // Wholes, parts and lanes give one another's bits, whatever parameters do.
 static void test_parts_are_the_whole(void **state)
 {
@@ -368,19 +395,24 @@ static void test_parts_are_the_whole(void **state)
         tr_program *p = jungle_program(&j);
         staged += p->stage_end[STAGE_PARAMETER];
         const Listed list = listed(p);
+        Arena arena = {0};
+        const Program *ranges = joined(p, &arena);
         tr_workspace *one = tr_workspace_new(p, NULL), *lanes = tr_workspace_lanes(p, LANES, NULL),
                      *blocks = tr_workspace_on(p, &list.executable, LANES, NULL);
         for (int set = 0; set < 3; set++) {
             for (int k = 0; k < LANES; k++) {
-                for (int i = 0; i < JUNGLE_INPUTS; i++) in[k][i] = random_between(&j.random, -3, 3);
+                for (int i = 0; i < JUNGLE_INPUTS; i++) in[k][i] = any_input(&j.random);
                 tr_evaluate(p, one, in[k], whole[k]);
             }
             check_lanes(p, lanes, in, whole);
             check_lanes(p, blocks, in, whole);
+            check_blocks(p, in, whole);
+            check_blocks(ranges, in, whole);
         }
         tr_workspace_free(one);
         tr_workspace_free(lanes);
         tr_workspace_free(blocks);
+        tr_arena_free(&arena);
         tr_program_free(p);
         jungle_free(&j);
     }

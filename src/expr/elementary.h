@@ -358,11 +358,8 @@ static inline double el_arc(double a, double b, el_pair C, double sign)
     return el_add(C, sign * s.hi, sign * (s.lo + low_part));
 }
 
-// Both are finite.
-static inline int el_point_inside(double y, double x)
-{
-    return (el_abs(y) < HUGE_VAL) & (el_abs(x) < HUGE_VAL);
-}
+// Both are finite: 0 inf and 0 NaN are NaN.
+static inline int el_point_inside(double y, double x) { return 0.0 * y == 0.0 * x; }
 
 // atan2(y, x) = the angle of the point (x, y) in (-pi, pi]: with a <= b the smaller and the larger
 // of |x|, |y| it is atan(a/b) from the nearest half axis, C = 0, pi/2 or pi. 0.54 ulp
@@ -370,14 +367,14 @@ static inline double el_atan2_body(double y, double x)
 {
     double ax = el_abs(x), ay = el_abs(y), side = el_flip(1.0, el_bits(x));
     int steep = ay > ax;
-    double a = steep ? ax : ay, b = steep ? ay : ax;
+    double a = steep ? ax : ay, most = steep ? ay : ax, b = most > 0.0 ? most : 1.0;
     double halves = steep ? 1.0 : side < 0.0 ? 2.0 : 0.0; // of pi
     el_pair C = {halves * EL_PI_2[0], halves * EL_PI_2[1]};
     double sign = steep ? -side : side;
-    double q = a / (b > 0.0 ? b : 1.0);
+    double q = a / b;
     double along = halves == 0.0 ? q : C.hi + (C.lo + sign * q); // atan(a/b) = a/b
     double arc = el_arc(a, b, C, sign);
-    return el_flip((a * 0x1p60 < b) | (b == 0.0) ? along : arc, el_bits(y));
+    return el_flip(a * 0x1p60 < b ? along : arc, el_bits(y));
 }
 // Infinite coordinates are as 1 beside 0, or beside 1.
 static inline double el_atan2(double y, double x)
@@ -389,7 +386,6 @@ static inline double el_atan2(double y, double x)
 }
 
 // atan x = atan2(x, 1). 0.54 ulp
-static inline double el_atan_body(double x) { return el_atan2_body(x, 1.0); }
 static inline double el_atan(double x) { return el_atan2(x, 1.0); }
 
 // ---- hypot -------------------------------------------------------------------------------------
@@ -411,7 +407,7 @@ static inline double el_hypot(double a, double b)
 
 // ---- exp log -----------------------------------------------------------------------------------
 
-static inline int el_exp_inside(double x) { return (x > -746.0) & (x < 710.0); }
+static inline int el_exp_inside(double x) { return x > -746.0 && x < 710.0; }
 
 // exp x = 2^k exp(r), r = x - k ln 2, exp(r + lo) = 1 + r + r^2 P(r) + lo (1 + r). 2^k is applied
 // as two factors, of which only the second can round. 0.60 ulp, 0.77 if the result is denormal
@@ -438,7 +434,7 @@ static inline double el_exp(double x)
     return x != x ? EL_NAN : x > 0.0 ? HUGE_VAL : 0.0;
 }
 
-static inline int el_log_inside(double x) { return (x > 0.0) & (x < HUGE_VAL); }
+static inline int el_log_inside(double x) { return x > 0.0 && x < HUGE_VAL; }
 
 // log x = k ln 2 + log m, x = 2^k m, sqrt(1/2) <= m < sqrt 2;
 // log m = 2 s + s z P(z), s = (m - 1)/(m + 1), z = s^2. 0.53 ulp

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this machine runs of that which is compiled for several.
 #include "program/interpret.h"
-#include "program/kernel.h"
 
 #include <assert.h>
 
-Interpreter tr_interpret_plain;
+Interpreter tr_interpret_plain, tr_interpret4_plain, tr_interpret8_plain;
 
-static const KernelSet *set_for(const KernelSet sets[KERNEL_SETS], uint32_t lanes)
-{
-    for (int i = 0; i < KERNEL_SETS; i++)
-        if (sets[i].lanes == lanes) return &sets[i];
-    assert(!"lanes are 1, 4 or 8");
-    return NULL;
-}
+typedef struct MachineCode {
+    const KernelSet *kernels; // for 1, 4 and 8 lanes
+    Interpreter *interpreter[KERNEL_SETS];
+} MachineCode;
+
+#define CODE(one_lane, machine)                                                              \
+    {                                                                                        \
+        tr_kernels_##machine, { one_lane, tr_interpret4_##machine, tr_interpret8_##machine } \
+    }
 
 #ifdef TR_X86
-Interpreter tr_interpret_fma;
+Interpreter tr_interpret_fma, tr_interpret4_avx2, tr_interpret8_avx2, tr_interpret4_avx512,
+    tr_interpret8_avx512;
+static const MachineCode machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain),
+                                       [MACHINE_AVX2] = CODE(tr_interpret_fma, avx2),
+                                       [MACHINE_AVX512] = CODE(tr_interpret_fma, avx512)};
 
 Machine tr_machine(void)
 {
@@ -26,26 +31,29 @@ Machine tr_machine(void)
                ? MACHINE_AVX512
                : MACHINE_AVX2;
 }
-
-Interpreter *tr_interpreter(void)
-{
-    return tr_machine() == MACHINE_PLAIN ? tr_interpret_plain : tr_interpret_fma;
-}
-
-const KernelSet *tr_kernels(Machine machine, uint32_t lanes)
-{
-    static const KernelSet *const sets[] = {[MACHINE_PLAIN] = tr_kernels_plain,
-                                            [MACHINE_AVX2] = tr_kernels_avx2,
-                                            [MACHINE_AVX512] = tr_kernels_avx512};
-    return set_for(sets[machine], lanes);
-}
 #else
+static const MachineCode machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain)};
+
 Machine tr_machine(void) { return MACHINE_PLAIN; }
-Interpreter *tr_interpreter(void) { return tr_interpret_plain; }
+#endif
+
+static int set_of(Machine machine, uint32_t lanes)
+{
+    assert(machine <= tr_machine());
+    for (int i = 0; i < KERNEL_SETS; i++)
+        if (machines[machine].kernels[i].lanes == lanes) return i;
+    assert(!"lanes are 1, 4 or 8");
+    return 0;
+}
 
 const KernelSet *tr_kernels(Machine machine, uint32_t lanes)
 {
-    (void)machine;
-    return set_for(tr_kernels_plain, lanes);
+    return &machines[machine].kernels[set_of(machine, lanes)];
 }
-#endif
+
+Interpreter *tr_lane_interpreter(Machine machine, uint32_t lanes)
+{
+    return machines[machine].interpreter[set_of(machine, lanes)];
+}
+
+Interpreter *tr_interpreter(void) { return tr_lane_interpreter(tr_machine(), 1); }

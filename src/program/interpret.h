@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The portable executable: runs of equal instructions, each run a tight loop. It is always there,
-// and it is the oracle of every faster one. It does one lane at a time.
+// and it is the oracle of every faster one. It does one lane at a time; another does blocks of 4 or
+// 8 by the same runs.
 //
 // A run is: code, count, then the operands of each instruction (tables: also the table and n;
 // joins: how many, and these). Results go to consecutive values in the order of execution, so they
@@ -10,7 +11,7 @@
 #ifndef TR_PROGRAM_INTERPRET_H
 #define TR_PROGRAM_INTERPRET_H
 
-#include "program/program.h"
+#include "program/kernel.h"
 
 enum { WIDE = 1 << 15, PACKED_BITS = 21, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
@@ -20,6 +21,7 @@ typedef struct Interpreted {
     const uint32_t *runs[PART_COUNT];
     uint32_t first[PART_COUNT]; // the first value of each part
     const Table *const *tables; // the program's
+    const KernelSet *kernels;   // of interpreters over blocks of lanes
 } Interpreted;
 
 typedef void Interpreter(const Executable *executable, ProgramPart part, double *values);
@@ -30,6 +32,11 @@ typedef void Interpreter(const Executable *executable, ProgramPart part, double 
 const Executable *tr_interpret(const Program *program, Interpreter *interpreter, Arena *arena);
 // With the interpreter for this machine, and memory of its own
 Executable *tr_interpret_new(const Program *program);
+
+// The same for blocks of 4 or 8 lanes, on a machine that this processor can be.
+const Executable *tr_interpret_lanes(const Program *program, Machine machine, uint32_t lanes,
+                                     Arena *arena);
+Interpreter *tr_lane_interpreter(Machine machine, uint32_t lanes);
 
 // The interpreter for this machine: the same source with and without hardware multiply-add.
 Interpreter *tr_interpreter(void);

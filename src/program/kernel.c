@@ -1,79 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each machine, with TR_KERNELS naming the sets. The bodies of elementary.h have
+// Compiled once for each machine. The bodies of elementary.h have
 // no branches, so that the compiler makes vector code of a loop over eight of them; arguments
 // outside of a body's range are mended by the function itself.
 #include "program/kernel.h"
 
 #include <string.h>
 
-#ifndef TR_KERNELS
-#define TR_KERNELS tr_kernels_plain
+// Arguments done together: one vector.
+#ifdef __AVX512F__
+#define GROUP      8
+#define EACH(X, x) X(0, x), X(1, x), X(2, x), X(3, x), X(4, x), X(5, x), X(6, x), X(7, x)
+#else
+#define GROUP      4
+#define EACH(X, x) X(0, x), X(1, x), X(2, x), X(3, x)
 #endif
 
-enum { GROUP = 8 }; // arguments done together
+typedef double Vector __attribute__((vector_size(GROUP * sizeof(double))));
 
-// The first `count` of a group are wanted; the others are there, too. Results y, and z of SINCOS.
-typedef void Body(const KernelCall *call, uint32_t count, const double *restrict a,
-                  const double *restrict b, double *restrict y, double *restrict z);
-#define BODY(name)                                                                     \
-    static void name(const KernelCall *call, uint32_t count, const double *restrict a, \
-                     const double *restrict b, double *restrict y, double *restrict z)
-#define UNUSED (void)call, (void)count, (void)a, (void)b, (void)y, (void)z
+// y, and z of SINCOS, of the arguments a and b of a group, of which the first `count` are wanted.
+#define GROUP_PARAMETERS                                                                        \
+    const KernelCall *call, uint32_t count, const double *restrict a, const double *restrict b, \
+        double *restrict y, double *restrict z
+typedef void Group(GROUP_PARAMETERS);
 
 // ---- groups --------------------------------------------------------------------------------
 
-// Of arguments that are not `inside` another body makes y, and z.
-#define GROUP_OF(name, inside, body, mended) \
-    BODY(group_##name)                       \
-    {                                        \
-        UNUSED;                              \
-        uint64_t outside = 0;                \
-        for (int k = 0; k < GROUP; k++) {    \
-            body;                            \
-            outside |= (inside) ? 0 : 1;     \
-        }                                    \
-        if (!outside) return;                \
-        for (uint32_t k = 0; k < count; k++) \
-            if (!(inside)) {                 \
-                mended;                      \
-            }                                \
+#define GROUP_OF(name, inside, body, mended)                                  \
+    static __attribute__((noinline, cold)) void mend_##name(GROUP_PARAMETERS) \
+    {                                                                         \
+        for (uint32_t k = 0; k < count; k++)                                  \
+            if (!(inside)) mended;                                            \
+        (void)call, (void)b, (void)z;                                         \
+    }                                                                         \
+    static void group_##name(GROUP_PARAMETERS)                                \
+    {                                                                         \
+        uint64_t outside = 0;                                                 \
+        for (int k = 0; k < GROUP; k++) {                                     \
+            body;                                                             \
+            outside |= (inside) ? 0 : 1;                                      \
+        }                                                                     \
+        if (outside) mend_##name(call, count, a, b, y, z);                    \
     }
-#define VALUE(op)                  tr_op_value(OP_##op, a[k], b[k], 0, call->n, call->table)
-#define FUNCTION(op, name, in, of) GROUP_OF(name, in, y[k] = of, y[k] = VALUE(op))
+#define VALUE(op)                      tr_op_value(OP_##op, a[k], b[k], 0, 0, NULL)
+#define FUNCTION(op, name, inside, of) GROUP_OF(name, inside, y[k] = of, y[k] = VALUE(op))
+#define ONE_BY_ONE(name, of)                            \
+    static void group_##name(GROUP_PARAMETERS)          \
+    {                                                   \
+        for (uint32_t k = 0; k < count; k++) y[k] = of; \
+        (void)call, (void)b, (void)z;                   \
+    }
+
+#define ITSELF(k, x) x
+static const double one[GROUP] = {EACH(ITSELF, 1)}; // instead of 1, which would be folded in
 
 FUNCTION(SIN, sin, el_angle_inside(a[k]), el_sin_body(a[k]))
 FUNCTION(COS, cos, el_angle_inside(a[k]), el_cos_body(a[k]))
 FUNCTION(TAN, tan, el_angle_inside(a[k]), el_tan_body(a[k]))
 FUNCTION(ASIN, asin, el_sine_inside(a[k]), el_asin_body(a[k]))
 FUNCTION(ACOS, acos, el_sine_inside(a[k]), el_acos_body(a[k]))
-FUNCTION(ATAN, atan, el_point_inside(a[k], 1.0), el_atan_body(a[k]))
+FUNCTION(ATAN, atan, el_point_inside(a[k], 1), el_atan2_body(a[k], one[k]))
 FUNCTION(ATAN2, atan2, el_point_inside(a[k], b[k]), el_atan2_body(a[k] + 0.0, b[k] + 0.0))
 FUNCTION(EXP, exp, el_exp_inside(a[k]), el_exp_body(a[k]))
 FUNCTION(HYPOT, hypot, el_point_inside(a[k], b[k]), el_hypot_body(a[k], b[k]))
 FUNCTION(LOG, log, el_log_inside(a[k]), el_log_body(a[k]))
-FUNCTION(RAISE, raise, 0, 0)
-FUNCTION(TABLE1, table1, 0, 0)
-FUNCTION(TABLE2, table2, 0, 0)
 GROUP_OF(sincos, el_angle_inside(a[k]), (y[k] = el_sin_body(a[k]), z[k] = el_cos_body(a[k])),
          (y[k] = VALUE(SIN), z[k] = VALUE(COS)))
+ONE_BY_ONE(raise, tr_raise(a[k], b[k]))
+ONE_BY_ONE(table1, tr_table_value(call->table, a[k], 0, call->n))
+ONE_BY_ONE(table2, tr_table_value(call->table, a[k], b[k], call->n))
 
 // ---- runs ----------------------------------------------------------------------------------
 
 enum { MOST_OPERANDS = 2, MOST_RESULTS = 2 };
 
-// Up to GROUP / lanes operations whose values are brought together.
+// Side by side: the values of up to `together` = GROUP / lanes operations, repeated where there are
+// fewer. Single numbers are put together in a register: a vector that is read from where numbers
+// have just been written waits until all before it is done.
+static inline void gather(const double *v, const uint32_t *at, uint32_t stride, uint32_t operations,
+                          uint32_t lanes, double *x)
+{
+#define PLACE(k)     at[((k) < operations ? (k) : 0) * stride]
+#define NUMBER(k, v) v[PLACE(k)]
+    if (lanes == 1) {
+        const Vector group = {EACH(NUMBER, v)};
+        memcpy(x, &group, sizeof group);
+        return;
+    }
+    for (uint32_t k = 0; k < GROUP / lanes; k++)
+        memcpy(x + k * lanes, v + (size_t)PLACE(k) * lanes, lanes * sizeof *v);
+}
+
 static inline void run_gathered(const KernelCall *call, double *v, const uint32_t *at,
                                 uint32_t operations, uint32_t lanes, int operands, int results,
-                                Body *body)
+                                Group *group)
 {
     double x[MOST_OPERANDS][GROUP], y[MOST_RESULTS][GROUP];
     const uint32_t stride = (uint32_t)(operands + results);
-    for (int i = 0; i < operands; i++)
-        for (uint32_t k = 0; k < GROUP / lanes; k++) {
-            const uint32_t place = at[(k < operations ? k : 0) * stride + (uint32_t)i];
-            memcpy(x[i] + k * lanes, v + (size_t)place * lanes, lanes * sizeof *v);
-        }
-    body(call, operations * lanes, x[0], x[operands - 1], y[0], y[results - 1]);
+    for (int i = 0; i < operands; i++) gather(v, at + i, stride, operations, lanes, x[i]);
+    group(call, operations * lanes, x[0], x[operands - 1], y[0], y[results - 1]);
     for (int i = 0; i < results; i++)
         for (uint32_t k = 0; k < operations; k++) {
             const uint32_t place = at[k * stride + (uint32_t)(operands + i)];
@@ -81,19 +105,27 @@ static inline void run_gathered(const KernelCall *call, double *v, const uint32_
         }
 }
 
-static inline void run(const KernelCall *call, double *v, uint32_t lanes, int operands, int results,
-                       Body *body)
+static inline void run_wide(const KernelCall *call, double *v, const uint32_t *at, uint32_t lanes,
+                            int operands, int results, Group *group)
 {
-    const uint32_t stride = (uint32_t)(operands + results), together = GROUP / lanes;
-    const uint32_t *at = call->places;
+    double *const a = v + (size_t)at[0] * lanes, *const b = v + (size_t)at[operands - 1] * lanes,
+                  *const y = v + (size_t)at[operands] * lanes,
+                  *const z = v + (size_t)at[operands + results - 1] * lanes;
+    for (uint32_t k = 0; k < lanes; k += GROUP) group(call, GROUP, a + k, b + k, y + k, z + k);
+}
+
+static inline void run(const KernelCall *call, double *v, uint32_t lanes, int operands, int results,
+                       Group *group)
+{
+    const uint32_t together = lanes < GROUP ? GROUP / lanes : 1;
+    const uint32_t *at = call->places, stride = (uint32_t)(operands + results);
     for (uint32_t done = 0; done < call->count; done += together, at += together * stride) {
         const uint32_t left = call->count - done;
-        if (lanes == GROUP)
-            body(call, GROUP, v + (size_t)at[0] * GROUP, v + (size_t)at[operands - 1] * GROUP,
-                 v + (size_t)at[operands] * GROUP, v + (size_t)at[stride - 1] * GROUP);
-        else
+        if (lanes < GROUP)
             run_gathered(call, v, at, left < together ? left : together, lanes, operands, results,
-                         body);
+                         group);
+        else
+            run_wide(call, v, at, lanes, operands, results, group);
     }
 }
 
@@ -132,7 +164,7 @@ EVERY_KERNEL(RUNS)
 #define ROW1(operation, name, ...) [operation] = run1_##name,
 #define ROW4(operation, name, ...) [operation] = run4_##name,
 #define ROW8(operation, name, ...) [operation] = run8_##name,
-const KernelSet TR_KERNELS[KERNEL_SETS] = {
+const KernelSet FOR_MACHINE(tr_kernels)[KERNEL_SETS] = {
     {1, {EVERY_KERNEL(ROW1)}},
     {4, {EVERY_KERNEL(ROW4)}},
     {8, {EVERY_KERNEL(ROW8)}},

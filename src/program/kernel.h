@@ -37,7 +37,16 @@ Machine tr_machine(void);
 // For blocks of 1, 4 or 8 lanes.
 const KernelSet *tr_kernels(Machine machine, uint32_t lanes);
 
-// The sets of one machine, for 1, 4 and 8 lanes.
+// What is compiled for each machine has its name behind its own: FOR_MACHINE(tr_kernels) is
+// tr_kernels_avx2 where the compiler makes code for that.
+#ifndef TR_MACHINE
+#define TR_MACHINE plain
+#endif
+#define WITH_MACHINE_(name, machine) name##_##machine
+#define WITH_MACHINE(name, machine)  WITH_MACHINE_(name, machine)
+#define FOR_MACHINE(name)            WITH_MACHINE(name, TR_MACHINE)
+
+// The sets for 1, 4 and 8 lanes.
 enum { KERNEL_SETS = 3 };
 extern const KernelSet tr_kernels_plain[KERNEL_SETS], tr_kernels_avx2[KERNEL_SETS],
     tr_kernels_avx512[KERNEL_SETS];

@@ -196,7 +196,7 @@ static bool schedule(Schedule *s, Interpreted *i, Arena *arena)
     return keep(s, start, i, arena);
 }
 
-const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena *arena)
+static Interpreted *interpret(const Program *p, Executable executable, Arena *arena)
 {
     const size_t count = p->instruction_count, values = value_count(p) - first_result(p);
     size_t operands = 0;
@@ -214,7 +214,8 @@ const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena
     Interpreted *i = tr_arena_alloc(arena, 1, sizeof *i);
     bool good = s.maker && s.waiting && s.next && s.user && s.user_start && s.place && s.runs && i;
     if (good) {
-        i->executable = (Executable){.run = interpreter, .lanes = 1, .value_count = value_count(p)};
+        i->executable = executable;
+        i->executable.value_count = value_count(p);
         i->tables = p->tables;
         good = schedule(&s, i, arena);
     }
@@ -225,7 +226,23 @@ const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena
     free(s.user_start);
     free(s.place);
     free(s.runs);
-    return good ? &i->executable : NULL;
+    return good ? i : NULL;
+}
+
+const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena *arena)
+{
+    Interpreted *i = interpret(p, (Executable){.run = interpreter, .lanes = 1}, arena);
+    return i ? &i->executable : NULL;
+}
+
+const Executable *tr_interpret_lanes(const Program *p, Machine machine, uint32_t lanes,
+                                     Arena *arena)
+{
+    const Executable blocks = {.run = tr_lane_interpreter(machine, lanes), .lanes = lanes};
+    Interpreted *i = interpret(p, blocks, arena);
+    if (!i) return NULL;
+    i->kernels = tr_kernels(machine, lanes);
+    return &i->executable;
 }
 
 static void free_interpreted(Executable *executable)

@@ -339,6 +339,8 @@ static void check_evaluators(const Program *p, const double *in, Bounded *list)
                      "the machine's interpreter runs the list");
     check_executable(p, tr_interpret(p, tr_interpret_plain, &arena), in, expected,
                      "the plain interpreter runs the list");
+    check_executable(p, tr_interpret_lanes(p, tr_machine(), 8, &arena), in, expected,
+                     "the interpreter over lanes runs the list");
     const Program *ranges = joined(p, &arena);
     evaluate_list(ranges, in, list);
     for (uint32_t i = 0; i < p->output_count; i++)
