@@ -193,7 +193,7 @@ static void bench_program(int n)
     const double start = bench_now();
     tr_program *p = tr_compile(s, "torque", NULL, NULL);
     const double compile = bench_now() - start;
-    Executable *interpreted = tr_interpret_new(p);
+    Executable *interpreted = tr_interpret_new(p, 1);
     tr_workspace *w = tr_workspace_on(p, interpreted, 1, NULL);
     const tr_program_size size = tr_program_sizes(p);
     double *in = calloc(size.inputs, sizeof *in), *out = calloc(size.outputs, sizeof *out);

@@ -37,14 +37,17 @@ void tr_executables_free(Executables *e)
 }
 
 // As many lanes as the processor has in a register
-static uint32_t native_lanes(void) { return tr_machine() == MACHINE_AVX512 ? 8 : 4; }
+static uint32_t lanes_of(Way way)
+{
+    if (way == WAY_ONE) return 1;
+    return tr_machine() == MACHINE_AVX2 ? 4 : 8;
+}
 
 static Executable *make(const Program *p, tr_evaluation how, Way way)
 {
-    const uint32_t lanes = way == WAY_ONE ? 1 : native_lanes();
+    const uint32_t lanes = lanes_of(way);
     Executable *made = how == TR_INTERPRETER ? NULL : tr_native(p, lanes);
-    if (made) return made;
-    return tr_interpret_new(p);
+    return made ? made : tr_interpret_new(p, lanes);
 }
 
 const Executable *tr_executable(const Program *p, Way way)

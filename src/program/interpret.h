@@ -30,8 +30,8 @@ typedef void Interpreter(const Executable *executable, ProgramPart part, double 
 // that then executes them. It belongs to the arena and uses the program's tables. NULL when memory
 // runs out.
 const Executable *tr_interpret(const Program *program, Interpreter *interpreter, Arena *arena);
-// With the interpreter for this machine, and memory of its own
-Executable *tr_interpret_new(const Program *program);
+// For 1, 4 or 8 lanes on this machine, in memory of its own
+Executable *tr_interpret_new(const Program *program, uint32_t lanes);
 
 // The same for blocks of 4 or 8 lanes, on a machine that this processor can be.
 const Executable *tr_interpret_lanes(const Program *program, Machine machine, uint32_t lanes,

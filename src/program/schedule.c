@@ -252,10 +252,13 @@ static void free_interpreted(Executable *executable)
     free(own);
 }
 
-Executable *tr_interpret_new(const Program *p)
+Executable *tr_interpret_new(const Program *p, uint32_t lanes)
 {
     Arena *own = calloc(1, sizeof *own);
-    Interpreted *i = own ? (Interpreted *)tr_interpret(p, tr_interpreter(), own) : NULL;
+    Interpreted *i = NULL;
+    if (own)
+        i = (Interpreted *)(lanes > 1 ? tr_interpret_lanes(p, tr_machine(), lanes, own)
+                                      : tr_interpret(p, tr_interpreter(), own));
     if (i) {
         i->own = own, i->executable.free = free_interpreted;
         return &i->executable;
