@@ -33,8 +33,8 @@ const Lapack *tr_lapack(tr_error *err)
                            .names = names,
                            .count = sizeof names / sizeof *names,
                            .functions = &lapack};
-    if (!tr_late_load(&library, LIBRARY + THREAD * threads() + BUFFER, err)) return NULL;
-    if (tr_has_room(BUFFER)) return &lapack;
-    tr_fail_memory(err);
+    const size_t bytes = LIBRARY + THREAD * threads() + BUFFER;
+    if (tr_late_load(&library, bytes, err) && tr_has_room(BUFFER)) return &lapack;
+    tr_fail_memory(err); // unless there is another reason already
     return NULL;
 }
