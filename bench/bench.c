@@ -386,6 +386,37 @@ static void bench_bicycle(void)
     }
 }
 
+// The same with the plan made, a row every step to memory
+static void bench_bicycle_again(void)
+{
+    enum { STEPS = 1000 };
+    tr_error err = {0};
+    tr_model *model = tr_model_read("models/bicycle.yaml", &err);
+    System *s = tr_derive(model, NULL, &err);
+    tr_plan *plan = tr_plan_new(s, &err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "pece", o.step = 0.005, o.no_project = true;
+    tr_run *run = tr_run_new(plan, &o, &err);
+    const size_t columns = tr_plan_column_count(plan);
+    double *rows = calloc((STEPS + 1) * columns, sizeof *rows), best = INFINITY;
+    for (int round = 0; round < 30 && !err.status; round++) {
+        const double start = bench_now();
+        tr_run_reset(run, &err);
+        for (size_t k = 0; k <= STEPS && tr_run_advance(run, o.step * (double)k, &err); k++)
+            memcpy(rows + k * columns, tr_run_row(run), columns * sizeof *rows);
+        best = fmin(best, bench_now() - start);
+    }
+    if (err.status) printf("bicycle: %s\n", err.text);
+    printf("bicycle: the same without projection, with the plan made, %d rows to memory: %.2f ms "
+           "(aim 1.2)\n",
+           STEPS + 1, 1e3 * best);
+    free(rows);
+    tr_run_free(run);
+    tr_plan_free(plan);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
 // Accelerations alone, and with their derivatives by positions and velocities: operations and time
 static void bench_jacobian(const char *name)
 {
@@ -545,8 +576,18 @@ static bool print_counts(void)
     return good;
 }
 
+static void compare(void)
+{
+#ifdef TR_MUJOCO
+    bench_mujoco();
+#else
+    printf("mujoco: no comparison, for it is not installed (tools/setup check)\n");
+#endif
+}
+
 static void print_times(void)
 {
+    bench_start();
     bench_graph();
     bench_derivative();
     static const int links[] = {2, 6, 18, 90, 700};
@@ -556,6 +597,7 @@ static void print_times(void)
     static const int bodies[] = {4, 10, 30, 100, 1000};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) bench_chain(bodies[i]);
     bench_bicycle();
+    bench_bicycle_again();
     static const char *const differentiated[] = {"bicycle", "kick_scooter", "rolling_disc",
                                                  "mobile_pendulum", "sk8o_open"};
     for (size_t i = 0; i < sizeof differentiated / sizeof *differentiated; i++)
@@ -566,6 +608,7 @@ static void print_times(void)
     bench_second_run("sk8o", "m_base", 4.5);
     bench_switches(5);
     bench_switches(97);
+    compare();
     printf("\n");
     bench_model_times();
 }
@@ -578,6 +621,8 @@ int main(int argc, char **argv)
         good = print_counts();
     else if (strcmp(what, "times") == 0)
         print_times();
+    else if (strcmp(what, "compare") == 0)
+        compare();
     else if (strcmp(what, "page") == 0) {
         printf(
             "# Speed\n\n<!-- Written by `make table`; do not edit. -->\n\n"
@@ -592,7 +637,7 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(stderr, "usage: trundle_bench [times | counts | page]\n");
+        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

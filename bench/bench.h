@@ -11,4 +11,7 @@ double bench_now(void);
 bool bench_model_counts(void); // false when open parameters cost too much
 void bench_model_times(void);
 
+void bench_start(void);  // of the program
+void bench_mujoco(void); // against it, where it is installed
+
 #endif

@@ -36,16 +36,56 @@ if (ulimit -v 1000000 && "$trundle" --version >out 2>err); then
             within $limit $verb
         done
         within $limit --help
+        within $limit simulate swing.yaml -q -o few.mat
     done
-    for limit in $(seq 20000 4000 60000); do within "$limit" simulate swing.yaml -o few.csv; done
+    for limit in $(seq 20000 4000 120000); do
+        within "$limit" simulate swing.yaml -q -o few.csv
+        within "$limit" simulate swing.yaml -q -o few.mat
+    done
     # shellcheck disable=SC2016
     what='threads of OpenBLAS, if it had as many as it likes'
     for limit in 100000 150000 200000 250000; do
         OPENBLAS_NUM_THREADS=8 within $limit linearise swing.yaml
     done
+
+    what='a start waits for no library that not every model needs' # older ones have parts of libc apart
+    ldd "$trundle" | awk '{ print $1 }' |
+        grep -vE '/ld-linux|^(linux-vdso|libc|libm|libdl|libpthread|libyaml|libsundials)[-._]' >out
+    check test ! -s out
 fi
-what='nothing but linear models loads LAPACK'
-check test "$(LD_DEBUG=libs "$trundle" check swing.yaml 2>&1 | grep -c 'calling init.*openblas')" -eq 0
+
+# ---- libraries that are loaded when they are needed -----------------------------------------
+
+# loads COUNT LIBRARY ARGUMENTS...: it begins the library so many times
+loads() {
+    local count=$1 library=$2
+    shift 2
+    what="trundle $* loads $library"
+    check test "$(LD_DEBUG=libs "$trundle" "$@" 2>&1 | grep -c "calling init.*/lib$library\.so")" -eq "$count"
+}
+loads 0 matio simulate swing.yaml -q -o few.csv
+loads 1 matio simulate swing.yaml -q -o few.mat
+loads 0 lapacke check swing.yaml
+loads 1 lapacke linearise swing.yaml
+
+mkdir broken
+for library in matio lapacke; do
+    for end in so.3 so.11 so dylib; do echo 'no library' >"broken/lib$library.$end"; done
+done
+# without WORDS ARGUMENTS...: exit 1 with these words, and what was there before is there still
+without() {
+    local words=$1
+    shift
+    echo 'from before' | tee last.mat >last.csv
+    LD_LIBRARY_PATH=$PWD/broken run 1 "$@"
+    err_has "$words"
+    check test "$(cat last.mat last.csv | grep -c 'from before')" -eq 2
+    no_temporaries
+}
+without '.mat files need matio: there is no libmatio.so.11 that can be loaded' simulate swing.yaml -q -o last.mat
+without '.mat files need matio: there is no libmatio.so.11 that can be loaded' linearise swing.yaml -o last.mat
+without 'linear models need LAPACK: there is no liblapacke.so.3 that can be loaded' linearise swing.yaml -o last.csv
+LD_LIBRARY_PATH=$PWD/broken run 0 simulate swing.yaml -q -o last.csv
 
 # ---- nowhere to write -----------------------------------------------------------------------
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DOF = 80, MOST_TEXT = 1 << 16 };
+enum { MOST_DOF = 120, MOST_TEXT = 1 << 17 };
 
 static inline _Noreturn void give_up(const char *format, ...)
 {

@@ -2,11 +2,10 @@
 #include "base/record.h"
 
 #include "base/arena.h"
-#include "base/temporary.h"
+#include "base/mat.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct Record {
     const char *path;
@@ -32,14 +31,14 @@ static void write_line(Record *r)
 
 Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns, tr_error *err)
 {
-    if (has_failed(err)) return NULL;
+    const bool is_mat = ends_with(path, ".mat");
+    if (has_failed(err) || (is_mat && !tr_mat_is_there(err))) return NULL;
     Record *r = calloc(1, sizeof *r);
     if (!r) {
         tr_fail_memory(err);
         return NULL;
     }
-    *r = (Record){
-        .path = path, .labels = labels, .columns = columns, .is_mat = ends_with(path, ".mat")};
+    *r = (Record){.path = path, .labels = labels, .columns = columns, .is_mat = is_mat};
     r->file = tr_file_create(path, err);
     if (!r->file) {
         free(r);
@@ -84,24 +83,19 @@ void tr_record_row(Record *r, const double *row, tr_error *err)
 // ---- .mat ----------------------------------------------------------------------------------
 
 // Points and brackets are not allowed in Matlab's names.
-static bool write_variable(mat_t *mat, const Record *r, uint32_t column, double *values)
+static bool write_variable(Mat *mat, const Record *r, uint32_t column, double *values)
 {
     char name[64];
     snprintf(name, sizeof name, "%s", r->labels[column]);
     for (char *at = name; *at; at++)
         if (strchr(".()/", *at)) *at = '_';
-    matvar_t *taken = Mat_VarReadInfo(mat, name); // a.b and a_b are told apart by their column
-    if (taken) snprintf(name + (strlen(name) > 50 ? 50 : strlen(name)), 12, "_%u", column + 1);
-    Mat_VarFree(taken);
+    if (tr_mat_has(mat, name)) // a.b and a_b are told apart by their column
+        snprintf(name + (strlen(name) > 50 ? 50 : strlen(name)), 12, "_%u", column + 1);
     for (uint32_t i = 0; i < r->count; i++) values[i] = r->rows[(size_t)i * r->columns + column];
-    size_t size[2] = {r->count, 1};
-    matvar_t *variable = Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, values, 0);
-    const bool good = variable && Mat_VarWrite(mat, variable, MAT_COMPRESSION_NONE) == 0;
-    Mat_VarFree(variable);
-    return good;
+    return tr_mat_matrix(mat, name, values, r->count, 1);
 }
 
-static bool write_variables(mat_t *mat, void *owner)
+static bool write_variables(Mat *mat, void *owner)
 {
     const Record *r = owner;
     double *values = calloc((size_t)r->count + 1, sizeof *values);
@@ -109,33 +103,6 @@ static bool write_variables(mat_t *mat, void *owner)
     for (uint32_t i = 0; good && i < r->columns; i++) good = write_variable(mat, r, i, values);
     free(values);
     return good;
-}
-
-// matio writes to paths only: to a temporary one, from where it goes the way of all results.
-void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
-                  void *owner, Sha256 *sha, tr_error *err)
-{
-    char stem[200];
-    const char *folder = getenv("TMPDIR");
-    snprintf(stem, sizeof stem, "%.150s/trundle_mat", folder && folder[0] ? folder : "/tmp");
-    errno = 0;
-    Temporary temporary;
-    const int fd = tr_temporary_open(&temporary, stem, strlen(stem), 0600);
-    mat_t *mat = fd < 0 ? NULL
-                        : Mat_CreateVer(temporary.path, "MATLAB 5.0 MAT-file, written by trundle",
-                                        MAT_FT_MAT5);
-    bool good = mat && fill(mat, owner);
-    if (mat && Mat_Close(mat)) good = false;
-    if (!good)
-        tr_fail(err, TR_IO, (Place){0}, "cannot make the .mat file for '%.200s': %s", path,
-                errno ? strerror(errno) : "matio refuses");
-    size_t length = 0;
-    char *bytes = has_failed(err) ? NULL : tr_file_read(temporary.path, SIZE_MAX / 4, &length, err);
-    if (bytes) fwrite(bytes, 1, length, tr_file_stream(file));
-    if (bytes && sha) tr_sha256_add(sha, bytes, length);
-    free(bytes);
-    if (fd >= 0) close(fd);
-    tr_temporary_remove(&temporary);
 }
 
 static void free_record(Record *r)

@@ -8,8 +8,6 @@
 #include "base/sha256.h"
 #include "base/text.h"
 
-#include <matio.h>
-
 typedef struct Record Record;
 
 // Columns are named by `labels`. A path that ends in .mat is written by matio when it is closed.
@@ -30,9 +28,5 @@ OutFile *tr_record_settle(Record *record, Digest *digest, tr_error *err);
 bool tr_record_is_replaced(const Record *record); // as of the file
 
 void tr_record_discard(Record *record); // leaves no file
-
-// Into the file, as `fill` makes it; what is written is added to `sha`, which may be NULL.
-void tr_mat_write(const char *path, OutFile *file, bool (*fill)(mat_t *mat, void *owner),
-                  void *owner, Sha256 *sha, tr_error *err);
 
 #endif

@@ -3,9 +3,9 @@
 // as words, JSON, CSV or a .mat file.
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/mat.h"
 #include "base/number.h"
 #include "base/options.h"
-#include "base/record.h"
 #include "linear/modes.h"
 #include "num/dense.h"
 #include "tell/eval.h"
@@ -432,44 +432,18 @@ static void write_csv(const Study *s, Buffer *text)
 
 // ---- .mat ----------------------------------------------------------------------------------
 
-static bool put(mat_t *mat, matvar_t *variable)
-{
-    const bool good = variable && Mat_VarWrite(mat, variable, MAT_COMPRESSION_NONE) == 0;
-    Mat_VarFree(variable);
-    return good;
-}
-
-// Matlab has matrices by columns.
-static bool put_matrix(mat_t *mat, const char *name, const double *X, size_t rows, size_t columns)
+static bool put_matrix(Mat *mat, const char *name, const double *X, size_t rows, size_t columns)
 {
     double *by_columns = calloc(rows * columns + 1, sizeof *by_columns);
-    size_t size[2] = {rows, columns};
     if (!by_columns) return false;
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < columns; k++) by_columns[k * rows + i] = X[i * columns + k];
-    const bool good =
-        put(mat, Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, by_columns, 0));
+    const bool good = tr_mat_matrix(mat, name, by_columns, rows, columns);
     free(by_columns);
     return good;
 }
 
-static bool put_names(mat_t *mat, const char *name, const char *const *names, size_t count)
-{
-    size_t size[2] = {count, 1};
-    matvar_t *cell = Mat_VarCreate(name, MAT_C_CELL, MAT_T_CELL, 2, size, NULL, 0);
-    for (size_t i = 0; cell && i < count; i++) {
-        size_t length[2] = {1, strlen(names[i])};
-        char *text = strdup(names[i]);
-        matvar_t *entry =
-            text ? Mat_VarCreate(NULL, MAT_C_CHAR, MAT_T_UINT8, 2, length, text, 0) : NULL;
-        free(text);
-        if (!entry) return Mat_VarFree(cell), false;
-        Mat_VarSetCell(cell, (int)i, entry);
-    }
-    return put(mat, cell);
-}
-
-static bool fill_mat(mat_t *mat, void *owner)
+static bool fill_mat(Mat *mat, void *owner)
 {
     const Study *s = owner;
     const Linear *l = s->linear;
@@ -478,9 +452,9 @@ static bool fill_mat(mat_t *mat, void *owner)
                 put_matrix(mat, "C", l->C, l->outputs, l->states) &&
                 put_matrix(mat, "D", l->D, l->outputs, l->inputs) &&
                 put_matrix(mat, "eigenvalues", s->modes->values, s->modes->count, 2) &&
-                put_names(mat, "states", l->state, l->states) &&
-                put_names(mat, "inputs", l->input, l->inputs) &&
-                put_names(mat, "outputs", l->output, l->outputs);
+                tr_mat_names(mat, "states", l->state, l->states) &&
+                tr_mat_names(mat, "inputs", l->input, l->inputs) &&
+                tr_mat_names(mat, "outputs", l->output, l->outputs);
     if (good && s->step > 0)
         good = put_matrix(mat, "Ad", s->Ad, l->states, l->states) &&
                put_matrix(mat, "Bd", s->Bd, l->states, l->inputs) &&
@@ -498,6 +472,7 @@ bool tr_linearise_write(const tr_system *system, const tr_linearise_options *opt
     Json j = {0};
     if (!take_options(&o, system, options, err)) return false;
     const bool is_mat = ends_with(path, ".mat"), is_csv = ends_with(path, ".csv");
+    if (is_mat && !tr_mat_is_there(err)) return false;
     if (take_study(&s, system, &o, err)) {
         warn(&s, &o);
         OutFile *file = tr_file_create(path, err);
