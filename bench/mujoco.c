@@ -6,10 +6,12 @@
 
 #include "mujoco_twins.h"
 #include "program/evaluate.h"
+#include "program/interpret.h"
+#include "program/native.h"
 
-enum { STATES = 64, ROUNDS = 25, LANES = 8 };
+enum { STATES = 64, ROUNDS = 25 };
 
-enum { MUJOCO, ONE, MANY, CONTENDERS };
+enum { MUJOCO, INTERPRETER, NATIVE, FOUR, EIGHT, CONTENDERS };
 
 // A tree, and how many times as fast as MuJoCo the others are to be, where someone says
 typedef struct Race {
@@ -19,10 +21,10 @@ typedef struct Race {
 } Race;
 
 static const Race races[] = {
-    {false, 4, 30, {[ONE] = "6", [MANY] = "14 by 4 lanes, 30 by 8"}},
-    {false, 4, 100, {[ONE] = "6", [MANY] = "14 by 4 lanes, 30 by 8"}},
-    {true, 4, 30, {[ONE] = "3", [MANY] = "9 by 4 lanes"}},
-    {true, 4, 100, {[ONE] = "4.5", [MANY] = "9 by 4 lanes"}},
+    {false, 4, 30, {[NATIVE] = "6", [FOUR] = "14", [EIGHT] = "30"}},
+    {false, 4, 100, {[NATIVE] = "6", [FOUR] = "14", [EIGHT] = "30"}},
+    {true, 4, 30, {[NATIVE] = "3", [FOUR] = "9"}},
+    {true, 4, 100, {[NATIVE] = "4.5", [FOUR] = "9"}},
     {true, 1, 4, {0}},
     {true, 1, 10, {0}},
     {true, 1, 30, {0}},
@@ -108,6 +110,7 @@ typedef struct Contest Contest;
 typedef struct Contender {
     const char *name;
     void (*run)(Contest *contest, const struct Contender *self);
+    Executable *executable; // NULL where the processor has none
     tr_workspace *workspace;
     double best; // seconds a state
 } Contender;
@@ -145,7 +148,7 @@ static void run_one(Contest *c, const Contender *who)
 
 static void run_many(Contest *c, const Contender *who)
 {
-    tr_evaluate_many(c->program, who->workspace, c->in, c->out, STATES);
+    tr_evaluate_many(c->program, who->workspace, STATES, c->in, c->inputs, c->out, c->outputs);
 }
 
 static void take_states(Contest *c, Random *r)
@@ -167,6 +170,15 @@ static void take_states(Contest *c, Random *r)
     free(drift);
 }
 
+static Contender contender(const Program *p, const char *name, Executable *executable,
+                           tr_error *err)
+{
+    if (!executable) return (Contender){0};
+    const uint32_t lanes = executable->lanes;
+    return (Contender){name, lanes > 1 ? run_many : run_one, executable,
+                       tr_workspace_on(p, executable, lanes, err), INFINITY};
+}
+
 static Contest open_contest(const Race *race)
 {
     const int off = mjDSBL_CONSTRAINT | mjDSBL_EQUALITY | mjDSBL_FRICTIONLOSS | mjDSBL_LIMIT |
@@ -179,11 +191,13 @@ static Contest open_contest(const Race *race)
     tr_model_free(model);
     c.twins.m->opt.disableflags |= off;
     c.program = tr_compile(c.twins.system, "vdot", &fixed, &err);
-    c.contenders[MUJOCO] = (Contender){"mj_forward", run_mujoco, NULL, INFINITY};
-    c.contenders[ONE] =
-        (Contender){"one state", run_one, tr_workspace_new(c.program, &err), INFINITY};
-    c.contenders[MANY] =
-        (Contender){"many", run_many, tr_workspace_lanes(c.program, LANES, &err), INFINITY};
+    if (err.status) give_up("%s", err.text);
+    const Program *p = c.program;
+    c.contenders[MUJOCO] = (Contender){"mj_forward", run_mujoco, NULL, NULL, INFINITY};
+    c.contenders[INTERPRETER] = contender(p, "interpreter", tr_interpret_new(p, 1), &err);
+    c.contenders[NATIVE] = contender(p, "machine code", tr_native(p, 1), &err);
+    c.contenders[FOUR] = contender(p, "4 lanes", tr_native(p, 4), &err);
+    c.contenders[EIGHT] = contender(p, "8 lanes", tr_native(p, 8), &err);
     if (err.status) give_up("%s", err.text);
     c.inputs = tr_program_sizes(c.program).inputs, c.outputs = tr_program_sizes(c.program).outputs;
     c.qpos = calloc((size_t)c.twins.m->nq * STATES, sizeof *c.qpos);
@@ -197,7 +211,11 @@ static Contest open_contest(const Race *race)
 
 static void close_contest(Contest *c)
 {
-    for (int i = 0; i < CONTENDERS; i++) tr_workspace_free(c->contenders[i].workspace);
+    for (int i = 0; i < CONTENDERS; i++) {
+        Executable *executable = c->contenders[i].executable;
+        tr_workspace_free(c->contenders[i].workspace);
+        if (executable) executable->free(executable);
+    }
     tr_program_free(c->program);
     free_twins(&c->twins);
     free(c->qpos);
@@ -240,6 +258,7 @@ static void print_race(const Contest *c, const Race *race, double off)
            race->limbs > 1 ? "tree" : "chain", race->hinges);
     for (int k = 0; k < CONTENDERS; k++) {
         const Contender *who = &c->contenders[k];
+        if (!who->run) continue;
         printf("%s %s %.0f ns", k ? ";" : ":", who->name, 1e9 * who->best);
         if (k) printf(", %.2f times as fast", c->contenders[MUJOCO].best / who->best);
         if (race->aims[k]) printf(" (aim %s)", race->aims[k]);
@@ -253,7 +272,8 @@ void bench_mujoco(void)
         const Race *race = &races[i];
         Contest c = open_contest(race);
         double off = 0;
-        for (int k = ONE; k < CONTENDERS; k++) {
+        for (int k = INTERPRETER; k < CONTENDERS; k++) {
+            if (!c.contenders[k].run) continue;
             memset(c.out, 0, c.outputs * STATES * sizeof *c.out);
             c.contenders[k].run(&c, &c.contenders[k]);
             off = fmax(off, difference(&c));
@@ -261,7 +281,8 @@ void bench_mujoco(void)
         if (!(off < 1e-9)) give_up("MuJoCo's accelerations differ by %.1e", off);
         const size_t repeats = 1 + 300 / (size_t)race->hinges;
         for (int round = 0; round < ROUNDS; round++)
-            for (int k = 0; k < CONTENDERS; k++) run_timed(&c, &c.contenders[k], repeats);
+            for (int k = 0; k < CONTENDERS; k++)
+                if (c.contenders[k].run) run_timed(&c, &c.contenders[k], repeats);
         print_race(&c, race, off);
         close_contest(&c);
     }

@@ -341,25 +341,41 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
     return true;
 }
 
-// Names, kinds and quantities of the inputs, and which of them are no parameters.
+// Names, kinds and quantities of the inputs
 static bool fill_inputs(const System *system, Program *p)
 {
     InputPort *inputs = tr_arena_alloc(&p->arena, system->input_count, sizeof *inputs);
-    InputSpan *moving = tr_arena_alloc(&p->arena, system->input_count, sizeof *moving);
-    if (!inputs || !moving) return false;
+    if (!inputs) return false;
     for (uint32_t i = 0; i < system->input_count; i++) {
         const Input *input = &system->inputs[i];
         inputs[i].kind = input->kind, inputs[i].quantity = input->port.quantity;
         inputs[i].name = tr_arena_text(&p->arena, input->name, strlen(input->name));
         if (!inputs[i].name) return false;
-        if (input->kind == TR_PARAMETER) continue;
-        const bool follows = i > 0 && inputs[i - 1].kind != TR_PARAMETER;
-        if (!follows) moving[p->moving_count++].first = i;
-        moving[p->moving_count - 1].count++;
     }
     p->inputs = inputs;
     p->input_count = system->input_count;
-    p->moving = moving;
+    return true;
+}
+
+// Which inputs are used
+static bool list_used(Program *p)
+{
+    bool *used = tr_arena_alloc(&p->arena, first_result(p), sizeof *used);
+    uint32_t *list = tr_arena_alloc(&p->arena, p->input_count, sizeof *list), count = 0;
+    if (!used || !list) return false;
+    for (uint32_t k = 0; k < p->instruction_count; k++)
+        for (int which = 0; which < code_operands(p->instructions[k].code); which++) {
+            const uint32_t value = operand_value(&p->instructions[k], which);
+            if (value < p->input_count) used[value] = true;
+        }
+    for (uint32_t i = 0; i < p->output_count; i++)
+        if (p->outputs[i] < p->input_count) used[p->outputs[i]] = true;
+    for (int part = 0; part < PART_COUNT; part++) {
+        p->used[part].at = list + count;
+        for (uint32_t i = 0; i < p->input_count; i++)
+            if (used[i] && (p->inputs[i].kind == TR_PARAMETER) == (part == PART_PARAMETER))
+                list[count++] = i, p->used[part].count++;
+    }
     return true;
 }
 
@@ -370,7 +386,7 @@ static bool finish(Compiler *c, Program *p)
     to.result = calloc((size_t)c->count + 1, sizeof *to.result);
     bool good = to.constant && to.result;
     if (good) number_values(c, &to);
-    good = good && fill_inputs(c->system, p) && fill_program(c, &to, p);
+    good = good && fill_inputs(c->system, p) && fill_program(c, &to, p) && list_used(p);
     if (good) {
         tr_program_check(p);
         p->executables = tr_executables_new(c->system->evaluation);

@@ -106,25 +106,18 @@ void tr_workspace_free(tr_workspace *w)
 
 // ---- moving numbers ------------------------------------------------------------------------
 
-static void put_inputs(const tr_workspace *w, uint32_t lane, const double *inputs, InputSpan span)
+static void put_inputs(const tr_workspace *w, uint32_t lane, const double *inputs, ProgramPart part)
 {
-    const uint32_t wide = w->executable->lanes;
-    double *values = lane_values(w, lane) + (size_t)span.first * wide;
-    if (wide == 1 && span.count)
-        memcpy(values, inputs + span.first, span.count * sizeof *values);
-    else
-        for (uint32_t i = 0; i < span.count; i++) values[(size_t)i * wide] = inputs[span.first + i];
+    const UsedInputs used = w->program->used[part];
+    const size_t wide = w->executable->lanes;
+    double *values = lane_values(w, lane);
+    for (uint32_t i = 0; i < used.count; i++) values[used.at[i] * wide] = inputs[used.at[i]];
 }
 
 static void put_all_inputs(const tr_workspace *w, uint32_t lane, const double *inputs)
 {
-    put_inputs(w, lane, inputs, (InputSpan){0, w->program->input_count});
-}
-
-static void put_moving_inputs(const tr_workspace *w, uint32_t lane, const double *inputs)
-{
-    const Program *p = w->program;
-    for (uint32_t i = 0; i < p->moving_count; i++) put_inputs(w, lane, inputs, p->moving[i]);
+    put_inputs(w, lane, inputs, PART_PARAMETER);
+    put_inputs(w, lane, inputs, PART_STATE);
 }
 
 static void take_outputs(const tr_workspace *w, uint32_t lane, double *outputs)
@@ -210,7 +203,7 @@ void tr_evaluate_prepared(const Program *p, tr_workspace *w, const double *input
 {
     assert(w->program == p && w->is_prepared);
     for (uint32_t k = 0; k < w->lanes; k++)
-        put_moving_inputs(w, k, inputs + (size_t)k * p->input_count);
+        put_inputs(w, k, inputs + (size_t)k * p->input_count, PART_STATE);
     for (uint32_t k = 0; k < w->block_count; k++) run_state(w, w->values + k * w->stride);
     for (uint32_t k = 0; k < w->lanes; k++)
         take_outputs(w, k, outputs + (size_t)k * p->output_count);

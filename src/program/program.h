@@ -43,10 +43,14 @@ typedef struct OutputPort {
     Quantity quantity; // of all its numbers
 } OutputPort;
 
-// Inputs that follow each other.
-typedef struct InputSpan {
-    uint32_t first, count;
-} InputSpan;
+// Inputs that are used.
+typedef struct UsedInputs {
+    const uint32_t *at;
+    uint32_t count;
+} UsedInputs;
+
+// The parts that an executable runs: what parameters decide, and the rest.
+typedef enum ProgramPart { PART_PARAMETER, PART_STATE, PART_COUNT } ProgramPart;
 
 typedef struct Executable Executable;
 typedef struct Executables Executables;
@@ -54,8 +58,7 @@ typedef struct Executables Executables;
 struct tr_program {
     uint32_t input_count, constant_count, instruction_count, output_count;
     const InputPort *inputs;
-    const InputSpan *moving; // the inputs that are no parameters
-    uint32_t moving_count;
+    UsedInputs used[PART_COUNT]; // those that are parameters, and the others
     const double *constants;
     const Instruction *instructions;
     const uint32_t *first; // by instruction, of the values that it defines; and the end of the last
@@ -72,9 +75,6 @@ struct tr_program {
 typedef struct tr_program Program;
 
 // ---- running -------------------------------------------------------------------------------
-
-// The parts that an executable runs: what parameters decide, and the rest.
-typedef enum ProgramPart { PART_PARAMETER, PART_STATE, PART_COUNT } ProgramPart;
 
 // Runs a program; immutable, and shared by threads. Lanes are evaluations beside each other, and
 // one call does a block of them: value i of lane k of a block is values[i * lanes + k]. Inputs and
