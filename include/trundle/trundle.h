@@ -244,17 +244,14 @@ typedef struct tr_program tr_program;
 // What an evaluation writes on. For one thread at a time.
 typedef struct tr_workspace tr_workspace;
 
-// What runs a program: machine code, where the processor and the system permit it, or an
-// interpreter. Both give the same bits.
-typedef enum tr_evaluation { TR_NATIVE, TR_INTERPRETER } tr_evaluation;
-
 typedef struct tr_compile_options {
     size_t size;         // of this structure, as the defaults have it
     bool fix_parameters; // replace TR_PARAMETER inputs by their values: shorter; they then do not
                          // matter among the inputs
-    const char *parameters;   // of wdot_p, "m0 theta"; NULL for none
-    tr_evaluation evaluation; // as the system says, unless this is TR_INTERPRETER
-    int reserved;             // 0
+    const char *parameters; // of wdot_p, "m0 theta"; NULL for none
+    // What runs it: "native", machine code where the processor and the system permit it, or
+    // "interpreter". Both give the same bits. NULL: as the system was derived with.
+    const char *evaluate;
 } tr_compile_options;
 void tr_compile_fill(tr_compile_options *options, size_t size);
 // Parameters are inputs.
@@ -334,6 +331,7 @@ typedef struct tr_derive_options {
     // read no others, so that it may come from anyone.
     const char *const *allowed;
     size_t allowed_count;
+    const char *evaluate; // what runs the programs of it, as of tr_compile_options; NULL: "native"
 } tr_derive_options;
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.

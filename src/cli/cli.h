@@ -25,6 +25,7 @@ typedef struct Options {
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
     Words allowed; // folders
+    const char *evaluate;
     const char *output;
     bool json, quiet, verbose, help;
     // simulate

@@ -126,6 +126,7 @@ tr_system *cli_system(const Options *options, int *status)
     how.settings = options->settings, how.setting_count = options->setting_count;
     how.controls = options->controls, how.control_count = options->control_count;
     how.allowed = options->allowed.word, how.allowed_count = options->allowed.count;
+    how.evaluate = options->evaluate;
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)

@@ -575,3 +575,20 @@ void tr_system_free(System *system)
     tr_hash_free(&system->condition_hash);
     free(system);
 }
+
+// ---- evaluation ----------------------------------------------------------------------------
+
+bool tr_evaluation_called(const char *name, Evaluation *evaluation, tr_error *err)
+{
+    static const char *const names[] = {
+        [EVALUATE_NATIVE] = "native", [EVALUATE_INTERPRETER] = "interpreter"};
+    for (int i = 0; name && i < 2; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *evaluation = (Evaluation)i;
+            return true;
+        }
+    if (name)
+        tr_fail(err, TR_USAGE, (Place){0}, "programs are evaluated by %s or %s, not by '%.80s'",
+                names[0], names[1], name);
+    return !name;
+}

@@ -137,6 +137,9 @@ typedef struct Formula {
 } Formula;
 
 typedef tr_system System;
+// What runs programs: machine code where that can be had, or an interpreter.
+typedef enum Evaluation { EVALUATE_NATIVE, EVALUATE_INTERPRETER } Evaluation;
+
 struct tr_system {
     Graph *graph;
     Input *inputs;
@@ -175,7 +178,7 @@ struct tr_system {
     Formula *formulas;   // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
-    tr_evaluation evaluation; // of programs that are made from it
+    Evaluation evaluation;    // of programs that are made from it
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby
     const char *title;        // the model's name
@@ -314,5 +317,8 @@ void tr_system_turn(System *system);
 // v = C u, or u = C^T v: the k-th of the three, of symbols or rates that start at x
 Expr tr_turned_out(const Turned *turned, const Expr x[3], int k);
 Expr tr_turned_in(const Turned *turned, const Expr x[3], int k);
+
+// By the name that options call it, unless that is NULL. False, with words, when there is none.
+bool tr_evaluation_called(const char *name, Evaluation *evaluation, tr_error *err);
 
 #endif

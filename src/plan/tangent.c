@@ -232,6 +232,7 @@ tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_o
     Flow *flow = tr_flow_new(plan, NULL, err);
     System *own = flow ? tr_flow_system(flow, err) : NULL;
     tr_program *program = NULL;
+    if (own) tr_evaluation_called(o.evaluate, &own->evaluation, err);
     if (own && outputs && strstr(outputs, "wdot")) tr_differentiate(own, o.parameters, err);
     if (own && !has_failed(err)) program = tr_compile_names(own, outputs, o.fix_parameters, err);
     tr_system_free(own);

@@ -719,8 +719,8 @@ Program *tr_compile(const System *system, const char *outputs, const tr_compile_
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_compile_defaults", err)) return NULL;
     if (system->graph->failed) tr_graph_refuse(system->graph, err);
     System *own = tr_system_copy(system, err);
-    if (own && o.evaluation == TR_INTERPRETER) own->evaluation = TR_INTERPRETER;
-    Program *p = own ? tr_compile_names(own, outputs, o.fix_parameters, err) : NULL;
+    const bool good = own && tr_evaluation_called(o.evaluate, &own->evaluation, err);
+    Program *p = good ? tr_compile_names(own, outputs, o.fix_parameters, err) : NULL;
     tr_system_free(own);
     return p;
 }

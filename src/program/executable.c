@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 struct Executables {
-    tr_evaluation how;
+    Evaluation how;
     pthread_mutex_t lock; // while one is made
     _Atomic(Executable *) of[WAY_COUNT];
 };
 
-Executables *tr_executables_new(tr_evaluation how)
+Executables *tr_executables_new(Evaluation how)
 {
     Executables *e = calloc(1, sizeof *e);
     if (!e || pthread_mutex_init(&e->lock, NULL)) {
@@ -43,10 +43,10 @@ static uint32_t lanes_of(Way way)
     return tr_machine() == MACHINE_AVX2 ? 4 : 8;
 }
 
-static Executable *make(const Program *p, tr_evaluation how, Way way)
+static Executable *make(const Program *p, Evaluation how, Way way)
 {
     const uint32_t lanes = lanes_of(way);
-    Executable *made = how == TR_INTERPRETER ? NULL : tr_native(p, lanes);
+    Executable *made = how == EVALUATE_INTERPRETER ? NULL : tr_native(p, lanes);
     return made ? made : tr_interpret_new(p, lanes);
 }
 

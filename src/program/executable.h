@@ -4,12 +4,13 @@
 #ifndef TR_PROGRAM_EXECUTABLE_H
 #define TR_PROGRAM_EXECUTABLE_H
 
+#include "expr/system.h"
 #include "program/program.h"
 
 // One evaluation at a time, or a block of them.
 typedef enum Way { WAY_ONE, WAY_LANES, WAY_COUNT } Way;
 
-Executables *tr_executables_new(tr_evaluation how); // NULL when memory runs out
+Executables *tr_executables_new(Evaluation how); // NULL when memory runs out
 void tr_executables_free(Executables *executables);
 
 // NULL when memory runs out.
