@@ -191,6 +191,7 @@ System *tr_system_copy(const System *from, tr_error *err)
     const Copying c = {to, graph};
     *to = *from;
     to->graph = graph;
+    to->resolution = (Resolution){0};
     to->formulas = NULL, to->formula_count = to->formula_capacity = 0;
     copy_inputs(&c, from);
     copy_outputs(&c, from);

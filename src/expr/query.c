@@ -17,12 +17,6 @@ typedef bool Question(const Input *input, tr_kind kind);
 
 static bool is_of_kind(const Input *input, tr_kind kind) { return input->kind == kind; }
 
-static bool is_defined(const Input *input, tr_kind kind)
-{
-    (void)kind;
-    return input->definition.id != 0;
-}
-
 static bool lacks_rate(const Input *input, tr_kind kind)
 {
     (void)kind;
@@ -95,24 +89,7 @@ bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr
     return good;
 }
 
-// ---- definitions ---------------------------------------------------------------------------
-
-// Definitions use others: accelerations use velocities, and those use motions.
-void tr_system_resolve(System *system, Expr *of, size_t count)
-{
-    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
-    Expr *to = from ? from + system->input_count : NULL;
-    size_t defined = 0;
-    if (!from) system->graph->failed = true;
-    for (uint32_t i = 0; from && i < system->input_count; i++) {
-        if (!system->inputs[i].definition.id) continue;
-        from[defined] = system->inputs[i].symbol;
-        to[defined++] = system->inputs[i].definition;
-    }
-    while (from && !system->graph->failed && find_input(system, of, count, is_defined, TR_TIME))
-        tr_substitute(system->graph, of, count, from, to, defined, of);
-    free(from);
-}
+// ---- contact modes -------------------------------------------------------------------------
 
 static void tell(System *system, Expr symbol, double value)
 {

@@ -557,6 +557,7 @@ System *tr_system_new(tr_error *err)
 void tr_system_free(System *system)
 {
     if (!system) return;
+    tr_resolution_free(&system->resolution);
     tr_graph_free(system->graph);
     free(system->inputs);
     free(system->outputs);

@@ -140,6 +140,14 @@ typedef tr_system System;
 // What runs programs: machine code where that can be had, or an interpreter.
 typedef enum Evaluation { EVALUATE_NATIVE, EVALUATE_INTERPRETER } Evaluation;
 
+// What expressions are with definitions in place, as far as somebody asked; by their ids, 0 when it
+// is not known. It holds for the definitions that it was found with.
+typedef struct Resolution {
+    uint32_t *map, *definitions;
+    uint32_t capacity, inputs;
+} Resolution;
+void tr_resolution_free(Resolution *resolution);
+
 struct tr_system {
     Graph *graph;
     Input *inputs;
@@ -178,6 +186,7 @@ struct tr_system {
     Formula *formulas;   // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
+    Resolution resolution;    // see resolve.c
     Evaluation evaluation;    // of programs that are made from it
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby

@@ -109,7 +109,7 @@ Expr tr_rebuild(Graph *graph, Node node, const uint32_t *map)
     }
 }
 
-static bool is_unchanged(const Node *node, const uint32_t *map)
+bool tr_is_unchanged(const Node *node, const uint32_t *map)
 {
     for (int i = 0; i < tr_op[node->op].operands; i++)
         if (map[node_operand(node, i)] != node_operand(node, i)) return false;
@@ -130,7 +130,7 @@ void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from,
             const uint32_t id = reach.ids[k];
             const Node node = graph->nodes[id]; // a copy: building may move the nodes
             if (map[id]) continue;
-            map[id] = is_unchanged(&node, map) ? id : tr_rebuild(graph, node, map).id;
+            map[id] = tr_is_unchanged(&node, map) ? id : tr_rebuild(graph, node, map).id;
         }
     }
     for (size_t i = 0; i < count; i++) out[i] = expr_at(graph, good ? map[of[i].id] : 0);

@@ -24,6 +24,8 @@ uint32_t *tr_reach_map(Graph *graph, const Reach *reach);
 
 // A node with the operands that a map by id gives, simplified again.
 Expr tr_rebuild(Graph *graph, Node node, const uint32_t *map);
+// Whether that would be itself
+bool tr_is_unchanged(const Node *node, const uint32_t *map);
 
 // `of` with every from[i] replaced by to[i]; from[i] may be any node. What does not contain a
 // replaced node stays the same node. `out` may be `of`.
