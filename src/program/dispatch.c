@@ -40,10 +40,10 @@ Machine tr_machine(void) { return MACHINE_PLAIN; }
 static int set_of(Machine machine, uint32_t lanes)
 {
     assert(machine <= tr_machine());
-    for (int i = 0; i < KERNEL_SETS; i++)
-        if (machines[machine].kernels[i].lanes == lanes) return i;
-    assert(!"lanes are 1, 4 or 8");
-    return 0;
+    int i = 0;
+    while (i + 1 < KERNEL_SETS && machines[machine].kernels[i].lanes != lanes) i++;
+    assert(machines[machine].kernels[i].lanes == lanes); // 1, 4 or 8
+    return i;
 }
 
 const KernelSet *tr_kernels(Machine machine, uint32_t lanes)
