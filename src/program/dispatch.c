@@ -6,10 +6,10 @@
 
 Interpreter tr_interpret_plain, tr_interpret4_plain, tr_interpret8_plain;
 
-typedef struct MachineCode {
+typedef struct Compiled {
     const KernelSet *kernels; // for 1, 4 and 8 lanes
     Interpreter *interpreter[KERNEL_SETS];
-} MachineCode;
+} Compiled;
 
 #define CODE(one_lane, machine)                                                              \
     {                                                                                        \
@@ -19,9 +19,9 @@ typedef struct MachineCode {
 #ifdef TR_X86
 Interpreter tr_interpret_fma, tr_interpret4_avx2, tr_interpret8_avx2, tr_interpret4_avx512,
     tr_interpret8_avx512;
-static const MachineCode machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain),
-                                       [MACHINE_AVX2] = CODE(tr_interpret_fma, avx2),
-                                       [MACHINE_AVX512] = CODE(tr_interpret_fma, avx512)};
+static const Compiled machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain),
+                                    [MACHINE_AVX2] = CODE(tr_interpret_fma, avx2),
+                                    [MACHINE_AVX512] = CODE(tr_interpret_fma, avx512)};
 
 Machine tr_machine(void)
 {
@@ -32,7 +32,7 @@ Machine tr_machine(void)
                : MACHINE_AVX2;
 }
 #else
-static const MachineCode machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain)};
+static const Compiled machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain)};
 
 Machine tr_machine(void) { return MACHINE_PLAIN; }
 #endif
@@ -40,10 +40,10 @@ Machine tr_machine(void) { return MACHINE_PLAIN; }
 static int set_of(Machine machine, uint32_t lanes)
 {
     assert(machine <= tr_machine());
-    for (int i = 0; i < KERNEL_SETS; i++)
-        if (machines[machine].kernels[i].lanes == lanes) return i;
-    assert(!"lanes are 1, 4 or 8");
-    return 0;
+    int i = 0;
+    while (i + 1 < KERNEL_SETS && machines[machine].kernels[i].lanes != lanes) i++;
+    assert(machines[machine].kernels[i].lanes == lanes); // 1, 4 or 8
+    return i;
 }
 
 const KernelSet *tr_kernels(Machine machine, uint32_t lanes)

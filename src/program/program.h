@@ -78,7 +78,8 @@ typedef struct tr_program Program;
 
 // Runs a program; immutable, and shared by threads. Lanes are evaluations beside each other, and
 // one call does a block of them: value i of lane k of a block is values[i * lanes + k]. Inputs and
-// constants stand in front, numbered as in the program, and are not written.
+// constants stand in front, numbered as in the program, and are not written. Values begin at a
+// multiple of 64 bytes, and behind the last there is room for one more.
 struct Executable {
     void (*run)(const Executable *executable, ProgramPart part, double *values);
     void (*free)(Executable *executable);
