@@ -503,9 +503,10 @@ static void test_ports(void **state)
     assert_string_equal(p->inputs[1].name, "x");
     assert_int_equal(p->inputs[4].kind, TR_PARAMETER);
     assert_int_equal(p->inputs[1].quantity, QUANTITY_UNKNOWN);
-    assert_int_equal(p->used[PART_PARAMETER].count, 0);
-    assert_int_equal(p->used[PART_STATE].count, 3); // x y z, but not t
-    assert_int_equal(p->used[PART_STATE].at[0], 1);
+    assert_int_equal(p->used[PART_PARAMETER].count, 1); // a
+    assert_int_equal(p->used[PART_PARAMETER].at[0], 4);
+    assert_int_equal(p->used[PART_STATE].count, 2); // x y
+    assert_int_equal(p->used[PART_STATE].at[1], 2);
     tr_program_free(p);
     tr_program_free(unnamed);
 }
