@@ -106,26 +106,41 @@ void tr_workspace_free(tr_workspace *w)
 
 // ---- moving numbers ------------------------------------------------------------------------
 
-static void put_inputs(const tr_workspace *w, uint32_t lane, const double *inputs, ProgramPart part)
+// Inputs of as many rows as a block has lanes, number by number: so that whole blocks are written.
+static inline void put_lanes(double *values, UsedInputs used, const double *rows, size_t stride,
+                             uint32_t wide)
+{
+    for (uint32_t i = 0; i < used.count; i++)
+        for (uint32_t k = 0; k < wide; k++)
+            values[used.at[i] * (size_t)wide + k] = rows[k * stride + used.at[i]];
+}
+
+// Into a block; lanes beyond `count` are left as they are: they compute, and nobody looks.
+static void put_inputs(const tr_workspace *w, double *values, ProgramPart part, const double *rows,
+                       size_t stride, uint32_t count)
 {
     const UsedInputs used = w->program->used[part];
-    const size_t wide = w->executable->lanes;
-    double *values = lane_values(w, lane);
-    for (uint32_t i = 0; i < used.count; i++) values[used.at[i] * wide] = inputs[used.at[i]];
+    const uint32_t wide = w->executable->lanes;
+    if (wide == 1)
+        put_lanes(values, used, rows, stride, 1);
+    else if (wide == 4 && count >= 4)
+        put_lanes(values, used, rows, stride, 4);
+    else if (wide == 8 && count >= 8)
+        put_lanes(values, used, rows, stride, 8);
+    else
+        for (uint32_t i = 0; i < used.count; i++)
+            for (uint32_t k = 0; k < wide && k < count; k++)
+                values[used.at[i] * (size_t)wide + k] = rows[k * stride + used.at[i]];
 }
 
-static void put_all_inputs(const tr_workspace *w, uint32_t lane, const double *inputs)
-{
-    put_inputs(w, lane, inputs, PART_PARAMETER);
-    put_inputs(w, lane, inputs, PART_STATE);
-}
-
-static void take_outputs(const tr_workspace *w, uint32_t lane, double *outputs)
+static void take_outputs(const tr_workspace *w, const double *values, double *rows, size_t stride,
+                         uint32_t count)
 {
     const Executable *e = w->executable;
-    const double *values = lane_values(w, lane);
-    for (uint32_t i = 0; i < w->program->output_count; i++)
-        outputs[i] = values[(size_t)e->outputs[i] * e->lanes];
+    for (uint32_t i = 0; i < w->program->output_count; i++) {
+        const double *lanes = values + (size_t)e->outputs[i] * e->lanes;
+        for (uint32_t k = 0; k < e->lanes && k < count; k++) rows[k * stride + i] = lanes[k];
+    }
 }
 
 static void run_parameters(const tr_workspace *w, double *values)
@@ -145,23 +160,27 @@ void tr_evaluate(const Program *p, tr_workspace *w, const double *inputs, double
 {
     if (!p || !w) return;
     assert(w->program == p); // a workspace belongs to its program
-    put_all_inputs(w, 0, inputs);
+    put_inputs(w, w->values, PART_PARAMETER, inputs, 0, 1);
+    put_inputs(w, w->values, PART_STATE, inputs, 0, 1);
     run_parameters(w, w->values);
     run_state(w, w->values);
-    take_outputs(w, 0, outputs);
+    take_outputs(w, w->values, outputs, 0, 1);
     w->is_prepared = w->lanes == 1;
 }
 
-// As many as fill the room, or fewer.
+// As many as fill the room, or fewer
 static void evaluate_rows(tr_workspace *w, uint32_t count, const double *inputs,
                           size_t input_stride, double *outputs, size_t output_stride)
 {
-    for (uint32_t k = 0; k < count; k++) put_all_inputs(w, k, inputs + k * input_stride);
     for (uint32_t k = 0; k < count; k += w->executable->lanes) {
-        run_parameters(w, lane_values(w, k));
-        run_state(w, lane_values(w, k));
+        double *values = lane_values(w, k);
+        const double *rows = inputs + k * input_stride;
+        put_inputs(w, values, PART_PARAMETER, rows, input_stride, count - k);
+        put_inputs(w, values, PART_STATE, rows, input_stride, count - k);
+        run_parameters(w, values);
+        run_state(w, values);
+        take_outputs(w, values, outputs + k * output_stride, output_stride, count - k);
     }
-    for (uint32_t k = 0; k < count; k++) take_outputs(w, k, outputs + k * output_stride);
     w->is_prepared = false;
 }
 
@@ -193,18 +212,23 @@ void tr_evaluate_many(const Program *p, tr_workspace *w, size_t count, const dou
 void tr_workspace_prepare(const Program *p, tr_workspace *w, const double *inputs)
 {
     assert(w->program == p); // a workspace belongs to its program
-    for (uint32_t k = 0; k < w->lanes; k++)
-        put_all_inputs(w, k, inputs + (size_t)k * p->input_count);
-    for (uint32_t k = 0; k < w->block_count; k++) run_parameters(w, w->values + k * w->stride);
+    const size_t stride = p->input_count;
+    for (uint32_t k = 0; k < w->lanes; k += w->executable->lanes) {
+        double *values = lane_values(w, k);
+        put_inputs(w, values, PART_PARAMETER, inputs + k * stride, stride, w->lanes - k);
+        run_parameters(w, values);
+    }
     w->is_prepared = true;
 }
 
 void tr_evaluate_prepared(const Program *p, tr_workspace *w, const double *inputs, double *outputs)
 {
     assert(w->program == p && w->is_prepared);
-    for (uint32_t k = 0; k < w->lanes; k++)
-        put_inputs(w, k, inputs + (size_t)k * p->input_count, PART_STATE);
-    for (uint32_t k = 0; k < w->block_count; k++) run_state(w, w->values + k * w->stride);
-    for (uint32_t k = 0; k < w->lanes; k++)
-        take_outputs(w, k, outputs + (size_t)k * p->output_count);
+    const size_t in = p->input_count, out = p->output_count;
+    for (uint32_t k = 0; k < w->lanes; k += w->executable->lanes) {
+        double *values = lane_values(w, k);
+        put_inputs(w, values, PART_STATE, inputs + k * in, in, w->lanes - k);
+        run_state(w, values);
+        take_outputs(w, values, outputs + k * out, out, w->lanes - k);
+    }
 }
