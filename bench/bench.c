@@ -578,6 +578,7 @@ static bool print_counts(void)
 
 static void compare(void)
 {
+    bench_native();
 #ifdef TR_MUJOCO
     bench_mujoco();
 #else

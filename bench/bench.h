@@ -11,6 +11,9 @@ double bench_now(void);
 bool bench_model_counts(void); // false when open parameters cost too much
 void bench_model_times(void);
 
+// Machine code beside the interpreter.
+void bench_native(void);
+
 void bench_start(void);  // of the program
 void bench_mujoco(void); // against it, where it is installed
 
