@@ -51,16 +51,16 @@ static bool map(Native *n)
     return mprotect(memory, n->mapped_size, PROT_READ | PROT_EXEC) == 0;
 }
 
-static bool can_run(uint32_t lanes)
-{
-    return tr_machine() >= (lanes == 8 ? MACHINE_AVX512 : MACHINE_AVX2);
-}
+// What the code for so many lanes uses. A few arguments of single states are together sooner in
+// the shorter vectors (bench line "machine code", bicycle: 12 ns).
+static Machine machine_for(uint32_t lanes) { return lanes == 8 ? MACHINE_AVX512 : MACHINE_AVX2; }
 
 Executable *tr_native(const Program *p, uint32_t lanes)
 {
-    Native *n = can_run(lanes) ? calloc(1, sizeof *n) : NULL;
+    const Machine machine = machine_for(lanes);
+    Native *n = tr_machine() >= machine ? calloc(1, sizeof *n) : NULL;
     if (!n) return NULL;
-    if (tr_native_code(p, tr_kernels(tr_machine(), lanes), &n->code) && map(n)) {
+    if (tr_native_code(p, tr_kernels(machine, lanes), &n->code) && map(n)) {
         n->executable = (Executable){.run = run_native,
                                      .free = free_native,
                                      .lanes = lanes,
