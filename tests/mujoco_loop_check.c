@@ -46,7 +46,7 @@ static tr_model *thrown(const char *file, Random *r, bool moving)
 static void put_state(Twins *t)
 {
     tr_error err = {0};
-    if (!initial_of(t->system, t->in, &err)) give_up("%s", err.text);
+    if (!initial_of(t->described, t->in, &err)) give_up("%s", err.text); // not of what is reduced
     mj_resetData(t->m, t->d);
     for (uint32_t i = 0; i < t->system->input_count; i++) {
         const Input *input = &t->system->inputs[i];
