@@ -131,10 +131,11 @@ static void find_pivots(Elimination *e)
 // S G_p, with the diagonal of the mass metric
 static void scale_rows(const Stance *at, const uint32_t *rows, uint32_t count, double *A)
 {
+    const double largest = tr_stance_largest(at);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = rows ? rows[i] : i;
         double *entries = A + (size_t)i * at->passive;
-        const double scale = tr_stance_scale(at, row);
+        const double scale = tr_stance_scale(at, row, largest);
         for (uint32_t j = 0; j < at->passive; j++)
             entries[j] = scale * stance_slope(at, row, at->p[j]) / stance_root_mass(at, at->p[j]);
     }
@@ -196,6 +197,23 @@ Quality tr_chart_quality(const Chart *chart, const Stance *at)
         A[(size_t)k * columns + passive_place(at, p->dependent[k])] = 0;
     for (size_t i = 0; i < (size_t)p->count * columns; i++) q.tilt = larger(q.tilt, fabs(A[i]));
     return q;
+}
+
+Quality tr_chart_watched(const Chart *chart, Stance *at, const double *sizes, const double *pivots,
+                         double tilt)
+{
+    const Partition *p = &chart->partition;
+    const Quality unfit = {.tilt = (double)INFINITY};
+    Quality q = {.tilt = tilt, .least = 1, .sign = 1};
+    if (!tr_stance_grow(at, sizes)) return unfit;
+    const double largest = tr_stance_largest(at);
+    for (uint32_t k = 0; k < p->count; k++) {
+        const double pivot = tr_stance_scale(at, p->row[k], largest) * pivots[k];
+        if (pivot == 0 || !isfinite(pivot)) return unfit;
+        q.least = smaller(q.least, fabs(pivot));
+        if (pivot < 0) q.sign = -q.sign;
+    }
+    return isfinite(tilt) ? q : unfit;
 }
 
 uint32_t tr_chart_preferred(const Chart *chart)

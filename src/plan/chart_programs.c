@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a flow evaluates in one chart (T82): its rates, the columns of its record, residuals of
-// constraints, what positions are projected onto, alarms, and the terms of Gauss's principle.
+// constraints, what positions are projected onto, and the terms of Gauss's principle. What runs
+// watch is in chart_watch.c.
 #include "plan/chart_programs.h"
 
 #include "expr/derivative.h"
@@ -127,13 +128,6 @@ static tr_program *compile_projection(System *s, ChartPrograms *c, tr_error *err
     return program;
 }
 
-static tr_program *compile_alarms(System *s, const ChartPrograms *c, tr_error *err)
-{
-    Exprs margins = {0};
-    for (uint32_t i = 0; i < s->alarm_count; i++) exprs_add(&margins, s->alarms[i].margin);
-    return s->alarm_count ? tr_program_list(s, &margins, c->footing->fold, err) : NULL;
-}
-
 // c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
 static tr_program *compile_kkt(System *s, const ChartPrograms *c, tr_error *err)
 {
@@ -156,10 +150,10 @@ static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error 
     if (s->row_count) {
         c->residuals = compile_residuals(s, c, err);
         c->projection = compile_projection(s, c, err);
-        c->alarms = compile_alarms(s, c, err);
         if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
     }
-    if (tr_plan_switch_count(plan)) c->switches = tr_switch_program(plan, s, c, err);
+    if (tr_plan_switch_count(plan)) c->sides = tr_sides_program(plan, s, c, err);
+    if (s->row_count || c->sides) c->watch = tr_watch_program(plan, s, c, &c->watched, err);
     if (plan->sensitivity && !has_failed(err)) tr_sensitivity_programs(plan, s, c, err);
 }
 
@@ -221,10 +215,10 @@ void tr_chart_programs_free(ChartPrograms *c)
                                c->columns,
                                c->residuals,
                                c->projection,
-                               c->alarms,
                                c->kkt,
                                c->accelerations,
-                               c->switches,
+                               c->sides,
+                               c->watch,
                                c->tangent,
                                c->column_tangent,
                                c->projection_tangent};

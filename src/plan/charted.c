@@ -10,9 +10,9 @@
 void tr_charted_free(Charted *c)
 {
     if (!c) return;
-    Evaluator *const all[] = {&c->rates,   &c->columns, &c->residuals,      &c->projection,
-                              &c->alarms,  &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->switches};
+    Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
+                              &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
+                              &c->sides};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_free(all[i]);
     tr_kkt_free(c->kkt);
     tr_jacobian_free(c->jacobian);
@@ -34,8 +34,8 @@ static void open_evaluators(Charted *c, tr_error *err)
     c->columns = tr_evaluator_with(p->columns, err);
     c->residuals = tr_evaluator_with(p->residuals, err);
     c->projection = tr_evaluator_with(p->projection, err);
-    c->alarms = tr_evaluator_with(p->alarms, err);
-    c->switches = tr_evaluator_with(p->switches, err);
+    c->watch = tr_evaluator_with(p->watch, err);
+    c->sides = tr_evaluator_with(p->sides, err);
     c->tangent = tr_evaluator_with(p->tangent, err);
     c->column_tangent = tr_evaluator_with(p->column_tangent, err);
     c->projection_tangent = tr_evaluator_with(p->projection_tangent, err);
@@ -44,9 +44,9 @@ static void open_evaluators(Charted *c, tr_error *err)
 // Parameters stay what they are as long as the flow lasts.
 static void prepare_evaluators(Charted *c, const double *inputs)
 {
-    Evaluator *const all[] = {&c->rates,   &c->columns, &c->residuals,      &c->projection,
-                              &c->alarms,  &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->switches};
+    Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
+                              &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
+                              &c->sides};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_prepare(all[i], inputs);
 }
 

@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// For what is watched, in any chart
+static size_t watch_room(const Flow *flow, const ChartPrograms *p)
+{
+    const System *s = flow->system;
+    return (size_t)p->own + s->alarm_count + 2 * (size_t)s->row_count + 1 + flow->switch_count;
+}
+
 // Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
 static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
@@ -27,6 +34,7 @@ static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
                         *first = flow->charts[0] ? flow->charts[0]->programs : p;
     assert(p->footing == first->footing && p->positions == first->positions &&
            p->known == first->known && p->own == first->own); // y has one layout in all charts
+    assert(p->watched.count <= watch_room(flow, p));
     flow->charts[flow->chart_count++] = flow->now = charted;
     return true;
 }
@@ -87,6 +95,11 @@ static bool make_room(Flow *flow, tr_error *err)
     flow->residual = calloc(3 * rows + 1, sizeof *flow->residual);
     flow->largest = calloc(rows + 1, sizeof *flow->largest);
     flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
+    const size_t inputs = (size_t)s->input_count + flow->switch_count;
+    Watched *w = &flow->watched;
+    w->inputs = calloc(inputs + watch_room(flow, p) + 1, sizeof *w->inputs);
+    w->values = w->inputs ? w->inputs + inputs : NULL;
+    if (!w->inputs) return tr_fail_memory(err), false;
     if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction)
         return tr_fail_memory(err), false;
     Exprs unused = {0};
@@ -202,6 +215,7 @@ void tr_flow_free(Flow *flow)
     free(flow->residual);
     free(flow->largest);
     free(flow->correction);
+    free(flow->watched.inputs);
     free(flow);
 }
 
@@ -216,10 +230,17 @@ void tr_flow_free(Flow *flow)
 
 Quality tr_flow_quality(Flow *flow, double t, const double *y)
 {
+    const double *seen = tr_flow_watch(flow, t, y);
+    const WatchPlaces *at = &flow->now->programs->watched;
+    return tr_chart_watched(flow->now->chart, flow->stance, seen + at->sizes, seen + at->pivots,
+                            seen[at->tilt]);
+}
+
+bool tr_flow_stand(Flow *flow, double t, const double *y)
+{
     tr_flow_fill(flow, t, y);
     flow->all_evaluations++;
-    if (!tr_stance_take(flow->stance, flow->inputs)) return (Quality){.tilt = (double)INFINITY};
-    return tr_chart_quality(flow->now->chart, flow->stance);
+    return tr_stance_take(flow->stance, flow->inputs);
 }
 
 static bool is_better(Quality q, Quality than)
@@ -234,6 +255,7 @@ static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double 
 {
     tr_sensitivity_leave(flow, t, y);
     tr_flow_fill_all(flow, t, y);
+    tr_flow_forget(flow);
     if (known) {
         tr_charted_renew(known, chart); // so that nothing depends on when it was left
         flow->now = known;
@@ -250,9 +272,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     *changed = false;
     const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
     if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
-    tr_flow_fill(flow, t, y);
-    flow->all_evaluations++;
-    if (!tr_stance_take(flow->stance, flow->inputs)) {
+    if (!tr_flow_stand(flow, t, y)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
         return false;
     }
@@ -294,6 +314,31 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
     flow->evaluations++;
 }
 
+const double *tr_flow_watch(Flow *flow, double t, const double *y)
+{
+    Watched *w = &flow->watched;
+    const size_t bytes = (flow->system->input_count + flow->switch_count) * sizeof *w->inputs;
+    tr_flow_fill(flow, t, y);
+    if (w->in == flow->now && memcmp(w->inputs, flow->inputs, bytes) == 0) return w->values;
+    tr_flow_evaluate(flow, &flow->now->watch, w->values);
+    memcpy(w->inputs, flow->inputs, bytes);
+    w->in = flow->now;
+    return w->values;
+}
+
+void tr_flow_forget(Flow *flow) { flow->watched.in = NULL; }
+
+void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate)
+{
+    if (!flow->now->watch.program) {
+        tr_flow_rate(flow, t, y, rate);
+        return;
+    }
+    memcpy(rate, tr_flow_watch(flow, t, y), flow->own * sizeof *rate);
+    if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
+    flow->evaluations++;
+}
+
 // z = y + h k
 static void moved(const Flow *flow, const double *y, double h, const double *k, double *z)
 {
@@ -304,7 +349,7 @@ void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
 {
     const size_t size = flow->size;
     double *k1 = room, *k2 = k1 + size, *k3 = k2 + size, *k4 = k3 + size, *z = k4 + size;
-    tr_flow_rate(flow, t, y, k1);
+    tr_flow_first_rate(flow, t, y, k1);
     moved(flow, y, h / 2, k1, z);
     tr_flow_rate(flow, t + h / 2, z, k2);
     moved(flow, y, h / 2, k2, z);
@@ -316,14 +361,19 @@ void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
 
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
 {
-    tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->alarms, margins);
+    const double *seen = tr_flow_watch(flow, t, y) + flow->now->programs->watched.alarms;
+    memcpy(margins, seen, flow->system->alarm_count * sizeof *margins);
 }
 
-void tr_flow_switches(Flow *flow, double t, const double *y, double *out)
+const double *tr_flow_switches(Flow *flow, double t, const double *y)
+{
+    return tr_flow_watch(flow, t, y) + flow->now->programs->watched.switches;
+}
+
+void tr_flow_sides(Flow *flow, double t, const double *y, double *sides)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->switches, out);
+    tr_flow_evaluate(flow, &flow->now->sides, sides);
 }
 
 void tr_flow_fill_all(Flow *flow, double t, const double *y)

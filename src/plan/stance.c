@@ -52,11 +52,13 @@ void tr_stance_free(Stance *s)
     free(s);
 }
 
-// Over all velocities: a row that is about driven ones alone has a size, too.
+// Over all velocities: a row that is about driven ones alone has a size, too; one that is open has
+// none.
 static void measure_rows(Stance *s)
 {
     for (uint32_t i = 0; i < s->all; i++) {
         double sum = 0;
+        if (s->open[i]) continue;
         for (uint32_t k = 0; k < s->velocities; k++) {
             const double entry = stance_slope(s, i, k) / stance_root_mass(s, k);
             sum += entry * entry;
@@ -73,12 +75,24 @@ bool tr_stance_take(Stance *s, const double *x)
     return true;
 }
 
-double tr_stance_scale(const Stance *s, uint32_t row)
+bool tr_stance_grow(Stance *s, const double *size)
 {
-    if (s->open[row]) return 0;
+    if (!all_finite(size, s->all)) return false;
+    for (uint32_t i = 0; i < s->all; i++) s->size[i] = larger(s->size[i], size[i]);
+    return true;
+}
+
+double tr_stance_largest(const Stance *s)
+{
     double largest = 0;
     for (uint32_t i = 0; i < s->rows; i++)
         largest = larger(largest, s->size[i] * s->system->rows[i].unit);
+    return largest;
+}
+
+double tr_stance_scale(const Stance *s, uint32_t row, double largest)
+{
+    if (s->open[row]) return 0;
     const double size = s->size[row] * s->system->rows[row].unit;
     return size > 1e-12 * largest ? 1 / s->size[row] : 0;
 }
@@ -100,8 +114,9 @@ static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C
 static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint32_t without,
                         double *C, double *G)
 {
+    const double largest = tr_stance_largest(s);
     for (uint32_t i = 0; i < s->rows; i++) {
-        const double scale = i == without ? 0 : tr_stance_scale(s, i);
+        const double scale = i == without ? 0 : tr_stance_scale(s, i, largest);
         for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
     }
     const bool has_mass = factorise(s, pick, n, C);

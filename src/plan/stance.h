@@ -44,8 +44,13 @@ static inline double stance_root_mass(const Stance *s, uint32_t velocity)
     return mass > 0 ? sqrt(mass) : 1;
 }
 
-// What a row is multiplied by to have a size of about one.
-double tr_stance_scale(const Stance *stance, uint32_t row);
+// Of rows now, where they were measured elsewhere. False when one is not finite: then they count
+// for nothing.
+bool tr_stance_grow(Stance *stance, const double *size);
+
+// What a row is multiplied by to have a size of about one; `largest` is that of the constraints.
+double tr_stance_largest(const Stance *stance);
+double tr_stance_scale(const Stance *stance, uint32_t row, double largest);
 
 #define NO_ROW         UINT32_MAX
 #define RANK_TOLERANCE 1e-9 // of singular values, and of pivots, of scaled rows
