@@ -79,9 +79,7 @@ static tr_program *compile_accelerations(System *s, const ChartPrograms *c, tr_e
 
 // ---- constraints ---------------------------------------------------------------------------
 
-// |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
-// what cancels in a slope
-static Expr size_of(const System *s, const Row *row)
+Expr tr_chart_cancelling(const System *s, const Row *row)
 {
     const Expr little = number(s->graph, 1e-5);
     Expr sum = e_abs(row->rest);
@@ -105,7 +103,8 @@ static tr_program *compile_residuals(System *s, ChartPrograms *c, tr_error *err)
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
     for (uint32_t i = 0; i < rows; i++)
-        exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : size_of(s, &s->rows[i]));
+        exprs_add(&values,
+                  s->rows[i].is_open ? zero(s->graph) : tr_chart_cancelling(s, &s->rows[i]));
     return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 

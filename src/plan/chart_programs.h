@@ -31,9 +31,11 @@ typedef struct JumpPrograms {
 //   sizes      by row, over all velocities, in the metric of the masses' diagonal          (T61)
 //   pivots     by pivot, in the same metric: of rows as they are, not scaled               (T65)
 //   tilt       how much dependent velocities exceed independent ones                       (T65)
+//   surplus    of each row that is no pivot and holds: how far it is off, and what cancels in it
 //   switches   by switch, how far it is from leaving its side; none where nothing switches
 typedef struct WatchPlaces {
-    uint32_t alarms, sizes, pivots, tilt, switches, count; // where each begins; of all
+    uint32_t alarms, sizes, pivots, tilt, surplus, switches; // where each begins
+    uint32_t count;                                          // of all
 } WatchPlaces;
 
 typedef struct ChartPrograms {
@@ -73,6 +75,9 @@ void tr_jump_programs_free(JumpPrograms *jumps);
 
 // The rates of y as expressions of a system that stands and is reduced so: `own` of them.
 void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);
+// |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
+// what cancels in a slope
+Expr tr_chart_cancelling(const System *system, const Row *row);
 tr_program *tr_watch_program(const Plan *plan, System *reduced, const ChartPrograms *chart,
                              WatchPlaces *places, tr_error *err);
 // What is recorded: positions, velocities, then what has a label. `labels` may be NULL.

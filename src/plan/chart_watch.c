@@ -131,6 +131,23 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
     close_metric(&metric);
 }
 
+static bool is_pivot(const Partition *p, uint32_t row)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        if (p->row[k] == row) return true;
+    return false;
+}
+
+static void list_surplus(const System *s, const ChartPrograms *c, Exprs *list)
+{
+    for (uint32_t i = 0; i < c->footing->constraints; i++) {
+        const Row *row = &s->rows[i];
+        if (row->is_open || is_pivot(&c->partition, i)) continue;
+        exprs_add(list, row->rate);
+        exprs_add(list, tr_chart_cancelling(s, row));
+    }
+}
+
 tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c,
                              WatchPlaces *places, tr_error *err)
 {
@@ -144,6 +161,8 @@ tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c
     for (uint32_t i = 0; i < s->alarm_count; i++) exprs_add(&list, s->alarms[i].margin);
     places->sizes = places->pivots = places->tilt = list.count;
     if (s->row_count) list_quality(s, c, &list, places, err);
+    places->surplus = list.count;
+    list_surplus(s, c, &list);
     places->switches = list.count;
     if (c->sides) tr_switch_margins(plan, s, c, &list, err);
     places->count = list.count;

@@ -64,6 +64,7 @@ Charted *tr_charted_new(Flow *flow, const Chart *chart, Chart *own, tr_error *er
                                 chart ? chart->surplus_count : 0, err);
     if (c->programs) {
         c->place = c->programs->place, c->projected = c->programs->projected;
+        if (chart) c->preferred = tr_chart_preferred(chart);
         open_evaluators(c, err);
         if (!has_failed(err)) prepare_evaluators(c, flow->inputs);
         if (chart) c->kkt = tr_kkt_new(flow, chart, c->programs->kkt, err);

@@ -13,6 +13,7 @@ struct Kkt;
 typedef struct Charted {
     const ChartPrograms *programs;
     const Chart *chart; // NULL when there are no constraints
+    uint32_t preferred; // see tr_chart_preferred
     Chart *own_chart;   // the same, where it is this run's
     Evaluator rates, columns;
     Evaluator watch;                 // nothing where there is nothing to watch

@@ -3,6 +3,7 @@
 #include "plan/flow.h"
 
 #include "num/dense.h"
+#include "num/stage.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
 
@@ -15,7 +16,7 @@
 static size_t watch_room(const Flow *flow, const ChartPrograms *p)
 {
     const System *s = flow->system;
-    return (size_t)p->own + s->alarm_count + 2 * (size_t)s->row_count + 1 + flow->switch_count;
+    return (size_t)p->own + s->alarm_count + 4 * (size_t)s->row_count + 1 + flow->switch_count;
 }
 
 // Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
@@ -230,7 +231,11 @@ void tr_flow_free(Flow *flow)
 
 Quality tr_flow_quality(Flow *flow, double t, const double *y)
 {
-    const double *seen = tr_flow_watch(flow, t, y);
+    return tr_flow_quality_in(flow, tr_flow_watch(flow, t, y));
+}
+
+Quality tr_flow_quality_in(const Flow *flow, const double *seen)
+{
     const WatchPlaces *at = &flow->now->programs->watched;
     return tr_chart_watched(flow->now->chart, flow->stance, seen + at->sizes, seen + at->pivots,
                             seen[at->tilt]);
@@ -271,7 +276,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     const Chart *present = flow->now->chart;
     *changed = false;
     const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
-    if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
+    if (!bad && flow->now->preferred == flow->stance->preferred) return true;
     if (!tr_flow_stand(flow, t, y)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
         return false;
@@ -283,7 +288,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
         chart->m_locked == present->m_locked &&
         chart->partition.count == present->partition.count && // else y would have another length
         (bad ? is_better(q, quality)
-             : tr_chart_preferred(chart) > tr_chart_preferred(present) && q.tilt < TILT_HOME);
+             : tr_chart_preferred(chart) > flow->now->preferred && q.tilt < TILT_HOME);
     Charted *known = NULL;
     for (uint32_t i = 0; i < flow->chart_count; i++)
         if (tr_chart_equal(flow->charts[i]->chart, chart)) known = flow->charts[i];
@@ -297,8 +302,10 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
 // Time is the first input of every system that moves.
 static void fill_at(Flow *flow, double t, const double *y)
 {
-    flow->inputs[0] = t;
-    for (uint32_t k = 0; k < flow->known; k++) flow->inputs[flow->now->place[k]] = y[k];
+    double *inputs = flow->inputs;
+    const uint32_t *place = flow->now->place, known = flow->known;
+    inputs[0] = t;
+    for (uint32_t k = 0; k < known; k++) inputs[place[k]] = y[k];
 }
 
 void tr_flow_fill(Flow *flow, double t, const double *y)
@@ -339,24 +346,18 @@ void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate)
     flow->evaluations++;
 }
 
-// z = y + h k
-static void moved(const Flow *flow, const double *y, double h, const double *k, double *z)
-{
-    for (uint32_t i = 0; i < flow->size; i++) z[i] = fma(h, k[i], y[i]);
-}
-
 void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
 {
     const size_t size = flow->size;
     double *k1 = room, *k2 = k1 + size, *k3 = k2 + size, *k4 = k3 + size, *z = k4 + size;
     tr_flow_first_rate(flow, t, y, k1);
-    moved(flow, y, h / 2, k1, z);
+    tr_move_along(y, h / 2, k1, z, size);
     tr_flow_rate(flow, t + h / 2, z, k2);
-    moved(flow, y, h / 2, k2, z);
+    tr_move_along(y, h / 2, k2, z, size);
     tr_flow_rate(flow, t + h / 2, z, k3);
-    moved(flow, y, h, k3, z);
+    tr_move_along(y, h, k3, z, size);
     tr_flow_rate(flow, t + h, z, k4);
-    for (size_t i = 0; i < size; i++) y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+    tr_move_by_four(y, h, k1, size);
 }
 
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
@@ -419,12 +420,11 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
 {
     const Chart *chart = flow->now->chart;
     if (!chart || !chart->surplus_count) return true;
-    evaluate_residuals(flow, t, y);
+    const double *seen = tr_flow_watch(flow, t, y) + flow->now->programs->watched.surplus;
     for (uint32_t j = 0; j < chart->surplus_count; j++) {
         const uint32_t row = chart->surplus[j];
-        const double off = fabs(flow->residual[flow->holonomic + row]);
-        const double size = flow->residual[flow->holonomic + chart->rows + row];
-        flow->largest[row] = larger(flow->largest[row], size);
+        const double off = fabs(seen[2 * j]);
+        flow->largest[row] = larger(flow->largest[row], seen[2 * j + 1]);
         if (!tr_chart_agrees(chart, j, off, flow->largest[row], t, err)) return false;
     }
     return true;

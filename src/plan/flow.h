@@ -130,8 +130,9 @@ void tr_flow_sides(Flow *flow, double t, const double *y, double *sides);
 // the velocities that the model prefers: y then holds other velocities, and `changed` is set.
 bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed,
                      tr_error *err);
-// Of the present chart, from what is watched.
+// Of the present chart, from what is watched at (t, y), or was seen there.
 Quality tr_flow_quality(Flow *flow, double t, const double *y);
+Quality tr_flow_quality_in(const Flow *flow, const double *seen);
 // Takes the stance at (t, y); false when that is not finite.
 bool tr_flow_stand(Flow *flow, double t, const double *y);
 

@@ -22,13 +22,15 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->p = calloc(n + 1, sizeof *s->p);
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
     s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
-    s->size = calloc(s->all + 1u, sizeof *s->size);
+    s->size = calloc(2 * (size_t)s->all + 1, sizeof *s->size);
+    s->unit = s->size ? s->size + s->all : NULL;
     s->work = calloc(s->all * n + 1, sizeof *s->work);
     s->program = tr_evaluator_with(footing->stance, err);
     const bool has_room = s->v && s->p && s->G && s->size && s->work;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) {
         tr_system_velocities(system, s->v);
+        for (uint32_t i = 0; i < s->all; i++) s->unit[i] = system->rows[i].unit;
         for (uint32_t k = 0; k < n; k++)
             if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
         s->preferred = s->all - s->rows;
@@ -85,16 +87,8 @@ bool tr_stance_grow(Stance *s, const double *size)
 double tr_stance_largest(const Stance *s)
 {
     double largest = 0;
-    for (uint32_t i = 0; i < s->rows; i++)
-        largest = larger(largest, s->size[i] * s->system->rows[i].unit);
+    for (uint32_t i = 0; i < s->rows; i++) largest = larger(largest, s->size[i] * s->unit[i]);
     return largest;
-}
-
-double tr_stance_scale(const Stance *s, uint32_t row, double largest)
-{
-    if (s->open[row]) return 0;
-    const double size = s->size[row] * s->system->rows[row].unit;
-    return size > 1e-12 * largest ? 1 / s->size[row] : 0;
 }
 
 // ---- ranks ---------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ typedef struct Stance {
     double *mix;   // by row: 3, see Row
     double *size;  // of each row over all velocities, in the metric of the masses: the largest so
                    // far, so that a row that vanishes is seen to
+    double *unit;  // of each row, see Row
     double *work;  // of tr_chart_quality
 } Stance;
 
@@ -50,7 +51,10 @@ bool tr_stance_grow(Stance *stance, const double *size);
 
 // What a row is multiplied by to have a size of about one; `largest` is that of the constraints.
 double tr_stance_largest(const Stance *stance);
-double tr_stance_scale(const Stance *stance, uint32_t row, double largest);
+static inline double tr_stance_scale(const Stance *s, uint32_t row, double largest)
+{
+    return !s->open[row] && s->size[row] * s->unit[row] > 1e-12 * largest ? 1 / s->size[row] : 0;
+}
 
 #define NO_ROW         UINT32_MAX
 #define RANK_TOLERANCE 1e-9 // of singular values, and of pivots, of scaled rows

@@ -77,6 +77,27 @@ static void add_state(Watch *w, double t, const double *y)
     w->is_known[w->path.count - 1] = false;
 }
 
+static bool has_pivots(const Flow *flow)
+{
+    return flow->stance && flow->now->chart->partition.count;
+}
+
+// All that is to be known about the state that was added last
+static void look(Watch *w, double t, const double *y)
+{
+    Flow *flow = w->flow;
+    if (!flow->now->watch.program) return;
+    const WatchPlaces *at = &flow->now->programs->watched;
+    const double *seen = tr_flow_watch(flow, t, y);
+    const uint32_t last = w->path.count - 1;
+    memcpy(w->last, seen + at->alarms, flow->system->alarm_count * sizeof *w->last);
+    if (tr_flow_has_switches(flow)) {
+        memcpy(w->switches[last], seen + at->switches, flow->switch_count * sizeof *seen);
+        w->is_known[last] = true;
+    }
+    if (has_pivots(flow)) w->quality[last] = tr_flow_quality_in(flow, seen);
+}
+
 void tr_watch_renew(Watch *w)
 {
     for (uint32_t i = 0; i < PATH_STATES; i++) w->is_known[i] = false;
@@ -363,6 +384,15 @@ static bool has_crossed(Watch *w, double t, const double *y, double *at)
     return least < 0 || (may_dip(w, t, least) && has_dipped(w, t, y, at));
 }
 
+// Whether no alarm goes off, and none that did has recovered
+static bool are_silent(const Watch *w)
+{
+    bool silent = true;
+    for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
+        silent = silent && w->last[k] >= 0 && !w->told[k];
+    return silent;
+}
+
 // After a step to (t, y). What comes before anything else that changes the run counts.
 static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
@@ -370,9 +400,7 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     const uint32_t count = s->alarm_count;
     double seen = t;
     bool any = has_crossed(w, t, y, &seen);
-    if (!count && !any) return true;
-    if (count) tr_flow_alarms(w->flow, t, y, w->margins);
-    if (count) memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites
+    if (!any && are_silent(w)) return true;
     double first = (double)INFINITY;
     uint32_t which = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -469,37 +497,41 @@ static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_erro
     return quality_at(w, at).least > TOUCHES || refuse(w, at, w->path.beside, ZERO, err);
 }
 
-static bool has_pivots(const Flow *flow)
-{
-    return flow->stance && flow->now->chart->partition.count;
-}
-
 bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!watches(w)) return true;
     add_state(w, t, y);
-    if (!check_alarms(w, t, y, err)) return false;
-    if (has_pivots(w->flow)) w->quality[0] = tr_flow_quality(w->flow, t, y);
-    return true;
+    look(w, t, y);
+    return check_alarms(w, t, y, err);
 }
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!watches(w)) return true;
     add_state(w, t, y);
+    look(w, t, y);
     if (!check_alarms(w, t, y, err)) return false;
     if (!has_pivots(w->flow)) return true;
-    const Quality q = w->quality[w->path.count - 1] = tr_flow_quality(w->flow, t, y);
+    const Quality q = w->quality[w->path.count - 1];
     if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
     look_ahead(w, t, y, q);
     return true;
+}
+
+// Whether that is the state that was looked at last
+static bool is_last(const Watch *w, double t, const double *y)
+{
+    const uint32_t count = w->path.count;
+    return count && w->path.t[count - 1] == t &&
+           memcmp(w->path.y[count - 1], y, w->flow->size * sizeof *y) == 0;
 }
 
 bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
 {
     *changed = false;
     if (!has_pivots(w->flow)) return true;
-    const Quality q = tr_flow_quality(w->flow, t, y);
+    const Quality q =
+        is_last(w, t, y) ? w->quality[w->path.count - 1] : tr_flow_quality(w->flow, t, y);
     if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
     if (!*changed) return true;
     w->changes++;
