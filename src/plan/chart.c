@@ -131,11 +131,10 @@ static void find_pivots(Elimination *e)
 // S G_p, with the diagonal of the mass metric
 static void scale_rows(const Stance *at, const uint32_t *rows, uint32_t count, double *A)
 {
-    const double largest = tr_stance_largest(at);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = rows ? rows[i] : i;
         double *entries = A + (size_t)i * at->passive;
-        const double scale = tr_stance_scale(at, row, largest);
+        const double scale = at->scale[row];
         for (uint32_t j = 0; j < at->passive; j++)
             entries[j] = scale * stance_slope(at, row, at->p[j]) / stance_root_mass(at, at->p[j]);
     }
@@ -206,9 +205,8 @@ Quality tr_chart_watched(const Chart *chart, Stance *at, const double *sizes, co
     const Quality unfit = {.tilt = (double)INFINITY};
     Quality q = {.tilt = tilt, .least = 1, .sign = 1};
     if (!tr_stance_grow(at, sizes)) return unfit;
-    const double largest = tr_stance_largest(at);
     for (uint32_t k = 0; k < p->count; k++) {
-        const double pivot = tr_stance_scale(at, p->row[k], largest) * pivots[k];
+        const double pivot = at->scale[p->row[k]] * pivots[k];
         if (pivot == 0 || !isfinite(pivot)) return unfit;
         q.least = smaller(q.least, fabs(pivot));
         if (pivot < 0) q.sign = -q.sign;

@@ -6,6 +6,7 @@
 #include "num/stage.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
+#include "program/program.h"
 
 #include <assert.h>
 #include <math.h>
@@ -321,15 +322,35 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
     flow->evaluations++;
 }
 
+// Whether the inputs are those that something was seen with; parameters stay what they are.
+static bool are_seen(const Flow *flow, const Watched *w)
+{
+    const tr_program *p = flow->now->watch.program;
+    bool same = w->in == flow->now;
+    for (uint32_t i = 0; same && i < p->moving_count; i++) {
+        const InputSpan span = p->moving[i];
+        same = memcmp(w->inputs + span.first, flow->inputs + span.first,
+                      span.count * sizeof *w->inputs) == 0;
+    }
+    return same;
+}
+
+static void keep_inputs(const Flow *flow, Watched *w)
+{
+    const tr_program *p = flow->now->watch.program;
+    for (uint32_t i = 0; i < p->moving_count; i++)
+        memcpy(w->inputs + p->moving[i].first, flow->inputs + p->moving[i].first,
+               p->moving[i].count * sizeof *w->inputs);
+    w->in = flow->now;
+}
+
 const double *tr_flow_watch(Flow *flow, double t, const double *y)
 {
     Watched *w = &flow->watched;
-    const size_t bytes = (flow->system->input_count + flow->switch_count) * sizeof *w->inputs;
     tr_flow_fill(flow, t, y);
-    if (w->in == flow->now && memcmp(w->inputs, flow->inputs, bytes) == 0) return w->values;
+    if (are_seen(flow, w)) return w->values;
     tr_flow_evaluate(flow, &flow->now->watch, w->values);
-    memcpy(w->inputs, flow->inputs, bytes);
-    w->in = flow->now;
+    keep_inputs(flow, w);
     return w->values;
 }
 

@@ -96,12 +96,11 @@ static void right_sides(Kkt *k, const Stance *s)
         for (uint32_t v = 0; v < s->velocities; v++)
             if (is_driven(s, v)) k->a[i] -= s->M[(size_t)p * s->velocities + v] * k->vdot[v];
     }
-    const double largest = tr_stance_largest(s);
     for (uint32_t i = 0; i < s->rows; i++) {
         k->r[i] = -k->gamma[i];
         for (uint32_t v = 0; v < s->velocities; v++)
             if (is_driven(s, v)) k->r[i] -= stance_slope(s, i, v) * k->vdot[v];
-        k->r[i] *= tr_stance_scale(s, i, largest);
+        k->r[i] *= s->scale[i];
     }
 }
 
@@ -125,14 +124,13 @@ static bool by_gauss(Kkt *k, const Stance *s)
 static bool by_multipliers(Kkt *k, const Stance *s)
 {
     const size_t np = s->passive, all = np + s->rows;
-    const double largest = tr_stance_largest(s);
     for (size_t i = 0; i < all * all; i++) k->whole[i] = 0;
     for (size_t i = 0; i < np; i++)
         for (size_t j = 0; j < np; j++)
             k->whole[i * all + j] = s->M[(size_t)s->p[i] * s->velocities + s->p[j]];
     for (uint32_t i = 0; i < s->rows; i++)
         for (size_t j = 0; j < np; j++) {
-            const double slope = tr_stance_scale(s, i, largest) * stance_slope(s, i, s->p[j]);
+            const double slope = s->scale[i] * stance_slope(s, i, s->p[j]);
             k->whole[(np + i) * all + j] = slope;
             k->whole[j * all + np + i] = -slope;
         }

@@ -23,14 +23,13 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
     s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
     s->size = calloc(2 * (size_t)s->all + 1, sizeof *s->size);
-    s->unit = s->size ? s->size + s->all : NULL;
+    s->scale = s->size ? s->size + s->all : NULL;
     s->work = calloc(s->all * n + 1, sizeof *s->work);
     s->program = tr_evaluator_with(footing->stance, err);
     const bool has_room = s->v && s->p && s->G && s->size && s->work;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) {
         tr_system_velocities(system, s->v);
-        for (uint32_t i = 0; i < s->all; i++) s->unit[i] = system->rows[i].unit;
         for (uint32_t k = 0; k < n; k++)
             if (!is_motion_driven(&system->inputs[s->v[k]])) s->p[s->passive++] = k;
         s->preferred = s->all - s->rows;
@@ -69,26 +68,36 @@ static void measure_rows(Stance *s)
     }
 }
 
+void tr_stance_rescale(Stance *s)
+{
+    const Row *rows = s->system->rows;
+    double largest = 0;
+    for (uint32_t i = 0; i < s->rows; i++) largest = larger(largest, s->size[i] * rows[i].unit);
+    for (uint32_t i = 0; i < s->all; i++) {
+        const bool counts = !s->open[i] && s->size[i] * rows[i].unit > 1e-12 * largest;
+        s->scale[i] = counts ? 1 / s->size[i] : 0;
+    }
+}
+
 bool tr_stance_take(Stance *s, const double *x)
 {
     evaluate_into(&s->program, x, s->G);
     if (!all_finite(s->G, (size_t)(s->all + s->velocities) * s->velocities)) return false; // and M
     measure_rows(s);
+    tr_stance_rescale(s);
     return true;
 }
 
 bool tr_stance_grow(Stance *s, const double *size)
 {
+    bool grows = false;
     if (!all_finite(size, s->all)) return false;
-    for (uint32_t i = 0; i < s->all; i++) s->size[i] = larger(s->size[i], size[i]);
+    for (uint32_t i = 0; i < s->all; i++) {
+        if (!(size[i] > s->size[i])) continue;
+        s->size[i] = size[i], grows = true;
+    }
+    if (grows) tr_stance_rescale(s);
     return true;
-}
-
-double tr_stance_largest(const Stance *s)
-{
-    double largest = 0;
-    for (uint32_t i = 0; i < s->rows; i++) largest = larger(largest, s->size[i] * s->unit[i]);
-    return largest;
 }
 
 // ---- ranks ---------------------------------------------------------------------------------
@@ -108,9 +117,8 @@ static bool factorise(const Stance *s, const uint32_t *pick, size_t n, double *C
 static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint32_t without,
                         double *C, double *G)
 {
-    const double largest = tr_stance_largest(s);
     for (uint32_t i = 0; i < s->rows; i++) {
-        const double scale = i == without ? 0 : tr_stance_scale(s, i, largest);
+        const double scale = i == without ? 0 : s->scale[i];
         for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
     }
     const bool has_mass = factorise(s, pick, n, C);

@@ -19,7 +19,8 @@ typedef struct Stance {
     double *mix;   // by row: 3, see Row
     double *size;  // of each row over all velocities, in the metric of the masses: the largest so
                    // far, so that a row that vanishes is seen to
-    double *unit;  // of each row, see Row
+    double *scale; // what each row is multiplied by to have a size of about one; 0 where it is open
+                   // or vanishes
     double *work;  // of tr_chart_quality
 } Stance;
 
@@ -49,12 +50,8 @@ static inline double stance_root_mass(const Stance *s, uint32_t velocity)
 // for nothing.
 bool tr_stance_grow(Stance *stance, const double *size);
 
-// What a row is multiplied by to have a size of about one; `largest` is that of the constraints.
-double tr_stance_largest(const Stance *stance);
-static inline double tr_stance_scale(const Stance *s, uint32_t row, double largest)
-{
-    return !s->open[row] && s->size[row] * s->unit[row] > 1e-12 * largest ? 1 / s->size[row] : 0;
-}
+// After sizes were set: what rows are multiplied by.
+void tr_stance_rescale(Stance *stance);
 
 #define NO_ROW         UINT32_MAX
 #define RANK_TOLERANCE 1e-9 // of singular values, and of pivots, of scaled rows

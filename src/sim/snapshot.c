@@ -139,6 +139,7 @@ static void pass_state(Tape *tape, Run *run)
     pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
     if (!flow->stance && !flow->switch_count) return;
     if (flow->stance) pass_doubles(tape, flow->stance->size, flow->stance->all);
+    if (flow->stance) tr_stance_rescale(flow->stance);
     pass_doubles(tape, flow->largest, flow->footing->constraints);
     pass_doubles(tape, w->last, alarms);
     pass(tape, w->told, alarms * sizeof *w->told);
