@@ -227,6 +227,7 @@ void tr_chart_programs_free(ChartPrograms *c)
     free((void *)c->partition.row);
     free((void *)c->partition.antagonist);
     free(c->place);
+    free(c->watched.others);
     free(c->key.at);
     free(c);
 }

@@ -36,6 +36,8 @@ typedef struct JumpPrograms {
 typedef struct WatchPlaces {
     uint32_t alarms, sizes, pivots, tilt, surplus, switches; // where each begins
     uint32_t count;                                          // of all
+    uint32_t *others; // inputs that it takes besides time, y and parameters; sides among them
+    uint32_t other_count;
 } WatchPlaces;
 
 typedef struct ChartPrograms {

@@ -9,6 +9,7 @@
 // eliminate.
 #include "plan/chart_programs.h"
 #include "plan/switch.h"
+#include "program/program.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static uint32_t place_of(const Metric *m, uint32_t velocity)
 static void list_pivots(const Metric *m, const System *s, const Partition *p, Exprs *list)
 {
     for (uint32_t k = 0; k < p->count; k++) {
-        const Expr mass = m->mass[place_of(m, p->dependent[k])];
-        exprs_add(list, quotient(s->rows[p->row[k]].pivot, e_sqrt(mass)));
+        const Expr root = e_sqrt(m->inverse[place_of(m, p->dependent[k])]);
+        exprs_add(list, mul(s->rows[p->row[k]].pivot, root));
     }
 }
 
@@ -148,6 +149,34 @@ static void list_surplus(const System *s, const ChartPrograms *c, Exprs *list)
     }
 }
 
+// Whether a program takes each of its inputs
+static void find_used(const tr_program *p, bool *used)
+{
+    for (uint32_t k = 0; k < p->instruction_count; k++)
+        for (uint32_t i = 0; i < operand_count(&p->instructions[k]); i++) {
+            const uint32_t value = operand_at(p, &p->instructions[k], i);
+            if (value < p->input_count) used[value] = true;
+        }
+    for (uint32_t i = 0; i < p->output_count; i++)
+        if (p->outputs[i] < p->input_count) used[p->outputs[i]] = true;
+}
+
+static bool list_others(const tr_program *p, const ChartPrograms *c, WatchPlaces *places)
+{
+    bool *used = calloc(p->input_count + 1u, sizeof *used);
+    places->others = calloc(p->input_count + 1u, sizeof *places->others);
+    if (used && places->others) {
+        find_used(p, used);
+        used[0] = false;
+        for (uint32_t k = 0; k < c->known; k++) used[c->place[k]] = false;
+        for (uint32_t i = 0; i < p->input_count; i++)
+            if (used[i] && p->inputs[i].kind != TR_PARAMETER)
+                places->others[places->other_count++] = i;
+    }
+    free(used);
+    return used && places->others;
+}
+
 tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c,
                              WatchPlaces *places, tr_error *err)
 {
@@ -166,5 +195,7 @@ tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c
     places->switches = list.count;
     if (c->sides) tr_switch_margins(plan, s, c, &list, err);
     places->count = list.count;
-    return tr_program_list(s, &list, c->footing->fold, err);
+    tr_program *program = tr_program_list(s, &list, c->footing->fold, err);
+    if (program && !list_others(program, c, places)) tr_fail_memory(err);
+    return program;
 }

@@ -6,7 +6,6 @@
 #include "num/stage.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
-#include "program/program.h"
 
 #include <assert.h>
 #include <math.h>
@@ -99,9 +98,9 @@ static bool make_room(Flow *flow, tr_error *err)
     flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
     const size_t inputs = (size_t)s->input_count + flow->switch_count;
     Watched *w = &flow->watched;
-    w->inputs = calloc(inputs + watch_room(flow, p) + 1, sizeof *w->inputs);
-    w->values = w->inputs ? w->inputs + inputs : NULL;
-    if (!w->inputs) return tr_fail_memory(err), false;
+    w->y = calloc(p->known + inputs + watch_room(flow, p) + 1, sizeof *w->y);
+    if (!w->y) return tr_fail_memory(err), false;
+    w->others = w->y + p->known, w->values = w->others + inputs;
     if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction)
         return tr_fail_memory(err), false;
     Exprs unused = {0};
@@ -217,7 +216,7 @@ void tr_flow_free(Flow *flow)
     free(flow->residual);
     free(flow->largest);
     free(flow->correction);
-    free(flow->watched.inputs);
+    free(flow->watched.y);
     free(flow);
 }
 
@@ -322,35 +321,37 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
     flow->evaluations++;
 }
 
-// Whether the inputs are those that something was seen with; parameters stay what they are.
-static bool are_seen(const Flow *flow, const Watched *w)
+// To the bit: 1/0 is not 1/-0
+static bool are_same(const double *a, const double *b, size_t count)
 {
-    const tr_program *p = flow->now->watch.program;
-    bool same = w->in == flow->now;
-    for (uint32_t i = 0; same && i < p->moving_count; i++) {
-        const InputSpan span = p->moving[i];
-        same = memcmp(w->inputs + span.first, flow->inputs + span.first,
-                      span.count * sizeof *w->inputs) == 0;
-    }
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+static bool are_seen(const Flow *flow, const Watched *w, double t, const double *y)
+{
+    const WatchPlaces *at = &flow->now->programs->watched;
+    bool same = w->in == flow->now && are_same(&w->t, &t, 1) && are_same(w->y, y, flow->known);
+    for (uint32_t i = 0; same && i < at->other_count; i++)
+        same = are_same(&w->others[i], &flow->inputs[at->others[i]], 1);
     return same;
 }
 
-static void keep_inputs(const Flow *flow, Watched *w)
+static void keep_inputs(const Flow *flow, Watched *w, double t, const double *y)
 {
-    const tr_program *p = flow->now->watch.program;
-    for (uint32_t i = 0; i < p->moving_count; i++)
-        memcpy(w->inputs + p->moving[i].first, flow->inputs + p->moving[i].first,
-               p->moving[i].count * sizeof *w->inputs);
-    w->in = flow->now;
+    const WatchPlaces *at = &flow->now->programs->watched;
+    w->in = flow->now, w->t = t;
+    memcpy(w->y, y, flow->known * sizeof *y);
+    for (uint32_t i = 0; i < at->other_count; i++) w->others[i] = flow->inputs[at->others[i]];
 }
 
 const double *tr_flow_watch(Flow *flow, double t, const double *y)
 {
     Watched *w = &flow->watched;
-    tr_flow_fill(flow, t, y);
-    if (are_seen(flow, w)) return w->values;
+    const double at = tr_flow_time(flow, t);
+    if (are_seen(flow, w, at, y)) return w->values;
+    fill_at(flow, at, y);
     tr_flow_evaluate(flow, &flow->now->watch, w->values);
-    keep_inputs(flow, w);
+    keep_inputs(flow, w, at, y);
     return w->values;
 }
 
@@ -363,7 +364,10 @@ void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate)
         return;
     }
     memcpy(rate, tr_flow_watch(flow, t, y), flow->own * sizeof *rate);
-    if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
+    if (flow->sensitivity) {
+        tr_flow_fill(flow, t, y);
+        tr_sensitivity_rate(flow, y, rate);
+    }
     flow->evaluations++;
 }
 

@@ -10,10 +10,12 @@
 
 struct SensitivityRun;
 
-// What was watched last: it stands as long as a chart is given the same inputs.
+// What was watched last: it stands as long as a chart is given the same numbers.
 typedef struct Watched {
     const Charted *in; // NULL when there is nothing
-    double *inputs;    // with sides
+    double t;          // on this side of jumps
+    double *y;         // of which what is known of it
+    double *others;    // inputs that the program takes besides
     double *values;    // see WatchPlaces
 } Watched;
 
