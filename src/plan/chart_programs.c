@@ -108,23 +108,25 @@ static tr_program *compile_residuals(System *s, ChartPrograms *c, tr_error *err)
     return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 
-// The positions of the pivots, and their slopes along those of y
-static tr_program *compile_projection(System *s, ChartPrograms *c, tr_error *err)
+// The positions of the pivots; then with their slopes along those of y
+static void compile_projection(System *s, ChartPrograms *c, tr_error *err)
 {
     const Partition *p = &c->partition;
     const size_t n = c->positions, most = s->row_count;
     Expr *values = calloc(most * (n + 1) + n + 1, sizeof *values), *y = values;
-    tr_program *program = NULL;
-    if (!values) return tr_fail_memory(err), NULL;
+    if (!values) {
+        tr_fail_memory(err);
+        return;
+    }
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) values[c->projected++] = s->rows[p->row[k]].position;
     const uint32_t m = c->projected;
     y += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) y[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, values, m, y, n, values + m)) tr_fail_memory(err);
-    if (m) program = tr_compile_open(s, values, m * (n + 1), c->footing->fold, err);
+    if (m) c->phi = tr_compile_open(s, values, m, c->footing->fold, err);
+    if (m) c->projection = tr_compile_open(s, values, m * (n + 1), c->footing->fold, err);
     free(values);
-    return program;
 }
 
 // c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
@@ -148,7 +150,7 @@ static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error 
     c->accelerations = compile_accelerations(s, c, err);
     if (s->row_count) {
         c->residuals = compile_residuals(s, c, err);
-        c->projection = compile_projection(s, c, err);
+        compile_projection(s, c, err);
         if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
     }
     if (tr_plan_switch_count(plan)) c->sides = tr_sides_program(plan, s, c, err);
@@ -210,17 +212,9 @@ void tr_jump_programs_free(JumpPrograms *w)
 void tr_chart_programs_free(ChartPrograms *c)
 {
     if (!c) return;
-    tr_program *const all[] = {c->rates,
-                               c->columns,
-                               c->residuals,
-                               c->projection,
-                               c->kkt,
-                               c->accelerations,
-                               c->sides,
-                               c->watch,
-                               c->tangent,
-                               c->column_tangent,
-                               c->projection_tangent};
+    tr_program *const all[] = {c->rates,      c->columns, c->residuals,      c->phi,
+                               c->projection, c->kkt,     c->accelerations,  c->sides,
+                               c->watch,      c->tangent, c->column_tangent, c->projection_tangent};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
     free_jacobian(c->jacobian);
     tr_jump_programs_free(c->jumps);

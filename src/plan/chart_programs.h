@@ -50,12 +50,13 @@ typedef struct ChartPrograms {
     tr_program *rates, *columns;
     tr_program *watch; // NULL where there are no rows and no switches
     WatchPlaces watched;
-    tr_program *residuals, *projection; // of constraints: NULL where there are none
-    uint32_t holonomic;                 // position residuals: the first of the residuals
-    uint32_t projected;                 // constraints on positions that are projected onto
-    tr_program *kkt;                    // c Q gamma vdot
-    tr_program *accelerations;          // v', of all velocities
-    tr_program *sides;                  // of switches, see switch.h; NULL when there are none
+    tr_program *residuals;        // of constraints: NULL where there are none
+    tr_program *phi, *projection; // of those that are projected onto; and their slopes, too
+    uint32_t holonomic;           // position residuals: the first of the residuals
+    uint32_t projected;           // constraints on positions that are projected onto
+    tr_program *kkt;              // c Q gamma vdot
+    tr_program *accelerations;    // v', of all velocities
+    tr_program *sides;            // of switches, see switch.h; NULL when there are none
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     tr_program *tangent, *column_tangent, *projection_tangent;
     bool moves;                 // times of jumps depend on a parameter

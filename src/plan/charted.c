@@ -12,7 +12,7 @@ void tr_charted_free(Charted *c)
     if (!c) return;
     Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
                               &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->sides};
+                              &c->sides, &c->phi};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_free(all[i]);
     tr_kkt_free(c->kkt);
     tr_jacobian_free(c->jacobian);
@@ -33,6 +33,7 @@ static void open_evaluators(Charted *c, tr_error *err)
     c->rates = tr_evaluator_with(p->rates, err);
     c->columns = tr_evaluator_with(p->columns, err);
     c->residuals = tr_evaluator_with(p->residuals, err);
+    c->phi = tr_evaluator_with(p->phi, err);
     c->projection = tr_evaluator_with(p->projection, err);
     c->watch = tr_evaluator_with(p->watch, err);
     c->sides = tr_evaluator_with(p->sides, err);
@@ -46,7 +47,7 @@ static void prepare_evaluators(Charted *c, const double *inputs)
 {
     Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
                               &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->sides};
+                              &c->sides, &c->phi};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_prepare(all[i], inputs);
 }
 
