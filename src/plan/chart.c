@@ -198,20 +198,19 @@ Quality tr_chart_quality(const Chart *chart, const Stance *at)
     return q;
 }
 
-Quality tr_chart_watched(const Chart *chart, Stance *at, const double *sizes, const double *pivots,
-                         double tilt)
+Quality tr_chart_watched(const Chart *chart, Stance *at, const double *squares,
+                         const double *pivots, double tilt)
 {
     const Partition *p = &chart->partition;
-    const Quality unfit = {.tilt = (double)INFINITY};
     Quality q = {.tilt = tilt, .least = 1, .sign = 1};
-    if (!tr_stance_grow(at, sizes)) return unfit;
+    if (!tr_stance_grow(at, squares)) return (Quality){.tilt = (double)INFINITY};
     for (uint32_t k = 0; k < p->count; k++) {
         const double pivot = at->scale[p->row[k]] * pivots[k];
-        if (pivot == 0 || !isfinite(pivot)) return unfit;
         q.least = smaller(q.least, fabs(pivot));
-        if (pivot < 0) q.sign = -q.sign;
+        q.sign = pivot < 0 ? -q.sign : q.sign;
     }
-    return isfinite(tilt) ? q : unfit;
+    // behind a pivot that is zero nothing is a number
+    return q.least > 0 && isfinite(tilt) ? q : (Quality){.tilt = (double)INFINITY};
 }
 
 uint32_t tr_chart_preferred(const Chart *chart)

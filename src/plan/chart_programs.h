@@ -28,14 +28,14 @@ typedef struct JumpPrograms {
 //
 //   rates      `own` of them: the first stage of the next step
 //   alarms     margins, by alarm
-//   sizes      by row, over all velocities, in the metric of the masses' diagonal          (T61)
+//   squares    of sizes, by row, over all velocities, in the metric of the masses' diagonal (T61)
 //   pivots     by pivot, in the same metric: of rows as they are, not scaled               (T65)
 //   tilt       how much dependent velocities exceed independent ones                       (T65)
 //   surplus    of each row that is no pivot and holds: how far it is off, and what cancels in it
 //   switches   by switch, how far it is from leaving its side; none where nothing switches
 typedef struct WatchPlaces {
-    uint32_t alarms, sizes, pivots, tilt, surplus, switches; // where each begins
-    uint32_t count;                                          // of all
+    uint32_t alarms, squares, pivots, tilt, surplus, switches; // where each begins
+    uint32_t count;                                            // of all
     uint32_t *others; // inputs that it takes besides time, y and parameters; sides among them
     uint32_t other_count;
 } WatchPlaces;

@@ -47,12 +47,13 @@ static void close_metric(Metric *m)
     free(m->mass);
 }
 
-static Expr size_of(const Metric *m, const Row *row, Graph *g)
+// Of its size
+static Expr square_of(const Metric *m, const Row *row, Graph *g)
 {
     Expr sum = zero(g);
     for (uint32_t i = 0; i < m->count; i++)
         sum = add(sum, mul(square(row->inner_slopes[i]), m->inverse[i]));
-    return e_sqrt(sum);
+    return sum;
 }
 
 static uint32_t pivot_of(const Partition *p, uint32_t velocity)
@@ -121,7 +122,7 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
     }
     for (uint32_t i = 0; i < s->row_count; i++)
         exprs_add(list,
-                  s->rows[i].is_open ? zero(s->graph) : size_of(&metric, &s->rows[i], s->graph));
+                  s->rows[i].is_open ? zero(s->graph) : square_of(&metric, &s->rows[i], s->graph));
     places->pivots = list->count;
     list_pivots(&metric, s, &c->partition, list);
     places->tilt = list->count;
@@ -188,7 +189,7 @@ tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c
     free(rates);
     places->alarms = list.count;
     for (uint32_t i = 0; i < s->alarm_count; i++) exprs_add(&list, s->alarms[i].margin);
-    places->sizes = places->pivots = places->tilt = list.count;
+    places->squares = places->pivots = places->tilt = list.count;
     if (s->row_count) list_quality(s, c, &list, places, err);
     places->surplus = list.count;
     list_surplus(s, c, &list);

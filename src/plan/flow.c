@@ -237,7 +237,7 @@ Quality tr_flow_quality(Flow *flow, double t, const double *y)
 Quality tr_flow_quality_in(const Flow *flow, const double *seen)
 {
     const WatchPlaces *at = &flow->now->programs->watched;
-    return tr_chart_watched(flow->now->chart, flow->stance, seen + at->sizes, seen + at->pivots,
+    return tr_chart_watched(flow->now->chart, flow->stance, seen + at->squares, seen + at->pivots,
                             seen[at->tilt]);
 }
 

@@ -22,11 +22,11 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->p = calloc(n + 1, sizeof *s->p);
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
     s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
-    s->size = calloc(2 * (size_t)s->all + 1, sizeof *s->size);
-    s->scale = s->size ? s->size + s->all : NULL;
+    s->square = calloc(2 * (size_t)s->all + 1, sizeof *s->square);
+    s->scale = s->square ? s->square + s->all : NULL;
     s->work = calloc(s->all * n + 1, sizeof *s->work);
     s->program = tr_evaluator_with(footing->stance, err);
-    const bool has_room = s->v && s->p && s->G && s->size && s->work;
+    const bool has_room = s->v && s->p && s->G && s->square && s->work;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) {
         tr_system_velocities(system, s->v);
@@ -48,7 +48,7 @@ void tr_stance_free(Stance *s)
     free(s->v);
     free(s->p);
     free(s->G);
-    free(s->size);
+    free(s->square);
     free(s->work);
     free(s);
 }
@@ -64,18 +64,20 @@ static void measure_rows(Stance *s)
             const double entry = stance_slope(s, i, k) / stance_root_mass(s, k);
             sum += entry * entry;
         }
-        s->size[i] = larger(s->size[i], sqrt(sum));
+        s->square[i] = larger(s->square[i], sum);
     }
 }
+
+static double size_of(const Stance *s, uint32_t row) { return sqrt(s->square[row]); }
 
 void tr_stance_rescale(Stance *s)
 {
     const Row *rows = s->system->rows;
     double largest = 0;
-    for (uint32_t i = 0; i < s->rows; i++) largest = larger(largest, s->size[i] * rows[i].unit);
+    for (uint32_t i = 0; i < s->rows; i++) largest = larger(largest, size_of(s, i) * rows[i].unit);
     for (uint32_t i = 0; i < s->all; i++) {
-        const bool counts = !s->open[i] && s->size[i] * rows[i].unit > 1e-12 * largest;
-        s->scale[i] = counts ? 1 / s->size[i] : 0;
+        const bool counts = !s->open[i] && size_of(s, i) * rows[i].unit > 1e-12 * largest;
+        s->scale[i] = counts ? 1 / size_of(s, i) : 0;
     }
 }
 
@@ -88,15 +90,14 @@ bool tr_stance_take(Stance *s, const double *x)
     return true;
 }
 
-bool tr_stance_grow(Stance *s, const double *size)
+bool tr_stance_grow(Stance *s, const double *square)
 {
     bool grows = false;
-    if (!all_finite(size, s->all)) return false;
-    for (uint32_t i = 0; i < s->all; i++) {
-        if (!(size[i] > s->size[i])) continue;
-        s->size[i] = size[i], grows = true;
-    }
-    if (grows) tr_stance_rescale(s);
+    if (!all_finite(square, s->all)) return false;
+    for (uint32_t i = 0; i < s->all; i++) grows = grows || square[i] > s->square[i];
+    if (!grows) return true;
+    for (uint32_t i = 0; i < s->all; i++) s->square[i] = larger(s->square[i], square[i]);
+    tr_stance_rescale(s);
     return true;
 }
 
