@@ -561,6 +561,24 @@ static void bench_switches(double end)
     tr_model_free(model);
 }
 
+static void bench_steps(void)
+{
+    static const char *const names[][2] = {{"bicycle", "free"}, {"sk8o", "balance"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[200];
+        snprintf(path, sizeof path, "models/%s.yaml", names[i][0]);
+        tr_model *model = tr_model_read(path, NULL);
+        bench_step(model, names[i][0], names[i][1]);
+        tr_model_free(model);
+    }
+    Buffer text = {0};
+    write_chain(&text, 30);
+    tr_model *model = tr_model_parse(text.at, NULL);
+    bench_step(model, "chain 30", NULL);
+    tr_model_free(model);
+    tr_buffer_free(&text);
+}
+
 // What the same code always gives, for tests/operations.txt
 static bool print_counts(void)
 {
@@ -607,6 +625,7 @@ static void print_times(void)
     bench_second_run("bicycle", "m0", 85);
     bench_second_run("bicycle", "theta", 0.3);
     bench_second_run("sk8o", "m_base", 4.5);
+    bench_steps();
     bench_switches(5);
     bench_switches(97);
     compare();
@@ -624,6 +643,8 @@ int main(int argc, char **argv)
         print_times();
     else if (strcmp(what, "compare") == 0)
         compare();
+    else if (strcmp(what, "steps") == 0)
+        bench_steps();
     else if (strcmp(what, "page") == 0) {
         printf(
             "# Speed\n\n<!-- Written by `make table`; do not edit. -->\n\n"
@@ -638,7 +659,7 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page]\n");
+        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

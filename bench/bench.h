@@ -3,6 +3,7 @@
 #define TR_BENCH_BENCH_H
 
 #include <stdbool.h>
+#include <trundle/trundle.h>
 
 // CPU time [s]
 double bench_now(void);
@@ -16,5 +17,7 @@ void bench_native(void);
 
 void bench_start(void);  // of the program
 void bench_mujoco(void); // against it, where it is installed
+// A step of a run against the evaluations that it consists of.
+void bench_step(tr_model *model, const char *name, const char *case_name);
 
 #endif

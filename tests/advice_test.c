@@ -32,7 +32,7 @@ static void test_worth_it(void **state)
 static void test_not_worth_it(void **state)
 {
     (void)state;
-    const tr_summary erk = ride("erk", 300), bdf = ride("bdf", 300);
+    const tr_summary erk = ride("erk", 150), bdf = ride("bdf", 150);
     assert_true(bdf.evaluations < erk.evaluations);                  // which is not all
     assert_true(10 * bdf.all_evaluations > 9 * erk.all_evaluations); // besides its Jacobians
     assert_string_equal(erk.advice, "");

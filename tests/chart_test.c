@@ -288,7 +288,6 @@ static void compare_twice(Follower *f, const Flow *leader, double t, const Accou
     const Quality q = tr_flow_quality(f->flow, t, f->y);
     const bool usable = q.tilt < 20 && q.least > 0.02; // else runs leave it
     if (usable) compare(f, t, q, wanted, tally);
-    tr_flow_quality(f->flow, t, f->y); // takes the stance here
     assert_true(tr_flow_rechart(f->flow, t, f->y, bad, &changed, &err));
     if (!usable) follow(f, leader); // the old chart may have spoilt the state
     Quality now = tr_flow_quality(f->flow, t, f->y);

@@ -28,11 +28,11 @@ static void assert_same_program(const tr_program *a, const tr_program *b)
 static void assert_same_chart(const ChartPrograms *a, const ChartPrograms *b)
 {
     const tr_program *const of_a[] = {a->rates,         a->columns, a->residuals, a->projection,
-                                      a->alarms,        a->kkt,     a->tangent,   a->column_tangent,
-                                      a->accelerations, NULL};
+                                      a->watch,         a->kkt,     a->tangent,   a->column_tangent,
+                                      a->accelerations, a->phi};
     const tr_program *const of_b[] = {b->rates,         b->columns, b->residuals, b->projection,
-                                      b->alarms,        b->kkt,     b->tangent,   b->column_tangent,
-                                      b->accelerations, NULL};
+                                      b->watch,         b->kkt,     b->tangent,   b->column_tangent,
+                                      b->accelerations, b->phi};
     for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++) assert_same_program(of_a[i], of_b[i]);
     assert_non_null(a->rates);
     assert_int_equal(a->known, b->known);

@@ -2,7 +2,8 @@
 // Random states of every constrained model in models/, near its start and far from it: positions
 // are projected onto the constraints, velocities into their kernel. Where a state is there,
 // accelerations, reactions, energies and all that is recorded are numbers, the constraints hold,
-// and the equations with multipliers agree. Where there is none, that is said in words.
+// and the equations with multipliers agree. Where there is none, that is said in words. What is
+// watched is what an elimination of the scaled rows gives, and what the rates are.
 #include "models.h"
 #include "plan/flow.h"
 #include "plan/kkt.h"
@@ -28,6 +29,7 @@ typedef struct Counts {
     size_t flat;     // what stops a run: a wheel that lies flat
     size_t elsewhere;
     double position, velocity, kernel, kkt; // the worst
+    double tilt, least, rate;               // likewise of what is watched, to be seen otherwise
 } Counts;
 
 typedef struct Site {
@@ -59,7 +61,7 @@ static bool open_site(Site *p, const char *name)
     p->x = calloc(n, sizeof *p->x);
     p->y = calloc(n, sizeof *p->y);
     p->rate = calloc(n, sizeof *p->rate);
-    p->columns = calloc(p->flow->column_count + 1, sizeof *p->columns);
+    p->columns = calloc(p->flow->column_count + p->flow->own + 1, sizeof *p->columns);
     p->margins = calloc(p->system->alarm_count + 1, sizeof *p->margins);
     assert_true(p->start && p->x && p->y && p->rate && p->columns && p->margins);
     tr_flow_fill_all(p->flow, 0, p->flow->start);
@@ -135,6 +137,22 @@ static Quality take_state(Site *p)
 
 static bool is_fit(Quality q) { return q.least > 1e-3 && q.tilt < 1e3; }
 
+// What is watched, against the rows and masses as numbers
+static void check_quality(Site *p, Quality seen)
+{
+    const Flow *flow = p->flow;
+    assert_true(tr_flow_stand(p->flow, p->x[0], p->y));
+    const Quality q = tr_chart_quality(flow->now->chart, flow->stance);
+    if (!is_fit(q)) { // rounding decides by how much
+        assert_true(!(seen.least > 2e-3 && seen.tilt < 5e2));
+        return;
+    }
+    assert_int_equal(seen.sign, q.sign);
+    p->counts.tilt = fmax(p->counts.tilt, fabs(seen.tilt - q.tilt) / fmax(q.tilt, 1));
+    p->counts.least = fmax(p->counts.least, fabs(seen.least - q.least) / q.least);
+    assert_true(is_below(p->counts.tilt, 1e-9) && is_below(p->counts.least, 1e-9));
+}
+
 // A chart that fits: the present one, or another.
 static bool find_chart(Site *p)
 {
@@ -142,6 +160,7 @@ static bool find_chart(Site *p)
     Flow *flow = p->flow;
     bool changed = false;
     const Quality q = take_state(p);
+    check_quality(p, q);
     if (is_fit(q)) return true;
     if (flow->chart_count >= MOST_CHARTS) {
         flow->now = flow->charts[random_below(&p->random, flow->chart_count)];
@@ -190,6 +209,20 @@ static double kernel_error(Site *p)
     return worst / largest;
 }
 
+// The rates that a step begins with
+static void check_first_rate(Site *p)
+{
+    double *first = p->columns; // for now
+    double off = 0, largest = 1;
+    tr_flow_first_rate(p->flow, p->x[0], p->y, first);
+    for (uint32_t k = 0; k < p->flow->own; k++) {
+        off = fmax(off, fabs(first[k] - p->rate[k]));
+        largest = fmax(largest, fabs(p->rate[k]));
+    }
+    p->counts.rate = fmax(p->counts.rate, off / largest);
+    assert_true(is_below(off / largest, 1e-9));
+}
+
 static void check_state(Site *p)
 {
     double position, velocity;
@@ -197,6 +230,7 @@ static void check_state(Site *p)
     const double t = p->x[0];
     tr_flow_rate(p->flow, t, p->y, p->rate);
     assert_numbers(p, "rate", p->rate, p->flow->own);
+    check_first_rate(p);
     tr_flow_columns(p->flow, t, p->y, p->columns);
     assert_numbers(p, "column", p->columns, p->flow->column_count);
     tr_flow_residual(p->flow, t, p->y, &position, &velocity);
@@ -226,10 +260,12 @@ static void check_model(void **state)
     for (size_t i = 0; i < MOST_TRIES * wanted && c->accepted < wanted; i++)
         if (find_state(p) && find_chart(p) && !lies_flat(p)) check_state(p);
     if (is_constrained)
-        print_message("%-22s %2u rows, %5zu states, %4zu open, %2zu without velocities, %2zu "
-                      "singular, %4zu flat, %4zu elsewhere; off %.0e %.0e %.0e %.0e\n",
-                      p->name, rows, c->accepted, c->open, c->stuck, c->singular, c->flat,
-                      c->elsewhere, c->position, c->velocity, c->kernel, c->kkt);
+        print_message(
+            "%-22s %2u rows, %5zu states, %4zu open, %2zu without velocities, %2zu "
+            "singular, %4zu flat, %4zu elsewhere; off %.0e %.0e %.0e %.0e; watched %.0e %.0e "
+            "%.0e\n",
+            p->name, rows, c->accepted, c->open, c->stuck, c->singular, c->flat, c->elsewhere,
+            c->position, c->velocity, c->kernel, c->kkt, c->tilt, c->least, c->rate);
     total += c->accepted;
 }
 

@@ -117,6 +117,58 @@ static void test_fixed_steps_by_calls(void **state)
     }
 }
 
+// What was watched at the end of a step is the first stage of the next one: to the bit as if it
+// were evaluated there, also where charts, contacts and switches change, and inputs are set.
+static void check_forgetting(const char *model, const char *method)
+{
+    tr_error err = {0};
+    Stepped kept = step_model(model, NULL, method), anew = step_model(model, NULL, method);
+    const size_t inputs = tr_input_count(kept.system);
+    size_t input = 0;
+    while (input < inputs && tr_input_kind(kept.system, input) != TR_INPUT) input++;
+    for (int i = 1; i <= 400; i++) {
+        if (i % 50 == 0 && input < inputs) {
+            const double value = tr_input_value(kept.system, input) + 1e-4 * i;
+            tr_run_set_at(kept.run, input, value, &err);
+            tr_run_set_at(anew.run, input, value, &err);
+            insist(&err);
+        }
+        tr_flow_forget(anew.run->flow);
+        advance(kept.run, i * 5e-3);
+        advance(anew.run, i * 5e-3);
+    }
+    double *row = copy_row(kept.run, kept.columns);
+    assert_same_row(row, anew.run, kept.columns);
+    assert_int_equal(kept.run->flow->evaluations, anew.run->flow->evaluations);
+    assert_true(kept.run->flow->all_evaluations < anew.run->flow->all_evaluations);
+    free(row);
+    let_go(&kept);
+    let_go(&anew);
+}
+
+static void test_first_stages(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"bicycle",    "four_bar",   "castor", "hopping_wheel",
+                                         "motorcycle", "stick_slip", "sk8o"};
+    static const char *const methods[] = {"rk4", "pece", "lie", "euler"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        for (size_t k = 0; k < (i ? 1 : 4); k++) check_forgetting(models[i], methods[k]);
+}
+
+// A step of four stages without anything due evaluates rates four times, and projects.
+static void test_evaluations_of_steps(void **state)
+{
+    (void)state;
+    Stepped s = step_model("bicycle", "free", "rk4");
+    advance(s.run, 0.1);
+    const size_t evaluations = s.run->flow->evaluations, all = s.run->flow->all_evaluations;
+    advance(s.run, 0.2);
+    assert_int_equal(s.run->flow->evaluations - evaluations, 400);
+    assert_true(s.run->flow->all_evaluations - all <= 400 + 3 * 100);
+    let_go(&s);
+}
+
 static void test_adaptive_by_calls(void **state)
 {
     (void)state;
@@ -633,6 +685,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_fixed_steps_by_calls),
+        cmocka_unit_test(test_first_stages),
+        cmocka_unit_test(test_evaluations_of_steps),
         cmocka_unit_test(test_adaptive_by_calls),
         cmocka_unit_test(test_as_simulated),
         cmocka_unit_test(test_snapshots),

@@ -68,6 +68,7 @@ typedef struct Row {
     bool leads;           // bears all it can
     bool is_speed;
     bool is_open; // it constrains nothing: at the start, or in the modes of a copy
+    Expr pivot;   // what it is divided by where it is solved for a velocity; id 0 when it is not
 } Row;
 
 // Three velocities of a base, and the same along other axes, in which the equations are shorter:

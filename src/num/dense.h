@@ -14,9 +14,9 @@ static inline double smaller(double a, double b) { return a < b || a != a ? a : 
 
 static inline bool all_finite(const double *x, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
+    bool good = true;
+    for (size_t i = 0; i < count; i++) good &= isfinite(x[i]) != 0;
+    return good;
 }
 
 // C = A B: m * k times k * n

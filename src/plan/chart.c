@@ -134,7 +134,7 @@ static void scale_rows(const Stance *at, const uint32_t *rows, uint32_t count, d
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = rows ? rows[i] : i;
         double *entries = A + (size_t)i * at->passive;
-        const double scale = tr_stance_scale(at, row);
+        const double scale = at->scale[row];
         for (uint32_t j = 0; j < at->passive; j++)
             entries[j] = scale * stance_slope(at, row, at->p[j]) / stance_root_mass(at, at->p[j]);
     }
@@ -196,6 +196,21 @@ Quality tr_chart_quality(const Chart *chart, const Stance *at)
         A[(size_t)k * columns + passive_place(at, p->dependent[k])] = 0;
     for (size_t i = 0; i < (size_t)p->count * columns; i++) q.tilt = larger(q.tilt, fabs(A[i]));
     return q;
+}
+
+Quality tr_chart_watched(const Chart *chart, Stance *at, const double *squares,
+                         const double *pivots, double tilt)
+{
+    const Partition *p = &chart->partition;
+    Quality q = {.tilt = tilt, .least = 1, .sign = 1};
+    if (!tr_stance_grow(at, squares)) return (Quality){.tilt = (double)INFINITY};
+    for (uint32_t k = 0; k < p->count; k++) {
+        const double pivot = at->scale[p->row[k]] * pivots[k];
+        q.least = smaller(q.least, fabs(pivot));
+        q.sign = pivot < 0 ? -q.sign : q.sign;
+    }
+    // behind a pivot that is zero nothing is a number
+    return q.least > 0 && isfinite(tilt) ? q : (Quality){.tilt = (double)INFINITY};
 }
 
 uint32_t tr_chart_preferred(const Chart *chart)

@@ -38,6 +38,10 @@ typedef struct Quality {
     int sign;
 } Quality;
 Quality tr_chart_quality(const Chart *chart, const Stance *stance);
+// The same from what a run watches (see WatchPlaces): squares of sizes, which the stance takes
+// note of, pivots of rows that are not scaled, and the tilt.
+Quality tr_chart_watched(const Chart *chart, Stance *stance, const double *squares,
+                         const double *pivots, double tilt);
 
 // Whether a row is a surplus row or one that it depends on.
 bool tr_chart_in_group(const Chart *chart, uint32_t surplus, uint32_t row);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a flow evaluates in one chart (T82): its rates, the columns of its record, residuals of
-// constraints, what positions are projected onto, alarms, and the terms of Gauss's principle.
+// constraints, what positions are projected onto, and the terms of Gauss's principle. What runs
+// watch is in chart_watch.c.
 #include "plan/chart_programs.h"
 
 #include "expr/derivative.h"
@@ -78,9 +79,7 @@ static tr_program *compile_accelerations(System *s, const ChartPrograms *c, tr_e
 
 // ---- constraints ---------------------------------------------------------------------------
 
-// |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
-// what cancels in a slope
-static Expr size_of(const System *s, const Row *row)
+Expr tr_chart_cancelling(const System *s, const Row *row)
 {
     const Expr little = number(s->graph, 1e-5);
     Expr sum = e_abs(row->rest);
@@ -104,34 +103,30 @@ static tr_program *compile_residuals(System *s, ChartPrograms *c, tr_error *err)
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
     for (uint32_t i = 0; i < rows; i++)
-        exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : size_of(s, &s->rows[i]));
+        exprs_add(&values,
+                  s->rows[i].is_open ? zero(s->graph) : tr_chart_cancelling(s, &s->rows[i]));
     return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 
-// The positions of the pivots, and their slopes along those of y
-static tr_program *compile_projection(System *s, ChartPrograms *c, tr_error *err)
+// The positions of the pivots; then with their slopes along those of y
+static void compile_projection(System *s, ChartPrograms *c, tr_error *err)
 {
     const Partition *p = &c->partition;
     const size_t n = c->positions, most = s->row_count;
     Expr *values = calloc(most * (n + 1) + n + 1, sizeof *values), *y = values;
-    tr_program *program = NULL;
-    if (!values) return tr_fail_memory(err), NULL;
+    if (!values) {
+        tr_fail_memory(err);
+        return;
+    }
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) values[c->projected++] = s->rows[p->row[k]].position;
     const uint32_t m = c->projected;
     y += m * (n + 1);
     for (uint32_t k = 0; k < n; k++) y[k] = s->inputs[c->place[k]].symbol;
     if (m && !tr_dense_jacobian(s->graph, values, m, y, n, values + m)) tr_fail_memory(err);
-    if (m) program = tr_compile_open(s, values, m * (n + 1), c->footing->fold, err);
+    if (m) c->phi = tr_compile_open(s, values, m, c->footing->fold, err);
+    if (m) c->projection = tr_compile_open(s, values, m * (n + 1), c->footing->fold, err);
     free(values);
-    return program;
-}
-
-static tr_program *compile_alarms(System *s, const ChartPrograms *c, tr_error *err)
-{
-    Exprs margins = {0};
-    for (uint32_t i = 0; i < s->alarm_count; i++) exprs_add(&margins, s->alarms[i].margin);
-    return s->alarm_count ? tr_program_list(s, &margins, c->footing->fold, err) : NULL;
 }
 
 // c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
@@ -155,11 +150,11 @@ static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error 
     c->accelerations = compile_accelerations(s, c, err);
     if (s->row_count) {
         c->residuals = compile_residuals(s, c, err);
-        c->projection = compile_projection(s, c, err);
-        c->alarms = compile_alarms(s, c, err);
+        compile_projection(s, c, err);
         if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
     }
-    if (tr_plan_switch_count(plan)) c->switches = tr_switch_program(plan, s, c, err);
+    if (tr_plan_switch_count(plan)) c->sides = tr_sides_program(plan, s, c, err);
+    if (s->row_count || c->sides) c->watch = tr_watch_program(plan, s, c, &c->watched, err);
     if (plan->sensitivity && !has_failed(err)) tr_sensitivity_programs(plan, s, c, err);
 }
 
@@ -217,23 +212,16 @@ void tr_jump_programs_free(JumpPrograms *w)
 void tr_chart_programs_free(ChartPrograms *c)
 {
     if (!c) return;
-    tr_program *const all[] = {c->rates,
-                               c->columns,
-                               c->residuals,
-                               c->projection,
-                               c->alarms,
-                               c->kkt,
-                               c->accelerations,
-                               c->switches,
-                               c->tangent,
-                               c->column_tangent,
-                               c->projection_tangent};
+    tr_program *const all[] = {c->rates,      c->columns, c->residuals,      c->phi,
+                               c->projection, c->kkt,     c->accelerations,  c->sides,
+                               c->watch,      c->tangent, c->column_tangent, c->projection_tangent};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
     free_jacobian(c->jacobian);
     tr_jump_programs_free(c->jumps);
     free((void *)c->partition.row);
     free((void *)c->partition.antagonist);
     free(c->place);
+    free(c->watched.others);
     free(c->key.at);
     free(c);
 }

@@ -24,6 +24,22 @@ typedef struct JumpPrograms {
     bool strikes; // one of them is part of a motion or a constraint
 } JumpPrograms;
 
+// What a run looks at after every step is one program, as all of it shares most of the work:
+//
+//   rates      `own` of them: the first stage of the next step
+//   alarms     margins, by alarm
+//   squares    of sizes, by row, over all velocities, in the metric of the masses' diagonal (T61)
+//   pivots     by pivot, in the same metric: of rows as they are, not scaled               (T65)
+//   tilt       how much dependent velocities exceed independent ones                       (T65)
+//   surplus    of each row that is no pivot and holds: how far it is off, and what cancels in it
+//   switches   by switch, how far it is from leaving its side; none where nothing switches
+typedef struct WatchPlaces {
+    uint32_t alarms, squares, pivots, tilt, surplus, switches; // where each begins
+    uint32_t count;                                            // of all
+    uint32_t *others; // inputs that it takes besides time, y and parameters; sides among them
+    uint32_t other_count;
+} WatchPlaces;
+
 typedef struct ChartPrograms {
     Key key;
     const Footing *footing;
@@ -32,12 +48,15 @@ typedef struct ChartPrograms {
     uint32_t positions, known, own;
     uint32_t *place; // of each entry of y that is a position or velocity: its input
     tr_program *rates, *columns;
-    tr_program *residuals, *projection, *alarms; // of constraints: NULL where there are none
-    uint32_t holonomic;                          // position residuals: the first of the residuals
-    uint32_t projected;                          // constraints on positions that are projected onto
-    tr_program *kkt;                             // c Q gamma vdot
-    tr_program *accelerations;                   // v', of all velocities
-    tr_program *switches;                        // see switch.h; NULL when there are none
+    tr_program *watch; // NULL where there are no rows and no switches
+    WatchPlaces watched;
+    tr_program *residuals;        // of constraints: NULL where there are none
+    tr_program *phi, *projection; // of those that are projected onto; and their slopes, too
+    uint32_t holonomic;           // position residuals: the first of the residuals
+    uint32_t projected;           // constraints on positions that are projected onto
+    tr_program *kkt;              // c Q gamma vdot
+    tr_program *accelerations;    // v', of all velocities
+    tr_program *sides;            // of switches, see switch.h; NULL when there are none
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     tr_program *tangent, *column_tangent, *projection_tangent;
     bool moves;                 // times of jumps depend on a parameter
@@ -59,6 +78,11 @@ void tr_jump_programs_free(JumpPrograms *jumps);
 
 // The rates of y as expressions of a system that stands and is reduced so: `own` of them.
 void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);
+// |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
+// what cancels in a slope
+Expr tr_chart_cancelling(const System *system, const Row *row);
+tr_program *tr_watch_program(const Plan *plan, System *reduced, const ChartPrograms *chart,
+                             WatchPlaces *places, tr_error *err);
 // What is recorded: positions, velocities, then what has a label. `labels` may be NULL.
 void tr_chart_columns(const System *reduced, Exprs *values, const char **labels);
 

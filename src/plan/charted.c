@@ -10,9 +10,9 @@
 void tr_charted_free(Charted *c)
 {
     if (!c) return;
-    Evaluator *const all[] = {&c->rates,   &c->columns, &c->residuals,      &c->projection,
-                              &c->alarms,  &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->switches};
+    Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
+                              &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
+                              &c->sides, &c->phi};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_free(all[i]);
     tr_kkt_free(c->kkt);
     tr_jacobian_free(c->jacobian);
@@ -33,9 +33,10 @@ static void open_evaluators(Charted *c, tr_error *err)
     c->rates = tr_evaluator_with(p->rates, err);
     c->columns = tr_evaluator_with(p->columns, err);
     c->residuals = tr_evaluator_with(p->residuals, err);
+    c->phi = tr_evaluator_with(p->phi, err);
     c->projection = tr_evaluator_with(p->projection, err);
-    c->alarms = tr_evaluator_with(p->alarms, err);
-    c->switches = tr_evaluator_with(p->switches, err);
+    c->watch = tr_evaluator_with(p->watch, err);
+    c->sides = tr_evaluator_with(p->sides, err);
     c->tangent = tr_evaluator_with(p->tangent, err);
     c->column_tangent = tr_evaluator_with(p->column_tangent, err);
     c->projection_tangent = tr_evaluator_with(p->projection_tangent, err);
@@ -44,9 +45,9 @@ static void open_evaluators(Charted *c, tr_error *err)
 // Parameters stay what they are as long as the flow lasts.
 static void prepare_evaluators(Charted *c, const double *inputs)
 {
-    Evaluator *const all[] = {&c->rates,   &c->columns, &c->residuals,      &c->projection,
-                              &c->alarms,  &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->switches};
+    Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
+                              &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
+                              &c->sides, &c->phi};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_prepare(all[i], inputs);
 }
 
@@ -64,6 +65,7 @@ Charted *tr_charted_new(Flow *flow, const Chart *chart, Chart *own, tr_error *er
                                 chart ? chart->surplus_count : 0, err);
     if (c->programs) {
         c->place = c->programs->place, c->projected = c->programs->projected;
+        if (chart) c->preferred = tr_chart_preferred(chart);
         open_evaluators(c, err);
         if (!has_failed(err)) prepare_evaluators(c, flow->inputs);
         if (chart) c->kkt = tr_kkt_new(flow, chart, c->programs->kkt, err);

@@ -13,11 +13,13 @@ struct Kkt;
 typedef struct Charted {
     const ChartPrograms *programs;
     const Chart *chart; // NULL when there are no constraints
+    uint32_t preferred; // see tr_chart_preferred
     Chart *own_chart;   // the same, where it is this run's
     Evaluator rates, columns;
-    Evaluator residuals, projection, alarms; // of constraints: nothing where there are none
-    Evaluator switches;                      // nothing where there are none
-    const uint32_t *place;                   // see ChartPrograms
+    Evaluator watch;                      // nothing where there is nothing to watch
+    Evaluator residuals, phi, projection; // of constraints: nothing where there are none
+    Evaluator sides;                      // of switches: nothing where there are none
+    const uint32_t *place;                // see ChartPrograms
     uint32_t projected;
     struct Kkt *kkt;           // NULL when there are no constraints
     struct Jacobian *jacobian; // NULL until someone asks, see jacobian.h

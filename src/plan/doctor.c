@@ -173,11 +173,10 @@ static bool find_holding(const Stance *s, uint32_t place, bool *holds)
     double *A = calloc(n * m + 1, sizeof *A), *y = calloc(most + 1, sizeof *y), largest = 0;
     bool good = A && y;
     for (size_t j = 0; good && j < n; j++)
-        for (uint32_t i = 0; i < m; i++)
-            A[j * m + i] = tr_stance_scale(s, i) * stance_slope(s, i, s->p[j]);
+        for (uint32_t i = 0; i < m; i++) A[j * m + i] = s->scale[i] * stance_slope(s, i, s->p[j]);
     if (good) y[place] = 1;
     good = good && tr_least_squares(A, (uint32_t)n, (uint32_t)m, y, 1, 1e-9, NULL);
-    for (uint32_t i = 0; good && i < m; i++) y[i] *= tr_stance_scale(s, i);
+    for (uint32_t i = 0; good && i < m; i++) y[i] *= s->scale[i];
     if (good) tr_stance_own_rows(s, y, 1);
     for (uint32_t i = 0; good && i < m; i++) largest = larger(largest, fabs(y[i]));
     for (uint32_t i = 0; good && i < m; i++)

@@ -3,6 +3,7 @@
 #include "plan/flow.h"
 
 #include "num/dense.h"
+#include "num/stage.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
 
@@ -10,6 +11,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// For what is watched, in any chart
+static size_t watch_room(const Flow *flow, const ChartPrograms *p)
+{
+    const System *s = flow->system;
+    return (size_t)p->own + s->alarm_count + 4 * (size_t)s->row_count + 1 + flow->switch_count;
+}
 
 // Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
 static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
@@ -27,6 +35,7 @@ static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
                         *first = flow->charts[0] ? flow->charts[0]->programs : p;
     assert(p->footing == first->footing && p->positions == first->positions &&
            p->known == first->known && p->own == first->own); // y has one layout in all charts
+    assert(p->watched.count <= watch_room(flow, p));
     flow->charts[flow->chart_count++] = flow->now = charted;
     return true;
 }
@@ -87,6 +96,11 @@ static bool make_room(Flow *flow, tr_error *err)
     flow->residual = calloc(3 * rows + 1, sizeof *flow->residual);
     flow->largest = calloc(rows + 1, sizeof *flow->largest);
     flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
+    const size_t inputs = (size_t)s->input_count + flow->switch_count;
+    Watched *w = &flow->watched;
+    w->y = calloc(p->known + inputs + watch_room(flow, p) + 1, sizeof *w->y);
+    if (!w->y) return tr_fail_memory(err), false;
+    w->others = w->y + p->known, w->values = w->others + inputs;
     if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction)
         return tr_fail_memory(err), false;
     Exprs unused = {0};
@@ -202,6 +216,7 @@ void tr_flow_free(Flow *flow)
     free(flow->residual);
     free(flow->largest);
     free(flow->correction);
+    free(flow->watched.y);
     free(flow);
 }
 
@@ -216,10 +231,21 @@ void tr_flow_free(Flow *flow)
 
 Quality tr_flow_quality(Flow *flow, double t, const double *y)
 {
+    return tr_flow_quality_in(flow, tr_flow_watch(flow, t, y));
+}
+
+Quality tr_flow_quality_in(const Flow *flow, const double *seen)
+{
+    const WatchPlaces *at = &flow->now->programs->watched;
+    return tr_chart_watched(flow->now->chart, flow->stance, seen + at->squares, seen + at->pivots,
+                            seen[at->tilt]);
+}
+
+bool tr_flow_stand(Flow *flow, double t, const double *y)
+{
     tr_flow_fill(flow, t, y);
     flow->all_evaluations++;
-    if (!tr_stance_take(flow->stance, flow->inputs)) return (Quality){.tilt = (double)INFINITY};
-    return tr_chart_quality(flow->now->chart, flow->stance);
+    return tr_stance_take(flow->stance, flow->inputs);
 }
 
 static bool is_better(Quality q, Quality than)
@@ -234,6 +260,7 @@ static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double 
 {
     tr_sensitivity_leave(flow, t, y);
     tr_flow_fill_all(flow, t, y);
+    tr_flow_forget(flow);
     if (known) {
         tr_charted_renew(known, chart); // so that nothing depends on when it was left
         flow->now = known;
@@ -249,10 +276,8 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
     const Chart *present = flow->now->chart;
     *changed = false;
     const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
-    if (!bad && tr_chart_preferred(present) == flow->stance->preferred) return true;
-    tr_flow_fill(flow, t, y);
-    flow->all_evaluations++;
-    if (!tr_stance_take(flow->stance, flow->inputs)) {
+    if (!bad && flow->now->preferred == flow->stance->preferred) return true;
+    if (!tr_flow_stand(flow, t, y)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
         return false;
     }
@@ -263,7 +288,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
         chart->m_locked == present->m_locked &&
         chart->partition.count == present->partition.count && // else y would have another length
         (bad ? is_better(q, quality)
-             : tr_chart_preferred(chart) > tr_chart_preferred(present) && q.tilt < TILT_HOME);
+             : tr_chart_preferred(chart) > flow->now->preferred && q.tilt < TILT_HOME);
     Charted *known = NULL;
     for (uint32_t i = 0; i < flow->chart_count; i++)
         if (tr_chart_equal(flow->charts[i]->chart, chart)) known = flow->charts[i];
@@ -277,8 +302,10 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
 // Time is the first input of every system that moves.
 static void fill_at(Flow *flow, double t, const double *y)
 {
-    flow->inputs[0] = t;
-    for (uint32_t k = 0; k < flow->known; k++) flow->inputs[flow->now->place[k]] = y[k];
+    double *inputs = flow->inputs;
+    const uint32_t *place = flow->now->place, known = flow->known;
+    inputs[0] = t;
+    for (uint32_t k = 0; k < known; k++) inputs[place[k]] = y[k];
 }
 
 void tr_flow_fill(Flow *flow, double t, const double *y)
@@ -294,36 +321,85 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
     flow->evaluations++;
 }
 
-// z = y + h k
-static void moved(const Flow *flow, const double *y, double h, const double *k, double *z)
+// To the bit: 1/0 is not 1/-0
+static bool are_same(const double *a, const double *b, size_t count)
 {
-    for (uint32_t i = 0; i < flow->size; i++) z[i] = fma(h, k[i], y[i]);
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+static bool are_seen(const Flow *flow, const Watched *w, double t, const double *y)
+{
+    const WatchPlaces *at = &flow->now->programs->watched;
+    bool same = w->in == flow->now && are_same(&w->t, &t, 1) && are_same(w->y, y, flow->known);
+    for (uint32_t i = 0; same && i < at->other_count; i++)
+        same = are_same(&w->others[i], &flow->inputs[at->others[i]], 1);
+    return same;
+}
+
+static void keep_inputs(const Flow *flow, Watched *w, double t, const double *y)
+{
+    const WatchPlaces *at = &flow->now->programs->watched;
+    w->in = flow->now, w->t = t;
+    memcpy(w->y, y, flow->known * sizeof *y);
+    for (uint32_t i = 0; i < at->other_count; i++) w->others[i] = flow->inputs[at->others[i]];
+}
+
+const double *tr_flow_watch(Flow *flow, double t, const double *y)
+{
+    Watched *w = &flow->watched;
+    const double at = tr_flow_time(flow, t);
+    if (are_seen(flow, w, at, y)) return w->values;
+    fill_at(flow, at, y);
+    tr_flow_evaluate(flow, &flow->now->watch, w->values);
+    keep_inputs(flow, w, at, y);
+    return w->values;
+}
+
+void tr_flow_forget(Flow *flow) { flow->watched.in = NULL; }
+
+void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate)
+{
+    if (!flow->now->watch.program) {
+        tr_flow_rate(flow, t, y, rate);
+        return;
+    }
+    memcpy(rate, tr_flow_watch(flow, t, y), flow->own * sizeof *rate);
+    if (flow->sensitivity) {
+        tr_flow_fill(flow, t, y);
+        tr_sensitivity_rate(flow, y, rate);
+    }
+    flow->evaluations++;
 }
 
 void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
 {
     const size_t size = flow->size;
     double *k1 = room, *k2 = k1 + size, *k3 = k2 + size, *k4 = k3 + size, *z = k4 + size;
-    tr_flow_rate(flow, t, y, k1);
-    moved(flow, y, h / 2, k1, z);
+    tr_flow_first_rate(flow, t, y, k1);
+    tr_move_along(y, h / 2, k1, z, size);
     tr_flow_rate(flow, t + h / 2, z, k2);
-    moved(flow, y, h / 2, k2, z);
+    tr_move_along(y, h / 2, k2, z, size);
     tr_flow_rate(flow, t + h / 2, z, k3);
-    moved(flow, y, h, k3, z);
+    tr_move_along(y, h, k3, z, size);
     tr_flow_rate(flow, t + h, z, k4);
-    for (size_t i = 0; i < size; i++) y[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+    tr_move_by_four(y, h, k1, size);
 }
 
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)
 {
-    tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->alarms, margins);
+    const double *seen = tr_flow_watch(flow, t, y) + flow->now->programs->watched.alarms;
+    memcpy(margins, seen, flow->system->alarm_count * sizeof *margins);
 }
 
-void tr_flow_switches(Flow *flow, double t, const double *y, double *out)
+const double *tr_flow_switches(Flow *flow, double t, const double *y)
+{
+    return tr_flow_watch(flow, t, y) + flow->now->programs->watched.switches;
+}
+
+void tr_flow_sides(Flow *flow, double t, const double *y, double *sides)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->switches, out);
+    tr_flow_evaluate(flow, &flow->now->sides, sides);
 }
 
 void tr_flow_fill_all(Flow *flow, double t, const double *y)
@@ -369,12 +445,11 @@ bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err)
 {
     const Chart *chart = flow->now->chart;
     if (!chart || !chart->surplus_count) return true;
-    evaluate_residuals(flow, t, y);
+    const double *seen = tr_flow_watch(flow, t, y) + flow->now->programs->watched.surplus;
     for (uint32_t j = 0; j < chart->surplus_count; j++) {
         const uint32_t row = chart->surplus[j];
-        const double off = fabs(flow->residual[flow->holonomic + row]);
-        const double size = flow->residual[flow->holonomic + chart->rows + row];
-        flow->largest[row] = larger(flow->largest[row], size);
+        const double off = fabs(seen[2 * j]);
+        flow->largest[row] = larger(flow->largest[row], seen[2 * j + 1]);
         if (!tr_chart_agrees(chart, j, off, flow->largest[row], t, err)) return false;
     }
     return true;

@@ -10,6 +10,15 @@
 
 struct SensitivityRun;
 
+// What was watched last: it stands as long as a chart is given the same numbers.
+typedef struct Watched {
+    const Charted *in; // NULL when there is nothing
+    double t;          // on this side of jumps
+    double *y;         // of which what is known of it
+    double *others;    // inputs that the program takes besides
+    double *values;    // see WatchPlaces
+} Watched;
+
 typedef struct Flow {
     Plan *plan;
     const System *system;      // the plan's
@@ -21,6 +30,7 @@ typedef struct Flow {
     double *inputs; // of the programs, in the system's order; then the sides of switches
     double *sides;  // these: runs set them, 0 when they do not, see switch.h
     uint32_t switch_count;
+    Watched watched;
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
     // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
     // what they do, also over plates that shake.
@@ -73,6 +83,9 @@ static inline void tr_flow_evaluate(Flow *flow, const Evaluator *e, double *out)
 }
 
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate);
+// The same at the beginning of a step, which is where the last one was watched: by the program that
+// watches, whether or not it was evaluated there already.
+void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate);
 // When anything but what is recorded is taken for time t.
 static inline double tr_flow_time(const Flow *flow, double t)
 {
@@ -99,22 +112,30 @@ void tr_flow_residual(Flow *flow, double t, const double *y, double *position, d
 // Whether the constraints that were not solved for hold at (t, y) as well; else words in err.
 bool tr_flow_agrees(Flow *flow, double t, const double *y, tr_error *err);
 
+// What is watched at (t, y), in the order of WatchPlaces: evaluated unless it is known. It stands
+// until the next call. There must be rows or switches.
+const double *tr_flow_watch(Flow *flow, double t, const double *y);
+void tr_flow_forget(Flow *flow); // what is known
+
 // The margins of the system's alarms at (t, y).
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
 
-// Of switches at (t, y): margins, then the sides that they are on. There must be some in this
-// chart.
+// Of switches at (t, y): margins, or the sides that they are on. There must be some in this chart.
 static inline bool tr_flow_has_switches(const Flow *flow)
 {
-    return flow->now->switches.program != NULL;
+    return flow->now->sides.program != NULL;
 }
-void tr_flow_switches(Flow *flow, double t, const double *y, double *out);
+const double *tr_flow_switches(Flow *flow, double t, const double *y);
+void tr_flow_sides(Flow *flow, double t, const double *y, double *sides);
 
 // Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
 // the velocities that the model prefers: y then holds other velocities, and `changed` is set.
 bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed,
                      tr_error *err);
-// Of the present chart; the stance is taken at (t, y).
+// Of the present chart, from what is watched at (t, y), or was seen there.
 Quality tr_flow_quality(Flow *flow, double t, const double *y);
+Quality tr_flow_quality_in(const Flow *flow, const double *seen);
+// Takes the stance at (t, y); false when that is not finite.
+bool tr_flow_stand(Flow *flow, double t, const double *y);
 
 #endif

@@ -100,7 +100,7 @@ static void right_sides(Kkt *k, const Stance *s)
         k->r[i] = -k->gamma[i];
         for (uint32_t v = 0; v < s->velocities; v++)
             if (is_driven(s, v)) k->r[i] -= stance_slope(s, i, v) * k->vdot[v];
-        k->r[i] *= tr_stance_scale(s, i);
+        k->r[i] *= s->scale[i];
     }
 }
 
@@ -130,7 +130,7 @@ static bool by_multipliers(Kkt *k, const Stance *s)
             k->whole[i * all + j] = s->M[(size_t)s->p[i] * s->velocities + s->p[j]];
     for (uint32_t i = 0; i < s->rows; i++)
         for (size_t j = 0; j < np; j++) {
-            const double slope = tr_stance_scale(s, i) * stance_slope(s, i, s->p[j]);
+            const double slope = s->scale[i] * stance_slope(s, i, s->p[j]);
             k->whole[(np + i) * all + j] = slope;
             k->whole[j * all + np + i] = -slope;
         }

@@ -17,15 +17,19 @@ static double make_units(const Flow *flow, double *y)
     return worst;
 }
 
-// phi, and J; the largest |phi|
-static double evaluate_projection(Flow *flow, double t, const double *y)
+// The largest |phi|
+static double how_far(Flow *flow, double t, const double *y)
 {
-    const Charted *now = flow->now;
-    double worst = 0;
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &now->projection, flow->correction);
-    for (uint32_t i = 0; i < now->projected; i++) worst = larger(worst, fabs(flow->correction[i]));
-    return worst;
+    tr_flow_evaluate(flow, &flow->now->phi, flow->correction);
+    return tr_largest(flow->correction, flow->now->projected);
+}
+
+// phi, and J
+static void evaluate_projection(Flow *flow, double t, const double *y)
+{
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, &flow->now->projection, flow->correction);
 }
 
 // Unit quaternions are conditions like the others.
@@ -66,8 +70,9 @@ static double *complete_projection(Flow *flow, const double *y)
     return J;
 }
 
-static bool step_back(Flow *flow, double *y)
+static bool step_back(Flow *flow, double t, double *y)
 {
+    evaluate_projection(flow, t, y);
     const double *J = complete_projection(flow, y);
     return correct(flow, J, flow->correction, y);
 }
@@ -83,10 +88,11 @@ static void tangent_to_units(const Flow *flow, const double *y, double *S)
     }
 }
 
-// And constraints satisfied: J S + d(phi)/dp = 0. They were evaluated at y.
-static void tangent_to_rows(Flow *flow, double *y)
+// And constraints satisfied: J S + d(phi)/dp = 0
+static void tangent_to_rows(Flow *flow, double t, double *y)
 {
     const size_t own = flow->now->projected;
+    evaluate_projection(flow, t, y);
     const double *J = complete_projection(flow, y);
     double *off = flow->correction;
     uint32_t which = 0;
@@ -109,15 +115,15 @@ double tr_flow_project(Flow *flow, double t, double *y)
             tangent_to_units(flow, y, S);
         return off;
     }
-    const double first = evaluate_projection(flow, t, y);
+    const double first = how_far(flow, t, y);
     double left = first, before = (double)INFINITY;
     for (int i = 0; i < MOST_STEPS && left > 1e-15 && left < 0.9 * before; i++) {
         before = left;
-        if (!step_back(flow, y)) break;
+        if (!step_back(flow, t, y)) break;
         make_units(flow, y);
-        left = evaluate_projection(flow, t, y);
+        left = how_far(flow, t, y);
     }
-    if (flow->sensitivity) tangent_to_rows(flow, y);
+    if (flow->sensitivity) tangent_to_rows(flow, t, y);
     return larger(off, first);
 }
 

@@ -22,10 +22,11 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->p = calloc(n + 1, sizeof *s->p);
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
     s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
-    s->size = calloc(s->all + 1u, sizeof *s->size);
+    s->square = calloc(2 * (size_t)s->all + 1, sizeof *s->square);
+    s->scale = s->square ? s->square + s->all : NULL;
     s->work = calloc(s->all * n + 1, sizeof *s->work);
     s->program = tr_evaluator_with(footing->stance, err);
-    const bool has_room = s->v && s->p && s->G && s->size && s->work;
+    const bool has_room = s->v && s->p && s->G && s->square && s->work;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) {
         tr_system_velocities(system, s->v);
@@ -47,21 +48,36 @@ void tr_stance_free(Stance *s)
     free(s->v);
     free(s->p);
     free(s->G);
-    free(s->size);
+    free(s->square);
     free(s->work);
     free(s);
 }
 
-// Over all velocities: a row that is about driven ones alone has a size, too.
+// Over all velocities: a row that is about driven ones alone has a size, too; one that is open has
+// none.
 static void measure_rows(Stance *s)
 {
     for (uint32_t i = 0; i < s->all; i++) {
         double sum = 0;
+        if (s->open[i]) continue;
         for (uint32_t k = 0; k < s->velocities; k++) {
             const double entry = stance_slope(s, i, k) / stance_root_mass(s, k);
             sum += entry * entry;
         }
-        s->size[i] = larger(s->size[i], sqrt(sum));
+        s->square[i] = larger(s->square[i], sum);
+    }
+}
+
+static double size_of(const Stance *s, uint32_t row) { return sqrt(s->square[row]); }
+
+void tr_stance_rescale(Stance *s)
+{
+    const Row *rows = s->system->rows;
+    double largest = 0;
+    for (uint32_t i = 0; i < s->rows; i++) largest = larger(largest, size_of(s, i) * rows[i].unit);
+    for (uint32_t i = 0; i < s->all; i++) {
+        const bool counts = !s->open[i] && size_of(s, i) * rows[i].unit > 1e-12 * largest;
+        s->scale[i] = counts ? 1 / size_of(s, i) : 0;
     }
 }
 
@@ -70,17 +86,19 @@ bool tr_stance_take(Stance *s, const double *x)
     evaluate_into(&s->program, x, s->G);
     if (!all_finite(s->G, (size_t)(s->all + s->velocities) * s->velocities)) return false; // and M
     measure_rows(s);
+    tr_stance_rescale(s);
     return true;
 }
 
-double tr_stance_scale(const Stance *s, uint32_t row)
+bool tr_stance_grow(Stance *s, const double *square)
 {
-    if (s->open[row]) return 0;
-    double largest = 0;
-    for (uint32_t i = 0; i < s->rows; i++)
-        largest = larger(largest, s->size[i] * s->system->rows[i].unit);
-    const double size = s->size[row] * s->system->rows[row].unit;
-    return size > 1e-12 * largest ? 1 / s->size[row] : 0;
+    bool grows = false;
+    if (!all_finite(square, s->all)) return false;
+    for (uint32_t i = 0; i < s->all; i++) grows = grows || square[i] > s->square[i];
+    if (!grows) return true;
+    for (uint32_t i = 0; i < s->all; i++) s->square[i] = larger(s->square[i], square[i]);
+    tr_stance_rescale(s);
+    return true;
 }
 
 // ---- ranks ---------------------------------------------------------------------------------
@@ -101,7 +119,7 @@ static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint3
                         double *C, double *G)
 {
     for (uint32_t i = 0; i < s->rows; i++) {
-        const double scale = i == without ? 0 : tr_stance_scale(s, i);
+        const double scale = i == without ? 0 : s->scale[i];
         for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
     }
     const bool has_mass = factorise(s, pick, n, C);

@@ -15,10 +15,12 @@ typedef struct Stance {
     uint32_t preferred;           // velocities and speeds that should be independent
     uint32_t *v, *p;              // velocities as inputs; passive ones as places in v
     Evaluator program;
-    double *G, *M; // by rows: all * velocities, velocities * velocities
-    double *mix;   // by row: 3, see Row
-    double *size;  // of each row over all velocities, in the metric of the masses: the largest so
-                   // far, so that a row that vanishes is seen to
+    double *G, *M;  // by rows: all * velocities, velocities * velocities
+    double *mix;    // by row: 3, see Row
+    double *square; // of the size of each row over all velocities, in the metric of the masses: the
+                    // largest so far, so that a row that vanishes is seen to
+    double *scale; // what each row is multiplied by to have a size of about one; 0 where it is open
+                   // or vanishes
     double *work;  // of tr_chart_quality
 } Stance;
 
@@ -44,8 +46,12 @@ static inline double stance_root_mass(const Stance *s, uint32_t velocity)
     return mass > 0 ? sqrt(mass) : 1;
 }
 
-// What a row is multiplied by to have a size of about one.
-double tr_stance_scale(const Stance *stance, uint32_t row);
+// Of rows now, where they were measured elsewhere. False when one is not finite: then they count
+// for nothing.
+bool tr_stance_grow(Stance *stance, const double *square);
+
+// After sizes were set: what rows are multiplied by.
+void tr_stance_rescale(Stance *stance);
 
 #define NO_ROW         UINT32_MAX
 #define RANK_TOLERANCE 1e-9 // of singular values, and of pivots, of scaled rows

@@ -231,26 +231,49 @@ static bool find_used(const Plan *plan, System *s, const ChartPrograms *chart, b
     return good;
 }
 
-tr_program *tr_switch_program(const Plan *plan, System *s, const ChartPrograms *chart,
-                              tr_error *err)
+// By switch what `of` says of those that are used, and `unused` of the others; whether there are
+// any
+typedef Expr SwitchTerm(const StateSwitch *w, Expr a, Expr b, Expr side);
+
+static bool list_switches(const Plan *plan, System *s, const ChartPrograms *chart, SwitchTerm *of,
+                          double unused, Exprs *list, tr_error *err)
 {
     const uint32_t count = tr_plan_switch_count(plan), first = plan->system->input_count;
     bool *used = calloc(count + 1u, sizeof *used), any = false;
-    Exprs list = {0};
     if (!used || !find_used(plan, s, chart, used)) tr_fail_memory(err);
-    for (uint32_t i = 0; !has_failed(err) && i < 2 * count; i++) {
-        const uint32_t k = i % count;
+    for (uint32_t k = 0; !has_failed(err) && k < count; k++) {
         const StateSwitch *w = &plan->switches[k];
         const Expr a = expr_at(s->graph, w->a), b = expr_at(s->graph, w->b);
         any = any || used[k];
-        if (!used[k])
-            exprs_add(&list, number(s->graph, i < count ? 1 : 0));
-        else
-            exprs_add(&list, i < count ? margin_of(w->op, a, b, s->inputs[first + k].symbol)
-                                       : side_of(w->op, a, b));
+        exprs_add(list,
+                  used[k] ? of(w, a, b, s->inputs[first + k].symbol) : number(s->graph, unused));
     }
     free(used);
-    if (any && !has_failed(err)) return tr_program_list(s, &list, chart->footing->fold, err);
+    return any && !has_failed(err);
+}
+
+static Expr side_term(const StateSwitch *w, Expr a, Expr b, Expr side)
+{
+    (void)side;
+    return side_of(w->op, a, b);
+}
+
+static Expr margin_term(const StateSwitch *w, Expr a, Expr b, Expr side)
+{
+    return margin_of(w->op, a, b, side);
+}
+
+tr_program *tr_sides_program(const Plan *plan, System *s, const ChartPrograms *chart, tr_error *err)
+{
+    Exprs list = {0};
+    if (list_switches(plan, s, chart, side_term, 0, &list, err))
+        return tr_program_list(s, &list, chart->footing->fold, err);
     tr_exprs_free(&list);
     return NULL;
+}
+
+void tr_switch_margins(const Plan *plan, System *s, const ChartPrograms *chart, Exprs *list,
+                       tr_error *err)
+{
+    list_switches(plan, s, chart, margin_term, 1, list, err);
 }

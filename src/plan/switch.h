@@ -25,9 +25,13 @@ void tr_plan_free_switches(Plan *plan);
 // How many there are for runs; none with sensitivities, which see kinks as they are.
 uint32_t tr_plan_switch_count(const Plan *plan);
 
-// By switch how far it is from leaving its side, then by switch the side that it is on; of those
-// that nothing depends on 1 and 0. NULL when that is all of them.
-tr_program *tr_switch_program(const Plan *plan, System *reduced, const ChartPrograms *chart,
-                              tr_error *err);
+// By switch the side that it is on; of those that nothing depends on 0. NULL when that is all of
+// them.
+tr_program *tr_sides_program(const Plan *plan, System *reduced, const ChartPrograms *chart,
+                             tr_error *err);
+// Adds to a list, by switch, how far it is from leaving the side that it is kept on; of those that
+// nothing depends on 1.
+void tr_switch_margins(const Plan *plan, System *reduced, const ChartPrograms *chart, Exprs *list,
+                       tr_error *err);
 
 #endif

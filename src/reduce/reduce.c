@@ -327,6 +327,7 @@ static void put_momentum(Reduction *r)
 static void put_kinematics(Reduction *r)
 {
     put_momentum(r);
+    if (r->system->turned_count) put(r, "inner.H", r->H);
     r->H = turned_out(r, r->p, r->H), r->J = turned_out(r, r->p, r->J);
     r->k = turned_out(r, r->p, r->k), r->h = turned_out(r, r->p, r->h);
     put(r, "H", r->H);
@@ -368,9 +369,16 @@ static void put_other_rates(Reduction *r)
     if (count) put(r, "sdot", rates);
 }
 
+static void note_pivots(Reduction *r)
+{
+    for (uint32_t k = 0; k < r->nD; k++)
+        r->system->rows[r->partition->row[k]].pivot = r->stages[k].pivot;
+}
+
 static void put_results(Reduction *r)
 {
     const Matrix used = tr_used_reactions(r);
+    note_pivots(r);
     put_kinematics(r);
     define_velocities(r);
     define_accelerations(r, used);

@@ -19,7 +19,7 @@ typedef struct Partition {
 } Partition;
 
 // In a system of one's own that was not reduced yet: defines the dependent velocities and the
-// solved inputs, and puts the outputs
+// solved inputs, notes the pivots of rows, and puts the outputs
 //   H J k h        rows: velocities that are not driven; columns of H: `independent`, of J: driven
 //   H_ee H_ep H_pe D J_ext J_int   their blocks [B 13, 17]: e of bases, p of joints
 //   momentum       H^T M v

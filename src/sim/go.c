@@ -202,13 +202,14 @@ void tr_run_take_sides(Run *run)
     Flow *flow = run->flow;
     const uint32_t count = flow->switch_count;
     if (!count || !tr_flow_has_switches(flow)) return;
-    double *found = run->mover->watch.switches;
+    double *found = run->mover->watch.sides;
+    tr_watch_renew(&run->mover->watch);
     for (uint32_t k = 0; k < count; k++)
         if (!(run->habits[k].rests > 0)) flow->sides[k] = 0;
-    tr_flow_switches(flow, run->mover->t, run->mover->y, found);
+    tr_flow_sides(flow, run->mover->t, run->mover->y, found);
     for (uint32_t k = 0; k < count; k++)
         if (!run->habits[k].is_calm && !(run->habits[k].rests > 0))
-            flow->sides[k] = isfinite(found[count + k]) ? found[count + k] : 0;
+            flow->sides[k] = isfinite(found[k]) ? found[k] : 0;
 }
 
 // One that crosses again and again rests, and that is said once.
@@ -335,9 +336,9 @@ static bool wake(Run *run, tr_error *err)
         run->habits[k].rests = 0, any = true;
     }
     if (!any || !tr_flow_has_switches(flow)) return true;
-    tr_flow_switches(flow, m->t, m->y, m->watch.switches);
+    const double *margins = tr_flow_switches(flow, m->t, m->y);
     for (uint32_t k = 0; k < flow->switch_count; k++)
-        if (flow->sides[k] != 0 && !(run->habits[k].rests > 0) && m->watch.switches[k] < 0)
+        if (flow->sides[k] != 0 && !(run->habits[k].rests > 0) && margins[k] < 0)
             return cross_over(run, m->t, m->y, k, err);
     return true;
 }

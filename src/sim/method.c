@@ -23,7 +23,7 @@ static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->f
 static void step_euler(Mover *m, double h)
 {
     double *k = vector(m, STAGES);
-    tr_flow_rate(m->flow, m->t, m->y, k);
+    tr_flow_first_rate(m->flow, m->t, m->y, k);
     for (uint32_t i = 0; i < m->flow->size; i++) m->y[i] = fma(h, k[i], m->y[i]);
 }
 
@@ -51,7 +51,7 @@ static void remember(Mover *m, double h)
     m->adams.step = h;
     for (int j = 4; j > 1; j--)
         memcpy(vector(m, RATES + j), vector(m, RATES + j - 1), m->flow->size * sizeof(double));
-    tr_flow_rate(m->flow, m->t, m->y, vector(m, RATES + 1));
+    tr_flow_first_rate(m->flow, m->t, m->y, vector(m, RATES + 1));
     if (m->adams.known < 4) m->adams.known++;
 }
 
@@ -122,12 +122,10 @@ static void along(const Mover *m, const double *u, double *z)
     }
 }
 
-static void lie_rate(Mover *m, double t, const double *u, double *k)
+// Of rates k at the state z, which u leads to: those of u
+static void take_rotations(const Mover *m, const double *u, const double *z, double *k)
 {
     const Flow *flow = m->flow;
-    double *z = vector(m, BESIDE);
-    along(m, u, z);
-    tr_flow_rate(m->flow, t, z, k);
     for (uint32_t i = 0; i < flow->quaternion_count; i++) {
         const uint32_t q = flow->quaternions[i];
         double W[3];
@@ -135,6 +133,14 @@ static void lie_rate(Mover *m, double t, const double *u, double *k)
         rotation_rate(u + q, W, k + q);
         k[q + 3] = 0;
     }
+}
+
+static void lie_rate(Mover *m, double t, const double *u, double *k)
+{
+    double *z = vector(m, BESIDE);
+    along(m, u, z);
+    tr_flow_rate(m->flow, t, z, k);
+    take_rotations(m, u, z, k);
 }
 
 // Runge-Kutta-Munthe-Kaas of fourth order: Runge-Kutta on rotation vectors, back by the exponential
@@ -145,7 +151,8 @@ static void step_lie(Mover *m, double h)
            *u = vector(m, 4);
     const uint32_t n = m->flow->size;
     for (uint32_t i = 0; i < n; i++) u[i] = 0;
-    lie_rate(m, m->t, u, k1);
+    tr_flow_first_rate(m->flow, m->t, m->y, k1);
+    take_rotations(m, u, m->y, k1);
     for (uint32_t i = 0; i < n; i++) u[i] = h / 2 * k1[i];
     lie_rate(m, m->t + h / 2, u, k2);
     for (uint32_t i = 0; i < n; i++) u[i] = h / 2 * k2[i];

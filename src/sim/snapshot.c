@@ -138,7 +138,8 @@ static void pass_state(Tape *tape, Run *run)
     pass_doubles(tape, flow->sides, flow->switch_count);
     pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
     if (!flow->stance && !flow->switch_count) return;
-    if (flow->stance) pass_doubles(tape, flow->stance->size, flow->stance->all);
+    if (flow->stance) pass_doubles(tape, flow->stance->square, flow->stance->all);
+    if (flow->stance) tr_stance_rescale(flow->stance);
     pass_doubles(tape, flow->largest, flow->footing->constraints);
     pass_doubles(tape, w->last, alarms);
     pass(tape, w->told, alarms * sizeof *w->told);
@@ -168,6 +169,7 @@ size_t tr_run_save(Run *run, void *memory, size_t size, tr_error *err)
     if (!memory) return bytes;
     if (run->method->adaptive && !tr_mover_restart(run->mover, tr_solver_last_step(run->mover)))
         return tr_fail(err, TR_FAILED, (Place){0}, "%s", run->mover->refusal.text), 0;
+    tr_flow_forget(run->flow); // so that it goes on as one does that was restored
     Tape tape = {.to = memory, .size = bytes};
     Head head = head_of(run, bytes);
     PASS(&tape, head);

@@ -30,10 +30,12 @@ bool tr_watch_open(Watch *w, Flow *flow, tr_error *err)
     const uint32_t alarms = flow->system->alarm_count;
     *w = (Watch){.flow = flow};
     if (!watches(w)) return true;
-    w->margins = calloc(2 * ((size_t)alarms + flow->switch_count) + 1, sizeof *w->margins);
+    const size_t switches = flow->switch_count;
+    w->margins = calloc(2 * (size_t)alarms + (1 + PATH_STATES) * switches + 1, sizeof *w->margins);
     w->told = calloc(alarms + 1u, sizeof *w->told);
     if (!w->margins || !w->told) return tr_fail_memory(err), false;
-    w->last = w->margins + alarms, w->switches = w->last + alarms;
+    w->last = w->margins + alarms, w->sides = w->last + alarms;
+    for (uint32_t i = 0; i < PATH_STATES; i++) w->switches[i] = w->sides + (1 + i) * switches;
     w->work = calloc(3 * (size_t)flow->size, sizeof *w->work);
     if (!w->work) return tr_fail_memory(err), false;
     w->ending = w->work + 2 * (size_t)flow->size;
@@ -62,10 +64,43 @@ static Quality quality_before(const Watch *w) { return w->quality[before(w)]; }
 
 static void add_state(Watch *w, double t, const double *y)
 {
-    if (w->path.count == PATH_STATES)
-        memmove(w->quality, w->quality + 1, (PATH_STATES - 1) * sizeof *w->quality);
+    enum { LAST = PATH_STATES - 1 };
+    if (w->path.count == PATH_STATES) {
+        double *oldest = w->switches[0];
+        memmove(w->quality, w->quality + 1, LAST * sizeof *w->quality);
+        memmove(w->switches, w->switches + 1, LAST * sizeof *w->switches);
+        memmove(w->is_known, w->is_known + 1, LAST * sizeof *w->is_known);
+        w->switches[LAST] = oldest;
+    }
     tr_path_add(&w->path, t, y);
     w->quality[w->path.count - 1] = (Quality){0};
+    w->is_known[w->path.count - 1] = false;
+}
+
+static bool has_pivots(const Flow *flow)
+{
+    return flow->stance && flow->now->chart->partition.count;
+}
+
+// All that is to be known about the state that was added last
+static void look(Watch *w, double t, const double *y)
+{
+    Flow *flow = w->flow;
+    if (!flow->now->watch.program) return;
+    const WatchPlaces *at = &flow->now->programs->watched;
+    const double *seen = tr_flow_watch(flow, t, y);
+    const uint32_t last = w->path.count - 1;
+    memcpy(w->last, seen + at->alarms, flow->system->alarm_count * sizeof *w->last);
+    if (tr_flow_has_switches(flow)) {
+        memcpy(w->switches[last], seen + at->switches, flow->switch_count * sizeof *seen);
+        w->is_known[last] = true;
+    }
+    if (has_pivots(flow)) w->quality[last] = tr_flow_quality_in(flow, seen);
+}
+
+void tr_watch_renew(Watch *w)
+{
+    for (uint32_t i = 0; i < PATH_STATES; i++) w->is_known[i] = false;
 }
 
 static void start_again(Watch *w, double t, const double *y, Quality q)
@@ -96,14 +131,11 @@ static double signed_pivot(void *owner, double t, const double *y)
     return q.sign == w->sign ? q.least : -fmax(q.least, DBL_MIN);
 }
 
-// Where the sign changes between the state `from` and `high`; takes the stance there.
+// Where the sign changes between the state `from` and `high`; the state there is `path.found`.
 static double find_sign_change(Watch *w, uint32_t from, double high)
 {
     w->sign = w->quality[from].sign;
-    const double t =
-        tr_path_crossing(&w->path, (Measure){signed_pivot, w}, from, high, close_to(high));
-    tr_flow_quality(w->flow, t, w->path.found);
-    return t;
+    return tr_path_crossing(&w->path, (Measure){signed_pivot, w}, from, high, close_to(high));
 }
 
 // Where the smallest pivot is smallest, by golden sections
@@ -146,11 +178,12 @@ static bool name_dependent(const Watch *w, double tolerance, char *line, size_t 
     return lower;
 }
 
-// Words, where singular values below the tolerance show that the rank is another; else nothing is
-// wrong but the chart.
-static bool refuse(Watch *w, double t, double tolerance, tr_error *err)
+// Words, where singular values below the tolerance show that the rank is another at (t, y); else
+// nothing is wrong but the chart.
+static bool refuse(Watch *w, double t, const double *y, double tolerance, tr_error *err)
 {
     char names[360];
+    if (!tr_flow_stand(w->flow, t, y)) return true;
     if (!name_dependent(w, tolerance, names, sizeof names)) return true;
     w->end = t;
     tr_fail(err, TR_FAILED, (Place){0},
@@ -158,14 +191,14 @@ static bool refuse(Watch *w, double t, double tolerance, tr_error *err)
     return false;
 }
 
-// The quality further on, if it goes on straight; takes the stance there.
-static Quality quality_ahead(Watch *w, double t, const double *y, double h)
+// Where it is further on, if it goes on straight
+static const double *straight_ahead(Watch *w, double t, const double *y, double h)
 {
     double *rate = state(w, 0), *ahead = state(w, 1);
     tr_flow_rate(w->flow, t, y, rate);
     memcpy(ahead, y, w->flow->size * sizeof *y);
     for (uint32_t k = 0; k < w->flow->positions; k++) ahead[k] += h * rate[k];
-    return tr_flow_quality(w->flow, t + h, ahead);
+    return ahead;
 }
 
 // Close to where the rank changes, rounding spoils the accelerations. So a pivot that is about to
@@ -178,18 +211,16 @@ static void look_ahead(Watch *w, double t, const double *y, Quality now)
     const double h = now.least * step / (last - now.least);
     if (!(last > now.least) || !isfinite(h)) return;
     if (now.least > NEAR && h > 3 * step) return; // not within some steps
-    const Quality ahead = quality_ahead(w, t, y, 2 * h);
+    const Quality ahead = tr_flow_quality(w->flow, t + 2 * h, straight_ahead(w, t, y, 2 * h));
     const bool passes = ahead.sign != now.sign, touches = ahead.least < 0.2 * now.least;
     if (!passes && !touches) return;
     start_again(w, t, y, now);
     // by integrating, if that can be done
     const double at = passes ? find_sign_change(w, 0, t + 2 * h) : smallest(w, t, t + 4 * h);
     if (quality_at(w, at).least < TOUCHES)
-        refuse(w, at, ZERO, &w->due);
-    else if (passes) {
-        quality_ahead(w, t, y, h);
-        refuse(w, t + h, ZERO, &w->due);
-    }
+        refuse(w, at, w->path.beside, ZERO, &w->due);
+    else if (passes)
+        refuse(w, t + h, straight_ahead(w, t, y, h), ZERO, &w->due);
 }
 
 // With the end in sight it goes on until there, or as near as it gets, looking again at each step.
@@ -209,7 +240,7 @@ bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!w->flow->stance) return false;
     if (w->due.status) return *err = w->due, true;
-    return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, 1e-2, err);
+    return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, y, 1e-2, err);
 }
 
 // ---- alarms --------------------------------------------------------------------------------
@@ -241,14 +272,12 @@ static bool is_kept(const Watch *w, uint32_t k)
     return w->flow->sides[k] != 0 && !(w->habits[k].rests > 0);
 }
 
-// The least margin of switches, and which it is
-static void take_switches(Watch *w, double t, const double *y, double *least)
+// The least of the margins of switches, and which it is
+static void take_switches(Watch *w, const double *margins, double *least)
 {
-    if (!tr_flow_has_switches(w->flow)) return;
-    tr_flow_switches(w->flow, t, y, w->switches);
     for (uint32_t k = 0; k < w->flow->switch_count; k++)
-        if (is_kept(w, k) && w->switches[k] < *least)
-            *least = w->switches[k], w->alarm = w->flow->system->alarm_count + k;
+        if (is_kept(w, k) && margins[k] < *least)
+            *least = margins[k], w->alarm = w->flow->system->alarm_count + k;
 }
 
 // The least margin of what may change the run, and whose it is
@@ -259,7 +288,7 @@ static double least_margin(void *owner, double t, const double *y)
     if (w->flow->system->alarm_count) tr_flow_alarms(w->flow, t, y, w->margins);
     for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
         if (is_armed(w, k) && w->margins[k] < least) least = w->margins[k], w->alarm = k;
-    take_switches(w, t, y, &least);
+    if (tr_flow_has_switches(w->flow)) take_switches(w, tr_flow_switches(w->flow, t, y), &least);
     return least;
 }
 
@@ -291,7 +320,19 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
 static double least_switch(Watch *w, double t, const double *y)
 {
     double least = (double)INFINITY;
-    take_switches(w, t, y, &least);
+    take_switches(w, tr_flow_switches(w->flow, t, y), &least);
+    return least;
+}
+
+// At the i-th state of the path
+static double least_switch_at(Watch *w, uint32_t i)
+{
+    double least = (double)INFINITY;
+    if (!w->is_known[i])
+        memcpy(w->switches[i], tr_flow_switches(w->flow, w->path.t[i], w->path.y[i]),
+               w->flow->switch_count * sizeof *w->switches[i]);
+    w->is_known[i] = true;
+    take_switches(w, w->switches[i], &least);
     return least;
 }
 
@@ -309,9 +350,9 @@ static bool may_dip(Watch *w, double t, double least)
 {
     const Path *p = &w->path;
     if (!(least < (double)INFINITY)) return false; // there are none
-    const double was = least_switch(w, time_before(w), p->y[before(w)]);
+    const double was = least_switch_at(w, before(w));
     if (p->count < 3) return true;
-    const double first = least_switch(w, p->t[before(w) - 1], p->y[before(w) - 1]);
+    const double first = least_switch_at(w, before(w) - 1);
     const double h = t - time_before(w), earlier = time_before(w) - p->t[before(w) - 1];
     const double bend = ((least - was) / h - (was - first) / earlier) / (h + earlier);
     return !(smaller(was, least) > 4 * fabs(bend) * h * h);
@@ -339,8 +380,17 @@ static bool has_crossed(Watch *w, double t, const double *y, double *at)
 {
     *at = t;
     if (!has_past(w) || !tr_flow_has_switches(w->flow)) return false;
-    const double least = least_switch(w, t, y);
+    const double least = least_switch_at(w, w->path.count - 1);
     return least < 0 || (may_dip(w, t, least) && has_dipped(w, t, y, at));
+}
+
+// Whether no alarm goes off, and none that did has recovered
+static bool are_silent(const Watch *w)
+{
+    bool silent = true;
+    for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
+        silent = silent && w->last[k] >= 0 && !w->told[k];
+    return silent;
 }
 
 // After a step to (t, y). What comes before anything else that changes the run counts.
@@ -350,9 +400,7 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     const uint32_t count = s->alarm_count;
     double seen = t;
     bool any = has_crossed(w, t, y, &seen);
-    if (!count && !any) return true;
-    if (count) tr_flow_alarms(w->flow, t, y, w->margins);
-    if (count) memcpy(w->last, w->margins, count * sizeof *w->last); // looking closer overwrites
+    if (!any && are_silent(w)) return true;
     double first = (double)INFINITY;
     uint32_t which = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -404,8 +452,8 @@ static bool has_inner_dip(Watch *w, double t, Quality now)
     return 3 * now.least - 4 * middle + least > 0; // a parabola through the three ascends at last
 }
 
-// The quality on the way from the state before to (t, y), on a parabola through both.
-static Quality quality_between(Watch *w, double t, const double *y, double part)
+// On the way from the state before to (t, y), on a parabola through both
+static const double *parabola(Watch *w, double t, const double *y, double part)
 {
     const double *from = w->path.y[before(w)], h = t - time_before(w);
     double *rate = state(w, 0), *z = state(w, 1);
@@ -415,70 +463,75 @@ static Quality quality_between(Watch *w, double t, const double *y, double part)
         const double bend = y[k] - from[k] - h * rate[k];
         z[k] += part * (h * rate[k] + part * bend);
     }
-    return tr_flow_quality(w->flow, time_before(w) + part * h, z);
+    return z;
 }
 
 // Where integrating again goes astray, for the accelerations are too large there.
 static bool check_between(Watch *w, double t, const double *y, tr_error *err)
 {
     const int sign = quality_before(w).sign;
+    const double from = time_before(w), h = t - from;
     double low = 0, high = 1;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = (low + high) / 2;
-        if (quality_between(w, t, y, middle).sign == sign)
+        const double *z = parabola(w, t, y, middle);
+        if (tr_flow_quality(w->flow, from + middle * h, z).sign == sign)
             low = middle;
         else
             high = middle;
     }
-    quality_between(w, t, y, low);
-    return refuse(w, time_before(w) + low * (t - time_before(w)), ZERO, err);
+    return refuse(w, from + low * h, parabola(w, t, y, low), ZERO, err);
 }
 
 // Whether the rank is what it was, up to (t, now).
 static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_error *err)
 {
     if (now.least < GONE && w->due.status) return *err = w->due, false; // it knows better when
-    if (now.least < GONE) return refuse(w, t, ZERO, err);
+    if (now.least < GONE) return refuse(w, t, y, ZERO, err);
     if (has_past(w) && now.sign != quality_before(w).sign) {
         const double at = find_sign_change(w, before(w), t);
-        return refuse(w, at, ZERO, err) && check_between(w, t, y, err);
+        return refuse(w, at, w->path.found, ZERO, err) && check_between(w, t, y, err);
     }
     if (!has_dip(w, now) && !has_inner_dip(w, t, now)) return true;
     const double at = smallest(w, w->path.t[0], t);
-    return quality_at(w, at).least > TOUCHES || refuse(w, at, ZERO, err);
-}
-
-static bool has_pivots(const Flow *flow)
-{
-    return flow->stance && flow->now->chart->partition.count;
+    return quality_at(w, at).least > TOUCHES || refuse(w, at, w->path.beside, ZERO, err);
 }
 
 bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!watches(w)) return true;
     add_state(w, t, y);
-    if (!check_alarms(w, t, y, err)) return false;
-    if (has_pivots(w->flow)) w->quality[0] = tr_flow_quality(w->flow, t, y);
-    return true;
+    look(w, t, y);
+    return check_alarms(w, t, y, err);
 }
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!watches(w)) return true;
     add_state(w, t, y);
+    look(w, t, y);
     if (!check_alarms(w, t, y, err)) return false;
     if (!has_pivots(w->flow)) return true;
-    const Quality q = w->quality[w->path.count - 1] = tr_flow_quality(w->flow, t, y);
+    const Quality q = w->quality[w->path.count - 1];
     if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
     look_ahead(w, t, y, q);
     return true;
+}
+
+// Whether that is the state that was looked at last
+static bool is_last(const Watch *w, double t, const double *y)
+{
+    const uint32_t count = w->path.count;
+    return count && w->path.t[count - 1] == t &&
+           memcmp(w->path.y[count - 1], y, w->flow->size * sizeof *y) == 0;
 }
 
 bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
 {
     *changed = false;
     if (!has_pivots(w->flow)) return true;
-    const Quality q = tr_flow_quality(w->flow, t, y);
+    const Quality q =
+        is_last(w, t, y) ? w->quality[w->path.count - 1] : tr_flow_quality(w->flow, t, y);
     if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
     if (!*changed) return true;
     w->changes++;

@@ -19,12 +19,14 @@ typedef struct Habit {
 typedef struct Watch {
     Flow *flow;
     double *margins, *last; // of alarms: now, and after the last step
-    double *switches;       // margins and sides, see switch.h
+    double *sides;          // room for those of switches
     const Habit *habits;    // of switches
     bool *told;             // by alarm: that it went off, and has not recovered
     Warnings warnings;      // of alarms that went off, and of whatever else the run warns of
     Path path;              // the last states, in the present chart
     Quality quality[PATH_STATES];
+    double *switches[PATH_STATES]; // margins of switches at these states,
+    bool is_known[PATH_STATES];    // where they were taken with the inputs and sides of now
     uint32_t changes;
     double end;          // when it is over
     tr_error due;        // why, when that is seen ahead
@@ -50,6 +52,9 @@ bool tr_watch_chart(Watch *watch, double t, double *y, bool *changed, tr_error *
 
 // What is wrong at the start already. False, with words, when it must not even begin.
 bool tr_watch_start(Watch *watch, double t, const double *y, tr_error *err);
+
+// Inputs or sides are others now.
+void tr_watch_renew(Watch *watch);
 
 // Why a step from (t, y) may have failed: true, with words, when the constraints are about to
 // change their rank there.

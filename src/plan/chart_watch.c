@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs watch, from what the rates are made of. Rows that are scaled by s and velocities by
+// 1/sqrt(M_ii) have the pivots s_k P_k / sqrt(M_dd), and what the elimination leaves of them does
+// not depend on s (T65):
+//
+//   size_i^2 = sum_j G_ij^2 / M_jj      tilt^2 = max_k M_dd max_j H_kj^2 / M_jj
+//
+// with M_jj = 1 for what has no mass. No matrix is eliminated for it but the one that the rates
+// eliminate.
+#include "plan/chart_programs.h"
+#include "plan/switch.h"
+#include "program/program.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+typedef struct Metric {
+    uint32_t count;     // velocities
+    uint32_t *velocity; // as inputs
+    Expr *mass, *inverse;
+} Metric;
+
+static bool open_metric(Metric *m, System *s, tr_error *err)
+{
+    Exprs M = {0};
+    const size_t n = tr_system_velocities(s, NULL);
+    *m = (Metric){.count = (uint32_t)n};
+    m->velocity = calloc(n + 1, sizeof *m->velocity);
+    m->mass = calloc(2 * n + 1, sizeof *m->mass);
+    tr_system_list(s, "M", &M);
+    const bool good = m->velocity && m->mass && !M.failed;
+    if (good) tr_system_velocities(s, m->velocity);
+    m->inverse = m->mass ? m->mass + n : NULL;
+    for (size_t i = 0; good && i < n; i++) {
+        const Expr mass = M.at[i * n + i];
+        m->mass[i] = choose(less(zero(s->graph), mass), mass, one(s->graph));
+        m->inverse[i] = quotient(one(s->graph), m->mass[i]);
+    }
+    tr_exprs_free(&M);
+    if (!good) tr_fail_memory(err);
+    return good;
+}
+
+static void close_metric(Metric *m)
+{
+    free(m->velocity);
+    free(m->mass);
+}
+
+// Of its size
+static Expr square_of(const Metric *m, const Row *row, Graph *g)
+{
+    Expr sum = zero(g);
+    for (uint32_t i = 0; i < m->count; i++)
+        sum = add(sum, mul(square(row->inner_slopes[i]), m->inverse[i]));
+    return sum;
+}
+
+static uint32_t pivot_of(const Partition *p, uint32_t velocity)
+{
+    uint32_t k = 0;
+    while (k < p->count && p->dependent[k] != velocity) k++;
+    return k;
+}
+
+static uint32_t place_of(const Metric *m, uint32_t velocity)
+{
+    uint32_t i = 0;
+    while (m->velocity[i] != velocity) i++;
+    return i;
+}
+
+static void list_pivots(const Metric *m, const System *s, const Partition *p, Exprs *list)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        const Expr root = e_sqrt(m->inverse[place_of(m, p->dependent[k])]);
+        exprs_add(list, mul(s->rows[p->row[k]].pivot, root));
+    }
+}
+
+static Expr largest_of(Expr a, Expr b) { return is_zero(a) ? b : tr_build(OP_MAX, a, b, a); }
+
+// Columns of H are independent velocities, then speeds; its rows are all velocities that no motion
+// drives.
+static Expr tilt_of(const Metric *m, const System *s, const Partition *p, const Exprs *H)
+{
+    const Expr none = zero(s->graph);
+    uint32_t *passive = calloc(2 * (size_t)m->count + 1, sizeof *passive), rows = 0, columns = 0;
+    if (!passive) return s->graph->failed = true, none;
+    uint32_t *free_one = passive + m->count;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (is_motion_driven(&s->inputs[m->velocity[i]])) continue;
+        passive[rows++] = i;
+        if (pivot_of(p, m->velocity[i]) == p->count) free_one[columns++] = i;
+    }
+    const uint32_t width = rows ? (uint32_t)(H->count / rows) : 0;
+    assert(columns + p->count == rows && columns <= width);
+    Expr tilt = none;
+    for (uint32_t i = 0; i < rows; i++) {
+        if (pivot_of(p, m->velocity[passive[i]]) == p->count) continue;
+        Expr most = none;
+        for (uint32_t j = 0; j < columns; j++) {
+            const Expr part = mul(square(H->at[(size_t)i * width + j]), m->inverse[free_one[j]]);
+            if (!is_zero(part)) most = largest_of(most, part);
+        }
+        const Expr part = mul(m->mass[passive[i]], most);
+        if (!is_zero(part)) tilt = largest_of(tilt, part);
+    }
+    free(passive);
+    return e_sqrt(tilt);
+}
+
+// Rows that are open constrain nothing, and have no size.
+static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPlaces *places,
+                         tr_error *err)
+{
+    Metric metric;
+    Exprs H = {0};
+    if (!open_metric(&metric, s, err)) {
+        close_metric(&metric);
+        return;
+    }
+    for (uint32_t i = 0; i < s->row_count; i++)
+        exprs_add(list,
+                  s->rows[i].is_open ? zero(s->graph) : square_of(&metric, &s->rows[i], s->graph));
+    places->pivots = list->count;
+    list_pivots(&metric, s, &c->partition, list);
+    places->tilt = list->count;
+    tr_system_list(s, "H", &H);
+    if (!H.failed) exprs_add(list, tilt_of(&metric, s, &c->partition, &H));
+    if (H.failed || s->graph->failed) tr_fail_memory(err);
+    tr_exprs_free(&H);
+    close_metric(&metric);
+}
+
+static bool is_pivot(const Partition *p, uint32_t row)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        if (p->row[k] == row) return true;
+    return false;
+}
+
+static void list_surplus(const System *s, const ChartPrograms *c, Exprs *list)
+{
+    for (uint32_t i = 0; i < c->footing->constraints; i++) {
+        const Row *row = &s->rows[i];
+        if (row->is_open || is_pivot(&c->partition, i)) continue;
+        exprs_add(list, row->rate);
+        exprs_add(list, tr_chart_cancelling(s, row));
+    }
+}
+
+// Whether a program takes each of its inputs
+static void find_used(const tr_program *p, bool *used)
+{
+    for (uint32_t k = 0; k < p->instruction_count; k++)
+        for (uint32_t i = 0; i < operand_count(&p->instructions[k]); i++) {
+            const uint32_t value = operand_at(p, &p->instructions[k], i);
+            if (value < p->input_count) used[value] = true;
+        }
+    for (uint32_t i = 0; i < p->output_count; i++)
+        if (p->outputs[i] < p->input_count) used[p->outputs[i]] = true;
+}
+
+static bool list_others(const tr_program *p, const ChartPrograms *c, WatchPlaces *places)
+{
+    bool *used = calloc(p->input_count + 1u, sizeof *used);
+    places->others = calloc(p->input_count + 1u, sizeof *places->others);
+    if (used && places->others) {
+        find_used(p, used);
+        used[0] = false;
+        for (uint32_t k = 0; k < c->known; k++) used[c->place[k]] = false;
+        for (uint32_t i = 0; i < p->input_count; i++)
+            if (used[i] && p->inputs[i].kind != TR_PARAMETER)
+                places->others[places->other_count++] = i;
+    }
+    free(used);
+    return used && places->others;
+}
+
+tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c,
+                             WatchPlaces *places, tr_error *err)
+{
+    Exprs list = {0};
+    Expr *rates = has_failed(err) ? NULL : calloc(c->own, sizeof *rates);
+    if (!rates) return tr_fail_memory(err), NULL;
+    tr_chart_rates(s, c, rates);
+    for (uint32_t i = 0; i < c->own; i++) exprs_add(&list, rates[i]);
+    free(rates);
+    places->alarms = list.count;
+    for (uint32_t i = 0; i < s->alarm_count; i++) exprs_add(&list, s->alarms[i].margin);
+    places->squares = places->pivots = places->tilt = list.count;
+    if (s->row_count) list_quality(s, c, &list, places, err);
+    places->surplus = list.count;
+    list_surplus(s, c, &list);
+    places->switches = list.count;
+    if (c->sides) tr_switch_margins(plan, s, c, &list, err);
+    places->count = list.count;
+    tr_program *program = tr_program_list(s, &list, c->footing->fold, err);
+    if (program && !list_others(program, c, places)) tr_fail_memory(err);
+    return program;
+}
