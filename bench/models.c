@@ -131,7 +131,6 @@ static const struct {
     const char *model, *why;
 } coincidences[] = {
     {"snakeboard", "the rotor's mass is 2 mb = 1"},
-    {"delta", "5.6e-17 w, left over from rotations, is nothing beside a"},
 };
 
 static bool has_coincidence(const char *name)
