@@ -31,7 +31,8 @@ void tr_tree_forward(Tree *tree)
         return;
     }
     Expr *q = calloc(tree->velocity_count + 1, sizeof *q);
-    Tree *along = way >= ALONG_ARTICULATED ? tr_tree_along(tree) : NULL, *by = along ? along : tree;
+    Tree *along = way >= ALONG_ARTICULATED ? tr_tree_along(tree, (AlongBases){true, true}) : NULL,
+         *by = along ? along : tree;
     assert_true(way == ARTICULATED || way == ALONG_ARTICULATED ? by_articulated_inertias(by, q)
                                                                : by_mass_matrix(by, q));
     find_torques(tree, by, q);

@@ -31,6 +31,7 @@ typedef struct Choice {
 
 typedef struct Choosing {
     Tree *tree;
+    AlongBases bases;
     Choice *at;      // by link
     uint32_t *below; // how many links hang from it
 } Choosing;
@@ -276,7 +277,7 @@ static void choose_all(Choosing *c)
             choose_fixed(c, i);
         else if (is_hinged(link))
             choose_hinge(c, i);
-        else if (is_free(tree, link))
+        else if (c->bases.turn && is_free(tree, link))
             choose_base(c, i);
     }
 }
@@ -370,28 +371,35 @@ static Vec place_of(const Link *link, const Choice *own, const Choice *parent)
     return swept_vec(place, size_of(link->at) + size_of(parent->o));
 }
 
-// X' = (A, place) (R_k(q + theta), along)
-static void move_hinge(Tree *tree, Link *link, const Choice *own, const Choice *parent)
+// How far a joint goes along its axis as its coordinate grows by 1
+static Expr pitch_of(Tree *tree, const Link *link)
+{
+    if (is_revolute(link)) return zero(tree->graph);
+    if (link->type->quantity != QUANTITY_ANGLE) return one(tree->graph);
+    return tr_tree_formula(tree, link->by->pitch);
+}
+
+// X' = (A, place) (R_k(q + theta), along)                                              (T118)
+static void move_hinge(Tree *tree, const Choosing *c, uint32_t i)
 {
     Graph *g = tree->graph;
+    Link *link = &tree->links[i];
+    const Choice *own = &c->at[i], parent = above(c, link);
     const Expr q = tree->positions[link->position].symbol;
     const Vec axis = turned_back(own->K, own_axis(link));
-    const Mat C = turn_product(turn_product(transpose(parent->K), link->turn), own->K);
-    Motion *S = &tree->velocities[link->velocity].S;
+    const Mat C = turn_product(turn_product(transpose(parent.K), link->turn), own->K);
     const bool turns = link->type->quantity == QUANTITY_ANGLE;
-    const Expr pitch = !turns              ? one(g)
-                       : is_revolute(link) ? zero(g)
-                                           : tr_tree_formula(tree, link->by->pitch);
+    const Expr pitch = pitch_of(c->tree, link);
     Expr theta = zero(g);
     link->first =
-        (Pose){turns ? split_turn(C, own->hinge, &theta) : C, place_of(link, own, parent)};
+        (Pose){turns ? split_turn(C, own->hinge, &theta) : C, place_of(link, own, &parent)};
     link->second = (Pose){turns ? turned_by(axis, q, own->hinge, theta) : mat_identity(g),
                           scale(add(own->along, mul(pitch, q)), axis)};
-    *S = motion(scale(pitch, axis), turns ? axis : vec_zero(g));
     link->X = pose_product(link->first, link->second);
     link->split = true;
     link->turn = link->first.R, link->axis = apply(link->turn, axis);
     link->at = link->first.p, link->to = vec_zero(g);
+    tree->velocities[link->velocity].S = motion(scale(pitch, axis), turns ? axis : vec_zero(g));
 }
 
 // The frame of a carried link does not turn: it has the axes of what carries it.
@@ -446,6 +454,34 @@ static void turn_base(Tree *tree, const Link *link, Mat K)
     }
 }
 
+// ---- what a hinge does not move ------------------------------------------------------------
+
+// The part of a body that is symmetric about its hinge moves as if it were fixed to the parent, but
+// for its moment about the hinge (T17): so all mass, the height of its centre, and one of the two
+// moments across.                                                                      (T119)
+static void regroup(Tree *along, Link *link, int k)
+{
+    Graph *g = along->graph;
+    const Vec axis = vec_unit(g, k);
+    const Rigid J = link->inertia;
+    const Expr first = mat_at(sym_mat(J.I), (k + 1) % 3, (k + 1) % 3);
+    const Expr second = mat_at(sym_mat(J.I), (k + 2) % 3, (k + 2) % 3);
+    const Expr across = is_zero(second) ? first : second;
+    Rigid fixed = {J.m, scale(vec_at(J.mc, k), axis), sym_zero(g)};
+    for (int i = 0; i < 3; i++)
+        if (i != k) *sym_place(&fixed.I, i, i) = across;
+    link->inertia = (Rigid){zero(g), minus(J.mc, fixed.mc), sym_minus(J.I, fixed.I)};
+    if (link->parent == WORLD) return;
+    Rigid *parent = &along->links[link->parent].inertia;
+    const Pose still = {link->first.R, point_out(link->first, link->second.p)};
+    *parent = rigid_plus(*parent, rigid_out(still, fixed));
+}
+
+static bool has_base(const Tree *tree, const Link *link)
+{
+    return link->parent != WORLD && has_several(tree->links[link->parent].type);
+}
+
 static void describe(Tree *along, const Choosing *c)
 {
     for (uint32_t i = 0; i < along->link_count; i++) {
@@ -453,7 +489,7 @@ static void describe(Tree *along, const Choosing *c)
         const Choice *own = &c->at[i], parent = above(c, link);
         move(link, own);
         if (is_hinged(&c->tree->links[i]))
-            move_hinge(along, link, own, &parent);
+            move_hinge(along, c, i);
         else if (link->carried)
             move_carried(along, link, &parent);
         else
@@ -463,8 +499,13 @@ static void describe(Tree *along, const Choosing *c)
             turn_base(along, link, own->K);
         }
     }
-    for (uint32_t i = along->link_count; i-- > 0;)
-        if (is_welded(&c->tree->links[i])) weld(along, &along->links[i]);
+    for (uint32_t i = along->link_count; i-- > 0;) {
+        Link *link = &along->links[i];
+        if (is_welded(&c->tree->links[i])) weld(along, link);
+        if (is_hinged(&c->tree->links[i]) && is_revolute(link) &&
+            (c->bases.load || !has_base(along, link)))
+            regroup(along, link, c->at[i].hinge);
+    }
 }
 
 // ---- all of it -----------------------------------------------------------------------------
@@ -473,14 +514,13 @@ static bool is_still(const Choosing *c)
 {
     bool all = true;
     for (uint32_t i = 0; all && i < c->tree->link_count; i++)
-        all = is_vec_zero(c->at[i].o) && is_identity(c->at[i].K) &&
-              !is_welded(&c->tree->links[i]) && !c->tree->links[i].split;
+        all = !is_hinged(&c->tree->links[i]) && !is_welded(&c->tree->links[i]);
     return all;
 }
 
-Tree *tr_tree_along(Tree *tree)
+Tree *tr_tree_along(Tree *tree, AlongBases bases)
 {
-    Choosing c = {tree, tr_tree_room(tree, tree->link_count, sizeof *c.at),
+    Choosing c = {tree, bases, tr_tree_room(tree, tree->link_count, sizeof *c.at),
                   tr_tree_room(tree, tree->link_count, sizeof *c.below)};
     if (tree->graph->failed) return NULL;
     choose_all(&c);

@@ -278,10 +278,12 @@ static Tree *find_shortest(Tree *tree, Expr *room)
     const uint32_t n = tree->velocity_count;
     const bool bends = tr_tree_bends(tree);
     const bool is_shallow = n <= MOST_FOR_M && deepest(tree) <= DEEPEST_FOR_M;
-    Tree *const forms[] = {tree, tr_tree_along(tree)}, *best = NULL;
+    Tree *const forms[] = {tree, tr_tree_along(tree, (AlongBases){.turn = true, .load = true}),
+                           tr_tree_along(tree, (AlongBases){.turn = true})};
+    Tree *best = NULL;
     Expr *q = room + n;
     size_t least = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         const bool by_matrix = i % 2;
         Tree *form = forms[i / 2];
         if (!form || (by_matrix ? !bends && !is_shallow : bends)) continue;

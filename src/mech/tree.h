@@ -407,8 +407,13 @@ void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
 
 // ---- along.c -------------------------------------------------------------------------------
 
+// What becomes of links with several velocities
+typedef struct AlongBases {
+    bool turn; // free ones have other velocities, see tr_tree_turn_out
+    bool load; // they have the mass of what hangs from them, as far as hinges do not move it
+} AlongBases;
 // The same motions and forces in frames along hinges; NULL where there is nothing to gain.
-Tree *tr_tree_along(Tree *tree);
+Tree *tr_tree_along(Tree *tree, AlongBases bases);
 // Accelerations there, as those of the forest that it was made of
 void tr_tree_turn_out(const Tree *along, Expr *acceleration);
 

@@ -208,5 +208,7 @@ void tr_tree_turn(Tree *tree)
     }
     if (tree->inner == tree || has_failed(tree->err)) return;
     tr_system_turn(tree->system);
+    for (uint32_t i = 0; i < tree->link_count; i++) // what is applied stays in the outer forest
+        tree->inner->links[i].applied = wrench_zero(tree->graph);
     tr_tree_velocities(tree->inner);
 }
