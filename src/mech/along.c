@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links along their hinges (T117). The equations of motion do not depend on the axes and the
-// origins that links are described by, but their length does. So there is a second forest with the
-// same motions, where the axes of links are turned by constants K and their origins are moved to o:
+// origins that links are described by, but their length does. So there is one more forest with
+// the same motions, where the axes of links are turned by constants K and their origins are moved
+// to o:
 //
 //   X' = (K_p, o_p)^-1 X (K, o),   S' = Ad S,   J' = Ad^T J Ad
 //
@@ -32,8 +33,10 @@ typedef struct Choice {
 typedef struct Choosing {
     Tree *tree;
     AlongBases bases;
-    Choice *at;      // by link
-    uint32_t *below; // how many links hang from it
+    // By link
+    Choice *at;
+    uint32_t *below; // how many hang from it
+    uint32_t *child; // the one that most hang from, of those with an axis; WORLD if there is none
 } Choosing;
 
 // ---- numbers -------------------------------------------------------------------------------
@@ -140,18 +143,6 @@ static bool is_hinged(const Link *link)
            are_numbers(link->axis);
 }
 
-// The child that most hangs from, of those with an axis; WORLD if there is none
-static uint32_t main_child(const Choosing *c, uint32_t i)
-{
-    const Tree *tree = c->tree;
-    uint32_t best = WORLD;
-    for (uint32_t k = i + 1; k < tree->link_count; k++)
-        if (tree->links[k].parent == i && is_hinged(&tree->links[k]) &&
-            (best == WORLD || c->below[k] > c->below[best]))
-            best = k;
-    return best;
-}
-
 // ---- which axes ----------------------------------------------------------------------------
 
 // Where the joint of a child stands, d from the origin or somewhere on the link's own hinge: only
@@ -175,7 +166,7 @@ static Number3 numbers_across(Vec d, Number3 z)
 // A base that is free has its child's hinge among its axes, and stays where it is.
 static void choose_base(Choosing *c, uint32_t i)
 {
-    const uint32_t child = main_child(c, i);
+    const uint32_t child = c->child[i];
     if (child == WORLD) return;
     const Link *hinge = &c->tree->links[child];
     const Number3 z = numbers_of(hinge->axis), x = numbers_across(hinge->at, z);
@@ -227,7 +218,7 @@ static void choose_hinge(Choosing *c, uint32_t i)
 {
     const Link *link = &c->tree->links[i];
     const Vec own = own_axis(link);
-    const uint32_t child = main_child(c, i);
+    const uint32_t child = c->child[i];
     const Expr along = child == WORLD ? choose_tip(c, i, own) : choose_between(c, i, own, child);
     c->at[i].o = plus(link->to, scale(along, own));
     c->at[i].along = add(c->at[i].along, along);
@@ -268,9 +259,16 @@ static bool is_free(const Tree *tree, const Link *link)
 static void choose_all(Choosing *c)
 {
     const Tree *tree = c->tree;
-    for (uint32_t i = 0; i < tree->link_count; i++) c->at[i] = still(tree->graph);
-    for (uint32_t i = tree->link_count; i-- > 0;)
-        if (tree->links[i].parent != WORLD) c->below[tree->links[i].parent] += 1 + c->below[i];
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        c->at[i] = still(tree->graph), c->child[i] = WORLD;
+    for (uint32_t i = tree->link_count; i-- > 0;) {
+        const uint32_t parent = tree->links[i].parent;
+        if (parent == WORLD) continue;
+        uint32_t *best = &c->child[parent];
+        c->below[parent] += 1 + c->below[i];
+        if (is_hinged(&tree->links[i]) && (*best == WORLD || c->below[i] >= c->below[*best]))
+            *best = i;
+    }
     for (uint32_t i = 0; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
         if (is_welded(link))
@@ -311,12 +309,15 @@ static void move_applied(Link *link, Mat K, Vec o)
     link->applied = wrench(apply_transposed(K, f.F), apply_transposed(K, N));
 }
 
+static bool is_moved(const Choice *own) { return !is_identity(own->K) || !is_vec_zero(own->o); }
+
 static void move(Link *link, const Choice *own)
 {
+    if (!is_moved(own)) return;
     move_inertia(link, own->K, own->o);
     move_applied(link, own->K, own->o);
     link->world = pose_product(link->world, (Pose){own->K, own->o});
-    if (!link->carried) link->spin = transpose(own->K);
+    link->spin = turn_product(transpose(own->K), link->spin);
 }
 
 static bool is_signed_unit(Expr x) { return is_zero(x) || is_value(square(x), 1); }
@@ -367,6 +368,7 @@ static Mat turned_by(Vec own, Expr angle, int k, Expr theta)
 static Vec place_of(const Link *link, const Choice *own, const Choice *parent)
 {
     if (own->is_placed) return own->place;
+    if (!is_moved(parent)) return link->at;
     const Vec place = apply_transposed(parent->K, minus(link->at, parent->o));
     return swept_vec(place, size_of(link->at) + size_of(parent->o));
 }
@@ -520,8 +522,9 @@ static bool is_still(const Choosing *c)
 
 Tree *tr_tree_along(Tree *tree, AlongBases bases)
 {
-    Choosing c = {tree, bases, tr_tree_room(tree, tree->link_count, sizeof *c.at),
-                  tr_tree_room(tree, tree->link_count, sizeof *c.below)};
+    const uint32_t n = tree->link_count;
+    Choosing c = {tree, bases, tr_tree_room(tree, n, sizeof *c.at),
+                  tr_tree_room(tree, n, sizeof *c.below), tr_tree_room(tree, n, sizeof *c.child)};
     if (tree->graph->failed) return NULL;
     choose_all(&c);
     if (is_still(&c)) return NULL;

@@ -105,6 +105,7 @@ static void turn_child(Tree *tree, uint32_t i, Mat K, bool chosen)
 {
     Link *link = &tree->links[i];
     link->X.p = apply_transposed(K, link->X.p);
+    link->at = apply_transposed(K, link->at);
     if (is_revolute(link)) {
         turn_hinge(tree, link, K, chosen);
         return;
@@ -130,9 +131,14 @@ static void slide_hinge(Tree *tree, uint32_t hinge)
     const Vec along = scale(dot(link->axis, link->X.p), link->axis);
     const int axis = unit_axis(link->axis);
     if (axis >= 0) *vec_place(&link->X.p, axis) = zero(tree->graph);
+    link->at = link->X.p;
     link->inertia = rigid_out((Pose){mat_identity(tree->graph), along}, link->inertia);
-    for (uint32_t i = hinge + 1; i < tree->link_count; i++)
-        if (tree->links[i].parent == hinge) tree->links[i].X.p = plus(tree->links[i].X.p, along);
+    for (uint32_t i = hinge + 1; i < tree->link_count; i++) {
+        Link *child = &tree->links[i];
+        if (child->parent != hinge) continue;
+        child->X.p = plus(child->X.p, along);
+        child->at = plus(child->at, along);
+    }
 }
 
 static void turn_links(Tree *inner, uint32_t base, uint32_t hinge, Mat C)
