@@ -126,21 +126,6 @@ static glob_t all_models(void)
 
 // ---- counts --------------------------------------------------------------------------------
 
-// Values of parameters can do what no pattern of zeros and ones does; with reactions it shows.
-static const struct {
-    const char *model, *why;
-} coincidences[] = {
-    {"snakeboard", "the rotor's mass is 2 mb = 1"},
-    {"delta", "5.6e-17 w, left over from rotations, is nothing beside a"},
-};
-
-static bool has_coincidence(const char *name)
-{
-    for (size_t i = 0; i < sizeof coincidences / sizeof *coincidences; i++)
-        if (strcmp(coincidences[i].model, name) == 0) return true;
-    return false;
-}
-
 // At most 3 % more than with fixed parameters, or 5
 static bool is_nearly(size_t open, size_t fixed)
 {
@@ -182,8 +167,7 @@ bool bench_model_counts(void)
         name_of(models.gl_pathv[i], name);
         Subject m = subject_of(models.gl_pathv[i]);
         print_row(name, &m);
-        if (!are_nearly(m.open_rates, m.rates) ||
-            (!are_nearly(m.open_reactions, m.reactions) && !has_coincidence(name))) {
+        if (!are_nearly(m.open_rates, m.rates) || !are_nearly(m.open_reactions, m.reactions)) {
             fprintf(stderr, "%s: open parameters cost more than 3 %% for each state\n", name);
             good = false;
         }

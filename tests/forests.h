@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random forests of bodies, their states, and how they are written as models.
 //
-// forward.c is compiled into these tests, so that both ways to build forward dynamics can be
-// chosen.
+// forward.c is compiled into these tests, so that each way to build forward dynamics can be chosen.
 #ifndef TR_TESTS_FORESTS_H
 #define TR_TESTS_FORESTS_H
 
@@ -14,7 +13,15 @@
 
 void tr_tree_forward(Tree *tree);
 
-typedef enum Way { CHEAPER, ARTICULATED, MASS_MATRIX } Way;
+// The last two are of links along their hinges.
+typedef enum Way {
+    CHEAPER,
+    ARTICULATED,
+    MASS_MATRIX,
+    ALONG_ARTICULATED,
+    ALONG_MASS_MATRIX,
+    WAYS
+} Way;
 static Way way = CHEAPER;
 
 void tr_tree_forward(Tree *tree)
@@ -24,8 +31,12 @@ void tr_tree_forward(Tree *tree)
         return;
     }
     Expr *q = calloc(tree->velocity_count + 1, sizeof *q);
-    assert_true(way == ARTICULATED ? by_articulated_inertias(tree, q) : by_mass_matrix(tree, q));
-    find_torques(tree, q);
+    Tree *along = way >= ALONG_ARTICULATED ? tr_tree_along(tree, (AlongBases){true, true}) : NULL,
+         *by = along ? along : tree;
+    assert_true(way == ARTICULATED || way == ALONG_ARTICULATED ? by_articulated_inertias(by, q)
+                                                               : by_mass_matrix(by, q));
+    find_torques(tree, by, q);
+    tr_tree_turn_out(by, q);
     for (uint32_t k = 0; k < tree->velocity_count; k++) tree->velocities[k].acceleration = q[k];
     free(q);
 }

@@ -165,7 +165,7 @@ static inline void ne_number(NeForest *f)
 static inline void ne_place(NeBody *b, M3 above, V3 origin)
 {
     const M3 turn = m3_turn(b->turn);
-    const V3 a = m3_times(above, v3_unit(b->axis));
+    const V3 a = v3_unit(m3_times(above, b->axis)); // rounding would grow along a chain
     const V3 rest = v3_plus(origin, m3_times(above, b->at));
     const M3 home = m3_product(above, turn);
     memset(b->along, 0, sizeof b->along);

@@ -8,6 +8,7 @@
 #include "expr/system.h"
 #include "expr/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,23 +44,59 @@ const Input *tr_system_uses_any(const System *system, const Expr *of, size_t cou
     return find_input(system, of, count, is_of_kind, kind);
 }
 
+// ---- length --------------------------------------------------------------------------------
+
+static bool is_unit(double x) { return x == 0 || x == 1 || x == -1; }
+
+// Programs are made with parameters that are 0, 1 or -1 as these numbers: what a node is then, NaN
+// where it is not known.
+static double known_value(const System *system, const Node *node, const double *known)
+{
+    const int operands = tr_op[node->op].operands;
+    if (node->op == OP_SYMBOL) {
+        const Input *input = &system->inputs[node->a];
+        return input->kind == TR_PARAMETER && is_unit(input->value) ? input->value : (double)NAN;
+    }
+    if (node->op == OP_MUL && (known[node->a] == 0 || known[node->b] == 0)) return 0;
+    for (int i = 0; i < operands; i++)
+        if (isnan(known[node_operand(node, i)])) return NAN;
+    return tr_node_value(system->graph, node, known);
+}
+
+// Such numbers leave nothing of some operations.
+static bool is_idle(const Node *node, const double *known)
+{
+    const double a = known[node->a], b = known[node->b];
+    switch (node->op) {
+    case OP_MUL: return is_unit(a) || is_unit(b);
+    case OP_DIV: return is_unit(b);
+    case OP_ADD:
+    case OP_SUB: return a == 0 || b == 0;
+    default: return false;
+    }
+}
+
 size_t tr_system_operations(System *system, const Expr *of, size_t count)
 {
     const Graph *graph = system->graph;
     Reach reach;
     uint32_t *varies =
         tr_reach(system->graph, of, count, &reach) ? tr_reach_map(system->graph, &reach) : NULL;
+    double *known = malloc(graph->count * sizeof *known);
     size_t operations = 0;
-    for (uint32_t k = 0; varies && k < reach.count; k++) {
+    if (!known) system->graph->failed = true;
+    for (uint32_t k = 0; varies && known && k < reach.count; k++) {
         const uint32_t id = reach.ids[k];
         const Node *node = &graph->nodes[id];
         const int operands = tr_op[node->op].operands;
+        known[id] = known_value(system, node, known);
         varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
         for (int i = 0; i < operands; i++) varies[id] |= varies[node_operand(node, i)];
-        operations += operands && varies[id];
+        operations += operands && varies[id] && isnan(known[id]) && !is_idle(node, known);
     }
     tr_reach_free(&reach);
     free(varies);
+    free(known);
     return operations;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Motions, wrenches and inertias across the joint of a link (T9, T10). Where its rotation is split,
-// the two are cheaper one after the other.
+// Motions, wrenches and inertias across the joint of a link (T9, T10). Where it is split, the
+// two are cheaper one after the other (T118).
 #ifndef TR_MECH_ACROSS_H
 #define TR_MECH_ACROSS_H
 
@@ -12,33 +12,39 @@ static inline bool has_parent(const Link *link) { return link->parent != WORLD; 
 static inline Vec into(const Link *link, Vec a)
 {
     if (!link->split) return apply_transposed(link->X.R, a);
-    return apply_transposed(link->joint, apply_transposed(link->turn, a));
+    return apply_transposed(link->second.R, apply_transposed(link->first.R, a));
 }
 
 // and the other way
 static inline Vec out_of(const Link *link, Vec a)
 {
-    return link->split ? apply(link->turn, apply(link->joint, a)) : apply(link->X.R, a);
+    if (!link->split) return apply(link->X.R, a);
+    return apply(link->first.R, apply(link->second.R, a));
 }
 
-// Ad (V, W) = (R^T (V + W x p), R^T W)                                              [M 3]
 static inline Motion into_motion(const Link *link, Motion v)
 {
-    return motion(into(link, plus(v.V, cross(v.W, link->X.p))), into(link, v.W));
+    if (!link->split) return motion_in(link->X, v);
+    return motion_in(link->second, motion_in(link->first, v));
 }
 
-// Ad^T (F, N) = (R F, R N + p x R F)                                                [M 6]
 static inline Wrench out_of_wrench(const Link *link, Wrench f)
 {
-    const Vec F = out_of(link, f.F);
-    return wrench(F, plus(out_of(link, f.N), cross(link->X.p, F)));
+    if (!link->split) return wrench_out(link->X, f);
+    return wrench_out(link->first, wrench_out(link->second, f));
 }
 
 static inline Rigid out_of_rigid(const Link *link, Rigid J)
 {
     if (!link->split) return rigid_out(link->X, J);
-    const Rigid turned = rigid_out((Pose){link->joint, vec_zero(graph_of(J.m))}, J);
-    return rigid_out((Pose){link->turn, link->X.p}, turned);
+    return rigid_out(link->first, rigid_out(link->second, J));
+}
+
+// Two rotations are cheaper than their product if both are about one axis.
+static inline Block out_of_block(const Link *link, Block K)
+{
+    if (!link->split || single_turn(link->first.R).i < 0) return block_out(link->X, K);
+    return block_out(link->first, block_out(link->second, K));
 }
 
 // S q' of the joint

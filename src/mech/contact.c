@@ -34,7 +34,7 @@ static bool spins_about_joint(Tree *tree, uint32_t i, const Contact *contact, Ve
 Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
 {
     if (contact->axis.given) return tr_tree_unit(tree, contact->axis, "axis");
-    return apply_transposed(tree->links[i].turn, tree->links[i].axis);
+    return own_axis(&tree->links[i]);
 }
 
 // The axle of a wheel, its middle, and axes in which both stand still: those of what carries the

@@ -3,6 +3,7 @@
 // recorded as its outputs (T1, T19).
 #include "mech/derive.h"
 
+#include "expr/list.h"
 #include "mech/tree.h"
 
 #include <stddef.h>
@@ -22,6 +23,53 @@ static void put_output(Tree *tree, const char *name, const Expr *values, uint32_
     if (!has_failed(tree->err)) s->outputs[s->output_count - 1].port.quantity = quantity;
 }
 
+static void forces_of(Tree *tree, Expr *Q)
+{
+    tr_tree_applied(tree, Q);
+    for (uint32_t k = 0; k < tree->velocity_count; k++)
+        Q[k] = add(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
+}
+
+// Operations of M and c next to forces Q and to the rows as they are eliminated
+static size_t count_dynamics(Tree *tree, const Expr *Q)
+{
+    const System *s = tree->system;
+    const uint32_t n = tree->velocity_count;
+    const Matrix M = tr_tree_mass_matrix(tree);
+    Expr *c = calloc(n + 1u, sizeof *c);
+    Exprs all = {0};
+    if (c) tr_tree_inverse(tree, NULL, false, c);
+    if (c) tr_exprs_add(&all, c, n);
+    if (M.entries) tr_exprs_add(&all, M.entries, (size_t)n * n);
+    tr_exprs_add(&all, Q, n);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        tr_exprs_add(&all, s->rows[i].inner_slopes, n);
+        exprs_add(&all, s->rows[i].inner_bias);
+    }
+    if (!c || all.failed) tree->graph->failed = true;
+    const size_t count =
+        tree->graph->failed ? 0 : tr_system_operations(tree->system, all.at, all.count);
+    tr_exprs_free(&all);
+    free(c);
+    return count;
+}
+
+// The forest whose dynamics is shortest where there are constraints: as it is, or along its hinges
+static Tree *shortest(Tree *tree, const Expr *Q)
+{
+    if (!tree->system->row_count) return tree;
+    Tree *best = tree;
+    size_t least = 0;
+    for (int loads = 0; loads < 2; loads++) {
+        Tree *along = tr_tree_along(tree, (AlongBases){.load = loads});
+        if (!along) break;
+        if (!loads) least = count_dynamics(tree, Q);
+        const size_t count = count_dynamics(along, Q);
+        if (count < least) best = along, least = count;
+    }
+    return best;
+}
+
 // M v' + c = Q + G^T lambda                                    (T19) [M 9; B 1; S 2.1]
 static void make_free_dynamics(Tree *tree)
 {
@@ -31,20 +79,19 @@ static void make_free_dynamics(Tree *tree)
         tree->graph->failed = true;
         return;
     }
-    tr_tree_inverse(tree, NULL, false, c);
-    tr_tree_applied(tree, Q);
-    for (uint32_t k = 0; k < n; k++)
-        Q[k] = add(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
+    forces_of(tree, Q);
+    Tree *by = shortest(tree, Q);
+    tr_tree_inverse(by, NULL, false, c);
     put_output(tree, "c", c, n, QUANTITY_GENERALISED_FORCE);
     put_output(tree, "Q", Q, n, QUANTITY_GENERALISED_FORCE);
     for (uint32_t k = 0; k < n; k++) Q[k] = tree->velocities[k].acceleration;
     tr_output(tree->system, "vdot", Q, n, 1, tree->err);
     if (tree->system->row_count) { // M v' + c, with the accelerations as they are: symbols
-        tr_tree_inverse(tree, Q, false, c);
+        tr_tree_inverse(by, Q, false, c);
         put_output(tree, "inverse", c, n, QUANTITY_GENERALISED_FORCE);
     }
     if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
-        const Matrix M = tr_tree_mass_matrix(tree);
+        const Matrix M = tr_tree_mass_matrix(by);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);
     }
     free(c);
@@ -83,11 +130,12 @@ static void make_inner_dynamics(Tree *tree)
         const Input *input = tr_system_input(s, tree->inner->velocities[k].symbol);
         rate[k] = input->rate;
     }
-    tr_tree_inverse(tree->inner, rate, false, force);
+    Tree *by = shortest(tree->inner, Q->values);
+    tr_tree_inverse(by, rate, false, force);
     put_output(tree, "inner.inverse", force, n, QUANTITY_GENERALISED_FORCE);
-    tr_tree_inverse(tree->inner, NULL, false, force);
+    tr_tree_inverse(by, NULL, false, force);
     put_output(tree, "inner.c", force, n, QUANTITY_GENERALISED_FORCE);
-    const Matrix M = tr_tree_mass_matrix(tree->inner);
+    const Matrix M = tr_tree_mass_matrix(by);
     if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
     Q = tr_system_output(s, text_of("Q"));
     memcpy(force, Q->values, n * sizeof *force);

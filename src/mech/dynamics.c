@@ -94,7 +94,8 @@ static Accelerated accelerate(const Tree *tree, const Link *link, const Accelera
                               const Expr *acceleration)
 {
     if (link->section) return accelerate_point(tree, link, parent, acceleration);
-    Accelerated out = {.a = into(link, plus(parent->a, apply(parent->D, link->X.p))),
+    const Vec p = link->split ? link->first.p : link->X.p;
+    Accelerated out = {.a = into(link, plus(parent->a, apply(parent->D, p))),
                        .alpha = into(link, parent->alpha)};
     if (!link->carried) {
         const Motion joint = joint_motion(tree, link);
@@ -110,6 +111,8 @@ static Accelerated accelerate(const Tree *tree, const Link *link, const Accelera
         out.alpha = plus(out.alpha, scale(q, w->S.W)); // of the body, if the frame is carried
     }
     out.D = point_matrix(out.alpha, link->frame.W);
+    // points of the joint's axis have one acceleration, on either body (T118)
+    if (link->split) out.a = plus(out.a, apply(out.D, link->second.p));
     return out;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward dynamics of a tree without constraints, built twice: by articulated inertias (T13, T22)
-// and by the factorised mass matrix (T21). The one with fewer operations is kept. Where bodies bend
-// it is the mass matrix. Then the forces of joints that a motion drives (T26) [B 27].
+// Forward dynamics of a tree without constraints, built by articulated inertias (T13, T22) and by
+// the factorised mass matrix (T21), of links as they are and along their hinges (T117). What takes
+// the fewest operations is kept. Where bodies bend it is the mass matrix. Then the forces of joints
+// that a motion drives (T26) [B 27].
 #include "mech/across.h"
 
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static void pass_inward(const Tree *tree, const Link *link, Articulated *J, Arti
     J->p = wrench_plus(J->p, articulated_apply(J, bias(tree, link)));
     if (J->has_rigid) parent->rigid = rigid_plus(parent->rigid, out_of_rigid(link, J->rigid));
     if (J->has_block) {
-        const Block seen = block_out(link->X, J->block);
+        const Block seen = out_of_block(link, J->block);
         parent->block = parent->has_block ? block_plus(parent->block, seen) : seen;
         parent->has_block = true;
     }
@@ -245,7 +246,7 @@ static uint32_t deepest(const Tree *tree)
 }
 
 // Of motion-driven joints: what inverse dynamics asks for, less springs and dampers (T26) [B 27]
-static void find_torques(Tree *tree, const Expr *q)
+static void find_torques(Tree *tree, Tree *by, const Expr *q)
 {
     bool any = false;
     Expr *force = calloc(tree->velocity_count + 1, sizeof *force);
@@ -254,7 +255,7 @@ static void find_torques(Tree *tree, const Expr *q)
     if (!force)
         tree->graph->failed = true;
     else if (any)
-        tr_tree_inverse(tree, q, true, force);
+        tr_tree_inverse(by, q, true, force);
     for (uint32_t k = 0; force && k < tree->velocity_count; k++) {
         Velocity *w = &tree->velocities[k];
         w->tau = w->drive == DRIVE_MOTION ? sub(force[k], w->passive) : w->torque;
@@ -262,22 +263,50 @@ static void find_torques(Tree *tree, const Expr *q)
     free(force);
 }
 
+static size_t count_turned(const Tree *tree, const Expr *q, Expr *turned)
+{
+    const uint32_t n = tree->velocity_count;
+    memcpy(turned, q, n * sizeof *q);
+    tr_tree_turn_out(tree, turned);
+    return tr_system_operations(tree->system, turned, n);
+}
+
+// The shortest of both ways, of the forest as it is and along its hinges; which of the two that is.
+// Room for three times as many as there are velocities
+static Tree *find_shortest(Tree *tree, Expr *room)
+{
+    const uint32_t n = tree->velocity_count;
+    const bool bends = tr_tree_bends(tree);
+    const bool is_shallow = n <= MOST_FOR_M && deepest(tree) <= DEEPEST_FOR_M;
+    Tree *const forms[] = {tree, tr_tree_along(tree, (AlongBases){.turn = true, .load = true}),
+                           tr_tree_along(tree, (AlongBases){.turn = true})};
+    Tree *best = NULL;
+    Expr *q = room + n;
+    size_t least = 0;
+    for (int i = 0; i < 6; i++) {
+        const bool by_matrix = i % 2;
+        Tree *form = forms[i / 2];
+        if (!form || (by_matrix ? !bends && !is_shallow : bends)) continue;
+        const bool good = by_matrix ? by_mass_matrix(form, q) : by_articulated_inertias(form, q);
+        if (!good || tree->graph->failed) return NULL;
+        const size_t count = count_turned(form, q, q + n);
+        if (best && count >= least) continue;
+        best = form, least = count;
+        memcpy(room, q, n * sizeof *q);
+    }
+    return best;
+}
+
 void tr_tree_forward(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
-    Expr *q = calloc(2 * (size_t)n + 1, sizeof *q), *other = q ? q + n : NULL;
-    const bool bends = tr_tree_bends(tree);
-    bool good = q && (bends ? by_mass_matrix(tree, q) : by_articulated_inertias(tree, q));
-    if (good && !bends && n <= MOST_FOR_M && deepest(tree) <= DEEPEST_FOR_M) {
-        good = by_mass_matrix(tree, other);
-        if (good && !tree->graph->failed &&
-            tr_system_operations(tree->system, other, n) < tr_system_operations(tree->system, q, n))
-            memcpy(q, other, n * sizeof *q);
-    }
-    if (good)
-        find_torques(tree, q);
-    else
+    Expr *q = calloc(3 * (size_t)n + 1, sizeof *q);
+    Tree *best = q ? find_shortest(tree, q) : NULL;
+    if (best) {
+        find_torques(tree, best, q);
+        tr_tree_turn_out(best, q);
+    } else
         tree->graph->failed = true;
-    for (uint32_t k = 0; good && k < n; k++) tree->velocities[k].acceleration = q[k];
+    for (uint32_t k = 0; best && k < n; k++) tree->velocities[k].acceleration = q[k];
     free(q);
 }

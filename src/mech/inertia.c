@@ -21,7 +21,7 @@ Vec tr_tree_inertia_axis(Tree *tree, const Link *link)
         tr_fail(tree->err, TR_INVALID, I->name.place,
                 "the inertia of '%.*s' needs an axis: its joint has none",
                 TEXT(link->body->name.text));
-    return apply_transposed(link->turn, link->axis);
+    return own_axis(link);
 }
 
 static bool is_axisymmetric(const Inertia *I) { return I->axial.given || I->radial.given; }
@@ -175,12 +175,11 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
 {
     const Body *body = link->body;
     const Inertia *I = &body->inertia;
-    const Vec a = apply_transposed(link->turn, link->axis);
+    const Vec a = own_axis(link);
     const Vec com = tr_tree_vector(tree, body->com, "com");
-    if (has_failed(tree->err) || !is_vec_zero(cross(com, a)) || body->added_mass.given)
-        return false;
+    if (has_failed(tree->err) || !is_along(com, a) || body->added_mass.given) return false;
     if (!is_axisymmetric(I)) return false;
-    return is_vec_zero(cross(tr_tree_inertia_axis(tree, link), a));
+    return is_along(tr_tree_inertia_axis(tree, link), a);
 }
 
 // A body that spins about its own axis of symmetry a is a gyrostat: all of it but its moment
@@ -188,7 +187,7 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
 static void lump(Tree *tree, Link *link)
 {
     if (!link->carried || link->parent == WORLD) return;
-    const Vec a = apply_transposed(link->turn, link->axis);
+    const Vec a = own_axis(link);
     const Expr J = dot(a, sym_apply(link->inertia.I, a));
     const Sym axial = sym_scale(J, outer(a));
     Rigid *parent = &tree->links[link->parent].inertia;

@@ -34,8 +34,10 @@ Mat tr_tree_turned(Tree *tree, Value value)
 {
     Graph *g = tree->graph;
     const Vec angles = tr_tree_vector(tree, value, "turn");
-    const Mat x = tr_rotation(vec_unit(g, 0), angles.x), y = tr_rotation(vec_unit(g, 1), angles.y);
-    return mat_product(tr_rotation(vec_unit(g, 2), angles.z), mat_product(y, x));
+    Mat R = mat_identity(g);
+    for (int i = 0; i < 3; i++)
+        R = turn_product(snapped_mat(tr_rotation(vec_unit(g, i), vec_at(angles, i))), R);
+    return R;
 }
 
 // Of a unit quaternion, scalar first: 1 + 2 qw hat(q) + 2 hat(q)^2                       (T4)
@@ -51,13 +53,6 @@ static Mat quaternion_rotation(Expr w, Vec q)
                   vec(TWICE(add(xy, wz)), sub(unit, TWICE(add(xx, zz))), TWICE(sub(yz, wx))),
                   vec(TWICE(sub(xz, wy)), TWICE(add(yz, wx)), sub(unit, TWICE(add(xx, yy))))}};
 #undef TWICE
-}
-
-static bool is_identity(Mat a)
-{
-    for (int i = 0; i < 9; i++)
-        if (!is_value(mat_at(a, i / 3, i % 3), i % 4 == 0)) return false;
-    return true;
 }
 
 // ---- one function per type (T5, T6) --------------------------------------------------------
@@ -88,17 +83,24 @@ static void joint_fixed(Tree *tree, Link *link)
     link->X.R = link->turn;
 }
 
+// The rotation is `turn`, and then this.
+static void split(Link *link, Mat R)
+{
+    link->first = (Pose){link->turn, link->X.p};
+    link->second = (Pose){R, vec_zero(graph_of(link->X.p.x))};
+    link->split = !is_identity(link->turn);
+}
+
 static void joint_revolute(Tree *tree, Link *link)
 {
     // R(axis) turn = turn R(turn^T axis): the axis in the child's own axes is often one of them
-    const Vec own = apply_transposed(link->turn, link->axis);
+    const Vec own = own_axis(link);
     const Mat R = tr_rotation(own, position(tree, link, 0));
     link->carried =
         !link->has_children && is_vec_zero(link->to) && tr_tree_is_symmetric(tree, link);
     if (link->carried) link->spin = R;
     link->X.R = link->carried ? link->turn : mat_product(link->turn, R);
-    link->joint = R;
-    link->split = !link->carried && !is_identity(link->turn);
+    if (!link->carried) split(link, R);
     set_motion(tree, link, 0, vec_zero(tree->graph), own);
     set_rate(tree, position(tree, link, 0), velocity(tree, link, 0));
 }
@@ -107,20 +109,20 @@ static void joint_prismatic(Tree *tree, Link *link)
 {
     link->X.R = link->turn;
     link->X.p = plus(link->X.p, scale(position(tree, link, 0), link->axis));
-    set_motion(tree, link, 0, apply_transposed(link->turn, link->axis), vec_zero(tree->graph));
+    set_motion(tree, link, 0, own_axis(link), vec_zero(tree->graph));
     set_rate(tree, position(tree, link, 0), velocity(tree, link, 0));
 }
 
 // Turns about its axis, and goes along it as it turns
 static void joint_screw(Tree *tree, Link *link)
 {
-    const Vec own = apply_transposed(link->turn, link->axis);
+    const Vec own = own_axis(link);
     const Expr q = position(tree, link, 0), pitch = tr_tree_formula(tree, link->by->pitch);
     tr_tree_check_finite(tree, link->by->pitch, "pitch", pitch);
-    link->joint = tr_rotation(own, q);
-    link->X.R = mat_product(link->turn, link->joint);
+    const Mat R = tr_rotation(own, q);
+    link->X.R = mat_product(link->turn, R);
     link->X.p = plus(link->X.p, scale(mul(pitch, q), link->axis));
-    link->split = !is_identity(link->turn);
+    split(link, R);
     set_motion(tree, link, 0, scale(pitch, own), own);
     set_rate(tree, q, velocity(tree, link, 0));
 }
@@ -220,8 +222,8 @@ Vec tr_tree_unit(Tree *tree, Value value, const char *what)
         tr_fail(tree->err, TR_INVALID, value.place, "the %s is %s", what,
                 tr_tree_value(tree, square_length) == 0 ? "zero: it has no direction"
                                                         : "not finite");
-    if (is_one(square_length)) return a;
-    return scale(quotient(one(tree->graph), e_sqrt(square_length)), a);
+    if (is_one(square_length)) return snapped_vec(a);
+    return snapped_vec(scale(quotient(one(tree->graph), e_sqrt(square_length)), a));
 }
 
 static void refuse_use(Tree *tree, Value value, const JointType *type, const char *key)
@@ -252,7 +254,7 @@ static void reverse(Link *link)
 {
     const Vec at = link->at;
     link->at = link->to, link->to = at;
-    link->axis = flip(apply_transposed(link->turn, link->axis));
+    link->axis = flip(own_axis(link));
     link->turn = transpose(link->turn);
 }
 
@@ -260,7 +262,7 @@ static void reverse(Link *link)
 static void shift_origin(Tree *tree, Link *link)
 {
     if (is_vec_zero(link->to)) return;
-    link->X.p = minus(link->X.p, apply(link->X.R, link->to));
+    link->X.p = link->first.p = minus(link->X.p, apply(link->X.R, link->to));
     for (uint32_t k = 0; k < link->velocity_count; k++) {
         Motion *S = &tree->velocities[link->velocity + k].S;
         S->V = plus(S->V, cross(link->to, S->W));

@@ -75,7 +75,7 @@ static Vec turned_by(const Tie *tie, const Meeting *m)
         const Vec a = apply(m->R, tie->own);
         return scale(quotient(number(g, 2), add(one(g), dot(a, tie->axis))), cross(tie->axis, a));
     }
-    const Mat E = mat_product(m->R, transpose(tie->turn));
+    const Mat E = turn_product(m->R, transpose(tie->turn));
     const Expr trace = add(add(mat_at(E, 0, 0), mat_at(E, 1, 1)), mat_at(E, 2, 2));
     return scale(quotient(number(g, 2), add(one(g), trace)), vee(E));
 }
@@ -283,12 +283,12 @@ static void name_coordinate(Tree *tree, const Tie *tie)
 // That of a hinge or a slider; z of a plane
 static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type, Tie *tie)
 {
-    tie->axis = has_coordinate(type) ? tr_tree_unit(tree, joint->axis, "axis")
-                                     : apply(tie->turn, vec_unit(tree->graph, 2));
+    tie->axis =
+        has_coordinate(type) ? tr_tree_unit(tree, joint->axis, "axis") : column(tie->turn, 2);
     if (has_failed(tree->err)) return;
     const Basis basis = basis_along(tree, tie, tie->axis);
-    tie->own = apply_transposed(tie->turn, tie->axis);
-    tie->side = apply_transposed(tie->turn, basis.e[(basis.along + 1) % 3]);
+    tie->own = turned_back(tie->turn, tie->axis);
+    tie->side = turned_back(tie->turn, basis.e[(basis.along + 1) % 3]);
 }
 
 // What must be a joint of the tree cannot be cut.

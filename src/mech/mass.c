@@ -30,7 +30,7 @@ static Composite *composites(Tree *tree)
         Composite *above = &all[link->parent];
         above->rigid = rigid_plus(above->rigid, out_of_rigid(link, all[i].rigid));
         if (!all[i].has_fluid) continue;
-        above->fluid = block_plus(above->fluid, block_out(link->X, all[i].fluid));
+        above->fluid = block_plus(above->fluid, out_of_block(link, all[i].fluid));
         above->has_fluid = true;
     }
     return all;

@@ -172,7 +172,7 @@ static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
     const Pose X = tr_pose_in(tree, i, above);
     Pose Y = tr_pose_in(tree, on.link, above);
     if (on.link != WORLD && tree->links[on.link].carried)
-        Y.R = mat_product(Y.R, tree->links[on.link].spin);
+        Y.R = turn_product(Y.R, tree->links[on.link].spin);
     const Pose Z = pose_product(Y, on.pose);
     const Mat R = Z.R;
     const Vec P = point_out(X, m->r);
@@ -181,23 +181,23 @@ static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
                                       tr_velocity_in(tree, on.link, above, P)));
     m->W = apply_transposed(
         R, minus(tr_turning_in(tree, i, above), tr_turning_in(tree, on.link, above)));
-    m->R = mat_product(transpose(R), X.R);
+    m->R = turn_product(transpose(R), X.R);
 }
 
 void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
 {
     const uint32_t i = body.link;
     m->body = tr_carrier(tree, i), m->on = tr_own_carrier(tree, on.link);
-    m->first = body.pose, m->axes = mat_product(m->on.pose.R, on.pose.R);
+    m->first = body.pose, m->axes = turn_product(m->on.pose.R, on.pose.R);
     m->r = tr_own_axes(tree, i, point_out(body.pose, at));
     const bool free_root = hangs_freely(tree, i) || hangs_freely(tree, on.link);
     if (common_link(tree, i, on.link) == WORLD && free_root) {
         see_from_world(m, on.pose.R, on.pose.p);
-        m->R = mat_product(transpose(m->axes), m->body.pose.R);
+        m->R = turn_product(transpose(m->axes), m->body.pose.R);
     } else
         see_from_above(tree, i, on, m);
-    m->R = mat_product(m->R, i == WORLD ? mat_identity(tree->graph) : tree->links[i].spin);
-    m->R = mat_product(m->R, body.pose.R);
+    m->R = turn_product(m->R, i == WORLD ? mat_identity(tree->graph) : tree->links[i].spin);
+    m->R = turn_product(m->R, body.pose.R);
 }
 
 static void check_named(Tree *tree, Value body, Value element)

@@ -353,7 +353,7 @@ static void describe_body(Tree *tree, const Company *company, uint32_t i)
     vector(tree, body->com, "com", b->com);
     b->joint = driven_by(tree, i)->type->name;
     b->coordinate = has_coordinate(link->type) ? tree->positions[link->position].name : "";
-    numbers(tree, apply_transposed(link->turn, link->axis), b->axis);
+    numbers(tree, own_axis(link), b->axis);
     numbers(tree, link->to, b->joint_at);
     set_pose(b, tr_tree_world(tree, i));
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
@@ -418,7 +418,7 @@ static void describe_contact(Tree *tree, const Contact *contact, SceneContact *c
 static void describe_tie(Tree *tree, const Tie *tie, SceneContact *c)
 {
     const bool has_axis = tie->turns == HOLD_ACROSS || tie->points == HOLD_ACROSS;
-    const Vec own = tie->turns == HOLD_ALL ? apply_transposed(tie->turn, tie->axis) : tie->own;
+    const Vec own = tie->turns == HOLD_ALL ? turned_back(tie->turn, tie->axis) : tie->own;
     const bool is_named = tie->joint && !is_zero(tie->rate);
     c->kind = tie->kind;
     c->is_loop = true;

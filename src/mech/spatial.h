@@ -70,6 +70,12 @@ static inline Mat mat_identity(Graph *g)
 {
     return (Mat){{vec_unit(g, 0), vec_unit(g, 1), vec_unit(g, 2)}};
 }
+static inline bool is_identity(Mat a)
+{
+    for (int i = 0; i < 9; i++)
+        if (!is_value(mat_at(a, i / 3, i % 3), i % 4 == 0)) return false;
+    return true;
+}
 static inline Mat mat_zero(Graph *g) { return (Mat){{vec_zero(g), vec_zero(g), vec_zero(g)}}; }
 static inline Mat transpose(Mat a) { return (Mat){{column(a, 0), column(a, 1), column(a, 2)}}; }
 static inline Vec apply(Mat a, Vec b)
@@ -148,6 +154,37 @@ static inline int unit_axis(Vec a)
     return -1;
 }
 
+// ---- rounding ------------------------------------------------------------------------------
+
+// Products of rotations and axes that are numbers leave rounding where 0, 1 or -1 should stand, and
+// that costs a third of a chain's operations: such numbers are meant. Formulas of parameters stay
+// what they are, and so does whatever is no direction: lengths, masses.
+#define ROUNDING 1e-14
+static inline Expr snapped(Expr x)
+{
+    if (!is_number(x)) return x;
+    const double value = value_of(x), whole = value > 0.5 ? 1 : value < -0.5 ? -1 : 0;
+    const double off = value - whole;
+    return off < ROUNDING && off > -ROUNDING ? number(graph_of(x), whole) : x;
+}
+static inline Vec snapped_vec(Vec a) { return vec(snapped(a.x), snapped(a.y), snapped(a.z)); }
+static inline Mat snapped_mat(Mat a)
+{
+    return (Mat){{snapped_vec(a.row[0]), snapped_vec(a.row[1]), snapped_vec(a.row[2])}};
+}
+// Of rotations, and of a vector's direction
+static inline Mat turn_product(Mat a, Mat b) { return snapped_mat(mat_product(a, b)); }
+static inline Vec turned_back(Mat R, Vec axis) { return snapped_vec(apply_transposed(R, axis)); }
+static inline bool are_numbers(Vec a) { return is_number(a.x) && is_number(a.y) && is_number(a.z); }
+// Whether a vector is along a unit vector, either way; one of numbers but for rounding
+static inline bool is_along(Vec r, Vec axis)
+{
+    const Vec off = cross(r, axis);
+    if (is_vec_zero(off)) return true;
+    if (!are_numbers(r) || !are_numbers(axis)) return false;
+    return value_of(dot(off, off)) <= ROUNDING * ROUNDING * value_of(dot(r, r));
+}
+
 static inline Pose pose_identity(Graph *g) { return (Pose){mat_identity(g), vec_zero(g)}; }
 // A point of the frame, in the parent's axes, and the other way
 static inline Vec point_out(Pose X, Vec r) { return plus(X.p, apply(X.R, r)); }
@@ -155,7 +192,7 @@ static inline Vec point_in(Pose X, Vec P) { return apply_transposed(X.R, minus(P
 // A frame against its parent's parent                                                [M 1]
 static inline Pose pose_product(Pose parent, Pose X)
 {
-    return (Pose){mat_product(parent.R, X.R), point_out(parent, X.p)};
+    return (Pose){turn_product(parent.R, X.R), point_out(parent, X.p)};
 }
 
 // The axis about which R turns by itself, 0 1 2 for x y z with j and k the next two, or -1; then
@@ -244,6 +281,18 @@ static inline Motion motion_cross(Motion v, Motion w)
 static inline Wrench wrench_cross(Motion v, Wrench f)
 {
     return wrench(cross(v.W, f.F), plus(cross(v.W, f.N), cross(v.V, f.F)));
+}
+
+// Ad (V, W) = (R^T (V + W x p), R^T W)                                              [M 3]
+static inline Motion motion_in(Pose X, Motion v)
+{
+    return motion(apply_transposed(X.R, plus(v.V, cross(v.W, X.p))), apply_transposed(X.R, v.W));
+}
+// Ad^T (F, N) = (R F, R N + p x R F)                                                [M 6]
+static inline Wrench wrench_out(Pose X, Wrench f)
+{
+    const Vec F = apply(X.R, f.F);
+    return wrench(F, plus(apply(X.R, f.N), cross(X.p, F)));
 }
 
 // ---- inertias ------------------------------------------------------------------------------

@@ -11,6 +11,21 @@ void *tr_tree_room(Tree *tree, size_t count, size_t size)
     return at;
 }
 
+Tree *tr_tree_copy(Tree *tree)
+{
+    Tree *copy = tr_tree_room(tree, 1, sizeof *copy);
+    Link *links = tr_tree_room(tree, tree->link_count, sizeof *links);
+    Velocity *velocities = tr_tree_room(tree, tree->velocity_count, sizeof *velocities);
+    if (!copy || !links || !velocities) return NULL;
+    *copy = *tree;
+    copy->value = NULL, copy->value_count = copy->value_capacity = 0;
+    copy->seen = (struct Seen){0};
+    copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);
+    copy->velocities =
+        memcpy(velocities, tree->velocities, tree->velocity_count * sizeof *velocities);
+    return copy;
+}
+
 const char *tr_tree_text(Tree *tree, Text text)
 {
     const char *kept = tr_arena_text(&tree->graph->arena, text.at, text.length);
@@ -109,6 +124,6 @@ Pose tr_tree_world(Tree *tree, uint32_t i)
 {
     if (i == WORLD) return pose_identity(tree->graph);
     Pose pose = tree->links[i].world;
-    if (tree->links[i].carried) pose.R = mat_product(pose.R, tree->links[i].spin);
+    if (tree->links[i].carried) pose.R = turn_product(pose.R, tree->links[i].spin);
     return pose;
 }

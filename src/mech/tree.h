@@ -176,8 +176,10 @@ typedef struct Link {
     Vec axis;   // of a joint that has one: unit, in the parent's axes
     Vec at, to; // where the joint stands, in the parent's axes and in its own
     Mat turn;
-    Pose X;    // its frame against the parent's
-    Mat joint; // X.R = turn joint, if it is split: then the two are cheaper one after the other
+    Pose X; // its frame against the parent's
+    // X = first second, if it is split: then the two are cheaper one after the other. The second is
+    // about and along the joint's axis.
+    Pose first, second;
     bool split;
     // An axisymmetric body that spins about its own axis is described in a frame that does not spin
     // with it, so its angle never appears: then this is the missing rotation. Else the identity.
@@ -200,6 +202,9 @@ static inline bool is_revolute(const Link *link)
 {
     return link->type->quantity == QUANTITY_ANGLE && !tr_is_listed(link->type->fields, "pitch");
 }
+
+// The joint's axis in the link's own axes
+static inline Vec own_axis(const Link *link) { return turned_back(link->turn, link->axis); }
 
 // What a joint with one coordinate calls it
 static inline Value coordinate_name(const Link *link)
@@ -264,6 +269,7 @@ static inline Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
 
 void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
 void tr_tree_add_link(Tree *tree, Link link);
+Tree *tr_tree_copy(Tree *tree);                  // with links and velocities of its own
 const char *tr_tree_text(Tree *tree, Text text); // a copy; "" when memory runs out
 void tr_tree_check_name(Tree *tree, Value name, const char *what); // refuses what is no name
 void tr_tree_check_reserved(Tree *tree, Value name);               // of what formulas speak of
@@ -398,6 +404,18 @@ void tr_flex_springs(Tree *tree, const Flex *flex); // among the passive forces
 void tr_tree_turn(Tree *tree); // makes tree->inner
 // Slopes or forces by velocity, by inner velocity: only those that differ are set.
 void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner);
+
+// ---- along.c -------------------------------------------------------------------------------
+
+// What becomes of links with several velocities
+typedef struct AlongBases {
+    bool turn; // free ones have other velocities, see tr_tree_turn_out
+    bool load; // they have the mass of what hangs from them, as far as hinges do not move it
+} AlongBases;
+// The same motions and forces in frames along hinges; NULL where there is nothing to gain.
+Tree *tr_tree_along(Tree *tree, AlongBases bases);
+// Accelerations there, as those of the forest that it was made of
+void tr_tree_turn_out(const Tree *along, Expr *acceleration);
 
 // ---- role.c, force.c -----------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ static Mat axes_along(const Link *link)
 {
     const Vec a = link->axis;
     Graph *g = graph_of(a.x);
-    if (unit_axis(apply_transposed(link->turn, a)) >= 0) return link->turn;
+    if (unit_axis(own_axis(link)) >= 0) return link->turn;
     if (is_zero(a.y)) return (Mat){{vec(a.z, a.y, a.x), vec_unit(g, 1), vec(neg(a.x), a.y, a.z)}};
     const Expr f = quotient(one(g), add(one(g), a.z)), xy = neg(mul(f, mul(a.x, a.y)));
     return (Mat){{vec(sub(one(g), mul(f, square(a.x))), xy, a.x),
@@ -77,8 +77,8 @@ static void turn_inertia(Link *link, Mat K)
 
 static void turn_base(Link *link, Mat C)
 {
-    link->world.R = mat_product(link->world.R, C);
-    link->X.R = mat_product(link->X.R, C);
+    link->world.R = turn_product(link->world.R, C);
+    link->X.R = turn_product(link->X.R, C);
     link->spin = transpose(C);
     turn_inertia(link, C);
 }
@@ -87,14 +87,13 @@ static void turn_base(Link *link, Mat C)
 static void turn_hinge(Tree *tree, Link *link, Mat K, bool chosen)
 {
     Graph *g = tree->graph;
-    const Vec own = apply_transposed(link->turn, link->axis);
+    const Vec own = own_axis(link);
     const bool ready = chosen && unit_axis(own) >= 0; // for then K is its turn
-    const Mat turned = ready ? mat_identity(g) : mat_product(transpose(link->turn), K);
-    link->axis = ready ? own : chosen ? vec_unit(g, 2) : apply_transposed(K, link->axis);
+    const Mat turned = ready ? mat_identity(g) : turn_product(transpose(link->turn), K);
+    link->axis = ready ? own : chosen ? vec_unit(g, 2) : turned_back(K, link->axis);
     link->turn = mat_identity(g);
-    link->joint = link->X.R = link->carried
-                                  ? link->turn
-                                  : tr_rotation(link->axis, tree->positions[link->position].symbol);
+    link->X.R = link->carried ? link->turn
+                              : tr_rotation(link->axis, tree->positions[link->position].symbol);
     link->split = false;
     tree->velocities[link->velocity].S.W = link->axis;
     if (!link->carried) link->spin = transpose(turned);
@@ -106,13 +105,14 @@ static void turn_child(Tree *tree, uint32_t i, Mat K, bool chosen)
 {
     Link *link = &tree->links[i];
     link->X.p = apply_transposed(K, link->X.p);
+    link->at = apply_transposed(K, link->at);
     if (is_revolute(link)) {
         turn_hinge(tree, link, K, chosen);
         return;
     }
-    link->turn = mat_product(transpose(K), link->turn);
-    link->X.R = mat_product(transpose(K), link->X.R);
-    link->axis = apply_transposed(K, link->axis);
+    link->turn = turn_product(transpose(K), link->turn);
+    link->X.R = turn_product(transpose(K), link->X.R);
+    link->axis = turned_back(K, link->axis);
 }
 
 static bool is_touched(const Tree *tree, const Link *link)
@@ -131,9 +131,14 @@ static void slide_hinge(Tree *tree, uint32_t hinge)
     const Vec along = scale(dot(link->axis, link->X.p), link->axis);
     const int axis = unit_axis(link->axis);
     if (axis >= 0) *vec_place(&link->X.p, axis) = zero(tree->graph);
+    link->at = link->X.p;
     link->inertia = rigid_out((Pose){mat_identity(tree->graph), along}, link->inertia);
-    for (uint32_t i = hinge + 1; i < tree->link_count; i++)
-        if (tree->links[i].parent == hinge) tree->links[i].X.p = plus(tree->links[i].X.p, along);
+    for (uint32_t i = hinge + 1; i < tree->link_count; i++) {
+        Link *child = &tree->links[i];
+        if (child->parent != hinge) continue;
+        child->X.p = plus(child->X.p, along);
+        child->at = plus(child->at, along);
+    }
 }
 
 static void turn_links(Tree *inner, uint32_t base, uint32_t hinge, Mat C)
@@ -183,21 +188,6 @@ static void turn_velocities(Tree *inner, const Link *base, Mat C)
     }
 }
 
-static Tree *copy_of(Tree *tree)
-{
-    Tree *copy = tr_tree_room(tree, 1, sizeof *copy);
-    Link *links = tr_tree_room(tree, tree->link_count, sizeof *links);
-    Velocity *velocities = tr_tree_room(tree, tree->velocity_count, sizeof *velocities);
-    if (!copy || !links || !velocities) return NULL;
-    *copy = *tree;
-    copy->value = NULL, copy->value_count = copy->value_capacity = 0;
-    copy->seen = (struct Seen){0};
-    copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);
-    copy->velocities =
-        memcpy(velocities, tree->velocities, tree->velocity_count * sizeof *velocities);
-    return copy;
-}
-
 void tr_tree_turn_in(const Tree *tree, const Expr *outer, Expr *inner)
 {
     const System *s = tree->system;
@@ -216,7 +206,7 @@ void tr_tree_turn(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         const uint32_t hinge = oblique_hinge(tree, i);
         if (hinge == WORLD) continue;
-        if (tree->inner == tree) tree->inner = copy_of(tree);
+        if (tree->inner == tree) tree->inner = tr_tree_copy(tree);
         if (!tree->inner) return;
         const Mat C = axes_along(&tree->links[hinge]);
         turn_velocities(tree->inner, &tree->links[i], C);
@@ -224,5 +214,7 @@ void tr_tree_turn(Tree *tree)
     }
     if (tree->inner == tree || has_failed(tree->err)) return;
     tr_system_turn(tree->system);
+    for (uint32_t i = 0; i < tree->link_count; i++) // what is applied stays in the outer forest
+        tree->inner->links[i].applied = wrench_zero(tree->graph);
     tr_tree_velocities(tree->inner);
 }
