@@ -442,14 +442,19 @@ static bool has_dip(const Watch *w, Quality now)
            w->quality[1].least < w->quality[0].least && w->quality[1].least <= now.least;
 }
 
-// Whether it was smallest inside the last step, though it is smaller after it than before: the
-// chart may be left before the next step shows that.
+// Whether it was smallest inside the last step, as a parabola through its middle has it: though it
+// is smaller after it than before, for the chart may be left before the next step shows that; or
+// though nothing is known of the time before the step, where a chart was entered or the path began
+// anew.
 static bool has_inner_dip(Watch *w, double t, Quality now)
 {
     const double least = has_past(w) ? quality_before(w).least : 0;
-    if (now.least > NEAR || now.least >= least) return false;
+    const bool falls = now.least <= NEAR && now.least < least;
+    const bool begins = w->path.count == 2 && least < SUSPICIOUS && now.least >= least;
+    if (!falls && !begins) return false;
     const double middle = least_at(w, time_before(w) + (t - time_before(w)) / 2);
-    return 3 * now.least - 4 * middle + least > 0; // a parabola through the three ascends at last
+    return falls ? 3 * now.least - 4 * middle + least > 0  // it ascends at last
+                 : 3 * least - 4 * middle + now.least > 0; // it descends at first
 }
 
 // On the way from the state before to (t, y), on a parabola through both
