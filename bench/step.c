@@ -9,7 +9,7 @@
 
 #include "sim/run.h"
 
-enum { STEPS = 200, ROUNDS = 40 };
+enum { STEPS = 1000, ROUNDS = 20 };
 
 typedef struct Costs {
     double step, rates, watch, projection; // [s]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fma() is a call into the library of mathematics unless the compiler may use the instruction. So
-// where a machine may have it, the loops are compiled a second time: a step of a bicycle without
-// rows takes 0.95 times as long (bench line "step").
+// where a machine may have it, the loops are compiled a second time (bench line "step").
 #include "num/stage.h"
 
 #include <math.h>
