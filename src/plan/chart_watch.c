@@ -150,32 +150,20 @@ static void list_surplus(const System *s, const ChartPrograms *c, Exprs *list)
     }
 }
 
-// Whether a program takes each of its inputs
-static void find_used(const tr_program *p, bool *used)
+static bool is_in_y(const ChartPrograms *c, uint32_t input)
 {
-    for (uint32_t k = 0; k < p->instruction_count; k++)
-        for (uint32_t i = 0; i < operand_count(&p->instructions[k]); i++) {
-            const uint32_t value = operand_at(p, &p->instructions[k], i);
-            if (value < p->input_count) used[value] = true;
-        }
-    for (uint32_t i = 0; i < p->output_count; i++)
-        if (p->outputs[i] < p->input_count) used[p->outputs[i]] = true;
+    for (uint32_t k = 0; k < c->known; k++)
+        if (c->place[k] == input) return true;
+    return false;
 }
 
 static bool list_others(const tr_program *p, const ChartPrograms *c, WatchPlaces *places)
 {
-    bool *used = calloc(p->input_count + 1u, sizeof *used);
-    places->others = calloc(p->input_count + 1u, sizeof *places->others);
-    if (used && places->others) {
-        find_used(p, used);
-        used[0] = false;
-        for (uint32_t k = 0; k < c->known; k++) used[c->place[k]] = false;
-        for (uint32_t i = 0; i < p->input_count; i++)
-            if (used[i] && p->inputs[i].kind != TR_PARAMETER)
-                places->others[places->other_count++] = i;
-    }
-    free(used);
-    return used && places->others;
+    const uint32_t *used = p->used[PART_STATE].at, count = p->used[PART_STATE].count;
+    places->others = calloc(count + 1u, sizeof *places->others);
+    for (uint32_t i = 0; places->others && i < count; i++)
+        if (used[i] && !is_in_y(c, used[i])) places->others[places->other_count++] = used[i];
+    return places->others;
 }
 
 tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c,
