@@ -233,8 +233,8 @@ static void test_rounding_of_wheels(void **state)
     (void)state;
     static const char *const wheels[] = {
         "joint: {type: revolute, axis: \"0, 0, 1\"}, com: \"0, 0, 0.3\"",
-        "joint: {type: revolute, axis: \"0, 0, 1\", turn: \"0.3, 0.2, 0.1\"}, "
-        "com: \"-0.056601, 0.086932, 0.281532\"", // beside it by 1e-6
+        ("joint: {type: revolute, axis: \"0, 0, 1\", turn: \"0.3, 0.2, 0.1\"}, "
+         "com: \"-0.056601, 0.086932, 0.281532\""), // beside it by 1e-6
         "joint: {type: revolute, axis: \"0.6, 0.8, 0\"}, com: \"0.18, 0.24, 0\"",
         "joint: {type: revolute, axis: \"0.36, 0.48, 0.8\"}, com: \"0.108, 0.144, 0.24\"",
         "joint: {type: revolute, axis: \"0, 6e-17, 1\"}, com: \"0, 0, 0.3\"",

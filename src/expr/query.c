@@ -59,7 +59,7 @@ static double known_value(const System *system, const Node *node, const double *
     }
     if (node->op == OP_MUL && (known[node->a] == 0 || known[node->b] == 0)) return 0;
     for (int i = 0; i < operands; i++)
-        if (isnan(known[node_operand(node, i)])) return NAN;
+        if (isnan(known[node_operand(node, i)])) return (double)NAN;
     return tr_node_value(system->graph, node, known);
 }
 
