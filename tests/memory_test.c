@@ -18,11 +18,13 @@
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__real_realloc(void *at, size_t size);
 void __real_free(void *at);
 char *__real_strdup(const char *text);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_realloc(void *at, size_t size);
 void __wrap_free(void *at);
 char *__wrap_strdup(const char *text);
@@ -54,6 +56,12 @@ void *__wrap_malloc(size_t size)
 void *__wrap_calloc(size_t count, size_t size)
 {
     void *at = fails_now() ? NULL : __real_calloc(count, size);
+    living += at != NULL;
+    return at;
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    void *at = fails_now() ? NULL : __real_aligned_alloc(alignment, size);
     living += at != NULL;
     return at;
 }
