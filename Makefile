@@ -64,8 +64,8 @@ test-threads:
 	tools/setup test
 	$(CONFIGURE) -B $(THREADS) -DCMAKE_C_COMPILER=$(CLANG) -DTR_THREAD_SANITIZE=ON \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
-	cmake --build $(THREADS) -j$(JOBS) --target stepping_test threads variants
-	ctest --test-dir $(THREADS) --output-on-failure -R '^(stepping_test|example_threads|example_variants)$$'
+	cmake --build $(THREADS) -j$(JOBS) --target stepping_test program_test threads variants
+	ctest --test-dir $(THREADS) --output-on-failure -R '^(stepping_test|program_test|example_threads|example_variants)$$'
 
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
 coverage:
