@@ -364,6 +364,29 @@ static void test_refused_memory(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+// ---- other processors ----------------------------------------------------------------------
+
+// What a lesser processor gives is the same.
+static void test_every_machine(void **state)
+{
+    (void)state;
+    const Machine own = tr_machine();
+    double expected[ROWS + 1], out[ROWS + 1];
+    Program *p = small_program();
+    evaluate_rows(p, expected);
+    tr_program_free(p);
+    for (int machine = 0; machine <= (int)own; machine++) {
+        tr_limit_machine((Machine)machine);
+        assert_int_equal(tr_machine(), machine);
+        p = small_program();
+        evaluate_rows(p, out);
+        assert_memory_equal(out, expected, sizeof out);
+        assert_int_equal(tr_executable(p, WAY_LANES)->lanes, machine == MACHINE_AVX2 ? 4 : 8);
+        tr_program_free(p);
+    }
+    tr_limit_machine(own);
+}
+
 // ---- choosing ------------------------------------------------------------------------------
 
 static void test_choice(void **state)
@@ -401,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_bundled_models),
         cmocka_unit_test(test_no_memory_is_written_and_executed),
         cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_every_machine),
         cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static const Compiled machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, p
                                     [MACHINE_AVX2] = CODE(tr_interpret_fma, avx2),
                                     [MACHINE_AVX512] = CODE(tr_interpret_fma, avx512)};
 
-Machine tr_machine(void)
+static Machine found_machine(void)
 {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return MACHINE_PLAIN;
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -34,8 +34,18 @@ Machine tr_machine(void)
 #else
 static const Compiled machines[] = {[MACHINE_PLAIN] = CODE(tr_interpret_plain, plain)};
 
-Machine tr_machine(void) { return MACHINE_PLAIN; }
+static Machine found_machine(void) { return MACHINE_PLAIN; }
 #endif
+
+static _Atomic Machine most = MACHINE_AVX512;
+
+void tr_limit_machine(Machine machine) { most = machine; }
+
+Machine tr_machine(void)
+{
+    const Machine found = found_machine();
+    return found < most ? found : most;
+}
 
 static int set_of(Machine machine, uint32_t lanes)
 {

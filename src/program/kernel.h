@@ -33,6 +33,8 @@ typedef enum Machine { MACHINE_PLAIN, MACHINE_AVX2, MACHINE_AVX512 } Machine;
 
 // The best that this processor has, and that kernels were compiled for.
 Machine tr_machine(void);
+// For tests and the bench: from here on it is taken for no better than this one.
+void tr_limit_machine(Machine most);
 
 // For blocks of 1, 4 or 8 lanes.
 const KernelSet *tr_kernels(Machine machine, uint32_t lanes);
