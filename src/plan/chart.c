@@ -13,7 +13,6 @@
 #define PIVOT_THRESHOLD 0.1  // of the largest entry
 #define ROOT_THRESHOLD  0.03 // for what saves most
 #define GOOD_PIVOT      0.1  // so that a velocity that should be independent may stay so
-#define DISAGREEMENT    1e-7 // of what cancels in a row that is left over
 
 // ---- pivots --------------------------------------------------------------------------------
 
@@ -338,7 +337,7 @@ void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_
 bool tr_chart_agrees(const Chart *chart, uint32_t surplus, double off, double size, double t,
                      tr_error *err)
 {
-    if (off <= DISAGREEMENT * size + 1e-12) return true;
+    if (does_row_hold(off, size)) return true;
     char names[360];
     tr_chart_name_group(chart, surplus, names, sizeof names);
     tr_fail(err, TR_INVALID, chart->system->rows[chart->surplus[surplus]].place,

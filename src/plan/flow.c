@@ -120,8 +120,9 @@ static bool stand(Flow *flow, const Chart **chart, Chart **own, tr_error *err)
     flow->speeds = tr_evaluator_with(flow->footing->speeds, err);
     flow->speed = calloc((size_t)s->row_count + s->input_count + 1, sizeof *flow->speed);
     if (!flow->speed) tr_fail_memory(err);
-    flow->all_evaluations++; // by the stance
-    if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs))
+    flow->all_evaluations++;   // by the stance
+    const bool goes_on = *own; // it was there before, finite or not
+    if (!has_failed(err) && !tr_stance_take(flow->stance, flow->inputs) && !goes_on)
         tr_fail(err, TR_FAILED, (Place){0}, "a constraint or a mass is not finite at the start");
     if (has_failed(err)) return false;
     if (!*chart) *chart = *own = tr_chart_new(flow->stance, err);
@@ -222,12 +223,9 @@ void tr_flow_free(Flow *flow)
 
 // ---- changing charts -----------------------------------------------------------------------
 
-// A chart is left when dependent velocities exceed independent ones this much, or a pivot is this
-// small, for one that is better by a margin.
-#define TILT_BAD  20
+// A chart that is bad is left for one that is better by a margin.
 #define TILT_GOOD 10
 #define TILT_HOME 5 // that velocities the model prefers come back
-#define PIVOT_BAD 0.02
 
 Quality tr_flow_quality(Flow *flow, double t, const double *y)
 {
@@ -275,7 +273,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
 {
     const Chart *present = flow->now->chart;
     *changed = false;
-    const bool bad = quality.tilt > TILT_BAD || quality.least < PIVOT_BAD;
+    const bool bad = is_chart_bad(quality.tilt, quality.least);
     if (!bad && flow->now->preferred == flow->stance->preferred) return true;
     if (!tr_flow_stand(flow, t, y)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);

@@ -232,3 +232,33 @@ void tr_evaluate_prepared(const Program *p, tr_workspace *w, const double *input
         take_outputs(w, values, outputs + k * out, out, w->lanes - k);
     }
 }
+
+// ---- blocks --------------------------------------------------------------------------------
+
+tr_workspace *tr_workspace_block(const Program *p, tr_error *err)
+{
+    if (!p || has_failed(err)) return NULL;
+    const Executable *executable = tr_executable(p, WAY_LANES);
+    if (!executable) return tr_fail_memory(err), NULL;
+    return tr_workspace_on(p, executable, executable->lanes, err);
+}
+
+uint32_t tr_block_lanes(const tr_workspace *w) { return w->executable->lanes; }
+
+double *tr_block_input(const tr_workspace *w, uint32_t input)
+{
+    return w->values + (size_t)input * w->executable->lanes;
+}
+
+const double *tr_block_output(const tr_workspace *w, uint32_t output)
+{
+    return w->values + (size_t)w->executable->outputs[output] * w->executable->lanes;
+}
+
+void tr_block_run(const tr_workspace *w, ProgramPart part)
+{
+    if (part == PART_PARAMETER)
+        run_parameters(w, w->values);
+    else
+        run_state(w, w->values);
+}

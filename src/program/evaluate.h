@@ -19,4 +19,12 @@ void tr_workspace_prepare(const Program *program, tr_workspace *workspace, const
 void tr_evaluate_prepared(const Program *program, tr_workspace *workspace, const double *inputs,
                           double *outputs);
 
+// Room for one block, of as many lanes as the program's executable for lanes has side by side. It
+// is filled and looked at in place.
+tr_workspace *tr_workspace_block(const Program *program, tr_error *err);
+uint32_t tr_block_lanes(const tr_workspace *block);
+double *tr_block_input(const tr_workspace *block, uint32_t input); // of each lane
+const double *tr_block_output(const tr_workspace *block, uint32_t output);
+void tr_block_run(const tr_workspace *block, ProgramPart part);
+
 #endif

@@ -27,12 +27,17 @@ static double end_of_rest(const Run *run)
     return first;
 }
 
-// No step passes an event, what is known of events, or what the owner of the run says.
-static void set_limit(Run *run)
+double tr_run_due(const Run *run)
 {
     const Events *e = &run->events;
     const double event = run->next_event < e->count ? e->at[run->next_event] : (double)INFINITY;
-    run->mover->limit = fmin(fmin(event, e->until), fmin(run->limit, end_of_rest(run)));
+    return fmin(event, end_of_rest(run));
+}
+
+// No step passes an event, what is known of events, or what the owner of the run says.
+static void set_limit(Run *run)
+{
+    run->mover->limit = fmin(fmin(tr_run_due(run), run->events.until), run->limit);
 }
 
 // On the far side of the events before the k-th.
@@ -78,6 +83,7 @@ static void hand_on(Mover *from, Mover *to)
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
     to->end = from->end, to->outlook = from->outlook, to->most_steps = from->most_steps;
     to->watch.habits = from->watch.habits;
+    to->pauses = from->pauses, to->resumed = from->resumed;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;

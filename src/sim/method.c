@@ -3,9 +3,9 @@
 // last: so it does not matter how calls divide the time, as long as they end on it, too.
 #include "sim/method.h"
 
-#include "expr/elementary.h"
 #include "num/dense.h"
 #include "plan/blame.h"
+#include "sim/group.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,42 +74,6 @@ static void step_pece(Mover *m, double h)
 }
 
 // ---- on the group --------------------------------------------------------------------------
-
-static void cross(const double *a, const double *b, double *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-// q exp(u): turns the quaternion by the rotation vector u, given in the turned axes
-static void turn(const double *q, const double *u, double *out)
-{
-    const double angle = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / 2;
-    const double c = el_cos(angle), s = angle > 1e-8 ? el_sin(angle) / (2 * angle) : 0.5;
-    const double p[4] = {c, s * u[0], s * u[1], s * u[2]};
-    double x[3];
-    cross(q + 1, p + 1, x);
-    const double w = q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3];
-    for (int i = 0; i < 3; i++) out[i + 1] = q[0] * p[i + 1] + p[0] * q[i + 1] + x[i];
-    out[0] = w;
-}
-
-// W = 2 (qw q' - qw' q - q x q'), in the turned axes
-static void angular_velocity(const double *q, const double *rate, double *W)
-{
-    cross(q + 1, rate + 1, W);
-    for (int i = 0; i < 3; i++) W[i] = 2 * (q[0] * rate[i + 1] - rate[0] * q[i + 1] - W[i]);
-}
-
-// The rate of the rotation vector u of q0 exp(u) that turns at W: W + [u, W]/2 + [u, [u, W]]/12
-static void rotation_rate(const double *u, const double *W, double *rate)
-{
-    double a[3], b[3];
-    cross(u, W, a);
-    cross(u, a, b);
-    for (int i = 0; i < 3; i++) rate[i] = W[i] + a[i] / 2 + b[i] / 12;
-}
 
 // The state reached from y along u, where quaternions take u's first three entries as a rotation.
 static void along(const Mover *m, const double *u, double *z)
@@ -208,22 +172,15 @@ bool tr_mover_stepped(Mover *m, double t, const double *y)
     return !m->stopped;
 }
 
-// Steps end at start + count step, however calls divide the time.                          (T84)
 static double step_end(const Mover *m, uint64_t count)
 {
-    return m->grid.start + (double)count * m->step;
-}
-
-// But for rounding
-static bool are_equal(double t, double until, double step)
-{
-    return fabs(t - until) <= 1e-14 * fabs(until) + 1e-12 * step;
+    return grid_end(m->grid.start, (double)count, m->step);
 }
 
 // Where the next step begins: on the grid that there is, else a new one begins here.
 static void enter_grid(Mover *m)
 {
-    if (!m->grid.is_there || !are_equal(step_end(m, m->grid.count), m->t, m->step))
+    if (!m->grid.is_there || !is_at(step_end(m, m->grid.count), m->t, m->step))
         m->grid = (Grid){.start = m->t, .is_there = true};
     m->t = step_end(m, m->grid.count);
 }
@@ -233,7 +190,7 @@ static void enter_grid(Mover *m)
 static void step_towards(Mover *m, double until)
 {
     const double end = step_end(m, m->grid.count + 1);
-    const bool on_grid = until > end + 1e-6 * m->step || are_equal(end, until, m->step);
+    const bool on_grid = is_whole_step(end, until, m->step);
     m->method->step(m, on_grid ? m->step : until - m->t);
     m->t = on_grid ? end : until;
     m->grid.count += on_grid;
@@ -251,9 +208,15 @@ static void complain(Mover *m, double t, tr_error *err)
     tr_fail(err, TR_FAILED, place, "the state is no longer finite at t = %.6g%s", m->t, words);
 }
 
+static bool may_pause(const Mover *m)
+{
+    return m->pauses && m->steps > m->resumed && tr_watch_is_calm(&m->watch);
+}
+
 static bool advance_on_grid(Mover *m, double until, tr_error *err)
 {
-    while (m->t < until && !(m->grid.is_there && are_equal(m->t, until, m->step))) {
+    while (m->t < until && !(m->grid.is_there && is_at(m->t, until, m->step))) {
+        if (may_pause(m)) return false;
         enter_grid(m);
         const double t = m->t;
         memcpy(vector(m, BEFORE), m->y, m->flow->size * sizeof *m->y);

@@ -5,6 +5,8 @@
 
 #include "sim/watch.h"
 
+#include <math.h>
+
 typedef struct Mover Mover;
 
 enum { WORK_VECTORS = 12 }; // like y, in a mover's `work`
@@ -13,7 +15,7 @@ typedef struct Method {
     const char *name;
     bool adaptive;
     // Moves (t, y) on to `until`, exactly. False, with words, when it cannot, or when it was
-    // stopped.
+    // stopped or pauses.
     bool (*advance)(Mover *mover, double until, tr_error *err);
     void (*step)(Mover *mover, double h); // of methods with a fixed step
     const char *options;                  // that it uses: "rtol atol"
@@ -54,7 +56,9 @@ struct Mover {
     double first_step; // to try, of adaptive methods that start anew; 0 when nothing is known [s]
     size_t steps, failed_steps;
     size_t most_steps; // of both together; 0: no limit
-    double drift;      // the furthest that a step left the constraints on positions
+    bool pauses;       // between steps, once some were made after the first `resumed`; when calm
+    size_t resumed;
+    double drift; // the furthest that a step left the constraints on positions
     bool (*progress)(void *owner, double t, double end); // false stops; may be NULL
     void (*say)(void *owner, const char *words);         // something useful; may be NULL
     void *owner;
@@ -67,6 +71,24 @@ struct Mover {
     Outlook outlook;  // of adaptive methods
     void *solver;     // of these, see sundials.c
 };
+
+// Steps end at start + count step, however calls divide the time.                          (T84)
+static inline double grid_end(double start, double count, double step)
+{
+    return start + count * step;
+}
+
+// But for rounding
+static inline bool is_at(double t, double until, double step)
+{
+    return fabs(t - until) <= 1e-14 * fabs(until) + 1e-12 * step;
+}
+
+// Whether a step ends on the grid, where that is at `end`, or on the way, at `until`
+static inline bool is_whole_step(double end, double until, double step)
+{
+    return (until > end + 1e-6 * step) | is_at(end, until, step);
+}
 
 // The method of that name, or NULL and an error that lists them.
 const Method *tr_method(const char *name, tr_error *err);

@@ -47,6 +47,8 @@ bool tr_run_begin(Run *run, tr_error *err);
 // Moves on to `until`, through events and switches. False with an error, or when a callback stopped
 // it.
 bool tr_run_go(Run *run, double until, tr_error *err);
+// When something is due that is known beforehand: an event, or a switch whose rest is over
+double tr_run_due(const Run *run);
 // The row where it stands, into `row`.
 void tr_run_take_row(Run *run);
 // After inputs of the flow changed, while `before` is the row until then: false, with words, when
@@ -62,6 +64,12 @@ void tr_run_arouse(Run *run); // switches that were calm
 // Events from where it stands on; an event there is still to be crossed unless rates are taken
 // behind it already.
 bool tr_run_find_events(Run *run, tr_error *err);
+
+// A snapshot without words about what it is: the bytes that it may take, that it took, and back,
+// with events that are taken, or sought where there are none.
+size_t tr_run_most_bytes(const Run *run);
+size_t tr_run_write(Run *run, void *memory, size_t size);
+bool tr_run_read(Run *run, const void *memory, size_t size, Events *events, tr_error *err);
 
 // For snapshots: the options of the run, to a mover; what two runs of a plan hold; and freeing it.
 void tr_run_give_options(const Run *run, Mover *mover);

@@ -61,8 +61,7 @@ static Head head_of(const Run *run, size_t bytes)
     return head;
 }
 
-// As many bytes as it takes at most
-static size_t most_bytes(const Run *run)
+size_t tr_run_most_bytes(const Run *run)
 {
     const System *s = run->plan->system;
     const size_t n = s->input_count, rows = s->row_count, latches = s->latch_count;
@@ -145,6 +144,11 @@ static void pass_state(Tape *tape, Run *run)
     pass(tape, w->told, alarms * sizeof *w->told);
     PASS(tape, w->quality);
     PASS(tape, w->changes);
+    PASS(tape, w->due.status);
+    if (w->due.status) {
+        PASS(tape, w->due);
+        PASS(tape, w->end);
+    }
     PASS(tape, w->last_steps);
     PASS(tape, w->path.count);
     PASS(tape, w->path.t);
@@ -154,12 +158,27 @@ static void pass_state(Tape *tape, Run *run)
 
 // ---- saving --------------------------------------------------------------------------------
 
+size_t tr_run_write(Run *run, void *memory, size_t size)
+{
+    Tape tape = {.to = memory, .size = size};
+    pass_settings(&tape, run);
+    pass_doubles(&tape, run->flow->inputs, run->plan->system->input_count);
+    pass(&tape, run->flow->modes, run->plan->system->latch_count * sizeof(LatchMode));
+    Chart *chart = (Chart *)run->flow->now->chart; // which is only read
+    if (chart)
+        pass_chart(&tape, chart, (uint32_t *)chart->partition.row,
+                   (uint32_t *)chart->partition.dependent);
+    pass_state(&tape, run);
+    assert(!tape.failed); // tr_run_most_bytes counted them
+    return tape.used;
+}
+
 size_t tr_run_save(Run *run, void *memory, size_t size, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!run || has_failed(err)) return 0;
-    const size_t bytes = most_bytes(run);
+    const size_t bytes = tr_run_most_bytes(run);
     if (run->failure.status)
         tr_fail(err, TR_USAGE, (Place){0}, "a run that failed has nothing to save: %.300s",
                 run->failure.text);
@@ -170,19 +189,11 @@ size_t tr_run_save(Run *run, void *memory, size_t size, tr_error *err)
     if (run->method->adaptive && !tr_mover_restart(run->mover, tr_solver_last_step(run->mover)))
         return tr_fail(err, TR_FAILED, (Place){0}, "%s", run->mover->refusal.text), 0;
     tr_flow_forget(run->flow); // so that it goes on as one does that was restored
-    Tape tape = {.to = memory, .size = bytes};
-    Head head = head_of(run, bytes);
-    PASS(&tape, head);
-    pass_settings(&tape, run);
-    pass_doubles(&tape, run->flow->inputs, run->plan->system->input_count);
-    pass(&tape, run->flow->modes, run->plan->system->latch_count * sizeof(LatchMode));
-    Chart *chart = (Chart *)run->flow->now->chart; // which is only read
-    if (chart)
-        pass_chart(&tape, chart, (uint32_t *)chart->partition.row,
-                   (uint32_t *)chart->partition.dependent);
-    pass_state(&tape, run);
-    assert(!tape.failed); // most_bytes counted them
-    memset((uint8_t *)memory + tape.used, 0, bytes - tape.used);
+    const Head head = head_of(run, bytes);
+    memcpy(memory, &head, sizeof head);
+    uint8_t *state = (uint8_t *)memory + sizeof head;
+    const size_t used = tr_run_write(run, state, bytes - sizeof head);
+    memset(state + used, 0, bytes - sizeof head - used);
     return bytes;
 }
 
@@ -240,7 +251,7 @@ static bool read_flow(Tape *tape, Run *to, tr_error *err)
 static bool check_head(const Run *run, const void *memory, size_t size, tr_error *err)
 {
     Head head;
-    const Head own = head_of(run, most_bytes(run));
+    const Head own = head_of(run, tr_run_most_bytes(run));
     if (size < sizeof head)
         tr_fail(err, TR_USAGE, (Place){0}, "this is no snapshot: it has %zu bytes", size);
     if (has_failed(err)) return false;
@@ -255,13 +266,10 @@ static bool check_head(const Run *run, const void *memory, size_t size, tr_error
     return !has_failed(err);
 }
 
-bool tr_run_restore(Run *run, const void *memory, size_t size, tr_error *err)
+bool tr_run_read(Run *run, const void *memory, size_t size, Events *events, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!run || !memory || has_failed(err) || !check_head(run, memory, size, err)) return false;
     const size_t n = run->plan->system->input_count;
-    Tape tape = {.from = memory, .size = most_bytes(run), .used = sizeof(Head)};
+    Tape tape = {.from = memory, .size = size};
     Run next = *run;
     next.flow = NULL, next.mover = NULL, next.events = (Events){0};
     next.values = calloc(n + 1, sizeof *next.values);
@@ -276,8 +284,9 @@ bool tr_run_restore(Run *run, const void *memory, size_t size, tr_error *err)
         next.flow->no_projection = run->options.no_project;
         tr_run_give_options(&next, next.mover);
         pass_state(&tape, &next);
-        good = !tape.failed && tr_run_find_events(&next, err);
+        good = !tape.failed && (events || tr_run_find_events(&next, err));
     }
+    if (good && events) next.events = *events, *events = (Events){0};
     if (good) {
         next.failure = (tr_error){0};
         tr_run_swap(run, &next);
@@ -285,4 +294,13 @@ bool tr_run_restore(Run *run, const void *memory, size_t size, tr_error *err)
         tr_fail(err, TR_USAGE, (Place){0}, "the snapshot is damaged"); // unless there are words
     tr_run_empty(&next);
     return good;
+}
+
+bool tr_run_restore(Run *run, const void *memory, size_t size, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || !memory || has_failed(err) || !check_head(run, memory, size, err)) return false;
+    const uint8_t *state = (const uint8_t *)memory + sizeof(Head);
+    return tr_run_read(run, state, tr_run_most_bytes(run) - sizeof(Head), NULL, err);
 }

@@ -5,9 +5,8 @@
 // steps, as that of an alarm is.
 #include "sim/watch.h"
 
-#include "num/dense.h"
-
 #include "plan/latch.h"
+#include "sim/glance.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,11 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GONE       1e-7 // a pivot that is zero
-#define TOUCHES    1e-4 // one that is zero where it is smallest between steps
-#define SUSPICIOUS 0.05 // one that might be
-#define ZERO       1e-4 // singular values that are, where a pivot vanishes
-#define NEAR       1e-3 // one that is so small that what lies ahead is looked at
+#define TOUCHES 1e-4 // a pivot that is zero where it is smallest between steps
+#define ZERO    1e-4 // singular values that are, where a pivot vanishes
 enum { MOST_SECTIONS = 60, HALVINGS = 60, MOST_LAST_STEPS = 300 };
 
 // Whether there is anything to look at between steps
@@ -207,10 +203,8 @@ static const double *straight_ahead(Watch *w, double t, const double *y, double 
 static void look_ahead(Watch *w, double t, const double *y, Quality now)
 {
     if (!has_past(w)) return;
-    const double last = quality_before(w).least, step = t - time_before(w);
-    const double h = now.least * step / (last - now.least);
-    if (!(last > now.least) || !isfinite(h)) return;
-    if (now.least > NEAR && h > 3 * step) return; // not within some steps
+    double h;
+    if (pivot_is_far(now.least, quality_before(w).least, t - time_before(w), &h)) return;
     const Quality ahead = tr_flow_quality(w->flow, t + 2 * h, straight_ahead(w, t, y, 2 * h));
     const bool passes = ahead.sign != now.sign, touches = ahead.least < 0.2 * now.least;
     if (!passes && !touches) return;
@@ -266,8 +260,7 @@ static bool is_armed(const Watch *w, uint32_t k)
     return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, w->flow->modes, k) && !w->told[k];
 }
 
-// Whether a switch may cross now: it has a side, and does not rest
-static bool is_kept(const Watch *w, uint32_t k)
+bool tr_watch_keeps(const Watch *w, uint32_t k)
 {
     return w->flow->sides[k] != 0 && !(w->habits[k].rests > 0);
 }
@@ -276,7 +269,7 @@ static bool is_kept(const Watch *w, uint32_t k)
 static void take_switches(Watch *w, const double *margins, double *least)
 {
     for (uint32_t k = 0; k < w->flow->switch_count; k++)
-        if (is_kept(w, k) && margins[k] < *least)
+        if (tr_watch_keeps(w, k) && margins[k] < *least)
             *least = margins[k], w->alarm = w->flow->system->alarm_count + k;
 }
 
@@ -354,8 +347,7 @@ static bool may_dip(Watch *w, double t, double least)
     if (p->count < 3) return true;
     const double first = least_switch_at(w, before(w) - 1);
     const double h = t - time_before(w), earlier = time_before(w) - p->t[before(w) - 1];
-    const double bend = ((least - was) / h - (was - first) / earlier) / (h + earlier);
-    return !(smaller(was, least) > 4 * fabs(bend) * h * h);
+    return margin_may_dip(first, was, least, earlier, h);
 }
 
 // A time inside the last step when a switch is beyond its side, though it is not at its end t
@@ -384,13 +376,18 @@ static bool has_crossed(Watch *w, double t, const double *y, double *at)
     return least < 0 || (may_dip(w, t, least) && has_dipped(w, t, y, at));
 }
 
-// Whether no alarm goes off, and none that did has recovered
-static bool are_silent(const Watch *w)
+bool tr_watch_is_deaf(const Watch *w, uint32_t k)
 {
-    bool silent = true;
-    for (uint32_t k = 0; k < w->flow->system->alarm_count; k++)
-        silent = silent && w->last[k] >= 0 && !w->told[k];
-    return silent;
+    return w->told[k] || !tr_alarm_matters(w->flow->system, w->flow->modes, k);
+}
+
+static bool are_quiet(const Watch *w)
+{
+    bool quiet = true;
+    for (uint32_t k = 0; quiet && k < w->flow->system->alarm_count; k++)
+        quiet =
+            alarm_is_quiet(w->last[k], w->told[k], !(w->last[k] >= 0) && tr_watch_is_deaf(w, k));
+    return quiet;
 }
 
 // After a step to (t, y). What comes before anything else that changes the run counts.
@@ -400,7 +397,7 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     const uint32_t count = s->alarm_count;
     double seen = t;
     bool any = has_crossed(w, t, y, &seen);
-    if (!any && are_silent(w)) return true;
+    if (!any && are_quiet(w)) return true;
     double first = (double)INFINITY;
     uint32_t which = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -434,6 +431,13 @@ bool tr_watch_row(Watch *w, double t, const double *y)
 }
 
 // ---- steps ---------------------------------------------------------------------------------
+
+static bool is_safe(const Watch *w, Quality now)
+{
+    const Quality last = has_past(w) ? quality_before(w) : now;
+    const double first = w->quality[0].least;
+    return pivot_is_safe(now.least, now.sign != last.sign, last.least, first, (int)w->path.count);
+}
 
 // Whether the smallest pivot was smaller at the last state than at those beside it.
 static bool has_dip(const Watch *w, Quality now)
@@ -491,6 +495,7 @@ static bool check_between(Watch *w, double t, const double *y, tr_error *err)
 // Whether the rank is what it was, up to (t, now).
 static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_error *err)
 {
+    if (is_safe(w, now)) return true;
     if (now.least < GONE && w->due.status) return *err = w->due, false; // it knows better when
     if (now.least < GONE) return refuse(w, t, y, ZERO, err);
     if (has_past(w) && now.sign != quality_before(w).sign) {
@@ -508,6 +513,12 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
     add_state(w, t, y);
     look(w, t, y);
     return check_alarms(w, t, y, err);
+}
+
+bool tr_watch_is_calm(const Watch *w)
+{
+    const Flow *flow = w->flow;
+    return !w->due.status && (!has_pivots(flow) || flow->now->preferred == flow->stance->preferred);
 }
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)

@@ -50,6 +50,14 @@ bool tr_watch_row(Watch *watch, double t, const double *y);
 // Then, once what was passed is recorded: `changed` is set when y is in another chart now.
 bool tr_watch_chart(Watch *watch, double t, double *y, bool *changed, tr_error *err);
 
+// Whether a step from here may be one at whose end nothing need be looked at closer (glance.h).
+bool tr_watch_is_calm(const Watch *watch);
+// Of an alarm: nothing is done when it goes off, for it was told already, or is about nothing that
+// contacts do now.
+bool tr_watch_is_deaf(const Watch *watch, uint32_t alarm);
+// Of a switch: it may cross now, for it has a side, and does not rest.
+bool tr_watch_keeps(const Watch *watch, uint32_t k);
+
 // What is wrong at the start already. False, with words, when it must not even begin.
 bool tr_watch_start(Watch *watch, double t, const double *y, tr_error *err);
 

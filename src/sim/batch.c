@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many runs of one plan. A member is kept as the bytes of a snapshot, and as the record of a lane
+// (lanes.h) when it is fit for one: then the record is newer where both have a number. There is one
+// run, into which a member is loaded for whatever only runs do, and one block of lanes for each set
+// of programs. Members queue for the lanes of their programs and stay in one until they have
+// arrived, or until a step is not plain: that one they make as a run, and queue again, perhaps for
+// another block.
+#include "base/options.h"
+#include "sim/lanes.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Members with the same programs
+typedef struct Group {
+    Lanes *lanes;
+    size_t *waiting; // members
+    uint32_t count, capacity;
+} Group;
+
+enum { NO_GROUP = UINT32_MAX };
+
+typedef struct Member {
+    double t;
+    uint8_t *bytes;
+    size_t size;
+    double *record;
+    uint32_t group;
+    uint32_t next_event;
+    Events events;
+    tr_error *failure; // NULL: it can go on
+} Member;
+
+struct tr_batch {
+    Plan *plan;
+    Run *run;
+    uint8_t *room; // for the bytes of a member
+    size_t room_size;
+    Member *members;
+    size_t count;
+    Group *groups;
+    uint32_t group_count, group_capacity;
+    bool (*progress)(void *owner, double t, double end);
+    double from;  // the least time when advancing began
+    size_t going; // members that were to be moved,
+    size_t there; // and have arrived or failed
+};
+typedef tr_batch Batch;
+
+// ---- members -------------------------------------------------------------------------------
+
+static uint32_t find_group(Batch *b, tr_error *err)
+{
+    const ChartPrograms *programs = b->run->flow->now->programs;
+    for (uint32_t i = 0; i < b->group_count; i++)
+        if (b->groups[i].lanes->programs == programs) return i;
+    if (!tr_grow((void **)&b->groups, &b->group_capacity, b->group_count + 1, sizeof *b->groups))
+        return tr_fail_memory(err), NO_GROUP;
+    Lanes *lanes = tr_lanes_new(b->run, err);
+    if (!lanes) return NO_GROUP;
+    b->groups[b->group_count] = (Group){.lanes = lanes};
+    return b->group_count++;
+}
+
+// The run becomes this member, whose events it has meanwhile.
+static bool load(Batch *b, Member *m, tr_error *err)
+{
+    if (!tr_run_read(b->run, m->bytes, m->size, &m->events, err)) return false;
+    b->run->next_event = m->next_event;
+    if (m->group != NO_GROUP) tr_lanes_give(b->groups[m->group].lanes, m->record, b->run);
+    if (m->failure) b->run->failure = *m->failure;
+    return true;
+}
+
+// The member stays what it was.
+static void put_aside(Batch *b, Member *m)
+{
+    m->events = b->run->events;
+    b->run->events = (Events){0};
+}
+
+static bool keep_bytes(Batch *b, Member *m, tr_error *err)
+{
+    const size_t size = tr_run_write(b->run, b->room, b->room_size);
+    uint8_t *bytes = size == m->size ? m->bytes : realloc(m->bytes, size);
+    if (!bytes) return tr_fail_memory(err), false;
+    m->bytes = bytes, m->size = size;
+    memcpy(bytes, b->room, size);
+    return true;
+}
+
+static bool keep_record(Batch *b, Member *m, tr_error *err)
+{
+    m->group = NO_GROUP;
+    if (m->failure || !tr_watch_is_calm(&b->run->mover->watch)) return true;
+    const uint32_t group = find_group(b, err);
+    if (group == NO_GROUP) return false;
+    const Lanes *lanes = b->groups[group].lanes;
+    double *record = realloc(m->record, lanes->at.count * sizeof *record);
+    if (!record) return tr_fail_memory(err), false;
+    m->record = record, m->group = group;
+    tr_lanes_take(lanes, b->run, record);
+    return true;
+}
+
+// The member becomes what the run is.
+static bool save(Batch *b, Member *m, tr_error *err)
+{
+    const bool good = keep_bytes(b, m, err) && keep_record(b, m, err);
+    m->t = b->run->mover->t;
+    m->next_event = b->run->next_event;
+    put_aside(b, m);
+    return good;
+}
+
+static bool fail_member(Member *m, const tr_error *why, tr_error *err)
+{
+    if (!m->failure) m->failure = malloc(sizeof *m->failure);
+    if (!m->failure) return tr_fail_memory(err), false;
+    *m->failure = *why;
+    m->group = NO_GROUP;
+    return true;
+}
+
+// ---- making a batch ------------------------------------------------------------------------
+
+static bool check_method(const tr_run_options *o, tr_error *err)
+{
+    const char *method = o->method ? o->method : "";
+    if (strcmp(method, "rk4") == 0 || strcmp(method, "lie") == 0) return true;
+    if (tr_method(method, err))
+        tr_fail(err, TR_USAGE, (Place){0},
+                "runs of a batch go by rk4 or lie, side by side; '%s' has no such steps", method);
+    return false;
+}
+
+// Like the first, which was saved; only events are each member's own.
+static bool copy_first(Batch *b, Member *m, tr_error *err)
+{
+    const Member *first = &b->members[0];
+    m->bytes = malloc(first->size);
+    if (!m->bytes) return tr_fail_memory(err), false;
+    m->size = first->size;
+    memcpy(m->bytes, first->bytes, first->size);
+    if (!first->events.scan && first->group != NO_GROUP) {
+        const size_t size = b->groups[first->group].lanes->at.count * sizeof *m->record;
+        m->record = malloc(size);
+        if (!m->record) return tr_fail_memory(err), false;
+        memcpy(m->record, first->record, size);
+        m->events = first->events, m->group = first->group;
+        return true;
+    }
+    return tr_run_read(b->run, m->bytes, m->size, NULL, err) && save(b, m, err);
+}
+
+static bool make_members(Batch *b, size_t count, tr_error *err)
+{
+    b->room_size = tr_run_most_bytes(b->run);
+    b->room = malloc(b->room_size);
+    b->members = calloc(count, sizeof *b->members);
+    if (!b->room || !b->members) return tr_fail_memory(err), false;
+    for (size_t i = 0; i < count; i++) b->members[i].group = NO_GROUP;
+    b->count = count;
+    bool good = save(b, &b->members[0], err);
+    for (size_t i = 1; good && i < count; i++) good = copy_first(b, &b->members[i], err);
+    return good;
+}
+
+Batch *tr_batch_new(Plan *plan, size_t n, const tr_run_options *options, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    tr_run_options o = tr_run_defaults(plan);
+    if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
+    if (n == 0) tr_fail(err, TR_USAGE, (Place){0}, "a batch has at least one run");
+    if (has_failed(err) || !check_method(&o, err)) return NULL;
+    Batch *b = calloc(1, sizeof *b);
+    if (!b) return tr_fail_memory(err), NULL;
+    b->plan = plan, b->progress = o.progress;
+    o.progress = NULL;
+    b->run = tr_run_new(plan, &o, err);
+    if (b->run && make_members(b, n, err)) return b;
+    tr_batch_free(b);
+    return NULL;
+}
+
+void tr_batch_free(Batch *b)
+{
+    if (!b) return;
+    for (size_t i = 0; i < b->count; i++) {
+        Member *m = &b->members[i];
+        tr_events_free(&m->events);
+        free(m->bytes);
+        free(m->record);
+        free(m->failure);
+    }
+    for (uint32_t i = 0; i < b->group_count; i++) {
+        tr_lanes_free(b->groups[i].lanes);
+        free(b->groups[i].waiting);
+    }
+    tr_run_free(b->run);
+    free(b->groups);
+    free(b->members);
+    free(b->room);
+    free(b);
+}
+
+// ---- one of them ---------------------------------------------------------------------------
+
+static Member *member_at(Batch *b, size_t run, tr_error *err)
+{
+    if (!b || has_failed(err)) return NULL;
+    if (run < b->count) return &b->members[run];
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no run %zu: the batch has %zu, from 0 on", run,
+            b->count);
+    return NULL;
+}
+
+void tr_batch_set(Batch *b, size_t run, const char *name, double value, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    Member *m = member_at(b, run, err);
+    if (!m || !load(b, m, err)) return;
+    tr_run_set(b->run, name, value, err);
+    if (has_failed(err))
+        put_aside(b, m);
+    else
+        save(b, m, err);
+}
+
+bool tr_batch_reset(Batch *b, size_t run, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    Member *m = member_at(b, run, err);
+    if (!m || !load(b, m, err)) return false;
+    if (tr_run_reset(b->run, err)) {
+        free(m->failure);
+        m->failure = NULL;
+        return save(b, m, err);
+    }
+    put_aside(b, m);
+    if (b->run->failure.status) fail_member(m, &b->run->failure, err);
+    return false;
+}
+
+const double *tr_batch_row(Batch *b, size_t run)
+{
+    tr_error err = {0};
+    Member *m = member_at(b, run, &err);
+    if (!m || m->failure || !load(b, m, &err)) return NULL;
+    const double *row = tr_run_row(b->run);
+    put_aside(b, m);
+    return row;
+}
+
+tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    const Member *m = member_at((Batch *)b, run, err);
+    if (m && m->failure) tr_fail(err, m->failure->status, (Place){0}, "%s", m->failure->text);
+    return err->status;
+}
+
+// ---- moving on -----------------------------------------------------------------------------
+
+static bool wait_in_line(Batch *b, size_t i, tr_error *err)
+{
+    Group *g = &b->groups[b->members[i].group];
+    if (!tr_grow((void **)&g->waiting, &g->capacity, g->count + 1, sizeof *g->waiting))
+        return tr_fail_memory(err), false;
+    g->waiting[g->count++] = i;
+    return true;
+}
+
+// Somebody may want to know; false when they stop it.
+static bool tell(Batch *b, double until)
+{
+    const double part = b->going ? (double)b->there / (double)b->going : 1;
+    return !b->progress || b->progress(b->run->options.owner, b->from + part * (until - b->from),
+                                       b->run->options.end);
+}
+
+// One step as a run, and what belongs to it; more where it is not fit for lanes then. It waits for
+// a lane, unless it has arrived or failed.
+static bool go_alone(Batch *b, size_t i, double until, tr_error *err)
+{
+    Member *m = &b->members[i];
+    tr_error why = {0};
+    if (!load(b, m, err)) return false;
+    Run *run = b->run;
+    run->mover->pauses = true, run->mover->resumed = run->mover->steps;
+    run->limit = until;
+    if (!tr_run_go(run, until, &why)) {
+        put_aside(b, m);
+        b->there++;
+        return fail_member(m, &why, err);
+    }
+    if (!save(b, m, err)) return false;
+    if (m->t < until) return wait_in_line(b, i, err);
+    b->there++;
+    return true;
+}
+
+static bool fill_lanes(Batch *b, Group *g)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < g->lanes->lanes; k++) {
+        if (!g->lanes->is_taken[k] && g->count) {
+            const size_t i = g->waiting[--g->count];
+            tr_lane_enter(g->lanes, k, b->members[i].record);
+            g->lanes->member[k] = i;
+        }
+        any = any || g->lanes->is_taken[k];
+    }
+    return any;
+}
+
+static Member *leave(Batch *b, Lanes *lanes, uint32_t lane)
+{
+    Member *m = &b->members[lanes->member[lane]];
+    tr_lane_leave(lanes, lane, m->record);
+    m->t = m->record[AT_TIME];
+    return m;
+}
+
+// Until all members that were in line have arrived or left. False when it fails or is stopped.
+static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
+{
+    LaneFate fate[MOST_LANES];
+    Lanes *lanes = b->groups[group].lanes;
+    const double step = b->run->options.step;
+    while (fill_lanes(b, &b->groups[group])) { // groups may move as there are more of them
+        const size_t there = b->there;
+        tr_lanes_step(lanes, step, until, fate);
+        for (uint32_t k = 0; k < lanes->lanes; k++) {
+            if (!lanes->is_taken[k] || fate[k] == LANE_STEPPED) continue;
+            leave(b, lanes, k);
+            if (fate[k] == LANE_ARRIVED)
+                b->there++;
+            else if (!go_alone(b, lanes->member[k], until, err))
+                return false;
+        }
+        if (b->there > there && !tell(b, until)) return false;
+    }
+    return true;
+}
+
+// Whether a member can go on in a lane: it is fit for one, and its events are known so far.
+static bool is_ready(const Member *m, double until)
+{
+    return m->group != NO_GROUP && (!m->events.scan || m->events.until >= until);
+}
+
+static bool move_all(Batch *b, double until, tr_error *err)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < b->count; i++) {
+        const Member *m = &b->members[i];
+        if (m->failure || !(m->t < until)) continue;
+        good = is_ready(m, until) ? wait_in_line(b, i, err) : go_alone(b, i, until, err);
+    }
+    for (uint32_t i = 0; good && i < b->group_count; i++) {
+        if (!b->groups[i].count) continue;
+        good = move_group(b, i, until, err);
+        i = UINT32_MAX; // from the first one on
+    }
+    return good;
+}
+
+// Nobody is in line or in a lane.
+static void clear(Batch *b)
+{
+    for (uint32_t i = 0; i < b->group_count; i++) {
+        Lanes *lanes = b->groups[i].lanes;
+        b->groups[i].count = 0;
+        for (uint32_t k = 0; k < lanes->lanes; k++)
+            if (lanes->is_taken[k]) leave(b, lanes, k);
+    }
+}
+
+static bool check_until(Batch *b, double until, tr_error *err)
+{
+    b->from = until, b->going = b->there = 0;
+    for (size_t i = 0; i < b->count && !has_failed(err); i++) {
+        const Member *m = &b->members[i];
+        if (m->failure) continue;
+        if (!isfinite(until) || until < m->t)
+            tr_fail(err, TR_USAGE, (Place){0}, "run %zu at t = %.9g cannot go on to t = %.9g", i,
+                    m->t, until);
+        b->from = fmin(b->from, m->t), b->going += m->t < until;
+    }
+    return !has_failed(err);
+}
+
+bool tr_batch_advance(Batch *b, double until, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!b || has_failed(err) || !check_until(b, until, err)) return false;
+    const bool good = move_all(b, until, err);
+    clear(b);
+    return good;
+}

@@ -1,0 +1,780 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/lanes.h"
+
+#include "num/dense.h"
+#include "sim/glance.h"
+#include "sim/group.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const LaneMath *tr_lane_math(Machine machine, uint32_t lanes)
+{
+    static const LaneMath *const machines[] = {
+#ifdef TR_X86
+        [MACHINE_AVX2] = tr_lane_maths_avx2,
+        [MACHINE_AVX512] = tr_lane_maths_avx512,
+#endif
+        [MACHINE_PLAIN] = tr_lane_maths_plain};
+    assert(lanes == 4 || lanes == 8);
+    return &machines[machine][lanes == 8];
+}
+
+// ---- records -------------------------------------------------------------------------------
+
+static uint32_t room_for(uint32_t *count, uint32_t more)
+{
+    const uint32_t first = *count;
+    *count += more;
+    return first;
+}
+
+static void find_places(Lanes *l)
+{
+    RecordPlaces *at = &l->at;
+    PastPlaces *past = &l->past;
+    const bool looks = l->watches;
+    past->t = room_for(&past->count, 1);
+    past->y = room_for(&past->count, l->size);
+    past->tilt = room_for(&past->count, 1);
+    past->least = room_for(&past->count, 1);
+    past->sign = room_for(&past->count, 1);
+    past->is_known = room_for(&past->count, 1);
+    past->margins = room_for(&past->count, l->switches);
+    at->count = SINGLE_NUMBERS;
+    at->y = room_for(&at->count, l->size);
+    at->rates = room_for(&at->count, l->size);
+    at->inputs = room_for(&at->count, l->inputs);
+    for (int i = 0; i < LAST_STATES; i++)
+        at->past[i] = room_for(&at->count, looks ? past->count : 0);
+    at->last = room_for(&at->count, looks ? l->alarms : 0);
+    at->told = room_for(&at->count, looks ? l->alarms : 0);
+    at->deaf = room_for(&at->count, looks ? l->alarms : 0);
+    at->sizes = room_for(&at->count, l->rows);
+    at->scales = room_for(&at->count, l->rows);
+    at->largest = room_for(&at->count, l->constraints);
+    at->kept = room_for(&at->count, l->switches);
+}
+
+static void take_past(const Lanes *l, const Watch *w, double *record)
+{
+    const PastPlaces *past = &l->past;
+    for (uint32_t i = 0; i < w->path.count; i++) { // the last one is always in the same place
+        double *to = record + l->at.past[LAST_STATES - w->path.count + i];
+        to[past->t] = w->path.t[i];
+        memcpy(to + past->y, w->path.y[i], l->size * sizeof *to);
+        to[past->tilt] = w->quality[i].tilt, to[past->least] = w->quality[i].least;
+        to[past->sign] = w->quality[i].sign, to[past->is_known] = w->is_known[i];
+        if (l->switches) memcpy(to + past->margins, w->switches[i], l->switches * sizeof *to);
+    }
+}
+
+static void give_past(const Lanes *l, const double *record, Watch *w)
+{
+    const PastPlaces *past = &l->past;
+    w->path.count = (uint32_t)record[AT_STATES], w->path.rated = PATH_STATES;
+    for (uint32_t i = 0; i < w->path.count; i++) {
+        const double *from = record + l->at.past[LAST_STATES - w->path.count + i];
+        w->path.t[i] = from[past->t];
+        memcpy(w->path.y[i], from + past->y, l->size * sizeof *from);
+        w->quality[i] = (Quality){from[past->tilt], from[past->least], (int)from[past->sign]};
+        w->is_known[i] = from[past->is_known] != 0;
+        if (l->switches) memcpy(w->switches[i], from + past->margins, l->switches * sizeof *from);
+    }
+}
+
+static void take_watch(const Lanes *l, const Run *run, double *record)
+{
+    const Watch *w = &run->mover->watch;
+    const Flow *flow = run->flow;
+    record[AT_STATES] = w->path.count;
+    take_past(l, w, record);
+    for (uint32_t i = 0; i < l->alarms; i++) {
+        record[l->at.last + i] = w->last[i], record[l->at.told + i] = w->told[i];
+        record[l->at.deaf + i] = tr_watch_is_deaf(w, i);
+    }
+    for (uint32_t i = 0; i < l->rows; i++) {
+        record[l->at.sizes + i] = flow->stance->size[i];
+        record[l->at.scales + i] = flow->stance->scale[i];
+    }
+    for (uint32_t i = 0; i < l->constraints; i++) record[l->at.largest + i] = flow->largest[i];
+    for (uint32_t i = 0; i < l->switches; i++) record[l->at.kept + i] = tr_watch_keeps(w, i);
+}
+
+void tr_lanes_take(const Lanes *l, const Run *run, double *record)
+{
+    const Mover *m = run->mover;
+    const Flow *flow = run->flow;
+    memset(record, 0, l->at.count * sizeof *record);
+    record[AT_TIME] = m->t;
+    record[AT_GRID_START] = m->grid.start, record[AT_GRID_COUNT] = (double)m->grid.count;
+    record[AT_GRID_IS_THERE] = m->grid.is_there;
+    record[AT_EARLIEST] = flow->earliest, record[AT_LATEST] = flow->latest;
+    record[AT_DUE] = tr_run_due(run);
+    record[AT_WATCHED] = (double)NAN;
+    record[AT_STEPS] = (double)m->steps, record[AT_EVALUATIONS] = (double)flow->evaluations;
+    record[AT_ALL_EVALUATIONS] = (double)flow->all_evaluations;
+    record[AT_DRIFT] = m->drift;
+    memcpy(record + l->at.y, m->y, l->size * sizeof *record);
+    memcpy(record + l->at.inputs, flow->inputs, l->inputs * sizeof *record);
+    if (l->watches) take_watch(l, run, record);
+}
+
+void tr_lanes_give(const Lanes *l, const double *record, Run *run)
+{
+    Mover *m = run->mover;
+    Flow *flow = run->flow;
+    m->t = record[AT_TIME];
+    m->grid.start = record[AT_GRID_START], m->grid.count = (uint64_t)record[AT_GRID_COUNT];
+    m->grid.is_there = record[AT_GRID_IS_THERE] != 0;
+    flow->earliest = record[AT_EARLIEST], flow->latest = record[AT_LATEST];
+    m->steps = (size_t)record[AT_STEPS], flow->evaluations = (size_t)record[AT_EVALUATIONS];
+    flow->all_evaluations = (size_t)record[AT_ALL_EVALUATIONS];
+    m->drift = record[AT_DRIFT];
+    memcpy(m->y, record + l->at.y, l->size * sizeof *record);
+    if (!l->watches) return;
+    give_past(l, record, &m->watch);
+    for (uint32_t i = 0; i < l->alarms; i++) m->watch.last[i] = record[l->at.last + i];
+    for (uint32_t i = 0; i < l->rows; i++) {
+        flow->stance->size[i] = record[l->at.sizes + i];
+        flow->stance->scale[i] = record[l->at.scales + i];
+    }
+    for (uint32_t i = 0; i < l->constraints; i++) flow->largest[i] = record[l->at.largest + i];
+}
+
+// ---- making them ---------------------------------------------------------------------------
+
+static void measure(Lanes *l, const Run *run)
+{
+    const Flow *flow = run->flow;
+    const ChartPrograms *p = flow->now->programs;
+    const System *s = flow->system;
+    l->programs = p;
+    l->is_lie = strcmp(run->method->name, "lie") == 0;
+    l->watches = flow->stance || flow->switch_count;
+    l->size = flow->size, l->known = flow->known, l->positions = flow->positions;
+    l->inputs = s->input_count + flow->switch_count;
+    l->alarms = l->watches ? s->alarm_count : 0;
+    l->rows = flow->stance ? flow->stance->all : 0;
+    l->constraints = l->watches ? flow->footing->constraints : 0;
+    l->switches = flow->switch_count;
+    l->pivots = flow->stance ? flow->now->chart->partition.count : 0;
+    l->quaternions = flow->quaternion_count;
+    l->projected = flow->no_projection ? 0 : flow->now->projected;
+    l->conditions = l->projected ? l->projected + l->quaternions : 0;
+    l->surplus = flow->now->chart ? flow->now->chart->surplus_count : 0;
+    assert(flow->size == flow->own && !flow->sensitivity);
+}
+
+static bool open_workspaces(Lanes *l, tr_error *err)
+{
+    const ChartPrograms *p = l->programs;
+    l->rates = tr_workspace_block(p->rates, err);
+    l->watch = tr_workspace_block(p->watch, err);
+    l->projection = l->projected ? tr_workspace_block(p->projection, err) : NULL;
+    if (has_failed(err)) return false;
+    l->lanes = tr_block_lanes(l->rates);
+    l->math = tr_lane_math(tr_machine(), l->lanes);
+    assert(p->rates->input_count <= l->inputs);
+    assert(!l->watch || tr_block_lanes(l->watch) == l->lanes);
+    return true;
+}
+
+// Rows where states go, and where outputs are
+static double **rows_in(const Lanes *l, const tr_workspace *w, double **next)
+{
+    for (uint32_t k = 0; k < l->known; k++) next[k] = tr_block_input(w, l->programs->place[k]);
+    return next + l->known;
+}
+
+static double **rows_out(const tr_workspace *w, uint32_t count, double **next)
+{
+    for (uint32_t k = 0; k < count; k++) next[k] = (double *)tr_block_output(w, k);
+    return next + count;
+}
+
+// Slopes of unit quaternions are rows of our own, behind those of the program.
+static void find_conditions(Lanes *l)
+{
+    const size_t n = l->positions;
+    double **phi = l->phi, **J = phi + l->conditions;
+    for (uint32_t i = 0; i < l->projected; i++) {
+        phi[i] = (double *)tr_block_output(l->projection, i);
+        for (size_t k = 0; k < n; k++)
+            J[i * n + k] =
+                (double *)tr_block_output(l->projection, (uint32_t)(l->projected + i * n + k));
+    }
+    double *own = l->slopes;
+    for (uint32_t i = l->projected; i < l->conditions; i++) {
+        phi[i] = own, own += l->lanes;
+        for (size_t k = 0; k < n; k++, own += l->lanes) J[i * n + k] = own;
+    }
+}
+
+static bool find_rows(Lanes *l, tr_error *err)
+{
+    const size_t conditions = (size_t)l->conditions * (l->positions + 1);
+    const uint32_t seen = l->watch ? l->programs->watched.count : 0;
+    double **next = calloc(3 * (size_t)l->known + l->size + seen + conditions + 1, sizeof *next);
+    if (!next) return tr_fail_memory(err), false;
+    l->rates_in = next, next = rows_in(l, l->rates, next);
+    l->rates_out = next, next = rows_out(l->rates, l->size, next);
+    l->watch_in = next;
+    if (l->watch) next = rows_in(l, l->watch, next);
+    l->seen = next;
+    if (l->watch) next = rows_out(l->watch, seen, next);
+    l->projection_in = next;
+    if (l->projection) next = rows_in(l, l->projection, next);
+    l->phi = next;
+    if (l->projection) find_conditions(l);
+    return true;
+}
+
+static double *room_of(const Lanes *l, double **next, size_t count)
+{
+    double *first = *next;
+    *next += count * l->lanes;
+    return first;
+}
+
+static bool make_room(Lanes *l, tr_error *err)
+{
+    enum { LINE = 64 };
+    const size_t size = l->size, m = l->conditions, L = l->lanes;
+    const size_t slopes = (m - l->projected) * (l->positions + 1);
+    const size_t numbers =
+        L * (l->at.count + 7 * size + m * m + m + slopes + l->surplus + 2 * l->rows + 1);
+    l->block = aligned_alloc(LINE, (numbers * sizeof(double) + LINE - 1) / LINE * LINE);
+    l->unit = calloc(l->rows + 1u, sizeof *l->unit);
+    l->member = calloc(L, sizeof *l->member);
+    l->is_taken = calloc(L, sizeof *l->is_taken);
+    l->newest_of = calloc(L, sizeof *l->newest_of);
+    l->surplus_row = calloc(l->surplus + 1u, sizeof *l->surplus_row);
+    l->quaternion = calloc(l->quaternions + 1u, sizeof *l->quaternion);
+    if (!l->block || !l->unit || !l->member || !l->is_taken || !l->newest_of || !l->surplus_row ||
+        !l->quaternion)
+        return tr_fail_memory(err), false;
+    memset(l->block, 0, numbers * sizeof(double));
+    double *next = l->block;
+    room_of(l, &next, l->at.count);
+    l->next = room_of(l, &next, size);
+    for (int i = 0; i < 4; i++) l->k[i] = room_of(l, &next, size);
+    l->u = room_of(l, &next, size), l->z = room_of(l, &next, size);
+    l->JJ = room_of(l, &next, m * m), l->solution = room_of(l, &next, m);
+    l->slopes = room_of(l, &next, slopes);
+    l->grown = room_of(l, &next, l->surplus), l->old = room_of(l, &next, 2 * (size_t)l->rows);
+    return true;
+}
+
+Lanes *tr_lanes_new(const Run *run, tr_error *err)
+{
+    const Flow *flow = run->flow;
+    Lanes *l = has_failed(err) ? NULL : calloc(1, sizeof *l);
+    if (!l) return tr_fail_memory(err), NULL;
+    measure(l, run);
+    find_places(l);
+    if (open_workspaces(l, err) && make_room(l, err) && find_rows(l, err)) {
+        for (uint32_t i = 0; i < l->rows; i++) l->unit[i] = flow->system->rows[i].unit;
+        for (uint32_t i = 0; i < l->surplus; i++) l->surplus_row[i] = flow->now->chart->surplus[i];
+        for (uint32_t i = 0; i < l->quaternions; i++) l->quaternion[i] = flow->quaternions[i];
+        return l;
+    }
+    tr_lanes_free(l);
+    return NULL;
+}
+
+void tr_lanes_free(Lanes *l)
+{
+    if (!l) return;
+    tr_workspace_free(l->rates);
+    tr_workspace_free(l->watch);
+    tr_workspace_free(l->projection);
+    free(l->rates_in);
+    free(l->block);
+    free(l->unit);
+    free(l->member);
+    free(l->is_taken);
+    free(l->newest_of);
+    free(l->surplus_row);
+    free(l->quaternion);
+    free(l);
+}
+
+// ---- lanes ---------------------------------------------------------------------------------
+
+static double *row(const Lanes *l, uint32_t place) { return l->block + (size_t)place * l->lanes; }
+
+// The place in the block of what stands in the i-th of the last states in a record, for a lane
+// whose newest one is there
+static uint32_t past_in_block(const Lanes *l, uint32_t newest, uint32_t i)
+{
+    return l->at.past[(newest + 1 + i) % LAST_STATES];
+}
+
+static bool is_past(const Lanes *l, uint32_t place)
+{
+    return place >= l->at.past[0] && place < l->at.last;
+}
+
+static void copy_past(const Lanes *l, uint32_t lane, double *record, bool enters)
+{
+    const uint32_t newest = l->newest_of[lane];
+    for (uint32_t i = 0; i < LAST_STATES && l->watches; i++)
+        for (uint32_t k = 0; k < l->past.count; k++) {
+            double *in = row(l, past_in_block(l, newest, i) + k) + lane;
+            double *out = record + l->at.past[i] + k;
+            if (enters)
+                *in = *out;
+            else
+                *out = *in;
+        }
+}
+
+void tr_lane_enter(Lanes *l, uint32_t lane, const double *record)
+{
+    assert(!l->is_taken[lane]);
+    for (uint32_t i = 0; i < l->at.count; i++)
+        if (!is_past(l, i)) row(l, i)[lane] = record[i];
+    l->newest_of[lane] = l->newest;
+    copy_past(l, lane, (double *)record, true);
+    l->is_taken[lane] = true, l->is_prepared = false;
+}
+
+void tr_lane_leave(Lanes *l, uint32_t lane, double *record)
+{
+    assert(l->is_taken[lane]);
+    for (uint32_t i = 0; i < l->at.count; i++)
+        if (!is_past(l, i)) record[i] = row(l, i)[lane];
+    copy_past(l, lane, record, false);
+    l->is_taken[lane] = false;
+}
+
+// ---- evaluating ----------------------------------------------------------------------------
+
+// Lanes that are free compute what another one does, and nobody looks.
+static void fill_up(Lanes *l)
+{
+    uint32_t like = 0;
+    while (!l->is_taken[like]) like++;
+    for (uint32_t k = 0; k < l->lanes; k++)
+        for (uint32_t i = 0; i < l->at.count && !l->is_taken[k]; i++)
+            row(l, i)[k] = row(l, i)[like];
+}
+
+static void prepare(const Lanes *l, const tr_program *p, const tr_workspace *w)
+{
+    if (!w) return;
+    memcpy(tr_block_input(w, 0), row(l, l->at.inputs),
+           (size_t)p->input_count * l->lanes * sizeof(double));
+    tr_block_run(w, PART_PARAMETER);
+}
+
+static void prepare_lanes(Lanes *l)
+{
+    fill_up(l);
+    prepare(l, l->programs->rates, l->rates);
+    prepare(l, l->programs->watch, l->watch);
+    prepare(l, l->programs->projection, l->projection);
+    l->is_prepared = true;
+}
+
+// On this side of every jump, see tr_flow_time
+static void put_time(const Lanes *l, const tr_workspace *w, const double *t, double more,
+                     const double *h)
+{
+    const double *earliest = row(l, AT_EARLIEST), *latest = row(l, AT_LATEST);
+    double *to = tr_block_input(w, 0);
+    for (uint32_t k = 0; k < l->lanes; k++) {
+        const double at = t[k] + more * h[k];
+        to[k] = at < earliest[k] ? earliest[k] : at > latest[k] ? latest[k] : at;
+    }
+}
+
+// ---- stages -------------------------------------------------------------------------- (T84) ----
+
+// Rates where the step begins: those that were watched there, unless t was rounded otherwise.
+static void take_first_rates(Lanes *l, const LaneSteps *s)
+{
+    const uint32_t L = l->lanes;
+    double *watched = row(l, AT_WATCHED), *all = row(l, AT_ALL_EVALUATIONS), anew[MOST_LANES];
+    const tr_workspace *w = l->watch ? l->watch : l->rates;
+    const double *t = tr_block_input(w, 0);
+    bool any = false;
+    put_time(l, w, s->t, 0, s->h);
+    for (uint32_t k = 0; k < L; k++) {
+        anew[k] = s->on[k] != 0 && watched[k] != t[k];
+        any = any || anew[k] != 0;
+    }
+    if (!any) return;
+    l->math->put(l->known, row(l, l->at.y), l->watch ? l->watch_in : l->rates_in);
+    tr_block_run(w, PART_STATE);
+    l->math->take_rows(l->size, anew, (Rows)(l->watch ? l->seen : l->rates_out),
+                       row(l, l->at.rates));
+    for (uint32_t k = 0; k < L; k++)
+        if (anew[k] != 0) watched[k] = t[k], all[k]++;
+}
+
+static void take_rates(const Lanes *l, const LaneSteps *s, double part, double *k)
+{
+    put_time(l, l->rates, s->t, part, s->h);
+    tr_block_run(l->rates, PART_STATE);
+    l->math->keep(l->size, (Rows)l->rates_out, k);
+}
+
+static void step_rk4(const Lanes *l, const LaneSteps *s)
+{
+    const LaneMath *math = l->math;
+    const double *y = row(l, l->at.y);
+    double half[MOST_LANES], *k[4] = {row(l, l->at.rates), l->k[1], l->k[2], l->k[3]};
+    for (uint32_t n = 0; n < l->lanes; n++) half[n] = s->h[n] / 2;
+    math->along(l->known, y, half, k[0], l->rates_in);
+    take_rates(l, s, 0.5, k[1]);
+    math->along(l->known, y, half, k[1], l->rates_in);
+    take_rates(l, s, 0.5, k[2]);
+    math->along(l->known, y, s->h, k[2], l->rates_in);
+    take_rates(l, s, 1, k[3]);
+    math->mix(l->size, s->h, k, l->u);
+    math->plus(l->size, y, l->u, l->next);
+}
+
+// ---- on the group --------------------------------------------------------------------------
+
+static void pick(const Lanes *l, const double *x, uint32_t first, uint32_t lane, double *q, int n)
+{
+    for (int i = 0; i < n; i++) q[i] = x[(size_t)(first + (uint32_t)i) * l->lanes + lane];
+}
+
+static void place(const Lanes *l, double *x, uint32_t first, uint32_t lane, const double *q, int n)
+{
+    for (int i = 0; i < n; i++) x[(size_t)(first + (uint32_t)i) * l->lanes + lane] = q[i];
+}
+
+// See method.c for these
+static void reach(const Lanes *l, const double *u, double *z)
+{
+    const double *y = row(l, l->at.y);
+    l->math->plus(l->size, y, u, z);
+    for (uint32_t i = 0; i < l->quaternions; i++)
+        for (uint32_t n = 0; n < l->lanes; n++) {
+            double q[4], v[3], out[4];
+            pick(l, y, l->quaternion[i], n, q, 4);
+            pick(l, u, l->quaternion[i], n, v, 3);
+            turn(q, v, out);
+            place(l, z, l->quaternion[i], n, out, 4);
+        }
+}
+
+static void take_rotations(const Lanes *l, const double *u, const double *z, double *k)
+{
+    for (uint32_t i = 0; i < l->quaternions; i++)
+        for (uint32_t n = 0; n < l->lanes; n++) {
+            double q[4], v[3], rate[4], W[3];
+            pick(l, z, l->quaternion[i], n, q, 4);
+            pick(l, k, l->quaternion[i], n, rate, 4);
+            pick(l, u, l->quaternion[i], n, v, 3);
+            angular_velocity(q, rate, W);
+            rotation_rate(v, W, rate);
+            rate[3] = 0;
+            place(l, k, l->quaternion[i], n, rate, 4);
+        }
+}
+
+static void take_lie_rates(const Lanes *l, const LaneSteps *s, double part, double *k)
+{
+    reach(l, l->u, l->z);
+    l->math->put(l->known, l->z, l->rates_in);
+    take_rates(l, s, part, k);
+    take_rotations(l, l->u, l->z, k);
+}
+
+static void step_lie(const Lanes *l, const LaneSteps *s)
+{
+    const LaneMath *math = l->math;
+    const size_t numbers = (size_t)l->size * l->lanes;
+    double half[MOST_LANES];
+    for (uint32_t n = 0; n < l->lanes; n++) half[n] = s->h[n] / 2;
+    memcpy(l->k[0], row(l, l->at.rates), numbers * sizeof(double));
+    memset(l->u, 0, numbers * sizeof(double));
+    take_rotations(l, l->u, row(l, l->at.y), l->k[0]);
+    math->times(l->size, half, l->k[0], l->u);
+    take_lie_rates(l, s, 0.5, l->k[1]);
+    math->times(l->size, half, l->k[1], l->u);
+    take_lie_rates(l, s, 0.5, l->k[2]);
+    math->times(l->size, s->h, l->k[2], l->u);
+    take_lie_rates(l, s, 1, l->k[3]);
+    math->mix(l->size, s->h, l->k, l->u);
+    reach(l, l->u, l->next);
+}
+
+// ---- projection ---------------------------------------------------------------------- (T83) ----
+
+// What a step has come to so far
+typedef struct Look {
+    LaneSteps steps;
+    double plain[MOST_LANES];       // lanes that go on in lanes
+    double off[MOST_LANES];         // from the constraints
+    double evaluations[MOST_LANES]; // of all programs
+    double tilt[MOST_LANES], least[MOST_LANES], sign[MOST_LANES], count[MOST_LANES];
+} Look;
+
+static void make_units(const Lanes *l, const double *on, double *worst)
+{
+    for (uint32_t n = 0; n < l->lanes; n++) {
+        worst[n] = 0;
+        for (uint32_t i = 0; i < l->quaternions && on[n] != 0; i++) {
+            double q[4];
+            pick(l, l->next, l->quaternion[i], n, q, 4);
+            worst[n] = larger(worst[n], tr_make_unit(q));
+            place(l, l->next, l->quaternion[i], n, q, 4);
+        }
+    }
+}
+
+static void evaluate_projection(const Lanes *l, Look *look, const double *on, double *worst)
+{
+    l->math->put(l->known, l->next, l->projection_in);
+    put_time(l, l->projection, look->steps.end, 0, look->steps.h);
+    tr_block_run(l->projection, PART_STATE);
+    l->math->worst(l->projected, (Rows)l->phi, worst);
+    for (uint32_t n = 0; n < l->lanes; n++) look->evaluations[n] += on[n];
+}
+
+static void add_quaternions(const Lanes *l)
+{
+    double **J = l->phi + l->conditions;
+    for (uint32_t i = 0; i < l->conditions - l->projected; i++)
+        for (uint32_t n = 0; n < l->lanes; n++) {
+            double q[4];
+            pick(l, l->next, l->quaternion[i], n, q, 4);
+            l->phi[l->projected + i][n] = tr_unit_residual(q);
+            for (uint32_t k = 0; k < 4; k++)
+                J[(size_t)(l->projected + i) * l->positions + l->quaternion[i] + k][n] = q[k];
+        }
+}
+
+static bool any_of(const Lanes *l, const double *x)
+{
+    double sum = 0;
+    for (uint32_t n = 0; n < l->lanes; n++) sum += x[n];
+    return sum > 0;
+}
+
+// Each lane until it is near enough, or gets no nearer; see tr_flow_project.
+static void project(const Lanes *l, Look *look)
+{
+    enum { MOST_STEPS = 20 };
+    double off[MOST_LANES], left[MOST_LANES], before[MOST_LANES], on[MOST_LANES], room[MOST_LANES];
+    make_units(l, look->plain, look->off);
+    if (!l->projected) return;
+    evaluate_projection(l, look, look->plain, left);
+    for (uint32_t n = 0; n < l->lanes; n++) {
+        off[n] = larger(look->off[n], left[n]), before[n] = (double)INFINITY;
+        look->off[n] = off[n];
+        if (!isfinite(left[n])) look->plain[n] = 0;
+        on[n] = look->plain[n];
+    }
+    LaneCorrection c = {.n = l->positions,
+                        .m = l->conditions,
+                        .phi = (Rows)l->phi,
+                        .J = (Rows)(l->phi + l->conditions),
+                        .JJ = l->JJ,
+                        .solution = l->solution,
+                        .x = l->next,
+                        .on = on,
+                        .plain = look->plain};
+    for (int i = 0; i < MOST_STEPS; i++) {
+        for (uint32_t n = 0; n < l->lanes; n++) {
+            on[n] =
+                on[n] != 0 && look->plain[n] != 0 && left[n] > 1e-15 && left[n] < 0.9 * before[n];
+            before[n] = left[n];
+        }
+        if (!any_of(l, on)) break;
+        add_quaternions(l);
+        l->math->correct(&c);
+        make_units(l, on, room);
+        evaluate_projection(l, look, on, left);
+    }
+}
+
+// ---- looking back --------------------------------------------------------------------------
+
+// Of the switches that may cross: the least margin at a state
+static double least_margin(const Lanes *l, uint32_t lane, double *const *margins)
+{
+    double least = (double)INFINITY;
+    for (uint32_t i = 0; i < l->switches; i++)
+        if (row(l, l->at.kept + i)[lane] != 0) least = fmin(least, margins[i][lane]);
+    return least;
+}
+
+static double least_margin_at(const Lanes *l, uint32_t lane, uint32_t past)
+{
+    double least = (double)INFINITY;
+    for (uint32_t i = 0; i < l->switches; i++) {
+        const double margin = row(l, past + l->past.margins + i)[lane];
+        if (row(l, l->at.kept + i)[lane] != 0 && margin < least) least = margin;
+    }
+    return least;
+}
+
+// Whether no switch crossed in the last step, nor can have gone beyond and back; see has_crossed
+static bool are_switches_quiet(const Lanes *l, const Look *look, uint32_t lane)
+{
+    const uint32_t last = past_in_block(l, l->newest, LAST_STATES - 1),
+                   first = past_in_block(l, l->newest, LAST_STATES - 2);
+    const double least = least_margin(l, lane, l->seen + l->programs->watched.switches);
+    if (!(least < (double)INFINITY)) return true;
+    if (least < 0 || look->count[lane] < LAST_STATES) return false;
+    if (row(l, last + l->past.is_known)[lane] == 0 || row(l, first + l->past.is_known)[lane] == 0)
+        return false;
+    const double was = row(l, last + l->past.t)[lane], earlier = row(l, first + l->past.t)[lane];
+    return !margin_may_dip(least_margin_at(l, lane, first), least_margin_at(l, lane, last), least,
+                           was - earlier, look->steps.end[lane] - was);
+}
+
+static void look_at_charts(Lanes *l, LaneRows *rows, Look *look)
+{
+    const WatchPlaces *at = &l->programs->watched;
+    const uint32_t last = past_in_block(l, l->newest, LAST_STATES - 1),
+                   first = past_in_block(l, l->newest, LAST_STATES - 2);
+    l->math->grow(rows, (Rows)(l->seen + at->sizes), look->steps.on, look->plain);
+    l->math->pivots(l->pivots, l->programs->partition.row, rows->scale,
+                    (Rows)(l->seen + at->pivots), look->least, look->sign, look->plain);
+    memcpy(look->tilt, l->seen[at->tilt], l->lanes * sizeof *look->tilt);
+    const LaneQualities q = {
+        .tilt = look->tilt,
+        .least = {look->least, row(l, last + l->past.least), row(l, first + l->past.least)},
+        .sign = {look->sign, row(l, last + l->past.sign)},
+        .t = {look->steps.end, row(l, last + l->past.t)},
+        .count = look->count};
+    l->math->judge(&q, look->plain);
+}
+
+static void look_back(Lanes *l, LaneRows *rows, Look *look)
+{
+    const WatchPlaces *at = &l->programs->watched;
+    for (uint32_t n = 0; n < l->lanes; n++)
+        look->count[n] = fmin(row(l, AT_STATES)[n] + 1, LAST_STATES);
+    if (!l->watch) return;
+    l->math->put(l->known, l->next, l->watch_in);
+    put_time(l, l->watch, look->steps.end, 0, look->steps.h);
+    tr_block_run(l->watch, PART_STATE);
+    l->math->alarms(l->alarms, (Rows)(l->seen + at->alarms), row(l, l->at.told), row(l, l->at.deaf),
+                    look->plain);
+    for (uint32_t n = 0; n < l->lanes && l->programs->sides; n++)
+        if (look->plain[n] != 0 && !are_switches_quiet(l, look, n)) look->plain[n] = 0;
+    if (l->pivots) look_at_charts(l, rows, look);
+    l->math->hold(l->surplus, l->surplus_row, (Rows)(l->seen + at->surplus), row(l, l->at.largest),
+                  l->grown, look->plain);
+}
+
+// ---- going on ------------------------------------------------------------------------------
+
+// What a run remembers of a step
+static void remember_state(Lanes *l, const Look *look)
+{
+    const LaneMath *math = l->math;
+    const double *on = look->plain;
+    const PastPlaces *past = &l->past;
+    const WatchPlaces *at = &l->programs->watched;
+    l->newest = (l->newest + 1) % LAST_STATES;
+    const uint32_t new = l->at.past[l->newest];
+    const double known[MOST_LANES] = {1, 1, 1, 1, 1, 1, 1, 1}, not_known[MOST_LANES] = {0};
+    math->take(1, on, look->steps.end, row(l, new + past->t));
+    math->take(l->size, on, l->next, row(l, new + past->y));
+    math->take(1, on, look->tilt, row(l, new + past->tilt));
+    math->take(1, on, look->least, row(l, new + past->least));
+    math->take(1, on, look->sign, row(l, new + past->sign));
+    math->take(1, on, l->programs->sides ? known : not_known, row(l, new + past->is_known));
+    math->take(1, on, look->count, row(l, AT_STATES));
+    if (l->programs->sides)
+        math->take_rows(l->switches, on, (Rows)(l->seen + at->switches),
+                        row(l, new + past->margins));
+    if (l->watch) math->take_rows(l->alarms, on, (Rows)(l->seen + at->alarms), row(l, l->at.last));
+    for (uint32_t i = 0; i < l->surplus; i++)
+        math->take(1, on, l->grown + (size_t)i * l->lanes,
+                   row(l, l->at.largest + l->surplus_row[i]));
+    for (uint32_t n = 0; n < l->lanes; n++)
+        if (on[n] != 0) l->newest_of[n] = l->newest;
+}
+
+// Sizes of rows are as they were, where a lane leaves.
+static void take_back_sizes(const Lanes *l, const LaneRows *rows, const Look *look)
+{
+    const size_t numbers = (size_t)l->rows * l->lanes;
+    for (uint32_t n = 0; n < l->lanes && rows->grew; n++)
+        for (uint32_t i = 0; i < l->rows && look->plain[n] == 0; i++) {
+            rows->size[i * l->lanes + n] = rows->old[i * l->lanes + n];
+            rows->scale[i * l->lanes + n] = rows->old[numbers + i * l->lanes + n];
+        }
+}
+
+static void go_on(Lanes *l, const Look *look)
+{
+    const LaneSteps *s = &look->steps;
+    const double *on = look->plain;
+    double watched[MOST_LANES];
+    if (l->watch) {
+        memcpy(watched, tr_block_input(l->watch, 0), l->lanes * sizeof *watched);
+        l->math->take_rows(l->size, on, (Rows)l->seen, row(l, l->at.rates));
+        l->math->take(1, on, watched, row(l, AT_WATCHED));
+    }
+    l->math->take(l->size, on, l->next, row(l, l->at.y));
+    l->math->take(1, on, s->end, row(l, AT_TIME));
+    l->math->take(1, on, s->whole, row(l, AT_GRID_IS_THERE));
+    for (uint32_t n = 0; n < l->lanes; n++) {
+        row(l, AT_GRID_COUNT)[n] += on[n] * s->whole[n];
+        row(l, AT_STEPS)[n] += on[n];
+        row(l, AT_EVALUATIONS)[n] += 4 * on[n];
+        row(l, AT_ALL_EVALUATIONS)[n] += on[n] * (look->evaluations[n] + 3 + (l->watch != NULL));
+        if (on[n] != 0) row(l, AT_DRIFT)[n] = larger(row(l, AT_DRIFT)[n], look->off[n]);
+    }
+    if (!l->watch) // what is watched is where the next step begins; else it is not known there
+        for (uint32_t n = 0; n < l->lanes; n++)
+            if (on[n] != 0) row(l, AT_WATCHED)[n] = (double)NAN;
+    if (l->watches) remember_state(l, look);
+}
+
+static bool begin_steps(Lanes *l, LaneSteps *s, LaneFate *fate)
+{
+    bool any = false;
+    l->math->begin(s);
+    for (uint32_t n = 0; n < l->lanes; n++) {
+        if (!l->is_taken[n]) s->on[n] = 0;
+        fate[n] = s->arrived[n] != 0 ? LANE_ARRIVED : s->on[n] != 0 ? LANE_STEPPED : LANE_NOT_PLAIN;
+        any = any || s->on[n] != 0;
+    }
+    return any;
+}
+
+void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
+{
+    Look look = {.steps = {.t = row(l, AT_TIME),
+                           .start = row(l, AT_GRID_START),
+                           .count = row(l, AT_GRID_COUNT),
+                           .there = row(l, AT_GRID_IS_THERE),
+                           .due = row(l, AT_DUE),
+                           .step = step,
+                           .until = until}};
+    LaneRows rows = {.rows = l->rows,
+                     .constraints = l->constraints,
+                     .unit = l->unit,
+                     .open = l->programs->footing->open,
+                     .size = row(l, l->at.sizes),
+                     .scale = row(l, l->at.scales),
+                     .old = l->old};
+    if (!l->is_prepared) prepare_lanes(l);
+    if (!begin_steps(l, &look.steps, fate)) return;
+    take_first_rates(l, &look.steps);
+    (l->is_lie ? step_lie : step_rk4)(l, &look.steps);
+    memcpy(look.plain, look.steps.on, sizeof look.plain);
+    l->math->check_finite(l->size, l->next, look.plain);
+    project(l, &look);
+    look_back(l, &rows, &look);
+    take_back_sizes(l, &rows, &look);
+    go_on(l, &look);
+    for (uint32_t n = 0; n < l->lanes; n++)
+        if (look.steps.on[n] != 0 && look.plain[n] == 0) fate[n] = LANE_NOT_PLAIN;
+}

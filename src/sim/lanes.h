@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs side by side, one in each lane of a block, as far as nothing happens to them but plain steps
+// of rk4 or lie (T84). A run is put into a lane as a record, which has what such steps change or
+// depend on; all else of it is elsewhere meanwhile. What is not plain is found out before or after
+// a step, and then that step is not made: the lane leaves as it was before, to make it as a run.
+//
+// All runs of a block have the same programs: contact modes, chart, and what parameters are for
+// certain. Who evaluates these is the matter of program/evaluate.h alone.
+#ifndef TR_SIM_LANES_H
+#define TR_SIM_LANES_H
+
+#include "sim/lane_math.h"
+#include "sim/run.h"
+
+// Where numbers stand in a record; behind the single ones, several each.
+typedef enum RecordPlace {
+    AT_TIME,
+    AT_GRID_START,
+    AT_GRID_COUNT,
+    AT_GRID_IS_THERE,
+    AT_EARLIEST,
+    AT_LATEST,
+    AT_DUE,     // nothing happens before that but steps
+    AT_WATCHED, // when the rates are those that are kept; NaN: there are none
+    AT_STEPS,
+    AT_EVALUATIONS,
+    AT_ALL_EVALUATIONS,
+    AT_DRIFT,
+    AT_STATES, // how many there are of the last ones
+    SINGLE_NUMBERS
+} RecordPlace;
+
+enum { LAST_STATES = PATH_STATES };
+
+typedef struct RecordPlaces {
+    uint32_t y, rates, inputs;
+    uint32_t past[LAST_STATES]; // the last states, the oldest first: t, y, tilt, least, sign,
+                                // margins of switches, whether these are known
+    uint32_t last, told, deaf;  // of alarms
+    uint32_t sizes, scales, largest;
+    uint32_t kept; // switches that may cross
+    uint32_t count;
+} RecordPlaces;
+
+// Of one state among the last ones
+typedef struct PastPlaces {
+    uint32_t t, y, tilt, least, sign, margins, is_known;
+    uint32_t count;
+} PastPlaces;
+
+// What runs with the same programs have in common, and the block that they go through.
+typedef struct Lanes {
+    const ChartPrograms *programs;
+    const LaneMath *math;
+    uint32_t lanes;
+    uint32_t size, known, positions, inputs, alarms, rows, constraints, switches, pivots;
+    uint32_t projected,
+        conditions; // the latter with quaternions; 0: positions are left as they are
+    uint32_t surplus, quaternions;
+    uint32_t *surplus_row, *quaternion;
+    bool is_lie, watches;
+    RecordPlaces at;
+    PastPlaces past;
+    tr_workspace *rates, *watch, *projection; // the latter two may be NULL
+    // Rows of lanes: where states go, and what comes out
+    double **rates_in, **watch_in, **projection_in, **rates_out, **seen, **phi;
+    double *block;                                                      // records, interleaved
+    double *next, *u, *z, *k[4], *JJ, *solution, *slopes, *grown, *old; // room for steps
+    double *unit;                                                       // of rows
+    uint32_t newest;     // of the last states in the block;
+    uint32_t *newest_of; // by lane, where it left
+    size_t *member;      // by lane
+    bool *is_taken;
+    bool is_prepared; // parameters of lanes are those of the workspaces
+} Lanes;
+
+// For runs that are like this one; NULL and an error when memory runs out.
+Lanes *tr_lanes_new(const Run *run, tr_error *err);
+void tr_lanes_free(Lanes *lanes);
+
+// The record of a run, which must be calm (tr_watch_is_calm).
+void tr_lanes_take(const Lanes *lanes, const Run *run, double *record);
+// Back: to a run in which all else is as it was.
+void tr_lanes_give(const Lanes *lanes, const double *record, Run *run);
+
+// Into a lane that is free, and out of one that is taken.
+void tr_lane_enter(Lanes *lanes, uint32_t lane, const double *record);
+void tr_lane_leave(Lanes *lanes, uint32_t lane, double *record);
+
+// What became of a lane.
+typedef enum LaneFate { LANE_STEPPED, LANE_ARRIVED, LANE_NOT_PLAIN } LaneFate;
+// One step of every lane that is taken, no further than `until`: those that arrived or must leave
+// did not make one.
+void tr_lanes_step(Lanes *lanes, double step, double until, LaneFate *fate);
+
+#endif
