@@ -626,6 +626,7 @@ static void print_times(void)
     bench_second_run("bicycle", "theta", 0.3);
     bench_second_run("sk8o", "m_base", 4.5);
     bench_steps();
+    bench_batch();
     bench_switches(5);
     bench_switches(97);
     compare();
@@ -645,6 +646,8 @@ int main(int argc, char **argv)
         compare();
     else if (strcmp(what, "steps") == 0)
         bench_steps();
+    else if (strcmp(what, "batch") == 0)
+        bench_batch();
     else if (strcmp(what, "page") == 0) {
         printf(
             "# Speed\n\n<!-- Written by `make table`; do not edit. -->\n\n"
@@ -659,7 +662,7 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps]\n");
+        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

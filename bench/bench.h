@@ -20,4 +20,6 @@ void bench_mujoco(void); // against it, where it is installed
 // A step of a run against the evaluations that it consists of.
 void bench_step(tr_model *model, const char *name, const char *case_name);
 
+void bench_batch(void); // many runs at once
+
 #endif

@@ -18,7 +18,7 @@ typedef struct LaneSteps {
     double *t, *start, *count, *there; // of the grid; moved on to where the step begins
     const double *due;
     double step, until;
-    double h[MOST_LANES], end[MOST_LANES], whole[MOST_LANES];
+    double h[MOST_LANES], half[MOST_LANES], end[MOST_LANES], whole[MOST_LANES];
     double on[MOST_LANES], arrived[MOST_LANES];
 } LaneSteps;
 
@@ -53,16 +53,26 @@ typedef struct LaneQualities {
 typedef struct LaneMath {
     uint32_t lanes;
     void (*begin)(LaneSteps *steps);
+    // Stages: `later` may be NULL
+    void (*put_time)(const double *t, const double *later, const double *earliest,
+                     const double *latest, double *to);
     void (*along)(uint32_t count, const double *y, const double *h, const double *k,
                   double *const *z);
     void (*keep)(uint32_t count, Rows from, double *to);
+    void (*put)(uint32_t count, const double *x, double *const *rows);
     void (*times)(uint32_t count, const double *h, const double *k, double *u);
     void (*plus)(uint32_t count, const double *y, const double *u, double *z);
     void (*mix)(uint32_t count, const double *h, double *const *k, double *u);
     void (*check_finite)(uint32_t count, const double *x, double *plain);
-    void (*put)(uint32_t count, const double *x, double *const *rows);
+    // Projection
+    void (*make_units)(uint32_t count, const uint32_t *quaternion, const double *on, double *x,
+                       double *worst, double *plain);
+    void (*add_units)(uint32_t count, const uint32_t *quaternion, const double *x,
+                      double *const *phi, double *const *J, uint32_t n);
     void (*worst)(uint32_t count, Rows x, double *worst);
+    bool (*strive)(const double *left, double *before, const double *plain, double *on);
     void (*correct)(LaneCorrection *correction);
+    // Looking back
     void (*grow)(LaneRows *rows, Rows sizes, const double *on, double *plain);
     void (*pivots)(uint32_t count, const uint32_t *row, const double *scale, Rows pivots,
                    double *least, double *sign, double *plain);
@@ -71,9 +81,20 @@ typedef struct LaneMath {
                    double *plain);
     void (*hold)(uint32_t count, const uint32_t *row, Rows seen, const double *largest,
                  double *grown, double *plain);
+    // What becomes of lanes that are on
     void (*take)(uint32_t count, const double *on, const double *from, double *to);
     void (*take_rows)(uint32_t count, const double *on, Rows from, double *to);
+    void (*count)(double number, const double *on, double *sum);
+    void (*take_larger)(const double *on, const double *x, double *most);
 } LaneMath;
+
+#define EVERY_LANE_STEP(X)                                                                     \
+    X(begin)                                                                                   \
+    X(put_time)                                                                                \
+    X(along)                                                                                   \
+    X(keep) X(put) X(times) X(plus) X(mix) X(check_finite) X(make_units) X(add_units) X(worst) \
+        X(strive) X(correct) X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows) \
+            X(count) X(take_larger)
 
 // For 4 or 8 lanes.
 const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);

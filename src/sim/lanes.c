@@ -380,16 +380,9 @@ static void prepare_lanes(Lanes *l)
     l->is_prepared = true;
 }
 
-// On this side of every jump, see tr_flow_time
-static void put_time(const Lanes *l, const tr_workspace *w, const double *t, double more,
-                     const double *h)
+static void put_time(const Lanes *l, const tr_workspace *w, const double *t, const double *later)
 {
-    const double *earliest = row(l, AT_EARLIEST), *latest = row(l, AT_LATEST);
-    double *to = tr_block_input(w, 0);
-    for (uint32_t k = 0; k < l->lanes; k++) {
-        const double at = t[k] + more * h[k];
-        to[k] = at < earliest[k] ? earliest[k] : at > latest[k] ? latest[k] : at;
-    }
+    l->math->put_time(t, later, row(l, AT_EARLIEST), row(l, AT_LATEST), tr_block_input(w, 0));
 }
 
 // ---- stages -------------------------------------------------------------------------- (T84) ----
@@ -402,7 +395,7 @@ static void take_first_rates(Lanes *l, const LaneSteps *s)
     const tr_workspace *w = l->watch ? l->watch : l->rates;
     const double *t = tr_block_input(w, 0);
     bool any = false;
-    put_time(l, w, s->t, 0, s->h);
+    put_time(l, w, s->t, NULL);
     for (uint32_t k = 0; k < L; k++) {
         anew[k] = s->on[k] != 0 && watched[k] != t[k];
         any = any || anew[k] != 0;
@@ -416,9 +409,9 @@ static void take_first_rates(Lanes *l, const LaneSteps *s)
         if (anew[k] != 0) watched[k] = t[k], all[k]++;
 }
 
-static void take_rates(const Lanes *l, const LaneSteps *s, double part, double *k)
+static void take_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
 {
-    put_time(l, l->rates, s->t, part, s->h);
+    put_time(l, l->rates, s->t, later);
     tr_block_run(l->rates, PART_STATE);
     l->math->keep(l->size, (Rows)l->rates_out, k);
 }
@@ -427,14 +420,13 @@ static void step_rk4(const Lanes *l, const LaneSteps *s)
 {
     const LaneMath *math = l->math;
     const double *y = row(l, l->at.y);
-    double half[MOST_LANES], *k[4] = {row(l, l->at.rates), l->k[1], l->k[2], l->k[3]};
-    for (uint32_t n = 0; n < l->lanes; n++) half[n] = s->h[n] / 2;
-    math->along(l->known, y, half, k[0], l->rates_in);
-    take_rates(l, s, 0.5, k[1]);
-    math->along(l->known, y, half, k[1], l->rates_in);
-    take_rates(l, s, 0.5, k[2]);
+    double *k[4] = {row(l, l->at.rates), l->k[1], l->k[2], l->k[3]};
+    math->along(l->known, y, s->half, k[0], l->rates_in);
+    take_rates(l, s, s->half, k[1]);
+    math->along(l->known, y, s->half, k[1], l->rates_in);
+    take_rates(l, s, s->half, k[2]);
     math->along(l->known, y, s->h, k[2], l->rates_in);
-    take_rates(l, s, 1, k[3]);
+    take_rates(l, s, s->h, k[3]);
     math->mix(l->size, s->h, k, l->u);
     math->plus(l->size, y, l->u, l->next);
 }
@@ -481,11 +473,11 @@ static void take_rotations(const Lanes *l, const double *u, const double *z, dou
         }
 }
 
-static void take_lie_rates(const Lanes *l, const LaneSteps *s, double part, double *k)
+static void take_lie_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
 {
     reach(l, l->u, l->z);
     l->math->put(l->known, l->z, l->rates_in);
-    take_rates(l, s, part, k);
+    take_rates(l, s, later, k);
     take_rotations(l, l->u, l->z, k);
 }
 
@@ -493,17 +485,15 @@ static void step_lie(const Lanes *l, const LaneSteps *s)
 {
     const LaneMath *math = l->math;
     const size_t numbers = (size_t)l->size * l->lanes;
-    double half[MOST_LANES];
-    for (uint32_t n = 0; n < l->lanes; n++) half[n] = s->h[n] / 2;
     memcpy(l->k[0], row(l, l->at.rates), numbers * sizeof(double));
     memset(l->u, 0, numbers * sizeof(double));
     take_rotations(l, l->u, row(l, l->at.y), l->k[0]);
-    math->times(l->size, half, l->k[0], l->u);
-    take_lie_rates(l, s, 0.5, l->k[1]);
-    math->times(l->size, half, l->k[1], l->u);
-    take_lie_rates(l, s, 0.5, l->k[2]);
+    math->times(l->size, s->half, l->k[0], l->u);
+    take_lie_rates(l, s, s->half, l->k[1]);
+    math->times(l->size, s->half, l->k[1], l->u);
+    take_lie_rates(l, s, s->half, l->k[2]);
     math->times(l->size, s->h, l->k[2], l->u);
-    take_lie_rates(l, s, 1, l->k[3]);
+    take_lie_rates(l, s, s->h, l->k[3]);
     math->mix(l->size, s->h, l->k, l->u);
     reach(l, l->u, l->next);
 }
@@ -519,83 +509,50 @@ typedef struct Look {
     double tilt[MOST_LANES], least[MOST_LANES], sign[MOST_LANES], count[MOST_LANES];
 } Look;
 
-static void make_units(const Lanes *l, const double *on, double *worst)
-{
-    for (uint32_t n = 0; n < l->lanes; n++) {
-        worst[n] = 0;
-        for (uint32_t i = 0; i < l->quaternions && on[n] != 0; i++) {
-            double q[4];
-            pick(l, l->next, l->quaternion[i], n, q, 4);
-            worst[n] = larger(worst[n], tr_make_unit(q));
-            place(l, l->next, l->quaternion[i], n, q, 4);
-        }
-    }
-}
-
 static void evaluate_projection(const Lanes *l, Look *look, const double *on, double *worst)
 {
     l->math->put(l->known, l->next, l->projection_in);
-    put_time(l, l->projection, look->steps.end, 0, look->steps.h);
+    put_time(l, l->projection, look->steps.end, NULL);
     tr_block_run(l->projection, PART_STATE);
     l->math->worst(l->projected, (Rows)l->phi, worst);
-    for (uint32_t n = 0; n < l->lanes; n++) look->evaluations[n] += on[n];
-}
-
-static void add_quaternions(const Lanes *l)
-{
-    double **J = l->phi + l->conditions;
-    for (uint32_t i = 0; i < l->conditions - l->projected; i++)
-        for (uint32_t n = 0; n < l->lanes; n++) {
-            double q[4];
-            pick(l, l->next, l->quaternion[i], n, q, 4);
-            l->phi[l->projected + i][n] = tr_unit_residual(q);
-            for (uint32_t k = 0; k < 4; k++)
-                J[(size_t)(l->projected + i) * l->positions + l->quaternion[i] + k][n] = q[k];
-        }
-}
-
-static bool any_of(const Lanes *l, const double *x)
-{
-    double sum = 0;
-    for (uint32_t n = 0; n < l->lanes; n++) sum += x[n];
-    return sum > 0;
+    l->math->count(1, on, look->evaluations);
 }
 
 // Each lane until it is near enough, or gets no nearer; see tr_flow_project.
-static void project(const Lanes *l, Look *look)
+static void project_positions(const Lanes *l, Look *look)
 {
     enum { MOST_STEPS = 20 };
-    double off[MOST_LANES], left[MOST_LANES], before[MOST_LANES], on[MOST_LANES], room[MOST_LANES];
-    make_units(l, look->plain, look->off);
-    if (!l->projected) return;
-    evaluate_projection(l, look, look->plain, left);
-    for (uint32_t n = 0; n < l->lanes; n++) {
-        off[n] = larger(look->off[n], left[n]), before[n] = (double)INFINITY;
-        look->off[n] = off[n];
-        if (!isfinite(left[n])) look->plain[n] = 0;
-        on[n] = look->plain[n];
-    }
-    LaneCorrection c = {.n = l->positions,
+    const LaneMath *math = l->math;
+    const uint32_t own = l->projected, n = l->positions;
+    double **J = l->phi + l->conditions;
+    double left[MOST_LANES], before[MOST_LANES], on[MOST_LANES], off[MOST_LANES];
+    LaneCorrection c = {.n = n,
                         .m = l->conditions,
                         .phi = (Rows)l->phi,
-                        .J = (Rows)(l->phi + l->conditions),
+                        .J = (Rows)J,
                         .JJ = l->JJ,
                         .solution = l->solution,
                         .x = l->next,
                         .on = on,
                         .plain = look->plain};
-    for (int i = 0; i < MOST_STEPS; i++) {
-        for (uint32_t n = 0; n < l->lanes; n++) {
-            on[n] =
-                on[n] != 0 && look->plain[n] != 0 && left[n] > 1e-15 && left[n] < 0.9 * before[n];
-            before[n] = left[n];
-        }
-        if (!any_of(l, on)) break;
-        add_quaternions(l);
-        l->math->correct(&c);
-        make_units(l, on, room);
+    evaluate_projection(l, look, look->plain, left);
+    math->check_finite(1, left, look->plain);
+    math->take_larger(look->plain, left, look->off);
+    for (uint32_t k = 0; k < l->lanes; k++) before[k] = (double)INFINITY, on[k] = 1;
+    for (int i = 0; i < MOST_STEPS && math->strive(left, before, look->plain, on); i++) {
+        math->add_units(l->quaternions, l->quaternion, l->next, l->phi + own, J + (size_t)own * n,
+                        n);
+        math->correct(&c);
+        math->make_units(l->quaternions, l->quaternion, on, l->next, off, look->plain);
         evaluate_projection(l, look, on, left);
     }
+}
+
+static void project(const Lanes *l, Look *look)
+{
+    l->math->make_units(l->quaternions, l->quaternion, look->plain, l->next, look->off,
+                        look->plain);
+    if (l->projected) project_positions(l, look);
 }
 
 // ---- looking back --------------------------------------------------------------------------
@@ -655,11 +612,13 @@ static void look_at_charts(Lanes *l, LaneRows *rows, Look *look)
 static void look_back(Lanes *l, LaneRows *rows, Look *look)
 {
     const WatchPlaces *at = &l->programs->watched;
-    for (uint32_t n = 0; n < l->lanes; n++)
-        look->count[n] = fmin(row(l, AT_STATES)[n] + 1, LAST_STATES);
+    for (uint32_t n = 0; n < l->lanes; n++) {
+        const double states = row(l, AT_STATES)[n];
+        look->count[n] = states < LAST_STATES ? states + 1 : states;
+    }
     if (!l->watch) return;
     l->math->put(l->known, l->next, l->watch_in);
-    put_time(l, l->watch, look->steps.end, 0, look->steps.h);
+    put_time(l, l->watch, look->steps.end, NULL);
     tr_block_run(l->watch, PART_STATE);
     l->math->alarms(l->alarms, (Rows)(l->seen + at->alarms), row(l, l->at.told), row(l, l->at.deaf),
                     look->plain);
@@ -713,27 +672,24 @@ static void take_back_sizes(const Lanes *l, const LaneRows *rows, const Look *lo
 
 static void go_on(Lanes *l, const Look *look)
 {
+    const LaneMath *math = l->math;
     const LaneSteps *s = &look->steps;
     const double *on = look->plain;
-    double watched[MOST_LANES];
     if (l->watch) {
-        memcpy(watched, tr_block_input(l->watch, 0), l->lanes * sizeof *watched);
-        l->math->take_rows(l->size, on, (Rows)l->seen, row(l, l->at.rates));
-        l->math->take(1, on, watched, row(l, AT_WATCHED));
+        math->take_rows(l->size, on, (Rows)l->seen, row(l, l->at.rates));
+        math->take(1, on, tr_block_input(l->watch, 0), row(l, AT_WATCHED));
     }
-    l->math->take(l->size, on, l->next, row(l, l->at.y));
-    l->math->take(1, on, s->end, row(l, AT_TIME));
-    l->math->take(1, on, s->whole, row(l, AT_GRID_IS_THERE));
+    math->take(l->size, on, l->next, row(l, l->at.y));
+    math->take(1, on, s->end, row(l, AT_TIME));
+    math->take(1, on, s->whole, row(l, AT_GRID_IS_THERE));
+    math->take_larger(on, look->off, row(l, AT_DRIFT));
+    math->count(1, on, row(l, AT_STEPS));
+    math->count(4, on, row(l, AT_EVALUATIONS));
+    math->count(l->watch ? 4 : 3, on, row(l, AT_ALL_EVALUATIONS));
     for (uint32_t n = 0; n < l->lanes; n++) {
         row(l, AT_GRID_COUNT)[n] += on[n] * s->whole[n];
-        row(l, AT_STEPS)[n] += on[n];
-        row(l, AT_EVALUATIONS)[n] += 4 * on[n];
-        row(l, AT_ALL_EVALUATIONS)[n] += on[n] * (look->evaluations[n] + 3 + (l->watch != NULL));
-        if (on[n] != 0) row(l, AT_DRIFT)[n] = larger(row(l, AT_DRIFT)[n], look->off[n]);
+        row(l, AT_ALL_EVALUATIONS)[n] += on[n] * look->evaluations[n];
     }
-    if (!l->watch) // what is watched is where the next step begins; else it is not known there
-        for (uint32_t n = 0; n < l->lanes; n++)
-            if (on[n] != 0) row(l, AT_WATCHED)[n] = (double)NAN;
     if (l->watches) remember_state(l, look);
 }
 
@@ -751,13 +707,11 @@ static bool begin_steps(Lanes *l, LaneSteps *s, LaneFate *fate)
 
 void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
 {
-    Look look = {.steps = {.t = row(l, AT_TIME),
-                           .start = row(l, AT_GRID_START),
-                           .count = row(l, AT_GRID_COUNT),
-                           .there = row(l, AT_GRID_IS_THERE),
-                           .due = row(l, AT_DUE),
-                           .step = step,
-                           .until = until}};
+    Look look;
+    look.steps.t = row(l, AT_TIME), look.steps.due = row(l, AT_DUE);
+    look.steps.start = row(l, AT_GRID_START), look.steps.count = row(l, AT_GRID_COUNT);
+    look.steps.there = row(l, AT_GRID_IS_THERE);
+    look.steps.step = step, look.steps.until = until;
     LaneRows rows = {.rows = l->rows,
                      .constraints = l->constraints,
                      .unit = l->unit,
@@ -770,6 +724,7 @@ void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
     take_first_rates(l, &look.steps);
     (l->is_lie ? step_lie : step_rk4)(l, &look.steps);
     memcpy(look.plain, look.steps.on, sizeof look.plain);
+    memset(look.evaluations, 0, sizeof look.evaluations);
     l->math->check_finite(l->size, l->next, look.plain);
     project(l, &look);
     look_back(l, &rows, &look);
