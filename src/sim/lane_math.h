@@ -84,17 +84,19 @@ typedef struct LaneMath {
     // What becomes of lanes that are on
     void (*take)(uint32_t count, const double *on, const double *from, double *to);
     void (*take_rows)(uint32_t count, const double *on, Rows from, double *to);
+    bool (*find_others)(const double *on, const double *x, const double *than, double *others);
     void (*count)(double number, const double *on, double *sum);
     void (*take_larger)(const double *on, const double *x, double *most);
 } LaneMath;
 
-#define EVERY_LANE_STEP(X)                                                                     \
-    X(begin)                                                                                   \
-    X(put_time)                                                                                \
-    X(along)                                                                                   \
-    X(keep) X(put) X(times) X(plus) X(mix) X(check_finite) X(make_units) X(add_units) X(worst) \
-        X(strive) X(correct) X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows) \
-            X(count) X(take_larger)
+#define EVERY_LANE_STEP(X)                                                                       \
+    X(begin)                                                                                     \
+    X(put_time)                                                                                  \
+    X(along)                                                                                     \
+    X(keep)                                                                                      \
+    X(put) X(times) X(plus) X(mix) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) \
+        X(correct) X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows)             \
+            X(find_others) X(count) X(take_larger)
 
 // For 4 or 8 lanes.
 const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);

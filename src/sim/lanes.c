@@ -390,23 +390,17 @@ static void put_time(const Lanes *l, const tr_workspace *w, const double *t, con
 // Rates where the step begins: those that were watched there, unless t was rounded otherwise.
 static void take_first_rates(Lanes *l, const LaneSteps *s)
 {
-    const uint32_t L = l->lanes;
-    double *watched = row(l, AT_WATCHED), *all = row(l, AT_ALL_EVALUATIONS), anew[MOST_LANES];
     const tr_workspace *w = l->watch ? l->watch : l->rates;
     const double *t = tr_block_input(w, 0);
-    bool any = false;
+    double anew[MOST_LANES];
     put_time(l, w, s->t, NULL);
-    for (uint32_t k = 0; k < L; k++) {
-        anew[k] = s->on[k] != 0 && watched[k] != t[k];
-        any = any || anew[k] != 0;
-    }
-    if (!any) return;
+    if (!l->math->find_others(s->on, t, row(l, AT_WATCHED), anew)) return;
     l->math->put(l->known, row(l, l->at.y), l->watch ? l->watch_in : l->rates_in);
     tr_block_run(w, PART_STATE);
     l->math->take_rows(l->size, anew, (Rows)(l->watch ? l->seen : l->rates_out),
                        row(l, l->at.rates));
-    for (uint32_t k = 0; k < L; k++)
-        if (anew[k] != 0) watched[k] = t[k], all[k]++;
+    if (l->watch) l->math->take(1, anew, t, row(l, AT_WATCHED));
+    l->math->count(1, anew, row(l, AT_ALL_EVALUATIONS));
 }
 
 static void take_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
