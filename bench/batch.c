@@ -15,7 +15,7 @@ typedef struct Kind {
     tr_run_options options;
 } Kind;
 
-static Kind open_kind(tr_model *model, const char *case_name, tr_evaluation how, tr_error *err)
+static Kind open_kind(tr_model *model, const char *case_name, Evaluation how, tr_error *err)
 {
     tr_derive_options o = tr_derive_defaults();
     o.case_name = case_name;
@@ -71,8 +71,8 @@ static void compare(const char *name, const char *case_name, const char *mass)
     tr_error err = {0};
     snprintf(path, sizeof path, "models/%s.yaml", name);
     tr_model *model = tr_model_read(path, &err);
-    Kind native = open_kind(model, case_name, TR_NATIVE, &err),
-         plain = open_kind(model, case_name, TR_INTERPRETER, &err);
+    Kind native = open_kind(model, case_name, EVALUATE_NATIVE, &err),
+         plain = open_kind(model, case_name, EVALUATE_INTERPRETER, &err);
     const double together = time_together(&native, mass, &err);
     const double alone = time_alone(&native, mass, &err),
                  interpreted = time_alone(&plain, mass, &err);

@@ -38,8 +38,8 @@ typedef struct LaneRows {
     uint32_t rows, constraints;
     const double *unit; // by row, one for all lanes
     const bool *open;
-    double *size, *scale;
-    double *old; // room for both: what they were, where something
+    double *square, *scale; // the former of sizes
+    double *old;            // room for both: what they were, where something
     bool grew;
 } LaneRows;
 
@@ -73,7 +73,7 @@ typedef struct LaneMath {
     bool (*strive)(const double *left, double *before, const double *plain, double *on);
     void (*correct)(LaneCorrection *correction);
     // Looking back
-    void (*grow)(LaneRows *rows, Rows sizes, const double *on, double *plain);
+    void (*grow)(LaneRows *rows, Rows squares, const double *on, double *plain);
     void (*pivots)(uint32_t count, const uint32_t *row, const double *scale, Rows pivots,
                    double *least, double *sign, double *plain);
     void (*judge)(const LaneQualities *q, double *plain);
@@ -89,13 +89,14 @@ typedef struct LaneMath {
     void (*take_larger)(const double *on, const double *x, double *most);
 } LaneMath;
 
-#define EVERY_LANE_STEP(X)                                                                       \
-    X(begin)                                                                                     \
-    X(put_time)                                                                                  \
-    X(along)                                                                                     \
-    X(keep)                                                                                      \
-    X(put) X(times) X(plus) X(mix) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) \
-        X(correct) X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows)             \
+#define EVERY_LANE_STEP(X)                                                                \
+    X(begin)                                                                              \
+    X(put_time)                                                                           \
+    X(along)                                                                              \
+    X(keep)                                                                               \
+    X(put)                                                                                \
+    X(times) X(plus) X(mix) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) \
+        X(correct) X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows)      \
             X(find_others) X(count) X(take_larger)
 
 // For 4 or 8 lanes.

@@ -52,7 +52,7 @@ static void find_places(Lanes *l)
     at->last = room_for(&at->count, looks ? l->alarms : 0);
     at->told = room_for(&at->count, looks ? l->alarms : 0);
     at->deaf = room_for(&at->count, looks ? l->alarms : 0);
-    at->sizes = room_for(&at->count, l->rows);
+    at->squares = room_for(&at->count, l->rows);
     at->scales = room_for(&at->count, l->rows);
     at->largest = room_for(&at->count, l->constraints);
     at->kept = room_for(&at->count, l->switches);
@@ -96,7 +96,7 @@ static void take_watch(const Lanes *l, const Run *run, double *record)
         record[l->at.deaf + i] = tr_watch_is_deaf(w, i);
     }
     for (uint32_t i = 0; i < l->rows; i++) {
-        record[l->at.sizes + i] = flow->stance->size[i];
+        record[l->at.squares + i] = flow->stance->square[i];
         record[l->at.scales + i] = flow->stance->scale[i];
     }
     for (uint32_t i = 0; i < l->constraints; i++) record[l->at.largest + i] = flow->largest[i];
@@ -138,7 +138,7 @@ void tr_lanes_give(const Lanes *l, const double *record, Run *run)
     give_past(l, record, &m->watch);
     for (uint32_t i = 0; i < l->alarms; i++) m->watch.last[i] = record[l->at.last + i];
     for (uint32_t i = 0; i < l->rows; i++) {
-        flow->stance->size[i] = record[l->at.sizes + i];
+        flow->stance->square[i] = record[l->at.squares + i];
         flow->stance->scale[i] = record[l->at.scales + i];
     }
     for (uint32_t i = 0; i < l->constraints; i++) flow->largest[i] = record[l->at.largest + i];
@@ -173,6 +173,7 @@ static bool open_workspaces(Lanes *l, tr_error *err)
     const ChartPrograms *p = l->programs;
     l->rates = tr_workspace_block(p->rates, err);
     l->watch = tr_workspace_block(p->watch, err);
+    l->phi = l->projected ? tr_workspace_block(p->phi, err) : NULL;
     l->projection = l->projected ? tr_workspace_block(p->projection, err) : NULL;
     if (has_failed(err)) return false;
     l->lanes = tr_block_lanes(l->rates);
@@ -199,7 +200,7 @@ static double **rows_out(const tr_workspace *w, uint32_t count, double **next)
 static void find_conditions(Lanes *l)
 {
     const size_t n = l->positions;
-    double **phi = l->phi, **J = phi + l->conditions;
+    double **phi = l->conditions_out, **J = phi + l->conditions;
     for (uint32_t i = 0; i < l->projected; i++) {
         phi[i] = (double *)tr_block_output(l->projection, i);
         for (size_t k = 0; k < n; k++)
@@ -217,7 +218,8 @@ static bool find_rows(Lanes *l, tr_error *err)
 {
     const size_t conditions = (size_t)l->conditions * (l->positions + 1);
     const uint32_t seen = l->watch ? l->programs->watched.count : 0;
-    double **next = calloc(3 * (size_t)l->known + l->size + seen + conditions + 1, sizeof *next);
+    double **next =
+        calloc(4 * (size_t)l->known + l->size + seen + l->projected + conditions + 1, sizeof *next);
     if (!next) return tr_fail_memory(err), false;
     l->rates_in = next, next = rows_in(l, l->rates, next);
     l->rates_out = next, next = rows_out(l->rates, l->size, next);
@@ -225,9 +227,13 @@ static bool find_rows(Lanes *l, tr_error *err)
     if (l->watch) next = rows_in(l, l->watch, next);
     l->seen = next;
     if (l->watch) next = rows_out(l->watch, seen, next);
+    l->phi_in = next;
+    if (l->phi) next = rows_in(l, l->phi, next);
+    l->off = next;
+    if (l->phi) next = rows_out(l->phi, l->projected, next);
     l->projection_in = next;
     if (l->projection) next = rows_in(l, l->projection, next);
-    l->phi = next;
+    l->conditions_out = next;
     if (l->projection) find_conditions(l);
     return true;
 }
@@ -290,6 +296,7 @@ void tr_lanes_free(Lanes *l)
     if (!l) return;
     tr_workspace_free(l->rates);
     tr_workspace_free(l->watch);
+    tr_workspace_free(l->phi);
     tr_workspace_free(l->projection);
     free(l->rates_in);
     free(l->block);
@@ -376,6 +383,7 @@ static void prepare_lanes(Lanes *l)
     fill_up(l);
     prepare(l, l->programs->rates, l->rates);
     prepare(l, l->programs->watch, l->watch);
+    prepare(l, l->programs->phi, l->phi);
     prepare(l, l->programs->projection, l->projection);
     l->is_prepared = true;
 }
@@ -503,42 +511,51 @@ typedef struct Look {
     double tilt[MOST_LANES], least[MOST_LANES], sign[MOST_LANES], count[MOST_LANES];
 } Look;
 
-static void evaluate_projection(const Lanes *l, Look *look, const double *on, double *worst)
+// The largest |phi| of each lane
+static void how_far(const Lanes *l, Look *look, const double *on, double *worst)
 {
-    l->math->put(l->known, l->next, l->projection_in);
-    put_time(l, l->projection, look->steps.end, NULL);
-    tr_block_run(l->projection, PART_STATE);
-    l->math->worst(l->projected, (Rows)l->phi, worst);
+    l->math->put(l->known, l->next, l->phi_in);
+    put_time(l, l->phi, look->steps.end, NULL);
+    tr_block_run(l->phi, PART_STATE);
+    l->math->worst(l->projected, (Rows)l->off, worst);
     l->math->count(1, on, look->evaluations);
 }
 
-// Each lane until it is near enough, or gets no nearer; see tr_flow_project.
-static void project_positions(const Lanes *l, Look *look)
+static void step_back(const Lanes *l, Look *look, const double *on)
 {
-    enum { MOST_STEPS = 20 };
     const LaneMath *math = l->math;
     const uint32_t own = l->projected, n = l->positions;
-    double **J = l->phi + l->conditions;
-    double left[MOST_LANES], before[MOST_LANES], on[MOST_LANES], off[MOST_LANES];
+    double **phi = l->conditions_out, **J = phi + l->conditions, off[MOST_LANES];
     LaneCorrection c = {.n = n,
                         .m = l->conditions,
-                        .phi = (Rows)l->phi,
+                        .phi = (Rows)phi,
                         .J = (Rows)J,
                         .JJ = l->JJ,
                         .solution = l->solution,
                         .x = l->next,
                         .on = on,
                         .plain = look->plain};
-    evaluate_projection(l, look, look->plain, left);
-    math->check_finite(1, left, look->plain);
-    math->take_larger(look->plain, left, look->off);
+    math->put(l->known, l->next, l->projection_in);
+    put_time(l, l->projection, look->steps.end, NULL);
+    tr_block_run(l->projection, PART_STATE);
+    math->count(1, on, look->evaluations);
+    math->add_units(l->quaternions, l->quaternion, l->next, phi + own, J + (size_t)own * n, n);
+    math->correct(&c);
+    math->make_units(l->quaternions, l->quaternion, on, l->next, off, look->plain);
+}
+
+// Each lane until it is near enough, or gets no nearer; see tr_flow_project.
+static void project_positions(const Lanes *l, Look *look)
+{
+    enum { MOST_STEPS = 20 };
+    double left[MOST_LANES], before[MOST_LANES], on[MOST_LANES];
+    how_far(l, look, look->plain, left);
+    l->math->check_finite(1, left, look->plain);
+    l->math->take_larger(look->plain, left, look->off);
     for (uint32_t k = 0; k < l->lanes; k++) before[k] = (double)INFINITY, on[k] = 1;
-    for (int i = 0; i < MOST_STEPS && math->strive(left, before, look->plain, on); i++) {
-        math->add_units(l->quaternions, l->quaternion, l->next, l->phi + own, J + (size_t)own * n,
-                        n);
-        math->correct(&c);
-        math->make_units(l->quaternions, l->quaternion, on, l->next, off, look->plain);
-        evaluate_projection(l, look, on, left);
+    for (int i = 0; i < MOST_STEPS && l->math->strive(left, before, look->plain, on); i++) {
+        step_back(l, look, on);
+        how_far(l, look, on, left);
     }
 }
 
@@ -590,7 +607,7 @@ static void look_at_charts(Lanes *l, LaneRows *rows, Look *look)
     const WatchPlaces *at = &l->programs->watched;
     const uint32_t last = past_in_block(l, l->newest, LAST_STATES - 1),
                    first = past_in_block(l, l->newest, LAST_STATES - 2);
-    l->math->grow(rows, (Rows)(l->seen + at->sizes), look->steps.on, look->plain);
+    l->math->grow(rows, (Rows)(l->seen + at->squares), look->steps.on, look->plain);
     l->math->pivots(l->pivots, l->programs->partition.row, rows->scale,
                     (Rows)(l->seen + at->pivots), look->least, look->sign, look->plain);
     memcpy(look->tilt, l->seen[at->tilt], l->lanes * sizeof *look->tilt);
@@ -659,7 +676,7 @@ static void take_back_sizes(const Lanes *l, const LaneRows *rows, const Look *lo
     const size_t numbers = (size_t)l->rows * l->lanes;
     for (uint32_t n = 0; n < l->lanes && rows->grew; n++)
         for (uint32_t i = 0; i < l->rows && look->plain[n] == 0; i++) {
-            rows->size[i * l->lanes + n] = rows->old[i * l->lanes + n];
+            rows->square[i * l->lanes + n] = rows->old[i * l->lanes + n];
             rows->scale[i * l->lanes + n] = rows->old[numbers + i * l->lanes + n];
         }
 }
@@ -710,7 +727,7 @@ void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
                      .constraints = l->constraints,
                      .unit = l->unit,
                      .open = l->programs->footing->open,
-                     .size = row(l, l->at.sizes),
+                     .square = row(l, l->at.squares),
                      .scale = row(l, l->at.scales),
                      .old = l->old};
     if (!l->is_prepared) prepare_lanes(l);

@@ -37,8 +37,8 @@ typedef struct RecordPlaces {
     uint32_t past[LAST_STATES]; // the last states, the oldest first: t, y, tilt, least, sign,
                                 // margins of switches, whether these are known
     uint32_t last, told, deaf;  // of alarms
-    uint32_t sizes, scales, largest;
-    uint32_t kept; // switches that may cross
+    uint32_t squares, scales, largest; // of rows
+    uint32_t kept;                     // switches that may cross
     uint32_t count;
 } RecordPlaces;
 
@@ -61,10 +61,12 @@ typedef struct Lanes {
     bool is_lie, watches;
     RecordPlaces at;
     PastPlaces past;
-    tr_workspace *rates, *watch, *projection; // the latter two may be NULL
+    tr_workspace *rates;
+    tr_workspace *watch, *phi, *projection; // NULL where there is nothing to do
     // Rows of lanes: where states go, and what comes out
-    double **rates_in, **watch_in, **projection_in, **rates_out, **seen, **phi;
-    double *block;                                                      // records, interleaved
+    double **rates_in, **watch_in, **phi_in, **projection_in;
+    double **rates_out, **seen, **off, **conditions_out; // the last with slopes behind them
+    double *block;                                       // records, interleaved
     double *next, *u, *z, *k[4], *JJ, *solution, *slopes, *grown, *old; // room for steps
     double *unit;                                                       // of rows
     uint32_t newest;     // of the last states in the block;
