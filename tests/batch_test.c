@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of a batch against runs of their own: to the bit, whatever happens to them.
 #include "models.h"
-#include "plans.h"
+#include "sim/batch.h"
 #include "sim/run.h"
 
 // ---- helpers -------------------------------------------------------------------------------
@@ -56,12 +56,19 @@ static void assert_same_error(const tr_error *a, const tr_error *b)
     assert_string_equal(a->text, b->text);
 }
 
-static void set_both(Pair *p, size_t i, const char *name, double value)
+static tr_error try_both(Pair *p, size_t i, const char *name, double value)
 {
     tr_error one = {0}, other = {0};
     tr_batch_set(p->batch, i, name, value, &one);
     tr_run_set(p->runs[i], name, value, &other);
     assert_same_error(&one, &other);
+    return one;
+}
+
+static void set_both(Pair *p, size_t i, const char *name, double value)
+{
+    const tr_error err = try_both(p, i, name, value);
+    insist(&err);
 }
 
 static void reset_both(Pair *p, size_t i)
@@ -124,7 +131,7 @@ static void change_inputs(Pair *p)
     for (size_t i = 0; i < p->count; i += 2)
         for (size_t k = 0; k < inputs; k++)
             if (tr_input_kind(p->system, k) == TR_INPUT)
-                set_both(p, i, tr_input_name(p->system, k),
+                try_both(p, i, tr_input_name(p->system, k),
                          tr_input_value(p->system, k) + 1e-3 * (double)i);
 }
 
@@ -206,14 +213,294 @@ static const char *const models[] = {"andrews",
 static void test_models(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        print_message("%s\n", models[i]);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         check_model(models[i], i % 3 == 2 ? "lie" : "rk4", 2e-3, 3 + i % 9);
+}
+
+// ---- what happens on the way ---------------------------------------------------------------
+
+// Most steps were made in lanes.
+static void assert_together(const Pair *p)
+{
+    const BatchCounts counts = tr_batch_counts(p->batch);
+    if (!(counts.in_lanes > 8 * counts.alone))
+        fail_msg("%zu steps in lanes, %zu alone", counts.in_lanes, counts.alone);
+}
+
+// By the interpreter, too; from one run to more than four blocks; with other masses and speeds
+static void test_bicycles(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 37};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        tr_system *system = system_called("bicycle", "free");
+        if (k % 2) system->evaluation = EVALUATE_INTERPRETER;
+        Pair p = pair_of(system, counts[k], "rk4", 1e-3);
+        for (size_t i = 0; i < p.count; i++) {
+            set_both(&p, i, "m0", 60 + 2.0 * (double)i);
+            set_both(&p, i, "speed0", 4 + 0.1 * (double)i);
+            reset_both(&p, i);
+        }
+        advance_both(&p, 0.3);
+        advance_both(&p, 0.5);
+        assert_together(&p);
+        part(&p);
     }
+}
+
+// In which place a run stands does not matter to it.
+static void test_order(void **state)
+{
+    (void)state;
+    enum { COUNT = 13 };
+    Pair a = pair_of(system_called("four_bar", "turns"), COUNT, "rk4", 1e-3);
+    Pair b = pair_of(system_called("four_bar", "turns"), COUNT, "rk4", 1e-3);
+    for (size_t i = 0; i < COUNT; i++) {
+        set_both(&a, i, "th1_rate_0", 4 + (double)i);
+        set_both(&b, COUNT - 1 - i, "th1_rate_0", 4 + (double)i);
+        reset_both(&a, i);
+        reset_both(&b, COUNT - 1 - i);
+    }
+    advance_both(&a, 1);
+    advance_both(&b, 1);
+    for (size_t i = 0; i < COUNT; i++) {
+        double *row = malloc(a.columns * sizeof *row);
+        memcpy(row, tr_batch_row(a.batch, i), a.columns * sizeof *row);
+        assert_memory_equal(row, tr_batch_row(b.batch, COUNT - 1 - i), a.columns * sizeof *row);
+        free(row);
+    }
+    part(&a);
+    part(&b);
+}
+
+static size_t changed_charts(const Pair *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++) count += p->runs[i]->mover->watch.changes > 0;
+    return count;
+}
+
+// About half of the lanes leave their chart, each at its own time.
+static void check_charts(const char *model, const char *case_name, const char *name, double low,
+                         double high, double end)
+{
+    Pair p = pair_of(system_called(model, case_name), 24, "rk4", 1e-3);
+    for (size_t i = 0; i < p.count; i++) {
+        set_both(&p, i, name, low + (high - low) * (double)i / (double)(p.count - 1));
+        reset_both(&p, i);
+    }
+    for (int i = 1; i <= 5; i++) advance_both(&p, end * i / 5);
+    const size_t changed = changed_charts(&p);
+    const BatchCounts counts = tr_batch_counts(p.batch);
+    print_message("%s: %zu of %zu change charts; %zu steps in lanes, %zu alone\n", model, changed,
+                  p.count, counts.in_lanes, counts.alone);
+    assert_true(4 * changed >= p.count && 4 * changed <= 3 * p.count);
+    part(&p);
+}
+
+static void test_charts(void **state)
+{
+    (void)state;
+    check_charts("four_bar", "turns", "th1_rate_0", 0.5, 12, 0.36);
+    check_charts("castor", NULL, "turn0", 0.1, 1.5, 2);
+}
+
+static size_t switched(const Pair *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++) count += p->runs[i]->switches > 0;
+    return count;
+}
+
+static void test_contacts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *case_name, *name;
+        double low, high, end;
+    } cases[] = {{"hopping_wheel", "hop", "rate0", 10, 28, 1.5},
+                 {"shaker", "hop", "rate", 20, 40, 0.6},
+                 {"stick_slip", NULL, "k", 20, 60, 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        Pair p = pair_of(system_called(cases[c].model, cases[c].case_name), 11, "rk4", 1e-3);
+        for (size_t i = 0; i < p.count; i++) {
+            const double part_of = (double)i / (double)(p.count - 1);
+            set_both(&p, i, cases[c].name, cases[c].low + part_of * (cases[c].high - cases[c].low));
+            reset_both(&p, i);
+        }
+        for (int i = 1; i <= 7; i++) advance_both(&p, cases[c].end * i / 7);
+        assert_true(switched(&p) > 0);
+        part(&p);
+    }
+}
+
+// A mass that is pulled by formulas that jump, in t and where it is
+static const char jumps[] =
+    "trundle: 1\n"
+    "parameters: {when: 0.2, where: 0.05, limit: 2}\n"
+    "inputs: {push: 1}\n"
+    "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}}\n"
+    "roles: {x: {torque: 'push + if(t > when && t < 2*when, 10, 0) - if(x > where, 30, 0)"
+    " - if(d(x) > 0, 2, -2) + if(floor(10*t) - 2*floor(5*t) == 0, 3, 0) + 0.001*sqrt(limit - "
+    "t)'}}\n";
+
+static void test_jumps(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rk4", "lie"};
+    for (int k = 0; k < 2; k++) {
+        Pair p = pair_of(system_from(jumps), 10, methods[k], 2e-3);
+        for (size_t i = 0; i < p.count; i++) {
+            set_both(&p, i, "when", 0.1 + 0.031 * (double)i);
+            set_both(&p, i, "where", 0.01 * (double)i);
+            reset_both(&p, i);
+        }
+        for (int i = 1; i <= 12; i++) {
+            advance_both(&p, 0.0931 * i);
+            set_both(&p, (size_t)i % p.count, "push", 0.5 * i);
+        }
+        part(&p);
+    }
+}
+
+// One that is no longer finite stays behind; it can start anew.
+static void test_failure(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Pair p = pair_of(system_from(jumps), 9, "rk4", 1e-3);
+    set_both(&p, 4, "limit", 0.3);
+    reset_both(&p, 4);
+    advance_both(&p, 0.5);
+    assert_int_equal(tr_batch_status(p.batch, 4, &err), TR_FAILED);
+    assert_non_null(strstr(err.text, "no longer finite"));
+    assert_null(tr_batch_row(p.batch, 4));
+    assert_int_equal(tr_batch_status(p.batch, 3, NULL), TR_OK);
+    advance_both(&p, 0.6);
+    set_both(&p, 4, "push", 2); // whatever it is
+    set_both(&p, 4, "limit", 3);
+    reset_both(&p, 4);
+    advance_both(&p, 1.1);
+    part(&p);
+}
+
+// Not projected; and lines of a run that is saved between look as they did
+static void test_options(void **state)
+{
+    (void)state;
+    tr_run_options o = tr_run_defaults(NULL);
+    o.method = "rk4", o.step = 1e-3, o.no_project = true;
+    Pair p = pair_with(system_called("four_bar", "swing"), 6, o);
+    advance_both(&p, 0.3);
+    part(&p);
+    o.no_project = false, o.end = 0.7, o.method = "lie";
+    p = pair_with(system_called("tumbling", NULL), 6, o);
+    advance_both(&p, 0.7);
+    part(&p);
+}
+
+// ---- asking for it -------------------------------------------------------------------------
+
+static void assert_usage(tr_error *err, const char *words)
+{
+    assert_int_equal(err->status, TR_USAGE);
+    if (!strstr(err->text, words)) fail_msg("'%s' does not say '%s'", err->text, words);
+    *err = (tr_error){0};
+}
+
+static void test_usage(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("bicycle", "free");
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "erk";
+    assert_null(tr_batch_new(plan, 3, &o, &err));
+    assert_usage(&err, "by rk4 or lie");
+    o.method = "rk5";
+    assert_null(tr_batch_new(plan, 3, &o, &err));
+    assert_usage(&err, "there is no method 'rk5'");
+    o.method = "rk4";
+    assert_null(tr_batch_new(plan, 0, &o, &err));
+    assert_usage(&err, "at least one");
+    assert_null(tr_batch_new(NULL, 3, &o, &err));
+    tr_batch *batch = tr_batch_new(plan, 3, &o, &err);
+    insist(&err);
+    tr_batch_set(batch, 3, "m0", 1, &err);
+    assert_usage(&err, "there is no run 3");
+    tr_batch_set(batch, 0, "m_0", 1, &err);
+    assert_usage(&err, "'m0'");
+    tr_batch_set(batch, 0, "m0", (double)INFINITY, &err);
+    assert_usage(&err, "not finite");
+    assert_false(tr_batch_reset(batch, 4, &err));
+    assert_usage(&err, "there is no run 4");
+    assert_null(tr_batch_row(batch, 3));
+    assert_int_equal(tr_batch_status(batch, 3, &err), TR_USAGE);
+    assert_usage(&err, "there is no run 3");
+    assert_true(tr_batch_advance(batch, 0.1, &err));
+    assert_false(tr_batch_advance(batch, 0.05, &err));
+    assert_usage(&err, "run 0 at t = 0.1");
+    assert_false(tr_batch_advance(batch, (double)NAN, &err));
+    assert_usage(&err, "cannot go on");
+    tr_batch_free(batch);
+    tr_batch_free(NULL);
+    assert_false(tr_batch_advance(NULL, 1, &err));
+    assert_null(tr_batch_row(NULL, 0));
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+typedef struct Asked {
+    int calls, most;
+    double last;
+} Asked;
+
+static bool count_calls(void *owner, double t, double end)
+{
+    Asked *asked = owner;
+    (void)end;
+    assert_true(t >= asked->last);
+    asked->last = t;
+    return ++asked->calls < asked->most;
+}
+
+// Where it was stopped it may go on.
+static void test_stop(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Asked asked = {.most = 2};
+    tr_system *system = system_called("bicycle", "free");
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.progress = count_calls, o.owner = &asked;
+    tr_batch *batch = tr_batch_new(plan, 40, &o, &err);
+    assert_false(tr_batch_advance(batch, 0.1, &err));
+    insist(&err);
+    assert_true(asked.calls == 2 && asked.last > 0 && asked.last < 0.1);
+    asked.most = 1000, asked.last = 0;
+    assert_true(tr_batch_advance(batch, 0.1, &err));
+    assert_true(asked.last == 0.1);
+    o.progress = NULL;
+    tr_run *run = tr_run_new(plan, &o, &err);
+    assert_true(tr_run_advance(run, 0.1, &err));
+    for (size_t i = 0; i < 40; i++)
+        assert_memory_equal(tr_batch_row(batch, i), tr_run_row(run),
+                            tr_plan_column_count(plan) * sizeof(double));
+    tr_run_free(run);
+    tr_batch_free(batch);
+    tr_plan_free(plan);
+    tr_system_free(system);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_bicycles),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_contacts), cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_failure),  cmocka_unit_test(test_options),
+        cmocka_unit_test(test_usage),    cmocka_unit_test(test_stop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 // of programs. Members queue for the lanes of their programs and stay in one until they have
 // arrived, or until a step is not plain: that one they make as a run, and queue again, perhaps for
 // another block.
+#include "sim/batch.h"
+
 #include "base/options.h"
 #include "sim/lanes.h"
 
@@ -46,6 +48,7 @@ struct tr_batch {
     double from;  // the least time when advancing began
     size_t going; // members that were to be moved,
     size_t there; // and have arrived or failed
+    BatchCounts counts;
 };
 typedef tr_batch Batch;
 
@@ -266,6 +269,8 @@ tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
     return err->status;
 }
 
+BatchCounts tr_batch_counts(const Batch *b) { return b->counts; }
+
 // ---- moving on -----------------------------------------------------------------------------
 
 static bool wait_in_line(Batch *b, size_t i, tr_error *err)
@@ -295,6 +300,7 @@ static bool go_alone(Batch *b, size_t i, double until, tr_error *err)
     Run *run = b->run;
     run->mover->pauses = true, run->mover->resumed = run->mover->steps;
     run->limit = until;
+    b->counts.alone++;
     if (!tr_run_go(run, until, &why)) {
         put_aside(b, m);
         b->there++;
@@ -338,7 +344,11 @@ static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
         const size_t there = b->there;
         tr_lanes_step(lanes, step, until, fate);
         for (uint32_t k = 0; k < lanes->lanes; k++) {
-            if (!lanes->is_taken[k] || fate[k] == LANE_STEPPED) continue;
+            if (!lanes->is_taken[k]) continue;
+            if (fate[k] == LANE_STEPPED) {
+                b->counts.in_lanes++;
+                continue;
+            }
             leave(b, lanes, k);
             if (fate[k] == LANE_ARRIVED)
                 b->there++;
