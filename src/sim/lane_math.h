@@ -56,13 +56,13 @@ typedef struct LaneMath {
     // Stages: `later` may be NULL
     void (*put_time)(const double *t, const double *later, const double *earliest,
                      const double *latest, double *to);
-    void (*along)(uint32_t count, const double *y, const double *h, const double *k,
-                  double *const *z);
+    void (*along)(uint32_t count, const double *y, const double *h, Rows k, double *const *z);
     void (*keep)(uint32_t count, Rows from, double *to);
     void (*put)(uint32_t count, const double *x, double *const *rows);
     void (*times)(uint32_t count, const double *h, const double *k, double *u);
     void (*plus)(uint32_t count, const double *y, const double *u, double *z);
-    void (*mix)(uint32_t count, const double *h, double *const *k, double *u);
+    void (*mix)(uint32_t count, const double *h, const Rows *k, double *u);
+    void (*by_four)(uint32_t count, const double *y, const double *h, const Rows *k, double *next);
     void (*check_finite)(uint32_t count, const double *x, double *plain);
     // Projection
     void (*make_units)(uint32_t count, const uint32_t *quaternion, const double *on, double *x,
@@ -89,15 +89,17 @@ typedef struct LaneMath {
     void (*take_larger)(const double *on, const double *x, double *most);
 } LaneMath;
 
-#define EVERY_LANE_STEP(X)                                                                \
-    X(begin)                                                                              \
-    X(put_time)                                                                           \
-    X(along)                                                                              \
-    X(keep)                                                                               \
-    X(put)                                                                                \
-    X(times) X(plus) X(mix) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) \
-        X(correct) X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows)      \
-            X(find_others) X(count) X(take_larger)
+#define EVERY_LANE_STEP(X)                                                                        \
+    X(begin)                                                                                      \
+    X(put_time)                                                                                   \
+    X(along)                                                                                      \
+    X(keep)                                                                                       \
+    X(put)                                                                                        \
+    X(times)                                                                                      \
+    X(plus)                                                                                       \
+    X(mix) X(by_four) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) X(correct)    \
+        X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) \
+            X(take_larger)
 
 // For 4 or 8 lanes.
 const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);

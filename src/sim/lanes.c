@@ -45,7 +45,6 @@ static void find_places(Lanes *l)
     past->margins = room_for(&past->count, l->switches);
     at->count = SINGLE_NUMBERS;
     at->y = room_for(&at->count, l->size);
-    at->rates = room_for(&at->count, l->size);
     at->inputs = room_for(&at->count, l->inputs);
     for (int i = 0; i < LAST_STATES; i++)
         at->past[i] = room_for(&at->count, looks ? past->count : 0);
@@ -113,7 +112,6 @@ void tr_lanes_take(const Lanes *l, const Run *run, double *record)
     record[AT_GRID_IS_THERE] = m->grid.is_there;
     record[AT_EARLIEST] = flow->earliest, record[AT_LATEST] = flow->latest;
     record[AT_DUE] = tr_run_due(run);
-    record[AT_WATCHED] = (double)NAN;
     record[AT_STEPS] = (double)m->steps, record[AT_EVALUATIONS] = (double)flow->evaluations;
     record[AT_ALL_EVALUATIONS] = (double)flow->all_evaluations;
     record[AT_DRIFT] = m->drift;
@@ -218,8 +216,9 @@ static bool find_rows(Lanes *l, tr_error *err)
 {
     const size_t conditions = (size_t)l->conditions * (l->positions + 1);
     const uint32_t seen = l->watch ? l->programs->watched.count : 0;
-    double **next =
-        calloc(4 * (size_t)l->known + l->size + seen + l->projected + conditions + 1, sizeof *next);
+    const size_t count =
+        4 * (size_t)l->known + 5 * (size_t)l->size + seen + l->projected + conditions;
+    double **next = calloc(count + 1, sizeof *next);
     if (!next) return tr_fail_memory(err), false;
     l->rates_in = next, next = rows_in(l, l->rates, next);
     l->rates_out = next, next = rows_out(l->rates, l->size, next);
@@ -233,6 +232,10 @@ static bool find_rows(Lanes *l, tr_error *err)
     if (l->phi) next = rows_out(l->phi, l->projected, next);
     l->projection_in = next;
     if (l->projection) next = rows_in(l, l->projection, next);
+    for (uint32_t k = 0; k < 4; k++) {
+        l->k_rows[k] = next, next += l->size;
+        for (uint32_t i = 0; i < l->size; i++) l->k_rows[k][i] = l->k[k] + (size_t)i * l->lanes;
+    }
     l->conditions_out = next;
     if (l->projection) find_conditions(l);
     return true;
@@ -344,6 +347,7 @@ void tr_lane_enter(Lanes *l, uint32_t lane, const double *record)
     assert(!l->is_taken[lane]);
     for (uint32_t i = 0; i < l->at.count; i++)
         if (!is_past(l, i)) row(l, i)[lane] = record[i];
+    row(l, AT_WATCHED)[lane] = (double)NAN; // by others, in this lane
     l->newest_of[lane] = l->newest;
     copy_past(l, lane, (double *)record, true);
     l->is_taken[lane] = true, l->is_prepared = false;
@@ -385,7 +389,7 @@ static void prepare_lanes(Lanes *l)
     prepare(l, l->programs->watch, l->watch);
     prepare(l, l->programs->phi, l->phi);
     prepare(l, l->programs->projection, l->projection);
-    l->is_prepared = true;
+    l->is_prepared = true, l->is_seen = false;
 }
 
 static void put_time(const Lanes *l, const tr_workspace *w, const double *t, const double *later)
@@ -395,42 +399,50 @@ static void put_time(const Lanes *l, const tr_workspace *w, const double *t, con
 
 // ---- stages -------------------------------------------------------------------------- (T84) ----
 
-// Rates where the step begins: those that were watched there, unless t was rounded otherwise.
-static void take_first_rates(Lanes *l, const LaneSteps *s)
+// Rates where the step begins: those that were watched there, unless t was rounded otherwise or a
+// lane is new. Lanes that were watched see the same again.
+static Rows first_rates(Lanes *l, const LaneSteps *s)
 {
     const tr_workspace *w = l->watch ? l->watch : l->rates;
     const double *t = tr_block_input(w, 0);
     double anew[MOST_LANES];
     put_time(l, w, s->t, NULL);
-    if (!l->math->find_others(s->on, t, row(l, AT_WATCHED), anew)) return;
-    l->math->put(l->known, row(l, l->at.y), l->watch ? l->watch_in : l->rates_in);
-    tr_block_run(w, PART_STATE);
-    l->math->take_rows(l->size, anew, (Rows)(l->watch ? l->seen : l->rates_out),
-                       row(l, l->at.rates));
-    if (l->watch) l->math->take(1, anew, t, row(l, AT_WATCHED));
-    l->math->count(1, anew, row(l, AT_ALL_EVALUATIONS));
+    if (l->math->find_others(s->on, t, row(l, AT_WATCHED), anew) || !l->is_seen) {
+        l->math->put(l->known, row(l, l->at.y), l->watch ? l->watch_in : l->rates_in);
+        tr_block_run(w, PART_STATE);
+        l->math->count(1, anew, row(l, AT_ALL_EVALUATIONS));
+        l->is_seen = true;
+    }
+    if (l->watch) return (Rows)l->seen;
+    l->math->keep(l->size, (Rows)l->rates_out, l->k[0]);
+    return (Rows)l->k_rows[0];
 }
 
-static void take_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
+static void evaluate_rates(const Lanes *l, const LaneSteps *s, const double *later)
 {
     put_time(l, l->rates, s->t, later);
     tr_block_run(l->rates, PART_STATE);
+}
+
+// They are put aside, for some may stand where states go.
+static void take_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
+{
+    evaluate_rates(l, s, later);
     l->math->keep(l->size, (Rows)l->rates_out, k);
 }
 
-static void step_rk4(const Lanes *l, const LaneSteps *s)
+static void step_rk4(const Lanes *l, const LaneSteps *s, Rows first)
 {
     const LaneMath *math = l->math;
     const double *y = row(l, l->at.y);
-    double *k[4] = {row(l, l->at.rates), l->k[1], l->k[2], l->k[3]};
+    const Rows k[4] = {first, (Rows)l->k_rows[1], (Rows)l->k_rows[2], (Rows)l->rates_out};
     math->along(l->known, y, s->half, k[0], l->rates_in);
-    take_rates(l, s, s->half, k[1]);
+    take_rates(l, s, s->half, l->k[1]);
     math->along(l->known, y, s->half, k[1], l->rates_in);
-    take_rates(l, s, s->half, k[2]);
+    take_rates(l, s, s->half, l->k[2]);
     math->along(l->known, y, s->h, k[2], l->rates_in);
-    take_rates(l, s, s->h, k[3]);
-    math->mix(l->size, s->h, k, l->u);
-    math->plus(l->size, y, l->u, l->next);
+    evaluate_rates(l, s, s->h);
+    math->by_four(l->size, y, s->h, k, l->next);
 }
 
 // ---- on the group --------------------------------------------------------------------------
@@ -483,12 +495,13 @@ static void take_lie_rates(const Lanes *l, const LaneSteps *s, const double *lat
     take_rotations(l, l->u, l->z, k);
 }
 
-static void step_lie(const Lanes *l, const LaneSteps *s)
+static void step_lie(const Lanes *l, const LaneSteps *s, Rows first)
 {
     const LaneMath *math = l->math;
-    const size_t numbers = (size_t)l->size * l->lanes;
-    memcpy(l->k[0], row(l, l->at.rates), numbers * sizeof(double));
-    memset(l->u, 0, numbers * sizeof(double));
+    const Rows k[4] = {(Rows)l->k_rows[0], (Rows)l->k_rows[1], (Rows)l->k_rows[2],
+                       (Rows)l->k_rows[3]};
+    if (first != k[0]) math->keep(l->size, first, l->k[0]);
+    memset(l->u, 0, (size_t)l->size * l->lanes * sizeof(double));
     take_rotations(l, l->u, row(l, l->at.y), l->k[0]);
     math->times(l->size, s->half, l->k[0], l->u);
     take_lie_rates(l, s, s->half, l->k[1]);
@@ -496,7 +509,7 @@ static void step_lie(const Lanes *l, const LaneSteps *s)
     take_lie_rates(l, s, s->half, l->k[2]);
     math->times(l->size, s->h, l->k[2], l->u);
     take_lie_rates(l, s, s->h, l->k[3]);
-    math->mix(l->size, s->h, l->k, l->u);
+    math->mix(l->size, s->h, k, l->u);
     reach(l, l->u, l->next);
 }
 
@@ -686,10 +699,7 @@ static void go_on(Lanes *l, const Look *look)
     const LaneMath *math = l->math;
     const LaneSteps *s = &look->steps;
     const double *on = look->plain;
-    if (l->watch) {
-        math->take_rows(l->size, on, (Rows)l->seen, row(l, l->at.rates));
-        math->take(1, on, tr_block_input(l->watch, 0), row(l, AT_WATCHED));
-    }
+    if (l->watch) math->take(1, on, tr_block_input(l->watch, 0), row(l, AT_WATCHED));
     math->take(l->size, on, l->next, row(l, l->at.y));
     math->take(1, on, s->end, row(l, AT_TIME));
     math->take(1, on, s->whole, row(l, AT_GRID_IS_THERE));
@@ -732,8 +742,7 @@ void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
                      .old = l->old};
     if (!l->is_prepared) prepare_lanes(l);
     if (!begin_steps(l, &look.steps, fate)) return;
-    take_first_rates(l, &look.steps);
-    (l->is_lie ? step_lie : step_rk4)(l, &look.steps);
+    (l->is_lie ? step_lie : step_rk4)(l, &look.steps, first_rates(l, &look.steps));
     memcpy(look.plain, look.steps.on, sizeof look.plain);
     memset(look.evaluations, 0, sizeof look.evaluations);
     l->math->check_finite(l->size, l->next, look.plain);

@@ -21,7 +21,7 @@ typedef enum RecordPlace {
     AT_EARLIEST,
     AT_LATEST,
     AT_DUE,     // nothing happens before that but steps
-    AT_WATCHED, // when the rates are those that are kept; NaN: there are none
+    AT_WATCHED, // for when something was seen; NaN: nothing was
     AT_STEPS,
     AT_EVALUATIONS,
     AT_ALL_EVALUATIONS,
@@ -33,7 +33,7 @@ typedef enum RecordPlace {
 enum { LAST_STATES = PATH_STATES };
 
 typedef struct RecordPlaces {
-    uint32_t y, rates, inputs;
+    uint32_t y, inputs;
     uint32_t past[LAST_STATES]; // the last states, the oldest first: t, y, tilt, least, sign,
                                 // margins of switches, whether these are known
     uint32_t last, told, deaf;  // of alarms
@@ -68,12 +68,14 @@ typedef struct Lanes {
     double **rates_out, **seen, **off, **conditions_out; // the last with slopes behind them
     double *block;                                       // records, interleaved
     double *next, *u, *z, *k[4], *JJ, *solution, *slopes, *grown, *old; // room for steps
+    double **k_rows[4];                                                 // of k
     double *unit;                                                       // of rows
     uint32_t newest;     // of the last states in the block;
     uint32_t *newest_of; // by lane, where it left
     size_t *member;      // by lane
     bool *is_taken;
     bool is_prepared; // parameters of lanes are those of the workspaces
+    bool is_seen;     // something was watched since
 } Lanes;
 
 // For runs that are like this one; NULL and an error when memory runs out.
