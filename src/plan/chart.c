@@ -337,7 +337,7 @@ void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_
 bool tr_chart_agrees(const Chart *chart, uint32_t surplus, double off, double size, double t,
                      tr_error *err)
 {
-    if (does_row_hold(off, size)) return true;
+    if (DOES_ROW_HOLD(off, size)) return true;
     char names[360];
     tr_chart_name_group(chart, surplus, names, sizeof names);
     tr_fail(err, TR_INVALID, chart->system->rows[chart->surplus[surplus]].place,

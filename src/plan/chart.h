@@ -50,7 +50,7 @@ void tr_chart_name_group(const Chart *chart, uint32_t surplus, char *line, size_
 
 // Whether a surplus row holds that is off by so much, where terms of this size cancel in it; else
 // words in err.
-static inline bool does_row_hold(double off, double size) { return off <= 1e-7 * size + 1e-12; }
+#define DOES_ROW_HOLD(off, size) ((off) <= 1e-7 * (size) + 1e-12)
 bool tr_chart_agrees(const Chart *chart, uint32_t surplus, double off, double size, double t,
                      tr_error *err);
 

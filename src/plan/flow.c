@@ -273,7 +273,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
 {
     const Chart *present = flow->now->chart;
     *changed = false;
-    const bool bad = is_chart_bad(quality.tilt, quality.least);
+    const bool bad = !IS_CHART_GOOD(quality.tilt, quality.least);
     if (!bad && flow->now->preferred == flow->stance->preferred) return true;
     if (!tr_flow_stand(flow, t, y)) {
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);

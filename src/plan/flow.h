@@ -130,12 +130,9 @@ void tr_flow_sides(Flow *flow, double t, const double *y, double *sides);
 
 // A chart is bad when dependent velocities exceed independent ones this much, or a pivot is this
 // small.
-#define TILT_BAD  20
-#define PIVOT_BAD 0.02
-static inline bool is_chart_bad(double tilt, double least)
-{
-    return (tilt > TILT_BAD) | (least < PIVOT_BAD);
-}
+#define TILT_BAD                   20
+#define PIVOT_BAD                  0.02
+#define IS_CHART_GOOD(tilt, least) (((tilt) <= TILT_BAD) & ((least) >= PIVOT_BAD))
 // Goes on in the chart that fits (t, y), if it is much better than the present one, or has more of
 // the velocities that the model prefers: y then holds other velocities, and `changed` is set.
 bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed,

@@ -334,6 +334,13 @@ static Member *leave(Batch *b, Lanes *lanes, uint32_t lane)
     return m;
 }
 
+static size_t count_taken(const Lanes *lanes)
+{
+    size_t count = 0;
+    for (uint32_t k = 0; k < lanes->lanes; k++) count += lanes->is_taken[k];
+    return count;
+}
+
 // Until all members that were in line have arrived or left. False when it fails or is stopped.
 static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
 {
@@ -341,8 +348,8 @@ static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
     Lanes *lanes = b->groups[group].lanes;
     const double step = b->run->options.step;
     while (fill_lanes(b, &b->groups[group])) { // groups may move as there are more of them
-        const size_t there = b->there;
-        tr_lanes_step(lanes, step, until, fate);
+        const size_t there = b->there, taken = count_taken(lanes);
+        while (tr_lanes_step(lanes, step, until, fate)) b->counts.in_lanes += taken;
         for (uint32_t k = 0; k < lanes->lanes; k++) {
             if (!lanes->is_taken[k]) continue;
             if (fate[k] == LANE_STEPPED) {

@@ -12,30 +12,26 @@
 #define SUSPICIOUS 0.05 // one that might be where it is smallest between steps
 #define NEAR       1e-3 // one that is so small that what lies ahead is looked at
 
+// Each is true of numbers, and of vectors of them lane by lane: comparisons, joined by & and |.
+
 // Of an alarm: it does not go off, and one that did has not recovered. `deaf`: it was told already,
 // or is about nothing that contacts do now.
-static inline bool alarm_is_quiet(double margin, bool told, bool deaf)
-{
-    return margin >= 0 ? !told : deaf;
-}
+#define ALARM_IS_QUIET(margin, told, deaf) \
+    ((((margin) >= 0) & ((told) == 0)) | (((margin) < 0) & ((deaf) != 0)))
 
 // Of the smallest pivot: after the last step, and at the states before, as far as there are any
-// (`count` in all, 1 to 3). It neither vanishes, nor was it smallest inside the last two steps.
-static inline bool pivot_is_safe(double now, bool turned, double last, double first, int count)
-{
-    const bool gone = now < GONE, crossed = (count > 1) & turned;
-    const bool dip = (count == 3) & (last < SUSPICIOUS) & (last < first) & (last <= now);
-    const bool inner = !(now > NEAR) & !(now >= (count > 1 ? last : 0));
-    return !(gone | crossed | dip | inner);
-}
+// (`count` in all). It neither vanishes, nor was it smallest inside the last two steps; and the
+// product of all has kept its sign.
+#define PIVOT_IS_SAFE(now, last, first, sign, last_sign, count)                          \
+    (((now) >= GONE) & (((count) < 2) | ((sign) == (last_sign))) &                       \
+     (((count) < 3) | ((last) >= SUSPICIOUS) | ((last) >= (first)) | ((last) > (now))) & \
+     (((count) < 2) | ((now) > NEAR) | ((now) >= (last))))
 
-// Whether it will not vanish within some steps, as it went from `last` to `now`; if it goes on so,
-// that takes *h.
-static inline bool pivot_is_far(double now, double last, double step, double *h)
-{
-    *h = now * step / (last - now);
-    return !(last > now) | !(fabs(*h) <= DBL_MAX) | ((now > NEAR) & (*h > 3 * step));
-}
+// Whether it will not vanish within some steps, as it went from `last` to `now`: in h, if it goes
+// on so.
+#define PIVOT_VANISHES_IN(now, last, step) ((now) * (step) / ((last) - (now)))
+#define PIVOT_IS_FAR(now, last, step, h) \
+    (((last) <= (now)) | ((h) > DBL_MAX) | (((now) > NEAR) & ((h) > 3 * (step))))
 
 // The least margin of switches at three states, `first`, `was` and `least`, `earlier` and then `h`
 // apart: whether it can have vanished in the last step, as it bent.

@@ -12,14 +12,47 @@ enum { MOST_LANES = 8 };
 
 typedef const double *const *Rows;
 
-// The next step of each lane, on the grid or up to `until`, see method.c. Lanes that are `on` take
-// it: others have come to `until`, or something is `due` in it.
+// Single numbers of a record, the first ones
+typedef enum RecordPlace {
+    AT_TIME,
+    AT_GRID_START,
+    AT_GRID_COUNT,
+    AT_GRID_IS_THERE,
+    AT_EARLIEST,
+    AT_LATEST,
+    AT_DUE,     // nothing happens before that but steps
+    AT_WATCHED, // for when something was seen; NaN: nothing was
+    AT_STEPS,
+    AT_EVALUATIONS,
+    AT_ALL_EVALUATIONS,
+    AT_DRIFT,
+    AT_STATES, // how many there are of the last ones, or more
+    SINGLE_NUMBERS
+} RecordPlace;
+
+// And of each of the last states
+typedef enum PastPlace {
+    PAST_TIME,
+    PAST_TILT,
+    PAST_LEAST,
+    PAST_SIGN,
+    PAST_IS_KNOWN, // the margins of switches are
+    PAST_NUMBERS
+} PastPlace;
+
+// The next step of each lane, on the grid or up to `until`, see method.c; and what it has come to
+// so far.
 typedef struct LaneSteps {
-    double *t, *start, *count, *there; // of the grid; moved on to where the step begins
-    const double *due;
+    double *record; // single numbers, of which the grid is moved on to where the step begins
+    const double *taken;
     double step, until;
     double h[MOST_LANES], half[MOST_LANES], end[MOST_LANES], whole[MOST_LANES];
-    double on[MOST_LANES], arrived[MOST_LANES];
+    double on[MOST_LANES]; // lanes that take it: others are there, or something is due in it
+    double arrived[MOST_LANES];
+    double plain[MOST_LANES]; // lanes that go on in lanes
+    double off[MOST_LANES];   // from the constraints
+    double evaluations[MOST_LANES];
+    double tilt[MOST_LANES], least[MOST_LANES], sign[MOST_LANES], states[MOST_LANES];
 } LaneSteps;
 
 // Onto constraints: n positions, m conditions with slopes J, m * n rows.
@@ -43,16 +76,9 @@ typedef struct LaneRows {
     bool grew;
 } LaneRows;
 
-// Qualities of charts at the last states: newest first.
-typedef struct LaneQualities {
-    double *tilt, *least[3], *sign[2];
-    const double *t[2];  // at the newest two
-    const double *count; // states, with the newest
-} LaneQualities;
-
 typedef struct LaneMath {
     uint32_t lanes;
-    void (*begin)(LaneSteps *steps);
+    bool (*begin)(LaneSteps *steps); // false when no lane is on
     // Stages: `later` may be NULL
     void (*put_time)(const double *t, const double *later, const double *earliest,
                      const double *latest, double *to);
@@ -76,7 +102,7 @@ typedef struct LaneMath {
     void (*grow)(LaneRows *rows, Rows squares, const double *on, double *plain);
     void (*pivots)(uint32_t count, const uint32_t *row, const double *scale, Rows pivots,
                    double *least, double *sign, double *plain);
-    void (*judge)(const LaneQualities *q, double *plain);
+    void (*judge)(LaneSteps *steps, const double *last, const double *first);
     void (*alarms)(uint32_t count, Rows margins, const double *told, const double *deaf,
                    double *plain);
     void (*hold)(uint32_t count, const uint32_t *row, Rows seen, const double *largest,
@@ -84,22 +110,25 @@ typedef struct LaneMath {
     // What becomes of lanes that are on
     void (*take)(uint32_t count, const double *on, const double *from, double *to);
     void (*take_rows)(uint32_t count, const double *on, Rows from, double *to);
-    bool (*find_others)(const double *on, const double *x, const double *than, double *others);
     void (*count)(double number, const double *on, double *sum);
     void (*take_larger)(const double *on, const double *x, double *most);
+    bool (*find_others)(const double *on, const double *x, const double *than, double *others);
+    // Single numbers; `past` may be NULL. True when all that are taken go on.
+    bool (*settle)(const LaneSteps *steps, const double *watched, double *past, double is_known);
 } LaneMath;
 
-#define EVERY_LANE_STEP(X)                                                                        \
-    X(begin)                                                                                      \
-    X(put_time)                                                                                   \
-    X(along)                                                                                      \
-    X(keep)                                                                                       \
-    X(put)                                                                                        \
-    X(times)                                                                                      \
-    X(plus)                                                                                       \
-    X(mix) X(by_four) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) X(correct)    \
-        X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) \
-            X(take_larger)
+#define EVERY_LANE_STEP(X)                                                                      \
+    X(begin)                                                                                    \
+    X(put_time)                                                                                 \
+    X(along)                                                                                    \
+    X(keep)                                                                                     \
+    X(put)                                                                                      \
+    X(times)                                                                                    \
+    X(plus)                                                                                     \
+    X(mix)                                                                                      \
+    X(by_four) X(check_finite) X(make_units) X(add_units) X(worst) X(strive) X(correct) X(grow) \
+        X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count)       \
+            X(take_larger) X(settle)
 
 // For 4 or 8 lanes.
 const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);

@@ -34,20 +34,15 @@ static uint32_t room_for(uint32_t *count, uint32_t more)
 static void find_places(Lanes *l)
 {
     RecordPlaces *at = &l->at;
-    PastPlaces *past = &l->past;
     const bool looks = l->watches;
-    past->t = room_for(&past->count, 1);
-    past->y = room_for(&past->count, l->size);
-    past->tilt = room_for(&past->count, 1);
-    past->least = room_for(&past->count, 1);
-    past->sign = room_for(&past->count, 1);
-    past->is_known = room_for(&past->count, 1);
-    past->margins = room_for(&past->count, l->switches);
+    l->past_count = PAST_NUMBERS;
+    l->past_y = room_for(&l->past_count, l->size);
+    l->past_margins = room_for(&l->past_count, l->switches);
     at->count = SINGLE_NUMBERS;
     at->y = room_for(&at->count, l->size);
     at->inputs = room_for(&at->count, l->inputs);
     for (int i = 0; i < LAST_STATES; i++)
-        at->past[i] = room_for(&at->count, looks ? past->count : 0);
+        at->past[i] = room_for(&at->count, looks ? l->past_count : 0);
     at->last = room_for(&at->count, looks ? l->alarms : 0);
     at->told = room_for(&at->count, looks ? l->alarms : 0);
     at->deaf = room_for(&at->count, looks ? l->alarms : 0);
@@ -59,28 +54,26 @@ static void find_places(Lanes *l)
 
 static void take_past(const Lanes *l, const Watch *w, double *record)
 {
-    const PastPlaces *past = &l->past;
     for (uint32_t i = 0; i < w->path.count; i++) { // the last one is always in the same place
         double *to = record + l->at.past[LAST_STATES - w->path.count + i];
-        to[past->t] = w->path.t[i];
-        memcpy(to + past->y, w->path.y[i], l->size * sizeof *to);
-        to[past->tilt] = w->quality[i].tilt, to[past->least] = w->quality[i].least;
-        to[past->sign] = w->quality[i].sign, to[past->is_known] = w->is_known[i];
-        if (l->switches) memcpy(to + past->margins, w->switches[i], l->switches * sizeof *to);
+        to[PAST_TIME] = w->path.t[i];
+        to[PAST_TILT] = w->quality[i].tilt, to[PAST_LEAST] = w->quality[i].least;
+        to[PAST_SIGN] = w->quality[i].sign, to[PAST_IS_KNOWN] = w->is_known[i];
+        memcpy(to + l->past_y, w->path.y[i], l->size * sizeof *to);
+        if (l->switches) memcpy(to + l->past_margins, w->switches[i], l->switches * sizeof *to);
     }
 }
 
 static void give_past(const Lanes *l, const double *record, Watch *w)
 {
-    const PastPlaces *past = &l->past;
-    w->path.count = (uint32_t)record[AT_STATES], w->path.rated = PATH_STATES;
+    w->path.count = (uint32_t)fmin(record[AT_STATES], LAST_STATES), w->path.rated = PATH_STATES;
     for (uint32_t i = 0; i < w->path.count; i++) {
         const double *from = record + l->at.past[LAST_STATES - w->path.count + i];
-        w->path.t[i] = from[past->t];
-        memcpy(w->path.y[i], from + past->y, l->size * sizeof *from);
-        w->quality[i] = (Quality){from[past->tilt], from[past->least], (int)from[past->sign]};
-        w->is_known[i] = from[past->is_known] != 0;
-        if (l->switches) memcpy(w->switches[i], from + past->margins, l->switches * sizeof *from);
+        w->path.t[i] = from[PAST_TIME];
+        w->quality[i] = (Quality){from[PAST_TILT], from[PAST_LEAST], (int)from[PAST_SIGN]};
+        w->is_known[i] = from[PAST_IS_KNOWN] != 0;
+        memcpy(w->path.y[i], from + l->past_y, l->size * sizeof *from);
+        if (l->switches) memcpy(w->switches[i], from + l->past_margins, l->switches * sizeof *from);
     }
 }
 
@@ -259,10 +252,10 @@ static bool make_room(Lanes *l, tr_error *err)
     l->unit = calloc(l->rows + 1u, sizeof *l->unit);
     l->member = calloc(L, sizeof *l->member);
     l->is_taken = calloc(L, sizeof *l->is_taken);
-    l->newest_of = calloc(L, sizeof *l->newest_of);
+    l->lags = calloc(L, sizeof *l->lags);
     l->surplus_row = calloc(l->surplus + 1u, sizeof *l->surplus_row);
     l->quaternion = calloc(l->quaternions + 1u, sizeof *l->quaternion);
-    if (!l->block || !l->unit || !l->member || !l->is_taken || !l->newest_of || !l->surplus_row ||
+    if (!l->block || !l->unit || !l->member || !l->is_taken || !l->lags || !l->surplus_row ||
         !l->quaternion)
         return tr_fail_memory(err), false;
     memset(l->block, 0, numbers * sizeof(double));
@@ -306,7 +299,7 @@ void tr_lanes_free(Lanes *l)
     free(l->unit);
     free(l->member);
     free(l->is_taken);
-    free(l->newest_of);
+    free(l->lags);
     free(l->surplus_row);
     free(l->quaternion);
     free(l);
@@ -316,11 +309,11 @@ void tr_lanes_free(Lanes *l)
 
 static double *row(const Lanes *l, uint32_t place) { return l->block + (size_t)place * l->lanes; }
 
-// The place in the block of what stands in the i-th of the last states in a record, for a lane
-// whose newest one is there
-static uint32_t past_in_block(const Lanes *l, uint32_t newest, uint32_t i)
+// The place in the block of the i-th of the last states of a record, for lanes that made the last
+// step
+static uint32_t past_in_block(const Lanes *l, uint32_t i)
 {
-    return l->at.past[(newest + 1 + i) % LAST_STATES];
+    return l->at.past[(l->newest + 1 + i) % LAST_STATES];
 }
 
 static bool is_past(const Lanes *l, uint32_t place)
@@ -330,10 +323,10 @@ static bool is_past(const Lanes *l, uint32_t place)
 
 static void copy_past(const Lanes *l, uint32_t lane, double *record, bool enters)
 {
-    const uint32_t newest = l->newest_of[lane];
+    const uint32_t before = l->lags[lane] ? LAST_STATES - 1 : 0; // a step before
     for (uint32_t i = 0; i < LAST_STATES && l->watches; i++)
-        for (uint32_t k = 0; k < l->past.count; k++) {
-            double *in = row(l, past_in_block(l, newest, i) + k) + lane;
+        for (uint32_t k = 0; k < l->past_count; k++) {
+            double *in = row(l, past_in_block(l, i + before) + k) + lane;
             double *out = record + l->at.past[i] + k;
             if (enters)
                 *in = *out;
@@ -348,9 +341,9 @@ void tr_lane_enter(Lanes *l, uint32_t lane, const double *record)
     for (uint32_t i = 0; i < l->at.count; i++)
         if (!is_past(l, i)) row(l, i)[lane] = record[i];
     row(l, AT_WATCHED)[lane] = (double)NAN; // by others, in this lane
-    l->newest_of[lane] = l->newest;
+    l->lags[lane] = false;
     copy_past(l, lane, (double *)record, true);
-    l->is_taken[lane] = true, l->is_prepared = false;
+    l->is_taken[lane] = true, l->taken[lane] = 1, l->is_prepared = false;
 }
 
 void tr_lane_leave(Lanes *l, uint32_t lane, double *record)
@@ -359,7 +352,7 @@ void tr_lane_leave(Lanes *l, uint32_t lane, double *record)
     for (uint32_t i = 0; i < l->at.count; i++)
         if (!is_past(l, i)) record[i] = row(l, i)[lane];
     copy_past(l, lane, record, false);
-    l->is_taken[lane] = false;
+    l->is_taken[lane] = false, l->taken[lane] = 0;
 }
 
 // ---- evaluating ----------------------------------------------------------------------------
@@ -406,7 +399,7 @@ static Rows first_rates(Lanes *l, const LaneSteps *s)
     const tr_workspace *w = l->watch ? l->watch : l->rates;
     const double *t = tr_block_input(w, 0);
     double anew[MOST_LANES];
-    put_time(l, w, s->t, NULL);
+    put_time(l, w, row(l, AT_TIME), NULL);
     if (l->math->find_others(s->on, t, row(l, AT_WATCHED), anew) || !l->is_seen) {
         l->math->put(l->known, row(l, l->at.y), l->watch ? l->watch_in : l->rates_in);
         tr_block_run(w, PART_STATE);
@@ -418,16 +411,16 @@ static Rows first_rates(Lanes *l, const LaneSteps *s)
     return (Rows)l->k_rows[0];
 }
 
-static void evaluate_rates(const Lanes *l, const LaneSteps *s, const double *later)
+static void evaluate_rates(const Lanes *l, const double *later)
 {
-    put_time(l, l->rates, s->t, later);
+    put_time(l, l->rates, row(l, AT_TIME), later);
     tr_block_run(l->rates, PART_STATE);
 }
 
 // They are put aside, for some may stand where states go.
-static void take_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
+static void take_rates(const Lanes *l, const double *later, double *k)
 {
-    evaluate_rates(l, s, later);
+    evaluate_rates(l, later);
     l->math->keep(l->size, (Rows)l->rates_out, k);
 }
 
@@ -437,11 +430,11 @@ static void step_rk4(const Lanes *l, const LaneSteps *s, Rows first)
     const double *y = row(l, l->at.y);
     const Rows k[4] = {first, (Rows)l->k_rows[1], (Rows)l->k_rows[2], (Rows)l->rates_out};
     math->along(l->known, y, s->half, k[0], l->rates_in);
-    take_rates(l, s, s->half, l->k[1]);
+    take_rates(l, s->half, l->k[1]);
     math->along(l->known, y, s->half, k[1], l->rates_in);
-    take_rates(l, s, s->half, l->k[2]);
+    take_rates(l, s->half, l->k[2]);
     math->along(l->known, y, s->h, k[2], l->rates_in);
-    evaluate_rates(l, s, s->h);
+    evaluate_rates(l, s->h);
     math->by_four(l->size, y, s->h, k, l->next);
 }
 
@@ -487,11 +480,11 @@ static void take_rotations(const Lanes *l, const double *u, const double *z, dou
         }
 }
 
-static void take_lie_rates(const Lanes *l, const LaneSteps *s, const double *later, double *k)
+static void take_lie_rates(const Lanes *l, const double *later, double *k)
 {
     reach(l, l->u, l->z);
     l->math->put(l->known, l->z, l->rates_in);
-    take_rates(l, s, later, k);
+    take_rates(l, later, k);
     take_rotations(l, l->u, l->z, k);
 }
 
@@ -504,37 +497,28 @@ static void step_lie(const Lanes *l, const LaneSteps *s, Rows first)
     memset(l->u, 0, (size_t)l->size * l->lanes * sizeof(double));
     take_rotations(l, l->u, row(l, l->at.y), l->k[0]);
     math->times(l->size, s->half, l->k[0], l->u);
-    take_lie_rates(l, s, s->half, l->k[1]);
+    take_lie_rates(l, s->half, l->k[1]);
     math->times(l->size, s->half, l->k[1], l->u);
-    take_lie_rates(l, s, s->half, l->k[2]);
+    take_lie_rates(l, s->half, l->k[2]);
     math->times(l->size, s->h, l->k[2], l->u);
-    take_lie_rates(l, s, s->h, l->k[3]);
+    take_lie_rates(l, s->h, l->k[3]);
     math->mix(l->size, s->h, k, l->u);
     reach(l, l->u, l->next);
 }
 
 // ---- projection ---------------------------------------------------------------------- (T83) ----
 
-// What a step has come to so far
-typedef struct Look {
-    LaneSteps steps;
-    double plain[MOST_LANES];       // lanes that go on in lanes
-    double off[MOST_LANES];         // from the constraints
-    double evaluations[MOST_LANES]; // of all programs
-    double tilt[MOST_LANES], least[MOST_LANES], sign[MOST_LANES], count[MOST_LANES];
-} Look;
-
 // The largest |phi| of each lane
-static void how_far(const Lanes *l, Look *look, const double *on, double *worst)
+static void how_far(const Lanes *l, LaneSteps *s, const double *on, double *worst)
 {
     l->math->put(l->known, l->next, l->phi_in);
-    put_time(l, l->phi, look->steps.end, NULL);
+    put_time(l, l->phi, s->end, NULL);
     tr_block_run(l->phi, PART_STATE);
     l->math->worst(l->projected, (Rows)l->off, worst);
-    l->math->count(1, on, look->evaluations);
+    l->math->count(1, on, s->evaluations);
 }
 
-static void step_back(const Lanes *l, Look *look, const double *on)
+static void step_back(const Lanes *l, LaneSteps *s, const double *on)
 {
     const LaneMath *math = l->math;
     const uint32_t own = l->projected, n = l->positions;
@@ -547,36 +531,38 @@ static void step_back(const Lanes *l, Look *look, const double *on)
                         .solution = l->solution,
                         .x = l->next,
                         .on = on,
-                        .plain = look->plain};
+                        .plain = s->plain};
     math->put(l->known, l->next, l->projection_in);
-    put_time(l, l->projection, look->steps.end, NULL);
+    put_time(l, l->projection, s->end, NULL);
     tr_block_run(l->projection, PART_STATE);
-    math->count(1, on, look->evaluations);
+    math->count(1, on, s->evaluations);
     math->add_units(l->quaternions, l->quaternion, l->next, phi + own, J + (size_t)own * n, n);
     math->correct(&c);
-    math->make_units(l->quaternions, l->quaternion, on, l->next, off, look->plain);
+    math->make_units(l->quaternions, l->quaternion, on, l->next, off, s->plain);
 }
 
 // Each lane until it is near enough, or gets no nearer; see tr_flow_project.
-static void project_positions(const Lanes *l, Look *look)
+static void project_positions(const Lanes *l, LaneSteps *s)
 {
     enum { MOST_STEPS = 20 };
+    static const double far[MOST_LANES] = {INFINITY, INFINITY, INFINITY, INFINITY,
+                                           INFINITY, INFINITY, INFINITY, INFINITY};
     double left[MOST_LANES], before[MOST_LANES], on[MOST_LANES];
-    how_far(l, look, look->plain, left);
-    l->math->check_finite(1, left, look->plain);
-    l->math->take_larger(look->plain, left, look->off);
-    for (uint32_t k = 0; k < l->lanes; k++) before[k] = (double)INFINITY, on[k] = 1;
-    for (int i = 0; i < MOST_STEPS && l->math->strive(left, before, look->plain, on); i++) {
-        step_back(l, look, on);
-        how_far(l, look, on, left);
+    how_far(l, s, s->plain, left);
+    l->math->check_finite(1, left, s->plain);
+    l->math->take_larger(s->plain, left, s->off);
+    memcpy(before, far, l->lanes * sizeof *before);
+    memcpy(on, s->plain, l->lanes * sizeof *on);
+    for (int i = 0; i < MOST_STEPS && l->math->strive(left, before, s->plain, on); i++) {
+        step_back(l, s, on);
+        how_far(l, s, on, left);
     }
 }
 
-static void project(const Lanes *l, Look *look)
+static void project(const Lanes *l, LaneSteps *s)
 {
-    l->math->make_units(l->quaternions, l->quaternion, look->plain, l->next, look->off,
-                        look->plain);
-    if (l->projected) project_positions(l, look);
+    l->math->make_units(l->quaternions, l->quaternion, s->plain, l->next, s->off, s->plain);
+    if (l->projected) project_positions(l, s);
 }
 
 // ---- looking back --------------------------------------------------------------------------
@@ -594,145 +580,108 @@ static double least_margin_at(const Lanes *l, uint32_t lane, uint32_t past)
 {
     double least = (double)INFINITY;
     for (uint32_t i = 0; i < l->switches; i++) {
-        const double margin = row(l, past + l->past.margins + i)[lane];
+        const double margin = row(l, past + l->past_margins + i)[lane];
         if (row(l, l->at.kept + i)[lane] != 0 && margin < least) least = margin;
     }
     return least;
 }
 
 // Whether no switch crossed in the last step, nor can have gone beyond and back; see has_crossed
-static bool are_switches_quiet(const Lanes *l, const Look *look, uint32_t lane)
+static bool are_switches_quiet(const Lanes *l, const LaneSteps *s, uint32_t lane)
 {
-    const uint32_t last = past_in_block(l, l->newest, LAST_STATES - 1),
-                   first = past_in_block(l, l->newest, LAST_STATES - 2);
+    const uint32_t last = past_in_block(l, LAST_STATES - 1),
+                   first = past_in_block(l, LAST_STATES - 2);
     const double least = least_margin(l, lane, l->seen + l->programs->watched.switches);
     if (!(least < (double)INFINITY)) return true;
-    if (least < 0 || look->count[lane] < LAST_STATES) return false;
-    if (row(l, last + l->past.is_known)[lane] == 0 || row(l, first + l->past.is_known)[lane] == 0)
+    if (least < 0 || s->states[lane] < LAST_STATES) return false;
+    if (row(l, last + PAST_IS_KNOWN)[lane] == 0 || row(l, first + PAST_IS_KNOWN)[lane] == 0)
         return false;
-    const double was = row(l, last + l->past.t)[lane], earlier = row(l, first + l->past.t)[lane];
+    const double was = row(l, last + PAST_TIME)[lane], earlier = row(l, first + PAST_TIME)[lane];
     return !margin_may_dip(least_margin_at(l, lane, first), least_margin_at(l, lane, last), least,
-                           was - earlier, look->steps.end[lane] - was);
+                           was - earlier, s->end[lane] - was);
 }
 
-static void look_at_charts(Lanes *l, LaneRows *rows, Look *look)
+static void look_at_charts(Lanes *l, LaneRows *rows, LaneSteps *s)
 {
     const WatchPlaces *at = &l->programs->watched;
-    const uint32_t last = past_in_block(l, l->newest, LAST_STATES - 1),
-                   first = past_in_block(l, l->newest, LAST_STATES - 2);
-    l->math->grow(rows, (Rows)(l->seen + at->squares), look->steps.on, look->plain);
+    l->math->grow(rows, (Rows)(l->seen + at->squares), s->on, s->plain);
     l->math->pivots(l->pivots, l->programs->partition.row, rows->scale,
-                    (Rows)(l->seen + at->pivots), look->least, look->sign, look->plain);
-    memcpy(look->tilt, l->seen[at->tilt], l->lanes * sizeof *look->tilt);
-    const LaneQualities q = {
-        .tilt = look->tilt,
-        .least = {look->least, row(l, last + l->past.least), row(l, first + l->past.least)},
-        .sign = {look->sign, row(l, last + l->past.sign)},
-        .t = {look->steps.end, row(l, last + l->past.t)},
-        .count = look->count};
-    l->math->judge(&q, look->plain);
+                    (Rows)(l->seen + at->pivots), s->least, s->sign, s->plain);
+    memcpy(s->tilt, l->seen[at->tilt], l->lanes * sizeof *s->tilt);
+    l->math->judge(s, row(l, past_in_block(l, LAST_STATES - 1)),
+                   row(l, past_in_block(l, LAST_STATES - 2)));
 }
 
-static void look_back(Lanes *l, LaneRows *rows, Look *look)
+static void look_back(Lanes *l, LaneRows *rows, LaneSteps *s)
 {
     const WatchPlaces *at = &l->programs->watched;
-    for (uint32_t n = 0; n < l->lanes; n++) {
-        const double states = row(l, AT_STATES)[n];
-        look->count[n] = states < LAST_STATES ? states + 1 : states;
-    }
     if (!l->watch) return;
     l->math->put(l->known, l->next, l->watch_in);
-    put_time(l, l->watch, look->steps.end, NULL);
+    put_time(l, l->watch, s->end, NULL);
     tr_block_run(l->watch, PART_STATE);
     l->math->alarms(l->alarms, (Rows)(l->seen + at->alarms), row(l, l->at.told), row(l, l->at.deaf),
-                    look->plain);
+                    s->plain);
     for (uint32_t n = 0; n < l->lanes && l->programs->sides; n++)
-        if (look->plain[n] != 0 && !are_switches_quiet(l, look, n)) look->plain[n] = 0;
-    if (l->pivots) look_at_charts(l, rows, look);
+        if (s->plain[n] != 0 && !are_switches_quiet(l, s, n)) s->plain[n] = 0;
+    if (l->pivots) look_at_charts(l, rows, s);
     l->math->hold(l->surplus, l->surplus_row, (Rows)(l->seen + at->surplus), row(l, l->at.largest),
-                  l->grown, look->plain);
+                  l->grown, s->plain);
 }
 
 // ---- going on ------------------------------------------------------------------------------
 
-// What a run remembers of a step
-static void remember_state(Lanes *l, const Look *look)
+// What a run remembers of a step besides single numbers
+static void remember(Lanes *l, const double *on, uint32_t past)
 {
     const LaneMath *math = l->math;
-    const double *on = look->plain;
-    const PastPlaces *past = &l->past;
     const WatchPlaces *at = &l->programs->watched;
-    l->newest = (l->newest + 1) % LAST_STATES;
-    const uint32_t new = l->at.past[l->newest];
-    const double known[MOST_LANES] = {1, 1, 1, 1, 1, 1, 1, 1}, not_known[MOST_LANES] = {0};
-    math->take(1, on, look->steps.end, row(l, new + past->t));
-    math->take(l->size, on, l->next, row(l, new + past->y));
-    math->take(1, on, look->tilt, row(l, new + past->tilt));
-    math->take(1, on, look->least, row(l, new + past->least));
-    math->take(1, on, look->sign, row(l, new + past->sign));
-    math->take(1, on, l->programs->sides ? known : not_known, row(l, new + past->is_known));
-    math->take(1, on, look->count, row(l, AT_STATES));
+    math->take(l->size, on, l->next, row(l, past + l->past_y));
     if (l->programs->sides)
         math->take_rows(l->switches, on, (Rows)(l->seen + at->switches),
-                        row(l, new + past->margins));
+                        row(l, past + l->past_margins));
     if (l->watch) math->take_rows(l->alarms, on, (Rows)(l->seen + at->alarms), row(l, l->at.last));
     for (uint32_t i = 0; i < l->surplus; i++)
         math->take(1, on, l->grown + (size_t)i * l->lanes,
                    row(l, l->at.largest + l->surplus_row[i]));
-    for (uint32_t n = 0; n < l->lanes; n++)
-        if (on[n] != 0) l->newest_of[n] = l->newest;
 }
 
 // Sizes of rows are as they were, where a lane leaves.
-static void take_back_sizes(const Lanes *l, const LaneRows *rows, const Look *look)
+static void take_back_sizes(const Lanes *l, const LaneRows *rows, const LaneSteps *s)
 {
     const size_t numbers = (size_t)l->rows * l->lanes;
     for (uint32_t n = 0; n < l->lanes && rows->grew; n++)
-        for (uint32_t i = 0; i < l->rows && look->plain[n] == 0; i++) {
+        for (uint32_t i = 0; i < l->rows && s->plain[n] == 0; i++) {
             rows->square[i * l->lanes + n] = rows->old[i * l->lanes + n];
             rows->scale[i * l->lanes + n] = rows->old[numbers + i * l->lanes + n];
         }
 }
 
-static void go_on(Lanes *l, const Look *look)
+// True when all lanes that are taken go on
+static bool go_on(Lanes *l, const LaneSteps *s)
 {
-    const LaneMath *math = l->math;
-    const LaneSteps *s = &look->steps;
-    const double *on = look->plain;
-    if (l->watch) math->take(1, on, tr_block_input(l->watch, 0), row(l, AT_WATCHED));
-    math->take(l->size, on, l->next, row(l, l->at.y));
-    math->take(1, on, s->end, row(l, AT_TIME));
-    math->take(1, on, s->whole, row(l, AT_GRID_IS_THERE));
-    math->take_larger(on, look->off, row(l, AT_DRIFT));
-    math->count(1, on, row(l, AT_STEPS));
-    math->count(4, on, row(l, AT_EVALUATIONS));
-    math->count(l->watch ? 4 : 3, on, row(l, AT_ALL_EVALUATIONS));
-    for (uint32_t n = 0; n < l->lanes; n++) {
-        row(l, AT_GRID_COUNT)[n] += on[n] * s->whole[n];
-        row(l, AT_ALL_EVALUATIONS)[n] += on[n] * look->evaluations[n];
+    double *past = NULL;
+    l->newest = (l->newest + 1) % LAST_STATES;
+    if (l->watches) {
+        remember(l, s->plain, l->at.past[l->newest]);
+        past = row(l, l->at.past[l->newest]);
     }
-    if (l->watches) remember_state(l, look);
+    l->math->take(l->size, s->plain, l->next, row(l, l->at.y));
+    return l->math->settle(s, l->watch ? tr_block_input(l->watch, 0) : NULL, past,
+                           l->programs->sides ? 1 : 0);
 }
 
-static bool begin_steps(Lanes *l, LaneSteps *s, LaneFate *fate)
+static bool tell_fates(Lanes *l, const LaneSteps *s, LaneFate *fate)
 {
-    bool any = false;
-    l->math->begin(s);
     for (uint32_t n = 0; n < l->lanes; n++) {
-        if (!l->is_taken[n]) s->on[n] = 0;
-        fate[n] = s->arrived[n] != 0 ? LANE_ARRIVED : s->on[n] != 0 ? LANE_STEPPED : LANE_NOT_PLAIN;
-        any = any || s->on[n] != 0;
+        l->lags[n] = s->plain[n] == 0;
+        fate[n] = !l->lags[n] ? LANE_STEPPED : s->arrived[n] != 0 ? LANE_ARRIVED : LANE_NOT_PLAIN;
     }
-    return any;
+    return false;
 }
 
-void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
+bool tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
 {
-    Look look;
-    look.steps.t = row(l, AT_TIME), look.steps.due = row(l, AT_DUE);
-    look.steps.start = row(l, AT_GRID_START), look.steps.count = row(l, AT_GRID_COUNT);
-    look.steps.there = row(l, AT_GRID_IS_THERE);
-    look.steps.step = step, look.steps.until = until;
+    LaneSteps s;
     LaneRows rows = {.rows = l->rows,
                      .constraints = l->constraints,
                      .unit = l->unit,
@@ -740,16 +689,16 @@ void tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
                      .square = row(l, l->at.squares),
                      .scale = row(l, l->at.scales),
                      .old = l->old};
+    s.record = l->block, s.taken = l->taken, s.step = step, s.until = until;
     if (!l->is_prepared) prepare_lanes(l);
-    if (!begin_steps(l, &look.steps, fate)) return;
-    (l->is_lie ? step_lie : step_rk4)(l, &look.steps, first_rates(l, &look.steps));
-    memcpy(look.plain, look.steps.on, sizeof look.plain);
-    memset(look.evaluations, 0, sizeof look.evaluations);
-    l->math->check_finite(l->size, l->next, look.plain);
-    project(l, &look);
-    look_back(l, &rows, &look);
-    take_back_sizes(l, &rows, &look);
-    go_on(l, &look);
-    for (uint32_t n = 0; n < l->lanes; n++)
-        if (look.steps.on[n] != 0 && look.plain[n] == 0) fate[n] = LANE_NOT_PLAIN;
+    if (l->math->begin(&s)) {
+        (l->is_lie ? step_lie : step_rk4)(l, &s, first_rates(l, &s));
+        l->math->check_finite(l->size, l->next, s.plain);
+        project(l, &s);
+        look_back(l, &rows, &s);
+        take_back_sizes(l, &rows, &s);
+        if (go_on(l, &s)) return true;
+    } else
+        l->newest = (l->newest + 1) % LAST_STATES; // as if it had been made
+    return tell_fates(l, &s, fate);
 }

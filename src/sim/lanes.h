@@ -12,41 +12,18 @@
 #include "sim/lane_math.h"
 #include "sim/run.h"
 
-// Where numbers stand in a record; behind the single ones, several each.
-typedef enum RecordPlace {
-    AT_TIME,
-    AT_GRID_START,
-    AT_GRID_COUNT,
-    AT_GRID_IS_THERE,
-    AT_EARLIEST,
-    AT_LATEST,
-    AT_DUE,     // nothing happens before that but steps
-    AT_WATCHED, // for when something was seen; NaN: nothing was
-    AT_STEPS,
-    AT_EVALUATIONS,
-    AT_ALL_EVALUATIONS,
-    AT_DRIFT,
-    AT_STATES, // how many there are of the last ones
-    SINGLE_NUMBERS
-} RecordPlace;
-
 enum { LAST_STATES = PATH_STATES };
 
+// Where other numbers stand in a record, several each
 typedef struct RecordPlaces {
     uint32_t y, inputs;
-    uint32_t past[LAST_STATES]; // the last states, the oldest first: t, y, tilt, least, sign,
-                                // margins of switches, whether these are known
+    uint32_t past[LAST_STATES]; // the last states, the oldest first: single numbers, y, margins of
+                                // switches
     uint32_t last, told, deaf;  // of alarms
     uint32_t squares, scales, largest; // of rows
     uint32_t kept;                     // switches that may cross
     uint32_t count;
 } RecordPlaces;
-
-// Of one state among the last ones
-typedef struct PastPlaces {
-    uint32_t t, y, tilt, least, sign, margins, is_known;
-    uint32_t count;
-} PastPlaces;
 
 // What runs with the same programs have in common, and the block that they go through.
 typedef struct Lanes {
@@ -60,7 +37,7 @@ typedef struct Lanes {
     uint32_t *surplus_row, *quaternion;
     bool is_lie, watches;
     RecordPlaces at;
-    PastPlaces past;
+    uint32_t past_y, past_margins, past_count; // places in one of the last states
     tr_workspace *rates;
     tr_workspace *watch, *phi, *projection; // NULL where there is nothing to do
     // Rows of lanes: where states go, and what comes out
@@ -70,12 +47,13 @@ typedef struct Lanes {
     double *next, *u, *z, *k[4], *JJ, *solution, *slopes, *grown, *old; // room for steps
     double **k_rows[4];                                                 // of k
     double *unit;                                                       // of rows
-    uint32_t newest;     // of the last states in the block;
-    uint32_t *newest_of; // by lane, where it left
-    size_t *member;      // by lane
+    uint32_t newest; // of the last states in the block
+    bool *lags;      // by lane: it did not make the last step
+    size_t *member;  // by lane
     bool *is_taken;
-    bool is_prepared; // parameters of lanes are those of the workspaces
-    bool is_seen;     // something was watched since
+    double taken[MOST_LANES]; // the same, 1 or 0
+    bool is_prepared;         // parameters of lanes are those of the workspaces
+    bool is_seen;             // something was watched since
 } Lanes;
 
 // For runs that are like this one; NULL and an error when memory runs out.
@@ -93,8 +71,8 @@ void tr_lane_leave(Lanes *lanes, uint32_t lane, double *record);
 
 // What became of a lane.
 typedef enum LaneFate { LANE_STEPPED, LANE_ARRIVED, LANE_NOT_PLAIN } LaneFate;
-// One step of every lane that is taken, no further than `until`: those that arrived or must leave
-// did not make one.
-void tr_lanes_step(Lanes *lanes, double step, double until, LaneFate *fate);
+// One step of every lane that is taken, no further than `until`. True when all made it; else those
+// that did not are told, and must leave.
+bool tr_lanes_step(Lanes *lanes, double step, double until, LaneFate *fate);
 
 #endif

@@ -203,8 +203,9 @@ static const double *straight_ahead(Watch *w, double t, const double *y, double 
 static void look_ahead(Watch *w, double t, const double *y, Quality now)
 {
     if (!has_past(w)) return;
-    double h;
-    if (pivot_is_far(now.least, quality_before(w).least, t - time_before(w), &h)) return;
+    const double last = quality_before(w).least, step = t - time_before(w);
+    const double h = PIVOT_VANISHES_IN(now.least, last, step);
+    if (PIVOT_IS_FAR(now.least, last, step, h)) return;
     const Quality ahead = tr_flow_quality(w->flow, t + 2 * h, straight_ahead(w, t, y, 2 * h));
     const bool passes = ahead.sign != now.sign, touches = ahead.least < 0.2 * now.least;
     if (!passes && !touches) return;
@@ -385,8 +386,7 @@ static bool are_quiet(const Watch *w)
 {
     bool quiet = true;
     for (uint32_t k = 0; quiet && k < w->flow->system->alarm_count; k++)
-        quiet =
-            alarm_is_quiet(w->last[k], w->told[k], !(w->last[k] >= 0) && tr_watch_is_deaf(w, k));
+        quiet = ALARM_IS_QUIET(w->last[k], w->told[k], w->last[k] < 0 && tr_watch_is_deaf(w, k));
     return quiet;
 }
 
@@ -436,7 +436,7 @@ static bool is_safe(const Watch *w, Quality now)
 {
     const Quality last = has_past(w) ? quality_before(w) : now;
     const double first = w->quality[0].least;
-    return pivot_is_safe(now.least, now.sign != last.sign, last.least, first, (int)w->path.count);
+    return PIVOT_IS_SAFE(now.least, last.least, first, now.sign, last.sign, w->path.count);
 }
 
 // Whether the smallest pivot was smaller at the last state than at those beside it.
