@@ -33,15 +33,24 @@ static void close_kind(Kind *k)
     tr_system_free(k->system);
 }
 
-static double mass_of(int i) { return 60 + 0.05 * i; }
+// What runs differ in: evenly between two numbers
+typedef struct Range {
+    const char *name;
+    double low, high;
+} Range;
+
+static double number_of(Range range, int i)
+{
+    return range.low + (range.high - range.low) * i / RUNS;
+}
 
 // Of one run [s], its start left out
-static double time_alone(const Kind *k, const char *mass, tr_error *err)
+static double time_alone(const Kind *k, Range range, tr_error *err)
 {
     double time = 0;
     tr_run *run = tr_run_new(k->plan, &k->options, err);
     for (int i = 0; i < SOME; i++) {
-        tr_run_set(run, mass, mass_of(RUNS / SOME * i), err);
+        tr_run_set(run, range.name, number_of(range, RUNS / SOME * i), err);
         tr_run_reset(run, err);
         const double start = bench_now();
         tr_run_advance(run, END, err);
@@ -51,11 +60,11 @@ static double time_alone(const Kind *k, const char *mass, tr_error *err)
     return time / SOME;
 }
 
-static double time_together(const Kind *k, const char *mass, tr_error *err)
+static double time_together(const Kind *k, Range range, tr_error *err)
 {
     tr_batch *batch = tr_batch_new(k->plan, RUNS, &k->options, err);
     for (size_t i = 0; i < RUNS; i++) {
-        tr_batch_set(batch, i, mass, mass_of((int)i), err);
+        tr_batch_set(batch, i, range.name, number_of(range, (int)i), err);
         tr_batch_reset(batch, i, err);
     }
     const double start = bench_now();
@@ -65,7 +74,7 @@ static double time_together(const Kind *k, const char *mass, tr_error *err)
     return time / RUNS;
 }
 
-static void compare(const char *name, const char *case_name, const char *mass)
+static void compare(const char *name, const char *case_name, Range range)
 {
     char path[200];
     tr_error err = {0};
@@ -73,9 +82,9 @@ static void compare(const char *name, const char *case_name, const char *mass)
     tr_model *model = tr_model_read(path, &err);
     Kind native = open_kind(model, case_name, EVALUATE_NATIVE, &err),
          plain = open_kind(model, case_name, EVALUATE_INTERPRETER, &err);
-    const double together = time_together(&native, mass, &err);
-    const double alone = time_alone(&native, mass, &err),
-                 interpreted = time_alone(&plain, mass, &err);
+    const double together = time_together(&native, range, &err);
+    const double alone = time_alone(&native, range, &err),
+                 interpreted = time_alone(&plain, range, &err);
     printf("batch: %d of %s by rk4, %g s at 1 ms: %.3f ms each; one after the other %.2f ms, %.1f "
            "times; by the interpreter %.2f ms, %.1f times (aim 12 with 4 lanes, 15 with 8)%s%s\n",
            RUNS, name, END, 1e3 * together, 1e3 * alone, alone / together, 1e3 * interpreted,
@@ -85,4 +94,9 @@ static void compare(const char *name, const char *case_name, const char *mass)
     tr_model_free(model);
 }
 
-void bench_batch(void) { compare("bicycle", "free", "m0"); }
+void bench_batch(void)
+{
+    compare("bicycle", "free", (Range){"m0", 60, 110});
+    compare("four_bar", "turns", (Range){"th1_rate_0", 0.5, 12}); // all change charts, some often
+    compare("castor", NULL, (Range){"turn0", 0.1, 1.5});          // half of them do
+}

@@ -537,6 +537,36 @@ static bool jumps_job(tr_error *err)
     return good;
 }
 
+// Side by side, where one of them has its jumps at other times
+static bool batch_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "parameters: {when: 0.02}\n"
+        "inputs: {push: 1}\n"
+        "bodies:\n"
+        "  brick: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: y}, mass: 1}\n"
+        "  bolt: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: z}, mass: 1}\n"
+        "constraints: {slot: {position: z - 2*y}}\n"
+        "roles: {y: {torque: 'if(t < when, push, -if(d(y) > 0, 1, 0))'}}\n"
+        "initial: {d(y): 1}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_plan *plan = tr_plan_new(system, err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.step = 0.01;
+    tr_batch *batch = tr_batch_new(plan, 3, &o, err);
+    tr_batch_set(batch, 1, "when", 0.035, err);
+    tr_batch_reset(batch, 1, err);
+    tr_batch_set(batch, 2, "push", 2, err);
+    const bool good = tr_batch_advance(batch, 0.08, err) && tr_batch_row(batch, 1);
+    tr_batch_free(batch);
+    tr_plan_free(plan);
+    tr_system_free(system);
+    return good;
+}
+
 // ---- bundled models, from the file to the rows ---------------------------------------------
 
 typedef struct Run {
@@ -742,6 +772,7 @@ static void test_view(void **state) { (void)state, sweep(view_job); }
 static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
+static void test_batch(void **state) { (void)state, sweep(batch_job); }
 static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 150); }
 
 static void test_circle(void **state)
@@ -771,9 +802,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
         cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
         cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
-        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_lqr),      cmocka_unit_test(test_circle),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
+        cmocka_unit_test(test_circle),   cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

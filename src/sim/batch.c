@@ -304,7 +304,8 @@ static bool go_alone(Batch *b, size_t i, double until, tr_error *err)
     if (!tr_run_go(run, until, &why)) {
         put_aside(b, m);
         b->there++;
-        return fail_member(m, &why, err);
+        if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
+        return fail_member(m, &why, err) && !has_failed(err);
     }
     if (!save(b, m, err)) return false;
     if (m->t < until) return wait_in_line(b, i, err);
