@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of a batch against runs of their own: to the bit, whatever happens to them.
 #include "models.h"
+#include "program/kernel.h"
 #include "sim/batch.h"
 #include "sim/run.h"
 
@@ -213,8 +214,12 @@ static const char *const models[] = {"andrews",
 static void test_models(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+    static const Machine machines[] = {MACHINE_AVX512, MACHINE_AVX2, MACHINE_PLAIN};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        tr_limit_machine(machines[i % 7 % 3]);
         check_model(models[i], i % 3 == 2 ? "lie" : "rk4", 2e-3, 3 + i % 9);
+    }
+    tr_limit_machine(MACHINE_AVX512);
 }
 
 // ---- what happens on the way ---------------------------------------------------------------
@@ -235,6 +240,7 @@ static void test_bicycles(void **state)
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         tr_system *system = system_called("bicycle", "free");
         if (k % 2) system->evaluation = EVALUATE_INTERPRETER;
+        tr_limit_machine(k % 3 ? MACHINE_AVX512 : MACHINE_AVX2);
         Pair p = pair_of(system, counts[k], "rk4", 1e-3);
         for (size_t i = 0; i < p.count; i++) {
             set_both(&p, i, "m0", 60 + 2.0 * (double)i);
@@ -246,6 +252,7 @@ static void test_bicycles(void **state)
         assert_together(&p);
         part(&p);
     }
+    tr_limit_machine(MACHINE_AVX512);
 }
 
 // In which place a run stands does not matter to it.

@@ -20,11 +20,12 @@
     ((((margin) >= 0) & ((told) == 0)) | (((margin) < 0) & ((deaf) != 0)))
 
 // Of the smallest pivot: after the last step, and at the states before, as far as there are any
-// (`count` in all). It neither vanishes, nor was it smallest inside the last two steps; and the
-// product of all has kept its sign.
+// (`count` in all). It neither vanishes, nor was it smallest inside the last two steps, or can have
+// been where only one is known; and the product of all has kept its sign.
 #define PIVOT_IS_SAFE(now, last, first, sign, last_sign, count)                          \
     (((now) >= GONE) & (((count) < 2) | ((sign) == (last_sign))) &                       \
      (((count) < 3) | ((last) >= SUSPICIOUS) | ((last) >= (first)) | ((last) > (now))) & \
+     (((count) != 2) | ((last) >= SUSPICIOUS) | ((now) < (last))) &                      \
      (((count) < 2) | ((now) > NEAR) | ((now) >= (last))))
 
 // Whether it will not vanish within some steps, as it went from `last` to `now`: in h, if it goes
