@@ -48,8 +48,11 @@ static void print_runners(const char *name, const Program *p, const Runner *r)
         printf("%s %s %.0f ns", i ? "," : "", names[i], 1e9 * r[i].best);
         if (i) printf(" (%.1f times)", r[0].best / r[i].best);
     }
-    printf(" a state; made in %.2f us an operation (aim 0.2)\n",
-           1e6 * r[1].made / (double)size.operations);
+    printf(" a state");
+    if (r[1].work)
+        printf("; made in %.2f us an operation (aim 0.2)",
+               1e6 * r[1].made / (double)size.operations);
+    printf("\n");
 }
 
 static void bench_model(const char *name)

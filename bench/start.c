@@ -42,6 +42,8 @@ void bench_start(void)
     double best[COMMANDS] = {INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < STARTS; i++)
         for (int k = 0; k < COMMANDS; k++) best[k] = fmin(best[k], start_seconds(commands[k]));
+    for (int k = 0; k < COMMANDS; k++)
+        if (!isfinite(best[k])) printf("start-up: %s could not be started\n", commands[k][0]);
     printf("start-up: /bin/true %.2f ms; trundle --version %.2f ms, %.1f times that (aim 3); "
            "trundle eval models/bicycle.yaml %.2f ms, %.1f times\n",
            1e3 * best[0], 1e3 * best[1], best[1] / best[0], 1e3 * best[2], best[2] / best[0]);

@@ -60,10 +60,13 @@ void bench_step(tr_model *model, const char *name, const char *case_name)
     tr_run *run = tr_run_new(plan, &o, &err);
     Costs c = {INFINITY, INFINITY, INFINITY, INFINITY};
     double *rate = run ? calloc(run->flow->size, sizeof *rate) : NULL;
-    if (!rate || !time_steps(run, rate, &c, &err)) printf("step: %s: %s\n", name, err.text);
-    printf("step: %-8s by rk4 without rows %6.2f us, four evaluations %6.2f us: %.2f times (aim "
-           "1.5); watching %.2f us, projecting %.2f us\n",
-           name, 1e6 * c.step, 1e6 * c.rates, c.step / c.rates, 1e6 * c.watch, 1e6 * c.projection);
+    if (!rate || !time_steps(run, rate, &c, &err))
+        printf("step: %s: %s\n", name, err.text);
+    else
+        printf(
+            "step: %-8s by rk4 without rows %6.2f us, four evaluations %6.2f us: %.2f times (aim "
+            "1.5); watching %.2f us, projecting %.2f us\n",
+            name, 1e6 * c.step, 1e6 * c.rates, c.step / c.rates, 1e6 * c.watch, 1e6 * c.projection);
     free(rate);
     tr_run_free(run);
     tr_plan_free(plan);

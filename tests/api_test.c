@@ -148,6 +148,7 @@ static void test_nothing_asked(void **state)
     assert_int_equal(count, 0);
     assert_int_equal(tr_program_sizes(NULL).outputs, 0);
     tr_evaluate(NULL, NULL, NULL, NULL);
+    tr_evaluate_many(NULL, NULL, 1, NULL, 0, NULL, 0);
     assert_null(tr_steady_state(NULL));
     assert_int_equal(tr_steady_modes(NULL, NULL), 0);
     tr_derive_options untouched = tr_derive_defaults();

@@ -96,6 +96,9 @@ static bool evaluate(tr_program *program, const double *in, double expected, tr_
         tr_evaluate(program, workspace, in, out);
         assert_int_equal(calls, before); // evaluation never allocates
         good = is_close(out[0], expected, 1e-14);
+        double rows[3 * 8]; // one by one where there is no room for several
+        tr_evaluate_many(program, workspace, 3, in, 0, rows, 8);
+        for (int i = 0; i < 3; i++) assert_true(rows[8 * i] == out[0]);
     }
     tr_workspace_free(workspace);
     return good;

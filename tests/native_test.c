@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -36,15 +35,16 @@ static bool agree(double a, double b) { return (isnan(a) && isnan(b)) || same_bi
 
 // ---- random programs -----------------------------------------------------------------------
 
-// Lists of instructions without a system: every operation that has no table, operands among all
-// values so far or among the last few, outputs anywhere.
+// Lists of instructions without a system: every operation, operands among all values so far or
+// among the last few, outputs anywhere. The first inputs are parameters, and the first instructions
+// take nothing else.
 typedef struct Wild {
     Program program;
     Arena arena;
     Random random;
 } Wild;
 
-enum { WILD_INPUTS = 6 };
+enum { WILD_INPUTS = 6, WILD_PARAMETERS = 2, WILD_TABLES = 4 };
 
 static const double wild_numbers[] = {0,
                                       -0.0,
@@ -69,17 +69,45 @@ static uint8_t wild_code(Random *r)
     for (;;) {
         const uint32_t code = random_below(r, CODE_COUNT);
         if (code <= OP_SYMBOL || code == OP_POW || code == CODE_JOIN) continue;
-        if (code < OP_COUNT && tr_op[code].form == FORM_TABLE) continue;
         const bool kernel = code < OP_COUNT && tr_kernels(MACHINE_PLAIN, 1)->of[code];
         if (!kernel || random_below(r, 4) == 0) return (uint8_t)code;
     }
 }
 
-static uint32_t wild_operand(Random *r, uint32_t count)
+// A value before the instruction k, of those that parameters decide where it is one of them
+static uint32_t wild_operand(Random *r, const Program *p, uint32_t k, bool is_parameter)
 {
-    const uint32_t recent = 12;
-    if (count > recent && random_below(r, 3)) return count - 1 - random_below(r, recent);
-    return random_below(r, count);
+    const uint32_t recent = 12, count = first_result(p) + k;
+    if (k > recent && random_below(r, 3)) return count - 1 - random_below(r, recent);
+    if (!is_parameter) return random_below(r, count);
+    const uint32_t value = random_below(r, count - WILD_INPUTS + WILD_PARAMETERS);
+    return value < WILD_PARAMETERS ? value : value - WILD_PARAMETERS + WILD_INPUTS;
+}
+
+// Two of one variable, then two of two
+static const Table *const *wild_tables(Arena *arena)
+{
+    static const double x[] = {-2, -1, 0, 0.5, 2}, y[] = {-1, 0, 1, 3};
+    static const double z[] = {1, 2, 0, -1, 0, 1, 1, 2, 3, 1, 0, 0, 1, 1, -1, 0, 0, 1, 2, 2, 5};
+    const Table **tables = tr_arena_alloc(arena, WILD_TABLES, sizeof *tables);
+    for (int i = 0; i < WILD_TABLES; i++) {
+        tables[i] = i < 2 ? tr_table_through(arena, x, 5, NULL, 1, z + i, 3, false, NULL)
+                          : tr_table_through(arena, x, 5, y, 4, z + i % 2, 3, i == 3, NULL);
+        assert_non_null(tables[i]);
+    }
+    return tables;
+}
+
+static Instruction wild_instruction(Random *r, const Program *p, uint32_t k, bool is_parameter)
+{
+    Instruction i = {.code = wild_code(r), .stage = is_parameter ? STAGE_PARAMETER : STAGE_STATE};
+    for (int which = 0; which < code_operands(i.code); which++)
+        *instruction_operand(&i, which) = wild_operand(r, p, k, is_parameter);
+    if (i.code == OP_TABLE1) i.c = random_below(r, 2), i.n = (int16_t)random_below(r, 3);
+    if (i.code == OP_TABLE2)
+        i.c = 2 + random_below(r, 2),
+        i.n = (int16_t)table_order((int)random_below(r, 2), (int)random_below(r, 2));
+    return i;
 }
 
 static void wild_grow(Wild *w, uint64_t seed, uint32_t length)
@@ -91,28 +119,34 @@ static void wild_grow(Wild *w, uint64_t seed, uint32_t length)
     double *constants = tr_arena_alloc(&w->arena, WILD_NUMBERS + UNIT_COUNT, sizeof *constants);
     Instruction *list = tr_arena_alloc(&w->arena, length, sizeof *list);
     uint32_t *first = tr_arena_alloc(&w->arena, length + 1, sizeof *first);
-    uint32_t *outputs = tr_arena_alloc(&w->arena, length, sizeof *outputs);
+    uint32_t *outputs = tr_arena_alloc(&w->arena, length + 3, sizeof *outputs);
     uint32_t *used = tr_arena_alloc(&w->arena, WILD_INPUTS, sizeof *used);
     const double units[] = {1, -1, -0.0};
     memcpy(constants, wild_numbers, sizeof wild_numbers);
     memcpy(constants + WILD_NUMBERS, units, sizeof units);
-    for (uint32_t i = 0; i < WILD_INPUTS; i++)
-        inputs[i] = (InputPort){.name = "x", .kind = TR_POSITION}, used[i] = i;
+    for (uint32_t i = 0; i < WILD_INPUTS; i++) {
+        const bool is_parameter = i < WILD_PARAMETERS;
+        inputs[i] = (InputPort){.name = "x", .kind = is_parameter ? TR_PARAMETER : TR_POSITION};
+        used[i] = i;
+    }
     p->inputs = inputs, p->input_count = WILD_INPUTS;
     p->constants = constants, p->constant_count = WILD_NUMBERS + UNIT_COUNT;
-    const uint32_t begin = first_result(p);
+    p->tables = wild_tables(&w->arena);
+    const uint32_t begin = first_result(p), moving = random_below(r, length / 2 + 1);
     for (uint32_t k = 0; k < length; k++) {
-        list[k] = (Instruction){.code = wild_code(r), .stage = STAGE_STATE};
-        for (int which = 0; which < code_operands(list[k].code); which++)
-            *instruction_operand(&list[k], which) = wild_operand(r, begin + k);
+        list[k] = wild_instruction(r, p, k, k < moving);
         first[k] = begin + k;
         if (random_below(r, 8) == 0) outputs[p->output_count++] = begin + k;
     }
+    outputs[p->output_count++] = random_below(r, begin); // an input or a constant
+    outputs[p->output_count++] = begin + length - 1;
     outputs[p->output_count++] = begin + length - 1;
     first[length] = begin + length;
     p->instructions = list, p->instruction_count = length, p->first = first, p->outputs = outputs;
+    p->stage_end[STAGE_PARAMETER] = p->stage_end[STAGE_TIME] = moving;
     p->stage_end[STAGE_STATE] = length;
-    p->used[PART_STATE] = (UsedInputs){used, WILD_INPUTS};
+    p->used[PART_PARAMETER] = (UsedInputs){used, WILD_PARAMETERS};
+    p->used[PART_STATE] = (UsedInputs){used + WILD_PARAMETERS, WILD_INPUTS - WILD_PARAMETERS};
     tr_program_check(p);
 }
 
@@ -131,7 +165,10 @@ static void run_wild(const Program *p, const double *in, double *out)
         case CODE_FMA: *y = fma(x[0], x[1], x[2]); break;
         case CODE_FMS: *y = fma(x[0], x[1], -x[2]); break;
         case CODE_FNMA: *y = fma(-x[0], x[1], x[2]); break;
-        default: *y = tr_op_value((Op)i->code, x[0], x[1], x[2], i->n, NULL);
+        default:
+            *y = tr_op_value(
+                (Op)i->code, x[0], x[1], x[2], i->n,
+                i->code < OP_COUNT && tr_op[i->code].form == FORM_TABLE ? p->tables[i->c] : NULL);
         }
     }
     for (uint32_t i = 0; i < p->output_count; i++) out[i] = v[p->outputs[i]];
@@ -151,16 +188,20 @@ static void check_wild(Wild *w, const Executable *executable, const char *what)
     double in[MOST_LANES][WILD_INPUTS], *list = calloc(n + 1, sizeof *list);
     double *out = calloc(n * MOST_LANES + 1, sizeof *out);
     tr_workspace *work = tr_workspace_on(p, executable, executable->lanes, NULL);
-    for (uint32_t k = 0; k < executable->lanes; k++)
-        for (int i = 0; i < WILD_INPUTS; i++) in[k][i] = wild_number(&w->random);
-    tr_workspace_prepare(p, work, in[0]);
-    tr_evaluate_prepared(p, work, in[0], out);
-    for (uint32_t k = 0; k < executable->lanes; k++) {
-        run_wild(p, in[k], list);
-        for (size_t i = 0; i < n; i++)
-            if (!agree(list[i], out[k * n + i]))
-                fail_msg("%s, lane %u of %u, output %zu of %u instructions: %.17g, not %.17g", what,
-                         k, executable->lanes, i, p->instruction_count, out[k * n + i], list[i]);
+    for (int again = 0; again < 2; again++) { // with the same parameters and other states
+        for (uint32_t k = 0; k < executable->lanes; k++)
+            for (int i = again ? WILD_PARAMETERS : 0; i < WILD_INPUTS; i++)
+                in[k][i] = wild_number(&w->random);
+        if (!again) tr_workspace_prepare(p, work, in[0]);
+        tr_evaluate_prepared(p, work, in[0], out);
+        for (uint32_t k = 0; k < executable->lanes; k++) {
+            run_wild(p, in[k], list);
+            for (size_t i = 0; i < n; i++)
+                if (!agree(list[i], out[k * n + i]))
+                    fail_msg("%s, lane %u of %u, output %zu of %u instructions: %.17g, not %.17g",
+                             what, k, executable->lanes, i, p->instruction_count, out[k * n + i],
+                             list[i]);
+        }
     }
     tr_workspace_free(work);
     free(list);
@@ -291,29 +332,16 @@ static Program *small_program(void)
     return p;
 }
 
-static void test_no_memory_is_written_and_executed(void **state)
-{
-    (void)state;
-    Program *p = small_program();
-    Executable *native[WIDTHS];
-    assert_false(has_both());
-    for (int i = 0; i < WIDTHS; i++) {
-        native[i] = tr_native(p, widths[i]);
-        assert_false(has_both());
-    }
-    for (int i = 0; i < WIDTHS; i++)
-        if (native[i]) native[i]->free(native[i]);
-    tr_program_free(p);
-}
-
-// From here on this process may not make memory executable.
-static bool forbid_executable_memory(void)
+// From here on this process may not ask for these rights to memory, by one call.
+static bool forbid(unsigned rights)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 4),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, rights),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rights, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -334,34 +362,50 @@ static void evaluate_rows(const Program *p, double *out)
     tr_workspace_free(w);
 }
 
-// In another process, for what is forbidden stays so.
-static int without_machine_code(const double *expected)
+// In another process, for what is forbidden stays so: whether all evaluators give what is expected,
+// with machine code where it may be.
+static int try_forbidden(unsigned rights, bool may_be_native, const double *expected)
 {
     double out[ROWS + 1];
-    if (!forbid_executable_memory()) return 2;
+    if (!forbid(rights)) return 2;
     Program *p = small_program();
-    for (int i = 0; i < WIDTHS; i++)
-        if (tr_native(p, widths[i])) return 3;
+    for (int i = 0; i < WIDTHS; i++) {
+        Executable *native = tr_native(p, widths[i]);
+        if ((native != NULL) != (may_be_native && has_native(widths[i]))) return 3;
+        if (has_both()) return 4;
+        if (native) native->free(native);
+    }
     evaluate_rows(p, out);
     const bool equal = memcmp(out, expected, sizeof out) == 0;
     tr_program_free(p);
-    return equal ? 0 : 4;
+    return equal ? 0 : 5;
 }
 
-static void test_refused_memory(void **state)
+static void check_forbidden(unsigned rights, bool may_be_native)
 {
-    (void)state;
     double expected[ROWS + 1];
     Program *p = small_program();
     evaluate_rows(p, expected);
     tr_program_free(p);
     const pid_t child = fork();
     assert_true(child >= 0);
-    if (!child) _exit(without_machine_code(expected));
+    if (!child) _exit(try_forbidden(rights, may_be_native, expected));
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_no_memory_is_written_and_executed(void **state)
+{
+    (void)state;
+    check_forbidden(PROT_WRITE | PROT_EXEC, true);
+}
+
+static void test_refused_memory(void **state)
+{
+    (void)state;
+    check_forbidden(PROT_EXEC, false);
 }
 
 // ---- other processors ----------------------------------------------------------------------
@@ -412,8 +456,7 @@ static void test_choice(void **state)
     o.evaluate = "compiler";
     assert_null(tr_compile(s, "y", &o, &err));
     assert_int_equal(err.status, TR_USAGE);
-    assert_string_equal(err.text, "programs are evaluated by native or interpreter, not by "
-                                  "'compiler'");
+    assert_string_equal(err.text, "evaluate: 'native' or 'interpreter', not 'compiler'");
     tr_system_free(s);
 }
 

@@ -6,6 +6,7 @@
 #include "jungle.h"
 #include "program/compile.h"
 #include "program/evaluate.h"
+#include "program/executable.h"
 #include "program/native.h"
 
 #include <pthread.h>
@@ -591,6 +592,41 @@ static void *evaluate_again_and_again(void *argument)
     return NULL;
 }
 
+static pthread_barrier_t together;
+
+static void *ask_for_executables(void *of)
+{
+    pthread_barrier_wait(&together);
+    const Executable **made = malloc(WAY_COUNT * sizeof *made);
+    for (int way = 0; way < WAY_COUNT; way++) made[way] = tr_executable(of, (Way)way);
+    return made;
+}
+
+static void test_executables_are_made_once(void **state)
+{
+    (void)state;
+    Jungle j;
+    jungle_grow(&j, 77, 300, true);
+    tr_program_free(jungle_program(&j)); // which makes the output
+    for (int round = 0; round < 20; round++) {
+        tr_program *p = tr_compile(j.system, "all", NULL, NULL);
+        pthread_t threads[THREADS];
+        const Executable **made[THREADS];
+        pthread_barrier_init(&together, NULL, THREADS);
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, ask_for_executables, p), 0);
+        for (int i = 0; i < THREADS; i++) pthread_join(threads[i], (void **)&made[i]);
+        for (int i = 0; i < THREADS; i++) {
+            for (int way = 0; way < WAY_COUNT; way++)
+                assert_ptr_equal(made[i][way], tr_executable(p, (Way)way));
+            free(made[i]);
+        }
+        pthread_barrier_destroy(&together);
+        tr_program_free(p);
+    }
+    jungle_free(&j);
+}
+
 static void test_threads_share_a_program(void **state)
 {
     (void)state;
@@ -650,6 +686,7 @@ int main(void)
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_outlives_its_system),
         cmocka_unit_test(test_awkward_points),
+        cmocka_unit_test(test_executables_are_made_once),
         cmocka_unit_test(test_threads_share_a_program),
         cmocka_unit_test(test_evaluations_are_independent),
     };

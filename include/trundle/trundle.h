@@ -250,7 +250,8 @@ typedef struct tr_compile_options {
                          // matter among the inputs
     const char *parameters; // of wdot_p, "m0 theta"; NULL for none
     // What runs it: "native", machine code where the processor and the system permit it, or
-    // "interpreter". Both give the same bits. NULL: as the system was derived with.
+    // "interpreter". Both give the same bits, but for signs and payloads of what is no number.
+    // NULL: as the system was derived with.
     const char *evaluate;
 } tr_compile_options;
 void tr_compile_fill(tr_compile_options *options, size_t size);
@@ -289,7 +290,7 @@ void tr_evaluate(const tr_program *program, tr_workspace *workspace, const doubl
                  double *outputs);
 
 // `count` evaluations, several at a time: rows of inputs and of outputs, each so many numbers from
-// the next. The bits are those of tr_evaluate. The first call takes memory, which the workspace
+// the next. Each gives what tr_evaluate does. The first call takes memory, which the workspace
 // keeps; where there is none, evaluations are done one by one.
 void tr_evaluate_many(const tr_program *program, tr_workspace *workspace, size_t count,
                       const double *inputs, size_t input_stride, double *outputs,

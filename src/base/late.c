@@ -27,10 +27,12 @@ static bool find_functions(Late *library, void *handle)
 static bool load(Late *library)
 {
     enum { FILES = sizeof library->files / sizeof *library->files };
-    void *handle = NULL;
-    for (size_t i = 0; !handle && i < FILES; i++)
-        handle = dlopen(library->files[i], RTLD_NOW | RTLD_LOCAL);
-    return handle && find_functions(library, handle);
+    for (size_t i = 0; i < FILES && library->files[i]; i++) {
+        void *handle = dlopen(library->files[i], RTLD_NOW | RTLD_LOCAL);
+        if (handle && find_functions(library, handle)) return true;
+        if (handle) dlclose(handle);
+    }
+    return false;
 }
 
 bool tr_late_load(Late *library, size_t bytes, tr_error *err)

@@ -75,8 +75,9 @@ bool tr_mat_names(Mat *mat, const char *name, const char *const *texts, size_t c
 bool tr_mat_has(Mat *mat, const char *name)
 {
     matvar_t *taken = matio.VarReadInfo(mat->file, name);
+    const bool has = taken != NULL;
     matio.VarFree(taken);
-    return taken != NULL;
+    return has;
 }
 
 // ---- files ---------------------------------------------------------------------------------

@@ -63,9 +63,10 @@ static double known_value(const System *system, const Node *node, const double *
     return tr_node_value(system->graph, node, known);
 }
 
-// Such numbers leave nothing of some operations.
+// Such numbers leave nothing of some operations, or a sign, which mostly goes elsewhere.
 static bool is_idle(const Node *node, const double *known)
 {
+    if (tr_op[node->op].operands != 2) return false;
     const double a = known[node->a], b = known[node->b];
     switch (node->op) {
     case OP_MUL: return is_unit(a) || is_unit(b);

@@ -5,6 +5,7 @@
 #include "expr/system.h"
 #include "expr/walk.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,7 @@ static void go_on(Resolver *r)
     const Node node = s->graph->nodes[id]; // a copy: building may move the nodes
     const uint32_t definition = definition_of(r, &node);
     if (definition && !map[definition]) {
+        assert(r->count <= s->input_count + 1); // definitions have no circle
         const Expr of = expr_at(s->graph, definition);
         add_task(r, &of, 1);
         return;

@@ -589,7 +589,7 @@ bool tr_evaluation_called(const char *name, Evaluation *evaluation, tr_error *er
             return true;
         }
     if (name)
-        tr_fail(err, TR_USAGE, (Place){0}, "programs are evaluated by %s or %s, not by '%.80s'",
-                names[0], names[1], name);
+        tr_fail(err, TR_USAGE, (Place){0}, "evaluate: '%s' or '%s', not '%.80s'", names[0],
+                names[1], name);
     return !name;
 }

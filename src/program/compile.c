@@ -364,8 +364,8 @@ static bool list_used(Program *p)
     uint32_t *list = tr_arena_alloc(&p->arena, p->input_count, sizeof *list), count = 0;
     if (!used || !list) return false;
     for (uint32_t k = 0; k < p->instruction_count; k++)
-        for (int which = 0; which < code_operands(p->instructions[k].code); which++) {
-            const uint32_t value = operand_value(&p->instructions[k], which);
+        for (uint32_t which = 0; which < operand_count(&p->instructions[k]); which++) {
+            const uint32_t value = operand_at(p, &p->instructions[k], which);
             if (value < p->input_count) used[value] = true;
         }
     for (uint32_t i = 0; i < p->output_count; i++)

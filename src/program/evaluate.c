@@ -31,7 +31,7 @@ static double *lane_values(const tr_workspace *w, uint32_t lane)
     return w->values + lane / wide * w->stride + lane % wide;
 }
 
-// Lanes beyond the last that is wanted fill up their block: they compute, and nobody looks.
+// Of all lanes of the last block, too
 static void put_constants(tr_workspace *w)
 {
     const Program *p = w->program;
@@ -115,7 +115,7 @@ static inline void put_lanes(double *values, UsedInputs used, const double *rows
             values[used.at[i] * (size_t)wide + k] = rows[k * stride + used.at[i]];
 }
 
-// Into a block; lanes beyond `count` are left as they are: they compute, and nobody looks.
+// Into a block. Lanes beyond `count` do what the last one does, and nobody looks.
 static void put_inputs(const tr_workspace *w, double *values, ProgramPart part, const double *rows,
                        size_t stride, uint32_t count)
 {
@@ -129,8 +129,9 @@ static void put_inputs(const tr_workspace *w, double *values, ProgramPart part, 
         put_lanes(values, used, rows, stride, 8);
     else
         for (uint32_t i = 0; i < used.count; i++)
-            for (uint32_t k = 0; k < wide && k < count; k++)
-                values[used.at[i] * (size_t)wide + k] = rows[k * stride + used.at[i]];
+            for (uint32_t k = 0; k < wide; k++)
+                values[used.at[i] * (size_t)wide + k] =
+                    rows[(k < count ? k : count - 1) * stride + used.at[i]];
 }
 
 static void take_outputs(const tr_workspace *w, const double *values, double *rows, size_t stride,
@@ -200,7 +201,7 @@ void tr_evaluate_many(const Program *p, tr_workspace *w, size_t count, const dou
 {
     if (!p || !w) return;
     assert(w->program == p); // a workspace belongs to its program
-    tr_workspace *room = room_for_many(p, w);
+    tr_workspace *room = count > 1 ? room_for_many(p, w) : w;
     for (size_t done = 0; done < count; done += room->lanes) {
         const size_t left = count - done;
         const uint32_t rows = left < room->lanes ? (uint32_t)left : room->lanes;

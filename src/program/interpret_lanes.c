@@ -2,7 +2,9 @@
 // The interpreter over blocks of 4 or 8 lanes: the same runs (interpret.h), each instruction a
 // vector or two, and kernels for what is more than that. Compiled once for each machine.
 #include "program/interpret.h"
+
 #include "program/kernel.h"
+#include <assert.h>
 
 // What rows of op.def say of numbers.
 #define OP(ID, name, operands, form, rule, value, ...)                                   \
@@ -67,6 +69,7 @@ static const uint32_t *run_kernel(const Interpreted *code_of, uint32_t code, uin
                                   const uint32_t *at, uint32_t result, double *v)
 {
     Kernel *const kernel = code_of->kernels->of[code];
+    assert(kernel); // every operation is a row or a kernel
     const uint32_t operands = (uint32_t)tr_op[code].operands;
     uint32_t places[3];
     KernelCall call = {.count = 1, .places = places};

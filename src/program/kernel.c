@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once for each machine. The bodies of elementary.h have
-// no branches, so that the compiler makes vector code of a loop over eight of them; arguments
+// no branches, so that the compiler makes vector code of a loop over some of them; arguments
 // outside of a body's range are mended by the function itself.
 #include "program/kernel.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels: what machine code calls for operations that are more than an instruction or two. A
-// kernel does a run of equal operations on a block of lanes, eight arguments at a time. The bits
-// are those of tr_op_value, whatever the machine.
+// kernel does a run of equal operations on a block of lanes, a vector of arguments at a time. The
+// bits are those of tr_op_value, whatever the machine.
 #ifndef TR_PROGRAM_KERNEL_H
 #define TR_PROGRAM_KERNEL_H
 

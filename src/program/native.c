@@ -89,13 +89,13 @@ static void put_binary(Emitter *e, X86Op op, const Instruction *i, uint32_t a, u
     tr_bind(&e->room, value, result);
 }
 
-static void emit_sub(Emitter *e, const Instruction *i, uint32_t value)
+static void emit_ordered(Emitter *e, const Instruction *i, uint32_t value)
 {
     put_binary(e, i->code == OP_SUB ? X86_SUB : X86_DIV, i, i->a, i->b, value);
 }
 
 // What is in a register comes first.
-static void emit_add(Emitter *e, const Instruction *i, uint32_t value)
+static void emit_commutative(Emitter *e, const Instruction *i, uint32_t value)
 {
     const bool swap = e->room.reg[i->a] == NO_REGISTER && e->room.reg[i->b] != NO_REGISTER;
     put_binary(e, i->code == OP_ADD ? X86_ADD : X86_MUL, i, swap ? i->b : i->a, swap ? i->a : i->b,
@@ -110,7 +110,7 @@ static void put_unary(Emitter *e, X86Op op, const Instruction *i, uint32_t value
     tr_bind(&e->room, value, result);
 }
 
-static void emit_sqrt(Emitter *e, const Instruction *i, uint32_t value)
+static void emit_unary(Emitter *e, const Instruction *i, uint32_t value)
 {
     put_unary(e, i->code == OP_SQRT ? X86_SQRT : X86_FLOOR, i, value);
 }
@@ -203,10 +203,6 @@ static void emit_fused(Emitter *e, const Instruction *i, uint32_t value)
 {
     const int way = that_gives_way(e, i);
     const uint32_t gone = operand_value(i, way);
-    for (int which = 0; which < 3; which++) { // stay until they are read
-        const unsigned reg = e->room.reg[operand_value(i, which)];
-        if (reg != NO_REGISTER) pin(&e->room, reg);
-    }
     const unsigned result = give_way(e, gone);
     if (way == 2) { // c += a b
         const bool swap = !is_at_hand(e, i->a, gone);
@@ -291,7 +287,9 @@ static uint32_t *list_places(Emitter *e, const Order *order, const Step *step)
 {
     const Program *p = e->program;
     const int results = result_count(step->kernel);
-    uint32_t *places = tr_arena_alloc(&e->made->arena, 4 * (size_t)step->count, sizeof *places);
+    const size_t numbers =
+        (size_t)code_operands(p->instructions[order->instructions[step->first]].code) + 1;
+    uint32_t *places = tr_arena_alloc(&e->made->arena, numbers * step->count, sizeof *places);
     uint32_t *to = places;
     for (uint32_t i = step->first; places && i < step->first + step->count;
          i += (uint32_t)results) {
@@ -323,10 +321,9 @@ static bool emit_call(Emitter *e, const Order *order, const Step *step)
                 (uint64_t)(uintptr_t)call);
     for (uint32_t i = step->first; i < step->first + step->count; i++) {
         count_off(e, order->instructions[i], i);
+        release_operands(e, order->instructions[i]);
         tr_release(&e->room, p->first[order->instructions[i]]); // if nobody asks for it
     }
-    for (uint32_t i = step->first; i < step->first + step->count; i++)
-        release_operands(e, order->instructions[i]);
     return true;
 }
 
@@ -335,12 +332,12 @@ static bool emit_call(Emitter *e, const Order *order, const Step *step)
 typedef void Emit(Emitter *e, const Instruction *i, uint32_t value);
 
 static Emit *const emit_of[CODE_COUNT] = {
-    [OP_ADD] = emit_add,       [OP_SUB] = emit_sub,           [OP_MUL] = emit_add,
-    [OP_DIV] = emit_sub,       [OP_NEG] = emit_neg,           [OP_SQRT] = emit_sqrt,
-    [OP_ABS] = emit_abs,       [OP_FLOOR] = emit_sqrt,        [OP_MIN] = emit_extreme,
-    [OP_MAX] = emit_extreme,   [OP_LESS] = emit_compare,      [OP_LESS_EQUAL] = emit_compare,
-    [OP_EQUAL] = emit_compare, [OP_NOT_EQUAL] = emit_compare, [OP_SELECT] = emit_select,
-    [CODE_FMA] = emit_fused,   [CODE_FMS] = emit_fused,       [CODE_FNMA] = emit_fused,
+    [OP_ADD] = emit_commutative, [OP_SUB] = emit_ordered,       [OP_MUL] = emit_commutative,
+    [OP_DIV] = emit_ordered,     [OP_NEG] = emit_neg,           [OP_SQRT] = emit_unary,
+    [OP_ABS] = emit_abs,         [OP_FLOOR] = emit_unary,       [OP_MIN] = emit_extreme,
+    [OP_MAX] = emit_extreme,     [OP_LESS] = emit_compare,      [OP_LESS_EQUAL] = emit_compare,
+    [OP_EQUAL] = emit_compare,   [OP_NOT_EQUAL] = emit_compare, [OP_SELECT] = emit_select,
+    [CODE_FMA] = emit_fused,     [CODE_FMS] = emit_fused,       [CODE_FNMA] = emit_fused,
     [CODE_JOIN] = emit_join,
 };
 
@@ -352,6 +349,15 @@ static bool is_known(const Program *p, const KernelSet *kernels)
     return true;
 }
 
+// What is in registers already stays there until it is read.
+static void pin_operands(Emitter *e, const Instruction *i)
+{
+    for (int which = 0; which < code_operands(i->code); which++) {
+        const unsigned reg = e->room.reg[operand_value(i, which)];
+        if (reg != NO_REGISTER) pin(&e->room, reg);
+    }
+}
+
 static bool emit_step(Emitter *e, const Order *order, const Step *step)
 {
     const uint32_t k = order->instructions[step->first];
@@ -359,6 +365,7 @@ static bool emit_step(Emitter *e, const Order *order, const Step *step)
     e->room.pinned = 0;
     if (step->kernel) return emit_call(e, order, step);
     count_off(e, k, step->first);
+    if (i->code != CODE_JOIN) pin_operands(e, i);
     emit_of[i->code](e, i, e->program->first[k]);
     release_operands(e, k);
     return true;
@@ -374,8 +381,8 @@ static bool emit_part(Emitter *e, ProgramPart part)
     for (uint32_t i = 0; good && i < order.step_count; i++)
         good = emit_step(e, &order, &order.steps[i]);
     tr_x86_leave(&e->code, e->lanes);
-    for (unsigned r = 0; r < e->room.registers; r++) // inputs, which nobody asks for again
-        if (!is_set(e->room.free, r)) tr_unbind(&e->room, e->room.holds[r]);
+    for (unsigned r = 0; r < e->room.registers; r++)
+        assert(!good || is_set(e->room.free, r)); // everything was counted off
     tr_order_free(&order);
     return good;
 }

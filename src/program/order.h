@@ -10,7 +10,7 @@
 // One step of the order: an instruction, or several of equal operations that one kernel does.
 typedef struct Step {
     uint32_t first, count; // in `order`
-    uint32_t kernel; // by which; CODE_COUNT + ... of KERNEL_SINCOS: pairs, sine first. 0: none
+    uint32_t kernel;       // an Op, or KERNEL_SINCOS: pairs, sine first; 0: none
 } Step;
 
 typedef struct Order {

@@ -78,8 +78,8 @@ typedef struct tr_program Program;
 
 // Runs a program; immutable, and shared by threads. Lanes are evaluations beside each other, and
 // one call does a block of them: value i of lane k of a block is values[i * lanes + k]. Inputs and
-// constants stand in front, numbered as in the program, and are not written. Values begin at a
-// multiple of 64 bytes, and behind the last there is room for one more.
+// constants stand in front, numbered as in the program, and are not written. Values of 8 lanes
+// begin at a multiple of 64 bytes, and behind the last there is room for one more.
 struct Executable {
     void (*run)(const Executable *executable, ProgramPart part, double *values);
     void (*free)(Executable *executable);
@@ -123,7 +123,7 @@ static inline size_t code_operations(unsigned code)
     return code == CODE_JOIN ? 0 : code >= OP_COUNT ? 2 : 1;
 }
 
-// The first instruction that more than parameters decide.
+// The instructions of a part: the first, and the one behind the last.
 static inline uint32_t part_start(const Program *p, ProgramPart part)
 {
     return part == PART_PARAMETER ? 0 : p->stage_end[STAGE_PARAMETER];

@@ -19,15 +19,15 @@ typedef enum X86Op {
     X86_SUB,
     X86_MUL,
     X86_DIV,
-    X86_SQRT, // of the last operand; `second` is not one, but of one number keeps the rest of it
+    X86_SQRT, // of the last; of one number its upper half is that of second, as of X86_FLOOR
     X86_MIN,  // the last operand where one is no number
     X86_MAX,
     X86_FLOOR,
     X86_AND,
-    X86_AND_NOT, // the first is inverted
+    X86_AND_NOT, // second is inverted
     X86_XOR,
-    X86_FMA132, // first = first last + second, and so on: the order of the three operands in a b +
-                // c
+    // Digits are the places in a b + c: 132 is first = first last + second
+    X86_FMA132,
     X86_FMA213,
     X86_FMA231,
     X86_FMS132,
