@@ -456,7 +456,7 @@ bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
 // The row of a run, as tr_run_row: it belongs to the batch until the next call. NULL when the run has
-// failed, or there is no such run.
+// failed, there is no such run, or memory runs out.
 const double *tr_batch_row(tr_batch *batch, size_t run);
 // TR_OK, or why a run cannot go on until it is reset, with words.
 tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);

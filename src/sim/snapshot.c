@@ -276,6 +276,7 @@ bool tr_run_read(Run *run, const void *memory, size_t size, Events *events, tr_e
     next.is_set = calloc(n + 1, sizeof *next.is_set);
     next.habits = calloc(tr_plan_switch_count(run->plan) + 1u, sizeof *next.habits);
     bool good = next.values && next.is_set && next.habits;
+    if (!good) tr_fail_memory(err);
     if (good) {
         pass_settings(&tape, &next);
         good = read_flow(&tape, &next, err);
