@@ -149,10 +149,19 @@ static bool check_model(const char *text, Random *r)
     "initial: {deck.x: 0, deck.y: 0, column: 0.2, d(column): 0.5, rear: 0, d(rear): 10, deck.wx: " \
     "0.3, part: 0.3, d(part): 1.3}\n"
 
-// Parts with a turn on a base that is turned
+// Parts with a turn on a base that is turned, and on a fork that has slid along its axis
 static const char *const steered[] = {
     STEERED "  part: {parent: deck, joint: {type: screw, pitch: 0.03, axis: \"sin(a), 0, cos(a)\", "
             "at: \"0.1, 0.05, 0.3\", turn: \"0, a, 0\"}, " MASS ROLLS,
+    STEERED
+    "  part: {parent: column, joint: {type: screw, pitch: 0.03, axis: \"sin(a), 0, cos(a)\", "
+    "at: \"0.1, 0.05, 0.3\", turn: \"0, a, 0\"}, " MASS ROLLS,
+    STEERED
+    "  part: {parent: column, joint: {type: revolute, axis: \"1, a, 0\", turn: \"0, 0, a\", "
+    "at: \"0.1, 0, 0\"}, " MASS ROLLS,
+    STEERED
+    "  part: {parent: column, joint: {type: prismatic, axis: \"1, a, 0\", turn: \"0, 0, a\", "
+    "at: \"0.1, 0, 0\"}, " MASS ROLLS,
 };
 
 static void test_steered(void **state)
@@ -178,11 +187,99 @@ static void test_energy(void **state)
     }
 }
 
+// ---- random ones ---------------------------------------------------------------------------
+
+// The angle by a number, or by a parameter
+static const char *const angles[] = {"tilt", "0.15", "a", "0.7", "pi/2"};
+enum { ANGLES = sizeof angles / sizeof *angles };
+
+static const char *const joints[] = {
+    "revolute, axis: \"-sin(%s), 0, cos(%s)\", turn: \"0, -%s, 0\"",
+    "revolute, axis: \"-sin(%s), 0, cos(%s)\"",
+    "revolute, axis: \"1, 2, %s\", turn: \"0.1, %s, 0.3\"",
+    "prismatic, axis: \"-sin(%s), 0, cos(%s)\"",
+    "prismatic, axis: \"-sin(%s), 0, cos(%s)\", turn: \"0.2, 0.1, %s\"",
+    "screw, pitch: 0.1, axis: \"0, %s, 1\"",
+    "screw, pitch: 0.1, axis: \"0, %s, 1\", turn: \"0, -%s, 0\"",
+    "fixed, turn: \"0.2, %s, 0.1\"",
+    "ball, turn: \"0.2, %s, 0.1\"",
+};
+enum { JOINTS = sizeof joints / sizeof *joints };
+
+static void add_number(Buffer *t, Random *r)
+{
+    const uint32_t kind = random_below(r, 4);
+    if (kind < 2)
+        tr_buffer_print(t, "%s", kind ? "l" : "0");
+    else
+        tr_buffer_print(t, "%.17g", random_between(r, -0.5, 0.5));
+}
+
+static void add_place(Buffer *t, Random *r, const char *field)
+{
+    tr_buffer_print(t, ", %s: \"", field);
+    for (int k = 0; k < 3; k++) {
+        if (k) tr_buffer_print(t, ", ");
+        add_number(t, r);
+    }
+    tr_buffer_print(t, "\"");
+}
+
+static void add_body(Buffer *t, Random *r, int i)
+{
+    static const char *const inertias[] = {"xx: 0.2, yy: 0.25, zz: 0.15", "xx: l, yy: l, zz: l",
+                                           "xx: 0.3, yy: 0.2, zz: 0.3, xz: 0.01, xy: 0.02"};
+    const char *angle = angles[random_below(r, ANGLES)];
+    char joint[200] = "free";
+    if (i) { // the first one steers, as often as not
+        const uint32_t kind = i == 1 && chance(r, 0.5) ? 0 : random_below(r, JOINTS);
+        snprintf(joint, sizeof joint, joints[kind], angle, angle, angle);
+    }
+    tr_buffer_print(t, "  b%d: {", i);
+    if (i) tr_buffer_print(t, "parent: b%d, ", (int)random_below(r, (uint32_t)i));
+    tr_buffer_print(t, "joint: {type: %s", joint);
+    if (i) add_place(t, r, "at");
+    tr_buffer_print(t, "}, mass: %s", chance(r, 0.5) ? "1.5" : "4*l");
+    add_place(t, r, "com");
+    tr_buffer_print(t, ", inertia: {%s}}\n", inertias[random_below(r, 3)]);
+}
+
+static void add_model(Buffer *t, Random *r)
+{
+    static const char *const holds[] = {"rolling, body: w, radius: 0.3",
+                                        "rolling, body: w, radius: 0.3, tube: 0.05",
+                                        "skate, body: w", "skate, body: b0"};
+    const int bodies = 2 + (int)random_below(r, 5);
+    tr_buffer_print(t, PARTS);
+    for (int i = 0; i < bodies; i++) add_body(t, r, i);
+    tr_buffer_print(t, "  w: {parent: b%d, joint: {type: revolute, axis: \"0, 1, 0\"",
+                    (int)random_below(r, (uint32_t)bodies));
+    add_place(t, r, "at");
+    tr_buffer_print(t, "}, mass: 0.8, inertia: {axial: 0.03, radial: 0.02}}\n");
+    tr_buffer_print(t, "contacts: {c: {kind: %s}}\n", holds[random_below(r, 4)]);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    Random r = {5};
+    int turned = 0;
+    enum { MODELS = SLOW_BUILD ? 20 : 60 };
+    for (int i = 0; i < MODELS; i++) {
+        Buffer t = {0};
+        add_model(&t, &r);
+        turned += check_model(t.at, &r);
+        tr_buffer_free(&t);
+    }
+    assert_true(turned > MODELS / 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steered),
         cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

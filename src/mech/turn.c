@@ -136,7 +136,7 @@ static void slide_hinge(Tree *tree, uint32_t hinge)
     for (uint32_t i = hinge + 1; i < tree->link_count; i++) {
         Link *child = &tree->links[i];
         if (child->parent != hinge) continue;
-        child->X.p = plus(child->X.p, along);
+        place_link(child, plus(child->X.p, along));
         child->at = plus(child->at, along);
     }
 }
