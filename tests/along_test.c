@@ -302,6 +302,19 @@ static void test_small_lengths_stay(void **state)
     probe_free(&p);
 }
 
+// So is a moment of inertia of 4e-16 kg m^2, beside others of 1: v' = g / com.x
+static void test_small_moments_stay(void **state)
+{
+    (void)state;
+    Probe p = probe_of("trundle: 1\ngravity: 0, -10, 0\nbodies:\n"
+                       "  b: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, com: "
+                       "\"2e-8, 0, 1\", inertia: {xx: 0, yy: 0, zz: 0}}\n");
+    probe_put(&p, "b", 0);
+    probe_run(&p);
+    assert_close(probe_output(&p, "vdot")[0] / -5e8, 1, 1e-12);
+    probe_free(&p);
+}
+
 // ---- the same motions ----------------------------------------------------------------------
 
 #define MASS "mass: 1.3, com: \"0.1, 0.2, -0.15\", inertia: {xx: 0.2, yy: 0.3, zz: 0.25, xy: 0.01}"
@@ -377,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_rounding_of_wheels),
         cmocka_unit_test(test_parameters_stay_open),
         cmocka_unit_test(test_small_lengths_stay),
+        cmocka_unit_test(test_small_moments_stay),
         cmocka_unit_test(test_same_motions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -437,11 +437,10 @@ static const char *const by_frame[][2] = {
      "0.45\"}}\n" PINNED},
     {"frames: {f: {body: arm, at: \"0.3, 0.1, 0.2\"}, home: {at: \"0, 0.4, 0\", turn: \"0.5*pi, 0, "
      "0.3\"}}\n"
-     "ground: {at: \"0, 0.4, 0\", turn: \"0.5*pi, 0, 0.3\"}\n" // along which it is easy to move
-     "contacts: {E: {kind: slide, body: f, on: home, unilateral: false}}\n",
+     "contacts: {E: {kind: slide, body: f, on: home, unilateral: false}}\n" TIED,
      "ground: {at: \"0, 0.4, 0\", turn: \"0.5*pi, 0, 0.3\"}\n"
      "contacts: {E: {kind: slide, body: arm, at: \"0.3, 0.1, 0.2\", on: ground, unilateral: "
-     "false}}\n"},
+     "false}}\n" TIED},
     {"frames: {f: {body: arm, at: \"0.3, 0.1, 0.2\"}, g: {body: ground, at: \"1, 0.2, 0\"}}\n"
      "ground: {at: \"0, 0.4, 0\", turn: \"0, 0, 0.3\"}\n"
      "loops: {E: {kind: distance, body: f, on: g, length: 0.9}}\n" TIED,

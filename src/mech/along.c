@@ -282,10 +282,11 @@ static void choose_all(Choosing *c)
 
 // ---- the links -----------------------------------------------------------------------------
 
-static Sym swept_sym(Sym s, double size)
+// Products of inertia alone: a moment may be small, and all that there is about a hinge.
+static Sym swept_products(Sym s, double size)
 {
-    return (Sym){swept(s.xx, size), swept(s.yy, size), swept(s.zz, size),
-                 swept(s.xy, size), swept(s.xz, size), swept(s.yz, size)};
+    s.xy = swept(s.xy, size), s.xz = swept(s.xz, size), s.yz = swept(s.yz, size);
+    return s;
 }
 
 static void move_inertia(Link *link, Mat K, Vec o)
@@ -299,7 +300,7 @@ static void move_inertia(Link *link, Mat K, Vec o)
                               : 0;
     link->inertia = rigid_out((Pose){transpose(K), b}, J);
     link->inertia.mc = swept_vec(link->inertia.mc, first);
-    link->inertia.I = swept_sym(link->inertia.I, second);
+    link->inertia.I = swept_products(link->inertia.I, second);
 }
 
 static void move_applied(Link *link, Mat K, Vec o)

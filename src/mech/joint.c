@@ -262,7 +262,7 @@ static void reverse(Link *link)
 static void shift_origin(Tree *tree, Link *link)
 {
     if (is_vec_zero(link->to)) return;
-    link->X.p = link->first.p = minus(link->X.p, apply(link->X.R, link->to));
+    place_link(link, minus(link->X.p, apply(link->X.R, link->to)));
     for (uint32_t k = 0; k < link->velocity_count; k++) {
         Motion *S = &tree->velocities[link->velocity + k].S;
         S->V = plus(S->V, cross(link->to, S->W));

@@ -203,6 +203,10 @@ static inline bool is_revolute(const Link *link)
     return link->type->quantity == QUANTITY_ANGLE && !tr_is_listed(link->type->fields, "pitch");
 }
 
+// Puts a link's origin there. Where its joint is split, that is where the first part stands; the
+// second goes along the axis in along.c alone.
+static inline void place_link(Link *link, Vec p) { link->X.p = link->first.p = p; }
+
 // The joint's axis in the link's own axes
 static inline Vec own_axis(const Link *link) { return turned_back(link->turn, link->axis); }
 

@@ -104,13 +104,13 @@ static void turn_hinge(Tree *tree, Link *link, Mat K, bool chosen)
 static void turn_child(Tree *tree, uint32_t i, Mat K, bool chosen)
 {
     Link *link = &tree->links[i];
-    link->X.p = apply_transposed(K, link->X.p);
+    place_link(link, apply_transposed(K, link->X.p));
     link->at = apply_transposed(K, link->at);
     if (is_revolute(link)) {
         turn_hinge(tree, link, K, chosen);
         return;
     }
-    link->turn = turn_product(transpose(K), link->turn);
+    link->turn = link->first.R = turn_product(transpose(K), link->turn);
     link->X.R = turn_product(transpose(K), link->X.R);
     link->axis = turned_back(K, link->axis);
 }
@@ -136,7 +136,7 @@ static void slide_hinge(Tree *tree, uint32_t hinge)
     for (uint32_t i = hinge + 1; i < tree->link_count; i++) {
         Link *child = &tree->links[i];
         if (child->parent != hinge) continue;
-        child->X.p = plus(child->X.p, along);
+        place_link(child, plus(child->X.p, along));
         child->at = plus(child->at, along);
     }
 }

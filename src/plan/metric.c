@@ -35,6 +35,19 @@ void tr_metric_free(Metric *g)
     *g = (Metric){0};
 }
 
+// A motion times root, of length one; zero where it is only what rounding leaves of one, `largest`
+// being the largest velocity of all motions
+static void take_motion(const Metric *g, const double *motion, double largest, double *row)
+{
+    double whole = 0;
+    for (size_t k = 0; k < g->n; k++) {
+        row[k] = motion[k] * g->root[k];
+        if (motion[k] != 0) whole = larger(whole, largest * g->root[k]);
+    }
+    const double size = tr_norm(row, g->n);
+    for (size_t k = 0; k < g->n; k++) row[k] = size > NOTHING * whole ? row[k] / size : 0;
+}
+
 // An orthonormal basis of the span of the motions
 static bool take_easy(Metric *g, const double *motions, uint32_t count)
 {
@@ -42,11 +55,8 @@ static bool take_easy(Metric *g, const double *motions, uint32_t count)
     double *E = calloc(count * n + n * n + count + n + 1, sizeof *E);
     if (!E) return false;
     double *Vt = E + count * n, *sigma = Vt + n * n;
-    for (size_t i = 0; i < count; i++) { // of length one, as far as they are anything
-        for (size_t k = 0; k < n; k++) E[i * n + k] = motions[i * n + k] * g->root[k];
-        const double size = tr_norm(E + i * n, n);
-        for (size_t k = 0; k < n && size > 0; k++) E[i * n + k] /= size;
-    }
+    const double largest = tr_largest(motions, count * n);
+    for (size_t i = 0; i < count; i++) take_motion(g, motions + i * n, largest, E + i * n);
     const bool good = tr_singular(E, count, g->n, sigma, NULL, Vt);
     const uint32_t most = count < g->n ? count : g->n;
     while (good && g->easy < most && sigma[g->easy] > 1e-9 * sigma[0]) g->easy++;
