@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas that jump or have kinks where the state says so: runs stop there, against closed forms.
 #include "motion.h"
+#include "sim/run.h"
 
 static const char *slider(const char *force)
 {
@@ -197,7 +198,8 @@ static void test_place(void **state)
 // ---- pieces --------------------------------------------------------------------------------
 
 // Runs in pieces that are saved and restored between, also while a switch rests: the same bits with
-// fixed steps, and nearly the same with others.
+// fixed steps, and nearly the same with others; and to the bit, by as many evaluations, as one that
+// was only saved.
 static void check_pieces(const char *force, const char *method, double tolerance)
 {
     tr_error err = {0};
@@ -205,22 +207,28 @@ static void check_pieces(const char *force, const char *method, double tolerance
     tr_plan *plan = tr_plan_new(system, &err);
     tr_run_options o = tr_run_defaults(plan);
     o.method = method, o.step = 1.0 / 64;
-    tr_run *a = tr_run_new(plan, &o, &err), *b = tr_run_new(plan, &o, &err);
+    tr_run *a = tr_run_new(plan, &o, &err), *b = tr_run_new(plan, &o, &err),
+           *saved = tr_run_new(plan, &o, &err);
     const size_t columns = tr_plan_column_count(plan), size = tr_run_save(b, NULL, 0, &err);
     void *memory = malloc(size);
     double *row = calloc(columns, sizeof *row);
     for (int i = 1; i <= 16; i++) {
         tr_run_advance(a, i / 8.0, &err);
         tr_run_advance(b, i / 8.0, &err);
+        tr_run_advance(saved, i / 8.0, &err);
+        tr_run_save(saved, memory, size, &err);
         tr_run_save(b, memory, size, &err);
         tr_run_reset(b, &err);
         tr_run_restore(b, memory, size, &err);
     }
     if (err.status) fail_msg("%s", err.text);
+    assert_int_equal(b->flow->all_evaluations, saved->flow->all_evaluations);
     memcpy(row, tr_run_row(a), columns * sizeof *row);
     for (size_t i = 0; i < columns; i++) assert_close(tr_run_row(b)[i], row[i], tolerance);
+    memcpy(row, tr_run_row(saved), columns * sizeof *row);
+    assert_memory_equal(tr_run_row(b), row, columns * sizeof *row);
     free(memory), free(row);
-    tr_run_free(a), tr_run_free(b);
+    tr_run_free(a), tr_run_free(b), tr_run_free(saved);
     tr_plan_free(plan);
     tr_system_free(system);
 }

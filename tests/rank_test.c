@@ -167,6 +167,21 @@ static void test_rank_changes_are_not_missed(void **state)
     assert_int_equal(missed, 0);
 }
 
+// Also where nothing is known of the time before the step: in the first one in a chart, or where
+// the path begins anew.
+static void test_touches_are_not_missed(void **state)
+{
+    (void)state;
+    enum { TOLERANCES = 40 };
+    int missed = 0;
+    for (int i = 0; i < TOLERANCES; i += SLOW_BUILD ? 8 : 1) {
+        tr_simulate_options o = usual("erk");
+        o.rtol = pow(10, -3 - 9.0 * i / (TOLERANCES - 1)), o.every = 0.5;
+        missed += !is_found(touch(), o);
+    }
+    assert_int_equal(missed, 0);
+}
+
 // Dense rows and coarse steps pass the event before it is seen.
 static void test_no_rows_behind_a_rank_change(void **state)
 {
@@ -343,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_rank_changes),
         cmocka_unit_test(test_rank_changes_by_steps),
         cmocka_unit_test(test_rank_changes_are_not_missed),
+        cmocka_unit_test(test_touches_are_not_missed),
         cmocka_unit_test(test_no_rows_behind_a_rank_change),
         cmocka_unit_test(test_ranks_that_stay),
         cmocka_unit_test(test_bricard_facts),

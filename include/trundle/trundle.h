@@ -558,7 +558,9 @@ typedef struct tr_summary {
     char advice[200];      // on the method; "" when there is none
     double seconds;        // it took
     bool interrupted;      // a callback stopped it
-    size_t all_evaluations; // of any program on the way: rates, constraints, alarms, rows, ...
+    // Of any program on the way: rates, constraints, rows, ... All that is watched after a step,
+    // and the rates that the next one begins with, are one.
+    size_t all_evaluations;
 } tr_summary;
 
 // Simulates from the initial state. The recorded file is complete up to the time reached also when

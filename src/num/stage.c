@@ -39,12 +39,22 @@ static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu
 static int has_fma(void) { return 0; }
 #endif
 
+void tr_move_along_plainly(const double *y, double h, const double *k, double *z, size_t count)
+{
+    move_along(y, h, k, z, count);
+}
+
+void tr_move_by_four_plainly(double *y, double h, const double *k, size_t count)
+{
+    move_by_four(y, h, k, count);
+}
+
 void tr_move_along(const double *y, double h, const double *k, double *z, size_t count)
 {
     if (has_fma())
         along_with_fma(y, h, k, z, count);
     else
-        move_along(y, h, k, z, count);
+        tr_move_along_plainly(y, h, k, z, count);
 }
 
 void tr_move_by_four(double *y, double h, const double *k, size_t count)
@@ -52,5 +62,5 @@ void tr_move_by_four(double *y, double h, const double *k, size_t count)
     if (has_fma())
         by_four_with_fma(y, h, k, count);
     else
-        move_by_four(y, h, k, count);
+        tr_move_by_four_plainly(y, h, k, count);
 }

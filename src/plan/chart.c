@@ -287,11 +287,8 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
     const size_t d = p->count;
     double *A = calloc(d * d + 1, sizeof *A), *b = calloc(d + 1, sizeof *b);
     chart->surplus = calloc(chart->rows + 1u, sizeof *chart->surplus);
-    for (uint32_t i = 0; chart->surplus && i < chart->rows; i++) {
-        bool pivot = false;
-        for (size_t k = 0; k < d; k++) pivot = pivot || p->row[k] == i;
-        if (!pivot && !at->open[i]) chart->surplus[chart->surplus_count++] = i;
-    }
+    for (uint32_t i = 0; chart->surplus && i < chart->rows; i++)
+        if (!at->open[i] && !is_pivot(p, i)) chart->surplus[chart->surplus_count++] = i;
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
     chart->shares = calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->shares);

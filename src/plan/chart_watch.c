@@ -56,13 +56,6 @@ static Expr square_of(const Metric *m, const Row *row, Graph *g)
     return sum;
 }
 
-static uint32_t pivot_of(const Partition *p, uint32_t velocity)
-{
-    uint32_t k = 0;
-    while (k < p->count && p->dependent[k] != velocity) k++;
-    return k;
-}
-
 static uint32_t place_of(const Metric *m, uint32_t velocity)
 {
     uint32_t i = 0;
@@ -80,33 +73,51 @@ static void list_pivots(const Metric *m, const System *s, const Partition *p, Ex
 
 static Expr largest_of(Expr a, Expr b) { return is_zero(a) ? b : tr_build(OP_MAX, a, b, a); }
 
+// Places of velocities that no motion drives, and of those among them that are independent
+typedef struct Passive {
+    uint32_t *all, *independent, count, independent_count;
+} Passive;
+
+static Passive list_passive(const Metric *m, const System *s, const Partition *p)
+{
+    Passive v = {.all = calloc(2 * (size_t)m->count + 1, sizeof *v.all)};
+    if (!v.all) return s->graph->failed = true, v;
+    v.independent = v.all + m->count;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (is_motion_driven(&s->inputs[m->velocity[i]])) continue;
+        v.all[v.count++] = i;
+        if (pivot_of(p, m->velocity[i]) == p->count) v.independent[v.independent_count++] = i;
+    }
+    assert(v.independent_count + p->count == v.count);
+    return v;
+}
+
+// Of a row of H: max_j H_kj^2 / M_jj
+static Expr steepest(const Metric *m, const Passive *v, const Expr *H, Graph *g)
+{
+    Expr most = zero(g);
+    for (uint32_t j = 0; j < v->independent_count; j++) {
+        const Expr part = mul(square(H[j]), m->inverse[v->independent[j]]);
+        if (!is_zero(part)) most = largest_of(most, part);
+    }
+    return most;
+}
+
 // Columns of H are independent velocities, then speeds; its rows are all velocities that no motion
 // drives.
 static Expr tilt_of(const Metric *m, const System *s, const Partition *p, const Exprs *H)
 {
-    const Expr none = zero(s->graph);
-    uint32_t *passive = calloc(2 * (size_t)m->count + 1, sizeof *passive), rows = 0, columns = 0;
-    if (!passive) return s->graph->failed = true, none;
-    uint32_t *free_one = passive + m->count;
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (is_motion_driven(&s->inputs[m->velocity[i]])) continue;
-        passive[rows++] = i;
-        if (pivot_of(p, m->velocity[i]) == p->count) free_one[columns++] = i;
-    }
-    const uint32_t width = rows ? (uint32_t)(H->count / rows) : 0;
-    assert(columns + p->count == rows && columns <= width);
-    Expr tilt = none;
-    for (uint32_t i = 0; i < rows; i++) {
-        if (pivot_of(p, m->velocity[passive[i]]) == p->count) continue;
-        Expr most = none;
-        for (uint32_t j = 0; j < columns; j++) {
-            const Expr part = mul(square(H->at[(size_t)i * width + j]), m->inverse[free_one[j]]);
-            if (!is_zero(part)) most = largest_of(most, part);
-        }
-        const Expr part = mul(m->mass[passive[i]], most);
+    const Passive v = list_passive(m, s, p);
+    const uint32_t width = v.count ? (uint32_t)(H->count / v.count) : 0;
+    assert(v.independent_count <= width);
+    Expr tilt = zero(s->graph);
+    for (uint32_t i = 0; i < v.count; i++) {
+        if (pivot_of(p, m->velocity[v.all[i]]) == p->count) continue;
+        const Expr most = steepest(m, &v, H->at + (size_t)i * width, s->graph);
+        const Expr part = mul(m->mass[v.all[i]], most);
         if (!is_zero(part)) tilt = largest_of(tilt, part);
     }
-    free(passive);
+    free(v.all);
     return e_sqrt(tilt);
 }
 
@@ -131,13 +142,6 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
     if (H.failed || s->graph->failed) tr_fail_memory(err);
     tr_exprs_free(&H);
     close_metric(&metric);
-}
-
-static bool is_pivot(const Partition *p, uint32_t row)
-{
-    for (uint32_t k = 0; k < p->count; k++)
-        if (p->row[k] == row) return true;
-    return false;
 }
 
 static void list_surplus(const System *s, const ChartPrograms *c, Exprs *list)

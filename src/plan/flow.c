@@ -19,6 +19,19 @@ static size_t watch_room(const Flow *flow, const ChartPrograms *p)
     return (size_t)p->own + s->alarm_count + 4 * (size_t)s->row_count + 1 + flow->switch_count;
 }
 
+// Whether a chart has all of its surplus rows in order, as the program that watches has them
+static bool is_surplus_in_order(const Flow *flow, const Chart *chart, const WatchPlaces *at)
+{
+    if (!chart) return at->switches == at->surplus;
+    bool good = at->switches - at->surplus == 2 * chart->surplus_count;
+    for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
+        const uint32_t row = chart->surplus[j];
+        good = row < chart->rows && (!j || chart->surplus[j - 1] < row) &&
+               !flow->stance->open[row] && !is_pivot(&chart->partition, row);
+    }
+    return good;
+}
+
 // Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
 static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
@@ -36,6 +49,7 @@ static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
     assert(p->footing == first->footing && p->positions == first->positions &&
            p->known == first->known && p->own == first->own); // y has one layout in all charts
     assert(p->watched.count <= watch_room(flow, p));
+    assert(is_surplus_in_order(flow, chart, &p->watched));
     flow->charts[flow->chart_count++] = flow->now = charted;
     return true;
 }
@@ -262,6 +276,7 @@ static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double 
     if (known) {
         tr_charted_renew(known, chart); // so that nothing depends on when it was left
         flow->now = known;
+        assert(is_surplus_in_order(flow, chart, &known->programs->watched));
     } else if (!adopt(flow, chart, chart, err))
         return false;
     take_state(flow, y);

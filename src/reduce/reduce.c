@@ -20,23 +20,9 @@ uint32_t *tr_reduction_room(Reduction *r, size_t count)
     return list;
 }
 
-static bool is_pivot(const Reduction *r, uint32_t row)
-{
-    for (uint32_t k = 0; k < r->partition->count; k++)
-        if (r->partition->row[k] == row) return true;
-    return false;
-}
-
 static bool is_driven(const Reduction *r, uint32_t v)
 {
     return is_motion_driven(&r->system->inputs[r->v[v]]);
-}
-
-static uint32_t pivot_of(const Reduction *r, uint32_t input)
-{
-    uint32_t k = 0;
-    while (k < r->partition->count && r->partition->dependent[k] != input) k++;
-    return k;
 }
 
 static bool sort(Reduction *r)
@@ -56,7 +42,7 @@ static bool sort(Reduction *r)
             r->a[r->na++] = k;
             continue;
         }
-        const uint32_t pivot = pivot_of(r, r->v[k]);
+        const uint32_t pivot = pivot_of(r->partition, r->v[k]);
         if (pivot < r->nD)
             r->D[pivot] = r->np;
         else
@@ -68,7 +54,8 @@ static bool sort(Reduction *r)
         for (uint32_t k = 0; k < r->nD && s->rows[i].is_speed; k++)
             if (r->partition->row[k] == i) r->s[r->ns++] = k;
     for (uint32_t i = 0; i < m; i++)
-        if (!s->rows[i].is_speed && !s->rows[i].is_open && !is_pivot(r, i)) r->R[r->nR++] = i;
+        if (!s->rows[i].is_speed && !s->rows[i].is_open && !is_pivot(r->partition, i))
+            r->R[r->nR++] = i;
     r->kernel = r->nI + r->ns, r->unknowns = r->np + r->ns;
     r->free = tr_reduction_room(r, r->kernel);
     for (uint32_t k = 0; r->free && k < r->kernel; k++)
@@ -212,7 +199,7 @@ static void define_velocities(Reduction *r)
     }
     for (uint32_t i = 0; i < r->system->turned_count; i++) define_turned(r, &r->system->turned[i]);
     for (uint32_t i = 0; i < r->system->row_count; i++) // speeds that were not needed
-        if (r->system->rows[i].is_speed && !is_pivot(r, i))
+        if (r->system->rows[i].is_speed && !is_pivot(r->partition, i))
             define(r, r->system->rows[i].symbol, r->system->rows[i].rate);
 }
 

@@ -18,6 +18,20 @@ typedef struct Partition {
                             // through it. NULL when that is not known
 } Partition;
 
+static inline bool is_pivot(const Partition *p, uint32_t row)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        if (p->row[k] == row) return true;
+    return false;
+}
+// Which one solves for a velocity; `count` when none does
+static inline uint32_t pivot_of(const Partition *p, uint32_t velocity)
+{
+    uint32_t k = 0;
+    while (k < p->count && p->dependent[k] != velocity) k++;
+    return k;
+}
+
 // In a system of one's own that was not reduced yet: defines the dependent velocities and the
 // solved inputs, notes the pivots of rows, and puts the outputs
 //   H J k h        rows: velocities that are not driven; columns of H: `independent`, of J: driven

@@ -4,6 +4,7 @@
 #include "sim/method.h"
 
 #include "num/dense.h"
+#include "num/stage.h"
 #include "plan/blame.h"
 #include "sim/group.h"
 
@@ -22,9 +23,10 @@ static double *vector(const Mover *m, int i) { return m->work + (size_t)i * m->f
 
 static void step_euler(Mover *m, double h)
 {
-    double *k = vector(m, STAGES);
+    double *k = vector(m, STAGES), *z = vector(m, BESIDE);
     tr_flow_first_rate(m->flow, m->t, m->y, k);
-    for (uint32_t i = 0; i < m->flow->size; i++) m->y[i] = fma(h, k[i], m->y[i]);
+    tr_move_along(m->y, h, k, z, m->flow->size);
+    memcpy(m->y, z, m->flow->size * sizeof *m->y);
 }
 
 static void step_rk4(Mover *m, double h)

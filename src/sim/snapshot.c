@@ -189,6 +189,7 @@ size_t tr_run_save(Run *run, void *memory, size_t size, tr_error *err)
     if (run->method->adaptive && !tr_mover_restart(run->mover, tr_solver_last_step(run->mover)))
         return tr_fail(err, TR_FAILED, (Place){0}, "%s", run->mover->refusal.text), 0;
     tr_flow_forget(run->flow); // so that it goes on as one does that was restored
+    tr_watch_renew(&run->mover->watch);
     const Head head = head_of(run, bytes);
     memcpy(memory, &head, sizeof head);
     uint8_t *state = (uint8_t *)memory + sizeof head;

@@ -352,15 +352,15 @@ static bool may_dip(Watch *w, double t, double least)
 }
 
 // A time inside the last step when a switch is beyond its side, though it is not at its end t
-static bool has_dipped(Watch *w, double t, const double *y, double *at)
+static bool has_dipped(Watch *w, double t, double *at)
 {
     double time[5], s[5];
     int least = 2;
-    for (int i = 0; i < 5; i++) {
-        time[i] = time_before(w) + (t - time_before(w)) * i / 4;
-        s[i] = i == 4 ? least_switch(w, t, y)
-                      : least_switch(w, time[i], tr_path_between(&w->path, time[i]));
-        if (i > 0 && i < 4 && s[i] < s[least]) least = i;
+    for (int i = 0; i < 5; i++) time[i] = time_before(w) + (t - time_before(w)) * i / 4;
+    s[0] = least_switch_at(w, before(w)), s[4] = least_switch_at(w, w->path.count - 1);
+    for (int i = 1; i < 4; i++) {
+        s[i] = least_switch(w, time[i], tr_path_between(&w->path, time[i]));
+        if (s[i] < s[least]) least = i;
     }
     *at = time[least];
     if (s[least] < 0) return true;
@@ -369,12 +369,12 @@ static bool has_dipped(Watch *w, double t, const double *y, double *at)
 }
 
 // Whether a switch has crossed in the last step: *at is when it was seen to be beyond.
-static bool has_crossed(Watch *w, double t, const double *y, double *at)
+static bool has_crossed(Watch *w, double t, double *at)
 {
     *at = t;
     if (!has_past(w) || !tr_flow_has_switches(w->flow)) return false;
     const double least = least_switch_at(w, w->path.count - 1);
-    return least < 0 || (may_dip(w, t, least) && has_dipped(w, t, y, at));
+    return least < 0 || (may_dip(w, t, least) && has_dipped(w, t, at));
 }
 
 bool tr_watch_is_deaf(const Watch *w, uint32_t k)
@@ -390,13 +390,13 @@ static bool are_quiet(const Watch *w)
     return quiet;
 }
 
-// After a step to (t, y). What comes before anything else that changes the run counts.
-static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
+// After a step to t. What comes before anything else that changes the run counts.
+static bool check_alarms(Watch *w, double t, tr_error *err)
 {
     const System *s = w->flow->system;
     const uint32_t count = s->alarm_count;
     double seen = t;
-    bool any = has_crossed(w, t, y, &seen);
+    bool any = has_crossed(w, t, &seen);
     if (!any && are_quiet(w)) return true;
     double first = (double)INFINITY;
     uint32_t which = 0;
@@ -512,7 +512,7 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
     if (!watches(w)) return true;
     add_state(w, t, y);
     look(w, t, y);
-    return check_alarms(w, t, y, err);
+    return check_alarms(w, t, err);
 }
 
 bool tr_watch_is_calm(const Watch *w)
@@ -526,7 +526,7 @@ bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
     if (!watches(w)) return true;
     add_state(w, t, y);
     look(w, t, y);
-    if (!check_alarms(w, t, y, err)) return false;
+    if (!check_alarms(w, t, err)) return false;
     if (!has_pivots(w->flow)) return true;
     const Quality q = w->quality[w->path.count - 1];
     if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
@@ -534,20 +534,12 @@ bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
     return true;
 }
 
-// Whether that is the state that was looked at last
-static bool is_last(const Watch *w, double t, const double *y)
-{
-    const uint32_t count = w->path.count;
-    return count && w->path.t[count - 1] == t &&
-           memcmp(w->path.y[count - 1], y, w->flow->size * sizeof *y) == 0;
-}
-
 bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
 {
     *changed = false;
     if (!has_pivots(w->flow)) return true;
-    const Quality q =
-        is_last(w, t, y) ? w->quality[w->path.count - 1] : tr_flow_quality(w->flow, t, y);
+    // known, unless inputs are others than after the step
+    const Quality q = tr_flow_quality(w->flow, t, y);
     if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
     if (!*changed) return true;
     w->changes++;
