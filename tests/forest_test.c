@@ -163,11 +163,11 @@ static int any_count(Random *r, int i)
     return i < 30 ? i + 1 : 1 + (int)random_below(r, 9); // all sizes once
 }
 
-static void check_way(Way chosen, const Style *style, uint64_t seed)
+static void check_way(Way chosen, const Style *style, uint64_t seed, int forests)
 {
     Random r = {seed};
     way = chosen;
-    for (int i = 0; i < FORESTS; i++) {
+    for (int i = 0; i < forests; i++) {
         Forest f = any_forest(&r, any_count(&r, i));
         if (!f.ne.velocities) continue;
         Probe p = derive_as(&f, style);
@@ -183,21 +183,21 @@ static void check_way(Way chosen, const Style *style, uint64_t seed)
 static void test_articulated_inertias(void **state)
 {
     (void)state;
-    check_way(ARTICULATED, &plain, 1);
+    check_way(ARTICULATED, &plain, 1, FORESTS);
 }
 
 static void test_mass_matrix(void **state)
 {
     (void)state;
-    check_way(MASS_MATRIX, &(Style){.prefix = "b", .parameters = true}, 2);
+    check_way(MASS_MATRIX, &(Style){.prefix = "b", .parameters = true}, 2, FORESTS);
 }
 
 static void test_along_hinges(void **state)
 {
     (void)state;
-    check_way(ALONG_ARTICULATED, &plain, 4);
-    check_way(ALONG_MASS_MATRIX, &plain, 5);
-    check_way(ALONG_ARTICULATED, &(Style){.prefix = "b", .parameters = true}, 6);
+    for (int i = ALONG_ARTICULATED; i < WAYS; i++)
+        check_way((Way)i, &plain, 4 + (uint64_t)i, FORESTS / 2);
+    check_way(ALONG_ARTICULATED, &(Style){.prefix = "b", .parameters = true}, 6, FORESTS);
 }
 
 // What tr_derive really uses: one of them, and the cheapest.
@@ -205,11 +205,11 @@ static void test_the_cheaper_is_kept(void **state)
 {
     (void)state;
     Random r = {3};
-    int kept[WAYS] = {0};
+    int kept[TRIED] = {0};
     for (int i = 0; i < (SLOW_BUILD ? 30 : 60); i++) {
         const Forest f = any_forest(&r, 1 + (int)random_below(&r, 8));
-        size_t cost[WAYS], least = SIZE_MAX;
-        for (way = CHEAPER; way < WAYS; way++) {
+        size_t cost[TRIED], least = SIZE_MAX;
+        for (way = CHEAPER; way < TRIED; way++) {
             Probe p = derive_as(&f, &plain);
             const Output *vdot = tr_system_output(p.system, text_of("vdot"));
             cost[way] = tr_system_operations(p.system, vdot->values, vdot->rows);
@@ -218,12 +218,13 @@ static void test_the_cheaper_is_kept(void **state)
         way = CHEAPER;
         // but for a few operations: what a graph holds already has a say in how more is written
         int best = 0;
-        for (int k = ARTICULATED; k < WAYS; k++)
+        for (int k = ARTICULATED; k < TRIED; k++)
             if (cost[k] < least) least = cost[k], best = k;
         assert_true(cost[0] <= least + least / 50 && least <= cost[0] + least / 50);
         kept[best]++;
     }
-    for (int k = ARTICULATED; k < WAYS; k++) assert_true(kept[k] > 0); // none is idle
+    // none is idle, but those without loads seldom are the best
+    for (int k = ARTICULATED; k < UNLOADED_ARTICULATED; k++) assert_true(kept[k] > 0);
 }
 
 int main(void)

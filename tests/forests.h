@@ -13,16 +13,40 @@
 
 void tr_tree_forward(Tree *tree);
 
-// The last two are of links along their hinges.
+// Those with `along` are of links along their hinges, in all forms; the last four are not tried
+// here, but where there are constraints.
 typedef enum Way {
     CHEAPER,
     ARTICULATED,
     MASS_MATRIX,
     ALONG_ARTICULATED,
     ALONG_MASS_MATRIX,
+    UNLOADED_ARTICULATED,
+    UNLOADED_MASS_MATRIX,
+    TRIED,
+    STRAIGHT_ARTICULATED = TRIED,
+    STRAIGHT_MASS_MATRIX,
+    STRAIGHT_UNLOADED_ARTICULATED,
+    STRAIGHT_UNLOADED_MASS_MATRIX,
     WAYS
 } Way;
 static Way way = CHEAPER;
+
+static const struct {
+    bool along;
+    AlongBases bases;
+    bool by_matrix;
+} ways[WAYS] = {
+    [MASS_MATRIX] = {.by_matrix = true},
+    [ALONG_ARTICULATED] = {true, {.turn = true, .load = true}, false},
+    [ALONG_MASS_MATRIX] = {true, {.turn = true, .load = true}, true},
+    [UNLOADED_ARTICULATED] = {true, {.turn = true}, false},
+    [UNLOADED_MASS_MATRIX] = {true, {.turn = true}, true},
+    [STRAIGHT_ARTICULATED] = {true, {.load = true}, false},
+    [STRAIGHT_MASS_MATRIX] = {true, {.load = true}, true},
+    [STRAIGHT_UNLOADED_ARTICULATED] = {true, {.load = false}, false},
+    [STRAIGHT_UNLOADED_MASS_MATRIX] = {true, {.load = false}, true},
+};
 
 void tr_tree_forward(Tree *tree)
 {
@@ -31,10 +55,9 @@ void tr_tree_forward(Tree *tree)
         return;
     }
     Expr *q = calloc(tree->velocity_count + 1, sizeof *q);
-    Tree *along = way >= ALONG_ARTICULATED ? tr_tree_along(tree, (AlongBases){true, true}) : NULL,
+    Tree *along = ways[way].along ? tr_tree_along(tree, ways[way].bases) : NULL,
          *by = along ? along : tree;
-    assert_true(way == ARTICULATED || way == ALONG_ARTICULATED ? by_articulated_inertias(by, q)
-                                                               : by_mass_matrix(by, q));
+    assert_true(ways[way].by_matrix ? by_mass_matrix(by, q) : by_articulated_inertias(by, q));
     find_torques(tree, by, q);
     tr_tree_turn_out(by, q);
     for (uint32_t k = 0; k < tree->velocity_count; k++) tree->velocities[k].acceleration = q[k];

@@ -11,6 +11,7 @@
 #define tr_tree_name_notes name_notes_alone
 #include "mech/note.c"
 #undef tr_tree_name_notes
+void tr_tree_name_notes(Tree *tree);
 
 // ---- all forms -----------------------------------------------------------------------------
 
@@ -88,19 +89,19 @@ void tr_tree_name_notes(Tree *tree)
 
 // ---- compared ------------------------------------------------------------------------------
 
-static void check_rows(const char *text, int form, const double *found, const double *wanted,
+static void check_rows(const char *text, size_t form, const double *found, const double *wanted,
                        size_t count)
 {
     double size = 1, worst = 0;
     for (size_t k = 0; k < count; k++) size = fmax(size, fabs(wanted[k]));
     for (size_t k = 0; k < count; k++) worst = fmax(worst, fabs(found[k] - wanted[k]) / size);
-    if (!is_below(worst, 1e-12)) fail_msg("form %d is off by %.2g:\n%s", form, worst, text);
+    if (!is_below(worst, 1e-12)) fail_msg("form %zu is off by %.2g:\n%s", form, worst, text);
 }
 
 static void check_forms(const char *text, const double *all, size_t n)
 {
     const size_t size = (n + 2) * n;
-    for (int i = 0; i < FORMS; i++) {
+    for (size_t i = 0; i < FORMS; i++) {
         const double *wanted = all + (i < OWN_INNER ? OWN : OWN_INNER) * size,
                      *found = all + i * size;
         check_rows(text, i, found, wanted, n * n);
