@@ -224,13 +224,27 @@ uint32_t tr_chart_preferred(const Chart *chart)
     return count;
 }
 
+static bool have_same_pivots(const Partition *a, const Partition *b)
+{
+    const size_t size = a->count * sizeof *a->row;
+    return a->count == b->count && memcmp(a->row, b->row, size) == 0 &&
+           memcmp(a->dependent, b->dependent, size) == 0;
+}
+
 bool tr_chart_equal(const Chart *a, const Chart *b)
 {
-    const size_t size = a->partition.count * sizeof *a->partition.row;
-    return a->partition.count == b->partition.count && a->surplus_count == b->surplus_count &&
-           memcmp(a->antagonist, b->antagonist, a->surplus_count * sizeof *a->antagonist) == 0 &&
-           memcmp(a->partition.row, b->partition.row, size) == 0 &&
-           memcmp(a->partition.dependent, b->partition.dependent, size) == 0;
+    return have_same_pivots(&a->partition, &b->partition) && a->surplus_count == b->surplus_count &&
+           memcmp(a->antagonist, b->antagonist, a->surplus_count * sizeof *a->antagonist) == 0;
+}
+
+bool tr_chart_stays(const Chart *chart, const Stance *at, tr_error *err)
+{
+    Chart other = {.system = chart->system, .rows = chart->rows, .m_locked = chart->m_locked};
+    const bool stays =
+        choose_pivots(&other, at, err) && have_same_pivots(&chart->partition, &other.partition);
+    free((void *)other.partition.row);
+    free((void *)other.partition.dependent);
+    return stays;
 }
 
 // ---- what is dependent ---------------------------------------------------------------------

@@ -27,6 +27,8 @@ Chart *tr_chart_empty(const System *system, uint32_t rows, tr_error *err); // to
 void tr_chart_free(Chart *chart);
 bool tr_chart_equal(const Chart *a,
                     const Chart *b); // the same pivots in the same order, and antagonists
+// Whether one that is made here has the same pivots, unless the rank is another.
+bool tr_chart_stays(const Chart *chart, const Stance *stance, tr_error *err);
 
 // How many of the velocities and speeds that the model prefers are independent.
 uint32_t tr_chart_preferred(const Chart *chart);

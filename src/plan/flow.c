@@ -294,6 +294,7 @@ bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *cha
         tr_fail(err, TR_FAILED, (Place){0}, "the constraints are not finite at t = %.6g", t);
         return false;
     }
+    if (tr_chart_stays(present, flow->stance, err)) return true; // ranks take much longer
     Chart *chart = tr_chart_new(flow->stance, err);
     if (!chart) return false;
     const Quality q = tr_chart_quality(chart, flow->stance);
