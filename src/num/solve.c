@@ -14,20 +14,19 @@ static void subtract(double f, const double *from, size_t count, double *to)
 
 // ---- symmetric -----------------------------------------------------------------------------
 
-// L_ik = (A_ik - sum_j<k L_ij L_kj) / L_kk
+// L_ik = (A_ik - sum_j<k L_ij L_kj) / L_kk, by columns j: a row of L^T is next to each other, and
+// what does not meet it is left alone
 bool tr_cholesky(double *A, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k <= i; k++) {
-            double sum = A[i * n + k];
-            for (size_t j = 0; j < k; j++) sum -= A[i * n + j] * A[k * n + j];
-            if (k < i)
-                A[i * n + k] = sum / A[k * n + k];
-            else if (sum > 0 && isfinite(sum))
-                A[i * n + i] = sqrt(sum);
-            else
-                return false;
-        }
+    for (size_t j = 0; j < n; j++) {
+        const double pivot = A[j * n + j];
+        double *column = A + j * n; // above the diagonal, where nothing else is needed
+        if (!(pivot > 0 && isfinite(pivot))) return false;
+        column[j] = sqrt(pivot);
+        for (size_t i = j + 1; i < n; i++) column[i] = A[i * n + j] /= column[j];
+        for (size_t i = j + 1; i < n; i++)
+            if (column[i] != 0) subtract(column[i], column + j + 1, i - j, A + i * n + j + 1);
+    }
     return true;
 }
 
@@ -37,6 +36,32 @@ void tr_solve_lower(const double *L, size_t n, double *B, size_t count)
         for (size_t j = 0; j < i; j++) subtract(L[i * n + j], B + j * count, count, B + i * count);
         for (size_t k = 0; k < count; k++) B[i * count + k] /= L[i * n + i];
     }
+}
+
+// Four rows together, for a sum waits for every term
+static void solve_four(const double *L, size_t n, double *const b[4])
+{
+    size_t first = 0; // that is not zero
+    while (first < n && b[0][first] == 0 && b[1][first] == 0 && b[2][first] == 0 &&
+           b[3][first] == 0)
+        first++;
+    for (size_t i = first; i < n; i++) {
+        const double *l = L + i * n;
+        double sum[4] = {b[0][i], b[1][i], b[2][i], b[3][i]};
+        for (size_t j = first; j < i; j++)
+            for (int k = 0; k < 4; k++) sum[k] -= l[j] * b[k][j];
+        for (int k = 0; k < 4; k++) b[k][i] = sum[k] / l[i];
+    }
+}
+
+void tr_solve_lower_rows(const double *L, size_t n, double *B, size_t rows)
+{
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        double *const b[4] = {B + i * n, B + (i + 1) * n, B + (i + 2) * n, B + (i + 3) * n};
+        solve_four(L, n, b);
+    }
+    for (; i < rows; i++) tr_solve_lower(L, n, B + i * n, 1);
 }
 
 void tr_solve_lower_transposed(const double *L, size_t n, double *B, size_t count)
