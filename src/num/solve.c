@@ -14,19 +14,20 @@ static void subtract(double f, const double *from, size_t count, double *to)
 
 // ---- symmetric -----------------------------------------------------------------------------
 
-// L_ik = (A_ik - sum_j<k L_ij L_kj) / L_kk, by columns j: a row of L^T is next to each other, and
-// what does not meet it is left alone
+// L_ik = (A_ik - sum_j<k L_ij L_kj) / L_kk
 bool tr_cholesky(double *A, size_t n)
 {
-    for (size_t j = 0; j < n; j++) {
-        const double pivot = A[j * n + j];
-        double *column = A + j * n; // above the diagonal, where nothing else is needed
-        if (!(pivot > 0 && isfinite(pivot))) return false;
-        column[j] = sqrt(pivot);
-        for (size_t i = j + 1; i < n; i++) column[i] = A[i * n + j] /= column[j];
-        for (size_t i = j + 1; i < n; i++)
-            if (column[i] != 0) subtract(column[i], column + j + 1, i - j, A + i * n + j + 1);
-    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k <= i; k++) {
+            double sum = A[i * n + k];
+            for (size_t j = 0; j < k; j++) sum -= A[i * n + j] * A[k * n + j];
+            if (k < i)
+                A[i * n + k] = sum / A[k * n + k];
+            else if (sum > 0 && isfinite(sum))
+                A[i * n + i] = sqrt(sum);
+            else
+                return false;
+        }
     return true;
 }
 

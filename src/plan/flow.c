@@ -32,6 +32,15 @@ static bool is_surplus_in_order(const Flow *flow, const Chart *chart, const Watc
     return good;
 }
 
+// What is watched, once that is ready: it fits its room and the chart.
+static void check_watched(const Flow *flow)
+{
+    const ChartPrograms *p = flow->now->programs;
+    if (!p->of[CHART_WATCH]) return;
+    assert(p->watched.count <= watch_room(flow, p));
+    assert(is_surplus_in_order(flow, flow->now->chart, &p->watched));
+}
+
 // Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
 static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
@@ -49,6 +58,7 @@ static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
     assert(p->footing == first->footing && p->positions == first->positions &&
            p->known == first->known && p->own == first->own); // y has one layout in all charts
     flow->charts[flow->chart_count++] = flow->now = charted;
+    check_watched(flow);
     return true;
 }
 
@@ -56,7 +66,9 @@ bool tr_flow_ready(Flow *flow, uint32_t programs, tr_error *err)
 {
     if (!flow || has_failed(err)) return false;
     flow->needs |= programs;
-    return tr_charted_ready(flow, flow->now, flow->needs, err);
+    if (!tr_charted_ready(flow, flow->now, flow->needs, err)) return false;
+    check_watched(flow);
+    return true;
 }
 
 // ---- making a flow -------------------------------------------------------------------------
@@ -367,9 +379,6 @@ const double *tr_flow_watch(Flow *flow, double t, const double *y)
     Watched *w = &flow->watched;
     const double at = tr_flow_time(flow, t);
     if (are_seen(flow, w, at, y)) return w->values;
-    const WatchPlaces *places = &flow->now->programs->watched;
-    assert(places->count <= watch_room(flow, flow->now->programs));
-    assert(is_surplus_in_order(flow, flow->now->chart, places));
     fill_at(flow, at, y);
     tr_flow_evaluate(flow, flow_program(flow, CHART_WATCH), w->values);
     keep_inputs(flow, w, at, y);
