@@ -353,7 +353,7 @@ static void open_and_close(tr_plan *plan, int count)
     tr_error err = {0};
     for (int i = 0; i < count; i++) {
         Flow *flow = tr_flow_new(plan, NULL, &err);
-        if (!flow) fail_msg("%s", err.text);
+        if (!tr_flow_ready(flow, FLOW_RUN, &err)) fail_msg("%s", err.text);
         tr_flow_free(flow);
     }
 }
@@ -369,7 +369,7 @@ static void test_flows_leave_nothing(void **state)
         open_and_close(plan, 1);
         const size_t compiled = plan->compiled;
         assert_true(compiled >= 2);
-        open_and_close(plan, 99); // until the caches of malloc are full
+        open_and_close(plan, 999); // until the caches of malloc are full
         const size_t before = mallinfo2().uordblks;
         open_and_close(plan, 10000);
         const size_t after = mallinfo2().uordblks;
