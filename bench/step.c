@@ -28,7 +28,7 @@ static void time_parts(const Run *run, double *rate, Costs *best)
     for (int i = 0; i < 4 * STEPS; i++) tr_flow_rate(flow, t + 1e-9 * i, y, rate);
     take_least(&best->rates, start);
     start = bench_now();
-    for (int i = 0; i < STEPS && flow->now->watch.program; i++)
+    for (int i = 0; i < STEPS && flow_program(flow, CHART_WATCH)->program; i++)
         tr_flow_watch(flow, t + 1e-9 * i, y);
     take_least(&best->watch, start);
     start = bench_now();

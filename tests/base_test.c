@@ -136,11 +136,6 @@ static uint32_t code_of(const Keys *keys, uint64_t key)
 {
     return tr_hash_bytes(&key, sizeof key) % keys->spread;
 }
-static uint32_t hash_of(const void *owner, uint32_t index)
-{
-    const Keys *keys = owner;
-    return code_of(keys, keys->key[index]);
-}
 static bool equal(const void *owner, uint32_t index, const void *key)
 {
     return ((const Keys *)owner)->key[index] == *(const uint64_t *)key;
@@ -150,7 +145,7 @@ static bool equal(const void *owner, uint32_t index, const void *key)
 static uint32_t find(const Hash *hash, const Keys *keys, uint64_t key)
 {
     const uint32_t slot = hash_slot(hash, code_of(keys, key), equal, keys, &key);
-    return hash->slots[slot] ? hash->slots[slot] - 1 : UINT32_MAX;
+    return hash->slots[slot].index ? hash->slots[slot].index - 1 : UINT32_MAX;
 }
 
 static void check_hash(uint32_t count, uint32_t spread)
@@ -162,14 +157,15 @@ static void check_hash(uint32_t count, uint32_t spread)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t mask = hash.mask;
         const uint64_t key = (uint64_t)i * i * 7919 + 1;
-        assert_true(tr_hash_reserve(&hash, hash_of, &keys));
+        assert_true(hash_reserve(&hash, 1));
         if (hash.mask != mask) {
             growths++;
             for (uint32_t k = 0; k < i; k++) assert_int_equal(find(&hash, &keys, keys.key[k]), k);
         }
         assert_int_equal(find(&hash, &keys, key), UINT32_MAX);
         keys.key[keys.count++] = key;
-        hash_insert(&hash, hash_slot(&hash, code_of(&keys, key), equal, &keys, &key), i);
+        const uint32_t code = code_of(&keys, key);
+        hash_insert(&hash, hash_slot(&hash, code, equal, &keys, &key), i, code);
         assert_true(((hash.mask + 1) & hash.mask) == 0 && hash.count == i + 1);
         assert_true(hash.count <= (uint64_t)hash.mask); // a free slot ends every search
     }

@@ -71,6 +71,51 @@ static void test_cholesky(void **state)
     }
 }
 
+// Rows one by one, with zeros in front, to the bit
+static void test_rows(void **state)
+{
+    (void)state;
+    Random r = {14};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const uint32_t n = 1 + random_below(&r, MOST), rows = 1 + random_below(&r, MOST);
+        double L[MOST * MOST], B[MOST * MOST], X[MOST * MOST];
+        fill(&r, L, (size_t)n * n);
+        fill(&r, B, (size_t)rows * n);
+        for (uint32_t i = 0; i < n; i++) L[i * n + i] += 3;
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t k = 0; k < n / 2; k++) B[i * n + k] = 0;
+        memcpy(X, B, sizeof X);
+        tr_solve_lower_rows(L, n, X, rows);
+        for (uint32_t i = 0; i < rows; i++) {
+            tr_solve_lower(L, n, B + i * n, 1);
+            assert_memory_equal(X + i * n, B + i * n, n * sizeof *X);
+        }
+    }
+}
+
+// What is said to be independent is so by singular values; what is clearly so is said to be.
+static void test_independence(void **state)
+{
+    (void)state;
+    Random r = {15};
+    uint32_t said = 0, clear = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const uint32_t n = 2 + random_below(&r, MOST - 1), m = 2 + random_below(&r, n - 1);
+        const double near = pow(10, -(double)random_below(&r, 17));
+        double A[MOST * MOST], L[MOST * MOST], X[MOST * MOST], sigma[MOST];
+        fill(&r, A, (size_t)m * n);
+        for (uint32_t k = 0; k < n; k++) A[k] = A[n + k] + near * A[k]; // the first depends, almost
+        assert_true(tr_singular(A, m, n, sigma, NULL, NULL));
+        const bool is_said = tr_are_independent(A, m, n, 1e-9, L, X);
+        const double ratio = sigma[m - 1] / sigma[0];
+        if (is_said) assert_true(ratio > 0.99e-5);
+        if (ratio > 1e-3) assert_true(is_said);
+        said += is_said, clear += ratio > 1e-3;
+        assert_true(!tr_are_independent(A, m, n, 1, L, X) || m == 1); // none is that far from it
+    }
+    assert_true(said >= clear && clear > 0 && said < TRIALS);
+}
+
 static void test_gauss(void **state)
 {
     (void)state;
@@ -453,6 +498,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cholesky),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_independence),
         cmocka_unit_test(test_gauss),
         cmocka_unit_test(test_determinant),
         cmocka_unit_test(test_singular_values),

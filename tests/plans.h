@@ -10,6 +10,7 @@ static inline Flow *open_flow(const tr_system *system, tr_error *err)
 {
     tr_plan *plan = tr_plan_new(system, err);
     Flow *flow = tr_flow_new(plan, NULL, err);
+    if (!tr_flow_ready(flow, FLOW_RUN, err)) tr_flow_free(flow), flow = NULL;
     if (!flow) tr_plan_free(plan);
     return flow;
 }

@@ -7,6 +7,7 @@
 #include "program/compile.h"
 #include "program/evaluate.h"
 #include "program/executable.h"
+#include "program/list.h"
 #include "program/native.h"
 
 #include <pthread.h>
@@ -206,10 +207,12 @@ static void test_all_evaluators_give_the_same_bits(void **state)
         const Program *q = joined(p, &arena);
         tr_workspace *w = tr_workspace_new(p, NULL), *v = tr_workspace_on(p, slow, 1, NULL),
                      *u = tr_workspace_on(q, tr_interpret(q, tr_interpreter(), &arena), 1, NULL);
-        double in[JUNGLE_INPUTS];
+        double in[JUNGLE_INPUTS], *room = tr_list_room(p);
         for (int k = 0; k < 3; k++) {
             for (int i = 0; i < JUNGLE_INPUTS; i++) in[i] = random_between(&j.random, -3, 3);
             run_list(p, in, list);
+            tr_list_run(p, in, room, plain);
+            assert_same_results(list, plain, p->output_count);
             tr_evaluate(p, w, in, runs); // with the multiply-add instruction, where there is one
             assert_same_results(list, runs, p->output_count);
             tr_evaluate(p, v, in, plain);
@@ -224,6 +227,7 @@ static void test_all_evaluators_give_the_same_bits(void **state)
         tr_workspace_free(w);
         tr_workspace_free(v);
         tr_workspace_free(u);
+        free(room);
         tr_arena_free(&arena);
         tr_program_free(p);
         jungle_free(&j);

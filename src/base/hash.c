@@ -14,20 +14,19 @@ uint32_t tr_hash_bytes(const void *bytes, size_t count)
     return h ^ (h >> 12);
 }
 
-bool tr_hash_reserve(Hash *hash, uint32_t (*hash_of)(const void *owner, uint32_t index),
-                     const void *owner)
+bool tr_hash_grow(Hash *hash, uint32_t more)
 {
     const uint64_t size = hash->slots ? (uint64_t)hash->mask + 1 : 0;
-    if (3 * ((uint64_t)hash->count + 1) <= 2 * size) return true;
-    const uint64_t grown = size ? 2 * size : 32;
+    uint64_t grown = size ? 2 * size : 32;
+    while (3 * ((uint64_t)hash->count + more) > 2 * grown) grown *= 2;
     if (grown > (uint64_t)1 << 31) return false;
-    uint32_t *slots = calloc(grown, sizeof *slots);
+    HashSlot *slots = calloc(grown, sizeof *slots);
     if (!slots) return false;
     const uint32_t mask = (uint32_t)grown - 1;
     for (uint64_t i = 0; i < size; i++) {
-        if (!hash->slots[i]) continue;
-        uint32_t slot = hash_of(owner, hash->slots[i] - 1) & mask;
-        while (slots[slot]) slot = (slot + 1) & mask;
+        if (!hash->slots[i].index) continue;
+        uint32_t slot = hash->slots[i].code & mask;
+        while (slots[slot].index) slot = (slot + 1) & mask;
         slots[slot] = hash->slots[i];
     }
     free(hash->slots);

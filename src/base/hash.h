@@ -9,36 +9,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What hashes differently is told apart here: looking at the things would be a miss of the cache
+// for each.
+typedef struct HashSlot {
+    uint32_t index; // + 1, 0 = free
+    uint32_t code;
+} HashSlot;
+
 typedef struct Hash {
-    uint32_t *slots; // index + 1, 0 = free
-    uint32_t mask;   // number of slots - 1, a power of two minus one
+    HashSlot *slots;
+    uint32_t mask; // number of slots - 1, a power of two minus one
     uint32_t count;
 } Hash; // {0} is an empty table
 
-// Doubles the table when it is more than 2/3 full. `hash_of(owner, index)` recomputes a hash.
-// False when memory runs out; the table is then unchanged.
-bool tr_hash_reserve(Hash *hash, uint32_t (*hash_of)(const void *owner, uint32_t index),
-                     const void *owner);
+// Room for that many more: at most 2/3 of the slots are taken. False when memory runs out; the
+// table is then unchanged.
+bool tr_hash_grow(Hash *hash, uint32_t more);
+static inline bool hash_reserve(Hash *hash, uint32_t more)
+{
+    const uint64_t size = hash->slots ? (uint64_t)hash->mask + 1 : 0;
+    return 3 * ((uint64_t)hash->count + more) <= 2 * size || tr_hash_grow(hash, more);
+}
 void tr_hash_free(Hash *hash);
 
 // FNV-1a, mixed at the end so that the low bits are good.
 uint32_t tr_hash_bytes(const void *bytes, size_t count);
 
 // Calls `equal` for each candidate; the slot of the match, or the free slot where it would go.
-// The table must not be empty: reserve first.
+// The table must have slots: reserve first.
 typedef bool (*HashEqual)(const void *owner, uint32_t index, const void *key);
 static inline uint32_t hash_slot(const Hash *hash, uint32_t code, HashEqual equal,
                                  const void *owner, const void *key)
 {
     uint32_t slot = code & hash->mask;
-    while (hash->slots[slot] && !equal(owner, hash->slots[slot] - 1, key))
+    while (hash->slots[slot].index &&
+           (hash->slots[slot].code != code || !equal(owner, hash->slots[slot].index - 1, key)))
         slot = (slot + 1) & hash->mask;
     return slot;
 }
 
-static inline void hash_insert(Hash *hash, uint32_t slot, uint32_t index)
+static inline void hash_insert(Hash *hash, uint32_t slot, uint32_t index, uint32_t code)
 {
-    hash->slots[slot] = index + 1;
+    hash->slots[slot] = (HashSlot){index + 1, code};
     hash->count++;
 }
 

@@ -88,11 +88,6 @@ static uint32_t hash_of(const Condition *c)
     return tr_hash_bytes(key, (count + 1) * sizeof *key);
 }
 
-static uint32_t hash_of_index(const void *owner, uint32_t index)
-{
-    return hash_of(&((const System *)owner)->conditions[index]);
-}
-
 static bool is_same(const void *owner, uint32_t index, const void *key)
 {
     const Condition *a = &((const System *)owner)->conditions[index], *b = key;
@@ -104,13 +99,13 @@ static bool is_same(const void *owner, uint32_t index, const void *key)
 
 bool tr_system_keep(System *s, const Condition *condition)
 {
-    if (!tr_hash_reserve(&s->condition_hash, hash_of_index, s) ||
+    if (!hash_reserve(&s->condition_hash, 1) ||
         !tr_grow((void **)&s->conditions, &s->condition_capacity, s->condition_count + 1,
                  sizeof *s->conditions))
         return false;
     const uint32_t slot = hash_slot(&s->condition_hash, hash_of(condition), is_same, s, condition);
-    if (s->condition_hash.slots[slot]) return true;
-    hash_insert(&s->condition_hash, slot, s->condition_count);
+    if (s->condition_hash.slots[slot].index) return true;
+    hash_insert(&s->condition_hash, slot, s->condition_count, hash_of(condition));
     s->conditions[s->condition_count++] = *condition;
     return true;
 }

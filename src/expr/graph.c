@@ -34,11 +34,6 @@ static inline uint32_t node_hash(const Node *node)
     return (uint32_t)(h >> 32);
 }
 
-static uint32_t hash_of_index(const void *owner, uint32_t index)
-{
-    return node_hash(&((const Graph *)owner)->nodes[index]);
-}
-
 static inline bool node_equal(const void *owner, uint32_t index, const void *key)
 {
     const Key a = key_of(&((const Graph *)owner)->nodes[index]), b = key_of(key);
@@ -54,15 +49,17 @@ static uint32_t fail(Graph *graph)
 uint32_t tr_graph_find(const Graph *graph, Node node)
 {
     const uint32_t slot = hash_slot(&graph->hash, node_hash(&node), node_equal, graph, &node);
-    return graph->hash.slots[slot] ? graph->hash.slots[slot] - 1 : 0;
+    const uint32_t found = graph->hash.slots[slot].index;
+    return found ? found - 1 : 0;
 }
 
 uint32_t tr_graph_intern(Graph *graph, Node node)
 {
     if (graph->failed) return 0;
-    if (!tr_hash_reserve(&graph->hash, hash_of_index, graph)) return fail(graph);
-    const uint32_t slot = hash_slot(&graph->hash, node_hash(&node), node_equal, graph, &node);
-    if (graph->hash.slots[slot]) return graph->hash.slots[slot] - 1;
+    if (!hash_reserve(&graph->hash, 1)) return fail(graph);
+    const uint32_t code = node_hash(&node);
+    const uint32_t slot = hash_slot(&graph->hash, code, node_equal, graph, &node);
+    if (graph->hash.slots[slot].index) return graph->hash.slots[slot].index - 1;
 
     const uint32_t id = graph->count;
     const int operands = tr_op[node.op].operands;
@@ -78,7 +75,7 @@ uint32_t tr_graph_intern(Graph *graph, Node node)
         if (stage > graph->nodes[id].stage) graph->nodes[id].stage = stage;
     }
     graph->count++;
-    hash_insert(&graph->hash, slot, id);
+    hash_insert(&graph->hash, slot, id, code);
     return id;
 }
 
@@ -134,20 +131,46 @@ static void *copy_bytes(const void *from, size_t bytes)
     return to;
 }
 
-Graph *tr_graph_copy(const Graph *from)
+// All but the nodes
+static Graph *copy_leaves(const Graph *from)
 {
     Graph *to = from->failed ? NULL : calloc(1, sizeof *to);
     if (!to) return NULL;
     *to = *from;
     to->arena = (Arena){0};
-    to->capacity = from->count, to->symbol_capacity = from->symbol_count;
-    to->table_capacity = from->table_count;
-    to->nodes = copy_bytes(from->nodes, from->count * sizeof *to->nodes);
+    to->nodes = NULL, to->count = to->capacity = 0;
+    to->hash = (Hash){0};
+    to->symbol_capacity = from->symbol_count, to->table_capacity = from->table_count;
     to->symbols = copy_bytes(from->symbols, from->symbol_count * sizeof *to->symbols);
     to->tables = copy_bytes(from->tables, from->table_count * sizeof *to->tables);
+    if (to->symbols && to->tables) return to;
+    tr_graph_free(to);
+    return NULL;
+}
+
+Graph *tr_graph_copy(const Graph *from)
+{
+    Graph *to = copy_leaves(from);
+    if (!to) return NULL;
+    to->count = to->capacity = from->count;
+    to->nodes = copy_bytes(from->nodes, from->count * sizeof *to->nodes);
+    to->hash = from->hash;
     to->hash.slots =
         copy_bytes(from->hash.slots, ((size_t)from->hash.mask + 1) * sizeof *to->hash.slots);
-    if (to->nodes && to->symbols && to->tables && to->hash.slots) return to;
+    if (to->nodes && to->hash.slots) return to;
+    tr_graph_free(to);
+    return NULL;
+}
+
+Graph *tr_graph_like(const Graph *from, uint32_t room)
+{
+    Graph *to = copy_leaves(from);
+    if (!to) return NULL;
+    if (!tr_grow((void **)&to->nodes, &to->capacity, room + 1, sizeof *to->nodes) ||
+        !hash_reserve(&to->hash, room + 1))
+        fail(to);
+    tr_graph_intern(to, (Node){.op = OP_FAILED}); // id 0
+    if (!to->failed) return to;
     tr_graph_free(to);
     return NULL;
 }

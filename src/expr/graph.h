@@ -47,6 +47,8 @@ enum { GRAPH_MAX_NODES = 20000000 };
 
 Graph *tr_graph_new(void);                // NULL when memory runs out
 Graph *tr_graph_copy(const Graph *graph); // likewise; its tables and names are the original's
+// Without nodes, but with room for that many; its tables and names are the original's.
+Graph *tr_graph_like(const Graph *graph, uint32_t room);
 void tr_graph_free(Graph *graph);
 size_t tr_graph_bytes(const Graph *graph);
 // Says why a graph has failed.

@@ -165,10 +165,10 @@ static uint64_t unsigned_value(const Merger *m, uint32_t k, int point)
     return is_negative(m, k) ? f_neg(x) : x;
 }
 
-static uint32_t hash_of(const void *owner, uint32_t k)
+static uint32_t hash_of(const Merger *m, uint32_t k)
 {
     uint64_t key[POINTS];
-    for (int i = 0; i < POINTS; i++) key[i] = unsigned_value(owner, k, i);
+    for (int i = 0; i < POINTS; i++) key[i] = unsigned_value(m, k, i);
     return tr_hash_bytes(key, sizeof key);
 }
 
@@ -199,18 +199,18 @@ static uint32_t stand_in(Merger *m, uint32_t k)
     const bool is_leaf = node.op == OP_NUMBER || node.op == OP_SYMBOL;
     double value;
     if (!is_leaf && is_plain(m, k, &value)) return number(m->graph, value).id;
-    if (!tr_hash_reserve(&m->table, hash_of, m)) {
+    if (!hash_reserve(&m->table, 1)) {
         m->graph->failed = true;
         return 0;
     }
-    const uint32_t slot = hash_slot(&m->table, hash_of(m, k), is_equal, m, &k);
-    if (m->table.slots[slot]) {
-        const uint32_t other = m->table.slots[slot] - 1;
+    const uint32_t code = hash_of(m, k), slot = hash_slot(&m->table, code, is_equal, m, &k);
+    if (m->table.slots[slot].index) {
+        const uint32_t other = m->table.slots[slot].index - 1;
         const Expr one_of = expr_at(m->graph, m->map[m->reach.ids[other]]);
         if (m->depth[other] <= m->depth[k] && !is_leaf)
             return is_negative(m, other) == is_negative(m, k) ? one_of.id : neg(one_of).id;
     } else
-        hash_insert(&m->table, slot, k);
+        hash_insert(&m->table, slot, k, code);
     return is_leaf ? id : tr_rebuild(m->graph, node, m->map).id;
 }
 

@@ -8,12 +8,6 @@
 
 // ---- names ---------------------------------------------------------------------------------
 
-static uint32_t name_hash(const void *owner, uint32_t index)
-{
-    const Text name = ((const System *)owner)->names[index].name;
-    return tr_hash_bytes(name.at, name.length);
-}
-
 static bool name_equal(const void *owner, uint32_t index, const void *key)
 {
     return text_equal(((const System *)owner)->names[index].name, *(const Text *)key);
@@ -25,7 +19,8 @@ const Named *tr_system_find(const System *system, Text name)
     const Hash *hash = &system->name_hash;
     const uint32_t slot =
         hash_slot(hash, tr_hash_bytes(name.at, name.length), name_equal, system, &name);
-    return hash->slots[slot] ? &system->names[hash->slots[slot] - 1] : NULL;
+    const uint32_t found = hash->slots[slot].index;
+    return found ? &system->names[found - 1] : NULL;
 }
 
 enum { LONGEST_NAME = 100 };
@@ -55,15 +50,15 @@ static bool enter_name(System *system, Named named, tr_error *err)
     const uint32_t index = system->name_count;
     if (!tr_grow((void **)&system->names, &system->name_capacity, index + 1,
                  sizeof *system->names) ||
-        !tr_hash_reserve(&system->name_hash, name_hash, system)) {
+        !hash_reserve(&system->name_hash, 1)) {
         tr_fail_memory(err);
         return false;
     }
     system->names[index] = named;
     system->name_count++;
-    const uint32_t code = name_hash(system, index);
+    const uint32_t code = tr_hash_bytes(named.name.at, named.name.length);
     hash_insert(&system->name_hash,
-                hash_slot(&system->name_hash, code, name_equal, system, &named.name), index);
+                hash_slot(&system->name_hash, code, name_equal, system, &named.name), index, code);
     return true;
 }
 
@@ -391,12 +386,6 @@ void tr_define_table(System *system, const char *name, const double *x, size_t n
 
 // ---- outputs -------------------------------------------------------------------------------
 
-static uint32_t output_hash(const void *owner, uint32_t index)
-{
-    const char *name = ((const System *)owner)->outputs[index].name;
-    return tr_hash_bytes(name, strlen(name));
-}
-
 static bool output_equal(const void *owner, uint32_t index, const void *key)
 {
     return text_is(*(const Text *)key, ((const System *)owner)->outputs[index].name);
@@ -411,7 +400,7 @@ static uint32_t output_slot(const System *system, Text name)
 const Output *tr_system_output(const System *system, Text name)
 {
     if (!system->output_count) return NULL;
-    const uint32_t found = system->output_hash.slots[output_slot(system, name)];
+    const uint32_t found = system->output_hash.slots[output_slot(system, name)].index;
     return found ? &system->outputs[found - 1] : NULL;
 }
 
@@ -463,11 +452,12 @@ void tr_output(System *system, const char *name, const tr_expr *values, size_t r
     if (!kept || !kept_name ||
         !tr_grow((void **)&system->outputs, &system->output_capacity, system->output_count + 1,
                  sizeof *system->outputs) ||
-        !tr_hash_reserve(&system->output_hash, output_hash, system)) {
+        !hash_reserve(&system->output_hash, 1)) {
         tr_fail_memory(err);
         return;
     }
-    hash_insert(&system->output_hash, output_slot(system, text), system->output_count);
+    hash_insert(&system->output_hash, output_slot(system, text), system->output_count,
+                tr_hash_bytes(text.at, text.length));
     system->outputs[system->output_count++] = (Output){.name = kept_name,
                                                        .rows = (uint32_t)rows,
                                                        .columns = (uint32_t)columns,

@@ -137,3 +137,28 @@ void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from,
     tr_reach_free(&reach);
     free(map);
 }
+
+static Node with_operands(Node node, const uint32_t *map)
+{
+    const int operands = tr_op[node.op].operands;
+    if (operands > 0) node.a = map[node.a];
+    if (operands > 1) node.b = map[node.b];
+    if (operands > 2) node.c = map[node.c];
+    return node;
+}
+
+Graph *tr_reach_copy(Graph *from, const Expr *of, size_t count, Expr *out)
+{
+    Reach reach;
+    uint32_t *map = tr_reach(from, of, count, &reach) ? tr_reach_map(from, &reach) : NULL;
+    Graph *to = map ? tr_graph_like(from, reach.count) : NULL;
+    for (uint32_t k = 0; to && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        map[id] = tr_graph_intern(to, with_operands(from->nodes[id], map));
+    }
+    for (size_t i = 0; to && i < count; i++) out[i] = expr_at(to, map[of[i].id]);
+    if (!to) from->failed = true;
+    tr_reach_free(&reach);
+    free(map);
+    return to;
+}

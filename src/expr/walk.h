@@ -32,4 +32,10 @@ bool tr_is_unchanged(const Node *node, const uint32_t *map);
 void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from, const Expr *to,
                    size_t replaced, Expr *out);
 
+// A graph of its own for what expressions are made of and nothing else, in the same order; `out` is
+// them there, and may be `of`. Work on a few of many nodes is quicker in it, and leaves the others
+// as they are. Its symbols and tables are those of the original, which must outlive it. NULL, and
+// the original failed, when memory runs out.
+Graph *tr_reach_copy(Graph *from, const Expr *of, size_t count, Expr *out);
+
 #endif

@@ -11,6 +11,7 @@
 #include "num/singular.h"
 
 #include "num/dense.h"
+#include "num/solve.h"
 
 #include <float.h>
 #include <math.h>
@@ -354,4 +355,21 @@ bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32
     }
     close_factors(&room);
     return good;
+}
+
+// ---- independence --------------------------------------------------------------------------
+
+bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double tolerance,
+                        double *L, double *inverse)
+{
+    const size_t m = rows, n = columns;
+    double size = 0;
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k <= i; k++) L[i * m + k] = dot(A + i * n, A + k * n, columns);
+    for (size_t i = 0; i < m; i++) size += L[i * m + i];
+    if (!tr_cholesky(L, m)) return false;
+    for (size_t i = 0; i < m * m; i++) inverse[i] = i % (m + 1) == 0;
+    tr_solve_lower(L, m, inverse, m);
+    const double ratio = larger(1e-5, 2 * tolerance);
+    return ratio * sqrt(size) * tr_norm(inverse, m * m) < 1;
 }

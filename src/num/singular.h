@@ -19,4 +19,14 @@ bool tr_singular(const double *A, uint32_t m, uint32_t n, double *sigma, double 
 bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32_t count,
                       double cutoff, uint32_t *rank);
 
+// Whether rows are independent beyond doubt: then the least singular value is above `tolerance` of
+// the largest. With A A^T = L L^T
+//
+//   sigma_least^2 >= 1 / |L^-1|^2      sigma_largest^2 <= |A|^2
+//
+// and the product rounds by some 1e-15, so what is above 1e-5 by this is so; the rest is left to
+// singular values. No more rows than columns; L and `inverse` are room for rows * rows each.
+bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double tolerance,
+                        double *L, double *inverse);
+
 #endif

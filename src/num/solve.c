@@ -39,6 +39,32 @@ void tr_solve_lower(const double *L, size_t n, double *B, size_t count)
     }
 }
 
+// Four rows together, for a sum waits for every term
+static void solve_four(const double *L, size_t n, double *const b[4])
+{
+    size_t first = 0; // that is not zero
+    while (first < n && b[0][first] == 0 && b[1][first] == 0 && b[2][first] == 0 &&
+           b[3][first] == 0)
+        first++;
+    for (size_t i = first; i < n; i++) {
+        const double *l = L + i * n;
+        double sum[4] = {b[0][i], b[1][i], b[2][i], b[3][i]};
+        for (size_t j = first; j < i; j++)
+            for (int k = 0; k < 4; k++) sum[k] -= l[j] * b[k][j];
+        for (int k = 0; k < 4; k++) b[k][i] = sum[k] / l[i];
+    }
+}
+
+void tr_solve_lower_rows(const double *L, size_t n, double *B, size_t rows)
+{
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        double *const b[4] = {B + i * n, B + (i + 1) * n, B + (i + 2) * n, B + (i + 3) * n};
+        solve_four(L, n, b);
+    }
+    for (; i < rows; i++) tr_solve_lower(L, n, B + i * n, 1);
+}
+
 void tr_solve_lower_transposed(const double *L, size_t n, double *B, size_t count)
 {
     for (size_t i = n; i-- > 0;) {

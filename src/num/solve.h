@@ -13,6 +13,8 @@
 bool tr_cholesky(double *A, size_t n);
 // L X = B and L^T X = B for a lower triangle L
 void tr_solve_lower(const double *L, size_t n, double *B, size_t count);
+// The same for rows of B, by themselves
+void tr_solve_lower_rows(const double *L, size_t n, double *B, size_t rows);
 void tr_solve_lower_transposed(const double *L, size_t n, double *B, size_t count);
 // A X = B for A positive definite, of which the lower triangle counts and becomes L
 bool tr_solve_positive(double *A, size_t n, double *B, size_t count);

@@ -36,14 +36,31 @@ void tr_chart_rates(const System *s, const ChartPrograms *c, Expr *rates)
     rates[count] = power ? power->values[0] : zero(s->graph);
 }
 
-static tr_program *compile_rates(System *s, const ChartPrograms *c, tr_error *err)
+static void list_rates(const System *s, const ChartPrograms *c, uint32_t count, Exprs *list)
 {
-    Expr *rates = malloc(c->own * sizeof *rates);
-    if (!rates) return tr_fail_memory(err), NULL;
-    tr_chart_rates(s, c, rates);
-    tr_program *program = tr_compile_open(s, rates, c->own, c->footing->fold, err);
+    Expr *rates = calloc(c->own, sizeof *rates);
+    if (rates) tr_chart_rates(s, c, rates);
+    if (rates)
+        tr_exprs_add(list, rates, count);
+    else
+        list->failed = true;
     free(rates);
-    return program;
+}
+
+static tr_program *compile_rates(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+{
+    (void)plan;
+    Exprs rates = {0};
+    list_rates(s, c, c->own, &rates);
+    return tr_program_list(s, &rates, c->footing->fold, err);
+}
+
+static tr_program *compile_motion(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+{
+    (void)plan;
+    Exprs rates = {0};
+    list_rates(s, c, c->positions, &rates);
+    return rates.count || rates.failed ? tr_program_list(s, &rates, c->footing->fold, err) : NULL;
 }
 
 void tr_chart_columns(const System *s, Exprs *values, const char **labels)
@@ -62,19 +79,27 @@ void tr_chart_columns(const System *s, Exprs *values, const char **labels)
     }
 }
 
-static tr_program *compile_columns(System *s, const ChartPrograms *c, tr_error *err)
+static tr_program *compile_columns(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
+    (void)plan;
     Exprs values = {0};
     tr_chart_columns(s, &values, NULL);
     return tr_program_list(s, &values, c->footing->fold, err);
 }
 
-static tr_program *compile_accelerations(System *s, const ChartPrograms *c, tr_error *err)
+static void list_accelerations(const System *s, Exprs *list)
 {
-    Exprs rates = {0};
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY) exprs_add(&rates, s->inputs[i].rate);
-    return rates.count ? tr_program_list(s, &rates, c->footing->fold, err) : NULL;
+        if (s->inputs[i].kind == TR_VELOCITY) exprs_add(list, s->inputs[i].rate);
+}
+
+static tr_program *compile_accelerations(const Plan *plan, System *s, ChartPrograms *c,
+                                         tr_error *err)
+{
+    (void)plan;
+    Exprs rates = {0};
+    list_accelerations(s, &rates);
+    return rates.count || rates.failed ? tr_program_list(s, &rates, c->footing->fold, err) : NULL;
 }
 
 // ---- constraints ---------------------------------------------------------------------------
@@ -93,13 +118,15 @@ Expr tr_chart_cancelling(const System *s, const Row *row)
     return sum;
 }
 
-static tr_program *compile_residuals(System *s, ChartPrograms *c, tr_error *err)
+static bool is_residual(const Row *row) { return row->position.id && !row->is_open; }
+
+static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
+    (void)plan;
     const uint32_t rows = c->footing->constraints;
     Exprs values = {0};
     for (uint32_t i = 0; i < rows; i++)
-        if (s->rows[i].position.id && !s->rows[i].is_open) exprs_add(&values, s->rows[i].position);
-    c->holonomic = values.count;
+        if (is_residual(&s->rows[i])) exprs_add(&values, s->rows[i].position);
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
     for (uint32_t i = 0; i < rows; i++)
@@ -108,55 +135,161 @@ static tr_program *compile_residuals(System *s, ChartPrograms *c, tr_error *err)
     return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 
-// The positions of the pivots; then with their slopes along those of y
-static void compile_projection(System *s, ChartPrograms *c, tr_error *err)
+// The positions of the pivots
+static void list_phi(const System *s, const ChartPrograms *c, Exprs *list)
 {
     const Partition *p = &c->partition;
-    const size_t n = c->positions, most = s->row_count;
-    Expr *values = calloc(most * (n + 1) + n + 1, sizeof *values), *y = values;
-    if (!values) {
-        tr_fail_memory(err);
-        return;
-    }
     for (uint32_t k = 0; k < p->count; k++)
-        if (s->rows[p->row[k]].position.id) values[c->projected++] = s->rows[p->row[k]].position;
-    const uint32_t m = c->projected;
-    y += m * (n + 1);
-    for (uint32_t k = 0; k < n; k++) y[k] = s->inputs[c->place[k]].symbol;
-    if (m && !tr_dense_jacobian(s->graph, values, m, y, n, values + m)) tr_fail_memory(err);
-    if (m) c->phi = tr_compile_open(s, values, m, c->footing->fold, err);
-    if (m) c->projection = tr_compile_open(s, values, m * (n + 1), c->footing->fold, err);
-    free(values);
+        if (s->rows[p->row[k]].position.id) exprs_add(list, s->rows[p->row[k]].position);
+}
+
+static tr_program *compile_phi(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+{
+    (void)plan;
+    Exprs phi = {0};
+    list_phi(s, c, &phi);
+    return phi.count || phi.failed ? tr_program_list(s, &phi, c->footing->fold, err) : NULL;
+}
+
+// With their slopes along those of y
+static tr_program *compile_projection(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+{
+    (void)plan;
+    Exprs phi = {0};
+    list_phi(s, c, &phi);
+    const size_t n = c->positions, m = phi.count;
+    Expr *y = calloc(n + n * m + 1, sizeof *y), *slopes = y ? y + n : NULL;
+    for (uint32_t k = 0; y && k < n; k++) y[k] = s->inputs[c->place[k]].symbol;
+    if (!y || phi.failed || (m && !tr_dense_jacobian(s->graph, phi.at, m, y, n, slopes)))
+        tr_fail_memory(err);
+    else
+        tr_exprs_add(&phi, slopes, n * m);
+    free(y);
+    if (m && !has_failed(err)) return tr_program_list(s, &phi, c->footing->fold, err);
+    tr_exprs_free(&phi);
+    return NULL;
 }
 
 // c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
-static tr_program *compile_kkt(System *s, const ChartPrograms *c, tr_error *err)
+static void list_kkt(const System *s, const ChartPrograms *c, Exprs *list)
 {
+    if (!c->footing->constraints) return;
+    tr_system_list(s, "c", list);
+    tr_system_list(s, "Q", list);
+    for (uint32_t i = 0; i < c->footing->constraints; i++) exprs_add(list, s->rows[i].inner_bias);
+    tr_system_list(s, "vdot", list);
+}
+
+static tr_program *compile_kkt(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+{
+    (void)plan;
     Exprs list = {0};
-    tr_system_list(s, "c", &list);
-    tr_system_list(s, "Q", &list);
-    for (uint32_t i = 0; i < c->footing->constraints; i++) exprs_add(&list, s->rows[i].inner_bias);
-    tr_system_list(s, "vdot", &list);
-    return tr_program_list(s, &list, c->footing->fold, err);
+    list_kkt(s, c, &list);
+    return list.count || list.failed ? tr_program_list(s, &list, c->footing->fold, err) : NULL;
 }
 
-// ---- all of it -----------------------------------------------------------------------------
+// ---- one at a time -------------------------------------------------------------------------
 
-static void compile_all(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+// What programs are made from is there before the first of them, whichever it is: so those that
+// only pick from it leave it as it is, and the others work on a copy.
+static bool resolve_all(System *s, const ChartPrograms *c, tr_error *err)
 {
-    find_places(s, c);
-    c->rates = compile_rates(s, c, err);
-    c->columns = compile_columns(s, c, err);
-    c->accelerations = compile_accelerations(s, c, err);
-    if (s->row_count) {
-        c->residuals = compile_residuals(s, c, err);
-        compile_projection(s, c, err);
-        if (c->footing->constraints) c->kkt = compile_kkt(s, c, err);
-    }
-    if (tr_plan_switch_count(plan)) c->sides = tr_sides_program(plan, s, c, err);
-    if (s->row_count || c->sides) c->watch = tr_watch_program(plan, s, c, &c->watched, err);
-    if (plan->sensitivity && !has_failed(err)) tr_sensitivity_programs(plan, s, c, err);
+    Exprs all = {0};
+    list_rates(s, c, c->own, &all);
+    tr_chart_columns(s, &all, NULL);
+    list_accelerations(s, &all);
+    list_phi(s, c, &all);
+    list_kkt(s, c, &all);
+    if (!all.failed) tr_system_resolve(s, all.at, all.count);
+    if (all.failed || s->graph->failed) tr_graph_refuse(s->graph, err);
+    tr_exprs_free(&all);
+    return !has_failed(err);
 }
+
+// The plan keeps one reduced system, that of the chart that was asked last: another is made again
+// from its key, and the same.
+static System *reduced_system(Plan *plan, const ChartPrograms *c, tr_error *err)
+{
+    if (plan->reduced_for == c) return plan->reduced;
+    tr_plan_forget(plan);
+    System *s = tr_plan_run_system(plan, c->footing, &c->partition, err);
+    if (s && resolve_all(s, c, err)) {
+        plan->reduced = s, plan->reduced_for = c;
+        return s;
+    }
+    tr_system_free(s);
+    return NULL;
+}
+
+System *tr_chart_system(Plan *plan, const ChartPrograms *c, tr_error *err)
+{
+    const System *s = reduced_system(plan, c, err);
+    return s ? tr_system_copy(s, err) : NULL;
+}
+
+typedef struct ProgramRow {
+    tr_program *(*compile)(const Plan *plan, System *reduced, ChartPrograms *chart, tr_error *err);
+    bool picks;                                  // expressions that are there
+    bool of_rows, of_switches, of_sensitivities; // where there are some
+} ProgramRow;
+
+static const ProgramRow program_rows[CHART_PROGRAMS] = {
+    [CHART_RATES] = {compile_rates, .picks = true},
+    [CHART_MOTION] = {compile_motion, .picks = true},
+    [CHART_COLUMNS] = {compile_columns, .picks = true},
+    [CHART_ACCELERATIONS] = {compile_accelerations, .picks = true},
+    [CHART_RESIDUALS] = {compile_residuals, .of_rows = true},
+    [CHART_PHI] = {compile_phi, .picks = true, .of_rows = true},
+    [CHART_PROJECTION] = {compile_projection, .of_rows = true},
+    [CHART_KKT] = {compile_kkt, .picks = true, .of_rows = true},
+    [CHART_SIDES] = {tr_sides_program, .of_switches = true},
+    [CHART_WATCH] = {tr_watch_program, .of_rows = true, .of_switches = true},
+    [CHART_TANGENT] = {tr_tangent_program, .of_sensitivities = true},
+    [CHART_COLUMN_TANGENT] = {tr_column_tangent_program, .of_sensitivities = true},
+    [CHART_PROJECTION_TANGENT] = {tr_projection_tangent_program, .of_sensitivities = true},
+};
+
+static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which)
+{
+    const ProgramRow *row = &program_rows[which];
+    const bool rows = row->of_rows && plan->system->row_count;
+    const bool switches = row->of_switches && (which == CHART_SIDES ? tr_plan_switch_count(plan) > 0
+                                                                    : c->of[CHART_SIDES] != NULL);
+    const bool sensitivities = row->of_sensitivities && plan->sensitivity;
+    const bool always = !row->of_rows && !row->of_switches && !row->of_sensitivities;
+    return !rows && !switches && !sensitivities && !always;
+}
+
+static tr_program *compile(Plan *plan, ChartPrograms *c, ChartProgram which, tr_error *err)
+{
+    const ProgramRow *row = &program_rows[which];
+    System *base = reduced_system(plan, c, err), *own = NULL;
+    if (base && !row->picks) own = tr_system_copy(base, err);
+    if (has_failed(err)) return NULL;
+    const uint32_t nodes = base->graph->count;
+    tr_program *program = row->compile(plan, own ? own : base, c, err);
+    assert(base->graph->count == nodes || base->graph->failed); // whoever asks next finds the same
+    tr_system_free(own);
+    if (!has_failed(err)) return program;
+    tr_plan_forget(plan); // it may have failed
+    tr_program_free(program);
+    return NULL;
+}
+
+static void make_one(Plan *plan, ChartPrograms *c, ChartProgram which, tr_error *err)
+{
+    if (c->is_made[which] || has_failed(err)) return;
+    if (!is_idle(plan, c, which)) c->of[which] = compile(plan, c, which, err);
+    c->is_made[which] = !has_failed(err);
+}
+
+void tr_chart_make(Plan *plan, ChartPrograms *c, ChartProgram which, tr_error *err)
+{
+    if (which == CHART_WATCH) make_one(plan, c, CHART_SIDES, err); // which it follows
+    make_one(plan, c, which, err);
+}
+
+// ---- life ----------------------------------------------------------------------------------
 
 static bool copy_partition(ChartPrograms *c, const Partition *p, uint32_t surplus)
 {
@@ -173,8 +306,15 @@ static bool copy_partition(ChartPrograms *c, const Partition *p, uint32_t surplu
     return row && antagonist;
 }
 
-ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
-                                     const Partition *partition, uint32_t surplus, tr_error *err)
+static void count_positions(const System *s, ChartPrograms *c)
+{
+    const Partition *p = &c->partition;
+    for (uint32_t i = 0; i < c->footing->constraints; i++) c->holonomic += is_residual(&s->rows[i]);
+    for (uint32_t k = 0; k < p->count; k++) c->projected += s->rows[p->row[k]].position.id != 0;
+}
+
+ChartPrograms *tr_chart_programs_new(Plan *plan, const Footing *footing, const Partition *partition,
+                                     uint32_t surplus, tr_error *err)
 {
     ChartPrograms *c = calloc(1, sizeof *c);
     if (!c) return tr_fail_memory(err), NULL;
@@ -182,10 +322,17 @@ ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
     c->place = calloc(plan->system->input_count + 1u, sizeof *c->place);
     const bool has_room = c->place && copy_partition(c, partition, surplus);
     if (!has_room) tr_fail_memory(err);
+    tr_plan_forget(plan);
     System *s = has_room ? tr_plan_run_system(plan, footing, &c->partition, err) : NULL;
-    if (s) compile_all(plan, s, c, err);
+    if (s) {
+        find_places(s, c);
+        count_positions(s, c);
+        if (resolve_all(s, c, err)) {
+            plan->reduced = s, plan->reduced_for = c;
+            return c;
+        }
+    }
     tr_system_free(s);
-    if (!has_failed(err)) return c;
     tr_chart_programs_free(c);
     return NULL;
 }
@@ -212,10 +359,7 @@ void tr_jump_programs_free(JumpPrograms *w)
 void tr_chart_programs_free(ChartPrograms *c)
 {
     if (!c) return;
-    tr_program *const all[] = {c->rates,      c->columns, c->residuals,      c->phi,
-                               c->projection, c->kkt,     c->accelerations,  c->sides,
-                               c->watch,      c->tangent, c->column_tangent, c->projection_tangent};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_program_free(all[i]);
+    for (int i = 0; i < CHART_PROGRAMS; i++) tr_program_free(c->of[i]);
     free_jacobian(c->jacobian);
     tr_jump_programs_free(c->jumps);
     free((void *)c->partition.row);

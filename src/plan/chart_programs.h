@@ -40,35 +40,53 @@ typedef struct WatchPlaces {
     uint32_t other_count;
 } WatchPlaces;
 
+// Each is made when someone asks; there may be nothing to evaluate.
+typedef enum ChartProgram {
+    CHART_RATES,         // of y
+    CHART_MOTION,        // of its positions alone
+    CHART_COLUMNS,       // what is recorded
+    CHART_ACCELERATIONS, // v', of all velocities
+    CHART_RESIDUALS,     // of constraints
+    CHART_PHI,           // constraints on positions that are projected onto
+    CHART_PROJECTION,    // and their slopes, too
+    CHART_KKT,           // c Q gamma vdot
+    CHART_SIDES,         // of switches, see switch.h
+    CHART_WATCH,         // see WatchPlaces: where there are rows or switches
+    // Derivatives of rates, columns and projected constraints, see sensitivity.h
+    CHART_TANGENT,
+    CHART_COLUMN_TANGENT,
+    CHART_PROJECTION_TANGENT,
+    CHART_PROGRAMS
+} ChartProgram;
+
 typedef struct ChartPrograms {
     Key key;
     const Footing *footing;
     Partition partition; // its own
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` in all).
     uint32_t positions, known, own;
-    uint32_t *place; // of each entry of y that is a position or velocity: its input
-    tr_program *rates, *columns;
-    tr_program *watch; // NULL where there are no rows and no switches
-    WatchPlaces watched;
-    tr_program *residuals;        // of constraints: NULL where there are none
-    tr_program *phi, *projection; // of those that are projected onto; and their slopes, too
-    uint32_t holonomic;           // position residuals: the first of the residuals
-    uint32_t projected;           // constraints on positions that are projected onto
-    tr_program *kkt;              // c Q gamma vdot
-    tr_program *accelerations;    // v', of all velocities
-    tr_program *sides;            // of switches, see switch.h; NULL when there are none
-    // Derivatives of rates, columns and projected constraints, see sensitivity.h
-    tr_program *tangent, *column_tangent, *projection_tangent;
-    bool moves;                 // times of jumps depend on a parameter
+    uint32_t *place;    // of each entry of y that is a position or velocity: its input
+    uint32_t holonomic; // position residuals: the first of the residuals
+    uint32_t projected; // constraints on positions that are projected onto
+    tr_program *of[CHART_PROGRAMS];
+    bool is_made[CHART_PROGRAMS];
+    WatchPlaces watched;        // once that is made
+    bool moves;                 // times of jumps depend on a parameter; known with CHART_TANGENT
     JacobianPrograms *jacobian; // NULL until someone asks
     JumpPrograms *jumps;        // likewise
 } ChartPrograms;
 
-ChartPrograms *tr_chart_programs_new(const Plan *plan, const Footing *footing,
-                                     const Partition *partition, uint32_t surplus, tr_error *err);
+ChartPrograms *tr_chart_programs_new(Plan *plan, const Footing *footing, const Partition *partition,
+                                     uint32_t surplus, tr_error *err);
 void tr_chart_programs_free(ChartPrograms *programs);
 
-// What is not always needed; made when someone asks.
+// One of them; NULL where there is nothing to evaluate, or after an error.
+const tr_program *tr_chart_program(Plan *plan, const ChartPrograms *chart, ChartProgram which,
+                                   tr_error *err);
+// While the plan's lock is held: makes it, unless it is there; a copy of the reduced system.
+void tr_chart_make(Plan *plan, ChartPrograms *chart, ChartProgram which, tr_error *err);
+System *tr_chart_system(Plan *plan, const ChartPrograms *chart, tr_error *err);
+// And what is more than a program.
 const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err);
 const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_error *err);
 JacobianPrograms *tr_jacobian_programs_new(System *reduced, const ChartPrograms *chart,
@@ -81,8 +99,8 @@ void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rat
 // |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
 // what cancels in a slope
 Expr tr_chart_cancelling(const System *system, const Row *row);
-tr_program *tr_watch_program(const Plan *plan, System *reduced, const ChartPrograms *chart,
-                             WatchPlaces *places, tr_error *err);
+tr_program *tr_watch_program(const Plan *plan, System *reduced, ChartPrograms *chart,
+                             tr_error *err);
 // What is recorded: positions, velocities, then what has a label. `labels` may be NULL.
 void tr_chart_columns(const System *reduced, Exprs *values, const char **labels);
 

@@ -170,9 +170,9 @@ static bool list_others(const tr_program *p, const ChartPrograms *c, WatchPlaces
     return places->others;
 }
 
-tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c,
-                             WatchPlaces *places, tr_error *err)
+tr_program *tr_watch_program(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
+    WatchPlaces *places = &c->watched;
     Exprs list = {0};
     Expr *rates = has_failed(err) ? NULL : calloc(c->own, sizeof *rates);
     if (!rates) return tr_fail_memory(err), NULL;
@@ -186,7 +186,7 @@ tr_program *tr_watch_program(const Plan *plan, System *s, const ChartPrograms *c
     places->surplus = list.count;
     list_surplus(s, c, &list);
     places->switches = list.count;
-    if (c->sides) tr_switch_margins(plan, s, c, &list, err);
+    if (c->of[CHART_SIDES]) tr_switch_margins(plan, s, c, &list, err);
     places->count = list.count;
     tr_program *program = tr_program_list(s, &list, c->footing->fold, err);
     if (program && !list_others(program, c, places)) tr_fail_memory(err);

@@ -10,10 +10,7 @@
 void tr_charted_free(Charted *c)
 {
     if (!c) return;
-    Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
-                              &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->sides, &c->phi};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_free(all[i]);
+    for (int i = 0; i < CHART_PROGRAMS; i++) tr_evaluator_free(&c->of[i]);
     tr_kkt_free(c->kkt);
     tr_jacobian_free(c->jacobian);
     tr_chart_free(c->own_chart);
@@ -27,28 +24,24 @@ void tr_charted_renew(Charted *c, Chart *own)
     if (c->kkt) tr_kkt_renew(c->kkt, own);
 }
 
-static void open_evaluators(Charted *c, tr_error *err)
+// Parameters stay what they are as long as the flow lasts.
+static void open_program(Flow *flow, Charted *c, ChartProgram which, tr_error *err)
 {
-    const ChartPrograms *p = c->programs;
-    c->rates = tr_evaluator_with(p->rates, err);
-    c->columns = tr_evaluator_with(p->columns, err);
-    c->residuals = tr_evaluator_with(p->residuals, err);
-    c->phi = tr_evaluator_with(p->phi, err);
-    c->projection = tr_evaluator_with(p->projection, err);
-    c->watch = tr_evaluator_with(p->watch, err);
-    c->sides = tr_evaluator_with(p->sides, err);
-    c->tangent = tr_evaluator_with(p->tangent, err);
-    c->column_tangent = tr_evaluator_with(p->column_tangent, err);
-    c->projection_tangent = tr_evaluator_with(p->projection_tangent, err);
+    const tr_program *program = tr_chart_program(flow->plan, c->programs, which, err);
+    if (which == CHART_KKT) {
+        if (c->chart) c->kkt = tr_kkt_new(flow, c->chart, program, err);
+    } else {
+        c->of[which] = tr_evaluator_with(program, err);
+        if (!has_failed(err)) tr_evaluator_prepare(&c->of[which], flow->inputs);
+    }
+    if (!has_failed(err)) c->ready |= 1u << which;
 }
 
-// Parameters stay what they are as long as the flow lasts.
-static void prepare_evaluators(Charted *c, const double *inputs)
+bool tr_charted_ready(Flow *flow, Charted *c, uint32_t programs, tr_error *err)
 {
-    Evaluator *const all[] = {&c->rates, &c->columns, &c->residuals,      &c->projection,
-                              &c->watch, &c->tangent, &c->column_tangent, &c->projection_tangent,
-                              &c->sides, &c->phi};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tr_evaluator_prepare(all[i], inputs);
+    for (int which = 0; which < CHART_PROGRAMS && !has_failed(err); which++)
+        if ((programs & ~c->ready) >> which & 1) open_program(flow, c, (ChartProgram)which, err);
+    return !has_failed(err);
 }
 
 Charted *tr_charted_new(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
@@ -66,9 +59,7 @@ Charted *tr_charted_new(Flow *flow, const Chart *chart, Chart *own, tr_error *er
     if (c->programs) {
         c->place = c->programs->place, c->projected = c->programs->projected;
         if (chart) c->preferred = tr_chart_preferred(chart);
-        open_evaluators(c, err);
-        if (!has_failed(err)) prepare_evaluators(c, flow->inputs);
-        if (chart) c->kkt = tr_kkt_new(flow, chart, c->programs->kkt, err);
+        tr_charted_ready(flow, c, flow->needs, err);
     }
     if (!has_failed(err)) return c;
     tr_charted_free(c);

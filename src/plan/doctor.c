@@ -47,7 +47,8 @@ static bool step_aside(Doctor *d)
     double fastest = 0;
     memcpy(d->y, flow->start, flow->size * sizeof *d->y);
     stir(d);
-    tr_flow_rate(flow, 0, d->y, d->rate);
+    tr_flow_fill(flow, 0, d->y);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_MOTION), d->rate);
     for (uint32_t k = 0; k < flow->positions; k++) fastest = larger(fastest, fabs(d->rate[k]));
     const double dt = fmin(LATER, fastest > 0 ? FAR / fastest : LATER);
     for (uint32_t k = 0; k < flow->positions; k++) d->y[k] += dt * d->rate[k];
@@ -253,7 +254,7 @@ static bool make_findings(const Flow *flow, Findings *f)
 Findings *tr_examine(Flow *flow, tr_error *err)
 {
     const size_t n = flow->system->input_count + 1u;
-    if (has_failed(err)) return NULL;
+    if (!tr_flow_ready(flow, 1u << CHART_MOTION | 1u << CHART_COLUMNS, err)) return NULL;
     Findings *f = calloc(1, sizeof *f);
     double *room = calloc(5 * n + 2 * (size_t)flow->stance->rows, sizeof *room);
     Doctor d = {.flow = flow, .findings = f, .random = 2463534242u, .has_memory = f && room};

@@ -32,6 +32,15 @@ static bool is_surplus_in_order(const Flow *flow, const Chart *chart, const Watc
     return good;
 }
 
+// What is watched, once that is ready: it fits its room and the chart.
+static void check_watched(const Flow *flow)
+{
+    const ChartPrograms *p = flow->now->programs;
+    if (!p->of[CHART_WATCH]) return;
+    assert(p->watched.count <= watch_room(flow, p));
+    assert(is_surplus_in_order(flow, flow->now->chart, &p->watched));
+}
+
 // Goes on in this chart; `own`, where it is the run's, is taken. There may be none.
 static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
 {
@@ -48,9 +57,17 @@ static bool adopt(Flow *flow, const Chart *chart, Chart *own, tr_error *err)
                         *first = flow->charts[0] ? flow->charts[0]->programs : p;
     assert(p->footing == first->footing && p->positions == first->positions &&
            p->known == first->known && p->own == first->own); // y has one layout in all charts
-    assert(p->watched.count <= watch_room(flow, p));
-    assert(is_surplus_in_order(flow, chart, &p->watched));
     flow->charts[flow->chart_count++] = flow->now = charted;
+    check_watched(flow);
+    return true;
+}
+
+bool tr_flow_ready(Flow *flow, uint32_t programs, tr_error *err)
+{
+    if (!flow || has_failed(err)) return false;
+    flow->needs |= programs;
+    if (!tr_charted_ready(flow, flow->now, flow->needs, err)) return false;
+    check_watched(flow);
     return true;
 }
 
@@ -276,7 +293,7 @@ static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double 
     if (known) {
         tr_charted_renew(known, chart); // so that nothing depends on when it was left
         flow->now = known;
-        assert(is_surplus_in_order(flow, chart, &known->programs->watched));
+        if (!tr_flow_ready(flow, flow->needs, err)) return false;
     } else if (!adopt(flow, chart, chart, err))
         return false;
     take_state(flow, y);
@@ -330,7 +347,7 @@ void tr_flow_fill(Flow *flow, double t, const double *y)
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->rates, rate);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_RATES), rate);
     if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
     flow->evaluations++;
 }
@@ -364,7 +381,7 @@ const double *tr_flow_watch(Flow *flow, double t, const double *y)
     const double at = tr_flow_time(flow, t);
     if (are_seen(flow, w, at, y)) return w->values;
     fill_at(flow, at, y);
-    tr_flow_evaluate(flow, &flow->now->watch, w->values);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_WATCH), w->values);
     keep_inputs(flow, w, at, y);
     return w->values;
 }
@@ -373,7 +390,7 @@ void tr_flow_forget(Flow *flow) { flow->watched.in = NULL; }
 
 void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate)
 {
-    if (!flow->now->watch.program) {
+    if (!flow_program(flow, CHART_WATCH)->program) {
         tr_flow_rate(flow, t, y, rate);
         return;
     }
@@ -413,7 +430,7 @@ const double *tr_flow_switches(Flow *flow, double t, const double *y)
 void tr_flow_sides(Flow *flow, double t, const double *y, double *sides)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->sides, sides);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_SIDES), sides);
 }
 
 void tr_flow_fill_all(Flow *flow, double t, const double *y)
@@ -430,7 +447,7 @@ void tr_flow_fill_all(Flow *flow, double t, const double *y)
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 {
     fill_at(flow, fmax(t, flow->earliest), y);
-    tr_flow_evaluate(flow, &flow->now->columns, columns);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_COLUMNS), columns);
     for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }
 
@@ -439,7 +456,7 @@ void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
 static void evaluate_residuals(Flow *flow, double t, const double *y)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->residuals, flow->residual);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_RESIDUALS), flow->residual);
 }
 
 void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity)
@@ -447,7 +464,7 @@ void tr_flow_residual(Flow *flow, double t, const double *y, double *position, d
     *position = *velocity = 0;
     for (uint32_t i = 0; i < flow->quaternion_count; i++)
         *position = larger(*position, fabs(tr_quaternion_size(y + flow->quaternions[i]) - 1));
-    if (!flow->now->residuals.program) return;
+    if (!flow_program(flow, CHART_RESIDUALS)->program) return;
     evaluate_residuals(flow, t, y);
     for (uint32_t i = 0; i < flow->holonomic; i++)
         *position = larger(*position, fabs(flow->residual[i]));

@@ -8,6 +8,8 @@
 
 #include "plan/charted.h"
 
+#include <assert.h>
+
 struct SensitivityRun;
 
 // What was watched last: it stands as long as a chart is given the same numbers.
@@ -27,6 +29,7 @@ typedef struct Flow {
     Stance *stance;            // NULL when there are no constraints
     Charted *charts[16], *now; // as far as there are any
     uint32_t chart_count;
+    uint32_t needs; // programs that are ready in every chart, a bit for each ChartProgram
     double *inputs; // of the programs, in the system's order; then the sides of switches
     double *sides;  // these: runs set them, 0 when they do not, see switch.h
     uint32_t switch_count;
@@ -74,6 +77,17 @@ Flow *tr_flow_in(Plan *plan, const LatchMode *modes, const double *inputs, Chart
 System *tr_flow_system(const Flow *flow, tr_error *err);
 void tr_flow_free(Flow *flow);
 void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the present chart
+
+// What a flow evaluates must be ready, here and in charts that come: programs are made when someone
+// first needs them. Those of a run, or some.
+#define FLOW_RUN (~0u & ~(1u << CHART_MOTION | 1u << CHART_ACCELERATIONS))
+bool tr_flow_ready(Flow *flow, uint32_t programs, tr_error *err);
+
+static inline const Evaluator *flow_program(const Flow *flow, ChartProgram which)
+{
+    assert(flow->now->ready >> which & 1);
+    return &flow->now->of[which];
+}
 
 // Runs a program on `inputs`, and counts it.
 static inline void tr_flow_evaluate(Flow *flow, const Evaluator *e, double *out)
@@ -123,7 +137,7 @@ void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
 // Of switches at (t, y): margins, or the sides that they are on. There must be some in this chart.
 static inline bool tr_flow_has_switches(const Flow *flow)
 {
-    return flow->now->sides.program != NULL;
+    return flow_program(flow, CHART_SIDES)->program != NULL;
 }
 const double *tr_flow_switches(Flow *flow, double t, const double *y);
 void tr_flow_sides(Flow *flow, double t, const double *y, double *sides);

@@ -86,7 +86,7 @@ static Flow *flow_in(Case *c, Flow *before, const LatchMode *modes, double *marg
     if (before) c->evaluations += before->all_evaluations;
     tr_flow_free(before);
     Flow *flow = tr_flow_from(c->plan, modes, c->x, NULL, err);
-    if (flow) tr_flow_alarms(flow, c->t, flow->start, margins);
+    if (tr_flow_ready(flow, FLOW_RUN, err)) tr_flow_alarms(flow, c->t, flow->start, margins);
     return flow;
 }
 
@@ -120,6 +120,7 @@ static Flow *settle(Case *c, double *margins, tr_error *err)
 // The same flow, where all contacts do what they can at its start
 static Flow *settle_start(Flow *flow, Case *c, double *margins, tr_error *err)
 {
+    if (!tr_flow_ready(flow, 1u << CHART_WATCH, err)) return tr_flow_free(flow), NULL;
     tr_flow_alarms(flow, c->t, flow->start, margins);
     if (!become_wary(flow, margins, c->wary)) return flow;
     Flow *settled = settle(c, margins, err);

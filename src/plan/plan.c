@@ -52,9 +52,16 @@ void tr_start_free(Start *start)
     free(start);
 }
 
+void tr_plan_forget(Plan *plan)
+{
+    tr_system_free(plan->reduced);
+    plan->reduced = NULL, plan->reduced_for = NULL;
+}
+
 void tr_plan_free(Plan *plan)
 {
     if (!plan) return;
+    tr_plan_forget(plan);
     for (uint32_t i = 0; i < plan->chart_count; i++) tr_chart_programs_free(plan->charts[i]);
     for (uint32_t i = 0; i < plan->footing_count; i++) tr_footing_free(plan->footings[i]);
     free(plan->charts);
@@ -305,6 +312,7 @@ static const ChartPrograms *find_chart(Plan *plan, const Footing *footing, const
     if (c) c->key = key;
     if (c && !tr_grow((void **)&plan->charts, &plan->chart_capacity, plan->chart_count + 1,
                       sizeof(ChartPrograms *))) {
+        tr_plan_forget(plan);
         tr_chart_programs_free(c);
         return tr_fail_memory(err), NULL;
     }
@@ -335,13 +343,25 @@ static ChartPrograms *own_chart(Plan *plan, const ChartPrograms *chart)
     return NULL;
 }
 
+const tr_program *tr_chart_program(Plan *plan, const ChartPrograms *chart, ChartProgram which,
+                                   tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    pthread_mutex_lock(&plan->lock);
+    ChartPrograms *own = own_chart(plan, chart);
+    tr_chart_make(plan, own, which, err);
+    const tr_program *made = own->of[which];
+    pthread_mutex_unlock(&plan->lock);
+    return made;
+}
+
 const JacobianPrograms *tr_chart_jacobian(Plan *plan, const ChartPrograms *chart, tr_error *err)
 {
     if (has_failed(err)) return NULL;
     pthread_mutex_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
     if (!own->jacobian) {
-        System *s = tr_plan_run_system(plan, chart->footing, &chart->partition, err);
+        System *s = tr_chart_system(plan, chart, err);
         if (s) own->jacobian = tr_jacobian_programs_new(s, chart, err);
         tr_system_free(s);
     }
@@ -356,7 +376,7 @@ const JumpPrograms *tr_chart_jumps(Plan *plan, const ChartPrograms *chart, tr_er
     pthread_mutex_lock(&plan->lock);
     ChartPrograms *own = own_chart(plan, chart);
     if (!own->jumps) {
-        System *s = tr_plan_run_system(plan, chart->footing, &chart->partition, err);
+        System *s = tr_chart_system(plan, chart, err);
         if (s) own->jumps = tr_jump_programs_new(s, chart, err);
         tr_system_free(s);
     }

@@ -75,6 +75,9 @@ struct tr_plan {
     tr_program *starts, *guesses, *conditions;
     bool follows;
     size_t compiled; // keys that programs were made for
+    // The system as programs of a chart are made from it, of the last that was asked; or NULL
+    System *reduced;
+    const struct ChartPrograms *reduced_for;
     // Comparisons of the state, and the system with their sides for inputs behind its own, see
     // switch.h; none, and NULL, when there are none
     struct StateSwitch *switches;
@@ -111,6 +114,8 @@ System *tr_plan_system(const Plan *plan, const Footing *footing, const Partition
 // The same with the sides of switches for inputs: what runs are made of.
 System *tr_plan_run_system(const Plan *plan, const Footing *footing, const Partition *partition,
                            tr_error *err);
+
+void tr_plan_forget(Plan *plan); // the reduced system
 
 // The programs of a partition.
 const struct ChartPrograms *tr_plan_chart(Plan *plan, const Footing *footing,

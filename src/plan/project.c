@@ -21,7 +21,7 @@ static double make_units(const Flow *flow, double *y)
 static double how_far(Flow *flow, double t, const double *y)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->phi, flow->correction);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_PHI), flow->correction);
     return tr_largest(flow->correction, flow->now->projected);
 }
 
@@ -29,7 +29,7 @@ static double how_far(Flow *flow, double t, const double *y)
 static void evaluate_projection(Flow *flow, double t, const double *y)
 {
     tr_flow_fill(flow, t, y);
-    tr_flow_evaluate(flow, &flow->now->projection, flow->correction);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_PROJECTION), flow->correction);
 }
 
 // Unit quaternions are conditions like the others.

@@ -155,17 +155,19 @@ static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, c
     return program;
 }
 
-static void compile_rates(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+tr_program *tr_tangent_program(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
+    const Sensitivity *z = plan->sensitivity;
     Exprs rates = {0};
     for (uint32_t i = 0; i < c->own; i++) exprs_add(&rates, zero(s->graph));
     if (!rates.failed) tr_chart_rates(s, c, rates.at);
-    c->tangent = compile_tangent(s, z, &rates, c->footing->fold, err);
+    tr_program *program = compile_tangent(s, z, &rates, c->footing->fold, err);
     if (!has_failed(err)) check_switches(s, z, rates.at, rates.count, &c->moves, err);
     tr_exprs_free(&rates);
+    return program;
 }
 
-static void compile_columns(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+tr_program *tr_column_tangent_program(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
     Exprs values = {0};
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
@@ -173,26 +175,22 @@ static void compile_columns(System *s, const Sensitivity *z, ChartPrograms *c, t
             if ((int)s->inputs[i].kind == kind) exprs_add(&values, symbol_of(s, i));
     for (uint32_t i = 0; i < s->output_count; i++)
         if (is_model_output(&s->outputs[i])) exprs_add(&values, s->outputs[i].values[0]);
-    c->column_tangent = compile_tangent(s, z, &values, c->footing->fold, err);
+    tr_program *program = compile_tangent(s, plan->sensitivity, &values, c->footing->fold, err);
     tr_exprs_free(&values);
+    return program;
 }
 
-static void compile_projection(System *s, const Sensitivity *z, ChartPrograms *c, tr_error *err)
+tr_program *tr_projection_tangent_program(const Plan *plan, System *s, ChartPrograms *c,
+                                          tr_error *err)
 {
     const Partition *p = &c->partition;
+    tr_program *program = NULL;
     Exprs phi = {0};
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) exprs_add(&phi, s->rows[p->row[k]].position);
-    if (phi.count) c->projection_tangent = compile_tangent(s, z, &phi, c->footing->fold, err);
+    if (phi.count) program = compile_tangent(s, plan->sensitivity, &phi, c->footing->fold, err);
     tr_exprs_free(&phi);
-}
-
-void tr_sensitivity_programs(const Plan *plan, System *reduced, ChartPrograms *c, tr_error *err)
-{
-    const Sensitivity *z = plan->sensitivity;
-    compile_rates(reduced, z, c, err);
-    compile_columns(reduced, z, c, err);
-    compile_projection(reduced, z, c, err);
+    return program;
 }
 
 // ---- a plan for them -----------------------------------------------------------------------
@@ -361,14 +359,15 @@ void tr_sensitivity_rate(Flow *flow, const double *y, double *rate)
 {
     for (uint32_t j = 0; j < flow->sensitivity->of->count; j++) {
         point_along(flow, y, j);
-        tr_flow_evaluate(flow, &flow->now->tangent, rate + (size_t)flow->own * (j + 1));
+        tr_flow_evaluate(flow, flow_program(flow, CHART_TANGENT),
+                         rate + (size_t)flow->own * (j + 1));
     }
 }
 
 void tr_sensitivity_rows(Flow *flow, const double *y, uint32_t which, double *out)
 {
     point_along(flow, y, which);
-    tr_flow_evaluate(flow, &flow->now->projection_tangent, out);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_PROJECTION_TANGENT), out);
 }
 
 uint32_t tr_sensitivity_count(const Flow *flow)
@@ -388,7 +387,8 @@ void tr_sensitivity_columns(Flow *flow, double t, const double *y, double *colum
     tr_flow_fill(flow, t, y);
     for (uint32_t j = 0; j < z->count; j++) {
         point_along(flow, y, j);
-        tr_flow_evaluate(flow, &flow->now->column_tangent, columns + (size_t)j * z->columns);
+        tr_flow_evaluate(flow, flow_program(flow, CHART_COLUMN_TANGENT),
+                         columns + (size_t)j * z->columns);
     }
 }
 
@@ -403,7 +403,7 @@ void tr_sensitivity_leave(Flow *flow, double t, const double *y)
         double *all = run->all + (size_t)j * z->input_count;
         uint32_t column = 0;
         point_along(flow, y, j);
-        tr_flow_evaluate(flow, &flow->now->column_tangent, run->room);
+        tr_flow_evaluate(flow, flow_program(flow, CHART_COLUMN_TANGENT), run->room);
         for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
             for (uint32_t i = 0; i < z->input_count; i++)
                 if ((int)s->inputs[i].kind == kind) all[i] = run->room[column++];
@@ -426,9 +426,9 @@ bool tr_sensitivity_passes(Flow *flow, double before, double after, const double
     if (!run || !flow->now->programs->moves) return true;
     double *rate = run->room, *then = rate + flow->own;
     tr_flow_fill(flow, before, y);
-    tr_flow_evaluate(flow, &flow->now->rates, rate);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_RATES), rate);
     flow->inputs[0] = after; // on the far side
-    tr_flow_evaluate(flow, &flow->now->rates, then);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_RATES), then);
     for (uint32_t k = 0; k < flow->own; k++)
         if (fabs(then[k] - rate[k]) > 1e-9 * (1 + fabs(rate[k]))) {
             tr_fail(err, TR_FAILED, (Place){0},

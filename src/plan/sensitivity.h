@@ -28,8 +28,12 @@ typedef struct Sensitivity {
 Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err);
 void tr_sensitivity_free(Sensitivity *sensitivity);
 // The programs that a chart needs besides; the system is reduced for it.
-void tr_sensitivity_programs(const Plan *plan, System *reduced, ChartPrograms *chart,
-                             tr_error *err);
+tr_program *tr_tangent_program(const Plan *plan, System *reduced, ChartPrograms *chart,
+                               tr_error *err);
+tr_program *tr_column_tangent_program(const Plan *plan, System *reduced, ChartPrograms *chart,
+                                      tr_error *err);
+tr_program *tr_projection_tangent_program(const Plan *plan, System *reduced, ChartPrograms *chart,
+                                          tr_error *err);
 
 // Those of a run
 typedef struct SensitivityRun {

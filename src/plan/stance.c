@@ -123,7 +123,7 @@ static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint3
         for (uint32_t k = 0; k < n; k++) G[(size_t)i * n + k] = scale * stance_slope(s, i, pick[k]);
     }
     const bool has_mass = factorise(s, pick, n, C);
-    for (uint32_t i = 0; i < s->rows; i++) tr_solve_lower(C, n, G + (size_t)i * n, 1);
+    tr_solve_lower_rows(C, n, G, s->rows);
     return has_mass;
 }
 
@@ -131,6 +131,20 @@ static bool metric_rows(const Stance *s, const uint32_t *pick, uint32_t n, uint3
 static void set_identity(double *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) a[i * n + i] = 1;
+}
+
+// Of rows in the metric of C
+static bool rank_by_values(const Stance *s, const double *G, const double *C, double tolerance,
+                           double *sigma, Rank *r)
+{
+    const uint32_t m = s->rows, n = r->columns;
+    if (!tr_singular(G, m, n, sigma, r->left, r->right)) return false;
+    for (uint32_t k = 0; k < m && k < n; k++)
+        if (sigma[k] > tolerance * sigma[0]) r->rank++;
+    for (uint32_t k = 0; k < m; k++) tr_stance_own_rows(s, r->left + k, m);
+    for (uint32_t k = 0; r->right && k < n; k++) // back from the metric: v = C^-T u
+        tr_solve_lower_transposed(C, n, r->right + (size_t)k * n, 1);
+    return true;
 }
 
 bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double tolerance, bool kernel,
@@ -144,17 +158,16 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
     *r = (Rank){.columns = n};
     r->left = calloc((size_t)m * m + 1, sizeof *r->left);
     r->right = kernel ? calloc((size_t)n * n + 1, sizeof *r->right) : NULL;
-    bool good = pick && G && C && sigma && r->left && (r->right || !kernel);
+    bool good = pick && G && C && sigma && r->left && (r->right || !kernel), is_full = false;
     for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
     if (good && m && n) {
         metric_rows(s, pick, n, without, C, G);
-        good = tr_singular(G, m, n, sigma, r->left, r->right);
-        for (uint32_t k = 0; good && k < m && k < n; k++)
-            if (sigma[k] > tolerance * sigma[0]) r->rank++;
-        for (uint32_t k = 0; good && k < m; k++) tr_stance_own_rows(s, r->left + k, m);
-        // kernel vectors back from the metric: v = C^-T u
-        for (uint32_t k = 0; good && kernel && k < n; k++)
-            tr_solve_lower_transposed(C, n, r->right + (size_t)k * n, 1);
+        is_full = !kernel && m <= n && tr_are_independent(G, m, n, tolerance, r->left, C);
+    }
+    if (is_full) {
+        r->rank = m;
+    } else if (good && m && n) {
+        good = rank_by_values(s, G, C, tolerance, sigma, r);
     } else if (good) {
         set_identity(r->left, m);
         if (kernel) set_identity(r->right, n);

@@ -263,7 +263,7 @@ static Expr margin_term(const StateSwitch *w, Expr a, Expr b, Expr side)
     return margin_of(w->op, a, b, side);
 }
 
-tr_program *tr_sides_program(const Plan *plan, System *s, const ChartPrograms *chart, tr_error *err)
+tr_program *tr_sides_program(const Plan *plan, System *s, ChartPrograms *chart, tr_error *err)
 {
     Exprs list = {0};
     if (list_switches(plan, s, chart, side_term, 0, &list, err))

@@ -27,7 +27,7 @@ uint32_t tr_plan_switch_count(const Plan *plan);
 
 // By switch the side that it is on; of those that nothing depends on 0. NULL when that is all of
 // them.
-tr_program *tr_sides_program(const Plan *plan, System *reduced, const ChartPrograms *chart,
+tr_program *tr_sides_program(const Plan *plan, System *reduced, ChartPrograms *chart,
                              tr_error *err);
 // Adds to a list, by switch, how far it is from leaving the side that it is kept on; of those that
 // nothing depends on 1.

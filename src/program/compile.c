@@ -11,6 +11,7 @@
 #include "expr/merge.h"
 #include "expr/walk.h"
 #include "program/executable.h"
+#include "program/list.h"
 
 #include <assert.h>
 #include <math.h>
@@ -30,7 +31,8 @@ typedef struct Request {
 typedef struct Compiler {
     const System *system;
     const Request *request;
-    Graph *graph;
+    Graph *graph;      // of what is compiled alone
+    uint32_t leaf_end; // all symbols are before that
     Expr *wanted;
     uint32_t wanted_count;
     Reach reach;
@@ -453,10 +455,14 @@ static bool fill_ports(const System *system, const char *names, Program *p)
 // What only reduction can give.
 static void refuse_unsolved(const Compiler *c, tr_error *err)
 {
-    const Input *input = tr_system_uses_any(c->system, c->wanted, c->wanted_count, TR_SOLVED);
-    if (input)
+    for (uint32_t id = 0; id < c->leaf_end; id++) {
+        const Node *node = &c->graph->nodes[id];
+        if (node->op != OP_SYMBOL || c->system->inputs[node->a].kind != TR_SOLVED) continue;
         tr_fail(err, TR_USAGE, (Place){0},
-                "'%s' is not known before the constraints are solved (tr_compile_in)", input->name);
+                "'%s' is not known before the constraints are solved (tr_compile_in)",
+                c->system->inputs[node->a].name);
+        return;
+    }
 }
 
 static Fold fold_of(double x)
@@ -480,14 +486,14 @@ static bool is_fixed(const Compiler *c, uint32_t i, bool all, double *value)
 
 static void fix_parameters(Compiler *c, bool all)
 {
-    const System *system = c->system;
-    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
-    Expr *to = from ? from + system->input_count : NULL;
+    const size_t inputs = c->system->input_count;
+    Expr *from = calloc(2 * inputs + 1, sizeof *from), *to = from ? from + inputs : NULL;
     size_t count = 0;
     double value;
-    for (uint32_t i = 0; from && i < system->input_count; i++) {
-        if (!is_fixed(c, i, all, &value)) continue;
-        from[count] = system->inputs[i].symbol;
+    for (uint32_t id = 0; from && id < c->leaf_end; id++) {
+        const Node node = c->graph->nodes[id]; // a copy: numbers may move the nodes
+        if (node.op != OP_SYMBOL || !is_fixed(c, node.a, all, &value)) continue;
+        from[count] = expr_at(c->graph, id);
         to[count++] = number(c->graph, value);
     }
     if (!from)
@@ -530,6 +536,7 @@ static Compiler likewise(const Compiler *like)
     Compiler c = {.system = like->system,
                   .request = like->request,
                   .graph = like->graph,
+                  .leaf_end = like->leaf_end,
                   .wanted_count = like->wanted_count};
     c.wanted = calloc((size_t)c.wanted_count + 1, sizeof *c.wanted);
     c.failed = like->failed || !c.wanted;
@@ -578,18 +585,18 @@ static bool agree(const System *system, const Program *a, const Program *b)
     enum { STATES = 8 };
     const size_t n = a->output_count;
     double *in = calloc(system->input_count + 3 * n + 1, sizeof *in);
-    tr_workspace *work_a = tr_workspace_new(a, NULL), *work_b = tr_workspace_new(b, NULL);
-    bool good = in && work_a && work_b;
+    double *room_a = tr_list_room(a), *room_b = tr_list_room(b);
+    bool good = in && room_a && room_b;
     double *x = good ? in + system->input_count : NULL, *y = good ? x + n : NULL;
     double *near = good ? y + n : NULL;
     uint32_t state = 1, seen = 0;
     for (int i = 0; good && i < STATES; i++) {
         draw_inputs(system, &state, in);
-        tr_evaluate(a, work_a, in, x);
-        tr_evaluate(b, work_b, in, y);
+        tr_list_run(a, in, room_a, x);
+        tr_list_run(b, in, room_b, y);
         for (uint32_t k = 0; k < system->input_count; k++)
             if (system->inputs[k].kind != TR_PARAMETER) in[k] *= k % 2 ? 1 + 1e-15 : 1 - 1e-15;
-        tr_evaluate(a, work_a, in, near);
+        tr_list_run(a, in, room_a, near);
         double size = 1; // of what may cancel, for inputs are about 1
         for (size_t k = 0; k < n; k++) size = isfinite(x[k]) ? fmax(size, fabs(x[k])) : size;
         for (size_t k = 0; k < n; k++) {
@@ -599,8 +606,8 @@ static bool agree(const System *system, const Program *a, const Program *b)
             seen += isfinite(x[k]) ? 1u : 0u;
         }
     }
-    tr_workspace_free(work_a);
-    tr_workspace_free(work_b);
+    free(room_a);
+    free(room_b);
     free(in);
     return good && 2 * (size_t)seen > STATES * n;
 }
@@ -611,7 +618,7 @@ static Program *compile_rewritten(const Compiler *plain, Rewriting how)
 {
     Compiler c = likewise(plain);
     if (!c.failed && how.merged) tr_merge(c.graph, c.wanted, c.wanted_count, c.wanted);
-    if (!c.failed) fix_parameters(&c, true);
+    if (!c.failed && c.request->fix_parameters) fix_parameters(&c, true);
     if (!c.failed && how.gathered) tr_gather(c.graph, c.wanted, c.wanted_count, c.wanted);
     Program *p = compile_as_it_is(&c);
     release(&c);
@@ -633,16 +640,37 @@ static Program *shorter(const System *system, Program *plain, Program *other)
     return better ? other : plain;
 }
 
+static bool uses_parameters(const Compiler *c)
+{
+    Reach reach;
+    bool found = false;
+    if (tr_reach(c->graph, c->wanted, c->wanted_count, &reach))
+        for (uint32_t k = 0; k < reach.count && !found; k++) {
+            const Node *node = &c->graph->nodes[reach.ids[k]];
+            found = node->op == OP_SYMBOL && c->system->inputs[node->a].kind == TR_PARAMETER;
+        }
+    tr_reach_free(&reach);
+    return found;
+}
+
 // As the graph stands, and in forms that may be shorter.
 static Program *compile_forms(Compiler *c)
 {
     fix_parameters(c, false); // structure folds before equal nodes are looked for
-    const bool open = !c->failed && !c->request->fix_parameters &&
-                      tr_system_uses_any(c->system, c->wanted, c->wanted_count, TR_PARAMETER);
+    const bool open = !c->failed && !c->request->fix_parameters && uses_parameters(c);
     Program *merged = compile_rewritten(c, (Rewriting){.merged = true, .gathered = open});
     Program *p = compile_rewritten(c, (Rewriting){0});
     if (open) p = shorter(c->system, p, compile_rewritten(c, (Rewriting){.gathered = true}));
     return shorter(c->system, p, merged);
+}
+
+// Takes what is wanted into a graph of its own.
+static void take_wanted(Compiler *c, System *system, const Expr *values)
+{
+    for (uint32_t i = 0; i < c->wanted_count; i++) c->wanted[i] = values[i];
+    tr_system_resolve(system, c->wanted, c->wanted_count);
+    c->graph = tr_reach_copy(system->graph, c->wanted, c->wanted_count, c->wanted);
+    c->leaf_end = c->graph ? c->graph->count : 0;
 }
 
 static Program *compile_request(System *system, const Expr *values, size_t count,
@@ -652,20 +680,15 @@ static Program *compile_request(System *system, const Expr *values, size_t count
     if (count > MOST_VALUES) tr_fail_memory(err);
     if (has_failed(err)) return NULL;
     assert(system->graph->symbol_count == system->input_count); // inputs, in the same order
-    Compiler c = {.system = system,
-                  .request = request,
-                  .graph = system->graph,
-                  .wanted_count = (uint32_t)count};
+    Compiler c = {.system = system, .request = request, .wanted_count = (uint32_t)count};
     c.wanted = calloc(count + 1, sizeof *c.wanted);
     Program *p = NULL;
-    if (c.wanted) {
-        for (size_t i = 0; i < count; i++) c.wanted[i] = values[i];
-        tr_system_resolve(system, c.wanted, c.wanted_count);
-        refuse_unsolved(&c, err);
-        if (!has_failed(err)) p = compile_forms(&c);
-    }
-    if (!p) tr_graph_refuse(system->graph, err);
+    if (c.wanted) take_wanted(&c, system, values);
+    if (c.graph) refuse_unsolved(&c, err);
+    if (c.graph && !has_failed(err)) p = compile_forms(&c);
+    if (!p) tr_graph_refuse(c.graph ? c.graph : system->graph, err);
     release(&c);
+    tr_graph_free(c.graph);
     return p;
 }
 

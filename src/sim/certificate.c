@@ -86,8 +86,9 @@ static void describe_summary(Json *j, const Certificate *c)
     tr_json_number(j, "evaluations", (double)s->evaluations);
     tr_json_number(j, "all_evaluations", (double)s->all_evaluations);
     if (s->jacobians) tr_json_number(j, "jacobians", (double)s->jacobians);
-    tr_json_number(j, "operations",
-                   (double)tr_program_sizes(c->mover->flow->now->rates.program).operations);
+    tr_json_number(
+        j, "operations",
+        (double)tr_program_sizes(flow_program(c->mover->flow, CHART_RATES)->program).operations);
     tr_json_number(j, "seconds", s->seconds);
     tr_json_number(j, "energy_error", s->energy_error);
     tr_json_number(j, "position_error", s->position_error);

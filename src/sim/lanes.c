@@ -162,14 +162,14 @@ static void measure(Lanes *l, const Run *run)
 static bool open_workspaces(Lanes *l, tr_error *err)
 {
     const ChartPrograms *p = l->programs;
-    l->rates = tr_workspace_block(p->rates, err);
-    l->watch = tr_workspace_block(p->watch, err);
-    l->phi = l->projected ? tr_workspace_block(p->phi, err) : NULL;
-    l->projection = l->projected ? tr_workspace_block(p->projection, err) : NULL;
+    l->rates = tr_workspace_block(p->of[CHART_RATES], err);
+    l->watch = tr_workspace_block(p->of[CHART_WATCH], err);
+    l->phi = l->projected ? tr_workspace_block(p->of[CHART_PHI], err) : NULL;
+    l->projection = l->projected ? tr_workspace_block(p->of[CHART_PROJECTION], err) : NULL;
     if (has_failed(err)) return false;
     l->lanes = tr_block_lanes(l->rates);
     l->math = tr_lane_math(tr_machine(), l->lanes);
-    assert(p->rates->input_count <= l->inputs);
+    assert(p->of[CHART_RATES]->input_count <= l->inputs);
     assert(!l->watch || tr_block_lanes(l->watch) == l->lanes);
     return true;
 }
@@ -378,10 +378,10 @@ static void prepare(const Lanes *l, const tr_program *p, const tr_workspace *w)
 static void prepare_lanes(Lanes *l)
 {
     fill_up(l);
-    prepare(l, l->programs->rates, l->rates);
-    prepare(l, l->programs->watch, l->watch);
-    prepare(l, l->programs->phi, l->phi);
-    prepare(l, l->programs->projection, l->projection);
+    prepare(l, l->programs->of[CHART_RATES], l->rates);
+    prepare(l, l->programs->of[CHART_WATCH], l->watch);
+    prepare(l, l->programs->of[CHART_PHI], l->phi);
+    prepare(l, l->programs->of[CHART_PROJECTION], l->projection);
     l->is_prepared = true, l->is_seen = false;
 }
 
@@ -621,7 +621,7 @@ static void look_back(Lanes *l, LaneRows *rows, LaneSteps *s)
     tr_block_run(l->watch, PART_STATE);
     l->math->alarms(l->alarms, (Rows)(l->seen + at->alarms), row(l, l->at.told), row(l, l->at.deaf),
                     s->plain);
-    for (uint32_t n = 0; n < l->lanes && l->programs->sides; n++)
+    for (uint32_t n = 0; n < l->lanes && l->programs->of[CHART_SIDES]; n++)
         if (s->plain[n] != 0 && !are_switches_quiet(l, s, n)) s->plain[n] = 0;
     if (l->pivots) look_at_charts(l, rows, s);
     l->math->hold(l->surplus, l->surplus_row, (Rows)(l->seen + at->surplus), row(l, l->at.largest),
@@ -636,7 +636,7 @@ static void remember(Lanes *l, const double *on, uint32_t past)
     const LaneMath *math = l->math;
     const WatchPlaces *at = &l->programs->watched;
     math->take(l->size, on, l->next, row(l, past + l->past_y));
-    if (l->programs->sides)
+    if (l->programs->of[CHART_SIDES])
         math->take_rows(l->switches, on, (Rows)(l->seen + at->switches),
                         row(l, past + l->past_margins));
     if (l->watch) math->take_rows(l->alarms, on, (Rows)(l->seen + at->alarms), row(l, l->at.last));
@@ -667,7 +667,7 @@ static bool go_on(Lanes *l, const LaneSteps *s)
     }
     l->math->take(l->size, s->plain, l->next, row(l, l->at.y));
     return l->math->settle(s, l->watch ? tr_block_input(l->watch, 0) : NULL, past,
-                           l->programs->sides ? 1 : 0);
+                           l->programs->of[CHART_SIDES] ? 1 : 0);
 }
 
 static bool tell_fates(Lanes *l, const LaneSteps *s, LaneFate *fate)

@@ -280,7 +280,7 @@ const Method *tr_method(const char *name, tr_error *err)
 
 Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err)
 {
-    if (has_failed(err) || !method) return NULL;
+    if (!method || !tr_flow_ready(flow, FLOW_RUN, err)) return NULL;
     Mover *m = calloc(1, sizeof *m);
     double *work = calloc((size_t)flow->size * (WORK_VECTORS + 1), sizeof *work);
     if (!m || !work) {

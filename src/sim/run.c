@@ -190,7 +190,8 @@ static Flow *flow_at_start(Run *run, tr_error *err)
     free(values);
     if (!flow) return NULL;
     flow->no_projection = run->options.no_project;
-    if ((!flow->now->kkt || tr_kkt_agrees(flow->now->kkt, 0, flow->start, err)) &&
+    if (tr_flow_ready(flow, FLOW_RUN, err) &&
+        (!flow->now->kkt || tr_kkt_agrees(flow->now->kkt, 0, flow->start, err)) &&
         tr_sensitivity_attach(flow, err))
         return flow;
     tr_flow_free(flow);

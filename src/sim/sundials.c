@@ -371,7 +371,8 @@ typedef struct Costs {
 static double implicit_step(const Mover *m)
 {
     const ChartPrograms *p = m->flow->now->programs;
-    const double rates = (double)tr_program_sizes(m->flow->now->rates.program).operations;
+    const double rates =
+        (double)tr_program_sizes(flow_program(m->flow, CHART_RATES)->program).operations;
     const double slopes = p->jacobian && p->jacobian->program
                               ? (double)tr_program_sizes(p->jacobian->program).operations
                               : 0;

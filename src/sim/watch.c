@@ -82,7 +82,7 @@ static bool has_pivots(const Flow *flow)
 static void look(Watch *w, double t, const double *y)
 {
     Flow *flow = w->flow;
-    if (!flow->now->watch.program) return;
+    if (!flow_program(flow, CHART_WATCH)->program) return;
     const WatchPlaces *at = &flow->now->programs->watched;
     const double *seen = tr_flow_watch(flow, t, y);
     const uint32_t last = w->path.count - 1;

@@ -460,7 +460,8 @@ Steady *tr_steady_open(const System *system, const tr_steady_options *o, tr_erro
     Steady *p = calloc(1, sizeof *p);
     Expr *holds = calloc(o->hold_count + 2, sizeof *holds);
     if (!p || !holds) return free(p), free(holds), tr_fail_memory(err), NULL;
-    bool good = start(p, system, err) && make_lists(p, o);
+    bool good = start(p, system, err) && tr_flow_ready(p->flow, 1u << CHART_COLUMNS, err) &&
+                make_lists(p, o);
     if (good) {
         tr_flow_fill_all(p->flow, 0, p->flow->start);
         list_states(p);

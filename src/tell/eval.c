@@ -12,10 +12,9 @@
 
 static bool evaluate_accelerations(AtStart *at, tr_error *err)
 {
-    Evaluator program = tr_evaluator_with(at->flow->now->programs->accelerations, err);
-    if (program.work) evaluate_into(&program, at->flow->inputs, at->vdot);
-    tr_evaluator_free(&program);
-    return !has_failed(err);
+    if (!tr_flow_ready(at->flow, 1u << CHART_ACCELERATIONS, err)) return false;
+    evaluate_into(flow_program(at->flow, CHART_ACCELERATIONS), at->flow->inputs, at->vdot);
+    return true;
 }
 
 // A mass matrix that is singular shows here, and so does a formula that has no value.
@@ -36,6 +35,9 @@ static bool check_accelerations(const AtStart *at, tr_error *err)
 // Rows that were not solved for must hold for accelerations, too.
 static bool check_agreement(AtStart *at, tr_error *err)
 {
+    const Chart *chart = at->flow->now->chart;
+    if (!chart || !chart->surplus_count) return true;
+    if (!tr_flow_ready(at->flow, 1u << CHART_KKT, err)) return false;
     Kkt *kkt = at->flow->now->kkt;
     return !kkt || tr_kkt_agrees(kkt, 0, at->flow->start, err);
 }
@@ -44,7 +46,7 @@ bool tr_at_start_take(AtStart *at, const System *s, tr_error *err)
 {
     at->plan = tr_plan_new(s, err);
     at->flow = tr_flow_new(at->plan, NULL, err);
-    if (!at->flow) return false;
+    if (!tr_flow_ready(at->flow, 1u << CHART_COLUMNS | 1u << CHART_RESIDUALS, err)) return false;
     at->columns = calloc(at->flow->column_count + 1u, sizeof *at->columns);
     at->vdot = calloc(s->input_count + 1u, sizeof *at->vdot);
     if (!at->columns || !at->vdot) return tr_fail_memory(err), false;
