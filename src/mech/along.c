@@ -77,7 +77,7 @@ static Number3 times(double s, Number3 a)
 }
 
 // Across a unit vector, of length 1; zero where nothing but rounding is across it
-static Number3 across(Number3 a, Number3 unit)
+static Number3 unit_across(Number3 a, Number3 unit)
 {
     const double along = inner_product(a, unit), size = sqrt(inner_product(a, a));
     Number3 rest;
@@ -124,7 +124,7 @@ static Mat axes_with(Graph *g, Number3 z, Number3 x, int *hinge)
     if (inner_product(x, x) == 0) { // the nearest of the others
         const int j = (k + 1) % 3;
         x.at[j] = 1;
-        x = across(x, z);
+        x = unit_across(x, z);
     }
     const int j = largest(x, k), i = 3 - j - k;
     column[j] = times(x.at[j] < 0 ? -1 : 1, x);
@@ -160,7 +160,7 @@ static void place_child(Choosing *c, uint32_t i, uint32_t child, Vec d, Number3 
 
 static Number3 numbers_across(Vec d, Number3 z)
 {
-    return are_numbers(d) ? across(numbers_of(d), z) : (Number3){{0}};
+    return are_numbers(d) ? unit_across(numbers_of(d), z) : (Number3){{0}};
 }
 
 // A base that is free has its child's hinge among its axes, and stays where it is.
@@ -185,7 +185,7 @@ static Expr choose_between(Choosing *c, uint32_t i, Vec own, uint32_t child)
     const Vec d = minus(c->tree->links[child].at, c->tree->links[i].to);
     const Number3 z = numbers_of(own), a = numbers_of(axis);
     const bool is_parallel = is_along(own, axis);
-    const Number3 x = is_parallel ? numbers_across(d, z) : across(cross_product(z, a), z);
+    const Number3 x = is_parallel ? numbers_across(d, z) : unit_across(cross_product(z, a), z);
     c->at[i].K = axes_with(g, z, x, &c->at[i].hinge);
     if (is_parallel) {
         place_child(c, i, child, d, x);
@@ -317,7 +317,6 @@ static void move(Link *link, const Choice *own)
     if (!is_moved(own)) return;
     move_inertia(link, own->K, own->o);
     move_applied(link, own->K, own->o);
-    link->world = pose_product(link->world, (Pose){own->K, own->o});
     link->spin = turn_product(transpose(own->K), link->spin);
 }
 
@@ -336,7 +335,7 @@ static Mat tilt(Graph *g, int k, Number3 u)
 {
     Number3 e = {{0}}, at[3];
     e.at[k] = 1;
-    Number3 side = across(cross_product(e, u), u);
+    Number3 side = unit_across(cross_product(e, u), u);
     if (inner_product(side, side) == 0) side.at[(k + 1) % 3] = 1; // it is axis k, either way
     const int place = largest(side, k), left = 3 - k - place;
     at[k] = u, at[place] = times(side.at[place] < 0 ? -1 : 1, side);
@@ -358,7 +357,7 @@ static Mat split_turn(Mat C, int k, Expr *theta)
 }
 
 // About an axis of the link by an angle, and by theta about axis k
-static Mat turned_by(Vec own, Expr angle, int k, Expr theta)
+static Mat hinge_rotation(Vec own, Expr angle, int k, Expr theta)
 {
     const Mat first = snapped_mat(tr_rotation(vec_unit(graph_of(angle), k), theta));
     if (is_renaming(first)) return mat_product(first, tr_rotation(own, angle));
@@ -396,12 +395,10 @@ static void move_hinge(Tree *tree, const Choosing *c, uint32_t i)
     Expr theta = zero(g);
     link->first =
         (Pose){turns ? split_turn(C, own->hinge, &theta) : C, place_of(link, own, &parent)};
-    link->second = (Pose){turns ? turned_by(axis, q, own->hinge, theta) : mat_identity(g),
+    link->second = (Pose){turns ? hinge_rotation(axis, q, own->hinge, theta) : mat_identity(g),
                           scale(add(own->along, mul(pitch, q)), axis)};
     link->X = pose_product(link->first, link->second);
     link->split = true;
-    link->turn = link->first.R, link->axis = apply(link->turn, axis);
-    link->at = link->first.p, link->to = vec_zero(g);
     tree->velocities[link->velocity].S = motion(scale(pitch, axis), turns ? axis : vec_zero(g));
 }
 
@@ -414,8 +411,7 @@ static void move_carried(Tree *tree, Link *link, const Choice *parent)
     const Mat K = turn_product(transpose(link->turn), parent->K);
     move_applied(link, K, vec_zero(g));
     link->inertia.I = sym_scale(J, outer(axis));
-    link->turn = mat_identity(g), link->axis = axis;
-    link->X = (Pose){link->turn, place_of(link, &(Choice){.is_placed = false}, parent)};
+    link->X = (Pose){mat_identity(g), place_of(link, &(Choice){.is_placed = false}, parent)};
     tree->velocities[link->velocity].S.W = axis;
 }
 
@@ -441,19 +437,19 @@ static void hang(Link *link, const Choice *parent)
 }
 
 // A force or a velocity of a base, three by three, along its new axes
-static void turn_in(Mat K, Expr *const x[3])
+static void turn_three(Mat K, Expr *const x[3])
 {
     const Vec in = apply_transposed(K, vec(*x[0], *x[1], *x[2]));
     for (int k = 0; k < 3; k++) *x[k] = vec_at(in, k);
 }
 
-static void turn_base(Tree *tree, const Link *link, Mat K)
+static void turn_base_velocities(Tree *tree, const Link *link, Mat K)
 {
     for (uint32_t k = 0; k < MAX_DOF; k += 3) {
         Velocity *w = &tree->velocities[link->velocity + k];
-        turn_in(K, (Expr *[]){&w[0].symbol, &w[1].symbol, &w[2].symbol});
-        turn_in(K, (Expr *[]){&w[0].torque, &w[1].torque, &w[2].torque});
-        turn_in(K, (Expr *[]){&w[0].passive, &w[1].passive, &w[2].passive});
+        turn_three(K, (Expr *[]){&w[0].symbol, &w[1].symbol, &w[2].symbol});
+        turn_three(K, (Expr *[]){&w[0].torque, &w[1].torque, &w[2].torque});
+        turn_three(K, (Expr *[]){&w[0].passive, &w[1].passive, &w[2].passive});
     }
 }
 
@@ -499,7 +495,7 @@ static void describe(Tree *along, const Choosing *c)
             hang(link, &parent);
         if (own->hinge >= 0 && link->velocity_count == MAX_DOF) {
             link->X.R = mat_product(link->X.R, own->K);
-            turn_base(along, link, own->K);
+            turn_base_velocities(along, link, own->K);
         }
     }
     for (uint32_t i = along->link_count; i-- > 0;) {

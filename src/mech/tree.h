@@ -416,7 +416,9 @@ typedef struct AlongBases {
     bool turn; // free ones have other velocities, see tr_tree_turn_out
     bool load; // they have the mass of what hangs from them, as far as hinges do not move it
 } AlongBases;
-// The same motions and forces in frames along hinges; NULL where there is nothing to gain.
+// The same motions and forces in frames along hinges; NULL where there is nothing to gain. Of its
+// links X, first and second, spin, inertia and applied are those of the new frames, and v; axis,
+// at, to, turn and world are not: nothing but the recursions may run over it.
 Tree *tr_tree_along(Tree *tree, AlongBases bases);
 // Accelerations there, as those of the forest that it was made of
 void tr_tree_turn_out(const Tree *along, Expr *acceleration);
