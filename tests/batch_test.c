@@ -432,6 +432,8 @@ static void test_usage(void **state)
     assert_null(tr_batch_new(plan, 0, &o, &err));
     assert_usage(&err, "at least one");
     assert_null(tr_batch_new(NULL, 3, &o, &err));
+    tr_batch_free(tr_batch_new(plan, 3, NULL, &err)); // by rk4
+    insist(&err);
     tr_batch *batch = tr_batch_new(plan, 3, &o, &err);
     insist(&err);
     tr_batch_set(batch, 3, "m0", 1, &err);

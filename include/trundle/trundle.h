@@ -439,24 +439,24 @@ size_t tr_run_save(tr_run *run, void *memory, size_t size, tr_error *err);
 // stays where it was.
 bool tr_run_restore(tr_run *run, const void *memory, size_t size, tr_error *err);
 
-// Many runs of one plan that go on together, side by side as far as they do the same: with their own
-// inputs, parameters and starts, each with the bits of a tr_run of its own. By rk4 or lie; TR_USAGE
-// for other methods. Runs are numbered from 0 on; a batch is for one thread at a time, and its plan
-// must outlive it. The calls are those of a run, and so are their words: all runs are at t = 0 as
-// tr_run_new would have them, and `options` may be NULL.
+// Many runs of one plan that go on together, side by side as far as they do the same: with their
+// own inputs, parameters and starts, each with the bits of a tr_run of its own. By rk4 or lie;
+// TR_USAGE for other methods. Runs are numbered from 0 on; a batch is for one thread at a time, and
+// its plan must outlive it. The calls are those of a run, and so are their words: all runs are at t
+// = 0 as tr_run_new would have them. `options` may be NULL: then by rk4.
 typedef struct tr_batch tr_batch;
 tr_batch *tr_batch_new(tr_plan *plan, size_t n, const tr_run_options *options, tr_error *err);
 void tr_batch_free(tr_batch *batch);
 void tr_batch_set(tr_batch *batch, size_t run, const char *name, double value, tr_error *err);
 bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // Every run that has not failed goes on to a time. One that fails on the way stays behind, and the
-// others go on: tr_batch_status tells. False for TR_USAGE, when the time is before that of a run, and
-// nothing moves; when memory runs out; and, without an error, when `progress` stopped it: then each
-// run is where it came to, and may go on. That is called when runs have arrived, with the time that
-// would be theirs if all were as far.
+// others go on: tr_batch_status tells. False for TR_USAGE, when the time is before that of a run,
+// and nothing moves; when memory runs out; and, without an error, when `progress` stopped it: then
+// each run is where it came to, and may go on. That is called when runs have arrived, with the time
+// that would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
-// The row of a run, as tr_run_row: it belongs to the batch until the next call. NULL when the run has
-// failed, there is no such run, or memory runs out.
+// The row of a run, as tr_run_row: it belongs to the batch until the next call. NULL when the run
+// has failed, there is no such run, or memory runs out.
 const double *tr_batch_row(tr_batch *batch, size_t run);
 // TR_OK, or why a run cannot go on until it is reset, with words.
 tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);

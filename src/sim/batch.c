@@ -177,6 +177,7 @@ Batch *tr_batch_new(Plan *plan, size_t n, const tr_run_options *options, tr_erro
     if (!err) err = &local;
     tr_run_options o = tr_run_defaults(plan);
     if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
+    if (!options) o.method = "rk4";
     if (n == 0) tr_fail(err, TR_USAGE, (Place){0}, "a batch has at least one run");
     if (has_failed(err) || !check_method(&o, err)) return NULL;
     Batch *b = calloc(1, sizeof *b);
