@@ -111,7 +111,7 @@ static Expr tilt_of(const Metric *m, const System *s, const Partition *p, const 
     const uint32_t width = v.count ? (uint32_t)(H->count / v.count) : 0;
     assert(v.independent_count <= width);
     Expr tilt = zero(s->graph);
-    for (uint32_t i = 0; i < v.count; i++) {
+    for (uint32_t i = 0; width && i < v.count; i++) { // nothing may be independent
         if (pivot_of(p, m->velocity[v.all[i]]) == p->count) continue;
         const Expr most = steepest(m, &v, H->at + (size_t)i * width, s->graph);
         const Expr part = mul(m->mass[v.all[i]], most);
