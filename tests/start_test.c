@@ -151,7 +151,7 @@ static void test_rounding_is_not_easy(void **state)
         let_go(flow);
     }
     for (int i = 1; i < 3; i++)
-        for (int k = 0; k < 6; k++) assert_close(found[i][k], found[0][k], 1e-10);
+        for (int k = 0; k < 6; k++) assert_close(found[i][k], found[0][k], 1e-8); // as the start is
 }
 
 // ---- the metric ----------------------------------------------------------------------------

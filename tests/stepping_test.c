@@ -165,7 +165,9 @@ static void test_evaluations_of_steps(void **state)
     const size_t evaluations = s.run->flow->evaluations, all = s.run->flow->all_evaluations;
     advance(s.run, 0.2);
     assert_int_equal(s.run->flow->evaluations - evaluations, 400);
-    assert_true(s.run->flow->all_evaluations - all <= 400 + 130);
+    // one for positions, and two more in some steps, as they round; watching twice would be 100
+    // more
+    assert_true(s.run->flow->all_evaluations - all <= 400 + 160);
     let_go(&s);
 }
 
