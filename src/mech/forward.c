@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { DEEPEST_FOR_M = 40, MOST_FOR_M = 1000 };
+enum { DEEPEST_FOR_M = 40, MOST_FOR_M = 1000, MOST_TO_COMPARE = 4000 };
 
 // Of its drive, springs and dampers
 static Expr driving_force(const Velocity *w) { return add(w->torque, w->passive); }
@@ -278,8 +278,10 @@ static Tree *find_shortest(Tree *tree, Expr *room)
     const uint32_t n = tree->velocity_count;
     const bool bends = tr_tree_bends(tree);
     const bool is_shallow = n <= MOST_FOR_M && deepest(tree) <= DEEPEST_FOR_M;
-    Tree *const forms[] = {tree, tr_tree_along(tree, (AlongBases){.turn = true, .load = true}),
-                           tr_tree_along(tree, (AlongBases){.turn = true})};
+    const bool compares = n <= MOST_TO_COMPARE;
+    Tree *const forms[] = {
+        tree, compares ? tr_tree_along(tree, (AlongBases){.turn = true, .load = true}) : NULL,
+        compares ? tr_tree_along(tree, (AlongBases){.turn = true}) : NULL};
     Tree *best = NULL;
     Expr *q = room + n;
     size_t least = 0;
