@@ -656,7 +656,7 @@ int main(int argc, char **argv)
             "[tests/operations.txt](../tests/operations.txt), which\na test compares. In the "
             "table: operations from the state to the accelerations of what is free, with\n"
             "parameters fixed; the same with reactions and motor torques; microseconds of one "
-            "evaluation by the interpreter;\nnanoseconds an operation; milliseconds to read, "
+            "evaluation by machine code;\nnanoseconds an operation; milliseconds to read, "
             "derive "
             "and reduce a model, and to the first number of `eval`.\n\n```\n");
         print_times();
