@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "expr/system.h"
+#include "program/kernel.h"
 
 enum { RUNS = 1000, SOME = 20 };
 #define END 5.0 // [s]
@@ -85,10 +86,12 @@ static void compare(const char *name, const char *case_name, Range range)
     const double together = time_together(&native, range, &err);
     const double alone = time_alone(&native, range, &err),
                  interpreted = time_alone(&plain, range, &err);
-    printf("batch: %d of %s by rk4, %g s at 1 ms: %.3f ms each; one after the other %.2f ms, %.1f "
+    printf("batch: %d of %s by rk4, %d lanes, %g s at 1 ms: %.3f ms each; one after the other %.2f "
+           "ms, %.1f "
            "times; by the interpreter %.2f ms, %.1f times (aim 12 with 4 lanes, 15 with 8)%s%s\n",
-           RUNS, name, END, 1e3 * together, 1e3 * alone, alone / together, 1e3 * interpreted,
-           interpreted / together, err.status ? ": " : "", err.text);
+           RUNS, name, tr_machine() == MACHINE_AVX2 ? 4 : 8, END, 1e3 * together, 1e3 * alone,
+           alone / together, 1e3 * interpreted, interpreted / together, err.status ? ": " : "",
+           err.text);
     close_kind(&native);
     close_kind(&plain);
     tr_model_free(model);
@@ -96,7 +99,11 @@ static void compare(const char *name, const char *case_name, Range range)
 
 void bench_batch(void)
 {
+    const Machine own = tr_machine();
     compare("bicycle", "free", (Range){"m0", 60, 110});
+    tr_limit_machine(own < MACHINE_AVX2 ? own : MACHINE_AVX2); // as on a lesser processor
+    compare("bicycle", "free", (Range){"m0", 60, 110});
+    tr_limit_machine(own);
     compare("four_bar", "turns", (Range){"th1_rate_0", 0.5, 12}); // all change charts, some often
     compare("castor", NULL, (Range){"turn0", 0.1, 1.5});          // half of them do
 }

@@ -9,6 +9,7 @@
 #include "program/evaluate.h"
 #include "program/executable.h"
 #include "program/interpret.h"
+#include "program/list.h"
 #include "program/native.h"
 #include "random.h"
 
@@ -150,31 +151,6 @@ static void wild_grow(Wild *w, uint64_t seed, uint32_t length)
     tr_program_check(p);
 }
 
-static void run_wild(const Program *p, const double *in, double *out)
-{
-    double *v = calloc(value_count(p) + 1u, sizeof *v);
-    memcpy(v, in, p->input_count * sizeof *v);
-    memcpy(v + p->input_count, p->constants, p->constant_count * sizeof *v);
-    for (uint32_t k = 0; k < p->instruction_count; k++) {
-        const Instruction *i = &p->instructions[k];
-        double x[3] = {0};
-        for (int which = 0; which < code_operands(i->code); which++)
-            x[which] = v[operand_value(i, which)];
-        double *y = &v[p->first[k]];
-        switch (i->code) {
-        case CODE_FMA: *y = fma(x[0], x[1], x[2]); break;
-        case CODE_FMS: *y = fma(x[0], x[1], -x[2]); break;
-        case CODE_FNMA: *y = fma(-x[0], x[1], x[2]); break;
-        default:
-            *y = tr_op_value(
-                (Op)i->code, x[0], x[1], x[2], i->n,
-                i->code < OP_COUNT && tr_op[i->code].form == FORM_TABLE ? p->tables[i->c] : NULL);
-        }
-    }
-    for (uint32_t i = 0; i < p->output_count; i++) out[i] = v[p->outputs[i]];
-    free(v);
-}
-
 static double wild_number(Random *r)
 {
     if (random_below(r, 3) == 0) return wild_numbers[random_below(r, WILD_NUMBERS)];
@@ -186,6 +162,7 @@ static void check_wild(Wild *w, const Executable *executable, const char *what)
     const Program *p = &w->program;
     const size_t n = p->output_count;
     double in[MOST_LANES][WILD_INPUTS], *list = calloc(n + 1, sizeof *list);
+    double *room = tr_list_room(p);
     double *out = calloc(n * MOST_LANES + 1, sizeof *out);
     tr_workspace *work = tr_workspace_on(p, executable, executable->lanes, NULL);
     for (int again = 0; again < 2; again++) { // with the same parameters and other states
@@ -195,7 +172,7 @@ static void check_wild(Wild *w, const Executable *executable, const char *what)
         if (!again) tr_workspace_prepare(p, work, in[0]);
         tr_evaluate_prepared(p, work, in[0], out);
         for (uint32_t k = 0; k < executable->lanes; k++) {
-            run_wild(p, in[k], list);
+            tr_list_run(p, in[k], room, list);
             for (size_t i = 0; i < n; i++)
                 if (!agree(list[i], out[k * n + i]))
                     fail_msg("%s, lane %u of %u, output %zu of %u instructions: %.17g, not %.17g",
@@ -204,6 +181,7 @@ static void check_wild(Wild *w, const Executable *executable, const char *what)
         }
     }
     tr_workspace_free(work);
+    free(room);
     free(list);
     free(out);
 }

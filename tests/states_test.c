@@ -212,7 +212,7 @@ static double kernel_error(Site *p)
 // The rates that a step begins with
 static void check_first_rate(Site *p)
 {
-    double *first = p->columns; // for now
+    double *first = p->columns; // room that nobody needs here
     double off = 0, largest = 1;
     tr_flow_first_rate(p->flow, p->x[0], p->y, first);
     for (uint32_t k = 0; k < p->flow->own; k++) {

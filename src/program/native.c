@@ -102,17 +102,12 @@ static void emit_commutative(Emitter *e, const Instruction *i, uint32_t value)
                value);
 }
 
-static void put_unary(Emitter *e, X86Op op, const Instruction *i, uint32_t value)
+static void emit_unary(Emitter *e, const Instruction *i, uint32_t value)
 {
     const X86Operand x = tr_operand(&e->room, i->a);
     const unsigned result = take_result(e, i);
-    put(e, op, result, x.is_memory ? result : x.reg, x);
+    put(e, i->code == OP_SQRT ? X86_SQRT : X86_FLOOR, result, x.is_memory ? result : x.reg, x);
     tr_bind(&e->room, value, result);
-}
-
-static void emit_unary(Emitter *e, const Instruction *i, uint32_t value)
-{
-    put_unary(e, i->code == OP_SQRT ? X86_SQRT : X86_FLOOR, i, value);
 }
 
 static X86Operand unit(const Emitter *e, uint32_t which)
@@ -167,7 +162,6 @@ static unsigned give_way(Emitter *e, uint32_t value)
         pin(a, old);
         return old;
     }
-    if (old != NO_REGISTER) pin(a, old);
     const unsigned reg = tr_take_register(a);
     if (old != NO_REGISTER)
         put(e, X86_MOVE, reg, 0, x86_register(old));
