@@ -35,9 +35,9 @@ static NeBody any_link(Random *r, int i)
     return b;
 }
 
-static Forest any_chain(Random *r, int hinges)
+static RandomForest any_chain(Random *r, int hinges)
 {
-    Forest f = {.ne = {.count = hinges + 1, .gravity = v3(0, 0, -9.81)}};
+    RandomForest f = {.ne = {.count = hinges + 1, .gravity = v3(0, 0, -9.81)}};
     for (int i = 0; i <= hinges; i++) {
         f.ne.body[i] = any_link(r, i);
         f.part[i] = (Part){.label = i, .drive = DRIVE_NONE};
@@ -139,7 +139,7 @@ static void test_accelerations(void **state)
     static double M[NE_MAX * NE_MAX], force[NE_MAX], found[NE_MAX];
     for (size_t i = 0; chains[i].hinges < NE_MAX_BODIES; i++) {
         Random r = {17 + i};
-        Forest f = any_chain(&r, chains[i].hinges);
+        RandomForest f = any_chain(&r, chains[i].hinges);
         Probe p = derive_as(&f, &plain);
         uint32_t place[NE_MAX];
         for (int times = 0; times < 20; times++) {

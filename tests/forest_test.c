@@ -14,7 +14,7 @@ typedef struct Expected {
     double potential, scale; // scale: of powers
 } Expected;
 
-static void add_pull(const Forest *f, int body, V3 point, V3 F, V3 N, double *Q)
+static void add_pull(const RandomForest *f, int body, V3 point, V3 F, V3 N, double *Q)
 {
     static NeJacobian J;
     if (body < 0) return;
@@ -24,7 +24,7 @@ static void add_pull(const Forest *f, int body, V3 point, V3 F, V3 N, double *Q)
         Q[k] += v3_dot(J.Jc[k], F) + v3_dot(J.Jw[k], v3_plus(N, v3_cross(arm, F)));
 }
 
-static void find_forces(const Forest *f, Expected *e)
+static void find_forces(const RandomForest *f, Expected *e)
 {
     for (int i = 0; i < f->ne.count; i++) {
         const NeBody *b = &f->ne.body[i];
@@ -48,7 +48,7 @@ static void find_forces(const Forest *f, Expected *e)
     }
 }
 
-static void expect(Forest *f, Expected *e)
+static void expect(RandomForest *f, Expected *e)
 {
     static double A[NE_MAX * NE_MAX];
     double b[NE_MAX], v[NE_MAX];
@@ -102,7 +102,7 @@ static void check_mass_matrix(const Expected *e, const Probe *p, const uint32_t 
     free(wanted);
 }
 
-static void check_torques(const Forest *f, const Style *style, const Expected *e, const Probe *p)
+static void check_torques(const RandomForest *f, const Style *style, const Expected *e, const Probe *p)
 {
     double found[NE_MAX], wanted[NE_MAX];
     int n = 0;
@@ -122,7 +122,7 @@ static void check_torques(const Forest *f, const Style *style, const Expected *e
     check_vector("tau", found, wanted, n, 1e-10);
 }
 
-static void check_state(Forest *f, const Style *style, Probe *p)
+static void check_state(RandomForest *f, const Style *style, Probe *p)
 {
     static Expected e;
     uint32_t place[NE_MAX];
@@ -168,7 +168,7 @@ static void check_way(Way chosen, const Style *style, uint64_t seed, int forests
     Random r = {seed};
     way = chosen;
     for (int i = 0; i < forests; i++) {
-        Forest f = any_forest(&r, any_count(&r, i));
+        RandomForest f = any_forest(&r, any_count(&r, i));
         if (!f.ne.velocities) continue;
         Probe p = derive_as(&f, style);
         for (int k = 0; k < 2; k++) {
@@ -207,7 +207,7 @@ static void test_the_cheaper_is_kept(void **state)
     Random r = {3};
     int kept[TRIED] = {0};
     for (int i = 0; i < 60; i++) { // of thirty, none is best by its own mass matrix
-        const Forest f = any_forest(&r, 1 + (int)random_below(&r, 8));
+        const RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 8));
         size_t cost[TRIED], least = SIZE_MAX;
         for (way = CHEAPER; way < TRIED; way++) {
             Probe p = derive_as(&f, &plain);

@@ -87,13 +87,13 @@ typedef struct Pull {   // a force on a body
 
 enum { PULLS = 3 };
 
-typedef struct Forest {
+typedef struct RandomForest {
     NeForest ne;
     Part part[NE_MAX_BODIES];
     Pull pull[PULLS];
     int pulls;
     double t;
-} Forest;
+} RandomForest;
 
 // radial 1 + (axial - radial) u u^T
 static inline M3 round_inertia(double axial, double radial, V3 u)
@@ -142,9 +142,9 @@ static inline void make_drive(Random *r, const NeBody *b, Part *p)
     p->damping = single && chance(r, 0.3) ? random_between(r, 0, 2) : 0;
 }
 
-static inline Forest any_forest(Random *r, int count)
+static inline RandomForest any_forest(Random *r, int count)
 {
-    Forest f = {.ne = {.count = count, .gravity = v3_times(10, any_vector(r))}};
+    RandomForest f = {.ne = {.count = count, .gravity = v3_times(10, any_vector(r))}};
     for (int i = 0; i < count; i++) {
         NeBody *b = &f.ne.body[i];
         Part *p = &f.part[i];
@@ -236,7 +236,7 @@ static inline void follow_motion(NeBody *b, Part *p, double t)
     }
 }
 
-static inline void any_state(Random *r, Forest *f)
+static inline void any_state(Random *r, RandomForest *f)
 {
     f->t = any(r);
     for (int i = 0; i < f->ne.count; i++) {
@@ -260,7 +260,7 @@ typedef struct Style {
 
 static const Style plain = {.prefix = "b"};
 
-static inline void name_of(const Forest *f, const Style *style, int i, char name[32])
+static inline void name_of(const RandomForest *f, const Style *style, int i, char name[32])
 {
     if (i < 0)
         strcpy(name, "world");
@@ -269,7 +269,7 @@ static inline void name_of(const Forest *f, const Style *style, int i, char name
 }
 
 // The joint's own coordinate is called other than its body.
-static inline void joint_name(const Forest *f, const Style *style, int i, char name[32])
+static inline void joint_name(const RandomForest *f, const Style *style, int i, char name[32])
 {
     char body[32];
     name_of(f, style, i, body);
@@ -279,7 +279,7 @@ static inline void joint_name(const Forest *f, const Style *style, int i, char n
 
 typedef struct Builder {
     tr_model *model;
-    const Forest *forest;
+    const RandomForest *forest;
     const Style *style;
     char place[64]; // "bodies/b3"
     tr_error err;
@@ -446,7 +446,7 @@ static inline void set_pull(Builder *to, int i)
     set_text(to, "axes", pull->in_body ? "body" : "world");
 }
 
-static inline Probe derive_as(const Forest *f, const Style *style)
+static inline Probe derive_as(const RandomForest *f, const Style *style)
 {
     Builder to = {.forest = f, .style = style};
     to.model = tr_model_new(&to.err);
@@ -475,7 +475,7 @@ static const char *const velocity_parts[][6] = {
     [NE_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"},
 };
 
-static inline void position_name(const Forest *f, const Style *style, int i, int k, char name[40])
+static inline void position_name(const RandomForest *f, const Style *style, int i, int k, char name[40])
 {
     char joint[32];
     const NeType type = f->ne.body[i].type;
@@ -486,7 +486,7 @@ static inline void position_name(const Forest *f, const Style *style, int i, int
         snprintf(name, 40, "%.25s.%s", joint, position_parts[type][k]);
 }
 
-static inline void velocity_name(const Forest *f, const Style *style, int i, int k, char name[40])
+static inline void velocity_name(const RandomForest *f, const Style *style, int i, int k, char name[40])
 {
     char joint[32];
     const NeType type = f->ne.body[i].type;
@@ -498,7 +498,7 @@ static inline void velocity_name(const Forest *f, const Style *style, int i, int
 }
 
 // Puts the forest's state into the program and runs it; place[k] is the index there of velocity k.
-static inline void run_at(const Forest *f, const Style *style, Probe *p, uint32_t *place)
+static inline void run_at(const RandomForest *f, const Style *style, Probe *p, uint32_t *place)
 {
     char name[40];
     probe_put(p, "t", f->t);

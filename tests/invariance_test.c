@@ -12,7 +12,7 @@ static double energy_of(const Probe *p, int which)
 }
 
 // The accelerations of f at its state, in its own order; and its energies.
-static void motion_of(const Forest *f, const Style *style, double *a, double energies[3])
+static void motion_of(const RandomForest *f, const Style *style, double *a, double energies[3])
 {
     uint32_t place[NE_MAX];
     Probe p = derive_as(f, style);
@@ -22,9 +22,9 @@ static void motion_of(const Forest *f, const Style *style, double *a, double ene
     probe_free(&p);
 }
 
-static Forest moved(const Forest *f, M3 R, V3 p)
+static RandomForest moved(const RandomForest *f, M3 R, V3 p)
 {
-    Forest g = *f;
+    RandomForest g = *f;
     g.ne.gravity = m3_times(R, f->ne.gravity);
     for (int i = 0; i < g.ne.count; i++) {
         NeBody *b = &g.ne.body[i];
@@ -46,10 +46,10 @@ static void test_moving_the_world(void **state)
     (void)state;
     Random r = {4};
     for (int i = 0; i < 60; i++) {
-        Forest f = any_forest(&r, 1 + (int)random_below(&r, 8));
+        RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 8));
         any_state(&r, &f);
         const V3 p = v3_times(5, any_vector(&r));
-        const Forest g = moved(&f, any_rotation(&r), p);
+        const RandomForest g = moved(&f, any_rotation(&r), p);
         double a[2][NE_MAX], E[2][3];
         motion_of(&f, &plain, a[0], E[0]);
         motion_of(&g, &plain, a[1], E[1]);
@@ -69,9 +69,9 @@ static void test_renaming(void **state)
                        other_named = {.prefix = "Zebra_", .parameters = true};
     Random r = {5};
     for (int i = 0; i < 60; i++) {
-        Forest f = any_forest(&r, 1 + (int)random_below(&r, 8));
+        RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 8));
         any_state(&r, &f);
-        Forest g = f;
+        RandomForest g = f;
         for (int k = 0; k < g.ne.count; k++) g.part[k].label = 100 - k;
         double a[2][NE_MAX], E[2][3];
         motion_of(&f, i % 2 ? &named : &plain, a[0], E[0]);
@@ -87,7 +87,7 @@ static void test_order_of_the_file(void **state)
     static const Style backwards = {.prefix = "b", .backwards = true};
     Random r = {6};
     for (int i = 0; i < 60; i++) {
-        Forest f = any_forest(&r, 1 + (int)random_below(&r, 8));
+        RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 8));
         any_state(&r, &f);
         double a[2][NE_MAX], E[2][3];
         motion_of(&f, &plain, a[0], E[0]);
@@ -135,9 +135,9 @@ static void scale_part(Units u, NeType type, Part *p)
     p->radial = in_units(u, 2, 1, 0, p->radial);
 }
 
-static Forest scaled(const Forest *f, Units u)
+static RandomForest scaled(const RandomForest *f, Units u)
 {
-    Forest g = *f;
+    RandomForest g = *f;
     g.t = in_units(u, 0, 0, 1, f->t);
     g.ne.gravity = vector_in_units(u, 1, 0, -2, f->ne.gravity);
     for (int i = 0; i < g.ne.count; i++) {
@@ -170,11 +170,11 @@ static void test_units(void **state)
                                    {.prefix = "b", .parameters = true, .fixed = true}};
     Random r = {7};
     for (int i = 0; i < 90; i++) {
-        Forest f = any_forest(&r, 1 + (int)random_below(&r, 8));
+        RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 8));
         any_state(&r, &f);
         const Units u = {(int)random_below(&r, 21) - 10, (int)random_below(&r, 21) - 10,
                          (int)random_below(&r, 21) - 10};
-        const Forest g = scaled(&f, u);
+        const RandomForest g = scaled(&f, u);
         double a[2][NE_MAX], E[2][3];
         way = i % 2 ? ARTICULATED : MASS_MATRIX;
         motion_of(&f, &styles[i % 3], a[0], E[0]);

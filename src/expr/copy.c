@@ -2,7 +2,7 @@
 // A copy of a system: the same inputs and rows over a graph of its own, in which every expression
 // has the id that it has in the original. So what is added to a copy depends on the original alone,
 // and never on what others added to theirs.
-#include "expr/system.h"
+#include "expr/forest.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,6 +19,9 @@ static void rehome(const Copying *c, Expr *x, size_t count)
     for (size_t i = 0; i < count; i++)
         if (x[i].graph) x[i].graph = c->graph;
 }
+
+// Of what is made of expressions alone
+#define REHOME_ALL(c, x) rehome(c, (Expr *)(void *)(x), sizeof *(x) / sizeof(Expr))
 
 // `count` things in an array of their own, which grows from there
 static void *copy_array(const Copying *c, const void *from, uint32_t count, size_t size,
@@ -100,6 +103,8 @@ static void copy_rows(const Copying *c, const System *from)
                                 &row->tension, &row->arm,        &row->pivot};
         for (size_t k = 0; k < sizeof single / sizeof *single; k++) rehome(c, single[k], 1);
         rehome(c, row->mix, 3);
+        rehome(c, &row->drift, 1);
+        rehome(c, row->on, 6);
     }
 }
 
@@ -175,6 +180,35 @@ static void copy_scene(const Copying *c, const Scene *from, Scene *to)
                               &to->drawing_capacity);
 }
 
+static void copy_link(const Copying *c, ForestLink *link)
+{
+    REHOME_ALL(c, &link->across.X);
+    REHOME_ALL(c, &link->across.first);
+    REHOME_ALL(c, &link->across.second);
+    REHOME_ALL(c, &link->inertia);
+    REHOME_ALL(c, &link->v);
+    REHOME_ALL(c, &link->frame);
+    Motion *S = copy_in_arena(c, link->S, link->velocity_count, sizeof *S);
+    for (uint32_t k = 0; S && k < link->velocity_count; k++) REHOME_ALL(c, &S[k]);
+    link->S = S;
+}
+
+static Forest *copy_forest(const Copying *c, const Forest *from)
+{
+    Forest *to = from ? copy_in_arena(c, from, 1, sizeof *to) : NULL;
+    if (!to) return NULL;
+    to->links = copy_in_arena(c, from->links, from->link_count, sizeof *to->links);
+    to->rolling = copy_in_arena(c, from->rolling, from->rolling_count, sizeof *to->rolling);
+    for (uint32_t i = 0; to->links && i < to->link_count; i++) copy_link(c, &to->links[i]);
+    for (uint32_t i = 0; to->rolling && i < to->rolling_count; i++) {
+        REHOME_ALL(c, &to->rolling[i].point);
+        REHOME_ALL(c, &to->rolling[i].runs);
+        rehome(c, &to->rolling[i].square, 1);
+    }
+    REHOME_ALL(c, &to->gravity);
+    return to;
+}
+
 // ---- all of it -----------------------------------------------------------------------------
 
 System *tr_system_copy(const System *from, tr_error *err)
@@ -202,6 +236,7 @@ System *tr_system_copy(const System *from, tr_error *err)
     copy_conditions(&c, from);
     copy_turned(&c, from);
     copy_scene(&c, &from->scene, &to->scene);
+    to->forest = copy_forest(&c, from->forest);
     to->quaternions = copy_array(&c, from->quaternions, from->quaternion_count,
                                  sizeof *to->quaternions, &to->quaternion_capacity);
     to->dropped = copy_array(&c, from->dropped, from->dropped_count, sizeof *to->dropped,

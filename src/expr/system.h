@@ -42,6 +42,8 @@ typedef struct Output {
     Port port;                // what its numbers are
 } Output;
 
+#define NO_LINK UINT32_MAX // of the forest: the world, or none
+
 // A constraint on the velocities, G v + g = 0 [B 2]; or the formula N v + n of a speed that the
 // model describes its motion by [B Remark 4].
 typedef struct Row {
@@ -61,6 +63,11 @@ typedef struct Row {
     Expr inner_rest, inner_bias, mix[3];
     bool is_mixed;
     uint32_t inner_first; // the first of the three rows
+    // The same along the tree: on . (V, W) of a link of the forest, and the inner slopes of
+    // velocities behind it. NO_LINK: the inner slopes are all. The drift is the bias where the link
+    // neither accelerates, as seen from the world, nor begins to turn.
+    uint32_t base;
+    Expr on[6], drift;
     double unit;          // the model's length where the reaction is a moment, else 1 [m]
     Expr arm;             // the same, as it depends on parameters
     Expr weight;          // of the reaction in the norm that is least
@@ -175,6 +182,7 @@ struct tr_system {
     uint32_t dropped_count, dropped_capacity;
     const char **cuts; // names of joints that became loops
     uint32_t cut_count;
+    struct Forest *forest; // see forest.h; NULL where bodies bend or fluid moves along
     Turned *turned;
     uint32_t turned_count, turned_capacity;
     Alarm *alarms;

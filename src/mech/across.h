@@ -1,50 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Motions, wrenches and inertias across the joint of a link (T9, T10). Where it is split, the
-// two are cheaper one after the other (T118).
+// Motions, wrenches and inertias across the joint of a link of the forest.
 #ifndef TR_MECH_ACROSS_H
 #define TR_MECH_ACROSS_H
 
+#include "expr/passage.h"
 #include "mech/tree.h"
 
 static inline bool has_parent(const Link *link) { return link->parent != WORLD; }
 
-// A vector of the parent's axes, in the link's
+static inline Passage passage_of(const Link *link)
+{
+    return (Passage){link->X, link->first, link->second, link->split};
+}
+
 static inline Vec into(const Link *link, Vec a)
 {
-    if (!link->split) return apply_transposed(link->X.R, a);
-    return apply_transposed(link->second.R, apply_transposed(link->first.R, a));
+    const Passage x = passage_of(link);
+    return pass_in(&x, a);
 }
-
-// and the other way
 static inline Vec out_of(const Link *link, Vec a)
 {
-    if (!link->split) return apply(link->X.R, a);
-    return apply(link->first.R, apply(link->second.R, a));
+    const Passage x = passage_of(link);
+    return pass_out(&x, a);
 }
-
 static inline Motion into_motion(const Link *link, Motion v)
 {
-    if (!link->split) return motion_in(link->X, v);
-    return motion_in(link->second, motion_in(link->first, v));
+    const Passage x = passage_of(link);
+    return pass_motion(&x, v);
 }
-
 static inline Wrench out_of_wrench(const Link *link, Wrench f)
 {
-    if (!link->split) return wrench_out(link->X, f);
-    return wrench_out(link->first, wrench_out(link->second, f));
+    const Passage x = passage_of(link);
+    return pass_wrench(&x, f);
 }
-
 static inline Rigid out_of_rigid(const Link *link, Rigid J)
 {
-    if (!link->split) return rigid_out(link->X, J);
-    return rigid_out(link->first, rigid_out(link->second, J));
+    const Passage x = passage_of(link);
+    return pass_rigid(&x, J);
 }
-
-// Two rotations are cheaper than their product if both are about one axis.
 static inline Block out_of_block(const Link *link, Block K)
 {
-    if (!link->split || single_turn(link->first.R).i < 0) return block_out(link->X, K);
-    return block_out(link->first, block_out(link->second, K));
+    const Passage x = passage_of(link);
+    return pass_block(&x, K);
 }
 
 // S q' of the joint

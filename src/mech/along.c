@@ -318,6 +318,7 @@ static void move(Link *link, const Choice *own)
     move_inertia(link, own->K, own->o);
     move_applied(link, own->K, own->o);
     link->spin = turn_product(transpose(own->K), link->spin);
+    link->origin = apply_transposed(own->K, minus(link->origin, own->o));
 }
 
 static bool is_signed_unit(Expr x) { return is_zero(x) || is_value(square(x), 1); }

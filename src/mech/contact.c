@@ -5,6 +5,7 @@
 // A wheel touches the ground at its lowest point. With the axle a and the ground's normal n, both
 // unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d       (T44) [M 17, corrected]
 #include "expr/walk.h"
+#include "mech/across.h"
 #include "mech/meet.h"
 
 #include <math.h>
@@ -92,26 +93,47 @@ typedef struct Rim {
     Vec direction[3]; // normal, longitudinal, lateral
 } Rim;
 
-// r = (radius - tube) d - tube n of a wheel, -radius n of a ball, whose rows follow the ground's
-// axes                                                                  (T44) [M 17, corrected]
+// r = (radius - tube) d - tube n of a wheel, -radius n of a ball                (T44) [M 17,
+// corrected]
+static void find_rim(Rim *rim)
+{
+    Graph *g = graph_of(rim->radius);
+    if (rim->is_ball) {
+        rim->r = scale(neg(rim->radius), rim->n);
+        return;
+    }
+    const Expr ring = sub(rim->radius, rim->tube);
+    rim->lean = dot(rim->n, rim->a);
+    rim->size = e_sqrt(sub(one(g), square(rim->lean))); // for n and a are units
+    rim->rim = scale(quotient(ring, rim->size), minus(scale(rim->lean, rim->a), rim->n));
+    rim->r = minus(rim->rim, scale(rim->tube, rim->n));
+}
+
+// With its directions; the rows of a ball follow the ground's axes.
 static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, Mat R, Vec a)
 {
     Graph *g = tree->graph;
     Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a};
     rim.n = apply_transposed(R, column(floor, 2));
+    find_rim(&rim);
+    rim.direction[0] = rim.n;
     if (is_ball) {
-        rim.r = scale(neg(radius), rim.n);
-        rim.direction[0] = rim.n;
         for (int k = 0; k < 2; k++) rim.direction[k + 1] = apply_transposed(R, column(floor, k));
         return rim;
     }
-    rim.lean = dot(rim.n, a);
-    rim.size = e_sqrt(sub(one(g), square(rim.lean)));                 // for n and a are units
     const Vec l = scale(quotient(one(g), rim.size), cross(a, rim.n)); // forward, axle to the left
-    rim.rim = scale(quotient(sub(radius, tube), rim.size), minus(scale(rim.lean, a), rim.n));
-    rim.r = minus(rim.rim, scale(tube, rim.n));
-    rim.direction[0] = rim.n, rim.direction[1] = l, rim.direction[2] = cross(rim.n, l);
+    rim.direction[1] = l, rim.direction[2] = cross(rim.n, l);
     return rim;
+}
+
+// The link in whose axes the three rows of a wheel are eliminated: the root, if it is near
+static uint32_t row_axes(const Tree *tree, uint32_t i)
+{
+    enum { NEAR = 3 };
+    uint32_t depth = 0;
+    for (uint32_t k = tree->links[i].parent; k != WORLD; k = tree->links[k].parent) depth++;
+    if (depth <= NEAR + 1) return tr_root_of(tree, i);
+    return tree->links[tree->links[i].parent].parent;
 }
 
 // The rows once more, as the velocity of the contact point in the axes of the root: there a free
@@ -127,8 +149,8 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
                          Expr tube)
 {
     const Link *link = &tree->links[i];
-    const uint32_t root = tr_root_of(tree, i);
-    if (contact->at.given || !turns_freely(&tree->links[root])) return;
+    const uint32_t root = row_axes(tree, i);
+    if (contact->at.given || !turns_freely(&tree->links[tr_root_of(tree, i)])) return;
     const bool spins = !is_ball && !contact->axis.given; // about its joint
     Vec a = vec_zero(tree->graph);
     if (spins) a = apply(tr_pose_in(tree, link->parent, root).R, link->axis);
@@ -154,6 +176,92 @@ static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is
     const Vec bias =
         plus(plus(tr_tree_drift(tree, hub.V), cross(turning, rim.r)), cross(hub.W, dr));
     tr_tree_inner_rows(tree, plus(hub.V, cross(hub.W, rim.r)), bias, rim.direction);
+}
+
+// ---- along the tree ------------------------------------------------------------------------
+
+// A vector of a link's axes in those of a link above it
+static Vec out_to(const Tree *tree, uint32_t i, uint32_t above, Vec a)
+{
+    for (; i != above; i = tree->links[i].parent) a = out_of(&tree->links[i], a);
+    return a;
+}
+
+Vec tr_normal_in(Tree *tree, uint32_t i)
+{
+    uint32_t at = tr_root_of(tree, i);
+    Vec n = apply_transposed(tree->links[at].world.R, column(tree->ground.R, 2));
+    while (at != i) {
+        uint32_t next = i;
+        while (tree->links[next].parent != at) next = tree->links[next].parent;
+        n = into(&tree->links[next], n);
+        at = next;
+    }
+    return n;
+}
+
+// The axis of a wheel's hinge in the axes of what carries it
+static Vec axle_on_carrier(const Tree *tree, const Link *link)
+{
+    return out_of(link, tree->velocities[link->velocity].S.W);
+}
+
+// What carries a wheel turns at Wc, in whose axes all of this is, and its hub accelerates by a_O
+// and alpha; the contact runs round the rim at chi (T46, T180). V_P stays zero, so its rate is the
+// same in all axes:
+//   V_P' = a_O + alpha x r + s ((Wc.rim) a - tube (Wc x a) x n) + (Wc + s a) x (Wc + chi a) x rim
+static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc, Vec a_O, Vec alpha)
+{
+    const Vec W = plus(Wc, scale(s, rim->a));
+    const Vec drift = plus(a_O, cross(alpha, rim->r));
+    if (rim->is_ball) return drift;
+    const Expr e = dot(Wc, rim->rim);
+    const Expr along = quotient(quotient(rim->lean, rim->size), sub(rim->radius, rim->tube));
+    const Expr chi = neg(add(dot(Wc, rim->a), mul(along, e)));
+    const Vec U = plus(Wc, scale(chi, rim->a));
+    Vec turning = scale(e, rim->a);
+    if (!is_zero(rim->tube))
+        turning = minus(turning, scale(rim->tube, cross(cross(Wc, rim->a), rim->n)));
+    return plus(drift, plus(scale(s, turning), cross(W, cross(U, rim->rim))));
+}
+
+bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3], Rolling *out)
+{
+    Graph *g = tree->graph;
+    const uint32_t i = tr_tree_find(tree, contact->body.text), axes = row_axes(tree, i);
+    const Link *link = &tree->links[i];
+    const bool is_ball = text_is(contact->shape.text, "ball");
+    const bool spins = !is_ball && !contact->axis.given;
+    const uint32_t carrier = spins ? link->parent : i;
+    Vec a = vec_zero(g), hub = link->origin;
+    if (spins) a = axle_on_carrier(tree, link), hub = link->X.p;
+    if (!is_ball && !spins) a = apply(link->spin, tr_contact_axle(tree, i, contact));
+    if (link->carried != spins || tree->links[carrier].carried) return false;
+    Rim rim = {.is_ball = is_ball, .a = a, .n = tr_normal_in(tree, carrier)};
+    rim.radius = tr_tree_formula(tree, contact->radius);
+    rim.tube = tr_tree_formula(tree, contact->tube);
+    find_rim(&rim);
+    const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(g);
+    const Accelerated at = tr_tree_accelerated_behind(tree, carrier, axes);
+    const Vec a_O = plus(at.a, apply(at.D, hub)), point = plus(hub, rim.r);
+    const Vec Wc = tree->links[carrier].v.W;
+    const Vec drift = out_to(tree, carrier, axes, rolling_drift(&rim, s, Wc, a_O, at.alpha));
+    const Vec lever = point_out(tr_pose_in(tree, carrier, axes), point);
+    static const int order[] = {2, 0, 1}; // as tr_tree_inner_rows has them
+    for (int k = 0; k < 3; k++) {
+        Row *row = &tree->system->rows[rows[k]];
+        const Vec e = vec_unit(g, order[k]);
+        tr_row_along(row, axes, wrench(e, cross(lever, e)));
+        row->drift = vec_at(drift, order[k]);
+    }
+    const Vec runs = cross(rim.r, a);
+    *out = (Rolling){.link = carrier,
+                     .point = point,
+                     .spin = spins ? link->velocity : NO_LINK,
+                     .runs = spins ? runs : vec_zero(g),
+                     .square = is_zero(rim.tube) ? square(rim.radius) : dot(runs, runs)};
+    for (int k = 0; k < 3; k++) out->rows[k] = rows[k];
+    return true;
 }
 
 static void check_radii(Tree *tree, const Contact *contact, bool is_ball, Expr radius, Expr tube)

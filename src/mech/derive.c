@@ -81,6 +81,7 @@ static void make_free_dynamics(Tree *tree)
     }
     forces_of(tree, Q);
     Tree *by = shortest(tree, Q);
+    if (tree->inner == tree) tr_tree_hand_over(tree, by);
     tr_tree_inverse(by, NULL, false, c);
     put_output(tree, "c", c, n, QUANTITY_GENERALISED_FORCE);
     put_output(tree, "Q", Q, n, QUANTITY_GENERALISED_FORCE);
@@ -131,6 +132,7 @@ static void make_inner_dynamics(Tree *tree)
         rate[k] = input->rate;
     }
     Tree *by = shortest(tree->inner, Q->values);
+    tr_tree_hand_over(tree, by);
     tr_tree_inverse(by, rate, false, force);
     put_output(tree, "inner.inverse", force, n, QUANTITY_GENERALISED_FORCE);
     tr_tree_inverse(by, NULL, false, force);

@@ -47,25 +47,6 @@ void tr_tree_velocities(Tree *tree)
 
 // ---- accelerations -------------------------------------------------------------------------
 
-// How a link's frame accelerates, in its own axes: a of its origin as seen from the world, alpha of
-// its rotation. A point p of it has a + D p. In these terms no linear velocity enters the dynamics.
-typedef struct Accelerated {
-    Vec a, alpha;
-    Mat D;
-} Accelerated;
-
-// D = hat(alpha) + W W^T - W.W 1                                                   (T14)
-static Mat point_matrix(Vec alpha, Vec W)
-{
-    Mat D = hat(alpha);
-    const Expr xx = square(W.x), yy = square(W.y), zz = square(W.z);
-    const Expr xy = mul(W.x, W.y), xz = mul(W.x, W.z), yz = mul(W.y, W.z);
-    D.row[0] = plus(D.row[0], vec(neg(add(yy, zz)), xy, xz));
-    D.row[1] = plus(D.row[1], vec(xy, neg(add(xx, zz)), yz));
-    D.row[2] = plus(D.row[2], vec(xz, yz, neg(add(xx, yy))));
-    return D;
-}
-
 // A point p of a beam, which moves at p' on the root and turns at w:
 //   a = R^T (a_r + D_r p + 2 W_r x p' + p''),   alpha = R^T alpha_r + Wc x w + w'  (T38) [B 72]
 static Accelerated accelerate_point(const Tree *tree, const Link *link, const Accelerated *root,
@@ -116,32 +97,20 @@ static Accelerated accelerate(const Tree *tree, const Link *link, const Accelera
     return out;
 }
 
+Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t i, uint32_t above)
+{
+    const Vec still = vec_zero(tree->graph);
+    Accelerated at = {still, still, point_matrix(still, tree->links[above].frame.W)};
+    while (above != i) {
+        uint32_t next = i;
+        while (tree->links[next].parent != above) next = tree->links[next].parent;
+        at = accelerate(tree, &tree->links[next], &at, NULL);
+        above = next;
+    }
+    return at;
+}
+
 // ---- forces --------------------------------------------------------------------------------
-
-// W x I W, as constants times products of W
-static Vec gyroscopic_moment(Sym I, Vec W)
-{
-    const Expr xx = square(W.x), yy = square(W.y), zz = square(W.z);
-    const Expr xy = mul(W.x, W.y), xz = mul(W.x, W.z), yz = mul(W.y, W.z);
-#define SUM4(a, b, c, d) add(add(a, b), sub(c, d))
-    return vec(
-        SUM4(mul(sub(I.zz, I.yy), yz), mul(I.yz, sub(yy, zz)), mul(I.xz, xy), mul(I.xy, xz)),
-        SUM4(mul(sub(I.xx, I.zz), xz), mul(I.xz, sub(zz, xx)), mul(I.xy, yz), mul(I.yz, xy)),
-        SUM4(mul(sub(I.yy, I.xx), xy), mul(I.xy, sub(xx, yy)), mul(I.yz, xz), mul(I.xz, yz)));
-#undef SUM4
-}
-
-// F = m a + D mc,   N = mc x a + I alpha + W x I W                        (T15) [M 6, 8]
-// of a carried link Wc x I W instead (T17)
-static Wrench inertia_force(const Link *link, const Accelerated *at)
-{
-    const Rigid J = link->inertia;
-    const Vec F = plus(scale(J.m, at->a), apply(at->D, J.mc));
-    const Vec N = plus(cross(J.mc, at->a), sym_apply(J.I, at->alpha));
-    const Vec spinning = link->carried ? cross(link->frame.W, sym_apply(J.I, link->v.W))
-                                       : gyroscopic_moment(J.I, link->v.W);
-    return wrench(F, plus(N, spinning));
-}
 
 // f = A (V', W') + v x* A v of the fluid that moves along, which has no weight         (T18)
 static Wrench fluid_force(Tree *tree, uint32_t i, const Accelerated *at)
@@ -195,7 +164,7 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *f
         const Link *link = &tree->links[i];
         const Accelerated *parent = has_parent(link) ? &a[link->parent] : &world;
         a[i] = accelerate(tree, link, parent, acceleration);
-        f[i] = inertia_force(link, &a[i]);
+        f[i] = inertia_force(link->inertia, &a[i], link->frame.W, link->v.W, link->carried);
         if (link->flex)
             f[i] = wrench_plus(f[i],
                                tr_flex_force(tree, link, a[i].a, a[i].alpha, acceleration, force));

@@ -291,6 +291,7 @@ void tr_tree_joints(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         Link *link = &tree->links[i];
         link->spin = mat_identity(g);
+        link->origin = vec_zero(g);
         link->turn = tr_tree_turned(tree, link->by->turn);
         link->at = tr_tree_vector(tree, link->by->at, "at");
         link->to = tr_tree_vector(tree, link->by->to, "to");

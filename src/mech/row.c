@@ -118,6 +118,7 @@ Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
                  .place = place,
                  .rate = rate,
                  .bias = tr_tree_drift_of(tree, rate),
+                 .base = NO_LINK,
                  .unit = 1,
                  .arm = one(tree->graph),
                  .weight = one(tree->graph)};

@@ -5,9 +5,10 @@
 #define TR_MECH_TREE_H
 
 #include "base/names.h"
+#include "expr/forest.h"
 #include "expr/matrix.h"
 #include "expr/system.h"
-#include "mech/spatial.h"
+#include "expr/spatial.h"
 #include "model/model.h"
 
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
@@ -185,6 +186,7 @@ typedef struct Link {
     // with it, so its angle never appears: then this is the missing rotation. Else the identity.
     Mat spin;
     bool carried;
+    Vec origin; // of the body, in its frame: along.c and turn.c move frames
 
     Rigid inertia;
     bool has_added_mass;
@@ -493,6 +495,16 @@ void tr_tree_slip(Tree *tree, const Slip *slip); // in place of a row
 void tr_tree_slip_laws(Tree *tree);              // once reactions have names
 void tr_tree_slip_forces(Tree *tree);            // among the passive ones
 
+// ---- hand_over.c ---------------------------------------------------------------------------
+
+// The forest as plain data of the system, described by one of the same motions; and its rows along
+// it
+void tr_tree_hand_over(Tree *tree, Tree *by);
+void tr_row_along(Row *row, uint32_t base, Wrench on);
+// The three rows of a contact that rolls on the ground, in the forest's terms; false where they
+// have none. In contact.c
+bool tr_rolling_along(Tree *by, const Contact *contact, const uint32_t rows[3], Rolling *out);
+
 // ---- dynamics.c, mass.c, forward.c ---------------------------------------------------------
 
 void tr_tree_velocities(Tree *tree);
@@ -500,6 +512,9 @@ void tr_tree_velocities(Tree *tree);
 // gravity; less what is applied to links if that counts
 void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *force);
 void tr_tree_applied(Tree *tree, Expr *force); // what is applied to links, as generalised forces
+// How a link accelerates, in its axes, where a link above it neither accelerates nor begins to turn
+// and velocities stay the same
+Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t link, uint32_t above);
 Matrix tr_tree_mass_matrix(Tree *tree);
 void tr_tree_mass_along(Tree *tree, Expr *diagonal); // its diagonal alone
 void tr_tree_forward(Tree *tree);                    // accelerations and tau, without constraints

@@ -131,7 +131,7 @@ static void slide_hinge(Tree *tree, uint32_t hinge)
     const Vec along = scale(dot(link->axis, link->X.p), link->axis);
     const int axis = unit_axis(link->axis);
     if (axis >= 0) *vec_place(&link->X.p, axis) = zero(tree->graph);
-    link->at = link->X.p;
+    link->at = link->X.p, link->origin = along;
     link->inertia = rigid_out((Pose){mat_identity(tree->graph), along}, link->inertia);
     for (uint32_t i = hinge + 1; i < tree->link_count; i++) {
         Link *child = &tree->links[i];

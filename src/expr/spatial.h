@@ -2,8 +2,8 @@
 // The algebra of rigid motion on expressions, written so that the dynamics reads like the papers.
 // Motions are (linear, angular) = (V, Omega), forces (force, moment), at a frame's origin and in
 // its axes (T9, T10) [M 2, 3, 6, 7].
-#ifndef TR_MECH_SPATIAL_H
-#define TR_MECH_SPATIAL_H
+#ifndef TR_EXPR_SPATIAL_H
+#define TR_EXPR_SPATIAL_H
 
 #include "expr/graph.h"
 

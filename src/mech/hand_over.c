@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forest as plain data of the system, and rows of contacts with the ground by the motion of one
+// link, on . (V, W) (T180). With a point r of the link and directions that stand still in the link
+// or in the world:
+//
+//   e.V_P:   on = (e, r x e),   drift  e.(W x (W x r)) + e'.V_P
+//
+// e' = W x e of what is fixed to the link, and 0 of what is fixed to the world.
+#include "expr/forest.h"
+#include "mech/across.h"
+#include "mech/meet.h"
+
+// ---- rows ----------------------------------------------------------------------------------
+
+void tr_row_along(Row *row, uint32_t base, Wrench on)
+{
+    row->base = base;
+    for (int k = 0; k < 6; k++) row->on[k] = wrench_at(on, k);
+}
+
+typedef struct Standing {
+    Tree *by;
+    uint32_t link;
+    Vec r; // in its frame
+} Standing;
+
+// Where a contact's point stands on its link; false when its frame spins
+static bool stand(Tree *tree, Tree *by, const Contact *contact, Standing *out, Mat *axes)
+{
+    const Anchor body = tr_tree_anchor(tree, contact->body);
+    const Link *link = &by->links[body.link];
+    const Vec at = tr_tree_vector(tree, contact->at, "at");
+    *axes = mat_product(link->spin, body.pose.R);
+    *out =
+        (Standing){by, body.link, plus(link->origin, apply(link->spin, point_out(body.pose, at)))};
+    return !link->carried;
+}
+
+static void set_row(const Standing *at, uint32_t row, Vec e, bool turns)
+{
+    const Motion v = at->by->links[at->link].v;
+    Row *out = &at->by->system->rows[row];
+    tr_row_along(out, at->link, wrench(e, cross(at->r, e)));
+    out->drift = turns ? neg(dot(e, cross(v.W, v.V))) : dot(e, cross(v.W, cross(v.W, at->r)));
+}
+
+static bool is_on_world(const Tree *tree, const Contact *contact)
+{
+    return !contact->on.given || tr_tree_find(tree, contact->on.text) == WORLD;
+}
+
+static uint32_t row_of(const Tree *tree, const Contact *contact, int part)
+{
+    return tr_tree_find_row(tree, contact->name, tr_contact_parts[part]);
+}
+
+static void hand_skate(Tree *tree, Tree *by, const Contact *contact)
+{
+    Standing at;
+    Mat axes;
+    const uint32_t row = row_of(tree, contact, 2);
+    if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
+    set_row(&at, row, apply(axes, tr_tree_unit(tree, contact->direction, "direction")), true);
+}
+
+static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
+{
+    Standing at;
+    Mat axes;
+    const uint32_t row = row_of(tree, contact, 0);
+    if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
+    if (contact->on.given) return;
+    set_row(&at, row, tr_normal_in(by, at.link), false);
+}
+
+static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
+{
+    System *s = tree->system;
+    uint32_t rows[3];
+    for (int k = 0; k < 3; k++) {
+        rows[k] = row_of(tree, contact, k);
+        if (rows[k] == s->row_count || !s->rows[rows[k]].is_mixed) return;
+    }
+    Rolling *out = &s->forest->rolling[s->forest->rolling_count];
+    if (tr_rolling_along(by, contact, rows, out)) s->forest->rolling_count++;
+}
+
+static void hand_rows(Tree *tree, Tree *by)
+{
+    const Contacts *contacts = &tree->model->fields.contacts;
+    for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++) {
+        const Contact *contact = &contacts->at[i];
+        if (!is_on_world(tree, contact)) continue;
+        if (text_is(contact->kind.text, "rolling")) hand_rolling(tree, by, contact);
+        if (text_is(contact->kind.text, "skate")) hand_skate(tree, by, contact);
+        if (text_is(contact->kind.text, "slide")) hand_slide(tree, by, contact);
+    }
+}
+
+// ---- links ---------------------------------------------------------------------------------
+
+static bool is_rigid(const Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->link_count; i++)
+        if (tree->links[i].has_added_mass || tree->links[i].flex || tree->links[i].section)
+            return false;
+    return true;
+}
+
+static void hand_link(Tree *by, uint32_t i, ForestLink *out)
+{
+    const Link *link = &by->links[i];
+    Motion *S = tr_tree_room(by, link->velocity_count, sizeof *S);
+    for (uint32_t k = 0; S && k < link->velocity_count; k++)
+        S[k] = by->velocities[link->velocity + k].S;
+    *out = (ForestLink){.parent = link->parent,
+                        .velocity = link->velocity,
+                        .velocity_count = link->velocity_count,
+                        .across = passage_of(link),
+                        .S = S,
+                        .inertia = link->inertia,
+                        .v = link->v,
+                        .frame = link->frame,
+                        .is_carried = link->carried,
+                        .is_base = !has_parent(link) && has_several(link->type)};
+    if (link->split) return;
+    out->across.first = out->across.second = pose_identity(by->graph);
+}
+
+void tr_tree_hand_over(Tree *tree, Tree *by)
+{
+    Forest *forest = is_rigid(tree) ? tr_tree_room(tree, 1, sizeof *forest) : NULL;
+    if (!forest) return;
+    forest->links = tr_tree_room(tree, by->link_count, sizeof *forest->links);
+    forest->rolling =
+        tr_tree_room(tree, tree->model->fields.contacts.count, sizeof *forest->rolling);
+    if (tree->graph->failed) return;
+    tree->system->forest = forest;
+    forest->link_count = by->link_count;
+    forest->gravity = by->gravity;
+    for (uint32_t i = 0; i < by->link_count; i++) hand_link(by, i, &forest->links[i]);
+    hand_rows(tree, by);
+}
