@@ -203,6 +203,7 @@ static Forest *copy_forest(const Copying *c, const Forest *from)
     for (uint32_t i = 0; to->rolling && i < to->rolling_count; i++) {
         REHOME_ALL(c, &to->rolling[i].point);
         REHOME_ALL(c, &to->rolling[i].runs);
+        REHOME_ALL(c, &to->rolling[i].drift);
         rehome(c, &to->rolling[i].square, 1);
     }
     REHOME_ALL(c, &to->gravity);

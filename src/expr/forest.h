@@ -29,6 +29,7 @@ typedef struct Rolling {
     uint32_t spin; // the velocity, as a place; NO_LINK when the link itself rolls
     Vec runs;
     Expr square; // runs . runs
+    Vec drift;   // V_P' where the link neither accelerates nor begins to turn
 } Rolling;
 
 typedef struct Forest {

@@ -73,6 +73,24 @@ static inline Mat point_matrix(Vec alpha, Vec W)
     return D;
 }
 
+// Of a link whose frame turns at `frame`, on what turns at Wc in its axes. The joint moves at V, W
+// and begins to at `more` (T14):
+//   a = R^T (a_p + D_p p) + (2 Wc + W) x V + V',   alpha = R^T alpha_p + Wc x W + W'
+static inline Accelerated pass_acceleration(const Passage *x, const Accelerated *parent, Vec Wc,
+                                            Motion joint, Motion more, Vec frame)
+{
+    const Vec p = x->split ? x->first.p : x->X.p;
+    Accelerated out = {.a = pass_in(x, plus(parent->a, apply(parent->D, p))),
+                       .alpha = pass_in(x, parent->alpha)};
+    out.a = plus(out.a, cross(plus(plus(Wc, Wc), joint.W), joint.V));
+    out.a = plus(out.a, more.V);
+    out.alpha = plus(plus(out.alpha, cross(Wc, joint.W)), more.W);
+    out.D = point_matrix(out.alpha, frame);
+    // points of the joint's axis have one acceleration, on either body (T118)
+    if (x->split) out.a = plus(out.a, apply(out.D, x->second.p));
+    return out;
+}
+
 // W x I W, as constants times products of W
 static inline Vec gyroscopic_moment(Sym I, Vec W)
 {

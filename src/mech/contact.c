@@ -254,9 +254,11 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
         tr_row_along(row, axes, wrench(e, cross(lever, e)));
         row->drift = vec_at(drift, order[k]);
     }
-    const Vec runs = cross(rim.r, a);
+    const Vec runs = cross(rim.r, a), still = vec_zero(g);
+    const Vec held = apply(point_matrix(still, Wc), hub);
     *out = (Rolling){.link = carrier,
                      .point = point,
+                     .drift = rolling_drift(&rim, s, Wc, held, still),
                      .spin = spins ? link->velocity : NO_LINK,
                      .runs = spins ? runs : vec_zero(g),
                      .square = is_zero(rim.tube) ? square(rim.radius) : dot(runs, runs)};

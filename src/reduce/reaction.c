@@ -105,7 +105,7 @@ static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
 
 // Reactions of rows that were eliminated in their inner form (T46):
 //   lambda_k = direction_k . lambda_root
-static void mix_reactions(const Reduction *r, Matrix lambda)
+void tr_mix_reactions(const Reduction *r, Matrix lambda)
 {
     for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
         const Row *row = &r->system->rows[i];
@@ -153,7 +153,7 @@ void tr_find_reactions(Reduction *r)
         if (count) choose_least(r, open, count, leads, u, r->lambda);
     }
     take_pivots(r, u, r->lambda);
-    mix_reactions(r, r->lambda);
+    tr_mix_reactions(r, r->lambda);
 }
 
 // ---- torques -------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ static Matrix free_reactions(const Reduction *r, const uint32_t *list, uint32_t 
         for (uint32_t i = 0; i < r->nD; i++) set(u, i, j, neg(get(r->K, i, list[j])));
     }
     if (!r->graph->failed) take_pivots(r, u, N);
-    if (!r->graph->failed) mix_reactions(r, N);
+    if (!r->graph->failed) tr_mix_reactions(r, N);
     return N;
 }
 
