@@ -85,6 +85,20 @@ static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
     if (tr_rolling_along(by, contact, rows, out)) s->forest->rolling_count++;
 }
 
+// What carries both ends of a loop moves neither against the other: only what hangs from it does.
+static void hand_loop(Tree *tree, const Tie *tie)
+{
+    static const char *const parts[] = {"x", "y", "z", "mx", "my", "mz", "distance"};
+    Graph *g = tree->graph;
+    const uint32_t base = tr_common_carrier(tree, tie->body.link, tie->on.link);
+    for (size_t k = 0; base != WORLD && k < sizeof parts / sizeof *parts; k++) {
+        const uint32_t row = tr_tree_find_row(tree, tie->name, parts[k]);
+        if (row == tree->system->row_count) continue;
+        tr_row_along(&tree->system->rows[row], base, wrench_zero(g));
+        tree->system->rows[row].drift = tree->system->rows[row].inner_bias;
+    }
+}
+
 static void hand_rows(Tree *tree, Tree *by)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
@@ -95,6 +109,7 @@ static void hand_rows(Tree *tree, Tree *by)
         if (text_is(contact->kind.text, "skate")) hand_skate(tree, by, contact);
         if (text_is(contact->kind.text, "slide")) hand_slide(tree, by, contact);
     }
+    for (uint32_t i = 0; i < tree->tie_count; i++) hand_loop(tree, &tree->ties[i]);
 }
 
 // ---- links ---------------------------------------------------------------------------------

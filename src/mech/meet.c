@@ -132,7 +132,7 @@ Vec tr_velocity_in(Tree *tree, uint32_t i, uint32_t above, Vec P)
 // ---- two of them ---------------------------------------------------------------------------
 
 // Parents come first, so the later of two cannot carry the other.
-static uint32_t common_link(const Tree *tree, uint32_t i, uint32_t k)
+uint32_t tr_common_carrier(const Tree *tree, uint32_t i, uint32_t k)
 {
     while (i != k) {
         if (k == WORLD || (i != WORLD && i > k))
@@ -168,7 +168,7 @@ static void see_from_world(Meeting *m, Mat R_on, Vec p_on)
 
 static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
 {
-    const uint32_t above = common_link(tree, i, on.link);
+    const uint32_t above = tr_common_carrier(tree, i, on.link);
     const Pose X = tr_pose_in(tree, i, above);
     Pose Y = tr_pose_in(tree, on.link, above);
     if (on.link != WORLD && tree->links[on.link].carried)
@@ -191,7 +191,7 @@ void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
     m->first = body.pose, m->axes = turn_product(m->on.pose.R, on.pose.R);
     m->r = tr_own_axes(tree, i, point_out(body.pose, at));
     const bool free_root = hangs_freely(tree, i) || hangs_freely(tree, on.link);
-    if (common_link(tree, i, on.link) == WORLD && free_root) {
+    if (tr_common_carrier(tree, i, on.link) == WORLD && free_root) {
         see_from_world(m, on.pose.R, on.pose.p);
         m->R = turn_product(transpose(m->axes), m->body.pose.R);
     } else

@@ -20,6 +20,7 @@ static inline Vec velocity_at(const Carrier *c, Vec r) { return plus(c->v.V, cro
 // The velocity of the point r of c as seen from `on`, in the axes of c                  (T43)
 Vec tr_velocity_on(const Carrier *on, const Carrier *c, Vec r);
 
+uint32_t tr_common_carrier(const Tree *tree, uint32_t a, uint32_t b); // the last link, or WORLD
 uint32_t tr_root_of(const Tree *tree, uint32_t link);
 // A root that turns freely: its own axes are those that its velocities are in
 static inline bool turns_freely(const Link *root) { return root->position_count >= 4; }

@@ -60,6 +60,13 @@ Expr *tr_reduction_expressions(Reduction *r, size_t count)
     return list;
 }
 
+static uint32_t count_entries(Matrix rows, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < rows.columns; j++) count += !is_zero(get(rows, i, j));
+    return count;
+}
+
 // h_j = -row_j / row_d,   k = -g / row_d,   b = -(gamma + G_a v_a') / row_d              (T68)
 bool tr_take_pivot(Reduction *r, uint32_t k)
 {
@@ -69,8 +76,14 @@ bool tr_take_pivot(Reduction *r, uint32_t k)
     s->h = tr_reduction_expressions(r, r->unknowns);
     s->column = tr_reduction_expressions(r, r->rows.rows);
     if (r->graph->failed) return false;
-    for (uint32_t j = 0; j < r->unknowns; j++)
-        if (j != d) s->h[j] = neg(quotient(get(r->rows, k, j), s->pivot));
+    uint32_t *near = tr_reduction_room(r, count_entries(r->rows, k));
+    if (!near) return false;
+    for (uint32_t j = 0; j < r->unknowns; j++) {
+        if (j == d || is_zero(get(r->rows, k, j))) continue;
+        s->h[j] = neg(quotient(get(r->rows, k, j), s->pivot));
+        near[s->near_count++] = j;
+    }
+    s->near = near;
     s->k = neg(quotient(get(r->rest, k, 0), s->pivot));
     s->b = neg(quotient(get(r->bias, k, 0), s->pivot));
     for (uint32_t i = 0; i < r->rows.rows; i++) s->column[i] = get(r->rows, i, d);
@@ -86,8 +99,8 @@ void tr_eliminate_from_rows(Reduction *r, uint32_t k)
     for (uint32_t i = k + 1; i < r->rows.rows; i++) {
         const Expr entry = s->column[i];
         if (is_zero(entry)) continue;
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(s->h[j])) add_to(r->rows, i, j, mul(entry, s->h[j]));
+        for (uint32_t j = 0; j < s->near_count; j++)
+            add_to(r->rows, i, s->near[j], mul(entry, s->h[s->near[j]]));
         for (uint32_t j = 0; j < r->na; j++) {
             const Expr h = neg(quotient(get(r->driven, k, j), s->pivot));
             add_to(r->driven, i, j, mul(entry, h));
@@ -105,8 +118,8 @@ static void follow(const Reduction *r, Matrix x, uint32_t column, bool with_b)
     for (uint32_t k = r->nD; k-- > 0;) {
         const Stage *s = &r->stages[k];
         Expr sum = with_b ? s->b : zero(r->graph);
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (j != s->d) sum = add(sum, mul(s->h[j], get(x, j, column)));
+        for (uint32_t j = 0; j < s->near_count; j++)
+            sum = add(sum, mul(s->h[s->near[j]], get(x, s->near[j], column)));
         set(x, s->d, column, sum);
     }
 }
@@ -292,8 +305,8 @@ void tr_find_kernel(Reduction *r)
         set(r->h, s->d, 0, neg(quotient(get(r->own_bias, k, 0), s->pivot)));
         for (uint32_t j = 0; j < r->na; j++)
             set(r->J, s->d, j, neg(quotient(get(r->driven, k, j), s->pivot)));
-        for (uint32_t j = 0; j < r->unknowns; j++) {
-            if (j == s->d || is_zero(s->h[j])) continue;
+        for (uint32_t n = 0; n < s->near_count; n++) {
+            const uint32_t j = s->near[n];
             for (uint32_t i = 0; i < r->kernel; i++)
                 add_to(r->H, s->d, i, mul(s->h[j], get(r->H, j, i)));
             for (uint32_t i = 0; i < r->na; i++)

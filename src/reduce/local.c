@@ -146,8 +146,8 @@ static void find_drift(const Local *still, Matrix h)
     for (uint32_t k = r->nD; k-- > 0;) {
         const Stage *s = &r->stages[k];
         Expr sum = s->b;
-        for (uint32_t j = 0; j < r->np; j++)
-            if (!is_zero(s->h[j])) sum = add(sum, mul(s->h[j], get(h, j, 0)));
+        for (uint32_t n = 0; n < s->near_count; n++)
+            if (s->near[n] < r->np) sum = add(sum, mul(s->h[s->near[n]], get(h, s->near[n], 0)));
         set(h, s->d, 0, sum);
     }
     for (uint32_t k = 0; k < r->nD; k++) {

@@ -47,8 +47,8 @@ static Expr *split_biases(Local *l)
     for (uint32_t k = r->nD; x && l->late && k-- > 0;) {
         const Stage *s = &r->stages[k];
         Expr sum = s->b;
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(s->h[j])) sum = add(sum, mul(s->h[j], x[j]));
+        for (uint32_t n = 0; n < s->near_count; n++)
+            sum = add(sum, mul(s->h[s->near[n]], x[s->near[n]]));
         *(l->is_early[k] ? &x[s->d] : &l->late[k]) = sum;
     }
     return x;
@@ -212,8 +212,10 @@ static Event *note(Local *l, uint32_t speed, uint32_t stage, uint32_t link)
     *e = (Event){.speed = speed, .stage = stage, .link = link};
     e->d = get(l->mass, speed, speed);
     e->momentum = wrench_zero(r->graph);
-    e->other = tr_reduction_room(l->r, r->unknowns);
-    e->mass = tr_reduction_expressions(l->r, r->unknowns);
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < r->unknowns; j++) count += !is_zero(get(l->mass, speed, j));
+    e->other = tr_reduction_room(l->r, count);
+    e->mass = tr_reduction_expressions(l->r, count);
     e->force = tr_reduction_expressions(l->r, l->force.columns);
     if (r->graph->failed) return NULL;
     for (uint32_t j = 0; j < r->unknowns; j++) {
@@ -259,16 +261,16 @@ static void project_stage(Local *l, uint32_t i, uint32_t stage)
         add_force(l, s->d, 0, mul(e->d, b));
         if (f) f->f = wrench_plus(f->f, wrench_scale(b, h_d));
     }
-    for (uint32_t j = 0; j < r->unknowns; j++) {
-        if (is_zero(s->h[j])) continue;
+    for (uint32_t n = 0; n < s->near_count; n++) {
+        const uint32_t j = s->near[n];
         for (uint32_t k = 0; k < e->count; k++) {
             const uint32_t other = e->other[k];
             const Expr x = mul(s->h[j], e->mass[k]);
             add_mass(l, j, other, other == j ? add(x, x) : x);
         }
         const Expr z = mul(s->h[j], e->d);
-        for (uint32_t k = 0; k <= j; k++)
-            if (!is_zero(s->h[k])) add_mass(l, j, k, mul(z, s->h[k]));
+        for (uint32_t k = 0; k <= n; k++)
+            add_mass(l, j, s->near[k], mul(z, s->h[s->near[k]]));
         for (uint32_t c = 0; c < l->force.columns; c++)
             add_force(l, j, c, mul(s->h[j], get(l->force, s->d, c)));
         if (f) add_momentum(l, f, j, wrench_scale(s->h[j], h_d));
@@ -369,8 +371,8 @@ static void eliminate_here(Local *l, uint32_t i, bool *is_mixed)
     for (uint32_t k = 0; k < r->nD && !r->graph->failed; k++) {
         if (l->place[k] != i) continue;
         project_stage(l, i, k);
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(r->stages[k].h[j])) is_mixed[j] = true;
+        for (uint32_t n = 0; n < r->stages[k].near_count; n++)
+            is_mixed[r->stages[k].near[n]] = true;
     }
     for (uint32_t j = r->unknowns; i != NO_LINK && j-- > 0 && !r->graph->failed;)
         if (l->stage_of[j] == NONE && l->free_at[j] == i) give_way(l, i, j, is_mixed);
@@ -435,8 +437,8 @@ static void solve_event(Local *l, const Event *e, const Motion *A, uint32_t c)
     if (e->stage != NONE) {
         const Stage *s = &r->stages[e->stage];
         sum = c == 0 ? l->late[e->stage] : zero(r->graph);
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(s->h[j])) sum = add(sum, mul(s->h[j], get(l->y, j, c)));
+        for (uint32_t n = 0; n < s->near_count; n++)
+            sum = add(sum, mul(s->h[s->near[n]], get(l->y, s->near[n], c)));
     } else {
         sum = add(e->force[c], power_of(A[e->link], e->momentum));
         for (uint32_t k = 0; k < e->count; k++)

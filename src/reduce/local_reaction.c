@@ -16,9 +16,16 @@ typedef struct Bearing {
     uint32_t column;
     Wrench *own, *total; // by link: of rows that are known
     bool *is_old;
-    Motion *A;     // by link, before its own joint
-    Expr *lambda;  // by pivot
-    Expr *with;    // by unknown: g
+    Motion *A;    // by link, before its own joint
+    Expr *lambda; // by pivot
+    Expr *with;   // by unknown: g
+    // By pivot: the speeds that it brought along
+    struct Brought {
+        uint32_t *speed, count;
+        Expr *g;
+    } * brought;
+    const Event **event; // by pivot
+    const Row *load;     // that bears -1; or NULL
 } Bearing;
 
 static void find_A(Bearing *b)
@@ -61,16 +68,24 @@ static void renew_totals(Bearing *b, uint32_t from)
 // Which speeds d brought along: g_d = 1, and of earlier pivots h . g
 static void bring(Bearing *b, uint32_t k)
 {
-    const Reduction *r = b->l->r;
+    Reduction *r = b->l->r;
+    struct Brought *out = &b->brought[k];
     for (uint32_t j = 0; j < r->unknowns; j++) b->with[j] = zero(r->graph);
     b->with[r->stages[k].d] = one(r->graph);
+    out->count = 1;
     for (uint32_t i = k; i-- > 0;) {
         const Stage *s = &r->stages[i];
         Expr sum = zero(r->graph);
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(s->h[j]) && !is_zero(b->with[j])) sum = add(sum, mul(s->h[j], b->with[j]));
+        for (uint32_t n = 0; n < s->near_count; n++)
+            sum = add(sum, mul(s->h[s->near[n]], b->with[s->near[n]]));
         b->with[s->d] = sum;
+        out->count += !is_zero(sum);
     }
+    out->speed = tr_reduction_room(r, out->count);
+    out->g = tr_reduction_expressions(r, out->count);
+    out->count = 0;
+    for (uint32_t j = 0; !r->graph->failed && j < r->unknowns; j++)
+        if (!is_zero(b->with[j])) out->speed[out->count] = j, out->g[out->count++] = b->with[j];
 }
 
 // What rows that are known take along a speed
@@ -83,6 +98,8 @@ static Expr borne_along(Bearing *b, uint32_t k, uint32_t speed)
     const ForestLink *link = forest_link(l, i);
     if (b->is_old[i]) renew_totals(b, i);
     Expr sum = power_of(link->S[place - link->velocity], b->total[i]);
+    if (b->load && (b->load->base == NO_LINK || tr_is_behind(l->forest, i, b->load->base)))
+        sum = sub(sum, b->load->inner_slopes[place]);
     for (uint32_t m = k + 1; m < r->nD; m++) {
         const Row *row = pivot_row(r, m);
         if (row->base == NO_LINK || is_zero(row->inner_slopes[place])) continue;
@@ -92,42 +109,53 @@ static Expr borne_along(Bearing *b, uint32_t k, uint32_t speed)
     return sum;
 }
 
-static void bear(Bearing *b, uint32_t k, Expr lambda)
+static void add_wrench(Bearing *b, const Row *row, Expr lambda)
 {
-    const Local *l = b->l;
-    const Row *row = pivot_row(l->r, k);
-    b->lambda[k] = row->is_speed ? zero(l->r->graph) : lambda;
     if (row->base == NO_LINK) return;
-    b->own[row->base] =
-        wrench_plus(b->own[row->base], wrench_scale(b->lambda[k], row_on(row)));
-    for (uint32_t i = row->base; i != NO_LINK; i = l->forest->links[i].parent) b->is_old[i] = true;
+    b->own[row->base] = wrench_plus(b->own[row->base], wrench_scale(lambda, row_on(row)));
+    for (uint32_t i = row->base; i != NO_LINK; i = b->l->forest->links[i].parent)
+        b->is_old[i] = true;
 }
 
+static void bear(Bearing *b, uint32_t k, Expr lambda)
+{
+    const Row *row = pivot_row(b->l->r, k);
+    b->lambda[k] = row->is_speed ? zero(b->l->r->graph) : lambda;
+    add_wrench(b, row, b->lambda[k]);
+}
+
+// What pivots bear, from the last to the first: of what is missing, or in place of a row that bears
+// nothing
 static void solve(Bearing *b)
 {
     const Local *l = b->l;
     const Reduction *r = l->r;
-    const Event **event = calloc(r->nD + 1u, sizeof *event);
-    if (!event) r->graph->failed = true;
-    for (uint32_t k = 0; event && k < l->event_count; k++)
-        if (l->events[k].stage != NONE) event[l->events[k].stage] = &l->events[k];
-    for (uint32_t k = r->nD; event && k-- > 0;) {
+    for (uint32_t i = 0; i < l->forest->link_count; i++)
+        b->own[i] = b->total[i] = wrench_zero(r->graph), b->is_old[i] = false;
+    if (b->load) add_wrench(b, b->load, neg(one(r->graph)));
+    for (uint32_t k = r->nD; k-- > 0;) {
         const Stage *s = &r->stages[k];
-        Expr sum = missing(b, event[k]);
-        bring(b, k);
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(b->with[j])) sum = sub(sum, mul(b->with[j], borne_along(b, k, j)));
+        const struct Brought *with = &b->brought[k];
+        Expr sum = b->load ? zero(r->graph) : missing(b, b->event[k]);
+        for (uint32_t n = 0; n < with->count; n++)
+            sum = sub(sum, mul(with->g[n], borne_along(b, k, with->speed[n])));
         for (uint32_t m = k + 1; m < r->nD; m++)
             if (pivot_row(r, m)->base == NO_LINK) sum = sub(sum, mul(s->column[m], b->lambda[m]));
         bear(b, k, quotient(sum, s->pivot));
     }
-    free(event);
+}
+
+static uint32_t pivot_of_row(const Reduction *r, uint32_t row)
+{
+    uint32_t k = 0;
+    while (r->partition->row[k] != row) k++;
+    return k;
 }
 
 // The force along a contact that its link was seen from, in the axes of its rows          (T183)
-static void add_ground(Bearing *b, const Grounded *g)
+static void add_ground(Bearing *b, const Grounded *g, Matrix u)
 {
-    Local *l = b->l;
+    const Local *l = b->l;
     const Reduction *r = l->r;
     const Rolling *c = &l->forest->rolling[g->rolling];
     Vec F = b->column ? vec_zero(r->graph) : g->F;
@@ -139,34 +167,71 @@ static void add_ground(Bearing *b, const Grounded *g)
     for (uint32_t i = c->link; i != axes; i = forest_link(l, i)->parent)
         F = pass_out(&forest_link(l, i)->across, F);
     for (int k = 0; k < 3; k++) {
+        const uint32_t pivot = pivot_of_row(r, c->rows[k]);
         const Expr along = dot(F, row_on(&r->system->rows[c->rows[k]]).F);
-        set(r->lambda, c->rows[k], b->column,
-            add(get(r->lambda, c->rows[k], b->column), along));
+        set(u, pivot, b->column, add(get(u, pivot, b->column), along));
+    }
+}
+
+static bool make_room(Bearing *b)
+{
+    Reduction *r = b->l->r;
+    const uint32_t links = b->l->forest->link_count;
+    b->own = calloc(links + 1u, sizeof *b->own), b->total = calloc(links + 1u, sizeof *b->total);
+    b->is_old = calloc(links + 1u, sizeof *b->is_old), b->A = calloc(links + 1u, sizeof *b->A);
+    b->lambda = calloc(r->nD + 1u, sizeof *b->lambda);
+    b->with = calloc(r->unknowns + 1u, sizeof *b->with);
+    b->brought = calloc(r->nD + 1u, sizeof *b->brought);
+    b->event = calloc(r->nD + 1u, sizeof *b->event);
+    if (!b->own || !b->total || !b->is_old || !b->A || !b->lambda || !b->with || !b->brought ||
+        !b->event)
+        r->graph->failed = true;
+    return !r->graph->failed;
+}
+
+static void release(Bearing *b)
+{
+    free(b->own), free(b->total), free(b->is_old), free(b->A);
+    free(b->lambda), free(b->with), free(b->brought), free((void *)b->event);
+}
+
+// K: what pivots bear in place of each row that is none                             (T64, T74)
+static void find_dependence(Bearing *b)
+{
+    Reduction *r = b->l->r;
+    r->K = tr_matrix(r->graph, r->nD, r->nR);
+    for (uint32_t j = 0; j < r->nR && !r->graph->failed; j++) {
+        b->load = &r->system->rows[r->R[j]];
+        solve(b);
+        for (uint32_t k = 0; k < r->nD; k++) set(r->K, k, j, b->lambda[k]);
+    }
+    b->load = NULL;
+}
+
+static void find_borne(Bearing *b, Matrix u)
+{
+    const Local *l = b->l;
+    for (b->column = 0; b->column < u.columns && !l->r->graph->failed; b->column++) {
+        find_A(b);
+        solve(b);
+        for (uint32_t k = 0; k < l->r->nD; k++) set(u, k, b->column, b->lambda[k]);
+        for (uint32_t k = 0; k < l->grounded_count; k++) add_ground(b, &l->grounded[k], u);
     }
 }
 
 bool tr_local_reactions(Local *l)
 {
     Reduction *r = l->r;
-    const uint32_t links = l->forest->link_count;
     Bearing b = {.l = l};
-    b.own = calloc(links + 1u, sizeof *b.own), b.total = calloc(links + 1u, sizeof *b.total);
-    b.is_old = calloc(links + 1u, sizeof *b.is_old), b.A = calloc(links + 1u, sizeof *b.A);
-    b.lambda = calloc(r->nD + 1u, sizeof *b.lambda);
-    b.with = calloc(r->unknowns + 1u, sizeof *b.with);
-    const bool good = b.own && b.total && b.is_old && b.A && b.lambda && b.with;
-    if (!good) r->graph->failed = true;
-    r->lambda = tr_matrix(r->graph, r->system->row_count, l->force.columns);
-    for (; good && b.column < l->force.columns; b.column++) {
-        for (uint32_t i = 0; i < links; i++)
-            b.own[i] = b.total[i] = wrench_zero(r->graph), b.is_old[i] = false;
-        find_A(&b);
-        solve(&b);
-        for (uint32_t k = 0; k < r->nD; k++)
-            if (!pivot_row(r, k)->is_speed) set(r->lambda, r->partition->row[k], b.column, b.lambda[k]);
-        for (uint32_t k = 0; k < l->grounded_count; k++) add_ground(&b, &l->grounded[k]);
+    Matrix u = tr_matrix(r->graph, r->nD, l->force.columns);
+    if (make_room(&b)) {
+        for (uint32_t k = 0; k < l->event_count; k++)
+            if (l->events[k].stage != NONE) b.event[l->events[k].stage] = &l->events[k];
+        for (uint32_t k = 0; k < r->nD; k++) bring(&b, k);
+        find_borne(&b, u);
+        find_dependence(&b);
     }
-    free(b.own), free(b.total), free(b.is_old), free(b.A), free(b.lambda), free(b.with);
-    if (!r->graph->failed) tr_mix_reactions(r, r->lambda);
+    release(&b);
+    if (!r->graph->failed) tr_distribute(r, u);
     return !r->graph->failed;
 }

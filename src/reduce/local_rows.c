@@ -104,8 +104,8 @@ static void renew(Local *l, uint32_t i)
         const Motion v = m->column[k];
         m->count--;
         m->speed[k] = m->speed[m->count], m->column[k] = m->column[m->count];
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(s->h[j])) add_column(l, m, j, motion_scale(s->h[j], v));
+        for (uint32_t n = 0; n < s->near_count; n++)
+            add_column(l, m, s->near[n], motion_scale(s->h[s->near[n]], v));
         m->rest = motion_plus(m->rest, motion_scale(s->k, v));
         m->at.a = plus(m->at.a, scale(s->b, v.V));
         m->at.alpha = plus(m->at.alpha, scale(s->b, v.W));
@@ -209,8 +209,8 @@ static void eliminate_taken(Local *l, uint32_t k)
         const Expr entry = get(r->rows, k, s->d);
         if (is_zero(entry)) continue;
         s->column[k] = entry;
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (!is_zero(s->h[j])) add_entry(r->rows, k, j, mul(entry, s->h[j]));
+        for (uint32_t n = 0; n < s->near_count; n++)
+            add_entry(r->rows, k, s->near[n], mul(entry, s->h[s->near[n]]));
         add_entry(r->rest, k, 0, mul(entry, s->k));
         add_entry(r->bias, k, 0, mul(entry, s->b));
         set(r->rows, k, s->d, zero(r->graph));

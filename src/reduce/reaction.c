@@ -105,7 +105,7 @@ static uint32_t find_open(const Reduction *r, bool leads, uint32_t *open)
 
 // Reactions of rows that were eliminated in their inner form (T46):
 //   lambda_k = direction_k . lambda_root
-void tr_mix_reactions(const Reduction *r, Matrix lambda)
+static void mix_reactions(const Reduction *r, Matrix lambda)
 {
     for (uint32_t i = 0; i + 2 < r->system->row_count; i++) {
         const Row *row = &r->system->rows[i];
@@ -133,11 +133,8 @@ static void take_pivots(const Reduction *r, Matrix u, Matrix lambda)
 // lambda_P = u - K lambda_R (T74) [B 26], for a lambda_R that is given (in the first column) or
 // least. Those that do not lead come first; a row that leads and is no pivot depends on such rows
 // alone.
-void tr_find_reactions(Reduction *r)
+void tr_distribute(Reduction *r, Matrix u)
 {
-    find_dependence(r);
-    Matrix u = pivot_reactions(r);
-    if (r->graph->failed) return;
     r->lambda = tr_matrix(r->graph, r->system->row_count, u.columns);
     uint32_t *open = tr_reduction_room(r, r->nR);
     if (!open) return;
@@ -153,7 +150,14 @@ void tr_find_reactions(Reduction *r)
         if (count) choose_least(r, open, count, leads, u, r->lambda);
     }
     take_pivots(r, u, r->lambda);
-    tr_mix_reactions(r, r->lambda);
+    mix_reactions(r, r->lambda);
+}
+
+void tr_find_reactions(Reduction *r)
+{
+    find_dependence(r);
+    const Matrix u = pivot_reactions(r);
+    if (!r->graph->failed) tr_distribute(r, u);
 }
 
 // ---- torques -------------------------------------------------------------------------------
@@ -188,7 +192,7 @@ static Matrix free_reactions(const Reduction *r, const uint32_t *list, uint32_t 
         for (uint32_t i = 0; i < r->nD; i++) set(u, i, j, neg(get(r->K, i, list[j])));
     }
     if (!r->graph->failed) take_pivots(r, u, N);
-    if (!r->graph->failed) tr_mix_reactions(r, N);
+    if (!r->graph->failed) mix_reactions(r, N);
     return N;
 }
 

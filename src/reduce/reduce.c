@@ -195,9 +195,11 @@ static void define_velocities(Reduction *r)
     for (uint32_t i = 0; i < r->nD; i++) {
         const Stage *s = &r->stages[i];
         Expr v = s->k;
-        for (uint32_t j = 0; j < r->unknowns; j++)
+        for (uint32_t n = 0; n < s->near_count; n++) {
+            const uint32_t j = s->near[n];
             v = add(v, mul(s->h[j], j < r->np ? velocity(r, r->p[j])
                                               : pivot_row(r, r->s[j - r->np])->symbol));
+        }
         for (uint32_t j = 0; j < r->na; j++)
             v = sub(v, mul(quotient(get(r->driven, i, j), s->pivot), velocity(r, r->a[j])));
         define(r, velocity(r, r->p[s->d]), v);
@@ -419,7 +421,7 @@ static Reduction shortest_form(const Reduction r, Matrix L)
         {.grounds = true, .late_bias = true}, {.articulates = true, .late_bias = true}};
     Reduction best = r;
     reduce_globally(&best, L);
-    if (!r.system->forest || r.nR || r.graph->failed) return best;
+    if (!r.system->forest || r.graph->failed) return best;
     size_t least = count_form(&best);
     if (getenv("TR_FORMS")) fprintf(stderr, "global %zu\n", least);
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !r.graph->failed; i++) {

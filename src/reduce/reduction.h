@@ -11,6 +11,8 @@ typedef struct Stage {
     uint32_t d; // the unknown that it eliminates
     Expr pivot, k, b;
     Expr *h;      // by unknown; zero for those that were eliminated before
+    uint32_t *near; // unknowns where it is not
+    uint32_t near_count;
     Expr *column; // entries of all rows at d
 } Stage;
 
@@ -71,8 +73,8 @@ void tr_add_bias(Reduction *r);
 
 // reaction.c: lambda, in columns as `force`; and the reactions that forces use
 void tr_find_reactions(Reduction *r);
-// Rows that were eliminated in other axes get their own reactions
-void tr_mix_reactions(const Reduction *r, Matrix lambda);
+// The same of what pivots bear when other rows bear nothing, u, and of r->K
+void tr_distribute(Reduction *r, Matrix u);
 bool tr_has_antagonists(const Reduction *r); // driven joints that work against each other
 // Changes them so that the forces of driven joints are least, once accelerations are defined
 void tr_least_torques(Reduction *r);
