@@ -18,6 +18,7 @@ typedef struct ForestLink {
     Motion frame;    // of the frame itself: v, unless it is carried
     bool is_carried; // its frame does not spin with it (T17)
     bool is_base;    // hangs from nothing, by several velocities
+    bool has_mass;   // its mass is positive, whatever parameters are
 } ForestLink;
 
 // Three rows that hold the point of a wheel or a ball where it touches. Seen from the link that

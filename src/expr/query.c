@@ -5,6 +5,7 @@
 //   d/dt f = sum over inputs x of df/dx x'
 //   v = C u, u = C^T v    of a base that is described along turned axes
 #include "expr/derivative.h"
+#include "expr/merge.h"
 #include "expr/system.h"
 #include "expr/walk.h"
 
@@ -98,6 +99,52 @@ size_t tr_system_operations(System *system, const Expr *of, size_t count)
     tr_reach_free(&reach);
     free(varies);
     free(known);
+    return operations;
+}
+
+// Parameters as numbers; those alone that are 0, 1 or -1, or all
+static void fix_parameters(const System *system, Graph *graph, Expr *of, size_t count, bool all)
+{
+    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
+    uint32_t known = 0;
+    if (!from) graph->failed = true;
+    Expr *to = from ? from + system->input_count : NULL;
+    for (uint32_t id = 0, end = graph->count; from && id < end; id++) {
+        const Node node = graph->nodes[id];
+        if (node.op != OP_SYMBOL || system->inputs[node.a].kind != TR_PARAMETER) continue;
+        const double x = system->inputs[node.a].value;
+        if (all || x == 0 || x == 1 || x == -1)
+            from[known] = expr_at(graph, id), to[known++] = number(graph, x);
+    }
+    if (from) tr_substitute(graph, of, count, from, to, known, of);
+    free(from);
+}
+
+static size_t count_nodes(Graph *graph, const Expr *of, size_t count)
+{
+    Reach reach;
+    size_t operations = 0;
+    if (!tr_reach(graph, of, count, &reach)) return 0;
+    for (uint32_t k = 0; k < reach.count; k++)
+        operations += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
+    tr_reach_free(&reach);
+    return operations;
+}
+
+size_t tr_system_merged_operations(System *system, const Expr *of, size_t count)
+{
+    Expr *own = calloc(count + 1, sizeof *own);
+    Graph *graph = own ? tr_reach_copy(system->graph, of, count, own) : NULL;
+    size_t operations = 0;
+    if (graph) {
+        fix_parameters(system, graph, own, count, false);
+        tr_merge(graph, own, count, own);
+        fix_parameters(system, graph, own, count, true);
+        operations = count_nodes(graph, own, count);
+    }
+    if (!graph || graph->failed) system->graph->failed = true;
+    tr_graph_free(graph);
+    free(own);
     return operations;
 }
 

@@ -189,15 +189,18 @@ static Vec out_to(const Tree *tree, uint32_t i, uint32_t above, Vec a)
 
 Vec tr_normal_in(Tree *tree, uint32_t i)
 {
-    uint32_t at = tr_root_of(tree, i);
-    Vec n = apply_transposed(tree->links[at].world.R, column(tree->ground.R, 2));
+    if (!tree->normals) tree->normals = tr_tree_room(tree, tree->link_count, sizeof(Vec));
+    if (!tree->normals) return vec_zero(tree->graph);
+    uint32_t at = i; // the last that is known
+    while (at != WORLD && !tree->normals[at].x.id) at = tree->links[at].parent;
     while (at != i) {
         uint32_t next = i;
         while (tree->links[next].parent != at) next = tree->links[next].parent;
-        n = into(&tree->links[next], n);
+        tree->normals[next] =
+            into(&tree->links[next], at == WORLD ? column(tree->ground.R, 2) : tree->normals[at]);
         at = next;
     }
-    return n;
+    return tree->normals[i];
 }
 
 // The axis of a wheel's hinge in the axes of what carries it

@@ -73,6 +73,17 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     set_row(&at, row, tr_normal_in(by, at.link), false);
 }
 
+// Whether a link has a centre of mass: that stays so.
+static bool has_mass(Tree *tree, const Link *link)
+{
+    const Expr m = link->inertia.m;
+    if (is_number(m)) return value_of(m) > 0;
+    const double now = tr_tree_value(tree, m);
+    return tr_tree_is_constant(m) && tr_rule_gives(RULE_POSITIVE, &now) &&
+           tr_tree_is(tree, RULE_POSITIVE, m, link->body->name.place, "'%.*s' has mass",
+                      WHOLE(link->body->name.text));
+}
+
 static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
 {
     System *s = tree->system;
@@ -82,7 +93,9 @@ static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
         if (rows[k] == s->row_count || !s->rows[rows[k]].is_mixed) return;
     }
     Rolling *out = &s->forest->rolling[s->forest->rolling_count];
-    if (tr_rolling_along(by, contact, rows, out)) s->forest->rolling_count++;
+    if (!tr_rolling_along(by, contact, rows, out)) return;
+    s->forest->links[out->link].has_mass = has_mass(tree, &by->links[out->link]);
+    s->forest->rolling_count++;
 }
 
 // What carries both ends of a loop moves neither against the other: only what hangs from it does.

@@ -19,7 +19,7 @@ Tree *tr_tree_copy(Tree *tree)
     if (!copy || !links || !velocities) return NULL;
     *copy = *tree;
     copy->value = NULL, copy->value_count = copy->value_capacity = 0;
-    copy->seen = (struct Seen){0};
+    copy->seen = (struct Seen){0}, copy->normals = NULL;
     copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);
     copy->velocities =
         memcpy(velocities, tree->velocities, tree->velocity_count * sizeof *velocities);

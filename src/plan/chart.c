@@ -180,7 +180,8 @@ static bool best_of_group(const Elimination *e, const Group *g, uint32_t *row, u
             if (e->column_used[j] || is_preferred(e, j) || size < enough * largest) continue;
             if (!g->all && !hangs_from(f, link_of(e, j), g->base)) continue;
             const uint32_t others = (entries_in_row(e, i) - 1) * (entries_in_column(e, j) - 1);
-            const uint32_t fill = is_root(e, i, j) ? others : 2 * others + !has_unit_slope(e, i, j) + 100;
+            const uint32_t fill =
+                is_root(e, i, j) ? others : 2 * others + !has_unit_slope(e, i, j) + 100;
             if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
             best_fill = fill, best_size = size, *row = i, *column = j;
         }
@@ -218,8 +219,8 @@ static void take_carrier(Elimination *e, uint32_t base)
             if ((rolling->link == base) != nearest) continue;
             for (int k = 0; k < 3; k++) {
                 const uint32_t i = rolling->rows[k];
-                good += e->at->system->rows[i].base == base && !e->row_used[i] &&
-                        !e->at->open[i] && unit_pivot(e, i, &columns[k]);
+                good += e->at->system->rows[i].base == base && !e->row_used[i] && !e->at->open[i] &&
+                        unit_pivot(e, i, &columns[k]);
             }
             if (good < 3) continue;
             for (int k = 0; k < 3; k++) eliminate(e, rolling->rows[k], columns[k]);
@@ -242,8 +243,7 @@ static bool is_deep(const Elimination *e)
 static void find_along(Elimination *e, int stage)
 {
     const Forest *f = e->at->system->forest;
-    for (uint32_t i = f->link_count; i-- > 0;)
-        take_group(e, (Group){i, true, false, stage});
+    for (uint32_t i = f->link_count; i-- > 0;) take_group(e, (Group){i, true, false, stage});
     for (uint32_t i = 0; i < f->link_count; i++) {
         if (is_root_link(e, i) && stage < 0) take_carrier(e, i);
         if (is_root_link(e, i) && !is_deep(e)) continue;

@@ -144,7 +144,8 @@ static Expr *inverse_dynamics(Reduction *r)
     char room[64];
     const Output *inverse =
         tr_system_output(r->system, text_of(tr_system_inner(r->system, "inverse", room)));
-    Expr *from = tr_reduction_expressions(r, 2 * (size_t)r->np), *force = tr_reduction_expressions(r, r->nv);
+    Expr *from = tr_reduction_expressions(r, 2 * (size_t)r->np),
+         *force = tr_reduction_expressions(r, r->nv);
     if (!inverse || r->graph->failed) return NULL;
     Expr *to = from + r->np;
     for (uint32_t j = 0; j < r->np; j++) {

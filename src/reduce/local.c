@@ -5,11 +5,10 @@
 //
 // A pivot is projected at the link that owns its velocity, or nearer to the base if one before it
 // is still to bring that velocity in; what is free gives way where no row needs it any more.
+#include "reduce/local.h"
 #include "expr/derivative.h"
 #include "expr/walk.h"
-#include "reduce/local.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---- who belongs where ---------------------------------------------------------------------
@@ -103,15 +102,15 @@ static void find_places(Local *l)
             if (!is_zero(r->stages[i].h[s->d]))
                 l->place[k] = tr_common_link(f, l->place[k], l->place[i]);
         const Row *row = pivot_row(r, k);
-        l->is_early[k] = !l->ways.late_bias ||
-                         (row->base != NO_LINK && row->base == l->owner[s->d]);
+        l->is_early[k] =
+            !l->ways.late_bias || (row->base != NO_LINK && row->base == l->owner[s->d]);
     }
     for (uint32_t j = 0; j < r->unknowns; j++) {
         uint32_t at = l->stage_of[j] == NONE ? complete_at(l, j) : NO_LINK;
         for (uint32_t k = 0; k < r->nD && at != NO_LINK; k++)
             if (!is_zero(r->stages[k].h[j])) at = tr_common_link(f, at, l->place[k]);
         const bool waits = at == NO_LINK || f->links[at].parent == NO_LINK;
-        l->free_at[j] = l->ways.articulates && !waits ? at : NO_LINK;
+        l->free_at[j] = l->ways.articulates && !r->nU && !waits ? at : NO_LINK;
     }
 }
 
@@ -165,8 +164,7 @@ static void split_rest(Reduction *r)
 {
     Expr *v = tr_reduction_expressions(r, 2 * (size_t)r->na);
     if (!v || !r->na) return;
-    for (uint32_t j = 0; j < r->na; j++)
-        v[j] = r->system->inputs[r->v[r->a[j]]].symbol;
+    for (uint32_t j = 0; j < r->na; j++) v[j] = r->system->inputs[r->v[r->a[j]]].symbol;
     if (!tr_dense_jacobian(r->graph, r->k.entries, r->np, v, r->na, r->J.entries))
         r->graph->failed = true;
     tr_substitute(r->graph, r->k.entries, r->np, v, v + r->na, r->na, r->k.entries);
@@ -194,7 +192,6 @@ bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways)
     if (good) {
         choose_grounds(&l);
         find_places(&l);
-        if (getenv("TR_FORMS")) for (uint32_t k = 0; k < r->nD; k++) { fprintf(stderr, "stage %u row %s base %d d %s owner %d place %d early %d :", k, pivot_row(r,k)->name, (int)pivot_row(r,k)->base, s->inputs[r->v[r->p[r->stages[k].d]]].name, (int)l.owner[r->stages[k].d], (int)l.place[k], l.is_early[k]); for (uint32_t j=0;j<r->np;j++) if(!is_zero(r->stages[k].h[j])) fprintf(stderr," %s", s->inputs[r->v[r->p[j]]].name); fprintf(stderr,"\n"); }
         good = tr_local_dynamics(&l);
     }
     if (good) {

@@ -57,13 +57,13 @@ typedef struct Local {
     Reduction *r;
     const Forest *forest;
     LocalWays ways;
-    Matrix L; // forces by used reaction
+    Matrix L;      // forces by used reaction
     bool is_still; // driven joints do not accelerate
     // By unknown: the link whose velocity it is, or NO_LINK; the pivot that solves for it, or NONE
     uint32_t *owner, *stage_of;
     uint32_t *unknown, *link_of; // by velocity: NONE of a driven one; and its link
-    bool *is_row_met;  // by pivot
-    uint32_t taken;    // pivots so far
+    bool *is_row_met;            // by pivot
+    uint32_t taken;              // pivots so far
     // By pivot: the link where it is projected, and whether its bias is part of inverse dynamics
     uint32_t *place;
     bool *is_early;

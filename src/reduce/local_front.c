@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inward along the tree (T182). A link is handed what hangs from it: an inertia J, the wrench f that
-// accelerations without the speeds take, and of each speed k behind it that is left a momentum h_k,
-// a force c_k and masses S_jk with the others:
+// Inward along the tree (T182). A link is handed what hangs from it: an inertia J, the wrench f
+// that accelerations without the speeds take, and of each speed k behind it that is left a momentum
+// h_k, a force c_k and masses S_jk with the others:
 //
 //   J A + f + sum of h_k y_k,    c_j + h_j . A + sum of S_jk y_k = 0
 //
@@ -10,16 +10,16 @@
 //
 //   S_kj += S . h_j,  S_kk += 2 S . h_k + S . J S,  h_k += J S,  c_k += S . f
 //
-// a row that was solved for y_d = h . y + b takes d away (T70), and so does a free speed that no row
-// needs any more, as a hinge does in articulated inertias (T22):
+// a row that was solved for y_d = h . y + b takes d away (T70), and so does a free speed that no
+// row needs any more, as a hinge does in articulated inertias (T22):
 //
 //   J -= h_w h_w^T / S_ww,  f -= h_w c_w / S_ww,  and likewise among speeds
 //
 // What is left in the end is H^T M H w' = H^T f.
 //
 // A link with a contact that rolls is best seen from there (T183): the place P of the link where it
-// touches moves at `runs` times the spin, whatever carries the link, so beyond the spin neither mass
-// nor force go inward, but moments about P alone.
+// touches moves at `runs` times the spin, whatever carries the link, so beyond the spin neither
+// mass nor force go inward, but moments about P alone.
 #include "reduce/local.h"
 
 #include <stdlib.h>
@@ -147,14 +147,35 @@ static void add_motion(Local *l, Front *f, uint32_t speed, Motion S)
 
 // ---- seen from a contact -------------------------------------------------------------------
 
+static Vec mass_centre(Rigid J) { return scale(quotient(one(graph_of(J.m)), J.m), J.mc); }
+
 // The same body about a point P, by its centre of mass where it has one
-static Rigid about(Rigid J, Vec P)
+static Rigid about(Rigid J, Vec P, bool has_mass)
 {
     Graph *g = graph_of(J.m);
-    if (!is_number(J.m) || is_zero(J.m)) return rigid_out((Pose){mat_identity(g), flip(P)}, J);
-    const Vec c = scale(quotient(one(g), J.m), J.mc), d = minus(c, P);
+    if (!has_mass) return rigid_out((Pose){mat_identity(g), flip(P)}, J);
+    const Vec c = mass_centre(J), d = minus(c, P);
     const Sym I = sym_minus(J.I, parallel(c, J.mc));
     return (Rigid){J.m, scale(J.m, d), sym_plus(I, sym_scale(J.m, inertia_of(outer(d))))};
+}
+
+// F = m (a + D c),   N = I_c alpha + W x I_c W + (c - P) x F: what a body's accelerations take,
+// about P
+static Wrench force_about(const Local *l, uint32_t i, Vec P)
+{
+    const ForestLink *link = forest_link(l, i);
+    const Rigid J = link->inertia;
+    const Accelerated *at = &l->at[i];
+    Graph *g = l->r->graph;
+    if (!link->has_mass) {
+        const Wrench f = inertia_force(J, at, link->frame.W, link->v.W, link->is_carried);
+        return wrench_out((Pose){mat_identity(g), flip(P)}, f);
+    }
+    const Vec c = mass_centre(J);
+    const Rigid central = {zero(g), vec_zero(g), sym_minus(J.I, parallel(c, J.mc))};
+    const Vec F = scale(J.m, plus(at->a, apply(at->D, c)));
+    const Wrench f = inertia_force(central, at, link->frame.W, link->v.W, link->is_carried);
+    return wrench(F, plus(f.N, cross(minus(c, P), F)));
 }
 
 static bool grow_grounded(Local *l, Grounded *out, const Front *f)
@@ -176,9 +197,9 @@ static void ground(Local *l, uint32_t i)
     const Rolling *c = ground_of(l, i);
     Front *f = &l->front[i];
     const Pose there = {mat_identity(g), flip(c->point)};
-    f->own = about(f->own, c->point);
+    f->own = about(f->own, c->point, forest_link(l, i)->has_mass);
     f->rigid = rigid_out(there, f->rigid);
-    f->f = wrench_out(there, f->f);
+    f->f = wrench_plus(force_about(l, i, c->point), wrench_out(there, f->f));
     for (uint32_t k = 0; k < f->count; k++) f->momentum[k] = wrench_out(there, f->momentum[k]);
     const Rigid J = rigid_plus(f->own, f->rigid);
     const uint32_t spin = c->spin == NO_LINK ? NONE : l->unknown[c->spin];
@@ -256,8 +277,7 @@ static void project_stage(Local *l, uint32_t i, uint32_t stage)
     const Wrench h_d = e->momentum = take_out(l, f, s->d);
     const Expr b = l->late[stage];
     if (!is_zero(b)) { // what it takes
-        for (uint32_t k = 0; k < e->count; k++)
-            add_force(l, e->other[k], 0, mul(e->mass[k], b));
+        for (uint32_t k = 0; k < e->count; k++) add_force(l, e->other[k], 0, mul(e->mass[k], b));
         add_force(l, s->d, 0, mul(e->d, b));
         if (f) f->f = wrench_plus(f->f, wrench_scale(b, h_d));
     }
@@ -269,8 +289,7 @@ static void project_stage(Local *l, uint32_t i, uint32_t stage)
             add_mass(l, j, other, other == j ? add(x, x) : x);
         }
         const Expr z = mul(s->h[j], e->d);
-        for (uint32_t k = 0; k <= n; k++)
-            add_mass(l, j, s->near[k], mul(z, s->h[s->near[k]]));
+        for (uint32_t k = 0; k <= n; k++) add_mass(l, j, s->near[k], mul(z, s->h[s->near[k]]));
         for (uint32_t c = 0; c < l->force.columns; c++)
             add_force(l, j, c, mul(s->h[j], get(l->force, s->d, c)));
         if (f) add_momentum(l, f, j, wrench_scale(s->h[j], h_d));
@@ -298,8 +317,8 @@ static void merge(Front *f)
     f->own = f->rigid = (Rigid){zero(g), vec_zero(g), sym_zero(g)};
 }
 
-// Where a speed is the link's own hinge and nothing else, nothing is left along it, and the force is
-// the hinge's: the graph cannot find that, so it is said.
+// Where a speed is the link's own hinge and nothing else, nothing is left along it, and the force
+// is the hinge's: the graph cannot find that, so it is said.
 static int own_component(const Local *l, uint32_t i, uint32_t speed, const bool *is_mixed)
 {
     const ForestLink *link = forest_link(l, i);
@@ -404,12 +423,14 @@ static void begin_fronts(Local *l)
         Front *f = &l->front[i];
         f->own = link->inertia;
         f->rigid = (Rigid){zero(g), vec_zero(g), sym_zero(g)};
-        f->f =
-            inertia_force(link->inertia, &l->at[i], link->frame.W, link->v.W, link->is_carried);
+        f->f = f->ground != NONE ? wrench_zero(g) // when it is grounded
+                                 : inertia_force(link->inertia, &l->at[i], link->frame.W, link->v.W,
+                                                 link->is_carried);
     }
     for (uint32_t j = 0; j < l->r->np; j++)
         for (uint32_t c = 0; c < l->force.columns; c++)
-            set(l->force, j, c, neg(c ? get(l->L, l->r->p[j], c - 1) : get(l->r->Q, l->r->p[j], 0)));
+            set(l->force, j, c,
+                neg(c ? get(l->L, l->r->p[j], c - 1) : get(l->r->Q, l->r->p[j], 0)));
 }
 
 // ---- going back ----------------------------------------------------------------------------
@@ -480,7 +501,8 @@ static void solve_outward(Local *l, uint32_t c)
     Motion *A = calloc(f->link_count + 1u, sizeof *A);
     if (!A) l->r->graph->failed = true;
     uint32_t last = l->event_count;
-    while (A && last && l->events[last - 1].link == NO_LINK) solve_event(l, &l->events[--last], A, c);
+    while (A && last && l->events[last - 1].link == NO_LINK)
+        solve_event(l, &l->events[--last], A, c);
     for (uint32_t i = 0; A && i < f->link_count; i++) {
         A[i] = seen_from(l, i, A);
         for (uint32_t k = l->event_count; k-- > 0;)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reactions along the tree (T184). What is missing in the equation of a speed when it was eliminated,
-// e = c_d + h_d . A + sum of S_dj y_j, is borne by its row and by rows that come later (T73). Those
-// act on their links: with r the reactions that are known, their wrench goes inward,
+// Reactions along the tree (T184). What is missing in the equation of a speed when it was
+// eliminated, e = c_d + h_d . A + sum of S_dj y_j, is borne by its row and by rows that come later
+// (T73). Those act on their links: with r the reactions that are known, their wrench goes inward,
 //
 //   T_i = sum of on r + sum over children of Ad^T T_k,   lambda = (e - g . (S . T) - ...) / pivot
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outward along the tree (T181). Each link carries its motion by the speeds that are left when it is
-// met, and its acceleration where none of these begins to change:
+// Outward along the tree (T181). Each link carries its motion by the speeds that are left when it
+// is met, and its acceleration where none of these begins to change:
 //
 //   v_i = sum of column_k speed_k + rest,   column -> Ad column,  S of its own joint
 //
@@ -222,12 +222,11 @@ static void meet_row(Local *l, uint32_t k)
     const Reduction *r = l->r;
     const Row *row = pivot_row(r, k);
     l->is_row_met[k] = true;
-    if (row->base != NO_LINK) {
+    set(r->rest, k, 0, row->inner_rest);
+    if (row->base != NO_LINK)
         take_motion(l, k);
-    } else {
-        set(r->rest, k, 0, row->inner_rest);
+    else
         set(r->bias, k, 0, row->inner_bias);
-    }
     take_slopes(l, k);
     for (uint32_t j = 0; j < r->ns; j++)
         if (r->s[j] == k) set(r->rows, k, r->np + j, neg(one(r->graph)));

@@ -5,12 +5,10 @@
 #include "reduce/reduce.h"
 
 #include "expr/derivative.h"
-#include "expr/list.h"
 #include "expr/walk.h"
 #include "reduce/reduction.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---- sorting velocities and rows -----------------------------------------------------------
@@ -59,8 +57,7 @@ static bool sort(Reduction *r)
         if (!s->rows[i].is_speed && !s->rows[i].is_open && !is_pivot(r->partition, i))
             r->R[r->nR++] = i;
     r->accelerations = tr_matrix(r->graph, r->na, 1);
-    for (uint32_t j = 0; j < r->na; j++)
-        set(r->accelerations, j, 0, s->inputs[r->v[r->a[j]]].rate);
+    for (uint32_t j = 0; j < r->na; j++) set(r->accelerations, j, 0, s->inputs[r->v[r->a[j]]].rate);
     r->kernel = r->nI + r->ns, r->unknowns = r->np + r->ns;
     r->free = tr_reduction_room(r, r->kernel);
     for (uint32_t k = 0; r->free && k < r->kernel; k++)
@@ -187,8 +184,8 @@ static void define_turned(Reduction *r, const Turned *turned)
     }
 }
 
-// v_d = h . v + J v_a + k, in terms of those that are eliminated later           (T68) [B 11]
-static void define_velocities(Reduction *r)
+// In terms of those that are eliminated later                                     (T68) [B 11]
+void tr_define_velocities(Reduction *r)
 {
     for (uint32_t k = 0; k < 3 * r->system->turned_count; k++)
         r->system->inputs[r->system->turned[k / 3].inner + k % 3].definition = expr_at(r->graph, 0);
@@ -374,7 +371,7 @@ static void put_results(Reduction *r)
     const Matrix used = tr_used_reactions(r);
     note_pivots(r);
     put_kinematics(r);
-    define_velocities(r);
+    tr_define_velocities(r);
     define_accelerations(r, used);
     if (r->system->least_torques && tr_has_antagonists(r)) {
         if (r->nU)
@@ -387,52 +384,6 @@ static void put_results(Reduction *r)
     define_reactions(r, used);
     define_torques(r);
     put_other_rates(r);
-}
-
-// ---- forms ---------------------------------------------------------------------------------
-
-static bool reduce_globally(Reduction *r, Matrix L)
-{
-    if (!tr_eliminate(r, L)) return false;
-    tr_find_reactions(r);
-    tr_add_bias(r);
-    return !r->graph->failed;
-}
-
-// Operations from the state to the accelerations of what is free, or of all where nothing is
-static size_t count_form(Reduction *r)
-{
-    Exprs list = {0};
-    for (uint32_t c = 0; c < r->x.columns; c++)
-        for (uint32_t j = 0; j < (r->kernel ? r->kernel : r->unknowns); j++)
-            exprs_add(&list, get(r->x, r->kernel ? r->free[j] : j, c));
-    if (list.failed) r->graph->failed = true;
-    define_velocities(r);
-    tr_system_resolve(r->system, list.at, list.count);
-    const size_t count =
-        r->graph->failed ? 0 : tr_system_operations(r->system, list.at, list.count);
-    tr_exprs_free(&list);
-    return count;
-}
-
-static Reduction shortest_form(const Reduction r, Matrix L)
-{
-    static const LocalWays ways[] = {{0}, {.grounds = true}, {.late_bias = true}, {.articulates = true},
-        {.grounds = true, .late_bias = true}, {.articulates = true, .late_bias = true}};
-    Reduction best = r;
-    reduce_globally(&best, L);
-    if (!r.system->forest || r.graph->failed) return best;
-    size_t least = count_form(&best);
-    if (getenv("TR_FORMS")) fprintf(stderr, "global %zu\n", least);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && !r.graph->failed; i++) {
-        Reduction other = r;
-        if (!tr_reduce_locally(&other, L, ways[i])) break;
-        const size_t count = count_form(&other);
-        if (getenv("TR_FORMS")) fprintf(stderr, "%d%d%d %zu\n", ways[i].grounds, ways[i].articulates, ways[i].late_bias, count);
-        if (getenv("TR_FORM")) { if (atoi(getenv("TR_FORM")) == (int)i) return other; continue; }
-        if (count < least) best = other, least = count;
-    }
-    return best;
 }
 
 void tr_reduce(System *system, const Partition *partition, tr_error *err)
@@ -448,7 +399,7 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
     }
     const Matrix L = split_forces(&r);
     if (has_failed(err)) return;
-    r = shortest_form(r, L);
+    r = tr_shortest_form(r, L);
     if (!system->graph->failed) put_results(&r);
     if (system->graph->failed) tr_graph_refuse(system->graph, err);
 }

@@ -10,7 +10,7 @@
 typedef struct Stage {
     uint32_t d; // the unknown that it eliminates
     Expr pivot, k, b;
-    Expr *h;      // by unknown; zero for those that were eliminated before
+    Expr *h;        // by unknown; zero for those that were eliminated before
     uint32_t *near; // unknowns where it is not
     uint32_t near_count;
     Expr *column; // entries of all rows at d
@@ -89,5 +89,11 @@ typedef struct LocalWays {
     bool late_bias;   // what rows at other links begin is not part of inverse dynamics
 } LocalWays;
 bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways);
+
+// reduce.c: v_d = h . v + J v_a + k of the dependent velocities as definitions
+void tr_define_velocities(Reduction *r);
+// form.c: reduced in the shortest of all ways, with reactions; the graph failed when memory runs
+// out
+Reduction tr_shortest_form(Reduction r, Matrix L);
 
 #endif
