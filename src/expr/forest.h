@@ -26,11 +26,13 @@ typedef struct ForestLink {
 typedef struct Rolling {
     uint32_t rows[3];
     uint32_t link; // that carries it
-    Vec point;     // where it touches, in the link's frame
+    Vec hub;       // its middle, in the link's frame
+    Vec arm;       // from there to where it touches
+    Vec point;     // both together
     uint32_t spin; // the velocity, as a place; NO_LINK when the link itself rolls
     Vec runs;
     Expr square; // runs . runs
-    Vec drift;   // V_P' where the link neither accelerates nor begins to turn
+    Vec drift;   // V_P' where the hub does not accelerate, nor the link begin to turn
 } Rolling;
 
 typedef struct Forest {

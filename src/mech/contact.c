@@ -87,6 +87,7 @@ typedef struct Rim {
     bool is_ball;
     Expr radius, tube;
     Vec a, n;
+    Expr length;     // of n
     Expr lean, size; // n.a, |n - (n.a) a|
     Vec rim;         // the part of r across the axle: (radius - tube) d
     Vec r;
@@ -97,23 +98,22 @@ typedef struct Rim {
 // corrected]
 static void find_rim(Rim *rim)
 {
-    Graph *g = graph_of(rim->radius);
     if (rim->is_ball) {
-        rim->r = scale(neg(rim->radius), rim->n);
+        rim->r = scale(neg(quotient(rim->radius, rim->length)), rim->n);
         return;
     }
     const Expr ring = sub(rim->radius, rim->tube);
     rim->lean = dot(rim->n, rim->a);
-    rim->size = e_sqrt(sub(one(g), square(rim->lean))); // for n and a are units
+    rim->size = e_sqrt(sub(square(rim->length), square(rim->lean))); // for a is a unit
     rim->rim = scale(quotient(ring, rim->size), minus(scale(rim->lean, rim->a), rim->n));
-    rim->r = minus(rim->rim, scale(rim->tube, rim->n));
+    rim->r = minus(rim->rim, scale(quotient(rim->tube, rim->length), rim->n));
 }
 
 // With its directions; the rows of a ball follow the ground's axes.
 static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, Mat R, Vec a)
 {
     Graph *g = tree->graph;
-    Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a};
+    Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a, .length = one(g)};
     rim.n = apply_transposed(R, column(floor, 2));
     find_rim(&rim);
     rim.direction[0] = rim.n;
@@ -187,8 +187,10 @@ static Vec out_to(const Tree *tree, uint32_t i, uint32_t above, Vec a)
     return a;
 }
 
-Vec tr_normal_in(Tree *tree, uint32_t i)
+Vec tr_normal_in(Tree *tree, uint32_t i, Expr *length)
 {
+    const Vec up = column(tree->ground.R, 2);
+    *length = one(tree->graph);
     if (!tree->normals) tree->normals = tr_tree_room(tree, tree->link_count, sizeof(Vec));
     if (!tree->normals) return vec_zero(tree->graph);
     uint32_t at = i; // the last that is known
@@ -196,8 +198,7 @@ Vec tr_normal_in(Tree *tree, uint32_t i)
     while (at != i) {
         uint32_t next = i;
         while (tree->links[next].parent != at) next = tree->links[next].parent;
-        tree->normals[next] =
-            into(&tree->links[next], at == WORLD ? column(tree->ground.R, 2) : tree->normals[at]);
+        tree->normals[next] = into(&tree->links[next], at == WORLD ? up : tree->normals[at]);
         at = next;
     }
     return tree->normals[i];
@@ -209,23 +210,23 @@ static Vec axle_on_carrier(const Tree *tree, const Link *link)
     return out_of(link, tree->velocities[link->velocity].S.W);
 }
 
-// What carries a wheel turns at Wc, in whose axes all of this is, and its hub accelerates by a_O
-// and alpha; the contact runs round the rim at chi (T46, T180). V_P stays zero, so its rate is the
-// same in all axes:
-//   V_P' = a_O + alpha x r + s ((Wc.rim) a - tube (Wc x a) x n) + (Wc + s a) x (Wc + chi a) x rim
-static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc, Vec a_O, Vec alpha)
+// What carries a wheel turns at Wc, in whose axes all of this is; the contact runs round the rim at
+// chi (T46, T180). V_P stays zero, so its rate is the same in all axes. Beyond what the hub's
+// acceleration and the carrier's beginning to turn make of it, with U = Wc + chi a and W = Wc + s a
+// that is   s (Wc x a) x r + W x (U x rim) = (Wc.rim) (U + s a) - (W.U) rim - s tube (Wc x a) x n
+static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc)
 {
-    const Vec W = plus(Wc, scale(s, rim->a));
-    const Vec drift = plus(a_O, cross(alpha, rim->r));
-    if (rim->is_ball) return drift;
-    const Expr e = dot(Wc, rim->rim);
-    const Expr along = quotient(quotient(rim->lean, rim->size), sub(rim->radius, rim->tube));
-    const Expr chi = neg(add(dot(Wc, rim->a), mul(along, e)));
-    const Vec U = plus(Wc, scale(chi, rim->a));
-    Vec turning = scale(e, rim->a);
-    if (!is_zero(rim->tube))
-        turning = minus(turning, scale(rim->tube, cross(cross(Wc, rim->a), rim->n)));
-    return plus(drift, plus(scale(s, turning), cross(W, cross(U, rim->rim))));
+    if (rim->is_ball) return vec_zero(graph_of(s));
+    const Expr e = dot(Wc, rim->rim), along = dot(Wc, rim->a);
+    const Expr run =
+        neg(mul(quotient(quotient(rim->lean, rim->size), sub(rim->radius, rim->tube)), e));
+    const Vec across = minus(Wc, scale(along, rim->a));
+    const Expr WU = add(dot(across, across), mul(add(along, s), run));
+    const Vec drift =
+        minus(scale(e, plus(across, scale(add(run, s), rim->a))), scale(WU, rim->rim));
+    if (is_zero(rim->tube)) return drift;
+    const Expr tube = quotient(rim->tube, rim->length);
+    return minus(drift, scale(mul(s, tube), cross(cross(Wc, rim->a), rim->n)));
 }
 
 bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3], Rolling *out)
@@ -240,15 +241,16 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     if (spins) a = axle_on_carrier(tree, link), hub = link->X.p;
     if (!is_ball && !spins) a = apply(link->spin, tr_contact_axle(tree, i, contact));
     if (link->carried != spins || tree->links[carrier].carried) return false;
-    Rim rim = {.is_ball = is_ball, .a = a, .n = tr_normal_in(tree, carrier)};
+    Rim rim = {.is_ball = is_ball, .a = a};
+    rim.n = tr_normal_in(tree, carrier, &rim.length);
     rim.radius = tr_tree_formula(tree, contact->radius);
     rim.tube = tr_tree_formula(tree, contact->tube);
     find_rim(&rim);
     const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(g);
     const Accelerated at = tr_tree_accelerated_behind(tree, carrier, axes);
     const Vec a_O = plus(at.a, apply(at.D, hub)), point = plus(hub, rim.r);
-    const Vec Wc = tree->links[carrier].v.W;
-    const Vec drift = out_to(tree, carrier, axes, rolling_drift(&rim, s, Wc, a_O, at.alpha));
+    const Vec own = rolling_drift(&rim, s, tree->links[carrier].v.W);
+    const Vec drift = out_to(tree, carrier, axes, plus(plus(a_O, cross(at.alpha, rim.r)), own));
     const Vec lever = point_out(tr_pose_in(tree, carrier, axes), point);
     static const int order[] = {2, 0, 1}; // as tr_tree_inner_rows has them
     for (int k = 0; k < 3; k++) {
@@ -257,11 +259,12 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
         tr_row_along(row, axes, wrench(e, cross(lever, e)));
         row->drift = vec_at(drift, order[k]);
     }
-    const Vec runs = cross(rim.r, a), still = vec_zero(g);
-    const Vec held = apply(point_matrix(still, Wc), hub);
+    const Vec runs = cross(rim.r, a);
     *out = (Rolling){.link = carrier,
+                     .hub = hub,
                      .point = point,
-                     .drift = rolling_drift(&rim, s, Wc, held, still),
+                     .arm = rim.r,
+                     .drift = own,
                      .spin = spins ? link->velocity : NO_LINK,
                      .runs = spins ? runs : vec_zero(g),
                      .square = is_zero(rim.tube) ? square(rim.radius) : dot(runs, runs)};

@@ -70,7 +70,9 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     const uint32_t row = row_of(tree, contact, 0);
     if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
     if (contact->on.given) return;
-    set_row(&at, row, tr_normal_in(by, at.link), false);
+    Expr length;
+    const Vec n = tr_normal_in(by, at.link, &length);
+    set_row(&at, row, scale(quotient(one(by->graph), length), n), false);
 }
 
 // Whether a link has a centre of mass: that stays so.

@@ -251,7 +251,7 @@ typedef struct Tree {
         Pose *pose;
         uint32_t *from, *way;
     } seen;
-    Vec *normals;       // the ground's, by link: those that somebody asked for
+    Vec *normals;       // the ground's, by link, of one length: those that somebody asked for
     struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
     int *parameter_state; // by parameter: see scope.c

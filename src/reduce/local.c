@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elimination along the tree: the same pivots as in eliminate.c, in the same order, but rows come
 // from the motions of links (local_rows.c), and masses from what links hand to their parents
-// (local_front.c). Where pivots are near their rows this grows with the number of links alone.
+// (local_front.c). Where pivots are near their rows this grows with the number of links alone
+// (T181, T182).
 //
 // A pivot is projected at the link that owns its velocity, or nearer to the base if one before it
 // is still to bring that velocity in; what is free gives way where no row needs it any more.
@@ -27,9 +28,10 @@ static bool make_room(Local *l)
     l->met = tr_arena_alloc(arena, f->link_count + 1u, sizeof *l->met);
     l->front = tr_arena_alloc(arena, f->link_count + 1u, sizeof *l->front);
     l->at = tr_arena_alloc(arena, f->link_count + 1u, sizeof *l->at);
+    l->hub = tr_arena_alloc(arena, f->link_count + 1u, sizeof *l->hub);
     l->events = tr_arena_alloc(arena, r->unknowns + 1u, sizeof *l->events);
     l->grounded = tr_arena_alloc(arena, f->rolling_count + 1u, sizeof *l->grounded);
-    if (!l->is_row_met || !l->is_early || !l->met || !l->front || !l->at || !l->events ||
+    if (!l->is_row_met || !l->is_early || !l->met || !l->front || !l->at || !l->hub || !l->events ||
         !l->grounded)
         r->graph->failed = true;
     return !r->graph->failed;
@@ -90,6 +92,16 @@ static uint32_t complete_at(const Local *l, uint32_t speed)
     return carrier;
 }
 
+// Whether a row is solved for a velocity of its own link; of a base for where that goes, not how it
+// turns
+static bool is_own(const Local *l, uint32_t k)
+{
+    const uint32_t link = pivot_row(l->r, k)->base, d = l->r->stages[k].d;
+    if (link == NO_LINK || link != l->owner[d]) return false;
+    const ForestLink *own = forest_link(l, link);
+    return !own->is_base || is_vec_zero(own->S[l->r->p[d] - own->velocity].W);
+}
+
 // Where pivots are projected, and what is free gives way
 static void find_places(Local *l)
 {
@@ -101,9 +113,7 @@ static void find_places(Local *l)
         for (uint32_t i = 0; i < k; i++)
             if (!is_zero(r->stages[i].h[s->d]))
                 l->place[k] = tr_common_link(f, l->place[k], l->place[i]);
-        const Row *row = pivot_row(r, k);
-        l->is_early[k] =
-            !l->ways.late_bias || (row->base != NO_LINK && row->base == l->owner[s->d]);
+        l->is_early[k] = !l->ways.late_bias || is_own(l, k);
     }
     for (uint32_t j = 0; j < r->unknowns; j++) {
         uint32_t at = l->stage_of[j] == NONE ? complete_at(l, j) : NO_LINK;

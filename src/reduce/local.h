@@ -71,6 +71,7 @@ typedef struct Local {
     Met *met;          // by link
     Front *front;
     Accelerated *at; // by link: as inverse dynamics has it
+    Vec *hub;        // of a link that is seen from its contact: the same of the wheel's middle
     Expr *late;      // by pivot: its bias, as far as inverse dynamics has it not
     Matrix mass, force;
     Event *events;

@@ -26,10 +26,10 @@
 
 // ---- accelerations without speeds ----------------------------------------------------------
 
-// Of a link whose contact rolls: a + alpha x P + drift = b runs, and what stands for gravity
-static Vec grounded_acceleration(const Rolling *c, Vec alpha, Vec up, Expr b)
+// Of the hub of a contact that rolls: a + alpha x r + drift = b runs, and what stands for gravity
+static Vec hub_acceleration(const Rolling *c, Vec alpha, Vec up, Expr b)
 {
-    return minus(plus(up, scale(b, c->runs)), plus(cross(alpha, c->point), c->drift));
+    return minus(plus(up, scale(b, c->runs)), plus(cross(alpha, c->arm), c->drift));
 }
 
 static const Rolling *ground_of(const Local *l, uint32_t i)
@@ -83,7 +83,8 @@ static bool find_accelerated(Local *l)
         const Rolling *ground = ground_of(l, i);
         if (!ground) continue;
         const Expr b = begins_spinning(l, ground, x);
-        l->at[i].a = grounded_acceleration(ground, l->at[i].alpha, m->up, b);
+        l->hub[i] = hub_acceleration(ground, l->at[i].alpha, m->up, b);
+        l->at[i].a = minus(l->hub[i], apply(l->at[i].D, ground->hub));
     }
     return !g->failed;
 }
@@ -173,7 +174,7 @@ static Wrench force_about(const Local *l, uint32_t i, Vec P)
     }
     const Vec c = mass_centre(J);
     const Rigid central = {zero(g), vec_zero(g), sym_minus(J.I, parallel(c, J.mc))};
-    const Vec F = scale(J.m, plus(at->a, apply(at->D, c)));
+    const Vec F = scale(J.m, plus(l->hub[i], apply(at->D, minus(c, ground_of(l, i)->hub))));
     const Wrench f = inertia_force(central, at, link->frame.W, link->v.W, link->is_carried);
     return wrench(F, plus(f.N, cross(minus(c, P), F)));
 }
