@@ -230,7 +230,8 @@ static bool try_step(Conditions *c, const double *d, int halvings, double below,
 
 // One step of Newton's method. Conditions that are dependent where they hold are nearly so beside
 // it, and a step along what is left of their difference goes anywhere: so steps that leave such
-// directions alone come first, and are taken if they help much.
+// directions alone come first, and are taken if they help much. Of many conditions singular values
+// take long, and a whole step, which most often needs none, comes first.
 static bool improve(Conditions *c, double *sum)
 {
     static const double cutoffs[] = {0.03, 1e-4, 1e-10};
@@ -239,6 +240,11 @@ static bool improve(Conditions *c, double *sum)
     double *d = c->singular; // of which only the workspace is needed
     uint32_t rank = 0;
     copy(c, c->before, c->y);
+    if (all > MANY_ROWS) {
+        if (!isfinite(*sum) || !shortest(c, cutoffs[TRIES - 1], NULL)) return false;
+        copy(c, d, c->residual);
+        if (try_step(c, d, 1, *sum / 16, sum)) return true;
+    }
     for (int i = 0; i < TRIES; i++) {
         const bool last = i + 1 == TRIES, same = i > 0 && rank == all; // as the step before
         if (same && !last) continue;
@@ -520,26 +526,37 @@ static uint32_t list_acting(const Conditions *c, uint32_t *acting)
     return count;
 }
 
+static bool kernel_by_values(const double *A, uint32_t m, uint32_t n, double *Z, uint32_t *columns)
+{
+    double *Vt = calloc((size_t)n * n + m + n + 1, sizeof *Vt);
+    double *sigma = Vt ? Vt + (size_t)n * n : NULL;
+    const bool good = Vt && tr_singular(A, m, n, sigma, NULL, Vt);
+    uint32_t rank = 0;
+    while (good && rank < m && rank < n && sigma[rank] > OPEN) rank++;
+    *columns = n - rank;
+    for (size_t i = 0; good && i < n; i++)
+        for (size_t k = rank; k < n; k++) Z[i * *columns + k - rank] = Vt[k * n + i];
+    free(Vt);
+    return good;
+}
+
 // A basis of the changes of these unknowns, n of them, that the conditions allow, as columns: n *
 // (n - rank). Rows count alike, whatever their units; NULL when memory runs out.
 static double *open_changes(const Conditions *c, const uint32_t *acting, uint32_t n,
                             uint32_t *columns)
 {
     const size_t m = c->rows;
-    double *A = calloc(m * n + (size_t)n * n + m + n + 1, sizeof *A);
-    double *Z = calloc((size_t)n * n + 1, sizeof *Z), *Vt = A ? A + m * n : NULL;
-    uint32_t rank = 0;
+    double *A = calloc(m * n + 1, sizeof *A), *Z = calloc((size_t)n * n + 1, sizeof *Z);
     for (size_t i = 0; A && i < m; i++) {
         const double size = tr_norm(c->slopes + i * c->count, c->count);
         for (size_t k = 0; k < n; k++)
             A[i * n + k] = size > 0 ? c->slopes[i * c->count + acting[k]] / size : 0;
     }
-    double *sigma = Vt ? Vt + (size_t)n * n : NULL;
-    const bool good = Z && A && tr_singular(A, (uint32_t)m, n, sigma, NULL, Vt);
-    while (good && rank < m && rank < n && sigma[rank] > OPEN) rank++;
-    *columns = n - rank;
-    for (size_t i = 0; good && i < n; i++)
-        for (size_t k = rank; k < n; k++) Z[i * *columns + k - rank] = Vt[k * n + i];
+    bool good = A && Z;
+    if (good && m > MANY_ROWS && m <= n && tr_kernel(A, (uint32_t)m, n, OPEN, Z))
+        *columns = n - (uint32_t)m;
+    else
+        good = good && kernel_by_values(A, (uint32_t)m, n, Z, columns);
     free(A);
     if (good) return Z;
     free(Z);

@@ -380,11 +380,12 @@ static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
 {
     Rank whole = {0}, locked = {0};
     chart->hyperstatic = calloc(chart->rows + 1u, sizeof *chart->hyperstatic);
-    const bool good = chart->hyperstatic &&
-                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole) &&
-                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
+    bool good =
+        chart->hyperstatic && tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
+    const bool differs = at->passive < at->velocities && locked.rank < at->rows;
+    if (good && differs) good = tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole);
     if (good) {
-        chart->m = whole.rank, chart->m_locked = locked.rank;
+        chart->m_locked = locked.rank, chart->m = differs ? whole.rank : locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)
             chart->hyperstatic[i] =
                 !at->open[i] && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;

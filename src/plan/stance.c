@@ -162,7 +162,7 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
     for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
     if (good && m && n) {
         metric_rows(s, pick, n, without, C, G);
-        is_full = !kernel && m <= n && tr_are_independent(G, m, n, tolerance, r->left, C);
+        is_full = !kernel && m <= n && tr_are_independent(G, m, n, tolerance, r->left);
     }
     if (is_full) {
         r->rank = m;
