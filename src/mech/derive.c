@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_VELOCITIES_FOR_M = 200 };
+enum { MOST_VELOCITIES_FOR_M = 200, MOST_VELOCITIES_TO_COUNT = 60 };
 
 // ---- outputs -------------------------------------------------------------------------------
 
@@ -30,17 +30,32 @@ static void forces_of(Tree *tree, Expr *Q)
         Q[k] = add(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
 }
 
+// All of M, or of many velocities its diagonal: the others are as many as their square
+static void list_masses(Tree *tree, Exprs *list)
+{
+    const uint32_t n = tree->velocity_count;
+    if (n <= MOST_VELOCITIES_TO_COUNT) {
+        const Matrix M = tr_tree_mass_matrix(tree);
+        if (M.entries) tr_exprs_add(list, M.entries, (size_t)n * n);
+        return;
+    }
+    Expr *diagonal = calloc(n, sizeof *diagonal);
+    if (diagonal) tr_tree_mass_along(tree, diagonal);
+    if (diagonal) tr_exprs_add(list, diagonal, n);
+    if (!diagonal) list->failed = true;
+    free(diagonal);
+}
+
 // Operations of M and c next to forces Q and to the rows as they are eliminated
 static size_t count_dynamics(Tree *tree, const Expr *Q)
 {
     const System *s = tree->system;
     const uint32_t n = tree->velocity_count;
-    const Matrix M = tr_tree_mass_matrix(tree);
     Expr *c = calloc(n + 1u, sizeof *c);
     Exprs all = {0};
+    if (c) list_masses(tree, &all);
     if (c) tr_tree_inverse(tree, NULL, false, c);
     if (c) tr_exprs_add(&all, c, n);
-    if (M.entries) tr_exprs_add(&all, M.entries, (size_t)n * n);
     tr_exprs_add(&all, Q, n);
     for (uint32_t i = 0; i < s->row_count; i++) {
         tr_exprs_add(&all, s->rows[i].inner_slopes, n);
@@ -70,6 +85,14 @@ static Tree *shortest(Tree *tree, const Expr *Q)
     return best;
 }
 
+// Of many velocities nobody asks for M but who makes it from the forest; blows take it as it is.
+static bool gives_mass_matrix(const Tree *tree)
+{
+    const System *s = tree->system;
+    return tree->velocity_count <= MOST_VELOCITIES_FOR_M ||
+           (s->row_count && (!s->forest || s->latch_count));
+}
+
 // M v' + c = Q + G^T lambda                                    (T19) [M 9; B 1; S 2.1]
 static void make_free_dynamics(Tree *tree)
 {
@@ -91,7 +114,7 @@ static void make_free_dynamics(Tree *tree)
         tr_tree_inverse(by, Q, false, c);
         put_output(tree, "inverse", c, n, QUANTITY_GENERALISED_FORCE);
     }
-    if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
+    if (gives_mass_matrix(tree)) {
         const Matrix M = tr_tree_mass_matrix(by);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);
     }
@@ -137,8 +160,10 @@ static void make_inner_dynamics(Tree *tree)
     put_output(tree, "inner.inverse", force, n, QUANTITY_GENERALISED_FORCE);
     tr_tree_inverse(by, NULL, false, force);
     put_output(tree, "inner.c", force, n, QUANTITY_GENERALISED_FORCE);
-    const Matrix M = tr_tree_mass_matrix(by);
-    if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
+    if (gives_mass_matrix(tree)) {
+        const Matrix M = tr_tree_mass_matrix(by);
+        if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
+    }
     Q = tr_system_output(s, text_of("Q"));
     memcpy(force, Q->values, n * sizeof *force);
     tr_tree_turn_in(tree, Q->values, force);
@@ -509,8 +534,8 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
         build(&tree);
     else
         tr_fail_memory(err);
-    if (tree.inner && tree.inner != &tree) free(tree.inner->value);
-    free(tree.value);
+    if (tree.inner && tree.inner != &tree) tr_tree_forget(tree.inner);
+    tr_tree_forget(&tree);
     tr_names_free(&tree.link_names);
     tr_names_free(&tree.joint_names);
     if (!system->graph->failed) return;

@@ -10,29 +10,30 @@
 
 // ---- one row -------------------------------------------------------------------------------
 
-// d/dt of x while velocities stay the same: q' = N v, t' = 1           (T41) [K 4.83]
-Expr tr_tree_drift_of(Tree *tree, Expr x)
+// q' = N v, t' = 1, and what is known of verticals
+static void begin_drifts(Tree *tree)
 {
     const System *s = tree->system;
-    const uint32_t n = tree->position_count + 1 + tree->known_count;
-    Expr *symbols = calloc(2 * (size_t)n, sizeof *symbols), drift;
-    if (!symbols) {
-        tree->graph->failed = true;
-        return expr_at(tree->graph, 0);
+    Kept *kept = &tree->drifts;
+    tr_kept_free(kept);
+    if (!tr_kept_room(tree->graph, kept)) return;
+    for (uint32_t k = 0; k < tree->position_count; k++) {
+        const Expr symbol = tree->positions[k].symbol;
+        const Input *input = tr_system_input(s, symbol);
+        if (input) kept->of[symbol.id] = input->rate.id;
     }
-    Expr *changes = symbols + n;
-    uint32_t k = 0;
-    for (; k < tree->position_count; k++) {
-        symbols[k] = tree->positions[k].symbol;
-        const Input *input = tr_system_input(s, symbols[k]);
-        if (input) changes[k] = input->rate;
-    }
-    symbols[k] = tree->t, changes[k++] = one(tree->graph);
-    for (uint32_t i = 0; i < tree->known_count; i++, k++)
-        symbols[k] = tree->known[i], changes[k] = tree->known_rate[i];
-    tr_forward(tree->graph, &x, 1, symbols, changes, n, &drift);
-    free(symbols);
-    return drift;
+    kept->of[tree->t.id] = one(tree->graph).id;
+    for (uint32_t i = 0; i < tree->known_count; i++)
+        kept->of[tree->known[i].id] = tree->known_rate[i].id;
+}
+
+// d/dt of x while velocities stay the same                             (T41) [K 4.83]
+Expr tr_tree_drift_of(Tree *tree, Expr x)
+{
+    const uint32_t count = tree->position_count + 1 + tree->known_count;
+    if (tree->drift_count != count) begin_drifts(tree);
+    tree->drift_count = count;
+    return tr_forward_kept(tree->graph, x, &tree->drifts);
 }
 
 // The ground's normal in the axes of a root that turns freely: n' = n x W                (T42)
@@ -93,7 +94,7 @@ static void take_own_form(Tree *tree, Row *row)
 // expressions takes more: a thousand of each are minutes.
 static bool is_too_many(uint32_t rows, uint32_t velocities)
 {
-    static const double most = 1e9;
+    static const double most = 2e9;
     return (double)rows * (double)rows * (double)velocities > most;
 }
 

@@ -244,6 +244,7 @@ static bool improve(Conditions *c, double *sum)
         if (!isfinite(*sum) || !shortest(c, cutoffs[TRIES - 1], NULL)) return false;
         copy(c, d, c->residual);
         if (try_step(c, d, 1, *sum / 16, sum)) return true;
+        if (holds(c)) return false; // what is left is rounding
     }
     for (int i = 0; i < TRIES; i++) {
         const bool last = i + 1 == TRIES, same = i > 0 && rank == all; // as the step before
