@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mass matrix by composite inertias along the forest, for who asks for it (T20).
+// Matrices along the forest, for who asks for them: the mass matrix by composite inertias (T20),
+// and slopes of rows (T160).
 #include "expr/forest.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // J*_i = J_i + sum over children of Ad^T J*_k Ad                                     (T20)
 static Rigid *composites(const System *s)
@@ -58,4 +60,41 @@ Matrix tr_forest_mass(System *s)
             add_column(s->forest, i, k, all[i], M);
     free(all);
     return M;
+}
+
+// G_v = G_u C^T                                                                        (T59)
+static void turn_slopes(const System *s, const uint32_t *v, uint32_t n, Expr *slopes)
+{
+    for (uint32_t t = 0; t < s->turned_count; t++) {
+        uint32_t first = 0;
+        while (first < n && v[first] != s->turned[t].inner) first++;
+        const Expr u[3] = {slopes[first], slopes[first + 1], slopes[first + 2]};
+        for (int k = 0; k < 3; k++) slopes[first + (uint32_t)k] = tr_turned_out(&s->turned[t], u, k);
+    }
+}
+
+// G_k = S_k . f,   f <- Ad^T f from link to parent                                    (T160)
+void tr_forest_slopes(System *s, Row *row)
+{
+    const uint32_t n = tr_system_velocities(s, NULL);
+    Expr *inner = tr_arena_alloc(&s->graph->arena, n, sizeof *inner);
+    Expr *outer = s->turned_count ? tr_arena_alloc(&s->graph->arena, n, sizeof *outer) : inner;
+    uint32_t *v = tr_arena_alloc(&s->graph->arena, n, sizeof *v);
+    if (!inner || !outer || !v) {
+        s->graph->failed = true;
+        return;
+    }
+    Wrench f = row_on(row);
+    for (uint32_t k = 0; k < n; k++) inner[k] = zero(s->graph);
+    for (uint32_t i = row->base; i != NO_LINK; i = s->forest->links[i].parent) {
+        const ForestLink *link = &s->forest->links[i];
+        for (uint32_t k = 0; k < link->velocity_count; k++)
+            inner[link->velocity + k] = power_of(link->S[k], f);
+        if (link->parent != NO_LINK) f = pass_wrench(&link->across, f);
+    }
+    row->inner_slopes = inner, row->slopes = outer;
+    if (outer == inner) return;
+    tr_system_velocities(s, v);
+    memcpy(outer, inner, n * sizeof *outer);
+    turn_slopes(s, v, n, outer);
 }

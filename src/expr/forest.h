@@ -44,6 +44,10 @@ typedef struct Forest {
 Matrix tr_forest_mass(System *system);
 void tr_forest_masses(System *system, Expr *diagonal);
 
+// Slopes of a row that has none yet, for it follows from the motion of one link, in a system of
+// one's own
+void tr_forest_slopes(System *system, Row *row);
+
 // A row's slopes along V and W of its base
 static inline Wrench row_on(const Row *row)
 {

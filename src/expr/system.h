@@ -50,7 +50,7 @@ typedef struct Row {
     const char *name;   // "front.lateral"
     Port port;          // of its reaction: owner "front", component "lateral"
     Place place;        // of its element in the model file
-    const Expr *slopes; // G, by velocity
+    const Expr *slopes; // G, by velocity; NULL of many, where it follows from `base` alone
     Expr rest;          // g
     Expr rate;          // G v + g
     Expr bias;          // G' v + g': its time derivative while velocities stay the same

@@ -96,6 +96,19 @@ void tr_reach_free(Reach *reach)
     *reach = (Reach){0};
 }
 
+bool tr_reach_has(const Reach *reach, Expr x)
+{
+    uint32_t from = 0, to = reach->count; // ids are in order
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (reach->ids[middle] < x.id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < reach->count && reach->ids[from] == x.id;
+}
+
 uint32_t *tr_reach_map(Graph *graph, const Reach *reach)
 {
     uint32_t *map = calloc((size_t)reach->end + 1, sizeof *map);

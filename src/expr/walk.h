@@ -17,6 +17,7 @@ typedef struct Reach {
 bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach);
 bool tr_reach_in(const Graph *graph, const Expr *of, size_t count, Reach *reach);
 void tr_reach_free(Reach *reach);
+bool tr_reach_has(const Reach *reach, Expr x);
 
 // An array indexed by the ids of a reach, zeroed (0 is the failed node's id, so "none"); NULL, and
 // the graph failed, when memory runs out.

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_VELOCITIES_FOR_M = 200, MOST_VELOCITIES_TO_COUNT = 60 };
+enum { MOST_VELOCITIES_TO_COUNT = 60 };
 
 // ---- outputs -------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ static size_t count_dynamics(Tree *tree, const Expr *Q)
     if (c) tr_exprs_add(&all, c, n);
     tr_exprs_add(&all, Q, n);
     for (uint32_t i = 0; i < s->row_count; i++) {
-        tr_exprs_add(&all, s->rows[i].inner_slopes, n);
+        if (s->rows[i].inner_slopes) tr_exprs_add(&all, s->rows[i].inner_slopes, n);
         exprs_add(&all, s->rows[i].inner_bias);
     }
     if (!c || all.failed) tree->graph->failed = true;
@@ -252,31 +252,44 @@ static void make_columns(Tree *tree)
     put_output(tree, "power", &power, 1, QUANTITY_POWER);
 }
 
-static bool is_constrained(const Tree *tree, uint32_t velocity)
+// Velocities that a row is about
+static void mark_constrained(Tree *tree, bool *marks)
 {
-    for (uint32_t i = 0; i < tree->system->row_count; i++)
-        if (!is_zero(tree->system->rows[i].slopes[velocity])) return true;
-    return false;
+    const System *s = tree->system;
+    Exprs others = {0}; // rows whose slopes are not known yet
+    Reach reach = {0};
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (!s->rows[i].slopes) exprs_add(&others, s->rows[i].rate);
+        for (uint32_t k = 0; s->rows[i].slopes && k < tree->velocity_count; k++)
+            marks[k] = marks[k] || !is_zero(s->rows[i].slopes[k]);
+    }
+    if (others.failed) tree->graph->failed = true;
+    tr_reach(tree->graph, others.at, others.count, &reach);
+    for (uint32_t k = 0; k < tree->velocity_count; k++)
+        marks[k] = marks[k] || tr_reach_has(&reach, tree->velocities[k].symbol);
+    tr_reach_free(&reach);
+    tr_exprs_free(&others);
 }
 
 // A joint that moves no mass has no acceleration, unless a constraint gives it one.
 static void check_masses(Tree *tree)
 {
     Expr *mass = calloc(tree->velocity_count + 1u, sizeof *mass);
-    if (mass)
-        tr_tree_mass_along(tree, mass);
-    else
-        tree->graph->failed = true;
+    bool *constrained = calloc(tree->velocity_count + 1u, sizeof *constrained);
+    if (!mass || !constrained) tree->graph->failed = true;
+    if (mass) tr_tree_mass_along(tree, mass);
+    if (constrained) mark_constrained(tree, constrained);
     for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
         const Velocity *w = &tree->velocities[k];
         const Place place = tree->links[w->link].body->name.place;
-        if (w->drive != DRIVE_MOTION && !is_constrained(tree, k) && tr_tree_is_constant(mass[k]) &&
+        if (w->drive != DRIVE_MOTION && !constrained[k] && tr_tree_is_constant(mass[k]) &&
             !tr_tree_is(tree, RULE_POSITIVE, mass[k], place, "what '%s' moves has mass", w->joint))
             tr_fail(tree->err, TR_INVALID, place,
                     "nothing that '%s' moves has mass or inertia along it, so its acceleration is "
                     "not determined",
                     w->joint);
     }
+    free(constrained);
     free(mass);
 }
 
@@ -429,17 +442,18 @@ static void make_rows(Tree *tree)
     uint32_t m = 0, holonomic = 0;
     while (m < s->row_count && !s->rows[m].is_speed) m++;
     if (!m) return;
-    Matrix G = tr_matrix(tree->graph, m, n), rest = tr_matrix(tree->graph, m, 1),
+    const bool all = gives_mass_matrix(tree); // and slopes
+    Matrix G = tr_matrix(tree->graph, all ? m : 0, n), rest = tr_matrix(tree->graph, m, 1),
            bias = tr_matrix(tree->graph, m, 1), phi = tr_matrix(tree->graph, m, 1);
     for (uint32_t i = 0; i < m; i++) {
         const Row *row = &s->rows[i];
-        for (uint32_t k = 0; k < n && row->slopes; k++) set(G, i, k, row->slopes[k]);
+        for (uint32_t k = 0; all && k < n && row->slopes; k++) set(G, i, k, row->slopes[k]);
         set(rest, i, 0, row->rest);
         set(bias, i, 0, row->bias);
         if (row->position.id) set(phi, holonomic++, 0, row->position);
     }
     if (tree->graph->failed) return;
-    tr_output(tree->system, "G", G.entries, m, n, tree->err);
+    if (all) tr_output(tree->system, "G", G.entries, m, n, tree->err);
     tr_output(tree->system, "g", rest.entries, m, 1, tree->err);
     tr_output(tree->system, "gamma", bias.entries, m, 1, tree->err);
     if (holonomic) tr_output(tree->system, "phi", phi.entries, holonomic, 1, tree->err);
@@ -513,6 +527,7 @@ static void build(Tree *tree)
     make_kinematics(tree);
     make_free_dynamics(tree);
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
+    tr_tree_finish_rows(tree);
     graph->making = "the outputs";
     make_rows(tree);
     make_columns(tree);

@@ -98,6 +98,28 @@ static bool is_too_many(uint32_t rows, uint32_t velocities)
     return (double)rows * (double)rows * (double)velocities > most;
 }
 
+// g, where slopes wait until it is known what follows from the motion of one link
+static Expr rest_of(Tree *tree, Expr rate)
+{
+    Kept *kept = &tree->standing;
+    const bool is_new = !kept->of;
+    if (!tr_kept_room(tree->graph, kept)) return expr_at(tree->graph, 0);
+    for (uint32_t k = 0; is_new && k < tree->velocity_count; k++)
+        kept->of[tree->velocities[k].symbol.id] = zero(tree->graph).id;
+    return tr_substitute_kept(tree->graph, rate, kept);
+}
+
+void tr_tree_finish_rows(Tree *tree)
+{
+    const System *s = tree->system;
+    for (uint32_t i = 0; i < s->row_count && !tree->graph->failed; i++) {
+        Row *row = &s->rows[i];
+        if (row->slopes || (row->base != NO_LINK && !row->is_mixed && !s->latch_count)) continue;
+        row->slopes = tr_tree_slopes(tree, row->rate, &row->rest);
+        if (!row->is_mixed) take_own_form(tree, row);
+    }
+}
+
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
@@ -123,7 +145,10 @@ Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
                  .unit = 1,
                  .arm = one(tree->graph),
                  .weight = one(tree->graph)};
-    row->slopes = tr_tree_slopes(tree, rate, &row->rest);
+    if (tree->velocity_count <= MOST_VELOCITIES_FOR_M)
+        row->slopes = tr_tree_slopes(tree, rate, &row->rest);
+    else
+        row->rest = rest_of(tree, rate);
     take_own_form(tree, row);
     return row;
 }

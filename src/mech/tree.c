@@ -22,7 +22,7 @@ Tree *tr_tree_copy(Tree *tree)
     *copy = *tree;
     copy->value = NULL, copy->value_count = copy->value_capacity = 0;
     memset(copy->samples, 0, sizeof copy->samples);
-    copy->drifts = (Kept){0}, copy->drift_count = 0;
+    copy->drifts = copy->standing = (Kept){0}, copy->drift_count = 0;
     copy->seen = (struct Seen){0};
     copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);
     copy->velocities =
@@ -35,6 +35,7 @@ void tr_tree_forget(Tree *tree)
     free(tree->value);
     for (int i = 0; i < SAMPLES; i++) tr_kept_free(&tree->samples[i].kept);
     tr_kept_free(&tree->drifts);
+    tr_kept_free(&tree->standing);
 }
 
 const char *tr_tree_text(Tree *tree, Text text)

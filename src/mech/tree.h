@@ -14,6 +14,8 @@
 
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
 enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
+// Of more velocities, matrices of expressions are made when somebody asks.
+enum { MOST_VELOCITIES_FOR_M = 200 };
 enum { SAMPLES = 3 };                                 // states that have nothing special about them
 enum { MOST_MODES = 12, MAX_MODES = 3 * MOST_MODES }; // of a beam: each way, and torsion
 
@@ -269,6 +271,7 @@ typedef struct Tree {
     uint32_t value_count, value_capacity;
     Samples samples[SAMPLES];
     Kept drifts;          // rates while velocities stay the same
+    Kept standing;        // expressions where nothing moves
     uint32_t drift_count; // of what they were found with: positions and verticals
     bool constants_only;  // formulas may use parameters alone
 } Tree;
@@ -470,6 +473,8 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
                  Quantity reaction);
 // The row itself; NULL when there are too many, or memory runs out
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
+// Slopes of those that have none yet, and do not follow from the motion of one link
+void tr_tree_finish_rows(Tree *tree);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
 // directions there.
 void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);

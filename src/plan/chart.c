@@ -67,7 +67,9 @@ static uint32_t entries_in_column(const Elimination *e, uint32_t j)
 // A slope that is 1 or -1 everywhere: nothing need be divided by it.
 static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
 {
-    const Expr slope = e->at->system->rows[i].inner_slopes[e->at->p[j]];
+    const Row *row = &e->at->system->rows[i];
+    if (!row->inner_slopes) return false;
+    const Expr slope = row->inner_slopes[e->at->p[j]];
     return is_value(slope, 1) || is_value(slope, -1);
 }
 

@@ -45,6 +45,7 @@ static void mark_path(const Forest *forest, uint32_t link, bool *marks, bool val
 static uint32_t list_singles(const System *s, uint32_t row, uint32_t n, bool *marks, Single *out)
 {
     uint32_t count = 0;
+    if (!s->rows[row].inner_slopes) return 0;
     mark_path(s->forest, s->rows[row].base, marks, true);
     for (uint32_t k = 0; k < n; k++)
         if (!marks[k] && !is_zero(s->rows[row].inner_slopes[k])) out[count++] = (Single){row, k};

@@ -396,6 +396,8 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (has_failed(err)) return;
     r.graph->making = "the elimination of dependent velocities";
+    for (uint32_t i = 0; i < system->row_count; i++)
+        if (!system->rows[i].slopes) tr_forest_slopes(system, &system->rows[i]);
     r.M = mass_matrix(&r), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
     if (has_failed(err)) return;
     if (!sort(&r)) {
