@@ -69,7 +69,8 @@ static void turn_slopes(const System *s, const uint32_t *v, uint32_t n, Expr *sl
         uint32_t first = 0;
         while (first < n && v[first] != s->turned[t].inner) first++;
         const Expr u[3] = {slopes[first], slopes[first + 1], slopes[first + 2]};
-        for (int k = 0; k < 3; k++) slopes[first + (uint32_t)k] = tr_turned_out(&s->turned[t], u, k);
+        for (int k = 0; k < 3; k++)
+            slopes[first + (uint32_t)k] = tr_turned_out(&s->turned[t], u, k);
     }
 }
 

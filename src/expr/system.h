@@ -68,11 +68,11 @@ typedef struct Row {
     // neither accelerates, as seen from the world, nor begins to turn.
     uint32_t base;
     Expr on[6], drift;
-    double unit;          // the model's length where the reaction is a moment, else 1 [m]
-    Expr arm;             // the same, as it depends on parameters
-    Expr weight;          // of the reaction in the norm that is least
-    Expr tension;         // the reaction as the model gives it; id 0 when it does not
-    bool leads;           // bears all it can
+    double unit;  // the model's length where the reaction is a moment, else 1 [m]
+    Expr arm;     // the same, as it depends on parameters
+    Expr weight;  // of the reaction in the norm that is least
+    Expr tension; // the reaction as the model gives it; id 0 when it does not
+    bool leads;   // bears all it can
     bool is_speed;
     bool is_open; // it constrains nothing: at the start, or in the modes of a copy
     Expr pivot;   // what it is divided by where it is solved for a velocity; id 0 when it is not

@@ -50,7 +50,7 @@ static bool prepare(Conditions *c, tr_error *err)
     c->program = tr_evaluator_with(c->set->program, err);
     c->masses = tr_evaluator_with(c->set->metric, err);
     if (c->set->metric && !tr_metric_new(&c->metric, c->count, c->set->easy)) tr_fail_memory(err);
-    c->x = calloc(c->system->input_count + 1u, sizeof *c->x);
+    c->x = calloc(c->system->input_count + n + 1, sizeof *c->x); // and directions
     c->y = calloc(5 * n + 1, sizeof *c->y);
     c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
     c->slopes = calloc(m * n + 1, sizeof *c->slopes);
@@ -137,17 +137,39 @@ static void give(const Conditions *c, double *x)
     for (uint32_t k = 0; k < c->count; k++) x[c->set->place[k]] = c->y[k];
 }
 
+// Residuals and slopes of formulas, where all slopes are there at once
+static void evaluate_whole(Conditions *c)
+{
+    const size_t m = c->formulas, n = c->count;
+    evaluate_into(&c->program, c->x, c->values);
+    memcpy(c->residual, c->values, m * sizeof *c->values);
+    memcpy(c->slopes, c->values + m, m * n * sizeof *c->values);
+}
+
+// and one direction after the other
+static void evaluate_along(Conditions *c)
+{
+    const size_t m = c->formulas, n = c->count;
+    for (size_t k = 0; k < n; k++) {
+        double *along = c->x + c->set->direction + k;
+        *along = 1;
+        evaluate_into(&c->program, c->x, c->values);
+        *along = 0;
+        for (size_t i = 0; i < m; i++) c->slopes[i * n + k] = c->values[m + i];
+    }
+    memcpy(c->residual, c->values, m * sizeof *c->values);
+}
+
 // Residuals and slopes at y; the sum of the residuals' squares.
 static double evaluate(Conditions *c)
 {
     const uint32_t m = c->formulas, n = c->count;
     double sum = 0;
     for (uint32_t k = 0; k < n; k++) c->x[c->set->place[k]] = c->y[k];
-    if (m) evaluate_into(&c->program, c->x, c->values);
-    for (uint32_t i = 0; i < m; i++) {
-        c->residual[i] = c->values[i];
-        for (uint32_t k = 0; k < n; k++) c->slopes[i * n + k] = c->values[m + i * n + k];
-    }
+    if (m && c->set->direction)
+        evaluate_along(c);
+    else if (m)
+        evaluate_whole(c);
     for (uint32_t i = 0; i < c->set->quaternions; i++) {
         const double *q = c->y + c->set->quaternion[i];
         double *row = c->slopes + (size_t)(m + i) * n;
@@ -159,8 +181,8 @@ static double evaluate(Conditions *c)
     return isfinite(sum) ? sum : (double)INFINITY;
 }
 
-// Whether the conditions hold at y, where they were evaluated last: to rounding, seen from afar.
-static bool holds(const Conditions *c)
+// Whether the conditions hold at y, where they were evaluated last, but for a share of what cancels
+static bool holds_to(const Conditions *c, double share)
 {
     for (uint32_t i = 0; i < c->rows; i++) {
         double size = 1;
@@ -168,10 +190,13 @@ static bool holds(const Conditions *c)
             const double term = fabs(c->slopes[i * c->count + k] * c->y[k]);
             if (isfinite(term)) size += term;
         }
-        if (!(fabs(c->residual[i]) <= 1e-11 * size)) return false;
+        if (!(fabs(c->residual[i]) <= share * size)) return false;
     }
     return true;
 }
+
+// To rounding, seen from afar
+static bool holds(const Conditions *c) { return holds_to(c, 1e-11); }
 
 static bool has_metric(const Conditions *c) { return c->metric.n && !c->is_plain; }
 
@@ -241,6 +266,7 @@ static bool improve(Conditions *c, double *sum)
     uint32_t rank = 0;
     copy(c, c->before, c->y);
     if (all > MANY_ROWS) {
+        if (holds_to(c, 1e-16)) return false; // nothing is left to improve
         if (!isfinite(*sum) || !shortest(c, cutoffs[TRIES - 1], NULL)) return false;
         copy(c, d, c->residual);
         if (try_step(c, d, 1, *sum / 16, sum)) return true;
