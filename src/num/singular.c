@@ -526,10 +526,9 @@ static double inverse_norm(const double *L, size_t m, double *column)
 }
 
 // Of A A^T = L L^T; room is for rows
-static bool is_clear(const double *L, size_t m, double size, double tolerance, double *room)
+static bool is_above(double ratio, const double *L, size_t m, double size, double *room)
 {
-    const double ratio = larger(1e-5, 2 * tolerance);
-    return ratio * sqrt(size) * inverse_norm(L, m, room) < 1;
+    return ratio * size * inverse_norm(L, m, room) < 1;
 }
 
 bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double tolerance,
@@ -539,31 +538,34 @@ bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double
     double *room = malloc(rows * sizeof *room + 1);
     const double size = tr_norm(A, (size_t)rows * columns);
     const bool good = extent && room && make_product(A, rows, columns, L, extent) &&
-                      is_clear(L, rows, size * size, tolerance, room);
+                      is_above(larger(1e-5, 2 * tolerance), L, rows, size, room);
     free(extent);
     free(room);
     return good;
 }
 
-// x += A^T (A A^T)^-1 (b - A x)
-static void come_nearer(const double *A, uint32_t m, uint32_t n, const Extent *extent,
-                        const double *L, const double *b, double *x, double *y)
+// x += A^T (A A^T)^-1 (b - A x); the largest of b - A x before
+static double come_nearer(const double *A, uint32_t m, uint32_t n, const Extent *extent,
+                          const double *L, const double *b, double *x, double *y)
 {
     for (uint32_t i = 0; i < m; i++) {
         const Extent e = extent[i];
         y[i] = b[i] - dot(A + (size_t)i * n + e.first, x + e.first, e.end - e.first);
     }
+    const double off = tr_largest(y, m);
     tr_solve_lower(L, m, y, 1);
     tr_solve_lower_transposed(L, m, y, 1);
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t k = extent[i].first; k < extent[i].end; k++)
             x[k] += A[(size_t)i * n + k] * y[i];
+    return off;
 }
 
 // A A^T = L L^T, and room for what is solved with it
 typedef struct Product {
     Extent *extent;
     double *L, *x, *y, *b; // m * m, n, m, m
+    double size;           // |A|
 } Product;
 
 static void close_product(Product *p)
@@ -577,26 +579,38 @@ static bool open_product(Product *p, const double *A, uint32_t m, uint32_t n, do
 {
     const double size = tr_norm(A, (size_t)m * n);
     *p = (Product){.extent = malloc(m * sizeof *p->extent + 1),
-                   .L = calloc((size_t)m * m + 2 * (size_t)m + n + 1, sizeof *p->L)};
+                   .L = calloc((size_t)m * m + 2 * (size_t)m + n + 1, sizeof *p->L),
+                   .size = size};
     p->b = p->L + (size_t)m * m, p->y = p->b + m, p->x = p->y + m;
     if (m <= n && p->extent && p->L && isfinite(size) && make_product(A, m, n, p->L, p->extent) &&
-        is_clear(p->L, m, size * size, tolerance, p->y))
+        is_above(larger(1e-7, 2 * tolerance), p->L, m, size, p->y))
         return true;
     close_product(p);
     return false;
 }
 
-// The product has the square of the spread, which is 1e5 at most.
-enum { ROUNDS = 3 };
+// The product has the square of the spread, and a round leaves some of what it should remove: as
+// many as help. False when A x is not b, to rounding, in the end.
+static bool settle(const Product *p, const double *A, uint32_t m, uint32_t n)
+{
+    enum { MOST_ROUNDS = 20 };
+    double before = (double)INFINITY, off = 0;
+    for (int i = 0; i < MOST_ROUNDS; i++, before = off) {
+        off = come_nearer(A, m, n, p->extent, p->L, p->b, p->x, p->y);
+        if (!(off < 0.25 * before)) break;
+    }
+    return off <= 1e-12 * (tr_largest(p->b, m) + p->size * tr_largest(p->x, n));
+}
 
 bool tr_shortest(const double *A, uint32_t m, uint32_t n, double *b, double tolerance)
 {
     Product p;
     if (!all_finite(b, m) || !open_product(&p, A, m, n, tolerance)) return false;
-    for (int i = 0; i < ROUNDS; i++) come_nearer(A, m, n, p.extent, p.L, b, p.x, p.y);
-    memcpy(b, p.x, n * sizeof *b);
+    memcpy(p.b, b, m * sizeof *b);
+    const bool good = settle(&p, A, m, n);
+    if (good) memcpy(b, p.x, n * sizeof *b);
     close_product(&p);
-    return true;
+    return good;
 }
 
 // What is left of x without its parts along the columns before it
@@ -614,10 +628,11 @@ bool tr_kernel(const double *A, uint32_t m, uint32_t n, double tolerance, double
     Product p;
     uint32_t random = 2463534242u;
     if (!open_product(&p, A, m, n, tolerance)) return false;
-    for (uint32_t c = 0; c < n - m; c++) {
+    bool good = true;
+    for (uint32_t c = 0; good && c < n - m; c++) {
         for (uint32_t k = 0; k < n; k++) p.x[k] = next_random(&random);
-        for (int i = 0; i < ROUNDS; i++) { // p.b is zero: onto A x = 0
-            come_nearer(A, m, n, p.extent, p.L, p.b, p.x, p.y);
+        for (int i = 0; good && i < 2; i++) { // p.b is zero: onto A x = 0
+            good = settle(&p, A, m, n);
             make_orthogonal(Z, n, n - m, c, p.x);
             const double size = tr_norm(p.x, n);
             for (uint32_t k = 0; k < n; k++) p.x[k] /= size;
@@ -625,5 +640,5 @@ bool tr_kernel(const double *A, uint32_t m, uint32_t n, double tolerance, double
         for (uint32_t k = 0; k < n; k++) Z[(size_t)k * (n - m) + c] = p.x[k];
     }
     close_product(&p);
-    return true;
+    return good;
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define OPEN 1e-9 // what conditions leave open, as singular values of rows of length one
-enum { MOST_ACTING = 2000 };
+enum { MOST_ACTING = 2000, MOST_BY_VALUES = 400 };
 enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 
 struct Conditions {
@@ -318,7 +318,7 @@ static bool slide(Conditions *c)
         for (uint32_t k = 0; k < c->count; k++)
             c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - c->y[k]);
     }
-    if (!shortest(c, 1e-6, NULL)) return false;
+    if (!shortest(c, c->rows > MANY_ROWS ? 1e-10 : 1e-6, NULL)) return false; // as in `improve`
     for (uint32_t k = 0; k < c->count; k++) {
         const double step = c->guess[k] - c->y[k] - c->residual[k];
         c->y[k] += step;
@@ -568,7 +568,8 @@ static bool kernel_by_values(const double *A, uint32_t m, uint32_t n, double *Z,
 }
 
 // A basis of the changes of these unknowns, n of them, that the conditions allow, as columns: n *
-// (n - rank). Rows count alike, whatever their units; NULL when memory runs out.
+// (n - rank). Rows count alike, whatever their units; NULL when memory runs out. None is told where
+// finding out would take too long.
 static double *open_changes(const Conditions *c, const uint32_t *acting, uint32_t n,
                             uint32_t *columns)
 {
@@ -582,7 +583,7 @@ static double *open_changes(const Conditions *c, const uint32_t *acting, uint32_
     bool good = A && Z;
     if (good && m > MANY_ROWS && m <= n && tr_kernel(A, (uint32_t)m, n, OPEN, Z))
         *columns = n - (uint32_t)m;
-    else
+    else if (n <= MOST_BY_VALUES)
         good = good && kernel_by_values(A, (uint32_t)m, n, Z, columns);
     free(A);
     if (good) return Z;
