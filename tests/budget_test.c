@@ -276,7 +276,7 @@ static void test_many_bodies(void **state)
         tr_buffer_free(&start);
         return;
     }
-    check_bodies(&coupled, TR_INVALID, "183 rows on 30000 velocities: that is too large");
+    check_bodies(&coupled, TR_INVALID, "259 rows on 30000 velocities: that is too large");
     check_bodies(&start, TR_INVALID, "4000 conditions on 30000 coordinates: that is too large");
 }
 

@@ -102,16 +102,16 @@ static void test_independence(void **state)
     for (int trial = 0; trial < TRIALS; trial++) {
         const uint32_t n = 2 + random_below(&r, MOST - 1), m = 2 + random_below(&r, n - 1);
         const double near = pow(10, -(double)random_below(&r, 17));
-        double A[MOST * MOST], L[MOST * MOST], X[MOST * MOST], sigma[MOST];
+        double A[MOST * MOST], L[MOST * MOST], sigma[MOST];
         fill(&r, A, (size_t)m * n);
         for (uint32_t k = 0; k < n; k++) A[k] = A[n + k] + near * A[k]; // the first depends, almost
         assert_true(tr_singular(A, m, n, sigma, NULL, NULL));
-        const bool is_said = tr_are_independent(A, m, n, 1e-9, L, X);
+        const bool is_said = tr_are_independent(A, m, n, 1e-9, L);
         const double ratio = sigma[m - 1] / sigma[0];
         if (is_said) assert_true(ratio > 0.99e-5);
         if (ratio > 1e-3) assert_true(is_said);
         said += is_said, clear += ratio > 1e-3;
-        assert_true(!tr_are_independent(A, m, n, 1, L, X) || m == 1); // none is that far from it
+        assert_true(!tr_are_independent(A, m, n, 1, L) || m == 1); // none is that far from it
     }
     assert_true(said >= clear && clear > 0 && said < TRIALS);
 }
@@ -296,6 +296,120 @@ static void test_least_squares(void **state)
     }
     double A[4] = {1, 2, 3, 4}, b[2] = {1, (double)INFINITY};
     assert_false(tr_least_squares(A, 2, 2, b, 1, 0, NULL));
+}
+
+// Blocks whose rows and columns are shuffled, some of them rank deficient, some far smaller than
+// the cutoff leaves alone: as the whole
+static void test_blocks(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 30, M = 3 * BLOCKS, N = 4 * BLOCKS };
+    static double A[M * N], B[N * 2], X[N * 2], U[M * M], V[N * N], s[M];
+    Random r = {21};
+    for (int trial = 0; trial < 6; trial++) {
+        memset(A, 0, sizeof A);
+        for (uint32_t b = 0; b < BLOCKS; b++) {
+            double own[3 * 4];
+            const uint32_t rank = random_below(&r, 4);
+            fill_rank(&r, own, 3, 4, rank, b % 5 == 0 ? -11 : 0);
+            for (uint32_t i = 0; i < 3; i++) // rows of a block are BLOCKS apart, columns together
+                for (uint32_t k = 0; k < 4; k++)
+                    A[(i * BLOCKS + b) * N + (BLOCKS - 1 - b) * 4 + k] = own[i * 4 + k];
+        }
+        fill(&r, B, (size_t)N * 2);
+        memcpy(X, B, sizeof X);
+        uint32_t found = 0, wanted = 0;
+        assert_true(tr_least_squares(A, M, N, X, 2, 1e-8, &found));
+        assert_true(tr_singular(A, M, N, s, U, V));
+        while (wanted < M && s[wanted] > 1e-8 * s[0]) wanted++;
+        assert_int_equal(found, wanted);
+        for (uint32_t c = 0; c < 2; c++)
+            for (uint32_t k = 0; k < N; k++) { // V S^+ U^T b
+                double sum = 0, size = 0;
+                for (uint32_t i = 0; i < wanted; i++) {
+                    double along = 0;
+                    for (uint32_t j = 0; j < M; j++) along += U[j * M + i] * B[j * 2 + c];
+                    sum += V[i * N + k] * along / s[i];
+                    size += fabs(V[i * N + k] * along / s[i]);
+                }
+                assert_below(fabs(X[k * 2 + c] - sum), 1e-12 * (1 + size));
+            }
+    }
+}
+
+// As by singular values where it says anything at all, and that is where rows are clearly
+// independent
+static void test_shortest(void **state)
+{
+    (void)state;
+    Random r = {22};
+    uint32_t solved = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const uint32_t n = 2 + random_below(&r, MOST - 1), m = 2 + random_below(&r, n - 1);
+        const double near = pow(10, -(double)random_below(&r, 9));
+        double A[MOST * MOST], x[MOST], wanted[MOST], sigma[MOST];
+        fill(&r, A, (size_t)m * n);
+        for (uint32_t k = 0; k < n; k++) A[k] = A[n + k] + near * A[k];
+        for (uint32_t i = 0; i < m; i++) // a staircase, as rows of chains have
+            for (uint32_t k = n - m + i + 1; k < n && trial % 2; k++) A[i * n + k] = 0;
+        fill(&r, x, m);
+        memcpy(wanted, x, sizeof x);
+        assert_true(tr_singular(A, m, n, sigma, NULL, NULL));
+        assert_true(tr_least_squares(A, m, n, wanted, 1, 1e-9, NULL));
+        const double ratio = sigma[m - 1] / sigma[0], first = x[0];
+        const bool is_solved = tr_shortest(A, m, n, x, 1e-9);
+        if (ratio > 1e-3) assert_true(is_solved);
+        if (!is_solved) assert_true(x[0] == first);
+        for (uint32_t k = 0; is_solved && k < n; k++)
+            assert_below(fabs(x[k] - wanted[k]) / tr_largest(wanted, n), 1e-13 / ratio);
+        solved += is_solved;
+    }
+    assert_true(solved > TRIALS / 4 && solved < TRIALS);
+    double A[2] = {1, 1}, b[2] = {1, 1};
+    assert_false(tr_shortest(A, 2, 1, b, 1e-9)); // more rows than columns
+}
+
+// A kernel is one, and orthonormal; what is across columns has their lengths without these
+static void test_kernel(void **state)
+{
+    (void)state;
+    Random r = {23};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const uint32_t n = 2 + random_below(&r, MOST - 1), m = 1 + random_below(&r, n);
+        double A[MOST * MOST], Z[MOST * MOST], AZ[MOST * MOST], ZZ[MOST * MOST], U[MOST * MOST];
+        fill(&r, A, (size_t)m * n);
+        const uint32_t width = n - m;
+        if (tr_kernel(A, m, n, 1e-9, Z) && width) {
+            tr_multiply(A, Z, m, n, width, AZ);
+            assert_below(tr_largest(AZ, (size_t)m * width), 1e-13 * n);
+            tr_multiply_transposed(Z, Z, width, n, width, ZZ);
+            assert_below(off_basis(ZZ, width), 1e-13);
+        } else if (width) { // it is not clear
+            double sigma[MOST];
+            assert_true(tr_singular(A, m, n, sigma, NULL, NULL));
+            assert_true(sigma[m - 1] < 1e-3 * sigma[0]);
+        }
+        double sigma[MOST], X[MOST * 3], left[MOST * 3];
+        const uint32_t rank = random_below(&r, m + 1);
+        assert_true(tr_singular(A, m, n, sigma, U, NULL));
+        fill(&r, X, (size_t)m * 3);
+        memcpy(left, X, sizeof X);
+        assert_true(tr_turn_across(U, m, rank, left, 3));
+        for (uint32_t a = 0; a < 3; a++)
+            for (uint32_t b = 0; b < 3; b++) { // products of columns are those of 1 - U U^T
+                double found = 0, wanted = 0;
+                for (uint32_t i = 0; i + rank < m; i++) found += left[i * 3 + a] * left[i * 3 + b];
+                for (uint32_t c = rank; c < m; c++) {
+                    double along_a = 0, along_b = 0;
+                    for (uint32_t i = 0; i < m; i++) {
+                        along_a += U[i * m + c] * X[i * 3 + a];
+                        along_b += U[i * m + c] * X[i * 3 + b];
+                    }
+                    wanted += along_a * along_b;
+                }
+                assert_close(found, wanted, 1e-13 * m);
+            }
+    }
 }
 
 // By long double: the normal equations of a matrix that is not ill-conditioned
@@ -506,6 +620,9 @@ int main(void)
         cmocka_unit_test(test_graded),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_least_squares),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_shortest),
+        cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_overdetermined),
         cmocka_unit_test(test_eigenvalues),
         cmocka_unit_test(test_known_eigenvalues),

@@ -4,8 +4,6 @@
 //   reverse   xbar_k += dy/dx_k ybar             from results to operands, backwards
 #include "expr/derivative.h"
 
-#include "expr/walk.h"
-
 #include <stdlib.h>
 
 // ---- one operation -------------------------------------------------------------------------
@@ -59,7 +57,7 @@ static uint32_t change_of(Graph *graph, uint32_t id, const uint32_t *change)
     uint32_t sum = 0;
     for (int which = 0; which < tr_op[node.op].operands; which++) {
         const uint32_t d = change[node_operand(&node, which)];
-        if (!d) continue;
+        if (is_nothing(graph, d)) continue;
         const Expr term = partial(y, which, expr_at(graph, d));
         sum = sum ? add(expr_at(graph, sum), term).id : term.id;
     }
@@ -106,6 +104,19 @@ void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
         out[i] = ready ? change_or_zero(graph, of[i], change[of[i].id]) : expr_at(graph, 0);
     tr_reach_free(&reach);
     free(change);
+}
+
+// Of what does not change, zero is kept: that is known.
+Expr tr_forward_kept(Graph *graph, Expr of, Kept *kept)
+{
+    Reach reach = {0};
+    const bool good = tr_kept_room(graph, kept) && tr_reach_beyond(graph, of, kept, &reach);
+    for (uint32_t k = 0; good && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k], change = change_of(graph, id, kept->of);
+        kept->of[id] = change || !id ? change : zero(graph).id;
+    }
+    tr_reach_free(&reach);
+    return expr_at(graph, good ? kept->of[of.id] : 0);
 }
 
 // ---- reverse -------------------------------------------------------------------------------

@@ -6,12 +6,16 @@
 #define TR_EXPR_DERIVATIVE_H
 
 #include "expr/graph.h"
+#include "expr/walk.h"
 
 // out[i] = sum_k d(of[i])/d(symbols[k]) changes[k]. Symbols that are not named do not change. An
 // expression that is not a symbol may be named, too, where its change is known: it is taken as it
 // is, and should follow from the others, for simplification may have gone past it.
 void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
                 const Expr *changes, size_t symbol_count, Expr *out);
+
+// The same of one expression after the other, with what is kept for the changes of symbols.
+Expr tr_forward_kept(Graph *graph, Expr of, Kept *kept);
 
 // out[k] = d(of)/d(symbols[k])
 void tr_reverse(Graph *graph, Expr of, const Expr *symbols, size_t symbol_count, Expr *out);

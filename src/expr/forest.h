@@ -5,6 +5,7 @@
 #ifndef TR_EXPR_FOREST_H
 #define TR_EXPR_FOREST_H
 
+#include "expr/matrix.h"
 #include "expr/passage.h"
 #include "expr/system.h"
 
@@ -41,6 +42,15 @@ typedef struct Forest {
     uint32_t link_count, rolling_count;
     Vec gravity;
 } Forest;
+
+// In a system of one's own, by inner velocity: the mass matrix, for a system of many velocities has
+// no such output, and its diagonal.
+Matrix tr_forest_mass(System *system);
+void tr_forest_masses(System *system, Expr *diagonal);
+
+// Slopes of a row that has none yet, for it follows from the motion of one link, in a system of
+// one's own
+void tr_forest_slopes(System *system, Row *row);
 
 // A row's slopes along V and W of its base
 static inline Wrench row_on(const Row *row)

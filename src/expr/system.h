@@ -50,7 +50,7 @@ typedef struct Row {
     const char *name;   // "front.lateral"
     Port port;          // of its reaction: owner "front", component "lateral"
     Place place;        // of its element in the model file
-    const Expr *slopes; // G, by velocity
+    const Expr *slopes; // G, by velocity; NULL of many, where it follows from `base` alone
     Expr rest;          // g
     Expr rate;          // G v + g
     Expr bias;          // G' v + g': its time derivative while velocities stay the same
@@ -68,6 +68,7 @@ typedef struct Row {
     // neither accelerates, as seen from the world, nor begins to turn.
     uint32_t base;
     Expr on[6], drift;
+    bool is_behind; // on is nothing: what is behind the link decides alone, as of a loop
     double unit;  // the model's length where the reaction is a moment, else 1 [m]
     Expr arm;     // the same, as it depends on parameters
     Expr weight;  // of the reaction in the norm that is least

@@ -5,19 +5,21 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct Walk {
     const Graph *graph;
     Reach *reach;
     uint32_t capacity; // of its ids
     uint64_t *marks;   // a bit for each node
+    const Kept *kept;  // where it does not go on; or NULL
 } Walk;
 
 static bool reach_node(Walk *w, uint32_t id)
 {
     Reach *reach = w->reach;
     const uint64_t bit = UINT64_C(1) << id % 64;
-    if (w->marks[id / 64] & bit) return true;
+    if ((w->marks[id / 64] & bit) || (w->kept && w->kept->of[id])) return true;
     w->marks[id / 64] |= bit;
     if (!tr_grow((void **)&reach->ids, &w->capacity, reach->count + 1, sizeof *reach->ids))
         return false;
@@ -58,14 +60,15 @@ static void sort_reach(const Walk *w)
     assert(count == reach->count);
 }
 
-bool tr_reach_in(const Graph *graph, const Expr *of, size_t count, Reach *reach)
+static bool reach_from(const Graph *graph, const Expr *of, size_t count, const Kept *kept,
+                       Reach *reach)
 {
     *reach = (Reach){.end = 1};
     if (graph->failed) return false;
     for (size_t i = 0; i < count; i++)
         if (of[i].id >= reach->end) reach->end = of[i].id + 1;
     assert(reach->end <= graph->count); // operands have smaller ids: nothing lies beyond
-    Walk w = {.graph = graph, .reach = reach};
+    Walk w = {.graph = graph, .reach = reach, .kept = kept};
     w.marks = calloc(reach->end / 64 + 1, sizeof *w.marks);
     const bool good = w.marks &&
                       tr_grow((void **)&reach->ids, &w.capacity, 1, sizeof *reach->ids) &&
@@ -73,6 +76,11 @@ bool tr_reach_in(const Graph *graph, const Expr *of, size_t count, Reach *reach)
     if (good) sort_reach(&w);
     free(w.marks);
     return good;
+}
+
+bool tr_reach_in(const Graph *graph, const Expr *of, size_t count, Reach *reach)
+{
+    return reach_from(graph, of, count, NULL, reach);
 }
 
 bool tr_reach(Graph *graph, const Expr *of, size_t count, Reach *reach)
@@ -86,6 +94,19 @@ void tr_reach_free(Reach *reach)
 {
     free(reach->ids);
     *reach = (Reach){0};
+}
+
+bool tr_reach_has(const Reach *reach, Expr x)
+{
+    uint32_t from = 0, to = reach->count; // ids are in order
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (reach->ids[middle] < x.id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < reach->count && reach->ids[from] == x.id;
 }
 
 uint32_t *tr_reach_map(Graph *graph, const Reach *reach)
@@ -137,6 +158,46 @@ void tr_substitute(Graph *graph, const Expr *of, size_t count, const Expr *from,
     tr_reach_free(&reach);
     free(map);
 }
+
+// ---- what is kept --------------------------------------------------------------------------
+
+bool tr_kept_room(Graph *graph, Kept *kept)
+{
+    const uint32_t before = kept->capacity;
+    if (!tr_grow((void **)&kept->of, &kept->capacity, graph->count + 1, sizeof *kept->of))
+        graph->failed = true;
+    else if (kept->capacity > before)
+        memset(kept->of + before, 0, (kept->capacity - before) * sizeof *kept->of);
+    return !graph->failed;
+}
+
+void tr_kept_free(Kept *kept)
+{
+    free(kept->of);
+    *kept = (Kept){0};
+}
+
+bool tr_reach_beyond(Graph *graph, Expr of, const Kept *kept, Reach *reach)
+{
+    const bool good = reach_from(graph, &of, 1, kept, reach);
+    if (!good) graph->failed = true;
+    return good;
+}
+
+Expr tr_substitute_kept(Graph *graph, Expr of, Kept *kept)
+{
+    Reach reach = {0};
+    const bool good = tr_kept_room(graph, kept) && tr_reach_beyond(graph, of, kept, &reach);
+    for (uint32_t k = 0; good && k < reach.count; k++) {
+        const uint32_t id = reach.ids[k];
+        const Node node = graph->nodes[id]; // a copy: building may move the nodes
+        kept->of[id] = tr_is_unchanged(&node, kept->of) ? id : tr_rebuild(graph, node, kept->of).id;
+    }
+    tr_reach_free(&reach);
+    return expr_at(graph, good ? kept->of[of.id] : 0);
+}
+
+// ---- copies --------------------------------------------------------------------------------
 
 static Node with_operands(Node node, const uint32_t *map)
 {

@@ -498,14 +498,18 @@ void tr_tree_check_wheels(Tree *tree)
 // e.V_P = 0                                                              (T47) [K 4.70, 4.75]
 static void make_skate(Tree *tree, const Contact *contact)
 {
-    Meeting m;
-    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
+    Anchor first, second;
+    if (!tr_tree_ends(tree, contact->name, contact->body, contact->on, &first, &second)) return;
+    const Vec point = tr_tree_vector(tree, contact->at, "at");
+    if (has_failed(tree->err)) return;
+    const uint32_t i = first.link;
+    const Carrier body = tr_carrier(tree, i), on = tr_own_carrier(tree, second.link);
     const Vec direction = tr_tree_unit(tree, contact->direction, "direction");
-    const uint32_t i = tr_tree_anchor(tree, contact->body).link;
-    const Vec e = tr_own_axes(tree, i, apply(m.first.R, direction));
-    const Vec V = tr_velocity_on(&m.on, &m.body, m.r);
-    tr_tree_row(tree, contact->name, "lateral", dot(e, V), expr_at(tree->graph, 0), QUANTITY_FORCE);
-    tr_touch_part(note_touch(tree, contact, &m.body, m.r, m.body.pose.R), "lateral", e);
+    const Vec e = tr_own_axes(tree, i, apply(first.pose.R, direction));
+    const Vec r = tr_own_axes(tree, i, point_out(first.pose, point));
+    const Expr rate = dot(e, tr_velocity_on(&on, &body, r));
+    tr_tree_row(tree, contact->name, "lateral", rate, expr_at(tree->graph, 0), QUANTITY_FORCE);
+    tr_touch_part(note_touch(tree, contact, &body, r, body.pose.R), "lateral", e);
 }
 
 // s'_z = 0,   s_z - to_z = 0                                                           (T48)

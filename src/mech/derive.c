@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_VELOCITIES_FOR_M = 200 };
+enum { MOST_VELOCITIES_TO_COUNT = 60 };
 
 // ---- outputs -------------------------------------------------------------------------------
 
@@ -30,20 +30,35 @@ static void forces_of(Tree *tree, Expr *Q)
         Q[k] = add(add(tree->velocities[k].torque, tree->velocities[k].passive), Q[k]);
 }
 
+// All of M, or of many velocities its diagonal: the others are as many as their square
+static void list_masses(Tree *tree, Exprs *list)
+{
+    const uint32_t n = tree->velocity_count;
+    if (n <= MOST_VELOCITIES_TO_COUNT) {
+        const Matrix M = tr_tree_mass_matrix(tree);
+        if (M.entries) tr_exprs_add(list, M.entries, (size_t)n * n);
+        return;
+    }
+    Expr *diagonal = calloc(n, sizeof *diagonal);
+    if (diagonal) tr_tree_mass_along(tree, diagonal);
+    if (diagonal) tr_exprs_add(list, diagonal, n);
+    if (!diagonal) list->failed = true;
+    free(diagonal);
+}
+
 // Operations of M and c next to forces Q and to the rows as they are eliminated
 static size_t count_dynamics(Tree *tree, const Expr *Q)
 {
     const System *s = tree->system;
     const uint32_t n = tree->velocity_count;
-    const Matrix M = tr_tree_mass_matrix(tree);
     Expr *c = calloc(n + 1u, sizeof *c);
     Exprs all = {0};
+    if (c) list_masses(tree, &all);
     if (c) tr_tree_inverse(tree, NULL, false, c);
     if (c) tr_exprs_add(&all, c, n);
-    if (M.entries) tr_exprs_add(&all, M.entries, (size_t)n * n);
     tr_exprs_add(&all, Q, n);
     for (uint32_t i = 0; i < s->row_count; i++) {
-        tr_exprs_add(&all, s->rows[i].inner_slopes, n);
+        if (s->rows[i].inner_slopes) tr_exprs_add(&all, s->rows[i].inner_slopes, n);
         exprs_add(&all, s->rows[i].inner_bias);
     }
     if (!c || all.failed) tree->graph->failed = true;
@@ -70,6 +85,14 @@ static Tree *shortest(Tree *tree, const Expr *Q)
     return best;
 }
 
+// Of many velocities nobody asks for M but who makes it from the forest; blows take it as it is.
+static bool gives_mass_matrix(const Tree *tree)
+{
+    const System *s = tree->system;
+    return tree->velocity_count <= MOST_VELOCITIES_FOR_M ||
+           (s->row_count && (!s->forest || s->latch_count));
+}
+
 // M v' + c = Q + G^T lambda                                    (T19) [M 9; B 1; S 2.1]
 static void make_free_dynamics(Tree *tree)
 {
@@ -91,7 +114,7 @@ static void make_free_dynamics(Tree *tree)
         tr_tree_inverse(by, Q, false, c);
         put_output(tree, "inverse", c, n, QUANTITY_GENERALISED_FORCE);
     }
-    if (n <= MOST_VELOCITIES_FOR_M || tree->system->row_count) {
+    if (gives_mass_matrix(tree)) {
         const Matrix M = tr_tree_mass_matrix(by);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);
     }
@@ -137,8 +160,10 @@ static void make_inner_dynamics(Tree *tree)
     put_output(tree, "inner.inverse", force, n, QUANTITY_GENERALISED_FORCE);
     tr_tree_inverse(by, NULL, false, force);
     put_output(tree, "inner.c", force, n, QUANTITY_GENERALISED_FORCE);
-    const Matrix M = tr_tree_mass_matrix(by);
-    if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
+    if (gives_mass_matrix(tree)) {
+        const Matrix M = tr_tree_mass_matrix(by);
+        if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
+    }
     Q = tr_system_output(s, text_of("Q"));
     memcpy(force, Q->values, n * sizeof *force);
     tr_tree_turn_in(tree, Q->values, force);
@@ -227,31 +252,44 @@ static void make_columns(Tree *tree)
     put_output(tree, "power", &power, 1, QUANTITY_POWER);
 }
 
-static bool is_constrained(const Tree *tree, uint32_t velocity)
+// Velocities that a row is about
+static void mark_constrained(Tree *tree, bool *marks)
 {
-    for (uint32_t i = 0; i < tree->system->row_count; i++)
-        if (!is_zero(tree->system->rows[i].slopes[velocity])) return true;
-    return false;
+    const System *s = tree->system;
+    Exprs others = {0}; // rows whose slopes are not known yet
+    Reach reach = {0};
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (!s->rows[i].slopes) exprs_add(&others, s->rows[i].rate);
+        for (uint32_t k = 0; s->rows[i].slopes && k < tree->velocity_count; k++)
+            marks[k] = marks[k] || !is_zero(s->rows[i].slopes[k]);
+    }
+    if (others.failed) tree->graph->failed = true;
+    tr_reach(tree->graph, others.at, others.count, &reach);
+    for (uint32_t k = 0; k < tree->velocity_count; k++)
+        marks[k] = marks[k] || tr_reach_has(&reach, tree->velocities[k].symbol);
+    tr_reach_free(&reach);
+    tr_exprs_free(&others);
 }
 
 // A joint that moves no mass has no acceleration, unless a constraint gives it one.
 static void check_masses(Tree *tree)
 {
     Expr *mass = calloc(tree->velocity_count + 1u, sizeof *mass);
-    if (mass)
-        tr_tree_mass_along(tree, mass);
-    else
-        tree->graph->failed = true;
+    bool *constrained = calloc(tree->velocity_count + 1u, sizeof *constrained);
+    if (!mass || !constrained) tree->graph->failed = true;
+    if (mass) tr_tree_mass_along(tree, mass);
+    if (constrained) mark_constrained(tree, constrained);
     for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
         const Velocity *w = &tree->velocities[k];
         const Place place = tree->links[w->link].body->name.place;
-        if (w->drive != DRIVE_MOTION && !is_constrained(tree, k) && tr_tree_is_constant(mass[k]) &&
+        if (w->drive != DRIVE_MOTION && !constrained[k] && tr_tree_is_constant(mass[k]) &&
             !tr_tree_is(tree, RULE_POSITIVE, mass[k], place, "what '%s' moves has mass", w->joint))
             tr_fail(tree->err, TR_INVALID, place,
                     "nothing that '%s' moves has mass or inertia along it, so its acceleration is "
                     "not determined",
                     w->joint);
     }
+    free(constrained);
     free(mass);
 }
 
@@ -404,17 +442,18 @@ static void make_rows(Tree *tree)
     uint32_t m = 0, holonomic = 0;
     while (m < s->row_count && !s->rows[m].is_speed) m++;
     if (!m) return;
-    Matrix G = tr_matrix(tree->graph, m, n), rest = tr_matrix(tree->graph, m, 1),
+    const bool all = gives_mass_matrix(tree); // and slopes
+    Matrix G = tr_matrix(tree->graph, all ? m : 0, n), rest = tr_matrix(tree->graph, m, 1),
            bias = tr_matrix(tree->graph, m, 1), phi = tr_matrix(tree->graph, m, 1);
     for (uint32_t i = 0; i < m; i++) {
         const Row *row = &s->rows[i];
-        for (uint32_t k = 0; k < n && row->slopes; k++) set(G, i, k, row->slopes[k]);
+        for (uint32_t k = 0; all && k < n && row->slopes; k++) set(G, i, k, row->slopes[k]);
         set(rest, i, 0, row->rest);
         set(bias, i, 0, row->bias);
         if (row->position.id) set(phi, holonomic++, 0, row->position);
     }
     if (tree->graph->failed) return;
-    tr_output(tree->system, "G", G.entries, m, n, tree->err);
+    if (all) tr_output(tree->system, "G", G.entries, m, n, tree->err);
     tr_output(tree->system, "g", rest.entries, m, 1, tree->err);
     tr_output(tree->system, "gamma", bias.entries, m, 1, tree->err);
     if (holonomic) tr_output(tree->system, "phi", phi.entries, holonomic, 1, tree->err);
@@ -488,6 +527,7 @@ static void build(Tree *tree)
     make_kinematics(tree);
     make_free_dynamics(tree);
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
+    tr_tree_finish_rows(tree);
     graph->making = "the outputs";
     make_rows(tree);
     make_columns(tree);
@@ -509,8 +549,8 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
         build(&tree);
     else
         tr_fail_memory(err);
-    if (tree.inner && tree.inner != &tree) free(tree.inner->value);
-    free(tree.value);
+    if (tree.inner && tree.inner != &tree) tr_tree_forget(tree.inner);
+    tr_tree_forget(&tree);
     tr_names_free(&tree.link_names);
     tr_names_free(&tree.joint_names);
     if (!system->graph->failed) return;

@@ -111,6 +111,7 @@ static void hand_loop(Tree *tree, const Tie *tie)
         if (row == tree->system->row_count) continue;
         tr_row_along(&tree->system->rows[row], base, wrench_zero(g));
         tree->system->rows[row].drift = tree->system->rows[row].inner_bias;
+        tree->system->rows[row].is_behind = true;
     }
 }
 

@@ -10,29 +10,30 @@
 
 // ---- one row -------------------------------------------------------------------------------
 
-// d/dt of x while velocities stay the same: q' = N v, t' = 1           (T41) [K 4.83]
-Expr tr_tree_drift_of(Tree *tree, Expr x)
+// q' = N v, t' = 1, and what is known of verticals
+static void begin_drifts(Tree *tree)
 {
     const System *s = tree->system;
-    const uint32_t n = tree->position_count + 1 + tree->known_count;
-    Expr *symbols = calloc(2 * (size_t)n, sizeof *symbols), drift;
-    if (!symbols) {
-        tree->graph->failed = true;
-        return expr_at(tree->graph, 0);
+    Kept *kept = &tree->drifts;
+    tr_kept_free(kept);
+    if (!tr_kept_room(tree->graph, kept)) return;
+    for (uint32_t k = 0; k < tree->position_count; k++) {
+        const Expr symbol = tree->positions[k].symbol;
+        const Input *input = tr_system_input(s, symbol);
+        if (input) kept->of[symbol.id] = input->rate.id;
     }
-    Expr *changes = symbols + n;
-    uint32_t k = 0;
-    for (; k < tree->position_count; k++) {
-        symbols[k] = tree->positions[k].symbol;
-        const Input *input = tr_system_input(s, symbols[k]);
-        if (input) changes[k] = input->rate;
-    }
-    symbols[k] = tree->t, changes[k++] = one(tree->graph);
-    for (uint32_t i = 0; i < tree->known_count; i++, k++)
-        symbols[k] = tree->known[i], changes[k] = tree->known_rate[i];
-    tr_forward(tree->graph, &x, 1, symbols, changes, n, &drift);
-    free(symbols);
-    return drift;
+    kept->of[tree->t.id] = one(tree->graph).id;
+    for (uint32_t i = 0; i < tree->known_count; i++)
+        kept->of[tree->known[i].id] = tree->known_rate[i].id;
+}
+
+// d/dt of x while velocities stay the same                             (T41) [K 4.83]
+Expr tr_tree_drift_of(Tree *tree, Expr x)
+{
+    const uint32_t count = tree->position_count + 1 + tree->known_count;
+    if (tree->drift_count != count) begin_drifts(tree);
+    tree->drift_count = count;
+    return tr_forward_kept(tree->graph, x, &tree->drifts);
 }
 
 // The ground's normal in the axes of a root that turns freely: n' = n x W                (T42)
@@ -93,8 +94,31 @@ static void take_own_form(Tree *tree, Row *row)
 // expressions takes more: a thousand of each are minutes.
 static bool is_too_many(uint32_t rows, uint32_t velocities)
 {
-    static const double most = 1e9;
+    static const double most = 2e9;
     return (double)rows * (double)rows * (double)velocities > most;
+}
+
+// g, where slopes wait until it is known what follows from the motion of one link
+static Expr rest_of(Tree *tree, Expr rate)
+{
+    Kept *kept = &tree->standing;
+    const bool is_new = !kept->of;
+    if (!tr_kept_room(tree->graph, kept)) return expr_at(tree->graph, 0);
+    for (uint32_t k = 0; is_new && k < tree->velocity_count; k++)
+        kept->of[tree->velocities[k].symbol.id] = zero(tree->graph).id;
+    return tr_substitute_kept(tree->graph, rate, kept);
+}
+
+void tr_tree_finish_rows(Tree *tree)
+{
+    const System *s = tree->system;
+    for (uint32_t i = 0; i < s->row_count && !tree->graph->failed; i++) {
+        Row *row = &s->rows[i];
+        const bool waits = row->base != NO_LINK && !row->is_behind && !row->is_mixed;
+        if (row->slopes || (waits && !s->latch_count)) continue;
+        row->slopes = tr_tree_slopes(tree, row->rate, &row->rest);
+        if (!row->is_mixed) take_own_form(tree, row);
+    }
 }
 
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
@@ -122,7 +146,10 @@ Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
                  .unit = 1,
                  .arm = one(tree->graph),
                  .weight = one(tree->graph)};
-    row->slopes = tr_tree_slopes(tree, rate, &row->rest);
+    if (tree->velocity_count <= MOST_VELOCITIES_FOR_M)
+        row->slopes = tr_tree_slopes(tree, rate, &row->rest);
+    else
+        row->rest = rest_of(tree, rate);
     take_own_form(tree, row);
     return row;
 }

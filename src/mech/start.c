@@ -158,20 +158,6 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
                 "'%.*s' cannot be made to hold: it depends on no coordinate", TEXT(text));
 }
 
-// Whether `initial` speaks of something; ids of a reach are in order.
-static bool is_spoken_of(const Reach *reach, Expr symbol)
-{
-    uint32_t from = 0, to = reach->count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (reach->ids[middle] < symbol.id)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < reach->count && reach->ids[from] == symbol.id;
-}
-
 // Springs between motors and joints start relaxed, unless something else is said.
 static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
 {
@@ -185,10 +171,10 @@ static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
         const Velocity *w = &tree->velocities[motor->velocity];
         const Coordinate *q = &tree->positions[motor->position];
         if (w->drive == DRIVE_MOTION) continue;
-        if (!is_spoken_of(&positions, q->symbol))
+        if (!tr_reach_has(&positions, q->symbol))
             add_condition(position, sub(q->symbol, tree->positions[link->position].symbol),
                           q->name);
-        if (!is_spoken_of(&rates, w->symbol))
+        if (!tr_reach_has(&rates, w->symbol))
             add_condition(rate, sub(w->symbol, tree->velocities[link->velocity].symbol), w->name);
     }
     tr_reach_free(&positions);

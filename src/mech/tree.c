@@ -2,6 +2,8 @@
 // Room for the forest, and where its bodies and the model's frames stand (T5).
 #include "mech/tree.h"
 
+#include <stdlib.h>
+
 // ---- room and names ------------------------------------------------------------------------
 
 void *tr_tree_room(Tree *tree, size_t count, size_t size)
@@ -19,11 +21,21 @@ Tree *tr_tree_copy(Tree *tree)
     if (!copy || !links || !velocities) return NULL;
     *copy = *tree;
     copy->value = NULL, copy->value_count = copy->value_capacity = 0;
+    memset(copy->samples, 0, sizeof copy->samples);
+    copy->drifts = copy->standing = (Kept){0}, copy->drift_count = 0;
     copy->seen = (struct Seen){0}, copy->normals = NULL;
     copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);
     copy->velocities =
         memcpy(velocities, tree->velocities, tree->velocity_count * sizeof *velocities);
     return copy;
+}
+
+void tr_tree_forget(Tree *tree)
+{
+    free(tree->value);
+    for (int i = 0; i < SAMPLES; i++) tr_kept_free(&tree->samples[i].kept);
+    tr_kept_free(&tree->drifts);
+    tr_kept_free(&tree->standing);
 }
 
 const char *tr_tree_text(Tree *tree, Text text)

@@ -7,12 +7,16 @@
 #include "base/names.h"
 #include "expr/forest.h"
 #include "expr/matrix.h"
-#include "expr/system.h"
 #include "expr/spatial.h"
+#include "expr/system.h"
+#include "expr/walk.h"
 #include "model/model.h"
 
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
 enum { MAX_DOF = 6, MAX_POSITIONS = 7 };
+// Of more velocities, matrices of expressions are made when somebody asks.
+enum { MOST_VELOCITIES_FOR_M = 200 };
+enum { SAMPLES = 3 };                                 // states that have nothing special about them
 enum { MOST_MODES = 12, MAX_MODES = 3 * MOST_MODES }; // of a beam: each way, and torsion
 
 struct Tree;
@@ -219,6 +223,12 @@ static inline Value coordinate_name(const Link *link)
     return link->is_listed ? link->by->name : link->body->name;
 }
 
+// Expressions at a state, for as long as inputs are those that there were
+typedef struct Samples {
+    Kept kept;
+    uint32_t inputs;
+} Samples;
+
 typedef struct Tree {
     const Model *model;
     System *system;
@@ -260,7 +270,11 @@ typedef struct Tree {
     int *output_state;
     double *value; // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;
-    bool constants_only; // formulas may use parameters alone
+    Samples samples[SAMPLES];
+    Kept drifts;          // rates while velocities stay the same
+    Kept standing;        // expressions where nothing moves
+    uint32_t drift_count; // of what they were found with: positions and verticals
+    bool constants_only;  // formulas may use parameters alone
 } Tree;
 
 static inline Expr elastic(const Tree *tree, const Flex *flex, uint32_t k)
@@ -277,6 +291,7 @@ static inline Expr elastic_rate(const Tree *tree, const Flex *flex, uint32_t k)
 void *tr_tree_room(Tree *tree, size_t count, size_t size); // in the arena, zeroed
 void tr_tree_add_link(Tree *tree, Link link);
 Tree *tr_tree_copy(Tree *tree);                  // with links and velocities of its own
+void tr_tree_forget(Tree *tree);                 // what it has found of expressions
 const char *tr_tree_text(Tree *tree, Text text); // a copy; "" when memory runs out
 void tr_tree_check_name(Tree *tree, Value name, const char *what); // refuses what is no name
 void tr_tree_check_reserved(Tree *tree, Value name);               // of what formulas speak of
@@ -459,6 +474,8 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
                  Quantity reaction);
 // The row itself; NULL when there are too many, or memory runs out
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
+// Slopes of those that have none yet, and do not follow from the motion of one link
+void tr_tree_finish_rows(Tree *tree);
 // The inner form of the last three rows: a velocity in other axes with its drift, and these rows'
 // directions there.
 void tr_tree_inner_rows(Tree *tree, Vec velocity, Vec bias, const Vec direction[3]);

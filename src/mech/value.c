@@ -5,6 +5,7 @@
 #include "expr/walk.h"
 #include "mech/tree.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,26 +56,29 @@ static double sample_input(const Tree *tree, uint32_t input, uint32_t state)
 }
 
 // Positions and velocities get some numbers, quaternions unit ones; inputs have their values.
-Expr tr_tree_sample(Tree *tree, Expr x, uint32_t state)
+static void begin_sample(Tree *tree, uint32_t state, Kept *kept)
 {
     const System *s = tree->system;
-    Expr *from = calloc(2 * (size_t)s->input_count + 1, sizeof *from);
-    Expr *to = from ? from + s->input_count : NULL;
-    size_t count = 0;
-    if (!from) tree->graph->failed = true;
-    for (uint32_t i = 0; from && i < s->input_count; i++) {
+    tr_kept_free(kept);
+    if (!tr_kept_room(tree->graph, kept)) return;
+    for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
         if (input->kind == TR_PARAMETER) continue;
         const bool is_given = input->kind == TR_INPUT || input->kind == TR_MODE;
-        from[count] = input->symbol;
-        to[count++] =
+        kept->of[input->symbol.id] =
             is_given && input->guess.id
-                ? input->guess
-                : number(tree->graph, is_given ? input->value : sample_input(tree, i, state));
+                ? input->guess.id
+                : number(tree->graph, is_given ? input->value : sample_input(tree, i, state)).id;
     }
-    if (from) tr_substitute(tree->graph, &x, 1, from, to, count, &x);
-    free(from);
-    return x;
+}
+
+Expr tr_tree_sample(Tree *tree, Expr x, uint32_t state)
+{
+    Samples *samples = &tree->samples[state];
+    assert(state < SAMPLES);
+    if (samples->inputs != tree->system->input_count) begin_sample(tree, state, &samples->kept);
+    samples->inputs = tree->system->input_count;
+    return tr_substitute_kept(tree->graph, x, &samples->kept);
 }
 
 // ---- decisions -----------------------------------------------------------------------------

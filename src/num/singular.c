@@ -10,6 +10,8 @@
 // digits as R has, and vectors of those that are zero by rounding are orthogonal, too.
 #include "num/singular.h"
 
+#include "base/random.h"
+#include "num/blocks.h"
 #include "num/dense.h"
 #include "num/solve.h"
 
@@ -31,14 +33,14 @@ typedef struct Factors {
     double *sigma;
     double *room, *y, *z; // l, k and k long
     double *more;         // k * (k + 1)
+    double *large;        // where numbers are, if they do not fit into a Room; else NULL
+    uint32_t *many;
 } Factors;
 
 // Where they are found: nothing is allocated for some 35 rows and columns.
 typedef struct Room {
     double small[SMALL];
     uint32_t few[FEW];
-    double *large; // or NULL
-    uint32_t *many;
 } Room;
 
 // Four sums beside each other, for a single one waits for every addition: at 18 rows
@@ -188,16 +190,16 @@ static void sort(Factors *f)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-// For an m * n matrix
+// For an m * n matrix; `room` may be NULL
 static bool open_factors(Factors *f, Room *room, uint32_t m, uint32_t n)
 {
     const size_t k = m < n ? m : n, l = m < n ? n : m, size = k * l + 3 * k * k + 5 * k + l;
-    const bool is_small = size <= SMALL && k <= FEW;
-    room->large = is_small ? NULL : malloc(size * sizeof *f->B);
-    room->many = is_small ? NULL : malloc(k * sizeof *f->from);
+    const bool is_small = room && size <= SMALL && k <= FEW;
     *f = (Factors){.k = (uint32_t)k, .l = (uint32_t)l, .transposed = m > n};
-    f->from = is_small ? room->few : room->many;
-    f->R = is_small ? room->small : room->large;
+    f->large = is_small ? NULL : malloc(size * sizeof *f->B + 1);
+    f->many = is_small ? NULL : malloc(k * sizeof *f->from + 1);
+    f->from = is_small ? room->few : f->many;
+    f->R = is_small ? room->small : f->large;
     if (!f->R || !f->from) return false;
     memset(f->R, 0, 2 * k * k * sizeof *f->R); // and W
     f->W = f->R + k * k, f->B = f->W + k * k, f->more = f->B + k * l;
@@ -206,10 +208,10 @@ static bool open_factors(Factors *f, Room *room, uint32_t m, uint32_t n)
     return true;
 }
 
-static void close_factors(Room *room)
+static void close_factors(const Factors *f)
 {
-    free(room->large);
-    free(room->many);
+    free(f->large);
+    free(f->many);
 }
 
 // B, of the size of 1
@@ -289,7 +291,7 @@ bool tr_singular(const double *A, uint32_t m, uint32_t n, double *sigma, double 
     }
     for (uint32_t i = 0; good && Vt && i < n; i++)
         (f.transposed ? left_vector : right_vector)(&f, i, Vt + (size_t)i * n);
-    close_factors(&room);
+    close_factors(&f);
     return good;
 }
 
@@ -338,38 +340,305 @@ static void solve_column(const Factors *f, uint32_t rank, double *b)
     add_right(f, b);
 }
 
-bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32_t count,
-                      double cutoff, uint32_t *rank)
+// How many singular values are left of those above a limit
+static uint32_t count_above(const Factors *f, double limit)
+{
+    uint32_t left = 0;
+    while (left < f->rank && f->sigma[left] > limit) left++;
+    return left;
+}
+
+static bool solve_whole(const double *A, uint32_t m, uint32_t n, double *B, uint32_t count,
+                        double cutoff, uint32_t *rank)
 {
     Factors f;
     Room room;
-    const bool good =
-        open_factors(&f, &room, m, n) && all_finite(B, (size_t)m * count) && factorise(&f, A);
-    uint32_t left = 0;
-    while (good && left < f.rank && f.sigma[left] > cutoff * f.sigma[0]) left++;
+    const bool good = open_factors(&f, &room, m, n) && factorise(&f, A);
+    const uint32_t left = good ? count_above(&f, cutoff * f.sigma[0]) : 0;
     if (rank) *rank = left;
     for (uint32_t c = 0; good && c < count; c++) {
         for (uint32_t i = 0; i < m; i++) f.room[i] = B[(size_t)i * count + c];
         solve_column(&f, left, f.room);
         for (uint32_t i = 0; i < n; i++) B[(size_t)i * count + c] = f.room[i];
     }
-    close_factors(&room);
+    close_factors(&f);
     return good;
+}
+
+// ---- block by block ------------------------------------------------------------------------
+
+// The least of all is the least of each; which singular values count is for all of them together.
+typedef struct Parts {
+    Blocks blocks;
+    Factors *of; // by block
+    uint32_t opened;
+    double largest; // singular value
+} Parts;
+
+static uint32_t rows_of(const Blocks *b, uint32_t i)
+{
+    return b->first_row[i + 1] - b->first_row[i];
+}
+static uint32_t columns_of(const Blocks *b, uint32_t i)
+{
+    return b->first_column[i + 1] - b->first_column[i];
+}
+
+static bool factorise_part(Parts *p, uint32_t which, const double *A, uint32_t n)
+{
+    const Blocks *b = &p->blocks;
+    const uint32_t *row = b->rows + b->first_row[which],
+                   *column = b->columns + b->first_column[which];
+    const uint32_t height = rows_of(b, which), width = columns_of(b, which);
+    Factors *f = &p->of[which];
+    double *own = malloc((size_t)height * width * sizeof *own + 1);
+    bool good = own && open_factors(f, NULL, height, width);
+    p->opened = which + 1;
+    for (uint32_t i = 0; good && i < height; i++)
+        for (uint32_t k = 0; k < width; k++)
+            own[(size_t)i * width + k] = A[(size_t)row[i] * n + column[k]];
+    good = good && factorise(f, own);
+    if (good && f->k) p->largest = larger(p->largest, ldexp(f->sigma[0], f->exponent));
+    free(own);
+    return good;
+}
+
+// Of one right side; X is zero where no row has anything to say.
+static void solve_part(const Parts *p, uint32_t which, double cutoff, const double *B,
+                       uint32_t count, double *X)
+{
+    const Blocks *b = &p->blocks;
+    const uint32_t *row = b->rows + b->first_row[which],
+                   *column = b->columns + b->first_column[which];
+    const Factors *f = &p->of[which];
+    const uint32_t left = count_above(f, ldexp(cutoff * p->largest, -f->exponent));
+    for (uint32_t i = 0; i < rows_of(b, which); i++) f->room[i] = B[(size_t)row[i] * count];
+    solve_column(f, left, f->room);
+    for (uint32_t k = 0; k < columns_of(b, which); k++) X[column[k]] = f->room[k];
+}
+
+static bool solve_parts(Parts *p, const double *A, uint32_t m, uint32_t n, double *B,
+                        uint32_t count, double cutoff, uint32_t *rank)
+{
+    double *X = calloc((size_t)n + 1, sizeof *X);
+    p->of = calloc(p->blocks.count + 1u, sizeof *p->of);
+    bool good = X && p->of && all_finite(A, (size_t)m * n);
+    for (uint32_t i = 0; good && i < p->blocks.count; i++) good = factorise_part(p, i, A, n);
+    for (uint32_t i = 0; good && rank && i < p->blocks.count; i++)
+        *rank += count_above(&p->of[i], ldexp(cutoff * p->largest, -p->of[i].exponent));
+    for (uint32_t c = 0; good && c < count; c++) {
+        for (uint32_t i = 0; i < p->blocks.count; i++) solve_part(p, i, cutoff, B + c, count, X);
+        for (uint32_t k = 0; k < n; k++) B[(size_t)k * count + c] = X[k];
+    }
+    for (uint32_t i = 0; i < p->opened; i++) close_factors(&p->of[i]);
+    free(p->of);
+    free(X);
+    return good;
+}
+
+bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32_t count,
+                      double cutoff, uint32_t *rank)
+{
+    if (rank) *rank = 0;
+    if (!all_finite(B, (size_t)m * count)) return false;
+    if (m <= MANY_ROWS || n <= MANY_ROWS) return solve_whole(A, m, n, B, count, cutoff, rank);
+    Parts parts = {0};
+    if (!tr_blocks_find(A, m, n, &parts.blocks)) return false;
+    const bool is_whole = parts.blocks.count < 2,
+               is_clear = is_whole && count == 1 && tr_shortest(A, m, n, B, cutoff);
+    const bool good = is_clear   ? true
+                      : is_whole ? solve_whole(A, m, n, B, count, cutoff, rank)
+                                 : solve_parts(&parts, A, m, n, B, count, cutoff, rank);
+    if (rank && is_clear) *rank = m;
+    tr_blocks_free(&parts.blocks);
+    return good;
+}
+
+bool tr_turn_across(const double *U, uint32_t m, uint32_t rank, double *X, uint32_t count)
+{
+    double *B = malloc(((size_t)rank * m + rank + count) * sizeof *B + 1);
+    if (!B) return false;
+    double *tau = B + (size_t)rank * m, *along = tau + rank;
+    for (uint32_t i = 0; i < rank; i++)
+        for (uint32_t k = 0; k < m; k++) B[(size_t)i * m + k] = U[(size_t)k * m + i];
+    make_triangle(B, rank, m, tau, NULL);
+    for (uint32_t i = 0; i < rank; i++) { // X = H_i X
+        const double *v = B + (size_t)i * m;
+        for (uint32_t c = 0; c < count; c++) along[c] = tau[i] * X[(size_t)i * count + c];
+        for (uint32_t k = i + 1; k < m; k++)
+            for (uint32_t c = 0; c < count; c++)
+                along[c] += tau[i] * v[k] * X[(size_t)k * count + c];
+        for (uint32_t k = i; k < m; k++)
+            for (uint32_t c = 0; c < count; c++)
+                X[(size_t)k * count + c] -= (k == i ? 1 : v[k]) * along[c];
+    }
+    memmove(X, X + (size_t)rank * count, (size_t)(m - rank) * count * sizeof *X);
+    free(B);
+    return true;
 }
 
 // ---- independence --------------------------------------------------------------------------
 
-bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double tolerance,
-                        double *L, double *inverse)
+// From the first entry of a row that is not zero to behind the last one
+typedef struct Extent {
+    uint32_t first, end;
+} Extent;
+
+static Extent extent_of(const double *row, uint32_t columns)
+{
+    Extent e = {0, columns};
+    while (e.end > 0 && row[e.end - 1] == 0) e.end--;
+    while (e.first < e.end && row[e.first] == 0) e.first++;
+    return e;
+}
+
+static double dot_within(const double *a, Extent p, const double *b, Extent q)
+{
+    const uint32_t first = p.first > q.first ? p.first : q.first;
+    const uint32_t end = p.end < q.end ? p.end : q.end;
+    return first < end ? dot(a + first, b + first, end - first) : 0;
+}
+
+// L of A A^T = L L^T
+static bool make_product(const double *A, uint32_t rows, uint32_t columns, double *L,
+                         Extent *extent)
 {
     const size_t m = rows, n = columns;
-    double size = 0;
+    for (uint32_t i = 0; i < rows; i++) extent[i] = extent_of(A + i * n, columns);
     for (size_t i = 0; i < m; i++)
-        for (size_t k = 0; k <= i; k++) L[i * m + k] = dot(A + i * n, A + k * n, columns);
-    for (size_t i = 0; i < m; i++) size += L[i * m + i];
-    if (!tr_cholesky(L, m)) return false;
-    for (size_t i = 0; i < m * m; i++) inverse[i] = i % (m + 1) == 0;
-    tr_solve_lower(L, m, inverse, m);
-    const double ratio = larger(1e-5, 2 * tolerance);
-    return ratio * sqrt(size) * tr_norm(inverse, m * m) < 1;
+        for (size_t k = 0; k <= i; k++)
+            L[i * m + k] = dot_within(A + i * n, extent[i], A + k * n, extent[k]);
+    return tr_cholesky(L, m);
+}
+
+// |L^-1|, column by column: each has nothing above its diagonal
+static double inverse_norm(const double *L, size_t m, double *column)
+{
+    double sum = 0;
+    for (size_t c = 0; c < m; c++) {
+        for (size_t i = c; i < m; i++) {
+            const double x = (i == c ? 1 : 0) - dot(L + i * m + c, column + c, (uint32_t)(i - c));
+            column[i] = x / L[i * m + i];
+            sum += column[i] * column[i];
+        }
+    }
+    return sqrt(sum);
+}
+
+// Of A A^T = L L^T; room is for rows
+static bool is_above(double ratio, const double *L, size_t m, double size, double *room)
+{
+    return ratio * size * inverse_norm(L, m, room) < 1;
+}
+
+bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double tolerance,
+                        double *L)
+{
+    Extent *extent = malloc(rows * sizeof *extent + 1);
+    double *room = malloc(rows * sizeof *room + 1);
+    const double size = tr_norm(A, (size_t)rows * columns);
+    const bool good = extent && room && make_product(A, rows, columns, L, extent) &&
+                      is_above(larger(1e-5, 2 * tolerance), L, rows, size, room);
+    free(extent);
+    free(room);
+    return good;
+}
+
+// x += A^T (A A^T)^-1 (b - A x); the largest of b - A x before
+static double come_nearer(const double *A, uint32_t m, uint32_t n, const Extent *extent,
+                          const double *L, const double *b, double *x, double *y)
+{
+    for (uint32_t i = 0; i < m; i++) {
+        const Extent e = extent[i];
+        y[i] = b[i] - dot(A + (size_t)i * n + e.first, x + e.first, e.end - e.first);
+    }
+    const double off = tr_largest(y, m);
+    tr_solve_lower(L, m, y, 1);
+    tr_solve_lower_transposed(L, m, y, 1);
+    for (uint32_t i = 0; i < m; i++)
+        for (uint32_t k = extent[i].first; k < extent[i].end; k++)
+            x[k] += A[(size_t)i * n + k] * y[i];
+    return off;
+}
+
+// A A^T = L L^T, and room for what is solved with it
+typedef struct Product {
+    Extent *extent;
+    double *L, *x, *y, *b; // m * m, n, m, m
+    double size;           // |A|
+} Product;
+
+static void close_product(Product *p)
+{
+    free(p->extent);
+    free(p->L);
+}
+
+// False where rows are not independent beyond doubt, too
+static bool open_product(Product *p, const double *A, uint32_t m, uint32_t n, double tolerance)
+{
+    const double size = tr_norm(A, (size_t)m * n);
+    *p = (Product){.extent = malloc(m * sizeof *p->extent + 1),
+                   .L = calloc((size_t)m * m + 2 * (size_t)m + n + 1, sizeof *p->L),
+                   .size = size};
+    p->b = p->L + (size_t)m * m, p->y = p->b + m, p->x = p->y + m;
+    if (m <= n && p->extent && p->L && isfinite(size) && make_product(A, m, n, p->L, p->extent) &&
+        is_above(larger(1e-7, 2 * tolerance), p->L, m, size, p->y))
+        return true;
+    close_product(p);
+    return false;
+}
+
+// The product has the square of the spread, and a round leaves some of what it should remove: as
+// many as help. False when A x is not b, to rounding, in the end.
+static bool settle(const Product *p, const double *A, uint32_t m, uint32_t n)
+{
+    enum { MOST_ROUNDS = 20 };
+    double before = (double)INFINITY, off = 0;
+    for (int i = 0; i < MOST_ROUNDS; i++, before = off) {
+        off = come_nearer(A, m, n, p->extent, p->L, p->b, p->x, p->y);
+        if (!(off < 0.25 * before)) break;
+    }
+    return off <= 1e-12 * (tr_largest(p->b, m) + p->size * tr_largest(p->x, n));
+}
+
+bool tr_shortest(const double *A, uint32_t m, uint32_t n, double *b, double tolerance)
+{
+    Product p;
+    if (!all_finite(b, m) || !open_product(&p, A, m, n, tolerance)) return false;
+    memcpy(p.b, b, m * sizeof *b);
+    const bool good = settle(&p, A, m, n);
+    if (good) memcpy(b, p.x, n * sizeof *b);
+    close_product(&p);
+    return good;
+}
+
+// What is left of x without its parts along the columns before it
+static void make_orthogonal(const double *Z, uint32_t n, uint32_t width, uint32_t column, double *x)
+{
+    for (uint32_t c = 0; c < column; c++) {
+        double along = 0;
+        for (uint32_t k = 0; k < n; k++) along += Z[(size_t)k * width + c] * x[k];
+        for (uint32_t k = 0; k < n; k++) x[k] -= along * Z[(size_t)k * width + c];
+    }
+}
+
+bool tr_kernel(const double *A, uint32_t m, uint32_t n, double tolerance, double *Z)
+{
+    Product p;
+    uint32_t random = 2463534242u;
+    if (!open_product(&p, A, m, n, tolerance)) return false;
+    bool good = true;
+    for (uint32_t c = 0; good && c < n - m; c++) {
+        for (uint32_t k = 0; k < n; k++) p.x[k] = next_random(&random);
+        for (int i = 0; good && i < 2; i++) { // p.b is zero: onto A x = 0
+            good = settle(&p, A, m, n);
+            make_orthogonal(Z, n, n - m, c, p.x);
+            const double size = tr_norm(p.x, n);
+            for (uint32_t k = 0; k < n; k++) p.x[k] /= size;
+        }
+        for (uint32_t k = 0; k < n; k++) Z[(size_t)k * (n - m) + c] = p.x[k];
+    }
+    close_product(&p);
+    return good;
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define OPEN 1e-9 // what conditions leave open, as singular values of rows of length one
-enum { MOST_ACTING = 2000 };
+enum { MOST_ACTING = 2000, MOST_BY_VALUES = 400 };
 enum { MAX_STEPS = 100, MAX_SLIDES = 30, MAX_HALVINGS = 20, MAX_STARTS = 8 };
 
 struct Conditions {
@@ -50,7 +50,7 @@ static bool prepare(Conditions *c, tr_error *err)
     c->program = tr_evaluator_with(c->set->program, err);
     c->masses = tr_evaluator_with(c->set->metric, err);
     if (c->set->metric && !tr_metric_new(&c->metric, c->count, c->set->easy)) tr_fail_memory(err);
-    c->x = calloc(c->system->input_count + 1u, sizeof *c->x);
+    c->x = calloc(c->system->input_count + n + 1, sizeof *c->x); // and directions
     c->y = calloc(5 * n + 1, sizeof *c->y);
     c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
     c->slopes = calloc(m * n + 1, sizeof *c->slopes);
@@ -137,17 +137,39 @@ static void give(const Conditions *c, double *x)
     for (uint32_t k = 0; k < c->count; k++) x[c->set->place[k]] = c->y[k];
 }
 
+// Residuals and slopes of formulas, where all slopes are there at once
+static void evaluate_whole(Conditions *c)
+{
+    const size_t m = c->formulas, n = c->count;
+    evaluate_into(&c->program, c->x, c->values);
+    memcpy(c->residual, c->values, m * sizeof *c->values);
+    memcpy(c->slopes, c->values + m, m * n * sizeof *c->values);
+}
+
+// and one direction after the other
+static void evaluate_along(Conditions *c)
+{
+    const size_t m = c->formulas, n = c->count;
+    for (size_t k = 0; k < n; k++) {
+        double *along = c->x + c->set->direction + k;
+        *along = 1;
+        evaluate_into(&c->program, c->x, c->values);
+        *along = 0;
+        for (size_t i = 0; i < m; i++) c->slopes[i * n + k] = c->values[m + i];
+    }
+    memcpy(c->residual, c->values, m * sizeof *c->values);
+}
+
 // Residuals and slopes at y; the sum of the residuals' squares.
 static double evaluate(Conditions *c)
 {
     const uint32_t m = c->formulas, n = c->count;
     double sum = 0;
     for (uint32_t k = 0; k < n; k++) c->x[c->set->place[k]] = c->y[k];
-    if (m) evaluate_into(&c->program, c->x, c->values);
-    for (uint32_t i = 0; i < m; i++) {
-        c->residual[i] = c->values[i];
-        for (uint32_t k = 0; k < n; k++) c->slopes[i * n + k] = c->values[m + i * n + k];
-    }
+    if (m && c->set->direction)
+        evaluate_along(c);
+    else if (m)
+        evaluate_whole(c);
     for (uint32_t i = 0; i < c->set->quaternions; i++) {
         const double *q = c->y + c->set->quaternion[i];
         double *row = c->slopes + (size_t)(m + i) * n;
@@ -159,8 +181,8 @@ static double evaluate(Conditions *c)
     return isfinite(sum) ? sum : (double)INFINITY;
 }
 
-// Whether the conditions hold at y, where they were evaluated last: to rounding, seen from afar.
-static bool holds(const Conditions *c)
+// Whether the conditions hold at y, where they were evaluated last, but for a share of what cancels
+static bool holds_to(const Conditions *c, double share)
 {
     for (uint32_t i = 0; i < c->rows; i++) {
         double size = 1;
@@ -168,10 +190,13 @@ static bool holds(const Conditions *c)
             const double term = fabs(c->slopes[i * c->count + k] * c->y[k]);
             if (isfinite(term)) size += term;
         }
-        if (!(fabs(c->residual[i]) <= 1e-11 * size)) return false;
+        if (!(fabs(c->residual[i]) <= share * size)) return false;
     }
     return true;
 }
+
+// To rounding, seen from afar
+static bool holds(const Conditions *c) { return holds_to(c, 1e-11); }
 
 static bool has_metric(const Conditions *c) { return c->metric.n && !c->is_plain; }
 
@@ -230,7 +255,8 @@ static bool try_step(Conditions *c, const double *d, int halvings, double below,
 
 // One step of Newton's method. Conditions that are dependent where they hold are nearly so beside
 // it, and a step along what is left of their difference goes anywhere: so steps that leave such
-// directions alone come first, and are taken if they help much.
+// directions alone come first, and are taken if they help much. Of many conditions singular values
+// take long, and a whole step, which most often needs none, comes first.
 static bool improve(Conditions *c, double *sum)
 {
     static const double cutoffs[] = {0.03, 1e-4, 1e-10};
@@ -239,6 +265,13 @@ static bool improve(Conditions *c, double *sum)
     double *d = c->singular; // of which only the workspace is needed
     uint32_t rank = 0;
     copy(c, c->before, c->y);
+    if (all > MANY_ROWS) {
+        if (holds_to(c, 1e-16)) return false; // nothing is left to improve
+        if (!isfinite(*sum) || !shortest(c, cutoffs[TRIES - 1], NULL)) return false;
+        copy(c, d, c->residual);
+        if (try_step(c, d, 1, *sum / 16, sum)) return true;
+        if (holds(c)) return false; // what is left is rounding
+    }
     for (int i = 0; i < TRIES; i++) {
         const bool last = i + 1 == TRIES, same = i > 0 && rank == all; // as the step before
         if (same && !last) continue;
@@ -285,7 +318,7 @@ static bool slide(Conditions *c)
         for (uint32_t k = 0; k < c->count; k++)
             c->residual[i] += c->slopes[i * c->count + k] * (c->guess[k] - c->y[k]);
     }
-    if (!shortest(c, 1e-6, NULL)) return false;
+    if (!shortest(c, c->rows > MANY_ROWS ? 1e-10 : 1e-6, NULL)) return false; // as in `improve`
     for (uint32_t k = 0; k < c->count; k++) {
         const double step = c->guess[k] - c->y[k] - c->residual[k];
         c->y[k] += step;
@@ -520,26 +553,38 @@ static uint32_t list_acting(const Conditions *c, uint32_t *acting)
     return count;
 }
 
+static bool kernel_by_values(const double *A, uint32_t m, uint32_t n, double *Z, uint32_t *columns)
+{
+    double *Vt = calloc((size_t)n * n + m + n + 1, sizeof *Vt);
+    double *sigma = Vt ? Vt + (size_t)n * n : NULL;
+    const bool good = Vt && tr_singular(A, m, n, sigma, NULL, Vt);
+    uint32_t rank = 0;
+    while (good && rank < m && rank < n && sigma[rank] > OPEN) rank++;
+    *columns = n - rank;
+    for (size_t i = 0; good && i < n; i++)
+        for (size_t k = rank; k < n; k++) Z[i * *columns + k - rank] = Vt[k * n + i];
+    free(Vt);
+    return good;
+}
+
 // A basis of the changes of these unknowns, n of them, that the conditions allow, as columns: n *
-// (n - rank). Rows count alike, whatever their units; NULL when memory runs out.
+// (n - rank). Rows count alike, whatever their units; NULL when memory runs out. None is told where
+// finding out would take too long.
 static double *open_changes(const Conditions *c, const uint32_t *acting, uint32_t n,
                             uint32_t *columns)
 {
     const size_t m = c->rows;
-    double *A = calloc(m * n + (size_t)n * n + m + n + 1, sizeof *A);
-    double *Z = calloc((size_t)n * n + 1, sizeof *Z), *Vt = A ? A + m * n : NULL;
-    uint32_t rank = 0;
+    double *A = calloc(m * n + 1, sizeof *A), *Z = calloc((size_t)n * n + 1, sizeof *Z);
     for (size_t i = 0; A && i < m; i++) {
         const double size = tr_norm(c->slopes + i * c->count, c->count);
         for (size_t k = 0; k < n; k++)
             A[i * n + k] = size > 0 ? c->slopes[i * c->count + acting[k]] / size : 0;
     }
-    double *sigma = Vt ? Vt + (size_t)n * n : NULL;
-    const bool good = Z && A && tr_singular(A, (uint32_t)m, n, sigma, NULL, Vt);
-    while (good && rank < m && rank < n && sigma[rank] > OPEN) rank++;
-    *columns = n - rank;
-    for (size_t i = 0; good && i < n; i++)
-        for (size_t k = rank; k < n; k++) Z[i * *columns + k - rank] = Vt[k * n + i];
+    bool good = A && Z;
+    if (good && m > MANY_ROWS && m <= n && tr_kernel(A, (uint32_t)m, n, OPEN, Z))
+        *columns = n - (uint32_t)m;
+    else if (n <= MOST_BY_VALUES)
+        good = good && kernel_by_values(A, (uint32_t)m, n, Z, columns);
     free(A);
     if (good) return Z;
     free(Z);

@@ -69,7 +69,9 @@ static uint32_t entries_in_column(const Elimination *e, uint32_t j)
 // A slope that is 1 or -1 everywhere: nothing need be divided by it.
 static bool has_unit_slope(const Elimination *e, uint32_t i, uint32_t j)
 {
-    const Expr slope = e->at->system->rows[i].inner_slopes[e->at->p[j]];
+    const Row *row = &e->at->system->rows[i];
+    if (!row->inner_slopes) return false;
+    const Expr slope = row->inner_slopes[e->at->p[j]];
     return is_value(slope, 1) || is_value(slope, -1);
 }
 
@@ -129,14 +131,6 @@ static bool hangs_from(const Forest *f, uint32_t link, uint32_t base)
     return link == base;
 }
 
-// About joints behind a link alone: a loop
-static bool is_about_behind(const Row *row)
-{
-    for (int k = 0; k < 6; k++)
-        if (!is_zero(row->on[k])) return false;
-    return true;
-}
-
 static bool is_root_link(const Elimination *e, uint32_t link)
 {
     return e->at->system->forest->links[link].parent == NO_LINK;
@@ -152,7 +146,7 @@ static bool is_in(const Elimination *e, const Group *g, uint32_t i)
 {
     const Row *row = &e->at->system->rows[i];
     return row->base == g->base && !row->is_speed && !e->row_used[i] && !e->at->open[i] &&
-           is_about_behind(row) == g->loops && (g->stage < 0 || row_stage(row) == g->stage);
+           row->is_behind == g->loops && (g->stage < 0 || row_stage(row) == g->stage);
 }
 
 static bool is_preferred(const Elimination *e, uint32_t j)
@@ -232,7 +226,7 @@ static bool is_deep(const Elimination *e)
 {
     const System *s = e->at->system;
     for (uint32_t i = 0; i < e->at->rows; i++)
-        if (s->rows[i].base != NO_LINK && !is_about_behind(&s->rows[i]) &&
+        if (s->rows[i].base != NO_LINK && !s->rows[i].is_behind &&
             !is_root_link(e, s->rows[i].base))
             return true;
     return false;
@@ -540,11 +534,12 @@ static bool find_ranks(Chart *chart, const Stance *at, tr_error *err)
 {
     Rank whole = {0}, locked = {0};
     chart->hyperstatic = calloc(chart->rows + 1u, sizeof *chart->hyperstatic);
-    const bool good = chart->hyperstatic &&
-                      tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole) &&
-                      tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
+    bool good =
+        chart->hyperstatic && tr_stance_rank(at, true, NO_ROW, RANK_TOLERANCE, false, &locked);
+    const bool differs = at->passive < at->velocities && locked.rank < at->rows;
+    if (good && differs) good = tr_stance_rank(at, false, NO_ROW, RANK_TOLERANCE, false, &whole);
     if (good) {
-        chart->m = whole.rank, chart->m_locked = locked.rank;
+        chart->m_locked = locked.rank, chart->m = differs ? whole.rank : locked.rank;
         for (uint32_t i = 0; i < chart->rows; i++)
             chart->hyperstatic[i] =
                 !at->open[i] && tr_rank_dependence(&locked, chart->rows, i) > 1e-7;

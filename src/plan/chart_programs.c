@@ -129,9 +129,10 @@ static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms 
         if (is_residual(&s->rows[i])) exprs_add(&values, s->rows[i].position);
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
-    for (uint32_t i = 0; i < rows; i++)
-        exprs_add(&values,
-                  s->rows[i].is_open ? zero(s->graph) : tr_chart_cancelling(s, &s->rows[i]));
+    for (uint32_t i = 0; i < rows; i++) { // of rows that others are compared with
+        const bool counts = !s->rows[i].is_open && !is_pivot(&c->partition, i);
+        exprs_add(&values, counts ? tr_chart_cancelling(s, &s->rows[i]) : zero(s->graph));
+    }
     return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 

@@ -7,6 +7,7 @@
 //
 // with M_jj = 1 for what has no mass. No matrix is eliminated for it but the one that the rates
 // eliminate.
+#include "expr/forest.h"
 #include "plan/chart_programs.h"
 #include "plan/switch.h"
 #include "program/program.h"
@@ -20,23 +21,30 @@ typedef struct Metric {
     Expr *mass, *inverse;
 } Metric;
 
+// The diagonal of M
+static void take_masses(System *s, size_t n, Expr *mass)
+{
+    char room[64];
+    const Output *M = tr_system_output(s, text_of(tr_system_inner(s, "M", room)));
+    if (!M) tr_forest_masses(s, mass);
+    for (size_t i = 0; M && i < n; i++) mass[i] = M->values[i * n + i];
+}
+
 static bool open_metric(Metric *m, System *s, tr_error *err)
 {
-    Exprs M = {0};
     const size_t n = tr_system_velocities(s, NULL);
     *m = (Metric){.count = (uint32_t)n};
     m->velocity = calloc(n + 1, sizeof *m->velocity);
     m->mass = calloc(2 * n + 1, sizeof *m->mass);
-    tr_system_list(s, "M", &M);
-    const bool good = m->velocity && m->mass && !M.failed;
+    const bool good = m->velocity && m->mass;
     if (good) tr_system_velocities(s, m->velocity);
+    if (good) take_masses(s, n, m->mass);
     m->inverse = m->mass ? m->mass + n : NULL;
     for (size_t i = 0; good && i < n; i++) {
-        const Expr mass = M.at[i * n + i];
+        const Expr mass = m->mass[i];
         m->mass[i] = choose(less(zero(s->graph), mass), mass, one(s->graph));
         m->inverse[i] = quotient(one(s->graph), m->mass[i]);
     }
-    tr_exprs_free(&M);
     if (!good) tr_fail_memory(err);
     return good;
 }

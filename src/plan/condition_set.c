@@ -4,7 +4,9 @@
 
 #include "expr/derivative.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_unknown(const Input *input, bool rates)
 {
@@ -78,18 +80,62 @@ static uint32_t most_formulas(const System *s)
     return wishes ? most + wishes->rows : most;
 }
 
+// All slopes, by rows
+static void compile_whole(ConditionSet *c, System *s, Expr *all, const uint8_t *fold, tr_error *err)
+{
+    const size_t m = c->formulas, n = c->count;
+    Expr *unknown = all + m * (n + 1);
+    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
+    if (!tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
+    c->program = tr_compile_open(s, all, m * (n + 1), fold, err);
+}
+
+// An input for each unknown, in a system of one's own; `unknown` and `change` are they
+static void add_directions(ConditionSet *c, System *s, Expr *unknown, Expr *change, tr_error *err)
+{
+    char name[400];
+    c->direction = s->input_count;
+    for (uint32_t k = 0; k < c->count; k++) {
+        snprintf(name, sizeof name, "direction.%s", s->inputs[c->place[k]].name);
+        change[k] = tr_input(s, name, TR_DIRECTION, 0, err);
+        unknown[k] = s->inputs[c->place[k]].symbol;
+    }
+}
+
+// Rates that follow from those of a chain have slopes by all of them, as many as their square. A
+// program of what changes along one direction is no longer than that of the rates.
+static void compile_along(ConditionSet *c, const System *from, Expr *all, const uint8_t *fold,
+                          tr_error *err)
+{
+    const size_t m = c->formulas, n = c->count;
+    System *s = tr_system_copy(from, err);
+    uint8_t *folds = calloc(from->input_count + n + 1, sizeof *folds);
+    if (!folds) tr_fail_memory(err);
+    if (s && folds) {
+        Expr *unknown = all + 2 * m, *change = unknown + n;
+        memcpy(folds, fold, from->input_count);
+        for (size_t i = 0; i < m; i++) all[i] = expr_at(s->graph, all[i].id);
+        add_directions(c, s, unknown, change, err);
+        tr_forward(s->graph, all, m, unknown, change, n, all + m);
+        if (!has_failed(err)) c->program = tr_compile_open(s, all, 2 * m, folds, err);
+    }
+    free(folds);
+    tr_system_free(s);
+}
+
 static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
 {
+    enum { MOST_SLOPES = 3600 };
     const size_t most = most_formulas(s), n = c->count;
-    Expr *all = calloc(most * (n + 1) + n + 1, sizeof *all), *unknown = all;
+    const bool along = c->rates && most * n > MOST_SLOPES;
+    Expr *all = calloc(most * (along ? 2 : n + 1) + 2 * n + 1, sizeof *all);
     if (!all) return tr_fail_memory(err), false;
     c->formulas = collect(c, s, all);
     c->rows = c->formulas + c->quaternions;
-    const uint32_t m = c->formulas;
-    unknown += m * (n + 1);
-    for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
-    if (m && !tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
-    if (m) c->program = tr_compile_open(s, all, m * (n + 1), fold, err);
+    if (c->formulas && along)
+        compile_along(c, s, all, fold, err);
+    else if (c->formulas)
+        compile_whole(c, s, all, fold, err);
     free(all);
     return !has_failed(err);
 }

@@ -18,7 +18,9 @@ struct ConditionSet {
     uint32_t given;     // of `initial`, which come first
     uint32_t formulas;  // residuals that come from the program; then one for each quaternion
     uint32_t rows;
-    tr_program *program; // residuals, then slopes by rows
+    tr_program *program; // residuals, then slopes by rows, or
+    uint32_t direction;  // where this is not 0, slopes along it: the first of inputs behind all
+                         // others, one for each unknown
     tr_program *metric;  // of rates at the start: masses, then easy motions by rows; or NULL
     uint32_t easy;
     bool *is_start; // by input: a position or velocity that is found, unless it is given

@@ -27,6 +27,7 @@ typedef struct Doctor {
     double *v, *first;    // velocities by input, with two choices of the free ones
     double *depends;      // by row: how much at the start, with driven joints locked, then free
     uint32_t most;        // of the ranks found, the sum
+    bool may_rise;        // they
     bool has_memory;
 } Doctor;
 
@@ -100,6 +101,7 @@ static void compare_ranks(Doctor *d)
     Findings *f = d->findings;
     const Stance *s = d->flow->stance;
     Rank whole, locked;
+    if (!d->may_rise) return;
     if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, false, &whole)) {
         d->has_memory = false;
         return;
@@ -219,8 +221,10 @@ static void look_around(Doctor *d)
     d->most = f->chart->m + f->chart->m_locked;
     f->m = f->chart->m, f->m_locked = f->chart->m_locked;
     memcpy(d->y, flow->start, flow->size * sizeof *d->y);
-    d->has_memory = take_dependence(flow->stance, true, d->depends) &&
-                    take_dependence(flow->stance, false, d->depends + flow->stance->rows);
+    d->may_rise = f->m_locked < flow->stance->rows;
+    d->has_memory =
+        !d->may_rise || (take_dependence(flow->stance, true, d->depends) &&
+                         take_dependence(flow->stance, false, d->depends + flow->stance->rows));
     for (int look = 0; look < LOOKS && d->has_memory; look++) {
         if (look && !step_aside(d)) continue;
         if (!look) stir(d);

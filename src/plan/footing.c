@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 
 #include "expr/derivative.h"
+#include "plan/stance_numbers.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,17 +12,10 @@
 
 // ---- programs ------------------------------------------------------------------------------
 
-// G, M, and what the reactions of mixed rows are made of
 static tr_program *compile_stance(System *s, const Footing *f, tr_error *err)
 {
     Exprs list = {0};
-    const Expr nothing = zero(s->graph);
-    const uint32_t n = tr_system_velocities(s, NULL);
-    for (uint32_t i = 0; i < s->row_count; i++) tr_exprs_add(&list, s->rows[i].inner_slopes, n);
-    tr_system_list(s, "M", &list);
-    for (uint32_t i = 0; i < s->row_count; i++)
-        for (uint32_t k = 0; k < 3; k++)
-            exprs_add(&list, s->rows[i].is_mixed ? s->rows[i].mix[k] : nothing);
+    tr_stance_list(s, &list);
     return tr_program_list(s, &list, f->fold, err);
 }
 

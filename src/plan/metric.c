@@ -96,6 +96,15 @@ static void remove_range(const double *U, uint32_t m, uint32_t rank, double *x, 
     drop_nothing(x, (size_t)m * count, size);
 }
 
+// The same in m - rank rows
+static bool leave_range(const double *U, uint32_t m, uint32_t rank, double *x, uint32_t count)
+{
+    const double size = tr_largest(x, (size_t)m * count);
+    if (!tr_turn_across(U, m, rank, x, count)) return false;
+    drop_nothing(x, (size_t)(m - rank) * count, size);
+    return true;
+}
+
 typedef struct Room {
     double *A; // A', m * n
     double *B; // A' Q^T, m * easy
@@ -147,9 +156,13 @@ static bool solve_both(const Metric *g, uint32_t m, double *b, uint32_t range, d
     }
     memcpy(r->A, r->across, (size_t)m * g->n * sizeof *b);
     memcpy(r->s, r->z, m * sizeof *b);
-    remove_range(r->U, m, range, r->across, g->n);
-    remove_range(r->U, m, range, r->z, 1);
-    if (!tr_least_squares(r->across, m, g->n, r->z, 1, cutoff, rank)) return false;
+    const bool many = m > MANY_ROWS; // then those that are left alone have to be independent
+    const uint32_t left = many ? m - range : m;
+    if (many && !leave_range(r->U, m, range, r->across, g->n)) return false;
+    if (many && !leave_range(r->U, m, range, r->z, 1)) return false;
+    if (!many) remove_range(r->U, m, range, r->across, g->n);
+    if (!many) remove_range(r->U, m, range, r->z, 1);
+    if (!tr_least_squares(r->across, left, g->n, r->z, 1, cutoff, rank)) return false;
     for (size_t i = 0; i < m; i++)
         for (size_t k = 0; k < g->n; k++) r->s[i] -= r->A[i * g->n + k] * r->z[k];
     return tr_least_squares(r->B, m, g->easy, r->s, 1, ACTS / r->sigma[0], NULL);

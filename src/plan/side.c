@@ -77,8 +77,9 @@ bool tr_sides_strike(const Flow *flow, const Side *before, const Side *after)
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY && differ(before->x[i], after->x[i], largest))
             return true;
-    for (uint32_t i = 0; i < rows; i++) // those that are no pivots
-        if (differ(before->residual[flow->holonomic + i], after->residual[flow->holonomic + i],
+    for (uint32_t i = 0; i < rows; i++) // pivots hold on either side
+        if (!is_pivot(&flow->now->chart->partition, i) &&
+            differ(before->residual[flow->holonomic + i], after->residual[flow->holonomic + i],
                    before->residual[flow->holonomic + rows + i]))
             return true;
     return false;

@@ -5,6 +5,7 @@
 #include "num/dense.h"
 #include "num/singular.h"
 #include "num/solve.h"
+#include "plan/stance_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->scale = s->square ? s->square + s->all : NULL;
     s->work = calloc(s->all * n + 1, sizeof *s->work);
     s->program = tr_evaluator_with(footing->stance, err);
-    const bool has_room = s->v && s->p && s->G && s->square && s->work;
+    const bool has_room = s->v && s->p && s->G && s->square && s->work && tr_stance_open(s);
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) {
         tr_system_velocities(system, s->v);
@@ -45,6 +46,7 @@ void tr_stance_free(Stance *s)
 {
     if (!s) return;
     tr_evaluator_free(&s->program);
+    tr_stance_close(s);
     free(s->v);
     free(s->p);
     free(s->G);
@@ -83,7 +85,7 @@ void tr_stance_rescale(Stance *s)
 
 bool tr_stance_take(Stance *s, const double *x)
 {
-    evaluate_into(&s->program, x, s->G);
+    tr_stance_evaluate(s, x);
     if (!all_finite(s->G, (size_t)(s->all + s->velocities) * s->velocities)) return false; // and M
     measure_rows(s);
     tr_stance_rescale(s);
@@ -162,7 +164,7 @@ bool tr_stance_rank(const Stance *s, bool locked, uint32_t without, double toler
     for (uint32_t k = 0; good && k < n; k++) pick[k] = locked ? s->p[k] : k;
     if (good && m && n) {
         metric_rows(s, pick, n, without, C, G);
-        is_full = !kernel && m <= n && tr_are_independent(G, m, n, tolerance, r->left, C);
+        is_full = !kernel && m <= n && tr_are_independent(G, m, n, tolerance, r->left);
     }
     if (is_full) {
         r->rank = m;

@@ -6,6 +6,8 @@
 
 #include "plan/plan.h"
 
+typedef struct StanceNumbers StanceNumbers;
+
 typedef struct Stance {
     const System *system;
     const bool *open;             // by row: it constrains nothing
@@ -22,6 +24,7 @@ typedef struct Stance {
     double *scale; // what each row is multiplied by to have a size of about one; 0 where it is open
                    // or vanishes
     double *work;  // of tr_chart_quality
+    StanceNumbers *numbers; // that G and M follow from; NULL where the program gives them
 } Stance;
 
 Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *err);

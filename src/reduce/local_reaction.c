@@ -98,11 +98,13 @@ static Expr borne_along(Bearing *b, uint32_t k, uint32_t speed)
     const ForestLink *link = forest_link(l, i);
     if (b->is_old[i]) renew_totals(b, i);
     Expr sum = power_of(link->S[place - link->velocity], b->total[i]);
-    if (b->load && (b->load->base == NO_LINK || tr_is_behind(l->forest, i, b->load->base)))
+    if (b->load && b->load->inner_slopes &&
+        (b->load->base == NO_LINK || tr_is_behind(l->forest, i, b->load->base)))
         sum = sub(sum, b->load->inner_slopes[place]);
     for (uint32_t m = k + 1; m < r->nD; m++) {
         const Row *row = pivot_row(r, m);
-        if (row->base == NO_LINK || is_zero(row->inner_slopes[place])) continue;
+        if (row->base == NO_LINK || !row->inner_slopes || is_zero(row->inner_slopes[place]))
+            continue;
         if (tr_is_behind(l->forest, i, row->base))
             sum = add(sum, mul(row->inner_slopes[place], b->lambda[m]));
     }

@@ -167,7 +167,7 @@ static void take_slopes(Local *l, uint32_t k)
 {
     const Reduction *r = l->r;
     const Row *row = pivot_row(r, k);
-    for (uint32_t i = 0; i < l->forest->link_count; i++) {
+    for (uint32_t i = 0; row->inner_slopes && i < l->forest->link_count; i++) {
         const ForestLink *link = forest_link(l, i);
         for (uint32_t j = 0; j < link->velocity_count; j++) {
             const uint32_t place = link->velocity + j, unknown = l->unknown[place];

@@ -5,6 +5,7 @@
 #include "reduce/reduce.h"
 
 #include "expr/derivative.h"
+#include "expr/forest.h"
 #include "expr/walk.h"
 #include "reduce/reduction.h"
 
@@ -89,6 +90,14 @@ static Matrix output_matrix(Reduction *r, const char *name)
     for (uint32_t i = 0; output && i < m.rows; i++)
         for (uint32_t j = 0; j < m.columns; j++) set(m, i, j, output->values[i * m.columns + j]);
     return m;
+}
+
+static Matrix mass_matrix(Reduction *r)
+{
+    char room[64];
+    const char *name = tr_system_inner(r->system, "M", room);
+    const bool is_left = r->system->forest && !tr_system_output(r->system, text_of(name));
+    return is_left ? tr_forest_mass(r->system) : output_matrix(r, "M");
 }
 
 // Q = Q0 + L lambda; L by used reaction. Leaves Q0 in r->Q.                              (T78)
@@ -391,7 +400,9 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (has_failed(err)) return;
     r.graph->making = "the elimination of dependent velocities";
-    r.M = output_matrix(&r, "M"), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
+    for (uint32_t i = 0; i < system->row_count; i++)
+        if (!system->rows[i].slopes) tr_forest_slopes(system, &system->rows[i]);
+    r.M = mass_matrix(&r), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
     if (has_failed(err)) return;
     if (!sort(&r)) {
         tr_fail_memory(err);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program of a stance gives, and G and M from it.
+#ifndef TR_PLAN_STANCE_NUMBERS_H
+#define TR_PLAN_STANCE_NUMBERS_H
+
+#include "expr/list.h"
+#include "plan/stance.h"
+
+// Adds what the program gives to a list.
+void tr_stance_list(System *system, Exprs *list);
+
+// Room for it; false when memory runs out.
+bool tr_stance_open(Stance *stance);
+void tr_stance_close(Stance *stance);
+// G, M and mix of a stance at the state x
+void tr_stance_evaluate(Stance *stance, const double *x);
+
+#endif
