@@ -7,8 +7,8 @@
 #include "base/names.h"
 #include "expr/forest.h"
 #include "expr/matrix.h"
-#include "expr/system.h"
 #include "expr/spatial.h"
+#include "expr/system.h"
 #include "model/model.h"
 
 #define WORLD UINT32_MAX // the parent of links that hang from nothing
@@ -250,6 +250,8 @@ typedef struct Tree {
     struct Seen { // poses of links from above: see meet.c
         Pose *pose;
         uint32_t *from, *way;
+        Motion *drift; // of links by themselves
+        bool *has_drift;
     } seen;
     struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
@@ -452,9 +454,10 @@ void tr_tree_check_wheels(Tree *tree); // where they start
 void tr_tree_loops(Tree *tree);
 void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that were cut
 // A row of an element, called "element.part", with a reaction of this quantity. `position` is what
-// it is the rate of: the failed expression when there is nothing such. It is dropped when it holds
-// whatever happens.
-void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
+// it is the rate of, `drift` its rate while velocities stay the same and rows hold: the failed
+// expression when there is nothing such, or nothing better than the derivative. It is dropped when
+// it holds whatever happens.
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, Expr drift,
                  Quantity reaction);
 // The row itself; NULL when there are too many, or memory runs out
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
