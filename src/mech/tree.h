@@ -518,6 +518,8 @@ void tr_tree_applied(Tree *tree, Expr *force); // what is applied to links, as g
 // How a link accelerates, in its axes, where a link above it neither accelerates nor begins to turn
 // and velocities stay the same
 Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t link, uint32_t above);
+// Of the fluid that moves along with a link that accelerates so                             (T18)
+Wrench tr_tree_fluid_force(Tree *tree, uint32_t link, const Accelerated *at);
 Matrix tr_tree_mass_matrix(Tree *tree);
 void tr_tree_mass_along(Tree *tree, Expr *diagonal); // its diagonal alone
 void tr_tree_forward(Tree *tree);                    // accelerations and tau, without constraints
