@@ -48,7 +48,7 @@ static inline Rigid pass_rigid(const Passage *x, Rigid J)
 // Two rotations are cheaper than their product if both are about one axis.
 static inline Block pass_block(const Passage *x, Block K)
 {
-    if (!x->split || single_turn(x->first.R).i < 0) return block_out(x->X, K);
+    if (!x->split || !is_simple_turn(x->first.R)) return block_out(x->X, K);
     return block_out(x->first, block_out(x->second, K));
 }
 

@@ -303,6 +303,9 @@ static inline const Input *tr_system_uses(const System *system, Expr x, tr_kind 
 size_t tr_system_operations(System *system, const Expr *of, size_t count);
 // The same where equal ones are merged and parameters are fixed, as in a program
 size_t tr_system_merged_operations(System *system, const Expr *of, size_t count);
+// The same where products that a single sum uses are part of it, as programs will have it: that is
+// what time follows.
+size_t tr_system_instructions(System *system, const Expr *of, size_t count);
 
 // The time derivative of each expression along the motion; false, with words, when one depends on
 // an input whose rate is not known.

@@ -102,7 +102,7 @@ Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t i, uint32_t ab
 // ---- forces --------------------------------------------------------------------------------
 
 // f = A (V', W') + v x* A v of the fluid that moves along, which has no weight         (T18)
-static Wrench fluid_force(Tree *tree, uint32_t i, const Accelerated *at)
+Wrench tr_tree_fluid_force(Tree *tree, uint32_t i, const Accelerated *at)
 {
     const Link *link = &tree->links[i];
     const Vec g = apply_transposed(tr_tree_world(tree, i).R, tree->gravity);
@@ -157,7 +157,7 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *f
         if (link->flex)
             f[i] = wrench_plus(f[i],
                                tr_flex_force(tree, link, a[i].a, a[i].alpha, acceleration, force));
-        if (link->has_added_mass) f[i] = wrench_plus(f[i], fluid_force(tree, i, &a[i]));
+        if (link->has_added_mass) f[i] = wrench_plus(f[i], tr_tree_fluid_force(tree, i, &a[i]));
         if (applied) f[i] = wrench_minus(f[i], link->applied);
     }
     if (a && f)

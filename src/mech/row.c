@@ -195,7 +195,7 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
                 fabs(tr_tree_value(tree, off[0])));
 }
 
-void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, Expr drift,
                  Quantity reaction)
 {
     char name[256];
@@ -208,6 +208,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     Row *row = tr_tree_append_row(tree, name, rate, element.place);
     if (!row) return;
     row->position = position;
+    if (drift.id) row->inner_bias = drift;
     const char *owner = tr_tree_text(tree, element.text);
     row->port = port_of(reaction, owner, tr_tree_text(tree, text_of(part)));
     row->port.row = tree->system->row_count - 1;
