@@ -89,6 +89,16 @@ static void copy_names(const Copying *c, const System *from)
     copy_hash(c, &from->name_hash, &to->name_hash);
 }
 
+static void *copy_in_arena(const Copying *c, const void *from, size_t count, size_t size)
+{
+    void *to = tr_arena_alloc(&c->graph->arena, count + 1, size);
+    if (!to)
+        c->graph->failed = true;
+    else if (count)
+        memcpy(to, from, count * size);
+    return to;
+}
+
 static void copy_rows(const Copying *c, const System *from)
 {
     System *to = c->to;
@@ -105,6 +115,10 @@ static void copy_rows(const Copying *c, const System *from)
         rehome(c, row->mix, 3);
         rehome(c, &row->drift, 1);
         rehome(c, row->on, 6);
+        rehome(c, row->mix_along, 3);
+        row->behind = copy_in_arena(c, row->behind, row->behind_count, sizeof *row->behind);
+        for (uint32_t k = 0; row->behind && k < row->behind_count; k++)
+            rehome(c, &row->behind[k].slope, 1);
     }
 }
 
@@ -152,16 +166,6 @@ static void copy_turned(const Copying *c, const System *from)
     to->turned =
         copy_array(c, from->turned, from->turned_count, sizeof *to->turned, &to->turned_capacity);
     for (uint32_t i = 0; to->turned && i < to->turned_count; i++) rehome(c, to->turned[i].C, 9);
-}
-
-static void *copy_in_arena(const Copying *c, const void *from, size_t count, size_t size)
-{
-    void *to = tr_arena_alloc(&c->graph->arena, count + 1, size);
-    if (!to)
-        c->graph->failed = true;
-    else if (count)
-        memcpy(to, from, count * size);
-    return to;
 }
 
 static void copy_scene(const Copying *c, const Scene *from, Scene *to)

@@ -63,17 +63,23 @@ typedef struct Row {
     Expr inner_rest, inner_bias, mix[3];
     bool is_mixed;
     uint32_t inner_first; // the first of the three rows
-    // The same along the tree: on . (V, W) of a link of the forest, and the inner slopes of
-    // velocities behind it. NO_LINK: the inner slopes are all. The drift is the bias where the link
+    // The same along the tree: on . (V, W) of a link of the forest, and slopes of velocities behind
+    // it, by their places. NO_LINK: the inner slopes are all. The drift is the bias where the link
     // neither accelerates, as seen from the world, nor begins to turn.
     uint32_t base;
     Expr on[6], drift;
+    Expr mix_along[3]; // mix, as it is shorter there
+    struct SlopeBehind {
+        uint32_t place;
+        Expr slope;
+    } * behind;
+    uint32_t behind_count;
     bool is_behind; // on is nothing: what is behind the link decides alone, as of a loop
-    double unit;  // the model's length where the reaction is a moment, else 1 [m]
-    Expr arm;     // the same, as it depends on parameters
-    Expr weight;  // of the reaction in the norm that is least
-    Expr tension; // the reaction as the model gives it; id 0 when it does not
-    bool leads;   // bears all it can
+    double unit;    // the model's length where the reaction is a moment, else 1 [m]
+    Expr arm;       // the same, as it depends on parameters
+    Expr weight;    // of the reaction in the norm that is least
+    Expr tension;   // the reaction as the model gives it; id 0 when it does not
+    bool leads;     // bears all it can
     bool is_speed;
     bool is_open; // it constrains nothing: at the start, or in the modes of a copy
     Expr pivot;   // what it is divided by where it is solved for a velocity; id 0 when it is not

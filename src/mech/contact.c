@@ -274,10 +274,26 @@ static Vec out_to(const Tree *tree, uint32_t i, uint32_t above, Vec a)
     return a;
 }
 
+// How long the acceleration that stands for gravity is, where it is along the ground's normal and
+// stays so; else 0
+static Expr upward(Tree *tree)
+{
+    const Vec n = column(tree->ground.R, 2), up = flip(tree->gravity);
+    const Expr g = dot(n, up), none = zero(tree->graph);
+    if (!is_along(up, n) || !tr_tree_is_constant(g)) return none;
+    const double now = tr_tree_value(tree, g);
+    if (!tr_rule_gives(RULE_POSITIVE, &now)) return none;
+    return tr_tree_is(tree, RULE_POSITIVE, g, tree->model->fields.gravity.place,
+                      "gravity presses on the ground")
+               ? g
+               : none;
+}
+
 Vec tr_normal_in(Tree *tree, uint32_t i, Expr *length)
 {
-    const Vec up = column(tree->ground.R, 2);
-    *length = one(tree->graph);
+    const Expr g = upward(tree);
+    const Vec up = is_zero(g) ? column(tree->ground.R, 2) : flip(tree->gravity);
+    *length = is_zero(g) ? one(tree->graph) : g;
     if (!tree->normals) tree->normals = tr_tree_room(tree, tree->link_count, sizeof(Vec));
     if (!tree->normals) return vec_zero(tree->graph);
     uint32_t at = i; // the last that is known
@@ -316,6 +332,70 @@ static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc)
     return minus(drift, scale(mul(s, tube), cross(cross(Wc, rim->a), rim->n)));
 }
 
+// A point of a link in its parent's axes
+static Vec point_through(const Link *link, Vec p)
+{
+    if (!link->split) return point_out(link->X, p);
+    return point_out(link->first, point_out(link->second, p));
+}
+
+static const int row_order[] = {2, 0, 1}; // as tr_tree_inner_rows has them
+
+// A velocity that moves the point, V in the axes of the three rows
+static void take_behind(Tree *tree, const uint32_t rows[3], uint32_t place, Vec V)
+{
+    for (int k = 0; k < 3; k++) {
+        Row *row = &tree->system->rows[rows[k]];
+        const Expr slope = vec_at(V, row_order[k]);
+        if (!is_zero(slope)) row->behind[row->behind_count++] = (struct SlopeBehind){place, slope};
+    }
+}
+
+// The point that touches as seen from the link in whose axes the rows are, and how joints on the
+// way there move it: `point` is in the axes of what carries a wheel that spins, or of the link
+// itself
+static Vec take_levers(Tree *tree, uint32_t i, uint32_t axes, Vec point, const uint32_t rows[3])
+{
+    uint32_t most = 0;
+    for (uint32_t k = i; k != axes; k = tree->links[k].parent)
+        most += tree->links[k].velocity_count;
+    for (int k = 0; k < 3; k++)
+        if (!tr_row_behind(tree, &tree->system->rows[rows[k]], most)) return point;
+    for (; i != axes; i = tree->links[i].parent) {
+        const Link *link = &tree->links[i];
+        const bool spins = link->carried;
+        const Vec arm = spins ? minus(point, link->X.p) : point;
+        for (uint32_t k = 0; k < link->velocity_count; k++) {
+            const Motion S = tree->velocities[link->velocity + k].S;
+            const Vec W = spins ? out_of(link, S.W) : S.W;
+            const Vec V = plus(S.V, cross(W, arm));
+            take_behind(tree, rows, link->velocity + k,
+                        out_to(tree, spins ? link->parent : i, axes, V));
+        }
+        if (!spins) point = point_through(link, point);
+    }
+    return point;
+}
+
+// The rows' own directions, in the axes that they are eliminated in, by the same normal
+static void take_directions(Tree *tree, const Contact *contact, const Rim *rim, uint32_t carrier,
+                            uint32_t axes, const uint32_t rows[3])
+{
+    Graph *g = tree->graph;
+    Expr length;
+    for (int k = 0; k < 3; k++) {
+        Row *row = &tree->system->rows[rows[k]];
+        memcpy(row->mix_along, row->mix, sizeof row->mix);
+    }
+    if (rim->is_ball || contact->axis.given) return;
+    const Vec up = tr_normal_in(tree, axes, &length), a = out_to(tree, carrier, axes, rim->a);
+    const Vec n = scale(quotient(one(g), length), up);
+    const Vec l = scale(quotient(one(g), rim->size), cross(a, up)), d[] = {n, l, cross(n, l)};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
+            tree->system->rows[rows[k]].mix_along[i] = vec_at(d[k], row_order[i]);
+}
+
 bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3], Rolling *out)
 {
     Graph *g = tree->graph;
@@ -338,14 +418,14 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     const Vec a_O = plus(at.a, apply(at.D, hub)), point = plus(hub, rim.r);
     const Vec own = rolling_drift(&rim, s, tree->links[carrier].v.W);
     const Vec drift = out_to(tree, carrier, axes, plus(plus(a_O, cross(at.alpha, rim.r)), own));
-    const Vec lever = point_out(tr_pose_in(tree, carrier, axes), point);
-    static const int order[] = {2, 0, 1}; // as tr_tree_inner_rows has them
+    const Vec lever = take_levers(tree, i, axes, point, rows);
     for (int k = 0; k < 3; k++) {
         Row *row = &tree->system->rows[rows[k]];
-        const Vec e = vec_unit(g, order[k]);
+        const Vec e = vec_unit(g, row_order[k]);
         tr_row_along(row, axes, wrench(e, cross(lever, e)));
-        row->drift = vec_at(drift, order[k]);
+        row->drift = vec_at(drift, row_order[k]);
     }
+    take_directions(tree, contact, &rim, carrier, axes, rows);
     const Vec runs = cross(rim.r, a);
     *out = (Rolling){.link = carrier,
                      .hub = hub,

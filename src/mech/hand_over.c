@@ -18,6 +18,13 @@ void tr_row_along(Row *row, uint32_t base, Wrench on)
     for (int k = 0; k < 6; k++) row->on[k] = wrench_at(on, k);
 }
 
+bool tr_row_behind(Tree *tree, Row *row, uint32_t most)
+{
+    row->behind = tr_tree_room(tree, most, sizeof *row->behind);
+    row->behind_count = 0;
+    return row->behind != NULL;
+}
+
 typedef struct Standing {
     Tree *by;
     uint32_t link;
@@ -100,6 +107,17 @@ static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
     s->forest->rolling_count++;
 }
 
+static void take_behind(Tree *tree, Row *row)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; row->inner_slopes && k < tree->velocity_count; k++)
+        count += !is_zero(row->inner_slopes[k]);
+    if (!row->inner_slopes || !tr_row_behind(tree, row, count)) return;
+    for (uint32_t k = 0; k < tree->velocity_count; k++)
+        if (!is_zero(row->inner_slopes[k]))
+            row->behind[row->behind_count++] = (struct SlopeBehind){k, row->inner_slopes[k]};
+}
+
 // What carries both ends of a loop moves neither against the other: only what hangs from it does.
 static void hand_loop(Tree *tree, const Tie *tie)
 {
@@ -107,11 +125,14 @@ static void hand_loop(Tree *tree, const Tie *tie)
     Graph *g = tree->graph;
     const uint32_t base = tr_common_carrier(tree, tie->body.link, tie->on.link);
     for (size_t k = 0; base != WORLD && k < sizeof parts / sizeof *parts; k++) {
-        const uint32_t row = tr_tree_find_row(tree, tie->name, parts[k]);
-        if (row == tree->system->row_count) continue;
-        tr_row_along(&tree->system->rows[row], base, wrench_zero(g));
-        tree->system->rows[row].drift = tree->system->rows[row].inner_bias;
-        tree->system->rows[row].is_behind = true;
+        const uint32_t i = tr_tree_find_row(tree, tie->name, parts[k]);
+        if (i == tree->system->row_count) continue;
+        Row *row = &tree->system->rows[i];
+        if (!row->slopes)
+            row->slopes = row->inner_slopes = tr_tree_slopes(tree, row->rate, &row->rest);
+        tr_row_along(row, base, wrench_zero(g));
+        row->drift = row->inner_bias, row->is_behind = true;
+        take_behind(tree, row);
     }
 }
 

@@ -522,6 +522,7 @@ void tr_tree_slip_forces(Tree *tree);            // among the passive ones
 // it
 void tr_tree_hand_over(Tree *tree, Tree *by);
 void tr_row_along(Row *row, uint32_t base, Wrench on);
+bool tr_row_behind(Tree *tree, Row *row, uint32_t most); // room for slopes behind it
 // The three rows of a contact that rolls on the ground, in the forest's terms; false where they
 // have none. In contact.c
 bool tr_rolling_along(Tree *by, const Contact *contact, const uint32_t rows[3], Rolling *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which form is kept: the elimination of all rows from all of M (eliminate.c), or that along the
-// tree (local.c) in one of its ways. No rule tells which is shorter, so they are built and counted.
+// Which form is kept: the elimination of all rows from all of M (T70), or that along the
+// tree (T182) in one of its ways. No rule tells which is shorter, so they are built and counted.
 // Of large systems one is built, which grows with their size and not with its square.
 #include "expr/list.h"
 #include "reduce/reduction.h"

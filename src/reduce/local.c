@@ -31,8 +31,9 @@ static bool make_room(Local *l)
     l->hub = tr_arena_alloc(arena, f->link_count + 1u, sizeof *l->hub);
     l->events = tr_arena_alloc(arena, r->unknowns + 1u, sizeof *l->events);
     l->grounded = tr_arena_alloc(arena, f->rolling_count + 1u, sizeof *l->grounded);
+    l->driving = tr_arena_alloc(arena, r->na + 1u, sizeof *l->driving);
     if (!l->is_row_met || !l->is_early || !l->met || !l->front || !l->at || !l->hub || !l->events ||
-        !l->grounded)
+        !l->grounded || !l->driving)
         r->graph->failed = true;
     return !r->graph->failed;
 }
@@ -196,6 +197,7 @@ static bool find_kernel(const Local *l)
 
 bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways)
 {
+    r->is_local = true;
     const System *s = r->system;
     Local l = {.r = r, .forest = s->forest, .ways = ways, .L = L};
     bool good = begin(&l) && tr_local_rows(&l);

@@ -53,6 +53,16 @@ typedef struct Grounded {
     Vec F, mc;
 } Grounded;
 
+// A driven joint: the force that it takes, beside what is applied and what rows bear
+typedef struct Driving {
+    uint32_t link, place;
+    Expr force;       // where no speed begins to change
+    const Expr *mass; // by speed behind it
+    const uint32_t *speed;
+    uint32_t count;
+    Wrench momentum;
+} Driving;
+
 typedef struct Local {
     Reduction *r;
     const Forest *forest;
@@ -78,7 +88,8 @@ typedef struct Local {
     uint32_t event_count;
     Grounded *grounded;
     uint32_t grounded_count;
-    Matrix y; // accelerations less what inverse dynamics has of them; columns as in `force`
+    Driving *driving; // by driven velocity
+    Matrix y;         // accelerations less what inverse dynamics has of them; columns as in `force`
 } Local;
 
 static inline const ForestLink *forest_link(const Local *l, uint32_t i)

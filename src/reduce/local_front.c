@@ -146,6 +146,21 @@ static void add_motion(Local *l, Front *f, uint32_t speed, Motion S)
     f->momentum[k] = wrench_plus(f->momentum[k], own);
 }
 
+// What a driven joint S takes: S . f, S . h_k of each speed, J S of the link
+static void note_driven(Local *l, uint32_t i, uint32_t place, Motion S)
+{
+    const Front *f = &l->front[i];
+    Reduction *r = l->r;
+    uint32_t j = 0, *speed = tr_reduction_room(r, f->count);
+    Expr *mass = tr_reduction_expressions(r, f->count);
+    while (r->a[j] != place) j++;
+    if (!speed || !mass) return;
+    for (uint32_t k = 0; k < f->count; k++)
+        speed[k] = f->speed[k], mass[k] = power_of(S, f->momentum[k]);
+    l->driving[j] =
+        (Driving){i, place, power_of(S, f->f), mass, speed, f->count, front_apply(f, S)};
+}
+
 // ---- seen from a contact -------------------------------------------------------------------
 
 static Vec mass_centre(Rigid J) { return scale(quotient(one(graph_of(J.m)), J.m), J.mc); }
@@ -383,6 +398,9 @@ static void add_joint(Local *l, uint32_t i)
         else
             add_motion(l, f, unknown, link->S[k]);
     }
+    for (uint32_t k = 0; k < link->velocity_count; k++)
+        if (l->unknown[link->velocity + k] == NONE)
+            note_driven(l, i, link->velocity + k, link->S[k]);
 }
 
 static void eliminate_here(Local *l, uint32_t i, bool *is_mixed)

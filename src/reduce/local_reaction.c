@@ -88,27 +88,38 @@ static void bring(Bearing *b, uint32_t k)
         if (!is_zero(b->with[j])) out->speed[out->count] = j, out->g[out->count++] = b->with[j];
 }
 
-// What rows that are known take along a speed
-static Expr borne_along(Bearing *b, uint32_t k, uint32_t speed)
+// Of a velocity behind the base of a row, or of any where it has none
+static Expr slope_of(const Reduction *r, const Row *row, uint32_t place)
+{
+    if (row->base == NO_LINK) return row->inner_slopes[place];
+    for (uint32_t k = 0; k < row->behind_count; k++)
+        if (row->behind[k].place == place) return row->behind[k].slope;
+    return zero(r->graph);
+}
+
+// What rows from one on take along a velocity, as far as they are rows of links
+static Expr borne_at(Bearing *b, uint32_t first, uint32_t place)
 {
     const Local *l = b->l;
     const Reduction *r = l->r;
-    if (l->owner[speed] == NO_LINK) return zero(r->graph);
-    const uint32_t i = l->owner[speed], place = r->p[speed];
+    const uint32_t i = l->link_of[place];
     const ForestLink *link = forest_link(l, i);
     if (b->is_old[i]) renew_totals(b, i);
     Expr sum = power_of(link->S[place - link->velocity], b->total[i]);
-    if (b->load && b->load->inner_slopes &&
-        (b->load->base == NO_LINK || tr_is_behind(l->forest, i, b->load->base)))
-        sum = sub(sum, b->load->inner_slopes[place]);
-    for (uint32_t m = k + 1; m < r->nD; m++) {
+    if (b->load) sum = sub(sum, slope_of(r, b->load, place));
+    for (uint32_t m = first; m < r->nD; m++) {
         const Row *row = pivot_row(r, m);
-        if (row->base == NO_LINK || !row->inner_slopes || is_zero(row->inner_slopes[place]))
-            continue;
-        if (tr_is_behind(l->forest, i, row->base))
-            sum = add(sum, mul(row->inner_slopes[place], b->lambda[m]));
+        if (row->base != NO_LINK) sum = add(sum, mul(slope_of(r, row, place), b->lambda[m]));
     }
     return sum;
+}
+
+// The same of rows behind pivot k, along a speed
+static Expr borne_along(Bearing *b, uint32_t k, uint32_t speed)
+{
+    const Local *l = b->l;
+    if (l->owner[speed] == NO_LINK) return zero(l->r->graph);
+    return borne_at(b, k + 1, l->r->p[speed]);
 }
 
 static void add_wrench(Bearing *b, const Row *row, Expr lambda)
@@ -154,17 +165,28 @@ static uint32_t pivot_of_row(const Reduction *r, uint32_t row)
     return k;
 }
 
-// The force along a contact that its link was seen from, in the axes of its rows          (T183)
-static void add_ground(Bearing *b, const Grounded *g, Matrix u)
+// The force along a contact that its link was seen from                                   (T183)
+static Vec ground_force(const Bearing *b, const Grounded *g)
+{
+    const Local *l = b->l;
+    const Rolling *c = &l->forest->rolling[g->rolling];
+    Vec F = b->column ? vec_zero(l->r->graph) : g->F;
+    for (uint32_t k = 0; k < g->count; k++)
+        F = plus(F, scale(get(l->y, g->speed[k], b->column), g->momentum[k]));
+    const Vec W = tr_with_joint(l, c->link, b->A[c->link], b->column).W;
+    return plus(F, cross(W, g->mc));
+}
+
+// It is borne, in the axes of the contact's rows, and drives the wheel where that is driven.
+static void add_ground(const Bearing *b, const Grounded *g, Matrix u)
 {
     const Local *l = b->l;
     const Reduction *r = l->r;
     const Rolling *c = &l->forest->rolling[g->rolling];
-    Vec F = b->column ? vec_zero(r->graph) : g->F;
-    for (uint32_t k = 0; k < g->count; k++)
-        F = plus(F, scale(get(l->y, g->speed[k], b->column), g->momentum[k]));
-    const Vec W = tr_with_joint(l, c->link, b->A[c->link], b->column).W;
-    F = plus(F, cross(W, g->mc));
+    Vec F = ground_force(b, g);
+    for (uint32_t j = 0; j < r->na && r->torque.entries; j++)
+        if (r->a[j] == c->spin)
+            set(r->torque, j, b->column, add(get(r->torque, j, b->column), dot(c->runs, F)));
     const uint32_t axes = r->system->rows[c->rows[0]].base;
     for (uint32_t i = c->link; i != axes; i = forest_link(l, i)->parent)
         F = pass_out(&forest_link(l, i)->across, F);
@@ -210,6 +232,28 @@ static void find_dependence(Bearing *b)
     b->load = NULL;
 }
 
+// tau = S . (f + sum of h_k y_k + J A) - Q - what rows bear along it                       (T76)
+static void find_torques(Bearing *b)
+{
+    const Local *l = b->l;
+    Reduction *r = l->r;
+    for (uint32_t j = 0; j < r->na && !r->graph->failed; j++) {
+        const Driving *d = &l->driving[j];
+        Expr sum = b->column ? neg(get(l->L, d->place, b->column - 1))
+                             : sub(d->force, get(r->Q, d->place, 0));
+        for (uint32_t k = 0; k < d->count; k++)
+            sum = add(sum, mul(d->mass[k], get(l->y, d->speed[k], b->column)));
+        sum = add(sum, power_of(b->A[d->link], d->momentum));
+        sum = sub(sum, borne_at(b, 0, d->place));
+        for (uint32_t m = 0; m < r->nD; m++) {
+            const Row *row = pivot_row(r, m);
+            if (row->base == NO_LINK)
+                sum = sub(sum, mul(row->inner_slopes[d->place], b->lambda[m]));
+        }
+        set(r->torque, j, b->column, sum);
+    }
+}
+
 static void find_borne(Bearing *b, Matrix u)
 {
     const Local *l = b->l;
@@ -217,6 +261,7 @@ static void find_borne(Bearing *b, Matrix u)
         find_A(b);
         solve(b);
         for (uint32_t k = 0; k < l->r->nD; k++) set(u, k, b->column, b->lambda[k]);
+        if (l->r->torque.entries) find_torques(b);
         for (uint32_t k = 0; k < l->grounded_count; k++) add_ground(b, &l->grounded[k], u);
     }
 }
@@ -226,6 +271,7 @@ bool tr_local_reactions(Local *l)
     Reduction *r = l->r;
     Bearing b = {.l = l};
     Matrix u = tr_matrix(r->graph, r->nD, l->force.columns);
+    if (r->na && !tr_has_antagonists(r)) r->torque = tr_matrix(r->graph, r->na, u.columns);
     if (make_room(&b)) {
         for (uint32_t k = 0; k < l->event_count; k++)
             if (l->events[k].stage != NONE) b.event[l->events[k].stage] = &l->events[k];

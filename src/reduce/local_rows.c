@@ -162,26 +162,31 @@ static void add_entry(Matrix m, uint32_t i, uint32_t j, Expr x)
     set(m, i, j, add(get(m, i, j), x));
 }
 
-// Slopes along velocities behind the base of a row, or of all where it has none
+static void take_slope(Local *l, uint32_t k, uint32_t place, Expr slope)
+{
+    const Reduction *r = l->r;
+    const uint32_t unknown = l->unknown[place];
+    if (unknown != NONE) {
+        add_entry(r->rows, k, unknown, slope);
+        return;
+    }
+    add_entry(r->rest, k, 0, mul(slope, velocity_of(l, place)));
+    add_entry(r->bias, k, 0, mul(slope, acceleration_of(l, place)));
+}
+
+// Of velocities behind the base of a row, or of all where it has none
 static void take_slopes(Local *l, uint32_t k)
 {
     const Reduction *r = l->r;
     const Row *row = pivot_row(r, k);
-    for (uint32_t i = 0; row->inner_slopes && i < l->forest->link_count; i++) {
-        const ForestLink *link = forest_link(l, i);
-        for (uint32_t j = 0; j < link->velocity_count; j++) {
-            const uint32_t place = link->velocity + j, unknown = l->unknown[place];
-            const Expr slope = row->inner_slopes[place];
-            if (is_zero(slope) || !tr_is_behind(l->forest, i, row->base)) continue;
-            if (unknown != NONE) {
-                add_entry(r->rows, k, unknown, slope);
-                if (row->base == NO_LINK)
-                    add_entry(r->bias, k, 0, neg(mul(slope, tr_turning_of_base(l, place))));
-                continue;
-            }
-            add_entry(r->rest, k, 0, mul(slope, velocity_of(l, place)));
-            add_entry(r->bias, k, 0, mul(slope, acceleration_of(l, place)));
-        }
+    for (uint32_t j = 0; j < row->behind_count && row->base != NO_LINK; j++)
+        take_slope(l, k, row->behind[j].place, row->behind[j].slope);
+    for (uint32_t place = 0; place < r->nv && row->base == NO_LINK; place++) {
+        const Expr slope = row->inner_slopes[place];
+        if (is_zero(slope)) continue;
+        take_slope(l, k, place, slope);
+        if (l->unknown[place] != NONE)
+            add_entry(r->bias, k, 0, neg(mul(slope, tr_turning_of_base(l, place))));
     }
 }
 

@@ -114,8 +114,10 @@ static void mix_reactions(const Reduction *r, Matrix lambda)
             Expr own[3];
             for (uint32_t j = 0; j < 3; j++) {
                 own[j] = zero(r->graph);
+                const bool is_along = r->is_local && row[j].base != NO_LINK;
+                const Expr *mix = is_along ? row[j].mix_along : row[j].mix;
                 for (uint32_t c = 0; c < 3; c++)
-                    own[j] = add(own[j], mul(row[j].mix[c], get(lambda, i + c, k)));
+                    own[j] = add(own[j], mul(mix[c], get(lambda, i + c, k)));
             }
             for (uint32_t j = 0; j < 3; j++) set(lambda, i + j, k, own[j]);
         }

@@ -259,16 +259,21 @@ Expr tr_bare_torque(const Reduction *r, uint32_t driven)
     return x;
 }
 
-static void define_torques(Reduction *r)
+static void define_torques(Reduction *r, Matrix used)
 {
     Matrix tau = tr_matrix(r->graph, r->na, 1);
     const Output *vdot = tr_system_output(r->system, text_of("vdot"));
     for (uint32_t j = 0; j < r->na && vdot; j++) {
         const uint32_t a = r->a[j];
-        Expr x = tr_bare_torque(r, j);
-        for (uint32_t i = 0; i < r->system->row_count; i++)
-            if (!r->system->rows[i].is_speed)
-                x = sub(x, mul(r->system->rows[i].slopes[a], r->system->rows[i].symbol));
+        Expr x;
+        if (r->torque.entries) {
+            x = combined(r->torque, j, used);
+        } else {
+            x = tr_bare_torque(r, j);
+            for (uint32_t i = 0; i < r->system->row_count; i++)
+                if (!r->system->rows[i].is_speed)
+                    x = sub(x, mul(r->system->rows[i].slopes[a], r->system->rows[i].symbol));
+        }
         set(tau, j, 0, x);
         define(r, r->system->inputs[r->v[a]].motor, x);
     }
@@ -391,7 +396,7 @@ static void put_results(Reduction *r)
             tr_least_torques(r);
     }
     define_reactions(r, used);
-    define_torques(r);
+    define_torques(r, used);
     put_other_rates(r);
 }
 

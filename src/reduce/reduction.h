@@ -45,6 +45,8 @@ typedef struct Reduction {
     Matrix K;         // pivots * R
     Matrix a_bias;    // a
     Matrix x, lambda; // v' - a and then v', reactions; columns as in `force`
+    bool is_local;    // by local.c
+    Matrix torque;    // of driven joints there, if they do not work against each other; likewise
 } Reduction;
 
 static inline const Row *pivot_row(const Reduction *r, uint32_t k)
