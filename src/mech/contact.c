@@ -125,7 +125,7 @@ static uint32_t row_axes(const Tree *tree, uint32_t i)
     uint32_t depth = 0;
     for (uint32_t k = tree->links[i].parent; k != WORLD; k = tree->links[k].parent) depth++;
     if (depth <= NEAR + 1) return tr_root_of(tree, i);
-    return tree->links[tree->links[i].parent].parent;
+    return tree->links[i].parent;
 }
 
 // What a wheel is on: a plane with the normal z, through the point `to`, and how it moves.

@@ -13,6 +13,7 @@
 
 #define PIVOT_THRESHOLD 0.1  // of the largest entry
 #define ROOT_THRESHOLD  0.03 // for what saves most
+#define LEAST_PIVOT     1e-3 // of rows that are taken before others along the tree
 #define GOOD_PIVOT      0.1  // so that a velocity that should be independent may stay so
 
 // ---- pivots --------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ static bool best_of_group(const Elimination *e, const Group *g, uint32_t *row, u
         for (uint32_t j = 0; j < e->at->passive; j++)
             if (!e->column_used[j]) largest = larger(largest, fabs(*entry(e, i, j)));
         const bool is_last = g->all && entries_in_row(e, i) == 1; // there will be no better one
-        if (largest <= (is_last ? 1e3 * RANK_TOLERANCE : GOOD_PIVOT)) continue;
+        if (largest <= (is_last ? 1e3 * RANK_TOLERANCE : LEAST_PIVOT)) continue;
         for (uint32_t j = 0; j < e->at->passive; j++) {
             const double size = fabs(*entry(e, i, j));
             const double enough = is_root(e, i, j) ? ROOT_THRESHOLD : PIVOT_THRESHOLD;
