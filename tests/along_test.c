@@ -344,6 +344,14 @@ static const char *const others[] = {
     "  e: {parent: f, joint: {type: ball, at: \"0.1, 0, 0\"}, " MASS "}\n"
     "forces: {push: {body: f, force: \"1, 2, 3\", at: \"0.1, 0.2, 0.3\"}, "
     "pull: {body: b, axes: body, force: \"1, 2, 3\", torque: \"3, 2, 1\", reaction: base}}\n",
+    // wheels on the world, with their centres of mass on their axes
+    BASE
+    "  a: {parent: base, joint: {type: revolute, axis: \"1, 2, 3\", at: \"0.1, 0.2, 0.3\"}, " MASS
+    "}\n"
+    "  b: {joint: {type: revolute, axis: \"0.5, 0.1, 0.8\", turn: \"1, 0.5, 0.3\", damping: 1}, "
+    "mass: 1, inertia: {axial: 1, radial: 0.7}}\n"
+    "  c: {joint: {type: revolute, axis: \"cos(0.4)*cos(0.6), sin(0.4)*cos(0.6), -sin(0.6)\", "
+    "turn: \"0, 0.6, 0.4\"}, mass: 1, com: \"0.3, 0, 0\", inertia: {axial: 1, radial: 0.7}}\n",
     // parallel hinges, and nearly parallel ones
     BASE
     "  a: {parent: base, joint: {type: revolute, axis: \"1, 2, 3\", at: \"0.1, 0.2, 0.3\"}, " MASS

@@ -408,7 +408,8 @@ static void move_hinge(Tree *tree, const Choosing *c, uint32_t i)
     tree->velocities[link->velocity].S = motion(scale(pitch, axis), turns ? axis : vec_zero(g));
 }
 
-// The frame of a carried link does not turn: it has the axes of what carries it.
+// The frame of a carried link does not turn: it has the axes of what carries it. Of one on the
+// world nothing moves but what is about its hinge.
 static void move_carried(Tree *tree, Link *link, const Choice *parent)
 {
     Graph *g = tree->graph;
@@ -416,7 +417,7 @@ static void move_carried(Tree *tree, Link *link, const Choice *parent)
     const Expr J = dot(own, sym_apply(link->inertia.I, own));
     const Mat K = turn_product(transpose(link->turn), parent->K);
     move_applied(link, K, vec_zero(g));
-    link->inertia.I = sym_scale(J, outer(axis));
+    link->inertia = (Rigid){zero(g), vec_zero(g), sym_scale(J, outer(axis))};
     link->X = (Pose){mat_identity(g), place_of(link, &(Choice){.is_placed = false}, parent)};
     tree->velocities[link->velocity].S.W = axis;
 }

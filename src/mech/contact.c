@@ -203,6 +203,9 @@ typedef struct InnerRolling {
     Vec V, drift; // of the point
     Vec turning;  // of the axes
     Expr heading; // psi
+    Expr spin;    // s
+    Vec hub, W;   // V_O - F, W
+    Vec dhub, dW; // their drifts
 } InnerRolling;
 
 static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Floor *floor,
@@ -226,7 +229,14 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     const Vec dF = minus(plus(f.a, cross(f.W, V)), cross(W0, f.V));
     const Vec dW = minus(plus(p.alpha, still.W), minus(f.alpha, cross(W0, f.W)));
     Vec dr = scale(neg(is_ball ? radius : tube), cross(rim.n, turning));
-    *out = (InnerRolling){.rim = rim, .turning = turning, .heading = zero(tree->graph)};
+    *out = (InnerRolling){.rim = rim,
+                          .turning = turning,
+                          .heading = zero(tree->graph),
+                          .spin = s,
+                          .hub = V,
+                          .W = W,
+                          .dhub = minus(dO, dF),
+                          .dW = dW};
     if (!is_ball) {
         const Expr ring = sub(radius, tube), ahead = dot(Wc, rim.rim);
         const Expr along = quotient(quotient(rim.lean, rim.size), ring);
@@ -235,34 +245,61 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
         out->heading = neg(quotient(ahead, mul(rim.size, ring)));
     }
     out->V = plus(V, cross(W, rim.r));
-    out->drift = plus(plus(minus(dO, dF), cross(dW, rim.r)), cross(W, dr));
+    out->drift = plus(plus(out->dhub, cross(dW, rim.r)), cross(W, dr));
     return true;
 }
 
-// All three hold: they are the velocity itself, in other axes. Or one after the other, where what
-// slips, V_S, is not zero; directions l and m = n x l turn with the heading:                (T125)
+// n.V_P of a wheel, for r x n = (radius - tube) (n.a) l                                  (T127)
+static Expr normal_rate(const InnerRolling *at)
+{
+    const Rim *rim = &at->rim;
+    if (rim->is_ball) return dot(rim->n, at->V);
+    const Expr lever = mul(sub(rim->radius, rim->tube), rim->lean);
+    return add(dot(rim->n, at->hub), mul(lever, dot(rim->direction[1], at->W)));
+}
+
+// Its drift, with A and alpha of the wheel's middle and of what carries it, q = l.Wc, u = n.a and
+// z = |n - (n.a) a|:                                                                     (T127)
+//   n.A + (radius - tube) (u l.alpha + (u (Wc.a Wc.n - |Wc|^2 u) + q^2) / z)
+static Expr normal_drift(const InnerRolling *at)
+{
+    const Rim *rim = &at->rim;
+    const Vec n = rim->n, a = rim->a, l = rim->direction[1];
+    const Vec Wc = minus(at->W, scale(at->spin, a));
+    const Vec A = plus(at->dhub, cross(at->turning, at->hub));
+    const Vec alpha = plus(at->dW, cross(at->turning, at->W)); // of the wheel
+    const Expr ring = sub(rim->radius, rim->tube), u = rim->lean;
+    const Expr bent = sub(mul(ring, dot(l, alpha)), mul(at->spin, dot(Wc, rim->rim)));
+    const Expr bow = sub(mul(dot(Wc, a), dot(Wc, n)), mul(dot(Wc, Wc), u));
+    return add(add(dot(n, A), mul(u, bent)),
+               mul(quotient(ring, rim->size), add(mul(u, bow), square(dot(Wc, l)))));
+}
+
+// One row after the other. Directions l and m = n x l turn with the heading, where what slips, V_S,
+// is not zero; a normal that stands alone needs no more than how the wheel leans:           (T125)
 //   (d.V_P)' = d.(V_P' + (W0 - Wf) x V_S) + psi {0, m, -l}.V_S
-static void roll_inside(Tree *tree, const Contact *contact, const InnerRolling *at, bool is_whole,
+static void roll_singly(Tree *tree, const Contact *contact, const InnerRolling *at,
                         const Expr slip[3])
 {
     System *s = tree->system;
     const Vec *d = at->rim.direction;
-    if (is_whole) {
-        tr_tree_inner_rows(tree, at->V, at->drift, d);
-        return;
-    }
-    Vec slips = vec_zero(tree->graph);
-    for (int k = 0; k < 3; k++) slips = plus(slips, scale(slip[k], d[k]));
+    const Vec slips = plus(scale(slip[1], d[1]), scale(slip[2], d[2]));
     const Vec drift = plus(at->drift, cross(at->turning, slips));
     const Expr turned[3] = {zero(tree->graph), mul(at->heading, slip[2]),
                             neg(mul(at->heading, slip[1]))};
+    uint32_t count = 0;
     for (int k = 0; k < 3; k++) {
         const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_parts[k]);
         if (i == s->row_count) continue;
         Row *row = &s->rows[i];
-        row->inner_slopes = tr_tree_slopes(tree, dot(d[k], at->V), &row->inner_rest);
+        const Expr rate = k == 0 ? normal_rate(at) : dot(d[k], at->V);
+        row->inner_slopes = tr_tree_slopes(tree, rate, &row->inner_rest);
         row->inner_bias = add(dot(d[k], drift), turned[k]);
+        count++;
     }
+    const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
+    if (count == 1 && normal < s->row_count && !at->rim.is_ball)
+        s->rows[normal].inner_bias = normal_drift(at);
 }
 
 // ---- along the tree ------------------------------------------------------------------------
@@ -573,8 +610,12 @@ static void make_rolling(Tree *tree, const Contact *contact)
          tr_velocity_on(&floor.carrier, &c, middle), height, slipping);
     // Rows that open one by one are eliminated one by one.
     const bool is_whole = tree->system->row_count == before + 3 && !is_true(contact->stick);
-    if (find_inner(tree->inner, i, contact, &floor, is_ball, radius, tube, &inner))
-        roll_inside(tree->inner, contact, &inner, is_whole, slipping);
+    if (find_inner(tree->inner, i, contact, &floor, is_ball, radius, tube, &inner)) {
+        if (is_whole) // they are the velocity itself, in other axes
+            tr_tree_inner_rows(tree->inner, inner.V, inner.drift, inner.rim.direction);
+        else
+            roll_singly(tree->inner, contact, &inner, slipping);
+    }
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
     touch->gap = height;
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
