@@ -67,6 +67,7 @@ typedef struct Row {
     // velocities behind it. NO_LINK: the inner slopes are all. The drift is the bias where the link
     // neither accelerates, as seen from the world, nor begins to turn.
     uint32_t base;
+    bool has_none_behind; // such velocities
     Expr on[6], drift;
     double unit;  // the model's length where the reaction is a moment, else 1 [m]
     Expr arm;     // the same, as it depends on parameters

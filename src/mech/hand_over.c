@@ -41,6 +41,7 @@ static void set_row(const Standing *at, uint32_t row, Vec e, bool turns)
     const Motion v = at->by->links[at->link].v;
     Row *out = &at->by->system->rows[row];
     tr_row_along(out, at->link, wrench(e, cross(at->r, e)));
+    out->has_none_behind = true;
     out->drift = turns ? neg(dot(e, cross(v.W, v.V))) : dot(e, cross(v.W, cross(v.W, at->r)));
 }
 

@@ -114,7 +114,7 @@ void tr_tree_finish_rows(Tree *tree)
     const System *s = tree->system;
     for (uint32_t i = 0; i < s->row_count && !tree->graph->failed; i++) {
         Row *row = &s->rows[i];
-        if (row->slopes || (row->base != NO_LINK && !row->is_mixed && !s->latch_count)) continue;
+        if (row->slopes || (row->has_none_behind && !s->latch_count)) continue;
         row->slopes = tr_tree_slopes(tree, row->rate, &row->rest);
         if (!row->is_mixed) take_own_form(tree, row);
     }
