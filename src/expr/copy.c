@@ -201,8 +201,11 @@ static Forest *copy_forest(const Copying *c, const Forest *from)
     to->rolling = copy_in_arena(c, from->rolling, from->rolling_count, sizeof *to->rolling);
     for (uint32_t i = 0; to->links && i < to->link_count; i++) copy_link(c, &to->links[i]);
     for (uint32_t i = 0; to->rolling && i < to->rolling_count; i++) {
+        REHOME_ALL(c, &to->rolling[i].hub);
+        REHOME_ALL(c, &to->rolling[i].arm);
         REHOME_ALL(c, &to->rolling[i].point);
         REHOME_ALL(c, &to->rolling[i].runs);
+        REHOME_ALL(c, &to->rolling[i].drift);
         rehome(c, &to->rolling[i].square, 1);
     }
     REHOME_ALL(c, &to->gravity);

@@ -19,6 +19,7 @@ typedef struct ForestLink {
     Motion frame;    // of the frame itself: v, unless it is carried
     bool is_carried; // its frame does not spin with it (T17)
     bool is_base;    // hangs from nothing, by several velocities
+    bool has_mass;   // its mass is positive, whatever parameters are
 } ForestLink;
 
 // Three rows that hold the point of a wheel or a ball where it touches. Seen from the link that
@@ -26,10 +27,13 @@ typedef struct ForestLink {
 typedef struct Rolling {
     uint32_t rows[3];
     uint32_t link; // that carries it
-    Vec point;     // where it touches, in the link's frame
+    Vec hub;       // its middle, in the link's frame
+    Vec arm;       // from there to where it touches
+    Vec point;     // both together
     uint32_t spin; // the velocity, as a place; NO_LINK when the link itself rolls
     Vec runs;
     Expr square; // runs . runs
+    Vec drift;   // V_P' where the hub does not accelerate, nor the link begin to turn
 } Rolling;
 
 typedef struct Forest {

@@ -48,7 +48,7 @@ static inline Rigid pass_rigid(const Passage *x, Rigid J)
 // Two rotations are cheaper than their product if both are about one axis.
 static inline Block pass_block(const Passage *x, Block K)
 {
-    if (!x->split || single_turn(x->first.R).i < 0) return block_out(x->X, K);
+    if (!x->split || !is_simple_turn(x->first.R)) return block_out(x->X, K);
     return block_out(x->first, block_out(x->second, K));
 }
 
@@ -71,6 +71,24 @@ static inline Mat point_matrix(Vec alpha, Vec W)
     D.row[1] = plus(D.row[1], vec(xy, neg(add(xx, zz)), yz));
     D.row[2] = plus(D.row[2], vec(xz, yz, neg(add(xx, yy))));
     return D;
+}
+
+// Of a link whose frame turns at `frame`, on what turns at Wc in its axes. The joint moves at V, W
+// and begins to at `more` (T14):
+//   a = R^T (a_p + D_p p) + (2 Wc + W) x V + V',   alpha = R^T alpha_p + Wc x W + W'
+static inline Accelerated pass_acceleration(const Passage *x, const Accelerated *parent, Vec Wc,
+                                            Motion joint, Motion more, Vec frame)
+{
+    const Vec p = x->split ? x->first.p : x->X.p;
+    Accelerated out = {.a = pass_in(x, plus(parent->a, apply(parent->D, p))),
+                       .alpha = pass_in(x, parent->alpha)};
+    out.a = plus(out.a, cross(plus(plus(Wc, Wc), joint.W), joint.V));
+    out.a = plus(out.a, more.V);
+    out.alpha = plus(plus(out.alpha, cross(Wc, joint.W)), more.W);
+    out.D = point_matrix(out.alpha, frame);
+    // points of the joint's axis have one acceleration, on either body (T118)
+    if (x->split) out.a = plus(out.a, apply(out.D, x->second.p));
+    return out;
 }
 
 // W x I W, as constants times products of W

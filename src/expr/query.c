@@ -5,6 +5,7 @@
 //   d/dt f = sum over inputs x of df/dx x'
 //   v = C u, u = C^T v    of a base that is described along turned axes
 #include "expr/derivative.h"
+#include "expr/merge.h"
 #include "expr/system.h"
 #include "expr/walk.h"
 
@@ -77,28 +78,106 @@ static bool is_idle(const Node *node, const double *known)
     }
 }
 
-size_t tr_system_operations(System *system, const Expr *of, size_t count)
+// Counts operations, and marks in `counts`, by id, which they are: 1 more than the number of those
+// that use them; 0 of what takes nothing. NULL when memory ran out
+static uint32_t *count_uses(System *system, const Reach *reach, size_t *operations)
 {
     const Graph *graph = system->graph;
-    Reach reach;
-    uint32_t *varies =
-        tr_reach(system->graph, of, count, &reach) ? tr_reach_map(system->graph, &reach) : NULL;
+    uint32_t *varies = tr_reach_map(system->graph, reach),
+             *counts = calloc(graph->count, sizeof *counts);
     double *known = malloc(graph->count * sizeof *known);
-    size_t operations = 0;
-    if (!known) system->graph->failed = true;
-    for (uint32_t k = 0; varies && known && k < reach.count; k++) {
-        const uint32_t id = reach.ids[k];
+    *operations = 0;
+    if (!known || !counts) system->graph->failed = true;
+    for (uint32_t k = 0; varies && known && counts && k < reach->count; k++) {
+        const uint32_t id = reach->ids[k];
         const Node *node = &graph->nodes[id];
         const int operands = tr_op[node->op].operands;
         known[id] = known_value(system, node, known);
         varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
         for (int i = 0; i < operands; i++) varies[id] |= varies[node_operand(node, i)];
-        operations += operands && varies[id] && isnan(known[id]) && !is_idle(node, known);
+        if (!operands || !varies[id] || !isnan(known[id]) || is_idle(node, known)) continue;
+        counts[id] = 1, ++*operations;
+        for (int i = 0; i < operands; i++)
+            if (counts[node_operand(node, i)]) counts[node_operand(node, i)]++;
     }
-    tr_reach_free(&reach);
     free(varies);
     free(known);
+    return counts;
+}
+
+size_t tr_system_operations(System *system, const Expr *of, size_t count)
+{
+    Reach reach;
+    size_t operations = 0;
+    if (tr_reach(system->graph, of, count, &reach)) free(count_uses(system, &reach, &operations));
+    tr_reach_free(&reach);
     return operations;
+}
+
+// Parameters as numbers; those alone that are 0, 1 or -1, or all
+static void fix_parameters(const System *system, Graph *graph, Expr *of, size_t count, bool all)
+{
+    Expr *from = calloc(2 * (size_t)system->input_count + 1, sizeof *from);
+    uint32_t known = 0;
+    if (!from) graph->failed = true;
+    Expr *to = from ? from + system->input_count : NULL;
+    for (uint32_t id = 0, end = graph->count; from && id < end; id++) {
+        const Node node = graph->nodes[id];
+        if (node.op != OP_SYMBOL || system->inputs[node.a].kind != TR_PARAMETER) continue;
+        const double x = system->inputs[node.a].value;
+        if (all || x == 0 || x == 1 || x == -1)
+            from[known] = expr_at(graph, id), to[known++] = number(graph, x);
+    }
+    if (from) tr_substitute(graph, of, count, from, to, known, of);
+    free(from);
+}
+
+static size_t count_nodes(Graph *graph, const Expr *of, size_t count)
+{
+    Reach reach;
+    size_t operations = 0;
+    if (!tr_reach(graph, of, count, &reach)) return 0;
+    for (uint32_t k = 0; k < reach.count; k++)
+        operations += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
+    tr_reach_free(&reach);
+    return operations;
+}
+
+size_t tr_system_merged_operations(System *system, const Expr *of, size_t count)
+{
+    Expr *own = calloc(count + 1, sizeof *own);
+    Graph *graph = own ? tr_reach_copy(system->graph, of, count, own) : NULL;
+    size_t operations = 0;
+    if (graph) {
+        fix_parameters(system, graph, own, count, false);
+        tr_merge(graph, own, count, own);
+        fix_parameters(system, graph, own, count, true);
+        operations = count_nodes(graph, own, count);
+    }
+    if (!graph || graph->failed) system->graph->failed = true;
+    tr_graph_free(graph);
+    free(own);
+    return operations;
+}
+
+size_t tr_system_instructions(System *system, const Expr *of, size_t count)
+{
+    const Graph *graph = system->graph;
+    Reach reach;
+    size_t left = 0;
+    uint32_t *counts =
+        tr_reach(system->graph, of, count, &reach) ? count_uses(system, &reach, &left) : NULL;
+    for (size_t i = 0; counts && i < count; i++) counts[of[i].id] += 2; // what is wanted stays
+    for (uint32_t k = 0; counts && k < reach.count; k++) {
+        const Node *node = &graph->nodes[reach.ids[k]];
+        if (!counts[reach.ids[k]] || (node->op != OP_ADD && node->op != OP_SUB)) continue;
+        const bool first = graph->nodes[node->a].op == OP_MUL && counts[node->a] == 2,
+                   second = graph->nodes[node->b].op == OP_MUL && counts[node->b] == 2;
+        left -= first || second;
+    }
+    tr_reach_free(&reach);
+    free(counts);
+    return left;
 }
 
 // ---- rates ---------------------------------------------------------------------------------

@@ -215,13 +215,36 @@ static inline Turn single_turn(Mat R)
 }
 static inline Expr *vec_place(Vec *a, int i) { return i == 0 ? &a->x : i == 1 ? &a->y : &a->z; }
 static inline void mat_set(Mat *m, int i, int j, Expr x) { *vec_place(&m->row[i], j) = x; }
-// R B R^T. About one axis, with d = B_jj - B_kk, m = B_jk + B_kj, h = s d + c m and c^2 + s^2 = 1:
+// R = N T with T about one axis and N that changes only the names and signs of axes; T.i < 0 where
+// there is no such
+static inline Turn renamed_turn(Mat R, Mat *N)
+{
+    Graph *g = graph_of(R.row[0].x);
+    *N = mat_identity(g);
+    const Turn own = single_turn(R);
+    for (int a = 0; own.i < 0 && a < 3; a++)
+        for (int i = 0; i < 3; i++) {
+            const Expr sign = mat_at(R, a, i);
+            if (!is_value(square(sign), 1)) continue;
+            const int j = (i + 1) % 3, k = (i + 2) % 3;
+            *N = mat_zero(g);
+            mat_set(N, a, i, sign);
+            mat_set(N, (a + 1) % 3, j, one(g));
+            mat_set(N, (a + 2) % 3, k, sign);
+            return single_turn(mat_product(transpose(*N), R));
+        }
+    return own;
+}
+static inline bool is_simple_turn(Mat R)
+{
+    Mat N;
+    return renamed_turn(R, &N).i >= 0;
+}
+// R B R^T about one axis, with d = B_jj - B_kk, m = B_jk + B_kj, h = s d + c m and c^2 + s^2 = 1:
 //   B_jj - s h,  B_kk + s h,  c h - B_kj,  c h - B_jk
 // (bench line "chain": a tenth of a chain's operations)
-static inline Mat mat_rotate(Mat R, Mat B)
+static inline Mat mat_turn(Turn t, Mat B)
 {
-    const Turn t = single_turn(R);
-    if (t.i < 0) return mat_product(mat_product(R, B), transpose(R));
     if (is_one(t.c)) return B;
     const int i = t.i, j = t.j, k = t.k;
     const Expr d = sub(mat_at(B, j, j), mat_at(B, k, k)), m = add(mat_at(B, j, k), mat_at(B, k, j));
@@ -237,10 +260,17 @@ static inline Mat mat_rotate(Mat R, Mat B)
     mat_set(&out, k, i, add(mul(t.s, mat_at(B, j, i)), mul(t.c, mat_at(B, k, i))));
     return out;
 }
+static inline Mat mat_rotate(Mat R, Mat B)
+{
+    Mat N;
+    const Turn t = renamed_turn(R, &N);
+    if (t.i < 0) return mat_product(mat_product(R, B), transpose(R));
+    return mat_product(mat_product(N, mat_turn(t, B)), transpose(N));
+}
 // R S R^T: only the entries that a symmetric result needs
 static inline Sym sym_rotate(Mat R, Sym s)
 {
-    if (single_turn(R).i >= 0) return upper(mat_rotate(R, sym_mat(s)));
+    if (is_simple_turn(R)) return upper(mat_rotate(R, sym_mat(s)));
     const Mat T = mat_product(R, sym_mat(s));
     return (Sym){dot(T.row[0], R.row[0]), dot(T.row[1], R.row[1]), dot(T.row[2], R.row[2]),
                  dot(T.row[0], R.row[1]), dot(T.row[0], R.row[2]), dot(T.row[1], R.row[2])};
@@ -350,23 +380,57 @@ static inline Wrench block_apply(Block K, Motion v)
     return wrench(plus(sym_apply(K.A, v.V), apply(K.B, v.W)),
                   plus(apply_transposed(K.B, v.V), sym_apply(K.C, v.W)));
 }
-// V' = V - p x W there:  B' = B - A P,  C' = C + P B + (P B)^T - P A P,  P = hat(p)
+// The axis that p lies along, 0 1 2 for x y z, or -1
+static inline int lone_axis(Vec p)
+{
+    for (int i = 0; i < 3; i++)
+        if (is_zero(vec_at(p, (i + 1) % 3)) && is_zero(vec_at(p, (i + 2) % 3))) return i;
+    return -1;
+}
+static inline Expr *sym_place(Sym *s, int i, int j) // either way
+{
+    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
+    return i + j == 1 ? &s->xy : i + j == 2 ? &s->xz : &s->yz;
+}
+static inline Expr sym_at(Sym s, int i, int j) { return *sym_place(&s, i, j); }
+// V' = V - p x W there:  B' = B - A P,  C' = C + P B' + (P B)^T,  P = hat(p)
+static inline Block block_shift(Vec p, Block K)
+{
+    const Mat P = hat(p), B = mat_minus(K.B, mat_product(sym_mat(K.A), P));
+    const Mat shift = mat_plus(mat_product(P, B), transpose(mat_product(P, K.B)));
+    return (Block){K.A, B, sym_plus(K.C, upper(shift))};
+}
+// The same along axis k, with i and j the next two: P_ij = -p, P_ji = p
+static inline Block block_slide(int k, Expr p, Block K)
+{
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    const Mat B = K.B;
+    Block out = K;
+    for (int r = 0; r < 3; r++) {
+        mat_set(&out.B, r, i, sub(mat_at(B, r, i), mul(p, sym_at(K.A, r, j))));
+        mat_set(&out.B, r, j, add(mat_at(B, r, j), mul(p, sym_at(K.A, r, i))));
+    }
+#define B2(a, b)      mat_at(out.B, a, b)
+#define MORE(a, b, x) *sym_place(&out.C, a, b) = add(sym_at(K.C, a, b), mul(p, x))
+    *sym_place(&out.C, i, i) = sub(sym_at(K.C, i, i), mul(p, add(B2(j, i), mat_at(B, j, i))));
+    MORE(j, j, add(B2(i, j), mat_at(B, i, j)));
+    MORE(i, j, sub(mat_at(B, i, i), B2(j, j)));
+    MORE(j, k, mat_at(B, i, k));
+    *sym_place(&out.C, i, k) = sub(sym_at(K.C, i, k), mul(p, mat_at(B, j, k)));
+#undef MORE
+#undef B2
+    return out;
+}
 static inline Block block_out(Pose X, Block K)
 {
-    const Sym A = sym_rotate(X.R, K.A), C = sym_rotate(X.R, K.C);
-    const Mat B = mat_rotate(X.R, K.B), P = hat(X.p);
-    const Mat AP = mat_product(sym_mat(A), P), PB = mat_product(P, B);
-    const Mat shift = mat_minus(mat_plus(PB, transpose(PB)), mat_product(P, AP));
-    return (Block){A, mat_minus(B, AP), sym_plus(C, upper(shift))};
+    const Block turned = {sym_rotate(X.R, K.A), mat_rotate(X.R, K.B), sym_rotate(X.R, K.C)};
+    const int axis = lone_axis(X.p);
+    if (is_vec_zero(X.p)) return turned;
+    return axis < 0 ? block_shift(X.p, turned) : block_slide(axis, vec_at(X.p, axis), turned);
 }
 static inline Expr wrench_at(Wrench f, int i)
 {
     return i < 3 ? vec_at(f.F, i) : vec_at(f.N, i - 3);
-}
-static inline Expr *sym_place(Sym *s, int i, int j) // i <= j
-{
-    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
-    return i == 1 ? &s->yz : j == 1 ? &s->xy : &s->xz;
 }
 static inline Expr *block_place(Block *K, int i, int j) // i <= j, the order of motions
 {

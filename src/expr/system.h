@@ -67,8 +67,8 @@ typedef struct Row {
     // velocities behind it. NO_LINK: the inner slopes are all. The drift is the bias where the link
     // neither accelerates, as seen from the world, nor begins to turn.
     uint32_t base;
-    bool has_none_behind; // such velocities
     Expr on[6], drift;
+    bool is_behind; // on is nothing: what is behind the link decides alone, as of a loop
     double unit;  // the model's length where the reaction is a moment, else 1 [m]
     Expr arm;     // the same, as it depends on parameters
     Expr weight;  // of the reaction in the norm that is least
@@ -301,6 +301,11 @@ static inline const Input *tr_system_uses(const System *system, Expr x, tr_kind 
 // Operations that the expressions need at every evaluation: those on parameters alone are not
 // counted, nor those that parameters which are 0, 1 or -1 leave nothing of.
 size_t tr_system_operations(System *system, const Expr *of, size_t count);
+// The same where equal ones are merged and parameters are fixed, as in a program
+size_t tr_system_merged_operations(System *system, const Expr *of, size_t count);
+// The same where products that a single sum uses are part of it, as programs will have it: that is
+// what time follows.
+size_t tr_system_instructions(System *system, const Expr *of, size_t count);
 
 // The time derivative of each expression along the motion; false, with words, when one depends on
 // an input whose rate is not known.

@@ -331,12 +331,17 @@ static bool is_renaming(Mat C)
     return all;
 }
 
-// A rotation that takes axis k to u; about another axis, if there is one
-static Mat tilt(Graph *g, int k, Number3 u)
+// Of a unit vector: what is 0, 1 or -1 but for rounding
+static Number3 meant(Graph *g, Number3 a) { return numbers_of(vec_of(g, a)); }
+
+// A rotation that takes axis k to u; about another axis, if there is one: then it has two numbers
+static Mat tilt(Graph *g, int k, Number3 unit)
 {
     Number3 e = {{0}}, at[3];
     e.at[k] = 1;
-    Number3 side = unit_across(cross_product(e, u), u);
+    const Number3 u = meant(g, unit);
+    const Number3 across = cross_product(e, u);
+    Number3 side = u.at[k] == 0 ? across : meant(g, unit_across(across, u));
     if (inner_product(side, side) == 0) side.at[(k + 1) % 3] = 1; // it is axis k, either way
     const int place = largest(side, k), left = 3 - k - place;
     at[k] = u, at[place] = times(side.at[place] < 0 ? -1 : 1, side);

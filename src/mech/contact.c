@@ -71,14 +71,6 @@ static Carrier find_ball(Tree *tree, uint32_t i, const Contact *contact, Vec *mi
     return tr_carrier(tree, i);
 }
 
-// How a link moves, in the axes of its root: its origin O, and its rotation
-static Motion motion_in_root(Tree *tree, uint32_t i, uint32_t root, Vec O)
-{
-    const Motion v = tree->links[root].v;
-    const Vec V = tr_velocity_in(tree, i, root, O);
-    return motion(plus(V, plus(v.V, cross(v.W, O))), plus(tr_turning_in(tree, i, root), v.W));
-}
-
 // ---- wheels and balls ----------------------------------------------------------------------
 
 // Where a wheel or a ball touches, in some axes: its axle a (nothing of a ball), the ground's
@@ -87,6 +79,7 @@ typedef struct Rim {
     bool is_ball;
     Expr radius, tube;
     Vec a, n;
+    Expr length;     // of n
     Expr lean, size; // n.a, |n - (n.a) a|
     Vec rim;         // the part of r across the axle: (radius - tube) d
     Vec r;
@@ -97,23 +90,22 @@ typedef struct Rim {
 // corrected]
 static void find_rim(Rim *rim)
 {
-    Graph *g = graph_of(rim->radius);
     if (rim->is_ball) {
-        rim->r = scale(neg(rim->radius), rim->n);
+        rim->r = scale(neg(quotient(rim->radius, rim->length)), rim->n);
         return;
     }
     const Expr ring = sub(rim->radius, rim->tube);
     rim->lean = dot(rim->n, rim->a);
-    rim->size = e_sqrt(sub(one(g), square(rim->lean))); // for n and a are units
+    rim->size = e_sqrt(sub(square(rim->length), square(rim->lean))); // for a is a unit
     rim->rim = scale(quotient(ring, rim->size), minus(scale(rim->lean, rim->a), rim->n));
-    rim->r = minus(rim->rim, scale(rim->tube, rim->n));
+    rim->r = minus(rim->rim, scale(quotient(rim->tube, rim->length), rim->n));
 }
 
 // With its directions; the rows of a ball follow the ground's axes.
 static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, Mat R, Vec a)
 {
     Graph *g = tree->graph;
-    Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a};
+    Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a, .length = one(g)};
     rim.n = apply_transposed(R, column(floor, 2));
     find_rim(&rim);
     rim.direction[0] = rim.n;
@@ -136,46 +128,141 @@ static uint32_t row_axes(const Tree *tree, uint32_t i)
     return tree->links[tree->links[i].parent].parent;
 }
 
-// The rows once more, as the velocity of the contact point in the axes of the root: there a free
-// root's own velocity has unit slopes. They are the same three in other axes. With what carries the
-// wheel turning at Wc (w as seen from the root) and the wheel at W = Wc + s a:
-//
-//   V_P = V_O + W x r,   V_P' = V_O' + (Wc' + s w x a) x r + W x r'
-//   r = rim - tube n,    r' = (w + chi a) x rim - tube n',   n' = n x W_root
-//
-// where the contact runs round the rim at chi, for it stays below the axle (T46):
-//   chi = -Wc.a - (n.a) Wc.rim / ((radius - tube) |n - (n.a) a|)
-static void roll_in_root(Tree *tree, uint32_t i, const Contact *contact, bool is_ball, Expr radius,
-                         Expr tube)
+// What a wheel is on: a plane with the normal z, through the point `to`, and how it moves.
+typedef struct Floor {
+    Carrier carrier;
+    Vec to;        // in its axes
+    uint32_t link; // or WORLD: the ground, which stands still
+} Floor;
+
+static Floor floor_of(Tree *tree, const Contact *contact)
+{
+    const uint32_t k = tr_tree_body(tree, contact->on);
+    Floor floor = {.carrier = tr_own_carrier(tree, k), .link = k};
+    if (k == WORLD) floor.carrier.pose = tree->ground;
+    floor.to = tr_tree_vector(tree, contact->to, "to");
+    if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
+        tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
+                TEXT(contact->name.text));
+    return floor;
+}
+
+// How the floor moves at a point P of a link's axes, and its drift, in these axes
+static Course floor_in(Tree *tree, const Floor *floor, const Link *axes, Vec P)
+{
+    const Vec nothing = vec_zero(tree->graph);
+    if (floor->link == WORLD) return (Course){nothing, nothing, nothing, nothing};
+    const Vec arm = minus(point_out(axes->world, P), floor->carrier.pose.p);
+    const Course at = tr_course(tree, floor->link, WORLD, arm, nothing);
+    const Mat R = axes->world.R;
+    return (Course){apply_transposed(R, at.V), apply_transposed(R, at.W), apply_transposed(R, at.a),
+                    apply_transposed(R, at.alpha)};
+}
+
+// On a base that turns freely. A floor that does so, too, would have to be seen through the world.
+// Contacts that open there keep their own rows: there are mostly more than hold anything, and what
+// is least among these is shorter.
+static bool can_be_inner(const Tree *tree, uint32_t i, const Contact *contact, const Floor *floor)
+{
+    if (!turns_freely(&tree->links[tr_root_of(tree, i)])) return false;
+    if (floor->link == WORLD) return true;
+    return !is_true(contact->unilateral) &&
+           !turns_freely(&tree->links[tr_root_of(tree, floor->link)]);
+}
+
+// The axle of a wheel in the axes of a link above it, and its spin about it; false where its axle
+// stands still in none of the axes that there are
+static bool axle_in(Tree *tree, uint32_t i, const Contact *contact, uint32_t above, Vec *a,
+                    Expr *spin)
 {
     const Link *link = &tree->links[i];
-    const uint32_t root = row_axes(tree, i);
-    if (contact->at.given || !turns_freely(&tree->links[tr_root_of(tree, i)])) return;
-    const bool spins = !is_ball && !contact->axis.given; // about its joint
+    *spin = zero(tree->graph);
+    if (contact->axis.given) {
+        const Vec own = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
+        *a = apply(tr_pose_in(tree, i, above).R, own);
+        return !link->carried; // its own axes spin
+    }
+    *a = apply(tr_pose_in(tree, link->parent, above).R, link->axis);
+    *spin = tree->velocities[link->velocity].symbol;
+    return true;
+}
+
+// The rows once more, by the velocity of the contact point in the axes of the root, or of a link
+// nearer by: there a free root's own velocity has unit slopes. The wheel turns at W, what carries
+// it at Wc = W - s a and at w as seen from these axes, which turn at W0. The floor goes at F where
+// the wheel's middle O is, and turns at Wf; all but W0 and w is as seen from the floor (T46):
+//
+//   V_P = V_O - F + W x r,   V_P' = V_O' - F' + W' x r + W x r',   F' = a_f + Wf x (V_O - F) - W0 x
+//   F r = rim - tube n,        r' = (w + chi a) x rim - tube n',     n' = n x (W0 - Wf)
+//
+// where the contact runs round the rim at chi, for it stays below the axle, and its heading turns
+// at psi, with k = Wc.d / |n - (n.a) a|:
+//   chi = -Wc.a - (n.a) k,   psi = -k
+typedef struct InnerRolling {
+    Rim rim;
+    Vec V, drift; // of the point
+    Vec turning;  // of the axes
+    Expr heading; // psi
+} InnerRolling;
+
+static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Floor *floor,
+                       bool is_ball, Expr radius, Expr tube, InnerRolling *out)
+{
+    const uint32_t top = row_axes(tree, i);
+    const Link *axes = &tree->links[top];
     Vec a = vec_zero(tree->graph);
-    if (spins) a = apply(tr_pose_in(tree, link->parent, root).R, link->axis);
-    if (!is_ball && !spins) {
-        if (link->carried) return; // its own axes spin
-        a = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
-        a = apply(tr_pose_in(tree, i, root).R, a);
-    }
-    const Rim rim =
-        rim_of(tree, is_ball, radius, tube, tree->ground.R, tree->links[root].world.R, a);
-    const Motion hub = motion_in_root(tree, i, root, tr_pose_in(tree, i, root).p);
-    const Vec W0 = tree->links[root].v.W;
-    const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(tree->graph);
-    const Vec Wc = minus(hub.W, scale(s, a)), w = minus(Wc, W0);
-    Vec dr = scale(neg(is_ball ? radius : tube), cross(rim.n, W0));
+    Expr s = zero(tree->graph);
+    Motion still;
+    if (contact->at.given || !can_be_inner(tree, i, contact, floor)) return false;
+    if (!is_ball && !axle_in(tree, i, contact, top, &a, &s)) return false;
+    if (!tr_link_drift(tree, top, &still)) return false;
+    const Rim rim = rim_of(tree, is_ball, radius, tube, floor->carrier.pose.R, axes->world.R, a);
+    const Vec O = tr_pose_in(tree, i, top).p, W0 = axes->v.W;
+    const Course p = tr_course(tree, i, top, vec_zero(tree->graph), W0);
+    const Course f = floor_in(tree, floor, axes, O);
+    const Vec V = minus(plus(p.V, plus(axes->v.V, cross(W0, O))), f.V), turning = minus(W0, f.W);
+    const Vec W = plus(p.W, turning), Wc = minus(W, scale(s, a)), w = minus(Wc, turning);
+    const Vec dO = plus(p.a, plus(still.V, cross(still.W, O)));
+    const Vec dF = minus(plus(f.a, cross(f.W, V)), cross(W0, f.V));
+    const Vec dW = minus(plus(p.alpha, still.W), minus(f.alpha, cross(W0, f.W)));
+    Vec dr = scale(neg(is_ball ? radius : tube), cross(rim.n, turning));
+    *out = (InnerRolling){.rim = rim, .turning = turning, .heading = zero(tree->graph)};
     if (!is_ball) {
-        const Expr ring = sub(radius, tube);
+        const Expr ring = sub(radius, tube), ahead = dot(Wc, rim.rim);
         const Expr along = quotient(quotient(rim.lean, rim.size), ring);
-        const Expr chi = neg(add(dot(Wc, a), mul(along, dot(Wc, rim.rim))));
+        const Expr chi = neg(add(dot(Wc, a), mul(along, ahead)));
         dr = plus(dr, cross(plus(w, scale(chi, a)), rim.rim));
+        out->heading = neg(quotient(ahead, mul(rim.size, ring)));
     }
-    const Vec turning = plus(tr_tree_drift(tree, Wc), scale(s, cross(w, a)));
-    const Vec bias =
-        plus(plus(tr_tree_drift(tree, hub.V), cross(turning, rim.r)), cross(hub.W, dr));
-    tr_tree_inner_rows(tree, plus(hub.V, cross(hub.W, rim.r)), bias, rim.direction);
+    out->V = plus(V, cross(W, rim.r));
+    out->drift = plus(plus(minus(dO, dF), cross(dW, rim.r)), cross(W, dr));
+    return true;
+}
+
+// All three hold: they are the velocity itself, in other axes. Or one after the other, where what
+// slips, V_S, is not zero; directions l and m = n x l turn with the heading:                (T125)
+//   (d.V_P)' = d.(V_P' + (W0 - Wf) x V_S) + psi {0, m, -l}.V_S
+static void roll_inside(Tree *tree, const Contact *contact, const InnerRolling *at, bool is_whole,
+                        const Expr slip[3])
+{
+    System *s = tree->system;
+    const Vec *d = at->rim.direction;
+    if (is_whole) {
+        tr_tree_inner_rows(tree, at->V, at->drift, d);
+        return;
+    }
+    Vec slips = vec_zero(tree->graph);
+    for (int k = 0; k < 3; k++) slips = plus(slips, scale(slip[k], d[k]));
+    const Vec drift = plus(at->drift, cross(at->turning, slips));
+    const Expr turned[3] = {zero(tree->graph), mul(at->heading, slip[2]),
+                            neg(mul(at->heading, slip[1]))};
+    for (int k = 0; k < 3; k++) {
+        const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_parts[k]);
+        if (i == s->row_count) continue;
+        Row *row = &s->rows[i];
+        row->inner_slopes = tr_tree_slopes(tree, dot(d[k], at->V), &row->inner_rest);
+        row->inner_bias = add(dot(d[k], drift), turned[k]);
+    }
 }
 
 // ---- along the tree ------------------------------------------------------------------------
@@ -187,17 +274,21 @@ static Vec out_to(const Tree *tree, uint32_t i, uint32_t above, Vec a)
     return a;
 }
 
-Vec tr_normal_in(Tree *tree, uint32_t i)
+Vec tr_normal_in(Tree *tree, uint32_t i, Expr *length)
 {
-    uint32_t at = tr_root_of(tree, i);
-    Vec n = apply_transposed(tree->links[at].world.R, column(tree->ground.R, 2));
+    const Vec up = column(tree->ground.R, 2);
+    *length = one(tree->graph);
+    if (!tree->normals) tree->normals = tr_tree_room(tree, tree->link_count, sizeof(Vec));
+    if (!tree->normals) return vec_zero(tree->graph);
+    uint32_t at = i; // the last that is known
+    while (at != WORLD && !tree->normals[at].x.id) at = tree->links[at].parent;
     while (at != i) {
         uint32_t next = i;
         while (tree->links[next].parent != at) next = tree->links[next].parent;
-        n = into(&tree->links[next], n);
+        tree->normals[next] = into(&tree->links[next], at == WORLD ? up : tree->normals[at]);
         at = next;
     }
-    return n;
+    return tree->normals[i];
 }
 
 // The axis of a wheel's hinge in the axes of what carries it
@@ -206,23 +297,23 @@ static Vec axle_on_carrier(const Tree *tree, const Link *link)
     return out_of(link, tree->velocities[link->velocity].S.W);
 }
 
-// What carries a wheel turns at Wc, in whose axes all of this is, and its hub accelerates by a_O
-// and alpha; the contact runs round the rim at chi (T46, T180). V_P stays zero, so its rate is the
-// same in all axes:
-//   V_P' = a_O + alpha x r + s ((Wc.rim) a - tube (Wc x a) x n) + (Wc + s a) x (Wc + chi a) x rim
-static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc, Vec a_O, Vec alpha)
+// What carries a wheel turns at Wc, in whose axes all of this is; the contact runs round the rim at
+// chi (T46, T180). V_P stays zero, so its rate is the same in all axes. Beyond what the hub's
+// acceleration and the carrier's beginning to turn make of it, with U = Wc + chi a and W = Wc + s a
+// that is   s (Wc x a) x r + W x (U x rim) = (Wc.rim) (U + s a) - (W.U) rim - s tube (Wc x a) x n
+static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc)
 {
-    const Vec W = plus(Wc, scale(s, rim->a));
-    const Vec drift = plus(a_O, cross(alpha, rim->r));
-    if (rim->is_ball) return drift;
-    const Expr e = dot(Wc, rim->rim);
-    const Expr along = quotient(quotient(rim->lean, rim->size), sub(rim->radius, rim->tube));
-    const Expr chi = neg(add(dot(Wc, rim->a), mul(along, e)));
-    const Vec U = plus(Wc, scale(chi, rim->a));
-    Vec turning = scale(e, rim->a);
-    if (!is_zero(rim->tube))
-        turning = minus(turning, scale(rim->tube, cross(cross(Wc, rim->a), rim->n)));
-    return plus(drift, plus(scale(s, turning), cross(W, cross(U, rim->rim))));
+    if (rim->is_ball) return vec_zero(graph_of(s));
+    const Expr e = dot(Wc, rim->rim), along = dot(Wc, rim->a);
+    const Expr run =
+        neg(mul(quotient(quotient(rim->lean, rim->size), sub(rim->radius, rim->tube)), e));
+    const Vec across = minus(Wc, scale(along, rim->a));
+    const Expr WU = add(dot(across, across), mul(add(along, s), run));
+    const Vec drift =
+        minus(scale(e, plus(across, scale(add(run, s), rim->a))), scale(WU, rim->rim));
+    if (is_zero(rim->tube)) return drift;
+    const Expr tube = quotient(rim->tube, rim->length);
+    return minus(drift, scale(mul(s, tube), cross(cross(Wc, rim->a), rim->n)));
 }
 
 bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3], Rolling *out)
@@ -237,15 +328,16 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     if (spins) a = axle_on_carrier(tree, link), hub = link->X.p;
     if (!is_ball && !spins) a = apply(link->spin, tr_contact_axle(tree, i, contact));
     if (link->carried != spins || tree->links[carrier].carried) return false;
-    Rim rim = {.is_ball = is_ball, .a = a, .n = tr_normal_in(tree, carrier)};
+    Rim rim = {.is_ball = is_ball, .a = a};
+    rim.n = tr_normal_in(tree, carrier, &rim.length);
     rim.radius = tr_tree_formula(tree, contact->radius);
     rim.tube = tr_tree_formula(tree, contact->tube);
     find_rim(&rim);
     const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(g);
     const Accelerated at = tr_tree_accelerated_behind(tree, carrier, axes);
     const Vec a_O = plus(at.a, apply(at.D, hub)), point = plus(hub, rim.r);
-    const Vec Wc = tree->links[carrier].v.W;
-    const Vec drift = out_to(tree, carrier, axes, rolling_drift(&rim, s, Wc, a_O, at.alpha));
+    const Vec own = rolling_drift(&rim, s, tree->links[carrier].v.W);
+    const Vec drift = out_to(tree, carrier, axes, plus(plus(a_O, cross(at.alpha, rim.r)), own));
     const Vec lever = point_out(tr_pose_in(tree, carrier, axes), point);
     static const int order[] = {2, 0, 1}; // as tr_tree_inner_rows has them
     for (int k = 0; k < 3; k++) {
@@ -256,7 +348,10 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     }
     const Vec runs = cross(rim.r, a);
     *out = (Rolling){.link = carrier,
+                     .hub = hub,
                      .point = point,
+                     .arm = rim.r,
+                     .drift = own,
                      .spin = spins ? link->velocity : NO_LINK,
                      .runs = spins ? runs : vec_zero(g),
                      .square = is_zero(rim.tube) ? square(rim.radius) : dot(runs, runs)};
@@ -316,29 +411,10 @@ static Touch *note_recorded(Tree *tree, const Contact *contact, const Carrier *c
     return touch;
 }
 
-// What a wheel is on: a plane with the normal z, through the point `to`, and how it moves.
-typedef struct Floor {
-    Carrier carrier;
-    Vec to;         // in its axes
-    bool is_ground; // which stands still
-} Floor;
-
-static Floor floor_of(Tree *tree, const Contact *contact)
-{
-    const uint32_t k = tr_tree_body(tree, contact->on);
-    Floor floor = {.carrier = tr_own_carrier(tree, k), .is_ground = k == WORLD};
-    if (floor.is_ground) floor.carrier.pose = tree->ground;
-    floor.to = tr_tree_vector(tree, contact->to, "to");
-    if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
-        tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
-                TEXT(contact->name.text));
-    return floor;
-}
-
 // Three rows: the velocity V of the touching point along the normal, and along the other two
 // directions where it does not slip                             (T45) [M 7.2; B 46, corrected]
 static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec V_middle,
-                 Expr height)
+                 Expr height, Expr slipping[3])
 {
     Graph *g = tree->graph;
     const Value laws[] = {{{0}, {0}, false}, contact->longitudinal, contact->lateral};
@@ -352,10 +428,11 @@ static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec 
         slip.part = tr_contact_parts[k], slip.law = laws[k], slip.rate = rate;
         slip.sticks = k && tr_is_coulomb(laws[k]) && is_true(contact->stick);
         slip.row = tree->system->row_count;
+        slipping[k] = k && tr_slips(laws[k]) ? rate : zero(g);
         if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
         if (!k || !tr_slips(laws[k]) || slip.sticks)
             tr_tree_row(tree, contact->name, tr_contact_parts[k], rate,
-                        k == 0 && rises ? height : expr_at(g, 0), QUANTITY_FORCE);
+                        k == 0 && rises ? height : expr_at(g, 0), expr_at(g, 0), QUANTITY_FORCE);
     }
 }
 
@@ -410,11 +487,14 @@ static void make_rolling(Tree *tree, const Contact *contact)
     const Vec r = plus(middle, rim.r), to = point_out(f, floor.to);
     const Expr height = add(dot(column(f.R, 2), minus(c.pose.p, to)), dot(rim.n, r));
     const uint32_t before = tree->system->row_count;
+    Expr slipping[3];
+    InnerRolling inner;
     roll(tree, contact, &rim, tr_velocity_on(&floor.carrier, &c, r),
-         tr_velocity_on(&floor.carrier, &c, middle), height);
+         tr_velocity_on(&floor.carrier, &c, middle), height, slipping);
     // Rows that open one by one are eliminated one by one.
-    if (floor.is_ground && tree->system->row_count == before + 3 && !is_true(contact->stick))
-        roll_in_root(tree->inner, i, contact, is_ball, radius, tube);
+    const bool is_whole = tree->system->row_count == before + 3 && !is_true(contact->stick);
+    if (find_inner(tree->inner, i, contact, &floor, is_ball, radius, tube, &inner))
+        roll_inside(tree->inner, contact, &inner, is_whole, slipping);
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
     touch->gap = height;
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
@@ -499,8 +579,9 @@ static void make_skate(Tree *tree, const Contact *contact)
     const Vec direction = tr_tree_unit(tree, contact->direction, "direction");
     const Vec e = tr_own_axes(tree, i, apply(first.pose.R, direction));
     const Vec r = tr_own_axes(tree, i, point_out(first.pose, point));
-    const Expr rate = dot(e, tr_velocity_on(&on, &body, r));
-    tr_tree_row(tree, contact->name, "lateral", rate, expr_at(tree->graph, 0), QUANTITY_FORCE);
+    const Expr rate = dot(e, tr_velocity_on(&on, &body, r)), none = expr_at(tree->graph, 0);
+    const Expr drift = second.link == WORLD ? tr_point_drift(tree, i, r, e) : none;
+    tr_tree_row(tree, contact->name, "lateral", rate, none, drift, QUANTITY_FORCE);
     tr_touch_part(note_touch(tree, contact, &body, r, body.pose.R), "lateral", e);
 }
 
@@ -512,7 +593,8 @@ static void make_slide(Tree *tree, const Contact *contact)
     if (!on.given) on.text = text_of("ground");
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
     const Expr gap = sub(m.s.z, tr_tree_vector(tree, contact->to, "to").z);
-    tr_tree_row(tree, contact->name, "normal", m.ds.z, gap, QUANTITY_FORCE);
+    tr_tree_row(tree, contact->name, "normal", m.ds.z, gap,
+                tr_meeting_drift(&m, vec_unit(tree->graph, 2), m.ds), QUANTITY_FORCE);
     Vec direction[3]; // normal, and the plane's x and y, in the body's axes
     for (int k = 0; k < 3; k++)
         direction[k] = apply_transposed(m.body.pose.R, column(m.axes, (k + 2) % 3));
@@ -529,7 +611,7 @@ static void make_pin(Tree *tree, const Contact *contact)
     for (int k = 0; k < 3; k++) {
         const int i = (k + 2) % 3; // z, x, y
         tr_tree_row(tree, contact->name, tr_contact_parts[k], vec_at(m.ds, i), vec_at(off, i),
-                    QUANTITY_FORCE);
+                    vec_at(m.a, i), QUANTITY_FORCE);
         tr_touch_part(touch, tr_contact_parts[k], vec_unit(tree->graph, i));
     }
 }
@@ -552,7 +634,7 @@ static void make_wire(Tree *tree, const Contact *contact)
     Touch *touch = note_touch(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 2; k++) {
         tr_tree_row(tree, contact->name, parts[k], dot(across[k], m.ds), dot(across[k], off),
-                    QUANTITY_FORCE);
+                    tr_meeting_drift(&m, across[k], scale(dot(d, m.ds), d)), QUANTITY_FORCE);
         tr_touch_part(touch, parts[k], across[k]);
     }
 }

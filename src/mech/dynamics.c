@@ -68,33 +68,22 @@ static Accelerated accelerate_point(const Tree *tree, const Link *link, const Ac
     return out;
 }
 
-// The joint moves at V, W on what carries it, which turns at Wc (T14):
-//   a = R^T (a_p + D_p p) + (2 Wc + W) x V + S_V q'',   alpha = R^T alpha_p + Wc x W + S_W q''
-// A carried frame does not spin (T17).
+// A carried frame does not spin, so there the joint bends nothing (T17); of the body itself alpha is
+// what its spin adds.
 static Accelerated accelerate(const Tree *tree, const Link *link, const Accelerated *parent,
                               const Expr *acceleration)
 {
+    Graph *g = tree->graph;
     if (link->section) return accelerate_point(tree, link, parent, acceleration);
-    const Vec p = link->split ? link->first.p : link->X.p;
-    Accelerated out = {.a = into(link, plus(parent->a, apply(parent->D, p))),
-                       .alpha = into(link, parent->alpha)};
-    if (!link->carried) {
-        const Motion joint = joint_motion(tree, link);
-        const Vec Wc =
-            has_parent(link) ? into(link, tree->links[link->parent].v.W) : vec_zero(tree->graph);
-        out.a = plus(out.a, cross(plus(plus(Wc, Wc), joint.W), joint.V));
-        out.alpha = plus(out.alpha, cross(Wc, joint.W));
-    }
-    for (uint32_t k = 0; acceleration && k < link->velocity_count; k++) {
-        const Velocity *w = &tree->velocities[link->velocity + k];
-        const Expr q = acceleration[link->velocity + k];
-        out.a = plus(out.a, scale(q, w->S.V));
-        out.alpha = plus(out.alpha, scale(q, w->S.W)); // of the body, if the frame is carried
-    }
-    out.D = point_matrix(out.alpha, link->frame.W);
-    // points of the joint's axis have one acceleration, on either body (T118)
-    if (link->split) out.a = plus(out.a, apply(out.D, link->second.p));
-    return out;
+    Motion joint = motion_zero(g), more = joint;
+    Vec Wc = vec_zero(g);
+    if (!link->carried) joint = joint_motion(tree, link);
+    if (!link->carried && has_parent(link)) Wc = into(link, tree->links[link->parent].v.W);
+    for (uint32_t k = 0; acceleration && k < link->velocity_count; k++)
+        more = motion_plus(more, motion_scale(acceleration[link->velocity + k],
+                                              tree->velocities[link->velocity + k].S));
+    const Passage x = passage_of(link);
+    return pass_acceleration(&x, parent, Wc, joint, more, link->frame.W);
 }
 
 Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t i, uint32_t above)
@@ -113,7 +102,7 @@ Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t i, uint32_t ab
 // ---- forces --------------------------------------------------------------------------------
 
 // f = A (V', W') + v x* A v of the fluid that moves along, which has no weight         (T18)
-static Wrench fluid_force(Tree *tree, uint32_t i, const Accelerated *at)
+Wrench tr_tree_fluid_force(Tree *tree, uint32_t i, const Accelerated *at)
 {
     const Link *link = &tree->links[i];
     const Vec g = apply_transposed(tr_tree_world(tree, i).R, tree->gravity);
@@ -168,7 +157,7 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *f
         if (link->flex)
             f[i] = wrench_plus(f[i],
                                tr_flex_force(tree, link, a[i].a, a[i].alpha, acceleration, force));
-        if (link->has_added_mass) f[i] = wrench_plus(f[i], fluid_force(tree, i, &a[i]));
+        if (link->has_added_mass) f[i] = wrench_plus(f[i], tr_tree_fluid_force(tree, i, &a[i]));
         if (applied) f[i] = wrench_minus(f[i], link->applied);
     }
     if (a && f)

@@ -3,6 +3,7 @@
 // the factorised mass matrix (T21), of links as they are and along their hinges (T117). What takes
 // the fewest operations is kept. Where bodies bend it is the mass matrix. Then the forces of joints
 // that a motion drives (T26) [B 27].
+#include "expr/merge.h"
 #include "mech/across.h"
 
 #include <stdlib.h>
@@ -20,9 +21,9 @@ typedef struct Articulated {
     Block block;
     bool has_rigid, has_block; // J is their sum
     Wrench p;
-    Wrench U[MAX_DOF]; // of each joint that gives way: J S
-    Expr d[MAX_DOF];   // S . U
-    Expr u[MAX_DOF];   // its force less what p takes
+    Motion c;              // what bends the motion on the way to the link
+    Wrench share[MAX_DOF]; // of each joint that gives way: J S / d,  d = S . J S
+    Expr alone[MAX_DOF];   // its acceleration where its parent has none: its force less p, by d
 } Articulated;
 
 static Wrench articulated_apply(const Articulated *J, Motion a)
@@ -40,21 +41,38 @@ static void merge(Articulated *J)
     J->has_block = true;
 }
 
-// v x S q': what bends the motion on the way to this link                    (T13) [M 5]
-static Motion bias(const Tree *tree, const Link *link)
+static Vec turning_of(const Tree *tree, const Link *link)
 {
-    if (link->carried) return motion_zero(tree->graph);
-    return motion_cross(link->v, joint_motion(tree, link));
+    return has_parent(link) ? tree->links[link->parent].v.W : vec_zero(tree->graph);
 }
 
-// v x* J v, and the weight that gravity as an acceleration wrongly gives the added mass
+// c: what accelerations have more on a link than those of its parent there and its own joint's. By
+// W_p alone a point p of the parent has D_p p, and the joint goes at V, W:               (T126)
+//   c = (R^T D_p p + (2 Wc + W) x V,   Wc x W),   Wc = R^T W_p
+static Motion bending(const Tree *tree, const Link *link)
+{
+    const Vec still = vec_zero(tree->graph), W = turning_of(tree, link);
+    const Motion joint = joint_motion(tree, link);
+    const Vec p = link->split ? link->first.p : link->X.p, Wc = into(link, W);
+    Motion c = motion(into(link, apply(point_matrix(still, W), p)), still);
+    if (link->carried) return c;
+    c.V = plus(c.V, cross(plus(plus(Wc, Wc), joint.W), joint.V));
+    c.W = cross(Wc, joint.W);
+    if (link->split) // points of the joint's axis go with either body (T118)
+        c.V = plus(c.V, apply(point_matrix(c.W, link->frame.W), link->second.p));
+    return c;
+}
+
+// p of a link by itself: (D mc, W x I W) with D of W alone; of the fluid that moves along, too,
+// which has no weight                                                              (T15, T18)
 static Wrench gyroscopic(Tree *tree, uint32_t i)
 {
     const Link *link = &tree->links[i];
-    const Wrench f = wrench_cross(link->frame, momentum(link, link->v));
+    const Vec still = vec_zero(tree->graph), W = link->frame.W;
+    const Accelerated none = {still, still, point_matrix(still, W)};
+    const Wrench f = inertia_force(link->inertia, &none, W, link->v.W, link->carried);
     if (!link->has_added_mass) return f;
-    const Vec g = apply_transposed(tr_tree_world(tree, i).R, tree->gravity);
-    return wrench_plus(f, block_apply(link->added_mass, motion(g, vec_zero(tree->graph))));
+    return wrench_plus(f, tr_tree_fluid_force(tree, i, &none));
 }
 
 // The component that a motion is one of, or -1.
@@ -69,24 +87,24 @@ static int unit_component(Motion S)
     return found;
 }
 
+static Expr *wrench_place(Wrench *f, int i) { return vec_place(i < 3 ? &f->F : &f->N, i % 3); }
+static Expr *motion_place(Motion *v, int i) { return vec_place(i < 3 ? &v->V : &v->W, i % 3); }
+
 // J -= U U^T / d, p += U u / d (T22). Along S itself nothing is left of J, and p is the joint's
 // force: the graph cannot find that, so it is said.
-static void eliminate(Articulated *J, const Velocity *w, Wrench U, Expr inverse, Expr u)
+static void eliminate(Articulated *J, const Velocity *w, Wrench U, Wrench share, Expr alone)
 {
     const int unit = unit_component(w->S);
     merge(J);
-    for (int i = 0; i < 6; i++) {
-        const Expr share = mul(inverse, wrench_at(U, i));
+    for (int i = 0; i < 6; i++)
         for (int j = i; j < 6; j++) {
             Expr *entry = block_place(&J->block, i, j);
-            *entry = i == unit || j == unit ? zero(graph_of(u))
-                                            : sub(*entry, mul(share, wrench_at(U, j)));
+            *entry = i == unit || j == unit
+                         ? zero(graph_of(alone))
+                         : sub(*entry, mul(wrench_at(share, i), wrench_at(U, j)));
         }
-    }
-    J->p = wrench_plus(J->p, wrench_scale(mul(inverse, u), U));
-    if (unit < 0) return;
-    const Expr along = mul(motion_at(w->S, unit), driving_force(w));
-    *vec_place(unit < 3 ? &J->p.F : &J->p.N, unit % 3) = along;
+    J->p = wrench_plus(J->p, wrench_scale(alone, U));
+    if (unit >= 0) *wrench_place(&J->p, unit) = mul(motion_at(w->S, unit), driving_force(w));
 }
 
 // The joint's velocities from the last to the first, a_k = a_(k-1) + S_k q_k''         (T22)
@@ -100,16 +118,17 @@ static void give_way(const Tree *tree, const Link *link, Articulated *J)
             continue;
         }
         const Wrench U = articulated_apply(J, w->S);
-        const Expr d = power_of(w->S, U), u = sub(driving_force(w), power_of(w->S, J->p));
-        J->U[k] = U, J->d[k] = d, J->u[k] = u;
-        eliminate(J, w, U, quotient(one(tree->graph), d), u);
+        const Expr inverse = quotient(one(tree->graph), power_of(w->S, U));
+        J->share[k] = wrench_scale(inverse, U);
+        J->alone[k] = mul(inverse, sub(driving_force(w), power_of(w->S, J->p)));
+        eliminate(J, w, U, J->share[k], J->alone[k]);
     }
 }
 
-// p + J c for the parent, c = v x S q'                                               (T22)
-static void pass_inward(const Tree *tree, const Link *link, Articulated *J, Articulated *parent)
+// p + J c for the parent                                                             (T22)
+static void pass_inward(const Link *link, Articulated *J, Articulated *parent)
 {
-    J->p = wrench_plus(J->p, articulated_apply(J, bias(tree, link)));
+    J->p = wrench_plus(J->p, articulated_apply(J, J->c));
     if (J->has_rigid) parent->rigid = rigid_plus(parent->rigid, out_of_rigid(link, J->rigid));
     if (J->has_block) {
         const Block seen = out_of_block(link, J->block);
@@ -119,17 +138,36 @@ static void pass_inward(const Tree *tree, const Link *link, Articulated *J, Arti
     parent->p = wrench_plus(parent->p, out_of_wrench(link, J->p));
 }
 
-// q_k'' = (u_k - U_k . a_(k-1)) / d_k, from the first velocity to the last              (T22)
+// q'' = alone - share.a, and a + S q''. Along a unit S, where the share is 1, that is what is left
+// of it without a there.                                                             (T22)
+static Expr follow(const Velocity *w, Wrench share, Expr alone, Motion *a)
+{
+    const int unit = unit_component(w->S);
+    if (unit < 0) {
+        const Expr q = sub(alone, power_of(*a, share));
+        *a = motion_plus(*a, motion_scale(q, w->S));
+        return q;
+    }
+    const Expr before = motion_at(*a, unit), sign = motion_at(w->S, unit);
+    *motion_place(a, unit) = zero(graph_of(alone));
+    const Expr left = sub(alone, power_of(*a, share));
+    *motion_place(a, unit) = mul(sign, left);
+    return sub(left, mul(sign, before));
+}
+
+// From the first velocity to the last
 static Motion pass_outward(const Tree *tree, const Link *link, const Articulated *J, Motion a,
                            Expr *q)
 {
     for (uint32_t k = 0; k < link->velocity_count; k++) {
         const Velocity *w = &tree->velocities[link->velocity + k];
-        if (w->drive == DRIVE_MOTION)
-            q[link->velocity + k] = w->acceleration;
-        else
-            q[link->velocity + k] = quotient(sub(J->u[k], power_of(a, J->U[k])), J->d[k]);
-        a = motion_plus(a, motion_scale(q[link->velocity + k], w->S));
+        Expr *out = &q[link->velocity + k];
+        if (w->drive != DRIVE_MOTION) {
+            *out = follow(w, J->share[k], J->alone[k], &a);
+            continue;
+        }
+        *out = w->acceleration;
+        a = motion_plus(a, motion_scale(*out, w->S));
     }
     return a;
 }
@@ -147,16 +185,17 @@ static bool by_articulated_inertias(Tree *tree, Expr *q)
         J[i].block = link->added_mass;
         J[i].has_block = link->has_added_mass;
         J[i].p = wrench_minus(gyroscopic(tree, i), link->applied);
+        J[i].c = bending(tree, link);
     }
     for (uint32_t i = tree->link_count; good && i-- > 0;) {
         const Link *link = &tree->links[i];
         give_way(tree, link, &J[i]);
-        if (has_parent(link)) pass_inward(tree, link, &J[i], &J[link->parent]);
+        if (has_parent(link)) pass_inward(link, &J[i], &J[link->parent]);
     }
     for (uint32_t i = 0; good && i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
         a[i] = into_motion(link, has_parent(link) ? a[link->parent] : world);
-        a[i] = pass_outward(tree, link, &J[i], motion_plus(a[i], bias(tree, link)), q);
+        a[i] = pass_outward(tree, link, &J[i], motion_plus(a[i], J[i].c), q);
     }
     free(J);
     free(a);
@@ -263,38 +302,77 @@ static void find_torques(Tree *tree, Tree *by, const Expr *q)
     free(force);
 }
 
-static size_t count_turned(const Tree *tree, const Expr *q, Expr *turned)
+// One way to the accelerations of a forest
+typedef struct Route {
+    Tree *form;
+    Expr *q, *turned; // along the velocities of the form, and those of the forest
+    bool by_matrix;
+    size_t count; // instructions
+} Route;
+enum { FORMS = 3, ROUTES = 2 * FORMS };
+
+static bool go(Route *route)
 {
-    const uint32_t n = tree->velocity_count;
-    memcpy(turned, q, n * sizeof *q);
-    tr_tree_turn_out(tree, turned);
-    return tr_system_operations(tree->system, turned, n);
+    Tree *form = route->form;
+    const uint32_t n = form->velocity_count;
+    const bool good =
+        route->by_matrix ? by_mass_matrix(form, route->q) : by_articulated_inertias(form, route->q);
+    if (!good || form->graph->failed) return false;
+    memcpy(route->turned, route->q, n * sizeof *route->q);
+    tr_tree_turn_out(form, route->turned);
+    route->count = tr_system_instructions(form->system, route->turned, n);
+    return true;
 }
 
-// The shortest of both ways, of the forest as it is and along its hinges; which of the two that is.
-// Room for three times as many as there are velocities
-static Tree *find_shortest(Tree *tree, Expr *room)
+// Both ways, of the forest as it is and along its hinges; how many there are. Room for twice as
+// many as there are velocities, for each
+static uint32_t find_routes(Tree *tree, Expr *room, Route routes[ROUTES])
 {
     const uint32_t n = tree->velocity_count;
     const bool bends = tr_tree_bends(tree);
     const bool is_shallow = n <= MOST_FOR_M && deepest(tree) <= DEEPEST_FOR_M;
     const bool compares = n <= MOST_TO_COMPARE;
-    Tree *const forms[] = {
+    Tree *const forms[FORMS] = {
         tree, compares ? tr_tree_along(tree, (AlongBases){.turn = true, .load = true}) : NULL,
         compares ? tr_tree_along(tree, (AlongBases){.turn = true}) : NULL};
-    Tree *best = NULL;
-    Expr *q = room + n;
-    size_t least = 0;
-    for (int i = 0; i < 6; i++) {
+    uint32_t count = 0;
+    for (int i = 0; i < ROUTES; i++) {
         const bool by_matrix = i % 2;
-        Tree *form = forms[i / 2];
-        if (!form || (by_matrix ? !bends && !is_shallow : bends)) continue;
-        const bool good = by_matrix ? by_mass_matrix(form, q) : by_articulated_inertias(form, q);
-        if (!good || tree->graph->failed) return NULL;
-        const size_t count = count_turned(form, q, q + n);
-        if (best && count >= least) continue;
-        best = form, least = count;
-        memcpy(room, q, n * sizeof *q);
+        if (!forms[i / 2] || (by_matrix ? !bends && !is_shallow : bends)) continue;
+        Route *route = &routes[count];
+        *route = (Route){forms[i / 2], room + 2 * (size_t)n * count, NULL, by_matrix, 0};
+        route->turned = route->q + n;
+        if (!go(route)) return 0;
+        count++;
+    }
+    return count;
+}
+
+// As it will be, with equal nodes merged
+static void count_merged(Route *route)
+{
+    const uint32_t n = route->form->velocity_count;
+    tr_merge(route->form->graph, route->turned, n, route->turned);
+    route->count = tr_system_instructions(route->form->system, route->turned, n);
+}
+
+// The way with the fewest instructions. A mass matrix has more of what turns out to be equal: where
+// both ways come near, nodes are merged.
+static const Route *shortest(Route *routes, uint32_t count)
+{
+    const Route *best = routes;
+    bool is_near[2] = {false, false};
+    for (uint32_t i = 1; i < count; i++)
+        if (routes[i].count < best->count) best = &routes[i];
+    const size_t near = best->count + best->count / 8;
+    for (uint32_t i = 0; i < count; i++)
+        if (routes[i].count <= near) is_near[routes[i].by_matrix] = true;
+    if (!is_near[0] || !is_near[1]) return best;
+    best = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (routes[i].count > near) continue;
+        count_merged(&routes[i]);
+        if (!best || routes[i].count < best->count) best = &routes[i];
     }
     return best;
 }
@@ -302,13 +380,15 @@ static Tree *find_shortest(Tree *tree, Expr *room)
 void tr_tree_forward(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
-    Expr *q = calloc(3 * (size_t)n + 1, sizeof *q);
-    Tree *best = q ? find_shortest(tree, q) : NULL;
-    if (best) {
-        find_torques(tree, best, q);
-        tr_tree_turn_out(best, q);
+    Expr *room = calloc(2 * ROUTES * (size_t)n + 1, sizeof *room);
+    Route routes[ROUTES];
+    const uint32_t count = room ? find_routes(tree, room, routes) : 0;
+    if (count) {
+        const Route *best = count > 1 ? shortest(routes, count) : routes;
+        find_torques(tree, best->form, best->q);
+        tr_tree_turn_out(best->form, best->q);
+        for (uint32_t k = 0; k < n; k++) tree->velocities[k].acceleration = best->q[k];
     } else
         tree->graph->failed = true;
-    for (uint32_t k = 0; best && k < n; k++) tree->velocities[k].acceleration = q[k];
-    free(q);
+    free(room);
 }

@@ -41,7 +41,6 @@ static void set_row(const Standing *at, uint32_t row, Vec e, bool turns)
     const Motion v = at->by->links[at->link].v;
     Row *out = &at->by->system->rows[row];
     tr_row_along(out, at->link, wrench(e, cross(at->r, e)));
-    out->has_none_behind = true;
     out->drift = turns ? neg(dot(e, cross(v.W, v.V))) : dot(e, cross(v.W, cross(v.W, at->r)));
 }
 
@@ -71,7 +70,20 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     const uint32_t row = row_of(tree, contact, 0);
     if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
     if (contact->on.given) return;
-    set_row(&at, row, tr_normal_in(by, at.link), false);
+    Expr length;
+    const Vec n = tr_normal_in(by, at.link, &length);
+    set_row(&at, row, scale(quotient(one(by->graph), length), n), false);
+}
+
+// Whether a link has a centre of mass: that stays so.
+static bool has_mass(Tree *tree, const Link *link)
+{
+    const Expr m = link->inertia.m;
+    if (is_number(m)) return value_of(m) > 0;
+    const double now = tr_tree_value(tree, m);
+    return tr_tree_is_constant(m) && tr_rule_gives(RULE_POSITIVE, &now) &&
+           tr_tree_is(tree, RULE_POSITIVE, m, link->body->name.place, "'%.*s' has mass",
+                      WHOLE(link->body->name.text));
 }
 
 static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
@@ -83,7 +95,24 @@ static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
         if (rows[k] == s->row_count || !s->rows[rows[k]].is_mixed) return;
     }
     Rolling *out = &s->forest->rolling[s->forest->rolling_count];
-    if (tr_rolling_along(by, contact, rows, out)) s->forest->rolling_count++;
+    if (!tr_rolling_along(by, contact, rows, out)) return;
+    s->forest->links[out->link].has_mass = has_mass(tree, &by->links[out->link]);
+    s->forest->rolling_count++;
+}
+
+// What carries both ends of a loop moves neither against the other: only what hangs from it does.
+static void hand_loop(Tree *tree, const Tie *tie)
+{
+    static const char *const parts[] = {"x", "y", "z", "mx", "my", "mz", "distance"};
+    Graph *g = tree->graph;
+    const uint32_t base = tr_common_carrier(tree, tie->body.link, tie->on.link);
+    for (size_t k = 0; base != WORLD && k < sizeof parts / sizeof *parts; k++) {
+        const uint32_t row = tr_tree_find_row(tree, tie->name, parts[k]);
+        if (row == tree->system->row_count) continue;
+        tr_row_along(&tree->system->rows[row], base, wrench_zero(g));
+        tree->system->rows[row].drift = tree->system->rows[row].inner_bias;
+        tree->system->rows[row].is_behind = true;
+    }
 }
 
 static void hand_rows(Tree *tree, Tree *by)
@@ -96,6 +125,7 @@ static void hand_rows(Tree *tree, Tree *by)
         if (text_is(contact->kind.text, "skate")) hand_skate(tree, by, contact);
         if (text_is(contact->kind.text, "slide")) hand_slide(tree, by, contact);
     }
+    for (uint32_t i = 0; i < tree->tie_count; i++) hand_loop(tree, &tree->ties[i]);
 }
 
 // ---- links ---------------------------------------------------------------------------------

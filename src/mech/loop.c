@@ -56,6 +56,22 @@ static Vec direction_of(Hold hold, const Basis *basis, int k)
 
 // ---- rows ----------------------------------------------------------------------------------
 
+// What of s' is not held: along the axis, or across it
+static Vec slip_of(const Tie *tie, const Meeting *m)
+{
+    const Vec along = scale(dot(tie->axis, m->ds), tie->axis);
+    if (tie->points == HOLD_ALL) return vec_zero(graph_of(along.x));
+    return tie->points == HOLD_ACROSS ? along : minus(m->ds, along);
+}
+
+// (e.W)' while velocities stay the same: e.(alpha - W_on x W), W along the axis unless all is held
+static Expr turn_drift(const Tie *tie, const Meeting *m, Vec e)
+{
+    const Expr alpha = dot(e, m->alpha);
+    if (tie->turns == HOLD_ALL) return alpha;
+    return sub(alpha, mul(dot(tie->axis, m->W), dot(cross(e, m->turning), tie->axis)));
+}
+
 // d.s' = 0,   d.(s - to) = 0                                          (T49) [S 3.5, corrected]
 static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
 {
@@ -63,7 +79,7 @@ static void hold_points(Tree *tree, const Tie *tie, const Basis *basis, const Me
         const Vec e = direction_of(tie->points, basis, k);
         if (is_held(tie->points, basis, k))
             tr_tree_row(tree, tie->name, force_rows[k], dot(e, m->ds), dot(e, minus(m->s, tie->to)),
-                        QUANTITY_FORCE);
+                        tr_meeting_drift(m, e, slip_of(tie, m)), QUANTITY_FORCE);
     }
 }
 
@@ -89,7 +105,7 @@ static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Mee
         const Vec e = direction_of(tie->turns, basis, k);
         if (is_held(tie->turns, basis, k))
             tr_tree_row(tree, tie->name, moment_rows[k], dot(e, m->W), dot(e, phi),
-                        QUANTITY_MOMENT);
+                        turn_drift(tie, m, e), QUANTITY_MOMENT);
     }
 }
 
@@ -143,6 +159,15 @@ static void make_rows(Tree *tree, Tie *tie)
             tr_touch_moment(touch, moment_rows[k], direction_of(tie->turns, &basis, k));
 }
 
+// (|d|' - length')' while velocities stay the same, with |d|' = length':
+//   (d.a + s'.(s' - 2 d x W_on) - length'^2) / |d| - length''                          (T124)
+static Expr distance_drift(Tree *tree, const Meeting *m, Vec d, Expr distance, Expr growth)
+{
+    const Vec turned = cross(d, m->turning), seen = minus(m->ds, plus(turned, turned));
+    const Expr bent = sub(add(dot(m->ds, seen), dot(d, m->a)), square(growth));
+    return sub(quotient(bent, distance), tr_tree_drift_of(tree, growth));
+}
+
 // |d| - length = 0 with d = s - to: the force is along the rod, positive when it pushes     (T51)
 static void make_distance(Tree *tree, Tie *tie)
 {
@@ -169,7 +194,8 @@ static void make_distance(Tree *tree, Tie *tie)
     const Vec d = minus(m.s, tie->to);
     const Expr distance = e_sqrt(dot(d, d));
     tr_tree_row(tree, loop->name, "distance", sub(quotient(dot(d, m.ds), distance), growth),
-                sub(distance, length), QUANTITY_FORCE);
+                sub(distance, length), distance_drift(tree, &m, d, distance, growth),
+                QUANTITY_FORCE);
     Touch *touch = tr_tree_touch(tree, tie->body.link, &m.body, m.r, m.axes);
     touch->tie = tie;
     tr_touch_part(touch, "distance", scale(quotient(one(tree->graph), distance), d));

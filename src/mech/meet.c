@@ -6,6 +6,8 @@
 //   s = R_on^T (P - O_on),   s' = R_on^T (V_P - V_on(P))            as seen from the other body
 #include "mech/meet.h"
 
+#include "mech/across.h"
+
 // ---- carriers ------------------------------------------------------------------------------
 
 Carrier tr_carrier(Tree *tree, uint32_t i)
@@ -46,6 +48,8 @@ static bool has_room(Tree *tree)
     if (seen->way) return true;
     seen->pose = tr_tree_room(tree, tree->link_count, sizeof *seen->pose);
     seen->from = tr_tree_room(tree, tree->link_count, sizeof *seen->from);
+    seen->drift = tr_tree_room(tree, tree->link_count, sizeof *seen->drift);
+    seen->has_drift = tr_tree_room(tree, tree->link_count, sizeof *seen->has_drift);
     uint32_t *way = tr_tree_room(tree, tree->link_count, sizeof *way);
     if (tree->graph->failed) return false;
     for (uint32_t i = 0; i < tree->link_count; i++) seen->from[i] = i;
@@ -70,69 +74,111 @@ Pose tr_pose_in(Tree *tree, uint32_t i, uint32_t above)
     return pose;
 }
 
-// S q' of a velocity of a link, in the axes that its pose is in
-static Motion motion_out(Tree *tree, uint32_t i, uint32_t above, Pose pose, const Velocity *w)
+// S q' of the joint of a link, in the axes of a link above it
+static Motion joint_out(Tree *tree, uint32_t i, uint32_t above)
 {
     const Link *link = &tree->links[i];
-    const Vec W = is_revolute(link) ? apply(tr_pose_in(tree, link->parent, above).R, link->axis)
-                                    : apply(pose.R, w->S.W);
-    return motion_scale(w->symbol, motion(apply(pose.R, w->S.V), W));
-}
-
-// What bends on the way to a link that is a point of a beam: its origin, and its turning
-static Motion bending(Tree *tree, uint32_t i, uint32_t above, Pose pose)
-{
-    const Link *link = &tree->links[i];
-    if (!link->section) return motion_zero(tree->graph);
-    const Motion bends = tr_section_motion(tree, link);
-    return motion(apply(tr_pose_in(tree, link->parent, above).R, bends.V), apply(pose.R, bends.W));
-}
-
-Vec tr_turning_in(Tree *tree, uint32_t i, uint32_t above)
-{
-    Vec sum = vec_zero(tree->graph);
-    for (; i != above; i = tree->links[i].parent) {
-        const Link *link = &tree->links[i];
-        const Pose pose = tr_pose_in(tree, i, above);
-        sum = plus(sum, bending(tree, i, above, pose).W);
-        for (uint32_t k = 0; k < link->velocity_count; k++) {
-            const Velocity *w = &tree->velocities[link->velocity + k];
-            sum = plus(sum, motion_out(tree, i, above, pose, w).W);
-        }
+    const Pose pose = tr_pose_in(tree, i, above);
+    Motion sum = motion_zero(tree->graph);
+    for (uint32_t k = 0; k < link->velocity_count; k++) {
+        const Velocity *w = &tree->velocities[link->velocity + k];
+        const Vec W = is_revolute(link) ? apply(tr_pose_in(tree, link->parent, above).R, link->axis)
+                                        : apply(pose.R, w->S.W);
+        sum = motion_plus(sum, motion_scale(w->symbol, motion(apply(pose.R, w->S.V), W)));
     }
     return sum;
 }
 
-// Of a point that is `arm` away from a link's origin: arms are summed from the point, for
-// differences of its place and those of joints lose more digits.
-static Vec velocity_with(Tree *tree, uint32_t i, uint32_t above, Vec arm)
+// One joint more, between a link and what carries it, which turns at W0: it gives the point
+// V + W x arm, and turns all that is behind it                                         (T120)
+//   a += W x (V_P behind the joint + V_P with it) + W0 x V_P,   alpha += W x (what turns behind it)
+static void cross_joint(Course *at, Motion joint, Vec arm, Vec W0)
 {
-    Vec sum = vec_zero(tree->graph);
+    const Vec V = plus(at->V, plus(joint.V, cross(joint.W, arm)));
+    const bool is_still = is_vec_zero(W0);
+    const Vec with = is_still ? plus(at->V, V) : at->V;
+    at->a = plus(at->a, cross(joint.W, with));
+    if (!is_still) at->a = plus(at->a, cross(plus(W0, joint.W), V));
+    at->alpha = plus(at->alpha, cross(joint.W, at->W));
+    at->V = V, at->W = plus(at->W, joint.W);
+}
+
+// The same of a point of a beam, which moves at p' on the root and turns at w:
+//   a += p'' + w x (w x arm + 2 V_P behind it) + w' x arm + W0 x V_P,   alpha += w x W + w'
+static void cross_section(Tree *tree, Course *at, uint32_t i, uint32_t above, Vec arm, Vec W0)
+{
+    const Link *link = &tree->links[i];
+    const Motion bends = tr_section_motion(tree, link);
+    const Mat root = tr_pose_in(tree, link->parent, above).R, R = tr_pose_in(tree, i, above).R;
+    const Vec w = apply(R, bends.W), turned = cross(w, arm), dw = apply(R, link->section->drift);
+    const Vec shorter = apply(root, tr_section_shortening(tree, link->section));
+    at->a = plus(at->a, cross(w, plus(plus(at->V, at->V), turned)));
+    at->a = plus(at->a, plus(shorter, cross(dw, arm)));
+    at->alpha = plus(at->alpha, plus(cross(w, at->W), dw));
+    at->V = plus(at->V, plus(apply(root, bends.V), turned)), at->W = plus(at->W, w);
+    at->a = plus(at->a, cross(W0, at->V));
+}
+
+// Arms are summed from the point, for differences of its place and those of joints lose more
+// digits.
+Course tr_course(Tree *tree, uint32_t i, uint32_t above, Vec arm, Vec turning)
+{
+    const Vec nothing = vec_zero(tree->graph);
+    Course at = {nothing, nothing, nothing, nothing};
     while (i != above) {
         const Link *link = &tree->links[i];
-        const Pose pose = tr_pose_in(tree, i, above);
-        const Motion bends = bending(tree, i, above, pose);
-        sum = plus(sum, plus(bends.V, cross(bends.W, arm)));
-        for (uint32_t k = 0; k < link->velocity_count; k++) {
-            const Velocity *w = &tree->velocities[link->velocity + k];
-            const Motion v = motion_out(tree, i, above, pose, w);
-            sum = plus(sum, plus(v.V, cross(v.W, arm)));
-        }
+        const Vec W0 = link->parent == above ? turning : nothing;
+        if (link->section)
+            cross_section(tree, &at, i, above, arm, W0);
+        else
+            cross_joint(&at, joint_out(tree, i, above), arm, W0);
         i = link->parent;
         if (i != above) arm = plus(apply(tr_pose_in(tree, i, above).R, link->X.p), arm);
     }
-    return sum;
+    return at;
 }
 
-Vec tr_velocity_in(Tree *tree, uint32_t i, uint32_t above, Vec P)
+// ---- in its own axes -----------------------------------------------------------------------
+
+// v_i' = Ad v_p' + v_i x S q', by components                                           (T13)
+static Motion drift_behind(const Tree *tree, uint32_t i, Motion parent)
 {
-    return velocity_with(tree, i, above, minus(P, tr_pose_in(tree, i, above).p));
+    const Link *link = &tree->links[i];
+    if (!has_parent(link)) return parent; // v x v
+    return motion_plus(into_motion(link, parent), motion_cross(link->v, joint_motion(tree, link)));
+}
+
+// Long chains are walked once.
+bool tr_link_drift(Tree *tree, uint32_t i, Motion *drift)
+{
+    if (!has_room(tree)) return false;
+    struct Seen *seen = &tree->seen;
+    uint32_t steps = 0;
+    *drift = motion_zero(tree->graph);
+    for (; i != WORLD && !seen->has_drift[i]; i = tree->links[i].parent) {
+        if (tree->links[i].section || tree->links[i].carried) return false;
+        seen->way[steps++] = i;
+    }
+    if (i != WORLD) *drift = seen->drift[i];
+    while (steps) {
+        i = seen->way[--steps];
+        *drift = drift_behind(tree, i, *drift);
+        seen->drift[i] = *drift, seen->has_drift[i] = true;
+    }
+    return true;
+}
+
+Expr tr_point_drift(Tree *tree, uint32_t i, Vec r, Vec e)
+{
+    Motion drift;
+    if (!tr_link_drift(tree, i, &drift)) return expr_at(tree->graph, 0);
+    return dot(e, plus(drift.V, cross(drift.W, r)));
 }
 
 // ---- two of them ---------------------------------------------------------------------------
 
 // Parents come first, so the later of two cannot carry the other.
-static uint32_t common_link(const Tree *tree, uint32_t i, uint32_t k)
+uint32_t tr_common_carrier(const Tree *tree, uint32_t i, uint32_t k)
 {
     while (i != k) {
         if (k == WORLD || (i != WORLD && i > k))
@@ -154,9 +200,27 @@ static bool hangs_freely(const Tree *tree, uint32_t i)
     return i != WORLD && turns_freely(&tree->links[tr_root_of(tree, i)]);
 }
 
-// A root that turns freely is seen in its own axes, where its velocities are.
-static void see_from_world(Meeting *m, Mat R_on, Vec p_on)
+// The point P of a link, which is r in its axes, as seen from the world and in its axes. A root
+// that turns freely is seen in its own, where its velocities are.
+static Course course_in_world(Tree *tree, uint32_t i, Vec r)
 {
+    if (i == WORLD || !hangs_freely(tree, i))
+        return tr_course(tree, i, WORLD, apply(tr_pose_in(tree, i, WORLD).R, r),
+                         vec_zero(tree->graph));
+    const uint32_t top = tr_root_of(tree, i);
+    const Link *root = &tree->links[top];
+    const Pose X = tr_pose_in(tree, i, top);
+    Course at = tr_course(tree, i, top, apply(X.R, r), vec_zero(tree->graph));
+    cross_joint(&at, root->v, point_out(X, r), vec_zero(tree->graph));
+    const Mat R = root->world.R;
+    return (Course){apply(R, at.V), apply(R, at.W), apply(R, at.a), apply(R, at.alpha)};
+}
+
+// A root that turns freely is seen in its own axes, where its velocities are.
+static void see_from_world(Tree *tree, uint32_t i, Anchor second, Meeting *m)
+{
+    const Mat R_on = second.pose.R;
+    const Vec p_on = second.pose.p;
     const Mat R = m->body.pose.R;
     const Vec there = point_in(m->on.pose, point_out(m->body.pose, m->r));
     const Vec V = apply_transposed(m->on.pose.R, apply(R, velocity_at(&m->body, m->r)));
@@ -164,11 +228,17 @@ static void see_from_world(Meeting *m, Mat R_on, Vec p_on)
     m->s = apply_transposed(R_on, minus(there, p_on));
     m->ds = apply_transposed(R_on, minus(V, velocity_at(&m->on, there)));
     m->W = apply_transposed(R_on, minus(W, m->on.v.W));
+    const Course body = course_in_world(tree, i, m->r);
+    const Vec r_on = second.link == WORLD ? there : tr_own_axes(tree, second.link, there);
+    const Course on = course_in_world(tree, second.link, r_on);
+    m->turning = apply_transposed(m->axes, on.W);
+    m->a = apply_transposed(m->axes, minus(body.a, on.a));
+    m->alpha = apply_transposed(m->axes, minus(body.alpha, on.alpha));
 }
 
 static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
 {
-    const uint32_t above = common_link(tree, i, on.link);
+    const uint32_t above = tr_common_carrier(tree, i, on.link);
     const Pose X = tr_pose_in(tree, i, above);
     Pose Y = tr_pose_in(tree, on.link, above);
     if (on.link != WORLD && tree->links[on.link].carried)
@@ -176,12 +246,15 @@ static void see_from_above(Tree *tree, uint32_t i, Anchor on, Meeting *m)
     const Pose Z = pose_product(Y, on.pose);
     const Mat R = Z.R;
     const Vec P = point_out(X, m->r);
+    const Course body = tr_course(tree, i, above, apply(X.R, m->r), vec_zero(tree->graph)),
+                 there = tr_course(tree, on.link, above, minus(P, Y.p), vec_zero(tree->graph));
     m->s = point_in(Z, P);
-    m->ds = apply_transposed(R, minus(velocity_with(tree, i, above, apply(X.R, m->r)),
-                                      tr_velocity_in(tree, on.link, above, P)));
-    m->W = apply_transposed(
-        R, minus(tr_turning_in(tree, i, above), tr_turning_in(tree, on.link, above)));
+    m->ds = apply_transposed(R, minus(body.V, there.V));
+    m->W = apply_transposed(R, minus(body.W, there.W));
     m->R = turn_product(transpose(R), X.R);
+    m->turning = apply_transposed(R, there.W);
+    m->a = apply_transposed(R, minus(body.a, there.a));
+    m->alpha = apply_transposed(R, minus(body.alpha, there.alpha));
 }
 
 void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
@@ -191,13 +264,20 @@ void tr_tree_meeting(Tree *tree, Anchor body, Vec at, Anchor on, Meeting *m)
     m->first = body.pose, m->axes = turn_product(m->on.pose.R, on.pose.R);
     m->r = tr_own_axes(tree, i, point_out(body.pose, at));
     const bool free_root = hangs_freely(tree, i) || hangs_freely(tree, on.link);
-    if (common_link(tree, i, on.link) == WORLD && free_root) {
-        see_from_world(m, on.pose.R, on.pose.p);
+    if (tr_common_carrier(tree, i, on.link) == WORLD && free_root) {
+        see_from_world(tree, i, on, m);
         m->R = turn_product(transpose(m->axes), m->body.pose.R);
     } else
         see_from_above(tree, i, on, m);
     m->R = turn_product(m->R, i == WORLD ? mat_identity(tree->graph) : tree->links[i].spin);
     m->R = turn_product(m->R, body.pose.R);
+}
+
+// d.(a - 2 W_on x s')                                                                  (T124)
+Expr tr_meeting_drift(const Meeting *m, Vec d, Vec slips)
+{
+    const Expr turned = dot(cross(d, m->turning), slips);
+    return sub(dot(d, m->a), add(turned, turned));
 }
 
 static void check_named(Tree *tree, Value body, Value element)

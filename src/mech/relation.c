@@ -58,7 +58,7 @@ static void make_coupling(Tree *tree, const Coupling *coupling)
     if (has_failed(tree->err)) return;
     tr_tree_check_time_only(tree, coupling->offset, offset, "an offset");
     phi = sub(phi, offset);
-    tr_tree_row(tree, name, "coupling", tr_tree_drift_of(tree, phi), phi,
+    tr_tree_row(tree, name, "coupling", tr_tree_drift_of(tree, phi), phi, expr_at(tree->graph, 0),
                 reaction_to(tree, follower));
 }
 
@@ -117,7 +117,8 @@ static void constrain_position(Tree *tree, const Constraint *c)
         tr_fail(tree->err, TR_INVALID, c->position.place,
                 "this formula has no coordinate in it, so it constrains nothing");
     else
-        tr_tree_row(tree, c->name, "position", tr_tree_drift_of(tree, phi), phi, QUANTITY_REACTION);
+        tr_tree_row(tree, c->name, "position", tr_tree_drift_of(tree, phi), phi,
+                    expr_at(tree->graph, 0), QUANTITY_REACTION);
 }
 
 // A row that is linear in v                                                            (T53)
@@ -132,7 +133,8 @@ static void constrain_rate(Tree *tree, const Constraint *c)
         tr_fail(tree->err, TR_INVALID, c->rate.place,
                 "a constraint on rates must be linear in them");
     else
-        tr_tree_row(tree, c->name, "rate", rate, expr_at(tree->graph, 0), QUANTITY_REACTION);
+        tr_tree_row(tree, c->name, "rate", rate, expr_at(tree->graph, 0), expr_at(tree->graph, 0),
+                    QUANTITY_REACTION);
 }
 
 static void make_constraint(Tree *tree, const Constraint *c)

@@ -114,7 +114,8 @@ void tr_tree_finish_rows(Tree *tree)
     const System *s = tree->system;
     for (uint32_t i = 0; i < s->row_count && !tree->graph->failed; i++) {
         Row *row = &s->rows[i];
-        if (row->slopes || (row->has_none_behind && !s->latch_count)) continue;
+        const bool waits = row->base != NO_LINK && !row->is_behind && !row->is_mixed;
+        if (row->slopes || (waits && !s->latch_count)) continue;
         row->slopes = tr_tree_slopes(tree, row->rate, &row->rest);
         if (!row->is_mixed) take_own_form(tree, row);
     }
@@ -194,7 +195,7 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
                 fabs(tr_tree_value(tree, off[0])));
 }
 
-void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, Expr drift,
                  Quantity reaction)
 {
     char name[256];
@@ -207,6 +208,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     Row *row = tr_tree_append_row(tree, name, rate, element.place);
     if (!row) return;
     row->position = position;
+    if (drift.id) row->inner_bias = drift;
     const char *owner = tr_tree_text(tree, element.text);
     row->port = port_of(reaction, owner, tr_tree_text(tree, text_of(part)));
     row->port.row = tree->system->row_count - 1;

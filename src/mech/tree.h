@@ -260,7 +260,10 @@ typedef struct Tree {
     struct Seen { // poses of links from above: see meet.c
         Pose *pose;
         uint32_t *from, *way;
+        Motion *drift; // of links by themselves
+        bool *has_drift;
     } seen;
+    Vec *normals;       // the ground's, by link, of one length: those that somebody asked for
     struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
     int *parameter_state; // by parameter: see scope.c
@@ -467,9 +470,10 @@ void tr_tree_check_wheels(Tree *tree); // where they start
 void tr_tree_loops(Tree *tree);
 void tr_tree_cut_columns(Tree *tree); // coordinates and torques of joints that were cut
 // A row of an element, called "element.part", with a reaction of this quantity. `position` is what
-// it is the rate of: the failed expression when there is nothing such. It is dropped when it holds
-// whatever happens.
-void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position,
+// it is the rate of, `drift` its rate while velocities stay the same and rows hold: the failed
+// expression when there is nothing such, or nothing better than the derivative. It is dropped when
+// it holds whatever happens.
+void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr position, Expr drift,
                  Quantity reaction);
 // The row itself; NULL when there are too many, or memory runs out
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place);
@@ -532,6 +536,8 @@ void tr_tree_applied(Tree *tree, Expr *force); // what is applied to links, as g
 // How a link accelerates, in its axes, where a link above it neither accelerates nor begins to turn
 // and velocities stay the same
 Accelerated tr_tree_accelerated_behind(const Tree *tree, uint32_t link, uint32_t above);
+// Of the fluid that moves along with a link that accelerates so                             (T18)
+Wrench tr_tree_fluid_force(Tree *tree, uint32_t link, const Accelerated *at);
 Matrix tr_tree_mass_matrix(Tree *tree);
 void tr_tree_mass_along(Tree *tree, Expr *diagonal); // its diagonal alone
 void tr_tree_forward(Tree *tree);                    // accelerations and tau, without constraints

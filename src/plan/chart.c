@@ -3,6 +3,7 @@
 // largest, one whose row and column have few others (T62-T65).
 #include "plan/chart.h"
 
+#include "expr/forest.h"
 #include "num/dense.h"
 #include "num/solve.h"
 
@@ -24,6 +25,7 @@ typedef struct Elimination {
     bool *row_used, *column_used;
     uint32_t *row, *column; // pivots
     uint32_t count;
+    uint32_t *link; // of the forest, by velocity
 } Elimination;
 
 static double *entry(const Elimination *e, uint32_t i, uint32_t j)
@@ -118,11 +120,155 @@ static void eliminate(Elimination *e, uint32_t row, uint32_t column)
     }
 }
 
+// ---- pivots along the tree -----------------------------------------------------------------
+
+// The link that a passive velocity moves
+static uint32_t link_of(const Elimination *e, uint32_t j) { return e->link[e->at->p[j]]; }
+
+static bool hangs_from(const Forest *f, uint32_t link, uint32_t base)
+{
+    while (link != base && link != NO_LINK && link > base) link = f->links[link].parent;
+    return link == base;
+}
+
+static bool is_root_link(const Elimination *e, uint32_t link)
+{
+    return e->at->system->forest->links[link].parent == NO_LINK;
+}
+
+typedef struct Group {
+    uint32_t base;
+    bool loops, all; // kind of rows; columns anywhere
+    int stage;       // -1: any
+} Group;
+
+static bool is_in(const Elimination *e, const Group *g, uint32_t i)
+{
+    const Row *row = &e->at->system->rows[i];
+    return row->base == g->base && !row->is_speed && !e->row_used[i] && !e->at->open[i] &&
+           row->is_behind == g->loops && (g->stage < 0 || row_stage(row) == g->stage);
+}
+
+static bool is_preferred(const Elimination *e, uint32_t j)
+{
+    return e->at->system->inputs[e->at->v[e->at->p[j]]].preferred;
+}
+
+// Among rows of one link, and velocities of it or behind it, as long as they are not much smaller
+// than others of the row
+static bool best_of_group(const Elimination *e, const Group *g, uint32_t *row, uint32_t *column)
+{
+    const Forest *f = e->at->system->forest;
+    uint32_t best_fill = UINT32_MAX;
+    double best_size = 0;
+    for (uint32_t i = 0; i < e->at->all; i++) {
+        double largest = 0;
+        if (!is_in(e, g, i)) continue;
+        for (uint32_t j = 0; j < e->at->passive; j++)
+            if (!e->column_used[j]) largest = larger(largest, fabs(*entry(e, i, j)));
+        const bool is_last = g->all && entries_in_row(e, i) == 1; // there will be no better one
+        if (largest <= (is_last ? 1e3 * RANK_TOLERANCE : GOOD_PIVOT)) continue;
+        for (uint32_t j = 0; j < e->at->passive; j++) {
+            const double size = fabs(*entry(e, i, j));
+            const double enough = is_root(e, i, j) ? ROOT_THRESHOLD : PIVOT_THRESHOLD;
+            if (e->column_used[j] || is_preferred(e, j) || size < enough * largest) continue;
+            if (!g->all && !hangs_from(f, link_of(e, j), g->base)) continue;
+            const uint32_t others = (entries_in_row(e, i) - 1) * (entries_in_column(e, j) - 1);
+            const uint32_t fill =
+                is_root(e, i, j) ? others : 2 * others + !has_unit_slope(e, i, j) + 100;
+            if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
+            best_fill = fill, best_size = size, *row = i, *column = j;
+        }
+    }
+    return best_fill < UINT32_MAX;
+}
+
+static void take_group(Elimination *e, Group g)
+{
+    uint32_t row = 0, column = 0;
+    while (e->count < e->most && best_of_group(e, &g, &row, &column)) eliminate(e, row, column);
+}
+
+// A base's own velocity that a row of a contact has a unit slope along
+static bool unit_pivot(const Elimination *e, uint32_t i, uint32_t *column)
+{
+    for (uint32_t j = 0; j < e->at->passive; j++) {
+        const double size = fabs(*entry(e, i, j));
+        if (e->column_used[j] || is_preferred(e, j) || !is_root(e, i, j)) continue;
+        *column = j;
+        return size > GOOD_PIVOT * ROOT_THRESHOLD;
+    }
+    return false;
+}
+
+// A contact that holds its base in all three directions carries the tree, best one that the base
+// itself has.
+static void take_carrier(Elimination *e, uint32_t base)
+{
+    const Forest *f = e->at->system->forest;
+    for (int nearest = 1; nearest >= 0; nearest--)
+        for (uint32_t c = 0; c < f->rolling_count; c++) {
+            const Rolling *rolling = &f->rolling[c];
+            uint32_t columns[3], good = 0;
+            if ((rolling->link == base) != nearest) continue;
+            for (int k = 0; k < 3; k++) {
+                const uint32_t i = rolling->rows[k];
+                good += e->at->system->rows[i].base == base && !e->row_used[i] && !e->at->open[i] &&
+                        unit_pivot(e, i, &columns[k]);
+            }
+            if (good < 3) continue;
+            for (int k = 0; k < 3; k++) eliminate(e, rolling->rows[k], columns[k]);
+            return;
+        }
+}
+
+static bool is_deep(const Elimination *e)
+{
+    const System *s = e->at->system;
+    for (uint32_t i = 0; i < e->at->rows; i++)
+        if (s->rows[i].base != NO_LINK && !s->rows[i].is_behind &&
+            !is_root_link(e, s->rows[i].base))
+            return true;
+    return false;
+}
+
+// Loops from the tips to the base, then contacts from the base to the tips: so that what is left to
+// a link is little, and rows stay near it. A row of a base may wait for the rest.
+static void find_along(Elimination *e, int stage)
+{
+    const Forest *f = e->at->system->forest;
+    for (uint32_t i = f->link_count; i-- > 0;) take_group(e, (Group){i, true, false, stage});
+    for (uint32_t i = 0; i < f->link_count; i++) {
+        if (is_root_link(e, i) && stage < 0) take_carrier(e, i);
+        if (is_root_link(e, i) && !is_deep(e)) continue;
+        take_group(e, (Group){i, false, false, stage});
+        take_group(e, (Group){i, false, true, stage});
+    }
+}
+
+// Whether rows may be taken in any order: none of them leads or has its reaction given
+static bool may_reorder(const Elimination *e)
+{
+    const System *s = e->at->system;
+    for (uint32_t i = 0; i < e->at->all; i++)
+        if (!e->at->open[i] && (s->rows[i].leads || s->rows[i].tension.id)) return false;
+    return s->forest != NULL;
+}
+
+static uint32_t count_closed(const Elimination *e)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->at->rows; i++) count += !e->at->open[i];
+    return count;
+}
+
 static void find_pivots(Elimination *e)
 {
     uint32_t row = 0, column = 0;
+    if (may_reorder(e) && e->most == count_closed(e)) find_along(e, -1);
     for (int stage = 0; stage < STAGES; stage++) {
         const uint32_t most = stage < SPEEDS ? e->most : e->at->passive;
+        if (may_reorder(e) && stage < SPEEDS) find_along(e, stage);
         for (int all = 0; all < 2; all++)
             while (e->count < most && best_pivot(e, stage, all, &row, &column))
                 eliminate(e, row, column);
@@ -149,7 +295,12 @@ static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
     e.column_used = calloc(at->passive + 1u, sizeof *e.column_used);
     e.row = calloc(at->all + 1u, sizeof *e.row);
     e.column = calloc(at->all + 1u, sizeof *e.column);
-    const bool good = e.A && e.row_used && e.column_used && e.row && e.column;
+    e.link = calloc(at->velocities + 1u, sizeof *e.link);
+    const bool good = e.A && e.row_used && e.column_used && e.row && e.column && e.link;
+    const Forest *f = at->system->forest;
+    for (uint32_t i = 0; e.link && f && i < f->link_count; i++)
+        for (uint32_t k = 0; k < f->links[i].velocity_count; k++)
+            e.link[f->links[i].velocity + k] = i;
     if (good) {
         scale_rows(at, NULL, at->all, e.A);
         find_pivots(&e);
@@ -159,6 +310,7 @@ static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
     free(e.A);
     free(e.row_used);
     free(e.column_used);
+    free(e.link);
     chart->partition = (Partition){.row = e.row, .dependent = e.column, .count = e.count};
     return good;
 }

@@ -35,9 +35,6 @@ static void take_rows(Reduction *r)
     r->rows = tr_matrix(g, count, r->unknowns), r->driven = tr_matrix(g, count, r->na);
     r->rest = tr_matrix(g, count, 1), r->bias = tr_matrix(g, count, 1);
     r->own_bias = tr_matrix(g, count, 1);
-    r->accelerations = tr_matrix(g, r->na, 1);
-    for (uint32_t j = 0; j < r->na; j++)
-        set(r->accelerations, j, 0, r->system->inputs[r->v[r->a[j]]].rate);
     for (uint32_t i = 0; i < count; i++) {
         const Row *row = any_row(r, i);
         Expr bias = row->inner_bias;
@@ -55,7 +52,7 @@ static void take_rows(Reduction *r)
 
 // ---- elimination ---------------------------------------------------------------------------
 
-static Expr *expressions(Reduction *r, size_t count)
+Expr *tr_reduction_expressions(Reduction *r, size_t count)
 {
     Expr *list = tr_arena_alloc(&r->graph->arena, count + 1, sizeof *list);
     if (!list) r->graph->failed = true;
@@ -63,17 +60,30 @@ static Expr *expressions(Reduction *r, size_t count)
     return list;
 }
 
+static uint32_t count_entries(Matrix rows, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < rows.columns; j++) count += !is_zero(get(rows, i, j));
+    return count;
+}
+
 // h_j = -row_j / row_d,   k = -g / row_d,   b = -(gamma + G_a v_a') / row_d              (T68)
-static bool take_pivot(Reduction *r, uint32_t k, const bool *gone)
+bool tr_take_pivot(Reduction *r, uint32_t k)
 {
     Stage *s = &r->stages[k];
     const uint32_t d = r->D[k];
     *s = (Stage){.d = d, .pivot = get(r->rows, k, d)};
-    s->h = expressions(r, r->unknowns);
-    s->column = expressions(r, r->rows.rows);
+    s->h = tr_reduction_expressions(r, r->unknowns);
+    s->column = tr_reduction_expressions(r, r->rows.rows);
     if (r->graph->failed) return false;
-    for (uint32_t j = 0; j < r->unknowns; j++)
-        if (!gone[j] && j != d) s->h[j] = neg(quotient(get(r->rows, k, j), s->pivot));
+    uint32_t *near = tr_reduction_room(r, count_entries(r->rows, k));
+    if (!near) return false;
+    for (uint32_t j = 0; j < r->unknowns; j++) {
+        if (j == d || is_zero(get(r->rows, k, j))) continue;
+        s->h[j] = neg(quotient(get(r->rows, k, j), s->pivot));
+        near[s->near_count++] = j;
+    }
+    s->near = near;
     s->k = neg(quotient(get(r->rest, k, 0), s->pivot));
     s->b = neg(quotient(get(r->bias, k, 0), s->pivot));
     for (uint32_t i = 0; i < r->rows.rows; i++) s->column[i] = get(r->rows, i, d);
@@ -83,13 +93,14 @@ static bool take_pivot(Reduction *r, uint32_t k, const bool *gone)
 static void add_to(Matrix m, uint32_t i, uint32_t j, Expr x) { set(m, i, j, add(get(m, i, j), x)); }
 
 // The rows that are left, without v_d
-static void eliminate_from_rows(Reduction *r, uint32_t k)
+void tr_eliminate_from_rows(Reduction *r, uint32_t k)
 {
     const Stage *s = &r->stages[k];
     for (uint32_t i = k + 1; i < r->rows.rows; i++) {
         const Expr entry = s->column[i];
         if (is_zero(entry)) continue;
-        for (uint32_t j = 0; j < r->unknowns; j++) add_to(r->rows, i, j, mul(entry, s->h[j]));
+        for (uint32_t j = 0; j < s->near_count; j++)
+            add_to(r->rows, i, s->near[j], mul(entry, s->h[s->near[j]]));
         for (uint32_t j = 0; j < r->na; j++) {
             const Expr h = neg(quotient(get(r->driven, k, j), s->pivot));
             add_to(r->driven, i, j, mul(entry, h));
@@ -107,8 +118,8 @@ static void follow(const Reduction *r, Matrix x, uint32_t column, bool with_b)
     for (uint32_t k = r->nD; k-- > 0;) {
         const Stage *s = &r->stages[k];
         Expr sum = with_b ? s->b : zero(r->graph);
-        for (uint32_t j = 0; j < r->unknowns; j++)
-            if (j != s->d) sum = add(sum, mul(s->h[j], get(x, j, column)));
+        for (uint32_t j = 0; j < s->near_count; j++)
+            sum = add(sum, mul(s->h[s->near[j]], get(x, s->near[j], column)));
         set(x, s->d, column, sum);
     }
 }
@@ -133,7 +144,8 @@ static Expr *inverse_dynamics(Reduction *r)
     char room[64];
     const Output *inverse =
         tr_system_output(r->system, text_of(tr_system_inner(r->system, "inverse", room)));
-    Expr *from = expressions(r, 2 * (size_t)r->np), *force = expressions(r, r->nv);
+    Expr *from = tr_reduction_expressions(r, 2 * (size_t)r->np),
+         *force = tr_reduction_expressions(r, r->nv);
     if (!inverse || r->graph->failed) return NULL;
     Expr *to = from + r->np;
     for (uint32_t j = 0; j < r->np; j++) {
@@ -256,14 +268,9 @@ static void project(Reduction *r, Matrix *M_r, Matrix *f_r)
 static void eliminate(Reduction *r)
 {
     r->stages = tr_arena_alloc(&r->graph->arena, r->nD + 1u, sizeof *r->stages);
-    bool *gone = calloc(r->unknowns + 1u, sizeof *gone);
-    if (!r->stages || !gone) r->graph->failed = true;
-    for (uint32_t k = 0; !r->graph->failed && k < r->nD; k++) {
-        if (!take_pivot(r, k, gone)) break;
-        eliminate_from_rows(r, k);
-        gone[r->stages[k].d] = true;
-    }
-    free(gone);
+    if (!r->stages) r->graph->failed = true;
+    for (uint32_t k = 0; !r->graph->failed && k < r->nD; k++)
+        if (tr_take_pivot(r, k)) tr_eliminate_from_rows(r, k);
 }
 
 // ---- going back ----------------------------------------------------------------------------
@@ -287,7 +294,7 @@ static void find_accelerations(Reduction *r)
 void tr_add_bias(Reduction *r) { follow(r, r->x, 0, true); }
 
 // H, J, k, h by substituting later stages into earlier ones                     (T69) [B 11, 18]
-static void find_kernel(Reduction *r)
+void tr_find_kernel(Reduction *r)
 {
     Graph *g = r->graph;
     r->H = tr_matrix(g, r->unknowns, r->kernel), r->J = tr_matrix(g, r->unknowns, r->na);
@@ -299,8 +306,8 @@ static void find_kernel(Reduction *r)
         set(r->h, s->d, 0, neg(quotient(get(r->own_bias, k, 0), s->pivot)));
         for (uint32_t j = 0; j < r->na; j++)
             set(r->J, s->d, j, neg(quotient(get(r->driven, k, j), s->pivot)));
-        for (uint32_t j = 0; j < r->unknowns; j++) {
-            if (j == s->d || is_zero(s->h[j])) continue;
+        for (uint32_t n = 0; n < s->near_count; n++) {
+            const uint32_t j = s->near[n];
             for (uint32_t i = 0; i < r->kernel; i++)
                 add_to(r->H, s->d, i, mul(s->h[j], get(r->H, j, i)));
             for (uint32_t i = 0; i < r->na; i++)
@@ -319,7 +326,7 @@ bool tr_eliminate(Reduction *r, Matrix L)
     eliminate(r);
     if (g->failed) return false;
     take_dynamics(r, L);
-    find_kernel(r);
+    tr_find_kernel(r);
     if (g->failed) return false;
     find_accelerations(r);
     return !g->failed;

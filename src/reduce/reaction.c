@@ -133,11 +133,8 @@ static void take_pivots(const Reduction *r, Matrix u, Matrix lambda)
 // lambda_P = u - K lambda_R (T74) [B 26], for a lambda_R that is given (in the first column) or
 // least. Those that do not lead come first; a row that leads and is no pivot depends on such rows
 // alone.
-void tr_find_reactions(Reduction *r)
+void tr_distribute(Reduction *r, Matrix u)
 {
-    find_dependence(r);
-    Matrix u = pivot_reactions(r);
-    if (r->graph->failed) return;
     r->lambda = tr_matrix(r->graph, r->system->row_count, u.columns);
     uint32_t *open = tr_reduction_room(r, r->nR);
     if (!open) return;
@@ -154,6 +151,13 @@ void tr_find_reactions(Reduction *r)
     }
     take_pivots(r, u, r->lambda);
     mix_reactions(r, r->lambda);
+}
+
+void tr_find_reactions(Reduction *r)
+{
+    find_dependence(r);
+    const Matrix u = pivot_reactions(r);
+    if (!r->graph->failed) tr_distribute(r, u);
 }
 
 // ---- torques -------------------------------------------------------------------------------

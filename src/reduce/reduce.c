@@ -57,6 +57,8 @@ static bool sort(Reduction *r)
     for (uint32_t i = 0; i < m; i++)
         if (!s->rows[i].is_speed && !s->rows[i].is_open && !is_pivot(r->partition, i))
             r->R[r->nR++] = i;
+    r->accelerations = tr_matrix(r->graph, r->na, 1);
+    for (uint32_t j = 0; j < r->na; j++) set(r->accelerations, j, 0, s->inputs[r->v[r->a[j]]].rate);
     r->kernel = r->nI + r->ns, r->unknowns = r->np + r->ns;
     r->free = tr_reduction_room(r, r->kernel);
     for (uint32_t k = 0; r->free && k < r->kernel; k++)
@@ -191,17 +193,19 @@ static void define_turned(Reduction *r, const Turned *turned)
     }
 }
 
-// v_d = h . v + J v_a + k, in terms of those that are eliminated later           (T68) [B 11]
-static void define_velocities(Reduction *r)
+// In terms of those that are eliminated later                                     (T68) [B 11]
+void tr_define_velocities(Reduction *r)
 {
     for (uint32_t k = 0; k < 3 * r->system->turned_count; k++)
         r->system->inputs[r->system->turned[k / 3].inner + k % 3].definition = expr_at(r->graph, 0);
     for (uint32_t i = 0; i < r->nD; i++) {
         const Stage *s = &r->stages[i];
         Expr v = s->k;
-        for (uint32_t j = 0; j < r->unknowns; j++)
+        for (uint32_t n = 0; n < s->near_count; n++) {
+            const uint32_t j = s->near[n];
             v = add(v, mul(s->h[j], j < r->np ? velocity(r, r->p[j])
                                               : pivot_row(r, r->s[j - r->np])->symbol));
+        }
         for (uint32_t j = 0; j < r->na; j++)
             v = sub(v, mul(quotient(get(r->driven, i, j), s->pivot), velocity(r, r->a[j])));
         define(r, velocity(r, r->p[s->d]), v);
@@ -376,7 +380,7 @@ static void put_results(Reduction *r)
     const Matrix used = tr_used_reactions(r);
     note_pivots(r);
     put_kinematics(r);
-    define_velocities(r);
+    tr_define_velocities(r);
     define_accelerations(r, used);
     if (r->system->least_torques && tr_has_antagonists(r)) {
         if (r->nU)
@@ -406,10 +410,7 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
     }
     const Matrix L = split_forces(&r);
     if (has_failed(err)) return;
-    if (tr_eliminate(&r, L)) {
-        tr_find_reactions(&r);
-        tr_add_bias(&r);
-    }
+    r = tr_shortest_form(r, L);
     if (!system->graph->failed) put_results(&r);
     if (system->graph->failed) tr_graph_refuse(system->graph, err);
 }

@@ -10,7 +10,9 @@
 typedef struct Stage {
     uint32_t d; // the unknown that it eliminates
     Expr pivot, k, b;
-    Expr *h;      // by unknown; zero for those that were eliminated before
+    Expr *h;        // by unknown; zero for those that were eliminated before
+    uint32_t *near; // unknowns where it is not
+    uint32_t near_count;
     Expr *column; // entries of all rows at d
 } Stage;
 
@@ -56,6 +58,14 @@ Matrix tr_pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_t *c
 // Room that lasts as long as the graph, zeroed; NULL, and the graph failed, when there is none.
 uint32_t *tr_reduction_room(Reduction *r, size_t count);
 
+Expr *tr_reduction_expressions(Reduction *r, size_t count); // the same, zeros
+
+// A pivot as it stands; then the rows that are left without its velocity
+bool tr_take_pivot(Reduction *r, uint32_t k);
+void tr_eliminate_from_rows(Reduction *r, uint32_t k);
+// H, J, k, h by substituting later stages into earlier ones                     (T69) [B 11, 18]
+void tr_find_kernel(Reduction *r);
+
 // eliminate.c: from rows and forces Q0 + L lambda to accelerations; false when memory runs out.
 // Leaves v' - a in x; tr_add_bias makes it v'.
 bool tr_eliminate(Reduction *r, Matrix L);
@@ -63,11 +73,27 @@ void tr_add_bias(Reduction *r);
 
 // reaction.c: lambda, in columns as `force`; and the reactions that forces use
 void tr_find_reactions(Reduction *r);
+// The same of what pivots bear when other rows bear nothing, u, and of r->K
+void tr_distribute(Reduction *r, Matrix u);
 bool tr_has_antagonists(const Reduction *r); // driven joints that work against each other
 // Changes them so that the forces of driven joints are least, once accelerations are defined
 void tr_least_torques(Reduction *r);
 // tau = M_a v' + c_a - Q_a - G_a^T lambda of a driven joint, without the last term
 Expr tr_bare_torque(const Reduction *r, uint32_t driven);
 Matrix tr_used_reactions(const Reduction *r);
+
+// local.c: the same along the tree, where the system has a forest and no row is left over
+typedef struct LocalWays {
+    bool grounds;     // links whose contact rolls are seen from where it touches
+    bool articulates; // what is free is eliminated as soon as no row needs it
+    bool late_bias;   // what rows at other links begin is not part of inverse dynamics
+} LocalWays;
+bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways);
+
+// reduce.c: v_d = h . v + J v_a + k of the dependent velocities as definitions
+void tr_define_velocities(Reduction *r);
+// form.c: reduced in the shortest of all ways, with reactions; the graph failed when memory runs
+// out
+Reduction tr_shortest_form(Reduction r, Matrix L);
 
 #endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which form is kept: the elimination of all rows from all of M (eliminate.c), or that along the
+// tree (local.c) in one of its ways. No rule tells which is shorter, so they are built and counted.
+// Of large systems one is built, which grows with their size and not with its square.
+#include "expr/list.h"
+#include "reduce/reduction.h"
+
+enum { MOST_TO_COMPARE = 100 }; // unknowns
+
+static bool reduce_globally(Reduction *r, Matrix L)
+{
+    if (!tr_eliminate(r, L)) return false;
+    tr_find_reactions(r);
+    tr_add_bias(r);
+    return !r->graph->failed;
+}
+
+// Operations from the state to the accelerations of what is free, or of all where nothing is
+static size_t count_operations(Reduction *r)
+{
+    Exprs list = {0};
+    for (uint32_t c = 0; c < r->x.columns; c++)
+        for (uint32_t j = 0; j < (r->kernel ? r->kernel : r->unknowns); j++)
+            exprs_add(&list, get(r->x, r->kernel ? r->free[j] : j, c));
+    if (list.failed) r->graph->failed = true;
+    tr_define_velocities(r);
+    tr_system_resolve(r->system, list.at, list.count);
+    const size_t count =
+        r->graph->failed ? 0 : tr_system_merged_operations(r->system, list.at, list.count);
+    tr_exprs_free(&list);
+    return count;
+}
+
+typedef struct Best {
+    Reduction form;
+    size_t operations;
+} Best;
+
+static bool try_locally(const Reduction *r, Matrix L, LocalWays ways, Best *best)
+{
+    Reduction other = *r;
+    if (!tr_reduce_locally(&other, L, ways)) return false;
+    const size_t operations = count_operations(&other);
+    if (r->graph->failed || operations >= best->operations) return false;
+    *best = (Best){other, operations};
+    return true;
+}
+
+// One way after the other, as long as it helps
+static void find_ways(const Reduction *r, Matrix L, Best *best)
+{
+    LocalWays ways = {0};
+    Best local = {*r, SIZE_MAX};
+    try_locally(r, L, ways, &local);
+    bool *const each[] = {&ways.grounds, &ways.late_bias, &ways.articulates};
+    for (size_t i = 0; i < sizeof each / sizeof *each && !r->graph->failed; i++) {
+        *each[i] = true;
+        if (!try_locally(r, L, ways, &local)) *each[i] = false;
+    }
+    if (local.operations < best->operations) *best = local;
+}
+
+Reduction tr_shortest_form(Reduction r, Matrix L)
+{
+    Best best = {r, SIZE_MAX};
+    const bool has_forest = r.system->forest != NULL;
+    if (has_forest && r.unknowns > MOST_TO_COMPARE) {
+        tr_reduce_locally(&best.form, L, (LocalWays){.articulates = true, .late_bias = true});
+        return best.form;
+    }
+    if (!reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
+    best.operations = count_operations(&best.form);
+    find_ways(&r, L, &best);
+    return best.form;
+}
