@@ -142,8 +142,7 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
         return;
     }
     for (uint32_t i = 0; i < s->row_count; i++)
-        exprs_add(list,
-                  s->rows[i].is_open ? zero(s->graph) : square_of(&metric, s, &s->rows[i]));
+        exprs_add(list, s->rows[i].is_open ? zero(s->graph) : square_of(&metric, s, &s->rows[i]));
     places->pivots = list->count;
     list_pivots(&metric, s, &c->partition, list);
     places->tilt = list->count;
