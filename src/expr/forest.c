@@ -99,3 +99,27 @@ void tr_forest_slopes(System *s, Row *row)
     memcpy(outer, inner, n * sizeof *outer);
     turn_slopes(s, v, n, outer);
 }
+
+// f_i = sum of on lambda and of Ad^T f of children,   (G^T lambda)_k = S_k . f        (T160)
+void tr_forest_bear(System *s, Expr *force)
+{
+    const Forest *forest = s->forest;
+    Wrench *f = forest ? calloc(forest->link_count + 1u, sizeof *f) : NULL;
+    if (forest && !f) s->graph->failed = true;
+    for (uint32_t i = 0; f && i < forest->link_count; i++) f[i] = wrench_zero(s->graph);
+    for (uint32_t i = 0; f && i < s->row_count; i++) {
+        const Row *row = &s->rows[i];
+        if (row->slopes || row->is_open) continue;
+        const Wrench on = row_on(row);
+        const Wrench borne = wrench(scale(row->symbol, on.F), scale(row->symbol, on.N));
+        f[row->base] = wrench_plus(f[row->base], borne);
+    }
+    for (uint32_t i = f ? forest->link_count : 0; i-- > 0;) {
+        const ForestLink *link = &forest->links[i];
+        for (uint32_t k = 0; k < link->velocity_count; k++)
+            force[link->velocity + k] = add(force[link->velocity + k], power_of(link->S[k], f[i]));
+        if (link->parent != NO_LINK)
+            f[link->parent] = wrench_plus(f[link->parent], pass_wrench(&link->across, f[i]));
+    }
+    free(f);
+}

@@ -51,6 +51,8 @@ void tr_forest_masses(System *system, Expr *diagonal);
 // Slopes of a row that has none yet, for it follows from the motion of one link, in a system of
 // one's own
 void tr_forest_slopes(System *system, Row *row);
+// What such rows bear: adds G^T lambda of them to forces by inner velocity.
+void tr_forest_bear(System *system, Expr *force);
 
 // A row's slopes along V and W of its base
 static inline Wrench row_on(const Row *row)

@@ -5,6 +5,7 @@
 #include "plan/chart_programs.h"
 
 #include "expr/derivative.h"
+#include "expr/forest.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
 
@@ -104,10 +105,12 @@ static tr_program *compile_accelerations(const Plan *plan, System *s, ChartProgr
 
 // ---- constraints ---------------------------------------------------------------------------
 
-Expr tr_chart_cancelling(const System *s, const Row *row)
+Expr tr_chart_cancelling(System *s, Row *row)
 {
     const Expr little = number(s->graph, 1e-5);
     Expr sum = e_abs(row->rest);
+    if (!row->slopes) tr_forest_slopes(s, row);
+    if (s->graph->failed) return sum;
     uint32_t v = 0;
     for (uint32_t i = 0; i < s->input_count; i++) {
         if (s->inputs[i].kind != TR_VELOCITY) continue;

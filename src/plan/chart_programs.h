@@ -98,7 +98,7 @@ void tr_jump_programs_free(JumpPrograms *jumps);
 void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rates);
 // |G_1 v_1| + |G_2 v_2| + ... + |g|: what cancels in a row, and a little of the velocities, for
 // what cancels in a slope
-Expr tr_chart_cancelling(const System *system, const Row *row);
+Expr tr_chart_cancelling(System *system, Row *row);
 tr_program *tr_watch_program(const Plan *plan, System *reduced, ChartPrograms *chart,
                              tr_error *err);
 // What is recorded: positions, velocities, then what has a label. `labels` may be NULL.

@@ -56,9 +56,11 @@ static void close_metric(Metric *m)
 }
 
 // Of its size
-static Expr square_of(const Metric *m, const Row *row, Graph *g)
+static Expr square_of(const Metric *m, System *s, Row *row)
 {
-    Expr sum = zero(g);
+    Expr sum = zero(s->graph);
+    if (!row->slopes) tr_forest_slopes(s, row);
+    if (s->graph->failed) return sum;
     for (uint32_t i = 0; i < m->count; i++)
         sum = add(sum, mul(square(row->inner_slopes[i]), m->inverse[i]));
     return sum;
@@ -140,8 +142,7 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
         return;
     }
     for (uint32_t i = 0; i < s->row_count; i++)
-        exprs_add(list,
-                  s->rows[i].is_open ? zero(s->graph) : square_of(&metric, &s->rows[i], s->graph));
+        exprs_add(list, s->rows[i].is_open ? zero(s->graph) : square_of(&metric, s, &s->rows[i]));
     places->pivots = list->count;
     list_pivots(&metric, s, &c->partition, list);
     places->tilt = list->count;
@@ -152,10 +153,10 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
     close_metric(&metric);
 }
 
-static void list_surplus(const System *s, const ChartPrograms *c, Exprs *list)
+static void list_surplus(System *s, const ChartPrograms *c, Exprs *list)
 {
     for (uint32_t i = 0; i < c->footing->constraints; i++) {
-        const Row *row = &s->rows[i];
+        Row *row = &s->rows[i];
         if (row->is_open || is_pivot(&c->partition, i)) continue;
         exprs_add(list, row->rate);
         exprs_add(list, tr_chart_cancelling(s, row));

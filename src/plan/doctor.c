@@ -100,23 +100,20 @@ static void compare_ranks(Doctor *d)
 {
     Findings *f = d->findings;
     const Stance *s = d->flow->stance;
-    Rank whole, locked;
+    Rank whole = {0}, locked = {0};
     if (!d->may_rise) return;
-    if (!tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, false, &whole)) {
-        d->has_memory = false;
-        return;
+    const bool is_driven = s->passive < s->velocities; // else both are the same
+    d->has_memory = tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, false, &locked) &&
+                    (!is_driven || tr_stance_rank(s, false, NO_ROW, RANK_TOLERANCE, false, &whole));
+    const uint32_t rank = is_driven ? whole.rank : locked.rank;
+    if (d->has_memory && rank + locked.rank > d->most) {
+        d->most = rank + locked.rank;
+        f->m = rank, f->m_locked = locked.rank;
+        const bool with_driven = is_driven && locked.rank == f->chart->m_locked;
+        mark_awakening(d->depends + (with_driven ? s->rows : 0), with_driven ? &whole : &locked,
+                       s->rows, f->awakening);
     }
-    if (tr_stance_rank(s, true, NO_ROW, RANK_TOLERANCE, false, &locked)) {
-        if (whole.rank + locked.rank > d->most) {
-            d->most = whole.rank + locked.rank;
-            f->m = whole.rank, f->m_locked = locked.rank;
-            const bool with_driven = locked.rank == f->chart->m_locked;
-            mark_awakening(d->depends + (with_driven ? s->rows : 0), with_driven ? &whole : &locked,
-                           s->rows, f->awakening);
-        }
-        tr_rank_free(&locked);
-    } else
-        d->has_memory = false;
+    tr_rank_free(&locked);
     tr_rank_free(&whole);
 }
 
@@ -224,7 +221,8 @@ static void look_around(Doctor *d)
     d->may_rise = f->m_locked < flow->stance->rows;
     d->has_memory =
         !d->may_rise || (take_dependence(flow->stance, true, d->depends) &&
-                         take_dependence(flow->stance, false, d->depends + flow->stance->rows));
+                         (flow->stance->passive == flow->stance->velocities ||
+                          take_dependence(flow->stance, false, d->depends + flow->stance->rows)));
     for (int look = 0; look < LOOKS && d->has_memory; look++) {
         if (look && !step_aside(d)) continue;
         if (!look) stir(d);

@@ -60,11 +60,16 @@ static void find_ways(const Reduction *r, Matrix L, Best *best)
     if (local.operations < best->operations) *best = local;
 }
 
+bool tr_goes_along(const Reduction *r)
+{
+    return r->system->forest && r->unknowns > MOST_TO_COMPARE;
+}
+
 Reduction tr_shortest_form(Reduction r, Matrix L)
 {
     Best best = {r, SIZE_MAX};
     const bool has_forest = r.system->forest != NULL;
-    if (has_forest && r.unknowns > MOST_TO_COMPARE) {
+    if (tr_goes_along(&r)) {
         tr_reduce_locally(&best.form, L, (LocalWays){.articulates = true, .late_bias = true});
         return best.form;
     }

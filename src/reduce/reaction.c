@@ -12,6 +12,7 @@
 // response to each used reaction is found like that to Q0, and the used ones from
 //   lambda_U = lambda0_U + E lambda_U.                                                     (T78)
 // Least norm, least torques, and rows in other axes: (T46, T74, T75, T77).
+#include "expr/merge.h"
 #include "reduce/reduction.h"
 
 // ---- pivots --------------------------------------------------------------------------------
@@ -147,6 +148,8 @@ void tr_distribute(Reduction *r, Matrix u)
         for (uint32_t i = 0; i < r->nD; i++)
             set(u, i, 0, sub(get(u, i, 0), mul(get(r->K, i, j), row->tension)));
     }
+    if (r->nR && tr_goes_along(r)) // what is nothing is not seen to be so, and N fills up with it
+        tr_merge(r->graph, r->K.entries, (size_t)r->K.rows * r->K.columns, r->K.entries);
     for (int leads = 0; leads < 2; leads++) {
         const uint32_t count = find_open(r, leads, open);
         if (count) choose_least(r, open, count, leads, u, r->lambda);

@@ -100,6 +100,15 @@ static Matrix mass_matrix(Reduction *r)
     return is_left ? tr_forest_mass(r->system) : output_matrix(r, "M");
 }
 
+// All of M and of the rows' slopes
+static void take_matrices(Reduction *r)
+{
+    System *s = r->system;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (!s->rows[i].slopes) tr_forest_slopes(s, &s->rows[i]);
+    r->M = mass_matrix(r);
+}
+
 // Q = Q0 + L lambda; L by used reaction. Leaves Q0 in r->Q.                              (T78)
 static Matrix split_forces(Reduction *r)
 {
@@ -251,31 +260,38 @@ static void define_reactions(Reduction *r, Matrix used)
 // M_a v' + c_a - Q_a, with Q as it stands, reactions included                    (T76) [B 27]
 Expr tr_bare_torque(const Reduction *r, uint32_t driven)
 {
+    char room[64];
     const Output *Q = tr_system_output(r->system, text_of("Q"));
     const uint32_t a = r->a[driven];
+    const char *inverse = tr_system_inner(r->system, "inverse", room);
+    if (!r->M.entries)
+        return sub(tr_system_output(r->system, text_of(inverse))->values[a], Q->values[a]);
     Expr x = sub(get(r->c, a, 0), Q->values[a]);
     for (uint32_t k = 0; k < r->nv; k++)
         x = add(x, mul(get(r->M, a, k), r->system->inputs[r->v[k]].rate));
     return x;
 }
 
+// tau = M_a v' + c_a - Q_a - G_a^T lambda, where it did not come along the tree
+static Expr whole_torque(const Reduction *r, uint32_t driven, Matrix borne)
+{
+    const uint32_t a = r->a[driven];
+    Expr x = tr_bare_torque(r, driven);
+    for (uint32_t i = 0; i < r->system->row_count; i++)
+        if (!r->system->rows[i].is_speed && r->system->rows[i].slopes)
+            x = sub(x, mul(r->system->rows[i].slopes[a], r->system->rows[i].symbol));
+    return sub(x, get(borne, a, 0));
+}
+
 static void define_torques(Reduction *r, Matrix used)
 {
-    Matrix tau = tr_matrix(r->graph, r->na, 1);
-    const Output *vdot = tr_system_output(r->system, text_of("vdot"));
-    for (uint32_t j = 0; j < r->na && vdot; j++) {
-        const uint32_t a = r->a[j];
-        Expr x;
-        if (r->torque.entries) {
-            x = combined(r->torque, j, used);
-        } else {
-            x = tr_bare_torque(r, j);
-            for (uint32_t i = 0; i < r->system->row_count; i++)
-                if (!r->system->rows[i].is_speed)
-                    x = sub(x, mul(r->system->rows[i].slopes[a], r->system->rows[i].symbol));
-        }
+    const bool is_there = r->torque.entries != NULL;
+    Matrix tau = tr_matrix(r->graph, r->na, 1), borne = tr_matrix(r->graph, r->nv, 1);
+    if (r->na && !is_there && borne.entries) tr_forest_bear(r->system, borne.entries);
+    for (uint32_t j = 0; j < r->na; j++) {
+        const Expr x = is_there ? combined(r->torque, j, used) : whole_torque(r, j, borne);
         set(tau, j, 0, x);
-        define(r, r->system->inputs[r->v[a]].motor, x);
+        define(r, r->system->inputs[r->v[r->a[j]]].motor, x);
     }
     if (r->na) put(r, "tau", tau);
 }
@@ -324,6 +340,7 @@ static void put_blocks(Reduction *r)
 static void put_momentum(Reduction *r)
 {
     Matrix v = tr_matrix(r->graph, r->nv, 1);
+    if (!r->M.entries) return; // of many unknowns nobody asks
     for (uint32_t k = 0; k < r->nv; k++) set(v, k, 0, velocity(r, k));
     const Matrix M_p = tr_pick(r->M, r->p, r->np, NULL, r->nv);
     put(r, "momentum", tr_matrix_product(tr_matrix_transpose(r->H), tr_matrix_product(M_p, v)));
@@ -405,14 +422,14 @@ void tr_reduce(System *system, const Partition *partition, tr_error *err)
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (has_failed(err)) return;
     r.graph->making = "the elimination of dependent velocities";
-    for (uint32_t i = 0; i < system->row_count; i++)
-        if (!system->rows[i].slopes) tr_forest_slopes(system, &system->rows[i]);
-    r.M = mass_matrix(&r), r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
+    r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
     if (has_failed(err)) return;
     if (!sort(&r)) {
         tr_fail_memory(err);
         return;
     }
+    if (!tr_goes_along(&r)) take_matrices(&r);
+    if (has_failed(err)) return;
     const Matrix L = split_forces(&r);
     if (has_failed(err)) return;
     r = tr_shortest_form(r, L);

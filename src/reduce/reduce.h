@@ -36,7 +36,7 @@ static inline uint32_t pivot_of(const Partition *p, uint32_t velocity)
 // solved inputs, notes the pivots of rows, and puts the outputs
 //   H J k h        rows: velocities that are not driven; columns of H: `independent`, of J: driven
 //   H_ee H_ep H_pe D J_ext J_int   their blocks [B 13, 17]: e of bases, p of joints
-//   momentum       H^T M v
+//   momentum       H^T M v, of a hundred unknowns at most
 //   lambda tau vdot
 //   sdot           of inputs of the kinds TR_SPEED and TR_INNER, in order; 0 of those that are
 //   defined

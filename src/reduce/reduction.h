@@ -32,7 +32,7 @@ typedef struct Reduction {
     uint32_t nv, np, na, nD, nI, ns, nR, nU, kernel;
     uint32_t unknowns;    // np velocities, then ns speeds
     uint32_t *free;       // of these, what is left: I, then speeds
-    Matrix M, c, Q;       // of the free dynamics; Q without reactions
+    Matrix M, c, Q;       // of the free dynamics; Q without reactions, and M not of many unknowns
     Matrix rows;          // pivots, then R; by unknown
     Matrix driven;        // the same by driven velocity
     Matrix rest, bias;    // of these rows; the bias with G_a v_a'
@@ -97,5 +97,7 @@ void tr_define_velocities(Reduction *r);
 // form.c: reduced in the shortest of all ways, with reactions; the graph failed when memory runs
 // out
 Reduction tr_shortest_form(Reduction r, Matrix L);
+// Whether it is the one along the tree in any case, which needs neither M nor all slopes
+bool tr_goes_along(const Reduction *r);
 
 #endif
