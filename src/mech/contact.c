@@ -124,7 +124,7 @@ static uint32_t row_axes(const Tree *tree, uint32_t i)
     enum { NEAR = 3 };
     uint32_t depth = 0;
     for (uint32_t k = tree->links[i].parent; k != WORLD; k = tree->links[k].parent) depth++;
-    if (depth <= NEAR + 1) return tr_root_of(tree, i);
+    if (depth <= NEAR || tr_tree_bends(tree)) return tr_root_of(tree, i);
     return tree->links[i].parent;
 }
 

@@ -6,6 +6,7 @@
 #include "reduce/reduction.h"
 
 enum { MOST_TO_COMPARE = 100 }; // unknowns
+enum { FEW_FREE = 6 };          // so that links of large systems are projected one by one
 
 static bool reduce_globally(Reduction *r, Matrix L)
 {
@@ -47,12 +48,11 @@ static bool try_locally(const Reduction *r, Matrix L, LocalWays ways, Best *best
 }
 
 // One way after the other, as long as it helps
-static void find_ways(const Reduction *r, Matrix L, Best *best)
+static void find_ways(const Reduction *r, Matrix L, LocalWays ways, Best *best)
 {
-    LocalWays ways = {0};
     Best local = {*r, SIZE_MAX};
-    try_locally(r, L, ways, &local);
     bool *const each[] = {&ways.grounds, &ways.late_bias, &ways.articulates};
+    try_locally(r, L, ways, &local);
     for (size_t i = 0; i < sizeof each / sizeof *each && !r->graph->failed; i++) {
         *each[i] = true;
         if (!try_locally(r, L, ways, &local)) *each[i] = false;
@@ -70,11 +70,14 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
     Best best = {r, SIZE_MAX};
     const bool has_forest = r.system->forest != NULL;
     if (tr_goes_along(&r)) {
-        tr_reduce_locally(&best.form, L, (LocalWays){.articulates = true, .late_bias = true});
+        const bool few = r.kernel <= FEW_FREE;
+        const LocalWays ways = {.projects = few, .articulates = !few, .late_bias = true};
+        tr_reduce_locally(&best.form, L, ways);
         return best.form;
     }
     if (!reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
-    find_ways(&r, L, &best);
+    find_ways(&r, L, (LocalWays){0}, &best);
+    find_ways(&r, L, (LocalWays){.projects = true}, &best);
     return best.form;
 }

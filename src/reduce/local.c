@@ -79,7 +79,8 @@ static void choose_grounds(Local *l)
     for (uint32_t c = 0; c < l->forest->rolling_count && l->ways.grounds; c++) {
         const Rolling *rolling = &l->forest->rolling[c];
         Front *front = &l->front[rolling->link];
-        if (front->ground == NONE && holds(l, rolling)) front->ground = c;
+        if (front->ground == NONE && holds(l, rolling) && !is_projected(l, rolling->link))
+            front->ground = c;
     }
 }
 
@@ -114,7 +115,7 @@ static void find_places(Local *l)
         for (uint32_t i = 0; i < k; i++)
             if (!is_zero(r->stages[i].h[s->d]))
                 l->place[k] = tr_common_link(f, l->place[k], l->place[i]);
-        l->is_early[k] = !l->ways.late_bias || is_own(l, k);
+        l->is_early[k] = !l->ways.projects && (!l->ways.late_bias || is_own(l, k));
     }
     for (uint32_t j = 0; j < r->unknowns; j++) {
         uint32_t at = l->stage_of[j] == NONE ? complete_at(l, j) : NO_LINK;

@@ -17,6 +17,9 @@ typedef struct Met {
     Motion rest;
     Accelerated at; // where no speed that is left begins to change
     Vec up;         // the acceleration that stands for gravity
+    uint32_t taken; // pivots that are put in
+    bool is_projected;
+    Wrench f; // of what is projected: what `at` takes
 } Met;
 
 // A link on the way inward: all that hangs from it. Speeds behind it that are left have a momentum
@@ -121,6 +124,8 @@ Accelerated tr_pass_outward(const Local *l, uint32_t link, const Accelerated *ab
 Accelerated tr_world_accelerated(const Local *l);
 // A of a link with its own joint, from A before it
 Motion tr_with_joint(const Local *l, uint32_t link, Motion before, uint32_t column);
+
+static inline bool is_projected(const Local *l, uint32_t i) { return l->met[i].is_projected; }
 
 // local_rows.c: pivots in their order, along the tree, into r->stages; false when memory runs out
 bool tr_local_rows(Local *l);

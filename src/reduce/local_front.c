@@ -434,22 +434,39 @@ static void hand_inward(Local *l, uint32_t i)
         add_momentum(l, above, f->speed[k], pass_wrench(&link->across, f->momentum[k]));
 }
 
+// S_jk += column_j . J column_k,  c_j += column_j . f
+static void project(Local *l, uint32_t i)
+{
+    const Met *m = &l->met[i];
+    for (uint32_t j = 0; j < m->count; j++) {
+        const Wrench h = rigid_apply(forest_link(l, i)->inertia, m->column[j]);
+        for (uint32_t k = 0; k <= j; k++)
+            add_mass(l, m->speed[j], m->speed[k], power_of(m->column[k], h));
+        add_force(l, m->speed[j], 0, power_of(m->column[j], m->f));
+    }
+}
+
 static void begin_fronts(Local *l)
 {
     Graph *g = l->r->graph;
-    for (uint32_t i = 0; i < l->forest->link_count; i++) {
-        const ForestLink *link = forest_link(l, i);
-        Front *f = &l->front[i];
-        f->own = link->inertia;
-        f->rigid = (Rigid){zero(g), vec_zero(g), sym_zero(g)};
-        f->f = f->ground != NONE ? wrench_zero(g) // when it is grounded
-                                 : inertia_force(link->inertia, &l->at[i], link->frame.W, link->v.W,
-                                                 link->is_carried);
-    }
     for (uint32_t j = 0; j < l->r->np; j++)
         for (uint32_t c = 0; c < l->force.columns; c++)
             set(l->force, j, c,
                 neg(c ? get(l->L, l->r->p[j], c - 1) : get(l->r->Q, l->r->p[j], 0)));
+    const Rigid nothing = {zero(g), vec_zero(g), sym_zero(g)};
+    for (uint32_t i = 0; i < l->forest->link_count; i++) {
+        const ForestLink *link = forest_link(l, i);
+        Front *f = &l->front[i];
+        f->own = f->rigid = nothing, f->f = wrench_zero(g);
+        if (is_projected(l, i)) {
+            project(l, i);
+            continue;
+        }
+        f->own = link->inertia;
+        f->f = f->ground != NONE ? wrench_zero(g) // when it is grounded
+                                 : inertia_force(link->inertia, &l->at[i], link->frame.W, link->v.W,
+                                                 link->is_carried);
+    }
 }
 
 // ---- going back ----------------------------------------------------------------------------

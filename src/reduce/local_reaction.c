@@ -122,12 +122,34 @@ static Expr borne_along(Bearing *b, uint32_t k, uint32_t speed)
     return borne_at(b, k + 1, l->r->p[speed]);
 }
 
+static void make_old(Bearing *b, uint32_t i)
+{
+    for (; i != NO_LINK; i = b->l->forest->links[i].parent) b->is_old[i] = true;
+}
+
 static void add_wrench(Bearing *b, const Row *row, Expr lambda)
 {
     if (row->base == NO_LINK) return;
     b->own[row->base] = wrench_plus(b->own[row->base], wrench_scale(lambda, row_on(row)));
-    for (uint32_t i = row->base; i != NO_LINK; i = b->l->forest->links[i].parent)
-        b->is_old[i] = true;
+    make_old(b, row->base);
+}
+
+// A link that was projected is not in the fronts: what it takes acts on it like a reaction, for all
+// that was eliminated before its motion was taken
+static void add_projected(Bearing *b, uint32_t taken)
+{
+    const Local *l = b->l;
+    for (uint32_t i = 0; i < l->forest->link_count && !b->load; i++) {
+        const Met *m = &l->met[i];
+        if (!m->is_projected || m->taken != taken) continue;
+        Motion A = motion_zero(l->r->graph);
+        for (uint32_t k = 0; k < m->count; k++)
+            A = motion_plus(A, motion_scale(get(l->y, m->speed[k], b->column), m->column[k]));
+        Wrench f = rigid_apply(forest_link(l, i)->inertia, A);
+        if (!b->column) f = wrench_plus(f, m->f);
+        b->own[i] = wrench_minus(b->own[i], f);
+        make_old(b, i);
+    }
 }
 
 static void bear(Bearing *b, uint32_t k, Expr lambda)
@@ -149,6 +171,7 @@ static void solve(Bearing *b)
     for (uint32_t k = r->nD; k-- > 0;) {
         const Stage *s = &r->stages[k];
         const struct Brought *with = &b->brought[k];
+        add_projected(b, k + 1);
         Expr sum = b->load ? zero(r->graph) : missing(b, b->event[k]);
         for (uint32_t n = 0; n < with->count; n++)
             sum = sub(sum, mul(with->g[n], borne_along(b, k, with->speed[n])));
@@ -156,6 +179,7 @@ static void solve(Bearing *b)
             if (pivot_row(r, m)->base == NO_LINK) sum = sub(sum, mul(s->column[m], b->lambda[m]));
         bear(b, k, quotient(sum, s->pivot));
     }
+    add_projected(b, 0);
 }
 
 static uint32_t pivot_of_row(const Reduction *r, uint32_t row)

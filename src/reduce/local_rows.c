@@ -112,6 +112,7 @@ static void renew(Local *l, uint32_t i)
         m->at.D = point_matrix(m->at.alpha, forest_link(l, i)->frame.W);
         k = 0;
     }
+    m->taken = l->taken;
 }
 
 static void meet(Local *l, uint32_t i)
@@ -245,6 +246,31 @@ static void meet_rows(Local *l, uint32_t base)
         if (!l->is_row_met[k] && pivot_row(l->r, k)->base == base) meet_row(l, k);
 }
 
+// A link whose rows are done, before those of another come
+static void renew_last(Local *l, uint32_t k)
+{
+    const uint32_t base = pivot_row(l->r, k)->base;
+    const bool is_last = k + 1 == l->r->nD || pivot_row(l->r, k + 1)->base != base;
+    if (base != NO_LINK && is_last) renew(l, base);
+}
+
+// Links that few speeds move: those that no row is about as well
+static void project_links(Local *l)
+{
+    enum { FEW = 2 };
+    for (uint32_t i = 0; i < l->forest->link_count && !l->r->graph->failed; i++) {
+        const ForestLink *link = forest_link(l, i);
+        Met *m = &l->met[i];
+        if (!m->is_met) {
+            meet(l, i);
+            renew(l, i);
+        }
+        m->is_projected = m->count <= FEW;
+        if (m->is_projected)
+            m->f = inertia_force(link->inertia, &m->at, link->frame.W, link->v.W, link->is_carried);
+    }
+}
+
 bool tr_local_rows(Local *l)
 {
     Reduction *r = l->r;
@@ -254,6 +280,8 @@ bool tr_local_rows(Local *l)
         if (!tr_take_pivot(r, k)) return false;
         tr_eliminate_from_rows(r, k);
         l->taken = k + 1;
+        if (l->ways.projects) renew_last(l, k);
     }
+    if (l->ways.projects) project_links(l);
     return !r->graph->failed;
 }
