@@ -104,6 +104,15 @@ static bool is_own(const Local *l, uint32_t k)
     return !own->is_base || is_vec_zero(own->S[l->r->p[d] - own->velocity].W);
 }
 
+// A link that is seen from its contact takes no articulated inertias: what is behind it gives way
+// there at the earliest.
+static uint32_t behind_no_ground(const Local *l, uint32_t at)
+{
+    for (uint32_t i = at; i != NO_LINK; i = forest_link(l, i)->parent)
+        if (l->front[i].ground != NONE) at = i;
+    return at;
+}
+
 // Where pivots are projected, and what is free gives way
 static void find_places(Local *l)
 {
@@ -121,6 +130,7 @@ static void find_places(Local *l)
         uint32_t at = l->stage_of[j] == NONE ? complete_at(l, j) : NO_LINK;
         for (uint32_t k = 0; k < r->nD && at != NO_LINK; k++)
             if (!is_zero(r->stages[k].h[j])) at = tr_common_link(f, at, l->place[k]);
+        at = behind_no_ground(l, at);
         const bool waits = at == NO_LINK || f->links[at].parent == NO_LINK;
         l->free_at[j] = l->ways.articulates && !r->nU && !waits ? at : NO_LINK;
     }

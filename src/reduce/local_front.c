@@ -73,7 +73,7 @@ static bool find_accelerated(Local *l)
         Motion more = motion_zero(g);
         for (uint32_t k = 0; k < link->velocity_count; k++) {
             const uint32_t place = link->velocity + k, unknown = l->unknown[place];
-            const Expr begins = unknown == NONE ? acceleration_of(l, place) : x[unknown];
+            const Expr begins = unknown == NONE ? tr_seen_acceleration(l, place) : x[unknown];
             more = motion_plus(more, motion_scale(begins, link->S[k]));
         }
         const bool has_parent = link->parent != NO_LINK;
@@ -558,6 +558,9 @@ bool tr_local_dynamics(Local *l)
     l->force = tr_matrix(r->graph, r->unknowns, columns);
     l->y = tr_matrix(r->graph, r->unknowns, columns);
     if (!r->graph->failed && find_accelerated(l)) begin_fronts(l);
+    for (uint32_t i = 0; is_mixed && i < l->forest->link_count; i++)
+        for (uint32_t k = 0; k < l->met[i].count && is_projected(l, i); k++)
+            is_mixed[l->met[i].speed[k]] = true;
     for (uint32_t i = l->forest->link_count; i-- > 0 && !r->graph->failed;) {
         add_joint(l, i);
         eliminate_here(l, i, is_mixed);

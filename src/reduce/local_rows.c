@@ -42,6 +42,11 @@ Expr tr_turning_of_base(const Local *l, uint32_t place)
     return dot(link->S[place - link->velocity].V, cross(link->v.W, link->v.V));
 }
 
+Expr tr_seen_acceleration(const Local *l, uint32_t place)
+{
+    return add(acceleration_of(l, place), tr_turning_of_base(l, place));
+}
+
 Accelerated tr_world_accelerated(const Local *l)
 {
     Graph *g = l->r->graph;
@@ -135,7 +140,7 @@ static void meet(Local *l, uint32_t i)
             continue;
         }
         m->rest = motion_plus(m->rest, motion_scale(velocity_of(l, place), link->S[k]));
-        more = motion_plus(more, motion_scale(acceleration_of(l, place), link->S[k]));
+        more = motion_plus(more, motion_scale(tr_seen_acceleration(l, place), link->S[k]));
     }
     m->at = tr_pass_outward(l, i, above ? &above->at : &world, more);
 }
