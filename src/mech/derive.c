@@ -80,7 +80,9 @@ static Tree *shortest(Tree *tree, const Expr *Q)
         if (!along) break;
         if (!loads) least = count_dynamics(tree, Q);
         const size_t count = count_dynamics(along, Q);
+        Tree *other = count < least ? best : along;
         if (count < least) best = along, least = count;
+        if (other != tree) tr_tree_forget(other);
     }
     return best;
 }
