@@ -110,10 +110,11 @@ static inline tr_system *train_of(int count)
                  "a%c%d}}\n",
                  side ? 'r' : 'l', i, i, side ? "-" : "", side ? 'r' : 'l', i);
     }
-    grow(&g, "contacts:\n  nose: {kind: slide, body: car0, at: \"0, 0, -r\", unilateral: false}\n");
+    grow(&g, "contacts:\n");
     for (int i = 0; i < 2 * count; i++)
         grow(&g, "  c%d: {kind: rolling, body: w%c%d, radius: r, unilateral: false}\n", i,
              i % 2 ? 'r' : 'l', i / 2);
+    grow(&g, "  nose: {kind: slide, body: car0, at: \"0, 0, -r\", unilateral: false}\n");
     grow(&g, "initial: {car0.x: 0, car0.y: 0, car0.R21: 0, d(al0): 5");
     for (int i = 0; i < count; i++) {
         if (i) grow(&g, ", h%d: %g", i, i % 2 ? 0.1 : -0.1);

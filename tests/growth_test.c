@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What deriving takes grows no faster than the model. Counts, not seconds.
 #include "expr/forest.h"
+#include "expr/walk.h"
 #include "growing.h"
 #include "plan/stance.h"
 #include "plan/start.h"
@@ -65,10 +66,67 @@ static void test_numbers(void **state)
     check_stance(train_of, 20);
 }
 
+// ---- growth --------------------------------------------------------------------------------
+
+typedef struct Size {
+    double derived, reduced; // expressions: that there are, and that accelerations take
+} Size;
+
+// What accelerations, and all that is solved for them, are made of
+static double count_solved(const tr_system *reduced)
+{
+    Exprs list = {0};
+    Reach reach = {0};
+    for (uint32_t i = 0; i < reduced->input_count; i++) {
+        const Input *input = &reduced->inputs[i];
+        const bool is_lambda = begins_with(input->name, "lambda.");
+        if (input->definition.id && !is_lambda) exprs_add(&list, input->definition);
+    }
+    assert_true(tr_reach_in(reduced->graph, list.at, list.count, &reach));
+    const double count = reach.count;
+    tr_reach_free(&reach);
+    tr_exprs_free(&list);
+    return count;
+}
+
+static Size size_of(Make *make, int count)
+{
+    tr_error err = {0};
+    tr_system *system = make(count);
+    const double derived = system->graph->count;
+    tr_plan *plan = tr_plan_new(system, &err);
+    Flow *flow = tr_flow_new(plan, NULL, &err);
+    tr_system *reduced = flow ? tr_flow_system(flow, &err) : NULL;
+    if (!reduced) fail_msg("%s", err.text);
+    const Size size = {derived, count_solved(reduced)};
+    tr_system_free(reduced);
+    tr_flow_free(flow);
+    tr_plan_free(plan);
+    tr_system_free(system);
+    return size;
+}
+
+// The exponents from one length to twice that
+static void check_growth(Make *make, int count)
+{
+    const Size once = size_of(make, count), twice = size_of(make, 2 * count);
+    assert_true(log2(twice.derived / once.derived) < 1.1);
+    assert_true(log2(twice.reduced / once.reduced) < 1.1);
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    if (SLOW_BUILD) return; // counts are the same there
+    check_growth(snake_of, 250);
+    check_growth(ladder_of, 70);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -536,6 +536,7 @@ Tree *tr_tree_along(Tree *tree, AlongBases bases)
     if (!along) return NULL;
     describe(along, &c);
     tr_tree_velocities(along);
+    tr_tree_forget(along); // nothing asks it again
     return along;
 }
 

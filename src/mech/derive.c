@@ -80,7 +80,9 @@ static Tree *shortest(Tree *tree, const Expr *Q)
         if (!along) break;
         if (!loads) least = count_dynamics(tree, Q);
         const size_t count = count_dynamics(along, Q);
+        Tree *other = count < least ? best : along;
         if (count < least) best = along, least = count;
+        if (other != tree) tr_tree_forget(other);
     }
     return best;
 }
@@ -118,6 +120,7 @@ static void make_free_dynamics(Tree *tree)
         const Matrix M = tr_tree_mass_matrix(by);
         if (M.entries) tr_output(tree->system, "M", M.entries, n, n, tree->err);
     }
+    if (by != tree) tr_tree_forget(by);
     free(c);
 }
 
@@ -164,6 +167,7 @@ static void make_inner_dynamics(Tree *tree)
         const Matrix M = tr_tree_mass_matrix(by);
         if (M.entries) tr_output(tree->system, "inner.M", M.entries, n, n, tree->err);
     }
+    if (by != tree->inner) tr_tree_forget(by);
     Q = tr_system_output(s, text_of("Q"));
     memcpy(force, Q->values, n * sizeof *force);
     tr_tree_turn_in(tree, Q->values, force);

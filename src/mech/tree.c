@@ -33,6 +33,7 @@ Tree *tr_tree_copy(Tree *tree)
 void tr_tree_forget(Tree *tree)
 {
     free(tree->value);
+    tree->value = NULL, tree->value_count = tree->value_capacity = 0;
     for (int i = 0; i < SAMPLES; i++) tr_kept_free(&tree->samples[i].kept);
     tr_kept_free(&tree->drifts);
     tr_kept_free(&tree->standing);
