@@ -4,6 +4,9 @@
 //   reverse   xbar_k += dy/dx_k ybar             from results to operands, backwards
 #include "expr/derivative.h"
 
+#include "expr/block.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- one operation -------------------------------------------------------------------------
@@ -34,6 +37,7 @@ static Expr partial(Expr y, int which, Expr d)
     const int n = node.n, operands = tr_op[node.op].operands;
     const Expr a = expr_at(g, node.a), b = operands > 1 ? expr_at(g, node.b) : a;
     const Expr NONE = zero(g);
+    assert(!is_block_node(&node)); // derivatives are built above blocks
     switch ((Op)node.op) {
 #define OP(ID, name, count, form, rule, value, da, db, dc) \
     case OP_##ID:                                          \
