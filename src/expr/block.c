@@ -66,6 +66,65 @@ Expr tr_build_block(Node node, Expr a, Expr b)
     return expr_at(g, tr_graph_intern(g, node));
 }
 
+// ---- one by one, or as blocks --------------------------------------------------------------
+
+enum { LARGEST_UNROLLED = 20000 }; // operations
+
+static void factor_one_by_one(const Lineage *l, Expr *M)
+{
+    for (uint32_t i = l->size; i-- > 0;) {
+        Expr *row = M + l->start[i], *at = row;
+        for (uint32_t j = l->parent[i]; j != LINEAGE_TOP; j = l->parent[j]) {
+            const Expr f = quotient(*++at, *row);
+            Expr *to = M + l->start[j];
+            for (uint32_t k = 0; k < l->start[j + 1] - l->start[j]; k++)
+                to[k] = sub(to[k], mul(f, at[k]));
+            *at = f;
+        }
+    }
+}
+
+static void solve_one_by_one(const Lineage *l, const Expr *L, Expr *x, uint32_t columns)
+{
+    const size_t n = columns;
+    for (size_t c = 0; c < n; c++) {
+        for (uint32_t i = l->size; i-- > 0;) {
+            const Expr *at = L + l->start[i];
+            for (uint32_t j = l->parent[i]; j != LINEAGE_TOP; j = l->parent[j])
+                x[j * n + c] = sub(x[j * n + c], mul(*++at, x[i * n + c]));
+        }
+        for (uint32_t i = 0; i < l->size; i++) {
+            const Expr *at = L + l->start[i];
+            x[i * n + c] = quotient(x[i * n + c], *at);
+            for (uint32_t j = l->parent[i]; j != LINEAGE_TOP; j = l->parent[j])
+                x[i * n + c] = sub(x[i * n + c], mul(*++at, x[j * n + c]));
+        }
+    }
+}
+
+Factored tr_factored(Graph *g, uint32_t lineage, Expr *M, uint32_t columns)
+{
+    Factored f = {.graph = g, .lineage = lineage, .factors = M};
+    if (g->failed) return f;
+    const Lineage *l = g->lineages[lineage];
+    f.is_block = tr_lineage_factor_operations(l) + tr_lineage_solve_operations(l, columns) >
+                 LARGEST_UNROLLED;
+    if (f.is_block)
+        tr_block_factor(g, lineage, M, M);
+    else
+        factor_one_by_one(l, M);
+    return f;
+}
+
+void tr_factored_solve(const Factored *f, Expr *b, uint32_t columns)
+{
+    if (f->graph->failed || !columns) return;
+    if (f->is_block)
+        tr_block_solve(f->graph, f->lineage, f->factors, b, columns, b);
+    else
+        solve_one_by_one(f->graph->lineages[f->lineage], f->factors, b, columns);
+}
+
 // ---- counting ------------------------------------------------------------------------------
 
 size_t tr_node_operations(const Graph *g, const Node *node)

@@ -18,6 +18,21 @@ void tr_block_factor(Graph *graph, uint32_t lineage, const Expr *M, Expr *factor
 void tr_block_solve(Graph *graph, uint32_t lineage, const Expr *factors, const Expr *b,
                     uint32_t columns, Expr *x);
 
+// Equations M x = b of a lineage that are solved with some right sides now and others later: as
+// blocks where there are so many operations that machine code would not fit into the cache, and
+// else one operation after the other, which uses that entries are zero (bench line "slopes").
+typedef struct Factored {
+    Graph *graph;
+    uint32_t lineage;
+    Expr *factors;
+    bool is_block;
+} Factored;
+
+// Makes factors of the entries, in place; `columns` is how many right sides are expected.
+Factored tr_factored(Graph *graph, uint32_t lineage, Expr *M, uint32_t columns);
+// Right sides become solutions, by rows of `columns`.
+void tr_factored_solve(const Factored *f, Expr *b, uint32_t columns);
+
 // How many operations a node takes: 1, but for blocks and their parts
 size_t tr_node_operations(const Graph *graph, const Node *node);
 
