@@ -73,7 +73,9 @@ static bool differentiate_structured(Lineariser *l, const Expr *of, uint32_t cou
     Expr *dw = out + n->p * columns, *rest = dw + n->w * columns;
     const KnownSlopes known = {of + n->p, dw, n->w};
     Expr *wdot = calloc(n->w + 1u, sizeof *wdot); // nobody asks for them in this form
-    const bool good = wdot && tr_tangent_accelerations(&l->tangent, others, other_count, wdot, dw);
+    const bool good =
+        wdot && tr_tangent_accelerations(&l->tangent, &l->flow->now->programs->partition, others,
+                                         other_count, wdot, dw);
     free(wdot);
     if (!good) return false;
     tr_tangent_slopes(&l->tangent, of, n->p, others, other_count, known, out);

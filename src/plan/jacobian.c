@@ -5,7 +5,7 @@
 
 #include "expr/derivative.h"
 #include "plan/tangent.h"
-#include "reduce/free_slopes.h"
+#include "reduce/bound_slopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool by_equations(System *s, const ChartPrograms *c, const Expr *y, Expr 
     for (uint32_t k = 0; good && k < speeds; k++) good = w[k] == c->place[c->positions + k];
     for (uint32_t k = 0; good && k < known; k++)
         columns[k] = (SlopeColumn){&y[k], &unit, 1, NO_INPUT, 0};
-    good = good && tr_free_slopes(s, columns, known, rates, dense);
+    good = good && tr_acceleration_slopes(s, &c->partition, columns, known, rates, dense);
     free(columns);
     free(rates);
     free(w);

@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "expr/derivative.h"
 #include "plan/start.h"
-#include "reduce/free_slopes.h"
+#include "reduce/bound_slopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +78,8 @@ void tr_tangent_slopes(const Tangent *t, const Expr *of, uint32_t count, const E
     free(from);
 }
 
-bool tr_tangent_accelerations(const Tangent *t, const Expr *others, uint32_t other_count,
-                              Expr *wdot, Expr *out)
+bool tr_tangent_accelerations(const Tangent *t, const Partition *partition, const Expr *others,
+                              uint32_t other_count, Expr *wdot, Expr *out)
 {
     System *s = t->system;
     const uint32_t q = t->q, p = t->p, columns = p + other_count, w = tr_independent(s, NULL);
@@ -98,7 +98,7 @@ bool tr_tangent_accelerations(const Tangent *t, const Expr *others, uint32_t oth
         for (uint32_t k = 0; k < q; k++) along[k] = t->N[(size_t)k * p + j];
         list[j] = (SlopeColumn){symbols, along, q, t->velocity[j], 0};
     }
-    good = good && tr_free_slopes(s, list, columns, wdot, out);
+    good = good && tr_acceleration_slopes(s, partition, list, columns, wdot, out);
     free(list);
     free(symbols);
     return good;
@@ -118,6 +118,7 @@ typedef struct Slopes {
     Expr *symbols;        // positions, then others
     uint32_t count, rest; // accelerations, other symbols
     uint32_t parameters;  // the last of the others
+    const Partition *partition;
 } Slopes;
 
 enum { PARTS = 3 };
@@ -202,7 +203,8 @@ static bool structured(const Slopes *t, Expr *wdot, Expr *out)
     const Expr *symbols = t->symbols + tangent->q, unit = one(tangent->system->graph);
     Expr *slopes = calloc(t->count * known + t->count + 1, sizeof *slopes);
     if (!slopes) tangent->system->graph->failed = true;
-    const bool good = slopes && tr_tangent_accelerations(tangent, symbols, others, wdot, slopes);
+    const bool good =
+        slopes && tr_tangent_accelerations(tangent, t->partition, symbols, others, wdot, slopes);
     for (uint32_t i = 0; good && i < t->count; i++)
         memcpy(out + (size_t)i * columns, slopes + i * known, known * sizeof *out);
     for (uint32_t j = others; good && j < t->rest; j++) {
@@ -264,11 +266,12 @@ static bool differentiate(Slopes *t, const uint32_t *sizes, tr_error *err)
     return !has_failed(err);
 }
 
-bool tr_differentiate(System *s, bool slopes, const char *parameters, tr_error *err)
+bool tr_differentiate(System *s, const Partition *partition, bool slopes, const char *parameters,
+                      tr_error *err)
 {
     if (has_failed(err) || !check_names(s, parameters, err)) return false;
     const size_t n = s->input_count + 1u;
-    Slopes t = {0};
+    Slopes t = {.partition = partition};
     Expr *room = calloc(3 * n, sizeof *room);
     uint32_t *w = calloc(n, sizeof *w), sizes[PARTS];
     if (room && w && tr_tangent_list(s, &t.tangent)) {
@@ -305,7 +308,8 @@ tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_o
     tr_program *program = NULL;
     if (own) tr_evaluation_called(o.evaluate, &own->evaluation, err);
     if (own && outputs && strstr(outputs, "wdot"))
-        tr_differentiate(own, strstr(outputs, "wdot_") != NULL, o.parameters, err);
+        tr_differentiate(own, &flow->now->programs->partition, strstr(outputs, "wdot_") != NULL,
+                         o.parameters, err);
     if (own && !has_failed(err)) program = tr_compile_names(own, outputs, o.fix_parameters, err);
     tr_system_free(own);
     tr_flow_free(flow);

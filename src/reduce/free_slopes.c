@@ -20,7 +20,6 @@ typedef struct FreeSlopes {
     Expr *Q;             // by velocity, with definitions in place
     Expr *shift;         // likewise: x - v'
     Expr *motions;       // of velocities that are driven: position, velocity, acceleration
-    uint32_t *moved;     // by input: the link that a position moves, or NO_LINK
     bool is_lost;        // a coordinate that moves nothing by itself
     Factored M;
     Expr *entries, *x;
@@ -34,8 +33,7 @@ static bool make_room(FreeSlopes *f)
     f->active = calloc(2 * (size_t)n + 1, sizeof *f->active);
     f->Q = calloc(7 * (size_t)n + 1, sizeof *f->Q);
     f->entries = calloc((size_t)n * (n + 1) / 2 + 1, sizeof *f->entries);
-    f->moved = malloc((f->system->input_count + 1u) * sizeof *f->moved);
-    if (!f->active || !f->Q || !f->entries || !f->moved) return false;
+    if (!f->active || !f->Q || !f->entries) return false;
     f->place = f->active + n;
     f->shift = f->Q + n, f->motions = f->shift + n, f->x = f->motions + 3 * (size_t)n;
     for (uint32_t k = 0; k < n; k++) {
@@ -52,7 +50,6 @@ static void release(FreeSlopes *f)
     free(f->active);
     free(f->Q);
     free(f->entries);
-    free(f->moved);
 }
 
 // ---- equations -----------------------------------------------------------------------------
@@ -137,43 +134,14 @@ static void subtract(const FreeSlopes *f, Matrix from, uint32_t column, Expr fac
         to[i] = sub(to[i], mul(factor, get(from, f->active[i], column)));
 }
 
-// Which link each position moves
-static bool find_moved(FreeSlopes *f)
-{
-    const Forest *forest = f->system->forest;
-    memset(f->moved, 0xff, (f->system->input_count + 1u) * sizeof *f->moved);
-    for (uint32_t i = 0; i < forest->link_count; i++) {
-        const Passage *x = &forest->links[i].across;
-        const Pose *poses[] = {x->split ? &x->first : &x->X, x->split ? &x->second : &x->X};
-        Expr all[24];
-        for (int k = 0; k < 24; k++) {
-            const Pose *pose = poses[k / 12];
-            all[k] = k % 12 < 9 ? mat_at(pose->R, k % 12 / 3, k % 3) : vec_at(pose->p, k % 3);
-        }
-        Reach reach;
-        const bool good = tr_reach(f->graph, all, 24, &reach);
-        for (uint32_t k = 0; good && k < reach.count; k++) {
-            const Node *node = &f->graph->nodes[reach.ids[k]];
-            if (node->op == OP_SYMBOL && f->system->inputs[node->a].kind == TR_POSITION)
-                f->moved[node->a] = i;
-        }
-        tr_reach_free(&reach);
-        if (!good) return false;
-    }
-    return true;
-}
-
-// One coordinate alone: that of a joint, or one of a free base, whose place changes nothing
+// One coordinate alone                                                                  (T147)
 static void move_coordinate(FreeSlopes *f, const Input *position, Expr change, Expr *b)
 {
-    const uint32_t i = f->moved[position - f->system->inputs];
-    if (i == NO_LINK || f->tree.base[i] == i) return;
-    const uint32_t k = f->system->forest->links[i].velocity;
-    const bool is_rate = position->rate.id == f->system->inputs[f->tree.input[k]].symbol.id;
-    if (f->system->forest->links[i].velocity_count == 1 && is_rate)
-        subtract(f, f->tree.by_place, k, change, b);
-    else
+    uint32_t k;
+    if (!tr_tree_slopes_moves(&f->tree, (uint32_t)(position - f->system->inputs), &k))
         f->is_lost = true;
+    else if (k != NO_LINK)
+        subtract(f, f->tree.by_place, k, change, b);
 }
 
 // dQ - d(M v' + c) along a column, and how shifts change
@@ -256,8 +224,8 @@ bool tr_free_slopes(System *s, const SlopeColumn *columns, uint32_t count, Expr 
 {
     FreeSlopes f = {.system = s, .graph = s->graph};
     if (s->row_count || !s->forest) return false;
-    bool good = tr_tree_slopes_new(s, &f.tree) && make_room(&f) && take_forces(&f) &&
-                find_moved(&f) && factorise(&f, count);
+    bool good =
+        tr_tree_slopes_new(s, &f.tree) && make_room(&f) && take_forces(&f) && factorise(&f, count);
     if (good) {
         accelerate(&f, vdot);
         tr_tree_slopes_take(&f.tree, f.x);

@@ -14,6 +14,8 @@
 //   dtau_i by v_j:      g_i.S_j + U_i.T_j     S_i.(2B S_j + J T_j)                       (T146)
 #include "reduce/tree_slopes.h"
 
+#include "expr/walk.h"
+
 #include <stdlib.h>
 
 typedef struct SlopeLink {
@@ -275,6 +277,8 @@ static void take_column(TreeSlopes *s, uint32_t k)
     fill_column(s, s->by_place, k, &m->Z, &Y, f);
 }
 
+void tr_tree_slopes_force(TreeSlopes *s, const Expr *x, Expr *force) { find_forces(s, x, force); }
+
 void tr_tree_slopes_take(TreeSlopes *s, const Expr *x)
 {
     find_forces(s, x, NULL);
@@ -283,31 +287,106 @@ void tr_tree_slopes_take(TreeSlopes *s, const Expr *x)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-// W x V - R^T g
+// W x V - R^T g                                                                        (T147)
 Expr tr_tree_slopes_shift(const TreeSlopes *s, uint32_t k)
 {
     const Forest *forest = s->system->forest;
     const ForestLink *from = &forest->links[s->link[k]];
-    const uint32_t own = k - from->velocity;
+    const uint32_t own = k - from->velocity, first = from->velocity;
     if (!floats(s, s->link[k]) || own > 2) return zero(s->system->graph);
-    const uint32_t first = from->velocity;
     const Vec V = vec(speed(s, first), speed(s, first + 1), speed(s, first + 2)),
               W = vec(speed(s, first + 3), speed(s, first + 4), speed(s, first + 5));
     return vec_at(minus(cross(W, V), pass_in(&from->across, forest->gravity)), (int)own);
+}
+
+Vec tr_tree_slopes_axis(const TreeSlopes *s, uint32_t k)
+{
+    const System *system = s->system;
+    const int own = (int)(k - s->system->forest->links[s->link[k]].velocity) - 3;
+    for (uint32_t i = 0; i < system->turned_count; i++) {
+        const Turned *t = &system->turned[i];
+        if (t->inner <= s->input[k] && s->input[k] < t->inner + 3) // u = C^T v
+            return vec(t->C[3 * own], t->C[3 * own + 1], t->C[3 * own + 2]);
+    }
+    return vec_unit(system->graph, own);
+}
+
+uint32_t tr_name_change(Expr x, Expr change, Expr *from, Expr *to)
+{
+    from[0] = x, to[0] = change;
+    if (op_of(x) != OP_MUL) return 1;
+    const bool first = is_number(operand(x, 0));
+    if (!first && !is_number(operand(x, 1))) return 1;
+    from[1] = operand(x, first), to[1] = quotient(change, operand(x, !first));
+    return 2;
+}
+
+uint32_t tr_tree_slopes_turn(const TreeSlopes *s, uint32_t k, Expr *from, Expr *to)
+{
+    const ForestLink *link = &s->system->forest->links[s->link[k]];
+    uint32_t count = 0;
+    if (!floats(s, s->link[k]) || k < link->velocity + 3) return 0;
+    const Vec axis = tr_tree_slopes_axis(s, k);
+    for (int i = 0; i < 9; i++) {
+        const Expr entry = mat_at(link->across.X.R, i / 3, i % 3);
+        bool is_new = !is_number(entry);
+        for (uint32_t j = 0; j < count; j++) is_new = is_new && !same(from[j], entry);
+        if (!is_new) continue;
+        const Expr change = vec_at(cross(link->across.X.R.row[i / 3], axis), i % 3);
+        count += tr_name_change(entry, change, from + count, to + count);
+    }
+    return count;
+}
+
+// Which link each position moves
+static bool find_moved(TreeSlopes *s)
+{
+    Graph *g = s->system->graph;
+    const Forest *forest = s->system->forest;
+    for (uint32_t i = 0; i < s->system->input_count; i++) s->moved[i] = NO_LINK;
+    for (uint32_t i = 0; i < forest->link_count; i++) {
+        const Passage *x = &forest->links[i].across;
+        const Pose *poses[] = {x->split ? &x->first : &x->X, x->split ? &x->second : &x->X};
+        Expr all[24];
+        for (int k = 0; k < 24; k++) {
+            const Pose *pose = poses[k / 12];
+            all[k] = k % 12 < 9 ? mat_at(pose->R, k % 12 / 3, k % 3) : vec_at(pose->p, k % 3);
+        }
+        Reach reach;
+        const bool good = tr_reach(g, all, 24, &reach);
+        for (uint32_t k = 0; good && k < reach.count; k++) {
+            const Node *node = &g->nodes[reach.ids[k]];
+            if (node->op == OP_SYMBOL && s->system->inputs[node->a].kind == TR_POSITION)
+                s->moved[node->a] = i;
+        }
+        tr_reach_free(&reach);
+        if (!good) return false;
+    }
+    return true;
+}
+
+bool tr_tree_slopes_moves(const TreeSlopes *s, uint32_t position, uint32_t *velocity)
+{
+    const uint32_t i = s->moved[position];
+    *velocity = NO_LINK;
+    if (i == NO_LINK || floats(s, i)) return true;
+    *velocity = s->system->forest->links[i].velocity;
+    return s->system->forest->links[i].velocity_count == 1 &&
+           same(s->system->inputs[position].rate, speed(s, *velocity));
 }
 
 static bool make_room(TreeSlopes *s)
 {
     Graph *g = s->system->graph;
     const uint32_t n = s->count, links = s->system->forest->link_count;
-    s->input = calloc(2 * (size_t)n + links + 1, sizeof *s->input);
+    s->input = calloc(2 * (size_t)n + links + s->system->input_count + 1, sizeof *s->input);
     s->links = calloc(links + 1u, sizeof *s->links);
     s->motions = calloc(n + 1u, sizeof *s->motions);
     s->c = calloc(2 * (size_t)n + 1, sizeof *s->c);
     s->M = tr_matrix(g, n, n), s->by_place = tr_matrix(g, n, n), s->by_speed = tr_matrix(g, n, n);
     if (!s->input || !s->links || !s->motions || !s->c) g->failed = true;
     if (g->failed) return false;
-    s->link = s->input + n, s->base = s->link + n;
+    s->link = s->input + n, s->base = s->link + n, s->moved = s->base + links;
     return true;
 }
 
@@ -317,6 +396,7 @@ bool tr_tree_slopes_new(System *system, TreeSlopes *s)
     if (!system->forest || !make_room(s)) return false;
     tr_system_velocities(system, s->input);
     find_order(s);
+    if (!find_moved(s)) return false;
     for (uint32_t i = 0; i < system->forest->link_count; i++) {
         find_motion(s, i);
         find_inertia(s, i);
