@@ -291,7 +291,7 @@ static bool take_seeds(const BoundSlopes *b, const SlopeColumn *c, const ColumnR
         uint32_t k = NO_LINK;
         if (input->kind == TR_POSITION && c->along == NO_INPUT &&
             (!tr_tree_slopes_moves(&b->tree, (uint32_t)(input - b->system->inputs), &k) ||
-             (k != NO_LINK && c->count > 1)))
+             (k != NO_LINK && (c->count > 1 || !is_one(c->changes[i])))))
             return false;
         if (k != NO_LINK) *along = r->v[k];
         if (input->kind != TR_VELOCITY && input->kind != TR_INNER)
