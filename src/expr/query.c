@@ -139,7 +139,7 @@ static size_t count_nodes(Graph *graph, const Expr *of, size_t count)
     size_t operations = 0;
     if (!tr_reach(graph, of, count, &reach)) return 0;
     for (uint32_t k = 0; k < reach.count; k++)
-        operations += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
+        operations += tr_node_operations(graph, &graph->nodes[reach.ids[k]]);
     tr_reach_free(&reach);
     return operations;
 }
