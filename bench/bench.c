@@ -604,6 +604,12 @@ static void compare(void)
 #endif
 }
 
+static void slopes(void)
+{
+    static const size_t of[][2] = {{4, 6500}, {10, 26000}, {30, 240000}, {100, 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) bench_slopes((int)of[i][0], of[i][1]);
+}
+
 static void print_times(void)
 {
     bench_start();
@@ -621,6 +627,7 @@ static void print_times(void)
                                                  "mobile_pendulum", "sk8o_open"};
     for (size_t i = 0; i < sizeof differentiated / sizeof *differentiated; i++)
         bench_jacobian(differentiated[i]);
+    slopes();
     bench_sweep();
     bench_second_run("bicycle", "m0", 85);
     bench_second_run("bicycle", "theta", 0.3);
@@ -646,6 +653,8 @@ int main(int argc, char **argv)
         compare();
     else if (strcmp(what, "steps") == 0)
         bench_steps();
+    else if (strcmp(what, "slopes") == 0)
+        slopes();
     else if (strcmp(what, "batch") == 0)
         bench_batch();
     else if (strcmp(what, "page") == 0) {
@@ -662,7 +671,9 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch]\n");
+        fprintf(
+            stderr,
+            "usage: trundle_bench [times | counts | compare | page | steps | batch | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same program with instructions that define ranges: now and then a value goes through a join
-// of three, and whoever uses it later takes it from there.
+// The same program with instructions that define ranges: now and then a value goes through the
+// factors of a diagonal matrix of three, which are its entries, and whoever uses it later takes it
+// from there.
 #ifndef TR_TESTS_JOINED_H
 #define TR_TESTS_JOINED_H
 
@@ -19,7 +20,7 @@ static inline void join_values(Joiner *j, uint32_t value, uint8_t stage)
 {
     const uint32_t unit = first_result(j->from) - 1; // a constant
     j->list[j->count] =
-        (Instruction){.code = CODE_JOIN, .stage = stage, .a = j->list_length, .b = 3};
+        (Instruction){.code = CODE_FACTOR, .stage = stage, .a = j->list_length, .b = 3};
     j->first[j->count++] = j->value;
     j->lists[j->list_length++] = j->now[value];
     j->lists[j->list_length++] = unit;
@@ -39,7 +40,7 @@ static inline void copy_instruction(Joiner *j, uint32_t k)
     if (k % 3 == 0) join_values(j, j->from->first[k], i.stage);
 }
 
-// Lives in the arena; inputs, constants and tables are those of `p`.
+// Lives in the arena; inputs, constants and tables are those of `p`, which has no blocks.
 static inline Program *joined(const Program *p, Arena *arena)
 {
     const size_t most = 2 * (size_t)p->instruction_count + 1;
@@ -53,6 +54,11 @@ static inline Program *joined(const Program *p, Arena *arena)
     assert(q && outputs && j.list && j.first && j.lists && j.now);
     *q = *p;
     q->arena = (Arena){0};
+    static const uint32_t apart[3] = {LINEAGE_TOP, LINEAGE_TOP, LINEAGE_TOP};
+    const Lineage **lineages = tr_arena_alloc(arena, 1, sizeof *lineages);
+    assert(lineages);
+    lineages[0] = tr_lineage_new(arena, apart, 3);
+    q->lineages = lineages;
     for (uint32_t i = 0; i < first_result(p); i++) j.now[i] = i;
     for (uint32_t k = 0, stage = 0; k < p->instruction_count; k++) {
         copy_instruction(&j, k);

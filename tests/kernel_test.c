@@ -139,7 +139,7 @@ static void check_kernel(Random *r, const Case *c, const KernelSet *set, uint32_
     const bool tame = chance(r, 0.3); // no argument has to be mended
     for (uint32_t i = 0; i < PLACES * LANES; i++) values[i] = tame ? any(r) : argument(r);
     memcpy(before, values, sizeof before);
-    const KernelCall call = {count, c->n, c->table, places};
+    const KernelCall call = {.count = count, .n = c->n, .table = c->table, .places = places};
     set->of[c->kernel](&call, values);
     check_results(c, set, &call, before, values);
 }
@@ -181,7 +181,8 @@ static void test_which_kernels_there_are(void **state)
         const KernelSet *set = tr_kernels(MACHINE_PLAIN, lane_counts[l]);
         for (int op = 0; op < KERNEL_COUNT; op++) {
             const bool has = op == OP_RAISE || (op >= OP_SIN && op <= OP_LOG) || op == OP_TABLE1 ||
-                             op == OP_TABLE2 || op == KERNEL_SINCOS;
+                             op == OP_TABLE2 || op == CODE_FACTOR || op == CODE_SOLVE ||
+                             op == KERNEL_SINCOS;
             assert_int_equal(set->of[op] != NULL, has);
         }
     }

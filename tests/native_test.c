@@ -69,7 +69,7 @@ static uint8_t wild_code(Random *r)
 {
     for (;;) {
         const uint32_t code = random_below(r, CODE_COUNT);
-        if (code <= OP_SYMBOL || code == OP_POW || code == CODE_JOIN) continue;
+        if (code <= OP_SYMBOL || code == OP_POW || is_block(code)) continue;
         const bool kernel = code < OP_COUNT && tr_kernels(MACHINE_PLAIN, 1)->of[code];
         if (!kernel || random_below(r, 4) == 0) return (uint8_t)code;
     }

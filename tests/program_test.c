@@ -110,7 +110,7 @@ static void run_instruction(const tr_program *p, uint32_t k, double *v, size_t a
 {
     const Instruction *i = &p->instructions[k];
     double x[3] = {0}, *y = v + p->first[k] * apart;
-    if (i->code == CODE_JOIN) {
+    if (is_block(i->code)) { // of a diagonal matrix
         for (uint32_t at = 0; at < range_width(p, k); at++)
             y[at * apart] = v[operand_at(p, i, at) * apart];
         return;

@@ -478,6 +478,7 @@ static Step step_of(const Graph *g, uint32_t id, const uint32_t *place)
 {
     const Node *node = &g->nodes[id];
     const int operands = tr_op[node->op].operands;
+    assert(node->op < OP_COUNT); // nothing that only programs know depends on t alone
     Step s = {.op = (Op)node->op, .n = node->n};
     if (s.op == OP_NUMBER) s.value = node_value(node);
     if (s.op == OP_SYMBOL) s.a = node->a;

@@ -4,6 +4,9 @@
 //   reverse   xbar_k += dy/dx_k ybar             from results to operands, backwards
 #include "expr/derivative.h"
 
+#include "expr/block.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 // ---- one operation -------------------------------------------------------------------------
@@ -34,6 +37,7 @@ static Expr partial(Expr y, int which, Expr d)
     const int n = node.n, operands = tr_op[node.op].operands;
     const Expr a = expr_at(g, node.a), b = operands > 1 ? expr_at(g, node.b) : a;
     const Expr NONE = zero(g);
+    assert(!is_block_node(&node)); // derivatives are built above blocks
     switch ((Op)node.op) {
 #define OP(ID, name, count, form, rule, value, da, db, dc) \
     case OP_##ID:                                          \
@@ -64,9 +68,30 @@ static uint32_t change_of(Graph *graph, uint32_t id, const uint32_t *change)
     return is_nothing(graph, sum) ? 0 : sum;
 }
 
-// One forward sweep; `change` must be zero on entry and is left filled.
+// Which nodes a sweep needs: what the expressions are made of, up to those whose change is known.
+static uint8_t *find_needed(const Graph *graph, const Reach *reach, const Expr *of, size_t count,
+                            const Expr *symbols, size_t symbol_count)
+{
+    enum { NEEDED = 1, GIVEN = 2 };
+    uint8_t *marks = calloc(reach->end + 1u, sizeof *marks);
+    if (!marks) return NULL;
+    for (size_t i = 0; i < symbol_count; i++)
+        if (symbols[i].id < reach->end) marks[symbols[i].id] = GIVEN;
+    for (size_t i = 0; i < count; i++) marks[of[i].id] |= NEEDED;
+    for (uint32_t k = reach->count; k-- > 0;) {
+        const Node *node = &graph->nodes[reach->ids[k]];
+        if (marks[reach->ids[k]] != NEEDED) continue;
+        for (int which = 0; which < tr_op[node->op].operands; which++)
+            marks[node_operand(node, which)] |= NEEDED;
+    }
+    for (uint32_t id = 0; id < reach->end; id++) marks[id] = marks[id] == NEEDED;
+    return marks;
+}
+
+// One forward sweep; `change` must be zero on entry and is left filled. All nodes are needed where
+// nothing is said.
 static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const Expr *changes,
-                  size_t symbol_count, uint32_t *change)
+                  size_t symbol_count, const uint8_t *needed, uint32_t *change)
 {
     for (size_t i = 0; i < symbol_count; i++) {
         if (symbols[i].id >= reach->end || is_zero(changes[i])) continue;
@@ -75,7 +100,7 @@ static void sweep(Graph *graph, const Reach *reach, const Expr *symbols, const E
     }
     for (uint32_t k = 0; k < reach->count; k++) {
         const uint32_t id = reach->ids[k];
-        if (!change[id] && tr_op[graph->nodes[id].op].operands)
+        if (!change[id] && (!needed || needed[id]) && tr_op[graph->nodes[id].op].operands)
             change[id] = change_of(graph, id, change);
     }
 }
@@ -98,12 +123,15 @@ void tr_forward(Graph *graph, const Expr *of, size_t count, const Expr *symbols,
 {
     Reach reach;
     uint32_t *change = tr_reach(graph, of, count, &reach) ? tr_reach_map(graph, &reach) : NULL;
-    const bool ready = change && !has_failed_one(changes, symbol_count);
-    if (ready) sweep(graph, &reach, symbols, changes, symbol_count, change);
+    uint8_t *needed = change ? find_needed(graph, &reach, of, count, symbols, symbol_count) : NULL;
+    if (!needed) graph->failed = true;
+    const bool ready = needed && !has_failed_one(changes, symbol_count);
+    if (ready) sweep(graph, &reach, symbols, changes, symbol_count, needed, change);
     for (size_t i = 0; i < count; i++)
         out[i] = ready ? change_or_zero(graph, of[i], change[of[i].id]) : expr_at(graph, 0);
     tr_reach_free(&reach);
     free(change);
+    free(needed);
 }
 
 // Of what does not change, zero is kept: that is known.
@@ -208,7 +236,7 @@ bool tr_dense_jacobian(Graph *graph, const Expr *of, size_t rows, const Expr *sy
         uint32_t *change = tr_reach_map(graph, &reach);
         for (size_t k = 0; change && k < columns; k++) {
             memset(change, 0, (size_t)reach.end * sizeof *change);
-            sweep(graph, &reach, &symbols[k], &unit, 1, change);
+            sweep(graph, &reach, &symbols[k], &unit, 1, NULL, change);
             for (size_t i = 0; i < rows; i++)
                 dense[i * columns + k] = change_or_zero(graph, of[i], change[of[i].id]);
         }

@@ -141,9 +141,11 @@ static Graph *copy_leaves(const Graph *from)
     to->nodes = NULL, to->count = to->capacity = 0;
     to->hash = (Hash){0};
     to->symbol_capacity = from->symbol_count, to->table_capacity = from->table_count;
+    to->lineage_capacity = from->lineage_count;
     to->symbols = copy_bytes(from->symbols, from->symbol_count * sizeof *to->symbols);
     to->tables = copy_bytes(from->tables, from->table_count * sizeof *to->tables);
-    if (to->symbols && to->tables) return to;
+    to->lineages = copy_bytes(from->lineages, from->lineage_count * sizeof *to->lineages);
+    if (to->symbols && to->tables && to->lineages) return to;
     tr_graph_free(to);
     return NULL;
 }
@@ -181,6 +183,7 @@ void tr_graph_free(Graph *graph)
     free(graph->nodes);
     free(graph->symbols);
     free(graph->tables);
+    free(graph->lineages);
     tr_hash_free(&graph->hash);
     tr_arena_free(&graph->arena);
     free(graph);

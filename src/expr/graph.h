@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "expr/lineage.h"
 #include "expr/op.h"
 
 typedef tr_expr Expr;
@@ -20,7 +21,8 @@ typedef struct Node {
     uint8_t op, stage; // the stage is the graph's to find, but for symbols
     int16_t n;         // POW: twice the exponent; TABLE1, TABLE2: the derivative order
     uint32_t a, b, c;  // operands. NUMBER: b and c hold the value. SYMBOL: a is its index.
-                       // TABLE1, TABLE2: c is the table's index
+                       // TABLE1, TABLE2: c is the table's index. LIST: its length.
+                       // FACTOR, SOLVE: the lineage's index. PART: which
 } Node;
 
 typedef tr_graph Graph;
@@ -32,6 +34,8 @@ struct tr_graph {
     uint32_t symbol_count, symbol_capacity;
     const Table **tables;
     uint32_t table_count, table_capacity;
+    const Lineage **lineages; // of blocks
+    uint32_t lineage_count, lineage_capacity;
     Arena arena;
     const char *misuse; // the first call that made no sense, in words; NULL when there was none
     bool gathers;       // expressions of parameters alone are taken for numbers: see gather.h
@@ -45,9 +49,10 @@ struct tr_graph {
 // words.
 enum { GRAPH_MAX_NODES = 20000000 };
 
-Graph *tr_graph_new(void);                // NULL when memory runs out
-Graph *tr_graph_copy(const Graph *graph); // likewise; its tables and names are the original's
-// Without nodes, but with room for that many; its tables and names are the original's.
+Graph *tr_graph_new(void); // NULL when memory runs out
+Graph *tr_graph_copy(
+    const Graph *graph); // likewise; its tables, lineages and names are the original's
+// Without nodes, but with room for that many; its tables, lineages and names are the original's.
 Graph *tr_graph_like(const Graph *graph, uint32_t room);
 void tr_graph_free(Graph *graph);
 size_t tr_graph_bytes(const Graph *graph);

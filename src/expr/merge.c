@@ -12,6 +12,7 @@
 // (bench line "bicycle").
 #include "expr/merge.h"
 
+#include "expr/block.h"
 #include "expr/walk.h"
 
 #include <math.h>
@@ -104,8 +105,8 @@ static uint64_t f_node(const Point *at, const Node *node, const uint64_t x[3])
     case OP_COS:
     case OP_TAN: return f_circle(at, (Op)node->op, x[0]);
     default: {
-        const bool table = tr_op[node->op].form == FORM_TABLE;
-        uint64_t y = draw(at->seed, node->op, table ? node->c : 0);
+        const bool payload = tr_op[node->op].form == FORM_TABLE || is_block_node(node);
+        uint64_t y = draw(at->seed, node->op, payload ? node->c : 0);
         for (int i = 0; i < tr_op[node->op].operands; i++) y = draw(at->seed + 1, y, x[i]);
         return draw(at->seed, y, (uint64_t)(int64_t)node->n);
     }

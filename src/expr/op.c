@@ -2,13 +2,14 @@
 // The rows of op.def as a table of facts and as a switch over values.
 #include "expr/op.h"
 
-const OpInfo tr_op[OP_COUNT] = {
-    [OP_FAILED] = {"failed", 0, FORM_LEAF},
-    [OP_NUMBER] = {"number", 0, FORM_LEAF},
+const OpInfo tr_op[NODE_KINDS] = {
+    [OP_FAILED] = {"failed", 0, FORM_LEAF}, [OP_NUMBER] = {"number", 0, FORM_LEAF},
     [OP_SYMBOL] = {"symbol", 0, FORM_LEAF},
 #define OP(ID, name, operands, form, ...) [OP_##ID] = {name, operands, FORM_##form},
 #include "expr/op.def"
 #undef OP
+    [OP_LIST] = {"list", 2, FORM_CALL},     [OP_FACTOR] = {"factor", 1, FORM_CALL},
+    [OP_SOLVE] = {"solve", 1, FORM_CALL},   [OP_PART] = {"part", 1, FORM_CALL},
 };
 
 Op tr_op_called(Text name)

@@ -18,7 +18,12 @@ typedef enum Op {
 #define OP(ID, ...) OP_##ID,
 #include "expr/op.def"
 #undef OP
-    OP_COUNT
+    OP_COUNT, // behind the rows: blocks, see block.h
+    OP_LIST = OP_COUNT,
+    OP_FACTOR,
+    OP_SOLVE,
+    OP_PART,
+    NODE_KINDS
 } Op;
 
 // What a value changes with. The stage of an operation is the largest of its operands'.
@@ -48,7 +53,7 @@ typedef struct OpInfo {
     Form form;
 } OpInfo;
 
-extern const OpInfo tr_op[OP_COUNT];
+extern const OpInfo tr_op[NODE_KINDS];
 
 // The operation that formulas call by this name, or OP_FAILED.
 Op tr_op_called(Text name);

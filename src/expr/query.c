@@ -4,6 +4,7 @@
 //
 //   d/dt f = sum over inputs x of df/dx x'
 //   v = C u, u = C^T v    of a base that is described along turned axes
+#include "expr/block.h"
 #include "expr/derivative.h"
 #include "expr/merge.h"
 #include "expr/system.h"
@@ -96,7 +97,7 @@ static uint32_t *count_uses(System *system, const Reach *reach, size_t *operatio
         varies[id] = node->op == OP_SYMBOL && system->inputs[node->a].kind != TR_PARAMETER;
         for (int i = 0; i < operands; i++) varies[id] |= varies[node_operand(node, i)];
         if (!operands || !varies[id] || !isnan(known[id]) || is_idle(node, known)) continue;
-        counts[id] = 1, ++*operations;
+        counts[id] = 1, *operations += tr_node_operations(graph, node);
         for (int i = 0; i < operands; i++)
             if (counts[node_operand(node, i)]) counts[node_operand(node, i)]++;
     }
@@ -138,7 +139,7 @@ static size_t count_nodes(Graph *graph, const Expr *of, size_t count)
     size_t operations = 0;
     if (!tr_reach(graph, of, count, &reach)) return 0;
     for (uint32_t k = 0; k < reach.count; k++)
-        operations += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
+        operations += tr_node_operations(graph, &graph->nodes[reach.ids[k]]);
     tr_reach_free(&reach);
     return operations;
 }

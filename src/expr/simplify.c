@@ -317,7 +317,7 @@ Expr tr_build(Op op, Expr a, Expr b, Expr c)
     Graph *g = graph_of(a);
     const int operands = tr_op[op].operands;
     assert(a.graph == b.graph && a.graph == c.graph); // one graph per expression
-    assert(op != OP_POW && op != OP_TABLE1 && op != OP_TABLE2);
+    assert(op < OP_COUNT && op != OP_POW && op != OP_TABLE1 && op != OP_TABLE2);
     if (g->failed || !a.id || !b.id || !c.id) return expr_at(g, 0);
     if (is_number(a) && (operands < 2 || is_number(b)) && (operands < 3 || is_number(c)))
         return number(g, tr_op_value(op, value_of(a), value_of(b), value_of(c), 0, NULL));

@@ -3,6 +3,8 @@
 // threads may walk one graph.
 #include "expr/walk.h"
 
+#include "expr/block.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +128,10 @@ Expr tr_rebuild(Graph *graph, Node node, const uint32_t *map)
     case OP_POW: return tr_build_halves(a, node.n);
     case OP_TABLE1:
     case OP_TABLE2: return tr_build_table(node.c, a, b, node.n);
+    case OP_LIST:
+    case OP_FACTOR:
+    case OP_SOLVE:
+    case OP_PART: return tr_build_block(node, a, b);
     default: return tr_build((Op)node.op, a, b, c);
     }
 }

@@ -63,21 +63,49 @@ static Expr *take_rates(Lineariser *l, uint32_t *count)
     return *count = k, of;
 }
 
-// By rows: d(of)/d(pi, w, x, u)
+// By way of the equations of motion: w' first, of which the others then know the derivatives. False
+// where there is no such way.
+static bool differentiate_structured(Lineariser *l, const Expr *of, uint32_t count,
+                                     const Expr *others, uint32_t other_count, Expr *out)
+{
+    const Sizes *n = &l->size;
+    const size_t columns = (size_t)n->p + other_count;
+    Expr *dw = out + n->p * columns, *rest = dw + n->w * columns;
+    const KnownSlopes known = {of + n->p, dw, n->w};
+    Expr *wdot = calloc(n->w + 1u, sizeof *wdot); // nobody asks for them in this form
+    const bool good =
+        wdot && tr_tangent_accelerations(&l->tangent, &l->flow->now->programs->partition, others,
+                                         other_count, wdot, dw);
+    free(wdot);
+    if (!good) return false;
+    tr_tangent_slopes(&l->tangent, of, n->p, others, other_count, known, out);
+    tr_tangent_slopes(&l->tangent, of + n->p + n->w, count - n->p - n->w, others, other_count,
+                      known, rest);
+    return !l->system->graph->failed;
+}
+
+// By rows: d(of)/d(pi, w, x, u), in the shorter way
 static void differentiate(Lineariser *l, const Expr *of, uint32_t count, Expr *out)
 {
-    const System *s = l->system;
+    System *s = l->system;
     const Sizes *n = &l->size;
-    Expr *others = calloc((size_t)n->w + n->x + n->u + 1, sizeof *others);
+    const size_t rest = (size_t)n->w + n->x + n->u, all = count * (n->p + rest);
+    Expr *others = calloc(rest + all + 1, sizeof *others);
     uint32_t k = 0;
     if (!others) {
         s->graph->failed = true;
         return;
     }
+    Expr *plain = others + rest;
     for (uint32_t i = 0; i < n->w; i++) others[k++] = s->inputs[l->w[i]].symbol;
     for (uint32_t i = 0; i < n->x; i++) others[k++] = s->inputs[l->x[i]].symbol;
     for (uint32_t i = 0; i < n->u; i++) others[k++] = s->inputs[l->u[i]].symbol;
-    tr_tangent_slopes(&l->tangent, of, count, others, k, out);
+    const bool good = differentiate_structured(l, of, count, others, k, out);
+    if (!good || tr_is_worth_comparing(s, of + n->p, n->w, n->p + rest)) {
+        tr_tangent_slopes(&l->tangent, of, count, others, k, (KnownSlopes){0}, plain);
+        if (!good || tr_system_operations(s, plain, all) <= tr_system_operations(s, out, all))
+            memcpy(out, plain, all * sizeof *out);
+    }
     free(others);
 }
 

@@ -95,6 +95,15 @@ static bool gives_mass_matrix(const Tree *tree)
            (s->row_count && (!s->forest || s->latch_count));
 }
 
+// Without constraints nobody has chosen: recursions over what is handed over take links along their
+// hinges, with masses where they do not move.
+static Tree *along_hinges(Tree *tree, Tree *by)
+{
+    if (tree->system->row_count) return by;
+    Tree *along = tr_tree_along(tree, (AlongBases){.load = true});
+    return along ? along : tree;
+}
+
 // M v' + c = Q + G^T lambda                                    (T19) [M 9; B 1; S 2.1]
 static void make_free_dynamics(Tree *tree)
 {
@@ -106,7 +115,7 @@ static void make_free_dynamics(Tree *tree)
     }
     forces_of(tree, Q);
     Tree *by = shortest(tree, Q);
-    if (tree->inner == tree) tr_tree_hand_over(tree, by);
+    if (tree->inner == tree) tr_tree_hand_over(tree, along_hinges(tree, by));
     tr_tree_inverse(by, NULL, false, c);
     put_output(tree, "c", c, n, QUANTITY_GENERALISED_FORCE);
     put_output(tree, "Q", Q, n, QUANTITY_GENERALISED_FORCE);

@@ -4,6 +4,8 @@
 #include "plan/jacobian.h"
 
 #include "expr/derivative.h"
+#include "plan/tangent.h"
+#include "reduce/bound_slopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +18,45 @@ struct Jacobian {
 
 // ---- the program ---------------------------------------------------------------------------
 
+// Accelerations by way of the equations of motion (T144). False where there is no such way.
+static bool by_equations(System *s, const ChartPrograms *c, const Expr *y, Expr *dense)
+{
+    const uint32_t known = c->known, speeds = known - c->positions;
+    const Expr unit = one(s->graph);
+    SlopeColumn *columns = calloc(known + 1u, sizeof *columns);
+    Expr *rates = calloc(speeds + 1u, sizeof *rates); // nobody asks for them in this form
+    uint32_t *w = calloc(s->input_count + 1u, sizeof *w);
+    bool good = columns && rates && w && tr_independent(s, w) == speeds;
+    for (uint32_t k = 0; good && k < speeds; k++) good = w[k] == c->place[c->positions + k];
+    for (uint32_t k = 0; good && k < known; k++)
+        columns[k] = (SlopeColumn){&y[k], &unit, 1, NO_INPUT, 0};
+    good = good && tr_acceleration_slopes(s, &c->partition, columns, known, rates, dense);
+    free(columns);
+    free(rates);
+    free(w);
+    return good;
+}
+
+// Accelerations, in the shorter way
+static bool differentiate_speeds(System *s, const ChartPrograms *c, const Expr *rates,
+                                 const Expr *y, Expr *dense)
+{
+    const size_t known = c->known, speeds = known - c->positions, all = speeds * known;
+    const bool there = by_equations(s, c, y, dense);
+    if (s->graph->failed || !speeds) return !s->graph->failed;
+    if (there && !tr_is_worth_comparing(s, rates, speeds, known)) return true;
+    Expr *plain = calloc(all + 1, sizeof *plain);
+    const bool good = plain && tr_dense_jacobian(s->graph, rates, speeds, y, known, plain);
+    if (good &&
+        (!there || tr_system_operations(s, plain, all) <= tr_system_operations(s, dense, all)))
+        memcpy(dense, plain, all * sizeof *dense);
+    free(plain);
+    return good;
+}
+
 // Rates of positions are short: by columns. Accelerations and what follows them may be fewer than
 // the columns: then by rows. The entries, `own` rows of `known`.
-static Expr *differentiate(const System *s, const ChartPrograms *c, const Expr *rates,
-                           tr_error *err)
+static Expr *differentiate(System *s, const ChartPrograms *c, const Expr *rates, tr_error *err)
 {
     const size_t q = c->positions, known = c->known, own = c->own;
     Expr *dense = calloc(own * known + known + 1, sizeof *dense);
@@ -27,7 +64,8 @@ static Expr *differentiate(const System *s, const ChartPrograms *c, const Expr *
     Expr *y = dense + own * known;
     for (uint32_t k = 0; k < known; k++) y[k] = s->inputs[c->place[k]].symbol;
     if ((q && !tr_dense_jacobian(s->graph, rates, q, y, known, dense)) ||
-        !tr_dense_jacobian(s->graph, rates + q, own - q, y, known, dense + q * known))
+        !differentiate_speeds(s, c, rates + q, y, dense + q * known) ||
+        !tr_dense_jacobian(s->graph, rates + known, own - known, y, known, dense + known * known))
         tr_fail_memory(err);
     if (!has_failed(err)) return dense;
     free(dense);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derivatives of the accelerations as outputs of a system, for programs of their own. Both ways are
-// built, column by column along N, and from each acceleration backwards; the shorter one is kept:
-// the bicycle has three accelerations and 20 columns (T99; bench line "linear").
+// Derivatives of the accelerations as outputs of a system, for programs of their own. Three ways
+// are built, column by column along N, from each acceleration backwards, and by way of the
+// equations of motion; the shortest is kept: the bicycle has three accelerations and 20 columns
+// (T99, T144; bench line "linear").
 #include "plan/tangent.h"
 
 #include "base/options.h"
 #include "expr/derivative.h"
 #include "plan/start.h"
+#include "reduce/bound_slopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,25 +53,61 @@ void tr_tangent_directions(Tangent *t)
 }
 
 void tr_tangent_slopes(const Tangent *t, const Expr *of, uint32_t count, const Expr *others,
-                       uint32_t other_count, Expr *out)
+                       uint32_t other_count, KnownSlopes known, Expr *out)
 {
     const System *s = t->system;
     const uint32_t columns = t->p + other_count;
-    const Expr unit = one(s->graph);
     if (s->graph->failed) return;
-    Expr *q = calloc(2 * (size_t)t->q + count + 1, sizeof *q);
-    if (!q) s->graph->failed = true;
-    Expr *along = q ? q + t->q : NULL, *column = q ? along + t->q : NULL;
-    for (uint32_t k = 0; q && k < t->q; k++) q[k] = s->inputs[t->position[k]].symbol;
-    for (uint32_t j = 0; q && j < columns; j++) {
-        for (uint32_t k = 0; k < t->q && j < t->p; k++) along[k] = t->N[(size_t)k * t->p + j];
-        if (j < t->p)
-            tr_forward(s->graph, of, count, q, along, t->q, column);
-        else
-            tr_forward(s->graph, of, count, &others[j - t->p], &unit, 1, column);
+    const size_t seeds = (size_t)t->q + other_count + known.count;
+    Expr *from = calloc(2 * seeds + count + 1, sizeof *from);
+    if (!from) s->graph->failed = true;
+    Expr *change = from ? from + seeds : NULL, *column = from ? change + seeds : NULL;
+    for (uint32_t k = 0; from && k < t->q; k++) from[k] = s->inputs[t->position[k]].symbol;
+    for (uint32_t j = 0; from && j < columns; j++) {
+        size_t n = 0;
+        for (; n < t->q && j < t->p; n++) change[n] = t->N[n * t->p + j];
+        if (j >= t->p) from[n] = others[j - t->p], change[n++] = one(s->graph);
+        for (uint32_t k = 0; k < known.count; k++) {
+            from[n] = known.of[k];
+            change[n++] = known.slopes[(size_t)k * columns + j];
+        }
+        tr_forward(s->graph, of, count, from, change, n, column);
         for (uint32_t i = 0; i < count; i++) out[(size_t)i * columns + j] = column[i];
+        for (uint32_t k = 0; k < t->q; k++) from[k] = s->inputs[t->position[k]].symbol;
     }
-    free(q);
+    free(from);
+}
+
+bool tr_tangent_accelerations(const Tangent *t, const Partition *partition, const Expr *others,
+                              uint32_t other_count, Expr *wdot, Expr *out)
+{
+    System *s = t->system;
+    const uint32_t q = t->q, p = t->p, columns = p + other_count, w = tr_independent(s, NULL);
+    const Expr unit = one(s->graph);
+    SlopeColumn *list = calloc(columns + 1u, sizeof *list);
+    Expr *symbols = calloc((size_t)(p + 1) * q + 1, sizeof *symbols);
+    bool good = list && symbols;
+    if (!good) s->graph->failed = true;
+    Expr *along = good ? symbols + q : NULL;
+    for (uint32_t k = 0; good && k < q; k++) symbols[k] = s->inputs[t->position[k]].symbol;
+    for (uint32_t j = 0; good && j < columns; j++, along += q) {
+        if (j >= p) {
+            list[j] = (SlopeColumn){&others[j - p], &unit, 1, NO_INPUT, j < p + w ? 1 : 2};
+            continue;
+        }
+        for (uint32_t k = 0; k < q; k++) along[k] = t->N[(size_t)k * p + j];
+        list[j] = (SlopeColumn){symbols, along, q, t->velocity[j], 0};
+    }
+    good = good && tr_acceleration_slopes(s, partition, list, columns, wdot, out);
+    free(list);
+    free(symbols);
+    return good;
+}
+
+bool tr_is_worth_comparing(System *s, const Expr *wdot, size_t count, size_t columns)
+{
+    enum { MOST = 100000 };
+    return columns * tr_system_operations(s, wdot, count) < MOST;
 }
 
 // ---- accelerations -------------------------------------------------------------------------
@@ -80,9 +118,11 @@ typedef struct Slopes {
     Expr *symbols;        // positions, then others
     uint32_t count, rest; // accelerations, other symbols
     uint32_t parameters;  // the last of the others
+    const Partition *partition;
 } Slopes;
 
 enum { PARTS = 3 };
+enum { BY_COLUMNS, BY_ROWS, BY_EQUATIONS, WAYS };
 static const char *const parts[PARTS] = {"wdot_w", "wdot_u", "wdot_p"};
 
 static bool is_named(const char *list, const char *name)
@@ -154,13 +194,35 @@ static bool backward(const Slopes *t, Expr *slopes, Expr *out)
     return true;
 }
 
-static bool put_outputs(const Slopes *t, const Expr *slopes, const uint32_t *sizes, Expr *room,
+// By way of the equations of motion (T144), but for parameters: those are behind all others.
+static bool structured(const Slopes *t, Expr *wdot, Expr *out)
+{
+    const Tangent *tangent = &t->tangent;
+    const uint32_t p = tangent->p, columns = p + t->rest, others = t->rest - t->parameters;
+    const size_t known = p + others;
+    const Expr *symbols = t->symbols + tangent->q, unit = one(tangent->system->graph);
+    Expr *slopes = calloc(t->count * known + t->count + 1, sizeof *slopes);
+    if (!slopes) tangent->system->graph->failed = true;
+    const bool good =
+        slopes && tr_tangent_accelerations(tangent, t->partition, symbols, others, wdot, slopes);
+    for (uint32_t i = 0; good && i < t->count; i++)
+        memcpy(out + (size_t)i * columns, slopes + i * known, known * sizeof *out);
+    for (uint32_t j = others; good && j < t->rest; j++) {
+        tr_forward(tangent->system->graph, t->wdot, t->count, &symbols[j], &unit, 1, slopes);
+        for (uint32_t i = 0; i < t->count; i++) out[(size_t)i * columns + p + j] = slopes[i];
+    }
+    free(slopes);
+    return good;
+}
+
+static bool put_outputs(const Slopes *t, const Expr *way, const uint32_t *sizes, Expr *room,
                         tr_error *err)
 {
     System *s = t->tangent.system;
     const uint32_t p = t->tangent.p, columns = p + t->rest;
+    const Expr *slopes = way + t->count;
     uint32_t first = 0;
-    if (t->count) tr_system_put(s, "wdot", t->wdot, t->count, 1, err);
+    if (t->count) tr_system_put(s, "wdot", way, t->count, 1, err);
     for (int part = -1; part < PARTS; part++) {
         const uint32_t count = part < 0 ? p : sizes[part];
         for (uint32_t i = 0; i < t->count; i++)
@@ -178,29 +240,38 @@ static bool differentiate(Slopes *t, const uint32_t *sizes, tr_error *err)
     System *s = t->tangent.system;
     const size_t columns = (size_t)t->tangent.p + t->rest, all = (size_t)t->tangent.q + t->rest;
     const size_t each = t->count * columns + t->count;
-    Expr *room = calloc(2 * each + t->count * (all + columns) + 1, sizeof *room);
+    Expr *room = calloc(WAYS * each + t->count * (all + columns) + 1, sizeof *room);
     if (!room) return tr_fail_memory(err), false;
-    Expr *one_way = room, *other_way = one_way + each, *more = other_way + each;
-    memcpy(one_way, t->wdot, t->count * sizeof *room);
-    memcpy(other_way, t->wdot, t->count * sizeof *room);
+    Expr *way[WAYS] = {room, room + each, room + 2 * each}, *more = room + WAYS * each;
+    bool is_there[WAYS] = {0};
     tr_tangent_directions(&t->tangent);
-    tr_tangent_slopes(&t->tangent, t->wdot, t->count, t->symbols + t->tangent.q, t->rest,
-                      one_way + t->count);
-    if (backward(t, more, other_way + t->count) && !s->graph->failed) {
-        const bool shorter =
-            tr_system_operations(s, other_way, each) < tr_system_operations(s, one_way, each);
-        put_outputs(t, (shorter ? other_way : one_way) + t->count, sizes, more, err);
-    } else
-        tr_fail_memory(err);
+    is_there[BY_EQUATIONS] = structured(t, way[BY_EQUATIONS], way[BY_EQUATIONS] + t->count);
+    if (!is_there[BY_EQUATIONS] || tr_is_worth_comparing(s, t->wdot, t->count, columns)) {
+        is_there[BY_COLUMNS] = is_there[BY_ROWS] = true;
+        memcpy(way[BY_COLUMNS], t->wdot, t->count * sizeof *room);
+        memcpy(way[BY_ROWS], t->wdot, t->count * sizeof *room);
+        tr_tangent_slopes(&t->tangent, t->wdot, t->count, t->symbols + t->tangent.q, t->rest,
+                          (KnownSlopes){0}, way[BY_COLUMNS] + t->count);
+        if (!backward(t, more, way[BY_ROWS] + t->count)) tr_fail_memory(err);
+    }
+    const Expr *best = NULL;
+    size_t least = SIZE_MAX;
+    for (int i = 0; i < WAYS && !s->graph->failed; i++) {
+        const size_t count = is_there[i] ? tr_system_operations(s, way[i], each) : SIZE_MAX;
+        if (count < least) least = count, best = way[i];
+    }
+    if (s->graph->failed || (each && !best)) tr_fail_memory(err);
+    if (!has_failed(err)) put_outputs(t, best, sizes, more, err);
     free(room);
     return !has_failed(err);
 }
 
-bool tr_differentiate(System *s, const char *parameters, tr_error *err)
+bool tr_differentiate(System *s, const Partition *partition, bool slopes, const char *parameters,
+                      tr_error *err)
 {
     if (has_failed(err) || !check_names(s, parameters, err)) return false;
     const size_t n = s->input_count + 1u;
-    Slopes t = {0};
+    Slopes t = {.partition = partition};
     Expr *room = calloc(3 * n, sizeof *room);
     uint32_t *w = calloc(n, sizeof *w), sizes[PARTS];
     if (room && w && tr_tangent_list(s, &t.tangent)) {
@@ -213,7 +284,10 @@ bool tr_differentiate(System *s, const char *parameters, tr_error *err)
         for (int part = 0; part < PARTS; part++)
             t.rest += sizes[part] = list_part(&t, part, parameters, w);
         t.parameters = sizes[PARTS - 1];
-        differentiate(&t, sizes, err);
+        if (slopes)
+            differentiate(&t, sizes, err);
+        else if (t.count)
+            tr_system_put(s, "wdot", t.wdot, t.count, 1, err);
     } else
         tr_fail_memory(err);
     tr_tangent_free(&t.tangent);
@@ -233,7 +307,9 @@ tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_o
     System *own = flow ? tr_flow_system(flow, err) : NULL;
     tr_program *program = NULL;
     if (own) tr_evaluation_called(o.evaluate, &own->evaluation, err);
-    if (own && outputs && strstr(outputs, "wdot")) tr_differentiate(own, o.parameters, err);
+    if (own && outputs && strstr(outputs, "wdot"))
+        tr_differentiate(own, &flow->now->programs->partition, strstr(outputs, "wdot_") != NULL,
+                         o.parameters, err);
     if (own && !has_failed(err)) program = tr_compile_names(own, outputs, o.fix_parameters, err);
     tr_system_free(own);
     tr_flow_free(flow);

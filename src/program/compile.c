@@ -6,6 +6,7 @@
 
 #include "base/options.h"
 #include "base/random.h"
+#include "expr/block.h"
 #include "expr/gather.h"
 #include "expr/list.h"
 #include "expr/merge.h"
@@ -20,7 +21,13 @@
 enum { DEAD = UINT8_MAX, MOST_VALUES = 1 << 30 };
 
 // While a program is built, values are marked by what they are, so that each kind can still grow.
-static const uint32_t INPUT = 0u << 30, CONSTANT = 1u << 30, RESULT = 2u << 30, KIND = 3u << 30;
+static const uint32_t INPUT = 0u << 30, CONSTANT = 1u << 30, RESULT = 2u << 30, PART = 3u << 30,
+                      KIND = 3u << 30;
+
+// One of the results of a block
+typedef struct BlockPart {
+    uint32_t block, which; // an instruction
+} BlockPart;
 
 // What to do with parameters: all are numbers, or those of a pattern.
 typedef struct Request {
@@ -39,6 +46,10 @@ typedef struct Compiler {
     uint32_t *value_of_node; // by id
     Instruction *list;
     uint32_t count, capacity;
+    uint32_t *lists; // of blocks
+    uint32_t list_length, list_capacity;
+    BlockPart *parts;
+    uint32_t part_count, part_capacity;
     double *constants;
     uint32_t constant_count, constant_capacity;
     uint32_t *uses;     // by instruction
@@ -52,15 +63,21 @@ static ValueStage stage_of_value(const Compiler *c, uint32_t value)
 {
     const uint32_t index = value & ~KIND, kind = value & KIND;
     if (kind == CONSTANT) return STAGE_CONSTANT;
+    if (kind == PART) return (ValueStage)c->list[c->parts[index].block].stage;
     return kind == INPUT ? stage_of(c->system->inputs[index].symbol)
                          : (ValueStage)c->list[index].stage;
+}
+
+static uint32_t *operand_place(const Compiler *c, Instruction *i, uint32_t which)
+{
+    return is_block(i->code) ? &c->lists[i->a + which] : instruction_operand(i, (int)which);
 }
 
 static uint32_t emit(Compiler *c, Instruction i)
 {
     if (c->failed) return 0;
-    for (int which = 0; which < code_operands(i.code); which++) {
-        const ValueStage stage = stage_of_value(c, operand_value(&i, which));
+    for (uint32_t which = 0; which < operand_count(&i); which++) {
+        const ValueStage stage = stage_of_value(c, *operand_place(c, &i, which));
         if (stage > i.stage) i.stage = (uint8_t)stage;
     }
     if (c->count >= MOST_VALUES ||
@@ -103,6 +120,36 @@ static uint32_t expand_halves(Compiler *c, uint32_t a, int n)
     return expand_power(c, emit(c, (Instruction){.code = OP_SQRT, .a = a}), n);
 }
 
+// The list stands in the graph from its last value to its first. What numbers alone decide is not
+// folded, so it counts as decided by parameters.
+static uint32_t emit_block(Compiler *c, const Node *node)
+{
+    const uint32_t length = block_length(c->graph, node), start = c->list_length;
+    if (!tr_grow((void **)&c->lists, &c->list_capacity, start + length, sizeof *c->lists)) {
+        c->failed = true;
+        return 0;
+    }
+    c->list_length += length;
+    const Node *at = &c->graph->nodes[node->a];
+    for (uint32_t k = length; k-- > 0; at = &c->graph->nodes[at->a])
+        c->lists[start + k] = c->value_of_node[at->b];
+    return emit(c, (Instruction){.code = node->op == OP_FACTOR ? CODE_FACTOR : CODE_SOLVE,
+                                 .stage = STAGE_PARAMETER,
+                                 .a = start,
+                                 .b = length,
+                                 .c = node->c});
+}
+
+static uint32_t emit_part(Compiler *c, const Node *node)
+{
+    if (!tr_grow((void **)&c->parts, &c->part_capacity, c->part_count + 1, sizeof *c->parts)) {
+        c->failed = true;
+        return 0;
+    }
+    c->parts[c->part_count] = (BlockPart){c->value_of_node[node->a] & ~KIND, node->c};
+    return PART | c->part_count++;
+}
+
 static uint32_t emit_node(Compiler *c, const Node *node)
 {
     const uint32_t *value = c->value_of_node;
@@ -111,6 +158,10 @@ static uint32_t emit_node(Compiler *c, const Node *node)
     case OP_NUMBER: return constant(c, node_value(node));
     case OP_SYMBOL: return INPUT | node->a; // symbols are inputs, in the same order
     case OP_POW: return expand_halves(c, value[node->a], node->n);
+    case OP_LIST: return 0; // who takes it looks at what it has
+    case OP_FACTOR:
+    case OP_SOLVE: return emit_block(c, node);
+    case OP_PART: return emit_part(c, node);
     default:
         return emit(c, (Instruction){.code = node->op,
                                      .n = node->n,
@@ -131,8 +182,8 @@ static void emit_all(Compiler *c)
 static void count_uses(Compiler *c)
 {
     for (uint32_t k = 0; k < c->count; k++)
-        for (int which = 0; which < code_operands(c->list[k].code); which++) {
-            const uint32_t value = operand_value(&c->list[k], which);
+        for (uint32_t which = 0; which < operand_count(&c->list[k]); which++) {
+            const uint32_t value = *operand_place(c, &c->list[k], which);
             if ((value & KIND) == RESULT) c->uses[value & ~KIND]++;
         }
     for (uint32_t i = 0; i < c->wanted_count; i++) {
@@ -236,15 +287,17 @@ static void improve(Compiler *c)
 // Numbers values for good: inputs, then the constants still in use, then the instructions by stage.
 typedef struct Numbering {
     uint32_t *constant, *result;
+    uint32_t *first; // by result: the first value that it defines
     uint32_t input_count, constant_count, result_count;
     uint32_t stage_end[STAGE_COUNT];
 } Numbering;
 
-static uint32_t final_value(const Numbering *to, uint32_t value)
+static uint32_t final_value(const Compiler *c, const Numbering *to, uint32_t value)
 {
     const uint32_t index = value & ~KIND, kind = value & KIND;
     if (kind == CONSTANT) return to->input_count + to->constant[index] - 1;
-    if (kind == RESULT) return to->input_count + to->constant_count + to->result[index];
+    if (kind == RESULT) return to->first[to->result[index]];
+    if (kind == PART) return to->first[to->result[c->parts[index].block]] + c->parts[index].which;
     return index;
 }
 
@@ -273,12 +326,32 @@ static void number_values(Compiler *c, Numbering *to)
     number_results(c, to);
     for (uint32_t k = 0; k < c->count; k++) {
         if (c->list[k].code == DEAD) continue;
-        for (int which = 0; which < code_operands(c->list[k].code); which++)
-            use_constant(to, operand_value(&c->list[k], which));
+        for (uint32_t which = 0; which < operand_count(&c->list[k]); which++)
+            use_constant(to, *operand_place(c, &c->list[k], which));
     }
     for (uint32_t i = 0; i < c->wanted_count; i++)
         use_constant(to, c->value_of_node[c->wanted[i].id]);
     to->constant_count += UNIT_COUNT;
+}
+
+static const Lineage *lineage_of(const Compiler *c, const Instruction *i)
+{
+    return is_block(i->code) ? c->graph->lineages[i->c] : NULL;
+}
+
+// The values of the results, which are numbered. False when there are too many.
+static bool number_ranges(const Compiler *c, Numbering *to)
+{
+    uint64_t next = (uint64_t)to->input_count + to->constant_count;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        for (uint32_t k = 0; k < c->count; k++) {
+            const Instruction *i = &c->list[k];
+            if (i->code == DEAD || i->stage != stage) continue;
+            to->first[to->result[k]] = (uint32_t)next;
+            next += result_width(i, lineage_of(c, i));
+        }
+    to->first[to->result_count] = (uint32_t)next;
+    return next <= MOST_VALUES;
 }
 
 // Only the tables that are still used; the others' places stay empty.
@@ -297,10 +370,34 @@ static bool copy_tables(Compiler *c, Program *p)
     return true;
 }
 
-static Instruction final_instruction(const Numbering *to, Instruction i)
+// Only the lineages that are still used
+static bool copy_lineages(Compiler *c, Program *p)
 {
-    for (int which = 0; which < code_operands(i.code); which++)
-        *instruction_operand(&i, which) = final_value(to, operand_value(&i, which));
+    const Lineage **lineages = tr_arena_alloc(&p->arena, c->graph->lineage_count, sizeof *lineages);
+    if (!lineages) return false;
+    for (uint32_t k = 0; k < c->count; k++) {
+        const Instruction *i = &c->list[k];
+        if (i->code == DEAD || !is_block(i->code) || lineages[i->c]) continue;
+        lineages[i->c] = tr_lineage_copy(&p->arena, c->graph->lineages[i->c]);
+        if (!lineages[i->c]) return false;
+    }
+    p->lineages = lineages;
+    return true;
+}
+
+static bool copy_lists(const Compiler *c, const Numbering *to, Program *p)
+{
+    uint32_t *lists = tr_arena_alloc(&p->arena, c->list_length, sizeof *lists);
+    if (!lists) return false;
+    for (uint32_t i = 0; i < c->list_length; i++) lists[i] = final_value(c, to, c->lists[i]);
+    p->lists = lists;
+    return true;
+}
+
+static Instruction final_instruction(const Compiler *c, const Numbering *to, Instruction i)
+{
+    for (int which = 0; !is_block(i.code) && which < code_operands(i.code); which++)
+        *instruction_operand(&i, which) = final_value(c, to, operand_value(&i, which));
     return i;
 }
 
@@ -311,13 +408,12 @@ static bool fill_instructions(const Compiler *c, const Numbering *to, Program *p
     if (!list || !first) return false;
     for (uint32_t k = 0; k < c->count; k++) {
         if (c->list[k].code == DEAD) continue;
-        list[to->result[k]] = final_instruction(to, c->list[k]);
-        const size_t operations = code_operations(c->list[k].code);
+        list[to->result[k]] = final_instruction(c, to, c->list[k]);
+        const size_t operations = result_operations(&c->list[k], lineage_of(c, &c->list[k]));
         p->operations += operations;
         if (c->list[k].stage > STAGE_PARAMETER) p->state_operations += operations;
     }
-    for (uint32_t k = 0; k <= to->result_count; k++) // one value each
-        first[k] = to->input_count + to->constant_count + k;
+    memcpy(first, to->first, ((size_t)to->result_count + 1) * sizeof *first);
     p->instructions = list;
     p->instruction_count = to->result_count;
     p->first = first;
@@ -329,13 +425,15 @@ static bool fill_program(Compiler *c, const Numbering *to, Program *p)
 {
     double *constants = tr_arena_alloc(&p->arena, to->constant_count, sizeof *constants);
     uint32_t *outputs = tr_arena_alloc(&p->arena, c->wanted_count, sizeof *outputs);
-    if (!constants || !outputs || !copy_tables(c, p) || !fill_instructions(c, to, p)) return false;
+    if (!constants || !outputs || !copy_tables(c, p) || !copy_lineages(c, p) ||
+        !copy_lists(c, to, p) || !fill_instructions(c, to, p))
+        return false;
     for (uint32_t k = 0; k < c->constant_count; k++)
         if (to->constant[k]) constants[to->constant[k] - 1] = c->constants[k];
     for (uint32_t i = 0; i < UNIT_COUNT; i++)
         constants[to->constant_count - UNIT_COUNT + i] = units[i];
     for (uint32_t i = 0; i < c->wanted_count; i++)
-        outputs[i] = final_value(to, c->value_of_node[c->wanted[i].id]);
+        outputs[i] = final_value(c, to, c->value_of_node[c->wanted[i].id]);
     p->constants = constants;
     p->constant_count = to->constant_count;
     p->outputs = outputs;
@@ -386,15 +484,18 @@ static bool finish(Compiler *c, Program *p)
     Numbering to = {.input_count = c->system->input_count};
     to.constant = calloc((size_t)c->constant_count + 1, sizeof *to.constant);
     to.result = calloc((size_t)c->count + 1, sizeof *to.result);
-    bool good = to.constant && to.result;
+    to.first = calloc((size_t)c->count + 1, sizeof *to.first);
+    bool good = to.constant && to.result && to.first;
     if (good) number_values(c, &to);
-    good = good && fill_inputs(c->system, p) && fill_program(c, &to, p) && list_used(p);
+    good = good && number_ranges(c, &to) && fill_inputs(c->system, p) && fill_program(c, &to, p) &&
+           list_used(p);
     if (good) {
         tr_program_check(p);
         p->executables = tr_executables_new(c->system->evaluation);
     }
     free(to.constant);
     free(to.result);
+    free(to.first);
     return good && p->executables;
 }
 
@@ -434,7 +535,7 @@ static void collect(const System *system, const char *names, Exprs *wanted, tr_e
     if (!wanted->count) tr_fail(err, TR_USAGE, (Place){0}, "a program needs at least one output");
 }
 
-// Names, shapes and quantities of these outputs, for the program. False when memory runs out.
+// Names, lineages and quantities of these outputs, for the program. False when memory runs out.
 static bool fill_ports(const System *system, const char *names, Program *p)
 {
     uint32_t count = 0;
@@ -525,6 +626,8 @@ static void release(Compiler *c)
     tr_reach_free(&c->reach);
     free(c->value_of_node);
     free(c->list);
+    free(c->lists);
+    free(c->parts);
     free(c->constants);
     free(c->uses);
     free(c->negative);

@@ -25,10 +25,9 @@ Interpreter TR_INTERPRET;
     }                                                                                     \
     break
 
-// The values of a list, next to each other.
-#define JOIN                                                                \
-    for (uint32_t i = 0; i < count; i++)                                    \
-        for (uint32_t left = *at++; left > 0; left--) *result++ = v[*at++]; \
+#define BLOCKS                                          \
+    at = run_blocks(code_of, code, count, at, v, &end); \
+    result = v + end;                                   \
     break
 
 // Rows of op.def read a, b, c, n and f; here they are loads.
@@ -51,6 +50,7 @@ void TR_INTERPRET(const Executable *executable, ProgramPart part, double *restri
     const Interpreted *code_of = (const Interpreted *)executable;
     const uint32_t *at = code_of->runs[part];
     double *result = v + code_of->first[part];
+    uint32_t end = 0;
     for (;;) {
         const uint32_t code = *at++, count = *at++;
         switch (code) {
@@ -67,7 +67,8 @@ void TR_INTERPRET(const Executable *executable, ProgramPart part, double *restri
         case CODE_FMA | WIDE: LOOP(3, fma(a, b, c));
         case CODE_FMS | WIDE: LOOP(3, fma(a, b, -c));
         case CODE_FNMA | WIDE: LOOP(3, fma(-a, b, c));
-        case CODE_JOIN: JOIN;
+        case CODE_FACTOR:
+        case CODE_SOLVE: BLOCKS;
         default: return;
         }
     }

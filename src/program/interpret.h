@@ -4,10 +4,10 @@
 // 8 by the same runs.
 //
 // A run is: code, count, then the operands of each instruction (tables: also the table and n;
-// joins: how many, and these). Results go to consecutive values in the order of execution, so they
-// need no address; those of one instruction stay together. Code OP_FAILED ends a part. The three
-// operands of a multiply-add share 64 bits, unless the program is too large for that: then its code
-// is marked WIDE.
+// blocks: how many, the lineage, these, and the place of the first result). Results go to
+// consecutive values in the order of execution, so they need no address; those of one instruction
+// stay together. Code OP_FAILED ends a part. The three operands of a multiply-add share 64 bits,
+// unless the program is too large for that: then its code is marked WIDE.
 #ifndef TR_PROGRAM_INTERPRET_H
 #define TR_PROGRAM_INTERPRET_H
 
@@ -20,9 +20,23 @@ typedef struct Interpreted {
     Arena *own;            // that it is in, where nobody else has it
     const uint32_t *runs[PART_COUNT];
     uint32_t first[PART_COUNT]; // the first value of each part
-    const Table *const *tables; // the program's
-    const KernelSet *kernels;   // of interpreters over blocks of lanes
+    const Table *const *tables; // the program's, and lineages
+    const Lineage *const *lineages;
+    const KernelSet *kernels; // for what is more than a few instructions
 } Interpreted;
+
+// One block after the other; where their operands end, and where their results do.
+static inline const uint32_t *run_blocks(const Interpreted *code_of, uint32_t code, uint32_t count,
+                                         const uint32_t *at, double *values, uint32_t *end)
+{
+    for (; count > 0; count--, at += at[0] + 3) {
+        const KernelCall call = {
+            .count = at[0], .lineage = code_of->lineages[at[1]], .places = at + 2};
+        code_of->kernels->of[code](&call, values);
+        *end = at[2 + at[0]] + at[0] - (code == CODE_SOLVE ? lineage_entries(call.lineage) : 0);
+    }
+    return at;
+}
 
 typedef void Interpreter(const Executable *executable, ProgramPart part, double *values);
 

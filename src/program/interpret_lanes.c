@@ -35,7 +35,6 @@ EVERY_ROW(LANES_OF_ROW)
 LANES_OF(FMA, fma(a[k], b[k], c[k]))
 LANES_OF(FMS, fma(a[k], b[k], -c[k]))
 LANES_OF(FNMA, fma(-a[k], b[k], c[k]))
-LANES_OF(JOIN, a[k])
 
 // ---- runs ----------------------------------------------------------------------------------
 
@@ -52,14 +51,6 @@ LANES_OF(JOIN, a[k])
         lanes_##ID(VALUE(word &PACKED_MASK), VALUE(word >> PACKED_BITS & PACKED_MASK), \
                    VALUE(word >> 2 * PACKED_BITS), VALUE(result), lanes);              \
     }                                                                                  \
-    break
-#define RUN_JOIN                                        \
-    for (uint32_t i = 0; i < count; i++)                \
-        for (uint32_t left = *at++; left > 0; left--) { \
-            const double *a = VALUE(*at++);             \
-            lanes_JOIN(a, a, a, VALUE(result), lanes);  \
-            result++;                                   \
-        }                                               \
     break
 #define RUN_ROW(ID) \
     case OP_##ID: RUN(ID, operands_of_##ID);
@@ -100,7 +91,8 @@ static inline void run(const Executable *executable, ProgramPart part, double *v
         case CODE_FMA | WIDE: RUN(FMA, 3);
         case CODE_FMS | WIDE: RUN(FMS, 3);
         case CODE_FNMA | WIDE: RUN(FNMA, 3);
-        case CODE_JOIN: RUN_JOIN;
+        case CODE_FACTOR:
+        case CODE_SOLVE: at = run_blocks(code_of, code, count, at, v, &result); break;
         case OP_FAILED: return;
         default: at = run_kernel(code_of, code, count, at, result, v); result += count;
         }

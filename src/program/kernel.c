@@ -161,11 +161,29 @@ static inline void run(const KernelCall *call, double *v, uint32_t lanes, int op
     }
 EVERY_KERNEL(RUNS)
 
+// ---- blocks --------------------------------------------------------------------------------
+
+static inline void run_block(const KernelCall *call, double *v, bool solves, uint32_t lanes)
+{
+    lineage_run(call->lineage, solves, call->places, call->count, call->places[call->count], v,
+                lanes);
+}
+
+#define BLOCK_RUNS(name, solves, lanes)                                  \
+    static void block##lanes##_##name(const KernelCall *call, double *v) \
+    {                                                                    \
+        run_block(call, v, solves, lanes);                               \
+    }
+#define BLOCKS(lanes) BLOCK_RUNS(factor, false, lanes) BLOCK_RUNS(solve, true, lanes)
+BLOCKS(1)
+BLOCKS(4)
+BLOCKS(8)
+
 #define ROW1(operation, name, ...) [operation] = run1_##name,
 #define ROW4(operation, name, ...) [operation] = run4_##name,
 #define ROW8(operation, name, ...) [operation] = run8_##name,
 const KernelSet FOR_MACHINE(tr_kernels)[KERNEL_SETS] = {
-    {1, {EVERY_KERNEL(ROW1)}},
-    {4, {EVERY_KERNEL(ROW4)}},
-    {8, {EVERY_KERNEL(ROW8)}},
+    {1, {EVERY_KERNEL(ROW1)[CODE_FACTOR] = block1_factor, [CODE_SOLVE] = block1_solve}},
+    {4, {EVERY_KERNEL(ROW4)[CODE_FACTOR] = block4_factor, [CODE_SOLVE] = block4_solve}},
+    {8, {EVERY_KERNEL(ROW8)[CODE_FACTOR] = block8_factor, [CODE_SOLVE] = block8_solve}},
 };

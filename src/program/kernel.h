@@ -8,11 +8,13 @@
 #include "program/program.h"
 
 // A run of equal operations on values of a block: value `place` of lane k is
-// values[place * lanes + k]. No result stands where an operand of the same run does.
+// values[place * lanes + k]. No result stands where an operand of the same run does. Of a block,
+// which has a range of results, the last place is that of the first.
 typedef struct KernelCall {
-    uint32_t count;         // operations
+    uint32_t count;         // operations; of a block, the values that it takes
     int n;                  // tables: the derivative order
     const Table *table;     // of tables
+    const Lineage *lineage; // of blocks, of which a call does one
     const uint32_t *places; // for each operation: its operands, then its results
 } KernelCall;
 
@@ -24,7 +26,7 @@ enum { KERNEL_SINCOS = CODE_COUNT, KERNEL_COUNT };
 
 typedef struct KernelSet {
     uint32_t lanes;           // of a block
-    Kernel *of[KERNEL_COUNT]; // by Op, and KERNEL_SINCOS; NULL: there is none
+    Kernel *of[KERNEL_COUNT]; // by Op or Code, and KERNEL_SINCOS; NULL: there is none
 } KernelSet;
 
 // What code may use: nothing beyond the compiler's target; AVX2 and multiply-adds; AVX-512 (F, DQ,

@@ -23,7 +23,7 @@ static double value_of(const Program *p, const Instruction *i, const double *v)
     case CODE_FNMA: return fma(-a, b, c);
     default: break;
     }
-    assert(i->code < OP_COUNT); // nothing joins values before an executable is made
+    assert(i->code < OP_COUNT);
     const bool table = tr_op[i->code].form == FORM_TABLE;
     return tr_op_value((Op)i->code, a, b, c, i->n, table ? p->tables[i->c] : NULL);
 }
@@ -31,7 +31,13 @@ static double value_of(const Program *p, const Instruction *i, const double *v)
 void tr_list_run(const Program *p, const double *inputs, double *room, double *outputs)
 {
     if (p->input_count) memcpy(room, inputs, p->input_count * sizeof *room);
-    for (uint32_t k = 0; k < p->instruction_count; k++)
-        room[p->first[k]] = value_of(p, &p->instructions[k], room);
+    for (uint32_t k = 0; k < p->instruction_count; k++) {
+        const Instruction *i = &p->instructions[k];
+        if (is_block(i->code))
+            lineage_run(p->lineages[i->c], i->code == CODE_SOLVE, p->lists + i->a, i->b,
+                        p->first[k], room, 1);
+        else
+            room[p->first[k]] = value_of(p, i, room);
+    }
     for (uint32_t i = 0; i < p->output_count; i++) outputs[i] = room[p->outputs[i]];
 }

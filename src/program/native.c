@@ -260,19 +260,7 @@ static void emit_extreme(Emitter *e, const Instruction *i, uint32_t value)
     tr_bind(&e->room, value, result);
 }
 
-// ---- lists and kernels ---------------------------------------------------------------------
-
-static void emit_join(Emitter *e, const Instruction *i, uint32_t value)
-{
-    Allocation *a = &e->room;
-    const uint32_t first = tr_take_places(a, i->b);
-    for (uint32_t which = 0; which < i->b; which++) {
-        const unsigned x = tr_in_register(a, operand_at(e->program, i, which));
-        put(e, X86_STORE, x, 0, tr_place_operand(a, first + which));
-        a->place[value + which] = first + which;
-        a->pinned = 0;
-    }
-}
+// ---- kernels -------------------------------------------------------------------------------
 
 static int result_count(uint32_t kernel) { return kernel == KERNEL_SINCOS ? 2 : 1; }
 
@@ -298,25 +286,46 @@ static uint32_t *list_places(Emitter *e, const Order *order, const Step *step)
     return places;
 }
 
+// The same of a block, whose results stand together
+static uint32_t *list_block(Emitter *e, uint32_t k)
+{
+    const Program *p = e->program;
+    const Instruction *i = &p->instructions[k];
+    uint32_t *places = tr_arena_alloc(&e->made->arena, (size_t)i->b + 1, sizeof *places);
+    if (!places) return NULL;
+    for (uint32_t which = 0; which < i->b; which++)
+        places[which] = e->room.place[operand_at(p, i, which)];
+    places[i->b] = tr_take_places(&e->room, range_width(p, k));
+    for (uint32_t which = 0; which < range_width(p, k); which++)
+        e->room.place[p->first[k] + which] = places[i->b] + which;
+    return places;
+}
+
 static bool emit_call(Emitter *e, const Order *order, const Step *step)
 {
     const Program *p = e->program;
     const Instruction *first = &p->instructions[order->instructions[step->first]];
-    const bool table = tr_op[first->code].form == FORM_TABLE;
+    const bool block = is_block(first->code),
+               table = !block && tr_op[first->code].form == FORM_TABLE;
     KernelCall *call = tr_arena_alloc(&e->made->arena, 1, sizeof *call);
     tr_store_all(&e->room);
-    const uint32_t *places = list_places(e, order, step);
+    const uint32_t *places =
+        block ? list_block(e, order->instructions[step->first]) : list_places(e, order, step);
     if (!call || !places) return false;
-    *call = (KernelCall){.count = step->count / (uint32_t)result_count(step->kernel),
-                         .n = table ? first->n : 0,
-                         .table = table ? p->tables[first->c] : NULL,
-                         .places = places};
+    *call =
+        (KernelCall){.count = block ? first->b : step->count / (uint32_t)result_count(step->kernel),
+                     .n = table ? first->n : 0,
+                     .table = table ? p->tables[first->c] : NULL,
+                     .lineage = block ? p->lineages[first->c] : NULL,
+                     .places = places};
     tr_x86_call(&e->code, e->lanes, (uint64_t)(uintptr_t)e->kernels->of[step->kernel],
                 (uint64_t)(uintptr_t)call);
     for (uint32_t i = step->first; i < step->first + step->count; i++) {
-        count_off(e, order->instructions[i], i);
-        release_operands(e, order->instructions[i]);
-        tr_release(&e->room, p->first[order->instructions[i]]); // if nobody asks for it
+        const uint32_t k = order->instructions[i];
+        count_off(e, k, i);
+        release_operands(e, k);
+        for (uint32_t value = p->first[k]; value < p->first[k + 1]; value++)
+            tr_release(&e->room, value); // if nobody asks for it
     }
     return true;
 }
@@ -332,7 +341,6 @@ static Emit *const emit_of[CODE_COUNT] = {
     [OP_MAX] = emit_extreme,     [OP_LESS] = emit_compare,      [OP_LESS_EQUAL] = emit_compare,
     [OP_EQUAL] = emit_compare,   [OP_NOT_EQUAL] = emit_compare, [OP_SELECT] = emit_select,
     [CODE_FMA] = emit_fused,     [CODE_FMS] = emit_fused,       [CODE_FNMA] = emit_fused,
-    [CODE_JOIN] = emit_join,
 };
 
 static bool is_known(const Program *p, const KernelSet *kernels)
@@ -359,7 +367,7 @@ static bool emit_step(Emitter *e, const Order *order, const Step *step)
     e->room.pinned = 0;
     if (step->kernel) return emit_call(e, order, step);
     count_off(e, k, step->first);
-    if (i->code != CODE_JOIN) pin_operands(e, i);
+    pin_operands(e, i);
     emit_of[i->code](e, i, e->program->first[k]);
     release_operands(e, k);
     return true;

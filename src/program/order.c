@@ -19,7 +19,7 @@ typedef struct Ordering {
 
 static bool is_kernel(const Ordering *o, const Instruction *i)
 {
-    return i->code < OP_COUNT && o->kernels->of[i->code];
+    return o->kernels->of[i->code] != NULL;
 }
 
 static void find_depths(Ordering *o)
@@ -84,7 +84,7 @@ static uint32_t *sort_by_depth(const Ordering *o, uint32_t *sorted)
 // ---- calls ---------------------------------------------------------------------------------
 
 // What goes into one call stands together: equal operations, of one table; sines beside cosines of
-// the same.
+// the same. A block has a call for itself.
 typedef struct KernelKey {
     uint32_t operation, table, operand, code, k;
     int n;
@@ -106,6 +106,7 @@ static int compare_keys(const void *left, const void *right)
 static KernelKey key_of(const Program *p, uint32_t k)
 {
     const Instruction *i = &p->instructions[k];
+    if (is_block(i->code)) return (KernelKey){.operation = i->code, .table = k, .k = k};
     const bool table = tr_op[i->code].form == FORM_TABLE, circular = i->code == OP_COS;
     return (KernelKey){.operation = circular ? OP_SIN : i->code,
                        .table = table ? i->c : 0,

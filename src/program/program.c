@@ -16,6 +16,15 @@ static void check_operands(const Program *p, uint32_t k)
     assert(!table || p->tables[i->c]); // every table that is used was copied
 }
 
+static void check_range(const Program *p, uint32_t k)
+{
+    const Instruction *i = &p->instructions[k];
+    const Lineage *lineage = is_block(i->code) ? p->lineages[i->c] : NULL;
+    assert(range_width(p, k) == result_width(i, lineage));
+    if (i->code == CODE_FACTOR) assert(i->b == lineage_entries(lineage));
+    if (i->code == CODE_SOLVE) assert(range_width(p, k) % lineage->size == 0);
+}
+
 static void check_units(const Program *p)
 {
     assert(p->constant_count >= UNIT_COUNT);
@@ -34,7 +43,7 @@ void tr_program_check(const Program *p)
         while (k >= p->stage_end[stage]) stage++;
         assert(p->instructions[k].stage == stage); // stages follow each other
         assert(p->first[k + 1] > p->first[k]);     // ranges follow each other, and none is empty
-        assert(p->instructions[k].code == CODE_JOIN || range_width(p, k) == 1);
+        check_range(p, k);
         check_operands(p, k);
     }
     for (uint32_t i = 0; i < p->output_count; i++) assert(p->outputs[i] < value_count(p));

@@ -10,6 +10,7 @@
 #define TR_PROGRAM_PROGRAM_H
 
 #include "base/arena.h"
+#include "expr/lineage.h"
 #include "expr/op.h"
 #include "expr/port.h"
 
@@ -18,7 +19,8 @@ typedef enum Code {
     CODE_FMA = OP_COUNT, // a b + c
     CODE_FMS,            // a b - c
     CODE_FNMA,           // c - a b
-    CODE_JOIN,           // the values of a list, next to each other: what works on a range takes it
+    CODE_FACTOR,         // the entries of a positive matrix, a list: its factors
+    CODE_SOLVE,          // factors and right sides, a list: the solutions
     CODE_COUNT
 } Code;
 
@@ -26,8 +28,8 @@ typedef struct Instruction {
     uint8_t code;     // an Op or a Code
     uint8_t stage;    // the largest of its operands'
     int16_t n;        // tables: the derivative order
-    uint32_t a, b, c; // values; tables: c is the table's index. JOIN: a is where its list begins,
-                      // and b how long it is
+    uint32_t a, b, c; // values; tables: c is the table's index. FACTOR, SOLVE: a is where the list
+                      // begins, b how long it is, c the lineage's index
 } Instruction;
 
 // What goes in and what comes out, as the system calls it, and what it is, with its unit.
@@ -68,6 +70,7 @@ struct tr_program {
     const OutputPort *ports;         // what they belong to, where the program was made by names
     uint32_t port_count;
     const Table *const *tables;
+    const Lineage *const *lineages;
     size_t operations, state_operations; // of all instructions; of the stages of time and state
     Executables *executables;            // that run it, see executable.h
     Arena arena;
@@ -102,14 +105,30 @@ static inline uint32_t *instruction_operand(Instruction *i, int which)
     return which == 0 ? &i->a : which == 1 ? &i->b : &i->c;
 }
 
+// What takes a list and defines a range
+static inline bool is_block(unsigned code) { return code >= CODE_FACTOR; }
+
 // The values that an instruction takes.
 static inline uint32_t operand_count(const Instruction *i)
 {
-    return i->code == CODE_JOIN ? i->b : (uint32_t)code_operands(i->code);
+    return is_block(i->code) ? i->b : (uint32_t)code_operands(i->code);
 }
 static inline uint32_t operand_at(const Program *p, const Instruction *i, uint32_t which)
 {
-    return i->code == CODE_JOIN ? p->lists[i->a + which] : operand_value(i, (int)which);
+    return is_block(i->code) ? p->lists[i->a + which] : operand_value(i, (int)which);
+}
+
+// How many values an instruction of this lineage defines, and what it counts
+static inline uint32_t result_width(const Instruction *i, const Lineage *lineage)
+{
+    return i->code == CODE_SOLVE ? i->b - lineage_entries(lineage) : is_block(i->code) ? i->b : 1;
+}
+static inline size_t result_operations(const Instruction *i, const Lineage *lineage)
+{
+    if (i->code == CODE_FACTOR) return tr_lineage_factor_operations(lineage);
+    if (i->code == CODE_SOLVE)
+        return tr_lineage_solve_operations(lineage, result_width(i, lineage) / lineage->size);
+    return i->code >= OP_COUNT ? 2 : 1;
 }
 
 static inline uint32_t first_result(const Program *p) { return p->input_count + p->constant_count; }
@@ -117,10 +136,6 @@ static inline uint32_t value_count(const Program *p) { return p->first[p->instru
 static inline uint32_t range_width(const Program *p, uint32_t k)
 {
     return p->first[k + 1] - p->first[k];
-}
-static inline size_t code_operations(unsigned code)
-{
-    return code == CODE_JOIN ? 0 : code >= OP_COUNT ? 2 : 1;
 }
 
 // The instructions of a part: the first, and the one behind the last.

@@ -90,9 +90,10 @@ static uint32_t place_of(const Schedule *s, uint32_t value)
 
 static void emit_operands(Schedule *s, const Instruction *i)
 {
-    if (i->code == CODE_JOIN) s->runs[s->length++] = i->b;
+    if (is_block(i->code)) s->runs[s->length++] = i->b, s->runs[s->length++] = i->c;
     for (uint32_t which = 0; which < operand_count(i); which++)
         s->runs[s->length++] = place_of(s, operand_at(s->program, i, which));
+    if (is_block(i->code)) s->runs[s->length++] = s->next_place;
     if (i->code == OP_TABLE1 || i->code == OP_TABLE2) {
         s->runs[s->length++] = i->c;
         s->runs[s->length++] = (uint32_t)i->n;
@@ -111,7 +112,7 @@ static void emit_packed(Schedule *s, const Instruction *i)
 static void emit(Schedule *s, uint32_t k, bool wide)
 {
     const Instruction i = as_multiply_add(s, s->program->instructions[k]);
-    if (i.code < OP_COUNT || i.code == CODE_JOIN || wide)
+    if (i.code < OP_COUNT || is_block(i.code) || wide)
         emit_operands(s, &i);
     else
         emit_packed(s, &i);
@@ -127,7 +128,7 @@ static unsigned longest_queue(const Schedule *s)
 
 static bool is_wide(const Schedule *s, unsigned code)
 {
-    return code >= OP_COUNT && code != CODE_JOIN && value_count(s->program) > PACKED_MASK;
+    return code >= OP_COUNT && !is_block(code) && value_count(s->program) > PACKED_MASK;
 }
 
 // What waited for an instruction that is done. Those of the next part wait for that, too.
@@ -208,15 +209,15 @@ static Interpreted *interpret(const Program *p, Executable executable, Arena *ar
     s.user = malloc((operands + 1) * sizeof *s.user);
     s.user_start = calloc(count + 1, sizeof *s.user_start);
     s.place = malloc((count + 1) * sizeof *s.place);
-    // for each instruction a code, a count, a payload of two, and its operands, of which a sum that
-    // becomes a multiply-add has more; two ends
-    s.runs = malloc((operands + 6 * count + 2 * PART_COUNT) * sizeof *s.runs);
+    // for each instruction a code, a count, a payload of three, and its operands, of which a sum
+    // that becomes a multiply-add has more; two ends
+    s.runs = malloc((operands + 7 * count + 2 * PART_COUNT) * sizeof *s.runs);
     Interpreted *i = tr_arena_alloc(arena, 1, sizeof *i);
     bool good = s.maker && s.waiting && s.next && s.user && s.user_start && s.place && s.runs && i;
     if (good) {
         i->executable = executable;
         i->executable.value_count = value_count(p);
-        i->tables = p->tables;
+        i->tables = p->tables, i->lineages = p->lineages;
         good = schedule(&s, i, arena);
     }
     free(s.maker);
@@ -232,7 +233,9 @@ static Interpreted *interpret(const Program *p, Executable executable, Arena *ar
 const Executable *tr_interpret(const Program *p, Interpreter *interpreter, Arena *arena)
 {
     Interpreted *i = interpret(p, (Executable){.run = interpreter, .lanes = 1}, arena);
-    return i ? &i->executable : NULL;
+    if (!i) return NULL;
+    i->kernels = tr_kernels(tr_machine(), 1);
+    return &i->executable;
 }
 
 const Executable *tr_interpret_lanes(const Program *p, Machine machine, uint32_t lanes,

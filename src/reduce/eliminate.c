@@ -226,7 +226,7 @@ static Matrix copy_of(Matrix m)
 
 // The first `staged` velocities one after the other, the others at once: H^T M H and H^T f with
 // the rows of H that are left.
-static void project_in(const Reduction *r, uint32_t staged, Matrix *M_r, Matrix *f_r)
+static void project_in(Reduction *r, uint32_t staged, Matrix *M_r, Matrix *f_r)
 {
     Matrix M = copy_of(r->mass), f = copy_of(r->force);
     const Matrix H = {r->graph, r->H.entries, r->unknowns, r->kernel}; // speeds too
@@ -239,6 +239,7 @@ static void project_in(const Reduction *r, uint32_t staged, Matrix *M_r, Matrix 
     }
     for (uint32_t i = 0; gone && left && i < r->unknowns; i++)
         if (!gone[i]) left[count++] = i;
+    if (r->in_two) r->half = M, r->half_force = f;
     if (left) {
         const Matrix H_left = tr_pick(H, left, count, NULL, r->kernel);
         const Matrix Ht = tr_matrix_transpose(H_left);
@@ -255,6 +256,10 @@ static void project(Reduction *r, Matrix *M_r, Matrix *f_r)
 {
     enum { MANY = 12 };
     size_t least = SIZE_MAX;
+    if (r->in_two) {
+        project_in(r, r->units, M_r, f_r);
+        return;
+    }
     const uint32_t step = r->nD > MANY ? r->nD : 1;
     for (uint32_t staged = 0; staged <= r->nD && !r->graph->failed; staged += step) {
         Matrix M = *M_r, f = *f_r;
@@ -273,6 +278,21 @@ static void eliminate(Reduction *r)
         if (tr_take_pivot(r, k)) tr_eliminate_from_rows(r, k);
 }
 
+// Whether all pivot rows have numbers for slopes along an unknown
+static bool is_constant(const Reduction *r, uint32_t unknown)
+{
+    for (uint32_t i = 0; i < r->nD; i++)
+        if (unknown >= r->np || !is_number(pivot_row(r, i)->inner_slopes[r->p[unknown]]))
+            return false;
+    return true;
+}
+
+static void count_units(Reduction *r)
+{
+    r->units = 0;
+    while (r->units < r->nD && is_constant(r, r->D[r->units])) r->units++;
+}
+
 // ---- going back ----------------------------------------------------------------------------
 
 // v' - a: w' from H^T M_pp H w' = H^T f, then each eliminated one in turn       (T71) [B 23]
@@ -282,7 +302,8 @@ static void find_accelerations(Reduction *r)
     Matrix M_r = tr_matrix(r->graph, 0, 0), f_r = M_r;
     project(r, &M_r, &f_r);
     if (r->graph->failed) return;
-    const Matrix w = tr_ldlt_solve(tr_ldlt(M_r), f_r);
+    r->factors = tr_ldlt(M_r);
+    const Matrix w = tr_ldlt_solve(r->factors, f_r);
     r->x = tr_matrix(r->graph, r->unknowns, columns);
     for (uint32_t c = 0; c < columns; c++) {
         for (uint32_t i = 0; i < r->kernel; i++) set(r->x, r->free[i], c, get(w, i, c));
@@ -325,6 +346,7 @@ bool tr_eliminate(Reduction *r, Matrix L)
     take_rows(r);
     eliminate(r);
     if (g->failed) return false;
+    count_units(r);
     take_dynamics(r, L);
     tr_find_kernel(r);
     if (g->failed) return false;

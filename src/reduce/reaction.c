@@ -18,7 +18,7 @@
 // ---- pivots --------------------------------------------------------------------------------
 
 // What pivots bear for given sums at their columns, from the last to the first
-static void solve_back(const Reduction *r, Matrix u)
+void tr_solve_back(const Reduction *r, Matrix u)
 {
     for (uint32_t k = r->nD; k-- > 0;) {
         const Stage *s = &r->stages[k];
@@ -46,7 +46,7 @@ static Matrix pivot_reactions(Reduction *r)
             for (uint32_t i = 0; i < k; i++) e = add(e, mul(r->stages[i].h[d], get(u, i, c)));
             set(u, k, c, e);
         }
-    solve_back(r, u);
+    tr_solve_back(r, u);
     return u;
 }
 
@@ -56,7 +56,7 @@ static void find_dependence(Reduction *r)
     r->K = tr_matrix(r->graph, r->nD, r->nR);
     for (uint32_t k = 0; k < r->nD; k++)
         for (uint32_t j = 0; j < r->nR; j++) set(r->K, k, j, r->stages[k].column[r->nD + j]);
-    solve_back(r, r->K);
+    tr_solve_back(r, r->K);
 }
 
 // ---- reactions -----------------------------------------------------------------------------

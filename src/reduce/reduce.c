@@ -417,6 +417,26 @@ static void put_results(Reduction *r)
     put_other_rates(r);
 }
 
+void tr_reduction_define(Reduction *r) { define_accelerations(r, tr_used_reactions(r)); }
+
+bool tr_reduction_make(Reduction *r)
+{
+    r->graph->making = "the elimination of dependent velocities";
+    r->c = output_matrix(r, "c"), r->Q = output_matrix(r, "Q");
+    if (has_failed(r->err)) return false;
+    if (!sort(r)) return tr_fail_memory(r->err), false;
+    if (tr_goes_along(r)) return false;
+    take_matrices(r);
+    if (has_failed(r->err)) return false;
+    const Matrix L = split_forces(r);
+    if (has_failed(r->err)) return false;
+    if (tr_eliminate(r, L)) {
+        tr_find_reactions(r);
+        tr_add_bias(r);
+    }
+    return !r->graph->failed;
+}
+
 void tr_reduce(System *system, const Partition *partition, tr_error *err)
 {
     Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};

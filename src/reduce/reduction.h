@@ -47,6 +47,12 @@ typedef struct Reduction {
     Matrix x, lambda; // v' - a and then v', reactions; columns as in `force`
     bool is_local;    // by local.c
     Matrix torque;    // of driven joints there, if they do not work against each other; likewise
+    // Where that is asked for, the mass matrix is projected on velocities with constant slopes one
+    // after the other and then at once; `half` is it between the two.
+    bool in_two;
+    uint32_t units; // pivots, the first ones, with constant slopes
+    Matrix half, half_force;
+    Matrix factors; // of what is left of the mass matrix
 } Reduction;
 
 static inline const Row *pivot_row(const Reduction *r, uint32_t k)
@@ -68,12 +74,19 @@ void tr_eliminate_from_rows(Reduction *r, uint32_t k);
 // H, J, k, h by substituting later stages into earlier ones                     (T69) [B 11, 18]
 void tr_find_kernel(Reduction *r);
 
+// reduce.c: all of a reduction but its results, with all rows eliminated from all of M; false where
+// there are too many for that, memory runs out, or words say why
+bool tr_reduction_make(Reduction *r);
+// Accelerations are what it found.
+void tr_reduction_define(Reduction *r);
+
 // eliminate.c: from rows and forces Q0 + L lambda to accelerations; false when memory runs out.
 // Leaves v' - a in x; tr_add_bias makes it v'.
 bool tr_eliminate(Reduction *r, Matrix L);
 void tr_add_bias(Reduction *r);
 
 // reaction.c: lambda, in columns as `force`; and the reactions that forces use
+void tr_solve_back(const Reduction *r, Matrix u); // what pivots bear for sums at their columns
 void tr_find_reactions(Reduction *r);
 // The same of what pivots bear when other rows bear nothing, u, and of r->K
 void tr_distribute(Reduction *r, Matrix u);

@@ -235,7 +235,7 @@ static void evaluate_list(const Program *p, const double *in, Bounded *out)
         v[p->input_count + i] = number_of(p->constants[i]);
     for (uint32_t k = 0; k < p->instruction_count; k++) {
         const Instruction *i = &p->instructions[k];
-        if (i->code == CODE_JOIN) {
+        if (is_block(i->code)) { // of a diagonal matrix
             for (uint32_t at = 0; at < range_width(p, k); at++)
                 v[p->first[k] + at] = v[operand_at(p, i, at)];
             continue;

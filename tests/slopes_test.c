@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derivatives of accelerations by way of the equations of motion, against those of the graph.
+#include "chains.h"
+#include "plan/tangent.h"
+#include "plans.h"
+#include "program/compile.h"
+#include "program/evaluate.h"
+#include "reduce/reduce.h"
+
+// ---- both ways -----------------------------------------------------------------------------
+
+typedef struct Ways {
+    System *own;
+    Tangent tangent;
+    uint32_t *w, count, columns;
+    Program *by_graph, *by_equations; // accelerations, then their derivatives, by rows
+} Ways;
+
+static uint32_t list_others(const System *s, const uint32_t *w, uint32_t count, Expr *others)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) others[n++] = s->inputs[w[i]].symbol;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        const bool is_state = input->kind == TR_POSITION && input->is_extra;
+        if ((is_state || input->kind == TR_INPUT) && !input->definition.id)
+            others[n++] = input->symbol;
+    }
+    return n;
+}
+
+// Of a system of one's own, which is freed with them; false where there is no such way.
+static bool make_ways(System *own, const Partition *partition, Ways *both)
+{
+    tr_error err = {0};
+    *both = (Ways){.own = own, .w = calloc(own->input_count + 1u, sizeof *both->w)};
+    assert_true(tr_tangent_list(own, &both->tangent));
+    tr_tangent_directions(&both->tangent);
+    Expr *others = calloc(own->input_count + 1u, sizeof *others);
+    both->count = tr_independent(own, both->w);
+    const uint32_t n = both->count, other_count = list_others(own, both->w, n, others);
+    both->columns = both->tangent.p + other_count;
+    const size_t all = n + (size_t)n * both->columns;
+    Expr *first = calloc(2 * all + 1, sizeof *first), *second = first + all;
+    for (uint32_t i = 0; i < n; i++) first[i] = own->inputs[both->w[i]].rate;
+    tr_system_resolve(own, first, n);
+    tr_tangent_slopes(&both->tangent, first, n, others, other_count, (KnownSlopes){0}, first + n);
+    const bool there = tr_tangent_accelerations(&both->tangent, partition, others, other_count,
+                                                second, second + n);
+    if (all) both->by_graph = tr_compile_open(own, first, all, NULL, &err);
+    if (there && all) both->by_equations = tr_compile_open(own, second, all, NULL, &err);
+    if (err.status) fail_msg("%s", err.text);
+    free(others);
+    free(first);
+    return there && all;
+}
+
+static void free_ways(Ways *both)
+{
+    tr_program_free(both->by_graph);
+    tr_program_free(both->by_equations);
+    tr_tangent_free(&both->tangent);
+    tr_system_free(both->own);
+    free(both->w);
+}
+
+// Both give the same, as measured by the largest of accelerations and of their derivatives.
+static void assert_same_slopes(const Ways *both, const double *in, double bound, const char *what)
+{
+    const size_t all = both->by_graph->output_count;
+    double *x = calloc(2 * all + 1, sizeof *x), *y = x + all, size = 1;
+    const Program *const programs[] = {both->by_graph, both->by_equations};
+    for (int i = 0; i < 2; i++) {
+        tr_workspace *w = tr_workspace_new(programs[i], NULL);
+        tr_evaluate(programs[i], w, in, i ? y : x);
+        tr_workspace_free(w);
+    }
+    for (size_t i = 0; i < all; i++) size = fmax(size, fabs(x[i]));
+    for (size_t i = 0; i < all; i++)
+        if (!is_below(fabs(x[i] - y[i]), bound * size))
+            fail_msg("%s: row %zu, column %ld of %u: %g, not %g", what,
+                     i < both->count ? i : (i - both->count) / both->columns,
+                     i < both->count ? -1L : (long)((i - both->count) % both->columns),
+                     both->columns, y[i], x[i]);
+    free(x);
+}
+
+// Any state and any inputs; parameters as they are
+static void draw_state(const System *s, Random *r, double *in)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        in[i] = s->inputs[i].kind == TR_PARAMETER ? s->inputs[i].value : any(r);
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        any_quaternion(r, in + s->quaternions[i].position);
+}
+
+// ---- forests -------------------------------------------------------------------------------
+
+static void check_forests(const Style *style, uint64_t seed, int count)
+{
+    Random r = {seed};
+    int told = 0;
+    for (int i = 0; i < count; i++) {
+        const RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 9));
+        Probe p = derive_as(&f, style);
+        Ways both;
+        if (make_ways(tr_system_copy(p.system, NULL), NULL, &both)) {
+            double *in = calloc(p.system->input_count, sizeof *in);
+            for (int k = 0; k < 3; k++) {
+                draw_state(p.system, &r, in);
+                assert_same_slopes(&both, in, 1e-11, "forest");
+            }
+            free(in);
+            told++;
+        }
+        free_ways(&both);
+        probe_free(&p);
+    }
+    assert_true(told > count * 9 / 10); // but for those that nothing is free to move in
+}
+
+static void test_random_forests(void **state)
+{
+    (void)state;
+    check_forests(&plain, 1, SLOW_BUILD ? 20 : 100);
+    check_forests(&(Style){.prefix = "b", .parameters = true}, 2, SLOW_BUILD ? 10 : 50);
+}
+
+// ---- chains --------------------------------------------------------------------------------
+
+static const struct {
+    int hinges;
+    size_t most, blocks; // derivatives of the graph take 16,591 of four hinges, and 905,874 of 30
+} chains[] = {{4, 6500, 0}, {10, 26000, 0}, {30, 240000, 4}};
+
+static uint32_t count_blocks(const Program *p)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < p->instruction_count; k++) count += is_block(p->instructions[k].code);
+    return count;
+}
+
+// Accelerations with their derivatives by places and speeds
+static void test_operations_of_chains(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        Random r = {7 + i};
+        System *s = chain_with(&r, chains[i].hinges, "");
+        tr_error err = {0};
+        tr_plan *plan = tr_plan_new(s, &err);
+        const tr_compile_options fixed = {.size = sizeof fixed, .fix_parameters = true};
+        tr_program *p = tr_compile_in(plan, "wdot wdot_q wdot_w", &fixed, &err);
+        if (err.status) fail_msg("%s", err.text);
+        const size_t count = tr_program_sizes(p).operations;
+        print_message("%d hinges: %zu operations\n", chains[i].hinges, count);
+        if (count > chains[i].most) fail_msg("%d hinges: %zu operations", chains[i].hinges, count);
+        assert_int_equal(count_blocks(p), chains[i].blocks);
+        tr_program_free(p);
+        tr_plan_free(plan);
+        tr_system_free(s);
+    }
+}
+
+// Long enough to be solved by blocks
+static void test_long_chains(void **state)
+{
+    (void)state;
+    Random r = {3};
+    System *s = chain_with(&r, 15, "");
+    Ways both;
+    assert_true(make_ways(tr_system_copy(s, NULL), NULL, &both));
+    assert_int_equal(count_blocks(both.by_graph), 0);
+    assert_true(count_blocks(both.by_equations) > 2);
+    double *in = calloc(s->input_count, sizeof *in);
+    for (int k = 0; k < 10; k++) {
+        draw_state(s, &r, in);
+        assert_same_slopes(&both, in, 1e-11, "chain");
+    }
+    free(in);
+    free_ways(&both);
+    tr_system_free(s);
+}
+
+// ---- models --------------------------------------------------------------------------------
+
+// What programs take, against the graph: whichever way was chosen
+static void assert_chosen(Flow *flow, const Ways *both, const double *in)
+{
+    tr_error err = {0};
+    const uint32_t n = both->count, p = both->tangent.p;
+    if (!n || !p) return;
+    tr_program *program = tr_compile_in(flow->plan, "wdot_q wdot_w", NULL, &err);
+    if (err.status) fail_msg("%s", err.text);
+    tr_workspace *work[] = {tr_workspace_new(both->by_graph, NULL),
+                            tr_workspace_new(program, NULL)};
+    double *x = calloc(both->by_graph->output_count, sizeof *x), size = 1;
+    double *y = calloc(program->output_count, sizeof *y);
+    tr_evaluate(both->by_graph, work[0], in, x);
+    tr_evaluate(program, work[1], in, y);
+    for (uint32_t i = 0; i < both->by_graph->output_count; i++) size = fmax(size, fabs(x[i]));
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < p + n; j++) {
+            const double found = j < p ? y[i * p + j] : y[n * p + i * n + j - p];
+            assert_below(fabs(found - x[n + i * both->columns + j]), 1e-11 * size);
+        }
+    for (int i = 0; i < 2; i++) tr_workspace_free(work[i]);
+    tr_program_free(program);
+    free(x);
+    free(y);
+}
+
+// At the start and at other states, which need not keep to the constraints: both ways are
+// derivatives of one function there.
+static void check_system(tr_system *system, const char *name, bool there)
+{
+    tr_error err = {0};
+    Random r = {11};
+    Flow *flow = open_flow(system, &err);
+    if (!flow) fail_msg("%s: %s", name, err.text);
+    Ways both;
+    const bool found =
+        make_ways(tr_flow_system(flow, &err), &flow->now->programs->partition, &both);
+    if (found != there) fail_msg("%s: %s", name, found ? "there is a way" : "there is no way");
+    double *in = calloc(both.own->input_count + 1u, sizeof *in);
+    memcpy(in, flow->inputs, both.own->input_count * sizeof *in);
+    assert_chosen(flow, &both, in);
+    for (int k = 0; found && k < 6; k++) {
+        assert_same_slopes(&both, in, 1e-11, name);
+        for (uint32_t i = 0; i < both.own->input_count; i++)
+            if (both.own->inputs[i].kind == TR_VELOCITY || both.own->inputs[i].kind == TR_INNER)
+                in[i] = any(&r);
+            else if (both.own->inputs[i].kind == TR_POSITION)
+                in[i] += 0.02 * any(&r);
+        for (uint32_t i = 0; i < both.own->quaternion_count; i++)
+            any_quaternion(&r, in + both.own->quaternions[i].position);
+    }
+    free(in);
+    free_ways(&both);
+    close_flow(flow);
+    tr_system_free(system);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    static const char *const told[] = {
+        "bicycle",  "kick_scooter", "rolling_disc", "ball_on_slope",  "car_ackermann",
+        "four_bar", "bricard",      "andrews",      "treadmill",      "tricycle",
+        "tyre",     "motorcycle",   "turntable",    "segway",         "sk8o",
+        "cart",     "snakeboard",   "floating_arm", "pinned_pendulum"};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        check_system(system_called(told[i], NULL), told[i], true);
+    // bodies that bend, forces that use reactions, nothing that is free
+    static const char *const others[] = {"flexible_mast", "stick_slip", "five_bar"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        check_system(system_called(others[i], NULL), others[i], false);
+}
+
+// Forces that use what presses a wheel on are left to the graph.
+static void test_laws_of_slip(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *law;
+        bool there;
+    } laws[] = {
+        {"longitudinal: free, lateral: free", true},
+        {"longitudinal: viscous, lateral: viscous, viscosity: 3", true},
+        {"longitudinal: coulomb, lateral: coulomb, friction: 0.4, load: 20, creep: 0.1", true},
+        {"longitudinal: coulomb, lateral: coulomb, friction: 0.4, creep: 0.1", false},
+        {"longitudinal: tyre, lateral: tyre, traction: 9, cornering: 7, creep: 0.1", true},
+        {"lateral: tyre, cornering: 7, relaxation: 0.1, creep: 0.1", true},
+        {"lateral: \"-2*slip\"", true},
+        {"lateral: \"-2*slip*normal\"", false},
+    };
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "trundle: 1\n"
+                 "bodies: {b: {joint: {type: free}, mass: 2, inertia: {axial: 0.09, radial: 0.05, "
+                 "axis: \"0, 1, 0\"}}}\n"
+                 "contacts: {c: {kind: rolling, body: b, radius: 0.3, axis: \"0, 1, 0\", %s}}\n"
+                 "initial: {b.wy: 3}\n",
+                 laws[i].law);
+        check_system(system_from(text), laws[i].law, laws[i].there);
+    }
+}
+
+// With parameters fixed, by places and speeds
+static void test_operations_of_models(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t most; // derivatives of the graph take 3,852, 3,766 and 11,926
+    } models[] = {{"bicycle", 2800}, {"kick_scooter", 2900}, {"sk8o_open", 8300}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        tr_error err = {0};
+        tr_system *s = system_called(models[i].name, NULL);
+        const tr_compile_options fixed = {.size = sizeof fixed, .fix_parameters = true};
+        tr_program *p = compile_reduced(s, "wdot wdot_q wdot_w", &fixed, &err);
+        if (err.status) fail_msg("%s", err.text);
+        if (p->operations > models[i].most)
+            fail_msg("%s: %zu operations", models[i].name, p->operations);
+        tr_program_free(p);
+        tr_system_free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_laws_of_slip),
+        cmocka_unit_test(test_operations_of_models),
+        cmocka_unit_test(test_random_forests),
+        cmocka_unit_test(test_operations_of_chains),
+        cmocka_unit_test(test_long_chains),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
