@@ -191,6 +191,7 @@ static void copy_link(const Copying *c, ForestLink *link)
     REHOME_ALL(c, &link->across.second);
     REHOME_ALL(c, &link->inertia);
     REHOME_ALL(c, &link->v);
+    REHOME_ALL(c, &link->up);
     REHOME_ALL(c, &link->frame);
     Motion *S = copy_in_arena(c, link->S, link->velocity_count, sizeof *S);
     for (uint32_t k = 0; S && k < link->velocity_count; k++) REHOME_ALL(c, &S[k]);

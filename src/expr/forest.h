@@ -16,10 +16,11 @@ typedef struct ForestLink {
     const Motion *S;                   // by own velocity: its motion in its own frame
     Rigid inertia;
     Motion v;        // of the body, in its frame
+    Vec up;          // the acceleration that stands for gravity, in its axes
     Motion frame;    // of the frame itself: v, unless it is carried
     bool is_carried; // its frame does not spin with it (T17)
     bool is_base;    // hangs from nothing, by several velocities
-    bool has_mass;   // its mass is positive, whatever parameters are
+    bool has_centre; // its mass depends on parameters alone
 } ForestLink;
 
 // Three rows that hold the point of a wheel or a ball where it touches. Seen from the link that
@@ -40,7 +41,7 @@ typedef struct Forest {
     ForestLink *links;
     Rolling *rolling;
     uint32_t link_count, rolling_count;
-    Vec gravity;
+    Vec gravity; // in world axes
 } Forest;
 
 // In a system of one's own, by inner velocity: the mass matrix, for a system of many velocities has

@@ -82,17 +82,6 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     set_row(&at, row, scale(quotient(one(by->graph), length), n), false);
 }
 
-// Whether a link has a centre of mass: that stays so.
-static bool has_mass(Tree *tree, const Link *link)
-{
-    const Expr m = link->inertia.m;
-    if (is_number(m)) return value_of(m) > 0;
-    const double now = tr_tree_value(tree, m);
-    return tr_tree_is_constant(m) && tr_rule_gives(RULE_POSITIVE, &now) &&
-           tr_tree_is(tree, RULE_POSITIVE, m, link->body->name.place, "'%.*s' has mass",
-                      WHOLE(link->body->name.text));
-}
-
 static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
 {
     System *s = tree->system;
@@ -103,7 +92,8 @@ static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
     }
     Rolling *out = &s->forest->rolling[s->forest->rolling_count];
     if (!tr_rolling_along(by, contact, rows, out)) return;
-    s->forest->links[out->link].has_mass = has_mass(tree, &by->links[out->link]);
+    const Expr m = by->links[out->link].inertia.m;
+    s->forest->links[out->link].has_centre = tr_tree_is_constant(m) && !is_zero(m);
     s->forest->rolling_count++;
 }
 
@@ -172,6 +162,7 @@ static void hand_link(Tree *by, uint32_t i, ForestLink *out)
                         .S = S,
                         .inertia = link->inertia,
                         .v = link->v,
+                        .up = tr_up_in(by, i),
                         .frame = link->frame,
                         .is_carried = link->carried,
                         .is_base = !has_parent(link) && has_several(link->type)};

@@ -77,6 +77,8 @@ extern const char *const tr_contact_parts[3];
 // The ground's normal in the axes of a link, of some length: that of gravity where it can be, for
 // then inverse dynamics has it, too
 Vec tr_normal_in(Tree *tree, uint32_t link, Expr *length);
+// The acceleration that stands for gravity, in the axes of a link
+Vec tr_up_in(Tree *tree, uint32_t link);
 // The axle of a wheel, in the body's own axes
 Vec tr_contact_axle(Tree *tree, uint32_t link, const Contact *contact);
 

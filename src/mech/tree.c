@@ -23,7 +23,7 @@ Tree *tr_tree_copy(Tree *tree)
     copy->value = NULL, copy->value_count = copy->value_capacity = 0;
     memset(copy->samples, 0, sizeof copy->samples);
     copy->drifts = copy->standing = (Kept){0}, copy->drift_count = 0;
-    copy->seen = (struct Seen){0}, copy->normals = NULL;
+    copy->seen = (struct Seen){0}, copy->normals = copy->ups = NULL;
     copy->links = memcpy(links, tree->links, tree->link_count * sizeof *links);
     copy->velocities =
         memcpy(velocities, tree->velocities, tree->velocity_count * sizeof *velocities);

@@ -263,7 +263,8 @@ typedef struct Tree {
         Motion *drift; // of links by themselves
         bool *has_drift;
     } seen;
-    Vec *normals;       // the ground's, by link, of one length: those that somebody asked for
+    Vec *normals, *ups; // the ground's, of one length, and what stands for gravity: by link, those
+                        // that somebody asked for
     struct Tree *inner; // the same motions along inner axes, see turn.c; or the tree itself
     Expr t;
     int *parameter_state; // by parameter: see scope.c

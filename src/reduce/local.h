@@ -16,7 +16,6 @@ typedef struct Met {
     uint32_t count, capacity;
     Motion rest;
     Accelerated at; // where no speed that is left begins to change
-    Vec up;         // the acceleration that stands for gravity
     uint32_t taken; // pivots that are put in
     bool is_projected;
     Wrench f; // of what is projected: what `at` takes
@@ -122,7 +121,6 @@ Expr tr_turning_of_base(const Local *l, uint32_t place);
 Expr tr_seen_acceleration(const Local *l, uint32_t place); // so, of a driven one
 // What a link accelerates by, with those of its own velocities that are given
 Accelerated tr_pass_outward(const Local *l, uint32_t link, const Accelerated *above, Motion more);
-Accelerated tr_world_accelerated(const Local *l);
 // A of a link with its own joint, from A before it
 Motion tr_with_joint(const Local *l, uint32_t link, Motion before, uint32_t column);
 

@@ -66,7 +66,6 @@ static bool find_accelerated(Local *l)
     const Forest *f = l->forest;
     Graph *g = l->r->graph;
     const Expr *x = split_biases(l);
-    const Accelerated world = tr_world_accelerated(l);
     if (!x) return false;
     for (uint32_t i = 0; i < f->link_count; i++) {
         const ForestLink *link = &f->links[i];
@@ -77,13 +76,11 @@ static bool find_accelerated(Local *l)
             more = motion_plus(more, motion_scale(begins, link->S[k]));
         }
         const bool has_parent = link->parent != NO_LINK;
-        Met *m = &l->met[i];
-        m->up = pass_in(&link->across, has_parent ? l->met[link->parent].up : world.a);
-        l->at[i] = tr_pass_outward(l, i, has_parent ? &l->at[link->parent] : &world, more);
+        l->at[i] = tr_pass_outward(l, i, has_parent ? &l->at[link->parent] : NULL, more);
         const Rolling *ground = ground_of(l, i);
         if (!ground) continue;
         const Expr b = begins_spinning(l, ground, x);
-        l->hub[i] = hub_acceleration(ground, l->at[i].alpha, m->up, b);
+        l->hub[i] = hub_acceleration(ground, l->at[i].alpha, link->up, b);
         l->at[i].a = minus(l->hub[i], apply(l->at[i].D, ground->hub));
     }
     return !g->failed;
@@ -163,13 +160,18 @@ static void note_driven(Local *l, uint32_t i, uint32_t place, Motion S)
 
 // ---- seen from a contact -------------------------------------------------------------------
 
-static Vec mass_centre(Rigid J) { return scale(quotient(one(graph_of(J.m)), J.m), J.mc); }
+// Of nothing it is the origin.
+static Vec mass_centre(Rigid J)
+{
+    const Expr unit = one(graph_of(J.m)), none = zero(graph_of(J.m));
+    return scale(quotient(unit, choose(less(none, J.m), J.m, unit)), J.mc);
+}
 
 // The same body about a point P, by its centre of mass where it has one
-static Rigid about(Rigid J, Vec P, bool has_mass)
+static Rigid about(Rigid J, Vec P, bool has_centre)
 {
     Graph *g = graph_of(J.m);
-    if (!has_mass) return rigid_out((Pose){mat_identity(g), flip(P)}, J);
+    if (!has_centre) return rigid_out((Pose){mat_identity(g), flip(P)}, J);
     const Vec c = mass_centre(J), d = minus(c, P);
     const Sym I = sym_minus(J.I, parallel(c, J.mc));
     return (Rigid){J.m, scale(J.m, d), sym_plus(I, sym_scale(J.m, inertia_of(outer(d))))};
@@ -183,7 +185,7 @@ static Wrench force_about(const Local *l, uint32_t i, Vec P)
     const Rigid J = link->inertia;
     const Accelerated *at = &l->at[i];
     Graph *g = l->r->graph;
-    if (!link->has_mass) {
+    if (!link->has_centre) {
         const Wrench f = inertia_force(J, at, link->frame.W, link->v.W, link->is_carried);
         return wrench_out((Pose){mat_identity(g), flip(P)}, f);
     }
@@ -213,7 +215,7 @@ static void ground(Local *l, uint32_t i)
     const Rolling *c = ground_of(l, i);
     Front *f = &l->front[i];
     const Pose there = {mat_identity(g), flip(c->point)};
-    f->own = about(f->own, c->point, forest_link(l, i)->has_mass);
+    f->own = about(f->own, c->point, forest_link(l, i)->has_centre);
     f->rigid = rigid_out(there, f->rigid);
     f->f = wrench_plus(force_about(l, i, c->point), wrench_out(there, f->f));
     for (uint32_t k = 0; k < f->count; k++) f->momentum[k] = wrench_out(there, f->momentum[k]);

@@ -47,20 +47,20 @@ Expr tr_seen_acceleration(const Local *l, uint32_t place)
     return add(acceleration_of(l, place), tr_turning_of_base(l, place));
 }
 
-Accelerated tr_world_accelerated(const Local *l)
-{
-    Graph *g = l->r->graph;
-    return (Accelerated){flip(l->forest->gravity), vec_zero(g), mat_zero(g)};
-}
-
+// Gravity is an acceleration of the world upwards.
 Accelerated tr_pass_outward(const Local *l, uint32_t i, const Accelerated *above, Motion more)
 {
     const ForestLink *link = forest_link(l, i);
-    Vec Wc = vec_zero(l->r->graph);
-    if (link->parent != NO_LINK && !link->is_carried)
+    const Vec still = vec_zero(l->r->graph);
+    const Accelerated world = {still, still, mat_zero(l->r->graph)};
+    const bool is_root = link->parent == NO_LINK;
+    Vec Wc = still;
+    if (!is_root && !link->is_carried)
         Wc = pass_in(&link->across, forest_link(l, link->parent)->v.W);
-    return pass_acceleration(&link->across, above, Wc, turning_motion(l, link), more,
-                             link->frame.W);
+    Accelerated at = pass_acceleration(&link->across, is_root ? &world : above, Wc,
+                                       turning_motion(l, link), more, link->frame.W);
+    if (is_root) at.a = plus(link->up, at.a);
+    return at;
 }
 
 // ---- links ---------------------------------------------------------------------------------
@@ -126,11 +126,9 @@ static void meet(Local *l, uint32_t i)
     const ForestLink *link = forest_link(l, i);
     const Met *above = link->parent == NO_LINK ? NULL : &l->met[link->parent];
     Met *m = &l->met[i];
-    const Accelerated world = tr_world_accelerated(l);
     Motion more = motion_zero(g);
     m->is_met = true;
     m->rest = above ? pass_motion(&link->across, above->rest) : motion_zero(g);
-    m->up = pass_in(&link->across, above ? above->up : world.a);
     for (uint32_t k = 0; above && k < above->count; k++)
         add_column(l, m, above->speed[k], pass_motion(&link->across, above->column[k]));
     for (uint32_t k = 0; k < link->velocity_count; k++) {
@@ -142,7 +140,7 @@ static void meet(Local *l, uint32_t i)
         m->rest = motion_plus(m->rest, motion_scale(velocity_of(l, place), link->S[k]));
         more = motion_plus(more, motion_scale(tr_seen_acceleration(l, place), link->S[k]));
     }
-    m->at = tr_pass_outward(l, i, above ? &above->at : &world, more);
+    m->at = tr_pass_outward(l, i, above ? &above->at : NULL, more);
 }
 
 // All links on the way to this one, as things stand now
@@ -207,7 +205,8 @@ static void take_motion(Local *l, uint32_t k)
     for (uint32_t j = 0; j < m->count; j++)
         add_entry(r->rows, k, m->speed[j], power_of(m->column[j], on));
     add_entry(r->rest, k, 0, power_of(m->rest, on));
-    add_entry(r->bias, k, 0, power_of(motion(minus(m->at.a, m->up), m->at.alpha), on));
+    add_entry(r->bias, k, 0,
+              power_of(motion(minus(m->at.a, forest_link(l, row->base)->up), m->at.alpha), on));
     add_entry(r->bias, k, 0, row->drift);
 }
 
