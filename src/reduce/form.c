@@ -78,6 +78,8 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
     if (!reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
     find_ways(&r, L, (LocalWays){0}, &best);
+    // where a pivot is about to vanish that loses more digits, so a few operations do not count
+    best.operations -= best.operations / 20;
     find_ways(&r, L, (LocalWays){.projects = true}, &best);
     return best.form;
 }
