@@ -137,9 +137,9 @@ static size_t count_nodes(Graph *graph, const Expr *of, size_t count)
 {
     Reach reach;
     size_t operations = 0;
-    if (!tr_reach(graph, of, count, &reach)) return 0;
-    for (uint32_t k = 0; k < reach.count; k++)
-        operations += tr_node_operations(graph, &graph->nodes[reach.ids[k]]);
+    if (tr_reach(graph, of, count, &reach))
+        for (uint32_t k = 0; k < reach.count; k++)
+            operations += tr_node_operations(graph, &graph->nodes[reach.ids[k]]);
     tr_reach_free(&reach);
     return operations;
 }
