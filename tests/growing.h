@@ -117,7 +117,7 @@ static inline tr_system *train_of(int count)
     grow(&g, "  nose: {kind: slide, body: car0, at: \"0, 0, -r\", unilateral: false}\n");
     grow(&g, "initial: {car0.x: 0, car0.y: 0, car0.R21: 0, d(al0): 5");
     for (int i = 0; i < count; i++) {
-        if (i) grow(&g, ", h%d: %g", i, i % 2 ? 0.1 : -0.1);
+        if (i) grow(&g, ", h%d: 0.1", i);
         grow(&g, ", al%d: 0, ar%d: 0", i, i);
     }
     grow(&g, "}\n");

@@ -6,6 +6,8 @@
 #include "plan/stance.h"
 #include "plan/start.h"
 #include "plans.h"
+#include "program/compile.h"
+#include "reduce/reduce.h"
 
 typedef tr_system *Make(int count);
 
@@ -89,20 +91,28 @@ static double count_solved(const tr_system *reduced)
     return count;
 }
 
-static Size size_of(Make *make, int count)
+// Reduced where it starts; how many expressions there were before
+static tr_system *reduced_of(Make *make, int count, double *derived)
 {
     tr_error err = {0};
     tr_system *system = make(count);
-    const double derived = system->graph->count;
+    *derived = system->graph->count;
     tr_plan *plan = tr_plan_new(system, &err);
     Flow *flow = tr_flow_new(plan, NULL, &err);
     tr_system *reduced = flow ? tr_flow_system(flow, &err) : NULL;
     if (!reduced) fail_msg("%s", err.text);
-    const Size size = {derived, count_solved(reduced)};
-    tr_system_free(reduced);
     tr_flow_free(flow);
     tr_plan_free(plan);
     tr_system_free(system);
+    return reduced;
+}
+
+static Size size_of(Make *make, int count)
+{
+    Size size;
+    tr_system *reduced = reduced_of(make, count, &size.derived);
+    size.reduced = count_solved(reduced);
+    tr_system_free(reduced);
     return size;
 }
 
@@ -122,11 +132,54 @@ static void test_growth(void **state)
     check_growth(ladder_of, 70);
 }
 
+// ---- operations ----------------------------------------------------------------------------
+
+// From the state to the accelerations of what is free, or to all where nothing is, with parameters
+// fixed
+static double operations_of(Make *make, int count)
+{
+    tr_error err = {0};
+    Exprs list = {0};
+    double derived;
+    tr_system *s = reduced_of(make, count, &derived);
+    uint32_t *independent = calloc(s->input_count, sizeof *independent);
+    const uint32_t n = tr_independent(s, independent);
+    for (uint32_t k = 0; k < n; k++) exprs_add(&list, s->inputs[independent[k]].rate);
+    const Output *all = tr_system_output(s, text_of("vdot"));
+    if (!n) tr_exprs_add(&list, all->values, all->rows);
+    tr_program *program = tr_compile_values(s, list.at, list.count, true, &err);
+    if (!program) fail_msg("%s", err.text);
+    const double operations = (double)tr_program_sizes(program).operations;
+    tr_program_free(program);
+    tr_exprs_free(&list);
+    free(independent);
+    tr_system_free(s);
+    return operations;
+}
+
+// From a fourth of the count to all of it
+static void check_operations(Make *make, int count, double most)
+{
+    const double all = operations_of(make, count), part = operations_of(make, count / 4);
+    if (all > most) fail_msg("%d take %.0f operations", count, all);
+    assert_true(log(all / part) / log(4) < 1.1);
+}
+
+static void test_operations(void **state)
+{
+    (void)state;
+    if (SLOW_BUILD) return; // counts are the same there
+    check_operations(snake_of, 100, 3300);
+    check_operations(ladder_of, 100, 35000);
+    check_operations(train_of, 32, 11500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -463,4 +463,39 @@ static inline Buffer write_thicket(const Thicket *f, const char *more)
     return text;
 }
 
+// ---- how the motion is described -----------------------------------------------------------
+
+// A velocity of a joint, and formulas of some, to describe the motion by
+static inline bool any_speeds(Random *r, const Thicket *f, char *more, size_t size)
+{
+    const int a = any_single(r, f), b = any_single(r, f), c = any_single(r, f);
+    if (a < 0) return false;
+    snprintf(more, size,
+             "outputs: {one: \"0.7*d(b%d) + cos(b%d)*d(b%d) + t\", two: d(b%d) - 0.4*d(b%d)}\n"
+             "independent: [d(b%d), two, one]\n",
+             a, b, b, c, a, c);
+    return true;
+}
+
+// Pivots at random, among entries that are not small
+static inline uint32_t any_pivots(Random *r, uint32_t rows, uint32_t columns, double *A,
+                                  uint32_t *row, uint32_t *column)
+{
+    for (uint32_t count = 0;; count++) {
+        double most = 0;
+        for (uint32_t i = 0; i < rows * columns; i++) most = fmax(most, fabs(A[i]));
+        if (most < 1e-8) return count;
+        for (uint32_t i = 0, met = 0; i < rows * columns; i++)
+            if (fabs(A[i]) > 0.3 * most && random_below(r, ++met) == 0)
+                row[count] = i / columns, column[count] = i % columns;
+        double pivot[MAX_V];
+        memcpy(pivot, A + row[count] * columns, columns * sizeof *pivot);
+        for (uint32_t i = 0; i < rows; i++) {
+            const double l = A[i * columns + column[count]] / pivot[column[count]];
+            for (uint32_t k = 0; k < columns; k++) A[i * columns + k] -= l * pivot[k];
+            A[i * columns + column[count]] = 0;
+        }
+    }
+}
+
 #endif

@@ -8,7 +8,7 @@
 enum { MOST_TO_COMPARE = 100 }; // unknowns
 enum { FEW_FREE = 6 };          // so that links of large systems are projected one by one
 
-static bool reduce_globally(Reduction *r, Matrix L)
+bool tr_reduce_globally(Reduction *r, Matrix L)
 {
     if (!tr_eliminate(r, L)) return false;
     tr_find_reactions(r);
@@ -75,7 +75,7 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
         tr_reduce_locally(&best.form, L, ways);
         return best.form;
     }
-    if (!reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
+    if (!tr_reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
     find_ways(&r, L, (LocalWays){0}, &best);
     // where a pivot is about to vanish that loses more digits, so a few operations do not count

@@ -290,12 +290,18 @@ static void find_borne(Bearing *b, Matrix u)
     }
 }
 
+// Whether rows that are left over may bear something along driven joints
+static bool may_oppose(const Reduction *r)
+{
+    return r->nR && (!r->partition->antagonist || tr_has_antagonists(r));
+}
+
 bool tr_local_reactions(Local *l)
 {
     Reduction *r = l->r;
     Bearing b = {.l = l};
     Matrix u = tr_matrix(r->graph, r->nD, l->force.columns);
-    if (r->na && !tr_has_antagonists(r)) r->torque = tr_matrix(r->graph, r->na, u.columns);
+    if (r->na && !may_oppose(r)) r->torque = tr_matrix(r->graph, r->na, u.columns);
     if (make_room(&b)) {
         for (uint32_t k = 0; k < l->event_count; k++)
             if (l->events[k].stage != NONE) b.event[l->events[k].stage] = &l->events[k];

@@ -419,40 +419,52 @@ static void put_results(Reduction *r)
 
 void tr_reduction_define(Reduction *r) { define_accelerations(r, tr_used_reactions(r)); }
 
-bool tr_reduction_make(Reduction *r)
+// Velocities and rows sorted, c and Q taken; false when memory runs out, or words say why
+static bool begin(Reduction *r)
 {
+    if (has_failed(r->err)) return false;
     r->graph->making = "the elimination of dependent velocities";
     r->c = output_matrix(r, "c"), r->Q = output_matrix(r, "Q");
     if (has_failed(r->err)) return false;
     if (!sort(r)) return tr_fail_memory(r->err), false;
-    if (tr_goes_along(r)) return false;
+    return true;
+}
+
+bool tr_reduction_make(Reduction *r)
+{
+    if (!begin(r) || tr_goes_along(r)) return false;
     take_matrices(r);
     if (has_failed(r->err)) return false;
     const Matrix L = split_forces(r);
-    if (has_failed(r->err)) return false;
-    if (tr_eliminate(r, L)) {
-        tr_find_reactions(r);
-        tr_add_bias(r);
-    }
-    return !r->graph->failed;
+    return !has_failed(r->err) && tr_reduce_globally(r, L);
+}
+
+static void reduce(System *system, const Partition *partition, const ChosenForm *form,
+                   tr_error *err)
+{
+    Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
+    if (!begin(&r)) return;
+    const bool is_global = form && !form->is_local;
+    if (is_global || !tr_goes_along(&r)) take_matrices(&r);
+    if (has_failed(err)) return;
+    const Matrix L = split_forces(&r);
+    if (has_failed(err)) return;
+    if (!form)
+        r = tr_shortest_form(r, L);
+    else if (form->is_local)
+        tr_reduce_locally(&r, L, form->ways);
+    else
+        tr_reduce_globally(&r, L);
+    if (!r.graph->failed) put_results(&r);
+    if (r.graph->failed) tr_graph_refuse(r.graph, err);
 }
 
 void tr_reduce(System *system, const Partition *partition, tr_error *err)
 {
-    Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
-    if (has_failed(err)) return;
-    r.graph->making = "the elimination of dependent velocities";
-    r.c = output_matrix(&r, "c"), r.Q = output_matrix(&r, "Q");
-    if (has_failed(err)) return;
-    if (!sort(&r)) {
-        tr_fail_memory(err);
-        return;
-    }
-    if (!tr_goes_along(&r)) take_matrices(&r);
-    if (has_failed(err)) return;
-    const Matrix L = split_forces(&r);
-    if (has_failed(err)) return;
-    r = tr_shortest_form(r, L);
-    if (!system->graph->failed) put_results(&r);
-    if (system->graph->failed) tr_graph_refuse(system->graph, err);
+    reduce(system, partition, NULL, err);
+}
+
+void tr_reduce_as(System *system, const Partition *partition, ChosenForm form, tr_error *err)
+{
+    reduce(system, partition, &form, err);
 }

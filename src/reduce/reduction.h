@@ -108,10 +108,18 @@ bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways);
 
 // reduce.c: v_d = h . v + J v_a + k of the dependent velocities as definitions
 void tr_define_velocities(Reduction *r);
-// form.c: reduced in the shortest of all ways, with reactions; the graph failed when memory runs
-// out
+// form.c: all rows eliminated from all of M, with reactions; false when memory runs out
+bool tr_reduce_globally(Reduction *r, Matrix L);
+// Reduced in the shortest of all ways, with reactions; the graph failed when memory runs out
 Reduction tr_shortest_form(Reduction r, Matrix L);
 // Whether it is the one along the tree in any case, which needs neither M nor all slopes
 bool tr_goes_along(const Reduction *r);
+
+// reduce.c: tr_reduce in one form, however long that is
+typedef struct ChosenForm {
+    bool is_local; // along the tree, in these ways; else from all of M
+    LocalWays ways;
+} ChosenForm;
+void tr_reduce_as(System *system, const Partition *partition, ChosenForm form, tr_error *err);
 
 #endif
