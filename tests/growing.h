@@ -124,4 +124,31 @@ static inline tr_system *train_of(int count)
     return grown(&g);
 }
 
+// Three driven wheels on one axle, one more than it takes, and links on skates that they pull
+static inline tr_system *hauled_of(int count, const char *more)
+{
+    Growing g = {0};
+    grow(&g,
+         "trundle: 1\nbodies:\n  body: {joint: {type: planar}, mass: 8, inertia: {zz: 0.25}}\n");
+    for (int i = 0; i < 3; i++)
+        grow(&g,
+             "  w%d: {parent: body, mass: 1, inertia: {axial: 0.01, radial: 0.005},\n"
+             "    joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, %g, 0.1\"}}\n",
+             i, 0.05 + 0.1 * (i % 2) - 0.2 * (i / 2));
+    for (int i = 1; i <= count; i++) {
+        char parent[40] = "body";
+        if (i > 1) snprintf(parent, sizeof parent, "link%d", i - 1);
+        grow(&g,
+             "  link%d: {parent: %s, mass: 1, com: \"-0.1, 0, 0\", inertia: {zz: 0.01},\n"
+             "    joint: {type: revolute, axis: \"0, 0, 1\", at: \"-0.3, 0, 0\"}}\n",
+             i, parent);
+    }
+    grow(&g, "contacts:\n");
+    for (int i = 0; i < 3; i++) grow(&g, "  c%d: {kind: rolling, body: w%d, radius: 0.1}\n", i, i);
+    for (int i = 1; i <= count; i++)
+        grow(&g, "  skate%d: {kind: skate, body: link%d, at: \"-0.2, 0, 0\"}\n", i, i);
+    grow(&g, "roles: {w0: {motion: t^2}, w1: {motion: t^2}, w2: {motion: t^2}}\n%s", more);
+    return grown(&g);
+}
+
 #endif

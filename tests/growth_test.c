@@ -174,12 +174,57 @@ static void test_operations(void **state)
     check_operations(train_of, 32, 11500);
 }
 
+// ---- many velocities -----------------------------------------------------------------------
+
+enum { MANY = 210 }; // so that rows have no slopes of their own
+
+static double torques_of(const char *more)
+{
+    tr_error err = {0};
+    tr_system *system = hauled_of(MANY, more);
+    char *text = tr_eval_text(system, true, &err);
+    if (!text) fail_msg("%s", err.text);
+    double sum = 0;
+    const char *at = strstr(text, "\"tau\"");
+    assert_non_null(at);
+    for (int i = 0; i < 3; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "\"w%d\": ", i);
+        sum += number_behind(at, name);
+    }
+    tr_text_free(text);
+    tr_system_free(system);
+    return sum;
+}
+
+// All torques do the same work, whichever they are: r (sum of m) s'' and what the wheels take, s''
+// = 2 r
+static void test_least_torques(void **state)
+{
+    (void)state;
+    const double r = 0.1, m = 8 + 3 + MANY, torque = 2 * (m * r * r + 3 * 0.01);
+    assert_close(torques_of(""), torque, 1e-12);
+    assert_close(torques_of("reactions: {minimise: torques}\n"), torque, 1e-12);
+}
+
+static void test_linearise(void **state)
+{
+    (void)state;
+    if (SLOW_BUILD) return;
+    tr_error err = {0};
+    tr_system *system = snake_of(MANY);
+    tr_linear *linear = tr_linearise(system, NULL, &err);
+    if (!linear) fail_msg("%s", err.text);
+    tr_linear_free(linear);
+    tr_system_free(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_least_torques),
+        cmocka_unit_test(test_linearise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 // Velocities and accelerations are those of the reduction, v(q, w) and w'(q, w), differentiated in
 // the graph along the columns of N (T98).
 #include "expr/derivative.h"
+#include "expr/forest.h"
 #include "linear/lineariser.h"
 #include "num/dense.h"
 
@@ -136,10 +137,11 @@ static void take_turning(const Tangent *t, Expr *E)
 
 static void take_holonomic(const Lineariser *l, Expr *G)
 {
-    const System *s = l->system;
+    System *s = l->system;
     uint32_t row = 0;
     for (uint32_t i = 0; i < s->row_count; i++) {
         if (!s->rows[i].position.id || s->rows[i].is_open) continue;
+        if (!s->rows[i].slopes) tr_forest_slopes(s, &s->rows[i]);
         for (uint32_t j = 0, v = 0, p = 0; j < s->input_count; j++) {
             if (s->inputs[j].kind != TR_VELOCITY) continue;
             if (!is_motion_driven(&s->inputs[j])) G[row * l->size.p + p++] = s->rows[i].slopes[v];

@@ -666,15 +666,23 @@ static void put_dynamics(BoundSlopes *b, tr_error *err)
     free(x);
 }
 
+// Rows of a system of many velocities may have none.
+static bool have_slopes(const System *s, const Partition *p)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        if (!s->rows[p->row[k]].inner_slopes) return false;
+    return true;
+}
+
 bool tr_bound_slopes(System *s, const Partition *partition, const SlopeColumn *columns,
                      uint32_t count, Expr *wdot, Expr *slopes)
 {
     tr_error err = {0};
     BoundSlopes b = {.system = s, .graph = s->graph};
     const uint32_t n = tr_system_velocities(s, NULL);
+    if (!s->forest || !have_slopes(s, partition)) return false;
     uint32_t *room = calloc(2 * (size_t)partition->count + n + 1, sizeof *room);
-    if (!room) s->graph->failed = true;
-    if (!s->forest || !room) return free(room), false;
+    if (!room) return s->graph->failed = true, false;
     uint32_t *row = room, *dependent = row + partition->count, *all = dependent + partition->count;
     tr_system_velocities(s, all);
     const uint32_t units = sort_pivots(s, partition, all, n, row, dependent);

@@ -374,11 +374,11 @@ static void give_way(Local *l, uint32_t i, uint32_t speed, const bool *is_mixed)
             add_mass(l, e->other[a], e->other[b], neg(mul(share, e->mass[b])));
         for (uint32_t c = 0; c < l->force.columns; c++)
             add_force(l, e->other[a], c, neg(mul(share, e->force[c])));
-        Wrench less = wrench_scale(neg(share), h);
-        add_momentum(l, f, e->other[a], less);
-        if (unit < 0) continue;
-        Wrench *own = &f->momentum[place_in(l, f, e->other[a])];
-        *vec_place(unit < 3 ? &own->F : &own->N, unit % 3) = zero(g);
+        const uint32_t k = place_in(l, f, e->other[a]);
+        if (k == NONE) return;
+        Wrench *own = &f->momentum[k];
+        *own = wrench_minus(*own, wrench_scale(share, h));
+        if (unit >= 0) *vec_place(unit < 3 ? &own->F : &own->N, unit % 3) = zero(g);
     }
 }
 

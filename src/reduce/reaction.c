@@ -241,6 +241,7 @@ void tr_least_torques(Reduction *r)
     uint32_t *list = tr_reduction_room(r, r->nR);
     const uint32_t count = list ? find_free(r, true, false, list) : 0;
     if (!count) return;
+    tr_take_slopes(r);
     const Matrix N = free_reactions(r, list, count), B = driven_forces(r, N),
                  Bt = tr_matrix_transpose(B), BtB = tr_ldlt(tr_matrix_product(Bt, B)),
                  borne = driven_forces(r, r->lambda);

@@ -100,12 +100,17 @@ static Matrix mass_matrix(Reduction *r)
     return is_left ? tr_forest_mass(r->system) : output_matrix(r, "M");
 }
 
-// All of M and of the rows' slopes
-static void take_matrices(Reduction *r)
+void tr_take_slopes(const Reduction *r)
 {
     System *s = r->system;
     for (uint32_t i = 0; i < s->row_count; i++)
         if (!s->rows[i].slopes) tr_forest_slopes(s, &s->rows[i]);
+}
+
+// All of M and of the rows' slopes
+static void take_matrices(Reduction *r)
+{
+    tr_take_slopes(r);
     r->M = mass_matrix(r);
 }
 

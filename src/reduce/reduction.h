@@ -77,6 +77,8 @@ void tr_find_kernel(Reduction *r);
 // reduce.c: all of a reduction but its results, with all rows eliminated from all of M; false where
 // there are too many for that, memory runs out, or words say why
 bool tr_reduction_make(Reduction *r);
+// All slopes of rows, which those of a large system may not have
+void tr_take_slopes(const Reduction *r);
 // Accelerations are what it found.
 void tr_reduction_define(Reduction *r);
 
@@ -97,7 +99,7 @@ void tr_least_torques(Reduction *r);
 Expr tr_bare_torque(const Reduction *r, uint32_t driven);
 Matrix tr_used_reactions(const Reduction *r);
 
-// local.c: the same along the tree, where the system has a forest and no row is left over
+// local.c: the same along the tree, where the system has a forest
 typedef struct LocalWays {
     bool grounds;     // links whose contact rolls are seen from where it touches
     bool articulates; // what is free is eliminated as soon as no row needs it
