@@ -211,7 +211,8 @@ typedef struct InnerRolling {
 static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Floor *floor,
                        bool is_ball, Expr radius, Expr tube, InnerRolling *out)
 {
-    const uint32_t top = row_axes(tree, i);
+    const uint32_t root = tr_root_of(tree, i),
+                   top = floor->link == WORLD ? row_axes(tree, i) : root;
     const Link *axes = &tree->links[top];
     Vec a = vec_zero(tree->graph);
     Expr s = zero(tree->graph);
@@ -219,7 +220,9 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     if (contact->at.given || !can_be_inner(tree, i, contact, floor)) return false;
     if (!is_ball && !axle_in(tree, i, contact, top, &a, &s)) return false;
     if (!tr_link_drift(tree, top, &still)) return false;
-    const Rim rim = rim_of(tree, is_ball, radius, tube, floor->carrier.pose.R, axes->world.R, a);
+    // of inner forests the world's poses are those of roots alone
+    const Mat R = mat_product(tree->links[root].world.R, tr_pose_in(tree, top, root).R);
+    const Rim rim = rim_of(tree, is_ball, radius, tube, floor->carrier.pose.R, R, a);
     const Vec O = tr_pose_in(tree, i, top).p, W0 = axes->v.W;
     const Course p = tr_course(tree, i, top, vec_zero(tree->graph), W0);
     const Course f = floor_in(tree, floor, axes, O);
@@ -391,12 +394,26 @@ static Vec point_through(const Link *link, Vec p)
 
 static const int row_order[] = {2, 0, 1}; // as tr_tree_inner_rows has them
 
+// The axes that the rows have in the forest that they were made in, in those of this one
+typedef struct RowAxes {
+    Vec e[3]; // by row
+} RowAxes;
+
+static RowAxes axes_of_rows(const Tree *tree, uint32_t axes)
+{
+    const Mat K = turn_product(tree->links[axes].spin, transpose(tree->inner->links[axes].spin));
+    RowAxes out;
+    for (int k = 0; k < 3; k++) out.e[k] = column(K, row_order[k]);
+    return out;
+}
+
 // A velocity that moves the point, V in the axes of the three rows
-static void take_behind(Tree *tree, const uint32_t rows[3], uint32_t place, Vec V)
+static void take_behind(Tree *tree, const uint32_t rows[3], const RowAxes *at, uint32_t place,
+                        Vec V)
 {
     for (int k = 0; k < 3; k++) {
         Row *row = &tree->system->rows[rows[k]];
-        const Expr slope = vec_at(V, row_order[k]);
+        const Expr slope = dot(at->e[k], V);
         if (!is_zero(slope)) row->behind[row->behind_count++] = (struct SlopeBehind){place, slope};
     }
 }
@@ -406,6 +423,7 @@ static void take_behind(Tree *tree, const uint32_t rows[3], uint32_t place, Vec 
 // itself
 static Vec take_levers(Tree *tree, uint32_t i, uint32_t axes, Vec point, const uint32_t rows[3])
 {
+    const RowAxes at = axes_of_rows(tree, axes);
     uint32_t most = 0;
     for (uint32_t k = i; k != axes; k = tree->links[k].parent)
         most += tree->links[k].velocity_count;
@@ -419,7 +437,7 @@ static Vec take_levers(Tree *tree, uint32_t i, uint32_t axes, Vec point, const u
             const Motion S = tree->velocities[link->velocity + k].S;
             const Vec W = spins ? out_of(link, S.W) : S.W;
             const Vec V = plus(S.V, cross(W, arm));
-            take_behind(tree, rows, link->velocity + k,
+            take_behind(tree, rows, &at, link->velocity + k,
                         out_to(tree, spins ? link->parent : i, axes, V));
         }
         if (!spins) point = point_through(link, point);
@@ -441,9 +459,9 @@ static void take_directions(Tree *tree, const Contact *contact, const Rim *rim, 
     const Vec up = tr_normal_in(tree, axes, &length), a = out_to(tree, carrier, axes, rim->a);
     const Vec n = scale(quotient(one(g), length), up);
     const Vec l = scale(quotient(one(g), rim->size), cross(a, up)), d[] = {n, l, cross(n, l)};
+    const RowAxes at = axes_of_rows(tree, axes);
     for (int k = 0; k < 3; k++)
-        for (int i = 0; i < 3; i++)
-            tree->system->rows[rows[k]].mix_along[i] = vec_at(d[k], row_order[i]);
+        for (int i = 0; i < 3; i++) tree->system->rows[rows[k]].mix_along[i] = dot(at.e[i], d[k]);
 }
 
 bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3], Rolling *out)
@@ -469,11 +487,12 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     const Vec own = rolling_drift(&rim, s, tree->links[carrier].v.W);
     const Vec drift = out_to(tree, carrier, axes, plus(plus(a_O, cross(at.alpha, rim.r)), own));
     const Vec lever = take_levers(tree, i, axes, point, rows);
+    const RowAxes at_rows = axes_of_rows(tree, axes);
     for (int k = 0; k < 3; k++) {
         Row *row = &tree->system->rows[rows[k]];
-        const Vec e = vec_unit(g, row_order[k]);
+        const Vec e = at_rows.e[k];
         tr_row_along(row, axes, wrench(e, cross(lever, e)));
-        row->drift = vec_at(drift, row_order[k]);
+        row->drift = dot(e, drift);
     }
     take_directions(tree, contact, &rim, carrier, axes, rows);
     const Vec runs = cross(rim.r, a);

@@ -179,6 +179,7 @@ void tr_tree_hand_over(Tree *tree, Tree *by)
         tr_tree_room(tree, tree->model->fields.contacts.count, sizeof *forest->rolling);
     if (tree->graph->failed) return;
     tree->system->forest = forest;
+    by->inner = tree->inner; // where rows have their inner form
     forest->link_count = by->link_count;
     forest->gravity = by->gravity;
     for (uint32_t i = 0; i < by->link_count; i++) hand_link(by, i, &forest->links[i]);

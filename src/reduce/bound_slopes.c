@@ -263,17 +263,19 @@ static Expr left_over(const BoundSlopes *b, uint32_t i)
 }
 
 typedef struct ColumnRoom {
-    Expr *from, *to, *change, *rest, *dv, *da, *dE, *f;
+    Expr *from, *to, *change, *rest, *shift, *dv, *da, *dE, *f;
 } ColumnRoom;
 
 static bool make_column_room(const BoundSlopes *b, ColumnRoom *c)
 {
     const Reduction *r = &b->r;
     const size_t seeds = b->system->input_count + (size_t)r->nv + 18, n = r->unknowns;
-    c->from = calloc(2 * seeds + b->all_count + r->nD + 5 * n + 8, sizeof *c->from);
+    c->from = calloc(2 * seeds + b->all_count + 2 * (size_t)r->nD + 5 * n + 9, sizeof *c->from);
     if (!c->from) return false;
     c->to = c->from + seeds, c->change = c->to + seeds, c->rest = c->change + b->all_count;
-    c->dv = c->rest + r->nD + 1, c->da = c->dv + n + 1, c->dE = c->da + n + 1, c->f = c->dE + n + 1;
+    c->shift = c->rest + r->nD + 1;
+    c->dv = c->shift + r->nD + 1, c->da = c->dv + n + 1, c->dE = c->da + n + 1,
+    c->f = c->dE + n + 1;
     return true;
 }
 
@@ -305,6 +307,26 @@ static bool take_seeds(const BoundSlopes *b, const SlopeColumn *c, const ColumnR
     return true;
 }
 
+// x - v' changes by t as well. What is folded into the masses follows the others by itself, so of
+// these only t_d - h . t is left over, and what that brings in others that are folded.
+static void add_shift(const BoundSlopes *b, const Expr *t, Expr *own, Expr *da)
+{
+    const Reduction *r = &b->r;
+    for (uint32_t k = 0; k < r->units; k++) {
+        const Stage *s = &r->stages[k];
+        own[k] = t[r->p[s->d]];
+        for (uint32_t n = 0; n < s->near_count; n++)
+            if (s->near[n] < r->np)
+                own[k] = sub(own[k], mul(s->h[s->near[n]], t[r->p[s->near[n]]]));
+    }
+    for (uint32_t k = r->units; k-- > 0;)
+        for (uint32_t i = 0; i < k; i++)
+            own[i] = add(own[i], mul(r->stages[i].h[r->stages[k].d], own[k]));
+    for (uint32_t j = 0; j < r->np; j++)
+        if (!is_folded(b, j)) da[j] = add(da[j], t[r->p[j]]);
+    for (uint32_t k = 0; k < r->units; k++) da[r->stages[k].d] = add(da[r->stages[k].d], own[k]);
+}
+
 // -H^T (dE + M da) along a column, from its seeds and the changes of what is left
 static void take_column(BoundSlopes *b, uint32_t along, uint32_t seeds, const ColumnRoom *room)
 {
@@ -318,8 +340,7 @@ static void take_column(BoundSlopes *b, uint32_t along, uint32_t seeds, const Co
     tr_forward(b->graph, b->all, b->all_count, room->from, room->to, seeds, room->change);
     change_accelerations(b, room->change, room->rest);
     solve_folded(b, room->rest, room->da);
-    for (uint32_t j = 0; j < r->np; j++)
-        room->da[j] = add(room->da[j], room->change[b->shift - b->all + r->p[j]]);
+    add_shift(b, room->change + (b->shift - b->all), room->shift, room->da);
     change_forces(b, along, room->change, room->dv, room->dE);
     project(b, room->dE, room->da, room->rest, room->f);
 }
