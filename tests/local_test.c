@@ -381,12 +381,56 @@ static void test_random(void **state)
     assert_true(seen.systems > 130 / PART);
 }
 
+// ---- wheels far from their base -------------------------------------------------------------
+
+// Hinges that are oblique turn the axes of links, which rows of such a wheel are in: its own rows
+// tell whether it rolls.
+static void check_far(const char *wheel)
+{
+    char text[2000];
+    snprintf(text, sizeof text,
+             "trundle: 1\n"
+             "bodies:\n"
+             "  base: {joint: {type: free}, mass: 3, inertia: {xx: 0.5, yy: 0.56, zz: 0.63}}\n"
+             "  b0: {parent: base, joint: {type: revolute, axis: \"0.17, 0.3, 0.87\", at: \"0.37, "
+             "0.05, -0.44\"}, mass: 2.5, inertia: {xx: 0.14, yy: 0.13, zz: 0.13}}\n"
+             "  b1: {parent: b0, joint: {type: revolute, axis: \"0.8, 0.1, 0.2\"}, mass: 1.3, "
+             "inertia: {xx: 0.1, yy: 0.11, zz: 0.07}}\n"
+             "  b2: {parent: b1, joint: {type: revolute, axis: \"0, 0.3, 1\"}, mass: 0.5, inertia: "
+             "{xx: 0.02, yy: 0.03, zz: 0.02}}\n"
+             "  fork: {parent: b2, joint: {type: revolute, axis: \"0, 0, 1\"}}\n"
+             "  wheel: {parent: fork, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 0.8, "
+             "inertia: {axial: 0.03, radial: 0.02}}\n"
+             "contacts: {wheel_ground: {body: wheel, radius: 0.3%s}}\n"
+             "guess: {base.z: 0.4, base.vx: 1.2, base.vy: -0.7, base.wz: 0.8, base.wx: 0.9, d(b0): "
+             "0.2, b1: -0.4, d(b1): -0.1, b2: 0.2, d(fork): -0.3, d(wheel): -0.9}\n",
+             wheel);
+    tr_error err = {0};
+    tr_system *system = system_from(text);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    tr_summary s = {0};
+    o.end = 0.05;
+    if (!tr_simulate(system, &o, &s, &err)) fail_msg("%s", err.text);
+    assert_below(s.velocity_error, 1e-11);
+    assert_below(s.energy_error, 1e-9);
+    tr_system_free(system);
+}
+
+static void test_far_wheels(void **state)
+{
+    (void)state;
+    static const char *const wheels[] = {"", ", tube: 0.05", ", lateral: free",
+                                         ", longitudinal: free", ", shape: ball"};
+    for (size_t i = 0; i < sizeof wheels / sizeof *wheels; i++) check_far(wheels[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_far_wheels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

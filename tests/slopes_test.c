@@ -257,6 +257,30 @@ static void test_models(void **state)
         check_system(system_called(others[i], NULL), others[i], false);
 }
 
+// Skates on a base that is free: some rows are folded into the masses, others are not.
+static void test_skates(void **state)
+{
+    (void)state;
+    check_system(
+        system_from(
+            "trundle: 1\n"
+            "bodies:\n"
+            "  base: {joint: {type: free}, mass: 3, inertia: {axial: 0.05, radial: 0.1, axis: "
+            "\"0, 0, 1\"}}\n"
+            "  arm: {parent: base, joint: {type: revolute, axis: \"1, 0, 0\"}, mass: 1.3, "
+            "inertia: {xx: 0.48, yy: 0.44, zz: 0.5, xz: 0.04, yz: 0.03}}\n"
+            "  turret: {parent: arm, joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 4.6, "
+            "inertia: {xx: 0.36, yy: 0.4, zz: 0.43}}\n"
+            "  slider: {parent: turret, joint: {type: prismatic, axis: \"0, -0.47, 0.89\"}, "
+            "mass: 0.3, inertia: {xx: 0.35, yy: 0.28, zz: 0.34}}\n"
+            "contacts:\n"
+            "  first: {kind: skate, body: arm}\n"
+            "  second: {kind: skate, body: slider}\n"
+            "guess: {base.z: 0.4, base.vx: 1, base.vy: 0.7, base.wx: -0.4, arm: 0.3, d(arm): "
+            "-0.2, turret: 0.15, d(turret): 0.8, d(slider): -0.04}\n"),
+        "skates", true);
+}
+
 // Forces that use what presses a wheel on are left to the graph.
 static void test_laws_of_slip(void **state)
 {
@@ -311,11 +335,9 @@ static void test_operations_of_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_laws_of_slip),
-        cmocka_unit_test(test_operations_of_models),
-        cmocka_unit_test(test_random_forests),
-        cmocka_unit_test(test_operations_of_chains),
+        cmocka_unit_test(test_models),         cmocka_unit_test(test_skates),
+        cmocka_unit_test(test_laws_of_slip),   cmocka_unit_test(test_operations_of_models),
+        cmocka_unit_test(test_random_forests), cmocka_unit_test(test_operations_of_chains),
         cmocka_unit_test(test_long_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
