@@ -201,6 +201,7 @@ static void take_motion(Local *l, uint32_t k)
     const Row *row = pivot_row(r, k);
     const Wrench on = row_on(row);
     meet_all(l, row->base);
+    if (r->graph->failed) return;
     const Met *m = &l->met[row->base];
     for (uint32_t j = 0; j < m->count; j++)
         add_entry(r->rows, k, m->speed[j], power_of(m->column[j], on));
@@ -246,7 +247,7 @@ static void meet_row(Local *l, uint32_t k)
 // Rows of one link are met together; those without one at the beginning
 static void meet_rows(Local *l, uint32_t base)
 {
-    for (uint32_t k = 0; k < l->r->nD; k++)
+    for (uint32_t k = 0; k < l->r->nD && !l->r->graph->failed; k++)
         if (!l->is_row_met[k] && pivot_row(l->r, k)->base == base) meet_row(l, k);
 }
 
@@ -269,6 +270,7 @@ static void project_links(Local *l)
             meet(l, i);
             renew(l, i);
         }
+        if (l->r->graph->failed) return;
         m->is_projected = m->count <= FEW;
         if (m->is_projected)
             m->f = inertia_force(link->inertia, &m->at, link->frame.W, link->v.W, link->is_carried);
@@ -281,7 +283,7 @@ bool tr_local_rows(Local *l)
     meet_rows(l, NO_LINK);
     for (uint32_t k = 0; k < r->nD && !r->graph->failed; k++) {
         if (!l->is_row_met[k]) meet_rows(l, pivot_row(r, k)->base);
-        if (!tr_take_pivot(r, k)) return false;
+        if (r->graph->failed || !tr_take_pivot(r, k)) return false;
         tr_eliminate_from_rows(r, k);
         l->taken = k + 1;
         if (l->ways.projects) renew_last(l, k);
