@@ -302,6 +302,26 @@ static inline Expr motion_at(Motion v, int i)
     return i < 3 ? vec_at(v.V, i) : vec_at(v.W, i - 3);
 }
 
+// The component that a motion is one of, or -1.
+static inline int unit_component(Motion S)
+{
+    int found = -1;
+    for (int i = 0; i < 6; i++) {
+        if (is_zero(motion_at(S, i))) continue;
+        if (found >= 0 || !is_value(square(motion_at(S, i)), 1)) return -1;
+        found = i;
+    }
+    return found;
+}
+static inline Expr *wrench_place(Wrench *f, int i)
+{
+    return vec_place(i < 3 ? &f->F : &f->N, i % 3);
+}
+static inline Expr *motion_place(Motion *v, int i)
+{
+    return vec_place(i < 3 ? &v->V : &v->W, i % 3);
+}
+
 // v x w: the rate of a motion w that stands still in a frame moving with v           (T9)
 static inline Motion motion_cross(Motion v, Motion w)
 {

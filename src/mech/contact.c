@@ -314,52 +314,6 @@ static Vec out_to(const Tree *tree, uint32_t i, uint32_t above, Vec a)
     return a;
 }
 
-static bool is_gravity_normal(const Tree *tree)
-{
-    const Vec n = column(tree->ground.R, 2), up = flip(tree->gravity);
-    return is_along(up, n) && tr_tree_is_constant(dot(n, up));
-}
-
-// What the normal is scaled by: gravity, where that is along it and does not vanish
-static Expr normal_length(Tree *tree)
-{
-    Graph *g = tree->graph;
-    if (!is_gravity_normal(tree)) return one(g);
-    const Expr length = neg(dot(column(tree->ground.R, 2), tree->gravity));
-    return choose(less(zero(g), length), length, one(g));
-}
-
-// A vector of the world in the axes of a link, by those that are known for others
-static Vec carry_in(Tree *tree, Vec **known, uint32_t i, Vec of_world)
-{
-    if (!*known) *known = tr_tree_room(tree, tree->link_count, sizeof **known);
-    if (!*known) return vec_zero(tree->graph);
-    uint32_t at = i; // the last that is known
-    while (at != WORLD && !(*known)[at].x.id) at = tree->links[at].parent;
-    while (at != i) {
-        uint32_t next = i;
-        while (tree->links[next].parent != at) next = tree->links[next].parent;
-        (*known)[next] = into(&tree->links[next], at == WORLD ? of_world : (*known)[at]);
-        at = next;
-    }
-    return (*known)[i];
-}
-
-Vec tr_normal_in(Tree *tree, uint32_t i, Expr *length)
-{
-    *length = normal_length(tree);
-    return carry_in(tree, &tree->normals, i, scale(*length, column(tree->ground.R, 2)));
-}
-
-Vec tr_up_in(Tree *tree, uint32_t i)
-{
-    if (!is_gravity_normal(tree)) return carry_in(tree, &tree->ups, i, flip(tree->gravity));
-    Expr length;
-    const Vec n = tr_normal_in(tree, i, &length);
-    const Expr g = neg(dot(column(tree->ground.R, 2), tree->gravity));
-    return scale(quotient(g, length), n);
-}
-
 // The axis of a wheel's hinge in the axes of what carries it
 static Vec axle_on_carrier(const Tree *tree, const Link *link)
 {

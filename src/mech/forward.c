@@ -75,21 +75,6 @@ static Wrench gyroscopic(Tree *tree, uint32_t i)
     return wrench_plus(f, tr_tree_fluid_force(tree, i, &none));
 }
 
-// The component that a motion is one of, or -1.
-static int unit_component(Motion S)
-{
-    int found = -1;
-    for (int i = 0; i < 6; i++) {
-        if (is_zero(motion_at(S, i))) continue;
-        if (found >= 0 || !is_value(square(motion_at(S, i)), 1)) return -1;
-        found = i;
-    }
-    return found;
-}
-
-static Expr *wrench_place(Wrench *f, int i) { return vec_place(i < 3 ? &f->F : &f->N, i % 3); }
-static Expr *motion_place(Motion *v, int i) { return vec_place(i < 3 ? &v->V : &v->W, i % 3); }
-
 // J -= U U^T / d, p += U u / d (T22). Along S itself nothing is left of J, and p is the joint's
 // force: the graph cannot find that, so it is said.
 static void eliminate(Articulated *J, const Velocity *w, Wrench U, Wrench share, Expr alone)

@@ -126,15 +126,27 @@ static void hand_loop(Tree *tree, const Tie *tie)
     }
 }
 
+static const struct {
+    const char *kind;
+    void (*hand)(Tree *tree, Tree *by, const Contact *contact);
+} ways_along[] = {
+#define CONTACT_KIND(name, fields, make, draw, track, along) {#name, along},
+#include "mech/contact.def"
+};
+
+static void hand_contact(Tree *tree, Tree *by, const Contact *contact)
+{
+    for (size_t i = 0; i < sizeof ways_along / sizeof *ways_along; i++)
+        if (ways_along[i].hand && text_is(contact->kind.text, ways_along[i].kind))
+            ways_along[i].hand(tree, by, contact);
+}
+
 static void hand_rows(Tree *tree, Tree *by)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
     for (uint32_t i = 0; i < contacts->count && !has_failed(tree->err); i++) {
         const Contact *contact = &contacts->at[i];
-        if (!is_on_world(tree, contact)) continue;
-        if (text_is(contact->kind.text, "rolling")) hand_rolling(tree, by, contact);
-        if (text_is(contact->kind.text, "skate")) hand_skate(tree, by, contact);
-        if (text_is(contact->kind.text, "slide")) hand_slide(tree, by, contact);
+        if (is_on_world(tree, contact)) hand_contact(tree, by, contact);
     }
     for (uint32_t i = 0; i < tree->tie_count; i++) hand_loop(tree, &tree->ties[i]);
 }

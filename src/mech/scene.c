@@ -185,7 +185,7 @@ static void draw_nothing(Tree *tree, uint32_t parent, const Link *child)
 }
 
 static const ContactLook contact_looks[] = {
-#define CONTACT_KIND(name, fields, make, draw, track) {#name, draw, track},
+#define CONTACT_KIND(name, fields, make, draw, track, ...) {#name, draw, track},
 #include "mech/contact.def"
 };
 static const JointLook joint_looks[] = {

@@ -115,7 +115,6 @@ static inline Motion turning_motion(const Local *l, const ForestLink *link)
     return sum;
 }
 uint32_t tr_common_link(const Forest *forest, uint32_t a, uint32_t b); // the last that carries both
-bool tr_is_behind(const Forest *forest, uint32_t link, uint32_t base); // hangs from it, not itself
 // W x V of a base along one of its velocities: an acceleration seen from the world is v' + this
 Expr tr_turning_of_base(const Local *l, uint32_t place);
 Expr tr_seen_acceleration(const Local *l, uint32_t place); // so, of a driven one

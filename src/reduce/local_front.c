@@ -314,18 +314,6 @@ static void project_stage(Local *l, uint32_t i, uint32_t stage)
     }
 }
 
-// The component that a motion is one of, or -1.
-static int unit_component(Motion S)
-{
-    int found = -1;
-    for (int i = 0; i < 6; i++) {
-        if (is_zero(motion_at(S, i))) continue;
-        if (found >= 0 || !is_value(square(motion_at(S, i)), 1)) return -1;
-        found = i;
-    }
-    return found;
-}
-
 static void merge(Front *f)
 {
     const Rigid all = rigid_plus(f->own, f->rigid);
@@ -366,7 +354,7 @@ static void give_way(Local *l, uint32_t i, uint32_t speed, const bool *is_mixed)
     if (unit >= 0) {
         const Motion S = forest_link(l, i)->S[0];
         const Expr along = mul(motion_at(S, unit), get(l->r->Q, l->r->p[speed], 0));
-        *vec_place(unit < 3 ? &f->f.F : &f->f.N, unit % 3) = along;
+        *wrench_place(&f->f, unit) = along;
     }
     for (uint32_t a = 0; a < e->count; a++) {
         const Expr share = mul(inverse, e->mass[a]);
@@ -378,7 +366,7 @@ static void give_way(Local *l, uint32_t i, uint32_t speed, const bool *is_mixed)
         if (k == NONE) return;
         Wrench *own = &f->momentum[k];
         *own = wrench_minus(*own, wrench_scale(share, h));
-        if (unit >= 0) *vec_place(unit < 3 ? &own->F : &own->N, unit % 3) = zero(g);
+        if (unit >= 0) *wrench_place(own, unit) = zero(g);
     }
 }
 

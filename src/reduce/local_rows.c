@@ -25,16 +25,6 @@ uint32_t tr_common_link(const Forest *forest, uint32_t a, uint32_t b)
     return a;
 }
 
-bool tr_is_behind(const Forest *forest, uint32_t link, uint32_t base)
-{
-    if (base == NO_LINK) return link != NO_LINK;
-    while (link != NO_LINK && link > base) {
-        link = forest->links[link].parent;
-        if (link == base) return true;
-    }
-    return false;
-}
-
 Expr tr_turning_of_base(const Local *l, uint32_t place)
 {
     const ForestLink *link = forest_link(l, l->link_of[place]);
@@ -219,7 +209,6 @@ static void eliminate_taken(Local *l, uint32_t k)
         const Stage *s = &r->stages[i];
         const Expr entry = get(r->rows, k, s->d);
         if (is_zero(entry)) continue;
-        s->column[k] = entry;
         for (uint32_t n = 0; n < s->near_count; n++)
             add_entry(r->rows, k, s->near[n], mul(entry, s->h[s->near[n]]));
         add_entry(r->rest, k, 0, mul(entry, s->k));
