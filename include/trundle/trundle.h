@@ -134,6 +134,7 @@ typedef enum tr_kind {
     TR_DIRECTION, // how another input changes; programs of sensitivities take it
     TR_MODE,      // what a contact that may open or slip does: runs set it, formulas may read it
     TR_START,     // a number of `initial` or `guess`, called initial.KEY or guess.KEY
+    TR_TOUCH, // where a contact touches a surface that is not flat: part of the state, see touchdot
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err); // an empty one

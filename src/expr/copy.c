@@ -150,6 +150,23 @@ static void copy_latches(const Copying *c, const System *from)
     }
 }
 
+static void copy_touchings(const Copying *c, const System *from)
+{
+    System *to = c->to;
+    to->touchings = copy_array(c, from->touchings, from->touching_count, sizeof *to->touchings,
+                               &to->touching_capacity);
+    for (uint32_t i = 0; to->touchings && i < to->touching_count; i++) {
+        Touching *touching = &to->touchings[i];
+        rehome(c, touching->tangency, 2);
+        rehome(c, touching->slopes, 4);
+        rehome(c, touching->middle, 3);
+        rehome(c, touching->axle, 3);
+        Expr *const single[] = {&touching->gap, &touching->margin, &touching->height,
+                                &touching->ring, &touching->tube};
+        for (size_t k = 0; k < sizeof single / sizeof *single; k++) rehome(c, single[k], 1);
+    }
+}
+
 static void copy_conditions(const Copying *c, const System *from)
 {
     System *to = c->to;
@@ -241,6 +258,7 @@ System *tr_system_copy(const System *from, tr_error *err)
     copy_rows(&c, from);
     copy_alarms(&c, from);
     copy_latches(&c, from);
+    copy_touchings(&c, from);
     copy_conditions(&c, from);
     copy_turned(&c, from);
     copy_scene(&c, &from->scene, &to->scene);

@@ -164,6 +164,7 @@ static const char *what_it_is(const Input *input)
     case TR_START: return "a number of the start";
     case TR_TIME: return "time";
     case TR_SOLVED: return "found by the equations";
+    case TR_TOUCH: return "where a contact touches";
     default: return "part of the state";
     }
 }
@@ -557,6 +558,7 @@ void tr_system_free(System *system)
     free(system->dropped);
     free(system->turned);
     free(system->latches);
+    free(system->touchings);
     free(system->alarms);
     free(system->conditions);
     free(system->formulas);

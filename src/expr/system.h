@@ -136,6 +136,20 @@ typedef struct LatchMode {
     double heads[3]; // by row: where to it began to slip
 } LatchMode;
 
+// Where a contact touches a surface that is not flat: x and y in the surface's axes are two inputs of
+// the kind TR_TOUCH, whose rates are known, and two residuals that stay zero (T186, T188).
+typedef struct Touching {
+    const char *name;      // of the contact
+    uint32_t input;        // the first of the two
+    Expr tangency[2];      // the residuals
+    Expr slopes[4];        // of these by x and y
+    Expr gap, margin;      // how far it is from touching; how much flatter the surface is
+    Expr height;           // of the surface, by x and y
+    Expr middle[3];        // of the wheel or the ball, in the surface's axes
+    Expr axle[3];          // likewise; nothing of a ball
+    Expr ring, tube;       // its radii: a ball is all tube
+} Touching;
+
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
     Text name;
@@ -196,6 +210,8 @@ struct tr_system {
     uint32_t alarm_count, alarm_capacity;
     Latch *latches;
     uint32_t latch_count, latch_capacity;
+    Touching *touchings;
+    uint32_t touching_count, touching_capacity;
     Condition *conditions; // what was decided by the values of parameters
     uint32_t condition_count, condition_capacity;
     Hash condition_hash; // empty in copies, which keep no more
@@ -263,6 +279,12 @@ static inline bool is_setting(const Input *input)
 // The one called so; when there is none NULL, and the error says why it cannot be "varied" or
 // whatever is done to it.
 const Input *tr_system_setting(const System *system, Text name, const char *done, tr_error *err);
+
+// What a state has besides velocities: a coordinate, or where a contact touches a surface.
+static inline bool is_placed(const Input *input)
+{
+    return input->kind == TR_POSITION || input->kind == TR_TOUCH;
+}
 
 // Whether a velocity goes where a motion tells it to.
 static inline bool is_motion_driven(const Input *input)

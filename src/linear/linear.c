@@ -287,7 +287,7 @@ bool tr_lineariser_assemble(Lineariser *l, tr_error *err)
 {
     const System *s = l->system;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY)
+        if (is_placed(&s->inputs[i]) || s->inputs[i].kind == TR_VELOCITY)
             l->in[i] = s->inputs[i].value;
     for (int rates = 0; rates < 2; rates++)
         if (!tr_conditions_solve(l->conditions[rates], l->in, true, err)) return false;

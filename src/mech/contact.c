@@ -6,7 +6,7 @@
 // unit:   d = -(n - (n.a) a) / |n - (n.a) a|,   P = O + radius d       (T44) [M 17, corrected]
 #include "expr/walk.h"
 #include "mech/across.h"
-#include "mech/meet.h"
+#include "mech/surface.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,6 +84,7 @@ typedef struct Rim {
     Vec rim;         // the part of r across the axle: (radius - tube) d
     Vec r;
     Vec direction[3]; // normal, longitudinal, lateral
+    Expr away;        // on a sphere: how far its ring is from the sphere's middle; negative inside
 } Rim;
 
 // r = (radius - tube) d - tube n of a wheel, -radius n of a ball                (T44) [M 17,
@@ -101,20 +102,74 @@ static void find_rim(Rim *rim)
     rim->r = minus(rim->rim, scale(quotient(rim->tube, rim->length), rim->n));
 }
 
-// With its directions; the rows of a ball follow the ground's axes.
-static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, Mat floor, Mat R, Vec a)
+// On a sphere the normal goes through its middle, which is Q away from the wheel's:       (T190)
+//   d = -+q / |q|,   q = Q - (Q.a) a,   n = +-(Q + ring d) / |Q + ring d|      outside, inside
+static void find_rim_on_sphere(Rim *rim, Vec Q, bool is_inside)
 {
-    Graph *g = tree->graph;
-    Rim rim = {.is_ball = is_ball, .radius = radius, .tube = tube, .a = a, .length = one(g)};
-    rim.n = apply_transposed(R, column(floor, 2));
-    find_rim(&rim);
-    rim.direction[0] = rim.n;
-    if (is_ball) {
-        for (int k = 0; k < 2; k++) rim.direction[k + 1] = apply_transposed(R, column(floor, k));
-        return rim;
+    const Expr side = number(graph_of(Q.x), is_inside ? -1 : 1);
+    if (rim->is_ball) {
+        const Expr far = e_sqrt(dot(Q, Q));
+        rim->n = scale(quotient(side, far), Q);
+        rim->r = scale(neg(rim->radius), rim->n);
+        rim->away = mul(side, far);
+        return;
     }
-    const Vec l = scale(quotient(one(g), rim.size), cross(a, rim.n)); // forward, axle to the left
-    rim.direction[1] = l, rim.direction[2] = cross(rim.n, l);
+    const Expr along = dot(Q, rim->a), ring = sub(rim->radius, rim->tube);
+    const Vec q = minus(Q, scale(along, rim->a));
+    const Expr off = e_sqrt(dot(q, q)), clear = sub(off, mul(side, ring)),
+               far = e_sqrt(add(square(along), square(clear)));
+    const Vec d = scale(neg(quotient(side, off)), q);
+    rim->rim = scale(ring, d);
+    rim->n = scale(quotient(side, far), plus(Q, rim->rim));
+    rim->lean = quotient(mul(side, along), far), rim->size = quotient(clear, far);
+    rim->r = minus(rim->rim, scale(rim->tube, rim->n));
+    rim->away = mul(side, far);
+}
+
+// The axes of the floor, and the middle of a sphere as seen from that of the wheel, in other axes
+typedef struct Beneath {
+    Mat axes;
+    Vec Q;
+} Beneath;
+
+static Beneath beneath(const Floor *floor, Pose X, Vec middle)
+{
+    const Pose f = floor->carrier.pose;
+    Beneath out = {.axes = is_identity(f.R) ? transpose(X.R) : mat_product(transpose(X.R), f.R)};
+    const Vec to_middle = minus(point_out(X, middle), point_out(f, floor->to));
+    out.Q = apply_transposed(X.R, to_middle);
+    return out;
+}
+
+// With its directions; the rows of a ball follow the ground's axes.
+static void take_rim_directions(Rim *rim, const Floor *floor, Mat axes)
+{
+    Graph *g = graph_of(rim->n.x);
+    rim->direction[0] = rim->n;
+    if (rim->is_ball && floor->kind == SURFACE_PLANE) {
+        for (int k = 0; k < 2; k++) rim->direction[k + 1] = column(axes, k);
+        return;
+    }
+    if (rim->is_ball) {
+        tr_floor_directions(axes, rim->n, rim->direction + 1);
+        return;
+    }
+    const Vec l = scale(quotient(one(g), rim->size), cross(rim->a, rim->n)); // forward, axle left
+    rim->direction[1] = l, rim->direction[2] = cross(rim->n, l);
+}
+
+static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, const Floor *floor,
+                  const Beneath *at, Vec a)
+{
+    Rim rim = {
+        .is_ball = is_ball, .radius = radius, .tube = tube, .a = a, .length = one(tree->graph)};
+    if (floor->kind == SURFACE_SPHERE)
+        find_rim_on_sphere(&rim, at->Q, floor->is_inside);
+    else {
+        rim.n = apply(at->axes, tr_floor_normal(tree, floor));
+        find_rim(&rim);
+    }
+    take_rim_directions(&rim, floor, at->axes);
     return rim;
 }
 
@@ -126,25 +181,6 @@ static uint32_t row_axes(const Tree *tree, uint32_t i)
     for (uint32_t k = tree->links[i].parent; k != WORLD; k = tree->links[k].parent) depth++;
     if (depth <= NEAR || tr_tree_bends(tree)) return tr_root_of(tree, i);
     return tree->links[i].parent;
-}
-
-// What a wheel is on: a plane with the normal z, through the point `to`, and how it moves.
-typedef struct Floor {
-    Carrier carrier;
-    Vec to;        // in its axes
-    uint32_t link; // or WORLD: the ground, which stands still
-} Floor;
-
-static Floor floor_of(Tree *tree, const Contact *contact)
-{
-    const uint32_t k = tr_tree_body(tree, contact->on);
-    Floor floor = {.carrier = tr_own_carrier(tree, k), .link = k};
-    if (k == WORLD) floor.carrier.pose = tree->ground;
-    floor.to = tr_tree_vector(tree, contact->to, "to");
-    if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
-        tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
-                TEXT(contact->name.text));
-    return floor;
 }
 
 // How the floor moves at a point P of a link's axes, and its drift, in these axes
@@ -165,8 +201,9 @@ static Course floor_in(Tree *tree, const Floor *floor, const Link *axes, Vec P)
 static bool can_be_inner(const Tree *tree, uint32_t i, const Contact *contact, const Floor *floor)
 {
     if (!turns_freely(&tree->links[tr_root_of(tree, i)])) return false;
+    if (floor->kind == SURFACE_SPHERE) return false;
     if (floor->link == WORLD) return true;
-    return !is_true(contact->unilateral) &&
+    return floor->kind == SURFACE_PLANE && !is_true(contact->unilateral) &&
            !turns_freely(&tree->links[tr_root_of(tree, floor->link)]);
 }
 
@@ -206,7 +243,49 @@ typedef struct InnerRolling {
     Expr spin;    // s
     Vec hub, W;   // V_O - F, W
     Vec dhub, dW; // their drifts
+    Vec dn;       // how the normal turns as the contact moves, where the floor is not flat
 } InnerRolling;
+
+// A wheel or a ball on a height; V is that of its middle, da of its axle
+static Resting resting_on(const Contact *contact, const Rim *rim, Mat axes, Expr gap, Vec V, Vec da)
+{
+    const bool opens = is_true(contact->unilateral);
+    const Expr none = zero(graph_of(gap));
+    return (Resting){.axes = axes,
+                     .n = rim->n,
+                     .l = rim->direction[1],
+                     .m = rim->direction[2],
+                     .a = rim->a,
+                     .is_ball = rim->is_ball,
+                     .ring = rim->is_ball ? none : sub(rim->radius, rim->tube),
+                     .tube = rim->is_ball ? rim->radius : rim->tube,
+                     .lean = rim->lean,
+                     .size = rim->size,
+                     .gap = opens ? gap : none,
+                     .V = V,
+                     .da = da};
+}
+
+// r' = c - V_O; psi = (u l.n' - l.a') / s                                               (T188)
+static Vec follow_height(InnerRolling *out, const Contact *contact, const Floor *floor, Mat axes,
+                         Vec da, Vec W0)
+{
+    const Rim *rim = &out->rim;
+    const Expr none = zero(graph_of(rim->n.x)); // rows hold where it is closed
+    const Resting at = resting_on(contact, rim, axes, none, out->hub, da);
+    const Creeping moves = tr_creeping(floor, &at);
+    out->dn = moves.dn;
+    if (!rim->is_ball)
+        out->heading =
+            quotient(sub(mul(rim->lean, dot(at.l, moves.dn)), dot(at.l, da)), rim->size);
+    return minus(minus(moves.c, out->hub), cross(W0, rim->r));
+}
+
+// The directions of a ball's rows turn in a way of their own where the floor is not flat.
+static bool slips_somehow(const Contact *contact)
+{
+    return tr_slips(contact->longitudinal) || tr_slips(contact->lateral) || is_true(contact->stick);
+}
 
 static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Floor *floor,
                        bool is_ball, Expr radius, Expr tube, InnerRolling *out)
@@ -218,11 +297,13 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     Expr s = zero(tree->graph);
     Motion still;
     if (contact->at.given || !can_be_inner(tree, i, contact, floor)) return false;
+    if (is_ball && floor->kind == SURFACE_HEIGHT && slips_somehow(contact)) return false;
     if (!is_ball && !axle_in(tree, i, contact, top, &a, &s)) return false;
     if (!tr_link_drift(tree, top, &still)) return false;
     // of inner forests the world's poses are those of roots alone
     const Mat R = mat_product(tree->links[root].world.R, tr_pose_in(tree, top, root).R);
-    const Rim rim = rim_of(tree, is_ball, radius, tube, floor->carrier.pose.R, R, a);
+    const Beneath under = beneath(floor, (Pose){R, vec_zero(tree->graph)}, vec_zero(tree->graph));
+    const Rim rim = rim_of(tree, is_ball, radius, tube, floor, &under, a);
     const Vec O = tr_pose_in(tree, i, top).p, W0 = axes->v.W;
     const Course p = tr_course(tree, i, top, vec_zero(tree->graph), W0);
     const Course f = floor_in(tree, floor, axes, O);
@@ -232,6 +313,7 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     const Vec dF = minus(plus(f.a, cross(f.W, V)), cross(W0, f.V));
     const Vec dW = minus(plus(p.alpha, still.W), minus(f.alpha, cross(W0, f.W)));
     Vec dr = scale(neg(is_ball ? radius : tube), cross(rim.n, turning));
+    const Vec nothing = vec_zero(tree->graph);
     *out = (InnerRolling){.rim = rim,
                           .turning = turning,
                           .heading = zero(tree->graph),
@@ -239,8 +321,11 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
                           .hub = V,
                           .W = W,
                           .dhub = minus(dO, dF),
-                          .dW = dW};
-    if (!is_ball) {
+                          .dW = dW,
+                          .dn = nothing};
+    if (floor->kind == SURFACE_HEIGHT)
+        dr = follow_height(out, contact, floor, under.axes, cross(Wc, a), W0);
+    else if (!is_ball) {
         const Expr ring = sub(radius, tube), ahead = dot(Wc, rim.rim);
         const Expr along = quotient(quotient(rim.lean, rim.size), ring);
         const Expr chi = neg(add(dot(Wc, a), mul(along, ahead)));
@@ -288,7 +373,7 @@ static void roll_singly(Tree *tree, const Contact *contact, const InnerRolling *
     const Vec *d = at->rim.direction;
     const Vec slips = plus(scale(slip[1], d[1]), scale(slip[2], d[2]));
     const Vec drift = plus(at->drift, cross(at->turning, slips));
-    const Expr turned[3] = {zero(tree->graph), mul(at->heading, slip[2]),
+    const Expr turned[3] = {dot(at->dn, slips), mul(at->heading, slip[2]),
                             neg(mul(at->heading, slip[1]))};
     uint32_t count = 0;
     for (int k = 0; k < 3; k++) {
@@ -301,7 +386,7 @@ static void roll_singly(Tree *tree, const Contact *contact, const InnerRolling *
         count++;
     }
     const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
-    if (count == 1 && normal < s->row_count && !at->rim.is_ball)
+    if (count == 1 && normal < s->row_count && !at->rim.is_ball && is_vec_zero(at->dn))
         s->rows[normal].inner_bias = normal_drift(at);
 }
 
@@ -430,6 +515,7 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     if (spins) a = axle_on_carrier(tree, link), hub = link->X.p;
     if (!is_ball && !spins) a = apply(link->spin, tr_contact_axle(tree, i, contact));
     if (link->carried != spins || tree->links[carrier].carried) return false;
+    if (tree->model->fields.ground.height.given) return false;
     Rim rim = {.is_ball = is_ball, .a = a};
     rim.n = tr_normal_in(tree, carrier, &rim.length);
     rim.radius = tr_tree_formula(tree, contact->radius);
@@ -566,6 +652,48 @@ static void watch_lean(Tree *tree, const Contact *contact, Touch *touch, const R
                   sub(touch->upright, number(g, NEARLY)), ALARM_WARNS, NO_LATCH);
 }
 
+// On a plane: of the point below the wheel
+static Expr gap_on_plane(const Floor *floor, const Carrier *c, const Rim *rim, Vec r)
+{
+    const Pose f = floor->carrier.pose;
+    const Vec to = point_out(f, floor->to);
+    return add(dot(column(f.R, 2), minus(c->pose.p, to)), dot(rim->n, r));
+}
+
+// On a height, with all that the system has to know of where it touches
+static Expr gap_on_height(Tree *tree, const Contact *contact, const Floor *floor,
+                          const Beneath *under, const Rim *rim, const Carrier *c, Vec middle,
+                          Expr *margin)
+{
+    const Vec O = apply_transposed(under->axes, under->Q),
+              P = plus(O, apply_transposed(under->axes, rim->r));
+    const Vec D = minus(P, vec(floor->x, floor->y, floor->f));
+    const Vec W = minus(c->v.W, apply(under->axes, floor->carrier.v.W));
+    const Vec V = tr_velocity_on(&floor->carrier, c, middle);
+    const Resting at = resting_on(contact, rim, under->axes, dot(tr_floor_normal(tree, floor), D),
+                                  V, cross(W, rim->a));
+    const Creeping moves = tr_creeping(floor, &at);
+    Expr gap = zero(tree->graph);
+    tr_touch_add(tree, contact, floor, O, P, &at, &moves, &gap);
+    *margin = moves.margin;
+    return gap;
+}
+
+// How far a wheel or ball is from touching; and how much flatter what it is on is
+static Expr gap_of(Tree *tree, const Contact *contact, const Floor *floor, const Beneath *under,
+                   const Rim *rim, const Carrier *c, Vec middle, Expr *margin)
+{
+    *margin = expr_at(tree->graph, 0);
+    switch (floor->kind) {
+    case SURFACE_SPHERE:
+        return sub(floor->is_inside ? add(rim->away, floor->radius) : sub(rim->away, floor->radius),
+                   rim->is_ball ? rim->radius : rim->tube);
+    case SURFACE_HEIGHT:
+        return gap_on_height(tree, contact, floor, under, rim, c, middle, margin);
+    default: return gap_on_plane(floor, c, rim, plus(middle, rim->r));
+    }
+}
+
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
@@ -583,12 +711,14 @@ static void make_rolling(Tree *tree, const Contact *contact)
     const Carrier c =
         is_ball ? find_ball(tree, i, contact, &middle) : find_axle(tree, i, contact, &a, &middle);
     if (has_failed(tree->err)) return;
-    const Floor floor = floor_of(tree, contact);
+    Floor floor = tr_floor(tree, contact);
+    if (floor.kind == SURFACE_HEIGHT) tr_touch_symbols(tree, contact, &floor);
     if (has_failed(tree->err)) return;
-    const Pose f = floor.carrier.pose;
-    const Rim rim = rim_of(tree, is_ball, radius, tube, f.R, c.pose.R, a);
-    const Vec r = plus(middle, rim.r), to = point_out(f, floor.to);
-    const Expr height = add(dot(column(f.R, 2), minus(c.pose.p, to)), dot(rim.n, r));
+    const Beneath under = beneath(&floor, c.pose, middle);
+    const Rim rim = rim_of(tree, is_ball, radius, tube, &floor, &under, a);
+    const Vec r = plus(middle, rim.r);
+    Expr margin;
+    const Expr height = gap_of(tree, contact, &floor, &under, &rim, &c, middle, &margin);
     const uint32_t before = tree->system->row_count;
     Expr slipping[3];
     InnerRolling inner;
@@ -603,7 +733,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
             roll_singly(tree->inner, contact, &inner, slipping);
     }
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
-    touch->gap = height;
+    touch->gap = height, touch->margin = margin;
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
 }
 
@@ -648,16 +778,21 @@ static double value_at_guess(Tree *tree, Expr x)
 {
     const System *s = tree->system;
     const Expr start = zero(tree->graph);
-    Expr *from = tr_tree_room(tree, 2 * (size_t)tree->position_count + 1, sizeof *from);
+    const uint32_t touches = 2 * s->touching_count, count = tree->position_count + touches;
+    Expr *from = tr_tree_room(tree, 2 * (size_t)count + 1, sizeof *from);
     if (!from) return 1;
-    Expr *to = from + tree->position_count;
+    Expr *to = from + count;
     for (uint32_t k = 0; k < tree->position_count; k++) {
         const Input *q = tr_system_input(s, tree->positions[k].symbol);
         from[k] = q->symbol;
         to[k] = q->definition.id ? tr_replace(q->definition, &tree->t, &start, 1)
                                  : number(tree->graph, q->value);
     }
-    return tr_tree_value(tree, tr_replace(x, from, to, tree->position_count));
+    for (uint32_t k = 0; k < touches; k++) {
+        from[tree->position_count + k] = s->inputs[s->touchings[k / 2].input + k % 2].symbol;
+        to[tree->position_count + k] = start;
+    }
+    return tr_tree_value(tree, tr_replace(x, from, to, count));
 }
 
 // A wheel that lies flat as it is guessed, and nothing says otherwise: the contact alone would

@@ -22,6 +22,10 @@ static void begin_drifts(Tree *tree)
         const Input *input = tr_system_input(s, symbol);
         if (input) kept->of[symbol.id] = input->rate.id;
     }
+    for (uint32_t k = 0; k < 2 * s->touching_count; k++) {
+        const Input *input = &s->inputs[s->touchings[k / 2].input + k % 2];
+        kept->of[input->symbol.id] = input->rate.id;
+    }
     kept->of[tree->t.id] = one(tree->graph).id;
     for (uint32_t i = 0; i < tree->known_count; i++)
         kept->of[tree->known[i].id] = tree->known_rate[i].id;
@@ -30,7 +34,8 @@ static void begin_drifts(Tree *tree)
 // d/dt of x while velocities stay the same                             (T41) [K 4.83]
 Expr tr_tree_drift_of(Tree *tree, Expr x)
 {
-    const uint32_t count = tree->position_count + 1 + tree->known_count;
+    const uint32_t count =
+        tree->position_count + 1 + tree->known_count + tree->system->touching_count;
     if (tree->drift_count != count) begin_drifts(tree);
     tree->drift_count = count;
     return tr_forward_kept(tree->graph, x, &tree->drifts);

@@ -34,6 +34,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("modal", Modal, TYPE_MODAL, false),
     KIND_ROW("shapes", Shape, TYPE_SHAPES, true),
     KIND_ROW("ground", Ground, TYPE_GROUND, false),
+    KIND_ROW("surface", Surface, TYPE_SURFACE, false),
     KIND_ROW("contacts", Contact, TYPE_CONTACTS, true),
     KIND_ROW("loops", Loop, TYPE_LOOPS, true),
     KIND_ROW("couplings", Coupling, TYPE_COUPLINGS, true),

@@ -54,6 +54,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_FRAMES      NamedFrames
 #define MEMBER_SHAPES      Shapes
 #define MEMBER_GROUND      Ground
+#define MEMBER_SURFACE     Surface
 #define MEMBER_CONTACTS    Contacts
 #define MEMBER_LOOPS       Loops
 #define MEMBER_COUPLINGS   Couplings
@@ -134,6 +135,7 @@ typedef enum FieldType {
     TYPE_CASES,
     TYPE_SHAPES,
     TYPE_GROUND,
+    TYPE_SURFACE,
     TYPE_CONTACTS,
     TYPE_LOOPS,
     TYPE_COUPLINGS,

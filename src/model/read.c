@@ -277,10 +277,19 @@ static bool read_named(Reader *r, const Kind *kind, void *list)
     return !has_failed(r->err);
 }
 
+// A surface may be its kind alone.
+static bool read_surface(Reader *r, const Field *field, void *at)
+{
+    Surface *surface = at;
+    surface->name = (Value){text_of(field->key), here(r), true};
+    return take(r, &surface->kind);
+}
+
 static bool read_field(Reader *r, const Field *field, void *at)
 {
     const Kind *kind = tr_kind_of(field->type);
     if (kind && kind->named) return read_named(r, kind, at);
+    if (kind && field->type == TYPE_SURFACE && is_scalar(r)) return read_surface(r, field, at);
     if (kind) {
         *(Value *)at = (Value){text_of(field->key), here(r), true};
         return read_map(r, kind, at, text_of(field->key));

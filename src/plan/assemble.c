@@ -29,6 +29,7 @@ struct Conditions {
     bool rates;
     uint32_t count, formulas, rows; // of the set
     Evaluator program, masses;
+    TouchSearch *touch; // where a contact is on a surface that is not flat; NULL where none is
     Metric metric;
     bool is_plain;    // all rates count alike
     double *mass;     // and easy motions
@@ -50,9 +51,11 @@ static bool prepare(Conditions *c, tr_error *err)
     c->program = tr_evaluator_with(c->set->program, err);
     c->masses = tr_evaluator_with(c->set->metric, err);
     if (c->set->metric && !tr_metric_new(&c->metric, c->count, c->set->easy)) tr_fail_memory(err);
+    c->touch = tr_touch_search(c->system, &c->set->touch, err);
+    const size_t touches = c->set->touches;
     c->x = calloc(c->system->input_count + n + 1, sizeof *c->x); // and directions
     c->y = calloc(5 * n + 1, sizeof *c->y);
-    c->values = calloc(m * (n + 1) + 1, sizeof *c->values);
+    c->values = calloc((m + touches) * (n + touches + 1) + 1, sizeof *c->values);
     c->slopes = calloc(m * n + 1, sizeof *c->slopes);
     c->residual = calloc(m + n + 1, sizeof *c->residual);
     c->singular = calloc(m + n + 1, sizeof *c->singular);
@@ -88,6 +91,7 @@ void tr_conditions_free(Conditions *c)
     tr_evaluator_free(&c->program);
     tr_evaluator_free(&c->masses);
     tr_metric_free(&c->metric);
+    tr_touch_search_free(c->touch);
     free(c->x);
     free(c->y);
     free(c->values);
@@ -134,16 +138,39 @@ static void take(Conditions *c, const double *x)
 
 static void give(const Conditions *c, double *x)
 {
+    for (uint32_t k = c->count; k < c->count + c->set->touches; k++)
+        x[c->set->place[k]] = c->x[c->set->place[k]];
     for (uint32_t k = 0; k < c->count; k++) x[c->set->place[k]] = c->y[k];
+}
+
+// Contacts follow: with tangency T(y, u) = 0 and F(y, u) the slopes by y are F_y - F_u T_u^-1 T_y, and
+// what is left of T counts likewise. T_u has a block for each contact.                   (T189)
+static void eliminate_touches(const Conditions *c, double *F, const double *T, size_t which)
+{
+    const size_t n = c->count, wide = n + c->set->touches;
+    const double *T_u[] = {T + n + which, T + wide + n + which};
+    const double det = T_u[0][0] * T_u[1][1] - T_u[0][1] * T_u[1][0];
+    const double f[] = {F[n + which], F[n + which + 1]};
+    const double share[] = {(f[0] * T_u[1][1] - f[1] * T_u[1][0]) / det,
+                            (f[1] * T_u[0][0] - f[0] * T_u[0][1]) / det};
+    for (size_t k = 0; k < n && (f[0] != 0 || f[1] != 0); k++)
+        F[k] -= share[0] * T[k] + share[1] * T[wide + k];
 }
 
 // Residuals and slopes of formulas, where all slopes are there at once
 static void evaluate_whole(Conditions *c)
 {
-    const size_t m = c->formulas, n = c->count;
+    const size_t m = c->formulas, n = c->count, touches = c->set->touches, wide = n + touches;
+    if (c->touch) tr_touch_follow(c->touch, c->x);
     evaluate_into(&c->program, c->x, c->values);
     memcpy(c->residual, c->values, m * sizeof *c->values);
-    memcpy(c->slopes, c->values + m, m * n * sizeof *c->values);
+    double *slopes = c->values + m + touches;
+    for (size_t i = 0; i < m; i++) {
+        double *F = slopes + i * wide;
+        for (size_t k = 0; k < touches; k += 2)
+            eliminate_touches(c, F, slopes + (m + k) * wide, k);
+        memcpy(c->slopes + i * n, F, n * sizeof *F);
+    }
 }
 
 // and one direction after the other
@@ -505,6 +532,7 @@ bool tr_conditions_solve(Conditions *c, double *x, bool nearest, tr_error *err)
 {
     take(c, x);
     copy(c, c->guess, c->y);
+    if (c->touch) tr_touch_find(c->touch, c->x);
     if (!take_metric(c)) return tr_fail_memory(err), false;
     c->is_plain = false;
     bool found = find(c);

@@ -18,7 +18,7 @@ static void find_places(const System *s, ChartPrograms *c)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_POSITION && !s->inputs[i].definition.id) c->place[count++] = i;
+        if (is_placed(&s->inputs[i]) && !s->inputs[i].definition.id) c->place[count++] = i;
     c->positions = count;
     count += tr_independent(s, c->place + count);
     c->known = count;
@@ -123,6 +123,12 @@ Expr tr_chart_cancelling(System *s, Row *row)
 
 static bool is_residual(const Row *row) { return row->position.id && !row->is_open; }
 
+static void list_tangency(const System *s, Exprs *list)
+{
+    for (uint32_t i = 0; i < s->touching_count; i++)
+        tr_exprs_add(list, s->touchings[i].tangency, 2);
+}
+
 static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
     (void)plan;
@@ -130,6 +136,7 @@ static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms 
     Exprs values = {0};
     for (uint32_t i = 0; i < rows; i++)
         if (is_residual(&s->rows[i])) exprs_add(&values, s->rows[i].position);
+    list_tangency(s, &values);
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
     for (uint32_t i = 0; i < rows; i++) { // of rows that others are compared with
@@ -139,19 +146,19 @@ static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms 
     return rows ? tr_program_list(s, &values, c->footing->fold, err) : NULL;
 }
 
-// The positions of the pivots
-static void list_phi(const System *s, const ChartPrograms *c, Exprs *list)
+void tr_chart_phi(const System *s, const ChartPrograms *c, Exprs *list)
 {
     const Partition *p = &c->partition;
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) exprs_add(list, s->rows[p->row[k]].position);
+    list_tangency(s, list);
 }
 
 static tr_program *compile_phi(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
     (void)plan;
     Exprs phi = {0};
-    list_phi(s, c, &phi);
+    tr_chart_phi(s, c, &phi);
     return phi.count || phi.failed ? tr_program_list(s, &phi, c->footing->fold, err) : NULL;
 }
 
@@ -160,7 +167,7 @@ static tr_program *compile_projection(const Plan *plan, System *s, ChartPrograms
 {
     (void)plan;
     Exprs phi = {0};
-    list_phi(s, c, &phi);
+    tr_chart_phi(s, c, &phi);
     const size_t n = c->positions, m = phi.count;
     Expr *y = calloc(n + n * m + 1, sizeof *y), *slopes = y ? y + n : NULL;
     for (uint32_t k = 0; y && k < n; k++) y[k] = s->inputs[c->place[k]].symbol;
@@ -202,7 +209,7 @@ static bool resolve_all(System *s, const ChartPrograms *c, tr_error *err)
     list_rates(s, c, c->own, &all);
     tr_chart_columns(s, &all, NULL);
     list_accelerations(s, &all);
-    list_phi(s, c, &all);
+    tr_chart_phi(s, c, &all);
     list_kkt(s, c, &all);
     if (!all.failed) tr_system_resolve(s, all.at, all.count);
     if (all.failed || s->graph->failed) tr_graph_refuse(s->graph, err);
@@ -315,6 +322,7 @@ static void count_positions(const System *s, ChartPrograms *c)
     const Partition *p = &c->partition;
     for (uint32_t i = 0; i < c->footing->constraints; i++) c->holonomic += is_residual(&s->rows[i]);
     for (uint32_t k = 0; k < p->count; k++) c->projected += s->rows[p->row[k]].position.id != 0;
+    c->holonomic += 2 * s->touching_count, c->projected += 2 * s->touching_count;
 }
 
 ChartPrograms *tr_chart_programs_new(Plan *plan, const Footing *footing, const Partition *partition,

@@ -101,6 +101,8 @@ void tr_chart_rates(const System *reduced, const ChartPrograms *chart, Expr *rat
 Expr tr_chart_cancelling(System *system, Row *row);
 tr_program *tr_watch_program(const Plan *plan, System *reduced, ChartPrograms *chart,
                              tr_error *err);
+// What positions are projected onto: constraints that are pivots, and tangency
+void tr_chart_phi(const System *reduced, const ChartPrograms *chart, Exprs *list);
 // What is recorded: positions, velocities, then what has a label. `labels` may be NULL.
 void tr_chart_columns(const System *reduced, Exprs *values, const char **labels);
 

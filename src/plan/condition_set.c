@@ -36,6 +36,9 @@ static void find_unknowns(ConditionSet *c, const System *s)
             (asks_initial(c->kind) || !is_held(s, &s->inputs[i])))
             c->place[c->count++] = i;
     }
+    for (uint32_t i = 0; i < s->touching_count && !c->rates; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            c->place[c->count + c->touches++] = s->touchings[i].input + k;
     for (uint32_t i = 0; i < s->quaternion_count && !c->rates; i++)
         for (uint32_t k = 0; k < c->count; k++)
             if (c->place[k] == s->quaternions[i].position) c->quaternion[c->quaternions++] = k;
@@ -68,12 +71,14 @@ static uint32_t collect(ConditionSet *c, const System *s, Expr *formulas)
         c->notes[count] = "";
         formulas[count++] = wishes->values[i];
     }
+    for (uint32_t i = 0; i < c->touches; i++)
+        formulas[count + i] = s->touchings[i / 2].tangency[i % 2];
     return count;
 }
 
 static uint32_t most_formulas(const System *s)
 {
-    uint32_t most = s->row_count;
+    uint32_t most = s->row_count + 2 * s->touching_count;
     for (int rates = 0; rates < 2; rates++)
         if (initial_of(s, rates)) most += initial_of(s, rates)->rows;
     const Output *wishes = tr_system_output(s, text_of("guess.position"));
@@ -83,7 +88,7 @@ static uint32_t most_formulas(const System *s)
 // All slopes, by rows
 static void compile_whole(ConditionSet *c, System *s, Expr *all, const uint8_t *fold, tr_error *err)
 {
-    const size_t m = c->formulas, n = c->count;
+    const size_t m = c->formulas + c->touches, n = c->count + c->touches;
     Expr *unknown = all + m * (n + 1);
     for (uint32_t k = 0; k < n; k++) unknown[k] = s->inputs[c->place[k]].symbol;
     if (!tr_dense_jacobian(s->graph, all, m, unknown, n, all + m)) tr_fail_memory(err);
@@ -126,7 +131,7 @@ static void compile_along(ConditionSet *c, const System *from, Expr *all, const 
 static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *err)
 {
     enum { MOST_SLOPES = 3600 };
-    const size_t most = most_formulas(s), n = c->count;
+    const size_t most = most_formulas(s), n = c->count + c->touches;
     const bool along = c->rates && most * n > MOST_SLOPES;
     Expr *all = calloc(most * (along ? 2 : n + 1) + 2 * n + 1, sizeof *all);
     if (!all) return tr_fail_memory(err), false;
@@ -136,6 +141,7 @@ static bool compile(ConditionSet *c, System *s, const uint8_t *fold, tr_error *e
         compile_along(c, s, all, fold, err);
     else if (c->formulas)
         compile_whole(c, s, all, fold, err);
+    if (!c->rates) tr_touch_programs(s, fold, &c->touch, err);
     free(all);
     return !has_failed(err);
 }
@@ -193,6 +199,7 @@ void tr_condition_set_free(ConditionSet *c)
     if (!c) return;
     tr_program_free(c->program);
     tr_program_free(c->metric);
+    tr_touch_programs_free(&c->touch);
     free(c->place);
     free(c->quaternion);
     free(c->notes);

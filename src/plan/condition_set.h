@@ -4,25 +4,27 @@
 #define TR_PLAN_CONDITION_SET_H
 
 #include "plan/assemble.h"
+#include "plan/touch.h"
 
 // Unknown are some of the inputs; what follows calls their values y.
 struct ConditionSet {
     const System *system;
     ConditionKind kind;
     bool rates;
-    uint32_t *place; // of each unknown: its input
-    uint32_t count;
+    uint32_t *place; // of each unknown: its input; then those of contacts that follow from these
+    uint32_t count, touches;
     uint32_t *quaternion; // of each unit quaternion among them: its first unknown
     uint32_t quaternions;
     const char **notes; // of each formula: what it is about
     uint32_t given;     // of `initial`, which come first
     uint32_t formulas;  // residuals that come from the program; then one for each quaternion
     uint32_t rows;
-    tr_program *program; // residuals, then slopes by rows, or
+    tr_program *program; // residuals and those of tangency, then slopes by rows, or
     uint32_t direction;  // where this is not 0, slopes along it: the first of inputs behind all
                          // others, one for each unknown
     tr_program *metric;  // of rates at the start: masses, then easy motions by rows; or NULL
     uint32_t easy;
+    TouchPrograms touch; // of positions
     bool *is_start; // by input: a position or velocity that is found, unless it is given
 };
 

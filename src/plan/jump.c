@@ -85,6 +85,8 @@ static void list_driven(const System *s, const ChartPrograms *chart, Exprs *root
         exprs_add(roots, s->rows[i].rate);
         if (s->rows[i].position.id) exprs_add(roots, s->rows[i].position);
     }
+    for (uint32_t i = 0; i < s->touching_count; i++)
+        tr_exprs_add(roots, s->touchings[i].tangency, 2);
 }
 
 void tr_jump_roots(const System *s, const ChartPrograms *chart, Exprs *roots)

@@ -24,7 +24,7 @@ static bool add_direction(System *s, Sensitivity *z, uint32_t input, tr_error *e
 
 static bool changes_along(const Input *input)
 {
-    return input->kind == TR_POSITION || input->kind == TR_VELOCITY || input->kind == TR_SPEED ||
+    return is_placed(input) || input->kind == TR_VELOCITY || input->kind == TR_SPEED ||
            input->kind == TR_INNER;
 }
 
@@ -58,7 +58,7 @@ static bool choose_parameters(System *s, Sensitivity *z, const char *names, tr_e
 }
 
 void tr_sensitivity_differentiate(System *s, const Sensitivity *z, Expr *of, size_t count,
-                                  int except, Expr *out)
+                                  Except except, Expr *out)
 {
     Expr *symbols = calloc(2 * (size_t)z->input_count + 1, sizeof *symbols);
     Expr *changes = symbols ? symbols + z->input_count : NULL;
@@ -66,7 +66,10 @@ void tr_sensitivity_differentiate(System *s, const Sensitivity *z, Expr *of, siz
     if (!symbols) s->graph->failed = true;
     tr_system_resolve(s, of, count);
     for (uint32_t i = 0; symbols && i < z->input_count; i++) {
-        if (!z->direction[i] || s->inputs[i].definition.id || (int)s->inputs[i].kind == except)
+        const Input *input = &s->inputs[i];
+        if (!z->direction[i] || input->definition.id ||
+            (except == EXCEPT_POSITIONS && is_placed(input)) ||
+            (except == EXCEPT_VELOCITIES && input->kind == TR_VELOCITY))
             continue;
         symbols[n] = symbol_of(s, i), changes[n++] = symbol_of(s, z->direction[i]);
     }
@@ -148,7 +151,7 @@ static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, c
     if (!slopes || of->failed)
         tr_fail_memory(err);
     else {
-        tr_sensitivity_differentiate(s, z, of->at, count, -1, slopes);
+        tr_sensitivity_differentiate(s, z, of->at, count, EXCEPT_NOTHING, slopes);
         program = tr_compile_open(s, slopes, count, fold, err);
     }
     free(slopes);
@@ -183,11 +186,9 @@ tr_program *tr_column_tangent_program(const Plan *plan, System *s, ChartPrograms
 tr_program *tr_projection_tangent_program(const Plan *plan, System *s, ChartPrograms *c,
                                           tr_error *err)
 {
-    const Partition *p = &c->partition;
     tr_program *program = NULL;
     Exprs phi = {0};
-    for (uint32_t k = 0; k < p->count; k++)
-        if (s->rows[p->row[k]].position.id) exprs_add(&phi, s->rows[p->row[k]].position);
+    tr_chart_phi(s, c, &phi);
     if (phi.count) program = compile_tangent(s, plan->sensitivity, &phi, c->footing->fold, err);
     tr_exprs_free(&phi);
     return program;
@@ -407,6 +408,8 @@ void tr_sensitivity_leave(Flow *flow, double t, const double *y)
         for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
             for (uint32_t i = 0; i < z->input_count; i++)
                 if ((int)s->inputs[i].kind == kind) all[i] = run->room[column++];
+        for (uint32_t k = 0; k < flow->positions; k++) // contacts are in no column
+            all[flow->now->place[k]] = block(flow, y, j)[k];
     }
     take_speeds(flow);
 }

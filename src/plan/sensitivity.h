@@ -72,10 +72,10 @@ static inline Expr symbol_of(const System *s, uint32_t input) { return s->inputs
 // How positions, or rates, at the start change with each parameter, into `all`; `own` is a copy of
 // the flow's system that is not reduced.
 bool tr_sensitivity_start(Flow *flow, System *own, bool rates, tr_error *err);
-// Derivatives along the directions of what is free; definitions are put in first. `except` is a
-// kind that does not change, or -1.
+// Derivatives along the directions of what is free; definitions are put in first.
+typedef enum Except { EXCEPT_NOTHING, EXCEPT_POSITIONS, EXCEPT_VELOCITIES } Except;
 void tr_sensitivity_differentiate(System *system, const Sensitivity *sensitivity, Expr *of,
-                                  size_t count, int except, Expr *out);
+                                  size_t count, Except except, Expr *out);
 // Directions as parameter `which` changes, and all that `all` says follows it.
 void tr_sensitivity_point(const Flow *flow, uint32_t which);
 

@@ -46,6 +46,8 @@ static uint32_t collect(System *s, bool rates, Expr *c)
         const Expr x = rates ? s->rows[i].rate : s->rows[i].position;
         if (!s->rows[i].is_speed && !s->rows[i].is_open && x.id) c[m++] = x;
     }
+    for (uint32_t i = 0; i < 2 * s->touching_count && !rates; i++)
+        c[m++] = s->touchings[i / 2].tangency[i % 2];
     for (uint32_t i = 0; i < s->quaternion_count && !rates; i++) {
         const uint32_t first = s->quaternions[i].position;
         if (s->inputs[first].definition.id) continue;
@@ -76,10 +78,12 @@ static bool open_start(StartSlopes *a, const Flow *flow, System *s, bool rates, 
     const Output *initial =
         tr_system_output(s, text_of(rates ? "initial.rate" : "initial.position"));
     const Output *easy = rates ? tr_system_output(s, text_of("start.easy")) : NULL;
-    const size_t most = s->row_count + (initial ? initial->rows : 0) + s->quaternion_count + 1u;
+    const size_t most = s->row_count + (initial ? initial->rows : 0) + s->quaternion_count +
+                        2 * (size_t)s->touching_count + 1u;
     a->place = calloc(inputs + 1u, sizeof *a->place);
     for (uint32_t i = 0; a->place && i < inputs; i++)
-        if (s->inputs[i].kind == (rates ? TR_VELOCITY : TR_POSITION) && !s->inputs[i].definition.id)
+        if ((rates ? s->inputs[i].kind == TR_VELOCITY : is_placed(&s->inputs[i])) &&
+            !s->inputs[i].definition.id)
             a->place[a->n++] = i;
     a->k = easy ? easy->rows : 0;
     a->c = calloc((most + a->k + 2u) * (a->n + 1u), sizeof *a->c);
@@ -294,7 +298,7 @@ bool tr_sensitivity_start(Flow *flow, System *s, bool rates, tr_error *err)
         tr_dense_jacobian(s->graph, F, N, unknown, n, D);
         slopes = tr_evaluator_of(s, D, N * n, OPEN_PARAMETERS, err);
         tr_sensitivity_differentiate(s, flow->sensitivity->of, F, N,
-                                     rates ? TR_VELOCITY : TR_POSITION, D);
+                                     rates ? EXCEPT_VELOCITIES : EXCEPT_POSITIONS, D);
         changes = tr_evaluator_of(s, D, N, OPEN_PARAMETERS, err);
         if (!has_failed(err)) vary(&a, flow, &slopes, &changes, err);
     }

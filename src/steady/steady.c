@@ -35,7 +35,7 @@ static void list_states(Steady *p)
     System *s = p->system;
     for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
-        if (input->kind == TR_POSITION && !input->definition.id && !input->is_extra &&
+        if (is_placed(input) && !input->definition.id && !input->is_extra &&
             moves(s, input))
             p->place[p->positions++] = i;
     }
@@ -167,6 +167,10 @@ static void collect(Steady *p, const Actions *actions, const Expr *holds, Expr *
         p->row_names[row++] = s->rows[i].name;
         of[k++] = s->rows[i].position;
     }
+    for (uint32_t i = 0; i < 2 * s->touching_count; i++) {
+        p->row_names[p->rows - 2 * s->touching_count + i] = s->touchings[i / 2].name;
+        of[k++] = s->touchings[i / 2].tangency[i % 2];
+    }
     for (uint32_t i = 0; i < p->holds; i++) of[k++] = holds[i];
 }
 
@@ -227,6 +231,7 @@ static bool make_equations(Steady *p, const Expr *holds, tr_error *err)
     p->action_names = actions.names, actions.names = NULL;
     for (uint32_t i = 0; i < s->row_count; i++)
         p->rows += s->rows[i].position.id && !s->rows[i].is_open;
+    p->rows += 2 * s->touching_count;
     p->row_names = calloc(p->rows + 1u, sizeof *p->row_names);
     Expr *of = calloc(all_rows(p) + 1u, sizeof *of);
     if (of && p->row_names) {

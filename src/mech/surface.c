@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Surfaces, and contacts on those that are not flat. Where a wheel touches a height f(x, y) is
+// carried along as two coordinates without mass, whose rates are known (T186, T187):
+//
+//   S = (x, y, f),   t1 = (1, 0, f_x),   t2 = (0, 1, f_y),   n = (-f_x, -f_y, 1) / w
+//   D = O + r - S,   t1.D = t2.D = 0,    gap n.D
+#include "mech/surface.h"
+
+#include "expr/derivative.h"
+
+#include <stdio.h>
+
+// ---- what it is ----------------------------------------------------------------------------
+
+static Expr input_symbol(Tree *tree, tr_kind kind, const char *format, Text name, char axis)
+{
+    char text[300];
+    snprintf(text, sizeof text, format, WHOLE(name), axis);
+    return tr_input(tree->system, text, kind, 0, tree->err);
+}
+
+// A formula of x and y, for which there are symbols of its own
+static Expr height_formula(Tree *tree, Value value, const Expr symbol[2])
+{
+    const Local names[] = {{"x", symbol[0]}, {"y", symbol[1]}};
+    const bool before = tree->constants_only;
+    tree->constants_only = true;
+    const Expr f = tr_tree_formula_with(tree, value, names, 2);
+    tree->constants_only = before;
+    return f;
+}
+
+static void make_symbols(Tree *tree, Text name, Expr symbol[2])
+{
+    for (int k = 0; k < 2; k++)
+        symbol[k] = input_symbol(tree, TR_DIRECTION, "%.*s.surface_%c", name, "xy"[k]);
+}
+
+Expr tr_ground_height(Tree *tree, Expr symbol[2])
+{
+    const Value height = tree->model->fields.ground.height;
+    if (!height.given || has_failed(tree->err)) return expr_at(tree->graph, 0);
+    if (!tree->height.id) {
+        make_symbols(tree, text_of("ground"), tree->height_symbol);
+        tree->height = height_formula(tree, height, tree->height_symbol);
+    }
+    symbol[0] = tree->height_symbol[0], symbol[1] = tree->height_symbol[1];
+    return tree->height;
+}
+
+static void take_height(Tree *tree, const Contact *contact, Floor *floor)
+{
+    floor->kind = SURFACE_HEIGHT;
+    if (floor->link == WORLD && !contact->surface.name.given) {
+        floor->formula = tr_ground_height(tree, floor->symbol);
+        return;
+    }
+    char name[200];
+    snprintf(name, sizeof name, "contact.%.*s", WHOLE(contact->name.text));
+    make_symbols(tree, text_of(name), floor->symbol);
+    floor->formula = height_formula(tree, contact->surface.height, floor->symbol);
+}
+
+static void take_sphere(Tree *tree, const Contact *contact, Floor *floor)
+{
+    const Surface *surface = &contact->surface;
+    floor->kind = SURFACE_SPHERE;
+    const Expr radius = tr_tree_constant(tree, surface->radius, "radius");
+    if (has_failed(tree->err)) return;
+    const bool is_outside =
+        tr_tree_is(tree, RULE_POSITIVE, radius, surface->radius.place, "'%.*s' is %s its sphere",
+                   WHOLE(contact->name.text), tr_tree_value(tree, radius) > 0 ? "outside" : "inside");
+    floor->is_inside = !is_outside;
+    floor->radius = is_outside ? radius : neg(radius);
+    if (!is_outside && tr_tree_value(tree, radius) == 0)
+        tr_fail(tree->err, TR_INVALID, surface->name.place,
+                "the sphere that '%.*s' is on needs a radius, as in `surface: {kind: sphere, "
+                "radius: 0.5}`; negative where the contact is inside",
+                TEXT(contact->name.text));
+}
+
+static void take_surface(Tree *tree, const Contact *contact, Floor *floor)
+{
+    const Surface *surface = &contact->surface;
+    const Text kind = surface->kind.text;
+    const bool is_height = surface->height.given || text_is(kind, "height");
+    if (text_is(kind, "sphere"))
+        take_sphere(tree, contact, floor);
+    else if (is_height && !surface->height.given)
+        tr_fail(tree->err, TR_INVALID, surface->kind.place,
+                "the surface that '%.*s' is on needs a height", TEXT(contact->name.text));
+    else if (is_height)
+        take_height(tree, contact, floor);
+    else if (!text_is(kind, "plane"))
+        tr_fail(tree->err, TR_INVALID, surface->kind.place,
+                "a surface is a plane, a sphere or a height, not a '%.*s'", TEXT(kind));
+}
+
+Floor tr_floor(Tree *tree, const Contact *contact)
+{
+    const uint32_t k = tr_tree_body(tree, contact->on);
+    Floor floor = {.kind = SURFACE_PLANE, .carrier = tr_own_carrier(tree, k), .link = k};
+    if (k == WORLD) floor.carrier.pose = tree->ground;
+    floor.to = tr_tree_vector(tree, contact->to, "to");
+    if (has_failed(tree->err)) return floor;
+    if (text_equal(contact->on.text, contact->body.text))
+        tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
+                TEXT(contact->name.text));
+    else if (contact->surface.name.given)
+        take_surface(tree, contact, &floor);
+    else if (k == WORLD && tree->model->fields.ground.height.given)
+        take_height(tree, contact, &floor);
+    return floor;
+}
+
+// f with its slopes and bends, where a contact is
+void tr_floor_at(Floor *floor, Expr x, Expr y)
+{
+    Graph *g = graph_of(x);
+    const Expr at[] = {x, y};
+    Expr all[6] = {floor->formula}, second[4];
+    if (!floor->formula.id) return;
+    tr_dense_jacobian(g, all, 1, floor->symbol, 2, all + 1);
+    tr_dense_jacobian(g, all + 1, 2, floor->symbol, 2, second);
+    all[3] = second[0], all[4] = second[1], all[5] = second[3];
+    for (int k = 0; k < 6; k++) all[k] = tr_replace(all[k], floor->symbol, at, 2);
+    floor->x = x, floor->y = y, floor->f = all[0];
+    for (int k = 0; k < 2; k++) floor->slope[k] = all[1 + k];
+    for (int k = 0; k < 3; k++) floor->bend[k] = all[3 + k];
+    floor->length = e_sqrt(add(one(g), add(square(all[1]), square(all[2]))));
+}
+
+Vec tr_floor_normal(Tree *tree, const Floor *floor)
+{
+    if (floor->kind == SURFACE_PLANE) return vec_unit(tree->graph, 2);
+    const Expr share = quotient(one(tree->graph), floor->length);
+    return vec(neg(mul(share, floor->slope[0])), neg(mul(share, floor->slope[1])), share);
+}
+
+// With n in the surface's axes: (1 - n_x^2 k, -n_x n_y k, -n_x) and (-n_x n_y k, 1 - n_y^2 k, -n_y),
+// k = 1 / (1 + n_z)
+void tr_floor_directions(Mat axes, Vec normal, Vec out[2])
+{
+    const Expr unit = one(graph_of(normal.x));
+    const Vec n = apply_transposed(axes, normal);
+    const Expr k = quotient(unit, add(unit, n.z)), xy = neg(mul(k, mul(n.x, n.y)));
+    out[0] = apply(axes, vec(sub(unit, mul(k, square(n.x))), xy, neg(n.x)));
+    out[1] = apply(axes, vec(xy, sub(unit, mul(k, square(n.y))), neg(n.y)));
+}
+
+// ---- how a contact moves on it -------------------------------------------------------------
+
+// p.Hess f.q / w of tangents p and q
+static Expr bending(const Floor *floor, Mat axes, Vec p, Vec q)
+{
+    const Expr px = dot(column(axes, 0), p), py = dot(column(axes, 1), p);
+    const Expr qx = dot(column(axes, 0), q), qy = dot(column(axes, 1), q);
+    const Expr *f = floor->bend;
+    const Expr along = add(mul(px, add(mul(f[0], qx), mul(f[1], qy))),
+                           mul(py, add(mul(f[1], qx), mul(f[2], qy))));
+    return quotient(along, floor->length);
+}
+
+// The point runs at c = V + r', and r follows n and the axle:                         (T187)
+//
+//   n' = -B c,   l.r' = ring (u l.a' - l.n') / s - tube l.n',   m.r' = -ring s d.a' - tube m.n'
+//   (1 - k B_ll) c_l - k B_lm c_m = l.V + ring u l.a' / s,      k = ring / s + tube + gap
+//   -b B_lm c_l + (1 - b B_mm) c_m = m.V - ring s d.a',         b = tube + gap
+//
+// with B = Hess f / w, u = n.a, s = |n - u a| and d = (u a - n) / s.
+Creeping tr_creeping(const Floor *floor, const Resting *at)
+{
+    const Expr unit = one(graph_of(at->n.x)), b = add(at->tube, at->gap);
+    const Expr ll = bending(floor, at->axes, at->l, at->l),
+               lm = bending(floor, at->axes, at->l, at->m),
+               mm = bending(floor, at->axes, at->m, at->m);
+    Expr right_l = dot(at->l, at->V), right_m = dot(at->m, at->V), k = b;
+    if (!at->is_ball) {
+        const Expr ring = quotient(at->ring, at->size);
+        const Vec d = minus(scale(at->lean, at->a), at->n); // times s
+        k = add(ring, b);
+        right_l = add(right_l, mul(mul(ring, at->lean), dot(at->l, at->da)));
+        right_m = sub(right_m, mul(at->ring, dot(d, at->da)));
+    }
+    const Expr first = sub(unit, mul(k, ll)), second = sub(unit, mul(b, mm));
+    Expr c_l, c_m, margin;
+    if (is_zero(b)) { // a sharp edge
+        margin = first, c_m = right_m;
+        c_l = quotient(add(right_l, mul(mul(k, lm), c_m)), first);
+    } else {
+        margin = sub(mul(first, second), mul(mul(k, b), square(lm)));
+        c_l = quotient(add(mul(right_l, second), mul(mul(k, lm), right_m)), margin);
+        c_m = quotient(add(mul(right_m, first), mul(mul(b, lm), right_l)), margin);
+    }
+    const Expr dn_l = neg(add(mul(ll, c_l), mul(lm, c_m))),
+               dn_m = neg(add(mul(lm, c_l), mul(mm, c_m)));
+    return (Creeping){.c = plus(scale(c_l, at->l), scale(c_m, at->m)),
+                      .dn = plus(scale(dn_l, at->l), scale(dn_m, at->m)),
+                      .margin = margin};
+}
+
+// ---- as part of the system -----------------------------------------------------------------
+
+void tr_touch_symbols(Tree *tree, const Contact *contact, Floor *floor)
+{
+    Expr u[2];
+    for (int k = 0; k < 2; k++) {
+        const char part[] = {'t', 'o', 'u', 'c', 'h', '_', "xy"[k], 0};
+        u[k] = input_symbol(tree, TR_TOUCH, "contact.%.*s.touch_%c", contact->name.text, "xy"[k]);
+        tr_tree_port(tree, u[k], QUANTITY_PLACE, contact->name.text, tr_tree_text(tree, text_of(part)));
+    }
+    if (!has_failed(tree->err)) tr_floor_at(floor, u[0], u[1]);
+}
+
+static Touching *new_touching(Tree *tree, const Contact *contact)
+{
+    System *s = tree->system;
+    const char *name = tr_tree_text(tree, contact->name.text);
+    if (!tr_grow((void **)&s->touchings, &s->touching_capacity, s->touching_count + 1,
+                 sizeof *s->touchings)) {
+        tree->graph->failed = true;
+        return NULL;
+    }
+    Touching *touching = &s->touchings[s->touching_count++];
+    *touching = (Touching){.name = name};
+    return touching;
+}
+
+void tr_touch_add(Tree *tree, const Contact *contact, const Floor *floor, Vec O, Vec P,
+                  const Resting *at, const Creeping *moves, Expr *gap)
+{
+    Graph *g = tree->graph;
+    Touching *touching = new_touching(tree, contact);
+    if (!touching) return;
+    const Vec D = minus(P, vec(floor->x, floor->y, floor->f));
+    const Vec n = tr_floor_normal(tree, floor), a = apply_transposed(at->axes, at->a);
+    const Vec rate = apply_transposed(at->axes, moves->c);
+    const Expr u[] = {floor->x, floor->y};
+    *gap = dot(n, D);
+    touching->input = (uint32_t)(tr_system_input(tree->system, floor->x) - tree->system->inputs);
+    for (int k = 0; k < 2; k++) {
+        touching->tangency[k] = add(vec_at(D, k), mul(floor->slope[k], D.z));
+        tr_rate_set(tree->system, u[k], vec_at(rate, k), tree->err);
+    }
+    if (!tr_dense_jacobian(g, touching->tangency, 2, u, 2, touching->slopes)) g->failed = true;
+    touching->gap = *gap, touching->margin = moves->margin, touching->height = floor->f;
+    for (int k = 0; k < 3; k++)
+        touching->middle[k] = vec_at(O, k), touching->axle[k] = vec_at(a, k);
+    touching->ring = at->ring, touching->tube = at->tube;
+}

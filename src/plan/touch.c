@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking for contacts on surfaces that are not flat (T189). Round a wheel's ring, or on a disc
+// below a ball's middle, places that are nearer to the surface than those beside them are taken for
+// Newton's method on the two residuals of tangency; what it finds with the least gap touches.
+#include "plan/touch.h"
+
+#include "expr/elementary.h"
+#include "num/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AT = 15, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
+enum { MOST_PLACES = CIRCLES * SPOKES + 1 }; // and of a wheel fewer
+#define NEAR_ENOUGH 1e-15 // of the size of the wheel
+
+struct TouchSearch {
+    const System *system;
+    Evaluator at, heights;
+    double *x, *values;
+};
+
+// Where a wheel or a ball is, and what its contact is like: as list_at has it
+typedef struct Touch {
+    double tangency[2], slopes[4], gap;
+    double middle[3], axle[3], ring, tube;
+} Touch;
+
+static void list_at(const Touching *t, Exprs *list)
+{
+    tr_exprs_add(list, t->tangency, 2);
+    tr_exprs_add(list, t->slopes, 4);
+    exprs_add(list, t->gap);
+    tr_exprs_add(list, t->middle, 3);
+    tr_exprs_add(list, t->axle, 3);
+    exprs_add(list, t->ring);
+    exprs_add(list, t->tube);
+}
+
+bool tr_touch_programs(System *own, const uint8_t *fold, TouchPrograms *out, tr_error *err)
+{
+    Exprs at = {0}, heights = {0};
+    *out = (TouchPrograms){0};
+    if (!own->touching_count) return true;
+    for (uint32_t i = 0; i < own->touching_count; i++) {
+        list_at(&own->touchings[i], &at);
+        exprs_add(&heights, own->touchings[i].height);
+    }
+    out->at = tr_program_list(own, &at, fold, err);
+    out->heights = tr_program_list(own, &heights, fold, err);
+    return !has_failed(err);
+}
+
+void tr_touch_programs_free(TouchPrograms *programs)
+{
+    tr_program_free(programs->at);
+    tr_program_free(programs->heights);
+}
+
+TouchSearch *tr_touch_search(const System *system, const TouchPrograms *programs, tr_error *err)
+{
+    if (!programs->at || has_failed(err)) return NULL;
+    TouchSearch *s = calloc(1, sizeof *s);
+    if (!s) return tr_fail_memory(err), NULL;
+    s->system = system;
+    s->at = tr_evaluator_with(programs->at, err);
+    s->heights = tr_evaluator_with(programs->heights, err);
+    s->x = calloc(system->input_count + 1u, sizeof *s->x);
+    s->values = calloc(AT * (size_t)system->touching_count + 1, sizeof *s->values);
+    if (!s->x || !s->values) tr_fail_memory(err);
+    if (!has_failed(err)) return s;
+    tr_touch_search_free(s);
+    return NULL;
+}
+
+void tr_touch_search_free(TouchSearch *s)
+{
+    if (!s) return;
+    tr_evaluator_free(&s->at);
+    tr_evaluator_free(&s->heights);
+    free(s->x);
+    free(s->values);
+    free(s);
+}
+
+// ---- one contact ---------------------------------------------------------------------------
+
+static double *place_of(const TouchSearch *s, uint32_t i)
+{
+    return s->x + s->system->touchings[i].input;
+}
+
+static Touch touch_at(TouchSearch *s, uint32_t i, const double u[2])
+{
+    Touch touch;
+    memcpy(place_of(s, i), u, 2 * sizeof *u);
+    evaluate_into(&s->at, s->x, s->values);
+    memcpy(&touch, s->values + (size_t)AT * i, sizeof touch);
+    return touch;
+}
+
+static double height_at(TouchSearch *s, uint32_t i, const double u[2])
+{
+    memcpy(place_of(s, i), u, 2 * sizeof *u);
+    evaluate_into(&s->heights, s->x, s->values);
+    return s->values[i];
+}
+
+// Newton's method from u, in steps that are no longer than the wheel. False when it does not end
+// where the wheel touches, or would.
+static bool settle(TouchSearch *s, uint32_t i, double u[2], double *gap)
+{
+    double before = (double)INFINITY;
+    for (int k = 0; k < MOST_STEPS; k++) {
+        const Touch t = touch_at(s, i, u);
+        const double size = t.ring + t.tube, off = hypot(t.tangency[0], t.tangency[1]);
+        const double det = t.slopes[0] * t.slopes[3] - t.slopes[1] * t.slopes[2];
+        *gap = t.gap;
+        if (!isfinite(off) || !isfinite(det) || det == 0) return false;
+        if (off <= NEAR_ENOUGH * size || (off < 1e-12 * size && off >= before)) return true;
+        before = off;
+        double d[2] = {(t.slopes[3] * t.tangency[0] - t.slopes[1] * t.tangency[1]) / det,
+                       (t.slopes[0] * t.tangency[1] - t.slopes[2] * t.tangency[0]) / det};
+        const double far = hypot(d[0], d[1]), most = fmin(1, 0.5 * size / far);
+        for (int j = 0; j < 2; j++) u[j] -= far > 0 ? most * d[j] : 0;
+    }
+    return false;
+}
+
+// ---- everywhere ----------------------------------------------------------------------------
+
+typedef struct Sample {
+    double u[2];
+    double above; // the surface, upright
+} Sample;
+
+// Unit vectors across the axle: the first as low as it can be
+static void across(const double a[3], double e[2][3])
+{
+    const double down[3] = {a[2] * a[0], a[2] * a[1], a[2] * a[2] - 1};
+    const double size = sqrt(down[0] * down[0] + down[1] * down[1] + down[2] * down[2]);
+    const bool is_flat = !(size > 1e-9);
+    for (int k = 0; k < 3; k++) e[0][k] = is_flat ? k == 0 : down[k] / size;
+    for (int k = 0; k < 3; k++)
+        e[1][k] = a[(k + 1) % 3] * e[0][(k + 2) % 3] - a[(k + 2) % 3] * e[0][(k + 1) % 3];
+}
+
+static uint32_t sample_wheel(TouchSearch *s, uint32_t i, const Touch *t, Sample *out)
+{
+    double e[2][3];
+    across(t->axle, e);
+    for (int k = 0; k < ROUND; k++) {
+        const double angle = 2 * M_PI * k / ROUND, c = el_cos(angle), n = el_sin(angle);
+        double p[3];
+        for (int j = 0; j < 3; j++) p[j] = t->middle[j] + t->ring * (c * e[0][j] + n * e[1][j]);
+        out[k] = (Sample){.u = {p[0], p[1]}, .above = p[2] - height_at(s, i, p)};
+    }
+    return ROUND;
+}
+
+static uint32_t sample_ball(TouchSearch *s, uint32_t i, const Touch *t, Sample *out)
+{
+    uint32_t count = 0;
+    for (int circle = 0; circle <= CIRCLES; circle++)
+        for (int k = 0; k < (circle ? SPOKES : 1); k++) {
+            const double angle = 2 * M_PI * k / SPOKES, far = 1.5 * t->tube * circle / CIRCLES;
+            const double u[2] = {t->middle[0] + far * el_cos(angle),
+                                 t->middle[1] + far * el_sin(angle)};
+            const double up = t->middle[2] - height_at(s, i, u);
+            out[count++] = (Sample){.u = {u[0], u[1]}, .above = hypot(up, far)};
+        }
+    return count;
+}
+
+// Whether a sample is as near to the surface as those beside it
+static bool is_low(const Sample *all, uint32_t count, uint32_t k, bool is_ball)
+{
+    if (!isfinite(all[k].above)) return false;
+    if (!is_ball)
+        return !(all[(k + 1) % count].above < all[k].above) &&
+               !(all[(k + count - 1) % count].above < all[k].above);
+    uint32_t nearer = 0;
+    for (uint32_t j = 0; j < count; j++) nearer += all[j].above < all[k].above;
+    return nearer < 4;
+}
+
+// Calls `take` for each place where the contact may be.
+static void look_everywhere(TouchSearch *s, uint32_t i,
+                            void (*take)(void *to, const double u[2], double gap), void *to)
+{
+    Sample all[MOST_PLACES];
+    const double *here = place_of(s, i);
+    const double kept[2] = {here[0], here[1]};
+    const Touch t = touch_at(s, i, kept);
+    const bool is_ball = t.ring == 0;
+    const uint32_t count = is_ball ? sample_ball(s, i, &t, all) : sample_wheel(s, i, &t, all);
+    for (uint32_t k = 0; k < count; k++) {
+        double u[2] = {all[k].u[0], all[k].u[1]}, gap;
+        if (is_low(all, count, k, is_ball) && settle(s, i, u, &gap)) take(to, u, gap);
+    }
+    memcpy(place_of(s, i), kept, sizeof kept);
+}
+
+typedef struct Nearest {
+    double u[2], gap;
+} Nearest;
+
+static void take_nearest(void *to, const double u[2], double gap)
+{
+    Nearest *n = to;
+    if (gap < n->gap) *n = (Nearest){{u[0], u[1]}, gap};
+}
+
+static bool find(TouchSearch *s, uint32_t i)
+{
+    Nearest nearest = {.gap = (double)INFINITY};
+    look_everywhere(s, i, take_nearest, &nearest);
+    if (!isfinite(nearest.gap)) return false;
+    memcpy(place_of(s, i), nearest.u, sizeof nearest.u);
+    return true;
+}
+
+static void give_back(const TouchSearch *s, double *x)
+{
+    for (uint32_t i = 0; i < s->system->touching_count; i++)
+        memcpy(x + s->system->touchings[i].input, place_of(s, i), 2 * sizeof *x);
+}
+
+bool tr_touch_find(TouchSearch *s, double *x)
+{
+    bool all = true;
+    memcpy(s->x, x, s->system->input_count * sizeof *x);
+    for (uint32_t i = 0; i < s->system->touching_count; i++) all = find(s, i) && all;
+    give_back(s, x);
+    return all;
+}
+
+bool tr_touch_follow(TouchSearch *s, double *x)
+{
+    bool all = true;
+    memcpy(s->x, x, s->system->input_count * sizeof *x);
+    for (uint32_t i = 0; i < s->system->touching_count; i++) {
+        double u[2], gap;
+        memcpy(u, place_of(s, i), sizeof u);
+        const bool settles = settle(s, i, u, &gap);
+        if (settles) memcpy(place_of(s, i), u, sizeof u);
+        all = (settles || find(s, i)) && all;
+    }
+    give_back(s, x);
+    return all;
+}
+
+// ---- a second one --------------------------------------------------------------------------
+
+typedef struct Other {
+    double first[2], apart;
+    SecondTouch *out;
+    bool is_there;
+} Other;
+
+static void take_other(void *to, const double u[2], double gap)
+{
+    Other *o = to;
+    if (hypot(u[0] - o->first[0], u[1] - o->first[1]) <= o->apart) return;
+    if (o->is_there && gap >= o->out->gap) return;
+    *o->out = (SecondTouch){{u[0], u[1]}, gap};
+    o->is_there = true;
+}
+
+bool tr_touch_second(TouchSearch *s, const double *x, uint32_t i, SecondTouch *out)
+{
+    memcpy(s->x, x, s->system->input_count * sizeof *x);
+    const double *here = place_of(s, i);
+    Other other = {.first = {here[0], here[1]}, .out = out};
+    const Touch t = touch_at(s, i, other.first);
+    other.apart = 1e-6 * (t.ring + t.tube);
+    look_everywhere(s, i, take_other, &other);
+    return other.is_there;
+}
