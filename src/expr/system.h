@@ -96,6 +96,7 @@ typedef struct Turned {
 typedef enum AlarmKind {
     ALARM_WARNS,
     ALARM_STOPS,
+    ALARM_HOLLOW, // stops, too, unless that contact is open
     ALARM_OPENS,
     ALARM_TOUCHES,
     ALARM_SLIPS,
@@ -111,6 +112,7 @@ typedef struct Alarm {
     Expr margin;
     AlarmKind kind;
     uint32_t latch;
+    uint32_t touching; // of a hollow
 } Alarm;
 
 // A contact that may let go: open when its normal force would pull, until it touches again; and
@@ -141,9 +143,11 @@ typedef struct LatchMode {
 typedef struct Touching {
     const char *name;      // of the contact
     uint32_t input;        // the first of the two
+    uint32_t row;          // along its normal
     Expr tangency[2];      // the residuals
     Expr slopes[4];        // of these by x and y
     Expr gap, margin;      // how far it is from touching; how much flatter the surface is
+    Expr hollow;           // the radius that the surface is curved with, upwards
     Expr height;           // of the surface, by x and y
     Expr middle[3];        // of the wheel or the ball, in the surface's axes
     Expr axle[3];          // likewise; nothing of a ball
@@ -222,6 +226,7 @@ struct tr_system {
     Evaluation evaluation;    // of programs that are made from it
     tr_simulate_options plan; // what the case says about running; no method when there is no case
     bool allows_singular;     // a start where rows are dependent that are not nearby
+    bool allows_second_touch; // of a wheel on a surface that is not flat
     const char *title;        // the model's name
     Scene scene;              // what it looks like
     struct Source {           // what it was derived from

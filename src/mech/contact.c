@@ -652,6 +652,25 @@ static void watch_lean(Tree *tree, const Contact *contact, Touch *touch, const R
                   sub(touch->upright, number(g, NEARLY)), ALARM_WARNS, NO_LATCH);
 }
 
+// Where the ground curves as the wheel does there is no one point that touches.           (T188)
+static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
+{
+    System *s = tree->system;
+    Touching *touching = &s->touchings[s->touching_count - 1];
+    touching->row = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
+    if (touching->row == s->row_count) {
+        tr_fail(tree->err, TR_INVALID, contact->name.place,
+                "'%.*s' cannot leave the surface that it is on, whatever moves: it needs no height",
+                TEXT(contact->name.text));
+        return;
+    }
+    tr_tree_alarm(tree, contact->name,
+                  is_ball ? "the ground curves more than the ball '%.*s'"
+                          : "the ground curves more than the wheel '%.*s'",
+                  touching->margin, ALARM_HOLLOW, NO_LATCH);
+    s->alarms[s->alarm_count - 1].touching = s->touching_count - 1;
+}
+
 // On a plane: of the point below the wheel
 static Expr gap_on_plane(const Floor *floor, const Carrier *c, const Rim *rim, Vec r)
 {
@@ -734,6 +753,8 @@ static void make_rolling(Tree *tree, const Contact *contact)
     }
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
     touch->gap = height, touch->margin = margin;
+    for (int k = 0; k < 3; k++) touch->normal[k] = vec_at(touch->direction[0], k);
+    if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
 }
 

@@ -362,9 +362,11 @@ static void take_allowances(Tree *tree, const Case *c)
     for (uint32_t i = 0; i < c->allow.count; i++) {
         if (text_is(c->allow.at[i].text, "singular"))
             tree->system->allows_singular = true;
+        else if (text_is(c->allow.at[i].text, "second_touch"))
+            tree->system->allows_second_touch = true;
         else
             tr_fail(tree->err, TR_INVALID, c->allow.at[i].place,
-                    "what can be allowed is 'singular', not '%.*s'", TEXT(c->allow.at[i].text));
+                    "what can be allowed is 'singular' or 'second_touch', not '%.*s'", TEXT(c->allow.at[i].text));
     }
 }
 

@@ -126,6 +126,13 @@ static void check_words(Tree *tree, const Contact *contact)
                 "only a contact with stick: true has stiction");
 }
 
+static uint32_t latch_called(const System *s, Text contact)
+{
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        if (text_is(contact, s->latches[i].name)) return i;
+    return NO_LATCH;
+}
+
 void tr_tree_latches(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
@@ -135,6 +142,10 @@ void tr_tree_latches(Tree *tree)
         if (is_true(contact->unilateral) || is_true(contact->stick))
             make_latch(tree, &tree->touches[i]);
     }
+    System *s = tree->system;
+    for (uint32_t i = 0; i < s->alarm_count; i++)
+        if (s->alarms[i].kind == ALARM_HOLLOW)
+            s->alarms[i].latch = latch_called(s, text_of(s->touchings[s->alarms[i].touching].name));
     LatchMode *modes = tr_tree_room(tree, tree->system->latch_count + 1u, sizeof *modes);
     if (!modes) return;
     tr_latch_start(tree->system, modes);
@@ -145,10 +156,7 @@ void tr_tree_latches(Tree *tree)
 
 static uint32_t latch_of(const Tree *tree, const Contact *contact)
 {
-    const System *s = tree->system;
-    for (uint32_t i = 0; i < s->latch_count; i++)
-        if (text_is(contact->name.text, s->latches[i].name)) return i;
-    return NO_LATCH;
+    return latch_called(tree->system, contact->name.text);
 }
 
 // It slips when sticking takes more than mu N, and sticks when it hardly slips, or turns back

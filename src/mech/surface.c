@@ -161,6 +161,26 @@ static Expr bending(const Floor *floor, Mat axes, Vec p, Vec q)
     return quotient(along, floor->length);
 }
 
+// The larger of the two principal curvatures
+static Expr steepest(Expr ll, Expr lm, Expr mm)
+{
+    const Expr half = number(graph_of(ll), 0.5), mean = mul(half, add(ll, mm)),
+               off = mul(half, sub(ll, mm));
+    return add(mean, e_sqrt(add(square(off), square(lm))));
+}
+
+// Of a wheel that flies high above a hollow the margin may vanish, where another place becomes the
+// nearest. Nothing depends on where it is until it lands, so its rate need only stay finite:
+//   1 / margin = margin^15 / (margin^16 + (gap / size)^2 0.05^16)     but for margins below 0.1
+static Expr inverse_margin(const Resting *at, Expr margin)
+{
+    if (is_zero(at->gap)) return quotient(one(graph_of(margin)), margin);
+    const Expr second = square(margin), fourth = square(second), eighth = square(fourth);
+    const Expr far = quotient(at->gap, add(at->ring, at->tube));
+    const Expr least = mul(number(graph_of(margin), 1.52587890625e-21), square(far));
+    return quotient(mul(mul(eighth, fourth), mul(second, margin)), add(square(eighth), least));
+}
+
 // The point runs at c = V + r', and r follows n and the axle:                         (T187)
 //
 //   n' = -B c,   l.r' = ring (u l.a' - l.n') / s - tube l.n',   m.r' = -ring s d.a' - tube m.n'
@@ -189,14 +209,16 @@ Creeping tr_creeping(const Floor *floor, const Resting *at)
         c_l = quotient(add(right_l, mul(mul(k, lm), c_m)), first);
     } else {
         margin = sub(mul(first, second), mul(mul(k, b), square(lm)));
-        c_l = quotient(add(mul(right_l, second), mul(mul(k, lm), right_m)), margin);
-        c_m = quotient(add(mul(right_m, first), mul(mul(b, lm), right_l)), margin);
+        const Expr share = inverse_margin(at, margin);
+        c_l = mul(add(mul(right_l, second), mul(mul(k, lm), right_m)), share);
+        c_m = mul(add(mul(right_m, first), mul(mul(b, lm), right_l)), share);
     }
     const Expr dn_l = neg(add(mul(ll, c_l), mul(lm, c_m))),
                dn_m = neg(add(mul(lm, c_l), mul(mm, c_m)));
     return (Creeping){.c = plus(scale(c_l, at->l), scale(c_m, at->m)),
                       .dn = plus(scale(dn_l, at->l), scale(dn_m, at->m)),
-                      .margin = margin};
+                      .margin = margin,
+                      .hollow = quotient(unit, at->is_ball ? steepest(ll, lm, mm) : ll)};
 }
 
 // ---- as part of the system -----------------------------------------------------------------
@@ -244,6 +266,7 @@ void tr_touch_add(Tree *tree, const Contact *contact, const Floor *floor, Vec O,
     }
     if (!tr_dense_jacobian(g, touching->tangency, 2, u, 2, touching->slopes)) g->failed = true;
     touching->gap = *gap, touching->margin = moves->margin, touching->height = floor->f;
+    touching->hollow = moves->hollow;
     for (int k = 0; k < 3; k++)
         touching->middle[k] = vec_at(O, k), touching->axle[k] = vec_at(a, k);
     touching->ring = at->ring, touching->tube = at->tube;

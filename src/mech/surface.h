@@ -50,7 +50,7 @@ typedef struct Resting {
 // How the contact moves along the surface, and its normal with it                     (T187)
 typedef struct Creeping {
     Vec c, dn;
-    Expr margin;
+    Expr margin, hollow;
 } Creeping;
 Creeping tr_creeping(const Floor *floor, const Resting *at);
 

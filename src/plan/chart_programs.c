@@ -123,10 +123,13 @@ Expr tr_chart_cancelling(System *s, Row *row)
 
 static bool is_residual(const Row *row) { return row->position.id && !row->is_open; }
 
+// Of what flies nothing depends on where it is.
+static bool is_tangent(const System *s, const Touching *t) { return !s->rows[t->row].is_open; }
+
 static void list_tangency(const System *s, Exprs *list)
 {
     for (uint32_t i = 0; i < s->touching_count; i++)
-        tr_exprs_add(list, s->touchings[i].tangency, 2);
+        if (is_tangent(s, &s->touchings[i])) tr_exprs_add(list, s->touchings[i].tangency, 2);
 }
 
 static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
@@ -322,7 +325,10 @@ static void count_positions(const System *s, ChartPrograms *c)
     const Partition *p = &c->partition;
     for (uint32_t i = 0; i < c->footing->constraints; i++) c->holonomic += is_residual(&s->rows[i]);
     for (uint32_t k = 0; k < p->count; k++) c->projected += s->rows[p->row[k]].position.id != 0;
-    c->holonomic += 2 * s->touching_count, c->projected += 2 * s->touching_count;
+    for (uint32_t i = 0; i < s->touching_count; i++) {
+        const uint32_t rows = is_tangent(s, &s->touchings[i]) ? 2 : 0;
+        c->holonomic += rows, c->projected += rows;
+    }
 }
 
 ChartPrograms *tr_chart_programs_new(Plan *plan, const Footing *footing, const Partition *partition,

@@ -15,8 +15,10 @@ bool tr_alarm_matters(const System *s, const LatchMode *modes, uint32_t k)
 {
     const Alarm *alarm = &s->alarms[k];
     if (alarm->kind <= ALARM_STOPS) return true;
+    if (alarm->kind == ALARM_HOLLOW && alarm->latch == NO_LATCH) return true;
     const LatchMode *mode = &modes[alarm->latch];
     switch (alarm->kind) {
+    case ALARM_HOLLOW:
     case ALARM_OPENS: return !mode->is_open;
     case ALARM_TOUCHES: return mode->is_open;
     case ALARM_SLIPS: return !mode->is_open && !mode->is_slipping;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT = 15, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
+enum { AT = 16, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
 enum { MOST_PLACES = CIRCLES * SPOKES + 1 }; // and of a wheel fewer
 #define NEAR_ENOUGH 1e-15 // of the size of the wheel
 
@@ -25,6 +25,7 @@ struct TouchSearch {
 typedef struct Touch {
     double tangency[2], slopes[4], gap;
     double middle[3], axle[3], ring, tube;
+    double hollow;
 } Touch;
 
 static void list_at(const Touching *t, Exprs *list)
@@ -36,6 +37,7 @@ static void list_at(const Touching *t, Exprs *list)
     tr_exprs_add(list, t->axle, 3);
     exprs_add(list, t->ring);
     exprs_add(list, t->tube);
+    exprs_add(list, t->hollow);
 }
 
 bool tr_touch_programs(System *own, const uint8_t *fold, TouchPrograms *out, tr_error *err)
@@ -249,6 +251,14 @@ bool tr_touch_follow(TouchSearch *s, double *x)
     }
     give_back(s, x);
     return all;
+}
+
+TouchSizes tr_touch_sizes(TouchSearch *s, const double *x, uint32_t i)
+{
+    memcpy(s->x, x, s->system->input_count * sizeof *x);
+    const double u[] = {place_of(s, i)[0], place_of(s, i)[1]};
+    const Touch t = touch_at(s, i, u);
+    return (TouchSizes){t.ring + t.tube, t.hollow};
 }
 
 // ---- a second one --------------------------------------------------------------------------

@@ -25,6 +25,12 @@ bool tr_touch_find(TouchSearch *search, double *x);
 // From where they are, for positions that have changed a little; looks everywhere when that fails.
 bool tr_touch_follow(TouchSearch *search, double *x);
 
+// How large a wheel or a ball is, and the radius that the surface is curved with below it
+typedef struct TouchSizes {
+    double radius, hollow;
+} TouchSizes;
+TouchSizes tr_touch_sizes(TouchSearch *search, const double *x, uint32_t contact);
+
 // Another place where the wheel or ball touches, or is inside the surface
 typedef struct SecondTouch {
     double at[2]; // in the surface's axes

@@ -153,6 +153,7 @@ static void measure(Lanes *l, const Run *run)
     l->switches = flow->switch_count;
     l->pivots = flow->stance ? flow->now->chart->partition.count : 0;
     l->quaternions = flow->quaternion_count;
+    l->touches = flow->system->touching_count > 0;
     l->projected = flow->no_projection ? 0 : flow->now->projected;
     l->conditions = l->projected ? l->projected + l->quaternions : 0;
     l->surplus = flow->now->chart ? flow->now->chart->surplus_count : 0;
@@ -616,6 +617,7 @@ static void look_back(Lanes *l, LaneRows *rows, LaneSteps *s)
 {
     const WatchPlaces *at = &l->programs->watched;
     if (!l->watch) return;
+    for (uint32_t n = 0; n < l->lanes && l->touches; n++) s->plain[n] = 0; // a run looks for others
     l->math->put(l->known, l->next, l->watch_in);
     put_time(l, l->watch, s->end, NULL);
     tr_block_run(l->watch, PART_STATE);

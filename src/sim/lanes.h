@@ -34,6 +34,7 @@ typedef struct Lanes {
     uint32_t projected,
         conditions; // the latter with quaternions; 0: positions are left as they are
     uint32_t surplus, quaternions;
+    bool touches; // something is on a surface that is not flat
     uint32_t *surplus_row, *quaternion;
     bool is_lie, watches;
     RecordPlaces at;

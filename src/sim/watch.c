@@ -35,12 +35,13 @@ bool tr_watch_open(Watch *w, Flow *flow, tr_error *err)
     w->work = calloc(3 * (size_t)flow->size, sizeof *w->work);
     if (!w->work) return tr_fail_memory(err), false;
     w->ending = w->work + 2 * (size_t)flow->size;
-    return tr_path_open(&w->path, flow, err);
+    return tr_path_open(&w->path, flow, err) && tr_second_open(&w->second, flow, err);
 }
 
 void tr_watch_close(Watch *w)
 {
     tr_path_close(&w->path);
+    tr_second_close(&w->second);
     free(w->work);
     free(w->margins);
     free(w->told);
@@ -258,7 +259,8 @@ static double find_alarm(Watch *w, uint32_t k, double t)
 static bool is_armed(const Watch *w, uint32_t k)
 {
     const System *s = w->flow->system;
-    return s->alarms[k].kind > ALARM_STOPS && tr_alarm_matters(s, w->flow->modes, k) && !w->told[k];
+    return s->alarms[k].kind > ALARM_HOLLOW && tr_alarm_matters(s, w->flow->modes, k) &&
+           !w->told[k];
 }
 
 bool tr_watch_keeps(const Watch *w, uint32_t k)
@@ -302,6 +304,11 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
 {
     const Alarm *alarm = &w->flow->system->alarms[k];
     w->told[k] = true;
+    if (alarm->kind == ALARM_HOLLOW) {
+        w->end = t;
+        const double *y = has_past(w) ? w->path.found : w->path.y[0];
+        return tr_second_hollow(&w->second, t, y, alarm, err);
+    }
     if (alarm->kind == ALARM_STOPS) {
         w->end = t;
         tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
@@ -410,7 +417,7 @@ static bool check_alarms(Watch *w, double t, tr_error *err)
     for (uint32_t k = 0; k < count; k++) // no sooner: they were negative in this step
         if (w->last[k] >= 0) w->told[k] = false;
     for (uint32_t k = 0; k < count; k++) {
-        if (s->alarms[k].kind > ALARM_STOPS || w->last[k] >= 0 || w->told[k]) continue;
+        if (s->alarms[k].kind > ALARM_HOLLOW || w->last[k] >= 0 || tr_watch_is_deaf(w, k)) continue;
         const double at = has_past(w) ? find_alarm(w, k, t) : t;
         if (at <= first && !warn(w, at, k, err)) return false;
     }
@@ -512,7 +519,8 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
     if (!watches(w)) return true;
     add_state(w, t, y);
     look(w, t, y);
-    return check_alarms(w, t, err);
+    return tr_second_step(&w->second, &w->path, &w->warnings, &w->end, err) &&
+           check_alarms(w, t, err);
 }
 
 bool tr_watch_is_calm(const Watch *w)
@@ -526,6 +534,7 @@ bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
     if (!watches(w)) return true;
     add_state(w, t, y);
     look(w, t, y);
+    if (!tr_second_step(&w->second, &w->path, &w->warnings, &w->end, err)) return false;
     if (!check_alarms(w, t, err)) return false;
     if (!has_pivots(w->flow)) return true;
     const Quality q = w->quality[w->path.count - 1];
@@ -536,13 +545,15 @@ bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 
 bool tr_watch_chart(Watch *w, double t, double *y, bool *changed, tr_error *err)
 {
-    *changed = false;
+    *changed = tr_second_fly(&w->second, t, y);
+    if (*changed) start_again(w, t, y, w->quality[w->path.count - 1]);
     if (!has_pivots(w->flow)) return true;
     // known, unless inputs are others than after the step
     const Quality q = tr_flow_quality(w->flow, t, y);
-    if (!tr_flow_rechart(w->flow, t, y, q, changed, err)) return false;
-    if (!*changed) return true;
-    w->changes++;
+    bool is_other = false;
+    if (!tr_flow_rechart(w->flow, t, y, q, &is_other, err)) return false;
+    if (!is_other) return true;
+    *changed = true, w->changes++;
     start_again(w, t, y, tr_flow_quality(w->flow, t, y));
     return true;
 }

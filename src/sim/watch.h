@@ -5,6 +5,7 @@
 #define TR_SIM_WATCH_H
 
 #include "sim/path.h"
+#include "sim/second_touch.h"
 #include "sim/warning.h"
 
 // What runs remember of a switch.
@@ -24,6 +25,7 @@ typedef struct Watch {
     bool *told;             // by alarm: that it went off, and has not recovered
     Warnings warnings;      // of alarms that went off, and of whatever else the run warns of
     Path path;              // the last states, in the present chart
+    SecondTouches second;
     Quality quality[PATH_STATES];
     double *switches[PATH_STATES]; // margins of switches at these states,
     bool is_known[PATH_STATES];    // where they were taken with the inputs and sides of now

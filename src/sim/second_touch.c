@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/second_touch.h"
+
+#include "plan/condition_set.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ELSEWHERE 1e-7 // how far a contact that flies may be off before it is put right [m]
+
+bool tr_second_open(SecondTouches *s, Flow *flow, tr_error *err)
+{
+    const System *system = flow->system;
+    *s = (SecondTouches){.flow = flow};
+    if (!system->touching_count) return true;
+    s->search =
+        tr_touch_search(system, &flow->footing->conditions[START_POSITIONS]->touch, err);
+    s->told = calloc(system->touching_count, sizeof *s->told);
+    s->x = calloc(system->input_count, sizeof *s->x);
+    if (!s->told || !s->x) tr_fail_memory(err);
+    return !has_failed(err);
+}
+
+void tr_second_close(SecondTouches *s)
+{
+    tr_touch_search_free(s->search);
+    free(s->told);
+    free(s->x);
+}
+
+// Whether a contact that may open is open
+static bool flies(const SecondTouches *s, uint32_t i)
+{
+    const System *system = s->flow->system;
+    for (uint32_t k = 0; k < system->latch_count; k++)
+        if (strcmp(system->latches[k].name, system->touchings[i].name) == 0)
+            return s->flow->modes[k].is_open;
+    return false;
+}
+
+// ---- a second touch ------------------------------------------------------------------------
+
+static bool look(const SecondTouches *s, double t, const double *y, uint32_t i, SecondTouch *out)
+{
+    tr_flow_fill(s->flow, t, y);
+    return tr_touch_second(s->search, s->flow->inputs, i, out);
+}
+
+// Its gap; infinite where there is no other place
+static double gap_elsewhere(void *owner, double t, const double *y)
+{
+    const SecondTouches *s = owner;
+    SecondTouch other;
+    return look(s, t, y, s->which, &other) ? other.gap : 1;
+}
+
+static bool tell(SecondTouches *s, double t, const double *y, uint32_t i, Warnings *warnings,
+                 tr_error *err)
+{
+    const System *system = s->flow->system;
+    const Touching *touching = &system->touchings[i];
+    SecondTouch other = {0};
+    look(s, t, y, i, &other);
+    const double *at = s->flow->inputs + touching->input;
+    static const char words[] = "%s touches the surface twice at t = %.9g: at (%.6g, %.6g) and "
+                                "(%.6g, %.6g)";
+    s->told[i] = true;
+    if (system->allows_second_touch)
+        return tr_warn(warnings, words, touching->name, t, at[0], at[1], other.at[0],
+                       other.at[1]) ||
+               (tr_fail_memory(err), false);
+    tr_fail(err, TR_FAILED, (Place){0}, words, touching->name, t, at[0], at[1], other.at[0],
+            other.at[1]);
+    return false;
+}
+
+bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *end, tr_error *err)
+{
+    const uint32_t last = path->count - 1;
+    for (uint32_t i = 0; s->search && i < s->flow->system->touching_count; i++) {
+        s->which = i;
+        const bool is_clear =
+            flies(s, i) || gap_elsewhere(s, path->t[last], path->y[last]) >= 0;
+        if (is_clear) s->told[i] = false;
+        if (is_clear || s->told[i]) continue;
+        double at = path->t[last];
+        const double *y = path->y[last];
+        if (last > 0) {
+            at = tr_path_crossing(path, (Measure){gap_elsewhere, s}, last - 1, at,
+                                  1e-13 * fmax(1, fabs(at)));
+            y = path->found;
+        }
+        *end = at;
+        if (!tell(s, at, y, i, warnings, err)) return false;
+    }
+    return true;
+}
+
+bool tr_second_hollow(const SecondTouches *s, double t, const double *y, const Alarm *alarm,
+                      tr_error *err)
+{
+    tr_flow_fill(s->flow, t, y);
+    const double *x = s->flow->inputs, *at = x + s->flow->system->touchings[alarm->touching].input;
+    const TouchSizes size = tr_touch_sizes(s->search, x, alarm->touching);
+    tr_fail(err, TR_FAILED, (Place){0}, "%s at (%.6g, %.6g): radius %.4g, hollow %.4g, t = %.9g",
+            alarm->words, at[0], at[1], size.radius, size.hollow, t);
+    return false;
+}
+
+// ---- in flight -----------------------------------------------------------------------------
+
+static double *place_in(const Flow *flow, double *y, uint32_t input)
+{
+    uint32_t k = 0;
+    while (flow->now->place[k] != input) k++;
+    return y + k;
+}
+
+bool tr_second_fly(SecondTouches *s, double t, double *y)
+{
+    bool any = false, moved = false;
+    const System *system = s->flow->system;
+    for (uint32_t i = 0; s->search && i < system->touching_count; i++) any = any || flies(s, i);
+    if (!any) return false;
+    tr_flow_fill(s->flow, t, y);
+    memcpy(s->x, s->flow->inputs, system->input_count * sizeof *s->x);
+    tr_touch_find(s->search, s->x);
+    for (uint32_t i = 0; i < system->touching_count; i++) {
+        const double *found = s->x + system->touchings[i].input;
+        double *at = place_in(s->flow, y, system->touchings[i].input);
+        if (!flies(s, i) || hypot(found[0] - at[0], found[1] - at[1]) < ELSEWHERE) continue;
+        memcpy(at, found, 2 * sizeof *at);
+        moved = true;
+    }
+    return moved;
+}

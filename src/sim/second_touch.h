@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wheels and balls on surfaces that are not flat: whether one touches a second time elsewhere, and
+// where it is above the surface while it flies (T189).
+#ifndef TR_SIM_SECOND_TOUCH_H
+#define TR_SIM_SECOND_TOUCH_H
+
+#include "plan/touch.h"
+#include "sim/path.h"
+#include "sim/warning.h"
+
+typedef struct SecondTouches {
+    Flow *flow;
+    TouchSearch *search; // NULL where there is nothing to look for
+    bool *told;          // by contact, where it is allowed
+    uint32_t which;      // that is looked at
+    double *x;           // room for inputs
+} SecondTouches;
+
+bool tr_second_open(SecondTouches *s, Flow *flow, tr_error *err);
+void tr_second_close(SecondTouches *s);
+
+// After a step to the last state of the path, or at the start: false, with words and when it was,
+// where a wheel touched a second time.
+bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *end, tr_error *err);
+// That the surface curves more than a wheel, at (t, y): false, with words
+bool tr_second_hollow(const SecondTouches *s, double t, const double *y, const Alarm *alarm,
+                      tr_error *err);
+// Contacts that fly are put where they would land first; true when that is another place by far.
+bool tr_second_fly(SecondTouches *s, double t, double *y);
+
+#endif
