@@ -116,7 +116,8 @@ static bool make_room(Flow *flow, tr_error *err)
     const ChartPrograms *p = flow->now->programs;
     const size_t columns = (size_t)s->input_count + s->output_count + 1;
     const size_t rows = flow->footing->constraints, n = p->positions;
-    const size_t most = (size_t)s->row_count + s->quaternion_count;
+    const size_t touches = 2 * (size_t)s->touching_count; // two residuals of tangency each
+    const size_t most = (size_t)s->row_count + s->quaternion_count + touches;
     flow->positions = p->positions, flow->known = p->known;
     flow->own = flow->size = p->own;
     assert(p->positions <= p->known && p->known < p->own);  // positions, velocities, gaps, the work
@@ -124,7 +125,7 @@ static bool make_room(Flow *flow, tr_error *err)
     flow->holonomic = p->holonomic;
     flow->labels = malloc(columns * sizeof *flow->labels);
     flow->column = calloc(columns, sizeof *flow->column);
-    flow->residual = calloc(3 * rows + 1, sizeof *flow->residual);
+    flow->residual = calloc(3 * rows + touches + 1, sizeof *flow->residual);
     flow->largest = calloc(rows + 1, sizeof *flow->largest);
     flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
     const size_t inputs = (size_t)s->input_count + flow->switch_count;
