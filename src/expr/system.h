@@ -138,20 +138,20 @@ typedef struct LatchMode {
     double heads[3]; // by row: where to it began to slip
 } LatchMode;
 
-// Where a contact touches a surface that is not flat: x and y in the surface's axes are two inputs of
-// the kind TR_TOUCH, whose rates are known, and two residuals that stay zero (T186, T188).
+// Where a contact touches a surface that is not flat: x and y in the surface's axes are two inputs
+// of the kind TR_TOUCH, whose rates are known, and two residuals that stay zero (T186, T188).
 typedef struct Touching {
-    const char *name;      // of the contact
-    uint32_t input;        // the first of the two
-    uint32_t row;          // along its normal
-    Expr tangency[2];      // the residuals
-    Expr slopes[4];        // of these by x and y
-    Expr gap, margin;      // how far it is from touching; how much flatter the surface is
-    Expr hollow;           // the radius that the surface is curved with, upwards
-    Expr height;           // of the surface, by x and y
-    Expr middle[3];        // of the wheel or the ball, in the surface's axes
-    Expr axle[3];          // likewise; nothing of a ball
-    Expr ring, tube;       // its radii: a ball is all tube
+    const char *name; // of the contact
+    uint32_t input;   // the first of the two
+    uint32_t row;     // along its normal
+    Expr tangency[2]; // the residuals
+    Expr slopes[4];   // of these by x and y
+    Expr gap, margin; // how far it is from touching; how much flatter the surface is
+    Expr hollow;      // the radius that the surface is curved with, upwards
+    Expr height;      // of the surface, by x and y
+    Expr middle[3];   // of the wheel or the ball, in the surface's axes
+    Expr axle[3];     // likewise; nothing of a ball
+    Expr ring, tube;  // its radii: a ball is all tube
 } Touching;
 
 // A name that formulas know: an input's symbol, a definition, or a function.

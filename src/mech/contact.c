@@ -276,8 +276,7 @@ static Vec follow_height(InnerRolling *out, const Contact *contact, const Floor 
     const Creeping moves = tr_creeping(floor, &at);
     out->dn = moves.dn;
     if (!rim->is_ball)
-        out->heading =
-            quotient(sub(mul(rim->lean, dot(at.l, moves.dn)), dot(at.l, da)), rim->size);
+        out->heading = quotient(sub(mul(rim->lean, dot(at.l, moves.dn)), dot(at.l, da)), rim->size);
     return minus(minus(moves.c, out->hub), cross(W0, rim->r));
 }
 
@@ -698,6 +697,16 @@ static Expr gap_on_height(Tree *tree, const Contact *contact, const Floor *floor
     return gap;
 }
 
+// (1 - k B) (1 - tube B), as T187 has it for B = -1 / radius outside, 1 / radius inside
+static Expr margin_on_sphere(const Floor *floor, const Rim *rim)
+{
+    const Expr unit = one(graph_of(rim->n.x)), tube = rim->is_ball ? rim->radius : rim->tube;
+    const Expr B = quotient(floor->is_inside ? unit : neg(unit), floor->radius);
+    const Expr ring =
+        rim->is_ball ? zero(graph_of(unit)) : quotient(sub(rim->radius, rim->tube), rim->size);
+    return mul(sub(unit, mul(add(ring, tube), B)), sub(unit, mul(tube, B)));
+}
+
 // How far a wheel or ball is from touching; and how much flatter what it is on is
 static Expr gap_of(Tree *tree, const Contact *contact, const Floor *floor, const Beneath *under,
                    const Rim *rim, const Carrier *c, Vec middle, Expr *margin)
@@ -705,10 +714,10 @@ static Expr gap_of(Tree *tree, const Contact *contact, const Floor *floor, const
     *margin = expr_at(tree->graph, 0);
     switch (floor->kind) {
     case SURFACE_SPHERE:
+        *margin = margin_on_sphere(floor, rim);
         return sub(floor->is_inside ? add(rim->away, floor->radius) : sub(rim->away, floor->radius),
                    rim->is_ball ? rim->radius : rim->tube);
-    case SURFACE_HEIGHT:
-        return gap_on_height(tree, contact, floor, under, rim, c, middle, margin);
+    case SURFACE_HEIGHT: return gap_on_height(tree, contact, floor, under, rim, c, middle, margin);
     default: return gap_on_plane(floor, c, rim, plus(middle, rim->r));
     }
 }
@@ -753,7 +762,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
     }
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
     touch->gap = height, touch->margin = margin;
-    for (int k = 0; k < 3; k++) touch->normal[k] = vec_at(touch->direction[0], k);
+    touch->is_curved = floor.kind != SURFACE_PLANE;
     if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
 }
@@ -848,20 +857,48 @@ static void make_skate(Tree *tree, const Contact *contact)
     tr_touch_part(note_touch(tree, contact, &body, r, body.pose.R), "lateral", e);
 }
 
-// s'_z = 0,   s_z - to_z = 0                                                           (T48)
+// A foot on a surface: the normal where it stands, and how far it is from there, in the axes of
+// what it is on. On a height x and y are its own.                                             (T48,
+// T190)
+static Vec foot_on(Tree *tree, Floor *floor, Vec s, Expr *gap)
+{
+    Graph *g = tree->graph;
+    if (floor->kind == SURFACE_SPHERE) {
+        const Expr far = e_sqrt(dot(s, s));
+        const Vec n = scale(quotient(number(g, floor->is_inside ? -1 : 1), far), s);
+        *gap = floor->is_inside ? sub(floor->radius, far) : sub(far, floor->radius);
+        return n;
+    }
+    if (floor->kind == SURFACE_HEIGHT) tr_floor_at(floor, s.x, s.y);
+    const Vec n = tr_floor_normal(tree, floor);
+    *gap = floor->kind == SURFACE_PLANE ? s.z : mul(n.z, sub(s.z, floor->f));
+    return n;
+}
+
+// n.s' = 0, n.(s - to) = 0                                                             (T48)
 static void make_slide(Tree *tree, const Contact *contact)
 {
     Meeting m;
     Value on = contact->on;
     if (!on.given) on.text = text_of("ground");
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
-    const Expr gap = sub(m.s.z, tr_tree_vector(tree, contact->to, "to").z);
-    tr_tree_row(tree, contact->name, "normal", m.ds.z, gap,
-                tr_meeting_drift(&m, vec_unit(tree->graph, 2), m.ds), QUANTITY_FORCE);
-    Vec direction[3]; // normal, and the plane's x and y, in the body's axes
+    Floor floor = tr_floor_shape(tree, contact, contact->on.given);
+    if (has_failed(tree->err)) return;
+    Expr gap;
+    const Vec n = foot_on(tree, &floor, minus(m.s, floor.to), &gap);
+    const bool is_plane = floor.kind == SURFACE_PLANE;
+    const Expr none = expr_at(tree->graph, 0);
+    // what opens has gaps that its rows are the rates of
+    const Expr rate =
+        !is_plane && is_true(contact->unilateral) ? tr_tree_drift_of(tree, gap) : dot(n, m.ds);
+    tr_tree_row(tree, contact->name, "normal", rate, gap,
+                is_plane ? tr_meeting_drift(&m, n, m.ds) : none, QUANTITY_FORCE);
+    Vec direction[3] = {n}; // and the surface's x and y, in the body's axes
+    tr_floor_directions(mat_identity(tree->graph), n, direction + 1);
     for (int k = 0; k < 3; k++)
-        direction[k] = apply_transposed(m.body.pose.R, column(m.axes, (k + 2) % 3));
-    note_recorded(tree, contact, &m.body, m.r, direction)->gap = gap;
+        direction[k] = apply_transposed(m.body.pose.R, apply(m.axes, direction[k]));
+    Touch *touch = note_recorded(tree, contact, &m.body, m.r, direction);
+    touch->gap = gap, touch->is_curved = !is_plane;
 }
 
 // s' = 0,   s - to = 0                                                                 (T48)
@@ -952,17 +989,25 @@ static void make_contact(Tree *tree, const Contact *contact)
 
 // ---- what formulas and results know of contacts --------------------------------------------
 
+typedef enum Recorded { RECORD_NEVER, RECORD_ALWAYS, RECORD_CURVED } Recorded;
+
 static const struct {
     const char *name;
     Quantity quantity;
-} parts[] = {{"x", QUANTITY_PLACE},    {"y", QUANTITY_PLACE},  {"z", QUANTITY_PLACE},
-             {"Fx", QUANTITY_FORCE},   {"Fy", QUANTITY_FORCE}, {"Fz", QUANTITY_FORCE},
-             {"fx", QUANTITY_FORCE},   {"fy", QUANTITY_FORCE}, {"fz", QUANTITY_FORCE},
-             {"angle", QUANTITY_ANGLE}};
-enum { PARTS = sizeof parts / sizeof *parts, RECORDED = 6 };
+    Recorded recorded;
+} parts[] = {
+    {"x", QUANTITY_PLACE, RECORD_ALWAYS},   {"y", QUANTITY_PLACE, RECORD_ALWAYS},
+    {"z", QUANTITY_PLACE, RECORD_ALWAYS},   {"Fx", QUANTITY_FORCE, RECORD_ALWAYS},
+    {"Fy", QUANTITY_FORCE, RECORD_ALWAYS},  {"Fz", QUANTITY_FORCE, RECORD_ALWAYS},
+    {"fx", QUANTITY_FORCE, RECORD_NEVER},   {"fy", QUANTITY_FORCE, RECORD_NEVER},
+    {"fz", QUANTITY_FORCE, RECORD_NEVER},   {"angle", QUANTITY_ANGLE, RECORD_NEVER},
+    {"nx", QUANTITY_NORMAL, RECORD_CURVED}, {"ny", QUANTITY_NORMAL, RECORD_CURVED},
+    {"nz", QUANTITY_NORMAL, RECORD_CURVED}, {"margin", QUANTITY_MARGIN, RECORD_CURVED},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
 
 // contact.E.x y z: where it touches; Fx Fy Fz: the force on the body there, in world axes; fx fy
-// fz: in the axes of what carries it
+// fz: in the axes of what carries it; nx ny nz: the normal there
 static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
 {
     Vec F = vec_zero(tree->graph);
@@ -974,8 +1019,10 @@ static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
         out[k] = vec_at(touch->point, k);
         out[3 + k] = vec_at(F, k);
         out[6 + k] = vec_at(f, k);
+        out[10 + k] = vec_at(touch->direction[0], k);
     }
     out[9] = touch->angle;
+    out[13] = touch->margin.id ? touch->margin : one(tree->graph);
 }
 
 static void add_name(Tree *tree, const char *name, Expr part, Port port)
@@ -989,7 +1036,7 @@ static void add_column(Tree *tree, const char *name, Expr part, Port port)
     tr_system_column(tree->system, name, name, part, port, tree->err);
 }
 
-static void for_each_part(Tree *tree, int count,
+static void for_each_part(Tree *tree, bool all,
                           void (*tell)(Tree *tree, const char *name, Expr part, Port port))
 {
     char name[300];
@@ -999,7 +1046,10 @@ static void for_each_part(Tree *tree, int count,
         if (!touch->is_recorded) continue;
         touch_parts(tree, touch, part);
         const char *owner = tr_tree_text(tree, touch->contact->name.text);
-        for (int k = 0; k < count; k++) {
+        for (int k = 0; k < PARTS; k++) {
+            const bool is_recorded = parts[k].recorded == RECORD_ALWAYS ||
+                                     (parts[k].recorded == RECORD_CURVED && touch->is_curved);
+            if (!all && !is_recorded) continue;
             snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(touch->contact->name.text),
                      parts[k].name);
             tell(tree, name, part[k], port_of(parts[k].quantity, owner, parts[k].name));
@@ -1007,9 +1057,9 @@ static void for_each_part(Tree *tree, int count,
     }
 }
 
-void tr_tree_contact_names(Tree *tree) { for_each_part(tree, PARTS, add_name); }
+void tr_tree_contact_names(Tree *tree) { for_each_part(tree, true, add_name); }
 
-void tr_tree_contact_columns(Tree *tree) { for_each_part(tree, RECORDED, add_column); }
+void tr_tree_contact_columns(Tree *tree) { for_each_part(tree, false, add_column); }
 
 void tr_tree_contacts(Tree *tree)
 {

@@ -76,7 +76,7 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     Mat axes;
     const uint32_t row = row_of(tree, contact, 0);
     if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
-    if (contact->on.given) return;
+    if (contact->on.given || tree->model->fields.ground.height.given) return;
     Expr length;
     const Vec n = tr_normal_in(by, at.link, &length);
     set_row(&at, row, scale(quotient(one(by->graph), length), n), false);

@@ -285,7 +285,8 @@ void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, Al
         tree->graph->failed = true;
         return;
     }
-    s->alarms[s->alarm_count++] = (Alarm){.words = kept, .margin = margin, .kind = kind, .latch = latch};
+    s->alarms[s->alarm_count++] =
+        (Alarm){.words = kept, .margin = margin, .kind = kind, .latch = latch};
 }
 
 uint32_t tr_tree_find_row(const Tree *tree, Value element, const char *part)

@@ -51,7 +51,7 @@ Expr tr_ground_height(Tree *tree, Expr symbol[2])
 static void take_height(Tree *tree, const Contact *contact, Floor *floor)
 {
     floor->kind = SURFACE_HEIGHT;
-    if (floor->link == WORLD && !contact->surface.name.given) {
+    if (!contact->surface.name.given) {
         floor->formula = tr_ground_height(tree, floor->symbol);
         return;
     }
@@ -67,9 +67,9 @@ static void take_sphere(Tree *tree, const Contact *contact, Floor *floor)
     floor->kind = SURFACE_SPHERE;
     const Expr radius = tr_tree_constant(tree, surface->radius, "radius");
     if (has_failed(tree->err)) return;
-    const bool is_outside =
-        tr_tree_is(tree, RULE_POSITIVE, radius, surface->radius.place, "'%.*s' is %s its sphere",
-                   WHOLE(contact->name.text), tr_tree_value(tree, radius) > 0 ? "outside" : "inside");
+    const bool is_outside = tr_tree_is(tree, RULE_POSITIVE, radius, surface->radius.place,
+                                       "'%.*s' is %s its sphere", WHOLE(contact->name.text),
+                                       tr_tree_value(tree, radius) > 0 ? "outside" : "inside");
     floor->is_inside = !is_outside;
     floor->radius = is_outside ? radius : neg(radius);
     if (!is_outside && tr_tree_value(tree, radius) == 0)
@@ -96,20 +96,27 @@ static void take_surface(Tree *tree, const Contact *contact, Floor *floor)
                 "a surface is a plane, a sphere or a height, not a '%.*s'", TEXT(kind));
 }
 
+Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something)
+{
+    Floor floor = {.kind = SURFACE_PLANE, .link = WORLD};
+    floor.to = tr_tree_vector(tree, contact->to, "to");
+    if (has_failed(tree->err)) return floor;
+    if (contact->surface.name.given)
+        take_surface(tree, contact, &floor);
+    else if (!is_on_something && tree->model->fields.ground.height.given)
+        take_height(tree, contact, &floor);
+    return floor;
+}
+
 Floor tr_floor(Tree *tree, const Contact *contact)
 {
     const uint32_t k = tr_tree_body(tree, contact->on);
-    Floor floor = {.kind = SURFACE_PLANE, .carrier = tr_own_carrier(tree, k), .link = k};
+    Floor floor = tr_floor_shape(tree, contact, k != WORLD);
+    floor.carrier = tr_own_carrier(tree, k), floor.link = k;
     if (k == WORLD) floor.carrier.pose = tree->ground;
-    floor.to = tr_tree_vector(tree, contact->to, "to");
-    if (has_failed(tree->err)) return floor;
-    if (text_equal(contact->on.text, contact->body.text))
+    if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
         tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
                 TEXT(contact->name.text));
-    else if (contact->surface.name.given)
-        take_surface(tree, contact, &floor);
-    else if (k == WORLD && tree->model->fields.ground.height.given)
-        take_height(tree, contact, &floor);
     return floor;
 }
 
@@ -137,8 +144,8 @@ Vec tr_floor_normal(Tree *tree, const Floor *floor)
     return vec(neg(mul(share, floor->slope[0])), neg(mul(share, floor->slope[1])), share);
 }
 
-// With n in the surface's axes: (1 - n_x^2 k, -n_x n_y k, -n_x) and (-n_x n_y k, 1 - n_y^2 k, -n_y),
-// k = 1 / (1 + n_z)
+// With n in the surface's axes: (1 - n_x^2 k, -n_x n_y k, -n_x) and (-n_x n_y k, 1 - n_y^2 k,
+// -n_y), k = 1 / (1 + n_z)
 void tr_floor_directions(Mat axes, Vec normal, Vec out[2])
 {
     const Expr unit = one(graph_of(normal.x));
@@ -156,8 +163,8 @@ static Expr bending(const Floor *floor, Mat axes, Vec p, Vec q)
     const Expr px = dot(column(axes, 0), p), py = dot(column(axes, 1), p);
     const Expr qx = dot(column(axes, 0), q), qy = dot(column(axes, 1), q);
     const Expr *f = floor->bend;
-    const Expr along = add(mul(px, add(mul(f[0], qx), mul(f[1], qy))),
-                           mul(py, add(mul(f[1], qx), mul(f[2], qy))));
+    const Expr along =
+        add(mul(px, add(mul(f[0], qx), mul(f[1], qy))), mul(py, add(mul(f[1], qx), mul(f[2], qy))));
     return quotient(along, floor->length);
 }
 
@@ -229,7 +236,8 @@ void tr_touch_symbols(Tree *tree, const Contact *contact, Floor *floor)
     for (int k = 0; k < 2; k++) {
         const char part[] = {'t', 'o', 'u', 'c', 'h', '_', "xy"[k], 0};
         u[k] = input_symbol(tree, TR_TOUCH, "contact.%.*s.touch_%c", contact->name.text, "xy"[k]);
-        tr_tree_port(tree, u[k], QUANTITY_PLACE, contact->name.text, tr_tree_text(tree, text_of(part)));
+        tr_tree_port(tree, u[k], QUANTITY_PLACE, contact->name.text,
+                     tr_tree_text(tree, text_of(part)));
     }
     if (!has_failed(tree->err)) tr_floor_at(floor, u[0], u[1]);
 }

@@ -24,7 +24,9 @@ typedef struct Floor {
     Expr length;      // sqrt(1 + f_x^2 + f_y^2)
 } Floor;
 
-// That of a contact. Of a height there is no place yet.
+// That of a contact. Of a height there is no place yet. Its shape alone, where it moves otherwise:
+// on something that the contact names, or on the ground.
+Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something);
 Floor tr_floor(Tree *tree, const Contact *contact);
 // The formula of the ground's height with symbols for x and y, or of none: the failed expression
 Expr tr_ground_height(Tree *tree, Expr symbol[2]);

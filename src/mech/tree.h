@@ -63,9 +63,9 @@ typedef struct Touch {
     Mat carrier;      // the axes of what carries it, against the world's
     Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
     Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
-    Expr normal[3];   // in world axes
     Expr margin;      // how much flatter than the wheel what it is on is; id 0: a plane
     Expr upright;     // sin^2 of the angle of a wheel to the plane; id 0: no wheel
+    bool is_curved;   // what it is on
     bool is_recorded; // formulas and results know it
 } Touch;
 
@@ -253,10 +253,10 @@ typedef struct Tree {
     const Local *locals; // of the formula that is being read
     uint32_t touch_count, slip_count, local_count;
     Vec gravity;
-    Pose ground;   // the plane that wheels roll on, against the world
+    Pose ground;                   // the plane that wheels roll on, against the world
     Expr height, height_symbol[2]; // over it, by symbols for x and y; id 0 where nobody asked
-    Expr arm;      // the longest in the model [m]
-    double length; // its value, for pictures and ranks
+    Expr arm;                      // the longest in the model [m]
+    double length;                 // its value, for pictures and ranks
     // Verticals in the axes of free roots, and their rates: cheaper than through the quaternion.
     Expr *known, *known_rate;
     uint32_t known_count;

@@ -143,8 +143,8 @@ static void give(const Conditions *c, double *x)
     for (uint32_t k = 0; k < c->count; k++) x[c->set->place[k]] = c->y[k];
 }
 
-// Contacts follow: with tangency T(y, u) = 0 and F(y, u) the slopes by y are F_y - F_u T_u^-1 T_y, and
-// what is left of T counts likewise. T_u has a block for each contact.                   (T189)
+// Contacts follow: with tangency T(y, u) = 0 and F(y, u) the slopes by y are F_y - F_u T_u^-1 T_y,
+// and what is left of T counts likewise. T_u has a block for each contact.                   (T189)
 static void eliminate_touches(const Conditions *c, double *F, const double *T, size_t which)
 {
     const size_t n = c->count, wide = n + c->set->touches;
@@ -167,8 +167,7 @@ static void evaluate_whole(Conditions *c)
     double *slopes = c->values + m + touches;
     for (size_t i = 0; i < m; i++) {
         double *F = slopes + i * wide;
-        for (size_t k = 0; k < touches; k += 2)
-            eliminate_touches(c, F, slopes + (m + k) * wide, k);
+        for (size_t k = 0; k < touches; k += 2) eliminate_touches(c, F, slopes + (m + k) * wide, k);
         memcpy(c->slopes + i * n, F, n * sizeof *F);
     }
 }

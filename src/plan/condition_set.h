@@ -25,7 +25,7 @@ struct ConditionSet {
     tr_program *metric;  // of rates at the start: masses, then easy motions by rows; or NULL
     uint32_t easy;
     TouchPrograms touch; // of positions
-    bool *is_start; // by input: a position or velocity that is found, unless it is given
+    bool *is_start;      // by input: a position or velocity that is found, unless it is given
 };
 
 // What tells how far rates are from their guess (T112), for velocities that are at these places

@@ -4,16 +4,23 @@
 
 #include "num/dense.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SAME     1e-9  // of numbers, against their size
+#define EDGE     1e-9  // that a height or a slope may jump by
 #define ROUNDING 1e-12 // against the largest of their kind, or one
+
+static size_t residuals_of(const Flow *flow)
+{
+    return 3 * (size_t)flow->footing->constraints + 2 * (size_t)flow->system->touching_count;
+}
 
 bool tr_side_open(Side *side, const Flow *flow, tr_error *err)
 {
-    const size_t n = flow->system->input_count, rows = flow->footing->constraints;
-    *side = (Side){.x = calloc(n + 3 * rows + 1, sizeof *side->x)};
+    const size_t n = flow->system->input_count;
+    *side = (Side){.x = calloc(n + residuals_of(flow) + 1, sizeof *side->x)};
     if (!side->x) return tr_fail_memory(err), false;
     side->residual = side->x + n;
     return true;
@@ -25,7 +32,7 @@ void tr_side_take(Side *side, Flow *flow, double t, const double *y)
 {
     double position, velocity;
     tr_flow_residual(flow, t, y, &position, &velocity);
-    memcpy(side->residual, flow->residual, 3 * (size_t)flow->footing->constraints * sizeof(double));
+    memcpy(side->residual, flow->residual, residuals_of(flow) * sizeof(double));
     tr_flow_fill_all(flow, t, y);
     memcpy(side->x, flow->inputs, flow->system->input_count * sizeof *side->x);
 }
@@ -44,6 +51,40 @@ static double largest_of(const System *s, const Side *side, tr_kind kind)
     return largest;
 }
 
+// The residual of a row that has a position
+static double gap_of(const Flow *flow, const Side *side, uint32_t row)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < row; i++)
+        k += flow->system->rows[i].position.id && !flow->footing->open[i];
+    return flow->system->rows[row].position.id ? side->residual[k] : 0;
+}
+
+// Contacts stay where they are on a surface whose height and slope do not jump: their residuals
+// come last.
+static bool check_edges(const Flow *flow, const Side *before, const Side *after, double t,
+                        tr_error *err)
+{
+    const System *s = flow->system;
+    uint32_t k = flow->holonomic;
+    for (uint32_t i = s->touching_count; i-- > 0 && !has_failed(err);) {
+        const Touching *touching = &s->touchings[i];
+        if (flow->footing->open[touching->row]) continue;
+        k -= 2;
+        const double off = hypot(after->residual[k] - before->residual[k],
+                                 after->residual[k + 1] - before->residual[k + 1]);
+        const double jump = larger(
+            off, fabs(gap_of(flow, after, touching->row) - gap_of(flow, before, touching->row)));
+        if (jump > EDGE)
+            tr_fail(
+                err, TR_FAILED, (Place){0},
+                "the height of the ground or its slope jumps where '%.80s' crosses (%.6g, %.6g) "
+                "at t = %.9g: edges and kerbs are not for contacts that stay",
+                touching->name, before->x[touching->input], before->x[touching->input + 1], t);
+    }
+    return !has_failed(err);
+}
+
 bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, double t, tr_error *err)
 {
     const System *s = flow->system;
@@ -56,6 +97,7 @@ bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, doub
                     "the motion of '%.80s' jumps from %.9g to %.9g at t = %.9g: its rate may jump, "
                     "but not its place",
                     s->inputs[i].name, before->x[i], after->x[i], t);
+    if (!check_edges(flow, before, after, t, err)) return false;
     for (uint32_t i = 0, k = 0; i < flow->footing->constraints; i++) {
         if (!s->rows[i].position.id || flow->footing->open[i]) continue;
         const double was = before->residual[k], is = after->residual[k];

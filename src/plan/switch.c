@@ -43,6 +43,11 @@ static void visit_motion(System *s, Visit *visit, void *owner)
             visit_values(s->outputs[i].values, (size_t)s->outputs[i].rows * s->outputs[i].columns,
                          visit, owner);
     for (uint32_t i = 0; i < s->row_count; i++) visit_row(&s->rows[i], velocities, visit, owner);
+    for (uint32_t i = 0; i < s->touching_count; i++) {
+        visit_values(s->touchings[i].tangency, 2, visit, owner);
+        visit_values(s->touchings[i].slopes, 4, visit, owner);
+        visit(owner, &s->touchings[i].gap);
+    }
 }
 
 static void visit_all(System *s, Visit *visit, void *owner)

@@ -13,7 +13,8 @@
 
 enum { AT = 16, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
 enum { MOST_PLACES = CIRCLES * SPOKES + 1 }; // and of a wheel fewer
-#define NEAR_ENOUGH 1e-15 // of the size of the wheel
+#define NEAR_ENOUGH 1e-15                    // of the size of the wheel
+#define INSIDE      1e-6 // how far a ring is below the surface that is inside [m]
 
 struct TouchSearch {
     const System *system;
@@ -187,8 +188,9 @@ static bool is_low(const Sample *all, uint32_t count, uint32_t k, bool is_ball)
     return nearer < 4;
 }
 
-// Calls `take` for each place where the contact may be.
-static void look_everywhere(TouchSearch *s, uint32_t i,
+// Calls `take` for each place where the contact may be; and where `inside`, for those of a wheel's
+// ring that are below the surface, as at a kerb, where nothing is tangent.
+static void look_everywhere(TouchSearch *s, uint32_t i, bool inside,
                             void (*take)(void *to, const double u[2], double gap), void *to)
 {
     Sample all[MOST_PLACES];
@@ -199,6 +201,7 @@ static void look_everywhere(TouchSearch *s, uint32_t i,
     const uint32_t count = is_ball ? sample_ball(s, i, &t, all) : sample_wheel(s, i, &t, all);
     for (uint32_t k = 0; k < count; k++) {
         double u[2] = {all[k].u[0], all[k].u[1]}, gap;
+        if (inside && !is_ball && all[k].above < -INSIDE) take(to, u, all[k].above);
         if (is_low(all, count, k, is_ball) && settle(s, i, u, &gap)) take(to, u, gap);
     }
     memcpy(place_of(s, i), kept, sizeof kept);
@@ -217,7 +220,7 @@ static void take_nearest(void *to, const double u[2], double gap)
 static bool find(TouchSearch *s, uint32_t i)
 {
     Nearest nearest = {.gap = (double)INFINITY};
-    look_everywhere(s, i, take_nearest, &nearest);
+    look_everywhere(s, i, false, take_nearest, &nearest);
     if (!isfinite(nearest.gap)) return false;
     memcpy(place_of(s, i), nearest.u, sizeof nearest.u);
     return true;
@@ -285,6 +288,6 @@ bool tr_touch_second(TouchSearch *s, const double *x, uint32_t i, SecondTouch *o
     Other other = {.first = {here[0], here[1]}, .out = out};
     const Touch t = touch_at(s, i, other.first);
     other.apart = 1e-6 * (t.ring + t.tube);
-    look_everywhere(s, i, take_other, &other);
+    look_everywhere(s, i, true, take_other, &other);
     return other.is_there;
 }

@@ -14,8 +14,7 @@ bool tr_second_open(SecondTouches *s, Flow *flow, tr_error *err)
     const System *system = flow->system;
     *s = (SecondTouches){.flow = flow};
     if (!system->touching_count) return true;
-    s->search =
-        tr_touch_search(system, &flow->footing->conditions[START_POSITIONS]->touch, err);
+    s->search = tr_touch_search(system, &flow->footing->conditions[START_POSITIONS]->touch, err);
     s->told = calloc(system->touching_count, sizeof *s->told);
     s->x = calloc(system->input_count, sizeof *s->x);
     if (!s->told || !s->x) tr_fail_memory(err);
@@ -63,8 +62,8 @@ static bool tell(SecondTouches *s, double t, const double *y, uint32_t i, Warnin
     SecondTouch other = {0};
     look(s, t, y, i, &other);
     const double *at = s->flow->inputs + touching->input;
-    static const char words[] = "%s touches the surface twice at t = %.9g: at (%.6g, %.6g) and "
-                                "(%.6g, %.6g)";
+    static const char words[] = "'%.80s' touches a second time at t = %.9g: at (%.6g, %.6g) "
+                                "and at (%.6g, %.6g)";
     s->told[i] = true;
     if (system->allows_second_touch)
         return tr_warn(warnings, words, touching->name, t, at[0], at[1], other.at[0],
@@ -80,8 +79,7 @@ bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *en
     const uint32_t last = path->count - 1;
     for (uint32_t i = 0; s->search && i < s->flow->system->touching_count; i++) {
         s->which = i;
-        const bool is_clear =
-            flies(s, i) || gap_elsewhere(s, path->t[last], path->y[last]) >= 0;
+        const bool is_clear = flies(s, i) || gap_elsewhere(s, path->t[last], path->y[last]) >= 0;
         if (is_clear) s->told[i] = false;
         if (is_clear || s->told[i]) continue;
         double at = path->t[last];

@@ -35,8 +35,7 @@ static void list_states(Steady *p)
     System *s = p->system;
     for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
-        if (is_placed(input) && !input->definition.id && !input->is_extra &&
-            moves(s, input))
+        if (is_placed(input) && !input->definition.id && !input->is_extra && moves(s, input))
             p->place[p->positions++] = i;
     }
     p->velocities = tr_independent(s, p->place + p->positions);
