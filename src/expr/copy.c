@@ -110,7 +110,7 @@ static void copy_rows(const Copying *c, const System *from)
         row->inner_slopes = copy_values(c, row->inner_slopes, n);
         Expr *const single[] = {&row->rest,    &row->rate,       &row->bias,       &row->position,
                                 &row->symbol,  &row->inner_rest, &row->inner_bias, &row->weight,
-                                &row->tension, &row->arm,        &row->pivot};
+                                &row->tension, &row->arm,        &row->pivot,      &row->uneven};
         for (size_t k = 0; k < sizeof single / sizeof *single; k++) rehome(c, single[k], 1);
         rehome(c, row->mix, 3);
         rehome(c, &row->drift, 1);

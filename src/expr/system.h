@@ -56,6 +56,7 @@ typedef struct Row {
     Expr bias;          // G' v + g': its time derivative while velocities stay the same
     Expr position;      // phi, whose rate it is; id 0 when there is none
     Expr symbol;        // its reaction lambda, or the speed itself
+    Expr uneven;        // the rate on ground that slopes another way here; id 0: the same
     // As it is eliminated: by inner velocity where there are such. The three rows of a contact may
     // be components in the axes of its tree's root; then a row's own reaction is mix . those of the
     // three.

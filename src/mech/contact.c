@@ -722,6 +722,24 @@ static Expr gap_of(Tree *tree, const Contact *contact, const Floor *floor, const
     }
 }
 
+static void set_uneven(Tree *tree, const Contact *contact, int part, Expr rate)
+{
+    const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_parts[part]);
+    if (i < tree->system->row_count) tree->system->rows[i].uneven = rate;
+}
+
+// The rows where the ground below the wheel slopes another way, for the doctor           (T191)
+static void tilt_ground(Tree *tree, const Contact *contact, const Floor *floor,
+                        const Beneath *under, const Rim *flat, const Carrier *c, Vec middle)
+{
+    const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
+    if (normal == tree->system->row_count) return; // a model in the plane stays there
+    const Floor tilted = tr_floor_tilted(tree, floor);
+    const Rim rim = rim_of(tree, flat->is_ball, flat->radius, flat->tube, &tilted, under, flat->a);
+    const Vec V = tr_velocity_on(&floor->carrier, c, plus(middle, rim.r));
+    for (int k = 0; k < 3; k++) set_uneven(tree, contact, k, dot(rim.direction[k], V));
+}
+
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
@@ -752,6 +770,8 @@ static void make_rolling(Tree *tree, const Contact *contact)
     InnerRolling inner;
     roll(tree, contact, &rim, tr_velocity_on(&floor.carrier, &c, r),
          tr_velocity_on(&floor.carrier, &c, middle), height, slipping);
+    if (floor.link == WORLD && floor.kind != SURFACE_SPHERE)
+        tilt_ground(tree, contact, &floor, &under, &rim, &c, middle);
     // Rows that open one by one are eliminated one by one.
     const bool is_whole = tree->system->row_count == before + 3 && !is_true(contact->stick);
     if (find_inner(tree->inner, i, contact, &floor, is_ball, radius, tube, &inner)) {
@@ -893,6 +913,10 @@ static void make_slide(Tree *tree, const Contact *contact)
         !is_plane && is_true(contact->unilateral) ? tr_tree_drift_of(tree, gap) : dot(n, m.ds);
     tr_tree_row(tree, contact->name, "normal", rate, gap,
                 is_plane ? tr_meeting_drift(&m, n, m.ds) : none, QUANTITY_FORCE);
+    if (!contact->on.given && floor.kind != SURFACE_SPHERE) {
+        const Floor tilted = tr_floor_tilted(tree, &floor);
+        set_uneven(tree, contact, 0, dot(tr_floor_normal(tree, &tilted), m.ds));
+    }
     Vec direction[3] = {n}; // and the surface's x and y, in the body's axes
     tr_floor_directions(mat_identity(tree->graph), n, direction + 1);
     for (int k = 0; k < 3; k++)

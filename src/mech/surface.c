@@ -6,6 +6,7 @@
 //   D = O + r - S,   t1.D = t2.D = 0,    gap n.D
 #include "mech/surface.h"
 
+#include "base/random.h"
 #include "expr/derivative.h"
 
 #include <stdio.h>
@@ -142,6 +143,20 @@ Vec tr_floor_normal(Tree *tree, const Floor *floor)
     if (floor->kind == SURFACE_PLANE) return vec_unit(tree->graph, 2);
     const Expr share = quotient(one(tree->graph), floor->length);
     return vec(neg(mul(share, floor->slope[0])), neg(mul(share, floor->slope[1])), share);
+}
+
+Floor tr_floor_tilted(Tree *tree, const Floor *floor)
+{
+    Graph *g = tree->graph;
+    Floor out = *floor;
+    uint32_t random = 7919u * (tree->touch_count + 1u); // another for each contact
+    out.kind = SURFACE_HEIGHT;
+    for (int k = 0; k < 2; k++) {
+        const Expr more = number(g, 0.1 * next_random(&random));
+        out.slope[k] = floor->kind == SURFACE_PLANE ? more : add(floor->slope[k], more);
+    }
+    out.length = e_sqrt(add(one(g), add(square(out.slope[0]), square(out.slope[1]))));
+    return out;
 }
 
 // With n in the surface's axes: (1 - n_x^2 k, -n_x n_y k, -n_x) and (-n_x n_y k, 1 - n_y^2 k,

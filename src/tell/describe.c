@@ -3,6 +3,7 @@
 #include "sim/method.h"
 
 #include "expr/walk.h"
+#include "plan/uneven.h"
 #include "tell/eval.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ typedef struct Facts {
     uint32_t kernel;                // velocities that are free
     uint32_t rows, m, m_locked;     // constraints
     const Findings *findings;       // NULL when there are none
+    const Uneven *uneven;           // likewise
     const Flow *flow;               // at the start; NULL where nobody asked for it
     const double *columns;          // of it
     const Chart *chart;
@@ -198,6 +200,17 @@ static void list_dropped(Names *n, const System *s, bool loops_alone)
         if (s->dropped[i].is_loop || !loops_alone) add_name(n, s->dropped[i].name);
 }
 
+static void list_uneven(Names *n, const Facts *f)
+{
+    for (uint32_t i = 0; i < row_count(f); i++)
+        if (f->uneven->rows[i]) add_name(n, f->chart->system->rows[i].name);
+}
+
+static bool locks_on_uneven_ground(const Facts *f)
+{
+    return f->uneven && f->uneven->there > f->uneven->here;
+}
+
 // ---- derive --------------------------------------------------------------------------------
 
 static const char *verdict(const Facts *f)
@@ -220,6 +233,9 @@ static void derive_findings(Json *j, const Facts *f)
     tr_json_close(j, ']');
     tr_json_open(j, "awakening", '['), list_awakening(&names, f), tr_json_close(j, ']');
     tr_json_open(j, "locked", '['), list_still(&names, f), tr_json_close(j, ']');
+    if (locks_on_uneven_ground(f))
+        tr_json_open(j, "locked_on_uneven_ground", '['), list_uneven(&names, f),
+            tr_json_close(j, ']');
     const System *s = f->chart->system;
     tr_json_open(j, "dropped", '['), list_dropped(&names, s, false), tr_json_close(j, ']');
     tr_json_open(j, "cuts", '['), list_cuts(&names, s), tr_json_close(j, ']');
@@ -469,6 +485,20 @@ static void tell_used(Json *j, const System *s, const Facts *f)
     end_line(&names, "\n");
 }
 
+// Rows that depend on each other only because wheels stand in one plane
+static void tell_uneven(Json *j, const Facts *f)
+{
+    const uint32_t lost = f->uneven->there - f->uneven->here,
+                   left = f->kernel > lost ? f->kernel - lost : 0;
+    Names names = begin_line(j, "locked on uneven ground: ");
+    list_uneven(&names, f);
+    tr_buffer_print(
+        &j->text,
+        " no longer depend on each other there, and leave %u degree%s of freedom instead "
+        "of %u\n",
+        left, plural(left), f->kernel);
+}
+
 static void tell_constraints(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -477,6 +507,7 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
     if (count_told(s)) tr_buffer_print(b, ", %u with the driven joints locked", f->m_locked);
     tr_buffer_print(b, ": %s\n", table_one(f));
     if (f->findings->singular) tell_singular(j, f);
+    if (locks_on_uneven_ground(f)) tell_uneven(j, f);
     tell_surplus(b, f);
     tell_used(j, s, f);
     tell_still(j, f);
@@ -542,8 +573,10 @@ char *tr_check_text(const System *s, bool json, tr_error *err)
     if (!has_failed(err) && tr_at_start_take(&at, s, err)) {
         System *reduced = tr_flow_system(at.flow, err);
         Facts f = reduced ? find_facts(reduced, at.findings, err) : (Facts){0};
-        f.flow = at.flow, f.columns = at.columns;
+        Uneven *uneven = f.chart ? tr_examine_uneven(at.flow, err) : NULL;
+        f.flow = at.flow, f.columns = at.columns, f.uneven = uneven;
         if (reduced) (json ? derive_json : check_words)(&j, reduced, &f);
+        tr_uneven_free(uneven);
         tr_system_free(reduced);
         text = tr_text_finish(&j.text, err);
         if (text && at.findings) tr_findings_allow(at.findings, err);
