@@ -117,9 +117,10 @@ static double *place_in(const Flow *flow, double *y, uint32_t input)
 
 bool tr_second_fly(SecondTouches *s, double t, double *y)
 {
+    if (!s->search) return false;
     bool any = false, moved = false;
     const System *system = s->flow->system;
-    for (uint32_t i = 0; s->search && i < system->touching_count; i++) any = any || flies(s, i);
+    for (uint32_t i = 0; i < system->touching_count; i++) any = any || flies(s, i);
     if (!any) return false;
     tr_flow_fill(s->flow, t, y);
     memcpy(s->x, s->flow->inputs, system->input_count * sizeof *s->x);
