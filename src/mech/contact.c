@@ -878,8 +878,7 @@ static void make_skate(Tree *tree, const Contact *contact)
 }
 
 // A foot on a surface: the normal where it stands, and how far it is from there, in the axes of
-// what it is on. On a height x and y are its own.                                             (T48,
-// T190)
+// what it is on. On a height x and y are its own (T48, T190).
 static Vec foot_on(Tree *tree, Floor *floor, Vec s, Expr *gap)
 {
     Graph *g = tree->graph;
