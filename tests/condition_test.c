@@ -293,6 +293,11 @@ static void test_every_parameter(void **state)
     "bodies:\n  f: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"             \
     "  b: {parent: f, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1, inertia: {axial: 2, " \
     "radial: 1}}\ncontacts: {c: {body: b, radius: 0.5, at: \"" at "\"}}\n"
+// A wheel that may show that it is round
+#define WHEEL(inertia)                                                                        \
+    "bodies:\n  f: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"          \
+    "  b: {parent: f, joint: {type: revolute, axis: \"0, 1, 0\", at: \"1, 2, 3\"}, mass: 1, " \
+    "inertia: {" inertia "}}\n"
 #define ROLLS(fields) \
     "contacts: {c: {kind: rolling, body: b, axis: \"0, 1, 0\", radius: 0.5, " fields "}}\n"
 
@@ -312,6 +317,9 @@ static const struct {
      "xz: "
      "0.5*p}}}\n",
      1.5, 2.5, "a body can have the inertia of 'b'"},
+    {WHEEL("xx: 2*p, yy: 2, zz: 2*p"), 1.5, 0.4, "a body can have the inertia of 'b'"},
+    {WHEEL("xx: p, yy: 1, zz: 1"), 1.5, 2.5, "a body can have the inertia of 'b'"},
+    {WHEEL("xx: 1, yy: 1, zz: 1, xz: p - 1"), 1.2, NAN, NULL},
     {"bodies: {b: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, inertia: {zz: p}}}\n", 2,
      -1, "the moment of inertia 'zz' of 'b' is not negative"},
     {"bodies: {b: {joint: {type: revolute, axis: \"p, 0, 0\"}, mass: 1, inertia: {xx: 1}}}\n", -2,
@@ -370,7 +378,7 @@ static const struct {
     // a hinge that the base is described along
     {"bodies:\n  b: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
      "  f: {parent: b, joint: {type: revolute, axis: \"1, 0, p\"}, mass: 1, inertia: {xx: 1, yy: "
-     "1, "
+     "1.2, "
      "zz: 1}}\ncontacts: {c: {kind: skate, body: b, direction: \"1, 0, 0\"}}\n",
      2, -2, "the axis of 'f' points down less, or more"},
     // rows

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is not finite stays seen: numbers that are no numbers in residuals, columns of a run, rates
 // whose formula is named, masses that were forgotten; and options that have no effect.
+#include "growing.h"
 #include "num/dense.h"
 #include "plan/blame.h"
 #include "plan/kkt.h"
@@ -364,6 +365,43 @@ static void test_masses(void **state)
     }
 }
 
+// Of more velocities than there is a mass matrix for, the masses are found along links; and only
+// rows keep from moving what has none.
+static void test_masses_of_many(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rest;
+        bool is_held;
+    } cases[] = {{"", false},
+                 {"contacts: {c: {kind: skate, body: cart}}\n", false},
+                 {"contacts: {c: {kind: skate, body: a, at: \"1, 0, 0\"}}\n", true},
+                 {"roles: {q: {torque: sqrt(q - 1)}}\n"
+                  "contacts: {c: {kind: skate, body: a, at: \"1, 0, 0\"}}\n",
+                  false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Growing g = {0};
+        grow(&g,
+             "trundle: 1\nbodies:\n  cart: {joint: {type: planar}, mass: 1, inertia: {zz: 1}}\n"
+             "  a: {parent: cart, joint: {type: revolute, axis: \"0, 0, 1\", coordinate: p}}\n"
+             "  b: {parent: a, joint: {type: revolute, axis: \"0, 0, 1\", coordinate: q}, mass: "
+             "1, com: \"1, 0, 0\"}\n");
+        for (int k = 0; k < 200; k++)
+            grow(&g, "  s%d: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1}\n", k);
+        grow(&g, "%s", cases[i].rest);
+        tr_system *system = grown(&g);
+        tr_error err = {0};
+        assert_null(tr_system_output(system, text_of("M")));
+        char *text = tr_eval_text(system, false, &err);
+        if (cases[i].is_held && !text) fail_msg("%s", err.text);
+        const char *words = i == 3 ? "roles.q.torque is sqrt(-1)"
+                                   : "nothing has mass or inertia along 'p_rate', 'q_rate': was a";
+        if (!cases[i].is_held && !strstr(err.text, words)) fail_msg("%s", err.text);
+        tr_text_free(text);
+        tr_system_free(system);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_masses),
+        cmocka_unit_test(test_masses_of_many),
         cmocka_unit_test(test_friction_of_parameters),
         cmocka_unit_test(test_friction_that_moves),
         cmocka_unit_test(test_upright_axles),

@@ -245,7 +245,9 @@ static const struct {
      "motor's; where it is held, `tau.COORDINATE.motor` is, and `tau` what holds the coordinate."},
     {"frames", "frames", "Each entry of `frames` is a name and:"},
     {"inertia", "inertia",
-     "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix."},
+     "Either `axial` and `radial` of an axisymmetric body, or the entries of the matrix. A wheel "
+     "whose two\nmoments across its axle are one formula (`xx: J, yy: A, zz: J`) is seen to be "
+     "axisymmetric."},
     {"beam", "beam",
      "What bends of a body: an Euler-Bernoulli beam along its x, by the modes of a uniform "
      "cantilever, scaled so\nthat the integral of their squares is the length: the tip moves by 2 "

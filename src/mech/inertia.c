@@ -170,6 +170,33 @@ static void make_added_mass(Tree *tree, Link *link)
 #undef ENTRY
 }
 
+// No products, and one expression for the two moments across the axis, or for all three
+static bool is_round_about(Sym I, Vec axis)
+{
+    const uint32_t moments[] = {I.xx.id, I.yy.id, I.zz.id};
+    const int along = unit_axis(axis);
+    if (!is_zero(I.xy) || !is_zero(I.xz) || !is_zero(I.yz)) return false;
+    if (along < 0) return moments[0] == moments[1] && moments[1] == moments[2];
+    return moments[(along + 1) % 3] == moments[(along + 2) % 3];
+}
+
+// Rows of skates, of slides and of what rolls about an axis of its own are shortest by the body's
+// own axes, and along the tree they go by these alone.
+static bool keeps_axes(const Contact *contact)
+{
+    return contact->axis.given || text_is(contact->kind.text, "skate") ||
+           text_is(contact->kind.text, "slide");
+}
+
+static bool is_held(const Tree *tree, const Body *body)
+{
+    const Contacts *contacts = &tree->model->fields.contacts;
+    for (uint32_t i = 0; i < contacts->count; i++)
+        if (text_equal(contacts->at[i].body.text, body->name.text) && keeps_axes(&contacts->at[i]))
+            return true;
+    return false;
+}
+
 // Symmetric about its own joint's axis, with its centre of mass on it: its angle moves no mass.
 bool tr_tree_is_symmetric(Tree *tree, const Link *link)
 {
@@ -178,8 +205,9 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
     const Vec a = own_axis(link);
     const Vec com = tr_tree_vector(tree, body->com, "com");
     if (has_failed(tree->err) || !is_along(com, a) || body->added_mass.given) return false;
-    if (!is_axisymmetric(I)) return false;
-    return is_along(tr_tree_inertia_axis(tree, link), a);
+    if (is_held(tree, body)) return false;
+    if (is_axisymmetric(I)) return is_along(tr_tree_inertia_axis(tree, link), a);
+    return is_round_about(written(tree, link), a);
 }
 
 // A body that spins about its own axis of symmetry a is a gyrostat: all of it but its moment

@@ -7,6 +7,7 @@
 
 #include "num/dense.h"
 #include "num/singular.h"
+#include "plan/stance_numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,42 +99,45 @@ static const Formula *find_formula(const Nodes *n, const System *s)
 
 // ---- masses --------------------------------------------------------------------------------
 
+// Of a chain of so many hinges the least singular value is still ten times what is left of none
+enum { MOST_VELOCITIES = 600 };
+#define NOTHING  1e-12 // of the largest singular value
 #define ROUNDING 1e-14 // of inertia along a velocity, others free to move, beside all that it moves
 
 typedef struct Masses {
-    uint32_t n;    // passive velocities
+    uint32_t all;  // velocities
+    uint32_t n;    // passive ones
     uint32_t rows; // of A
     uint32_t *v;   // their inputs
     uint32_t *k;   // and their places among all velocities
+    double *M, *G; // of all velocities: all * all, and by row
     double *A;     // M over the constraints, scaled: (n + rows) * n
     double *sigma, *Vt;
 } Masses;
 
-static double mass(const Nodes *n, const Output *M, uint32_t i, uint32_t j)
+static double mass(const Masses *m, uint32_t i, uint32_t j)
 {
-    return n->value[M->values[(size_t)i * M->columns + j].id];
+    return m->M[(size_t)m->k[i] * m->all + m->k[j]];
 }
 
 // The unit of a velocity; 1 of what has no mass
-static double root_mass(const Nodes *n, const Output *M, uint32_t i)
+static double root_mass(const Masses *m, uint32_t i)
 {
-    const double m = mass(n, M, i, i);
-    return m > 0 ? sqrt(m) : 1;
+    const double own = mass(m, i, i);
+    return own > 0 ? sqrt(own) : 1;
 }
 
-static void fill(const Flow *flow, const Nodes *n, const Output *M, Masses *m)
+static void fill(const Flow *flow, Masses *m)
 {
-    const System *s = flow->system;
     const uint32_t rows = flow->stance ? flow->stance->rows : 0;
     for (uint32_t i = 0; i < m->n; i++)
         for (uint32_t j = 0; j < m->n; j++)
-            m->A[i * m->n + j] = mass(n, M, m->k[i], m->k[j]) /
-                                 (root_mass(n, M, m->k[i]) * root_mass(n, M, m->k[j]));
+            m->A[(size_t)i * m->n + j] = mass(m, i, j) / (root_mass(m, i) * root_mass(m, j));
     for (uint32_t i = 0; i < rows; i++) {
         double *row = m->A + (size_t)(m->n + i) * m->n;
         if (flow->stance->open[i]) continue;
         for (uint32_t j = 0; j < m->n; j++)
-            row[j] = n->value[s->rows[i].slopes[m->k[j]].id] / root_mass(n, M, m->k[j]);
+            row[j] = m->G[(size_t)i * m->all + m->k[j]] / root_mass(m, j);
         const double size = tr_norm(row, m->n);
         for (uint32_t j = 0; j < m->n && size > 0; j++) row[j] /= size;
     }
@@ -143,7 +147,7 @@ static void fill(const Flow *flow, const Nodes *n, const Output *M, Masses *m)
 static void name_massless(const System *s, const Masses *m, char *names, size_t size)
 {
     uint32_t rank = 0;
-    while (rank < m->n && m->sigma[rank] > 1e-9 * m->sigma[0]) rank++;
+    while (rank < m->n && m->sigma[rank] > NOTHING * m->sigma[0]) rank++;
     for (uint32_t j = 0; j < m->n; j++) {
         double sum = 0;
         for (uint32_t i = rank; i < m->n; i++)
@@ -152,31 +156,59 @@ static void name_massless(const System *s, const Masses *m, char *names, size_t 
     }
 }
 
-// Finds the passive velocities and fills A. False when there is no mass matrix, or no memory.
+// M and G of the constraints as the system has them, or along its links where it has none
+static bool take_numbers(const System *s, const Nodes *n, Masses *m)
+{
+    const Output *M = tr_system_output(s, text_of("M"));
+    const size_t all = m->all, rows = m->rows - m->n;
+    if (!M) return tr_stance_from_nodes(s, n->value, m->G, m->M);
+    for (size_t i = 0; i < all * all; i++) m->M[i] = n->value[M->values[i].id];
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < all; k++) m->G[i * all + k] = n->value[s->rows[i].slopes[k].id];
+    return true;
+}
+
+static bool has_masses(const System *s)
+{
+    return tr_system_output(s, text_of("M")) ||
+           (tr_stance_goes_along(s) && tr_system_velocities(s, NULL) <= MOST_VELOCITIES);
+}
+
+static void find_passive(const System *s, Masses *m)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_VELOCITY) continue;
+        if (!is_motion_driven(&s->inputs[i])) m->v[m->n] = i, m->k[m->n++] = m->all;
+        m->all++;
+    }
+}
+
+// Finds the passive velocities and fills A; none where there are no masses. False when memory runs
+// out.
 static bool open_masses(const Flow *flow, const Nodes *n, Masses *m)
 {
     const System *s = flow->system;
-    const Output *M = tr_system_output(s, text_of("M"));
-    const size_t all = s->input_count + 1u, rows = flow->stance ? flow->stance->rows : 0;
-    *m = (Masses){.v = calloc(2 * all, sizeof *m->v)};
-    if (!M || !m->v) return false;
-    m->k = m->v + all;
-    for (uint32_t i = 0, k = 0; i < s->input_count; i++) {
-        if (s->inputs[i].kind != TR_VELOCITY) continue;
-        if (!is_motion_driven(&s->inputs[i])) m->v[m->n] = i, m->k[m->n++] = k;
-        k++;
-    }
+    const size_t inputs = s->input_count + 1u, rows = flow->stance ? flow->stance->rows : 0;
+    *m = (Masses){.v = calloc(2 * inputs, sizeof *m->v)};
+    if (!m->v) return false;
+    m->k = m->v + inputs;
+    if (has_masses(s)) find_passive(s, m);
+    if (!m->n) return true;
     m->rows = (uint32_t)(m->n + rows);
-    m->A = calloc((m->rows + (size_t)m->n) * m->n + m->n + 1, sizeof *m->A);
-    if (!m->A || !m->n) return false;
+    m->M = calloc((m->all + (size_t)s->row_count) * m->all, sizeof *m->M);
+    m->A = calloc((m->rows + (size_t)m->n) * m->n + m->n, sizeof *m->A);
+    if (!m->M || !m->A) return false;
+    m->G = m->M + (size_t)m->all * m->all;
     m->Vt = m->A + (size_t)m->rows * m->n, m->sigma = m->Vt + (size_t)m->n * m->n;
-    fill(flow, n, M, m);
+    if (!take_numbers(s, n, m)) return false;
+    fill(flow, m);
     return true;
 }
 
 static void close_masses(const Masses *m)
 {
     free(m->v);
+    free(m->M);
     free(m->A);
 }
 
@@ -184,7 +216,7 @@ static void find_massless(const Flow *flow, const Nodes *n, char *names, size_t 
 {
     Masses m;
     names[0] = 0;
-    if (open_masses(flow, n, &m) && tr_singular(m.A, m.rows, m.n, m.sigma, NULL, m.Vt))
+    if (open_masses(flow, n, &m) && m.n && tr_singular(m.A, m.rows, m.n, m.sigma, NULL, m.Vt))
         name_massless(flow->system, &m, names, size);
     close_masses(&m);
 }
@@ -250,11 +282,9 @@ bool tr_flow_has_mass(Flow *flow, tr_error *err)
     Nodes nodes = {.graph = flow->system->graph};
     Masses m = {0};
     char names[240];
-    if (!evaluate_nodes(&nodes, flow->system, flow->inputs))
+    if (!evaluate_nodes(&nodes, flow->system, flow->inputs) || !open_masses(flow, &nodes, &m))
         tr_fail_memory(err);
-    else if (!open_masses(flow, &nodes, &m)) {
-        if (!m.v || (m.n && !m.A)) tr_fail_memory(err); // else there are no masses
-    } else if (all_finite(m.A, (size_t)m.rows * m.n) && !is_determined(&m)) {
+    else if (m.n && all_finite(m.A, (size_t)m.rows * m.n) && !is_determined(&m)) {
         find_massless(flow, &nodes, names, sizeof names);
         tr_fail(err, TR_FAILED, (Place){0},
                 "accelerations are not determined at the start: nothing has mass or inertia along "

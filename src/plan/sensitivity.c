@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs take directions: for each position, velocity and chosen parameter how it changes. They
-// give the derivatives of rates, columns and constraints along them, from the graph (T108).
+// give the derivatives of rates, columns and constraints along them (T108). That of rates
+// takes a direction for every parameter: what does not change along them is found once.
 #include "plan/sensitivity.h"
 
 #include "expr/derivative.h"
@@ -13,11 +14,12 @@
 
 // ---- directions ----------------------------------------------------------------------------
 
-static bool add_direction(System *s, Sensitivity *z, uint32_t input, tr_error *err)
+static bool add_direction(System *s, Sensitivity *z, uint32_t which, uint32_t input, tr_error *err)
 {
-    char name[400];
-    snprintf(name, sizeof name, "sensitivity.%s", s->inputs[input].name);
-    z->direction[input] = s->input_count;
+    char name[800];
+    snprintf(name, sizeof name, "sensitivity.%s.%s", s->inputs[z->parameter[which]].name,
+             s->inputs[input].name);
+    z->direction[(size_t)which * z->input_count + input] = s->input_count;
     tr_input(s, name, TR_DIRECTION, 0, err);
     return !has_failed(err);
 }
@@ -40,7 +42,7 @@ static bool choose_parameter(const System *s, Sensitivity *z, Text name, tr_erro
     return !has_failed(err);
 }
 
-static bool choose_parameters(System *s, Sensitivity *z, const char *names, tr_error *err)
+static bool choose_parameters(const System *s, Sensitivity *z, const char *names, tr_error *err)
 {
     for (const char *at = names; *at;) {
         at += strspn(at, ", ");
@@ -49,11 +51,19 @@ static bool choose_parameters(System *s, Sensitivity *z, const char *names, tr_e
         at += name.length;
     }
     if (!z->count) tr_fail(err, TR_USAGE, (Place){0}, "sensitivity to which parameters?");
-    for (uint32_t i = 0; i < z->input_count && !has_failed(err); i++) {
-        bool chosen = changes_along(&s->inputs[i]);
-        for (uint32_t k = 0; k < z->count; k++) chosen = chosen || z->parameter[k] == i;
-        if (chosen) add_direction(s, z, i, err);
-    }
+    return !has_failed(err);
+}
+
+static bool add_directions(System *s, Sensitivity *z, tr_error *err)
+{
+    z->direction = calloc((size_t)z->count * z->input_count + 1, sizeof *z->direction);
+    if (!z->direction) tr_fail_memory(err);
+    for (uint32_t j = 0; j < z->count; j++)
+        for (uint32_t i = 0; i < z->input_count && !has_failed(err); i++) {
+            bool chosen = changes_along(&s->inputs[i]);
+            for (uint32_t k = 0; !j && k < z->count; k++) chosen = chosen || z->parameter[k] == i;
+            if (chosen) add_direction(s, z, j, i, err);
+        }
     return !has_failed(err);
 }
 
@@ -125,7 +135,8 @@ static bool check_switches(System *s, const Sensitivity *z, const Expr *rates, u
         const Input *input = tr_system_input(s, expr_at(s->graph, id));
         if (input && changes_along(input)) marks[id] = STATE;
         if (input && input->kind == TR_TIME) marks[id] = TIME;
-        if (input && !marks[id] && z->direction[input - s->inputs]) marks[id] = CHOSEN;
+        for (uint32_t j = 0; input && j < z->count; j++)
+            if (s->inputs + z->parameter[j] == input) marks[id] = CHOSEN;
         for (int i = 0; i < tr_op[node->op].operands; i++)
             marks[id] |= marks[node_operand(node, i)];
         const bool jumps = node->op == OP_LESS || node->op == OP_LESS_EQUAL ||
@@ -158,15 +169,47 @@ static tr_program *compile_tangent(System *s, const Sensitivity *z, Exprs *of, c
     return program;
 }
 
+// What changes with one parameter: all that is in y, and itself
+static uint32_t list_changes(System *s, const Sensitivity *z, const ChartPrograms *c,
+                             uint32_t which, Expr *symbols, Expr *changes)
+{
+    const uint32_t *direction = z->direction + (size_t)which * z->input_count;
+    for (uint32_t k = 0; k < c->known; k++)
+        symbols[k] = symbol_of(s, c->place[k]), changes[k] = symbol_of(s, direction[c->place[k]]);
+    symbols[c->known] = symbol_of(s, z->parameter[which]);
+    changes[c->known] = one(s->graph);
+    return c->known + 1;
+}
+
+// How rates, which are resolved, change with each parameter
+static void differentiate_rates(System *s, const Sensitivity *z, const ChartPrograms *c,
+                                const Expr *rates, Expr *out)
+{
+    Expr *symbols = calloc(2 * (size_t)(c->known + 1), sizeof *symbols);
+    if (!symbols) s->graph->failed = true;
+    for (uint32_t j = 0; symbols && j < z->count; j++) {
+        Expr *changes = symbols + c->known + 1;
+        const uint32_t count = list_changes(s, z, c, j, symbols, changes);
+        tr_forward(s->graph, rates, c->own, symbols, changes, count, out + (size_t)j * c->own);
+    }
+    free(symbols);
+}
+
 tr_program *tr_tangent_program(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
     const Sensitivity *z = plan->sensitivity;
-    Exprs rates = {0};
-    for (uint32_t i = 0; i < c->own; i++) exprs_add(&rates, zero(s->graph));
-    if (!rates.failed) tr_chart_rates(s, c, rates.at);
-    tr_program *program = compile_tangent(s, z, &rates, c->footing->fold, err);
-    if (!has_failed(err)) check_switches(s, z, rates.at, rates.count, &c->moves, err);
-    tr_exprs_free(&rates);
+    const size_t all = (size_t)z->count * c->own;
+    Expr *rates = calloc(all + c->own, sizeof *rates), *changes = rates ? rates + c->own : NULL;
+    tr_program *program = NULL;
+    if (rates) {
+        tr_chart_rates(s, c, rates);
+        tr_system_resolve(s, rates, c->own);
+        differentiate_rates(s, z, c, rates, changes);
+        program = tr_compile_open(s, changes, all, c->footing->fold, err);
+        if (!has_failed(err)) check_switches(s, z, rates, c->own, &c->moves, err);
+    } else
+        tr_fail_memory(err);
+    free(rates);
     return program;
 }
 
@@ -250,12 +293,12 @@ static Sensitivity *new_sensitivity(System *own, const char *names, tr_error *er
     Sensitivity *z = calloc(1, sizeof *z);
     if (!z) return tr_fail_memory(err), NULL;
     z->input_count = own->input_count;
-    z->direction = calloc(2 * (size_t)own->input_count + 2, sizeof *z->direction);
     z->parameter = calloc(own->input_count + 1u, sizeof *z->parameter);
     z->speed = calloc(own->input_count + 1u, sizeof *z->speed);
-    const bool has_room = z->direction && z->parameter && z->speed;
+    const bool has_room = z->parameter && z->speed;
     if (!has_room) tr_fail_memory(err);
-    if (has_room && choose_parameters(own, z, names, err) && name_columns(own, z, err))
+    if (has_room && choose_parameters(own, z, names, err) && add_directions(own, z, err) &&
+        name_columns(own, z, err))
         compile_speeds(own, z, err);
     if (!has_failed(err)) return z;
     tr_sensitivity_free(z);
@@ -358,11 +401,12 @@ void tr_sensitivity_run_free(SensitivityRun *run)
 
 void tr_sensitivity_rate(Flow *flow, const double *y, double *rate)
 {
-    for (uint32_t j = 0; j < flow->sensitivity->of->count; j++) {
-        point_along(flow, y, j);
-        tr_flow_evaluate(flow, flow_program(flow, CHART_TANGENT),
-                         rate + (size_t)flow->own * (j + 1));
-    }
+    const Sensitivity *z = flow->sensitivity->of;
+    for (uint32_t j = 0; j < z->count; j++)
+        for (uint32_t k = 0; k < flow->known; k++)
+            flow->inputs[z->direction[(size_t)j * z->input_count + flow->now->place[k]]] =
+                block(flow, y, j)[k];
+    tr_flow_evaluate(flow, flow_program(flow, CHART_TANGENT), rate + flow->own);
 }
 
 void tr_sensitivity_rows(Flow *flow, const double *y, uint32_t which, double *out)

@@ -14,7 +14,9 @@
 typedef struct Sensitivity {
     uint32_t count;       // of parameters
     uint32_t *parameter;  // inputs
-    uint32_t *direction;  // by input: the input that is its direction, or 0
+    // By parameter and input: the input that is its direction, or 0. What takes one direction takes
+    // the first; rates take all of them at once, each with its own parameter.
+    uint32_t *direction;
     uint32_t input_count; // of the system, before there were directions
     const char **labels;  // of the columns
     uint32_t columns;     // for each parameter

@@ -26,7 +26,7 @@ struct StanceNumbers {
     double *values; // of the program
 };
 
-static bool goes_along(const System *s)
+bool tr_stance_goes_along(const System *s)
 {
     return s->forest && tr_system_velocities(s, NULL) > MANY_VELOCITIES;
 }
@@ -118,7 +118,7 @@ void tr_stance_list(System *s, Exprs *list)
 {
     const Expr nothing = zero(s->graph);
     const uint32_t n = tr_system_velocities(s, NULL);
-    if (goes_along(s))
+    if (tr_stance_goes_along(s))
         list_along(s, list);
     else {
         for (uint32_t i = 0; i < s->row_count; i++) tr_exprs_add(list, s->rows[i].inner_slopes, n);
@@ -150,7 +150,7 @@ static bool open_links(const Forest *forest, uint32_t velocities, Links *links)
 
 bool tr_stance_open(Stance *s)
 {
-    if (!goes_along(s->system)) return true;
+    if (!tr_stance_goes_along(s->system)) return true;
     StanceNumbers *numbers = s->numbers = calloc(1, sizeof *numbers);
     if (!numbers || !open_links(s->system->forest, s->velocities, &numbers->links)) return false;
     numbers->single = find_singles(s->system, &numbers->single_count);
@@ -201,6 +201,22 @@ static void take_along(Stance *s)
         s->G[numbers->single[k].row * n + numbers->single[k].velocity] = *from++;
     memcpy(s->mix, from, 3 * (size_t)s->all * sizeof *from);
     tr_links_mass(&numbers->links, s->M);
+}
+
+bool tr_stance_from_nodes(const System *system, const double *value, double *G, double *M)
+{
+    const uint32_t rows = system->row_count, n = tr_system_velocities(system, NULL);
+    double *mix = calloc(3 * (size_t)rows + 1, sizeof *mix);
+    Stance s = {.system = system, .all = rows, .velocities = n, .G = G, .M = M, .mix = mix};
+    Exprs list = {0};
+    list_along(system, &list);
+    const bool good = mix && tr_stance_open(&s) && !list.failed;
+    for (uint32_t i = 0; good && i < list.count; i++) s.numbers->values[i] = value[list.at[i].id];
+    if (good) take_along(&s);
+    tr_exprs_free(&list);
+    tr_stance_close(&s);
+    free(mix);
+    return good;
 }
 
 void tr_stance_evaluate(Stance *s, const double *x)

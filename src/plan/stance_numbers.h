@@ -15,4 +15,9 @@ void tr_stance_close(Stance *stance);
 // G, M and mix of a stance at the state x
 void tr_stance_evaluate(Stance *stance, const double *x);
 
+// Whether G and M follow from links: of many velocities
+bool tr_stance_goes_along(const System *system);
+// The same from values of all nodes, where they do. False when memory runs out.
+bool tr_stance_from_nodes(const System *system, const double *value, double *G, double *M);
+
 #endif
