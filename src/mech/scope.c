@@ -360,6 +360,7 @@ void tr_tree_parameters(Tree *tree)
     tree->t = tr_input(tree->system, "t", TR_TIME, 0, tree->err);
     tr_tree_port(tree, tree->t, QUANTITY_TIME, text_of(""), "");
     make_functions(tree);
+    tr_tree_tables(tree);
     tree->constants_only = true;
     for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)
         resolve_parameter(tree, i);

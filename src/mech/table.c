@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a model: points from its own text, from two columns of a file, or from a grid.
+#include "mech/tree.h"
+
+#include "base/grid.h"
+#include "base/number.h"
+#include "base/sheet.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Points {
+    Grid at; // ny = 0: one variable
+    double shift[2], scale, offset;
+    int degree;
+} Points;
+
+__attribute__((format(printf, 3, 4))) static void refuse(Tree *tree, Value at, const char *format,
+                                                         ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    tr_fail(tree->err, TR_INVALID, at.place, "%s", text);
+}
+
+// ---- numbers in the model ------------------------------------------------------------------
+
+// Formulas of numbers alone: what a table holds does not follow parameters.
+static double constant(Tree *tree, Value value, const char *what)
+{
+    const Scope nothing = {.budget = &tree->budget};
+    const Expr x = tr_formula_parse(tree->graph, &nothing, value.text, value.place, tree->err);
+    if (has_failed(tree->err)) return 0;
+    if (!is_number(x) || !isfinite(value_of(x)))
+        refuse(tree, value, "'%s' is made of finite numbers alone", what);
+    return is_number(x) ? value_of(x) : 0;
+}
+
+// Cuts the next part off, up to a comma outside parentheses; false when nothing is left.
+static bool next_part(Value *rest, Value *part)
+{
+    size_t at = 0, start = 0;
+    if (!rest->given) return false;
+    for (int depth = 0; at < rest->text.length && (depth > 0 || rest->text.at[at] != ','); at++)
+        depth += rest->text.at[at] == '(' ? 1 : rest->text.at[at] == ')' ? -1 : 0;
+    while (start < at && is_space(rest->text.at[start])) start++;
+    *part = (Value){{rest->text.at + start, at - start}, rest->place, true};
+    if (part->place.line) part->place.column += tr_utf8_columns(rest->text.at, start);
+    const size_t used = at < rest->text.length ? at + 1 : at;
+    if (rest->place.line) rest->place.column += tr_utf8_columns(rest->text.at, used);
+    rest->given = at < rest->text.length;
+    rest->text = (Text){rest->text.at + used, rest->text.length - used};
+    return true;
+}
+
+// All numbers of a list; the caller frees them.
+static double *read_list(Tree *tree, Value list, const char *what, uint32_t *count)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < list.text.length; i++) most += list.text.at[i] == ',';
+    double *numbers = malloc(most * sizeof *numbers);
+    Value rest = list, part;
+    *count = 0;
+    if (!numbers) tr_fail_memory(tree->err);
+    rest.given = true;
+    while (numbers && !has_failed(tree->err) && next_part(&rest, &part))
+        numbers[(*count)++] = constant(tree, part, what);
+    return numbers;
+}
+
+static void check_ascent(Tree *tree, Value at, const char *what, const double *x, uint32_t n)
+{
+    for (uint32_t i = 1; i < n && !has_failed(tree->err); i++)
+        if (!(x[i] > x[i - 1]))
+            refuse(tree, at, "'%s' does not ascend: its number %u is not above the one before it",
+                   what, i + 1);
+}
+
+static void take_lists(Tree *tree, const NamedTable *table, Points *p)
+{
+    Grid *g = &p->at;
+    uint32_t values = 0;
+    if (!table->x.given || !table->value.given) {
+        refuse(tree, table->name, "the table '%.*s' needs 'x' and 'value', or a 'file'",
+               TEXT(table->name.text));
+        return;
+    }
+    g->x = read_list(tree, table->x, "x", &g->nx);
+    if (!has_failed(tree->err) && table->y.given) g->y = read_list(tree, table->y, "y", &g->ny);
+    if (!has_failed(tree->err)) g->z = read_list(tree, table->value, "value", &values);
+    check_ascent(tree, table->x, "x", g->x, g->nx);
+    check_ascent(tree, table->y, "y", g->y, g->ny);
+    const size_t wanted = (size_t)g->nx * (g->y ? g->ny : 1);
+    if (!has_failed(tree->err) && values != wanted)
+        refuse(tree, table->value, "the table '%.*s' has %u values for %zu points",
+               TEXT(table->name.text), values, wanted);
+}
+
+// ---- columns of a file ---------------------------------------------------------------------
+
+static const double *find_column(Tree *tree, Value file, const Sheet *sheet, Value name)
+{
+    const double *found = NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; i < sheet->columns; i++)
+        if (text_is(name.text, sheet->names[i])) found = sheet->values + i * sheet->rows, count++;
+    if (count != 1)
+        refuse(tree, name, "'%.*s' has %s column '%.*s'", TEXT(file.text),
+               count ? "more than one" : "no", TEXT(name.text));
+    return count == 1 ? found : NULL;
+}
+
+// A copy of it
+static double *take_column(Tree *tree, Value file, const Sheet *sheet, Value name)
+{
+    const double *column = find_column(tree, file, sheet, name);
+    if (!column || has_failed(tree->err)) return NULL;
+    for (size_t i = 0; i < sheet->rows && !has_failed(tree->err); i++)
+        if (!isfinite(column[i]))
+            refuse(tree, name, "'%.*s', row %zu: there is no finite number in column '%.*s'",
+                   TEXT(file.text), i + 1, TEXT(name.text));
+    double *kept = malloc((sheet->rows + 1) * sizeof *kept);
+    if (!kept) tr_fail_memory(tree->err);
+    if (kept) memcpy(kept, column, sheet->rows * sizeof *kept);
+    return kept;
+}
+
+// The text is taken over.
+static void take_columns(Tree *tree, const NamedTable *table, char *text, size_t length, Points *p)
+{
+    tr_error why = {0};
+    Sheet *sheet = tr_sheet_take(text, length, NULL, &why);
+    tr_tree_refuse_file(tree, table->file, &why);
+    if (!sheet) return;
+    p->at.nx = (uint32_t)(sheet->rows < UINT32_MAX ? sheet->rows : UINT32_MAX);
+    p->at.x = take_column(tree, table->file, sheet, table->x);
+    p->at.z = take_column(tree, table->file, sheet, table->value);
+    for (size_t i = 1; i < sheet->rows && !has_failed(tree->err); i++)
+        if (!(p->at.x[i] > p->at.x[i - 1]))
+            refuse(tree, table->x, "'%.*s', row %zu: column '%.*s' does not ascend",
+                   TEXT(table->file.text), i + 1, TEXT(table->x.text));
+    tr_sheet_free(sheet);
+}
+
+// ---- all of one table ----------------------------------------------------------------------
+
+static bool has_ending(Text text, const char *end)
+{
+    const size_t length = strlen(end);
+    return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
+}
+
+static void take_file(Tree *tree, const NamedTable *table, Points *p)
+{
+    const Value file = table->file;
+    const bool is_asc = has_ending(file.text, ".asc") || has_ending(file.text, ".ASC");
+    const bool has_columns = table->x.given || table->value.given;
+    if (table->y.given)
+        refuse(tree, table->y, "a file has its own y, in the first row of a grid");
+    else if (has_columns && is_asc)
+        refuse(tree, table->x.given ? table->x : table->value, "an .asc file has no columns");
+    else if (has_columns && !(table->x.given && table->value.given))
+        refuse(tree, file, "'x' and 'value' name the columns of '%.*s': both are needed",
+               TEXT(file.text));
+    size_t length = 0;
+    char *text = tr_tree_file(tree, file, &length);
+    if (!text) return;
+    if (has_columns) {
+        take_columns(tree, table, text, length, p);
+        return;
+    }
+    tr_error why = {0};
+    if (is_asc)
+        tr_grid_asc(text, length, &p->at, &why);
+    else
+        tr_grid_csv(text, length, &p->at, &why);
+    free(text);
+    tr_tree_refuse_file(tree, file, &why);
+}
+
+// Which of the words it is
+static int choice(Tree *tree, Value value, const char *what, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (text_is(value.text, words[i])) return i;
+    refuse(tree, value, "'%s' is %s, %s or %s, not '%.*s'", what, words[0], words[1], words[2],
+           TEXT(value.text));
+    return 0;
+}
+
+static void take_shift(Tree *tree, const NamedTable *table, Points *p)
+{
+    uint32_t count = 0;
+    const uint32_t wanted = p->at.y ? 2 : 1;
+    if (!table->shift.given || has_failed(tree->err)) return;
+    double *shift = read_list(tree, table->shift, "shift", &count);
+    if (!has_failed(tree->err) && count != wanted)
+        refuse(tree, table->shift, "'shift' of this table is %s",
+               wanted == 2 ? "two numbers, as in \"10, 20\"" : "one number");
+    for (uint32_t i = 0; i < wanted && !has_failed(tree->err); i++) p->shift[i] = shift[i];
+    free(shift);
+}
+
+// Moves and scales it.
+static void finish_points(Points *p)
+{
+    Grid *g = &p->at;
+    const size_t count = (size_t)g->nx * (g->y ? g->ny : 1);
+    for (uint32_t i = 0; i < g->nx; i++) g->x[i] -= p->shift[0];
+    for (uint32_t i = 0; g->y && i < g->ny; i++) g->y[i] -= p->shift[1];
+    for (size_t i = 0; i < count; i++) g->z[i] = p->scale * g->z[i] + p->offset;
+}
+
+static void check_size(Tree *tree, const NamedTable *table, const Points *p)
+{
+    if (!has_failed(tree->err) && (p->at.nx < 2 || (p->at.y && p->at.ny < 2)))
+        refuse(tree, table->file.given ? table->file : table->x,
+               "the table '%.*s' needs two points or more%s", TEXT(table->name.text),
+               p->at.y ? " along x and along y" : "");
+}
+
+static void make_table(Tree *tree, const NamedTable *table)
+{
+    static const char *const degrees[] = {"0", "1", "3"}, *const ends[] = {"hold", "extend",
+                                                                           "stop"};
+    Points p = {0};
+    const int degree = choice(tree, table->degree, "degree", degrees, 3);
+    const int outside = choice(tree, table->outside, "outside", ends, 3);
+    p.scale = constant(tree, table->scale, "scale");
+    p.offset = constant(tree, table->offset, "offset");
+    if (!has_failed(tree->err) && table->file.given)
+        take_file(tree, table, &p);
+    else if (!has_failed(tree->err))
+        take_lists(tree, table, &p);
+    check_size(tree, table, &p);
+    take_shift(tree, table, &p);
+    Table *made = NULL;
+    if (!has_failed(tree->err)) {
+        tr_error why = {0};
+        finish_points(&p);
+        made = tr_table_take(p.at.x, p.at.nx, p.at.y, p.at.y ? p.at.ny : 1, p.at.z,
+                             degree == 2 ? 3 : degree, outside == 0, &why);
+        p.at.z = NULL;
+        if (made) made->stops = outside == 2;
+        if (made) tr_system_table(tree->system, table->name.text, made, &why);
+        tr_tree_refuse_name(tree, table->name, &why);
+    }
+    tr_grid_free(&p.at);
+}
+
+void tr_tree_tables(Tree *tree)
+{
+    const NamedTables *tables = &tree->model->fields.tables;
+    for (uint32_t i = 0; i < tables->count && !has_failed(tree->err); i++)
+        make_table(tree, &tables->at[i]);
+}
