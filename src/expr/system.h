@@ -111,6 +111,8 @@ typedef struct Alarm {
     Expr margin;
     AlarmKind kind;
     uint32_t latch;
+    Expr place[2]; // where it is about, if it is about a place: one number, or two
+    uint32_t place_count;
 } Alarm;
 
 // A contact that may let go: open when its normal force would pull, until it touches again; and
@@ -323,6 +325,9 @@ bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr
 
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);
+
+// Whether something that runs watch may end them, besides constraints
+bool tr_system_may_stop(const System *system);
 
 // ---- modes of latches ----------------------------------------------------------------------
 

@@ -547,6 +547,7 @@ static void build(Tree *tree)
     tr_tree_start(tree);
     if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
     make_plan(tree);
+    if (!has_failed(tree->err)) tr_tree_leave_tables(tree);
     if (!has_failed(tree->err)) tr_tree_scene(tree);
     tr_tree_name_notes(tree);
 }

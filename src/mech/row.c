@@ -280,7 +280,7 @@ void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, Al
         tree->graph->failed = true;
         return;
     }
-    s->alarms[s->alarm_count++] = (Alarm){kept, margin, kind, latch};
+    s->alarms[s->alarm_count++] = (Alarm){kept, margin, kind, latch, .place_count = 0};
 }
 
 uint32_t tr_tree_find_row(const Tree *tree, Value element, const char *part)

@@ -264,6 +264,7 @@ Expr tr_tree_formula(Tree *tree, Value value)
     const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer, &tree->budget};
     const Expr x = tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
     tr_tree_note(tree, value, x);
+    tr_tree_check_tables(tree, value, x);
     return x;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a model: points from its own text, from two columns of a file, or from a grid.
+// The tables of a model: points from its own text, from two columns of a file, or from a grid; and
+// what is watched so that a run ends where one of them is left.
 #include "mech/tree.h"
 
 #include "base/grid.h"
 #include "base/number.h"
 #include "base/sheet.h"
+#include "expr/walk.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -258,4 +260,149 @@ void tr_tree_tables(Tree *tree)
     const NamedTables *tables = &tree->model->fields.tables;
     for (uint32_t i = 0; i < tables->count && !has_failed(tree->err); i++)
         make_table(tree, &tables->at[i]);
+}
+
+// ---- leaving them --------------------------------------------------------------------------
+
+// A call of a table that ends a run where it is left
+typedef struct Leaving {
+    Text name;
+    Expr margin, place[2];
+    uint32_t count; // of place
+} Leaving;
+
+typedef void Take(Tree *tree, const Leaving *leaving, const void *owner);
+
+static Text table_name(const Tree *tree, uint32_t table)
+{
+    const System *s = tree->system;
+    for (uint32_t i = 0; i < s->name_count; i++) {
+        const Function *function = s->names[i].function;
+        if (function && !function->body.at && function->table == table) return function->name;
+    }
+    return text_of("");
+}
+
+static Expr least(Expr a, Expr b) { return tr_build(OP_MIN, a, b, a); }
+static Expr most(Expr a, Expr b) { return tr_build(OP_MAX, a, b, a); }
+
+// How far it is from leaving its points where it is used, and 1 elsewhere
+static Leaving leaving_of(Tree *tree, Expr call, Expr used)
+{
+    Graph *g = tree->graph;
+    const Node node = *node_of(call);
+    const Table *table = g->tables[node.c];
+    Leaving l = {.name = table_name(tree, node.c), .count = (uint32_t)tr_op[node.op].operands};
+    for (uint32_t k = 0; k < l.count; k++) {
+        const TableAxis *axis = &table->axis[k];
+        const Expr x = operand(call, (int)k);
+        const Expr margin =
+            least(sub(x, number(g, axis->knot[0])), sub(number(g, axis->knot[axis->count - 1]), x));
+        l.place[k] = x;
+        l.margin = k ? least(l.margin, margin) : margin;
+    }
+    l.margin = choose(used, l.margin, one(g));
+    return l;
+}
+
+static bool stops(const Graph *g, const Node *node)
+{
+    return (node->op == OP_TABLE1 || node->op == OP_TABLE2) && !table_is_question(node->n) &&
+           g->tables[node->c]->stops;
+}
+
+// Whether each node takes part, from what uses it: a branch that is not taken does not.
+static void pass_use(Graph *g, uint32_t id, Expr *used)
+{
+    const Node node = g->nodes[id];
+    const Expr own = used[id];
+    for (int i = 0; i < tr_op[node.op].operands; i++) {
+        const uint32_t of = node_operand(&node, i);
+        Expr part = own;
+        if (node.op == OP_SELECT && i == 1) part = choose(expr_at(g, node.a), own, zero(g));
+        if (node.op == OP_SELECT && i == 2) part = choose(expr_at(g, node.a), zero(g), own);
+        if (!used[of].id || is_one(part))
+            used[of] = part;
+        else if (!is_one(used[of]))
+            used[of] = most(used[of], part);
+    }
+}
+
+// The same call at another order is the same place.
+static bool is_same_call(const Node *a, const Node *b)
+{
+    return a->op == b->op && a->c == b->c && a->a == b->a && a->b == b->b;
+}
+
+static bool is_first_call(const Graph *g, const Reach *reach, uint32_t k)
+{
+    const Node *node = &g->nodes[reach->ids[k]];
+    for (uint32_t i = 0; i < k; i++)
+        if (is_same_call(&g->nodes[reach->ids[i]], node)) return false;
+    return true;
+}
+
+// All calls in formulas, with those of one place together
+static void list_leavings(Tree *tree, const Expr *formulas, size_t count, Take *take,
+                          const void *owner)
+{
+    Graph *g = tree->graph;
+    Reach reach = {0};
+    bool any = false;
+    for (uint32_t i = 0; i < g->table_count; i++) any = any || g->tables[i]->stops;
+    if (!any || !tr_reach(g, formulas, count, &reach)) return;
+    Expr *used = calloc((size_t)reach.end + 1, sizeof *used);
+    if (!used) g->failed = true;
+    for (size_t i = 0; used && i < count; i++) used[formulas[i].id] = one(g);
+    for (uint32_t k = reach.count; used && k-- > 0;) pass_use(g, reach.ids[k], used);
+    for (uint32_t k = 0; used && k < reach.count; k++) {
+        const Expr call = expr_at(g, reach.ids[k]);
+        if (!stops(g, node_of(call)) || !is_first_call(g, &reach, k)) continue;
+        Expr of = used[call.id];
+        for (uint32_t i = k + 1; i < reach.count; i++)
+            if (is_same_call(&g->nodes[reach.ids[i]], node_of(call)))
+                of = is_one(of) ? of : most(of, used[reach.ids[i]]);
+        const Leaving leaving = leaving_of(tree, call, of);
+        take(tree, &leaving, owner);
+    }
+    free(used);
+    tr_reach_free(&reach);
+}
+
+static void add_alarm(Tree *tree, const Leaving *l, const void *owner)
+{
+    (void)owner;
+    System *s = tree->system;
+    tr_tree_alarm(tree, (Value){.text = l->name}, "the table '%.*s' is left", l->margin,
+                  ALARM_STOPS, NO_LATCH);
+    if (tree->graph->failed) return;
+    Alarm *alarm = &s->alarms[s->alarm_count - 1];
+    alarm->place_count = l->count;
+    for (uint32_t k = 0; k < l->count; k++) alarm->place[k] = l->place[k];
+}
+
+void tr_tree_leave_tables(Tree *tree)
+{
+    const System *s = tree->system;
+    Exprs all = {0};
+    for (uint32_t i = 0; i < s->formula_count; i++) exprs_add(&all, s->formulas[i].value);
+    if (all.failed) tree->graph->failed = true;
+    if (all.count && !all.failed) list_leavings(tree, all.at, all.count, add_alarm, NULL);
+    tr_exprs_free(&all);
+}
+
+static void check_inside(Tree *tree, const Leaving *l, const void *owner)
+{
+    const Value *formula = owner;
+    if (has_failed(tree->err)) return;
+    if (!tr_tree_is(tree, RULE_NOT_NEGATIVE, l->margin, formula->place,
+                    "the table '%.*s' is not left", WHOLE(l->name)))
+        refuse(tree, *formula, "the table '%.*s' is left here, at %.9g", TEXT(l->name),
+               tr_tree_value(tree, l->place[0]));
+}
+
+void tr_tree_check_tables(Tree *tree, Value formula, Expr x)
+{
+    if (!has_failed(tree->err) && x.id && !is_number(x) && tr_tree_is_constant(x))
+        list_leavings(tree, &x, 1, check_inside, &formula);
 }

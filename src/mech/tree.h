@@ -400,6 +400,10 @@ void tr_tree_refuse_file(Tree *tree, Value file, const tr_error *why);
 
 // The tables of the model, as functions of formulas
 void tr_tree_tables(Tree *tree);
+// A formula of parameters must not leave one that ends runs,
+void tr_tree_check_tables(Tree *tree, Value formula, Expr x);
+// and for those of what moves there are alarms.
+void tr_tree_leave_tables(Tree *tree);
 // Its integrals, and the shapes at its points
 void tr_beam_make(Tree *tree, uint32_t link);
 void tr_modal_make(Tree *tree, uint32_t link);
