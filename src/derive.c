@@ -17,6 +17,18 @@ static const char *keep(tr_system *system, Text text)
     return kept;
 }
 
+// The text alone, or with the hash of the files that it names behind it
+static void hash_source(struct Source *source, Text text)
+{
+    Sha256 sha;
+    char files[TR_SHA256_SIZE];
+    tr_sha256_begin(&sha);
+    tr_sha256_add(&sha, text.at, text.length);
+    tr_sha256_end(&source->content, files);
+    if (source->file_count) tr_sha256_add(&sha, files, strlen(files));
+    tr_sha256_end(&sha, source->sha256);
+}
+
 // What the results of a system need to name the model they came from.
 static void note_source(tr_system *system, const Model *variant, const tr_derive_options *o)
 {
@@ -25,7 +37,7 @@ static void note_source(tr_system *system, const Model *variant, const tr_derive
     source->file = keep(system, text_of(variant->path ? variant->path : ""));
     if (variant->text.at) {
         source->text = keep(system, variant->text);
-        tr_sha256(variant->text.at, variant->text.length, source->sha256);
+        hash_source(source, variant->text);
     }
     source->case_name = keep(system, cases->count ? cases->at[0].name.text : text_of(""));
     tr_setting *settings =

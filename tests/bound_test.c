@@ -5,6 +5,7 @@
 #include "motion.h"
 #include "random.h"
 #include "sim/event.h"
+#include "tables.h"
 
 // ---- operations ----------------------------------------------------------------------------
 
@@ -62,10 +63,11 @@ static void test_operations(void **state)
     static const double sizes[] = {1e-3, 1, 3, 40};
     static const double knots[] = {-2, -1, 0, 0.5, 3}, heights[] = {1, -2, 0.3, 0, 4};
     tr_error err = {0};
-    Arena arena = {0};
+    Shelf shelf = {0};
     Random r = {77};
-    const Table *tables[] = {tr_table_through(&arena, knots, 5, NULL, 1, heights, 3, true, &err),
-                             tr_table_through(&arena, knots, 5, NULL, 1, heights, 1, false, &err)};
+    const Table *tables[] = {
+        shelved(&shelf, tr_table_through(knots, 5, NULL, 1, heights, 3, true, &err)),
+        shelved(&shelf, tr_table_through(knots, 5, NULL, 1, heights, 1, false, &err))};
     assert_int_equal(err.status, TR_OK);
     for (Op op = OP_SYMBOL + 1; op < OP_COUNT; op++) {
         size_t useful = 0;
@@ -76,7 +78,7 @@ static void test_operations(void **state)
         }
         if (useful < TRIES / 20) fail_msg("%s is bounded %zu times", tr_op[op].name, useful);
     }
-    tr_arena_free(&arena);
+    shelf_free(&shelf);
 }
 
 // ---- pulses --------------------------------------------------------------------------------

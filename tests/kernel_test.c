@@ -4,6 +4,8 @@
 #include "program/kernel.h"
 #include "test.h"
 
+#include "tables.h"
+
 #include <float.h>
 
 enum { MOST = 20, LANES = 8, PLACES = 4 * MOST };
@@ -147,9 +149,9 @@ static void check_kernel(Random *r, const Case *c, const KernelSet *set, uint32_
 static void test_kernels(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    const Table *one = tr_table_through(&arena, xs, 5, NULL, 1, line, 3, false, NULL),
-                *two = tr_table_through(&arena, xs, 5, ys, 4, grid, 3, true, NULL);
+    Shelf shelf = {0};
+    const Table *one = shelved(&shelf, tr_table_through(xs, 5, NULL, 1, line, 3, false, NULL)),
+                *two = shelved(&shelf, tr_table_through(xs, 5, ys, 4, grid, 3, true, NULL));
     const Case cases[] = {
         {OP_SIN, 1, 1, 0, NULL},   {OP_COS, 1, 1, 0, NULL},
         {OP_TAN, 1, 1, 0, NULL},   {OP_ASIN, 1, 1, 0, NULL},
@@ -170,7 +172,7 @@ static void test_kernels(void **state)
                     for (int again = 0; again < (SLOW_BUILD ? 5 : 40); again++)
                         check_kernel(&r, &cases[i], set, count);
         }
-    tr_arena_free(&arena);
+    shelf_free(&shelf);
 }
 
 // What has no kernel is an instruction or two of machine code.

@@ -92,8 +92,8 @@ static const Table *const *wild_tables(Arena *arena)
     static const double z[] = {1, 2, 0, -1, 0, 1, 1, 2, 3, 1, 0, 0, 1, 1, -1, 0, 0, 1, 2, 2, 5};
     const Table **tables = tr_arena_alloc(arena, WILD_TABLES, sizeof *tables);
     for (int i = 0; i < WILD_TABLES; i++) {
-        tables[i] = i < 2 ? tr_table_through(arena, x, 5, NULL, 1, z + i, 3, false, NULL)
-                          : tr_table_through(arena, x, 5, y, 4, z + i % 2, 3, i == 3, NULL);
+        tables[i] = i < 2 ? tr_table_through(x, 5, NULL, 1, z + i, 3, false, NULL)
+                          : tr_table_through(x, 5, y, 4, z + i % 2, 3, i == 3, NULL);
         assert_non_null(tables[i]);
     }
     return tables;
@@ -132,7 +132,7 @@ static void wild_grow(Wild *w, uint64_t seed, uint32_t length)
     }
     p->inputs = inputs, p->input_count = WILD_INPUTS;
     p->constants = constants, p->constant_count = WILD_NUMBERS + UNIT_COUNT;
-    p->tables = wild_tables(&w->arena);
+    p->tables = wild_tables(&w->arena), p->table_count = WILD_TABLES;
     const uint32_t begin = first_result(p), moving = random_below(r, length / 2 + 1);
     for (uint32_t k = 0; k < length; k++) {
         list[k] = wild_instruction(r, p, k, k < moving);
@@ -200,6 +200,7 @@ static void check_wild_everywhere(uint64_t seed, uint32_t length)
         interpreted->free(interpreted);
         if (native) native->free(native);
     }
+    for (int i = 0; i < WILD_TABLES; i++) tr_table_free(w.program.tables[i]);
     tr_arena_free(&w.arena);
 }
 

@@ -249,7 +249,7 @@ static void test_tables(void **state)
     tr_define_table(s, "worse", x, 1, NULL, 1, z, 1, true, &err);
     assert_error(err, TR_INVALID, "table: at least two points are needed along each axis");
     tr_define_table(s, "worse", x, 3, NULL, 1, z, 2, true, &err);
-    assert_error(err, TR_USAGE, "table: the degree is 1 or 3, not 2");
+    assert_error(err, TR_USAGE, "table: the degree is 0, 1 or 3, not 2");
     tr_formula(s, "worse(q)", &err); // the failed ones left no name behind
     assert_int_equal(err.status, TR_INVALID);
     tr_system_free(s);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: through their points, exact on the polynomials they are made of, smooth where they claim
 // to be, right at and beside every knot, beyond the ends as asked; and words for wrong points.
-#include "expr/table.h"
 #include "test.h"
+
+#include "tables.h"
 
 enum { MOST = 100 };
 static const uint32_t counts[] = {2, 3, 4, 5, 6, 17, MOST};
@@ -20,11 +21,11 @@ static void random_values(Random *r, size_t n, double *z)
     for (size_t i = 0; i < n; i++) z[i] = random_between(r, -1, 1);
 }
 
-static Table *through(Arena *arena, const double *x, uint32_t nx, const double *y, uint32_t ny,
+static Table *through(Shelf *shelf, const double *x, uint32_t nx, const double *y, uint32_t ny,
                       const double *z, int degree, bool hold)
 {
     tr_error err = {0};
-    Table *table = tr_table_through(arena, x, nx, y, ny, z, degree, hold, &err);
+    Table *table = shelved(shelf, tr_table_through(x, nx, y, ny, z, degree, hold, &err));
     if (err.status) fail_msg("%s", err.text);
     assert_non_null(table);
     return table;
@@ -50,16 +51,16 @@ static void test_values_at_knots(void **state)
     Random r = {11};
     for (int k = 0; k < COUNTS; k++)
         for (int degree = 1; degree <= 3; degree += 2) {
-            Arena arena = {0};
+            Shelf shelf = {0};
             double x[MOST], z[MOST];
             const uint32_t n = counts[k];
             random_knots(&r, n, x);
             random_values(&r, n, z);
-            const Table *f = through(&arena, x, n, NULL, 1, z, degree, k % 2);
+            const Table *f = through(&shelf, x, n, NULL, 1, z, degree, k % 2);
             for (uint32_t i = 0; i + 1 < n; i++)
                 assert_true(same_bits(tr_table_value(f, x[i], 0, 0), z[i])); // where a piece begins
             assert_close(tr_table_value(f, x[n - 1], 0, 0), z[n - 1], 1e-14);
-            tr_arena_free(&arena);
+            shelf_free(&shelf);
         }
 }
 
@@ -70,12 +71,12 @@ static void test_lines(void **state)
     (void)state;
     Random r = {12};
     for (int k = 0; k < COUNTS; k++) {
-        Arena arena = {0};
+        Shelf shelf = {0};
         double x[MOST], z[MOST];
         const uint32_t n = counts[k], last = n - 2;
         random_knots(&r, n, x);
         random_values(&r, n, z);
-        const Table *f = through(&arena, x, n, NULL, 1, z, 1, false);
+        const Table *f = through(&shelf, x, n, NULL, 1, z, 1, false);
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t right = i > last ? last : i, left = i ? i - 1 : 0;
 #define SLOPE(i) ((z[(i) + 1] - z[i]) / (x[(i) + 1] - x[i]))
@@ -89,7 +90,7 @@ static void test_lines(void **state)
                 assert_true(tr_table_value(f, at, 0, 2) == 0 && tr_table_value(f, at, 0, 3) == 0);
             }
         }
-        tr_arena_free(&arena);
+        shelf_free(&shelf);
     }
 }
 
@@ -101,7 +102,7 @@ static void test_cubics_are_exact(void **state)
     Random r = {13};
     for (int k = 0; k < COUNTS; k++)
         for (int trial = 0; trial < 10; trial++) {
-            Arena arena = {0};
+            Shelf shelf = {0};
             double x[MOST], z[MOST], c[4];
             const uint32_t n = counts[k];
             const int degree = n < 4 ? (int)n - 1 : 3;
@@ -110,7 +111,7 @@ static void test_cubics_are_exact(void **state)
             const double middle = x[n / 2], width = x[n - 1] - x[0];
             for (uint32_t i = 0; i < n; i++)
                 z[i] = polynomial(c, degree, (x[i] - middle) / width, 0);
-            const Table *f = through(&arena, x, n, NULL, 1, z, 3, false);
+            const Table *f = through(&shelf, x, n, NULL, 1, z, 3, false);
             for (int order = 0; order <= 5; order++)
                 for (int i = 0; i < 40; i++) { // also beyond the ends, where the end pieces go on
                     const double at = random_between(&r, x[0] - 0.5, x[n - 1] + 0.5);
@@ -119,7 +120,7 @@ static void test_cubics_are_exact(void **state)
                     assert_close(got, polynomial(c, degree, u, order),
                                  1e-14 * pow(5 * width, order) + 1e-12);
                 }
-            tr_arena_free(&arena);
+            shelf_free(&shelf);
         }
 }
 
@@ -128,12 +129,12 @@ static void test_splines_are_smooth(void **state)
     (void)state;
     Random r = {14};
     for (int k = 0; k < COUNTS; k++) {
-        Arena arena = {0};
+        Shelf shelf = {0};
         double x[MOST], z[MOST];
         const uint32_t n = counts[k];
         random_knots(&r, n, x);
         random_values(&r, n, z);
-        const Table *f = through(&arena, x, n, NULL, 1, z, 3, false);
+        const Table *f = through(&shelf, x, n, NULL, 1, z, 3, false);
         uint32_t jumps = 0;
         for (uint32_t i = 1; i + 1 < n; i++) {
             const double below = nextafter(x[i], -HUGE_VAL);
@@ -148,7 +149,7 @@ static void test_splines_are_smooth(void **state)
                 jumps += (relative(left, right) > 1e-3);
         }
         assert_true(n < 6 || jumps > 0); // the points are not those of a cubic
-        tr_arena_free(&arena);
+        shelf_free(&shelf);
     }
 }
 
@@ -158,11 +159,11 @@ static void test_derivatives_are_differences(void **state)
 {
     (void)state;
     Random r = {15};
-    Arena arena = {0};
+    Shelf shelf = {0};
     double x[20], z[20];
     random_knots(&r, 20, x);
     random_values(&r, 20, z);
-    const Table *f = through(&arena, x, 20, NULL, 1, z, 3, false);
+    const Table *f = through(&shelf, x, 20, NULL, 1, z, 3, false);
     for (int i = 0; i < 19; i++)
         for (int order = 0; order < 3; order++) {
             const double at = (x[i] + x[i + 1]) / 2, h = 0.08;
@@ -172,7 +173,7 @@ static void test_derivatives_are_differences(void **state)
                 tr_table_value(f, at + h / 2, 0, order) - tr_table_value(f, at - h / 2, 0, order);
             assert_close(tr_table_value(f, at, 0, order + 1), (8 * narrow - wide) / (6 * h), 1e-11);
         }
-    tr_arena_free(&arena);
+    shelf_free(&shelf);
 }
 
 static void test_beyond_the_ends(void **state)
@@ -180,9 +181,9 @@ static void test_beyond_the_ends(void **state)
     (void)state;
     static const double x[] = {0, 1, 3, 4, 6}, z[] = {1, 2, -1, 0, 4};
     for (int degree = 1; degree <= 3; degree += 2) {
-        Arena arena = {0};
-        const Table *held = through(&arena, x, 5, NULL, 1, z, degree, true);
-        const Table *free_ = through(&arena, x, 5, NULL, 1, z, degree, false);
+        Shelf shelf = {0};
+        const Table *held = through(&shelf, x, 5, NULL, 1, z, degree, true);
+        const Table *free_ = through(&shelf, x, 5, NULL, 1, z, degree, false);
         for (double d = 0x1p-40; d < 1e6; d *= 3) {
             assert_true(tr_table_value(held, 0 - d, 0, 0) == 1);
             assert_close(tr_table_value(held, 6 + d, 0, 0), 4, 1e-14);
@@ -209,7 +210,7 @@ static void test_beyond_the_ends(void **state)
         }
         assert_true(tr_table_value(held, HUGE_VAL, 0, 0) == tr_table_value(held, 7, 0, 0));
         assert_true(tr_table_value(held, -HUGE_VAL, 0, 0) == 1);
-        tr_arena_free(&arena);
+        shelf_free(&shelf);
     }
 }
 
@@ -217,18 +218,18 @@ static void test_beyond_the_ends(void **state)
 
 typedef struct Grid {
     double x[8], y[8], z[64];
-    Arena arena;
+    Shelf shelf;
     const Table *f;
 } Grid;
 
-// Random knots and values; the arena is to be freed
+// Random knots and values; the shelf is to be freed
 static void grow(Grid *g, Random *r, uint32_t nx, uint32_t ny, int degree, bool hold)
 {
-    g->arena = (Arena){0};
+    g->shelf = (Shelf){0};
     random_knots(r, nx, g->x);
     random_knots(r, ny, g->y);
     random_values(r, (size_t)nx * ny, g->z);
-    g->f = through(&g->arena, g->x, nx, g->y, ny, g->z, degree, hold);
+    g->f = through(&g->shelf, g->x, nx, g->y, ny, g->z, degree, hold);
 }
 
 static void test_grid_values_at_knots(void **state)
@@ -244,7 +245,7 @@ static void test_grid_values_at_knots(void **state)
             for (uint32_t i = 0; i < nx; i++)
                 for (uint32_t j = 0; j < ny; j++)
                     assert_close(tr_table_value(g.f, g.x[i], g.y[j], 0), g.z[i * ny + j], 1e-13);
-            tr_arena_free(&g.arena);
+            shelf_free(&g.shelf);
         }
 }
 
@@ -275,7 +276,7 @@ static void test_grid_of_lines(void **state)
         assert_true(tr_table_value(f, u, v, table_order(2, 0)) == 0);
         assert_true(tr_table_value(f, u, v, table_order(0, 2)) == 0);
     }
-    tr_arena_free(&g.arena);
+    shelf_free(&g.shelf);
 }
 
 // sum c[a][b] x^a y^b and its derivatives
@@ -294,7 +295,7 @@ static void test_bicubics_are_exact(void **state)
     (void)state;
     Random r = {23};
     for (int trial = 0; trial < 10; trial++) {
-        Arena arena = {0};
+        Shelf shelf = {0};
         const uint32_t nx = 4 + random_below(&r, 4), ny = 4 + random_below(&r, 4);
         double x[8], y[8], z[64], c[4][4];
         random_knots(&r, nx, x);
@@ -303,7 +304,7 @@ static void test_bicubics_are_exact(void **state)
         const double mx = x[nx / 2], my = y[ny / 2];
         for (uint32_t i = 0; i < nx; i++)
             for (uint32_t j = 0; j < ny; j++) z[i * ny + j] = bicubic(c, x[i] - mx, y[j] - my, 0);
-        const Table *f = through(&arena, x, nx, y, ny, z, 3, false);
+        const Table *f = through(&shelf, x, nx, y, ny, z, 3, false);
         for (int a = 0; a <= 4; a++)
             for (int b = 0; b <= 4; b++)
                 for (int k = 0; k < 20; k++) { // beyond the ends too
@@ -313,7 +314,7 @@ static void test_bicubics_are_exact(void **state)
                     assert_close(tr_table_value(f, u, v, table_order(a, b)) / scale,
                                  bicubic(c, u - mx, v - my, table_order(a, b)) / scale, 1e-11);
                 }
-        tr_arena_free(&arena);
+        shelf_free(&shelf);
     }
 }
 
@@ -340,7 +341,7 @@ static void test_grid_is_smooth(void **state)
                 assert_close(tr_table_value(f, u, nextafter(ky, -HUGE_VAL), order),
                              tr_table_value(f, u, ky, order), 1e-10);
             }
-    tr_arena_free(&g.arena);
+    shelf_free(&g.shelf);
 }
 
 static void test_grid_beyond_the_ends(void **state)
@@ -349,9 +350,9 @@ static void test_grid_beyond_the_ends(void **state)
     static const double x[] = {0, 1, 2, 4}, y[] = {-1, 0, 2, 3};
     double z[16];
     Random r = {25};
-    Arena arena = {0};
+    Shelf shelf = {0};
     random_values(&r, 16, z);
-    const Table *f = through(&arena, x, 4, y, 4, z, 3, true);
+    const Table *f = through(&shelf, x, 4, y, 4, z, 3, true);
     const int dx = table_order(1, 0), dy = table_order(0, 1), dxy = table_order(1, 1);
     assert_true(tr_table_value(f, 9, 1, 0) == tr_table_value(f, 4, 1, 0));   // held along x,
     assert_true(tr_table_value(f, 9, 1, dy) == tr_table_value(f, 4, 1, dy)); // alive along y
@@ -363,39 +364,38 @@ static void test_grid_beyond_the_ends(void **state)
     assert_true(tr_table_value(f, -3, 8, 0) == tr_table_value(f, 0, 3, 0)); // a corner
     assert_true(isnan(tr_table_value(f, (double)NAN, 1, 0)) &&
                 isnan(tr_table_value(f, 1, (double)NAN, 0)));
-    tr_arena_free(&arena);
+    shelf_free(&shelf);
 }
 
-// ---- copies and errors ---------------------------------------------------------------------
+// ---- owners and errors ---------------------------------------------------------------------
 
-static void test_copies(void **state)
+static void test_sharing(void **state)
 {
     (void)state;
     Random r = {31};
     for (int plane = 0; plane < 2; plane++)
-        for (int degree = 1; degree <= 3; degree += 2) {
-            Arena first = {0}, second = {0};
+        for (int degree = 0; degree <= 3; degree += degree + 1) {
             double x[6], y[5], z[30], before[100], at[100][2];
             random_knots(&r, 6, x);
             random_knots(&r, 5, y);
             random_values(&r, 30, z);
-            Table *f =
-                through(&first, x, 6, plane ? y : NULL, plane ? 5 : 1, z, degree, degree == 3);
-            const Table *twin = tr_table_copy(&second, f);
-            assert_non_null(twin);
-            assert_true(twin->coefficient != f->coefficient &&
-                        twin->axis[0].knot != f->axis[0].knot);
+            Table *f = tr_table_through(x, 6, plane ? y : NULL, plane ? 5 : 1, z, degree,
+                                        degree == 3, NULL);
+            assert_non_null(f);
+            const Table *twin = tr_table_share(f);
             for (int k = 0; k < 100; k++) {
                 at[k][0] = random_between(&r, x[0] - 1, x[5] + 1);
                 at[k][1] = random_between(&r, y[0] - 1, y[4] + 1);
                 before[k] = tr_table_value(f, at[k][0], at[k][1], k % 3);
             }
-            tr_arena_free(&first); // the copy stands alone
+            tr_table_free(f); // the other owner still has it
             memset(x, 0, sizeof x);
+            memset(z, 0, sizeof z);
             for (int k = 0; k < 100; k++)
                 assert_true(same_bits(tr_table_value(twin, at[k][0], at[k][1], k % 3), before[k]));
-            tr_arena_free(&second);
+            tr_table_free(twin);
         }
+    tr_table_free(NULL);
 }
 
 static const double good[] = {0, 1, 2, 3}, equal[] = {0, 1, 1, 2}, back[] = {0, 2, 1, 3};
@@ -428,29 +428,29 @@ static const struct {
     {wide, 4, NULL, 1, z, 1, TR_INVALID, "table: x must be finite and increase, entry 2 does not"},
     {close, 4, NULL, 1, steep, 1, TR_INVALID,
      "table: the points are too close together or too far apart"},
-    {good, 4, NULL, 1, z, 2, TR_USAGE, "table: the degree is 1 or 3, not 2"},
-    {good, 4, NULL, 1, z, 0, TR_USAGE, "table: the degree is 1 or 3, not 0"},
-    {good, 4, NULL, 1, z, -1, TR_USAGE, "table: the degree is 1 or 3, not -1"},
+    {good, 4, NULL, 1, z, 2, TR_USAGE, "table: the degree is 0, 1 or 3, not 2"},
+    {good, 4, NULL, 1, z, 4, TR_USAGE, "table: the degree is 0, 1 or 3, not 4"},
+    {good, 4, NULL, 1, z, -1, TR_USAGE, "table: the degree is 0, 1 or 3, not -1"},
 };
 
 static void test_wrong_points(void **state)
 {
     (void)state;
-    Arena arena = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tr_error err = {0};
-        assert_null(tr_table_through(&arena, wrong[i].x, wrong[i].nx, wrong[i].y, wrong[i].ny,
-                                     wrong[i].z, wrong[i].degree, false, &err));
+        assert_null(tr_table_through(wrong[i].x, wrong[i].nx, wrong[i].y, wrong[i].ny, wrong[i].z,
+                                     wrong[i].degree, false, &err));
         assert_int_equal(err.status, wrong[i].status);
         assert_string_equal(err.text, wrong[i].text);
-        assert_null(tr_table_through(&arena, wrong[i].x, wrong[i].nx, wrong[i].y, wrong[i].ny,
-                                     wrong[i].z, wrong[i].degree, false, NULL));
+        assert_null(tr_table_through(wrong[i].x, wrong[i].nx, wrong[i].y, wrong[i].ny, wrong[i].z,
+                                     wrong[i].degree, false, NULL));
     }
     tr_error earlier = {.status = TR_IO};
-    assert_null(tr_table_through(&arena, good, 4, NULL, 1, z, 1, false, &earlier));
+    assert_null(tr_table_through(good, 4, NULL, 1, z, 1, false, &earlier));
     assert_int_equal(earlier.status, TR_IO);
-    assert_non_null(tr_table_through(&arena, good, 4, NULL, 1, z, 1, false, NULL));
-    tr_arena_free(&arena);
+    Table *right = tr_table_through(good, 4, NULL, 1, z, 1, false, NULL);
+    assert_non_null(right);
+    tr_table_free(right);
 }
 
 int main(void)
@@ -467,7 +467,7 @@ int main(void)
         cmocka_unit_test(test_bicubics_are_exact),
         cmocka_unit_test(test_grid_is_smooth),
         cmocka_unit_test(test_grid_beyond_the_ends),
-        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_wrong_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,15 +177,18 @@ static Interval table_bound(const Table *f, Interval x, int order, bool *one_pie
 {
     const TableAxis *axis = &f->axis[0];
     const uint32_t last = axis->pieces - 1;
+    const double begin = axis->knot[0], end = axis->knot[axis->count - 1];
     Interval all = NOTHING;
     uint32_t count = 0;
-    const bool outside = f->hold && (x.low < axis->knot[0] || x.high > axis->knot[axis->pieces]);
+    const bool outside = f->hold && (x.low < begin || x.high > end);
     if (f->hold) {
-        x.low = fmin(fmax(x.low, axis->knot[0]), axis->knot[axis->pieces]);
-        x.high = fmax(fmin(x.high, axis->knot[axis->pieces]), axis->knot[0]);
+        x.low = fmin(fmax(x.low, begin), end);
+        x.high = fmax(fmin(x.high, end), begin);
     }
-    for (uint32_t i = 0; i <= last; i++) {
-        if ((i > 0 && x.high < axis->knot[i]) || (i < last && x.low > axis->knot[i + 1])) continue;
+    uint32_t from = tr_table_piece(axis, x.low);
+    const uint32_t to = tr_table_piece(axis, x.high);
+    if (from > 0 && x.low <= axis->knot[from]) from--; // which ends there
+    for (uint32_t i = from; i <= to; i++) {
         const Interval part = {i > 0 ? fmax(x.low, axis->knot[i]) : x.low,
                                i < last ? fmin(x.high, axis->knot[i + 1]) : x.high};
         const Interval own = piece_bound(f, i, part, order);
@@ -415,10 +418,20 @@ RULE(bound_select)
     return (Bound){hull(b.value, c.value), EVERYTHING};
 }
 
+// The number of a piece
+static Bound piece_number(const TableAxis *axis, Bound a)
+{
+    const Interval y = {tr_table_piece(axis, a.value.low), tr_table_piece(axis, a.value.high)};
+    return (Bound){y, is_one_number(y) ? NOTHING : EVERYTHING};
+}
+
 RULE(bound_table1)
 {
     UNUSED;
     bool one_piece, unused;
+    if (p.n == table_question(TABLE_PIECE, 0)) return piece_number(&p.f->axis[0], a);
+    if (p.n == table_question(TABLE_PIECE, 1)) return piece_number(&p.f->axis[1], a);
+    if (table_is_question(p.n)) return (Bound){EVERYTHING, EVERYTHING};
     const int order = table_order_along(p.n, 0);
     const Interval y = table_bound(p.f, a.value, order, &one_piece);
     const bool jumps = !one_piece && (order >= (int)p.f->axis[0].degree || (p.f->hold && order));

@@ -127,8 +127,10 @@ static void copy_alarms(const Copying *c, const System *from)
     System *to = c->to;
     to->alarms =
         copy_array(c, from->alarms, from->alarm_count, sizeof *to->alarms, &to->alarm_capacity);
-    for (uint32_t i = 0; to->alarms && i < to->alarm_count; i++)
+    for (uint32_t i = 0; to->alarms && i < to->alarm_count; i++) {
         rehome(c, &to->alarms[i].margin, 1);
+        rehome(c, to->alarms[i].place, to->alarms[i].place_count);
+    }
 }
 
 static void copy_latches(const Copying *c, const System *from)

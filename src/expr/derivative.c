@@ -24,6 +24,7 @@ static Expr norm2(Expr a, Expr b) { return add(square(a), square(b)); }
 static Expr table_slope(Expr y, int axis)
 {
     const Node node = *node_of(y);
+    if (table_is_question(node.n)) return zero(graph_of(y)); // what pieces there are stays the same
     const int order = node.n + (axis == 0 ? table_order(1, 0) : table_order(0, 1));
     const Expr a = operand(y, 0);
     return tr_build_table(node.c, a, node.op == OP_TABLE2 ? operand(y, 1) : a, order);

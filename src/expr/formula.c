@@ -230,11 +230,36 @@ __attribute__((noinline)) static Expr call_rate(Parser *p, size_t at, Text name,
                  why.status ? why.text : "there is no motion to take d(...) along here");
 }
 
+// A table that holds its ends is not left: what it is asked for stays within them.
+static Expr clamped(Expr x, const TableAxis *axis)
+{
+    Graph *g = graph_of(x);
+    const Expr first = number(g, axis->knot[0]), last = number(g, axis->knot[axis->count - 1]);
+    const Expr above = tr_build(OP_MAX, x, first, x);
+    return tr_build(OP_MIN, above, last, above);
+}
+
+static Expr call_table(Parser *p, size_t at, const Function *function, const Expr *x)
+{
+    const Table *table = p->graph->tables[function->table];
+    Expr y[2] = {x[0], x[function->argument_count - 1]};
+    for (uint32_t k = 0; k < function->argument_count; k++) {
+        const TableAxis *axis = &table->axis[k];
+        const double first = axis->knot[0], last = axis->knot[axis->count - 1];
+        if (table->hold && axis->degree) y[k] = clamped(y[k], axis);
+        if (table->stops && is_number(y[k]) && !(value_of(y[k]) >= first && value_of(y[k]) <= last))
+            return wrong(p, at, "%.9g is outside of the table '%.*s', which goes from %.9g to %.9g",
+                         value_of(y[k]), TEXT(function->name), first, last);
+    }
+    if (function->argument_count == 1) y[1] = y[0];
+    return tr_build_table(function->table, y[0], y[1], 0);
+}
+
 // The body of a user's function, read with its arguments standing for the given expressions.
 static Expr expand(Parser *p, size_t at, const Function *function, const Expr *x, int count)
 {
     if (!check_count(p, at, function->name, (int)function->argument_count, count)) return failed(p);
-    if (!function->body.at) return tr_build_table(function->table, x[0], x[count - 1], 0);
+    if (!function->body.at) return call_table(p, at, function, x);
     for (const Call *call = p->call; call; call = call->caller)
         if (call->function == function)
             return wrong(p, at, "function '%.*s' calls itself", TEXT(function->name));

@@ -104,8 +104,10 @@ Expr tr_symbol_new(Graph *graph, const char *name, ValueStage stage)
 uint32_t tr_table_add(Graph *graph, const Table *table)
 {
     if (graph->failed || !tr_grow((void **)&graph->tables, &graph->table_capacity,
-                                  graph->table_count + 1, sizeof *graph->tables))
+                                  graph->table_count + 1, sizeof *graph->tables)) {
+        tr_table_free(table);
         return fail(graph);
+    }
     graph->tables[graph->table_count] = table;
     return graph->table_count++;
 }
@@ -145,6 +147,8 @@ static Graph *copy_leaves(const Graph *from)
     to->symbols = copy_bytes(from->symbols, from->symbol_count * sizeof *to->symbols);
     to->tables = copy_bytes(from->tables, from->table_count * sizeof *to->tables);
     to->lineages = copy_bytes(from->lineages, from->lineage_count * sizeof *to->lineages);
+    if (!to->tables) to->table_count = 0;
+    for (uint32_t i = 0; i < to->table_count; i++) tr_table_share(to->tables[i]);
     if (to->symbols && to->tables && to->lineages) return to;
     tr_graph_free(to);
     return NULL;
@@ -182,6 +186,7 @@ void tr_graph_free(Graph *graph)
     if (!graph) return;
     free(graph->nodes);
     free(graph->symbols);
+    for (uint32_t i = 0; i < graph->table_count; i++) tr_table_free(graph->tables[i]);
     free(graph->tables);
     free(graph->lineages);
     tr_hash_free(&graph->hash);

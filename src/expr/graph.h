@@ -65,8 +65,7 @@ uint32_t tr_graph_intern(Graph *graph, Node node);
 uint32_t tr_graph_find(const Graph *graph, Node node);
 
 Expr tr_symbol_new(Graph *graph, const char *name, ValueStage stage);
-uint32_t tr_table_add(Graph *graph,
-                      const Table *table); // its index; the table must outlive the graph
+uint32_t tr_table_add(Graph *graph, const Table *table); // its index; the table is taken over
 
 // The operation on these operands, simplified. Unused operands are ignored.
 Expr tr_build(Op op, Expr a, Expr b, Expr c);

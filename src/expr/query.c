@@ -331,3 +331,10 @@ void tr_system_turn(System *system)
             system->inputs[turned->inner + (uint32_t)k].definition = tr_turned_in(turned, v, k);
     }
 }
+
+bool tr_system_may_stop(const System *system)
+{
+    for (uint32_t i = 0; i < system->alarm_count; i++)
+        if (system->alarms[i].kind == ALARM_STOPS) return true;
+    return false;
+}

@@ -360,7 +360,12 @@ Expr tr_build_table(uint32_t table, Expr x, Expr y, int order)
     Graph *g = graph_of(x);
     if (g->failed || !x.id || !y.id) return expr_at(g, 0);
     const Table *f = g->tables[table];
-    const bool plane = f->axis[1].pieces > 0;
+    const bool plane = table_is_plane(f);
+    if (table_is_question(order)) {
+        if (is_number(x)) return number(g, tr_table_value(f, value_of(x), 0, order));
+        const Node node = {.op = OP_TABLE1, .n = (int16_t)order, .a = x.id, .c = table};
+        return expr_at(g, tr_graph_intern(g, node));
+    }
     for (int axis = 0; axis < 2; axis++)
         if (table_order_along(order, axis) > (int)f->axis[axis].degree) return zero(g);
     if (is_number(x) && (!plane || is_number(y)))

@@ -363,26 +363,34 @@ void tr_define(System *system, const char *head, const char *formula, tr_error *
     if (!has_failed(err)) tr_system_name(system, text_of(head), meaning, err);
 }
 
+void tr_system_table(System *system, Text name, const Table *table, tr_error *err)
+{
+    Graph *graph = system->graph;
+    Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
+    if (!function) tr_fail_memory(err);
+    const Text kept = keep_text(system, name, err);
+    if (!function || has_failed(err) || !check_name(system, kept, false, err)) {
+        tr_table_free(table);
+        return;
+    }
+    *function = (Function){.name = kept, .argument_count = table_is_plane(table) ? 2 : 1};
+    function->table = tr_table_add(graph, table);
+    if (graph->failed)
+        tr_fail_memory(err);
+    else
+        enter_name(system, (Named){.name = kept, .function = function}, err);
+}
+
 void tr_define_table(System *system, const char *name, const double *x, size_t nx, const double *y,
                      size_t ny, const double *value, int degree, bool hold, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!system || has_failed(err)) return;
-    Graph *graph = system->graph;
     if (nx > UINT32_MAX || ny > UINT32_MAX) tr_fail(err, TR_USAGE, (Place){0}, "table too large");
     const Table *table =
-        tr_table_through(&graph->arena, x, (uint32_t)nx, y, (uint32_t)ny, value, degree, hold, err);
-    Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
-    if (!function) tr_fail_memory(err);
-    const Text kept = keep_text(system, text_of(name), err);
-    if (!function || has_failed(err) || !check_name(system, kept, false, err)) return;
-    *function = (Function){.name = kept, .argument_count = y ? 2 : 1};
-    function->table = tr_table_add(graph, table);
-    if (graph->failed)
-        tr_fail_memory(err);
-    else
-        enter_name(system, (Named){.name = kept, .function = function}, err);
+        tr_table_through(x, (uint32_t)nx, y, (uint32_t)ny, value, degree, hold, err);
+    if (table) tr_system_table(system, text_of(name), table, err);
 }
 
 // ---- outputs -------------------------------------------------------------------------------

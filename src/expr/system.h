@@ -114,6 +114,8 @@ typedef struct Alarm {
     AlarmKind kind;
     uint32_t latch;
     uint32_t touching; // of a hollow
+    Expr place[2]; // where it is about, if it is about a place: one number, or two
+    uint32_t place_count;
 } Alarm;
 
 // A contact that may let go: open when its normal force would pull, until it touches again; and
@@ -235,8 +237,10 @@ struct tr_system {
         const char **files;   // that it named, where they are
         uint32_t file_count;
         size_t file_bytes; // of all of these
+        Sha256 content;    // of these, one after the other
         const char *text;  // the file, as it was; NULL when calls made the model, or changed it
-        char sha256[TR_SHA256_SIZE]; // of the text; "" when there is none
+        char sha256[TR_SHA256_SIZE]; // of the text, and where it named files of their hash behind
+                                     // it; "" when there is none
         const char *case_name;       // "" when there is none
         const tr_setting *settings;
         uint32_t setting_count;
@@ -258,6 +262,8 @@ Scope tr_system_scope(System *system);
 // Defines a name for formulas; its text is kept. An error when it is taken.
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err);
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err);
+// Defines a table, which is taken over.
+void tr_system_table(System *system, Text name, const Table *table, tr_error *err);
 
 // A number of `initial` or `guess` that a formula of parameters gives, and that is its definition:
 // an input of the kind TR_START. It is found by its name, which formulas do not know: it may be
@@ -347,6 +353,9 @@ bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr
 
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);
+
+// Whether something that runs watch may end them, besides constraints
+bool tr_system_may_stop(const System *system);
 
 // ---- modes of latches ----------------------------------------------------------------------
 

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values by Horner's rule on the piece that binary search finds; splines by a tridiagonal system.
+// Of one variable values by Horner's rule; splines by a tridiagonal system. Of two variables the
+// functions along either axis are B-splines (T230); their coefficients by one banded system for
+// each axis, solved in place (T231).
 #include "expr/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR 1e300 // beyond every knot that matters
+
 // ---- value ---------------------------------------------------------------------------------
 
-// The piece that holds x; the end pieces extend to infinity.
-static uint32_t piece_at(const TableAxis *axis, double x)
+uint32_t tr_table_piece(const TableAxis *axis, double x)
 {
     uint32_t low = 0, high = axis->pieces;
+    if (axis->density > 0) { // off by one at most, see density_of
+        const double guess = (x - axis->knot[0]) * axis->density, last = high - 1;
+        low = guess > 0 ? (uint32_t)(guess < last ? guess : last) : 0;
+        if (low > 0 && x < axis->knot[low]) return low - 1;
+        return low + 1 < high && x >= axis->knot[low + 1] ? low + 1 : low;
+    }
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
         if (x < axis->knot[middle])
@@ -22,14 +31,20 @@ static uint32_t piece_at(const TableAxis *axis, double x)
     return low;
 }
 
+// k! / (k - order)!
+static double falling(int k, int order)
+{
+    static const double factor[TABLE_MAX_DEGREE + 1][TABLE_MAX_DEGREE + 1] = {
+        {1, 0, 0, 0}, {1, 1, 0, 0}, {1, 2, 2, 0}, {1, 3, 6, 6}};
+    return factor[k][order];
+}
+
 // d^order/du^order of c[0] + c[1] u + ... + c[degree] u^degree, by Horner's rule.
-static double polynomial(const double *c, uint32_t stride, int degree, double u, int order)
+static double polynomial(const double *c, int degree, double u, int order)
 {
     double sum = 0;
     for (int k = degree; k >= order; k--) {
-        double factor = 1; // k! / (k - order)!
-        for (int j = 0; j < order; j++) factor *= k - j;
-        const double term = factor * c[(uint32_t)k * stride];
+        const double term = falling(k, order) * c[k];
         sum = k == degree ? term : fma(sum, u, term); // a table of degree 0 is finite at infinity
     }
     return sum;
@@ -39,33 +54,93 @@ static double polynomial(const double *c, uint32_t stride, int degree, double u,
 static bool is_flat(const Table *table, int axis, double *x, int order)
 {
     const TableAxis *at = &table->axis[axis];
-    if (!table->hold || at->pieces == 0) return false;
-    const double first = at->knot[0], last = at->knot[at->pieces];
+    if (!table->hold || at->count < 2) return false;
+    const double first = at->knot[0], last = at->knot[at->count - 1];
     const bool outside = *x < first || *x > last;
     if (*x < first) *x = first;
     if (*x > last) *x = last;
     return outside && table_order_along(order, axis) > 0;
 }
 
+static double answer(const Table *table, double x, int question)
+{
+    const TableAxis *axis = &table->axis[question >> 4 & 1];
+    if ((question & 15) == TABLE_PIECE) return tr_table_piece(axis, x);
+    const uint32_t piece = x > 0 ? (uint32_t)fmin(x, axis->pieces - 1) : 0;
+    switch (question & 15) {
+    case TABLE_START: return axis->knot[piece];
+    case TABLE_LOWER: return piece ? axis->knot[piece] : -FAR;
+    default: return piece + 1 < axis->pieces ? axis->knot[piece + 1] : FAR;
+    }
+}
+
+// The first of the coefficients along an axis that a piece depends on
+static uint32_t first_function(const TableAxis *axis, uint32_t piece)
+{
+    if (axis->degree < TABLE_MAX_DEGREE) return piece + axis->degree < axis->count ? piece : 0;
+    const uint32_t last = axis->count - axis->degree - 1; // as there is no knot next to the ends
+    return piece < 2 ? 0 : piece - 1 < last ? piece - 1 : last;
+}
+
+// Derivatives of the functions that do not vanish on a piece. The degree is told apart so that the
+// compiler knows it.
+static inline void take_bases(const double *basis, int degree, double u, int order, double *B)
+{
+    for (int r = 0; r <= degree; r++) B[r] = 0;
+    for (int k = degree; k >= order; k--) {
+        const double factor = falling(k, order), *of = basis + k * (degree + 1);
+        for (int r = 0; r <= degree; r++) B[r] = (k == degree ? 0 : B[r] * u) + factor * of[r];
+    }
+}
+
+static inline double blend(int dx, int dy, const double *Bx, const double *By, const double *c,
+                           size_t stride)
+{
+    double sum = 0;
+    for (int r = 0; r <= dx; r++) {
+        double line = 0;
+        for (int s = 0; s <= dy; s++) line += By[s] * c[(size_t)r * stride + (size_t)s];
+        sum += Bx[r] * line;
+    }
+    return sum;
+}
+
+// f = sum_rs B_r(u) B_s(v) c[i + r][j + s]                                          (T230)
+static double plane_value(const Table *table, double x, double y, int order)
+{
+    const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
+    const int dx = (int)ax->degree, dy = (int)ay->degree;
+    const uint32_t i = tr_table_piece(ax, x), j = tr_table_piece(ay, y);
+    const double u = x - ax->knot[i], v = y - ay->knot[j];
+    const double *bx = ax->bases + (size_t)i * (ax->degree + 1) * (ax->degree + 1);
+    const double *by = ay->bases + (size_t)j * (ay->degree + 1) * (ay->degree + 1);
+    const double *c =
+        table->coefficient + (size_t)first_function(ax, i) * ay->count + first_function(ay, j);
+    const int a = table_order_along(order, 0), b = table_order_along(order, 1);
+    double Bx[TABLE_MAX_DEGREE + 1], By[TABLE_MAX_DEGREE + 1];
+    if (dx == 3 && dy == 3) {
+        take_bases(bx, 3, u, a, Bx);
+        take_bases(by, 3, v, b, By);
+        return blend(3, 3, Bx, By, c, ay->count);
+    }
+    take_bases(bx, dx, u, a, Bx);
+    take_bases(by, dy, v, b, By);
+    return blend(dx, dy, Bx, By, c, ay->count);
+}
+
 double tr_table_value(const Table *table, double x, double y, int order)
 {
     if (isnan(x) || isnan(y)) return x + y;
+    if (table_is_question(order)) return answer(table, x, order);
     if (is_flat(table, 0, &x, order) || is_flat(table, 1, &y, order)) return 0;
-    const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
-    const uint32_t i = piece_at(ax, x), j = ay->pieces ? piece_at(ay, y) : 0;
-    const uint32_t columns = ay->pieces ? ay->pieces : 1, across = ay->degree + 1;
-    const uint32_t size = (ax->degree + 1) * across;
-    const double *c = table->coefficient + ((size_t)i * columns + j) * size;
-
-    double along_x[TABLE_MAX_DEGREE + 1] = {0};
-    for (uint32_t b = 0; b < across; b++)
-        along_x[b] = polynomial(c + b, across, (int)ax->degree, x - ax->knot[i],
-                                table_order_along(order, 0));
-    if (!ay->pieces) return along_x[0];
-    return polynomial(along_x, 1, (int)ay->degree, y - ay->knot[j], table_order_along(order, 1));
+    if (table_is_plane(table)) return plane_value(table, x, y, order);
+    const TableAxis *axis = &table->axis[0];
+    const uint32_t i = tr_table_piece(axis, x);
+    return polynomial(table->coefficient + (size_t)i * (axis->degree + 1), (int)axis->degree,
+                      x - axis->knot[i], order);
 }
 
-// ---- construction --------------------------------------------------------------------------
+// ---- one variable --------------------------------------------------------------------------
 
 // Second derivatives m of the spline through (x, y) [h_i = x_{i+1} - x_i, s_i = slopes]:
 //   h_{i-1} m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_i m_{i+1} = 6 (s_i - s_{i-1})
@@ -107,20 +182,21 @@ static void spline_moments(const double *x, uint32_t n, const double *y, double 
     m[last] = m[last - 1] + STEP(last - 1) / STEP(last - 2) * (m[last - 1] - m[last - 2]);
 }
 
-// Coefficients c[i * stride + k] of the pieces through (x, y); n = 1 is a constant.
-static void pieces_through(const double *x, uint32_t n, const double *y, uint32_t degree, double *c,
-                           size_t stride, double *work)
+// Coefficients of the pieces through (x, z); `work` has room for 3 n numbers.
+static void pieces_through(const TableAxis *axis, const double *y, double *c, double *work)
 {
+    const uint32_t n = axis->count;
+    const double *x = axis->knot;
     double *m = work + 2 * (size_t)n;
     for (uint32_t i = 0; i < n; i++) m[i] = 0; // straight lines
-    if (degree == 3 && n > 2) spline_moments(x, n, y, m, work);
-    if (n == 1) c[0] = y[0];
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        const double h = STEP(i);
-        double *piece = c + i * stride;
+    if (axis->degree == 3 && n > 2) spline_moments(x, n, y, m, work);
+    for (uint32_t i = 0; i < axis->pieces; i++) {
+        double *piece = c + (size_t)i * (axis->degree + 1);
         piece[0] = y[i];
+        if (axis->degree == 0) continue;
+        const double h = STEP(i);
         piece[1] = SLOPE(i);
-        if (degree < 3) continue;
+        if (axis->degree < 3) continue;
         piece[1] -= h * (2 * m[i] + m[i + 1]) / 6;
         piece[2] = m[i] / 2;
         piece[3] = (m[i + 1] - m[i]) / (6 * h);
@@ -129,29 +205,146 @@ static void pieces_through(const double *x, uint32_t n, const double *y, uint32_
 #undef SLOPE
 }
 
-// Splines along x through every column, then along y through every coefficient of those.
-static void fill(const Table *table, const double *z, double *c, double *work)
+// Makes coefficients of the values.
+static bool fit_line(Table *table)
 {
-    const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
-    const uint32_t nx = ax->pieces + 1, ny = ay->pieces + 1;
-    const uint32_t dx = ax->degree + 1, dy = ay->degree + 1;
-    const size_t columns = ay->pieces ? ay->pieces : 1, size = (size_t)dx * dy;
-    double *line = work, *along_x = line + nx + ny; // along_x[(j * pieces + i) * dx + a]
-    double *scratch = along_x + (size_t)ny * ax->pieces * dx;
-
-    for (uint32_t j = 0; j < ny; j++) {
-        for (uint32_t i = 0; i < nx; i++) line[i] = z[(size_t)i * ny + j];
-        pieces_through(ax->knot, nx, line, ax->degree, along_x + (size_t)j * ax->pieces * dx, dx,
-                       scratch);
-    }
-    for (uint32_t i = 0; i < ax->pieces; i++)
-        for (uint32_t a = 0; a < dx; a++) {
-            for (uint32_t j = 0; j < ny; j++)
-                line[j] = along_x[((size_t)j * ax->pieces + i) * dx + a];
-            pieces_through(ay->knot, ny, line, ay->degree, c + i * columns * size + (size_t)a * dy,
-                           size, scratch);
-        }
+    const TableAxis *axis = &table->axis[0];
+    double *c = malloc((size_t)axis->pieces * (axis->degree + 1) * sizeof *c);
+    double *work = malloc(3 * (size_t)axis->count * sizeof *work);
+    if (c && work) pieces_through(axis, table->coefficient, c, work);
+    free(work);
+    if (!c || !work) return free(c), false;
+    free(table->coefficient);
+    table->coefficient = c;
+    return true;
 }
+
+// ---- two variables -------------------------------------------------------------------------
+
+// The knots of B-splines: all but those next to the ends, which are there degree + 1 times.
+static double spline_knot(const TableAxis *axis, int i)
+{
+    const int n = (int)axis->count, d = (int)axis->degree, inner = i - d;
+    if (inner <= 0) return axis->knot[0];
+    if (i >= n) return axis->knot[n - 1];
+    return axis->knot[d == 3 ? inner + 1 : inner];
+}
+
+// The functions B_first ... that do not vanish on a piece, as polynomials of u, by powers and then
+// functions: from degree p - 1 to p with knots t                                    (T230)
+//   B_j = (x - t_j)/(t_{j+p} - t_j) B_j + (t_{j+p+1} - x)/(t_{j+p+1} - t_{j+1}) B_{j+1}
+static void expand_bases(const TableAxis *axis, uint32_t piece, double *basis)
+{
+    const int d = (int)axis->degree, first = (int)first_function(axis, piece);
+    double B[TABLE_MAX_DEGREE + 2][TABLE_MAX_DEGREE + 1] = {{0}}; // by function
+    B[d][0] = 1;
+    for (int p = 1; p <= d; p++)
+        for (int r = d - p; r <= d; r++) {
+            const int j = first + r;
+            const double from = spline_knot(axis, j), to = spline_knot(axis, j + p + 1);
+            const double rise = spline_knot(axis, j + p) - from,
+                         fall = to - spline_knot(axis, j + 1);
+            const double at = axis->knot[piece];
+            double next[TABLE_MAX_DEGREE + 1] = {0};
+            for (int k = 0; k < p; k++) {
+                const double up = r > d - p ? B[r][k] / rise : 0;
+                const double down = r < d ? B[r + 1][k] / fall : 0;
+                next[k] += up * (at - from) + down * (to - at);
+                next[k + 1] += up - down;
+            }
+            memcpy(B[r], next, sizeof next);
+        }
+    for (int k = 0; k <= d; k++)
+        for (int r = 0; r <= d; r++) basis[k * (d + 1) + r] = B[r][k];
+}
+
+static bool make_bases(Arena *arena, TableAxis *axis)
+{
+    const size_t size = (size_t)(axis->degree + 1) * (axis->degree + 1);
+    double *bases = tr_arena_alloc(arena, axis->pieces * size, sizeof *bases);
+    for (uint32_t i = 0; bases && i < axis->pieces; i++) expand_bases(axis, i, bases + i * size);
+    axis->bases = bases;
+    return bases != NULL;
+}
+
+// A matrix with two diagonals on either side of its main one, then its triangular factors.
+enum { SIDE = 2, BAND = 2 * SIDE + 1 };
+typedef double Band[BAND]; // row i: columns i - 2 ... i + 2
+
+// Row i: what the functions are at node i, times the coefficients, is the value there  (T231)
+static void fill_band(const TableAxis *axis, Band *A)
+{
+    const int n = (int)axis->count, d = (int)axis->degree;
+    for (int i = 0; i < n; i++) {
+        double B[TABLE_MAX_DEGREE + 1];
+        const uint32_t piece = (uint32_t)i < axis->pieces ? (uint32_t)i : axis->pieces - 1;
+        const double u = axis->knot[i] - axis->knot[piece];
+        take_bases(axis->bases + (size_t)piece * (size_t)((d + 1) * (d + 1)), d, u, 0, B);
+        memset(A[i], 0, sizeof A[i]);
+        for (int r = 0; r <= d; r++) {
+            const int column = (int)first_function(axis, piece) + r - i + SIDE;
+            if (column >= 0 && column < BAND) A[i][column] = B[r]; // the others are zero
+        }
+    }
+}
+
+// A = L U, without pivots: no minor of such a matrix is negative. Of U the main diagonal becomes
+// its inverse.
+static void factor_band(Band *A, int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int k = i - SIDE < 0 ? 0 : i - SIDE; k < i; k++) {
+            const double factor = A[i][k - i + SIDE] * A[k][SIDE];
+            A[i][k - i + SIDE] = factor;
+            for (int j = k + 1; j <= k + SIDE && j < n; j++)
+                A[i][j - i + SIDE] -= factor * A[k][j - k + SIDE];
+        }
+        A[i][SIDE] = 1 / A[i][SIDE];
+    }
+}
+
+// A x = b for `width` columns side by side, in place
+static void solve_band(const Band *A, size_t n, double *b, size_t width)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i < SIDE ? 0 : i - SIDE; k < i; k++) {
+            const double factor = A[i][k + SIDE - i];
+            for (size_t j = 0; factor != 0 && j < width; j++)
+                b[i * width + j] -= factor * b[k * width + j];
+        }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k <= i + SIDE && k < n; k++) {
+            const double factor = A[i][k + SIDE - i];
+            for (size_t j = 0; factor != 0 && j < width; j++)
+                b[i * width + j] -= factor * b[k * width + j];
+        }
+        for (size_t j = 0; j < width; j++) b[i * width + j] *= A[i][SIDE];
+    }
+}
+
+// Makes coefficients of the values, along x and then along y.
+static bool fit_plane(Table *table)
+{
+    TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
+    const size_t nx = ax->count, ny = ay->count;
+    Band *A = malloc((nx > ny ? nx : ny) * sizeof *A);
+    const bool good = A && make_bases(&table->arena, ax) && make_bases(&table->arena, ay);
+    if (good && ax->degree > 1) {
+        fill_band(ax, A);
+        factor_band(A, (int)nx);
+        solve_band((const Band *)A, nx, table->coefficient, ny);
+    }
+    if (good && ay->degree > 1) {
+        fill_band(ay, A);
+        factor_band(A, (int)ny);
+        for (size_t i = 0; i < nx; i++)
+            solve_band((const Band *)A, ny, table->coefficient + i * ny, 1);
+    }
+    free(A);
+    return good;
+}
+
+// ---- construction --------------------------------------------------------------------------
 
 static bool check_axis(const char *name, const double *x, uint32_t n, tr_error *err)
 {
@@ -167,8 +360,8 @@ static bool check_axis(const char *name, const double *x, uint32_t n, tr_error *
 static bool check_points(const double *x, uint32_t nx, const double *y, uint32_t ny,
                          const double *z, int degree, tr_error *err)
 {
-    if (degree != 1 && degree != 3) {
-        tr_fail(err, TR_USAGE, (Place){0}, "table: the degree is 1 or 3, not %d", degree);
+    if (degree != 0 && degree != 1 && degree != 3) {
+        tr_fail(err, TR_USAGE, (Place){0}, "table: the degree is 0, 1 or 3, not %d", degree);
         return false;
     }
     if (nx < 2 || (y && ny < 2) || (!y && ny > 1)) {
@@ -185,65 +378,101 @@ static bool check_points(const double *x, uint32_t nx, const double *y, uint32_t
     return true;
 }
 
-static const double *copy(Arena *arena, const double *x, size_t n)
+// How many knots there are in a unit, when none is further from where it would be than a quarter of
+// their distance: then a guess is off by one at most.
+static double density_of(const double *x, uint32_t n)
 {
-    double *at = tr_arena_alloc(arena, n, sizeof *at);
-    return at ? memcpy(at, x, n * sizeof *at) : NULL;
+    if (n < 2) return 0;
+    const double step = (x[n - 1] - x[0]) / (n - 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (!(fabs(x[i] - (x[0] + i * step)) <= step / 4)) return 0;
+    return isfinite(1 / step) ? 1 / step : 0;
+}
+
+static bool make_axis(Table *table, int which, const double *x, uint32_t n, uint32_t degree)
+{
+    double *knot = tr_arena_alloc(&table->arena, n, sizeof *knot);
+    if (!knot) return false;
+    memcpy(knot, x, n * sizeof *knot);
+    table->axis[which] = (TableAxis){.knot = knot,
+                                     .count = n,
+                                     .pieces = degree || n == 1 ? n - 1 : n,
+                                     .degree = degree,
+                                     .density = density_of(x, n)};
+    return true;
 }
 
 static size_t coefficient_count(const Table *table)
 {
-    size_t count = 1;
-    for (int axis = 0; axis < 2; axis++) {
-        const TableAxis *at = &table->axis[axis];
-        count *= (size_t)(at->pieces ? at->pieces : 1) * (at->degree + 1);
+    const TableAxis *x = &table->axis[0];
+    if (table_is_plane(table)) return (size_t)x->count * table->axis[1].count;
+    return (size_t)x->pieces * (x->degree + 1);
+}
+
+static bool check_coefficients(const Table *table, tr_error *err)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < coefficient_count(table); i++)
+        good = isfinite(table->coefficient[i]);
+    if (!good)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "table: the points are too close together or too far apart");
+    return good;
+}
+
+// Through three points there is a parabola, through two a line.
+static uint32_t own_degree(int degree, uint32_t n)
+{
+    return (uint32_t)degree < n ? (uint32_t)degree : n - 1;
+}
+
+Table *tr_table_take(const double *x, uint32_t nx, const double *y, uint32_t ny, double *z,
+                     int degree, bool hold, tr_error *err)
+{
+    static const double origin = 0;
+    tr_error local = {0};
+    if (!err) err = &local;
+    const bool good = !has_failed(err) && check_points(x, nx, y, ny, z, degree, err);
+    Table *table = good ? calloc(1, sizeof *table) : NULL;
+    if (!table) {
+        free(z);
+        if (good) tr_fail_memory(err);
+        return NULL;
     }
-    return count;
+    atomic_init(&table->owners, 1);
+    table->hold = hold, table->coefficient = z;
+    const bool made =
+        make_axis(table, 0, x, nx, y ? own_degree(degree, nx) : (uint32_t)degree) &&
+        make_axis(table, 1, y ? y : &origin, y ? ny : 1, y ? own_degree(degree, ny) : 0) &&
+        (y ? fit_plane(table) : fit_line(table));
+    if (!made) tr_fail_memory(err);
+    if (made && check_coefficients(table, err)) return table;
+    tr_table_free(table);
+    return NULL;
 }
 
-static Table *check_coefficients(Table *table, tr_error *err)
-{
-    for (size_t i = 0; i < coefficient_count(table); i++)
-        if (!isfinite(table->coefficient[i])) {
-            tr_fail(err, TR_INVALID, (Place){0},
-                    "table: the points are too close together or too far apart");
-            return NULL;
-        }
-    return table;
-}
-
-Table *tr_table_copy(Arena *arena, const Table *table)
-{
-    Table *twin = tr_arena_alloc(arena, 1, sizeof *twin);
-    if (!twin) return NULL;
-    *twin = *table;
-    for (int axis = 0; axis < 2; axis++)
-        twin->axis[axis].knot = copy(arena, table->axis[axis].knot, table->axis[axis].pieces + 1);
-    twin->coefficient = copy(arena, table->coefficient, coefficient_count(table));
-    return twin->axis[0].knot && twin->axis[1].knot && twin->coefficient ? twin : NULL;
-}
-
-Table *tr_table_through(Arena *arena, const double *x, uint32_t nx, const double *y, uint32_t ny,
-                        const double *z, int degree, bool hold, tr_error *err)
+Table *tr_table_through(const double *x, uint32_t nx, const double *y, uint32_t ny, const double *z,
+                        int degree, bool hold, tr_error *err)
 {
     if (has_failed(err) || !check_points(x, nx, y, ny, z, degree, err)) return NULL;
-    if (!y) ny = 1;
-    static const double origin = 0;
-    const uint32_t d = (uint32_t)degree, across = y ? d : 0;
-    Table *table = tr_arena_alloc(arena, 1, sizeof *table);
-    const double *kx = copy(arena, x, nx), *ky = copy(arena, y ? y : &origin, ny);
-    const size_t pieces = (size_t)(nx - 1) * (ny > 1 ? ny - 1 : 1);
-    double *c = tr_arena_alloc(arena, pieces * (d + 1), (across + 1) * sizeof *c);
-    // room for: a line of points, the splines along x, and 3 n of scratch
-    double *work = calloc((size_t)ny * (nx - 1) * (d + 1) + 4 * ((size_t)nx + ny), sizeof *work);
-    if (table && kx && ky && c && work) {
-        *table = (Table){{{kx, nx - 1, d}, {ky, ny - 1, across}}, hold, c};
-        fill(table, z, c, work);
-        table = check_coefficients(table, err);
-    } else {
-        tr_fail_memory(err);
-        table = NULL;
-    }
-    free(work);
+    const size_t count = (size_t)nx * (y ? ny : 1);
+    double *values = malloc(count * sizeof *values);
+    if (!values) return tr_fail_memory(err), NULL;
+    return tr_table_take(x, nx, y, ny, memcpy(values, z, count * sizeof *values), degree, hold,
+                         err);
+}
+
+const Table *tr_table_share(const Table *table)
+{
+    atomic_fetch_add(&((Table *)table)->owners, 1);
     return table;
+}
+
+void tr_table_free(const Table *table)
+{
+    Table *mine = (Table *)table;
+    if (!mine || atomic_fetch_sub(&mine->owners, 1) > 1) return;
+    free(mine->coefficient);
+    tr_arena_free(&mine->arena);
+    free(mine);
 }

@@ -549,6 +549,7 @@ static void build(Tree *tree)
     tr_tree_start(tree);
     if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
     make_plan(tree);
+    if (!has_failed(tree->err)) tr_tree_leave_tables(tree);
     if (!has_failed(tree->err)) tr_tree_scene(tree);
     tr_tree_name_notes(tree);
 }
@@ -558,6 +559,7 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     if (has_failed(err)) return;
     Tree tree = {.model = model, .system = system, .graph = system->graph, .err = err};
     system->body_count = model->fields.bodies.count;
+    tr_sha256_begin(&system->source.content);
     if (!model->fields.bodies.count)
         tr_fail(err, TR_INVALID, (Place){1, 1}, "the model has no bodies");
     else if (make_tree(&tree))

@@ -8,7 +8,6 @@
 // has no negative eigenvalue, and m and the stiffness have none that is not positive.
 #include "mech/tree.h"
 
-#include "base/beside.h"
 #include "base/sheet.h"
 
 #include <math.h>
@@ -42,49 +41,18 @@ __attribute__((format(printf, 3, 4))) static void refuse(Tree *tree, Value file,
     tr_fail(tree->err, TR_INVALID, file.place, "'%.*s' %s", TEXT(file.text), text);
 }
 
-enum { MOST_BYTES = 1 << 28 }; // of all tables of a model
-
-// Names it among those that the system was made from.
-static void note_file(Tree *tree, const char *path, size_t bytes)
-{
-    struct Source *source = &tree->system->source;
-    source->file_bytes += bytes;
-    const uint32_t count = source->file_count;
-    const char **grown = tr_tree_room(tree, count + 1u, sizeof *grown);
-    const char *kept = tr_arena_text(&tree->graph->arena, path, strlen(path));
-    if (!kept) tree->graph->failed = true;
-    if (!grown || !kept) return;
-    if (count) memcpy(grown, source->files, count * sizeof *grown);
-    grown[count] = kept;
-    source->files = grown, source->file_count = count + 1;
-}
-
 // The file stands beside the model, and what is wrong with it is said where the model names it.
 static Sheet *read_table(Tree *tree, const Modal *modal, Value file, const char *what)
 {
     if (!file.given)
         tr_fail(tree->err, TR_INVALID, modal->name.place, "this modal body needs '%s'", what);
     if (has_failed(tree->err)) return NULL;
-    const Model *model = tree->model;
-    const Beside where = {model->path, model->allowed, model->allowed_count};
     tr_error why = {0};
     size_t length = 0;
-    const size_t limit = MOST_BYTES - tree->system->source.file_bytes;
-    char *path, *text = tr_beside_read(&where, file.text, limit, &length, &path, &why);
-    if (text) note_file(tree, path, length);
-    free(path);
-    if (why.status) {
-        tr_fail(tree->err, why.status, file.place, "%s", why.text);
-        return NULL;
-    }
+    char *text = tr_tree_file(tree, file, &length);
+    if (!text) return NULL;
     Sheet *sheet = tr_sheet_take(text, length, NULL, &why);
-    if (why.line)
-        tr_fail(tree->err, why.status, file.place, "'%.*s', line %d: %s", TEXT(file.text), why.line,
-                why.text);
-    else if (why.status == TR_NO_MEMORY)
-        tr_fail_memory(tree->err);
-    else if (why.status)
-        refuse(tree, file, "%s", why.text);
+    tr_tree_refuse_file(tree, file, &why);
     return sheet;
 }
 

@@ -264,6 +264,7 @@ Expr tr_tree_formula(Tree *tree, Value value)
     const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer, &tree->budget};
     const Expr x = tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
     tr_tree_note(tree, value, x);
+    tr_tree_check_tables(tree, value, x);
     return x;
 }
 
@@ -360,6 +361,7 @@ void tr_tree_parameters(Tree *tree)
     tree->t = tr_input(tree->system, "t", TR_TIME, 0, tree->err);
     tr_tree_port(tree, tree->t, QUANTITY_TIME, text_of(""), "");
     make_functions(tree);
+    tr_tree_tables(tree);
     tree->constants_only = true;
     for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)
         resolve_parameter(tree, i);

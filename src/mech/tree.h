@@ -392,6 +392,21 @@ void tr_tree_scene(Tree *tree);  // what all of it looks like
 // How many modes it has, their names, and links for its points
 void tr_beam_begin(Tree *tree, uint32_t link);
 void tr_modal_begin(Tree *tree, uint32_t link);
+
+// ---- files and tables ----------------------------------------------------------------------
+
+// What a file holds that the model names, which the caller frees; NULL, with words where it is
+// named, when it cannot be read. It is noted among what the system was made from.
+char *tr_tree_file(Tree *tree, Value file, size_t *length);
+// What is wrong with it is said there, too.
+void tr_tree_refuse_file(Tree *tree, Value file, const tr_error *why);
+
+// The tables of the model, as functions of formulas
+void tr_tree_tables(Tree *tree);
+// A formula of parameters must not leave one that ends runs,
+void tr_tree_check_tables(Tree *tree, Value formula, Expr x);
+// and for those of what moves there are alarms.
+void tr_tree_leave_tables(Tree *tree);
 // Its integrals, and the shapes at its points
 void tr_beam_make(Tree *tree, uint32_t link);
 void tr_modal_make(Tree *tree, uint32_t link);

@@ -24,6 +24,7 @@
 
 const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
+    KIND_ROW("tables", NamedTable, TYPE_TABLES, true),
     KIND_ROW("bodies", Body, TYPE_BODIES, true),
     KIND_ROW("joint", Joint, TYPE_JOINT, false),
     KIND_ROW("elastic", Elastic, TYPE_ELASTIC, false),

@@ -60,6 +60,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_COUPLINGS   Couplings
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
+#define MEMBER_TABLES      NamedTables
 
 // Things by name
 #define NAMED(Kind, Kinds)    \
@@ -76,6 +77,7 @@ NAMED(Coupling, Couplings);
 NAMED(Constraint, Constraints);
 NAMED(Role, Roles);
 NAMED(Case, Cases);
+NAMED(NamedTable, NamedTables);
 #undef NAMED
 
 // Each begins with its own name and place; `given` is false for a kind that was not written, and
@@ -141,6 +143,7 @@ typedef enum FieldType {
     TYPE_COUPLINGS,
     TYPE_CONSTRAINTS,
     TYPE_REACTIONS,
+    TYPE_TABLES,
 } FieldType;
 
 typedef struct Field {

@@ -243,8 +243,8 @@ System *tr_chart_system(Plan *plan, const ChartPrograms *c, tr_error *err)
 
 typedef struct ProgramRow {
     tr_program *(*compile)(const Plan *plan, System *reduced, ChartPrograms *chart, tr_error *err);
-    bool picks;                                  // expressions that are there
-    bool of_rows, of_switches, of_sensitivities; // where there are some
+    bool picks;                                            // expressions that are there
+    bool of_rows, of_switches, of_stops, of_sensitivities; // where there are some
 } ProgramRow;
 
 static const ProgramRow program_rows[CHART_PROGRAMS] = {
@@ -257,7 +257,7 @@ static const ProgramRow program_rows[CHART_PROGRAMS] = {
     [CHART_PROJECTION] = {compile_projection, .of_rows = true},
     [CHART_KKT] = {compile_kkt, .picks = true, .of_rows = true},
     [CHART_SIDES] = {tr_sides_program, .of_switches = true},
-    [CHART_WATCH] = {tr_watch_program, .of_rows = true, .of_switches = true},
+    [CHART_WATCH] = {tr_watch_program, .of_rows = true, .of_switches = true, .of_stops = true},
     [CHART_TANGENT] = {tr_tangent_program, .of_sensitivities = true},
     [CHART_COLUMN_TANGENT] = {tr_column_tangent_program, .of_sensitivities = true},
     [CHART_PROJECTION_TANGENT] = {tr_projection_tangent_program, .of_sensitivities = true},
@@ -271,7 +271,8 @@ static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which
                                                                     : c->of[CHART_SIDES] != NULL);
     const bool sensitivities = row->of_sensitivities && plan->sensitivity;
     const bool always = !row->of_rows && !row->of_switches && !row->of_sensitivities;
-    return !rows && !switches && !sensitivities && !always;
+    const bool stops = row->of_stops && tr_system_may_stop(plan->system);
+    return !rows && !switches && !stops && !sensitivities && !always;
 }
 
 static tr_program *compile(Plan *plan, ChartPrograms *c, ChartProgram which, tr_error *err)

@@ -33,9 +33,10 @@ typedef struct JumpPrograms {
 //   tilt       how much dependent velocities exceed independent ones                       (T65)
 //   surplus    of each row that is no pivot and holds: how far it is off, and what cancels in it
 //   switches   by switch, how far it is from leaving its side; none where nothing switches
+//   sites      by alarm, the place that it is about, where there is one
 typedef struct WatchPlaces {
-    uint32_t alarms, squares, pivots, tilt, surplus, switches; // where each begins
-    uint32_t count;                                            // of all
+    uint32_t alarms, squares, pivots, tilt, surplus, switches, sites; // where each begins
+    uint32_t count;                                                   // of all
     uint32_t *others; // inputs that it takes besides time, y and parameters; sides among them
     uint32_t other_count;
 } WatchPlaces;
@@ -51,7 +52,7 @@ typedef enum ChartProgram {
     CHART_PROJECTION,    // and their slopes, too
     CHART_KKT,           // c Q gamma vdot
     CHART_SIDES,         // of switches, see switch.h
-    CHART_WATCH,         // see WatchPlaces: where there are rows or switches
+    CHART_WATCH,         // see WatchPlaces: where there are rows, switches or alarms that end a run
     // Derivatives of rates, columns and projected constraints, see sensitivity.h
     CHART_TANGENT,
     CHART_COLUMN_TANGENT,

@@ -196,6 +196,9 @@ tr_program *tr_watch_program(const Plan *plan, System *s, ChartPrograms *c, tr_e
     list_surplus(s, c, &list);
     places->switches = list.count;
     if (c->of[CHART_SIDES]) tr_switch_margins(plan, s, c, &list, err);
+    places->sites = list.count;
+    for (uint32_t i = 0; i < s->alarm_count; i++)
+        tr_exprs_add(&list, s->alarms[i].place, s->alarms[i].place_count);
     places->count = list.count;
     tr_program *program = tr_program_list(s, &list, c->footing->fold, err);
     if (program && !list_others(program, c, places)) tr_fail_memory(err);

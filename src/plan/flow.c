@@ -16,7 +16,8 @@
 static size_t watch_room(const Flow *flow, const ChartPrograms *p)
 {
     const System *s = flow->system;
-    return (size_t)p->own + s->alarm_count + 4 * (size_t)s->row_count + 1 + flow->switch_count;
+    return (size_t)p->own + 3 * (size_t)s->alarm_count + 4 * (size_t)s->row_count + 1 +
+           flow->switch_count;
 }
 
 // Whether a chart has all of its surplus rows in order, as the program that watches has them
@@ -415,6 +416,18 @@ void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
     tr_move_along(y, h, k3, z, size);
     tr_flow_rate(flow, t + h, z, k4);
     tr_move_by_four(y, h, k1, size);
+}
+
+bool tr_flow_is_watched(const Flow *flow)
+{
+    return flow->stance || flow->switch_count || tr_system_may_stop(flow->system);
+}
+
+const double *tr_flow_site(Flow *flow, double t, const double *y, uint32_t alarm)
+{
+    const double *seen = tr_flow_watch(flow, t, y) + flow->now->programs->watched.sites;
+    for (uint32_t i = 0; i < alarm; i++) seen += flow->system->alarms[i].place_count;
+    return seen;
 }
 
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins)

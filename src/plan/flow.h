@@ -133,6 +133,10 @@ void tr_flow_forget(Flow *flow); // what is known
 
 // The margins of the system's alarms at (t, y).
 void tr_flow_alarms(Flow *flow, double t, const double *y, double *margins);
+// The place that an alarm is about there.
+const double *tr_flow_site(Flow *flow, double t, const double *y, uint32_t alarm);
+// Whether there is anything to look at between steps
+bool tr_flow_is_watched(const Flow *flow);
 
 // Of switches at (t, y): margins, or the sides that they are on. There must be some in this chart.
 static inline bool tr_flow_has_switches(const Flow *flow)

@@ -26,6 +26,11 @@ static bool is_free_of_state(const Input *input)
            input->kind == TR_MODE || is_driven(input);
 }
 
+static bool is_piece_number(const Node *node)
+{
+    return node->op == OP_TABLE1 && table_is_question(node->n) && (node->n & 15) == TABLE_PIECE;
+}
+
 // The jump that an operation is, or that stands behind its kink.
 static bool as_jump(Expr x, Expr *value, Expr *difference)
 {
@@ -38,20 +43,42 @@ static bool as_jump(Expr x, Expr *value, Expr *difference)
     case OP_MAX: *value = less(a, operand(x, 1)), *difference = sub(a, operand(x, 1)); return true;
     case OP_ABS: *value = less(a, zero(g)), *difference = a; return true;
     case OP_FLOOR: *value = x, *difference = a; return true;
+    case OP_TABLE1: *value = x, *difference = a; return is_piece_number(node_of(x));
     default: return false;
     }
 }
 
 bool tr_is_jump(const Node *node)
 {
-    return node->op == OP_LESS || node->op == OP_LESS_EQUAL || node->op == OP_MIN ||
-           node->op == OP_MAX || node->op == OP_ABS || node->op == OP_FLOOR;
+    return is_piece_number(node) || node->op == OP_LESS || node->op == OP_LESS_EQUAL ||
+           node->op == OP_MIN || node->op == OP_MAX || node->op == OP_ABS || node->op == OP_FLOOR;
+}
+
+// Splines are smooth: what they leave to see at their knots is for steps to see to.
+bool tr_is_broken(const Graph *g, const Node *node, int axis)
+{
+    if (node->op != OP_TABLE1 && node->op != OP_TABLE2) return false;
+    if (table_is_question(node->n) || axis >= tr_op[node->op].operands) return false;
+    const TableAxis *at = &g->tables[node->c]->axis[axis];
+    const Node *of = &g->nodes[node_operand(node, axis)];
+    const bool is_start = of->op == OP_TABLE1 && of->n == table_question(TABLE_START, axis);
+    return at->degree <= 1 && at->pieces > 1 && !is_start; // where a piece starts it stays in it
+}
+
+Expr tr_piece_of(Expr x, int axis)
+{
+    const Expr of = operand(x, axis);
+    return tr_build_table(node_of(x)->c, of, of, table_question(TABLE_PIECE, axis));
 }
 
 // Functions that jump without comparing anything: atan2 across its cut, tan at its poles
 static bool is_hidden_jump(const Node *node) { return node->op == OP_ATAN2 || node->op == OP_TAN; }
 
-static bool may_jump(const Node *node) { return tr_is_jump(node) || is_hidden_jump(node); }
+static bool may_jump(const Graph *g, const Node *node)
+{
+    return tr_is_jump(node) || is_hidden_jump(node) || tr_is_broken(g, node, 0) ||
+           tr_is_broken(g, node, 1);
+}
 
 // What passes zero there
 static void as_hidden_jump(Expr x, Expr *value, Expr *difference)
@@ -120,7 +147,26 @@ static void find_hidden_jumps(System *s, const uint32_t *depends, Jumps *found, 
     tr_reach_free(&reach);
 }
 
-// What the rates are made of, motions and constraints included.
+static bool is_found(const Jumps *found, Expr value)
+{
+    for (uint32_t k = 0; k < found->count; k++)
+        if (found->value[k].id == value.id) return true;
+    return false;
+}
+
+// Where a table goes from piece to piece as time alone has it
+static void find_pieces(Expr x, const uint32_t *depends, Jumps *found)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        if (!tr_is_broken(graph_of(x), node_of(x), axis)) continue;
+        const Expr of = operand(x, axis), piece = tr_piece_of(x, axis);
+        if (depends[of.id] != ON_TIME || is_found(found, piece)) continue;
+        found->value[found->count] = piece, found->difference[found->count++] = of;
+    }
+}
+
+// What the rates are made of, motions and constraints included. Of an expression there may be three
+// jumps: its own, or those along two axes, and one that is hidden.
 static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_error *err)
 {
     Exprs roots = {0};
@@ -130,13 +176,15 @@ static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_e
                             ? tr_reach_map(s->graph, &reach)
                             : NULL;
     if (depends) tr_mark_dependence(s, &reach, depends);
-    found->value = depends ? calloc(2 * (size_t)reach.count + 1, sizeof *found->value) : NULL;
-    found->difference = found->value ? found->value + reach.count : NULL;
+    found->value = depends ? calloc(6 * (size_t)reach.count + 1, sizeof *found->value) : NULL;
+    found->difference = found->value ? found->value + 3 * (size_t)reach.count : NULL;
     for (uint32_t k = 0; found->value && k < reach.count; k++) {
         const Expr x = expr_at(s->graph, reach.ids[k]);
         if (depends[x.id] == ON_TIME &&
             as_jump(x, &found->value[found->count], &found->difference[found->count]))
             found->count++;
+        else
+            find_pieces(x, depends, found);
     }
     if (found->value) find_hidden_jumps(s, depends, found, err);
     if (!found->value) tr_fail_memory(err);
@@ -158,7 +206,8 @@ static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
                             : NULL;
     if (depends) tr_mark_dependence(s, &reach, depends);
     for (uint32_t k = 0; depends && k < reach.count; k++)
-        any = any || (depends[reach.ids[k]] == ON_TIME && may_jump(&s->graph->nodes[reach.ids[k]]));
+        any = any || (depends[reach.ids[k]] == ON_TIME &&
+                      may_jump(s->graph, &s->graph->nodes[reach.ids[k]]));
     if (!depends) tr_fail_memory(err);
     tr_exprs_free(&roots);
     free(depends);
@@ -183,7 +232,8 @@ static bool describe(System *s, const Jumps *found, JumpPrograms *w)
     w->rounds = calloc(found->count + 1u, sizeof *w->rounds);
     if (!w->words || !w->rounds) return false;
     for (uint32_t k = 0; k < found->count; k++) {
-        w->rounds[k] = op_of(found->value[k]) == OP_FLOOR;
+        w->rounds[k] =
+            op_of(found->value[k]) == OP_FLOOR || is_piece_number(node_of(found->value[k]));
         if (!(w->words[k] = tr_jump_words(s, found->value[k]))) return false;
     }
     return true;

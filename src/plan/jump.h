@@ -7,6 +7,10 @@
 #include "plan/chart_programs.h"
 
 bool tr_is_jump(const Node *node);
+// Whether a table's value or slope jumps from piece to piece along an axis; and the number of the
+// piece there, which is what jumps.
+bool tr_is_broken(const Graph *graph, const Node *node, int axis);
+Expr tr_piece_of(Expr table, int axis);
 
 // By id, of all that is reached: what it depends on.
 enum { ON_STATE = 1, ON_TIME = 2 };

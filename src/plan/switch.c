@@ -57,7 +57,10 @@ static void visit_all(System *s, Visit *visit, void *owner)
         if (is_model_output(&s->outputs[i]))
             visit_values(s->outputs[i].values, (size_t)s->outputs[i].rows * s->outputs[i].columns,
                          visit, owner);
-    for (uint32_t i = 0; i < s->alarm_count; i++) visit(owner, &s->alarms[i].margin);
+    for (uint32_t i = 0; i < s->alarm_count; i++) {
+        visit(owner, &s->alarms[i].margin);
+        visit_values(s->alarms[i].place, s->alarms[i].place_count, visit, owner);
+    }
     for (uint32_t i = 0; i < s->latch_count; i++) visit(owner, &s->latches[i].gap);
 }
 
@@ -80,43 +83,59 @@ static void put_one(void *owner, Expr *x)
 
 static Expr is_first(Expr side) { return less(side, number(graph_of(side), 1.5)); }
 
+// What a table says about its pieces, of x or of the number of one
+static Expr ask(const StateSwitch *w, int what, Expr x)
+{
+    return tr_build_table(w->table, x, x, table_question(what, w->axis));
+}
+
+// As the formula says
+static Expr live(const StateSwitch *w, Expr a, Expr b)
+{
+    return w->op == OP_TABLE1 ? ask(w, TABLE_PIECE, a) : tr_build(w->op, a, b, a);
+}
+
 // What stands in place of it, by its side
-static Expr chosen(Op op, Expr a, Expr b, Expr side)
+static Expr chosen(const StateSwitch *w, Expr a, Expr b, Expr side)
 {
     Graph *g = graph_of(side);
-    const Expr live = tr_build(op, a, b, a);
-    switch (op) {
+    switch (w->op) {
     case OP_LESS:
-    case OP_LESS_EQUAL: return choose(side, sub(side, one(g)), live);
-    case OP_ABS: return choose(side, choose(is_first(side), a, neg(a)), live);
-    case OP_FLOOR: return choose(side, sub(side, number(g, 0.5)), live);
-    default: return choose(side, choose(is_first(side), a, b), live); // min, max
+    case OP_LESS_EQUAL: return choose(side, sub(side, one(g)), live(w, a, b));
+    case OP_ABS: return choose(side, choose(is_first(side), a, neg(a)), live(w, a, b));
+    case OP_TABLE1:
+    case OP_FLOOR: return choose(side, sub(side, number(g, 0.5)), live(w, a, b));
+    default: return choose(side, choose(is_first(side), a, b), live(w, a, b)); // min, max
     }
 }
 
 // The side that it is on
-static Expr side_of(Op op, Expr a, Expr b)
+static Expr side_of(const StateSwitch *w, Expr a, Expr b)
 {
     Graph *g = graph_of(a);
     const Expr first = one(g), second = number(g, 2);
-    switch (op) {
+    switch (w->op) {
     case OP_LESS:
-    case OP_LESS_EQUAL: return add(one(g), tr_build(op, a, b, a));
+    case OP_LESS_EQUAL: return add(one(g), live(w, a, b));
     case OP_ABS: return choose(less(a, zero(g)), second, first);
-    case OP_FLOOR: return add(tr_build(op, a, a, a), number(g, 0.5));
+    case OP_TABLE1:
+    case OP_FLOOR: return add(live(w, a, a), number(g, 0.5));
     case OP_MIN: return choose(less(a, b), first, second);
     default: return choose(less(b, a), first, second); // max
     }
 }
 
 // How far it is from leaving the side that it is kept on
-static Expr margin_of(Op op, Expr a, Expr b, Expr side)
+static Expr margin_of(const StateSwitch *w, Expr a, Expr b, Expr side)
 {
     Graph *g = graph_of(a);
-    const Expr half = number(g, 0.5);
-    switch (op) {
+    const Expr half = number(g, 0.5), whole = sub(side, half);
+    switch (w->op) {
     case OP_ABS: return choose(is_first(side), a, neg(a));
-    case OP_FLOOR: return tr_build(OP_MIN, sub(a, sub(side, half)), sub(add(side, half), a), a);
+    case OP_FLOOR: return tr_build(OP_MIN, sub(a, whole), sub(add(side, half), a), a);
+    case OP_TABLE1:
+        return tr_build(OP_MIN, sub(a, ask(w, TABLE_LOWER, whole)),
+                        sub(ask(w, TABLE_UPPER, whole), a), a);
     case OP_MIN: return choose(is_first(side), sub(b, a), sub(a, b));
     default: return choose(is_first(side), sub(a, b), sub(b, a)); // false is a >= b
     }
@@ -145,12 +164,102 @@ static uint32_t *find_state_jumps(const System *s, uint32_t *count)
     return ids;
 }
 
+static bool is_broken(const Graph *g, const Node *node)
+{
+    return tr_is_broken(g, node, 0) || tr_is_broken(g, node, 1);
+}
+
 static bool has_jumps(const Graph *g)
 {
     for (uint32_t id = 1; id < g->count; id++)
         if (tr_is_jump(&g->nodes[id])) return true;
     return false;
 }
+
+static bool has_broken_tables(const Graph *g)
+{
+    for (uint32_t id = 1; g->table_count && id < g->count; id++)
+        if (is_broken(g, &g->nodes[id])) return true;
+    return false;
+}
+
+// ---- tables, piece by piece ----------------------------------------------------------------
+
+// A table of lines or steps by the number k of its piece along an axis, which begins at X (T232):
+//   f(x) = f(X_k) + f'(X_k) (x - X_k)
+static Expr by_piece(Expr table, int axis)
+{
+    const Node node = *node_of(table);
+    const StateSwitch w = {.op = OP_TABLE1, .table = node.c, .axis = axis};
+    const Expr x = operand(table, axis);
+    const Expr X = ask(&w, TABLE_START, ask(&w, TABLE_PIECE, x));
+    Expr at[2] = {operand(table, 0), operand(table, tr_op[node.op].operands - 1)};
+    at[axis] = X;
+    if (node.op == OP_TABLE1) at[1] = X;
+    const int slope = node.n + (axis ? table_order(0, 1) : table_order(1, 0));
+    const Expr f = tr_build_table(node.c, at[0], at[1], node.n);
+    const Expr rise = tr_build_table(node.c, at[0], at[1], slope);
+    return add(f, mul(rise, sub(x, X)));
+}
+
+// Ids of the tables that go from piece to piece along an axis as the state has it
+static uint32_t *find_broken(System *s, int axis, uint32_t *count)
+{
+    Exprs all = {0};
+    Reach reach = {0};
+    visit_motion(s, list_one, &all);
+    uint32_t *depends = !all.failed && tr_reach_in(s->graph, all.at, all.count, &reach)
+                            ? calloc(reach.end + 1u, sizeof *depends)
+                            : NULL;
+    uint32_t *ids = depends ? calloc(reach.count + 1u, sizeof *ids) : NULL;
+    *count = 0;
+    if (ids) tr_mark_dependence(s, &reach, depends);
+    for (uint32_t k = 0; ids && k < reach.count; k++) {
+        const Node *node = &s->graph->nodes[reach.ids[k]];
+        if (tr_is_broken(s->graph, node, axis) && (depends[node_operand(node, axis)] & ON_STATE))
+            ids[(*count)++] = reach.ids[k];
+    }
+    free(depends);
+    tr_reach_free(&reach);
+    tr_exprs_free(&all);
+    return ids;
+}
+
+// Puts others in their place, in all that runs use.
+static void substitute_all(System *s, const Expr *from, const Expr *to, uint32_t count,
+                           tr_error *err)
+{
+    Exprs all = {0};
+    visit_all(s, list_one, &all);
+    if (all.count && !all.failed)
+        tr_substitute(s->graph, all.at, all.count, from, to, count, all.at);
+    if (all.failed || s->graph->failed) tr_fail_memory(err);
+    if (!has_failed(err)) visit_all(s, put_one, &(Rewriting){.next = all.at});
+    tr_exprs_free(&all);
+}
+
+// Each with those before it replaced in what it is asked for
+static void break_up(System *s, int axis, tr_error *err)
+{
+    uint32_t count = 0;
+    uint32_t *ids = find_broken(s, axis, &count);
+    Expr *from = ids ? calloc(2 * (size_t)count + 1, sizeof *from) : NULL;
+    Expr *to = from ? from + count : NULL;
+    if (!from) tr_fail_memory(err);
+    for (uint32_t k = 0; from && k < count; k++) {
+        from[k] = expr_at(s->graph, ids[k]);
+        const Node node = *node_of(from[k]);
+        Expr of[2] = {operand(from[k], 0), operand(from[k], tr_op[node.op].operands - 1)};
+        tr_substitute(s->graph, of, 2, from, to, k, of);
+        to[k] = tr_build_table(node.c, of[0], of[1], node.n);
+        if (is_broken(s->graph, node_of(to[k]))) to[k] = by_piece(to[k], axis);
+    }
+    if (count && !has_failed(err)) substitute_all(s, from, to, count, err);
+    free(from);
+    free(ids);
+}
+
+// ---- putting sides in ----------------------------------------------------------------------
 
 static Expr add_side(System *s, uint32_t k, tr_error *err)
 {
@@ -165,42 +274,44 @@ static void replace(Plan *plan, System *s, const uint32_t *ids, uint32_t count, 
 {
     Expr *from = calloc(2 * (size_t)count + 1, sizeof *from);
     Expr *to = from ? from + count : NULL;
-    Exprs all = {0};
     if (!from) tr_fail_memory(err);
     for (uint32_t k = 0; from && k < count && !has_failed(err); k++) {
         StateSwitch *w = &plan->switches[k];
         from[k] = expr_at(s->graph, ids[k]);
         w->op = op_of(from[k]);
+        w->table = node_of(from[k])->c, w->axis = node_of(from[k])->n >> 4;
         w->words = tr_jump_words(s, from[k]);
         Expr compared[2] = {operand(from[k], 0), operand(from[k], tr_op[w->op].operands > 1)};
         tr_substitute(s->graph, compared, 2, from, to, k, compared);
         w->a = compared[0].id, w->b = compared[1].id;
-        to[k] = chosen(w->op, compared[0], compared[1], add_side(s, k, err));
+        to[k] = chosen(w, compared[0], compared[1], add_side(s, k, err));
         if (!w->words) tr_fail_memory(err);
     }
-    if (from && !has_failed(err)) visit_all(s, list_one, &all);
-    if (all.count && !all.failed)
-        tr_substitute(s->graph, all.at, all.count, from, to, count, all.at);
-    if (all.failed || s->graph->failed) tr_fail_memory(err);
-    if (!has_failed(err)) visit_all(s, put_one, &(Rewriting){.next = all.at});
-    tr_exprs_free(&all);
+    if (from && !has_failed(err)) substitute_all(s, from, to, count, err);
     free(from);
 }
 
 bool tr_plan_find_switches(Plan *plan, tr_error *err)
 {
-    if (!has_jumps(plan->system->graph)) return true;
+    const bool breaks = has_broken_tables(plan->system->graph);
+    if (!breaks && !has_jumps(plan->system->graph)) return true;
+    System *broken = breaks ? tr_system_copy(plan->system, err) : NULL;
+    for (int axis = 0; broken && axis < 2; axis++)
+        if (!has_failed(err)) break_up(broken, axis, err);
     uint32_t count = 0;
-    uint32_t *ids = find_state_jumps(plan->system, &count);
+    uint32_t *ids =
+        has_failed(err) ? NULL : find_state_jumps(broken ? broken : plan->system, &count);
     if (!ids) tr_fail_memory(err);
     if (ids && count && count <= MOST_SWITCHES) {
         plan->switches = calloc(count, sizeof *plan->switches);
-        plan->switching = tr_system_copy(plan->system, err);
+        plan->switching = broken ? broken : tr_system_copy(plan->system, err);
+        broken = NULL;
         if (!plan->switches) tr_fail_memory(err);
         if (plan->switches) plan->switch_count = count;
         if (!has_failed(err)) replace(plan, plan->switching, ids, count, err);
     }
     free(ids);
+    tr_system_free(broken);
     return !has_failed(err);
 }
 
@@ -260,12 +371,12 @@ static bool list_switches(const Plan *plan, System *s, const ChartPrograms *char
 static Expr side_term(const StateSwitch *w, Expr a, Expr b, Expr side)
 {
     (void)side;
-    return side_of(w->op, a, b);
+    return side_of(w, a, b);
 }
 
 static Expr margin_term(const StateSwitch *w, Expr a, Expr b, Expr side)
 {
-    return margin_of(w->op, a, b, side);
+    return margin_of(w, a, b, side);
 }
 
 tr_program *tr_sides_program(const Plan *plan, System *s, ChartPrograms *chart, tr_error *err)

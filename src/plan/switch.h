@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons, min, max, abs and floor of what depends on the state, in runs: each becomes a choice
-// by a number, its side, which runs keep until what it compares crosses over (T123):
+// Comparisons, min, max, abs and floor, and pieces of tables, of what depends on the state, in
+// runs: each becomes a choice by a number, its side, which runs keep until what it compares crosses
+// over (T123):
 //
 //   0               as the formula says
 //   1 or 2          of a comparison false or true; of min, max and abs the first or the second
-//   whole + 1/2     of floor, that whole number
+//   whole + 1/2     of floor, that whole number; of a table, the number of its piece
 //
 // Sides stand behind the inputs of the system, in programs of charts alone. A model with more than
 // 500 of them has them as formulas, as everything but runs has.
@@ -15,6 +16,8 @@
 
 typedef struct StateSwitch {
     Op op;
+    uint32_t table; // of pieces, and which axis
+    int axis;
     uint32_t a, b; // what is compared, with sides in it: expressions of the plan's switching system
     char *words;   // the formula; "" when it is long
 } StateSwitch;

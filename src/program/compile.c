@@ -363,10 +363,9 @@ static bool copy_tables(Compiler *c, Program *p)
     for (uint32_t k = 0; k < c->count; k++) {
         const Instruction *i = &c->list[k];
         if ((i->code != OP_TABLE1 && i->code != OP_TABLE2) || tables[i->c]) continue;
-        tables[i->c] = tr_table_copy(&p->arena, graph->tables[i->c]);
-        if (!tables[i->c]) return false;
+        tables[i->c] = tr_table_share(graph->tables[i->c]);
     }
-    p->tables = tables;
+    p->tables = tables, p->table_count = graph->table_count;
     return true;
 }
 

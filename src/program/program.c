@@ -53,6 +53,7 @@ void tr_program_free(Program *program)
 {
     if (!program) return;
     tr_executables_free(program->executables);
+    for (uint32_t i = 0; i < program->table_count; i++) tr_table_free(program->tables[i]);
     tr_arena_free(&program->arena);
     free(program);
 }

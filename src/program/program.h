@@ -69,7 +69,8 @@ struct tr_program {
     const uint32_t *outputs;         // values
     const OutputPort *ports;         // what they belong to, where the program was made by names
     uint32_t port_count;
-    const Table *const *tables;
+    const Table *const *tables; // NULL where none is used
+    uint32_t table_count;
     const Lineage *const *lineages;
     size_t operations, state_operations; // of all instructions; of the stages of time and state
     Executables *executables;            // that run it, see executable.h

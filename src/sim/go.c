@@ -298,7 +298,9 @@ static bool pass_over(Run *run, uint32_t k, Side *before, Side *after, bool *jum
     *jumps = differ(flow, rate, then);
     if (*jumps) tr_run_arouse(run);
     if ((*jumps || has_kink(run, k)) && !keep_habits(run, k, err)) return false;
-    run->habits[k].is_calm = !*jumps && m->method->adaptive; // steps see to it
+    // of what bends alone steps see to it, but knots of tables are known
+    run->habits[k].is_calm =
+        !*jumps && m->method->adaptive && run->plan->switches[k].op != OP_TABLE1;
     return tr_sides_meet(flow, before, after, m->t, err);
 }
 

@@ -144,7 +144,7 @@ static void measure(Lanes *l, const Run *run)
     const System *s = flow->system;
     l->programs = p;
     l->is_lie = strcmp(run->method->name, "lie") == 0;
-    l->watches = flow->stance || flow->switch_count;
+    l->watches = tr_flow_is_watched(flow);
     l->size = flow->size, l->known = flow->known, l->positions = flow->positions;
     l->inputs = s->input_count + flow->switch_count;
     l->alarms = l->watches ? s->alarm_count : 0;

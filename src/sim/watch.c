@@ -18,14 +18,11 @@
 #define ZERO    1e-4 // singular values that are, where a pivot vanishes
 enum { MOST_SECTIONS = 60, HALVINGS = 60, MOST_LAST_STEPS = 300 };
 
-// Whether there is anything to look at between steps
-static bool watches(const Watch *w) { return w->flow->stance || w->flow->switch_count; }
-
 bool tr_watch_open(Watch *w, Flow *flow, tr_error *err)
 {
     const uint32_t alarms = flow->system->alarm_count;
     *w = (Watch){.flow = flow};
-    if (!watches(w)) return true;
+    if (!tr_flow_is_watched(w->flow)) return true;
     const size_t switches = flow->switch_count;
     w->margins = calloc(2 * (size_t)alarms + (1 + PATH_STATES) * switches + 1, sizeof *w->margins);
     w->told = calloc(alarms + 1u, sizeof *w->told);
@@ -300,6 +297,19 @@ static double find_first(Watch *w, double t, uint32_t *alarm)
     return at;
 }
 
+// " at 3" or " at (3, 4)", where an alarm that just went off is about a place
+static void describe_site(Watch *w, double t, uint32_t k, char *words, size_t size)
+{
+    const uint32_t count = w->flow->system->alarms[k].place_count;
+    if (!count) return;
+    const double *y = has_past(w) ? w->path.found : w->path.y[w->path.count - 1];
+    const double *at = tr_flow_site(w->flow, t, y, k);
+    if (count == 1)
+        snprintf(words, size, " at %.9g", at[0]);
+    else
+        snprintf(words, size, " at (%.9g, %.9g)", at[0], at[1]);
+}
+
 static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
 {
     const Alarm *alarm = &w->flow->system->alarms[k];
@@ -310,8 +320,10 @@ static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
         return tr_second_hollow(&w->second, t, y, alarm, err);
     }
     if (alarm->kind == ALARM_STOPS) {
+        char site[80] = "";
+        describe_site(w, t, k, site, sizeof site);
         w->end = t;
-        tr_fail(err, TR_FAILED, (Place){0}, "%s at t = %.9g", alarm->words, t);
+        tr_fail(err, TR_FAILED, (Place){0}, "%s%s at t = %.9g", alarm->words, site, t);
         return false;
     }
     return tr_warn(&w->warnings, "%.150s at t = %.9g", alarm->words, t) ||
@@ -516,7 +528,7 @@ static bool check_rank(Watch *w, double t, const double *y, Quality now, tr_erro
 
 bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
 {
-    if (!watches(w)) return true;
+    if (!tr_flow_is_watched(w->flow)) return true;
     add_state(w, t, y);
     look(w, t, y);
     return tr_second_step(&w->second, &w->path, &w->warnings, &w->end, err) &&
@@ -531,7 +543,7 @@ bool tr_watch_is_calm(const Watch *w)
 
 bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
 {
-    if (!watches(w)) return true;
+    if (!tr_flow_is_watched(w->flow)) return true;
     add_state(w, t, y);
     look(w, t, y);
     if (!tr_second_step(&w->second, &w->path, &w->warnings, &w->end, err)) return false;
