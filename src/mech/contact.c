@@ -888,7 +888,7 @@ static Vec foot_on(Tree *tree, Floor *floor, Vec s, Expr *gap)
         *gap = floor->is_inside ? sub(floor->radius, far) : sub(far, floor->radius);
         return n;
     }
-    if (floor->kind == SURFACE_HEIGHT) tr_floor_at(floor, s.x, s.y);
+    if (floor->kind == SURFACE_HEIGHT) tr_floor_at(tree, floor, s.x, s.y);
     const Vec n = tr_floor_normal(tree, floor);
     *gap = floor->kind == SURFACE_PLANE ? s.z : mul(n.z, sub(s.z, floor->f));
     return n;

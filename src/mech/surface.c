@@ -28,6 +28,7 @@ static Expr height_formula(Tree *tree, Value value, const Expr symbol[2])
     tree->constants_only = true;
     const Expr f = tr_tree_formula_with(tree, value, names, 2);
     tree->constants_only = before;
+    if (!has_failed(tree->err)) tr_tree_check_smooth(tree, value, f);
     return f;
 }
 
@@ -52,6 +53,8 @@ Expr tr_ground_height(Tree *tree, Expr symbol[2])
 static void take_height(Tree *tree, const Contact *contact, Floor *floor)
 {
     floor->kind = SURFACE_HEIGHT;
+    floor->height = contact->surface.name.given ? contact->surface.height
+                                                : tree->model->fields.ground.height;
     if (!contact->surface.name.given) {
         floor->formula = tr_ground_height(tree, floor->symbol);
         return;
@@ -122,7 +125,7 @@ Floor tr_floor(Tree *tree, const Contact *contact)
 }
 
 // f with its slopes and bends, where a contact is
-void tr_floor_at(Floor *floor, Expr x, Expr y)
+void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y)
 {
     Graph *g = graph_of(x);
     const Expr at[] = {x, y};
@@ -136,6 +139,7 @@ void tr_floor_at(Floor *floor, Expr x, Expr y)
     for (int k = 0; k < 2; k++) floor->slope[k] = all[1 + k];
     for (int k = 0; k < 3; k++) floor->bend[k] = all[3 + k];
     floor->length = e_sqrt(add(one(g), add(square(all[1]), square(all[2]))));
+    tr_tree_note(tree, floor->height, floor->f);
 }
 
 Vec tr_floor_normal(Tree *tree, const Floor *floor)
@@ -254,7 +258,7 @@ void tr_touch_symbols(Tree *tree, const Contact *contact, Floor *floor)
         tr_tree_port(tree, u[k], QUANTITY_PLACE, contact->name.text,
                      tr_tree_text(tree, text_of(part)));
     }
-    if (!has_failed(tree->err)) tr_floor_at(floor, u[0], u[1]);
+    if (!has_failed(tree->err)) tr_floor_at(tree, floor, u[0], u[1]);
 }
 
 static Touching *new_touching(Tree *tree, const Contact *contact)

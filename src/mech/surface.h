@@ -17,6 +17,7 @@ typedef struct Floor {
     Expr radius;   // of a sphere
     bool is_inside;
     // Of a height f: as a formula of its symbols x and y, and where a contact is
+    Value height; // as it is written
     Expr symbol[2], formula;
     Expr x, y;
     Expr f, slope[2]; // f_x, f_y
@@ -30,7 +31,7 @@ Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something);
 Floor tr_floor(Tree *tree, const Contact *contact);
 // The formula of the ground's height with symbols for x and y, or of none: the failed expression
 Expr tr_ground_height(Tree *tree, Expr symbol[2]);
-void tr_floor_at(Floor *floor, Expr x, Expr y); // a height, there
+void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y); // a height, there
 // The normal where a contact is, in the surface's axes; not of a sphere
 Vec tr_floor_normal(Tree *tree, const Floor *floor);
 // The ground as it could be below a contact: with slopes of about 0.1 more            (T191)

@@ -429,6 +429,21 @@ static void add_alarm(Tree *tree, const Leaving *l, const void *owner)
     for (uint32_t k = 0; k < l->count; k++) alarm->place[k] = l->place[k];
 }
 
+void tr_tree_check_smooth(Tree *tree, Value formula, Expr x)
+{
+    const Graph *g = tree->graph;
+    Reach reach = {0};
+    if (!tr_reach(tree->graph, &x, 1, &reach)) return;
+    for (uint32_t k = 0; k < reach.count && !has_failed(tree->err); k++) {
+        const Node *node = &g->nodes[reach.ids[k]];
+        if (node->op != OP_TABLE1 && node->op != OP_TABLE2) continue;
+        if (g->tables[node->c]->axis[0].degree < TABLE_MAX_DEGREE)
+            refuse(tree, formula, "a height takes tables of degree 3 only, and '%.*s' has degree %u",
+                   TEXT(table_name(tree, node->c)), g->tables[node->c]->axis[0].degree);
+    }
+    tr_reach_free(&reach);
+}
+
 void tr_tree_leave_tables(Tree *tree)
 {
     const System *s = tree->system;
