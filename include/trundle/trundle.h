@@ -192,8 +192,9 @@ void tr_output(tr_system *system, const char *name, const tr_expr *values, size_
 // G v + g while v stays) and phi (the positions that stay zero); once it is reduced, H J k h with
 // v = H w + J v_driven + k, their blocks H_ee H_ep H_pe D J_ext J_int, momentum (H^T M v), lambda
 // and tau (tr_compile_in); and sdot, where it has inputs of the kinds TR_SPEED or TR_INNER: their
-// rates, in order, or 0 of those that programs do not take. Who integrates on his own needs "qdot
-// vdot", and "sdot" where it is there; dependent velocities among the inputs do not matter.
+// rates, in order, or 0 of those that programs do not take; and touchdot, those of inputs of the
+// kind TR_TOUCH. Who integrates on his own needs "qdot vdot", and "sdot" and "touchdot" where they
+// are there; dependent velocities among the inputs do not matter.
 size_t tr_output_count(const tr_system *system);
 const char *tr_output_name(const tr_system *system, size_t index, size_t *rows, size_t *columns);
 // What its numbers are, as of inputs; "" where they differ, too. NULL beyond the last.

@@ -138,7 +138,7 @@ static void make_kinematics(Tree *tree)
 {
     const System *s = tree->system;
     const uint32_t n = tr_system_inputs(s, TR_POSITION, NULL);
-    Expr *rates = calloc(n + 1u, sizeof *rates);
+    Expr *rates = calloc(n + 2 * s->touching_count + 1u, sizeof *rates);
     uint32_t count = 0;
     if (!rates) {
         tree->graph->failed = true;
@@ -147,6 +147,10 @@ static void make_kinematics(Tree *tree)
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_POSITION) rates[count++] = s->inputs[i].rate;
     tr_output(tree->system, "qdot", rates, n, 1, tree->err);
+    count = 0;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_TOUCH) rates[count++] = s->inputs[i].rate;
+    if (count) tr_output(tree->system, "touchdot", rates, count, 1, tree->err);
     free(rates);
 }
 
@@ -366,7 +370,8 @@ static void take_allowances(Tree *tree, const Case *c)
             tree->system->allows_second_touch = true;
         else
             tr_fail(tree->err, TR_INVALID, c->allow.at[i].place,
-                    "what can be allowed is 'singular' or 'second_touch', not '%.*s'", TEXT(c->allow.at[i].text));
+                    "what can be allowed is 'singular' or 'second_touch', not '%.*s'",
+                    TEXT(c->allow.at[i].text));
     }
 }
 

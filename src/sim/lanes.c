@@ -2,6 +2,7 @@
 #include "sim/lanes.h"
 
 #include "num/dense.h"
+#include "plan/condition_set.h"
 #include "sim/glance.h"
 #include "sim/group.h"
 
@@ -153,7 +154,7 @@ static void measure(Lanes *l, const Run *run)
     l->switches = flow->switch_count;
     l->pivots = flow->stance ? flow->now->chart->partition.count : 0;
     l->quaternions = flow->quaternion_count;
-    l->touches = flow->system->touching_count > 0;
+    l->touchings = flow->system->touching_count;
     l->projected = flow->no_projection ? 0 : flow->now->projected;
     l->conditions = l->projected ? l->projected + l->quaternions : 0;
     l->surplus = flow->now->chart ? flow->now->chart->surplus_count : 0;
@@ -271,6 +272,19 @@ static bool make_room(Lanes *l, tr_error *err)
     return true;
 }
 
+static bool open_search(Lanes *l, const Flow *flow, tr_error *err)
+{
+    const System *s = flow->system;
+    if (!l->touchings) return true;
+    l->search = tr_touch_search(s, &flow->footing->conditions[START_POSITIONS]->touch, err);
+    l->x = calloc(l->inputs + 1u, sizeof *l->x);
+    l->touching_row = calloc(l->touchings, sizeof *l->touching_row);
+    if (!l->x || !l->touching_row) tr_fail_memory(err);
+    for (uint32_t i = 0; l->touching_row && i < l->touchings; i++)
+        l->touching_row[i] = s->touchings[i].row;
+    return !has_failed(err);
+}
+
 Lanes *tr_lanes_new(const Run *run, tr_error *err)
 {
     const Flow *flow = run->flow;
@@ -278,7 +292,8 @@ Lanes *tr_lanes_new(const Run *run, tr_error *err)
     if (!l) return tr_fail_memory(err), NULL;
     measure(l, run);
     find_places(l);
-    if (open_workspaces(l, err) && make_room(l, err) && find_rows(l, err)) {
+    if (open_workspaces(l, err) && make_room(l, err) && find_rows(l, err) &&
+        open_search(l, flow, err)) {
         for (uint32_t i = 0; i < l->rows; i++) l->unit[i] = flow->system->rows[i].unit;
         for (uint32_t i = 0; i < l->surplus; i++) l->surplus_row[i] = flow->now->chart->surplus[i];
         for (uint32_t i = 0; i < l->quaternions; i++) l->quaternion[i] = flow->quaternions[i];
@@ -295,6 +310,9 @@ void tr_lanes_free(Lanes *l)
     tr_workspace_free(l->watch);
     tr_workspace_free(l->phi);
     tr_workspace_free(l->projection);
+    tr_touch_search_free(l->search);
+    free(l->x);
+    free(l->touching_row);
     free(l->rates_in);
     free(l->block);
     free(l->unit);
@@ -613,11 +631,27 @@ static void look_at_charts(Lanes *l, LaneRows *rows, LaneSteps *s)
                    row(l, past_in_block(l, LAST_STATES - 2)));
 }
 
+// Whether no wheel flies over a surface that is not flat, or touches it twice; see second_touch.h
+static bool touch_once(const Lanes *l, uint32_t lane)
+{
+    const Footing *footing = l->programs->footing;
+    SecondTouch other;
+    for (uint32_t i = 0; i < l->inputs; i++) l->x[i] = row(l, l->at.inputs + i)[lane];
+    for (uint32_t k = 0; k < l->known; k++)
+        l->x[l->programs->place[k]] = l->next[(size_t)k * l->lanes + lane];
+    for (uint32_t i = 0; i < l->touchings; i++)
+        if (footing->open[l->touching_row[i]] ||
+            (tr_touch_second(l->search, l->x, i, &other) && other.gap < 0))
+            return false;
+    return true;
+}
+
 static void look_back(Lanes *l, LaneRows *rows, LaneSteps *s)
 {
     const WatchPlaces *at = &l->programs->watched;
     if (!l->watch) return;
-    for (uint32_t n = 0; n < l->lanes && l->touches; n++) s->plain[n] = 0; // a run looks for others
+    for (uint32_t n = 0; n < l->lanes && l->search; n++)
+        if (s->plain[n] != 0 && !touch_once(l, n)) s->plain[n] = 0;
     l->math->put(l->known, l->next, l->watch_in);
     put_time(l, l->watch, s->end, NULL);
     tr_block_run(l->watch, PART_STATE);

@@ -9,6 +9,7 @@
 #ifndef TR_SIM_LANES_H
 #define TR_SIM_LANES_H
 
+#include "plan/touch.h"
 #include "sim/lane_math.h"
 #include "sim/run.h"
 
@@ -34,7 +35,9 @@ typedef struct Lanes {
     uint32_t projected,
         conditions; // the latter with quaternions; 0: positions are left as they are
     uint32_t surplus, quaternions;
-    bool touches; // something is on a surface that is not flat
+    TouchSearch *search;               // where something is on a surface that is not flat,
+    uint32_t touchings, *touching_row; // and its rows along normals
+    double *x;                         // the inputs of a lane
     uint32_t *surplus_row, *quaternion;
     bool is_lie, watches;
     RecordPlaces at;
