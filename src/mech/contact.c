@@ -740,6 +740,14 @@ static void tilt_ground(Tree *tree, const Contact *contact, const Floor *floor,
     for (int k = 0; k < 3; k++) set_uneven(tree, contact, k, dot(rim.direction[k], V));
 }
 
+static void check_fits(Tree *tree, const Contact *contact, const Floor *floor, Expr radius)
+{
+    if (!tr_tree_is(tree, RULE_POSITIVE, sub(floor->radius, radius), contact->radius.place,
+                    "'%.*s' is smaller than the sphere that it is in", WHOLE(contact->name.text)))
+        tr_fail(tree->err, TR_INVALID, contact->radius.place,
+                "'%.*s' is larger than the sphere that it is in", TEXT(contact->name.text));
+}
+
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
@@ -759,6 +767,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
     if (has_failed(tree->err)) return;
     Floor floor = tr_floor(tree, contact);
     if (floor.kind == SURFACE_HEIGHT) tr_touch_symbols(tree, contact, &floor);
+    if (floor.is_inside && !has_failed(tree->err)) check_fits(tree, contact, &floor, radius);
     if (has_failed(tree->err)) return;
     const Beneath under = beneath(&floor, c.pose, middle);
     const Rim rim = rim_of(tree, is_ball, radius, tube, &floor, &under, a);

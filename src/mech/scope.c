@@ -176,10 +176,21 @@ static bool is_variable(const Tree *tree, Text name)
     return find_pair(&tree->model->fields.inputs, name, &index);
 }
 
-static bool refuse_variable(Text name, tr_error *err)
+// With the names that its formula knows besides parameters
+static bool refuse_variable(const Tree *tree, Text name, tr_error *err)
 {
-    tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is not a parameter: this must be constant",
-            TEXT(name));
+    char known[100] = "";
+    for (uint32_t i = 0; i < tree->local_count; i++) {
+        const size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s%s", i ? " and " : "",
+                 tree->locals[i].name);
+    }
+    if (known[0])
+        tr_fail(err, TR_INVALID, (Place){0},
+                "this is a formula of %s and of parameters, not of '%.*s'", known, TEXT(name));
+    else
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is not a parameter: this must be constant",
+                TEXT(name));
     return false;
 }
 
@@ -192,12 +203,12 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     if (inner.name(inner.owner, name, meaning, err)) {
         const Input *input = tr_system_input(tree->system, *meaning);
         if (!tree->constants_only || !input || input->kind == TR_PARAMETER) return true;
-        return refuse_variable(name, err);
+        return refuse_variable(tree, name, err);
     }
     uint32_t index;
     if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
         return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
-    if (tree->constants_only) return is_variable(tree, name) && refuse_variable(name, err);
+    if (tree->constants_only) return is_variable(tree, name) && refuse_variable(tree, name, err);
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
         return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
     if (body_quantity(tree, name, meaning)) return true;

@@ -53,8 +53,8 @@ Expr tr_ground_height(Tree *tree, Expr symbol[2])
 static void take_height(Tree *tree, const Contact *contact, Floor *floor)
 {
     floor->kind = SURFACE_HEIGHT;
-    floor->height = contact->surface.name.given ? contact->surface.height
-                                                : tree->model->fields.ground.height;
+    floor->height =
+        contact->surface.name.given ? contact->surface.height : tree->model->fields.ground.height;
     if (!contact->surface.name.given) {
         floor->formula = tr_ground_height(tree, floor->symbol);
         return;
@@ -63,6 +63,15 @@ static void take_height(Tree *tree, const Contact *contact, Floor *floor)
     snprintf(name, sizeof name, "contact.%.*s", WHOLE(contact->name.text));
     make_symbols(tree, text_of(name), floor->symbol);
     floor->formula = height_formula(tree, contact->surface.height, floor->symbol);
+}
+
+static void take_own_height(Tree *tree, const Contact *contact, Floor *floor)
+{
+    if (contact->surface.height.given)
+        take_height(tree, contact, floor);
+    else
+        tr_fail(tree->err, TR_INVALID, contact->surface.kind.place,
+                "the surface that '%.*s' is on needs a height", TEXT(contact->name.text));
 }
 
 static void take_sphere(Tree *tree, const Contact *contact, Floor *floor)
@@ -83,21 +92,27 @@ static void take_sphere(Tree *tree, const Contact *contact, Floor *floor)
                 TEXT(contact->name.text));
 }
 
+// One row for each kind
+static const struct {
+    const char *name, *fields;
+    void (*take)(Tree *tree, const Contact *contact, Floor *floor);
+} kinds[] = {
+    {"plane", "", NULL}, {"sphere", "radius", take_sphere}, {"height", "height", take_own_height}};
+
 static void take_surface(Tree *tree, const Contact *contact, Floor *floor)
 {
     const Surface *surface = &contact->surface;
-    const Text kind = surface->kind.text;
-    const bool is_height = surface->height.given || text_is(kind, "height");
-    if (text_is(kind, "sphere"))
-        take_sphere(tree, contact, floor);
-    else if (is_height && !surface->height.given)
-        tr_fail(tree->err, TR_INVALID, surface->kind.place,
-                "the surface that '%.*s' is on needs a height", TEXT(contact->name.text));
-    else if (is_height)
-        take_height(tree, contact, floor);
-    else if (!text_is(kind, "plane"))
-        tr_fail(tree->err, TR_INVALID, surface->kind.place,
-                "a surface is a plane, a sphere or a height, not a '%.*s'", TEXT(kind));
+    const bool is_height = !surface->kind.given && surface->height.given;
+    const Text kind = is_height ? text_of("height") : surface->kind.text;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!text_is(kind, kinds[i].name)) continue;
+        tr_tree_check_fields(tree, TYPE_SURFACE, surface, kinds[i].name, "surface",
+                             kinds[i].fields);
+        if (kinds[i].take && !has_failed(tree->err)) kinds[i].take(tree, contact, floor);
+        return;
+    }
+    tr_fail(tree->err, TR_INVALID, surface->kind.place,
+            "a surface is a plane, a sphere or a height, not a '%.*s'", TEXT(kind));
 }
 
 Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something)

@@ -316,6 +316,7 @@ static bool put_at(Model *model, Text path, Value value, tr_error *err)
         Value name = {.text = text_of(field->key), .given = true};
         if (!inner->named) {
             *(Value *)(void *)thing = name;
+            if (inner->type == TYPE_SURFACE && !path.length) path = text_of("kind");
             continue;
         }
         name.text = next_part(&path);

@@ -16,10 +16,26 @@ enum { MOST_PLACES = CIRCLES * SPOKES + 1 }; // and of a wheel fewer
 #define NEAR_ENOUGH 1e-15                    // of the size of the wheel
 #define INSIDE      1e-6 // how far a ring is below the surface that is inside [m]
 
+// A place beside a wheel or a ball
+typedef struct Sample {
+    double u[2];
+    double above; // the surface, upright; of a ball its middle, whichever way
+    double far;   // from that, level
+} Sample;
+
+typedef struct Round {
+    Sample at[MOST_PLACES];
+    uint32_t count;
+    bool is_ball;
+} Round;
+
 struct TouchSearch {
     const System *system;
-    Evaluator at, heights;
-    double *x, *values;
+    Evaluator at;
+    tr_workspace *heights; // a block
+    double *x, *values, *turn;
+    Round *round; // by contact
+    bool is_prepared;
 };
 
 // Where a wheel or a ball is, and what its contact is like: as list_at has it
@@ -68,10 +84,16 @@ TouchSearch *tr_touch_search(const System *system, const TouchPrograms *programs
     if (!s) return tr_fail_memory(err), NULL;
     s->system = system;
     s->at = tr_evaluator_with(programs->at, err);
-    s->heights = tr_evaluator_with(programs->heights, err);
+    s->heights = tr_workspace_block(programs->heights, err);
+    s->turn = calloc(2 * ROUND, sizeof *s->turn);
+    s->round = calloc(system->touching_count, sizeof *s->round);
     s->x = calloc(system->input_count + 1u, sizeof *s->x);
     s->values = calloc(AT * (size_t)system->touching_count + 1, sizeof *s->values);
-    if (!s->x || !s->values) tr_fail_memory(err);
+    if (!s->x || !s->values || !s->turn || !s->round) tr_fail_memory(err);
+    for (int k = 0; k < ROUND && s->turn; k++) {
+        s->turn[2 * k] = el_cos(2 * M_PI * k / ROUND);
+        s->turn[2 * k + 1] = el_sin(2 * M_PI * k / ROUND);
+    }
     if (!has_failed(err)) return s;
     tr_touch_search_free(s);
     return NULL;
@@ -81,13 +103,32 @@ void tr_touch_search_free(TouchSearch *s)
 {
     if (!s) return;
     tr_evaluator_free(&s->at);
-    tr_evaluator_free(&s->heights);
+    tr_workspace_free(s->heights);
+    free(s->turn);
+    free(s->round);
     free(s->x);
     free(s->values);
     free(s);
 }
 
 // ---- one contact ---------------------------------------------------------------------------
+
+// The state, and what its parameters alone decide unless they are what they were
+static void take_state(TouchSearch *s, const double *x)
+{
+    const System *system = s->system;
+    bool same = s->is_prepared;
+    for (uint32_t i = 0; same && i < system->input_count; i++)
+        same = system->inputs[i].kind != TR_PARAMETER || x[i] == s->x[i];
+    memcpy(s->x, x, system->input_count * sizeof *x);
+    if (same) return;
+    const uint32_t lanes = tr_block_lanes(s->heights);
+    tr_evaluator_prepare(&s->at, x);
+    for (uint32_t i = 0; i < system->input_count; i++)
+        for (uint32_t k = 0; k < lanes; k++) tr_block_input(s->heights, i)[k] = x[i];
+    tr_block_run(s->heights, PART_PARAMETER);
+    s->is_prepared = true;
+}
 
 static double *place_of(const TouchSearch *s, uint32_t i)
 {
@@ -101,13 +142,6 @@ static Touch touch_at(TouchSearch *s, uint32_t i, const double u[2])
     evaluate_into(&s->at, s->x, s->values);
     memcpy(&touch, s->values + (size_t)AT * i, sizeof touch);
     return touch;
-}
-
-static double height_at(TouchSearch *s, uint32_t i, const double u[2])
-{
-    memcpy(place_of(s, i), u, 2 * sizeof *u);
-    evaluate_into(&s->heights, s->x, s->values);
-    return s->values[i];
 }
 
 // Newton's method from u, in steps that are no longer than the wheel. False when it does not end
@@ -133,11 +167,6 @@ static bool settle(TouchSearch *s, uint32_t i, double u[2], double *gap)
 
 // ---- everywhere ----------------------------------------------------------------------------
 
-typedef struct Sample {
-    double u[2];
-    double above; // the surface, upright
-} Sample;
-
 // Unit vectors across the axle: the first as low as it can be
 static void across(const double a[3], double e[2][3])
 {
@@ -149,31 +178,66 @@ static void across(const double a[3], double e[2][3])
         e[1][k] = a[(k + 1) % 3] * e[0][(k + 2) % 3] - a[(k + 2) % 3] * e[0][(k + 1) % 3];
 }
 
-static uint32_t sample_wheel(TouchSearch *s, uint32_t i, const Touch *t, Sample *out)
+static void place_round_wheel(const TouchSearch *s, const Touch *t, Round *out)
 {
     double e[2][3];
     across(t->axle, e);
-    for (int k = 0; k < ROUND; k++) {
-        const double angle = 2 * M_PI * k / ROUND, c = el_cos(angle), n = el_sin(angle);
+    out->count = ROUND;
+    for (uint32_t k = 0; k < ROUND; k++) {
+        const double *turn = s->turn + 2 * (size_t)k;
         double p[3];
-        for (int j = 0; j < 3; j++) p[j] = t->middle[j] + t->ring * (c * e[0][j] + n * e[1][j]);
-        out[k] = (Sample){.u = {p[0], p[1]}, .above = p[2] - height_at(s, i, p)};
+        for (int j = 0; j < 3; j++)
+            p[j] = t->middle[j] + t->ring * (turn[0] * e[0][j] + turn[1] * e[1][j]);
+        out->at[k] = (Sample){.u = {p[0], p[1]}, .above = p[2]};
     }
-    return ROUND;
 }
 
-static uint32_t sample_ball(TouchSearch *s, uint32_t i, const Touch *t, Sample *out)
+static void place_below_ball(const TouchSearch *s, const Touch *t, Round *out)
 {
-    uint32_t count = 0;
+    out->count = 0;
     for (int circle = 0; circle <= CIRCLES; circle++)
         for (int k = 0; k < (circle ? SPOKES : 1); k++) {
-            const double angle = 2 * M_PI * k / SPOKES, far = 1.5 * t->tube * circle / CIRCLES;
-            const double u[2] = {t->middle[0] + far * el_cos(angle),
-                                 t->middle[1] + far * el_sin(angle)};
-            const double up = t->middle[2] - height_at(s, i, u);
-            out[count++] = (Sample){.u = {u[0], u[1]}, .above = hypot(up, far)};
+            const double *turn = s->turn + 2 * (size_t)(k * (ROUND / SPOKES));
+            const double far = 1.5 * t->tube * circle / CIRCLES;
+            out->at[out->count++] =
+                (Sample){.u = {t->middle[0] + far * turn[0], t->middle[1] + far * turn[1]},
+                         .above = t->middle[2],
+                         .far = far};
         }
-    return count;
+}
+
+// Of `lanes` samples of each contact, from the first on
+static void take_heights(TouchSearch *s, uint32_t first, uint32_t lanes)
+{
+    const System *system = s->system;
+    for (uint32_t i = 0; i < system->touching_count; i++)
+        for (uint32_t k = 0; k < lanes; k++) {
+            const Round *round = &s->round[i];
+            const Sample *at = &round->at[first + k < round->count ? first + k : 0];
+            for (uint32_t j = 0; j < 2; j++)
+                tr_block_input(s->heights, system->touchings[i].input + j)[k] = at->u[j];
+        }
+    tr_block_run(s->heights, PART_STATE);
+    for (uint32_t i = 0; i < system->touching_count; i++)
+        for (uint32_t k = 0; k < lanes && first + k < s->round[i].count; k++) {
+            Sample *at = &s->round[i].at[first + k];
+            const double up = at->above - tr_block_output(s->heights, i)[k];
+            at->above = s->round[i].is_ball ? hypot(up, at->far) : up;
+        }
+}
+
+// Round all of them at once
+static void sample(TouchSearch *s)
+{
+    const uint32_t count = s->system->touching_count, lanes = tr_block_lanes(s->heights);
+    evaluate_into(&s->at, s->x, s->values);
+    for (uint32_t i = 0; i < count; i++) {
+        Touch t;
+        memcpy(&t, s->values + (size_t)AT * i, sizeof t);
+        s->round[i].is_ball = t.ring == 0;
+        (s->round[i].is_ball ? place_below_ball : place_round_wheel)(s, &t, &s->round[i]);
+    }
+    for (uint32_t first = 0; first < MOST_PLACES; first += lanes) take_heights(s, first, lanes);
 }
 
 // Whether a sample is as near to the surface as those beside it
@@ -188,23 +252,41 @@ static bool is_low(const Sample *all, uint32_t count, uint32_t k, bool is_ball)
     return nearer < 4;
 }
 
-// Calls `take` for each place where the contact may be; and where `inside`, for those of a wheel's
-// ring that are below the surface, as at a kerb, where nothing is tangent.
-static void look_everywhere(TouchSearch *s, uint32_t i, bool inside,
+// Whether the sample is beside the contact that there is, which is where it would end
+static bool is_beside(const Round *round, uint32_t k, const double u[2])
+{
+    uint32_t nearest = 0;
+    double least = (double)INFINITY;
+    for (uint32_t j = 0; j < round->count; j++) {
+        const double x = round->at[j].u[0] - u[0], y = round->at[j].u[1] - u[1];
+        if (x * x + y * y < least) least = x * x + y * y, nearest = j;
+    }
+    return (k + round->count + 1 - nearest) % round->count <= 2;
+}
+
+// Calls `take` for each place where the contact may be; and where another is looked for, for those
+// of a wheel's ring that are below the surface, as at a kerb, where nothing is tangent.
+static void look_everywhere(TouchSearch *s, uint32_t i, bool others,
                             void (*take)(void *to, const double u[2], double gap), void *to)
 {
-    Sample all[MOST_PLACES];
-    const double *here = place_of(s, i);
-    const double kept[2] = {here[0], here[1]};
-    const Touch t = touch_at(s, i, kept);
-    const bool is_ball = t.ring == 0;
-    const uint32_t count = is_ball ? sample_ball(s, i, &t, all) : sample_wheel(s, i, &t, all);
+    const Sample *all = s->round[i].at;
+    const bool is_ball = s->round[i].is_ball;
+    const uint32_t count = s->round[i].count;
+    const double *here = place_of(s, i), kept[2] = {here[0], here[1]};
     for (uint32_t k = 0; k < count; k++) {
         double u[2] = {all[k].u[0], all[k].u[1]}, gap;
-        if (inside && !is_ball && all[k].above < -INSIDE) take(to, u, all[k].above);
-        if (is_low(all, count, k, is_ball) && settle(s, i, u, &gap)) take(to, u, gap);
+        if (others && !is_ball && all[k].above < -INSIDE) take(to, u, all[k].above);
+        if (!is_low(all, count, k, is_ball)) continue;
+        if (others && !is_ball && is_beside(&s->round[i], k, kept)) continue;
+        if (settle(s, i, u, &gap)) take(to, u, gap);
     }
     memcpy(place_of(s, i), kept, sizeof kept);
+}
+
+void tr_touch_look(TouchSearch *s, const double *x)
+{
+    take_state(s, x);
+    sample(s);
 }
 
 typedef struct Nearest {
@@ -235,7 +317,7 @@ static void give_back(const TouchSearch *s, double *x)
 bool tr_touch_find(TouchSearch *s, double *x)
 {
     bool all = true;
-    memcpy(s->x, x, s->system->input_count * sizeof *x);
+    tr_touch_look(s, x);
     for (uint32_t i = 0; i < s->system->touching_count; i++) all = find(s, i) && all;
     give_back(s, x);
     return all;
@@ -244,21 +326,21 @@ bool tr_touch_find(TouchSearch *s, double *x)
 bool tr_touch_follow(TouchSearch *s, double *x)
 {
     bool all = true;
-    memcpy(s->x, x, s->system->input_count * sizeof *x);
-    for (uint32_t i = 0; i < s->system->touching_count; i++) {
+    take_state(s, x);
+    for (uint32_t i = 0; i < s->system->touching_count && all; i++) {
         double u[2], gap;
         memcpy(u, place_of(s, i), sizeof u);
-        const bool settles = settle(s, i, u, &gap);
-        if (settles) memcpy(place_of(s, i), u, sizeof u);
-        all = (settles || find(s, i)) && all;
+        all = settle(s, i, u, &gap);
+        if (all) memcpy(place_of(s, i), u, sizeof u);
     }
+    if (!all) return tr_touch_find(s, x);
     give_back(s, x);
-    return all;
+    return true;
 }
 
 TouchSizes tr_touch_sizes(TouchSearch *s, const double *x, uint32_t i)
 {
-    memcpy(s->x, x, s->system->input_count * sizeof *x);
+    take_state(s, x);
     const double u[] = {place_of(s, i)[0], place_of(s, i)[1]};
     const Touch t = touch_at(s, i, u);
     return (TouchSizes){t.ring + t.tube, t.hollow};
@@ -281,9 +363,8 @@ static void take_other(void *to, const double u[2], double gap)
     o->is_there = true;
 }
 
-bool tr_touch_second(TouchSearch *s, const double *x, uint32_t i, SecondTouch *out)
+bool tr_touch_second(TouchSearch *s, uint32_t i, SecondTouch *out)
 {
-    memcpy(s->x, x, s->system->input_count * sizeof *x);
     const double *here = place_of(s, i);
     Other other = {.first = {here[0], here[1]}, .out = out};
     const Touch t = touch_at(s, i, other.first);

@@ -36,7 +36,9 @@ typedef struct SecondTouch {
     double at[2]; // in the surface's axes
     double gap;
 } SecondTouch;
-// The one that is deepest; false where there is no other place at all.
-bool tr_touch_second(TouchSearch *search, const double *x, uint32_t contact, SecondTouch *out);
+// Looks round all wheels and balls in the state x;
+void tr_touch_look(TouchSearch *search, const double *x);
+// then of one of them the place that is deepest; false where there is no other place at all.
+bool tr_touch_second(TouchSearch *search, uint32_t contact, SecondTouch *out);
 
 #endif

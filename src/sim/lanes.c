@@ -639,9 +639,10 @@ static bool touch_once(const Lanes *l, uint32_t lane)
     for (uint32_t i = 0; i < l->inputs; i++) l->x[i] = row(l, l->at.inputs + i)[lane];
     for (uint32_t k = 0; k < l->known; k++)
         l->x[l->programs->place[k]] = l->next[(size_t)k * l->lanes + lane];
+    tr_touch_look(l->search, l->x);
     for (uint32_t i = 0; i < l->touchings; i++)
         if (footing->open[l->touching_row[i]] ||
-            (tr_touch_second(l->search, l->x, i, &other) && other.gap < 0))
+            (tr_touch_second(l->search, i, &other) && other.gap < 0))
             return false;
     return true;
 }

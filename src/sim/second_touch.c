@@ -43,7 +43,8 @@ static bool flies(const SecondTouches *s, uint32_t i)
 static bool look(const SecondTouches *s, double t, const double *y, uint32_t i, SecondTouch *out)
 {
     tr_flow_fill(s->flow, t, y);
-    return tr_touch_second(s->search, s->flow->inputs, i, out);
+    tr_touch_look(s->search, s->flow->inputs);
+    return tr_touch_second(s->search, i, out);
 }
 
 // Its gap; infinite where there is no other place
@@ -77,9 +78,14 @@ static bool tell(SecondTouches *s, double t, const double *y, uint32_t i, Warnin
 bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *end, tr_error *err)
 {
     const uint32_t last = path->count - 1;
-    for (uint32_t i = 0; s->search && i < s->flow->system->touching_count; i++) {
+    if (!s->search) return true;
+    tr_flow_fill(s->flow, path->t[last], path->y[last]);
+    tr_touch_look(s->search, s->flow->inputs);
+    for (uint32_t i = 0; i < s->flow->system->touching_count; i++) {
+        SecondTouch other;
         s->which = i;
-        const bool is_clear = flies(s, i) || gap_elsewhere(s, path->t[last], path->y[last]) >= 0;
+        const bool is_clear =
+            flies(s, i) || !tr_touch_second(s->search, i, &other) || other.gap >= 0;
         if (is_clear) s->told[i] = false;
         if (is_clear || s->told[i]) continue;
         double at = path->t[last];
