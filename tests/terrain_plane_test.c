@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas and surfaces that are flat after all: what rolls on them does as on a plane. The planes
 // take no part in where a contact is carried along, so this checks all kinds of contacts.
-#include "runs.h"
+#include "alike.h"
 
 // ---- two models that are one ---------------------------------------------------------------
 
@@ -19,31 +19,6 @@ static void change_all(tr_model *model, const Change *changes, size_t most)
 {
     for (size_t i = 0; i < most && changes[i].path; i++)
         change(model, changes[i].path, changes[i].value);
-}
-
-// Along what a ball's contact has its reactions is its own matter on uneven ground.
-static bool is_same_by_nature(const char *name, bool is_ball)
-{
-    const size_t length = strlen(name);
-    const bool is_reaction = strncmp(name, "lambda.", 7) == 0;
-    return !(is_ball && is_reaction && (length < 7 || strcmp(name + length - 7, ".normal") != 0));
-}
-
-// All columns that both have, as parts of their largest values
-static double sheets_off(const Sheet *a, const Sheet *b, bool is_ball)
-{
-    double worst = 0;
-    size_t common = 0;
-    for (size_t i = 0; i < a->columns; i++) {
-        const char *name = a->names[i];
-        if (!tr_sheet_column(b, name) || !is_same_by_nature(name, is_ball)) continue;
-        const double off = difference(a, name, b, name) / fmax(1, largest(a, name));
-        if (!(off < 1e-10)) print_message("%s: %.1e\n", name, off);
-        worst = fmax(worst, off);
-        common++;
-    }
-    assert_true(common > a->columns * 2 / 3);
-    return worst;
 }
 
 static Sheet *run_pair(const Pair *pair, tr_model *model, const Change *own, size_t most,
