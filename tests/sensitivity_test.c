@@ -123,6 +123,23 @@ static void test_turn(void **state)
     agrees(trial_of("bicycle", "turn", 3, 0.25, "Kps", 10));
 }
 
+// Where a contact touches changes with the ground, with radii, and with the start.
+static void test_terrain(void **state)
+{
+    (void)state;
+    agrees(trial_of("disc_on_waves", "roll", 2, 0.25, "A", 0.1));
+    agrees(trial_of("disc_on_waves", "roll", 2, 0.25, "r", 0.3));
+    agrees(trial_of("disc_on_waves", "roll", 2, 0.25, "x0", 0.2));
+    agrees(trial_of("tyre_on_bump", "roll", 2, 0.25, "tube", 0.08));
+    agrees(trial_of("tyre_on_bump", "roll", 2, 0.25, "u", 2));
+    agrees(trial_of("ball_in_bowl", "roll", 2, 0.25, "c", 0.5));
+    agrees(trial_of("ball_on_saddle", "roll", 2, 0.25, "m", 1));
+    agrees(trial_of("bicycle_on_bump", "bump", 2, 0.25, "h", 0.03));
+    agrees(trial_of("bicycle_on_bump", "bump", 2, 0.25, "speed0", 5));
+    agrees(trial_of("car_on_hills", "bend", 1, 0.25, "A", 0.06));
+    agrees(trial_of("spherical_robot", "turn", 1, 0.25, "R_i", 0.24));
+}
+
 static void test_snakeboard(void **state)
 {
     (void)state;
@@ -350,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_turn),
         cmocka_unit_test(test_snakeboard),
         cmocka_unit_test(test_rolling_disc),
+        cmocka_unit_test(test_terrain),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_charts),
         cmocka_unit_test(test_chosen_start),

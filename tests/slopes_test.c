@@ -230,7 +230,7 @@ static void check_system(tr_system *system, const char *name, bool there)
         for (uint32_t i = 0; i < both.own->input_count; i++)
             if (both.own->inputs[i].kind == TR_VELOCITY || both.own->inputs[i].kind == TR_INNER)
                 in[i] = any(&r);
-            else if (both.own->inputs[i].kind == TR_POSITION)
+            else if (is_placed(&both.own->inputs[i]))
                 in[i] += 0.02 * any(&r);
         for (uint32_t i = 0; i < both.own->quaternion_count; i++)
             any_quaternion(&r, in + both.own->quaternions[i].position);
@@ -245,10 +245,12 @@ static void test_models(void **state)
 {
     (void)state;
     static const char *const told[] = {
-        "bicycle",  "kick_scooter", "rolling_disc", "ball_on_slope",  "car_ackermann",
-        "four_bar", "bricard",      "andrews",      "treadmill",      "tricycle",
-        "tyre",     "motorcycle",   "turntable",    "segway",         "sk8o",
-        "cart",     "snakeboard",   "floating_arm", "pinned_pendulum"};
+        "bicycle",        "kick_scooter", "rolling_disc",   "ball_on_slope",   "car_ackermann",
+        "four_bar",       "bricard",      "andrews",        "treadmill",       "tricycle",
+        "tyre",           "motorcycle",   "turntable",      "segway",          "sk8o",
+        "cart",           "snakeboard",   "floating_arm",   "pinned_pendulum", "disc_on_waves",
+        "tyre_on_bump",   "ball_in_bowl", "ball_on_saddle", "bicycle_on_bump", "spherical_robot",
+        "ballbot_wheels", "car_on_hills"};
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         check_system(system_called(told[i], NULL), told[i], true);
     // bodies that bend, forces that use reactions, nothing that is free

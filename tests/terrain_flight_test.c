@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rolls over a crest too fast flies, and lands where a projectile would: against the curve
+// that its middle follows, the energy that it has there, and a parabola.
+#include "rolling.h"
+
+// ---- by hand -------------------------------------------------------------------------------
+
+static const double r = 0.1, speed0 = 3, steep = 10;
+
+// f = -1 / (1 + exp(-steep (x - 1)))
+typedef struct Bend {
+    double f, slope, bend, w;
+} Bend;
+
+static Bend bend_at(double x)
+{
+    const double s = 1 / (1 + exp(-steep * (x - 1))), ds = steep * s * (1 - s);
+    const double dds = steep * ds * (1 - 2 * s);
+    return (Bend){-s, -ds, -dds, sqrt(1 + ds * ds)};
+}
+
+// The middle of what touches at x
+static double middle_x(double x) { return x - r * bend_at(x).slope / bend_at(x).w; }
+static double middle_z(double x) { return bend_at(x).f + r / bend_at(x).w; }
+
+// (1 + k) v^2 / 2 + g z stays, with the moment of inertia k m r^2
+static double speed_at(double x, double x0, double k)
+{
+    return sqrt(speed0 * speed0 + 2 * g * (middle_z(x0) - middle_z(x)) / (1 + k));
+}
+
+// N / m = g / w - v^2 c / (1 + r c), where the crest bends by c
+static double load_at(double x, double x0, double k)
+{
+    const Bend b = bend_at(x);
+    const double c = -b.bend / (b.w * b.w * b.w), v = speed_at(x, x0, k);
+    return g / b.w - v * v * c / (1 + r * c);
+}
+
+static double root_of(double (*F)(double x, const double *p), const double *p, double low,
+                      double high)
+{
+    const bool rises = F(high, p) > 0;
+    assert_true((F(low, p) > 0) != rises);
+    for (int i = 0; i < 200; i++) {
+        const double mid = (low + high) / 2;
+        if ((F(mid, p) > 0) == rises)
+            high = mid;
+        else
+            low = mid;
+    }
+    return (low + high) / 2;
+}
+
+static double load(double x, const double *p) { return load_at(x, p[0], p[1]); }
+static double start(double x, const double *p) { return middle_x(x) - p[0]; }
+
+// Time from x0 to x along the middle's curve, by Simpson's rule: ds = (1 + r c) w dx
+static double time_between(double x0, double x, double k)
+{
+    enum { PARTS = 4000 };
+    double sum = 0;
+    for (int i = 0; i <= PARTS; i++) {
+        const double at = x0 + (x - x0) * i / PARTS;
+        const Bend b = bend_at(at);
+        const double c = -b.bend / (b.w * b.w * b.w);
+        const double weight = i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2;
+        sum += weight * (1 + r * c) * b.w / speed_at(at, x0, k);
+    }
+    return sum * (x - x0) / PARTS / 3;
+}
+
+// Where the ground is nearest to a point near the lower end: the root of (p - S).t
+static double below(double x, double z)
+{
+    double at = x;
+    for (int i = 0; i < 50; i++) {
+        const Bend b = bend_at(at);
+        const double F = x - at + b.slope * (z - b.f);
+        at -= F / (-1 + b.bend * (z - b.f) - b.slope * b.slope);
+    }
+    return at;
+}
+
+static double gap_at(double t, const double *p)
+{
+    const double x = p[0] + p[2] * t, z = p[1] + p[3] * t - g * t * t / 2, at = below(x, z);
+    const Bend b = bend_at(at);
+    return (z - b.f) * b.w - r; // along the normal, for x - at = -slope (z - f)
+}
+
+// ---- and by a run --------------------------------------------------------------------------
+
+static double event_time(const char *json, const char *words)
+{
+    const char *found = strstr(json, words), *before = NULL;
+    if (!found) fail_msg("nothing %s", words);
+    for (const char *c = json; (c = strstr(c, "\"t\": ")) && c < found; c++) before = c;
+    assert_non_null(before);
+    return strtod(before + 5, NULL);
+}
+
+static Sheet *fly(const char *contact, double k, char **json)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "trundle: 1\n"
+             "ground: {height: -1/(1 + exp(-10*(x - 1)))}\n"
+             "bodies: {b: {joint: {type: free}, mass: 1, inertia: {axial: %g, radial: 0.004, axis: "
+             "\"0, 1, 0\"}}}\n"
+             "contacts: {foot: {kind: rolling, body: b, radius: 0.1, unilateral: true, %s}}\n"
+             "initial: {b.x: 0, b.y: 0, b.qx: 0, b.qy: 0, b.qz: 0, b.wx: 0, b.wy: 30, b.wz: 0}\n"
+             "guess: {b.z: 0.1}\n",
+             0.01 * k, contact);
+    tr_summary s = {0};
+    Sheet *run = run_with(system_from(text), 1, 0.01, &s);
+    assert_int_equal(s.switches, 2);
+    assert_below(s.energy_error, 1e-10);
+    *json = certificate();
+    return run;
+}
+
+static void check_flight(const char *contact, double k)
+{
+    char *json;
+    Sheet *run = fly(contact, k, &json);
+    const double zero = 0, x0 = root_of(start, &zero, -0.5, 0.5), p[] = {x0, k};
+    const double x = root_of(load, p, x0, 0.9), v = speed_at(x, x0, k);
+    const double off = time_between(x0, x, k);
+    const Bend b = bend_at(x);
+    const double leaves[] = {middle_x(x), middle_z(x), v / b.w, v * b.slope / b.w};
+    const double lands = root_of(gap_at, leaves, 0.3, 0.6);
+    print_message("%s: lifts off at %.9f, %.1e; lands at %.9f, %.1e\n", contact, off,
+                  event_time(json, "lifts off") - off, off + lands,
+                  event_time(json, "touches") - off - lands);
+    assert_close(event_time(json, "lifts off"), off, 1e-9);
+    assert_close(event_time(json, "touches"), off + lands, 1e-9);
+    size_t flying = 0;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double t = at(run, i, "t") - off;
+        if (t < 0 || t > lands) continue;
+        assert_close(at(run, i, "b.x"), leaves[0] + leaves[2] * t, 1e-9);
+        assert_close(at(run, i, "b.z"), leaves[1] + leaves[3] * t - g * t * t / 2, 1e-9);
+        assert_close(at(run, i, "b.wy"), v / r, 1e-9);
+        assert_true(at(run, i, "lambda.foot.normal") == 0);
+        flying++;
+    }
+    assert_true(flying > 30);
+    // what is left of its speed along the ground: (v_t + k r spin) / (1 + k)
+    const double vz = leaves[3] - g * lands, end_x = leaves[0] + leaves[2] * lands,
+                 end_z = leaves[1] + leaves[3] * lands - g * lands * lands / 2;
+    const Bend e = bend_at(below(end_x, end_z));
+    const double along = (leaves[2] + e.slope * vz) / e.w, after = (along + k * v) / (1 + k);
+    const double lost = (leaves[2] * leaves[2] + vz * vz + k * v * v - (1 + k) * after * after) / 2;
+    assert_close(number_behind(strstr(json, "touches"), "\"lost\": "), lost, 1e-8);
+    free(json);
+    tr_sheet_free(run);
+}
+
+static void test_crest(void **state)
+{
+    (void)state;
+    check_flight("shape: ball", 0.4);
+    check_flight("axis: \"0, 1, 0\"", 0.5);
+    check_flight("tube: 0.03, axis: \"0, 1, 0\"", 0.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crest)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
