@@ -784,6 +784,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
     touch->gap = height, touch->margin = margin;
     touch->is_curved = floor.kind != SURFACE_PLANE;
     if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);
+    touch->floor = tr_floor_keep(tree, &floor);
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
 }
 

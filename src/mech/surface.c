@@ -121,6 +121,14 @@ Floor tr_floor(Tree *tree, const Contact *contact)
     return floor;
 }
 
+const Floor *tr_floor_keep(Tree *tree, const Floor *floor)
+{
+    if (floor->kind == SURFACE_PLANE) return NULL;
+    Floor *kept = tr_tree_room(tree, 1, sizeof *kept);
+    if (kept) *kept = *floor;
+    return kept;
+}
+
 // f with its slopes and bends, where a contact is
 void tr_floor_at(Floor *floor, Expr x, Expr y)
 {

@@ -28,6 +28,8 @@ typedef struct Floor {
 // on something that the contact names, or on the ground.
 Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something);
 Floor tr_floor(Tree *tree, const Contact *contact);
+// For as long as the tree; NULL of a plane, which needs no more than its pose
+const Floor *tr_floor_keep(Tree *tree, const Floor *floor);
 // The formula of the ground's height with symbols for x and y, or of none: the failed expression
 Expr tr_ground_height(Tree *tree, Expr symbol[2]);
 void tr_floor_at(Floor *floor, Expr x, Expr y); // a height, there
