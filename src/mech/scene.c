@@ -317,7 +317,7 @@ static void stand(Standing *s, uint32_t link, uint32_t thing)
 
 typedef struct Company {
     Standing contacts, ties, children;
-    Standing spheres; // touches on one
+    Standing surfaces; // touches on what is not flat
 } Company;
 
 static bool is_on_sphere(const Touch *touch)
@@ -347,7 +347,7 @@ static Company find_company(Tree *tree)
     }
     for (uint32_t k = tree->link_count; k-- > 0;) stand(&c.children, tree->links[k].parent, k);
     for (uint32_t k = tree->touch_count; k-- > 0;)
-        if (is_on_sphere(&tree->touches[k])) stand(&c.spheres, tree->touches[k].floor->link, k);
+        if (tree->touches[k].floor) stand(&c.surfaces, tree->touches[k].floor->link, k);
     return c;
 }
 
@@ -366,9 +366,12 @@ static void guess_shapes(Tree *tree, const Company *c, uint32_t i)
     reach_to(tree, i, joint);
     for (uint32_t k = c->children.first[i]; k; k = c->children.next[k - 1])
         draw_joint(tree, i, &tree->links[c->children.thing[k - 1]]);
-    for (uint32_t k = c->spheres.first[i]; k; k = c->spheres.next[k - 1])
-        draw_sphere(tree, tree->touches[c->spheres.thing[k - 1]].floor);
-    if (s->drawing_count == before) draw_mass(tree, i);
+    for (uint32_t k = c->surfaces.first[i]; k; k = c->surfaces.next[k - 1]) {
+        const Touch *touch = &tree->touches[c->surfaces.thing[k - 1]];
+        if (is_on_sphere(touch)) draw_sphere(tree, touch->floor);
+    }
+    const bool is_seen = s->drawing_count > before || c->surfaces.first[i]; // as a terrain, too
+    if (!is_seen) draw_mass(tree, i);
 }
 
 // Of the joint that a motor drives, if it is one

@@ -19,7 +19,7 @@
 
 // ---- terrains ------------------------------------------------------------------------------
 
-#define TERRAIN_EXACT 0.005 // of its relief
+#define TERRAIN_EXACT 0.001 // of its relief
 #define MARGIN        1.5   // around tracks, in sizes of the model
 #define LEAST_MARGIN  0.1   // likewise, in lengths of the tracks
 

@@ -45,6 +45,7 @@ export class Stage {
     readonly state: State;
     private readonly scene = new Scene();
     private readonly shadow: Shadow;
+    private readonly plates: Terrains; // on bodies
     private readonly density = Math.min(window.devicePixelRatio, 2); // pixels of the screen for one of the page
     private readonly layers: Layer[];
     private readonly pace = new Pace();
@@ -65,7 +66,8 @@ export class Stage {
         const bodies = new Bodies(data);
         const beams = new Beams(data);
         this.ground = new Ground(data);
-        this.terrains = new Terrains(data.terrains, heights);
+        this.terrains = new Terrains(data.terrains, heights, true);
+        this.plates = new Terrains(data.terrains, heights, false);
         this.forces = new Forces(data, motion);
         this.joints = new JointAxes(data);
         this.tracks = new Tracks(data, motion);
@@ -80,6 +82,7 @@ export class Stage {
             bodies,
             beams,
             ...grounded,
+            this.plates,
             new Rods(data.rods, data.length),
             this.contacts,
             this.loops,
@@ -142,7 +145,8 @@ export class Stage {
 
     recolour(): void {
         this.ground.colour(style("--grid"), style("--floor"));
-        this.terrains.colour(style("--valley"), style("--peak"), style("--contour"));
+        for (const terrains of [this.terrains, this.plates])
+            terrains.colour(style("--valley"), style("--peak"), style("--contour"));
         this.shadow.strength = Number(style("--shadow"));
         this.changed = true;
     }

@@ -206,8 +206,11 @@ export class Terrains implements Layer {
     readonly root = new Group();
     private readonly terrains: Terrain[];
 
-    constructor(data: TerrainData[], heights: Float32Array[]) {
-        this.terrains = data.map((terrain, i) => new Terrain(terrain, heights[i]));
+    // Those of the ground, or those on bodies
+    constructor(data: TerrainData[], heights: Float32Array[], areGround: boolean) {
+        this.terrains = data.flatMap((terrain, i) =>
+            terrain.on < 0 === areGround ? [new Terrain(terrain, heights[i])] : [],
+        );
         for (const { root } of this.terrains) this.root.add(root);
     }
 
