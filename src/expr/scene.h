@@ -43,6 +43,7 @@ typedef struct SceneTerrain {
 } SceneTerrain;
 
 #define NO_TERRAIN UINT32_MAX
+#define NO_TOUCH   UINT32_MAX
 
 // Where an element acts on a body: a contact, a loop or a joint that was cut. The force there is
 // the sum over its rows of the reaction lambda.<row> times the row's direction, and so is the
@@ -56,8 +57,9 @@ typedef struct SceneContact {
     double at[3], to[3], axis[3], guide[3];
     const char *coordinate; // of a joint that was cut; "" when it is not one, or has none
     uint32_t terrain;       // that it is on, or NO_TERRAIN
-    uint32_t touch;         // there: the first of the two inputs that say where it touches
-    Expr point[3];          // in the world
+    uint32_t
+        touch;     // there: the first of two inputs that say where, or NO_TOUCH: where its point is
+    Expr point[3]; // in the world
     uint32_t row_count;
     bool has_moment;
     struct SceneRow {

@@ -784,7 +784,8 @@ static void make_rolling(Tree *tree, const Contact *contact)
     touch->gap = height, touch->margin = margin;
     touch->is_curved = floor.kind != SURFACE_PLANE;
     if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);
-    touch->floor = tr_floor_keep(tree, &floor);
+    const Anchor place = {floor.link, floor.link == WORLD ? tree->ground : pose_identity(g)};
+    touch->floor = tr_floor_keep(tree, &floor, place);
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
 }
 
@@ -923,6 +924,7 @@ static void make_slide(Tree *tree, const Contact *contact)
         direction[k] = apply_transposed(m.body.pose.R, apply(m.axes, direction[k]));
     Touch *touch = note_recorded(tree, contact, &m.body, m.r, direction);
     touch->gap = gap, touch->is_curved = !is_plane;
+    touch->floor = tr_floor_keep(tree, &floor, tr_tree_anchor(tree, on));
 }
 
 // s' = 0,   s - to = 0                                                                 (T48)

@@ -279,12 +279,11 @@ static Drawing *sphere_around(const Scene *s, const Drawing *sphere)
 static void draw_sphere(Tree *tree, const Floor *floor)
 {
     Drawing d = plain;
-    d.body = scene_body(floor->link);
+    d.body = scene_body(floor->place.link);
     d.type = "sphere";
     d.radius = tr_tree_value(tree, floor->radius);
     d.is_shell = floor->is_inside;
-    numbers(tree, floor->link == WORLD ? point_out(floor->carrier.pose, floor->to) : floor->to,
-            d.at);
+    anchored(tree, floor->place, floor->to, d.at);
     Drawing *around = sphere_around(&tree->system->scene, &d);
     if (around)
         around->is_shell |= d.is_shell;
@@ -347,7 +346,7 @@ static Company find_company(Tree *tree)
     }
     for (uint32_t k = tree->link_count; k-- > 0;) stand(&c.children, tree->links[k].parent, k);
     for (uint32_t k = tree->touch_count; k-- > 0;)
-        if (tree->touches[k].floor) stand(&c.surfaces, tree->touches[k].floor->link, k);
+        if (tree->touches[k].floor) stand(&c.surfaces, tree->touches[k].floor->place.link, k);
     return c;
 }
 
@@ -455,19 +454,19 @@ static bool has_row(const Tree *tree, Value element, const char *part)
 static bool is_same_terrain(const SceneTerrain *a, const SceneTerrain *b)
 {
     const Expr other = tr_replace(b->height, b->symbol, a->symbol, 2);
-    return a->on == b->on && a->height.id == other.id && memcmp(a->at, b->at, sizeof a->at) == 0;
+    return a->on == b->on && a->height.id == other.id && memcmp(a->at, b->at, sizeof a->at) == 0 &&
+           memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0;
 }
 
 // The terrain that a contact is on, new or known
 static uint32_t terrain_of(Tree *tree, const Floor *floor)
 {
     Scene *s = &tree->system->scene;
-    const bool is_ground = floor->link == WORLD;
-    const Pose own = {.R = mat_identity(tree->graph), .p = floor->to};
-    const Pose pose = is_ground ? tree->ground : own;
-    SceneTerrain t = {.on = scene_body(floor->link), .height = floor->formula};
-    numbers(tree, is_ground ? point_out(pose, floor->to) : own.p, t.at);
-    for (int k = 0; k < 9; k++) t.rotation[k] = tr_tree_value(tree, mat_at(pose.R, k / 3, k % 3));
+    const Anchor place = floor->place;
+    SceneTerrain t = {.on = scene_body(place.link), .height = floor->formula};
+    anchored(tree, place, floor->to, t.at);
+    for (int k = 0; k < 9; k++)
+        t.rotation[k] = tr_tree_value(tree, mat_at(place.pose.R, k / 3, k % 3));
     for (int k = 0; k < 2; k++) t.symbol[k] = floor->symbol[k];
     for (uint32_t k = 0; k < s->terrain_count; k++)
         if (is_same_terrain(&s->terrains[k], &t)) return k;
@@ -480,7 +479,8 @@ static void describe_terrain(Tree *tree, const Floor *floor, SceneContact *c)
     c->terrain = NO_TERRAIN;
     if (!floor || floor->kind != SURFACE_HEIGHT) return;
     c->terrain = terrain_of(tree, floor);
-    c->touch = (uint32_t)(tr_system_input(tree->system, floor->x) - tree->system->inputs);
+    const Input *x = tr_system_input(tree->system, floor->x);
+    c->touch = x && x->kind == TR_TOUCH ? (uint32_t)(x - tree->system->inputs) : NO_TOUCH;
 }
 
 static void describe_contact(Tree *tree, const Contact *contact, SceneContact *c)
@@ -592,7 +592,7 @@ void tr_tree_scene(Tree *tree)
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
     for (uint32_t i = 0; i < tree->tie_count; i++) describe_rod(tree, &tree->ties[i]);
     for (uint32_t i = 0; i < tree->touch_count; i++)
-        if (is_on_sphere(&tree->touches[i]) && tree->touches[i].floor->link == WORLD)
+        if (is_on_sphere(&tree->touches[i]) && tree->touches[i].floor->place.link == WORLD)
             draw_sphere(tree, tree->touches[i].floor);
     describe_ground(tree);
     tree->constants_only = false;

@@ -121,11 +121,11 @@ Floor tr_floor(Tree *tree, const Contact *contact)
     return floor;
 }
 
-const Floor *tr_floor_keep(Tree *tree, const Floor *floor)
+const Floor *tr_floor_keep(Tree *tree, const Floor *floor, Anchor place)
 {
     if (floor->kind == SURFACE_PLANE) return NULL;
     Floor *kept = tr_tree_room(tree, 1, sizeof *kept);
-    if (kept) *kept = *floor;
+    if (kept) *kept = *floor, kept->place = place;
     return kept;
 }
 

@@ -15,7 +15,8 @@ struct Frames {
     Evaluator places;       // and directions, of all that is in the scene
     const double **columns; // by input of the system; NULL where it stays as it is
     const double **lambda;  // by contact and row; NULL where there is no column
-    const double **points;  // by contact: three columns of one that is on a terrain
+    const double **points;  // by contact: three columns of one that has inputs on a terrain
+    double *touches;        // by contact: where it is on its terrain
     double *inputs, *outputs;
     uint32_t input_count;
     bool has_terrain;
@@ -66,11 +67,12 @@ static void find_points(Frames *f, const Sheet *run, tr_error *err)
 {
     for (uint32_t i = 0; i < f->scene->contact_count; i++) {
         const SceneContact *contact = &f->scene->contacts[i];
-        for (int k = 0; k < 3 && contact->terrain != NO_TERRAIN; k++) {
+        if (contact->terrain == NO_TERRAIN) continue;
+        f->has_terrain = true;
+        for (size_t k = 0; k < 3 && contact->touch != NO_TOUCH; k++) {
             char name[300];
             snprintf(name, sizeof name, "contact.%s.%c", contact->name, "xyz"[k]);
             f->points[3 * (size_t)i + k] = needed_column(run, name, err);
-            f->has_terrain = true;
         }
     }
 }
@@ -106,9 +108,11 @@ Frames *tr_frames_new(const System *system, const Sheet *run, tr_error *err)
     f->columns = calloc(f->input_count + 1u, sizeof *f->columns);
     f->lambda = calloc(SCENE_ROWS * contacts + 1, sizeof *f->lambda);
     f->points = calloc(3 * contacts + 1, sizeof *f->points);
+    f->touches = calloc(2 * contacts + 1, sizeof *f->touches);
     f->inputs = calloc(f->input_count + 1u, sizeof *f->inputs);
     f->outputs = calloc(tr_program_sizes(f->places.program).outputs + 1, sizeof *f->outputs);
-    const bool has_room = f->columns && f->lambda && f->points && f->inputs && f->outputs;
+    const bool has_room =
+        f->columns && f->lambda && f->points && f->touches && f->inputs && f->outputs;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) find_columns(f, system, run, err);
     if (has_room && !has_failed(err)) return f;
@@ -123,6 +127,7 @@ void tr_frames_free(Frames *f)
     free(f->columns);
     free(f->lambda);
     free(f->points);
+    free(f->touches);
     free(f->inputs);
     free(f->outputs);
     free(f);
@@ -172,32 +177,36 @@ static void into_axes(const double p[3], const double R[9], double P[3])
     for (int k = 0; k < 3; k++) P[k] = R[k] * d[0] + R[3 + k] * d[1] + R[6 + k] * d[2];
 }
 
-// Where contacts touch, from where their points were recorded; bodies are placed already.
-static void find_touches(Frames *f, size_t row)
+// Points as they were recorded, where they were: a wheel in the air is not above the point of it
+// that is nearest.
+static void take_points(Frames *f, size_t row)
 {
+    double *point = f->outputs + POSE * (size_t)f->scene->body_count;
+    for (uint32_t i = 0; i < f->scene->contact_count; i++) {
+        for (size_t k = 0; k < 3 && f->points[3 * (size_t)i]; k++)
+            point[k] = f->points[3 * (size_t)i + k][row];
+        point += 3 + 3 * f->scene->contacts[i].row_count;
+    }
+}
+
+// Where contacts are on their terrains, from their points; bodies are placed already.
+static void find_touches(Frames *f)
+{
+    const double *point = f->outputs + POSE * (size_t)f->scene->body_count;
     for (uint32_t i = 0; i < f->scene->contact_count; i++) {
         const SceneContact *contact = &f->scene->contacts[i];
+        double P[] = {point[0], point[1], point[2]};
+        point += 3 + 3 * contact->row_count;
         if (contact->terrain == NO_TERRAIN) continue;
         const SceneTerrain *terrain = &f->scene->terrains[contact->terrain];
-        double P[3];
-        for (int k = 0; k < 3; k++) P[k] = f->points[3 * (size_t)i + k][row];
         if (terrain->on != SCENE_WORLD) {
             const double *pose = f->outputs + POSE * (size_t)terrain->on;
             into_axes(pose, pose + 3, P);
         }
         into_axes(terrain->at, terrain->rotation, P);
-        for (int k = 0; k < 2; k++) f->inputs[contact->touch + (uint32_t)k] = P[k];
-    }
-}
-
-// Points as they were recorded: a wheel in the air is not above the point of it that is nearest.
-static void take_points(Frames *f, size_t row)
-{
-    double *point = f->outputs + POSE * (size_t)f->scene->body_count;
-    for (uint32_t i = 0; i < f->scene->contact_count; i++) {
-        for (int k = 0; k < 3 && f->points[3 * (size_t)i]; k++)
-            point[k] = f->points[3 * (size_t)i + k][row];
-        point += 3 + 3 * f->scene->contacts[i].row_count;
+        for (uint32_t k = 0; k < 2; k++) f->touches[2 * (size_t)i + k] = P[k];
+        for (uint32_t k = 0; k < 2 && contact->touch != NO_TOUCH; k++)
+            f->inputs[contact->touch + k] = P[k];
     }
 }
 
@@ -207,15 +216,15 @@ static void evaluate(Frames *f, size_t row)
         if (f->columns[i]) f->inputs[i] = f->columns[i][row];
     evaluate_into(&f->places, f->inputs, f->outputs);
     if (!f->has_terrain) return;
-    find_touches(f, row);
+    take_points(f, row);
+    find_touches(f);
     evaluate_into(&f->places, f->inputs, f->outputs);
     take_points(f, row);
 }
 
 void tr_frames_touch(const Frames *f, uint32_t contact, double out[2])
 {
-    const uint32_t touch = f->scene->contacts[contact].touch;
-    for (int k = 0; k < 2; k++) out[k] = f->inputs[touch + (uint32_t)k];
+    for (int k = 0; k < 2; k++) out[k] = f->touches[2 * (size_t)contact + (size_t)k];
 }
 
 void tr_frames_get(Frames *f, size_t row, double *out)
