@@ -655,6 +655,7 @@ static void watch_lean(Tree *tree, const Contact *contact, Touch *touch, const R
 static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
 {
     System *s = tree->system;
+    if (tree->graph->failed) return;
     Touching *touching = &s->touchings[s->touching_count - 1];
     touching->row = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
     if (touching->row == s->row_count) {
@@ -667,6 +668,7 @@ static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
                   is_ball ? "the ground curves more than the ball '%.*s'"
                           : "the ground curves more than the wheel '%.*s'",
                   touching->margin, ALARM_HOLLOW, NO_LATCH);
+    if (tree->graph->failed) return;
     s->alarms[s->alarm_count - 1].touching = s->touching_count - 1;
 }
 

@@ -136,8 +136,10 @@ void tr_floor_at(Floor *floor, Expr x, Expr y)
     const Expr at[] = {x, y};
     Expr all[6] = {floor->formula}, second[4];
     if (!floor->formula.id) return;
-    tr_dense_jacobian(g, all, 1, floor->symbol, 2, all + 1);
-    tr_dense_jacobian(g, all + 1, 2, floor->symbol, 2, second);
+    for (int k = 0; k < 5; k++) all[k + 1] = second[k % 4] = expr_at(g, 0);
+    if (!tr_dense_jacobian(g, all, 1, floor->symbol, 2, all + 1) ||
+        !tr_dense_jacobian(g, all + 1, 2, floor->symbol, 2, second))
+        g->failed = true;
     all[3] = second[0], all[4] = second[1], all[5] = second[3];
     for (int k = 0; k < 6; k++) all[k] = tr_replace(all[k], floor->symbol, at, 2);
     floor->x = x, floor->y = y, floor->f = all[0];
