@@ -4,6 +4,7 @@
 // through the functions below. Those inside the libraries that it calls do not fail here: they are
 // not ours to check, and CVODE and ARKODE crash on some of theirs.
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "expr/matrix.h"
 #include "expr/system.h"
@@ -462,6 +463,48 @@ static bool view_job(tr_error *err)
     return good;
 }
 
+// A track over hills and a report of it: as a height map, and as lines of equal height
+static bool hills_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "ground: {height: 0.1*x^2}\n"
+        "bodies: {a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
+        "contacts: {rim: {kind: rolling, shape: ball, body: a, radius: 0.1}}\n";
+    static const char *const runs[] = {"memory_hill.csv"};
+    static long whole[2]; // [bytes], as they are when nothing fails
+    char hash[TR_SHA256_SIZE], certificate[200];
+    tr_sha256(text, strlen(text), hash);
+    snprintf(certificate, sizeof certificate,
+             "{\"model_file\": \"memory_hill.yaml\", \"model_sha256\": \"%s\"}", hash);
+    const tr_view_options view = {sizeof view, runs[0], "memory_hill.html", "memory_hill.page"};
+    tr_plot_options plot = tr_plot_defaults();
+    plot.runs = runs, plot.run_count = 1, plot.output = "memory_hill.svg", plot.track = true;
+    plot.width = 240, plot.height = 160;
+    tr_write_text(view.page, "<html><!--data--></html>", err);
+    tr_write_text("memory_hill.yaml", text, err);
+    tr_write_text("memory_hill.json", certificate, err);
+    tr_write_text(runs[0],
+                  "t,a.x,a.y,a.z,a.qw,a.qx,a.qy,a.qz,contact.rim.x,contact.rim.y,contact.rim.z\n"
+                  "0,0,0,0.1,1,0,0,0,0,0,0\n1,1,1,0.2,1,0,0,0,1,1,0.1\n",
+                  err);
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    const bool good = system && tr_view(system, &view, NULL, err) && tr_plot(&plot, err);
+    const char *const files[] = {view.output, plot.output};
+    for (int i = 0; i < 2 && good; i++) {
+        struct stat file;
+        assert_int_equal(stat(files[i], &file), 0);
+        if (!whole[i]) whole[i] = file.st_size;
+        assert_int_equal(file.st_size, whole[i]); // whole or an error
+    }
+    tr_system_free(system);
+    remove(runs[0]), remove(view.output), remove(view.page), remove(plot.output);
+    remove("memory_hill.yaml"), remove("memory_hill.json");
+    return good;
+}
+
 // A ball with friction that falls, bounces, slides, and comes to rest.
 static bool bounce_job(tr_error *err)
 {
@@ -773,6 +816,7 @@ static void test_steady(void **state) { (void)state, sweep(steady_job); }
 static void test_linear(void **state) { (void)state, sweep(linear_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
+static void test_hills(void **state) { (void)state, sweep(hills_job); }
 static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
@@ -799,16 +843,27 @@ int main(int count, char **arguments)
 {
     wanted = count > 1 ? atol(arguments[1]) : 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models),   cmocka_unit_test(test_beams),
-        cmocka_unit_test(test_modal),    cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_pictures), cmocka_unit_test(test_view),
-        cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
-        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
-        cmocka_unit_test(test_circle),   cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_modal),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_view),
+        cmocka_unit_test(test_hills),
+        cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_bounces),
+        cmocka_unit_test(test_implicit_steps),
+        cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_lqr),
+        cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of runs: axes that cover what they show, curves that lose nothing one can see, valid XML
 // whatever the names are, two figures byte for byte.    plot_test [golden]
+#include "base/sha256.h"
 #include "folder.h"
 #include "view/axis.h"
 #include "view/curve.h"
@@ -556,6 +557,44 @@ static void test_tracks(void **state)
     assert_non_null(strstr(err.text, "'run.csv' has no track: "));
 }
 
+// Lines of equal height below a track, with numbers of their own, where the model is beside the
+// run; without it the same picture without them.
+static void test_hills(void **state)
+{
+    (void)state;
+    static const char hill[] =
+        "trundle: 1\n"
+        "ground: {height: 0.1*(x^2 + y^2)}\n"
+        "bodies: {a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
+        "contacts: {foot: {kind: slide, body: a}}\n";
+    char hash[TR_SHA256_SIZE], certificate[300];
+    tr_sha256(hill, strlen(hill), hash);
+    snprintf(certificate, sizeof certificate,
+             "{\"model_file\": \"hill.yaml\", \"model_sha256\": \"%s\", \"case\": \"\", "
+             "\"settings\": []}",
+             hash);
+    write_file("run.csv", "t,contact.foot.x,contact.foot.y\n0,-3,-2\n1,0,2\n2,3,-2\n");
+    write_file("run.json", certificate);
+    tr_plot_options o = options_for(NULL, 0);
+    o.track = true;
+    char *without = picture(&o);
+    assert_null(strstr(without, "apart"));
+    assert_int_equal(count_of(without, "<polyline"), 1);
+    write_file("hill.yaml", hill);
+    char *with = picture(&o);
+    has(with, ">heights 0.2 m apart</text>");
+    has(with, ">1</text>");
+    assert_true(count_of(with, "<polyline") > 8);
+    free(without), free(with);
+    o.track = false; // no ground below other pictures
+    const char *const panels[] = {"contact.foot.x"};
+    o.panels = panels, o.panel_count = 1;
+    with = picture(&o);
+    assert_null(strstr(with, "apart"));
+    free(with);
+    remove("run.json"), remove("hill.yaml");
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
@@ -622,6 +661,8 @@ static void all_golden(bool rewrite)
     o.track = true;
     o.tracks = "rear,front";
     golden("turn", o, rewrite);
+    o.tracks = NULL;
+    golden("hill", o, rewrite); // whose model stands beside it
 }
 
 static void test_golden(void **state) { (void)state, all_golden(false); }
@@ -641,7 +682,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_powers_of_values), cmocka_unit_test(test_long_runs),
         cmocka_unit_test(test_panels),           cmocka_unit_test(test_two_runs),
         cmocka_unit_test(test_tracks),           cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_golden),           cmocka_unit_test(test_hills),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

@@ -543,6 +543,95 @@ static void test_ground(void **state)
     }
 }
 
+// ---- surfaces ------------------------------------------------------------------------------
+
+#define FREE "joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}"
+
+// Contacts on one height share a terrain; each has inputs that say where it touches, but for feet.
+static void test_terrains(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "ground: {height: 0.1*x*y, at: \"1, 2, 3\", turn: \"0, 0, pi/2\"}\n"
+        "bodies: {a: {" FREE "}, b: {" FREE "}, c: {" FREE "}, plate: {" FREE "}}\n"
+        "contacts:\n"
+        "  one: {kind: rolling, shape: ball, body: a, radius: 0.2}\n"
+        "  two: {kind: slide, body: a, at: \"0, 1, 0\"}\n"
+        "  three: {kind: rolling, shape: ball, body: b, radius: 0.2, on: plate, to: \"0, 0, 1\",\n"
+        "    surface: {height: x^2}}\n"
+        "  four: {kind: rolling, shape: ball, body: c, radius: 0.3, on: plate, to: \"0, 0, 1\",\n"
+        "    surface: {height: x^2}}\n"
+        "  five: {kind: slide, body: c, at: \"0, 1, 0\", on: plate, to: \"0, 0, 2\",\n"
+        "    surface: {height: x^2}}\n");
+    const Scene *s = &system->scene;
+    static const struct {
+        uint32_t terrain;
+        bool has_inputs;
+    } known[] = {{0, true}, {0, false}, {1, true}, {1, true}, {2, false}};
+    assert_int_equal(s->contact_count, 5);
+    assert_int_equal(s->terrain_count, 3);
+    for (uint32_t i = 0; i < 5; i++) {
+        const SceneContact *c = &s->contacts[i];
+        char name[50];
+        snprintf(name, sizeof name, "contact.%s.touch_x", c->name);
+        assert_int_equal(c->terrain, known[i].terrain);
+        assert_int_equal(c->touch != NO_TOUCH, known[i].has_inputs);
+        if (known[i].has_inputs) assert_string_equal(system->inputs[c->touch].name, name);
+    }
+    assert_int_equal(s->terrains[0].on, SCENE_WORLD);
+    assert_vector(s->terrains[0].at, 1, 2, 3);
+    assert_vector(s->terrains[0].rotation, 0, -1, 0); // x of the ground along y
+    uint32_t plate;
+    body_called(system, "plate", &plate);
+    for (uint32_t i = 1; i < 3; i++) {
+        assert_int_equal(s->terrains[i].on, plate);
+        assert_vector(s->terrains[i].at, 0, 0, i);
+        assert_vector(s->terrains[i].rotation, 1, 0, 0);
+    }
+    assert_int_equal(count_of(system, "plate"), 0); // what is on it shows it
+    assert_true(s->has_ground);
+    tr_system_free(system);
+}
+
+static void test_spheres(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "bodies: {shell: {" FREE "}, pea: {" FREE "}, globe: {" FREE "}, bead: {" FREE "},\n"
+        "  box: {" FREE ", shapes: {own: {type: box}}}}\n"
+        "contacts:\n"
+        "  roll: {kind: rolling, shape: ball, body: shell, radius: 1.1, on: box}\n"
+        "  inside: {kind: rolling, shape: ball, body: pea, radius: 0.1, on: shell,\n"
+        "    surface: {kind: sphere, radius: -1}}\n"
+        "  outside: {kind: rolling, shape: ball, body: bead, radius: 0.1, on: globe,\n"
+        "    to: \"0, 0, 0.3\", surface: {kind: sphere, radius: 0.5}}\n"
+        "  bowl: {kind: slide, body: bead, at: \"0, 0, -1\", on: world, to: \"0, 0, 4\",\n"
+        "    surface: {kind: sphere, radius: -2}}\n"
+        "  edge: {kind: slide, body: pea, at: \"0, 0, -1\", on: box,\n"
+        "    surface: {kind: sphere, radius: 2}}\n");
+    const Scene *s = &system->scene;
+    assert_int_equal(s->terrain_count, 0);
+    assert_int_equal(count_of(system, "shell"), 1); // the larger sphere stands for both
+    assert_close(drawing_of(system, "shell", 0)->radius, 1.1, 1e-15);
+    assert_true(drawing_of(system, "shell", 0)->is_shell);
+    assert_int_equal(count_of(system, "globe"), 1);
+    const Drawing *globe = drawing_of(system, "globe", 0);
+    assert_string_equal(globe->type, "sphere");
+    assert_close(globe->radius, 0.5, 1e-15);
+    assert_vector(globe->at, 0, 0, 0.3);
+    assert_false(globe->is_shell || drawing_of(system, "pea", 0)->is_shell);
+    assert_int_equal(count_of(system, "box"), 1); // a body with shapes has them alone
+    const Drawing *bowl = &s->drawings[s->drawing_count - 1];
+    assert_int_equal(bowl->body, SCENE_WORLD);
+    assert_true(bowl->is_shell);
+    assert_close(bowl->radius, 2, 1e-15);
+    assert_vector(bowl->at, 0, 0, 4);
+    assert_false(s->has_ground);
+    tr_system_free(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -558,6 +647,8 @@ int main(void)
         cmocka_unit_test(test_beams),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_ground),
+        cmocka_unit_test(test_terrains),
+        cmocka_unit_test(test_spheres),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "runs.h"
 #include "scene.h"
+#include "view/terrain.h"
 
 #define PAGE "<html><body>before<!--data-->after</body></html>"
 
@@ -177,6 +178,143 @@ static void test_forces(void **state)
     (void)state;
     for_all_models(check_forces_of);
     assert_true(forces_of_models > 1000);
+}
+
+// ---- terrains ------------------------------------------------------------------------------
+
+#define BODY          "joint: {type: free}, mass: 1, inertia: {xx: 0.02, yy: 0.03, zz: 0.02}"
+#define UPRIGHT(body) body ".qw: 1, " body ".qx: 0, " body ".qy: 0, " body ".qz: 0"
+
+// A wheel, a ball on a plate that turns, and a foot: on heights, the ground askew
+static const char waves[] =
+    "trundle: 1\n"
+    "parameters: {A: 0.05}\n"
+    "ground: {height: A*sin(2*x)*cos(y), at: \"0.1, 0, 0.2\", turn: \"0.1, -0.05, 0.3\"}\n"
+    "bodies:\n"
+    "  disc: {" BODY "}\n"
+    "  ball: {" BODY "}\n"
+    "  puck: {" BODY "}\n"
+    "  plate: {joint: {type: revolute, axis: \"0, 0, 1\", at: \"5, 0, 1\", turn: \"0.1, 0, 0\",\n"
+    "    coordinate: turn}, mass: 5, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+    "contacts:\n"
+    "  rim: {kind: rolling, body: disc, radius: 0.3, tube: 0.05, axis: \"0, 1, 0\"}\n"
+    "  touch: {kind: rolling, shape: ball, body: ball, radius: 0.1, on: plate, to: \"0, 0, 0.1\",\n"
+    "    surface: {height: 0.2*(x^2 + 2*y^2)}}\n"
+    "  foot: {kind: slide, body: puck, at: \"0, 0, -0.1\"}\n"
+    "initial: {contact.rim.x: 0, contact.rim.y: 0, " UPRIGHT(
+        "disc") ", disc.wx: 0.1, disc.wy: 3,\n"
+                "  disc.wz: 0.2, turn: 0.3, d(turn): 1, ball.x: 5.2, ball.y: 0.1, " UPRIGHT(
+                    "ball") ",\n"
+                            "  ball.wx: 0, ball.wy: 1, ball.wz: 0, puck.x: 0.2, puck.y: "
+                            "1, " UPRIGHT(
+                                "puck") ",\n"
+                                        "  puck.wx: 0, puck.wy: 0, puck.wz: 0, puck.vx: 1, "
+                                        "puck.vy: 0.3}\n"
+                                        "guess: {disc.z: 0.5, ball.z: 1.3, puck.z: 0.4}\n";
+
+// Where a contact is on its terrain is as high as the terrain is there.
+static void check_touch(const tr_system *system, const Frames *frames, uint32_t i, Height *height,
+                        const double *P, const double *pose)
+{
+    const SceneTerrain *t = &system->scene.terrains[system->scene.contacts[i].terrain];
+    double on[3], at[2];
+    tr_frames_touch(frames, i, at);
+    const double own[3] = {at[0], at[1], tr_height_at(height, at[0], at[1])};
+    for (int k = 0; k < 3; k++) {
+        const double *R = t->rotation + (size_t)3 * (size_t)k;
+        on[k] = t->at[k] + R[0] * own[0] + R[1] * own[1] + R[2] * own[2];
+    }
+    double world[3] = {on[0], on[1], on[2]};
+    if (pose) rotate(pose + 3, on, world);
+    for (int k = 0; k < 3; k++) assert_close(world[k] + (pose ? pose[k] : 0), P[k], 1e-9);
+}
+
+static void test_terrains(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_from(waves);
+    const Scene *s = &system->scene;
+    Sheet *run = run_for(system, 1, 0.05);
+    Frames *frames = tr_frames_new(system, run, &err);
+    if (!frames) fail_msg("%s", err.text);
+    assert_int_equal(s->terrain_count, 2);
+    Height height[2];
+    for (uint32_t i = 0; i < 2; i++)
+        if (!tr_height_make(&height[i], system, i, &err)) fail_msg("%s", err.text);
+    double frame[4 * BODY_NUMBERS + 3 * CONTACT_NUMBERS];
+    assert_int_equal(tr_frames_stride(frames), sizeof frame / sizeof *frame);
+    uint32_t plate;
+    body_called(system, "plate", &plate);
+    for (size_t row = 0; row < run->rows; row++) {
+        tr_frames_get(frames, row, frame);
+        assert_int_equal(check_forces(system, run, row, frame), 3 * CONTACT_NUMBERS);
+        for (uint32_t i = 0; i < 3; i++) {
+            const uint32_t terrain = s->contacts[i].terrain;
+            check_touch(system, frames, i, &height[terrain],
+                        frame + 4 * BODY_NUMBERS + (size_t)CONTACT_NUMBERS * i,
+                        terrain ? frame + (size_t)BODY_NUMBERS * plate : NULL);
+        }
+    }
+    assert_true(at(run, 12, "contact.rim.x") > 0.3); // it went somewhere
+    for (int i = 0; i < 2; i++) tr_height_free(&height[i]);
+    tr_frames_free(frames);
+    tr_sheet_free(run);
+    tr_system_free(system);
+}
+
+// The straight line between nodes is near the height, on a grid that is no finer than need be.
+static double worst_between(const HeightMap *map, double (*f)(double x, double y))
+{
+    double worst = 0;
+    for (uint32_t k = 0; k + 1 < map->count[1]; k++)
+        for (uint32_t i = 0; i + 1 < map->count[0]; i++) {
+            const double *h = map->heights + (size_t)k * map->count[0] + i;
+            const double middle = (h[0] + h[1] + h[map->count[0]] + h[map->count[0] + 1]) / 4;
+            const double wanted =
+                f(map->corner[0] + map->step * (i + 0.5), map->corner[1] + map->step * (k + 0.5));
+            worst = fmax(worst, fabs(middle - wanted));
+        }
+    return worst;
+}
+
+static double bowl(double x, double y) { return (x * x + y * y) / 4; }
+static double kerb(double x, double y) { return 0.1 * exp(-9 * (x - 1) * (x - 1)) + 0 * y; }
+static double slope(double x, double y) { return 0.1 * x - 0.3 * y; }
+
+static void check_map(const char *formula, double (*f)(double x, double y), uint32_t wide,
+                      uint32_t high, double error)
+{
+    tr_error err = {0};
+    char text[300];
+    snprintf(text, sizeof text,
+             "trundle: 1\nground: {height: \"%s\"}\nbodies: {ball: {" BODY "}}\n"
+             "contacts: {touch: {kind: slide, body: ball}}\n",
+             formula);
+    tr_system *system = system_from(text);
+    Height height;
+    HeightMap map;
+    assert_true(tr_height_make(&height, system, 0, &err));
+    const double low[2] = {-2, -1}, high_end[2] = {6, 1};
+    assert_true(tr_height_map_make(&map, &height, low, high_end, 0.01, &err));
+    assert_int_equal(map.count[0], wide);
+    assert_int_equal(map.count[1], high);
+    for (int k = 0; k < 2; k++) {
+        assert_true(map.corner[k] <= low[k] + 1e-12);
+        assert_true(map.corner[k] + map.step * (map.count[k] - 1) >= high_end[k] - 1e-12);
+    }
+    assert_true(worst_between(&map, f) <= error); // not a margin: of what is drawn
+    tr_height_map_free(&map);
+    tr_height_free(&height);
+    tr_system_free(system);
+}
+
+static void test_height_maps(void **state)
+{
+    (void)state;
+    check_map("0.1*x - 0.3*y", slope, 25, 7, 1e-12); // one line is enough for all of it
+    check_map("(x^2 + y^2)/4", bowl, 25, 7, 0.01 * 9.25);
+    check_map("0.1*exp(-9*(x - 1)^2)", kerb, 193, 49, 0.01 * 0.1);
 }
 
 // ---- loops and beams -----------------------------------------------------------------------
@@ -384,6 +522,75 @@ static void test_numbers_of_a_page(void **state)
     assert_json_string(tr_json_member(tr_json_member(w.report, "model"), "sha256"), hash);
     tr_frames_free(frames);
     free(w.page);
+    tr_sheet_free(run);
+    tr_system_free(system);
+}
+
+static void numbers_of(Text list, double *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) out[i] = json_number(tr_json_item(list, i));
+    assert_null(tr_json_item(list, count).at);
+}
+
+// The first terrain of a page against its formula, in rings around the origin; nan where there is
+// none. Its margins are more than the track needs.
+static void check_heights(const Written *w, double (*f)(double x, double y), double reach)
+{
+    const Text terrains = tr_json_member(tr_json_member(w->report, "scene"), "terrains");
+    const Text first = tr_json_item(terrains, 0);
+    double corner[2], count[2];
+    size_t length;
+    numbers_of(tr_json_member(first, "corner"), corner, 2);
+    numbers_of(tr_json_member(first, "count"), count, 2);
+    const double step = json_number(tr_json_member(first, "step"));
+    assert_true(json_number(tr_json_member(first, "on")) == -1);
+    unsigned char *bytes = decode(element(w->page, "heights"), &length);
+    assert_int_equal(length, count[0] * count[1] * sizeof(float));
+    assert_true(count[0] <= 200 && count[1] <= 200);
+    size_t holes = 0;
+    for (size_t i = 0; i < length / sizeof(float); i++) {
+        const size_t wide = (size_t)count[0];
+        const double x = corner[0] + step * (double)(i % wide),
+                     y = corner[1] + step * (double)(i / wide), wanted = f(x, y);
+        float number;
+        memcpy(&number, bytes + i * sizeof number, sizeof number);
+        if (fabs(x * x + y * y - 1) > 1e-9) assert_close(number, wanted, 2e-7);
+        if (isnan(number)) holes++;
+    }
+    assert_true(holes > 0 && corner[1] < -0.2 && corner[0] + step * (count[0] - 1) > reach);
+    free(bytes);
+}
+
+static double dome(double x, double y) { return -sqrt(1 - x * x - y * y); }
+
+static const char pit[] =
+    "trundle: 1\n"
+    "ground: {height: -sqrt(1 - x^2 - y^2)}\n"
+    "bodies: {ball: {" BODY "}}\n"
+    "contacts: {touch: {kind: rolling, shape: ball, body: ball, radius: 0.2}}\n"
+    "initial: {" UPRIGHT("ball") ", ball.wx: 0, ball.wy: 0, ball.wz: 1,\n"
+                                 "  contact.touch.x: 0.5, contact.touch.y: 0}\n"
+                                 "guess: {ball.x: 0.4, ball.z: -0.6}\n";
+
+// Half of a sphere is a hole outside of it. Flat ground has no heights.
+static void test_terrain_of_a_page(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(pit);
+    Sheet *run = run_for(system, 0.5, 0.1);
+    const Written w = write_page(&(Report){.system = system, .run = run});
+    check_safe(w.report);
+    check_heights(&w, dome, 0.5 + 0.2);
+    free(w.page);
+    tr_sheet_free(run);
+    tr_system_free(system);
+    system = derive_file("rolling_disc.yaml", NULL, true);
+    run = run_for(system, 0.1, 0.1);
+    const Written flat = write_page(&(Report){.system = system, .run = run});
+    assert_null(strstr(flat.page, "id=\"heights\""));
+    assert_null(
+        tr_json_item(tr_json_member(tr_json_member(flat.report, "scene"), "terrains"), 0).at);
+    free(flat.page);
     tr_sheet_free(run);
     tr_system_free(system);
 }
@@ -755,16 +962,30 @@ static void test_report_from_memory(void **state)
     tr_system_free(system);
 }
 
+// Where something touches is part of the state: without its columns there is nothing to draw from.
+static void test_refused_terrain(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(pit);
+    assert_refused(system,
+                   "t,ball.x,ball.y,ball.z,ball.qw,ball.qx,ball.qy,ball.qz,contact.touch.x,"
+                   "contact.touch.z\n0,0.4,0,-0.6,1,0,0,0,0.5,-0.8\n",
+                   PAGE, "the run has no column 'contact.touch.y': it is not one of this model");
+    tr_system_free(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bicycle),          cmocka_unit_test(test_forces),
-        cmocka_unit_test(test_loops_and_beams),  cmocka_unit_test(test_loops_of_a_page),
-        cmocka_unit_test(test_extent_of_a_beam), cmocka_unit_test(test_numbers_of_a_page),
-        cmocka_unit_test(test_columns),          cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_hostile_names),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_rotations),        cmocka_unit_test(test_view),
-        cmocka_unit_test(test_certificates),     cmocka_unit_test(test_report_from_memory),
+        cmocka_unit_test(test_bicycle),           cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_loops_and_beams),   cmocka_unit_test(test_loops_of_a_page),
+        cmocka_unit_test(test_extent_of_a_beam),  cmocka_unit_test(test_numbers_of_a_page),
+        cmocka_unit_test(test_columns),           cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_hostile_names),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rotations),         cmocka_unit_test(test_view),
+        cmocka_unit_test(test_certificates),      cmocka_unit_test(test_report_from_memory),
+        cmocka_unit_test(test_terrains),          cmocka_unit_test(test_height_maps),
+        cmocka_unit_test(test_terrain_of_a_page), cmocka_unit_test(test_refused_terrain),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

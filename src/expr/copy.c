@@ -199,6 +199,11 @@ static void copy_scene(const Copying *c, const Scene *from, Scene *to)
         rehome(c, to->contacts[i].point, 3);
         for (uint32_t k = 0; k < SCENE_ROWS; k++) rehome(c, to->contacts[i].rows[k].direction, 3);
     }
+    to->terrains = copy_in_arena(c, from->terrains, from->terrain_count, sizeof *to->terrains);
+    for (uint32_t i = 0; to->terrains && i < to->terrain_count; i++) {
+        rehome(c, &to->terrains[i].height, 1);
+        rehome(c, to->terrains[i].symbol, 2);
+    }
     to->drawings = copy_array(c, from->drawings, from->drawing_count, sizeof *to->drawings,
                               &to->drawing_capacity);
 }

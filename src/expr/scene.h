@@ -10,7 +10,7 @@
 
 // A simple shape that is fixed to a body. Fields that its type has no use for hold defaults.
 typedef struct Drawing {
-    uint32_t body;
+    uint32_t body;         // or SCENE_WORLD
     const char *type;      // box, cylinder, sphere, capsule, disc, torus
     double at[3], axis[3]; // its middle [m], and a unit vector, in the body's axes
     double size[3];        // box: its edges [m]
@@ -18,6 +18,7 @@ typedef struct Drawing {
     double tube;           // torus [m]
     const char *colour;    // as CSS has it, or ""
     bool is_guessed;       // the model gave none
+    bool is_shell;         // a sphere that something is inside of
 } Drawing;
 
 typedef struct SceneBody {
@@ -34,6 +35,16 @@ typedef struct SceneBody {
 
 enum { SCENE_ROWS = 6 }; // at most
 
+// A height over the x and y of its axes, which contacts are on: the ground, or one on a body.
+typedef struct SceneTerrain {
+    uint32_t on;               // or SCENE_WORLD
+    double at[3], rotation[9]; // of its axes in those; the rotation by rows
+    Expr height, symbol[2];    // by symbols for x and y
+} SceneTerrain;
+
+#define NO_TERRAIN UINT32_MAX
+#define NO_TOUCH   UINT32_MAX
+
 // Where an element acts on a body: a contact, a loop or a joint that was cut. The force there is
 // the sum over its rows of the reaction lambda.<row> times the row's direction, and so is the
 // moment.
@@ -45,7 +56,10 @@ typedef struct SceneContact {
     // none
     double at[3], to[3], axis[3], guide[3];
     const char *coordinate; // of a joint that was cut; "" when it is not one, or has none
-    Expr point[3];          // in the world
+    uint32_t terrain;       // that it is on, or NO_TERRAIN
+    uint32_t
+        touch;     // there: the first of two inputs that say where, or NO_TOUCH: where its point is
+    Expr point[3]; // in the world
     uint32_t row_count;
     bool has_moment;
     struct SceneRow {
@@ -74,7 +88,8 @@ typedef struct Scene {
     SceneContact *contacts;
     SceneRod *rods;
     SceneBeam *beams;
-    uint32_t body_count, contact_count, rod_count, beam_count;
+    SceneTerrain *terrains;
+    uint32_t body_count, contact_count, rod_count, beam_count, terrain_count;
     Drawing *drawings;
     uint32_t drawing_count, drawing_capacity;
     double gravity[3]; // [m/s^2]

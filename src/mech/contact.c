@@ -655,6 +655,7 @@ static void watch_lean(Tree *tree, const Contact *contact, Touch *touch, const R
 static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
 {
     System *s = tree->system;
+    if (tree->graph->failed) return;
     Touching *touching = &s->touchings[s->touching_count - 1];
     touching->row = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
     if (touching->row == s->row_count) {
@@ -667,6 +668,7 @@ static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
                   is_ball ? "the ground curves more than the ball '%.*s'"
                           : "the ground curves more than the wheel '%.*s'",
                   touching->margin, ALARM_HOLLOW, NO_LATCH);
+    if (tree->graph->failed) return;
     s->alarms[s->alarm_count - 1].touching = s->touching_count - 1;
 }
 
@@ -793,6 +795,8 @@ static void make_rolling(Tree *tree, const Contact *contact)
     touch->gap = height, touch->margin = margin;
     touch->is_curved = floor.kind != SURFACE_PLANE;
     if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);
+    const Anchor place = {floor.link, floor.link == WORLD ? tree->ground : pose_identity(g)};
+    touch->floor = tr_floor_keep(tree, &floor, place);
     if (!is_ball) watch_lean(tree, contact, touch, &rim);
 }
 
@@ -931,6 +935,7 @@ static void make_slide(Tree *tree, const Contact *contact)
         direction[k] = apply_transposed(m.body.pose.R, apply(m.axes, direction[k]));
     Touch *touch = note_recorded(tree, contact, &m.body, m.r, direction);
     touch->gap = gap, touch->is_curved = !is_plane;
+    touch->floor = tr_floor_keep(tree, &floor, tr_tree_anchor(tree, on));
 }
 
 // s' = 0,   s - to = 0                                                                 (T48)

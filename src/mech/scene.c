@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model looks like: its own shapes, and where a body has none, what its joints, contacts and
 // inertia suggest. It follows the poses (T5); nothing here moves anything.
-#include "mech/meet.h"
+#include "mech/surface.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -259,6 +259,38 @@ static void draw_mass(Tree *tree, uint32_t i)
         add_box(tree, d, m, I);
 }
 
+// ---- spheres that others are on ------------------------------------------------------------
+
+// A sphere that is there already, as large and about the same middle, stands for it.
+static Drawing *sphere_around(const Scene *s, const Drawing *sphere)
+{
+    for (uint32_t k = 0; k < s->drawing_count; k++) {
+        Drawing *d = &s->drawings[k];
+        const double off[] = {d->at[0] - sphere->at[0], d->at[1] - sphere->at[1],
+                              d->at[2] - sphere->at[2]};
+        const double slack = 1e-9 * sphere->radius;
+        if (d->body == sphere->body && strcmp(d->type, "sphere") == 0 && length_of(off) <= slack &&
+            d->radius >= sphere->radius - slack)
+            return d;
+    }
+    return NULL;
+}
+
+static void draw_sphere(Tree *tree, const Floor *floor)
+{
+    Drawing d = plain;
+    d.body = scene_body(floor->place.link);
+    d.type = "sphere";
+    d.radius = tr_tree_value(tree, floor->radius);
+    d.is_shell = floor->is_inside;
+    anchored(tree, floor->place, floor->to, d.at);
+    Drawing *around = sphere_around(&tree->system->scene, &d);
+    if (around)
+        around->is_shell |= d.is_shell;
+    else
+        add_drawing(tree, d);
+}
+
 // ---- bodies --------------------------------------------------------------------------------
 
 // What stands on each link: numbers of contacts, ties or children, each kind in order
@@ -284,14 +316,20 @@ static void stand(Standing *s, uint32_t link, uint32_t thing)
 
 typedef struct Company {
     Standing contacts, ties, children;
+    Standing surfaces; // touches on what is not flat
 } Company;
+
+static bool is_on_sphere(const Touch *touch)
+{
+    return touch->floor && touch->floor->kind == SURFACE_SPHERE;
+}
 
 static Company find_company(Tree *tree)
 {
     const Contacts *contacts = &tree->model->fields.contacts;
     Company c = {standing_room(tree, 2 * (size_t)contacts->count),
                  standing_room(tree, 2 * (size_t)tree->tie_count),
-                 standing_room(tree, tree->link_count)};
+                 standing_room(tree, tree->link_count), standing_room(tree, tree->touch_count)};
     if (tree->graph->failed) return c;
     for (uint32_t k = contacts->count; k-- > 0;) {
         const Contact *contact = &contacts->at[k];
@@ -307,6 +345,8 @@ static Company find_company(Tree *tree)
         if (on != body) stand(&c.ties, on, k);
     }
     for (uint32_t k = tree->link_count; k-- > 0;) stand(&c.children, tree->links[k].parent, k);
+    for (uint32_t k = tree->touch_count; k-- > 0;)
+        if (tree->touches[k].floor) stand(&c.surfaces, tree->touches[k].floor->place.link, k);
     return c;
 }
 
@@ -325,7 +365,12 @@ static void guess_shapes(Tree *tree, const Company *c, uint32_t i)
     reach_to(tree, i, joint);
     for (uint32_t k = c->children.first[i]; k; k = c->children.next[k - 1])
         draw_joint(tree, i, &tree->links[c->children.thing[k - 1]]);
-    if (s->drawing_count == before) draw_mass(tree, i);
+    for (uint32_t k = c->surfaces.first[i]; k; k = c->surfaces.next[k - 1]) {
+        const Touch *touch = &tree->touches[c->surfaces.thing[k - 1]];
+        if (is_on_sphere(touch)) draw_sphere(tree, touch->floor);
+    }
+    const bool is_seen = s->drawing_count > before || c->surfaces.first[i]; // as a terrain, too
+    if (!is_seen) draw_mass(tree, i);
 }
 
 // Of the joint that a motor drives, if it is one
@@ -405,6 +450,39 @@ static bool has_row(const Tree *tree, Value element, const char *part)
     return !is_zero(tr_tree_reaction(tree, element, part));
 }
 
+// Whether they are one formula over the same axes: each contact on a body has symbols of its own.
+static bool is_same_terrain(const SceneTerrain *a, const SceneTerrain *b)
+{
+    const Expr other = tr_replace(b->height, b->symbol, a->symbol, 2);
+    return a->on == b->on && a->height.id == other.id && memcmp(a->at, b->at, sizeof a->at) == 0 &&
+           memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0;
+}
+
+// The terrain that a contact is on, new or known
+static uint32_t terrain_of(Tree *tree, const Floor *floor)
+{
+    Scene *s = &tree->system->scene;
+    const Anchor place = floor->place;
+    SceneTerrain t = {.on = scene_body(place.link), .height = floor->formula};
+    anchored(tree, place, floor->to, t.at);
+    for (int k = 0; k < 9; k++)
+        t.rotation[k] = tr_tree_value(tree, mat_at(place.pose.R, k / 3, k % 3));
+    for (int k = 0; k < 2; k++) t.symbol[k] = floor->symbol[k];
+    for (uint32_t k = 0; k < s->terrain_count; k++)
+        if (is_same_terrain(&s->terrains[k], &t)) return k;
+    s->terrains[s->terrain_count] = t;
+    return s->terrain_count++;
+}
+
+static void describe_terrain(Tree *tree, const Floor *floor, SceneContact *c)
+{
+    c->terrain = NO_TERRAIN;
+    if (!floor || floor->kind != SURFACE_HEIGHT) return;
+    c->terrain = terrain_of(tree, floor);
+    const Input *x = tr_system_input(tree->system, floor->x);
+    c->touch = x && x->kind == TR_TOUCH ? (uint32_t)(x - tree->system->inputs) : NO_TOUCH;
+}
+
 static void describe_contact(Tree *tree, const Contact *contact, SceneContact *c)
 {
     const ContactLook *look = contact_look(contact);
@@ -438,6 +516,7 @@ static void describe_touch(Tree *tree, const Touch *touch)
     const Value name = touch->contact ? touch->contact->name : touch->tie->name;
     c->name = tr_tree_text(tree, name.text);
     c->body = touch->link;
+    describe_terrain(tree, touch->floor, c);
     if (touch->contact)
         describe_contact(tree, touch->contact, c);
     else
@@ -484,6 +563,7 @@ static void describe_ground(Tree *tree)
         const bool slides = text_is(contact->kind.text, "slide");
         if (!slides && !contact_look(contact)->leaves_track) continue;
         if (tr_tree_find(tree, contact->on.text) != WORLD) continue; // runs on a body
+        if (text_is(contact->surface.kind.text, "sphere")) continue; // or on a sphere
         if (slides && text_is(contact->on.text, "world") && contact->on.given) continue;
         s->has_ground = true;
         if (has_row(tree, contact->name, "normal")) s->ground_is_free = false;
@@ -501,6 +581,7 @@ void tr_tree_scene(Tree *tree)
     s->contacts = tr_tree_room(tree, tree->touch_count + 1u, sizeof *s->contacts);
     s->rods = tr_tree_room(tree, tree->tie_count + 1u, sizeof *s->rods);
     s->beams = tr_tree_room(tree, tree->link_count, sizeof *s->beams);
+    s->terrains = tr_tree_room(tree, tree->touch_count + 1u, sizeof *s->terrains);
     const Company company = find_company(tree);
     if (tree->graph->failed) return;
     s->length = tree->length;
@@ -510,6 +591,9 @@ void tr_tree_scene(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count; i++) describe_beam(tree, i);
     for (uint32_t i = 0; i < tree->touch_count; i++) describe_touch(tree, &tree->touches[i]);
     for (uint32_t i = 0; i < tree->tie_count; i++) describe_rod(tree, &tree->ties[i]);
+    for (uint32_t i = 0; i < tree->touch_count; i++)
+        if (is_on_sphere(&tree->touches[i]) && tree->touches[i].floor->place.link == WORLD)
+            draw_sphere(tree, tree->touches[i].floor);
     describe_ground(tree);
     tree->constants_only = false;
 }

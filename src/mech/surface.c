@@ -139,6 +139,14 @@ Floor tr_floor(Tree *tree, const Contact *contact)
     return floor;
 }
 
+const Floor *tr_floor_keep(Tree *tree, const Floor *floor, Anchor place)
+{
+    if (floor->kind == SURFACE_PLANE) return NULL;
+    Floor *kept = tr_tree_room(tree, 1, sizeof *kept);
+    if (kept) *kept = *floor, kept->place = place;
+    return kept;
+}
+
 // f with its slopes and bends, where a contact is
 void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y)
 {
@@ -146,8 +154,10 @@ void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y)
     const Expr at[] = {x, y};
     Expr all[6] = {floor->formula}, second[4];
     if (!floor->formula.id) return;
-    tr_dense_jacobian(g, all, 1, floor->symbol, 2, all + 1);
-    tr_dense_jacobian(g, all + 1, 2, floor->symbol, 2, second);
+    for (int k = 0; k < 5; k++) all[k + 1] = second[k % 4] = expr_at(g, 0);
+    if (!tr_dense_jacobian(g, all, 1, floor->symbol, 2, all + 1) ||
+        !tr_dense_jacobian(g, all + 1, 2, floor->symbol, 2, second))
+        g->failed = true;
     all[3] = second[0], all[4] = second[1], all[5] = second[3];
     for (int k = 0; k < 6; k++) all[k] = tr_replace(all[k], floor->symbol, at, 2);
     floor->x = x, floor->y = y, floor->f = all[0];

@@ -23,12 +23,15 @@ typedef struct Floor {
     Expr f, slope[2]; // f_x, f_y
     Expr bend[3];     // f_xx, f_xy, f_yy
     Expr length;      // sqrt(1 + f_x^2 + f_y^2)
+    Anchor place;     // of its axes, where it is kept
 } Floor;
 
 // That of a contact. Of a height there is no place yet. Its shape alone, where it moves otherwise:
 // on something that the contact names, or on the ground.
 Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something);
 Floor tr_floor(Tree *tree, const Contact *contact);
+// For as long as the tree; NULL of a plane, which needs no more than its pose
+const Floor *tr_floor_keep(Tree *tree, const Floor *floor, Anchor place);
 // The formula of the ground's height with symbols for x and y, or of none: the failed expression
 Expr tr_ground_height(Tree *tree, Expr symbol[2]);
 void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y); // a height, there

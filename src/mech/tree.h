@@ -64,6 +64,7 @@ typedef struct Touch {
     Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
     Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
     Expr margin;      // how much flatter than the wheel what it is on is; id 0: a plane
+    const struct Floor *floor; // what it is on; NULL where nobody draws that
     Expr upright;     // sin^2 of the angle of a wheel to the plane; id 0: no wheel
     bool is_curved;   // what it is on
     bool is_recorded; // formulas and results know it

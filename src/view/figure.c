@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "view/axis.h"
+#include "view/contour.h"
 #include "view/curve.h"
 
 #include <assert.h>
@@ -62,6 +63,8 @@ typedef struct Drawing {
     Axis x;
     Box *boxes;    // of the panels
     Point *points; // room for a curve
+    Field ground;  // below a track; no columns where it is flat
+    Axis levels;   // its lines
 } Drawing;
 
 // ---- what is there -------------------------------------------------------------------------
@@ -192,6 +195,8 @@ static bool has_legend(const Drawing *s, const Panel *panel)
            extent_of_panel(s->figure, panel).drawn == 0;
 }
 
+static const double contour_entry = 250; // room for what it says of contours [px]
+
 static int legend_rows(const Drawing *s, const Panel *panel)
 {
     if (!has_legend(s, panel)) return 0;
@@ -204,6 +209,7 @@ static int legend_rows(const Drawing *s, const Panel *panel)
         tr_buffer_free(&text);
     }
     if (s->figure->is_track) flow_next(s, &flow, 16 + tr_svg_text_width("start", TICK_FONT));
+    if (s->figure->relief.height) flow_next(s, &flow, contour_entry);
     return flow.row + 1;
 }
 
@@ -213,6 +219,24 @@ static void curve_style(size_t index, char *out, size_t size)
              "fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" stroke-linejoin=\"round\" "
              "stroke-dasharray=\"%s\"",
              colours[index % COLOURS], dashes[index % DASHES]);
+}
+
+#define MINOR "fill=\"none\" stroke=\"#e4d7bd\" stroke-width=\"1\""
+#define MAJOR "fill=\"none\" stroke=\"#c8b387\" stroke-width=\"1.2\""
+
+static void draw_contour_entry(const Drawing *s, Flow at, double top)
+{
+    const double x = s->left + at.x, y = top + at.row * LEGEND_ROW + LEGEND_ROW / 2.0;
+    Buffer text = {0};
+    tr_buffer_print(&text, "heights ");
+    add_short(&text, tr_axis_tick(&s->levels, 1));
+    tr_buffer_print(&text, " m apart");
+    tr_svg_group(s->svg, MAJOR, NULL);
+    tr_svg_line(s->svg, (Point){x, y}, (Point){x + SWATCH, y});
+    tr_svg_group_end(s->svg);
+    if (text.at) tr_svg_text(s->svg, (Point){x + SWATCH + 6, y + 4}, text.at);
+    s->svg->failed |= text.failed;
+    tr_buffer_free(&text);
 }
 
 static void draw_legend(const Drawing *s, const Panel *panel, double top)
@@ -242,6 +266,7 @@ static void draw_legend(const Drawing *s, const Panel *panel, double top)
     tr_svg_circle(s->svg, dot, 3.5);
     tr_svg_group_end(s->svg);
     tr_svg_text(s->svg, (Point){dot.x + 11, dot.y + 4}, "start");
+    if (s->ground.columns) draw_contour_entry(s, flow_next(s, &flow, contour_entry), top);
 }
 
 // ---- layout --------------------------------------------------------------------------------
@@ -410,6 +435,152 @@ static bool lay_out_track(Drawing *s, tr_error *err)
     s->x.at_low = s->left;
     s->x.span = s->plot_width;
     return true;
+}
+
+// ---- the ground below a track --------------------------------------------------------------
+
+enum {
+    GROUND_STEP = 5,     // between heights that are asked for [px]
+    LINES_MOST = 16,     // levels
+    MAJOR_EVERY = 5,     // of these
+    LABELLED_LEAST = 70, // a line that is shorter has no label [px]
+    LABELS_APART = 90,   // [px]
+    MOST_LABELS = 40,
+};
+
+static double value_at(const Axis *axis, double place)
+{
+    return axis->low + (place - axis->at_low) / axis->span * (axis->high - axis->low);
+}
+
+static Range heights_of(const Field *field)
+{
+    Range range = tr_range_empty();
+    for (size_t i = 0; i < field->columns * field->rows; i++)
+        if (isfinite(field->heights[i])) range = tr_range_with(range, field->heights[i]);
+    return range;
+}
+
+// Heights all over the panel, and the levels of lines; none where it is a plain.
+static void survey(Drawing *s, tr_error *err)
+{
+    const Box *box = s->boxes;
+    const Relief *relief = &s->figure->relief;
+    Field field = {.columns = 2 + (size_t)(s->plot_width / GROUND_STEP),
+                   .rows = 2 + (size_t)(box->height / GROUND_STEP),
+                   .corner = {s->left, box->top}};
+    field.step = (Point){s->plot_width / (double)(field.columns - 1),
+                         box->height / (double)(field.rows - 1)};
+    double *heights = malloc(field.columns * field.rows * sizeof *heights);
+    if (!heights) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (size_t i = 0; i < field.columns * field.rows; i++) {
+        const double x = field.corner.x + field.step.x * (double)(i % field.columns),
+                     y = field.corner.y + field.step.y * (double)(i / field.columns);
+        heights[i] = relief->height(relief->owner, value_at(&s->x, x), value_at(&box->y, y));
+        if (!(fabs(heights[i]) <= TR_AXIS_LARGEST)) heights[i] = (double)NAN;
+    }
+    field.heights = heights;
+    const Range range = heights_of(&field);
+    if (range.high - range.low > 1e-12 * fmax(fabs(range.low), fabs(range.high))) {
+        field.slack = 1e-9 * (range.high - range.low);
+        s->ground = field;
+        s->levels = tr_axis_of(range, LINES_MOST, 1, false);
+    } else {
+        free(heights);
+    }
+}
+
+typedef struct Contouring {
+    const Drawing *s;
+    bool is_drawn;
+    const char *label; // of the level; NULL for none
+    Point at[MOST_LABELS];
+    Buffer labels; // what stands there
+    size_t label_count;
+} Contouring;
+
+static bool has_room(const Contouring *c, Point at)
+{
+    const Drawing *s = c->s;
+    const Box *box = s->boxes;
+    const double wide = tr_svg_text_width(c->label, TICK_FONT) / 2 + 4, high = TICK_FONT;
+    if (at.x < s->left + wide || at.x > s->left + s->plot_width - wide) return false;
+    if (at.y < box->top + high || at.y > box->top + box->height - high) return false;
+    for (size_t i = 0; i < c->label_count; i++)
+        if (hypot(at.x - c->at[i].x, at.y - c->at[i].y) < LABELS_APART) return false;
+    return c->label_count < MOST_LABELS;
+}
+
+// As near to the middle of a line as there is room, where it is long enough
+static void label_line(Contouring *c, const Point *points, size_t count)
+{
+    double length = 0;
+    for (size_t i = 1; i < count; i++)
+        length += hypot(points[i].x - points[i - 1].x, points[i].y - points[i - 1].y);
+    if (length < LABELLED_LEAST) return;
+    for (size_t i = 0; i < count; i++) {
+        const size_t off = (i + 1) / 2;
+        const Point at = points[i % 2 ? count / 2 - off : count / 2 + off];
+        if (!has_room(c, at)) continue;
+        c->at[c->label_count++] = at;
+        tr_svg_text(&c->labels, (Point){at.x, at.y + 4}, c->label);
+        return;
+    }
+}
+
+static void draw_contour(void *owner, Point *points, size_t count)
+{
+    Contouring *c = owner;
+    if (c->label) label_line(c, points, count);
+    if (!c->is_drawn) return;
+    count = tr_thin_lines(points, count, 0.2);
+    if (count > 1) tr_svg_polyline(c->s->svg, points, count);
+}
+
+static void draw_level(Contouring *c, int64_t k, bool is_drawn, bool is_labelled)
+{
+    const Drawing *s = c->s;
+    const double level = tr_axis_tick(&s->levels, k);
+    Buffer label = {0};
+    if (level < 0) tr_buffer_print(&label, "\xe2\x88\x92"); // U+2212, as axes have it
+    add_short(&label, fabs(level));
+    c->is_drawn = is_drawn;
+    c->label = is_labelled && !label.failed ? label.at : NULL;
+    if (label.failed || !tr_contour(&s->ground, level, c, draw_contour)) s->svg->failed = true;
+    tr_buffer_free(&label);
+}
+
+// Every fifth is stronger and has its height at it, and so have the highest and the lowest: what is
+// a hill and what a hollow has to be seen.
+static void draw_levels(Contouring *c)
+{
+    const Drawing *s = c->s;
+    const Axis *levels = &s->levels;
+    for (int is_major = 0; is_major < 2; is_major++) {
+        tr_svg_group(s->svg, is_major ? MAJOR : MINOR, NULL);
+        for (int64_t k = levels->first; k <= levels->last; k++)
+            if ((k % MAJOR_EVERY == 0) == is_major) draw_level(c, k, true, is_major);
+        tr_svg_group_end(s->svg);
+    }
+    if (levels->last % MAJOR_EVERY) draw_level(c, levels->last, false, true);
+    if (levels->first % MAJOR_EVERY) draw_level(c, levels->first, false, true);
+}
+
+static void draw_ground(const Drawing *s)
+{
+    Contouring c = {.s = s};
+    draw_levels(&c);
+    tr_svg_group(s->svg,
+                 "font-size=\"11\" fill=\"#8f7a4c\" text-anchor=\"middle\" stroke=\"#fff\" "
+                 "stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
+                 NULL);
+    if (c.labels.at) tr_buffer_add(s->svg, c.labels.at, c.labels.length);
+    tr_svg_group_end(s->svg);
+    s->svg->failed |= c.labels.failed;
+    tr_buffer_free(&c.labels);
 }
 
 // ---- drawing -------------------------------------------------------------------------------
@@ -612,6 +783,7 @@ static void draw_x_labels(const Drawing *s)
 static void draw_panel(const Drawing *s, const Panel *panel, const Box *box)
 {
     draw_grid(s, box);
+    if (s->ground.columns) draw_ground(s);
     draw_frame(s, box);
     for (size_t i = 0; i < panel->count; i++) draw_curve(s, box, &panel->curves[i], i);
     if (s->figure->is_track) draw_starts(s, box, panel);
@@ -659,8 +831,10 @@ void tr_figure_draw(const Figure *figure, Buffer *svg, tr_error *err)
     s.points = malloc(most * sizeof *s.points);
     if (!s.boxes || !s.points)
         tr_fail_memory(err);
-    else if (figure->is_track ? lay_out_track(&s, err) : lay_out(&s, err))
-        draw(&s);
+    else if (figure->is_track ? lay_out_track(&s, err) : lay_out(&s, err)) {
+        if (figure->relief.height) survey(&s, err);
+        if (!has_failed(err)) draw(&s);
+    }
     for (size_t i = 0; s.boxes && i < figure->count; i++) {
         svg->failed |= s.boxes[i].label.failed;
         tr_buffer_free(&s.boxes[i].label);
@@ -668,4 +842,5 @@ void tr_figure_draw(const Figure *figure, Buffer *svg, tr_error *err)
     if (svg->failed) tr_fail_memory(err);
     free(s.boxes);
     free(s.points);
+    free((void *)(uintptr_t)s.ground.heights);
 }

@@ -22,6 +22,12 @@ typedef struct Panel {
     bool has_legend;
 } Panel;
 
+// What a track is on: how high it is over a place; not finite where that is not known.
+typedef struct Relief {
+    double (*height)(void *owner, double x, double y);
+    void *owner;
+} Relief;
+
 typedef struct Figure {
     const char *title;   // above it; NULL for none
     const char *subject; // what it shows, in a few words, for those who cannot see it
@@ -29,6 +35,7 @@ typedef struct Figure {
     size_t count;
     const char *x_label, *x_unit;
     bool is_track;     // equal scales; curves have a start and a direction
+    Relief relief;     // below a track: lines of equal height; no function where it is flat
     bool is_log;       // the y axes are of powers; what is not positive is left out
     bool is_tight;     // the x axis ends where the curves do, not at a tick
     int width, height; // [px]; 0 for what suits

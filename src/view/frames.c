@@ -15,8 +15,11 @@ struct Frames {
     Evaluator places;       // and directions, of all that is in the scene
     const double **columns; // by input of the system; NULL where it stays as it is
     const double **lambda;  // by contact and row; NULL where there is no column
+    const double **points;  // by contact: three columns of one that has inputs on a terrain
+    double *touches;        // by contact: where it is on its terrain
     double *inputs, *outputs;
     uint32_t input_count;
+    bool has_terrain;
 };
 
 // ---- making --------------------------------------------------------------------------------
@@ -51,17 +54,39 @@ static Evaluator places_of(const System *described, tr_error *err)
     return places;
 }
 
+static const double *needed_column(const Sheet *run, const char *name, tr_error *err)
+{
+    const double *column = tr_sheet_column(run, name);
+    if (!column)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "the run has no column '%s': it is not one of this model", name);
+    return column;
+}
+
+static void find_points(Frames *f, const Sheet *run, tr_error *err)
+{
+    for (uint32_t i = 0; i < f->scene->contact_count; i++) {
+        const SceneContact *contact = &f->scene->contacts[i];
+        if (contact->terrain == NO_TERRAIN) continue;
+        f->has_terrain = true;
+        for (size_t k = 0; k < 3 && contact->touch != NO_TOUCH; k++) {
+            char name[300];
+            snprintf(name, sizeof name, "contact.%s.%c", contact->name, "xyz"[k]);
+            f->points[3 * (size_t)i + k] = needed_column(run, name, err);
+        }
+    }
+}
+
 static void find_columns(Frames *f, const System *system, const Sheet *run, tr_error *err)
 {
     for (uint32_t i = 0; i < system->input_count; i++) {
         const Input *input = &system->inputs[i];
         f->inputs[i] = input->value;
         if (input->kind != TR_POSITION && input->kind != TR_TIME) continue;
-        f->columns[i] = tr_sheet_column(run, input->name);
-        if (!f->columns[i] && !input->definition.id)
-            tr_fail(err, TR_INVALID, (Place){0},
-                    "the run has no column '%s': it is not one of this model", input->name);
+        f->columns[i] = input->definition.id ? tr_sheet_column(run, input->name)
+                                             : needed_column(run, input->name, err);
     }
+    find_points(f, run, err);
     const Scene *s = f->scene;
     for (uint32_t i = 0; i < s->contact_count; i++)
         for (uint32_t k = 0; k < s->contacts[i].row_count; k++) {
@@ -82,9 +107,12 @@ Frames *tr_frames_new(const System *system, const Sheet *run, tr_error *err)
     const size_t contacts = f->scene->contact_count;
     f->columns = calloc(f->input_count + 1u, sizeof *f->columns);
     f->lambda = calloc(SCENE_ROWS * contacts + 1, sizeof *f->lambda);
+    f->points = calloc(3 * contacts + 1, sizeof *f->points);
+    f->touches = calloc(2 * contacts + 1, sizeof *f->touches);
     f->inputs = calloc(f->input_count + 1u, sizeof *f->inputs);
     f->outputs = calloc(tr_program_sizes(f->places.program).outputs + 1, sizeof *f->outputs);
-    const bool has_room = f->columns && f->lambda && f->inputs && f->outputs;
+    const bool has_room =
+        f->columns && f->lambda && f->points && f->touches && f->inputs && f->outputs;
     if (!has_room) tr_fail_memory(err);
     if (has_room && !has_failed(err)) find_columns(f, system, run, err);
     if (has_room && !has_failed(err)) return f;
@@ -98,6 +126,8 @@ void tr_frames_free(Frames *f)
     tr_evaluator_free(&f->places);
     free(f->columns);
     free(f->lambda);
+    free(f->points);
+    free(f->touches);
     free(f->inputs);
     free(f->outputs);
     free(f);
@@ -140,11 +170,61 @@ static void quaternion_of(const double R[9], double q[4])
     tr_make_unit(q);
 }
 
+// R^T (P - p)
+static void into_axes(const double p[3], const double R[9], double P[3])
+{
+    const double d[] = {P[0] - p[0], P[1] - p[1], P[2] - p[2]};
+    for (int k = 0; k < 3; k++) P[k] = R[k] * d[0] + R[3 + k] * d[1] + R[6 + k] * d[2];
+}
+
+// Points as they were recorded, where they were: a wheel in the air is not above the point of it
+// that is nearest.
+static void take_points(Frames *f, size_t row)
+{
+    double *point = f->outputs + POSE * (size_t)f->scene->body_count;
+    for (uint32_t i = 0; i < f->scene->contact_count; i++) {
+        for (size_t k = 0; k < 3 && f->points[3 * (size_t)i]; k++)
+            point[k] = f->points[3 * (size_t)i + k][row];
+        point += 3 + 3 * f->scene->contacts[i].row_count;
+    }
+}
+
+// Where contacts are on their terrains, from their points; bodies are placed already.
+static void find_touches(Frames *f)
+{
+    const double *point = f->outputs + POSE * (size_t)f->scene->body_count;
+    for (uint32_t i = 0; i < f->scene->contact_count; i++) {
+        const SceneContact *contact = &f->scene->contacts[i];
+        double P[] = {point[0], point[1], point[2]};
+        point += 3 + 3 * contact->row_count;
+        if (contact->terrain == NO_TERRAIN) continue;
+        const SceneTerrain *terrain = &f->scene->terrains[contact->terrain];
+        if (terrain->on != SCENE_WORLD) {
+            const double *pose = f->outputs + POSE * (size_t)terrain->on;
+            into_axes(pose, pose + 3, P);
+        }
+        into_axes(terrain->at, terrain->rotation, P);
+        for (uint32_t k = 0; k < 2; k++) f->touches[2 * (size_t)i + k] = P[k];
+        for (uint32_t k = 0; k < 2 && contact->touch != NO_TOUCH; k++)
+            f->inputs[contact->touch + k] = P[k];
+    }
+}
+
 static void evaluate(Frames *f, size_t row)
 {
     for (uint32_t i = 0; i < f->input_count; i++)
         if (f->columns[i]) f->inputs[i] = f->columns[i][row];
     evaluate_into(&f->places, f->inputs, f->outputs);
+    if (!f->has_terrain) return;
+    take_points(f, row);
+    find_touches(f);
+    evaluate_into(&f->places, f->inputs, f->outputs);
+    take_points(f, row);
+}
+
+void tr_frames_touch(const Frames *f, uint32_t contact, double out[2])
+{
+    for (int k = 0; k < 2; k++) out[k] = f->touches[2 * (size_t)contact + (size_t)k];
 }
 
 void tr_frames_get(Frames *f, size_t row, double *out)

@@ -10,7 +10,8 @@ typedef struct Frames Frames;
 
 enum { BODY_NUMBERS = 7, CONTACT_NUMBERS = 6 };
 
-// An error when the run has no column for a coordinate of the system.
+// An error when the run has no column for a coordinate of the system, or for the point of a contact
+// on a terrain: where that touches is part of the state, and only its point is recorded.
 Frames *tr_frames_new(const System *system, const Sheet *run, tr_error *err);
 void tr_frames_free(Frames *frames);
 
@@ -20,6 +21,8 @@ void tr_frames_free(Frames *frames);
 uint32_t tr_frames_stride(const Frames *frames);
 uint32_t tr_contact_numbers(const SceneContact *contact);
 void tr_frames_get(Frames *frames, size_t row, double *out);
+// Where a contact that is on a terrain was in the terrain's x and y, in the row that was got last.
+void tr_frames_touch(const Frames *frames, uint32_t contact, double out[2]);
 
 // Of the first frame: the edge of a cube that all drawings fit in, and the least height above a
 // plane of what leaves tracks on it.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page is everything but the data, which stand in three elements before its script:
+// The page is everything but the data, which stand in elements before its script:
 //
 //   report    JSON: the scene, the columns, the certificate, the model
 //   columns   all numbers of the run, column after column, 8 bytes each, little-endian, as base64
 //   frames    all frames, row after row, 4 bytes each, likewise
+//   heights   where there are terrains: their nodes, one terrain after the other, as the frames
 //
 // Whatever a name is, it cannot end its element: the JSON holds no <, > or &.
 #include "view/page.h"
@@ -12,8 +13,78 @@
 #include "base/json.h"
 #include "sim/certificate.h"
 #include "view/column.h"
+#include "view/terrain.h"
 
 #include <stdlib.h>
+
+// ---- terrains ------------------------------------------------------------------------------
+
+#define TERRAIN_EXACT 0.001 // of its relief
+#define MARGIN        1.5   // around tracks, in sizes of the model
+#define LEAST_MARGIN  0.1   // likewise, in lengths of the tracks
+
+// Where the contacts on each terrain go, as two lows and two highs of its x and y
+static void find_bounds(const Report *report, Frames *frames, double *frame, double *bounds)
+{
+    const Scene *scene = &report->system->scene;
+    for (uint32_t i = 0; i < 4 * scene->terrain_count; i++)
+        bounds[i] = (double)(i % 4 < 2 ? INFINITY : -INFINITY);
+    for (size_t row = 0; row < report->run->rows; row++) {
+        tr_frames_get(frames, row, frame);
+        for (uint32_t i = 0; i < scene->contact_count; i++) {
+            if (scene->contacts[i].terrain == NO_TERRAIN) continue;
+            double *own = bounds + 4 * (size_t)scene->contacts[i].terrain, at[2];
+            tr_frames_touch(frames, i, at);
+            for (int k = 0; k < 2 && isfinite(at[0] + at[1]); k++)
+                own[k] = fmin(own[k], at[k]), own[2 + k] = fmax(own[2 + k], at[k]);
+        }
+    }
+}
+
+static void add_margin(double bounds[4], double size)
+{
+    if (!(bounds[0] <= bounds[2])) memset(bounds, 0, 4 * sizeof *bounds); // nothing ever touched
+    const double longest = fmax(bounds[2] - bounds[0], bounds[3] - bounds[1]);
+    const double margin = fmax(MARGIN * size, LEAST_MARGIN * longest);
+    for (int k = 0; k < 2; k++) bounds[k] -= margin, bounds[2 + k] += margin;
+}
+
+static void make_maps(const Report *report, Frames *frames, HeightMap *maps, tr_error *err)
+{
+    const Scene *scene = &report->system->scene;
+    double *bounds = calloc(4 * (size_t)scene->terrain_count + 1, sizeof *bounds);
+    double *frame = calloc(tr_frames_stride(frames) + 1u, sizeof *frame);
+    if (bounds && frame)
+        find_bounds(report, frames, frame, bounds);
+    else
+        tr_fail_memory(err);
+    for (uint32_t i = 0; i < scene->terrain_count && !has_failed(err); i++) {
+        Height height;
+        double *own = bounds + 4 * (size_t)i;
+        add_margin(own, tr_frames_extent(frames));
+        if (!tr_height_make(&height, report->system, i, err)) break;
+        tr_height_map_make(&maps[i], &height, own, own + 2, TERRAIN_EXACT, err);
+        tr_height_free(&height);
+    }
+    free(bounds);
+    free(frame);
+}
+
+// One for each terrain, and one more; NULL after an error
+static HeightMap *new_maps(const Report *report, Frames *frames, tr_error *err)
+{
+    if (has_failed(err)) return NULL;
+    HeightMap *maps = calloc(report->system->scene.terrain_count + 1u, sizeof *maps);
+    if (!maps) return tr_fail_memory(err), NULL;
+    if (report->system->scene.terrain_count) make_maps(report, frames, maps, err);
+    return maps;
+}
+
+static void free_maps(HeightMap *maps, const Scene *scene)
+{
+    for (uint32_t i = 0; maps && i < scene->terrain_count; i++) tr_height_map_free(&maps[i]);
+    free(maps);
+}
 
 // ---- JSON ----------------------------------------------------------------------------------
 
@@ -44,7 +115,17 @@ static void describe_drawing(Json *j, const Drawing *d)
     tr_json_number(j, "tube", d->tube);
     tr_json_text(j, "colour", d->colour);
     tr_json_flag(j, "guessed", d->is_guessed);
+    tr_json_flag(j, "shell", d->is_shell);
     tr_json_close(j, '}');
+}
+
+// Those of a body, or of the world
+static void describe_drawings(Json *j, const Scene *scene, uint32_t body)
+{
+    tr_json_open(j, "shapes", '[');
+    for (uint32_t k = 0; k < scene->drawing_count; k++)
+        if (scene->drawings[k].body == body) describe_drawing(j, &scene->drawings[k]);
+    tr_json_close(j, ']');
 }
 
 static double index_of(uint32_t body) { return body == SCENE_WORLD ? -1 : (double)body; }
@@ -64,10 +145,7 @@ static void describe_body(Json *j, const Scene *scene, uint32_t i)
     tr_json_numbers(j, "axis", body->axis, 3);
     tr_json_text(j, "coordinate", body->coordinate);
     tr_json_close(j, '}');
-    tr_json_open(j, "shapes", '[');
-    for (uint32_t k = 0; k < scene->drawing_count; k++)
-        if (scene->drawings[k].body == i) describe_drawing(j, &scene->drawings[k]);
-    tr_json_close(j, ']');
+    describe_drawings(j, scene, i);
     tr_json_close(j, '}');
 }
 
@@ -138,7 +216,25 @@ static void describe_ground(Json *j, const Scene *scene, Frames *frames)
     tr_json_close(j, '}');
 }
 
-static void describe_scene(Json *j, const Report *report, Frames *frames)
+static void describe_terrains(Json *j, const Scene *scene, const HeightMap *maps)
+{
+    tr_json_open(j, "terrains", '[');
+    for (uint32_t i = 0; i < scene->terrain_count; i++) {
+        const SceneTerrain *terrain = &scene->terrains[i];
+        const double count[] = {maps[i].count[0], maps[i].count[1]};
+        tr_json_open(j, NULL, '{');
+        tr_json_number(j, "on", index_of(terrain->on));
+        tr_json_numbers(j, "at", terrain->at, 3);
+        tr_json_numbers(j, "rotation", terrain->rotation, 9);
+        tr_json_numbers(j, "corner", maps[i].corner, 2);
+        tr_json_number(j, "step", maps[i].step);
+        tr_json_numbers(j, "count", count, 2);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void describe_scene(Json *j, const Report *report, Frames *frames, const HeightMap *maps)
 {
     const Scene *scene = &report->system->scene;
     tr_json_open(j, "scene", '{');
@@ -146,6 +242,8 @@ static void describe_scene(Json *j, const Report *report, Frames *frames)
     tr_json_number(j, "length", tr_frames_extent(frames));
     tr_json_numbers(j, "gravity", scene->gravity, 3);
     describe_ground(j, scene, frames);
+    describe_terrains(j, scene, maps);
+    describe_drawings(j, scene, SCENE_WORLD);
     tr_json_open(j, "bodies", '[');
     for (uint32_t i = 0; i < scene->body_count; i++) describe_body(j, scene, i);
     tr_json_close(j, ']');
@@ -175,7 +273,7 @@ static void describe_model(Json *j, const System *system)
     tr_describe_case(j, system);
 }
 
-static void describe(Json *j, const Report *report, Frames *frames)
+static void describe(Json *j, const Report *report, Frames *frames, const HeightMap *maps)
 {
     const System *system = report->system;
     const Text none = text_of("null");
@@ -185,7 +283,7 @@ static void describe(Json *j, const Report *report, Frames *frames)
     tr_json_text(j, "program", "trundle " TR_VERSION);
     tr_json_number(j, "rows", (double)report->run->rows);
     describe_columns(j, report);
-    describe_scene(j, report, frames);
+    describe_scene(j, report, frames, maps);
     tr_json_raw(j, "certificate", report->certificate.length ? report->certificate : none);
     describe_model(j, system);
     tr_json_close(j, '}');
@@ -238,6 +336,25 @@ static void keep_near(double *frame, const double *last, uint32_t bodies)
     }
 }
 
+static void add_float(Base64 *text, double value)
+{
+    const float number = (float)value;
+    uint32_t bits;
+    unsigned char bytes[sizeof bits];
+    memcpy(&bits, &number, sizeof bits);
+    little_endian(bits, bytes, sizeof bytes);
+    tr_base64_add(text, bytes, sizeof bytes);
+}
+
+static void write_heights(const Scene *scene, const HeightMap *maps, FILE *to)
+{
+    Base64 text = {.to = to};
+    for (uint32_t i = 0; i < scene->terrain_count; i++)
+        for (size_t k = 0; k < (size_t)maps[i].count[0] * maps[i].count[1]; k++)
+            add_float(&text, maps[i].heights[k]);
+    tr_base64_end(&text);
+}
+
 static void write_frames(const Report *report, Frames *frames, FILE *to, tr_error *err)
 {
     const uint32_t stride = tr_frames_stride(frames);
@@ -251,14 +368,7 @@ static void write_frames(const Report *report, Frames *frames, FILE *to, tr_erro
         tr_frames_get(frames, row, frame);
         if (row) keep_near(frame, frame + stride, report->system->scene.body_count);
         memcpy(frame + stride, frame, stride * sizeof *frame);
-        for (uint32_t i = 0; i < stride; i++) {
-            const float number = (float)frame[i];
-            uint32_t bits;
-            unsigned char bytes[sizeof bits];
-            memcpy(&bits, &number, sizeof bits);
-            little_endian(bits, bytes, sizeof bytes);
-            tr_base64_add(&text, bytes, sizeof bytes);
-        }
+        for (uint32_t i = 0; i < stride; i++) add_float(&text, frame[i]);
     }
     tr_base64_end(&text);
     free(frame);
@@ -282,8 +392,9 @@ bool tr_page_write(Text page, const Report *report, FILE *to, tr_error *err)
         tr_fail(err, TR_INVALID, (Place){0},
                 report->run->rows ? "the first column of a run is 't'" : "the run has no rows");
     Frames *frames = tr_frames_new(report->system, report->run, err);
+    HeightMap *maps = new_maps(report, frames, err);
     Json j = {0};
-    if (frames) describe(&j, report, frames);
+    if (frames && !has_failed(err)) describe(&j, report, frames, maps);
     if (j.text.failed) tr_fail_memory(err);
     if (!has_failed(err)) {
         const char *rest = mark + strlen(TR_PAGE_MARK);
@@ -294,10 +405,15 @@ bool tr_page_write(Text page, const Report *report, FILE *to, tr_error *err)
         write_columns(report->run, to);
         fputs("</script>\n<script type=\"application/octet-stream\" id=\"frames\">", to);
         write_frames(report, frames, to, err);
+        if (report->system->scene.terrain_count) {
+            fputs("</script>\n<script type=\"application/octet-stream\" id=\"heights\">", to);
+            write_heights(&report->system->scene, maps, to);
+        }
         fputs("</script>", to);
         fwrite(rest, 1, (size_t)(page.at + page.length - rest), to);
     }
     tr_buffer_free(&j.text);
+    free_maps(maps, &report->system->scene);
     tr_frames_free(frames);
     return !has_failed(err);
 }

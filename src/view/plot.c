@@ -10,6 +10,7 @@
 #include "view/axis.h"
 #include "view/column.h"
 #include "view/figure.h"
+#include "view/land.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ typedef struct Plot {
     size_t runs;
     Panel *panels;
     size_t count;
+    Land *land; // below the tracks; NULL where it is flat or not known
     tr_error *err;
 } Plot;
 
@@ -149,6 +151,16 @@ static void read_known(Plot *plot, Run *run, const Recorded *recorded)
     }
 }
 
+// That of the first run that has one
+static void find_land(Plot *plot, const char *path, const Recorded *recorded)
+{
+    const bool is_used = recorded->bytes && !recorded->doubt.status;
+    if (!plot->options->track || plot->land || !is_used) return;
+    const char *file = certified(plot, recorded->certificate, "model_file"),
+               *hash = certified(plot, recorded->certificate, "model_sha256");
+    if (!has_failed(plot->err)) plot->land = tr_land_of(path, file, hash, plot->err);
+}
+
 static const Known *known_column(const Run *run, const char *name)
 {
     for (size_t i = 0; i < run->known_count; i++)
@@ -194,6 +206,7 @@ static void read_run(Plot *plot, size_t index)
         clean(sheet);
         cut(plot, sheet, path);
         read_known(plot, &plot->run[index], &recorded);
+        find_land(plot, path, &recorded);
     }
     tr_recorded_free(&recorded);
 }
@@ -518,6 +531,8 @@ static const char *subject(Plot *plot, const char *x)
     return keep(plot, &text);
 }
 
+static double land_height(void *land, double x, double y) { return tr_land_height(land, x, y); }
+
 static void write_picture(Plot *plot)
 {
     const tr_plot_options *o = plot->options;
@@ -530,6 +545,7 @@ static void write_picture(Plot *plot)
         .x_label = x,
         .x_unit = o->track ? "m" : unit_of(plot, x),
         .is_track = o->track,
+        .relief = {plot->land ? land_height : NULL, plot->land},
         .is_log = o->log,
         .is_tight = strcmp(x, "t") == 0,
         .width = o->width,
@@ -586,6 +602,7 @@ bool tr_plot(const tr_plot_options *options, tr_error *err)
     if (o.log && !has_failed(err)) check_powers(&plot);
     if (!has_failed(err)) write_picture(&plot);
     for (size_t i = 0; i < plot.runs; i++) tr_sheet_free(plot.run[i].sheet);
+    tr_land_free(plot.land);
     tr_arena_free(&plot.arena);
     return !has_failed(err);
 }

@@ -3,6 +3,7 @@
 import {
     BufferGeometry,
     CylinderGeometry,
+    DoubleSide,
     Group,
     Mesh,
     MeshStandardMaterial,
@@ -13,30 +14,58 @@ import { STEEL } from "./colours";
 import type { Layer } from "./layer";
 import type { State } from "./motion";
 import type { Rod, SceneData } from "./report";
-import { bodyGeometry, paint } from "./shapes";
+import { paint, wholeGeometry } from "./shapes";
 
 // One for all that is lit: a browser takes its time to compile each kind.
 export const bodyMaterial = (): MeshStandardMaterial =>
     new MeshStandardMaterial({ vertexColors: true, roughness: 0.48, metalness: 0.08 });
 
+// What is inside a shell is seen through it.
+const shellMaterial = (): MeshStandardMaterial => {
+    const material = bodyMaterial();
+    material.transparent = true;
+    material.opacity = 0.26;
+    material.depthWrite = false;
+    material.side = DoubleSide;
+    return material;
+};
+
 export class Bodies implements Layer {
     readonly root = new Group();
-    readonly geometries: (BufferGeometry | null)[];
+    readonly geometries: (BufferGeometry | null)[]; // without shells
+    readonly outlines: (BufferGeometry | null)[]; // with them
     private readonly meshes: (Mesh | null)[];
+    private readonly shells: (Mesh | null)[];
 
     constructor(scene: SceneData) {
-        const material = bodyMaterial();
-        this.geometries = scene.bodies.map(bodyGeometry);
-        this.meshes = this.geometries.map((geometry) => {
-            if (!geometry) return null;
-            const mesh = new Mesh(geometry, material);
-            this.root.add(mesh);
-            return mesh;
-        });
+        const [solid, clear] = [bodyMaterial(), shellMaterial()];
+        // A beam's pieces look alike.
+        const owners = scene.bodies.map(({ part, parent }, i) => (part ? parent : i));
+        const some = (shell: boolean): (BufferGeometry | null)[] =>
+            scene.bodies.map(({ shapes }, i) => {
+                return wholeGeometry(shapes.filter((shape) => shape.shell === shell), owners[i]);
+            });
+        this.geometries = some(false);
+        const shells = some(true);
+        this.outlines = shells.map((shell, i) => shell ?? this.geometries[i]);
+        this.meshes = this.geometries.map((geometry) => this.add(geometry, solid));
+        this.shells = shells.map((geometry) => this.add(geometry, clear));
+        for (const shell of [false, true]) {
+            const still = scene.shapes.filter((shape) => shape.shell === shell);
+            this.add(wholeGeometry(still, scene.bodies.length), shell ? clear : solid);
+        }
     }
 
     update(state: State): void {
         placeMeshes(this.meshes, state);
+        placeMeshes(this.shells, state);
+    }
+
+    private add(geometry: BufferGeometry | null, material: MeshStandardMaterial): Mesh | null {
+        if (!geometry) return null;
+        const mesh = new Mesh(geometry, material);
+        this.root.add(mesh);
+        return mesh;
     }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of a run: base64 in the page, arrays here. Tables of times are searched by halving.
-import type { Report } from "./report";
+import type { Report, SceneData } from "./report";
 
 export interface Run {
     report: Report;
     columns: Float64Array[]; // in the order of report.columns
     time: Float64Array; // the first of them [s]
     frames: Float32Array; // report.scene.stride numbers a row
+    heights: Float32Array[]; // of report.scene.terrains
 }
 
 // Newer browsers decode by themselves.
@@ -53,6 +54,20 @@ function take(id: string): string {
     return text.trim();
 }
 
+// One array for each terrain. Pages without terrains have no such element.
+function readHeights({ terrains }: SceneData): Float32Array[] {
+    if (!terrains.length) return [];
+    const all = new Float32Array(decode(take("heights")));
+    let start = 0;
+    const heights = terrains.map(({ count: [nx, ny] }) => {
+        start += nx * ny;
+        return all.subarray(start - nx * ny, start);
+    });
+    if (start !== all.length)
+        throw new Error(`the terrains should have ${start} heights and have ${all.length}`);
+    return heights;
+}
+
 export function readRun(): Run {
     const report = JSON.parse(take("report")) as Report;
     const { rows, scene } = report;
@@ -69,7 +84,7 @@ export function readRun(): Run {
     if (rows < 1 || report.columns.length < 1)
         throw new Error("the run has no rows: there is nothing to show");
     const columns = report.columns.map((_, i) => numbers.subarray(i * rows, (i + 1) * rows));
-    return { report, columns, time: columns[0], frames };
+    return { report, columns, time: columns[0], frames, heights: readHeights(scene) };
 }
 
 // The last row whose time is not after t; the first when all are.

@@ -83,7 +83,7 @@ export class Ground {
         this.plane.quaternion.copy(turn);
         this.plane.renderOrder = -2;
         this.plane.frustumCulled = false;
-        this.root.add(this.plane);
+        if (!scene.terrains.some(({ on }) => on < 0)) this.root.add(this.plane);
     }
 
     colour(line: string, floor: string): void {

@@ -33,7 +33,7 @@ function say(words: string): void {
 // Without WebGL the rest of the page works on.
 function makeStage(run: Run, motion: Motion): Stage | null {
     try {
-        return new Stage(find("scene"), run.report.scene, motion);
+        return new Stage(find("scene"), run, motion);
     } catch (error) {
         say(
             `The scene cannot be shown: ${(error as Error).message}. Plots, certificate and downloads work without it.`,

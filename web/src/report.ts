@@ -19,6 +19,7 @@ export interface Shape {
     tube: number; // of a torus [m]
     colour: string; // CSS, or empty
     guessed: boolean; // the model gave none
+    shell: boolean; // a sphere that something is inside of
 }
 
 export interface Body {
@@ -66,11 +67,23 @@ export interface Rod {
     to: Triple;
 }
 
+// Heights over the x and y of axes on a body or the world, at the nodes of a grid in rows along x.
+export interface TerrainData {
+    on: number; // -1: the world
+    at: Triple; // where its axes stand in those [m]
+    rotation: number[]; // and how, by rows
+    corner: [number, number]; // the first node's x and y [m]
+    step: number; // from a node to the next [m]
+    count: [number, number]; // of nodes
+}
+
 export interface SceneData {
     stride: number; // numbers in a frame
     length: number; // typical size of the model [m]
     gravity: Triple;
     ground: { at: Triple; normal: Triple; shown: boolean };
+    terrains: TerrainData[];
+    shapes: Shape[]; // of the world
     bodies: Body[];
     contacts: Contact[];
     beams: Beam[];

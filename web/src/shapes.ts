@@ -18,7 +18,7 @@ import {
 import { RoundedBoxGeometry } from "three/addons/geometries/RoundedBoxGeometry.js";
 import { mergeGeometries, mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import { shapeColour } from "./colours";
-import type { Body, Shape } from "./report";
+import type { Shape } from "./report";
 
 const AROUND = 40; // segments of a circle
 const METAL = new Color("#b4bac2");
@@ -203,10 +203,9 @@ function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
     return geometry.translate(...shape.at);
 }
 
-// All shapes of a body as one; null when it has none that can be drawn. A beam's pieces look alike.
-export function bodyGeometry(body: Body, index: number): BufferGeometry | null {
-    const owner = body.part ? body.parent : index;
-    const parts = body.shapes
+// Shapes as one; null when there are none that can be drawn. `owner` has their colour.
+export function wholeGeometry(shapes: Shape[], owner: number): BufferGeometry | null {
+    const parts = shapes
         .map((shape) => shapeGeometry(shape, owner))
         .filter((g): g is BufferGeometry => g !== null);
     if (!parts.length) return null;

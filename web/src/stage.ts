@@ -5,6 +5,7 @@ import { ContactPoints, Forces } from "./arrows";
 import { Beams } from "./beams";
 import { Bodies, Rods } from "./bodies";
 import { Camera, type Follow } from "./camera";
+import type { Run } from "./data";
 import { style } from "./dom";
 import { Ground } from "./ground";
 import type { Layer } from "./layer";
@@ -13,9 +14,9 @@ import { Loops } from "./loops";
 import { JointAxes, MassCentres } from "./marks";
 import type { Motion, State } from "./motion";
 import { Pace } from "./pace";
-import type { SceneData } from "./report";
 import { Shadow } from "./shadow";
 import { Snapshots } from "./snapshots";
+import { Terrains } from "./terrain";
 import { Tracks } from "./tracks";
 
 // Asked for here, because the renderer would not say in words that there is none; with its size,
@@ -33,6 +34,7 @@ export class Stage {
     readonly renderer: WebGLRenderer;
     readonly camera: Camera;
     readonly ground: Ground;
+    readonly terrains: Terrains;
     readonly forces: Forces;
     readonly joints: JointAxes;
     readonly tracks: Tracks;
@@ -43,6 +45,7 @@ export class Stage {
     readonly state: State;
     private readonly scene = new Scene();
     private readonly shadow: Shadow;
+    private readonly plates: Terrains; // on bodies
     private readonly density = Math.min(window.devicePixelRatio, 2); // pixels of the screen for one of the page
     private readonly layers: Layer[];
     private readonly pace = new Pace();
@@ -50,9 +53,10 @@ export class Stage {
 
     constructor(
         private readonly frame: HTMLElement,
-        data: SceneData,
+        { report, heights }: Run,
         private readonly motion: Motion,
     ) {
+        const data = report.scene;
         this.renderer = openRenderer(frame);
         if (this.density !== 1) this.renderer.setPixelRatio(this.density);
         this.renderer.toneMapping = NeutralToneMapping;
@@ -62,6 +66,8 @@ export class Stage {
         const bodies = new Bodies(data);
         const beams = new Beams(data);
         this.ground = new Ground(data);
+        this.terrains = new Terrains(data.terrains, heights, true);
+        this.plates = new Terrains(data.terrains, heights, false);
         this.forces = new Forces(data, motion);
         this.joints = new JointAxes(data);
         this.tracks = new Tracks(data, motion);
@@ -69,12 +75,14 @@ export class Stage {
         this.contacts = new ContactPoints(data);
         this.loops = new Loops(data, motion);
         this.masses = new MassCentres(data);
-        this.shadow = new Shadow(data, bodies.geometries, beams.geometries);
-        this.ground.root.add(this.shadow.root);
+        this.shadow = new Shadow(data, heights, bodies.geometries, beams.geometries);
+        const grounded: Layer[] = [this.shadow, this.terrains]; // shown and hidden with it
+        for (const layer of grounded) this.ground.root.add(layer.root);
         this.layers = [
             bodies,
             beams,
-            this.shadow,
+            ...grounded,
+            this.plates,
             new Rods(data.rods, data.length),
             this.contacts,
             this.loops,
@@ -84,9 +92,9 @@ export class Stage {
             this.tracks,
             this.snapshots,
         ];
-        for (const layer of this.layers) if (layer !== this.shadow) this.scene.add(layer.root);
+        for (const layer of this.layers) if (!grounded.includes(layer)) this.scene.add(layer.root);
         this.scene.add(daylight(), this.ground.root);
-        this.camera = new Camera(this.renderer.domElement, data, motion, bodies.geometries);
+        this.camera = new Camera(this.renderer.domElement, data, motion, bodies.outlines);
         this.state = motion.newState();
         this.motion.at(motion.time[0], this.state);
         new ResizeObserver(() => this.resize()).observe(frame);
@@ -137,6 +145,8 @@ export class Stage {
 
     recolour(): void {
         this.ground.colour(style("--grid"), style("--floor"));
+        for (const terrains of [this.terrains, this.plates])
+            terrains.colour(style("--valley"), style("--peak"), style("--contour"));
         this.shadow.strength = Number(style("--shadow"));
         this.changed = true;
     }

@@ -144,11 +144,13 @@ export class View {
         this.applyFollow();
     }
 
-    // After a picture: how far apart the lines of the grid are.
+    // After a picture: how far apart the lines of the grid are, or those of equal height.
     showScale(): void {
-        const { ground } = this.stage;
+        const { ground, terrains } = this.stage;
         this.scale.hidden = !ground.root.visible;
-        const text = `grid ${brief(ground.spacing, 2)} m`;
+        const text = terrains.interval
+            ? `contours ${brief(terrains.interval, 2)} m`
+            : `grid ${brief(ground.spacing, 2)} m`;
         if (this.scale.textContent !== text) this.scale.textContent = text;
     }
 
