@@ -7,6 +7,11 @@
 // for dependent velocities and accelerations by the stages of the elimination, and as H^T G^T = 0,
 //
 //   G dv = -dV,   G da = -dR with dw' = 0,   H^T M H dw' = -H^T (dE + M da)            (T148)
+//
+// Forces that use reactions, Q = Q0 + L l with l = P u, are differentiated with l frozen as well.
+// What l becomes is told by motions z that no other reaction works on, G z = P^T: (T191)
+//
+//   dl = dP u + z.(dE + M (da + H dw') - L dl)
 #include "reduce/bound.h"
 
 #include "expr/derivative.h"
@@ -16,14 +21,17 @@
 
 // ---- what is differentiated ----------------------------------------------------------------
 
+static Expr used_reaction(const Bound *b, uint32_t k) { return b->system->rows[b->r.U[k]].symbol; }
+
 static bool make_room(Bound *b)
 {
     const size_t n = b->r.nv, D = b->r.nD;
-    b->all_count = D * n + 2 * D + 5 * n;
+    b->all_count = D * n + 2 * D + 5 * n + b->r.nU * D;
     b->all = calloc(b->all_count + 1, sizeof *b->all);
     if (!b->all) return false;
     b->G = b->all, b->rest = b->G + D * n, b->drift = b->rest + D, b->Q = b->drift + D;
     b->motions = b->Q + n, b->own = b->motions + 3 * n;
+    b->mix = b->own + n;
     return true;
 }
 
@@ -49,8 +57,8 @@ static void take_motion(const Bound *b, uint32_t k)
             motion[0] = s->inputs[i].symbol;
 }
 
-// With definitions in place, but for those of dependent velocities and accelerations, which are
-// seen as they are.
+// With definitions in place, but for those of dependent velocities, accelerations and reactions
+// that are used, which are seen as they are.
 static bool resolve(Bound *b)
 {
     System *s = b->system;
@@ -64,19 +72,47 @@ static bool resolve(Bound *b)
         input->definition = expr_at(b->graph, 0);
         if (rate) rate->definition = expr_at(b->graph, 0);
     }
+    for (uint32_t k = 0; k < b->r.nU; k++)
+        tr_system_input(s, used_reaction(b, k))->definition = expr_at(b->graph, 0);
     tr_system_resolve(s, b->all, b->all_count);
     for (uint32_t i = 0; i < s->input_count; i++) s->inputs[i].definition = kept[i];
     free(kept);
     return !b->graph->failed;
 }
 
+// Q0 + L l
+static Expr force_on(const Bound *b, uint32_t passive)
+{
+    const Reduction *r = &b->r;
+    Expr Q = get(r->Q, r->p[passive], 0);
+    for (uint32_t j = 0; j < r->nU; j++)
+        Q = add(Q, mul(get(r->force, passive, 1 + j), used_reaction(b, j)));
+    return Q;
+}
+
+// P: a reaction is that of a pivot, or of three that were eliminated in other axes (T46)
+static void take_mix(const Bound *b, uint32_t k)
+{
+    const Reduction *r = &b->r;
+    const Row *row = &b->system->rows[r->U[k]];
+    for (uint32_t i = 0; i < r->nD; i++) {
+        const uint32_t at = b->sorted.row[i], first = row->is_mixed ? row->inner_first : r->U[k];
+        Expr *to = &b->mix[(size_t)k * r->nD + i];
+        *to = zero(b->graph);
+        if (row->is_mixed && at >= first && at < first + 3) *to = row->mix[at - first];
+        if (!row->is_mixed && at == first) *to = one(b->graph);
+    }
+}
+
 static bool take_expressions(Bound *b, const Expr *own)
 {
     const Reduction *r = &b->r;
+    for (uint32_t k = 0; k < r->nU; k++) take_mix(b, k);
     for (uint32_t k = 0; k < r->nv; k++) {
-        b->Q[k] = get(r->Q, k, 0), b->own[k] = own[k];
+        b->Q[k] = zero(b->graph), b->own[k] = own[k];
         take_motion(b, k);
     }
+    for (uint32_t j = 0; j < r->np; j++) b->Q[r->p[j]] = force_on(b, j);
     for (uint32_t i = 0; i < r->nD; i++) {
         const Row *row = pivot_row(r, i);
         memcpy(b->G + (size_t)i * r->nv, row->inner_slopes, r->nv * sizeof *b->G);
@@ -168,7 +204,8 @@ bool tr_bound_room(const Bound *b, ColumnRoom *c)
 {
     const Reduction *r = &b->r;
     const size_t seeds = b->system->input_count + (size_t)r->nv + 18, n = r->unknowns;
-    c->from = calloc(2 * seeds + b->all_count + 2 * (size_t)r->nD + 5 * n + 9, sizeof *c->from);
+    c->from =
+        calloc(2 * seeds + b->all_count + 2 * (size_t)r->nD + 5 * n + r->nU + 9, sizeof *c->from);
     if (!c->from) return false;
     c->to = c->from + seeds, c->change = c->to + seeds, c->rest = c->change + b->all_count;
     c->shift = c->rest + r->nD + 1;
@@ -218,16 +255,54 @@ void tr_bound_move(Bound *b, uint32_t seeds, const ColumnRoom *room)
 void tr_bound_project(const Bound *b, const ColumnRoom *room)
 {
     const Reduction *r = &b->r;
+    const Expr *mix = room->change + (b->mix - b->all);
     Expr *f = room->f;
-    for (uint32_t i = 0; i < r->kernel; i++) {
+    for (uint32_t i = 0; i < b->H.columns; i++) {
         f[i] = zero(b->graph);
         for (uint32_t j = 0; j < r->unknowns; j++) // dE is 0 where it is folded
-            f[i] = add(f[i], mul(get(r->H, j, i), room->dE[j]));
+            f[i] = add(f[i], mul(get(b->H, j, i), room->dE[j]));
         for (uint32_t k = r->units; k < r->nD; k++)
             f[i] = add(f[i], mul(get(b->Z, k, i), room->rest[k]));
         for (uint32_t j = 0; j < r->unknowns; j++)
             f[i] = sub(f[i], mul(get(b->SH, j, i), room->da[j]));
+        for (uint32_t k = 0; i >= r->kernel && k < r->nD; k++) // dP u
+            f[i] = sub(f[i], mul(mix[(size_t)(i - r->kernel) * r->nD + k], get(b->u, k, 0)));
     }
+}
+
+// (1 - E) dl = dP u + z.(dE + M da) + z.M H dw0, with E of T78: what it is for L dl = 0  (T191)
+static Matrix used_changes(const Bound *b, Matrix f, Matrix dw0)
+{
+    const Reduction *r = &b->r;
+    Matrix left = tr_matrix_identity(b->graph, r->nU), dl = tr_matrix(b->graph, r->nU, f.columns);
+    for (uint32_t i = 0; i < r->nU; i++) {
+        for (uint32_t j = 0; j < r->nU; j++)
+            set(left, i, j, sub(get(left, i, j), get(r->lambda, r->U[i], 1 + j)));
+        for (uint32_t k = 0; k < r->kernel; k++) {
+            Expr mass = zero(b->graph); // between the two motions
+            for (uint32_t j = 0; j < r->unknowns; j++)
+                mass = add(mass, mul(get(b->H, j, r->kernel + i), get(b->SH, j, k)));
+            for (uint32_t c = 0; c < f.columns; c++)
+                set(dl, i, c, add(get(dl, i, c), mul(mass, get(dw0, k, c))));
+        }
+        for (uint32_t c = 0; c < f.columns; c++)
+            set(dl, i, c, sub(get(dl, i, c), get(f, r->kernel + i, c)));
+    }
+    return tr_lu_solve(tr_lu(left, r->order, r->order), dl);
+}
+
+Matrix tr_bound_solve(const Bound *b, Matrix f)
+{
+    const Reduction *r = &b->r;
+    const Matrix left = {b->graph, f.entries, r->kernel, f.columns};
+    const Matrix dw = tr_ldlt_solve(r->factors, left);
+    if (!r->nU || b->graph->failed) return dw;
+    const Matrix dl = used_changes(b, f, dw);
+    for (uint32_t k = 0; k < r->kernel; k++)
+        for (uint32_t c = 0; c < f.columns; c++)
+            for (uint32_t j = 0; j < r->nU; j++)
+                set(dw, k, c, add(get(dw, k, c), mul(get(r->x, r->free[k], 1 + j), get(dl, j, c))));
+    return dw;
 }
 
 bool tr_bound_put(const Bound *b, Matrix dw, Expr *slopes)
@@ -245,20 +320,40 @@ bool tr_bound_put(const Bound *b, Matrix dw, Expr *slopes)
 
 // ---- products ------------------------------------------------------------------------------
 
+// H, and motions z with G z = P^T and nothing of what is left                          (T191)
+static bool take_motions(Bound *b)
+{
+    const Reduction *r = &b->r;
+    Expr *room = calloc((size_t)r->nD + r->unknowns + 1, sizeof *room);
+    if (!room) return b->graph->failed = true, false;
+    Expr *rest = room, *z = room + r->nD;
+    b->H = tr_matrix(b->graph, r->unknowns, r->kernel + r->nU);
+    for (uint32_t j = 0; j < r->unknowns; j++)
+        for (uint32_t i = 0; i < r->kernel; i++)
+            set(b->H, j, i, r->H.entries[(size_t)j * r->kernel + i]); // speeds, too
+    for (uint32_t k = 0; k < r->nU; k++) {
+        for (uint32_t j = 0; j < r->unknowns; j++) z[j] = zero(b->graph);
+        for (uint32_t i = 0; i < r->nD; i++) rest[i] = neg(b->mix[(size_t)k * r->nD + i]);
+        solve_rows(b, rest, z);
+        for (uint32_t j = 0; j < r->unknowns; j++) set(b->H, j, r->kernel + k, z[j]);
+    }
+    free(room);
+    return !b->graph->failed;
+}
+
 // H^T M H was made of M H in the same way, so most of it is there already.
 static void make_products(Bound *b)
 {
     Reduction *r = &b->r;
     const uint32_t n = r->unknowns;
-    const Matrix H = {b->graph, r->H.entries, n, r->kernel}; // speeds, too
-    b->SH = tr_matrix(b->graph, n, r->kernel);
+    b->SH = tr_matrix(b->graph, n, b->H.columns);
     for (uint32_t j = 0; j < n; j++)
-        for (uint32_t i = 0; i < r->kernel; i++) {
+        for (uint32_t i = 0; i < b->H.columns; i++) {
             Expr sum = zero(b->graph);
             const bool folded = is_folded(b, j);
             for (uint32_t k = 0; k < n; k++)
                 if (folded || !is_folded(b, k))
-                    sum = add(sum, mul(get(folded ? r->mass : r->half, j, k), get(H, k, i)));
+                    sum = add(sum, mul(get(folded ? r->mass : r->half, j, k), get(b->H, k, i)));
             set(b->SH, j, i, sum);
         }
 }
@@ -267,8 +362,8 @@ static void make_products(Bound *b)
 static void make_transposed(Bound *b)
 {
     const Reduction *r = &b->r;
-    b->Z = tr_matrix(b->graph, r->nD, r->kernel);
-    for (uint32_t c = 0; c < r->kernel; c++) {
+    b->Z = tr_matrix(b->graph, r->nD, b->H.columns);
+    for (uint32_t c = 0; c < b->H.columns; c++) {
         for (uint32_t k = r->units; k < r->nD; k++) {
             const uint32_t d = r->stages[k].d;
             Expr e = get(b->SH, d, c);
@@ -293,6 +388,8 @@ static void find_reactions(Bound *b)
     for (uint32_t k = 0; k < r->nD; k++) {
         const uint32_t d = r->stages[k].d;
         Expr e = neg(get(k < r->units ? r->force : r->half_force, d, 0));
+        for (uint32_t j = 0; j < r->nU; j++)
+            e = sub(e, mul(get(r->half_force, d, 1 + j), used_reaction(b, j)));
         for (uint32_t i = 0; i < r->kernel; i++) {
             const Input *left = tr_system_input(b->system, left_over(b, i));
             e = add(e, mul(get(b->SH, d, i), left->rate));
@@ -391,14 +488,18 @@ bool tr_bound_new(Bound *b, System *s, const Partition *partition)
 
 bool tr_bound_reduce(Bound *b)
 {
-    if (!tr_reduction_make(&b->r) || b->r.nU) return false;
-    tr_reduction_define(&b->r);
+    Reduction *r = &b->r;
+    if (!tr_reduction_make(r) || (r->nU && (r->nR || tr_has_antagonists(r)))) return false;
+    tr_reduction_define(r);
+    const Matrix used = tr_used_reactions(r);
+    for (uint32_t k = 0; k < r->nU; k++)
+        tr_system_input(b->system, used_reaction(b, k))->definition = get(used, k, 0);
     return tr_independent(b->system, b->w) == b->r.kernel && make_room(b);
 }
 
 bool tr_bound_take(Bound *b, const Expr *own)
 {
-    if (!take_expressions(b, own)) return false;
+    if (!take_expressions(b, own) || !take_motions(b)) return false;
     make_products(b);
     make_transposed(b);
     find_reactions(b);

@@ -23,7 +23,9 @@ typedef struct Bound {
     Expr *Q;       // by velocity
     Expr *motions; // of velocities that are driven: position, velocity, acceleration
     Expr *own;     // by velocity, whatever else the caller has
+    Expr *mix;     // by used reaction and pivot: what it is made of
     Matrix u;      // what the pivots bear
+    Matrix H;      // motions that are tried: the kernel, then one for each used reaction
     Matrix Z;      // by pivot that is not folded: what they would bear for M H at their unknowns
     Matrix SH;     // M H: of unknowns that are folded, and of the others with what is folded in
 } Bound;
@@ -35,7 +37,8 @@ typedef struct ColumnRoom {
 
 // Sorts the pivots. False where rows have no slopes, or memory runs out.
 bool tr_bound_new(Bound *bound, System *system, const Partition *partition);
-// Reduces the system. False where there are too many unknowns, or forces use reactions.
+// Reduces the system. False where there are too many unknowns, or forces use reactions that are not
+// determined.
 bool tr_bound_reduce(Bound *bound);
 // What is differentiated, with `own`; what the pivots bear, and products with masses
 bool tr_bound_take(Bound *bound, const Expr *own);
@@ -68,8 +71,10 @@ void tr_bound_seed(const Bound *bound, Expr symbol, Expr change, const ColumnRoo
 void tr_bound_move(Bound *bound, uint32_t seeds, const ColumnRoom *room);
 // Forces along velocities that are folded go to the others: e_j += h_j e_d
 void tr_bound_fold(const Bound *bound, Expr *e);
-// f = -H^T (dE + M da)
+// f = -H^T (dE + M da), of all motions that are tried, less how used reactions change by themselves
 void tr_bound_project(const Bound *bound, const ColumnRoom *room);
+// dw' from f of all columns
+Matrix tr_bound_solve(const Bound *bound, Matrix f);
 // Accelerations of what is left as the system lists them, by rows of all columns. False when one is
 // not there.
 bool tr_bound_put(const Bound *bound, Matrix dw, Expr *slopes);

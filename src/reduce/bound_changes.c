@@ -23,14 +23,14 @@ static void take_column(Bound *b, const SlopeColumn *c, const ColumnRoom *room)
 static bool solve_columns(Bound *b, const SlopeColumn *columns, uint32_t count, Expr *changes)
 {
     ColumnRoom room;
-    const Matrix f = tr_matrix(b->graph, b->r.kernel, count);
+    const Matrix f = tr_matrix(b->graph, b->H.columns, count);
     if (!tr_bound_room(b, &room)) return b->graph->failed = true, false;
     for (uint32_t c = 0; c < count && !b->graph->failed; c++) {
         take_column(b, &columns[c], &room);
-        for (uint32_t i = 0; i < b->r.kernel; i++) set(f, i, c, room.f[i]);
+        for (uint32_t i = 0; i < f.rows; i++) set(f, i, c, room.f[i]);
     }
     free(room.from);
-    return !b->graph->failed && tr_bound_put(b, tr_ldlt_solve(b->r.factors, f), changes);
+    return !b->graph->failed && tr_bound_put(b, tr_bound_solve(b, f), changes);
 }
 
 bool tr_bound_changes(System *s, const Partition *partition, const SlopeColumn *columns,

@@ -201,7 +201,7 @@ static void turn(BoundSlopes *b, Turning *t, uint32_t link, const ColumnRoom *ro
     t->uses_y = choose(t->is_z, one(b->graph), t->is_x);
     for (int which = 0; which < 2; which++) {
         take_column(b, NO_INPUT, turn_seeds(b, t, which, room), room);
-        for (uint32_t i = 0; i < b->of.r.kernel; i++) set(f, i, t->column[which], room->f[i]);
+        for (uint32_t i = 0; i < f.rows; i++) set(f, i, t->column[which], room->f[i]);
     }
 }
 
@@ -239,7 +239,7 @@ static bool take_columns(BoundSlopes *b, const SlopeColumn *columns, uint32_t co
         if (is_done[c]) continue;
         good = take_seeds(b, &columns[c], room, &seeds, &along);
         if (good) take_column(b, along, seeds, room);
-        for (uint32_t i = 0; good && i < b->of.r.kernel; i++) set(f, i, c, room->f[i]);
+        for (uint32_t i = 0; good && i < f.rows; i++) set(f, i, c, room->f[i]);
     }
     free(is_done);
     return good && !b->graph->failed;
@@ -247,15 +247,14 @@ static bool take_columns(BoundSlopes *b, const SlopeColumn *columns, uint32_t co
 
 static bool solve_columns(BoundSlopes *b, const SlopeColumn *columns, uint32_t count, Expr *slopes)
 {
-    const Reduction *r = &b->of.r;
     ColumnRoom room = {0};
-    const Matrix f = tr_matrix(b->graph, r->kernel, count);
+    const Matrix f = tr_matrix(b->graph, b->of.H.columns, count);
     Turning *turnings = calloc(b->system->forest->link_count + 1u, sizeof *turnings);
     uint32_t turns = 0;
     const bool good = turnings && tr_bound_room(&b->of, &room) &&
                       take_columns(b, columns, count, &room, f, turnings, &turns);
     free(room.from);
-    const Matrix dw = good ? tr_ldlt_solve(r->factors, f) : f;
+    const Matrix dw = good ? tr_bound_solve(&b->of, f) : f;
     for (uint32_t i = 0; good && i < turns; i++) turn_back(b, &turnings[i], dw);
     free(turnings);
     return good && tr_bound_put(&b->of, dw, slopes);
