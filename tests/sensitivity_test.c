@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sensitivities of whole runs against central differences of whole runs, at two distances, of which
 // what remains of the third derivative cancels.
-#include "plan/sensitivity.h"
 #include "runs.h"
 
 // ---- runs ----------------------------------------------------------------------------------
@@ -257,39 +256,6 @@ static void test_several(void **state)
     tr_sheet_free(none);
 }
 
-// Operations of the program for these parameters
-static size_t operations_for(const char *model, const char *case_name, const char *names)
-{
-    tr_error err = {0};
-    tr_system *system = system_called(model, case_name);
-    Plan *plan = tr_sensitivity_plan(system, names, &err);
-    Flow *flow = tr_flow_new(plan, NULL, &err);
-    if (!flow || !tr_flow_ready(flow, 1u << CHART_TANGENT, &err)) fail_msg("%s", err.text);
-    const size_t count =
-        tr_program_sizes(flow_program(flow, CHART_TANGENT)->program).state_operations;
-    tr_flow_free(flow);
-    tr_plan_free(plan);
-    tr_system_free(system);
-    return count;
-}
-
-// What does not change with a parameter is found once for all of them: of three, each after the
-// first takes at most this part of what the first one takes.
-static void test_together(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *model, *case_name, *one, *three;
-        double part;
-    } cases[] = {{"bicycle", "free", "m0", "m0, theta, h2", 0.75}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const size_t one = operations_for(cases[i].model, cases[i].case_name, cases[i].one),
-                     three = operations_for(cases[i].model, cases[i].case_name, cases[i].three);
-        print_message("%s: %zu operations, of three %zu\n", cases[i].model, one, three);
-        assert_true((double)three < (1 + 2 * cases[i].part) * (double)one);
-    }
-}
-
 // One system, twice
 static void test_again(void **state)
 {
@@ -373,7 +339,6 @@ int main(void)
         cmocka_unit_test(test_chosen_start),
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_several),
-        cmocka_unit_test(test_together),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_switch_refused),

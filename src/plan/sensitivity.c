@@ -6,6 +6,7 @@
 
 #include "expr/derivative.h"
 #include "expr/walk.h"
+#include "reduce/bound_changes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,6 +55,17 @@ static bool choose_parameters(const System *s, Sensitivity *z, const char *names
     return !has_failed(err);
 }
 
+static bool add_frozen(System *s, Sensitivity *z, tr_error *err)
+{
+    char name[800];
+    z->frozen = s->input_count;
+    for (uint32_t i = 0; i < z->input_count && !has_failed(err); i++) {
+        snprintf(name, sizeof name, "frozen.%s", s->inputs[i].name);
+        if (s->inputs[i].kind == TR_VELOCITY) tr_input(s, name, TR_DIRECTION, 0, err);
+    }
+    return !has_failed(err);
+}
+
 static bool add_directions(System *s, Sensitivity *z, tr_error *err)
 {
     z->direction = calloc((size_t)z->count * z->input_count + 1, sizeof *z->direction);
@@ -64,7 +76,7 @@ static bool add_directions(System *s, Sensitivity *z, tr_error *err)
             for (uint32_t k = 0; !j && k < z->count; k++) chosen = chosen || z->parameter[k] == i;
             if (chosen) add_direction(s, z, j, i, err);
         }
-    return !has_failed(err);
+    return !has_failed(err) && (s->row_count || add_frozen(s, z, err));
 }
 
 void tr_sensitivity_differentiate(System *s, const Sensitivity *z, Expr *of, size_t count,
@@ -181,7 +193,7 @@ static uint32_t list_changes(System *s, const Sensitivity *z, const ChartProgram
     return c->known + 1;
 }
 
-// How rates, which are resolved, change with each parameter
+// By the graph
 static void differentiate_rates(System *s, const Sensitivity *z, const ChartPrograms *c,
                                 const Expr *rates, Expr *out)
 {
@@ -195,6 +207,53 @@ static void differentiate_rates(System *s, const Sensitivity *z, const ChartProg
     free(symbols);
 }
 
+// Accelerations by way of the equations of motion (T190), in place of what they are; false where
+// there is no such way
+static bool by_equations(System *s, const Sensitivity *z, const ChartPrograms *c, Expr *out)
+{
+    const size_t speeds = c->known - c->positions, all = c->known + 1u, count = z->count,
+                 n = tr_system_velocities(s, NULL);
+    Expr *room = calloc(count * (2 * all + speeds) + n, sizeof *room);
+    SlopeColumn *columns = calloc(count, sizeof *columns);
+    uint32_t *w = calloc(s->input_count + 1u, sizeof *w);
+    bool good = room && columns && w;
+    if (!good) s->graph->failed = true;
+    good = good && tr_independent(s, w) == speeds;
+    for (size_t k = 0; good && k < speeds; k++) good = w[k] == c->place[c->positions + k];
+    Expr *changes = good ? room + count * 2 * all : NULL,
+         *frozen = good ? changes + count * speeds : NULL;
+    for (uint32_t k = 0; good && z->frozen && k < n; k++) frozen[k] = symbol_of(s, z->frozen + k);
+    for (uint32_t j = 0; good && j < count; j++) {
+        Expr *from = room + j * 2 * all, *to = from + all;
+        columns[j] = (SlopeColumn){from, to, list_changes(s, z, c, j, from, to), NO_INPUT, 0};
+    }
+    good = good && tr_acceleration_changes(s, &c->partition, columns, z->count, frozen, changes);
+    for (size_t j = 0; good && j < count; j++)
+        for (size_t k = 0; k < speeds; k++)
+            out[j * c->own + c->positions + k] = changes[k * count + j];
+    free(room);
+    free(columns);
+    free(w);
+    return good;
+}
+
+// How rates, which are resolved, change with each parameter, in the shorter way
+static void find_changes(System *s, const Sensitivity *z, const ChartPrograms *c, const Expr *rates,
+                         Expr *out)
+{
+    const size_t all = (size_t)z->count * c->own;
+    Expr *other = calloc(all, sizeof *other);
+    differentiate_rates(s, z, c, rates, out);
+    if (!other) s->graph->failed = true;
+    if (other && !s->graph->failed) {
+        memcpy(other, out, all * sizeof *out);
+        if (by_equations(s, z, c, other) &&
+            tr_system_operations(s, other, all) < tr_system_operations(s, out, all))
+            memcpy(out, other, all * sizeof *out);
+    }
+    free(other);
+}
+
 tr_program *tr_tangent_program(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
     const Sensitivity *z = plan->sensitivity;
@@ -204,7 +263,7 @@ tr_program *tr_tangent_program(const Plan *plan, System *s, ChartPrograms *c, tr
     if (rates) {
         tr_chart_rates(s, c, rates);
         tr_system_resolve(s, rates, c->own);
-        differentiate_rates(s, z, c, rates, changes);
+        find_changes(s, z, c, rates, changes);
         program = tr_compile_open(s, changes, all, c->footing->fold, err);
         if (!has_failed(err)) check_switches(s, z, rates, c->own, &c->moves, err);
     } else

@@ -12,11 +12,13 @@
 
 // What a plan for sensitivities knows of them. It is not changed any more.
 typedef struct Sensitivity {
-    uint32_t count;       // of parameters
-    uint32_t *parameter;  // inputs
+    uint32_t count;      // of parameters
+    uint32_t *parameter; // inputs
     // By parameter and input: the input that is its direction, or 0. What takes one direction takes
     // the first; rates take all of them at once, each with its own parameter.
     uint32_t *direction;
+    uint32_t frozen; // the first of inputs that stand for accelerations, by velocity, where there
+                     // are no constraints
     uint32_t input_count; // of the system, before there were directions
     const char **labels;  // of the columns
     uint32_t columns;     // for each parameter

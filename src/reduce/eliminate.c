@@ -287,10 +287,11 @@ static bool is_constant(const Reduction *r, uint32_t unknown)
     return true;
 }
 
+// None where forces use reactions: what is folded into other equations is not told by these.
 static void count_units(Reduction *r)
 {
     r->units = 0;
-    while (r->units < r->nD && is_constant(r, r->D[r->units])) r->units++;
+    while (!r->nU && r->units < r->nD && is_constant(r, r->D[r->units])) r->units++;
 }
 
 // ---- going back ----------------------------------------------------------------------------
