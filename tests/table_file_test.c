@@ -97,7 +97,7 @@ static void test_bad_lists(void **state)
     assert_told("x: 0, value: 1", "6:10: the table 'f' needs two points or more");
     assert_told("x: \"0, one\", value: \"1, 2\"", "6:14: unknown name 'one'");
     assert_told("x: \"0, 1/0\", value: \"1, 2\"", "6:14: 'x' is made of finite numbers alone");
-    assert_told("x: \"0, , 1\", value: \"1, 2\"", "6:13: the formula is empty");
+    assert_told("x: \"0, , 1\", value: \"1, 2\"", "6:14: the formula is empty");
     assert_told("x: \"0, 1\", value: \"1, 2\", degree: 2", "6:41: 'degree' is 0, 1 or 3, not '2'");
     assert_told("x: \"0, 1\", value: \"1, 2\", outside: wrap",
                 "6:42: 'outside' is hold, extend or stop, not 'wrap'");
