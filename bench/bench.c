@@ -280,6 +280,43 @@ static void bench_functions(void)
     }
 }
 
+static double table_ns(const Table *f, uint32_t n, int order)
+{
+    enum { POINTS = 1000 };
+    double best = 1e9;
+    for (int round = 0; round < 20; round++) {
+        const double start = bench_now();
+        for (uint32_t i = 0; i < POINTS; i++) { // along a way, as wheels go
+            const double x = (n - 1) * (0.5 + 0.4 * i / POINTS),
+                         y = (n - 1) * (0.6 - 0.3 * i / POINTS);
+            sink = tr_table_value(f, x, y, order);
+        }
+        best = fmin(best, bench_now() - start);
+    }
+    return 1e9 * best / POINTS;
+}
+
+// A height grid: making it, and its value and slopes
+static void bench_table(uint32_t n)
+{
+    double *x = malloc(n * sizeof *x), *z = malloc((size_t)n * n * sizeof *z);
+    for (uint32_t i = 0; x && i < n; i++) x[i] = i;
+    for (size_t k = 0; z && k < (size_t)n * n; k++)
+        z[k] = sin(0.1 * (double)(k % n) + 3e-4 * (double)k);
+    const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    const double start = bench_now();
+    Table *f = x && z ? tr_table_take(x, n, x, n, z, 3, false, NULL) : NULL;
+    const double took = bench_now() - start;
+    const size_t more = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+    if (f)
+        printf("table of %u x %u points, degree 3: %.2f s to make (aim 2), %.1f MB with its values "
+               "(aim 33); value %.0f ns, slope %.0f ns, second derivative %.0f ns\n",
+               n, n, took, 1e-6 * ((double)n * n * sizeof *z + (double)more), table_ns(f, n, 0),
+               table_ns(f, n, table_order(1, 0)), table_ns(f, n, table_order(1, 1)));
+    tr_table_free(f);
+    free(x);
+}
+
 static void bench_numbers(void)
 {
     enum { N = 100000 };
@@ -618,6 +655,8 @@ static void print_times(void)
     static const int links[] = {2, 6, 18, 90, 700};
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) bench_program(links[i]);
     bench_functions();
+    bench_table(100);
+    bench_table(2000);
     bench_numbers();
     static const int bodies[] = {4, 10, 30, 100, 1000};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) bench_chain(bodies[i]);

@@ -151,16 +151,28 @@ static void test_kernels(void **state)
     (void)state;
     Shelf shelf = {0};
     const Table *one = shelved(&shelf, tr_table_through(xs, 5, NULL, 1, line, 3, false, NULL)),
-                *two = shelved(&shelf, tr_table_through(xs, 5, ys, 4, grid, 3, true, NULL));
+                *two = shelved(&shelf, tr_table_through(xs, 5, ys, 4, grid, 3, true, NULL)),
+                *flat = shelved(&shelf, tr_table_through(xs, 5, ys, 4, grid, 1, false, NULL));
     const Case cases[] = {
-        {OP_SIN, 1, 1, 0, NULL},   {OP_COS, 1, 1, 0, NULL},
-        {OP_TAN, 1, 1, 0, NULL},   {OP_ASIN, 1, 1, 0, NULL},
-        {OP_ACOS, 1, 1, 0, NULL},  {OP_ATAN, 1, 1, 0, NULL},
-        {OP_ATAN2, 2, 1, 0, NULL}, {OP_EXP, 1, 1, 0, NULL},
-        {OP_HYPOT, 2, 1, 0, NULL}, {OP_LOG, 1, 1, 0, NULL},
-        {OP_RAISE, 2, 1, 0, NULL}, {KERNEL_SINCOS, 1, 2, 0, NULL},
-        {OP_TABLE1, 1, 1, 0, one}, {OP_TABLE1, 1, 1, table_order(1, 0), one},
-        {OP_TABLE2, 2, 1, 0, two}, {OP_TABLE2, 2, 1, table_order(1, 1), two},
+        {OP_SIN, 1, 1, 0, NULL},
+        {OP_COS, 1, 1, 0, NULL},
+        {OP_TAN, 1, 1, 0, NULL},
+        {OP_ASIN, 1, 1, 0, NULL},
+        {OP_ACOS, 1, 1, 0, NULL},
+        {OP_ATAN, 1, 1, 0, NULL},
+        {OP_ATAN2, 2, 1, 0, NULL},
+        {OP_EXP, 1, 1, 0, NULL},
+        {OP_HYPOT, 2, 1, 0, NULL},
+        {OP_LOG, 1, 1, 0, NULL},
+        {OP_RAISE, 2, 1, 0, NULL},
+        {KERNEL_SINCOS, 1, 2, 0, NULL},
+        {OP_TABLE1, 1, 1, 0, one},
+        {OP_TABLE1, 1, 1, table_order(1, 0), one},
+        {OP_TABLE2, 2, 1, 0, two},
+        {OP_TABLE2, 2, 1, table_order(1, 1), two},
+        {OP_TABLE2, 2, 1, 0, flat},
+        {OP_TABLE2, 2, 1, table_order(0, 1), flat},
+        {OP_TABLE1, 1, 1, table_question(TABLE_PIECE, 1), two},
     };
     Random r = {11};
     for (int machine = MACHINE_PLAIN; machine <= (int)tr_machine(); machine++)

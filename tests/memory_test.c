@@ -252,6 +252,34 @@ static bool modal_job(tr_error *err)
     return good;
 }
 
+// Tables from lists and files, with knots that a run passes, and an end where it stops
+static bool tables_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "gravity: 0, 0, 0\n"
+        "tables:\n"
+        "  f: {x: \"0, 1, 2\", value: \"1, 2, 1\"}\n"
+        "  g: {file: memory_grid.csv, degree: 0, outside: hold}\n"
+        "  h: {file: memory_hill.asc, degree: 3, outside: extend}\n"
+        "  s: {file: memory_log.csv, x: t, value: v}\n"
+        "parameters: {k: s(0.1)}\n"
+        "bodies:\n"
+        "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1 + 0*k}\n"
+        "roles: {cart: {torque: \"f(cart) + g(cart, t) + h(t, cart) + s(t)\"}}\n"
+        "initial: {cart: 0.9, d(cart): 1}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.method = "rk4", o.step = 0.05, o.end = 2, o.every = 0.1;
+    const bool good = system && !tr_simulate(system, &o, NULL, err) && err->status == TR_FAILED &&
+                      strstr(err->text, "the table 'f' is left at 2 at t = ");
+    if (good) *err = (tr_error){0};
+    tr_system_free(system);
+    return good;
+}
+
 // Constraints of several kinds, one too many, with friction: assembled and reduced.
 static bool constraints_job(tr_error *err)
 {
@@ -810,6 +838,18 @@ static void test_modal(void **state)
     remove("memory_nodes.csv");
     remove("memory_modes.csv");
 }
+static void test_tables(void **state)
+{
+    (void)state;
+    write_file("memory_grid.csv", ",0,0.2,9\n0,1,2,3\n1.5,3,2,1\n");
+    write_file("memory_hill.asc", "ncols 3\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 1\n"
+                                  "1 2 3\n4 5 7\n");
+    write_file("memory_log.csv", "t,v\n0,1\n0.15,2\n9,3\n");
+    sweep(tables_job);
+    remove("memory_grid.csv");
+    remove("memory_hill.asc");
+    remove("memory_log.csv");
+}
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 static void test_loops(void **state) { (void)state, sweep(loops_job); }
 static void test_steady(void **state) { (void)state, sweep(steady_job); }
@@ -851,6 +891,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_beams),
         cmocka_unit_test(test_modal),
         cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_view),
         cmocka_unit_test(test_hills),

@@ -5,6 +5,8 @@
 
 #include "tables.h"
 
+#include <malloc.h>
+
 enum { MOST = 100 };
 static const uint32_t counts[] = {2, 3, 4, 5, 6, 17, MOST};
 enum { COUNTS = sizeof counts / sizeof *counts };
@@ -367,6 +369,137 @@ static void test_grid_beyond_the_ends(void **state)
     shelf_free(&shelf);
 }
 
+// ---- steps, pieces and large grids ---------------------------------------------------------
+
+static void test_steps(void **state)
+{
+    (void)state;
+    Random r = {41};
+    for (int k = 0; k < COUNTS; k++) {
+        Shelf shelf = {0};
+        double x[MOST], z[MOST];
+        const uint32_t n = counts[k];
+        random_knots(&r, n, x);
+        random_values(&r, n, z);
+        const Table *f = through(&shelf, x, n, NULL, 1, z, 0, k % 2);
+        for (uint32_t i = 0; i < n; i++) {
+            assert_true(tr_table_value(f, x[i], 0, 0) == z[i]);
+            assert_true(tr_table_value(f, nextafter(x[i], -HUGE_VAL), 0, 0) == z[i ? i - 1 : 0]);
+            assert_true(tr_table_value(f, x[i] + 0.1, 0, 0) == z[i]);
+            assert_true(tr_table_value(f, x[i], 0, 1) == 0);
+        }
+        assert_true(tr_table_value(f, HUGE_VAL, 0, 0) == z[n - 1]);
+        assert_true(tr_table_value(f, -HUGE_VAL, 0, 0) == z[0]);
+        shelf_free(&shelf);
+    }
+    Grid g;
+    grow(&g, &r, 5, 4, 0, false);
+    for (uint32_t i = 0; i < 5; i++)
+        for (uint32_t j = 0; j < 4; j++) {
+            assert_true(tr_table_value(g.f, g.x[i], g.y[j], 0) == g.z[4 * i + j]);
+            assert_true(tr_table_value(g.f, g.x[i] + 0.1, g.y[j] + 0.1, 0) == g.z[4 * i + j]);
+            assert_true(tr_table_value(g.f, g.x[i], g.y[j], table_order(0, 1)) == 0);
+        }
+    shelf_free(&g.shelf);
+}
+
+// Knots that are evenly spaced are found without looking, and none of them is missed.
+static void test_pieces(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    Random r = {43};
+    for (int kind = 0; kind < 4; kind++) {
+        static double x[N], z[N];
+        for (int i = 0; i < N; i++) {
+            const double off = kind == 1 ? random_between(&r, -0.12, 0.12) : 0;
+            x[i] = kind == 2 ? i * i + i : kind == 3 ? 5e5 + 1e-7 * i : 0.1 * (i + off) - 7;
+            z[i] = i;
+        }
+        Table *f = tr_table_through(x, N, NULL, 1, z, 0, false, NULL);
+        assert_int_equal(f->axis[0].density > 0, kind != 2);
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(tr_table_piece(&f->axis[0], x[i]), i);
+            const int before = i ? i - 1 : 0;
+            assert_int_equal(tr_table_piece(&f->axis[0], nextafter(x[i], -HUGE_VAL)), before);
+            const int what = table_question(TABLE_PIECE, 0);
+            assert_true(tr_table_value(f, x[i], 0, what) == i);
+            assert_true(tr_table_value(f, i, 0, table_question(TABLE_START, 0)) == x[i]);
+            if (i) assert_true(tr_table_value(f, i, 0, table_question(TABLE_LOWER, 0)) == x[i]);
+            if (i + 1 < N)
+                assert_true(tr_table_value(f, i, 0, table_question(TABLE_UPPER, 0)) == x[i + 1]);
+        }
+        assert_true(tr_table_value(f, 0, 0, table_question(TABLE_LOWER, 0)) < -1e299);
+        assert_true(tr_table_value(f, N - 1, 0, table_question(TABLE_UPPER, 0)) > 1e299);
+        assert_int_equal(tr_table_piece(&f->axis[0], -HUGE_VAL), 0);
+        assert_int_equal(tr_table_piece(&f->axis[0], HUGE_VAL), N - 1);
+        tr_table_free(f);
+    }
+}
+
+// The largest error of a derivative of sin(x) cos(2 y), through n x n points that are not even
+static double wave_error(uint32_t n, int a, int b)
+{
+    static double x[200], y[200], z[40000];
+    assert_true(n <= 200);
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = 2 * (i + 0.2 * sin(3.0 * i / n)) / (n - 1.0);
+        y[i] = 1 + 2.0 * i / (n - 1.0);
+    }
+    for (uint32_t i = 0; i < n * n; i++) z[i] = sin(x[i / n]) * cos(2 * y[i % n]);
+    Table *f = tr_table_through(x, n, y, n, z, 3, false, NULL);
+    assert_non_null(f);
+    Random r = {47};
+    double worst = 0;
+    for (int k = 0; k < 2000; k++) {
+        const double u = random_between(&r, 0, 2), v = random_between(&r, 1, 3);
+        const double exact = sin(u + a * M_PI / 2) * pow(2, b) * cos(2 * v + b * M_PI / 2);
+        worst = fmax(worst, fabs(tr_table_value(f, u, v, table_order(a, b)) - exact));
+    }
+    tr_table_free(f);
+    return worst;
+}
+
+// Errors fall like h^4, and those of derivatives with one power less for each.
+static void test_convergence(void **state)
+{
+    (void)state;
+    for (int a = 0; a <= 3; a++)
+        for (int b = 0; b <= 3; b++) {
+            const double coarse = wave_error(40, a, b), fine = wave_error(80, a, b);
+            const double order = log(coarse / fine) / log(79.0 / 39);
+            const double wanted = 4 - (a > b ? a : b);
+            if (!(order > wanted - 0.3)) fail_msg("(%d, %d): of order %.2f", a, b, order);
+        }
+    assert_below(wave_error(200, 0, 0), 1e-8); // not a margin
+}
+
+// One number for each point, and no more
+static void test_large_grid(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    double *x = malloc(N * sizeof *x), *z = malloc((size_t)N * N * sizeof *z);
+    assert_true(x && z);
+    for (uint32_t i = 0; i < N; i++) x[i] = i;
+    for (size_t k = 0; k < (size_t)N * N; k++)
+        z[k] = (double)((uint32_t)k * 2654435761u >> 8) * 0x1p-24;
+    double kept[100];
+    for (uint32_t k = 0; k < 100; k++) kept[k] = z[(size_t)k * 39999];
+    const struct mallinfo2 before = mallinfo2();
+    Table *f = tr_table_take(x, N, x, N, z, 3, false, NULL);
+    const struct mallinfo2 after = mallinfo2();
+    assert_non_null(f);
+    for (uint32_t k = 0; k < 100; k++) {
+        const size_t at = (size_t)k * 39999;
+        assert_close(tr_table_value(f, x[at / N], x[at % N], 0), kept[k], 1e-14);
+    }
+    const size_t more = after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
+    assert_true(more < 1 << 20); // beside the values, which it took over
+    tr_table_free(f);
+    free(x);
+}
+
 // ---- owners and errors ---------------------------------------------------------------------
 
 static void test_sharing(void **state)
@@ -467,6 +600,10 @@ int main(void)
         cmocka_unit_test(test_bicubics_are_exact),
         cmocka_unit_test(test_grid_is_smooth),
         cmocka_unit_test(test_grid_beyond_the_ends),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_convergence),
+        cmocka_unit_test(test_large_grid),
         cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_wrong_points),
     };

@@ -168,8 +168,8 @@ tr_expr tr_formula(tr_system *system, const char *formula, tr_error *err);
 void tr_define(tr_system *system, const char *head, const char *formula, tr_error *err);
 
 // Defines a function of one or two variables through given points: value[i * ny + j] at
-// (x[i], y[j]); for one variable y is NULL and ny is 1. Degree 1: straight lines; 3: a spline with
-// continuous second derivatives. `hold`: beyond the ends it keeps the end value, else it goes on as
+// (x[i], y[j]); for one variable y is NULL and ny is 1. Degree 0: each value until the next point;
+// 1: straight lines; 3: a spline with continuous second derivatives. `hold`: beyond the ends it keeps the end value, else it goes on as
 // the last piece does. The numbers are copied. TR_INVALID when x or y do not ascend, when there are
 // too few points, or when the name is taken.
 void tr_define_table(tr_system *system, const char *name, const double *x, size_t nx,

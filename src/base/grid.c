@@ -57,6 +57,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(Reader *r, const char *
 static bool read_number(Reader *r, double *value)
 {
     skip_blanks(r);
+    const char *field = r->at;
     const bool is_negative = r->at < r->end && *r->at == '-';
     if (r->at < r->end && (*r->at == '-' || *r->at == '+')) r->at++;
     size_t used = 0;
@@ -64,6 +65,7 @@ static bool read_number(Reader *r, double *value)
     r->at += used;
     if (is_negative) *value = -*value;
     skip_blanks(r);
+    if (!isfinite(*value)) r->at = field;
     return isfinite(*value);
 }
 

@@ -114,8 +114,8 @@ typedef struct Alarm {
     AlarmKind kind;
     uint32_t latch;
     uint32_t touching; // of a hollow
-    Expr place[2]; // where it is about, if it is about a place: one number, or two
-    uint32_t place_count;
+    Expr place[2]; // of a table that is left: where
+    uint32_t place_count, table;
 } Alarm;
 
 // A contact that may let go: open when its normal force would pull, until it touches again; and

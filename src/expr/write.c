@@ -74,8 +74,9 @@ static void write_table_name(Writer *w, const Node *node)
         if (function && !function->body.at && function->table == node->c)
             tr_buffer_add(&w->text, function->name.at, function->name.length);
     }
-    if (table_is_question(node->n)) {
-        tr_buffer_print(&w->text, "{%s}", node->n >> 4 ? "y" : "x");
+    if (table_is_question(node->n)) { // which is about what it is asked for along one axis
+        if (table_is_plane(w->graph->tables[node->c]))
+            tr_buffer_print(&w->text, "{%s}", node->n >> 4 ? "y" : "x");
         return;
     }
     if (node->op == OP_TABLE1 && node->n) tr_buffer_print(&w->text, "{%d}", node->n);

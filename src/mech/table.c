@@ -317,6 +317,7 @@ typedef struct Leaving {
     Text name;
     Expr margin, place[2];
     uint32_t count; // of place
+    uint32_t table;
 } Leaving;
 
 typedef void Take(Tree *tree, const Leaving *leaving, const void *owner);
@@ -340,7 +341,9 @@ static Leaving leaving_of(Tree *tree, Expr call, Expr used)
     Graph *g = tree->graph;
     const Node node = *node_of(call);
     const Table *table = g->tables[node.c];
-    Leaving l = {.name = table_name(tree, node.c), .count = (uint32_t)tr_op[node.op].operands};
+    Leaving l = {.name = table_name(tree, node.c),
+                 .count = (uint32_t)tr_op[node.op].operands,
+                 .table = node.c};
     for (uint32_t k = 0; k < l.count; k++) {
         const TableAxis *axis = &table->axis[k];
         const Expr x = operand(call, (int)k);
@@ -425,7 +428,7 @@ static void add_alarm(Tree *tree, const Leaving *l, const void *owner)
                   ALARM_STOPS, NO_LATCH);
     if (tree->graph->failed) return;
     Alarm *alarm = &s->alarms[s->alarm_count - 1];
-    alarm->place_count = l->count;
+    alarm->place_count = l->count, alarm->table = l->table;
     for (uint32_t k = 0; k < l->count; k++) alarm->place[k] = l->place[k];
 }
 

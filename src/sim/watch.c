@@ -297,13 +297,24 @@ static double find_first(Watch *w, double t, uint32_t *alarm)
     return at;
 }
 
+// The border of the table, where it is just beyond that
+static double near_border(const System *s, uint32_t alarm, uint32_t axis, double x)
+{
+    const TableAxis *at = &s->graph->tables[s->alarms[alarm].table]->axis[axis];
+    const double first = at->knot[0], last = at->knot[at->count - 1];
+    const double close = 1e-9 * (last - first);
+    return fabs(x - first) < close ? first : fabs(x - last) < close ? last : x;
+}
+
 // " at 3" or " at (3, 4)", where an alarm that just went off is about a place
 static void describe_site(Watch *w, double t, uint32_t k, char *words, size_t size)
 {
     const uint32_t count = w->flow->system->alarms[k].place_count;
     if (!count) return;
     const double *y = has_past(w) ? w->path.found : w->path.y[w->path.count - 1];
-    const double *at = tr_flow_site(w->flow, t, y, k);
+    double at[2];
+    memcpy(at, tr_flow_site(w->flow, t, y, k), count * sizeof *at);
+    for (uint32_t i = 0; i < count; i++) at[i] = near_border(w->flow->system, k, i, at[i]);
     if (count == 1)
         snprintf(words, size, " at %.9g", at[0]);
     else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables from arbitrary bytes. A wrong one must say what is wrong and where; a right one, written
-// out again, must read back as the same names and bits. So must the JSON that stands beside runs:
-// its reader never goes beyond the end.
+// Tables and grids from arbitrary bytes. A wrong one must say what is wrong and where; a right one,
+// written out again, must read back as the same names and bits. So must the JSON that stands beside
+// runs: its reader never goes beyond the end.
+#include "base/grid.h"
 #include "base/json.h"
 #include "base/sheet.h"
 
@@ -89,6 +90,29 @@ static void check_json(const uint8_t *data, size_t size)
     free(exact);
 }
 
+// One that is refused says where; of one that is read all is finite, and its points ascend.
+static void check_grid(const uint8_t *data, size_t size,
+                       bool (*read)(const char *, size_t, Grid *, tr_error *))
+{
+    Grid grid;
+    tr_error err = {0};
+    char *exact = malloc(size ? size : 1);
+    if (!exact) return;
+    memcpy(exact, data, size);
+    if (!read(exact, size, &grid, &err)) {
+        check_error(&err, data, size);
+        free(exact);
+        return;
+    }
+    require(err.status == TR_OK, "a grid or an error", err.text);
+    for (uint32_t i = 1; i < grid.nx; i++) require(grid.x[i] >= grid.x[i - 1], "x ascends", "");
+    for (uint32_t i = 1; i < grid.ny; i++) require(grid.y[i] >= grid.y[i - 1], "y ascends", "");
+    for (size_t i = 0; i < (size_t)grid.nx * grid.ny; i++)
+        require(isfinite(grid.z[i]), "numbers are finite", "");
+    tr_grid_free(&grid);
+    free(exact);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > LONGEST) return 0;
@@ -100,6 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         check_error(&err, data, size);
     tr_sheet_free(sheet);
+    check_grid(data, size, tr_grid_csv);
+    check_grid(data, size, tr_grid_asc);
     if (size) check_json(data, size);
     return 0;
 }
