@@ -102,7 +102,7 @@ static void find_rim(Rim *rim)
     rim->r = minus(rim->rim, scale(quotient(rim->tube, rim->length), rim->n));
 }
 
-// On a sphere the normal goes through its middle, which is Q away from the wheel's:       (T190)
+// On a sphere the normal goes through its middle, which is Q away from the wheel's:       (T195)
 //   d = -+q / |q|,   q = Q - (Q.a) a,   n = +-(Q + ring d) / |Q + ring d|      outside, inside
 static void find_rim_on_sphere(Rim *rim, Vec Q, bool is_inside)
 {
@@ -730,7 +730,7 @@ static void set_uneven(Tree *tree, const Contact *contact, int part, Expr rate)
     if (i < tree->system->row_count) tree->system->rows[i].uneven = rate;
 }
 
-// The rows where the ground below the wheel slopes another way, for the doctor           (T191)
+// The rows where the ground below the wheel slopes another way, for the doctor           (T196)
 static void tilt_ground(Tree *tree, const Contact *contact, const Floor *floor,
                         const Beneath *under, const Rim *flat, const Carrier *c, Vec middle)
 {
@@ -891,7 +891,7 @@ static void make_skate(Tree *tree, const Contact *contact)
 }
 
 // A foot on a surface: the normal where it stands, and how far it is from there, in the axes of
-// what it is on. On a height x and y are its own (T48, T190).
+// what it is on. On a height x and y are its own (T48, T195).
 static Vec foot_on(Tree *tree, Floor *floor, Vec s, Expr *gap)
 {
     Graph *g = tree->graph;

@@ -37,7 +37,7 @@ Expr tr_ground_height(Tree *tree, Expr symbol[2]);
 void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y); // a height, there
 // The normal where a contact is, in the surface's axes; not of a sphere
 Vec tr_floor_normal(Tree *tree, const Floor *floor);
-// The ground as it could be below a contact: with slopes of about 0.1 more            (T191)
+// The ground as it could be below a contact: with slopes of about 0.1 more            (T196)
 Floor tr_floor_tilted(Tree *tree, const Floor *floor);
 // Unit vectors along the surface: its x and y, turned by the shortest way that brings z to the
 // normal, all in some axes that the columns of `axes` are its own in

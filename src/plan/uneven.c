@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vehicle whose rows depend on each other because its wheels stand in one plane has fewer ways to
 // move as soon as they do not. Ranks of rates need slopes of the ground alone: how it curves is in
-// accelerations, and moves where a wheel touches (T191).
+// accelerations, and moves where a wheel touches (T196).
 #include "plan/uneven.h"
 
 #include "expr/derivative.h"

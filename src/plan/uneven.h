@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the constraints would do on ground that slopes another way below each contact (T191).
+// What the constraints would do on ground that slopes another way below each contact (T196).
 #ifndef TR_PLAN_UNEVEN_H
 #define TR_PLAN_UNEVEN_H
 
