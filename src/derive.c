@@ -94,7 +94,7 @@ static bool can_be_controlled(const Joint *joint, const Role *role, Text name, t
                 "'%.*s' has not one coordinate: a control is an input, or the torque of a joint "
                 "that has",
                 TEXT(name));
-    else if (role && role->motion.count)
+    else if (role && (role->motion.count || role->rate.count))
         tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is driven by a motion: its torque is no control",
                 TEXT(name));
     return !has_failed(err);

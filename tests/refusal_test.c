@@ -295,7 +295,7 @@ static const struct {
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n"
      "roles:\n"
      "  s: {motion: 2*t, torque: 1}\n",
-     5, 3, "'s' is driven by a torque or by a motion, not by both"},
+     5, 3, "'s' is driven by a torque, by a rate or by a motion, not by two of them"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: steer}, mass: 2}\n"
      "roles:\n"

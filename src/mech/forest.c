@@ -105,7 +105,7 @@ static void note_names(Growth *g)
         note(g, &g->moved, f->cases.at[0].hold.at[i].text);
     for (uint32_t i = 0; i < f->roles.count; i++) {
         const Role *role = &f->roles.at[i];
-        if (role->motion.count) note(g, &g->moved, role->name.text);
+        if (role->motion.count || role->rate.count) note(g, &g->moved, role->name.text);
         if (role->torque.count) note(g, &g->driven, role->name.text);
     }
     for (uint32_t i = 0; i < f->couplings.count; i++) {

@@ -86,24 +86,29 @@ static Velocity *velocity_part(Tree *tree, Link *link, Value key)
     return NULL;
 }
 
+// The velocity that a formula of a role is about; NULL, with words, where there is none
+static Velocity *driven_part(Tree *tree, Link *link, const Pair *pair, const char *role)
+{
+    Velocity *w = velocity_part(tree, link, pair->key);
+    if (w) return w;
+    if (link->velocity_count == 1)
+        tr_fail(tree->err, TR_INVALID, pair->value.place,
+                "this joint has one velocity: write {%s: formula}", role);
+    else if (pair->key.text.length)
+        refuse_part(tree, pair->key, "velocity");
+    else
+        tr_fail(tree->err, TR_INVALID, pair->value.place,
+                "this joint has several velocities: write {%s: {%s: ...}}", role,
+                part_of(tree, tree->velocities[link->velocity].symbol));
+    return NULL;
+}
+
 static void drive_by_torque(Tree *tree, Link *link, const Role *role)
 {
     for (uint32_t i = 0; i < role->torque.count && !has_failed(tree->err); i++) {
         const Pair *pair = &role->torque.at[i];
-        Velocity *w = velocity_part(tree, link, pair->key);
-        if (!w) {
-            if (link->velocity_count == 1)
-                tr_fail(tree->err, TR_INVALID, pair->value.place,
-                        "this joint has one velocity: write {torque: formula}");
-            else if (pair->key.text.length)
-                refuse_part(tree, pair->key, "velocity");
-            else
-                tr_fail(tree->err, TR_INVALID, pair->value.place,
-                        "this joint has several velocities: write {torque: {%s: ...}}",
-                        part_of(tree, tree->velocities[link->velocity].symbol));
-            return;
-        }
-        w->torque = tr_tree_formula(tree, pair->value);
+        Velocity *w = driven_part(tree, link, pair, "torque");
+        if (w) w->torque = tr_tree_formula(tree, pair->value);
     }
     for (uint32_t k = 0; k < link->velocity_count; k++)
         tree->velocities[link->velocity + k].drive = DRIVE_TORQUE;
@@ -206,10 +211,7 @@ static void move_several(Tree *tree, Link *link, const Role *role)
 static void drive_by_motion(Tree *tree, Link *link, const Role *role)
 {
     const bool alone = role->motion.count == 1 && !role->motion.at[0].key.text.length;
-    if (role->torque.count)
-        tr_fail(tree->err, TR_INVALID, role->name.place,
-                "'%.*s' is driven by a torque or by a motion, not by both", TEXT(role->name.text));
-    else if (link->position_count == 1 && alone)
+    if (link->position_count == 1 && alone)
         move_single(tree, link, role);
     else if (link->position_count == 1 || alone)
         tr_fail(tree->err, TR_INVALID, role->motion.at[0].value.place,
@@ -219,6 +221,32 @@ static void drive_by_motion(Tree *tree, Link *link, const Role *role)
                 part_of(tree, tree->positions[link->position].symbol));
     else
         move_several(tree, link, role);
+}
+
+// ---- rate ----------------------------------------------------------------------------------
+
+// What a velocity is told to be depends on where things are, and not on how fast they go.
+static bool check_rate(Tree *tree, Value value, Expr x)
+{
+    static const tr_kind kinds[] = {TR_VELOCITY, TR_SOLVED};
+    for (int k = 0; k < 2 && !has_failed(tree->err); k++) {
+        const Input *input = tr_system_uses(tree->system, x, kinds[k]);
+        if (input)
+            tr_fail(tree->err, TR_INVALID, value.place,
+                    "a rate is a formula of t, coordinates and inputs, not of '%s'", input->name);
+    }
+    return !has_failed(tree->err);
+}
+
+// v = f(q, t),   v' = f_q q' + f_t                                                       (T256)
+static void drive_by_rate(Tree *tree, Link *link, const Role *role)
+{
+    for (uint32_t i = 0; i < role->rate.count && !has_failed(tree->err); i++) {
+        const Pair *pair = &role->rate.at[i];
+        Velocity *w = driven_part(tree, link, pair, "rate");
+        const Expr x = w ? tr_tree_formula(tree, pair->value) : zero(tree->graph);
+        if (w && !has_failed(tree->err) && check_rate(tree, pair->value, x)) prescribe(tree, w, x);
+    }
 }
 
 // ---- joints that were cut ------------------------------------------------------------------
@@ -256,7 +284,7 @@ static void refuse_second(Tree *tree, const Role *first, const Role *second)
 static void drive_cut(Tree *tree, Tie *tie, const Role *role)
 {
     refuse_second(tree, tie->role, role);
-    if (role->motion.count) tr_tree_refuse_cut(tree, role->name);
+    if (role->motion.count || role->rate.count) tr_tree_refuse_cut(tree, role->name);
     if (!role->torque.count || has_failed(tree->err)) return;
     if (is_zero(tie->rate) || role->torque.count != 1 || role->torque.at[0].key.text.length) {
         tr_fail(tree->err, TR_INVALID, role->name.place,
@@ -286,8 +314,14 @@ void tr_tree_roles(Tree *tree)
         }
         refuse_second(tree, link->role, role);
         link->role = role;
-        if (role->motion.count)
+        if ((role->motion.count > 0) + (role->torque.count > 0) + (role->rate.count > 0) > 1)
+            tr_fail(tree->err, TR_INVALID, role->name.place,
+                    "'%.*s' is driven by a torque, by a rate or by a motion, not by two of them",
+                    TEXT(role->name.text));
+        else if (role->motion.count)
             drive_by_motion(tree, link, role);
+        else if (role->rate.count)
+            drive_by_rate(tree, link, role);
         else if (role->torque.count)
             drive_by_torque(tree, link, role);
     }

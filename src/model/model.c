@@ -284,7 +284,7 @@ static bool refuse_path(const Kind *kind, Text key, Place place, tr_error *err)
 }
 
 // A role that is set to the word `passive`.
-static void make_passive(Role *role) { role->torque = role->motion = (Pairs){0}; }
+static void make_passive(Role *role) { role->torque = role->motion = role->rate = (Pairs){0}; }
 
 // Only what holds values by name has a rest of the path, and that it must have.
 static bool put_last(Model *model, const Field *field, void *at, Text rest, Value value,
