@@ -335,6 +335,9 @@ typedef struct tr_derive_options {
     const char *const *allowed;
     size_t allowed_count;
     const char *evaluate; // what runs the programs of it, as of tr_compile_options; NULL: "native"
+    // 1: velocities are found from roles, constraints and commands; 2: accelerations from forces; 0:
+    // as the case says
+    size_t order;
 } tr_derive_options;
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.

@@ -26,6 +26,7 @@ typedef struct Options {
     size_t setting_count;
     Words allowed; // folders
     const char *evaluate;
+    const char *order;
     const char *output;
     bool json, quiet, verbose, help;
     // simulate

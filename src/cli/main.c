@@ -127,6 +127,9 @@ tr_system *cli_system(const Options *options, int *status)
     how.controls = options->controls, how.control_count = options->control_count;
     how.allowed = options->allowed.word, how.allowed_count = options->allowed.count;
     how.evaluate = options->evaluate;
+    double order = 0;
+    if (!cli_number("--order", options->order, &order)) return *status = TR_USAGE, NULL;
+    how.order = order == 1 || order == 2 ? (size_t)order : options->order ? 3 : 0;
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)

@@ -143,10 +143,11 @@ typedef struct LatchMode {
 
 // Where a contact touches a surface that is not flat: x and y in the surface's axes are two inputs
 // of the kind TR_TOUCH, whose rates are known, and two residuals that stay zero (T186, T188).
+#define NO_TOUCHING_ROW UINT32_MAX
 typedef struct Touching {
     const char *name; // of the contact
     uint32_t input;   // the first of the two
-    uint32_t row;     // along its normal
+    uint32_t row;     // along its normal; or none, where that is only asked for
     Expr tangency[2]; // the residuals
     Expr slopes[4];   // of these by x and y
     Expr gap, margin; // how far it is from touching; how much flatter the surface is
@@ -248,6 +249,7 @@ struct tr_system {
         uint32_t torque_count;
     } source;
     double seconds; // that deriving it took
+    int order;      // 1: velocities are found in place of accelerations (T257); else 2
 };
 
 // A system of one's own with the same equations, to add to. The original must outlive it: names

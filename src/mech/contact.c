@@ -658,6 +658,7 @@ static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
     if (tree->graph->failed) return;
     Touching *touching = &s->touchings[s->touching_count - 1];
     touching->row = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
+    if (touching->row == s->row_count && s->order == 1) touching->row = NO_TOUCHING_ROW;
     if (touching->row == s->row_count) {
         tr_fail(tree->err, TR_INVALID, contact->name.place,
                 "'%.*s' cannot leave the surface that it is on, whatever moves: it needs no height",
@@ -1086,7 +1087,8 @@ static void for_each_part(Tree *tree, bool all,
         for (int k = 0; k < PARTS; k++) {
             const bool is_recorded = parts[k].recorded == RECORD_ALWAYS ||
                                      (parts[k].recorded == RECORD_CURVED && touch->is_curved);
-            if (!all && !is_recorded) continue;
+            const bool is_force = parts[k].quantity == QUANTITY_FORCE;
+            if (!all && (!is_recorded || (is_force && tree->system->order == 1))) continue;
             snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(touch->contact->name.text),
                      parts[k].name);
             tell(tree, name, part[k], port_of(parts[k].quantity, owner, parts[k].name));

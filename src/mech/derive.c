@@ -198,6 +198,12 @@ static void check_column(Tree *tree, Value name)
                     own[i]);
 }
 
+// In first order there are no accelerations and no forces.
+static bool needs_forces(const Tree *tree, Expr x)
+{
+    return tree->system->order == 1 && tr_system_uses(tree->system, x, TR_SOLVED);
+}
+
 // The outputs that the model defines
 static void make_model_columns(Tree *tree)
 {
@@ -206,6 +212,7 @@ static void make_model_columns(Tree *tree)
     for (uint32_t i = 0; i < outputs->count && !has_failed(tree->err); i++) {
         const Expr x = tr_tree_output(tree, i);
         check_column(tree, outputs->at[i].key);
+        if (!has_failed(tree->err) && needs_forces(tree, x)) continue;
         snprintf(name, sizeof name, "outputs.%.*s", WHOLE(outputs->at[i].key.text));
         if (!has_failed(tree->err))
             tr_system_column(tree->system, name, name + strlen("outputs."), x, port_unknown(),
@@ -246,11 +253,27 @@ static Port motor_port(const Tree *tree, const Velocity *w)
                    input->port.component);
 }
 
+// There are none where velocities are found: balances hold for nothing.
+static void make_no_energies(Tree *tree)
+{
+    const Expr nothing = zero(tree->graph);
+    tr_system_column(tree->system, "kinetic", "energy.kinetic", nothing,
+                     port_of(QUANTITY_ENERGY, "", "kinetic"), tree->err);
+    tr_system_column(tree->system, "potential", "energy.potential", nothing,
+                     port_of(QUANTITY_ENERGY, "", "potential"), tree->err);
+    put_output(tree, "power", &nothing, 1, QUANTITY_POWER);
+}
+
 static void make_columns(Tree *tree)
 {
     System *s = tree->system;
     char name[600];
     make_model_columns(tree);
+    if (s->order == 1) {
+        tr_tree_contact_columns(tree);
+        make_no_energies(tree);
+        return;
+    }
     make_reaction_columns(tree);
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         const Velocity *w = &tree->velocities[k];
@@ -427,6 +450,17 @@ static Expr acceleration_symbol(Tree *tree, Expr velocity)
     return solved_symbol(tree, "vdot.", input->name, port);
 }
 
+// In first order what drives a velocity gives it itself.
+static void take_rates_for_accelerations(Tree *tree)
+{
+    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+        Velocity *w = &tree->velocities[k];
+        const Input *input = tr_system_input(tree->system, w->symbol);
+        if (w->drive == DRIVE_MOTION && input) w->acceleration = input->definition;
+        if (w->drive != DRIVE_MOTION) w->torque = zero(tree->graph), w->drive = DRIVE_NONE;
+    }
+}
+
 // Accelerations and motor forces of a constrained system are found by `reduce`: here they are
 // symbols.
 static void leave_to_reduction(Tree *tree)
@@ -502,9 +536,25 @@ static bool make_tree(Tree *tree)
     return !tree->graph->failed;
 }
 
+// That of the call, or of the case
+static void choose_order(Tree *tree)
+{
+    const Cases *cases = &tree->model->fields.cases;
+    const Value word = cases->count ? cases->at[0].order : (Value){0};
+    tree->system->order = 2;
+    if (tree->model->order)
+        tree->system->order = tree->model->order;
+    else if (text_is(word.text, "1"))
+        tree->system->order = 1;
+    else if (word.given && !text_is(word.text, "2"))
+        tr_fail(tree->err, TR_INVALID, word.place, "the order is 1 or 2, not '%.*s'",
+                TEXT(word.text));
+}
+
 static void build(Tree *tree)
 {
     Graph *graph = tree->graph;
+    choose_order(tree);
     graph->making = "the parameters";
     tr_tree_parameters(tree);
     graph->making = "the joints and bodies";
@@ -519,7 +569,9 @@ static void build(Tree *tree)
     if (has_failed(tree->err)) return;
     graph->making = "the velocities of bodies";
     tr_tree_velocities(tree);
-    tr_tree_turn(tree);
+    tree->inner = tree;
+    const bool is_first = tree->system->order == 1;
+    if (!is_first) tr_tree_turn(tree);
     graph->making = "the constraints";
     if (!has_failed(tree->err)) tr_tree_rows(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
@@ -527,17 +579,20 @@ static void build(Tree *tree)
     tr_tree_check_names(tree);
     tr_tree_roles(tree);
     tr_tree_hold(tree);
-    if (!has_failed(tree->err)) tr_tree_forces(tree);
+    if (!has_failed(tree->err) && !is_first) tr_tree_forces(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
     graph->making = "the accelerations";
     tr_tree_reactions(tree);
-    check_masses(tree);
+    if (!is_first) check_masses(tree);
+    if (is_first) take_rates_for_accelerations(tree);
     if (tree->system->row_count)
         leave_to_reduction(tree);
-    else
+    else if (!is_first)
         tr_tree_forward(tree);
     if (has_failed(tree->err)) return;
-    for (uint32_t k = 0; k < tree->velocity_count; k++) {
+    graph->making = "what is commanded";
+    if (is_first) tr_tree_first_order(tree);
+    for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
         const Velocity *w = &tree->velocities[k];
         tr_rate_set(tree->system, w->symbol, w->acceleration, tree->err);
         Input *input = tr_system_input(tree->system, w->symbol);
@@ -545,7 +600,7 @@ static void build(Tree *tree)
     }
     graph->making = "the mass matrix and forces";
     make_kinematics(tree);
-    make_free_dynamics(tree);
+    if (!is_first) make_free_dynamics(tree);
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
     tr_tree_finish_rows(tree);
     graph->making = "the outputs";

@@ -206,6 +206,7 @@ void tr_tree_row(Tree *tree, Value element, const char *part, Expr rate, Expr po
     char name[256];
     if (has_failed(tree->err)) return;
     snprintf(name, sizeof name, "%.*s.%s", WHOLE(element.text), part);
+    if (tr_tree_soften(tree, name, rate)) return;
     if (tr_tree_holds_anyway(tree, element, part, rate)) {
         drop(tree, element, name, position);
         return;
@@ -305,7 +306,7 @@ Expr tr_tree_reaction(const Tree *tree, Value element, const char *part)
     const uint32_t row = tr_tree_find_row(tree, element, part);
     // of what sticks and slips one is zero
     Expr sum = row < s->row_count ? s->rows[row].symbol : zero(tree->graph);
-    for (uint32_t i = 0; i < tree->slip_count; i++)
+    for (uint32_t i = 0; i < tree->slip_count && s->order != 1; i++)
         if (text_equal(tree->slips[i].contact->name.text, element.text) &&
             strcmp(tree->slips[i].part, part) == 0)
             sum = add(sum, tree->slips[i].force);
@@ -464,8 +465,9 @@ void tr_tree_rows(Tree *tree)
     tr_tree_relations(tree);
     make_reaction_symbols(tree);
     if (!has_failed(tree->err)) tr_flex_alarms(tree);
-    if (!has_failed(tree->err)) tr_tree_latches(tree);
-    if (!has_failed(tree->err)) tr_tree_slip_laws(tree);
+    const bool has_forces = tree->system->order != 1;
+    if (!has_failed(tree->err) && has_forces) tr_tree_latches(tree);
+    if (!has_failed(tree->err) && has_forces) tr_tree_slip_laws(tree);
     if (!has_failed(tree->err)) tr_tree_contact_names(tree);
-    tr_tree_watch_loads(tree);
+    if (has_forces) tr_tree_watch_loads(tree);
 }

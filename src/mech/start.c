@@ -204,6 +204,7 @@ static void make_initial(Tree *tree)
     check_size(tree, &kinds[0], tree->position_count, "coordinates");
     check_size(tree, &kinds[1], tree->velocity_count, "velocities");
     output_conditions(tree, "initial.position", &kinds[0]);
+    if (tree->system->order == 1) kinds[1].count = 0; // they follow from what is asked
     output_conditions(tree, "initial.rate", &kinds[1]);
 }
 
@@ -317,5 +318,5 @@ void tr_tree_start(Tree *tree)
 {
     set_guesses(tree);
     make_initial(tree);
-    if (!has_failed(tree->err)) make_metric(tree);
+    if (!has_failed(tree->err) && tree->system->order != 1) make_metric(tree);
 }

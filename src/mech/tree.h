@@ -282,7 +282,13 @@ typedef struct Tree {
     Kept standing;        // expressions where nothing moves
     uint32_t drift_count; // of what they were found with: positions and verticals
     bool constants_only;  // formulas may use parameters alone
+    struct SoftRow {      // of the first order: rows that are commands
+        const char *name;
+        Expr rate;
+    } * soft;
+    uint32_t soft_count;
 } Tree;
+typedef struct SoftRow SoftRow;
 
 static inline Expr elastic(const Tree *tree, const Flex *flex, uint32_t k)
 {
@@ -308,6 +314,12 @@ bool tr_tree_is_frame(const Tree *tree, Text name);
 uint32_t tr_tree_find(const Tree *tree, Text body); // a link, or WORLD when there is none
 uint32_t tr_tree_body(Tree *tree, Value name);      // the same; an error when it is not there
 Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
+
+// ---- command.c: first order ------------------------------------------------------------------
+
+// Whether a row is a command instead: then it is kept as one.
+bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
+void tr_tree_first_order(Tree *tree); // in place of dynamics
 
 // ---- scope.c: what names mean --------------------------------------------------------------
 

@@ -60,6 +60,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_COUPLINGS   Couplings
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
+#define MEMBER_COMMANDS    Commands
 #define MEMBER_TABLES      NamedTables
 
 // Things by name
@@ -76,6 +77,7 @@ NAMED(Loop, Loops);
 NAMED(Coupling, Couplings);
 NAMED(Constraint, Constraints);
 NAMED(Role, Roles);
+NAMED(Command, Commands);
 NAMED(Case, Cases);
 NAMED(NamedTable, NamedTables);
 #undef NAMED
@@ -110,6 +112,7 @@ struct tr_model {
     Text text;                  // what was read; nothing once calls have changed it
     const char *const *allowed; // folders whose files it may name, beside its own
     size_t allowed_count;
+    int order; // 0: as the case says
 };
 typedef tr_model Model;
 
@@ -143,6 +146,7 @@ typedef enum FieldType {
     TYPE_COUPLINGS,
     TYPE_CONSTRAINTS,
     TYPE_REACTIONS,
+    TYPE_COMMANDS,
     TYPE_TABLES,
 } FieldType;
 

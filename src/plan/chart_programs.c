@@ -124,7 +124,10 @@ Expr tr_chart_cancelling(System *s, Row *row)
 static bool is_residual(const Row *row) { return row->position.id && !row->is_open; }
 
 // Of what flies nothing depends on where it is.
-static bool is_tangent(const System *s, const Touching *t) { return !s->rows[t->row].is_open; }
+static bool is_tangent(const System *s, const Touching *t)
+{
+    return t->row == NO_TOUCHING_ROW || !s->rows[t->row].is_open;
+}
 
 static void list_tangency(const System *s, Exprs *list)
 {

@@ -184,6 +184,15 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
 // Numbers of the start are inputs of a run; where parameters are varied they follow these.
 static bool opens_start(const Plan *plan) { return !plan->sweeps && !plan->sensitivity; }
 
+// In first order the equations give velocities: those that others depend on are what was found. (T257)
+static void define_velocities(System *s)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        Input *input = &s->inputs[i];
+        if (input->kind == TR_VELOCITY && !input->definition.id) input->definition = input->rate;
+    }
+}
+
 static System *stand(const Plan *plan, const System *from, const Footing *f,
                      const Partition *partition, tr_error *err)
 {
@@ -193,6 +202,7 @@ static System *stand(const Plan *plan, const System *from, const Footing *f,
     for (uint32_t i = 0; i < s->input_count && opens_start(plan); i++)
         if (s->inputs[i].kind == TR_START) s->inputs[i].definition = expr_at(s->graph, 0);
     if (partition && s->row_count) tr_reduce(s, partition, err);
+    if (partition && s->order == 1) define_velocities(s);
     if (!has_failed(err)) return s;
     tr_system_free(s);
     return NULL;

@@ -641,7 +641,7 @@ static bool touch_once(const Lanes *l, uint32_t lane)
         l->x[l->programs->place[k]] = l->next[(size_t)k * l->lanes + lane];
     tr_touch_look(l->search, l->x);
     for (uint32_t i = 0; i < l->touchings; i++)
-        if (footing->open[l->touching_row[i]] ||
+        if ((l->touching_row[i] != NO_TOUCHING_ROW && footing->open[l->touching_row[i]]) ||
             (tr_touch_second(l->search, i, &other) && other.gap < 0))
             return false;
     return true;
