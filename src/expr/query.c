@@ -338,3 +338,11 @@ bool tr_system_may_stop(const System *system)
         if (system->alarms[i].kind == ALARM_STOPS) return true;
     return false;
 }
+
+bool tr_system_is_second_order(const System *system, const char *what, tr_error *err)
+{
+    if (system->order == 1)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "%s are of second order: in first order velocities follow from commands", what);
+    return !has_failed(err);
+}

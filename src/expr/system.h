@@ -249,6 +249,7 @@ struct tr_system {
         uint32_t torque_count;
     } source;
     double seconds; // that deriving it took
+    bool has_commands;
     int order;      // 1: velocities are found in place of accelerations (T257); else 2
 };
 
@@ -299,6 +300,9 @@ static inline bool is_placed(const Input *input)
 {
     return input->kind == TR_POSITION || input->kind == TR_TOUCH;
 }
+
+// False, with words, for those who need accelerations.
+bool tr_system_is_second_order(const System *system, const char *what, tr_error *err);
 
 // Whether a velocity goes where a motion tells it to.
 static inline bool is_motion_driven(const Input *input)

@@ -239,7 +239,7 @@ static bool start(Lineariser *l, tr_error *err)
 
 Lineariser *tr_lineariser_new(const System *system, tr_error *err)
 {
-    if (!system || has_failed(err)) return NULL;
+    if (!system || !tr_system_is_second_order(system, "linear models", err)) return NULL;
     Lineariser *l = calloc(1, sizeof *l);
     if (!l) return tr_fail_memory(err), NULL;
     const bool listed = make_plan(l, system, err) && start(l, err) && make_lists(l);

@@ -542,6 +542,7 @@ static void choose_order(Tree *tree)
     const Cases *cases = &tree->model->fields.cases;
     const Value word = cases->count ? cases->at[0].order : (Value){0};
     tree->system->order = 2;
+    tree->system->has_commands = tree->model->fields.commands.count > 0;
     if (tree->model->order)
         tree->system->order = tree->model->order;
     else if (text_is(word.text, "1"))

@@ -237,6 +237,22 @@ static bool is_determined(const Masses *m)
     return true;
 }
 
+// What the equations give, and what it takes to determine it
+static bool is_first_order(const Flow *flow) { return flow->system->order == 1; }
+static const char *found_of(const Flow *flow)
+{
+    return is_first_order(flow) ? "velocities" : "accelerations";
+}
+static const char *nothing_along(const Flow *flow)
+{
+    return is_first_order(flow) ? "no role, row or command tells"
+                                : "nothing has mass or inertia along";
+}
+static const char *question_of(const Flow *flow)
+{
+    return is_first_order(flow) ? "" : ": was a mass forgotten?";
+}
+
 // ---- all of it -----------------------------------------------------------------------------
 
 static void find_reason(const Flow *flow, const Nodes *n, char *words, size_t size, Place *place)
@@ -251,8 +267,7 @@ static void find_reason(const Flow *flow, const Nodes *n, char *words, size_t si
     }
     find_massless(flow, n, what, sizeof what);
     if (what[0])
-        snprintf(words, size, ": nothing has mass or inertia along %s: was a mass forgotten?",
-                 what);
+        snprintf(words, size, ": %s %s%s", nothing_along(flow), what, question_of(flow));
 }
 
 const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REASON_SIZE],
@@ -274,7 +289,7 @@ void tr_flow_blame(Flow *flow, double t, const double *y, tr_error *err)
     char words[REASON_SIZE];
     Place place;
     tr_flow_reason(flow, t, y, words, &place);
-    tr_fail(err, TR_FAILED, place, "the accelerations are not finite at t = %.6g%s", t, words);
+    tr_fail(err, TR_FAILED, place, "the %s are not finite at t = %.6g%s", found_of(flow), t, words);
 }
 
 bool tr_flow_has_mass(Flow *flow, tr_error *err)
@@ -286,10 +301,9 @@ bool tr_flow_has_mass(Flow *flow, tr_error *err)
         tr_fail_memory(err);
     else if (m.n && all_finite(m.A, (size_t)m.rows * m.n) && !is_determined(&m)) {
         find_massless(flow, &nodes, names, sizeof names);
-        tr_fail(err, TR_FAILED, (Place){0},
-                "accelerations are not determined at the start: nothing has mass or inertia along "
-                "%s: was a mass forgotten?",
-                names[0] ? names : "some motion");
+        tr_fail(err, TR_FAILED, (Place){0}, "%s are not determined at the start: %s %s%s",
+                found_of(flow), nothing_along(flow), names[0] ? names : "some motion",
+                question_of(flow));
     }
     close_masses(&m);
     free(nodes.value);

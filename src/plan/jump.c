@@ -200,6 +200,7 @@ static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
     Exprs roots = {0};
     Reach reach = {0};
     bool any = false;
+    if (s->order == 1) return false; // velocities may jump
     list_driven(s, chart, &roots);
     uint32_t *depends = !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
                             ? tr_reach_map(s->graph, &reach)

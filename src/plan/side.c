@@ -93,7 +93,8 @@ bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, doub
                                   largest_of(s, after, TR_VELOCITY)); // t itself is rounded
     const double largest = largest_of(s, before, TR_POSITION) + fabs(t) * fastest;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_POSITION && differ(before->x[i], after->x[i], largest))
+        if (s->inputs[i].kind == TR_POSITION && s->order != 1 &&
+            differ(before->x[i], after->x[i], largest))
             tr_fail(err, TR_FAILED, (Place){0},
                     "the motion of '%.80s' jumps from %.9g to %.9g at t = %.9g: its rate may jump, "
                     "but not its place",
@@ -117,6 +118,7 @@ bool tr_sides_strike(const Flow *flow, const Side *before, const Side *after)
     const System *s = flow->system;
     const uint32_t rows = flow->footing->constraints;
     const double largest = largest_of(s, before, TR_VELOCITY);
+    if (s->order == 1) return false; // velocities follow
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_VELOCITY && differ(before->x[i], after->x[i], largest))
             return true;

@@ -79,6 +79,10 @@ static void warn_of_options(const Simulation *s, tr_error *err)
                      s->run->method->name, others))
             tr_fail_memory(err);
     }
+    const System *system = s->run->flow->system;
+    if (system->has_commands && system->order != 1 &&
+        !tr_warn(warnings_of(s), "'commands' have no effect: they are for the first order"))
+        tr_fail_memory(err);
 }
 
 // Columns that are not finite, each at the first row where it is not

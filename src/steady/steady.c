@@ -460,7 +460,7 @@ static bool start(Steady *p, const System *system, tr_error *err)
 
 Steady *tr_steady_open(const System *system, const tr_steady_options *o, tr_error *err)
 {
-    if (!system || has_failed(err)) return NULL;
+    if (!system || !tr_system_is_second_order(system, "steady motions", err)) return NULL;
     Steady *p = calloc(1, sizeof *p);
     Expr *holds = calloc(o->hold_count + 2, sizeof *holds);
     if (!p || !holds) return free(p), free(holds), tr_fail_memory(err), NULL;

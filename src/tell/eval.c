@@ -136,7 +136,7 @@ static void write_instant(const AtStart *at, Group *g)
         tr_group_number(g, flow->labels[at->positions + i], at->columns[at->positions + i]);
     tr_group_close(g);
     tr_group_open(g, "vdot");
-    for (uint32_t i = 0; i < at->velocities; i++)
+    for (uint32_t i = 0; i < at->velocities && flow->system->order != 1; i++)
         tr_group_number(g, flow->labels[at->positions + i], at->vdot[i]);
     tr_group_close(g);
     tr_group_outputs(g, flow->system, at->columns, "lambda", "lambda.");
