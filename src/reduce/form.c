@@ -6,6 +6,7 @@
 #include "reduce/reduction.h"
 
 enum { MOST_TO_COMPARE = 100 }; // unknowns
+enum { FEW_AT_ONCE = 3 };       // of many the masses between them would be dear
 enum { FEW_FREE = 6 };          // so that links of large systems are projected one by one
 
 bool tr_reduce_globally(Reduction *r, Matrix L)
@@ -78,6 +79,10 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
     if (!tr_reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
     find_ways(&r, L, (LocalWays){0}, &best);
+    Best at_once = {.operations = best.operations - best.operations / 50}; // for its reactions
+    if (r.kernel && r.kernel <= FEW_AT_ONCE &&
+        try_locally(&r, L, (LocalWays){.at_once = true}, &at_once))
+        best = at_once;
     // where a pivot is about to vanish that loses more digits, so a few operations do not count
     best.operations -= best.operations / 20;
     find_ways(&r, L, (LocalWays){.projects = true}, &best);
