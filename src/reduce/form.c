@@ -79,12 +79,12 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
     if (!tr_reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
     find_ways(&r, L, (LocalWays){0}, &best);
-    Best at_once = {.operations = best.operations - best.operations / 50}; // for its reactions
-    if (r.kernel && r.kernel <= FEW_AT_ONCE &&
-        try_locally(&r, L, (LocalWays){.at_once = true}, &at_once))
-        best = at_once;
-    // where a pivot is about to vanish that loses more digits, so a few operations do not count
-    best.operations -= best.operations / 20;
+    // where a pivot is about to vanish these lose more digits, so a few operations do not count
+    const size_t enough = best.operations - best.operations / 20;
+    best.operations = enough;
     find_ways(&r, L, (LocalWays){.projects = true}, &best);
+    if (best.operations < enough) best.operations -= best.operations / 20;
+    if (r.kernel && r.kernel <= FEW_AT_ONCE)
+        try_locally(&r, L, (LocalWays){.at_once = true}, &best);
     return best.form;
 }
