@@ -501,6 +501,70 @@ static void test_batch(void **state)
     tr_system_free(s);
 }
 
+// ---- what else runs do ---------------------------------------------------------------------
+
+// A run that is restored ends where the one does that was saved.
+static void test_snapshot(void **state)
+{
+    (void)state;
+    tr_error err = {0}, own = {0}, other = {0};
+    tr_system *s = with_tables("  f: {" LIST "}\n", "roles: {cart: {torque: f(cart)}}\n"
+                                                    "initial: {cart: 0.5, d(cart): 1}\n");
+    tr_plan *plan = tr_plan_new(s, &err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.step = 0.01;
+    tr_run *run = tr_run_new(plan, &o, &err), *twin = tr_run_new(plan, &o, &err);
+    assert_true(tr_run_advance(run, 0.7, &err));
+    char memory[20000];
+    const size_t size = tr_run_save(run, memory, sizeof memory, &err);
+    assert_true(size > 0 && tr_run_restore(twin, memory, size, &err));
+    assert_int_equal(err.status, TR_OK);
+    assert_false(tr_run_advance(run, 5, &own));
+    assert_false(tr_run_advance(twin, 5, &other));
+    assert_non_null(strstr(own.text, "the table 'f' is left at 4 at t = 1."));
+    assert_string_equal(own.text, other.text);
+    tr_run_free(run);
+    tr_run_free(twin);
+    tr_plan_free(plan);
+    tr_system_free(s);
+}
+
+// x'' = k f(x): slopes of a motion by k, against differences; where rates jump there are none.
+static void test_sensitivity(void **state)
+{
+    (void)state;
+    static const int degrees[] = {0, 1, 3};
+    for (int i = 0; i < 3; i++) {
+        double x[3] = {0}, slope = 0;
+        for (int k = 0; k < 3; k++) {
+            char table[100], rest[200];
+            tr_error err = {0};
+            snprintf(table, sizeof table, "  f: {" LIST ", degree: %d}\n", degrees[i]);
+            snprintf(rest, sizeof rest,
+                     "parameters: {k: %.17g}\nroles: {cart: {torque: k*f(cart)}}\n"
+                     "initial: {cart: 0, d(cart): 0.1}\n",
+                     1 + (k - 1) * 1e-4);
+            tr_system *s = with_tables(table, rest);
+            tr_simulate_options o = strictly(s);
+            o.end = o.every = 1.8, o.sensitivity = k == 1 ? "k" : NULL;
+            o.output = in_folder("run.csv");
+            if (tr_simulate(s, &o, NULL, &err)) {
+                Sheet *sheet = read_sheet(o.output);
+                x[k] = last(sheet, "cart");
+                if (k == 1) slope = last(sheet, "d(cart)/d(k)");
+                tr_sheet_free(sheet);
+            } else {
+                assert_true(degrees[i] == 0 && k == 1);
+                assert_string_equal(err.text,
+                                    "the equations compare or round what depends on the state: "
+                                    "sensitivities could jump there, and are not given");
+            }
+            tr_system_free(s);
+        }
+        if (degrees[i]) assert_close(slope, (x[2] - x[0]) / 2e-4, 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -519,6 +583,8 @@ int main(void)
         cmocka_unit_test(test_no_stop),
         cmocka_unit_test(test_hold),
         cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_sensitivity),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }
