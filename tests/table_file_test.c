@@ -452,6 +452,43 @@ static void test_hold(void **state)
     tr_system_free(s);
 }
 
+// A disc that rolls through wind and over patches, until it leaves them: by all methods alike.
+static void test_rolling(void **state)
+{
+    (void)state;
+    static const char more[] =
+        "tables:\n"
+        "  wind: {x: \"-3, -0.5, 0, 0.3, 3\", value: \"0.1, 0, 0.2, -0.1, 0\"}\n"
+        "  patch: {x: \"-1.3, 0, 1.3\", y: \"-1, 1, 2, 3\", value: \"0, 0, 0, 0, 0.1, 0.1, 0.1, "
+        "0.1,"
+        " 0, 0, 0, 0.2\", degree: 0}\n"
+        "forces: {push: {body: disc, force: \"wind(disc.y), patch(disc.x, disc.y), 0\"}}\n";
+    static const char *const methods[] = {"erk", "bdf", "rk4"};
+    char *model = read_text(MODELS_DIR "/rolling_disc.yaml");
+    char *text = calloc(strlen(model) + sizeof more, 1);
+    strcat(strcat(text, model), more);
+    Sheet *sheets[3];
+    for (int i = 0; i < 3; i++) {
+        tr_error err = {0};
+        tr_system *s = system_of(model_from(text), "wobble");
+        tr_simulate_options o = tr_simulate_defaults(s);
+        o.method = methods[i], o.step = 5e-4, o.end = 2, o.every = 0.25;
+        o.output = in_folder("run.csv");
+        assert_false(tr_simulate(s, &o, NULL, &err));
+        assert_string_equal(err.text,
+                            "the table 'patch' is left at (1.3, 0.61398241) at t = 0.79069672");
+        sheets[i] = read_sheet(o.output);
+        tr_system_free(s);
+    }
+    for (int i = 1; i < 3; i++) {
+        assert_below(difference(sheets[0], "disc.x", sheets[i], "disc.x"), 1e-10);
+        assert_below(difference(sheets[0], "disc.y", sheets[i], "disc.y"), 1e-10);
+    }
+    for (int i = 0; i < 3; i++) tr_sheet_free(sheets[i]);
+    free(text);
+    free(model);
+}
+
 // ---- lanes ---------------------------------------------------------------------------------
 
 // Side by side they do what each does alone, knots and ends included.
@@ -582,6 +619,7 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_no_stop),
         cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_rolling),
         cmocka_unit_test(test_batch),
         cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_sensitivity),
