@@ -353,9 +353,11 @@ static void assert_refused(const char *ground, const char *contact, const char *
 static void test_bad_ground(void **state)
 {
     (void)state;
-    assert_refused("height: sin(t)", "", "3:22: 't' is not a parameter");
+    assert_refused("height: sin(t)", "",
+                   "3:22: this is a formula of x and y and of parameters, not of 't'");
     assert_refused("height: z", "", "3:18: unknown name 'z'");
-    assert_refused("height: b.x", "", "3:18: 'b.x' is not a parameter");
+    assert_refused("height: b.x", "",
+                   "3:18: this is a formula of x and y and of parameters, not of 'b.x'");
     assert_refused("height: x +", "", "3:21: the formula ends where");
     assert_refused("height: bump(x)", "", "3:18: unknown function 'bump'");
     assert_refused("heights: x", "",
@@ -378,10 +380,18 @@ static void test_bad_surfaces(void **state)
                    "8:62: the surface that 'c' is on needs a height");
     assert_refused("", ", on: table, surface: {kind: height}",
                    "8:69: the surface that 'c' is on needs a height");
-    assert_refused("", ", on: table, surface: {height: t}", "8:71: 't' is not a parameter");
-    assert_refused("", ", on: table, surface: {height: table}", "8:71: 'table' is not a parameter");
+    assert_refused("", ", on: table, surface: {height: t}",
+                   "8:71: this is a formula of x and y and of parameters, not of 't'");
+    assert_refused("", ", on: table, surface: {height: table}",
+                   "8:71: this is a formula of x and y and of parameters, not of 'table'");
     assert_refused("", ", on: table, surface: {hight: 0}",
                    "8:63: unknown key 'hight' in 'surface'; did you mean 'height'?");
+    assert_refused("", ", on: table, surface: {kind: sphere, radius: 1, height: x}",
+                   "8:96: a sphere surface has no use for 'height'");
+    assert_refused("", ", on: table, surface: {kind: plane, height: x}",
+                   "8:84: a plane surface has no use for 'height'");
+    assert_refused("", ", on: table, surface: {kind: plane, radius: 1}",
+                   "8:84: a plane surface has no use for 'radius'");
     assert_refused("", ", on: b, surface: {height: 0}", "8:46: 'c' rolls on itself");
     assert_refused("", ", on: nothing, surface: {height: 0}", "8:46: there is no body 'nothing'");
 }
