@@ -15,7 +15,7 @@ static const Ride rides[] = {
     {"disc_on_waves", "roll", "disc_wave", "disc", {"rim"}, {"contact_"}, 635},
     {"tyre_on_bump", "roll", "tyre_bump", "wheel", {"tyre"}, {"contact_"}, 652},
     {"ball_in_bowl", "roll", "ball_bowl", "ball", {"foot"}, {"contact_"}, 298},
-    {"ball_on_saddle", "roll", "ball_saddle", "ball", {"foot"}, {"contact_"}, 310},
+    {"ball_on_saddle", "roll", "ball_saddle", "ball", {"foot"}, {"contact_"}, 298},
     {"bicycle_on_bump", "bump", "bike_bump", "frame", {"rear", "front"}, {"rear_", "front_"}, 1700},
 };
 enum { RIDES = sizeof rides / sizeof *rides };
