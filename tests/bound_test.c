@@ -67,14 +67,16 @@ static void test_operations(void **state)
     Random r = {77};
     const Table *tables[] = {
         shelved(&shelf, tr_table_through(knots, 5, NULL, 1, heights, 3, true, &err)),
-        shelved(&shelf, tr_table_through(knots, 5, NULL, 1, heights, 1, false, &err))};
+        shelved(&shelf, tr_table_through(knots, 5, NULL, 1, heights, 1, false, &err)),
+        shelved(&shelf, tr_table_through(knots, 5, NULL, 1, heights, 0, false, &err))};
+    static const int orders[] = {0, 1, 2, TABLE_PIECE};
     assert_int_equal(err.status, TR_OK);
     for (Op op = OP_SYMBOL + 1; op < OP_COUNT; op++) {
         size_t useful = 0;
         if (op == OP_TABLE2) continue; // anything
         for (int i = 0; i < TRIES; i++) {
-            const int n = op == OP_POW ? i / 4 % 13 - 6 : op == OP_TABLE1 ? i / 8 % 3 : 0;
-            check_operation(&r, op, n, tables[i / 4 % 2], sizes[i % 4], &useful);
+            const int n = op == OP_POW ? i / 4 % 13 - 6 : op == OP_TABLE1 ? orders[i / 12 % 4] : 0;
+            check_operation(&r, op, n, tables[i / 4 % 3], sizes[i % 4], &useful);
         }
         if (useful < TRIES / 20) fail_msg("%s is bounded %zu times", tr_op[op].name, useful);
     }

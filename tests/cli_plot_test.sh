@@ -47,6 +47,18 @@ done
 run 0 plot roll.csv --track hub,rim -o fig.svg
 check is_svg fig.svg
 check grep -qF '<title>track of hub, rim</title>' fig.svg
+printf 'trundle: 1\nground: {height: 0.1*x^2}\nbodies: {a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\ncontacts: {rim: {kind: slide, body: a}}\n' >hill.yaml
+run 0 plot roll.csv --track rim -o flat.svg
+silent
+run 0 plot roll.csv --track rim --model hill.yaml -o fig.svg
+silent
+check is_svg fig.svg
+check grep -qF 'm apart</text>' fig.svg
+check test -z "$(grep -F 'm apart' flat.svg)"
+run 4 plot roll.csv --track rim --model none.yaml -o fig.svg
+err_has none.yaml
+run 2 plot roll.csv -y hub_x --model hill.yaml -o fig.svg
+err_is 'trundle: a model has the ground below a track, and this is none'
 no_temporaries
 
 echo old >kept.svg

@@ -86,6 +86,20 @@ static void test_saddles(void **state)
     assert_true(low.worst < 0.02);
 }
 
+// One cell with two opposite corners up: what is above the level in the middle is joined.
+static void test_saddle_of_a_cell(void **state)
+{
+    (void)state;
+    const double heights[] = {1, 0, 0, 1};
+    const Field field = {2, 2, {0, 0}, {1, 1}, heights, 0};
+    for (int i = 0; i < 2; i++) { // 0.4 from the lower corners, then from the upper ones
+        Found found = {.f = cone, .level = i ? 0.6 : 0.4};
+        assert_true(tr_contour(&field, found.level, &found, look));
+        assert_int_equal(found.lines, 2);
+        assert_close(found.length, 2 * hypot(0.4, 0.4), 1e-14);
+    }
+}
+
 // Lines end where heights do.
 static void test_holes(void **state)
 {
@@ -93,7 +107,7 @@ static void test_holes(void **state)
     const Found found = find(pond, 0.01);
     assert_int_equal(found.lines, 2);
     assert_int_equal(found.closed, 0);
-    assert_close(found.length, 0.9, 1e-14); // from the next node outwards
+    assert_close(found.length, 0.9, 1e-14);     // from the next node outwards
     assert_int_equal(find(pond, 0.7).lines, 1); // past it
 }
 
@@ -153,6 +167,25 @@ static void test_land(void **state)
     tr_land_free(land);
 }
 
+// The other way, as well
+static void test_sloping_land(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    assert_true(tr_write_text("slope.yaml",
+                              MODEL("ground: {height: 0.1*sin(x), turn: \"0.2, 0, 0\"}\n"), &err));
+    Land *land = land_in("", "slope.yaml", "{}");
+    assert_non_null(land);
+    Random r = {6};
+    for (int i = 0; i < 20; i++) {
+        const double u = random_between(&r, -3, 3), v = random_between(&r, -3, 3);
+        const double f = 0.1 * sin(u);
+        assert_close(tr_land_height(land, u, cos(0.2) * v - sin(0.2) * f),
+                     sin(0.2) * v + cos(0.2) * f, 1e-11);
+    }
+    tr_land_free(land);
+}
+
 static void test_no_land(void **state)
 {
     (void)state;
@@ -199,9 +232,14 @@ static void test_places_of_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_saddles),
-        cmocka_unit_test(test_holes),   cmocka_unit_test(test_land),
-        cmocka_unit_test(test_no_land), cmocka_unit_test(test_places_of_models),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_saddles),
+        cmocka_unit_test(test_saddle_of_a_cell),
+        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_land),
+        cmocka_unit_test(test_sloping_land),
+        cmocka_unit_test(test_no_land),
+        cmocka_unit_test(test_places_of_models),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

@@ -3,6 +3,7 @@
 #include "expr/forest.h"
 #include "expr/walk.h"
 #include "growing.h"
+#include "num/singular.h"
 #include "plan/stance.h"
 #include "plan/start.h"
 #include "plans.h"
@@ -219,12 +220,61 @@ static void test_linearise(void **state)
     tr_system_free(system);
 }
 
+// ---- reactions -----------------------------------------------------------------------------
+
+// Of trains so long that what is left over is found by pivots, and of one that is not: reactions
+// bear what accelerations take, M v' + c = Q + G^T lambda, and are least, lambda = G x for some x.
+static void test_least_reactions(void **state)
+{
+    (void)state;
+    static const int wagons[] = {4, 14};
+    for (size_t i = 0; i < sizeof wagons / sizeof *wagons; i++) {
+        tr_error err = {0};
+        tr_system *system = train_of(wagons[i]);
+        const uint32_t n = tr_system_velocities(system, NULL);
+        const uint32_t m = system->row_count;
+        tr_plan *plan = tr_plan_new(system, &err);
+        tr_program *p = tr_compile_in(plan, "M c Q G vdot lambda", NULL, &err);
+        double *in = calloc(tr_input_count(system), sizeof *in);
+        tr_initial(plan, in, tr_input_count(system), &err);
+        if (err.status) fail_msg("%s", err.text);
+        print_message("%d wagons: %zu operations\n", wagons[i], tr_program_sizes(p).operations);
+        double *M = calloc(tr_program_sizes(p).outputs, sizeof *M), *c = M + (size_t)n * n,
+               *Q = c + n, *G = Q + n, *vdot = G + (size_t)m * n, *lambda = vdot + n;
+        tr_workspace *work = tr_workspace_new(p, &err);
+        tr_evaluate(p, work, in, M);
+        double most = 1;
+        for (uint32_t j = 0; j < m; j++) most = fmax(most, fabs(lambda[j]));
+        for (uint32_t k = 0; k < n; k++) {
+            double force = c[k] - Q[k];
+            for (uint32_t j = 0; j < n; j++) force += M[(size_t)k * n + j] * vdot[j];
+            for (uint32_t j = 0; j < m; j++) force -= G[(size_t)j * n + k] * lambda[j];
+            assert_below(fabs(force), 1e-10 * most);
+        }
+        double *x = calloc(m + n, sizeof *x);
+        memcpy(x, lambda, m * sizeof *x);
+        assert_true(tr_least_squares(G, m, n, x, 1, 1e-10, NULL));
+        for (uint32_t j = 0; j < m; j++) {
+            double off = lambda[j];
+            for (uint32_t k = 0; k < n; k++) off -= G[(size_t)j * n + k] * x[k];
+            assert_below(fabs(off), 1e-10 * most);
+        }
+        free(x);
+        tr_workspace_free(work);
+        free(M);
+        free(in);
+        tr_program_free(p);
+        tr_plan_free(plan);
+        tr_system_free(system);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),    cmocka_unit_test(test_growth),
         cmocka_unit_test(test_operations), cmocka_unit_test(test_least_torques),
-        cmocka_unit_test(test_linearise),
+        cmocka_unit_test(test_linearise),  cmocka_unit_test(test_least_reactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

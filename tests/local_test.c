@@ -134,8 +134,10 @@ static void compare(const char *title, const Numbers *a, const Numbers *b)
     }
 }
 
+enum { WAYS = 17 };
 static LocalWays ways_of(int i)
 {
+    if (i == 16) return (LocalWays){.at_once = true};
     return (LocalWays){
         .grounds = i & 1, .late_bias = i & 2, .articulates = i & 4, .projects = i & 8};
 }
@@ -148,13 +150,13 @@ static void check_flow(const char *name, const Flow *flow, const Partition *part
     double *states[STATES];
     for (int i = 0; i < STATES; i++) states[i] = any_state(flow, r, moves && i > 0);
     Numbers whole = numbers_of(flow, partition, (ChosenForm){0}, states);
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < WAYS; i++) {
         const ChosenForm form = {true, ways_of(i)};
         char title[200];
-        snprintf(title, sizeof title, "%s:%s%s%s%s", name, form.ways.grounds ? " grounds" : "",
+        snprintf(title, sizeof title, "%s:%s%s%s%s%s", name, form.ways.grounds ? " grounds" : "",
                  form.ways.late_bias ? " late_bias" : "",
-                 form.ways.articulates ? " articulates" : "",
-                 form.ways.projects ? " projects" : "");
+                 form.ways.articulates ? " articulates" : "", form.ways.projects ? " projects" : "",
+                 form.ways.at_once ? " at_once" : "");
         Numbers n = numbers_of(flow, partition, form, states);
         compare(title, &n, &whole);
         free_numbers(&n);

@@ -557,6 +557,8 @@ static void test_tracks(void **state)
     assert_non_null(strstr(err.text, "'run.csv' has no track: "));
 }
 
+static void note(void *owner, const char *words) { snprintf(owner, 200, "%s", words); }
+
 // Lines of equal height below a track, with numbers of their own, where the model is beside the
 // run; without it the same picture without them.
 static void test_hills(void **state)
@@ -567,7 +569,7 @@ static void test_hills(void **state)
         "ground: {height: 0.1*(x^2 + y^2)}\n"
         "bodies: {a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
         "contacts: {foot: {kind: slide, body: a}}\n";
-    char hash[TR_SHA256_SIZE], certificate[300];
+    char hash[TR_SHA256_SIZE], certificate[300], other[sizeof hill];
     tr_sha256(hill, strlen(hill), hash);
     snprintf(certificate, sizeof certificate,
              "{\"model_file\": \"hill.yaml\", \"model_sha256\": \"%s\", \"case\": \"\", "
@@ -585,14 +587,34 @@ static void test_hills(void **state)
     has(with, ">heights 0.2 m apart</text>");
     has(with, ">1</text>");
     assert_true(count_of(with, "<polyline") > 8);
+    write_file("other.yaml", hill); // one that is given
+    remove("hill.yaml");
+    o.model = "other.yaml";
+    char *given = picture(&o);
+    assert_string_equal(given, with);
+    free(given);
+    char words[200] = "";
+    o.say = note, o.owner = words;
+    memcpy(strstr(strcpy(other, hill), "0.1*"), "0.2*", 4);
+    write_file("other.yaml", other);
+    given = picture(&o);
+    assert_string_equal(words, "'other.yaml' has changed since the run was made");
+    has(given, ">heights 0.5 m apart</text>");
+    free(given);
+    write_file("other.yaml", "trundle: 1\nbodies: {a: {mas: 1}}\n");
+    fails_with(&o, TR_INVALID, "other.yaml:2: unknown key 'mas' in 'a'; did you mean 'mass'?");
+    o.model = "gone.yaml";
+    assert_false(tr_plot(&o, NULL));
     free(without), free(with);
-    o.track = false; // no ground below other pictures
+    o.track = false;
+    fails_with(&o, TR_USAGE, "a model has the ground below a track, and this is none");
+    o.model = NULL; // no ground below other pictures
     const char *const panels[] = {"contact.foot.x"};
     o.panels = panels, o.panel_count = 1;
     with = picture(&o);
     assert_null(strstr(with, "apart"));
     free(with);
-    remove("run.json"), remove("hill.yaml");
+    remove("run.json"), remove("other.yaml");
 }
 
 static void test_mistakes(void **state)

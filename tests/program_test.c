@@ -50,7 +50,8 @@ static const Expected counts[] = {
     {"x*y + z", 2, 1},        // a b + c
     {"x*y - z", 2, 1},        // a b - c
     {"z - x*y", 2, 1},        // c - a b
-    {"x*y + y*z", 3, 2},      // one of the two products is fused
+    {"x*y + z*z", 3, 2},      // one of the two products is fused
+    {"x*y + y*z", 2, 2},      // y (x + z)
     {"x*y + (x*y)*z", 3, 2},  // x*y serves twice: it stays, the outer product is fused
     {"-(x - y) + 0*z", 1, 1}, // y - x
     {"-(3*x)", 1, 1},         // (-3) x

@@ -443,13 +443,50 @@ static void test_hold(void **state)
         with_tables("  f: {x: \"0, 1\", value: \"1, 2\", outside: hold}\n",
                     "roles: {cart: {torque: f(cart)}}\ninitial: {cart: 0, d(cart): 1}\n");
     tr_simulate_options o = tr_simulate_defaults(s);
-    o.end = o.every = 2;
+    o.end = o.every = 2, o.method = "rk4", o.step = 0.01;
     Sheet *sheet = simulated(s, o, NULL);
     // x = e^t - 1 up to log 2, then at speed 2 with force 2
     const double h = 2 - log(2);
-    assert_close(last(sheet, "cart"), 1 + 2 * h + h * h, 1e-10);
+    assert_close(last(sheet, "cart"), 1 + 2 * h + h * h, 1e-9);
     tr_sheet_free(sheet);
     tr_system_free(s);
+}
+
+// A disc that rolls through wind and over patches, until it leaves them: by all methods alike.
+static void test_rolling(void **state)
+{
+    (void)state;
+    static const char more[] =
+        "tables:\n"
+        "  wind: {x: \"-3, -0.5, 0, 0.3, 3\", value: \"0.1, 0, 0.2, -0.1, 0\"}\n"
+        "  patch: {x: \"-1.3, 0, 1.3\", y: \"-1, 1, 2, 3\", value: \"0, 0, 0, 0, 0.1, 0.1, 0.1, "
+        "0.1,"
+        " 0, 0, 0, 0.2\", degree: 0}\n"
+        "forces: {push: {body: disc, force: \"wind(disc.y), patch(disc.x, disc.y), 0\"}}\n";
+    static const char *const methods[] = {"erk", "bdf", "rk4"};
+    char *model = read_text(MODELS_DIR "/rolling_disc.yaml");
+    char *text = calloc(strlen(model) + sizeof more, 1);
+    strcat(strcat(text, model), more);
+    Sheet *sheets[3];
+    for (int i = 0; i < 3; i++) {
+        tr_error err = {0};
+        tr_system *s = system_of(model_from(text), "wobble");
+        tr_simulate_options o = tr_simulate_defaults(s);
+        o.method = methods[i], o.step = 5e-4, o.end = 2, o.every = 0.25;
+        o.output = in_folder("run.csv");
+        assert_false(tr_simulate(s, &o, NULL, &err));
+        assert_string_equal(err.text,
+                            "the table 'patch' is left at (1.3, 0.61398241) at t = 0.79069672");
+        sheets[i] = read_sheet(o.output);
+        tr_system_free(s);
+    }
+    for (int i = 1; i < 3; i++) {
+        assert_below(difference(sheets[0], "disc.x", sheets[i], "disc.x"), 1e-10);
+        assert_below(difference(sheets[0], "disc.y", sheets[i], "disc.y"), 1e-10);
+    }
+    for (int i = 0; i < 3; i++) tr_sheet_free(sheets[i]);
+    free(text);
+    free(model);
 }
 
 // ---- lanes ---------------------------------------------------------------------------------
@@ -501,6 +538,70 @@ static void test_batch(void **state)
     tr_system_free(s);
 }
 
+// ---- what else runs do ---------------------------------------------------------------------
+
+// A run that is restored ends where the one does that was saved.
+static void test_snapshot(void **state)
+{
+    (void)state;
+    tr_error err = {0}, own = {0}, other = {0};
+    tr_system *s = with_tables("  f: {" LIST "}\n", "roles: {cart: {torque: f(cart)}}\n"
+                                                    "initial: {cart: 0.5, d(cart): 1}\n");
+    tr_plan *plan = tr_plan_new(s, &err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.step = 0.01;
+    tr_run *run = tr_run_new(plan, &o, &err), *twin = tr_run_new(plan, &o, &err);
+    assert_true(tr_run_advance(run, 0.7, &err));
+    char memory[20000];
+    const size_t size = tr_run_save(run, memory, sizeof memory, &err);
+    assert_true(size > 0 && tr_run_restore(twin, memory, size, &err));
+    assert_int_equal(err.status, TR_OK);
+    assert_false(tr_run_advance(run, 5, &own));
+    assert_false(tr_run_advance(twin, 5, &other));
+    assert_non_null(strstr(own.text, "the table 'f' is left at 4 at t = 1."));
+    assert_string_equal(own.text, other.text);
+    tr_run_free(run);
+    tr_run_free(twin);
+    tr_plan_free(plan);
+    tr_system_free(s);
+}
+
+// x'' = k f(x): slopes of a motion by k, against differences; where rates jump there are none.
+static void test_sensitivity(void **state)
+{
+    (void)state;
+    static const int degrees[] = {0, 1, 3};
+    for (int i = 0; i < 3; i++) {
+        double x[3] = {0}, slope = 0;
+        for (int k = 0; k < 3; k++) {
+            char table[100], rest[200];
+            tr_error err = {0};
+            snprintf(table, sizeof table, "  f: {" LIST ", degree: %d}\n", degrees[i]);
+            snprintf(rest, sizeof rest,
+                     "parameters: {k: %.17g}\nroles: {cart: {torque: k*f(cart)}}\n"
+                     "initial: {cart: 0, d(cart): 0.1}\n",
+                     1 + (k - 1) * 1e-4);
+            tr_system *s = with_tables(table, rest);
+            tr_simulate_options o = strictly(s);
+            o.end = o.every = 1.8, o.sensitivity = k == 1 ? "k" : NULL;
+            o.output = in_folder("run.csv");
+            if (tr_simulate(s, &o, NULL, &err)) {
+                Sheet *sheet = read_sheet(o.output);
+                x[k] = last(sheet, "cart");
+                if (k == 1) slope = last(sheet, "d(cart)/d(k)");
+                tr_sheet_free(sheet);
+            } else {
+                assert_true(degrees[i] == 0 && k == 1);
+                assert_string_equal(err.text,
+                                    "the equations compare or round what depends on the state: "
+                                    "sensitivities could jump there, and are not given");
+            }
+            tr_system_free(s);
+        }
+        if (degrees[i]) assert_close(slope, (x[2] - x[0]) / 2e-4, 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,7 +619,10 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_no_stop),
         cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_rolling),
         cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_sensitivity),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

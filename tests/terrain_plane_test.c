@@ -12,7 +12,7 @@ typedef struct Change {
 typedef struct Pair {
     const char *model, *case_name;
     double end;
-    Change both[4], first[4], second[6];
+    Change both[6], first[4], second[6];
 } Pair;
 
 static void change_all(tr_model *model, const Change *changes, size_t most)
@@ -24,7 +24,7 @@ static void change_all(tr_model *model, const Change *changes, size_t most)
 static Sheet *run_pair(const Pair *pair, tr_model *model, const Change *own, size_t most,
                        tr_summary *s)
 {
-    change_all(model, pair->both, 4);
+    change_all(model, pair->both, 6);
     change_all(model, own, most);
     return run_with(system_of(model, pair->case_name), pair->end, pair->end / 20, s);
 }
@@ -115,10 +115,13 @@ static void test_slopes(void **state)
     static const Pair pairs[] = {
         {"rolling_disc", "wobble", 2, .first = {{"ground/turn", SLOPE}},
          .second = {{"ground/height", HILL}}},
-        {"tyre", "lean", 0.8, .both = {{"initial/wheel.wz", "0"}},
+        {"tyre", "lean", 0.8,
+         .both = {{"initial/wheel.wz", "0"}, {"initial/wheel.qy", "0"}, {"initial/wheel.qz", "0"}},
          .first = {{"ground/turn", SLOPE}}, .second = {{"ground/height", HILL}}},
         {"tyre", "lean", 0.8,
          .both = {{"initial/wheel.wz", "0"},
+                  {"initial/wheel.qy", "0"},
+                  {"initial/wheel.qz", "0"},
                   {"initial/wheel.vy", "0"},
                   {"contacts/tyre/lateral", "viscous"},
                   {"contacts/tyre/viscosity", "2"}},

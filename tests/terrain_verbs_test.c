@@ -386,6 +386,12 @@ static void test_bad_surfaces(void **state)
                    "8:71: this is a formula of x and y and of parameters, not of 'table'");
     assert_refused("", ", on: table, surface: {hight: 0}",
                    "8:63: unknown key 'hight' in 'surface'; did you mean 'height'?");
+    assert_refused("", ", on: table, surface: {kind: sphere, radius: 1, height: x}",
+                   "8:96: a sphere surface has no use for 'height'");
+    assert_refused("", ", on: table, surface: {kind: plane, height: x}",
+                   "8:84: a plane surface has no use for 'height'");
+    assert_refused("", ", on: table, surface: {kind: plane, radius: 1}",
+                   "8:84: a plane surface has no use for 'radius'");
     assert_refused("", ", on: b, surface: {height: 0}", "8:46: 'c' rolls on itself");
     assert_refused("", ", on: nothing, surface: {height: 0}", "8:46: there is no body 'nothing'");
 }

@@ -280,6 +280,7 @@ static double worst_between(const HeightMap *map, double (*f)(double x, double y
 
 static double bowl(double x, double y) { return (x * x + y * y) / 4; }
 static double kerb(double x, double y) { return 0.1 * exp(-9 * (x - 1) * (x - 1)) + 0 * y; }
+static double gap(double x, double y) { return 0.1 * y + 1e-9 * sqrt(1 - x * x); }
 static double slope(double x, double y) { return 0.1 * x - 0.3 * y; }
 
 static void check_map(const char *formula, double (*f)(double x, double y), uint32_t wide,
@@ -314,6 +315,7 @@ static void test_height_maps(void **state)
     (void)state;
     check_map("0.1*x - 0.3*y", slope, 25, 7, 1e-12); // one line is enough for all of it
     check_map("(x^2 + y^2)/4", bowl, 25, 7, 0.01 * 9.25);
+    check_map("0.1*y + 1e-9*sqrt(1 - x^2)", gap, 193, 49, 1e-8); // the edge of a hole is as it is
     check_map("0.1*exp(-9*(x - 1)^2)", kerb, 193, 49, 0.01 * 0.1);
 }
 

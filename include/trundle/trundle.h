@@ -772,9 +772,12 @@ typedef struct tr_plot_options {
     bool log;                  // logarithmic y axes; what is not positive is left out
     const char *output;        // .svg file; "-" is standard output
     // Called with words when the certificate beside a run cannot be used, for it is no JSON or of
-    // another run: then it is left out. May be NULL.
+    // another run: then it is left out. And when the model has changed since. May be NULL.
     void (*say)(void *owner, const char *words);
     void *owner;
+    // Of the runs, for lines of equal height below a track where its ground is not flat; NULL: that
+    // which the certificate names, beside the run or in the working folder, if it is the same still
+    const char *model;
 } tr_plot_options;
 void tr_plot_fill(tr_plot_options *options, size_t size);
 // All but the runs.

@@ -33,6 +33,7 @@ int cli_plot(const Verb *verb, const Options *options)
     o.track = options->track;
     o.tracks = options->tracks;
     o.title = options->title;
+    o.model = options->model;
     o.log = options->log;
     o.say = warn, o.owner = (void *)(uintptr_t)options;
     if (options->output) o.output = options->output;

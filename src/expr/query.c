@@ -7,6 +7,7 @@
 #include "expr/block.h"
 #include "expr/derivative.h"
 #include "expr/merge.h"
+#include "expr/shorten.h"
 #include "expr/system.h"
 #include "expr/walk.h"
 
@@ -153,6 +154,7 @@ size_t tr_system_merged_operations(System *system, const Expr *of, size_t count)
         fix_parameters(system, graph, own, count, false);
         tr_merge(graph, own, count, own);
         fix_parameters(system, graph, own, count, true);
+        tr_shorten(graph, own, count);
         operations = count_nodes(graph, own, count);
     }
     if (!graph || graph->failed) system->graph->failed = true;

@@ -4,6 +4,7 @@
 // the fewest operations is kept. Where bodies bend it is the mass matrix. Then the forces of joints
 // that a motion drives (T26) [B 27].
 #include "expr/merge.h"
+#include "expr/shorten.h"
 #include "mech/across.h"
 
 #include <stdlib.h>
@@ -333,11 +334,12 @@ static uint32_t find_routes(Tree *tree, Expr *room, Route routes[ROUTES])
     return count;
 }
 
-// As it will be, with equal nodes merged
+// As it will be, with equal nodes merged and sums and products rearranged
 static void count_merged(Route *route)
 {
     const uint32_t n = route->form->velocity_count;
     tr_merge(route->form->graph, route->turned, n, route->turned);
+    tr_shorten(route->form->graph, route->turned, n);
     route->count = tr_system_instructions(route->form->system, route->turned, n);
 }
 

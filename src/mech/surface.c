@@ -85,7 +85,8 @@ static void take_sphere(Tree *tree, const Contact *contact, Floor *floor)
                                        tr_tree_value(tree, radius) > 0 ? "outside" : "inside");
     floor->is_inside = !is_outside;
     floor->radius = is_outside ? radius : neg(radius);
-    if (!is_outside && tr_tree_value(tree, radius) == 0)
+    if (!tr_tree_is(tree, RULE_POSITIVE, floor->radius, surface->radius.place,
+                    "the sphere that '%.*s' is on has a radius", WHOLE(contact->name.text)))
         tr_fail(tree->err, TR_INVALID, surface->name.place,
                 "the sphere that '%.*s' is on needs a radius, as in `surface: {kind: sphere, "
                 "radius: 0.5}`; negative where the contact is inside",

@@ -83,10 +83,33 @@ static bool is_root(const Elimination *e, uint32_t i, uint32_t j)
     return e->at->system->rows[i].is_mixed && has_unit_slope(e, i, j);
 }
 
+// How many velocities a row is about, wherever the system stands; those that are driven as well
+static uint32_t slopes_of(const Elimination *e, uint32_t i)
+{
+    const Row *row = &e->at->system->rows[i];
+    uint32_t count = 0;
+    for (uint32_t k = 0; row->inner_slopes && k < e->at->velocities; k++)
+        count += !is_zero(row->inner_slopes[k]);
+    return count;
+}
+
+// What makes a pivot good: little fill; of a root, a row that is about few velocities; its size
+typedef struct Worth {
+    uint32_t fill, slopes;
+    double size;
+} Worth;
+
+static bool is_better(const Worth *a, const Worth *b)
+{
+    if (a->fill != b->fill) return a->fill < b->fill;
+    if (a->slopes != b->slopes) return a->slopes < b->slopes;
+    return a->size > b->size * (1 + 1e-9);
+}
+
 static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row, uint32_t *column)
 {
-    double largest = 0, best_size = 0;
-    uint32_t best_fill = UINT32_MAX;
+    double largest = 0;
+    Worth best = {.fill = UINT32_MAX};
     for (uint32_t i = 0; i < e->at->all; i++)
         for (uint32_t j = 0; j < e->at->passive; j++)
             if (is_open(e, i, j, stage, all)) largest = larger(largest, fabs(*entry(e, i, j)));
@@ -101,8 +124,9 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
                 is_root(e, i, j) ? others
                                  : 2 * others + !has_unit_slope(e, i, j) +
                                        !e->at->system->inputs[e->at->v[e->at->p[j]]].is_base + 100;
-            if (fill > best_fill || (fill == best_fill && size <= best_size * (1 + 1e-9))) continue;
-            best_fill = fill, best_size = size, *row = i, *column = j;
+            const Worth worth = {fill, is_root(e, i, j) ? slopes_of(e, i) : 0, size};
+            if (!is_better(&worth, &best)) continue;
+            best = worth, *row = i, *column = j;
         }
     return true;
 }

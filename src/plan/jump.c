@@ -65,6 +65,16 @@ bool tr_is_broken(const Graph *g, const Node *node, int axis)
     return at->degree <= 1 && at->pieces > 1 && !is_start; // where a piece starts it stays in it
 }
 
+bool tr_table_jumps(const Graph *g, const Node *node)
+{
+    bool jumps = false;
+    for (int axis = 0; axis < 2; axis++)
+        jumps = jumps ||
+                (tr_is_broken(g, node, axis) &&
+                 table_order_along(node->n, axis) == (int)g->tables[node->c]->axis[axis].degree);
+    return jumps;
+}
+
 Expr tr_piece_of(Expr x, int axis)
 {
     const Expr of = operand(x, axis);

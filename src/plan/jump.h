@@ -11,6 +11,8 @@ bool tr_is_jump(const Node *node);
 // piece there, which is what jumps.
 bool tr_is_broken(const Graph *graph, const Node *node, int axis);
 Expr tr_piece_of(Expr table, int axis);
+// Whether its value does
+bool tr_table_jumps(const Graph *graph, const Node *node);
 
 // By id, of all that is reached: what it depends on.
 enum { ON_STATE = 1, ON_TIME = 2 };

@@ -6,6 +6,7 @@
 
 #include "expr/derivative.h"
 #include "expr/walk.h"
+#include "plan/jump.h"
 #include "reduce/bound_changes.h"
 
 #include <math.h>
@@ -152,7 +153,8 @@ static bool check_switches(System *s, const Sensitivity *z, const Expr *rates, u
         for (int i = 0; i < tr_op[node->op].operands; i++)
             marks[id] |= marks[node_operand(node, i)];
         const bool jumps = node->op == OP_LESS || node->op == OP_LESS_EQUAL ||
-                           node->op == OP_EQUAL || node->op == OP_NOT_EQUAL || node->op == OP_FLOOR;
+                           node->op == OP_EQUAL || node->op == OP_NOT_EQUAL ||
+                           node->op == OP_FLOOR || tr_table_jumps(s->graph, node);
         if (jumps && (marks[id] & STATE))
             tr_fail(err, TR_FAILED, (Place){0},
                     "the equations compare or round what depends on the state: sensitivities could "

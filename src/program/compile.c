@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // System -> program: the nodes that the outputs need, in creation order; powers expanded into
 // products; lone signs absorbed; products that are used once fused into the sum that uses them.
-// This is done twice, as the graph stands and with equal nodes merged, and the shorter is kept.
+// This is done as the graph stands, with equal nodes merged, and with sums and products rearranged;
+// the shortest is kept.
 #include "program/compile.h"
 
 #include "base/options.h"
@@ -10,6 +11,7 @@
 #include "expr/gather.h"
 #include "expr/list.h"
 #include "expr/merge.h"
+#include "expr/shorten.h"
 #include "expr/walk.h"
 #include "program/executable.h"
 #include "program/list.h"
@@ -714,15 +716,26 @@ static bool agree(const System *system, const Program *a, const Program *b)
     return good && 2 * (size_t)seen > STATES * n;
 }
 
-// The same from expressions that are rewritten first. NULL when it cannot be had, which is no
-// error.
-static Program *compile_rewritten(const Compiler *plain, Rewriting how)
+// The same with other brackets in sums and products
+static Program *compile_shortened(const Compiler *plain)
+{
+    Compiler c = likewise(plain);
+    if (!c.failed) tr_shorten(c.graph, c.wanted, c.wanted_count);
+    Program *p = compile_as_it_is(&c);
+    release(&c);
+    return p;
+}
+
+// The same from expressions that are rewritten first, and shortened where that is wanted, too. NULL
+// when it cannot be had, which is no error.
+static Program *compile_rewritten(const Compiler *plain, Rewriting how, Program **brief)
 {
     Compiler c = likewise(plain);
     if (!c.failed && how.merged) tr_merge(c.graph, c.wanted, c.wanted_count, c.wanted);
     if (!c.failed && c.request->fix_parameters) fix_parameters(&c, true);
     if (!c.failed && how.gathered) tr_gather(c.graph, c.wanted, c.wanted_count, c.wanted);
     Program *p = compile_as_it_is(&c);
+    if (brief) *brief = compile_shortened(&c);
     release(&c);
     return p;
 }
@@ -740,6 +753,21 @@ static Program *shorter(const System *system, Program *plain, Program *other)
     const bool better = plain && other && is_shorter(other, plain) && agree(system, plain, other);
     tr_program_free(better ? plain : other);
     return better ? other : plain;
+}
+
+static uint32_t state_instructions(const Program *p)
+{
+    return p->instruction_count - p->stage_end[STAGE_PARAMETER];
+}
+
+// The same where sums have other brackets: products may fit less well into the operations that take
+// them, and then nothing is gained.
+static Program *shortened(const System *system, Program *plain, Program *other)
+{
+    if (plain && other && state_instructions(other) <= state_instructions(plain))
+        return shorter(system, plain, other);
+    tr_program_free(other);
+    return plain;
 }
 
 static bool uses_parameters(const Compiler *c)
@@ -760,10 +788,11 @@ static Program *compile_forms(Compiler *c)
 {
     fix_parameters(c, false); // structure folds before equal nodes are looked for
     const bool open = !c->failed && !c->request->fix_parameters && uses_parameters(c);
-    Program *merged = compile_rewritten(c, (Rewriting){.merged = true, .gathered = open});
-    Program *p = compile_rewritten(c, (Rewriting){0});
-    if (open) p = shorter(c->system, p, compile_rewritten(c, (Rewriting){.gathered = true}));
-    return shorter(c->system, p, merged);
+    Program *brief;
+    Program *merged = compile_rewritten(c, (Rewriting){.merged = true, .gathered = open}, &brief);
+    Program *p = compile_rewritten(c, (Rewriting){0}, NULL);
+    if (open) p = shorter(c->system, p, compile_rewritten(c, (Rewriting){.gathered = true}, NULL));
+    return shortened(c->system, shorter(c->system, p, merged), brief);
 }
 
 // Takes what is wanted into a graph of its own.

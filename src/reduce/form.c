@@ -6,6 +6,7 @@
 #include "reduce/reduction.h"
 
 enum { MOST_TO_COMPARE = 100 }; // unknowns
+enum { FEW_AT_ONCE = 3 };       // of many the masses between them would be dear
 enum { FEW_FREE = 6 };          // so that links of large systems are projected one by one
 
 bool tr_reduce_globally(Reduction *r, Matrix L)
@@ -78,8 +79,12 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
     if (!tr_reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
     find_ways(&r, L, (LocalWays){0}, &best);
-    // where a pivot is about to vanish that loses more digits, so a few operations do not count
-    best.operations -= best.operations / 20;
+    // where a pivot is about to vanish these lose more digits, so a few operations do not count
+    const size_t enough = best.operations - best.operations / 20;
+    best.operations = enough;
     find_ways(&r, L, (LocalWays){.projects = true}, &best);
+    if (best.operations < enough) best.operations -= best.operations / 20;
+    if (r.kernel && r.kernel <= FEW_AT_ONCE)
+        try_locally(&r, L, (LocalWays){.at_once = true}, &best);
     return best.form;
 }

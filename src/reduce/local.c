@@ -98,7 +98,7 @@ static uint32_t complete_at(const Local *l, uint32_t speed)
 // turns
 static bool is_own(const Local *l, uint32_t k)
 {
-    const uint32_t link = pivot_row(l->r, k)->base, d = l->r->stages[k].d;
+    const uint32_t link = base_of(l, pivot_row(l->r, k)), d = l->r->stages[k].d;
     if (link == NO_LINK || link != l->owner[d]) return false;
     const ForestLink *own = forest_link(l, link);
     return !own->is_base || is_vec_zero(own->S[l->r->p[d] - own->velocity].W);
@@ -124,7 +124,8 @@ static void find_places(Local *l)
         for (uint32_t i = 0; i < k; i++)
             if (!is_zero(r->stages[i].h[s->d]))
                 l->place[k] = tr_common_link(f, l->place[k], l->place[i]);
-        l->is_early[k] = !l->ways.projects && (!l->ways.late_bias || is_own(l, k));
+        const bool is_near = !l->ways.projects && (!l->ways.late_bias || is_own(l, k));
+        l->is_early[k] = l->ways.at_once || is_near;
     }
     for (uint32_t j = 0; j < r->unknowns; j++) {
         uint32_t at = l->stage_of[j] == NONE ? complete_at(l, j) : NO_LINK;
@@ -221,7 +222,7 @@ bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways)
         r->x = l.y;
         good = find_kernel(&l) && tr_local_reactions(&l);
         tr_add_bias(r);
-        see_in_bases(&l, r->x);
+        if (!ways.at_once) see_in_bases(&l, r->x);
     }
     release(&l);
     return good;

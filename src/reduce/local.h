@@ -123,6 +123,11 @@ Accelerated tr_pass_outward(const Local *l, uint32_t link, const Accelerated *ab
 // A of a link with its own joint, from A before it
 Motion tr_with_joint(const Local *l, uint32_t link, Motion before, uint32_t column);
 
+// The link that a row is about, where that counts
+static inline uint32_t base_of(const Local *l, const Row *row)
+{
+    return l->ways.at_once ? NO_LINK : row->base;
+}
 static inline bool is_projected(const Local *l, uint32_t i) { return l->met[i].is_projected; }
 
 // local_rows.c: pivots in their order, along the tree, into r->stages; false when memory runs out

@@ -72,7 +72,9 @@ static bool find_accelerated(Local *l)
         Motion more = motion_zero(g);
         for (uint32_t k = 0; k < link->velocity_count; k++) {
             const uint32_t place = link->velocity + k, unknown = l->unknown[place];
-            const Expr begins = unknown == NONE ? tr_seen_acceleration(l, place) : x[unknown];
+            Expr begins = unknown == NONE ? tr_seen_acceleration(l, place) : x[unknown];
+            if (unknown != NONE && l->ways.at_once)
+                begins = add(begins, tr_turning_of_base(l, place));
             more = motion_plus(more, motion_scale(begins, link->S[k]));
         }
         const bool has_parent = link->parent != NO_LINK;
@@ -436,6 +438,12 @@ static void project(Local *l, uint32_t i)
     }
 }
 
+static Wrench own_force(const Local *l, uint32_t i)
+{
+    const ForestLink *link = forest_link(l, i);
+    return inertia_force(link->inertia, &l->at[i], link->frame.W, link->v.W, link->is_carried);
+}
+
 static void begin_fronts(Local *l)
 {
     Graph *g = l->r->graph;
@@ -449,14 +457,28 @@ static void begin_fronts(Local *l)
         Front *f = &l->front[i];
         f->own = f->rigid = nothing, f->f = wrench_zero(g);
         if (is_projected(l, i)) {
+            if (l->ways.at_once) l->met[i].f = own_force(l, i);
             project(l, i);
             continue;
         }
         f->own = link->inertia;
-        f->f = f->ground != NONE ? wrench_zero(g) // when it is grounded
-                                 : inertia_force(link->inertia, &l->at[i], link->frame.W, link->v.W,
-                                                 link->is_carried);
+        f->f = f->ground != NONE ? wrench_zero(g) : own_force(l, i); // or when it is grounded
     }
+}
+
+// H^T c of what acts, where links are projected at once: shorter than one row after the other
+static Matrix whole_forces(const Local *l)
+{
+    const Reduction *r = l->r;
+    Matrix whole = tr_matrix(r->graph, l->ways.at_once ? r->kernel : 0, l->force.columns);
+    for (uint32_t i = 0; i < whole.rows; i++)
+        for (uint32_t c = 0; c < whole.columns; c++) {
+            Expr sum = get(l->force, r->free[i], c);
+            for (uint32_t k = 0; k < r->nD; k++)
+                sum = add(sum, mul(get(r->H, r->D[k], i), get(l->force, r->D[k], c)));
+            set(whole, i, c, sum);
+        }
+    return whole;
 }
 
 // ---- going back ----------------------------------------------------------------------------
@@ -548,6 +570,7 @@ bool tr_local_dynamics(Local *l)
     l->force = tr_matrix(r->graph, r->unknowns, columns);
     l->y = tr_matrix(r->graph, r->unknowns, columns);
     if (!r->graph->failed && find_accelerated(l)) begin_fronts(l);
+    const Matrix whole = r->graph->failed ? (Matrix){0} : whole_forces(l);
     for (uint32_t i = 0; is_mixed && i < l->forest->link_count; i++)
         for (uint32_t k = 0; k < l->met[i].count && is_projected(l, i); k++)
             is_mixed[l->met[i].speed[k]] = true;
@@ -559,6 +582,8 @@ bool tr_local_dynamics(Local *l)
     if (!r->graph->failed) eliminate_here(l, NO_LINK, is_mixed);
     free(is_mixed);
     if (r->graph->failed) return false;
+    for (uint32_t i = 0; i < whole.rows; i++)
+        for (uint32_t c = 0; c < columns; c++) set(l->force, r->free[i], c, get(whole, i, c));
     solve_rest(l);
     for (uint32_t c = 0; c < columns; c++) solve_outward(l, c);
     return !r->graph->failed;

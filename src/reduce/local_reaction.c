@@ -89,12 +89,12 @@ static void bring(Bearing *b, uint32_t k)
 }
 
 // Of a velocity behind the base of a row, or of any where it has none
-static Expr slope_of(const Reduction *r, const Row *row, uint32_t place)
+static Expr slope_of(const Local *l, const Row *row, uint32_t place)
 {
-    if (row->base == NO_LINK) return row->inner_slopes[place];
+    if (base_of(l, row) == NO_LINK) return row->inner_slopes[place];
     for (uint32_t k = 0; k < row->behind_count; k++)
         if (row->behind[k].place == place) return row->behind[k].slope;
-    return zero(r->graph);
+    return zero(l->r->graph);
 }
 
 // What rows from one on take along a velocity, as far as they are rows of links
@@ -106,10 +106,10 @@ static Expr borne_at(Bearing *b, uint32_t first, uint32_t place)
     const ForestLink *link = forest_link(l, i);
     if (b->is_old[i]) renew_totals(b, i);
     Expr sum = power_of(link->S[place - link->velocity], b->total[i]);
-    if (b->load) sum = sub(sum, slope_of(r, b->load, place));
+    if (b->load) sum = sub(sum, slope_of(l, b->load, place));
     for (uint32_t m = first; m < r->nD; m++) {
         const Row *row = pivot_row(r, m);
-        if (row->base != NO_LINK) sum = add(sum, mul(slope_of(r, row, place), b->lambda[m]));
+        if (base_of(l, row) != NO_LINK) sum = add(sum, mul(slope_of(l, row, place), b->lambda[m]));
     }
     return sum;
 }
@@ -129,7 +129,7 @@ static void make_old(Bearing *b, uint32_t i)
 
 static void add_wrench(Bearing *b, const Row *row, Expr lambda)
 {
-    if (row->base == NO_LINK) return;
+    if (base_of(b->l, row) == NO_LINK) return;
     b->own[row->base] = wrench_plus(b->own[row->base], wrench_scale(lambda, row_on(row)));
     make_old(b, row->base);
 }
@@ -176,7 +176,8 @@ static void solve(Bearing *b)
         for (uint32_t n = 0; n < with->count; n++)
             sum = sub(sum, mul(with->g[n], borne_along(b, k, with->speed[n])));
         for (uint32_t m = k + 1; m < r->nD; m++)
-            if (pivot_row(r, m)->base == NO_LINK) sum = sub(sum, mul(s->column[m], b->lambda[m]));
+            if (base_of(l, pivot_row(r, m)) == NO_LINK)
+                sum = sub(sum, mul(s->column[m], b->lambda[m]));
         bear(b, k, quotient(sum, s->pivot));
     }
     add_projected(b, 0);
@@ -271,7 +272,7 @@ static void find_torques(Bearing *b)
         sum = sub(sum, borne_at(b, 0, d->place));
         for (uint32_t m = 0; m < r->nD; m++) {
             const Row *row = pivot_row(r, m);
-            if (row->base == NO_LINK)
+            if (base_of(l, row) == NO_LINK)
                 sum = sub(sum, mul(row->inner_slopes[d->place], b->lambda[m]));
         }
         set(r->torque, j, b->column, sum);

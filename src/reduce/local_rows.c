@@ -173,13 +173,13 @@ static void take_slopes(Local *l, uint32_t k)
 {
     const Reduction *r = l->r;
     const Row *row = pivot_row(r, k);
-    for (uint32_t j = 0; j < row->behind_count && row->base != NO_LINK; j++)
+    for (uint32_t j = 0; j < row->behind_count && base_of(l, row) != NO_LINK; j++)
         take_slope(l, k, row->behind[j].place, row->behind[j].slope);
-    for (uint32_t place = 0; place < r->nv && row->base == NO_LINK; place++) {
+    for (uint32_t place = 0; place < r->nv && base_of(l, row) == NO_LINK; place++) {
         const Expr slope = row->inner_slopes[place];
         if (is_zero(slope)) continue;
         take_slope(l, k, place, slope);
-        if (l->unknown[place] != NONE)
+        if (l->unknown[place] != NONE && !l->ways.at_once)
             add_entry(r->bias, k, 0, neg(mul(slope, tr_turning_of_base(l, place))));
     }
 }
@@ -223,7 +223,7 @@ static void meet_row(Local *l, uint32_t k)
     const Row *row = pivot_row(r, k);
     l->is_row_met[k] = true;
     set(r->rest, k, 0, row->inner_rest);
-    if (row->base != NO_LINK)
+    if (base_of(l, row) != NO_LINK)
         take_motion(l, k);
     else
         set(r->bias, k, 0, row->inner_bias);
@@ -237,14 +237,14 @@ static void meet_row(Local *l, uint32_t k)
 static void meet_rows(Local *l, uint32_t base)
 {
     for (uint32_t k = 0; k < l->r->nD && !l->r->graph->failed; k++)
-        if (!l->is_row_met[k] && pivot_row(l->r, k)->base == base) meet_row(l, k);
+        if (!l->is_row_met[k] && base_of(l, pivot_row(l->r, k)) == base) meet_row(l, k);
 }
 
 // A link whose rows are done, before those of another come
 static void renew_last(Local *l, uint32_t k)
 {
-    const uint32_t base = pivot_row(l->r, k)->base;
-    const bool is_last = k + 1 == l->r->nD || pivot_row(l->r, k + 1)->base != base;
+    const uint32_t base = base_of(l, pivot_row(l->r, k));
+    const bool is_last = k + 1 == l->r->nD || base_of(l, pivot_row(l->r, k + 1)) != base;
     if (base != NO_LINK && is_last) renew(l, base);
 }
 
@@ -266,17 +266,41 @@ static void project_links(Local *l)
     }
 }
 
+// A link's motion by what is left in the end: v_i = sum of column w, v_p = H w
+static void take_columns(Local *l, uint32_t i)
+{
+    const Reduction *r = l->r;
+    const ForestLink *link = forest_link(l, i);
+    const Met *above = link->parent == NO_LINK ? NULL : &l->met[link->parent];
+    Met *m = &l->met[i];
+    m->is_met = m->is_projected = true, m->taken = r->nD;
+    for (uint32_t k = 0; above && k < above->count; k++)
+        add_column(l, m, above->speed[k], pass_motion(&link->across, above->column[k]));
+    for (uint32_t k = 0; k < link->velocity_count; k++) {
+        const uint32_t unknown = l->unknown[link->velocity + k];
+        for (uint32_t j = 0; unknown != NONE && j < r->kernel; j++)
+            add_column(l, m, r->free[j], motion_scale(get(r->H, unknown, j), link->S[k]));
+    }
+}
+
+static void project_at_once(Local *l)
+{
+    tr_find_kernel(l->r);
+    for (uint32_t i = 0; i < l->forest->link_count && !l->r->graph->failed; i++) take_columns(l, i);
+}
+
 bool tr_local_rows(Local *l)
 {
     Reduction *r = l->r;
     meet_rows(l, NO_LINK);
     for (uint32_t k = 0; k < r->nD && !r->graph->failed; k++) {
-        if (!l->is_row_met[k]) meet_rows(l, pivot_row(r, k)->base);
+        if (!l->is_row_met[k]) meet_rows(l, base_of(l, pivot_row(r, k)));
         if (r->graph->failed || !tr_take_pivot(r, k)) return false;
         tr_eliminate_from_rows(r, k);
         l->taken = k + 1;
         if (l->ways.projects) renew_last(l, k);
     }
     if (l->ways.projects) project_links(l);
+    if (l->ways.at_once && !r->graph->failed) project_at_once(l);
     return !r->graph->failed;
 }

@@ -15,6 +15,8 @@
 #include "expr/merge.h"
 #include "reduce/reduction.h"
 
+#include <stdlib.h>
+
 // ---- pivots --------------------------------------------------------------------------------
 
 // What pivots bear for given sums at their columns, from the last to the first
@@ -67,6 +69,113 @@ static Expr weight(const Row *row, bool leads)
 {
     if (row->leads != leads) return zero(graph_of(row->weight));
     return quotient(row->weight, square(row->arm));
+}
+
+// Of many rows each depends on few pivots, but in N nearly all of them may meet. By pivots there is
+// less to fill then, those that few rows depend on first:
+//   (W_P^-1 + K W_R^-1 K^T) m = u,   lambda_R = W_R^-1 K^T m,   lambda_P = W_P^-1 m       (T192)
+typedef struct Sharing {
+    const Reduction *r;
+    const uint32_t *open; // rows, among R
+    uint32_t count;
+    bool leads;
+    uint32_t *pivot, *share; // those that rows depend on, and how many do
+    uint32_t pivots;
+} Sharing;
+
+static Expr open_weight(const Sharing *s, uint32_t j)
+{
+    return weight(&s->r->system->rows[s->r->R[s->open[j]]], s->leads);
+}
+static Expr share_of(const Sharing *s, uint32_t pivot, uint32_t j)
+{
+    return get(s->r->K, s->pivot[pivot], s->open[j]);
+}
+
+// Sorts the pivots; false where one of them has no weight.
+static bool sort_pivots(Sharing *s)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < s->r->nD; i++) {
+        uint32_t share = 0, at = s->pivots;
+        for (uint32_t j = 0; j < s->count; j++) share += !is_zero(get(s->r->K, i, s->open[j]));
+        if (!share) continue;
+        for (; at > 0 && s->share[at - 1] > share; at--)
+            s->pivot[at] = s->pivot[at - 1], s->share[at] = s->share[at - 1];
+        s->pivot[at] = i, s->share[at] = share, s->pivots++;
+        good = good && !is_zero(weight(pivot_row(s->r, i), s->leads));
+    }
+    return good;
+}
+
+// Operations of the products that make a symmetric matrix, and of its factors as they fill: entries
+// are where two meet in something third
+static size_t count_filling(const bool *K, uint32_t n, uint32_t third, size_t step, size_t across,
+                            bool *is_there)
+{
+    size_t count = 0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b <= a; b++) {
+            bool *at = &is_there[b * n + a];
+            *at = a == b;
+            for (size_t j = 0; j < third; j++)
+                if (K[a * step + j * across] && K[b * step + j * across]) *at = true, count++;
+        }
+    for (size_t k = 0; k < n; k++)
+        for (size_t a = k + 1; a < n; a++)
+            for (size_t b = a; is_there[k * n + a] && b < n; b++)
+                if (is_there[k * n + b]) is_there[a * n + b] = true, count++;
+    return count;
+}
+
+// Whether that takes less by pivots, where there are quotients besides
+static bool is_shorter_by_pivots(const Sharing *s)
+{
+    const size_t n = s->pivots, m = s->count, most = n > m ? n : m;
+    bool *K = calloc(n * m + most * most + 1, sizeof *K);
+    if (!K) return s->r->graph->failed = true, false;
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t j = 0; j < m; j++) K[a * m + j] = !is_zero(share_of(s, a, j));
+    const size_t by_pivots = count_filling(K, s->pivots, s->count, m, 1, K + n * m),
+                 by_rows = count_filling(K, s->count, s->pivots, 1, m, K + n * m);
+    free(K);
+    return by_pivots + by_pivots / 5 < by_rows;
+}
+
+static Matrix pivot_equations(const Sharing *s)
+{
+    Graph *g = s->r->graph;
+    Matrix S = tr_matrix(g, s->pivots, s->pivots);
+    for (uint32_t a = 0; a < s->pivots; a++)
+        for (uint32_t b = 0; b <= a; b++) {
+            Expr sum = zero(g);
+            for (uint32_t j = 0; j < s->count; j++)
+                sum = add(sum,
+                          mul(share_of(s, a, j), quotient(share_of(s, b, j), open_weight(s, j))));
+            if (a == b)
+                sum = add(sum, quotient(one(g), weight(pivot_row(s->r, s->pivot[a]), s->leads)));
+            set(S, a, b, sum);
+            set(S, b, a, sum);
+        }
+    return S;
+}
+
+static void share_out(const Sharing *s, Matrix u, Matrix lambda)
+{
+    Graph *g = s->r->graph;
+    const Matrix m = tr_ldlt_solve(tr_ldlt(pivot_equations(s)),
+                                   tr_pick(u, s->pivot, s->pivots, NULL, u.columns));
+    for (uint32_t k = 0; k < u.columns && !g->failed; k++) {
+        for (uint32_t j = 0; j < s->count; j++) {
+            Expr sum = zero(g);
+            for (uint32_t a = 0; a < s->pivots; a++)
+                sum = add(sum, mul(share_of(s, a, j), get(m, a, k)));
+            set(lambda, s->r->R[s->open[j]], k, quotient(sum, open_weight(s, j)));
+        }
+        for (uint32_t a = 0; a < s->pivots; a++)
+            set(u, s->pivot[a], k,
+                quotient(get(m, a, k), weight(pivot_row(s->r, s->pivot[a]), s->leads)));
+    }
 }
 
 // lambda_R of the rows that are open, with the least norm; u becomes u - K lambda_R:
@@ -152,7 +261,14 @@ void tr_distribute(Reduction *r, Matrix u)
         tr_merge(r->graph, r->K.entries, (size_t)r->K.rows * r->K.columns, r->K.entries);
     for (int leads = 0; leads < 2; leads++) {
         const uint32_t count = find_open(r, leads, open);
-        if (count) choose_least(r, open, count, leads, u, r->lambda);
+        if (!count) continue;
+        Sharing s = {.r = r, .open = open, .count = count, .leads = leads};
+        s.pivot = tr_reduction_room(r, r->nD), s.share = tr_reduction_room(r, r->nD);
+        if (r->graph->failed) return;
+        if (sort_pivots(&s) && is_shorter_by_pivots(&s))
+            share_out(&s, u, r->lambda);
+        else
+            choose_least(r, open, count, leads, u, r->lambda);
     }
     take_pivots(r, u, r->lambda);
     mix_reactions(r, r->lambda);

@@ -104,6 +104,8 @@ typedef struct LocalWays {
     bool grounds;     // links whose contact rolls are seen from where it touches
     bool articulates; // what is free is eliminated as soon as no row needs it
     bool late_bias;   // what rows at other links begin is not part of inverse dynamics
+    // Rows are eliminated as they stand, and links projected by what is left in the end
+    bool at_once;
     bool projects; // links that few speeds move are projected one by one, and hand nothing inward
 } LocalWays;
 bool tr_reduce_locally(Reduction *r, Matrix L, LocalWays ways);

@@ -136,7 +136,7 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, run->has_chattered);
     pass_doubles(tape, flow->sides, flow->switch_count);
     pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
-    if (!flow->stance && !flow->switch_count) return;
+    if (!tr_flow_is_watched(flow)) return;
     if (flow->stance) pass_doubles(tape, flow->stance->square, flow->stance->all);
     if (flow->stance) tr_stance_rescale(flow->stance);
     pass_doubles(tape, flow->largest, flow->footing->constraints);

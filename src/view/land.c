@@ -26,6 +26,7 @@ static tr_system *derive_again(const char *run, const char *path, tr_error *err)
     return system;
 }
 
+// Of a file that may be missing, or another by now: then it is nobody's fault
 static tr_system *system_at(const char *run, const Buffer *path, const char *sha256, tr_error *err)
 {
     tr_error own = {0};
@@ -68,9 +69,9 @@ static void place(Land *land, const SceneTerrain *terrain)
     memcpy(land->rotation, terrain->rotation, sizeof land->rotation);
 }
 
-Land *tr_land_of(const char *run, const char *model_file, const char *model_sha256, tr_error *err)
+// The ground of a system, which is freed
+static Land *new_land(tr_system *system, tr_error *err)
 {
-    tr_system *system = find_system(run, model_file, model_sha256, err);
     const uint32_t ground = system ? ground_of(&system->scene) : 0;
     Land *land = NULL;
     if (system && ground < system->scene.terrain_count) {
@@ -81,6 +82,25 @@ Land *tr_land_of(const char *run, const char *model_file, const char *model_sha2
     }
     tr_system_free(system);
     return land;
+}
+
+Land *tr_land_of(const char *run, const char *model_file, const char *model_sha256, tr_error *err)
+{
+    return new_land(find_system(run, model_file, model_sha256, err), err);
+}
+
+Land *tr_land_read(const char *run, const char *model, const char *model_sha256, bool *has_changed,
+                   tr_error *err)
+{
+    tr_error own = {0};
+    tr_system *system = derive_again(run, model, &own);
+    if (own.line > 0)
+        tr_fail(err, own.status, (Place){own.line, own.column}, "%.200s:%d: %.250s", model,
+                own.line, own.text);
+    else if (own.status)
+        tr_fail(err, own.status, (Place){0}, "%s", own.text);
+    *has_changed = system && model_sha256[0] && strcmp(system->source.sha256, model_sha256) != 0;
+    return new_land(system, err);
 }
 
 void tr_land_free(Land *land)

@@ -151,14 +151,25 @@ static void read_known(Plot *plot, Run *run, const Recorded *recorded)
     }
 }
 
-// That of the first run that has one
+// That of the model which is given, or else of the first run that has one
 static void find_land(Plot *plot, const char *path, const Recorded *recorded)
 {
+    const tr_plot_options *o = plot->options;
     const bool is_used = recorded->bytes && !recorded->doubt.status;
-    if (!plot->options->track || plot->land || !is_used) return;
-    const char *file = certified(plot, recorded->certificate, "model_file"),
-               *hash = certified(plot, recorded->certificate, "model_sha256");
-    if (!has_failed(plot->err)) plot->land = tr_land_of(path, file, hash, plot->err);
+    if (!o->track || plot->land || (!o->model && !is_used)) return;
+    const Text certificate = is_used ? recorded->certificate : (Text){0};
+    const char *file = certified(plot, certificate, "model_file"),
+               *hash = certified(plot, certificate, "model_sha256");
+    bool has_changed = false;
+    if (has_failed(plot->err)) return;
+    if (o->model)
+        plot->land = tr_land_read(path, o->model, hash, &has_changed, plot->err);
+    else
+        plot->land = tr_land_of(path, file, hash, plot->err);
+    Buffer words = {0};
+    tr_buffer_print(&words, "'%s' has changed since the run was made", o->model ? o->model : "");
+    const char *kept = keep(plot, &words);
+    if (has_changed && o->say) o->say(o->owner, kept);
 }
 
 static const Known *known_column(const Run *run, const char *name)
@@ -574,6 +585,9 @@ static void check_options(const tr_plot_options *o, tr_error *err)
     else if (o->track && (o->panel_count || o->x || o->log))
         tr_fail(err, TR_USAGE, (Place){0},
                 "a track is a picture of its own: it has no other columns, and equal scales");
+    else if (o->model && !o->track)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "a model has the ground below a track, and this is none");
     else if (!is_size)
         tr_fail(err, TR_USAGE, (Place){0},
                 "a picture is %d to %d pixels wide and at most %d high, not %d by %d", LEAST_WIDTH,

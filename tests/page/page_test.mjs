@@ -20,6 +20,7 @@ import {
     until,
 } from "./harness.mjs";
 import { useLoops } from "./loops.mjs";
+import { useTerrain } from "./terrain.mjs";
 
 const HOSTILE = "</script><script>alert(1)</script>";
 const IMAGE = '<img src=x onerror="alert(2)">';
@@ -655,6 +656,7 @@ async function main() {
     await all.run("the content security policy holds", 20, () => policy(browser, reports));
     await all.run("60,000 rows load and play", 90, () => longRun(browser, reports));
     await useLoops(all, browser, eyes, reports);
+    await useTerrain(all, browser, eyes, reports);
     await rendersAll(all, browser, eyes, reports);
     await browser.close();
     console.log(all.failures ? `${all.failures} failed` : "all passed");

@@ -22,7 +22,7 @@ import type { TerrainData } from "./report";
 const LINES = 10; // at least, from the lowest place to the highest
 const SQUARES = 12; // at least, along its longer side: faint, to see motion by where it is a plain
 const MAJOR = 5; // every fifth is stronger
-const FADE = 0.1; // of its shorter side, towards its ends
+const FADE = 0.07; // of its shorter side, towards its ends
 const STEEP = 0.5; // what the steepest slopes are shaded as, where all are gentle
 
 const VERTEX = /* glsl */ `
@@ -53,7 +53,16 @@ float lineAt(float x, float width) {
     return clamp(width + 0.5 - d, 0.0, 1.0) * clamp(1.4 - 2.8 * change, 0.0, 1.0);
 }
 
+// From 0 to 1, all sixteenths in a square of four by four pixels
+float screen() {
+    ivec2 p = ivec2(gl_FragCoord.xy) & 3;
+    ivec2 coarse = p >> 1, fine = p & 1;
+    int x = (2 * fine.x + 3 * fine.y) & 3, y = (2 * coarse.x + 3 * coarse.y) & 3;
+    return (float(4 * x + y) + 0.5) / 16.0;
+}
+
 void main() {
+    if (smoothstep(0.0, 1.0, inside) < screen()) discard; // fades, and hides what is behind it
     vec3 n = normalize(upwards);
     float slope = length(n.xy) / max(n.z, 1e-3);
     vec3 lit = normalize(vec3(steeper * n.xy, n.z));
@@ -63,7 +72,7 @@ void main() {
     float lines = max(0.45 * lineAt(x, 0.5), 0.9 * lineAt(x / ${MAJOR}.0, 0.8));
     lines *= smoothstep(0.05, 0.3, slope * reach / interval); // a plain is not one broad line
     lines = max(lines, 0.13 * max(lineAt(place.x / square, 0.5), lineAt(place.y / square, 0.5)));
-    gl_FragColor = vec4(mix(tint, line, lines), smoothstep(0.0, 1.0, inside));
+    gl_FragColor = vec4(mix(tint, line, lines), 1.0);
 }`;
 
 // The largest of 1, 2 or 5 times a power of ten that is not larger
@@ -157,7 +166,6 @@ class Terrain {
             vertexShader: VERTEX,
             fragmentShader: FRAGMENT,
             side: DoubleSide,
-            transparent: true,
             polygonOffset: true, // tracks and shadows lie on it
             polygonOffsetFactor: 2,
             polygonOffsetUnits: 4,
@@ -177,7 +185,6 @@ class Terrain {
         const mesh = new Mesh(geometry, this.material);
         mesh.matrixAutoUpdate = false;
         mesh.matrix.copy(place);
-        mesh.renderOrder = -2;
         mesh.frustumCulled = false;
         this.root.add(mesh);
     }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ground from grids of heights, against the formulas that they are samples of.
+#include "alike.h"
+
+// ---- grids ---------------------------------------------------------------------------------
+
+static double waves(double x, double y) { return 0.1 * sin(1.2 * x) * cos(0.9 * y); }
+static double hill(double x, double y) { return 0.1 - 0.3 * x + 0.2 * y; }
+
+// Samples as a file `grid.csv` of the folder of the test
+static void write_grid(double (*height)(double x, double y), double step)
+{
+    const int n = (int)lround(9 / step), m = (int)lround(4 / step);
+    FILE *file = fopen(in_folder("grid.csv"), "w");
+    assert_non_null(file);
+    fprintf(file, "x/y");
+    for (int k = 0; k <= m; k++) fprintf(file, ",%.17g", -2 + k * step);
+    for (int i = 0; i <= n; i++) {
+        fprintf(file, "\n%.17g", -2 + i * step);
+        for (int k = 0; k <= m; k++) fprintf(file, ",%.17g", height(-2 + i * step, -2 + k * step));
+    }
+    fprintf(file, "\n");
+    assert_int_equal(fclose(file), 0);
+}
+
+// A model of the folder of models, or of the test, whose ground is that grid
+static tr_system *on_grid(const char *model)
+{
+    char path[600];
+    tr_error err = {0};
+    snprintf(path, sizeof path, "%s/%s.yaml", MODELS_DIR, model);
+    char *text = read_text(path);
+    write_text(in_folder("model.yaml"), text);
+    free(text);
+    tr_model *read = tr_model_read(in_folder("model.yaml"), &err);
+    if (!read) fail_msg("%s", err.text);
+    change(read, "tables/grid/file", "grid.csv");
+    change(read, "tables/grid/degree", "3");
+    change(read, "ground/height", "grid(x, y)");
+    return system_of(read, NULL);
+}
+
+// ---- as formulas ---------------------------------------------------------------------------
+
+// The finer the grid, the nearer: splines come to what they are samples of with the fourth power of
+// the step.
+static void test_waves(void **state)
+{
+    (void)state;
+    Sheet *formula = run_to(system_called("disc_on_waves", NULL), 2, 0.1);
+    double before = 0;
+    for (double step = 0.4; step > 0.04; step /= 2) {
+        write_grid(waves, step);
+        Sheet *run = run_to(on_grid("disc_on_waves"), 2, 0.1);
+        const double off = fmax(difference(run, "disc.x", formula, "disc.x"),
+                                difference(run, "disc.y", formula, "disc.y"));
+        print_message("step %.2f: off by %.2e\n", step, off);
+        if (before > 0) assert_true(before / off > 4);
+        before = off;
+        tr_sheet_free(run);
+    }
+    assert_below(before, 1e-6);
+    tr_sheet_free(formula);
+}
+
+// Splines have planes exactly.
+static void test_planes(void **state)
+{
+    (void)state;
+    static const char *const riders[] = {"disc_on_waves", "tyre_on_bump", "ball_in_bowl"};
+    write_grid(hill, 0.5);
+    for (size_t i = 0; i < 3; i++) {
+        tr_model *plain = model_called(riders[i]);
+        change(plain, "ground/height", "0.1 - 0.3*x + 0.2*y");
+        Sheet *a = run_with(system_of(plain, NULL), 0.6, 0.05, NULL);
+        Sheet *b = run_with(on_grid(riders[i]), 0.6, 0.05, NULL);
+        assert_below(sheets_off(a, b, i == 2), 1e-10);
+        tr_sheet_free(a);
+        tr_sheet_free(b);
+    }
+}
+
+// ---- where it ends -------------------------------------------------------------------------
+
+static void test_border(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_summary s = {0};
+    write_grid(waves, 0.1);
+    tr_system *system = on_grid("disc_on_waves"); // it runs on to x = 12
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.output = in_folder("run.csv");
+    assert_false(tr_simulate(system, &o, &s, &err));
+    print_message("%s\n", err.text);
+    assert_says(err.text, "grid");
+    Sheet *run = read_sheet(o.output); // what was recorded stays
+    assert_true(last(run, "contact.rim.x") < 7 && last(run, "contact.rim.x") > 6.5);
+    tr_sheet_free(run);
+    tr_system_free(system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_waves), cmocka_unit_test(test_planes),
+                                       cmocka_unit_test(test_border)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
