@@ -82,7 +82,7 @@ static void assert_same_slopes(const Ways *both, const double *in, double bound,
     for (size_t i = 0; i < all; i++) size = fmax(size, fabs(x[i]));
     for (size_t i = 0; i < all; i++)
         if (!is_below(fabs(x[i] - y[i]), bound * size))
-            fail_msg("%s: row %zu, column %ld of %u: %g, not %g", what,
+            fail_msg("%s: row %zu, column %ld of %u: %.17g, not %.17g", what,
                      i < both->count ? i : (i - both->count) / both->columns,
                      i < both->count ? -1L : (long)((i - both->count) % both->columns),
                      both->columns, y[i], x[i]);
