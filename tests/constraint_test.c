@@ -477,7 +477,7 @@ static void test_bad_cases(void **state)
     assert_refused("cases: {c: {end: -1}}", "6:18: 'end' must be a positive constant");
     assert_refused("cases: {c: {every: 0}}", "6:20: 'every' must be a positive constant");
     assert_refused("cases: {c: {allow: [flight]}}",
-                   "6:21: what can be allowed is 'singular', not 'flight'");
+                   "6:21: what can be allowed is 'singular' or 'second_touch', not 'flight'");
     assert_refused("guess: {g: 1}\nparameters: {g: 1}",
                    "6:9: a guess is for a coordinate or its rate");
     assert_refused("inputs: {push: 1/0}", "6:16: the input 'push' is not finite");

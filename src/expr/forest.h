@@ -19,7 +19,7 @@ typedef struct ForestLink {
     Vec up;          // the acceleration that stands for gravity, in its axes
     Motion frame;    // of the frame itself: v, unless it is carried
     bool is_carried; // its frame does not spin with it (T17)
-    bool is_base;    // hangs from nothing, by several velocities
+    bool is_base;    // hangs from nothing, and goes anywhere, in space or in a plane
     bool has_centre; // its mass depends on parameters alone
 } ForestLink;
 

@@ -177,7 +177,7 @@ static void hand_link(Tree *by, uint32_t i, ForestLink *out)
                         .up = tr_up_in(by, i),
                         .frame = link->frame,
                         .is_carried = link->carried,
-                        .is_base = !has_parent(link) && has_several(link->type)};
+                        .is_base = !has_parent(link) && moves_about(link->type)};
     if (link->split) return;
     out->across.first = out->across.second = pose_identity(by->graph);
 }
