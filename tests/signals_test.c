@@ -227,9 +227,9 @@ static void test_torques(void **state)
             tr_system *s =
                 system_from(degree ? CART SIGNALS("") PUSHED : CART SIGNALS(", degree: 0") PUSHED);
             tr_simulate_options o = tr_simulate_defaults(s);
-            o.method = methods[m], o.step = 0.01, o.end = 3.9;
+            o.method = methods[m], o.step = 0.01;
             for (int k = 0; k < 2; k++) {
-                o.every = k ? 0.05 : 0.13;
+                o.every = k ? 0.05 : 0.13, o.end = k ? 3.95 : 3.9;
                 Sheet *sheet = simulated(s, o, NULL);
                 check_rows(sheet, degree, close[m]);
                 char *json = certificate();
@@ -390,8 +390,9 @@ static void test_set_and_case(void **state)
         "  other: {end: 2, every: 0.5, set: {push: 2*t}}\n";
     tr_system *systems[] = {system_of(model_from(text), "still"),
                             system_set(model_from(text), "log", "push=0.25"),
+                            system_set(model_from(text), "still", "push=0.25"),
                             system_set(model_from(text), "other", "push=k/8")};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         tr_error err = {0};
         assert_null(tr_system_find(systems[i], text_of("push.follows")));
         assert_true(tr_is_constant(tr_formula(systems[i], "d(push)", &err), NULL));
@@ -590,6 +591,20 @@ static void test_controllers(void **state)
     tr_system_free(s);
 }
 
+// What formulas mean by it in a copy is an expression of the copy.
+static void test_copies(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *s = system_from(CART SIGNALS("") PUSHED), *copy = tr_system_copy(s, &err);
+    const Expr x = tr_formula(copy, "push", &err);
+    assert_true(graph_of(x) == copy->graph && op_of(x) == OP_SELECT);
+    tr_output(copy, "twice", &x, 1, 1, &err);
+    assert_int_equal(err.status, TR_OK);
+    tr_system_free(copy);
+    tr_system_free(s);
+}
+
 // ---- the other verbs -----------------------------------------------------------------------
 
 #define BALANCED                                                     \
@@ -705,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_batch),
         cmocka_unit_test(test_controllers),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_linearise),
         cmocka_unit_test(test_lqr),
         cmocka_unit_test(test_steady),
