@@ -280,6 +280,36 @@ static bool tables_job(tr_error *err)
     return good;
 }
 
+// Columns of a log, an input that follows one, and a number in its place
+static bool signals_job(tr_error *err)
+{
+    static const char text[] = "trundle: 1\n"
+                               "gravity: 0, 0, 0\n"
+                               "signals: {file: memory_log.csv, columns: {f: v, g: v}, scale: {f: "
+                               "pi/180}, offset: {g: 1}}\n"
+                               "inputs: {u: f(t), w: g(t)}\n"
+                               "bodies:\n"
+                               "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1}\n"
+                               "roles: {cart: {torque: \"u + w*d(u)\"}}\n";
+    const tr_setting setting = {"w", "2"};
+    const tr_derive_options options = {
+        .size = sizeof options, .settings = &setting, .setting_count = 1};
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, &options, err);
+    tr_model_free(model);
+    tr_plan *plan = tr_plan_new(system, err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.step = 0.05;
+    tr_run *run = tr_run_new(plan, &o, err);
+    tr_run_advance(run, 0.25, err);
+    tr_run_set(run, "u", 1, err);
+    const bool good = tr_run_advance(run, 0.5, err);
+    tr_run_free(run);
+    tr_plan_free(plan);
+    tr_system_free(system);
+    return good;
+}
+
 // Constraints of several kinds, one too many, with friction: assembled and reduced.
 static bool constraints_job(tr_error *err)
 {
@@ -846,6 +876,7 @@ static void test_tables(void **state)
                                   "1 2 3\n4 5 7\n");
     write_file("memory_log.csv", "t,v\n0,1\n0.15,2\n9,3\n");
     sweep(tables_job);
+    sweep(signals_job);
     remove("memory_grid.csv");
     remove("memory_hill.asc");
     remove("memory_log.csv");

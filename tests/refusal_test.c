@@ -472,7 +472,7 @@ static const struct {
     {"inputs: {u: 2*s}\n"
      "bodies:\n"
      "  frame: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n",
-     2, 15, "'s' is not a parameter: this must be constant"},
+     2, 15, "this is a formula of t and of parameters, not of 's'"},
     {"inputs: {u: 2}\n"
      "parameters: {p: 2*u}\n"
      "bodies:\n"

@@ -173,7 +173,8 @@ static const char use_and_results[] =
     "\n"
     "| where | names |\n"
     "|---|---|\n"
-    "| parameters, inputs, bodies, joints' places, axes and inertias, cases | parameters |\n"
+    "| inputs | parameters and `t` |\n"
+    "| parameters, bodies, joints' places, axes and inertias, cases | parameters |\n"
     "| `motion` of a role | parameters, inputs and `t` |\n"
     "| contacts, loops, couplings | parameters; `length` and `offset` also inputs and `t`; laws of "
     "slip, and their numbers but `creep` and `relaxation`, as forces |\n"
@@ -229,6 +230,8 @@ static const struct {
     const char *kind, *title, *text;
 } sections[] = {
     {"model", "The file", "What stands at the top of the file."},
+    {"tables", "tables", "Each entry of `tables` is a name and:"},
+    {"signals", "signals", "What was recorded together, in one file:"},
     {"bodies", "bodies", "Each entry of `bodies` is a name and:"},
     {"joint", "joint", "How a body hangs from its parent."},
     {"joints", "joints",
@@ -434,7 +437,40 @@ static void print_formulas(void)
         "the\n"
         "border it goes on as with `extend` for as long as it takes to find that out. Files are "
         "part\n"
-        "of the model's hash in certificates.\n");
+        "of the model's hash in certificates.\n"
+        "\n"
+        "## Recorded signals\n"
+        "\n"
+        "`signals` makes a table of each column of a file at once, and an input may be a formula "
+        "of t:\n"
+        "\n"
+        "```yaml\n"
+        "inputs: {steer: steer_log(t), brake: 0}\n"
+        "signals:\n"
+        "  file: log.csv\n"
+        "  time: t\n"
+        "  degree: 1\n"
+        "  columns: {steer_log: steer_deg, speed_log: v}\n"
+        "  scale: {steer_log: pi/180}\n"
+        "```\n"
+        "\n"
+        "Times need not be evenly apart. A column that is missing or there twice, times that do "
+        "not\n"
+        "ascend, empty fields and NaN are refused with the file and the row, the first one below "
+        "the\n"
+        "names being row 1.\n"
+        "\n"
+        "Such an input follows its formula until a number replaces it: from `--set`, from `set` "
+        "of a\n"
+        "case, or during a run from a controller or by tr_run_set. `d(steer)` is its rate, and 0 "
+        "once\n"
+        "a number replaces it; how fast other inputs change is not known. `linearise` and `lqr` "
+        "take\n"
+        "the number that it is at the start, `steady` refuses it. A motion that follows a signal "
+        "of\n"
+        "degree 3 is smooth, of degree 1 it strikes what hangs from it at each time of the file, "
+        "and\n"
+        "of degree 0 it is refused.\n");
 }
 
 int main(void)

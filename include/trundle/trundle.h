@@ -132,7 +132,8 @@ typedef enum tr_kind {
     TR_SOLVED,    // an acceleration, reaction or motor force; programs compute it
     TR_INNER, // a velocity of a base along other axes than its own; reduced programs may take it
     TR_DIRECTION, // how another input changes; programs of sensitivities take it
-    TR_MODE,      // what a contact that may open or slip does: runs set it, formulas may read it
+    TR_MODE,      // what a contact that may open or slip does, or whether an input follows its
+                  // formula of t: runs set it, formulas may read it
     TR_START,     // a number of `initial` or `guess`, called initial.KEY or guess.KEY
     TR_TOUCH, // where a contact touches a surface that is not flat: part of the state, see touchdot
 } tr_kind;
@@ -408,9 +409,10 @@ tr_run *tr_run_new(tr_plan *plan, const tr_run_options *options, tr_error *err);
 void tr_run_free(tr_run *run);
 
 // Sets an input, a parameter, or a number of the start ("initial.d(roll)", "guess.steer"), by name
-// or by its index among the inputs of the system. An input changes at once; the others when the run
-// is reset. None of it compiles anything. TR_USAGE when there is no such name; TR_FAILED, and it
-// stays what it was, when an input would move a coordinate or a constraint at once.
+// or by its index among the inputs of the system. An input changes at once, and follows no formula
+// of t any more; the others when the run is reset. None of it compiles anything. TR_USAGE when
+// there is no such name; TR_FAILED, and it stays what it was, when an input would move a coordinate
+// or a constraint at once.
 void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
 void tr_run_set_at(tr_run *run, size_t index, double value, tr_error *err);
 
@@ -480,7 +482,8 @@ typedef struct tr_instant {
     const double *value;       // of each column, with the inputs as they were until now
     size_t inputs;             // of the model, with those of tr_derive's `controls`
     const char *const *input;  // their names: "steer_torque", "torque.steer", ...
-    double *setting;           // of each input: what it is, and may be changed
+    double *setting;           // of each input: what it is, and may be changed; NaN while it is
+                               // a formula of t, which a number replaces from here on
 } tr_instant;
 
 // Where the rows of a run go, one after the other. Each call may be NULL; false, and an error, ends

@@ -60,6 +60,8 @@ static void copy_inputs(const Copying *c, const System *from)
         rehome(c, &input->definition, 1);
         rehome(c, &input->motor, 1);
         rehome(c, &input->guess, 1);
+        rehome(c, &input->follows, 1);
+        rehome(c, &input->signal, 1);
     }
 }
 

@@ -27,6 +27,11 @@ static bool lacks_rate(const Input *input, tr_kind kind)
     return input->rate.id == 0;
 }
 
+static bool lacks_known_rate(const Input *input, tr_kind kind)
+{
+    return input->kind == kind && !input->rate_known;
+}
+
 // The first input in the expressions that answers with yes, or NULL.
 static const Input *find_input(const System *system, const Expr *of, size_t count,
                                Question *question, tr_kind kind)
@@ -45,6 +50,11 @@ static const Input *find_input(const System *system, const Expr *of, size_t coun
 const Input *tr_system_uses_any(const System *system, const Expr *of, size_t count, tr_kind kind)
 {
     return find_input(system, of, count, is_of_kind, kind);
+}
+
+const Input *tr_system_uses_unrated(const System *system, Expr x)
+{
+    return find_input(system, &x, 1, lacks_known_rate, TR_INPUT);
 }
 
 // ---- length --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "expr/system.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- names ---------------------------------------------------------------------------------
@@ -101,7 +102,8 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     (void)err;
     const Named *named = tr_system_find(owner, name);
     if (!named || named->function || is_of_start(owner, named)) return false;
-    *meaning = named->meaning;
+    const Input *input = tr_system_input(owner, named->meaning);
+    *meaning = input && input->signal.id ? input->signal : named->meaning;
     return true;
 }
 
@@ -160,7 +162,9 @@ static const Input *input_called(const System *system, Text name)
 static const char *what_it_is(const Input *input)
 {
     switch (input->kind) {
-    case TR_MODE: return "the mode of a contact";
+    case TR_MODE:
+        return input->port.quantity == QUANTITY_MODE ? "the mode of a contact"
+                                                     : "set by runs alone";
     case TR_START: return "a number of the start";
     case TR_TIME: return "time";
     case TR_SOLVED: return "found by the equations";
@@ -277,6 +281,34 @@ Expr tr_system_start(System *system, Text name, Expr formula, double value, tr_e
     Input *input = tr_system_input(system, symbol);
     if (input) input->definition = input->guess = formula;
     return symbol;
+}
+
+// x = choose(follows, f(t), number),   x' = choose(follows, f'(t), 0)                   (T240)
+void tr_system_follow(System *system, Expr symbol, Expr formula, tr_error *err)
+{
+    char name[300];
+    const uint32_t at = node_of(symbol)->a;
+    snprintf(name, sizeof name, "%.255s.follows", system->inputs[at].name);
+    const Expr follows = tr_input(system, name, TR_MODE, 1, err);
+    if (has_failed(err)) return;
+    Input *input = &system->inputs[at];
+    input->follows = follows;
+    input->signal = choose(follows, formula, symbol);
+    input->rate_known = true;
+}
+
+uint32_t tr_system_follower(const System *system, uint32_t input)
+{
+    const Input *follower = tr_system_input(system, system->inputs[input].follows);
+    return follower ? (uint32_t)(follower - system->inputs) : NO_INPUT;
+}
+
+void tr_system_unfollow(System *system)
+{
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const uint32_t follower = tr_system_follower(system, i);
+        if (follower != NO_INPUT) system->inputs[follower].definition = zero(system->graph);
+    }
 }
 
 size_t tr_input_count(const System *system) { return system ? system->input_count : 0; }

@@ -25,6 +25,10 @@ typedef struct Input {
     Expr guess;      // what `value` comes from, id 0 where it is just a number: of an input or a
                      // number of the start, a formula of parameters; of a position or velocity, the
                      // symbol of a number of the start
+    // Of an input that is a formula of t until a number replaces it:
+    Expr follows;    // the symbol that is 1 until then; else id 0
+    Expr signal;     // choose(follows, formula, symbol): what formulas mean by its name
+    bool rate_known; // also where the model had a formula, and has a number instead
     bool is_base;    // a velocity of a base
     bool is_extra;   // a position that no velocity moves: it has a rate of its own
     bool is_given;   // `initial` gives it by name, so there is nothing to solve
@@ -114,7 +118,7 @@ typedef struct Alarm {
     AlarmKind kind;
     uint32_t latch;
     uint32_t touching; // of a hollow
-    Expr place[2]; // of a table that is left: where
+    Expr place[2];     // of a table that is left: where
     uint32_t place_count, table;
 } Alarm;
 
@@ -273,6 +277,14 @@ void tr_system_table(System *system, Text name, const Table *table, tr_error *er
 // "initial.d(roll)". An error when it is taken.
 Expr tr_system_start(System *system, Text name, Expr formula, double value, tr_error *err);
 
+// Makes an input follow a formula of t, until a number replaces it (T240). It is an input of the
+// kind TR_MODE, "steer.follows", that says so.
+void tr_system_follow(System *system, Expr symbol, Expr formula, tr_error *err);
+// The input that is 1 while another one follows its formula; NO_INPUT when it has none.
+uint32_t tr_system_follower(const System *system, uint32_t input);
+// In a system of one's own: what follows a formula is a number, and an input like others.
+void tr_system_unfollow(System *system);
+
 // The input that a symbol is, or NULL.
 Input *tr_system_input(const System *system, Expr symbol);
 // Indices of the inputs of a kind, in order; returns their number. `list` may be NULL.
@@ -343,6 +355,9 @@ static inline const Input *tr_system_uses(const System *system, Expr x, tr_kind 
 {
     return tr_system_uses_any(system, &x, 1, kind);
 }
+
+// An input of the kind TR_INPUT that the expression uses and whose rate nobody knows, or NULL.
+const Input *tr_system_uses_unrated(const System *system, Expr x);
 
 // Operations that the expressions need at every evaluation: those on parameters alone are not
 // counted, nor those that parameters which are 0, 1 or -1 leave nothing of.

@@ -215,6 +215,7 @@ static bool make_plan(Lineariser *l, const System *system, tr_error *err)
 {
     System *own = tr_system_copy(system, err);
     if (!own) return false;
+    tr_system_unfollow(own); // what is a formula of t is the number that it starts with
     tr_probes_new(own, &l->probes, err);
     tr_probes_put(&l->probes, err);
     if (has_failed(err)) {

@@ -201,7 +201,8 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
         if (text_is(name, tree->locals[i].name)) return *meaning = tree->locals[i].meaning, true;
     const Scope inner = tr_system_scope(tree->system);
     if (inner.name(inner.owner, name, meaning, err)) {
-        const Input *input = tr_system_input(tree->system, *meaning);
+        const Input *input =
+            tr_system_input(tree->system, tr_system_find(tree->system, name)->meaning);
         if (!tree->constants_only || !input || input->kind == TR_PARAMETER) return true;
         return refuse_variable(tree, name, err);
     }
@@ -230,7 +231,7 @@ static const Function *scope_function(void *owner, Text name)
 static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
 {
     const Scope inner = tr_system_scope(((Tree *)owner)->system);
-    const Input *input = tr_system_uses(((Tree *)owner)->system, of, TR_INPUT);
+    const Input *input = tr_system_uses_unrated(((Tree *)owner)->system, of);
     if (input)
         tr_fail(err, TR_INVALID, (Place){0},
                 "how fast the input '%.60s' changes is not known: leave it out of d(...)",
@@ -270,10 +271,15 @@ static void scope_offer(void *owner, Suggestion *suggestion)
         tr_suggest(suggestion, tree->model->fields.outputs.at[i].key.text);
 }
 
-Expr tr_tree_formula(Tree *tree, Value value)
+static Expr parse(Tree *tree, Value value)
 {
     const Scope scope = {tree, scope_name, scope_function, scope_rate, scope_offer, &tree->budget};
-    const Expr x = tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+    return tr_formula_parse(tree->graph, &scope, value.text, value.place, tree->err);
+}
+
+Expr tr_tree_formula(Tree *tree, Value value)
+{
+    const Expr x = parse(tree, value);
     tr_tree_note(tree, value, x);
     tr_tree_check_tables(tree, value, x);
     return x;
@@ -350,20 +356,57 @@ static void make_functions(Tree *tree)
     }
 }
 
+// A formula of parameters, and perhaps of t
+static Expr read_signal(Tree *tree, Value value)
+{
+    const Local time = {"t", tree->t};
+    tree->locals = &time, tree->local_count = 1;
+    const Expr x = parse(tree, value);
+    tree->locals = NULL, tree->local_count = 0;
+    return x;
+}
+
+static bool is_signal(const Tree *tree, Expr x)
+{
+    return !has_failed(tree->err) && tr_system_uses(tree->system, x, TR_TIME);
+}
+
+// The input that was made last follows a formula of t; noted as formulas mean it, so that a table
+// which nobody asks any more is not left.
+static void follow(Tree *tree, const Pair *pair, Expr formula)
+{
+    System *s = tree->system;
+    tr_error why = {0};
+    const uint32_t at = s->input_count - 1;
+    tr_system_follow(s, s->inputs[at].symbol, formula, &why);
+    tr_tree_refuse_name(tree, pair->key, &why);
+    tr_tree_note(tree, pair->value, s->inputs[at].signal);
+}
+
+static void make_input(Tree *tree, const Pair *pair)
+{
+    const Expr formula = read_signal(tree, pair->value), start = zero(tree->graph);
+    const bool follows = is_signal(tree, formula);
+    const Expr value = follows ? tr_replace(formula, &tree->t, &start, 1) : formula;
+    tr_tree_check_tables(tree, pair->value, value);
+    if (!has_failed(tree->err) && !tr_tree_is(tree, RULE_FINITE, value, pair->value.place,
+                                              "'%.*s' is finite", WHOLE(pair->key.text)))
+        tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.*s' is not finite%s",
+                TEXT(pair->key.text), follows ? " at t = 0" : "");
+    make_named(tree, pair, TR_INPUT, tr_tree_value(tree, value));
+    if (has_failed(tree->err)) return;
+    Input *input = &tree->system->inputs[tree->system->input_count - 1];
+    if (!is_number(value)) input->guess = value;
+    if (!follows && pair->replaced.given)
+        input->rate_known = is_signal(tree, read_signal(tree, pair->replaced));
+    if (follows) follow(tree, pair, formula);
+}
+
 static void make_inputs(Tree *tree)
 {
     const Pairs *inputs = &tree->model->fields.inputs;
-    for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++) {
-        const Pair *pair = &inputs->at[i];
-        const Expr value = tr_tree_formula(tree, pair->value);
-        if (!has_failed(tree->err) && !tr_tree_is(tree, RULE_FINITE, value, pair->value.place,
-                                                  "'%.*s' is finite", WHOLE(pair->key.text)))
-            tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.*s' is not finite",
-                    TEXT(pair->key.text));
-        make_named(tree, pair, TR_INPUT, tr_tree_value(tree, value));
-        if (!has_failed(tree->err) && !is_number(value))
-            tree->system->inputs[tree->system->input_count - 1].guess = value;
-    }
+    for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++)
+        make_input(tree, &inputs->at[i]);
 }
 
 void tr_tree_parameters(Tree *tree)

@@ -35,6 +35,7 @@ __attribute__((format(printf, 3, 4))) static void refuse(Tree *tree, Value at, c
 // ---- files ---------------------------------------------------------------------------------
 
 enum { MOST_BYTES = 1 << 28 }; // of all files of a model
+#define NO_TABLE UINT32_MAX
 
 // Names it among those that the system was made from.
 static void note_file(Tree *tree, const char *path, size_t bytes)
@@ -181,12 +182,16 @@ static double *take_column(Tree *tree, Value file, const Sheet *sheet, Value nam
 }
 
 // The text is taken over.
-static void take_columns(Tree *tree, const NamedTable *table, char *text, size_t length, Points *p)
+static Sheet *take_sheet(Tree *tree, Value file, char *text, size_t length)
 {
     tr_error why = {0};
     Sheet *sheet = tr_sheet_take(text, length, NULL, &why);
-    tr_tree_refuse_file(tree, table->file, &why);
-    if (!sheet) return;
+    tr_tree_refuse_file(tree, file, &why);
+    return sheet;
+}
+
+static void take_columns(Tree *tree, const NamedTable *table, const Sheet *sheet, Points *p)
+{
     p->at.nx = (uint32_t)(sheet->rows < UINT32_MAX ? sheet->rows : UINT32_MAX);
     p->at.x = take_column(tree, table->file, sheet, table->x);
     p->at.z = take_column(tree, table->file, sheet, table->value);
@@ -194,7 +199,6 @@ static void take_columns(Tree *tree, const NamedTable *table, char *text, size_t
         if (!(p->at.x[i] > p->at.x[i - 1]))
             refuse(tree, table->x, "'%.*s', row %zu: column '%.*s' does not ascend",
                    TEXT(table->file.text), i + 1, TEXT(table->x.text));
-    tr_sheet_free(sheet);
 }
 
 // ---- all of one table ----------------------------------------------------------------------
@@ -221,7 +225,9 @@ static void take_file(Tree *tree, const NamedTable *table, Points *p)
     char *text = tr_tree_file(tree, file, &length);
     if (!text) return;
     if (has_columns) {
-        take_columns(tree, table, text, length, p);
+        Sheet *sheet = take_sheet(tree, file, text, length);
+        if (sheet) take_columns(tree, table, sheet, p);
+        tr_sheet_free(sheet);
         return;
     }
     tr_error why = {0};
@@ -274,7 +280,8 @@ static void check_size(Tree *tree, const NamedTable *table, const Points *p)
                p->at.y ? " along x and along y" : "");
 }
 
-static void make_table(Tree *tree, const NamedTable *table)
+// Of a file whose sheet is there already, or not
+static void make_table(Tree *tree, const NamedTable *table, const Sheet *sheet)
 {
     static const char *const degrees[] = {"0", "1", "3"}, *const ends[] = {"hold", "extend",
                                                                            "stop"};
@@ -283,7 +290,9 @@ static void make_table(Tree *tree, const NamedTable *table)
     const int outside = choice(tree, table->outside, "outside", ends, 3);
     p.scale = constant(tree, table->scale, "scale");
     p.offset = constant(tree, table->offset, "offset");
-    if (!has_failed(tree->err) && table->file.given)
+    if (!has_failed(tree->err) && sheet)
+        take_columns(tree, table, sheet, &p);
+    else if (!has_failed(tree->err) && table->file.given)
         take_file(tree, table, &p);
     else if (!has_failed(tree->err))
         take_lists(tree, table, &p);
@@ -303,11 +312,68 @@ static void make_table(Tree *tree, const NamedTable *table)
     tr_grid_free(&p.at);
 }
 
+// ---- signals -------------------------------------------------------------------------------
+
+// What is said of one of them, or nothing
+static Value said_of(const Pairs *pairs, Text name, const char *otherwise)
+{
+    const Pair *pair = tr_pairs_find(pairs, name);
+    return pair ? pair->value : (Value){.text = text_of(otherwise)};
+}
+
+static void check_names(Tree *tree, const Pairs *pairs, const char *what)
+{
+    const Pairs *columns = &tree->model->fields.signals.columns;
+    for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++) {
+        const Value key = pairs->at[i].key;
+        Suggestion nearest = {.wanted = key.text};
+        char hint[TR_HINT_SIZE];
+        if (tr_pairs_find(columns, key.text)) continue;
+        tr_pairs_offer(columns, &nearest);
+        refuse(tree, key, "'%s': there is no signal '%.*s' in 'columns'%s", what, TEXT(key.text),
+               tr_hint(&nearest, hint));
+    }
+}
+
+static void make_signal(Tree *tree, const Signals *s, const Pair *column, const Sheet *sheet)
+{
+    const NamedTable table = {.name = column->key,
+                              .file = s->file,
+                              .x = {s->time.text, (s->time.given ? s->time : s->file).place, true},
+                              .value = column->value,
+                              .degree = s->degree,
+                              .outside = s->outside,
+                              .shift = s->shift,
+                              .scale = said_of(&s->scale, column->key.text, "1"),
+                              .offset = said_of(&s->offset, column->key.text, "0")};
+    make_table(tree, &table, sheet);
+}
+
+// Each is a table of one variable: all that holds of these holds of signals.
+static void make_signals(Tree *tree)
+{
+    const Signals *s = &tree->model->fields.signals;
+    size_t length = 0;
+    if (!s->name.given || has_failed(tree->err)) return;
+    if (!s->file.given || !s->columns.count) {
+        refuse(tree, s->name, "'signals' needs a 'file' and its 'columns'");
+        return;
+    }
+    check_names(tree, &s->scale, "scale");
+    check_names(tree, &s->offset, "offset");
+    char *text = tr_tree_file(tree, s->file, &length);
+    Sheet *sheet = text ? take_sheet(tree, s->file, text, length) : NULL;
+    for (uint32_t i = 0; sheet && i < s->columns.count && !has_failed(tree->err); i++)
+        make_signal(tree, s, &s->columns.at[i], sheet);
+    tr_sheet_free(sheet);
+}
+
 void tr_tree_tables(Tree *tree)
 {
     const NamedTables *tables = &tree->model->fields.tables;
     for (uint32_t i = 0; i < tables->count && !has_failed(tree->err); i++)
-        make_table(tree, &tables->at[i]);
+        make_table(tree, &tables->at[i], NULL);
+    make_signals(tree);
 }
 
 // ---- leaving them --------------------------------------------------------------------------
@@ -432,19 +498,38 @@ static void add_alarm(Tree *tree, const Leaving *l, const void *owner)
     for (uint32_t k = 0; k < l->count; k++) alarm->place[k] = l->place[k];
 }
 
-void tr_tree_check_smooth(Tree *tree, Value formula, Expr x)
+// A table of a lower degree that the expression asks, or NO_TABLE
+static uint32_t find_rough(Tree *tree, Expr x, uint32_t degree)
 {
     const Graph *g = tree->graph;
     Reach reach = {0};
-    if (!tr_reach(tree->graph, &x, 1, &reach)) return;
-    for (uint32_t k = 0; k < reach.count && !has_failed(tree->err); k++) {
+    uint32_t found = NO_TABLE;
+    if (!tr_reach(tree->graph, &x, 1, &reach)) return found;
+    for (uint32_t k = 0; k < reach.count && found == NO_TABLE; k++) {
         const Node *node = &g->nodes[reach.ids[k]];
-        if (node->op != OP_TABLE1 && node->op != OP_TABLE2) continue;
-        if (g->tables[node->c]->axis[0].degree < TABLE_MAX_DEGREE)
-            refuse(tree, formula, "a height takes tables of degree 3 only, and '%.*s' has degree %u",
-                   TEXT(table_name(tree, node->c)), g->tables[node->c]->axis[0].degree);
+        const bool is_table = node->op == OP_TABLE1 || node->op == OP_TABLE2;
+        if (is_table && g->tables[node->c]->axis[0].degree < degree) found = node->c;
     }
     tr_reach_free(&reach);
+    return found;
+}
+
+void tr_tree_check_smooth(Tree *tree, Value formula, Expr x)
+{
+    const uint32_t rough = find_rough(tree, x, TABLE_MAX_DEGREE);
+    if (rough != NO_TABLE && !has_failed(tree->err))
+        refuse(tree, formula, "a height takes tables of degree 3 only, and '%.*s' has degree %u",
+               TEXT(table_name(tree, rough)), tree->graph->tables[rough]->axis[0].degree);
+}
+
+void tr_tree_check_motion(Tree *tree, Value formula, Expr x)
+{
+    const uint32_t rough = find_rough(tree, x, 1);
+    if (rough != NO_TABLE && !has_failed(tree->err))
+        refuse(tree, formula,
+               "a motion takes tables of degree 1 or 3, and '%.*s' has degree 0: where it jumps "
+               "the velocity would be infinite",
+               TEXT(table_name(tree, rough)));
 }
 
 void tr_tree_leave_tables(Tree *tree)

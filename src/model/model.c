@@ -25,6 +25,7 @@
 const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
     KIND_ROW("tables", NamedTable, TYPE_TABLES, true),
+    KIND_ROW("signals", Signals, TYPE_SIGNALS, false),
     KIND_ROW("bodies", Body, TYPE_BODIES, true),
     KIND_ROW("joint", Joint, TYPE_JOINT, false),
     KIND_ROW("elastic", Elastic, TYPE_ELASTIC, false),
@@ -256,7 +257,7 @@ bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value v
         if (again) ((Values *)at)->count = 0;
         return put_words(model, field, at, value, err);
     case TYPE_PAIRS:
-    case TYPE_PARTS: return put_pair(model, at, (Pair){key, value}, again, err);
+    case TYPE_PARTS: return put_pair(model, at, (Pair){.key = key, .value = value}, again, err);
     default: return put_scalar(field, at, value, again, err);
     }
 }

@@ -17,6 +17,7 @@ typedef struct Value {
 
 typedef struct Pair {
     Value key, value;
+    Value replaced; // what the file says, where a case or a setting says something else
 } Pair;
 
 // Lists that grow: `at` is an array of `count`. Things that have names are found by them, in long
@@ -62,6 +63,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_REACTIONS   Reactions
 #define MEMBER_COMMANDS    Commands
 #define MEMBER_TABLES      NamedTables
+#define MEMBER_SIGNALS     Signals
 
 // Things by name
 #define NAMED(Kind, Kinds)    \
@@ -148,6 +150,7 @@ typedef enum FieldType {
     TYPE_REACTIONS,
     TYPE_COMMANDS,
     TYPE_TABLES,
+    TYPE_SIGNALS,
 } FieldType;
 
 typedef struct Field {

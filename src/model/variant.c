@@ -82,6 +82,7 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
     ModelFields *f = &model->fields;
     Pair *old = tr_pairs_find(&f->parameters, pair->key.text);
     if (!old) old = tr_pairs_find(&f->inputs, pair->key.text);
+    if (old && !old->replaced.given) old->replaced = old->value;
     if (old) return old->value = pair->value, true;
     Suggestion nearest = {.wanted = pair->key.text};
     char hint[TR_HINT_SIZE];
@@ -200,8 +201,8 @@ Model *tr_model_variant(const Model *model, const char *case_name, const tr_sett
     if (good && twin->fields.cases.count) good = apply_case(twin, &twin->fields.cases.at[0], err);
     for (size_t i = 0; good && i < count; i++) {
         const Place place = {-(int)i - 1, 1}; // in no file: the first setting is line -1
-        const Pair pair = {{.text = text_of(settings[i].name), .given = true},
-                           {text_of(settings[i].formula), place, true}};
+        const Pair pair = {.key = {.text = text_of(settings[i].name), .given = true},
+                           .value = {text_of(settings[i].formula), place, true}};
         good = set_value(twin, &pair, TR_USAGE, err);
     }
     twin->path = model->path;

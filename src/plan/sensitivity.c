@@ -36,6 +36,10 @@ static bool choose_parameter(const System *s, Sensitivity *z, Text name, tr_erro
 {
     const Input *input = tr_system_setting(s, name, "varied", err);
     if (!input) return false;
+    if (input->follows.id)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' is a formula of t: it can be varied once it is set to a number",
+                TEXT(name));
     const uint32_t place = (uint32_t)(input - s->inputs);
     for (uint32_t k = 0; k < z->count; k++)
         if (z->parameter[k] == place)

@@ -29,20 +29,31 @@ void tr_control_end(Control *c)
     free(c->setting);
 }
 
+// Whether it is what its formula of t says
+static bool follows(const Flow *flow, uint32_t input)
+{
+    const uint32_t follower = tr_system_follower(flow->system, input);
+    return follower != NO_INPUT && flow->inputs[follower] != 0;
+}
+
 bool tr_control_call(Control *c, Flow *flow, tr_instant now, bool *changed, tr_error *err)
 {
     *changed = false;
-    for (uint32_t i = 0; i < c->count; i++) c->setting[i] = flow->inputs[c->place[i]];
+    for (uint32_t i = 0; i < c->count; i++)
+        c->setting[i] = follows(flow, c->place[i]) ? (double)NAN : flow->inputs[c->place[i]];
     now.inputs = c->count, now.input = c->names, now.setting = c->setting;
     if (!c->call(c->owner, &now)) return false;
     for (uint32_t i = 0; i < c->count; i++) {
+        const bool followed = follows(flow, c->place[i]);
+        if (followed && isnan(c->setting[i])) continue; // and goes on
         if (!isfinite(c->setting[i]))
             tr_fail(err, TR_FAILED, (Place){0},
                     "the controller set '%.80s' to something that is not finite at t = %.6g",
                     c->names[i], now.t);
         if (has_failed(err)) return false;
-        if (c->setting[i] == flow->inputs[c->place[i]]) continue;
+        if (!followed && c->setting[i] == flow->inputs[c->place[i]]) continue;
         flow->inputs[c->place[i]] = c->setting[i];
+        if (followed) flow->inputs[tr_system_follower(flow->system, c->place[i])] = 0;
         *changed = true;
     }
     return true;

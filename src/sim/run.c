@@ -94,19 +94,27 @@ bool tr_run_accept(Run *run, const char *who, tr_error *err)
     return tr_mover_restart(run->mover, tr_solver_last_step(run->mover));
 }
 
+// A number that stands beside those it is set among, where there is no formula to leave
+static double *follower_of(const System *s, uint32_t at, double *values, double *none)
+{
+    const uint32_t follower = tr_system_follower(s, at);
+    return follower == NO_INPUT ? none : &values[follower];
+}
+
 static bool set_input(Run *run, uint32_t at, double value, tr_error *err)
 {
-    double *inputs = run->flow->inputs;
-    const double was = inputs[at];
+    double *inputs = run->flow->inputs, none = 0;
+    double *follows = follower_of(run->plan->system, at, inputs, &none);
+    const double was = inputs[at], followed = *follows;
     char who[120];
     snprintf(who, sizeof who, "the input '%.80s'", run->plan->system->inputs[at].name);
-    if (value == was) return true;
+    if (value == was && !followed) return true;
     tr_run_take_row(run);
     memcpy(run->before, run->row, run->columns * sizeof *run->row);
-    inputs[at] = value;
+    inputs[at] = value, *follows = 0;
     if (tr_run_accept(run, who, err))
         return !run->events.uses_inputs || tr_run_find_events(run, err);
-    inputs[at] = was;
+    inputs[at] = was, *follows = followed;
     return false;
 }
 
@@ -131,7 +139,9 @@ void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
     if (s->inputs[index].kind == TR_INPUT && !run->failure.status &&
         !set_input(run, (uint32_t)index, value, err))
         return;
+    double none;
     run->values[index] = value;
+    *follower_of(s, (uint32_t)index, run->values, &none) = 0;
     run->is_set[index] = run->is_changed = true;
 }
 

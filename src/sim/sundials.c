@@ -506,8 +506,15 @@ static bool hand_over(Mover *m, double until)
     return true;
 }
 
+// Nearer than SUNDIALS begins with a step to: a row at 0.1 + 0.2 behind a jump at 0.3
+static bool is_there(double t, double until)
+{
+    return until - t < 2 * DBL_EPSILON * larger(fabs(t), fabs(until));
+}
+
 static bool advance(Mover *m, const Integrator *integrator, double until, tr_error *err)
 {
+    if (!m->solver && is_there(m->t, until)) return m->t = until, true;
     if (!m->solver && !make(m, integrator, m->t, m->y, m->first_step, err)) return false;
     for (;;) {
         const Solver *solver = m->solver;

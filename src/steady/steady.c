@@ -447,10 +447,21 @@ static void find_targets(Steady *p)
         if (isnan(p->targets[i])) p->targets[i] = row_values(p)[p->rows + i];
 }
 
+static bool refuse_signals(const System *s, tr_error *err)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].follows.id)
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "a steady motion has inputs that stay the same, and '%.60s' is a formula of t: "
+                    "set it to a number, as in --set %.60s=0",
+                    s->inputs[i].name, s->inputs[i].name);
+    return !has_failed(err);
+}
+
 // Where it starts, and the system reduced there
 static bool start(Steady *p, const System *system, tr_error *err)
 {
-    p->plan = tr_plan_new(system, err);
+    p->plan = refuse_signals(system, err) ? tr_plan_new(system, err) : NULL;
     if (p->plan) p->plan->sweeps = true;
     p->flow = tr_flow_new(p->plan, NULL, err);
     if (!p->flow || !tr_plan_allows(p->plan, err)) return false;

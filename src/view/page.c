@@ -258,7 +258,7 @@ static void describe_model(Json *j, const System *system)
     tr_json_open(j, "parameters", '[');
     for (uint32_t i = 0; i < system->input_count; i++) {
         const Input *input = &system->inputs[i];
-        if (!is_setting(input)) continue;
+        if (!is_setting(input) || input->follows.id) continue; // it is no one number
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "name", input->name);
         tr_json_number(j, "value", input->value);
