@@ -354,6 +354,7 @@ static void test_contacts(void **state)
     (void)state;
     static const char *const own[] = {
         "kind: skate, body: foot, direction: \"1, 2, 0.3\", at: \"0.1, 0, 0.3\"",
+        "kind: skate, body: foot, direction: \"cos(3*t), 2 + sin(t), 0.3*t\", at: \"0.1, 0, 0.3\"",
         "kind: slide, body: foot, at: \"0.1, 0, 0.3\"",
         "kind: slide, body: foot, on: seat, at: \"0.1, 0, 0.3\"",
         "kind: pin, body: foot, on: seat, at: \"0.1, 0, 0.3\"",
@@ -364,6 +365,22 @@ static void test_contacts(void **state)
         snprintf(element, sizeof element, "contacts: {c: {%s}}", own[i]);
         check_kind("b3", "a4", element, ALL);
         check_kind("mast.tip", "a3", element, ALL);
+    }
+}
+
+// Where the direction turns on what moves, or in axes that spin, the row's derivative does.
+static void test_turning_skates(void **state)
+{
+    (void)state;
+    static const char *const own[] = {
+        "body: foot, on: seat, direction: \"cos(3*t), 2 + sin(t), 0.3*t\"",
+        "body: wheel, direction: \"cos(3*t), 2 + sin(t), 0.3*t\", at: \"0.1, 0, 0.3\"",
+        "body: rim, direction: \"cos(3*t), sin(3*t), 0\"",
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        char element[300];
+        snprintf(element, sizeof element, "contacts: {c: {kind: skate, %s}}", own[i]);
+        check_kind("b3", "a4", element, 0);
     }
 }
 
@@ -437,9 +454,9 @@ static void test_terrain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models), cmocka_unit_test(test_loops),
-                                       cmocka_unit_test(test_contacts),
-                                       cmocka_unit_test(test_wheels),
-                                       cmocka_unit_test(test_terrain)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_contacts), cmocka_unit_test(test_turning_skates),
+        cmocka_unit_test(test_wheels),   cmocka_unit_test(test_terrain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,7 +287,7 @@ static void test_models(void **state)
                "roles: {frame: {motion: {" motion "}}}\n"
 
 // What is behind a driven crank, before a row is about it
-#define CRANKED                                                                                   \
+#define CRANKED(direction)                                                                        \
     "trundle: 1\nbodies:\n"                                                                       \
     "  crank: {joint: {type: revolute, axis: \"0, 0.2, 1\"}, mass: 1, com: \"0.3, 0, 0\", " BLOCK \
     "}\n"                                                                                         \
@@ -295,11 +295,12 @@ static void test_models(void **state)
     " mass: 1, com: \"0.2, 0.1, 0\", " BLOCK "}\n"                                                \
     "  tip: {parent: rod, joint: {type: revolute, axis: \"0, 0.1, 1\", at: \"0.6, 0, 0\"},"       \
     " mass: 0.4, com: \"0.2, 0, 0.1\", " BLOCK "}\n"                                              \
-    "contacts: {skate: {kind: skate, body: tip, at: \"0.3, 0, 0\"}}\n"                            \
+    "contacts: {skate: {kind: skate, body: tip, at: \"0.3, 0, 0\"" direction "}}\n"               \
     "roles: {crank: {motion: 0.3 + sin(2*t)}}\n"
 
 static const char *const texts[] = {
-    CRANKED,
+    CRANKED(""),
+    CRANKED(", direction: \"-sin(2*t), cos(2*t), 0.3*t\""),
     CYCLE(FRAME("free"), ROUND, ROUND, TYRES("")),
     CYCLE(FRAME("free"), ROUND, ROUND, TYRES(", tube: 0.06")),
     CYCLE(FRAME("free"), ECCENTRIC, ROUND, TYRES(", tube: 0.06")),
@@ -310,6 +311,10 @@ static const char *const texts[] = {
     CYCLE(FRAME("free"), ROUND, ROUND,
           "contacts:\n" TYRE("c1", "hind", ", axis: \"0.2, 1, 0\", at: \"0.05, 0.03, 0.02\"")
               TYRE("c2", "fore", ", shape: ball, at: \"0, 0.1, 0\"")),
+    CYCLE(FRAME("free"), ROUND, ROUND,
+          "contacts:\n" TYRE("c1", "hind",
+                             ", axis: \"0.2 + sin(t), 1, 0.3*t\", at: \"0.05, 0, 0.02\"")
+              TYRE("c2", "fore", "")),
     CYCLE(FRAME("free"), ROUND, ROUND,
           "contacts:\n" TYRE("c1", "frame", ", shape: ball") TYRE("c2", "fore", ", tube: 0.1")),
     CYCLE(FRAME("free"), ROUND, ROUND,

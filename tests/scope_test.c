@@ -51,14 +51,14 @@ static NeForest chain_in_numbers(double tilt, double far)
     return f;
 }
 
-// Every B.x, B.Rij, B.vx of every body
+// Every B.x, B.Rij, B.vx, B.yaw and so on of every body
 static void test_names_of_bodies(void **state)
 {
     (void)state;
     static const char *const bodies[] = {"base", "arm", "hand", "wheel", "tail"};
-    static const char *const words[] = {"x",   "y",   "z",   "vx",  "vy",  "vz",
-                                        "wx",  "wy",  "wz",  "R11", "R12", "R13",
-                                        "R21", "R22", "R23", "R31", "R32", "R33"};
+    static const char *const words[] = {
+        "x",   "y",   "z",   "vx",  "vy",  "vz",  "wx",  "wy",    "wz",   "R11",   "R12",    "R13",
+        "R21", "R22", "R23", "R31", "R32", "R33", "yaw", "pitch", "roll", "speed", "heading"};
     enum { WORDS = sizeof words / sizeof *words };
     char text[6000];
     size_t length = (size_t)snprintf(text, sizeof text, "%soutputs:\n", chain);
@@ -88,6 +88,11 @@ static void test_names_of_bodies(void **state)
                 wanted[3 + k] = v3_at(V, k), wanted[6 + k] = v3_at(W, k);
                 for (int l = 0; l < 3; l++) wanted[9 + 3 * k + l] = v3_at(b->R.column[l], k);
             }
+            const V3 x = b->R.column[0];
+            wanted[18] = atan2(x.y, x.x), wanted[19] = -asin(x.z);
+            wanted[20] = atan2(b->R.column[1].z, b->R.column[2].z);
+            wanted[21] = sqrt(v3_dot(b->velocity, b->velocity));
+            wanted[22] = atan2(b->velocity.y, b->velocity.x);
             for (int k = 0; k < WORDS; k++) {
                 char name[30];
                 snprintf(name, sizeof name, "outputs.o%d_%d", i, k);

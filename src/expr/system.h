@@ -169,12 +169,15 @@ typedef struct Named {
     const Function *function; // NULL for a value
 } Named;
 
-// A formula of the user's of what moves, and where it stands.
+// A formula of the user's of what moves, and where it stands; or something in one that has no value
+// where something else is zero.
 typedef struct Formula {
     const char *path; // "roles.hip.torque"
     const char *text; // in the model, while it is derived
     Place place;
     Expr value;
+    Expr divisor;      // that; id 0: it is a formula as it was written
+    const char *words; // and what it means
 } Formula;
 
 typedef tr_system System;

@@ -13,6 +13,7 @@
 
 #define FLAT   1e-6  // of sin^2 of the angle between a wheel and the ground
 #define NEARLY 0.067 // likewise: 15 degrees
+#define SHORT  1e-18 // of the square of a direction's length
 
 // ---- one function per kind -----------------------------------------------------------------
 
@@ -32,10 +33,61 @@ static bool spins_about_joint(Tree *tree, uint32_t i, const Contact *contact, Ve
                           WHOLE(contact->name.text)) != 0;
 }
 
+// One that t and inputs may turn                                                       (T252)
+static Vec turning_unit(Tree *tree, Value value, const char *what, const char *whose)
+{
+    const bool before = tree->constants_only;
+    tree->constants_only = false;
+    const Vec e = tr_tree_unit(tree, value, what);
+    tree->constants_only = before;
+    for (int k = 0; k < 3 && !has_failed(tree->err); k++)
+        tr_tree_check_time_only(tree, value, vec_at(e, k), whose);
+    return e;
+}
+
 Vec tr_contact_axle(Tree *tree, uint32_t i, const Contact *contact)
 {
-    if (contact->axis.given) return tr_tree_unit(tree, contact->axis, "axis");
+    if (contact->axis.given)
+        return turning_unit(tree, contact->axis, "axis", "the axis of a wheel");
     return own_axis(&tree->links[i]);
+}
+
+Vec tr_contact_direction(Tree *tree, const Contact *contact)
+{
+    return turning_unit(tree, contact->direction, "direction", "the direction of a skate");
+}
+
+static bool turns_by_itself(Vec e)
+{
+    return !(tr_tree_is_constant(e.x) && tr_tree_is_constant(e.y) && tr_tree_is_constant(e.z));
+}
+
+// Without a length it has no direction: a run ends there.
+static void watch_length(Tree *tree, const Contact *contact, Value value, const char *what,
+                         const char *words)
+{
+    char text[200];
+    const bool before = tree->constants_only;
+    tree->constants_only = false;
+    const Vec a = tr_tree_vector(tree, value, what);
+    tree->constants_only = before;
+    const Expr square_length = dot(a, a);
+    if (has_failed(tree->err) || is_one(square_length)) return;
+    if (tr_tree_value(tree, tr_tree_at_start(tree, square_length)) == 0)
+        tr_fail(tree->err, TR_INVALID, value.place,
+                "the %s is zero at the start: it has no direction", what);
+    snprintf(text, sizeof text, words, WHOLE(contact->name.text));
+    tr_tree_note_name(tree, value.place, quotient(one(tree->graph), e_sqrt(square_length)),
+                      square_length, text);
+    tr_tree_alarm(tree, contact->name, words, sub(square_length, number(tree->graph, SHORT)),
+                  ALARM_STOPS, NO_LATCH);
+}
+
+// A wheel whose axle a formula turns in its body turns with it about its middle, the shortest way:
+// at a x a'                                                                            (T253)
+static void turn_wheel(Carrier *c, Vec turning, Vec middle)
+{
+    c->v = motion(minus(c->v.V, cross(turning, middle)), plus(c->v.W, turning));
 }
 
 // The axle of a wheel, its middle, and axes in which both stand still: those of what carries the
@@ -52,8 +104,12 @@ static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a,
                 TEXT(contact->name.text));
     if (has_failed(tree->err)) return c;
     if (!spins_about_joint(tree, i, contact, at)) {
-        *a = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
+        const Vec axle = tr_contact_axle(tree, i, contact);
+        *a = tr_own_axes(tree, i, axle);
         *middle = tr_own_axes(tree, i, at);
+        turn_wheel(&c, tr_own_axes(tree, i, cross(axle, tr_tree_drift(tree, axle))), *middle);
+        if (turns_by_itself(axle))
+            watch_length(tree, contact, contact->axis, "axis", "the axis of '%.*s' is zero");
         return c;
     }
     *a = link->axis, *middle = apply(link->turn, at);
@@ -217,7 +273,7 @@ static bool axle_in(Tree *tree, uint32_t i, const Contact *contact, uint32_t abo
     if (contact->axis.given) {
         const Vec own = tr_own_axes(tree, i, tr_contact_axle(tree, i, contact));
         *a = apply(tr_pose_in(tree, i, above).R, own);
-        return !link->carried; // its own axes spin
+        return !link->carried && !turns_by_itself(own); // its own axes spin, or it turns in them
     }
     *a = apply(tr_pose_in(tree, link->parent, above).R, link->axis);
     *spin = tree->velocities[link->velocity].symbol;
@@ -874,6 +930,7 @@ void tr_tree_check_wheels(Tree *tree)
 // ---- points and planes ---------------------------------------------------------------------
 
 // e.V_P = 0                                                              (T47) [K 4.70, 4.75]
+// Where a formula turns e in the body, its drift has e'.V_P more.                        (T252)
 static void make_skate(Tree *tree, const Contact *contact)
 {
     Anchor first, second;
@@ -882,12 +939,18 @@ static void make_skate(Tree *tree, const Contact *contact)
     if (has_failed(tree->err)) return;
     const uint32_t i = first.link;
     const Carrier body = tr_carrier(tree, i), on = tr_own_carrier(tree, second.link);
-    const Vec direction = tr_tree_unit(tree, contact->direction, "direction");
+    const Vec direction = tr_contact_direction(tree, contact);
     const Vec e = tr_own_axes(tree, i, apply(first.pose.R, direction));
+    const Vec de = tr_own_axes(tree, i, apply(first.pose.R, tr_tree_drift(tree, direction)));
     const Vec r = tr_own_axes(tree, i, point_out(first.pose, point));
-    const Expr rate = dot(e, tr_velocity_on(&on, &body, r)), none = expr_at(tree->graph, 0);
-    const Expr drift = second.link == WORLD ? tr_point_drift(tree, i, r, e) : none;
-    tr_tree_row(tree, contact->name, "lateral", rate, none, drift, QUANTITY_FORCE);
+    const Vec V = tr_velocity_on(&on, &body, r);
+    const Expr none = expr_at(tree->graph, 0);
+    const Expr still = second.link == WORLD ? tr_point_drift(tree, i, r, e) : none;
+    const Expr drift = still.id ? add(still, dot(de, V)) : none;
+    if (turns_by_itself(direction))
+        watch_length(tree, contact, contact->direction, "direction",
+                     "the direction of '%.*s' is zero");
+    tr_tree_row(tree, contact->name, "lateral", dot(e, V), none, drift, QUANTITY_FORCE);
     tr_touch_part(note_touch(tree, contact, &body, r, body.pose.R), "lateral", e);
 }
 

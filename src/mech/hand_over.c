@@ -67,7 +67,12 @@ static void hand_skate(Tree *tree, Tree *by, const Contact *contact)
     Mat axes;
     const uint32_t row = row_of(tree, contact, 2);
     if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
-    set_row(&at, row, apply(axes, tr_tree_unit(tree, contact->direction, "direction")), true);
+    const Vec direction = tr_contact_direction(tree, contact);
+    set_row(&at, row, apply(axes, direction), true);
+    const Motion v = by->links[at.link].v;
+    const Vec turned = apply(axes, tr_tree_drift(tree, direction)); // by a formula    (T252)
+    Expr *drift = &by->system->rows[row].drift;
+    *drift = add(*drift, dot(turned, plus(v.V, cross(v.W, at.r))));
 }
 
 static void hand_slide(Tree *tree, Tree *by, const Contact *contact)

@@ -218,7 +218,8 @@ Vec tr_tree_unit(Tree *tree, Value value, const char *what)
     const Vec a = tr_tree_vector(tree, value, what);
     const Expr square_length = dot(a, a);
     if (has_failed(tree->err)) return a;
-    if (!tr_tree_is(tree, RULE_POSITIVE, square_length, value.place, "the %s is not zero", what))
+    if (tr_tree_is_constant(square_length) &&
+        !tr_tree_is(tree, RULE_POSITIVE, square_length, value.place, "the %s is not zero", what))
         tr_fail(tree->err, TR_INVALID, value.place, "the %s is %s", what,
                 tr_tree_value(tree, square_length) == 0 ? "zero: it has no direction"
                                                         : "not finite");

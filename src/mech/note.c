@@ -6,17 +6,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void tr_tree_note(Tree *tree, Value value, Expr x)
+static void keep(Tree *tree, Formula formula)
 {
     System *s = tree->system;
-    if (has_failed(tree->err) || !x.id || tr_tree_is_constant(x)) return;
     if (!tr_grow((void **)&s->formulas, &s->formula_capacity, s->formula_count + 1,
                  sizeof *s->formulas)) {
         tree->graph->failed = true;
         return;
     }
-    s->formulas[s->formula_count++] =
-        (Formula){.path = "", .text = value.text.at, .place = value.place, .value = x};
+    s->formulas[s->formula_count++] = formula;
+}
+
+void tr_tree_note(Tree *tree, Value value, Expr x)
+{
+    if (has_failed(tree->err) || !x.id || tr_tree_is_constant(x)) return;
+    keep(tree, (Formula){.path = "", .text = value.text.at, .place = value.place, .value = x});
+}
+
+void tr_tree_note_name(Tree *tree, Place place, Expr x, Expr divisor, const char *words)
+{
+    const System *s = tree->system;
+    for (uint32_t i = 0; i < s->formula_count; i++)
+        if (s->formulas[i].divisor.id && s->formulas[i].value.id == x.id) return;
+    keep(tree, (Formula){.path = "",
+                         .place = place,
+                         .value = x,
+                         .divisor = divisor,
+                         .words = tr_tree_text(tree, text_of(words))});
 }
 
 // ---- paths ---------------------------------------------------------------------------------

@@ -112,6 +112,12 @@ static void reach_point(Tree *tree, uint32_t i, Value value, double point[3])
     reach_to(tree, i, point);
 }
 
+// What a formula turns is drawn as it begins.
+static void at_start(Tree *tree, Vec a, double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = tr_tree_value(tree, tr_tree_at_start(tree, vec_at(a, k)));
+}
+
 static void draw_wheel(Tree *tree, uint32_t i, const Contact *contact)
 {
     Drawing d = plain;
@@ -122,7 +128,7 @@ static void draw_wheel(Tree *tree, uint32_t i, const Contact *contact)
     d.length = SHARP * d.radius;
     d.type = text_is(contact->shape.text, "ball") ? "sphere" : d.tube > 0 ? "torus" : "disc";
     if (!text_is(contact->shape.text, "ball"))
-        numbers(tree, tr_contact_axle(tree, i, contact), d.axis);
+        at_start(tree, tr_contact_axle(tree, i, contact), d.axis);
     if (!(d.tube > 0)) d.tube = d.length / 2;
     add_drawing(tree, d);
 }
@@ -134,7 +140,7 @@ static void draw_skate(Tree *tree, uint32_t i, const Contact *contact)
     reach_point(tree, i, contact->at, d.at);
     d.body = i;
     d.type = "disc";
-    numbers(tree, tr_tree_unit(tree, contact->direction, "direction"), d.axis);
+    at_start(tree, tr_contact_direction(tree, contact), d.axis);
     d.radius = 2 * SMALL * tree->length;
     d.length = 2 * SHARP * d.radius;
     add_drawing(tree, d);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the names in a model's formulas mean: parameters in any order, coordinates and rates,
-// inputs, functions, outputs, and the pose and motion of every body. Each is made when it is first
-// named. The pose and motion of a body are those of its link (T5, T12).
+// inputs, functions, outputs, and what body_name.c knows of every body (T5, T12, T250, T251). Each
+// is made when it is first named.
 #include "expr/walk.h"
 #include "mech/meet.h"
 
@@ -104,48 +104,10 @@ Expr tr_tree_output(Tree *tree, uint32_t index)
 
 // ---- bodies --------------------------------------------------------------------------------
 
-// The velocity of a place, or how it turns, in its own axes
-static Vec place_velocity(Tree *tree, Anchor at, bool turning)
-{
-    const Carrier c = tr_own_carrier(tree, at.link);
-    return apply_transposed(at.pose.R, turning ? c.v.W : velocity_at(&c, at.pose.p));
-}
-
-static bool find_place(Tree *tree, Text name, Anchor *place)
-{
-    const bool is_frame = tree->frames && tr_tree_is_frame(tree, name);
-    if (!is_frame && tr_tree_find(tree, name) == WORLD) return false;
-    *place = tr_tree_anchor(tree, (Value){.text = name});
-    return true;
-}
-
-// B.x B.y B.z, B.R11 ... B.R33, B.vx ... B.wz of a body or a frame
-static bool body_quantity(Tree *tree, Text name, Expr *meaning)
-{
-    size_t point = name.length;
-    while (point && name.at[point - 1] != '.') point--;
-    if (!point) return false;
-    Anchor place;
-    const Text what = {name.at + point, name.length - point};
-    if (tree->constants_only || !find_place(tree, (Text){name.at, point - 1}, &place)) return false;
-    const Pose pose = pose_product(tr_tree_world(tree, place.link), place.pose);
-    const char first = what.length ? what.at[0] : 0,
-               last = what.length ? what.at[what.length - 1] : 0;
-    if (what.length == 1 && first >= 'x' && first <= 'z')
-        return *meaning = vec_at(pose.p, first - 'x'), true;
-    if (what.length == 3 && first == 'R' && what.at[1] >= '1' && what.at[1] <= '3' && last >= '1' &&
-        last <= '3')
-        return *meaning = mat_at(pose.R, what.at[1] - '1', last - '1'), true;
-    if (what.length == 2 && (first == 'v' || first == 'w') && last >= 'x' && last <= 'z')
-        return *meaning = vec_at(place_velocity(tree, place, first == 'w'), last - 'x'), true;
-    return false;
-}
-
 static void check_pairs(Tree *tree, const Pairs *pairs)
 {
-    Expr meaning;
     for (uint32_t i = 0; i < pairs->count; i++)
-        if (body_quantity(tree, pairs->at[i].key.text, &meaning))
+        if (tr_is_body_quantity(tree, pairs->at[i].key.text))
             tr_fail(tree->err, TR_INVALID, pairs->at[i].key.place, "the name '%.*s' is taken",
                     TEXT(pairs->at[i].key.text));
 }
@@ -212,7 +174,7 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     if (tree->constants_only) return is_variable(tree, name) && refuse_variable(tree, name, err);
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
         return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
-    if (body_quantity(tree, name, meaning)) return true;
+    if (tr_is_body_quantity(tree, name)) return tr_body_quantity(tree, name, meaning, err);
     const size_t prefix = strlen("lambda.");
     if (name.length > prefix && memcmp(name.at, "lambda.", prefix) == 0 &&
         tr_tree_is_dropped(tree, (Text){name.at + prefix, name.length - prefix}))
@@ -228,10 +190,10 @@ static const Function *scope_function(void *owner, Text name)
 }
 
 // Inputs change from outside, nobody knows how fast: a rate of 0 would be a guess.
-static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
+bool tr_tree_rate(Tree *tree, Expr of, Expr *rate, tr_error *err)
 {
-    const Scope inner = tr_system_scope(((Tree *)owner)->system);
-    const Input *input = tr_system_uses_unrated(((Tree *)owner)->system, of);
+    const Scope inner = tr_system_scope(tree->system);
+    const Input *input = tr_system_uses_unrated(tree->system, of);
     if (input)
         tr_fail(err, TR_INVALID, (Place){0},
                 "how fast the input '%.60s' changes is not known: leave it out of d(...)",
@@ -239,10 +201,14 @@ static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
     return !input && inner.rate(inner.owner, of, rate, err);
 }
 
+static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
+{
+    return tr_tree_rate(owner, of, rate, err);
+}
+
 // What was written behind the point, of each body
 static void offer_bodies(Tree *tree, Suggestion *suggestion)
 {
-    Expr meaning;
     const Text wanted = suggestion->wanted;
     const char *point = memchr(wanted.at, '.', wanted.length);
     const size_t rest = point ? wanted.length - (size_t)(point - wanted.at) : 0;
@@ -253,7 +219,7 @@ static void offer_bodies(Tree *tree, Suggestion *suggestion)
         memcpy(text, body.at, body.length);
         memcpy(text + body.length, point, rest);
         const Text candidate = {text, body.length + rest};
-        if (body_quantity(tree, candidate, &meaning)) tr_suggest(suggestion, candidate);
+        if (tr_is_body_quantity(tree, candidate)) tr_suggest(suggestion, candidate);
     }
 }
 
@@ -263,6 +229,7 @@ static void scope_offer(void *owner, Suggestion *suggestion)
     for (uint32_t i = 0; i < tree->local_count; i++)
         tr_suggest(suggestion, text_of(tree->locals[i].name));
     offer_bodies(tree, suggestion);
+    tr_offer_body_words(tree, suggestion);
     const Scope inner = tr_system_scope(tree->system);
     inner.offer(inner.owner, suggestion);
     for (uint32_t i = 0; i < tree->model->fields.parameters.count; i++)

@@ -336,13 +336,23 @@ Vec tr_tree_vector(Tree *tree, Value value, const char *what);
 void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why);
 // No parameter, input or output may be called like the pose or motion of a body.
 void tr_tree_check_names(Tree *tree);
+// How fast something changes; words where that is not known
+bool tr_tree_rate(Tree *tree, Expr of, Expr *rate, tr_error *err);
 // Refuses what is not a formula of t, parameters and inputs: anything else moves by itself.
 void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
+
+// ---- body_name.c: what names behind that of a body or a frame mean ----------------------------
+
+bool tr_is_body_quantity(Tree *tree, Text name);
+bool tr_body_quantity(Tree *tree, Text name, Expr *meaning, tr_error *err);
+void tr_offer_body_words(Tree *tree, Suggestion *suggestion);
 
 // ---- note.c: the user's formulas of what moves ----------------------------------------------
 
 void tr_tree_note(Tree *tree, Value value, Expr x); // that this is what the value means
 void tr_tree_name_notes(Tree *tree);                // by their paths in the model
+// That something in them has no value where the divisor is zero, and why
+void tr_tree_note_name(Tree *tree, Place place, Expr x, Expr divisor, const char *words);
 
 // ---- value.c: numbers, and what is decided by them ------------------------------------------
 
@@ -360,6 +370,8 @@ __attribute__((format(printf, 5, 6))) bool tr_tree_is(Tree *tree, Rule rule, Exp
                                                       const char *words, ...);
 // Refuses an expression of parameters alone that is infinite or no number.
 void tr_tree_check_finite(Tree *tree, Value value, const char *what, Expr x);
+// An expression of t and inputs as they are at the start, of parameters alone
+Expr tr_tree_at_start(Tree *tree, Expr x);
 // An expression at one of some states that have nothing special about them: of parameters alone
 Expr tr_tree_sample(Tree *tree, Expr x, uint32_t state);
 

@@ -34,6 +34,22 @@ double tr_tree_value(Tree *tree, Expr x)
     return tree->value[x.id];
 }
 
+Expr tr_tree_at_start(Tree *tree, Expr x)
+{
+    const System *s = tree->system;
+    Expr *from = tr_tree_room(tree, 2 * (size_t)s->input_count, sizeof *from);
+    if (!from) return x;
+    Expr *to = from + s->input_count;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if (input->kind != TR_INPUT && input->kind != TR_TIME) continue;
+        from[count] = input->symbol;
+        to[count++] = input->guess.id ? input->guess : number(tree->graph, input->value);
+    }
+    return tr_replace(x, from, to, count);
+}
+
 // Something between -1 and 1 for each input, the same in every run
 static double noise(uint32_t input, uint32_t state)
 {

@@ -5,6 +5,7 @@
 // none, the mass matrix is looked at: z with M z = 0 and G z = 0 is a motion without inertia.
 #include "plan/blame.h"
 
+#include "expr/walk.h"
 #include "num/dense.h"
 #include "num/singular.h"
 #include "plan/stance_numbers.h"
@@ -90,10 +91,19 @@ static void describe(const Nodes *n, uint32_t id, char *words, size_t size)
         snprintf(words, size, "%s", isnan(n->value[id]) ? "not a number" : "infinite");
 }
 
-static const Formula *find_formula(const Nodes *n, const System *s)
+static bool is_over_zero(const Nodes *n, const Formula *f)
 {
-    for (uint32_t i = 0; i < s->formula_count; i++)
-        if (is_bad(n, s->formulas[i].value.id)) return &s->formulas[i];
+    return n->is_known[f->divisor.id] && n->value[f->divisor.id] == 0;
+}
+
+// One that was written, or something in such a one that cannot have a value
+static const Formula *find_formula(const Nodes *n, const System *s, bool is_written)
+{
+    for (uint32_t i = 0; i < s->formula_count; i++) {
+        const Formula *f = &s->formulas[i];
+        const bool counts = !f->divisor.id || (!is_written && is_over_zero(n, f));
+        if (counts && is_bad(n, f->value.id)) return f;
+    }
     return NULL;
 }
 
@@ -258,7 +268,13 @@ static const char *question_of(const Flow *flow)
 static void find_reason(const Flow *flow, const Nodes *n, char *words, size_t size, Place *place)
 {
     char what[240];
-    const Formula *formula = find_formula(n, flow->system);
+    const Formula *formula = find_formula(n, flow->system, false);
+    if (formula && formula->divisor.id) {
+        const Formula *written = find_formula(n, flow->system, true);
+        *place = formula->place.line || !written ? formula->place : written->place;
+        snprintf(words, size, ": %.250s", formula->words);
+        return;
+    }
     if (formula) {
         describe(n, culprit(n, formula->value.id), what, sizeof what);
         snprintf(words, size, ": %.150s is %.100s", formula->path, what);
@@ -282,6 +298,47 @@ const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REA
     free(nodes.value);
     free(nodes.is_known);
     return words;
+}
+
+// The formula that this is, which has a place
+static Place place_of(const System *s, Expr x)
+{
+    for (uint32_t i = 0; i < s->formula_count; i++)
+        if (s->formulas[i].value.id == x.id && s->formulas[i].place.line)
+            return s->formulas[i].place;
+    return (Place){0};
+}
+
+// Accelerations are not known here, so what is looked for is not a value that is none, but why:
+// a divisor that is zero                                                               (T251)
+static const Formula *find_rest(const System *s, const Nodes *n, const Reach *reach)
+{
+    for (uint32_t i = 0; i < s->formula_count; i++) {
+        const Formula *f = &s->formulas[i];
+        if (f->divisor.id && tr_reach_has(reach, f->value) && is_over_zero(n, f)) return f;
+    }
+    return NULL;
+}
+
+void tr_flow_check_column(Flow *flow, double t, const double *y, uint32_t column, tr_error *err)
+{
+    const System *s = flow->system;
+    Exprs columns = {0};
+    Reach reach = {0};
+    Nodes nodes = {.graph = s->graph};
+    tr_chart_columns(s, &columns, NULL);
+    tr_flow_fill_all(flow, tr_flow_time(flow, t), y);
+    if (columns.failed || !tr_reach_in(s->graph, columns.at + column, 1, &reach) ||
+        !evaluate_nodes(&nodes, s, flow->inputs))
+        tr_fail_memory(err);
+    const Formula *rest = has_failed(err) ? NULL : find_rest(s, &nodes, &reach);
+    if (rest)
+        tr_fail(err, TR_FAILED, place_of(s, columns.at[column]),
+                "'%.100s' has no value at t = %.9g: %s", flow->labels[column], t, rest->words);
+    free(nodes.value);
+    free(nodes.is_known);
+    tr_reach_free(&reach);
+    tr_exprs_free(&columns);
 }
 
 void tr_flow_blame(Flow *flow, double t, const double *y, tr_error *err)

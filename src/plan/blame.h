@@ -12,6 +12,8 @@ enum { REASON_SIZE = 320 };
 // is not known.
 const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REASON_SIZE],
                            Place *place);
+// Refuses a column that is not finite at (t, y) because of a name in it that has no value there.
+void tr_flow_check_column(Flow *flow, double t, const double *y, uint32_t column, tr_error *err);
 // Whether something has mass along every motion that constraints allow, where the flow stands, with
 // all velocities in its inputs; else words.
 bool tr_flow_has_mass(Flow *flow, tr_error *err);

@@ -85,15 +85,19 @@ static void warn_of_options(const Simulation *s, tr_error *err)
         tr_fail_memory(err);
 }
 
-// Columns that are not finite, each at the first row where it is not
+// Columns that are not finite, each at the first row where it is not: one that must not be asked
+// for there ends the run
 static void warn_of_columns(const Simulation *s, tr_error *err)
 {
+    const Mover *m = s->run->mover;
+    Flow *flow = s->run->flow;
     const double *row = s->run->row;
     for (uint32_t i = 1; i < s->run->columns && !has_failed(err); i++) {
         if (isfinite(row[i]) || s->is_told[i]) continue;
         s->is_told[i] = true;
-        if (!tr_warn(warnings_of(s), "'%.100s' is %s at t = %.9g", s->labels[i],
-                     isnan(row[i]) ? "not a number" : "infinite", row[0]))
+        if (i <= flow->column_count) tr_flow_check_column(flow, m->t, m->y, i - 1, err);
+        if (!has_failed(err) && !tr_warn(warnings_of(s), "'%.100s' is %s at t = %.9g", s->labels[i],
+                                         isnan(row[i]) ? "not a number" : "infinite", row[0]))
             tr_fail_memory(err);
     }
 }

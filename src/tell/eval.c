@@ -32,6 +32,14 @@ static bool check_accelerations(const AtStart *at, tr_error *err)
     return true;
 }
 
+// No output has a name in it that has no value at the start.
+static bool check_columns(const AtStart *at, tr_error *err)
+{
+    for (uint32_t i = 0; i < at->flow->column_count && !has_failed(err); i++)
+        if (!isfinite(at->columns[i])) tr_flow_check_column(at->flow, 0, at->flow->start, i, err);
+    return !has_failed(err);
+}
+
 // Rows that were not solved for must hold for accelerations, too.
 static bool check_agreement(AtStart *at, tr_error *err)
 {
@@ -58,7 +66,7 @@ bool tr_at_start_take(AtStart *at, const System *s, tr_error *err)
     if (!evaluate_accelerations(at, err)) return false;
     const Findings *f = at->findings;
     return (f && (f->singular || f->stuck)) ||
-           (check_accelerations(at, err) && check_agreement(at, err));
+           (check_accelerations(at, err) && check_agreement(at, err) && check_columns(at, err));
 }
 
 void tr_at_start_release(AtStart *at)
