@@ -223,13 +223,15 @@ static Expr steepest(Expr ll, Expr lm, Expr mm)
 
 // Of a wheel that flies high above a hollow the margin may vanish, where another place becomes the
 // nearest. Nothing depends on where it is until it lands, so its rate need only stay finite:
-//   1 / margin = margin^15 / (margin^16 + (gap / size)^2 0.05^16)     but for margins below 0.1
+//   1 / margin = margin^15 / (margin^16 + (gap / size)^8 0.05^16)     but for margins below 0.1
+// A gap that is but rounding, where it has landed, does nothing to margins above 1e-8.
 static Expr inverse_margin(const Resting *at, Expr margin)
 {
     if (is_zero(at->gap)) return quotient(one(graph_of(margin)), margin);
     const Expr second = square(margin), fourth = square(second), eighth = square(fourth);
     const Expr far = quotient(at->gap, add(at->ring, at->tube));
-    const Expr least = mul(number(graph_of(margin), 1.52587890625e-21), square(far));
+    const Expr least =
+        mul(number(graph_of(margin), 1.52587890625e-21), square(square(square(far))));
     return quotient(mul(mul(eighth, fourth), mul(second, margin)), add(square(eighth), least));
 }
 
