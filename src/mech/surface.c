@@ -269,10 +269,11 @@ Creeping tr_creeping(const Floor *floor, const Resting *at)
     }
     const Expr dn_l = neg(add(mul(ll, c_l), mul(lm, c_m))),
                dn_m = neg(add(mul(lm, c_l), mul(mm, c_m)));
+    const Expr steep = at->is_ball ? steepest(ll, lm, mm) : ll;
     return (Creeping){.c = plus(scale(c_l, at->l), scale(c_m, at->m)),
                       .dn = plus(scale(dn_l, at->l), scale(dn_m, at->m)),
                       .margin = margin,
-                      .hollow = quotient(unit, at->is_ball ? steepest(ll, lm, mm) : ll)};
+                      .hollow = {quotient(unit, steep), quotient(unit, at->is_ball ? steep : mm)}};
 }
 
 // ---- as part of the system -----------------------------------------------------------------
@@ -321,7 +322,7 @@ void tr_touch_add(Tree *tree, const Contact *contact, const Floor *floor, Vec O,
     }
     if (!tr_dense_jacobian(g, touching->tangency, 2, u, 2, touching->slopes)) g->failed = true;
     touching->gap = *gap, touching->margin = moves->margin, touching->height = floor->f;
-    touching->hollow = moves->hollow;
+    for (int k = 0; k < 2; k++) touching->hollow[k] = moves->hollow[k];
     for (int k = 0; k < 3; k++)
         touching->middle[k] = vec_at(O, k), touching->axle[k] = vec_at(a, k);
     touching->ring = at->ring, touching->tube = at->tube;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT = 16, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
+enum { AT = 17, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
 enum { MOST_PLACES = CIRCLES * SPOKES + 1 }; // and of a wheel fewer
 #define NEAR_ENOUGH 1e-15                    // of the size of the wheel
 #define INSIDE      1e-6 // how far a ring or a ball is below the surface that is inside [m]
@@ -43,7 +43,7 @@ struct TouchSearch {
 typedef struct Touch {
     double tangency[2], slopes[4], gap;
     double middle[3], axle[3], ring, tube;
-    double hollow;
+    double hollow[2];
 } Touch;
 
 static void list_at(const Touching *t, Exprs *list)
@@ -55,7 +55,7 @@ static void list_at(const Touching *t, Exprs *list)
     tr_exprs_add(list, t->axle, 3);
     exprs_add(list, t->ring);
     exprs_add(list, t->tube);
-    exprs_add(list, t->hollow);
+    tr_exprs_add(list, t->hollow, 2);
 }
 
 bool tr_touch_programs(System *own, const uint8_t *fold, TouchPrograms *out, tr_error *err)
@@ -362,7 +362,9 @@ TouchSizes tr_touch_sizes(TouchSearch *s, const double *x, uint32_t i)
     take_state(s, x);
     const double u[] = {place_of(s, i)[0], place_of(s, i)[1]};
     const Touch t = touch_at(s, i, u);
-    return (TouchSizes){t.ring + t.tube, t.hollow};
+    const double size = t.ring + t.tube; // a tyre may be too thick for a groove along its way
+    return t.tube / t.hollow[1] > size / t.hollow[0] ? (TouchSizes){t.tube, t.hollow[1]}
+                                                     : (TouchSizes){size, t.hollow[0]};
 }
 
 // ---- a second one --------------------------------------------------------------------------
