@@ -179,7 +179,8 @@ Floor tr_floor_tilted(Tree *tree, const Floor *floor)
 {
     Graph *g = tree->graph;
     Floor out = *floor;
-    uint32_t random = 7919u * (tree->touch_count + 1u); // another for each contact
+    uint32_t random = 7919u;
+    for (uint32_t k = 0; k < 2 * tree->touch_count; k++) next_random(&random); // others for each
     out.kind = SURFACE_HEIGHT;
     for (int k = 0; k < 2; k++) {
         const Expr more = number(g, 0.1 * next_random(&random));
