@@ -563,6 +563,54 @@ static bool hills_job(tr_error *err)
     return good;
 }
 
+// A wheel that flies, lands and touches a second time, which is put up with and then ends the run;
+// and what the doctor says of feet that stand in one plane
+static bool terrain_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "ground: {height: 0.3*cos(4*x)}\n"
+        "bodies:\n"
+        "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+        "  lift: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}}\n"
+        "  disc: {parent: lift, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: spin}, "
+        "mass: 2, inertia: {axial: 0.09, radial: 0.045}}\n"
+        "contacts: {rim: {kind: rolling, body: disc, radius: 0.3, lateral: free, unilateral: true, "
+        "open: true}}\n"
+        "initial: {x: 0.3, z: 0.6, d(x): 0, d(z): 0, spin: 0, d(spin): 6}\n"
+        "cases: {a: {allow: [second_touch]}}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.method = "rk4", o.step = 0.005, o.end = 2, o.every = 0.1;
+    const bool good = system && !tr_simulate(system, &o, NULL, err) && err->status == TR_FAILED &&
+                      strstr(err->text, "the ground curves more than the wheel 'rim' at (");
+    if (good) *err = (tr_error){0};
+    tr_system_free(system);
+    return good;
+}
+
+static bool uneven_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies: {tray: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\n"
+        "contacts:\n"
+        "  a: {kind: slide, body: tray, at: \"1, 0, 0\"}\n"
+        "  b: {kind: slide, body: tray, at: \"-1, 0, 0\"}\n"
+        "  c: {kind: slide, body: tray, at: \"0, 1, 0\"}\n"
+        "  d: {kind: slide, body: tray, at: \"0, -1, 0\"}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    char *told = tr_check_text(system, false, err);
+    const bool good = told && strstr(told, "locked on uneven ground: a.normal");
+    tr_text_free(told);
+    tr_system_free(system);
+    return good;
+}
+
 // A ball with friction that falls, bounces, slides, and comes to rest.
 static bool bounce_job(tr_error *err)
 {
@@ -888,6 +936,8 @@ static void test_linear(void **state) { (void)state, sweep(linear_job); }
 static void test_pictures(void **state) { (void)state, sweep(pictures_job); }
 static void test_view(void **state) { (void)state, sweep(view_job); }
 static void test_hills(void **state) { (void)state, sweep(hills_job); }
+static void test_terrain(void **state) { (void)state, sweep(terrain_job); }
+static void test_uneven(void **state) { (void)state, sweep(uneven_job); }
 static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
@@ -914,28 +964,18 @@ int main(int count, char **arguments)
 {
     wanted = count > 1 ? atol(arguments[1]) : 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_beams),
-        cmocka_unit_test(test_modal),
-        cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_view),
-        cmocka_unit_test(test_hills),
-        cmocka_unit_test(test_steady),
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_bounces),
-        cmocka_unit_test(test_implicit_steps),
-        cmocka_unit_test(test_jumps),
-        cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_lqr),
-        cmocka_unit_test(test_circle),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_beams),
+        cmocka_unit_test(test_modal),    cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_tables),   cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_view),     cmocka_unit_test(test_hills),
+        cmocka_unit_test(test_terrain),  cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_steady),   cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
+        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
+        cmocka_unit_test(test_circle),   cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,8 @@ static void test_rules(void **state)
         {{"a*b + c*e"}, 3, 3},
         {{"1/a + b/a"}, 3, 3},
         {{"-(a*b) - a*c"}, 4, 3},
+        {{"(1 - a) + ((2 - b) + c)"}, 4, 3}, // numbers are added first
+        {{"(1 - a) + ((1e-9 - b) + c)"}, 4, 4},
         {{"a"}, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -65,6 +67,32 @@ static void test_rules(void **state)
             fail_msg("%s: %zu operations, then %zu", rows[i].formulas[0], before, after);
         tr_system_free(s);
     }
+}
+
+// What keeps a root from 0 stays where the rest cancels: a = b = 1.
+static void test_small_numbers_stay(void **state)
+{
+    (void)state;
+    static const char *const formulas[] = {"1 - a*a + 1e-18", "1e-18 + (1 - a*a)",
+                                           "(1 - a*b) - 1e-18", "e*(1e-18 + (1 - a*b)) + e*x"};
+    static const double expected[] = {1e-18, 1e-18, -1e-18, 1e-18};
+    enum { COUNT = sizeof formulas / sizeof *formulas };
+    System *s = with_names();
+    tr_error err = {0};
+    Expr of[COUNT];
+    for (size_t i = 0; i < COUNT; i++) of[i] = tr_formula(s, formulas[i], &err);
+    tr_shorten(s->graph, of, COUNT);
+    tr_program *p = tr_compile_values(s, of, COUNT, false, &err);
+    tr_workspace *w = tr_workspace_new(p, &err);
+    if (err.status) fail_msg("%s", err.text);
+    const double in[] = {1, 1, 1, 1, 0, 1, 1, 1, 1}; // x = 0
+    double out[COUNT];
+    tr_evaluate(p, w, in, out);
+    for (size_t i = 0; i < COUNT; i++)
+        if (out[i] != expected[i]) fail_msg("%s is %g", formulas[i], out[i]);
+    tr_workspace_free(w);
+    tr_program_free(p);
+    tr_system_free(s);
 }
 
 // Random expressions of every operation have the same values, and never more operations.
@@ -176,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_small_numbers_stay),
         cmocka_unit_test(test_values_survive),
         cmocka_unit_test(test_much_is_in_common),
     };

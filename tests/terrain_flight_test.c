@@ -165,8 +165,76 @@ static void test_crest(void **state)
     check_flight("tube: 0.03, axis: \"0, 1, 0\"", 0.5);
 }
 
+// ---- over waves ----------------------------------------------------------------------------
+
+// High above, where every hollow is nearer than its radius is long, other places become the nearest
+// all the time; it lands where its middle first comes to r from the waves, on whatever side.
+static double wave_gap(double x, double z)
+{
+    double least = (double)INFINITY;
+    for (int i = -200; i <= 200; i++) {
+        double low = x + 0.0005 * (i - 1), high = x + 0.0005 * (i + 1);
+        const double mid = (low + high) / 2, far = hypot(mid - x, 0.3 * sin(5 * mid) - z);
+        if (far > least + 1e-3) continue;
+        for (int k = 0; k < 80; k++) { // thirds
+            const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+            if (hypot(a - x, 0.3 * sin(5 * a) - z) < hypot(b - x, 0.3 * sin(5 * b) - z))
+                high = b;
+            else
+                low = a;
+        }
+        least = fmin(least, hypot(low - x, 0.3 * sin(5 * low) - z));
+    }
+    return least - r;
+}
+
+static double landing_of(double vx, double vz)
+{
+    double t = 1e-3, before = 0;
+    while (wave_gap(0.1 + vx * t, 1 + vz * t - g * t * t / 2) > 0) before = t, t += 1e-3;
+    for (int i = 0; i < 45; i++) {
+        const double mid = (before + t) / 2;
+        *(wave_gap(0.1 + vx * mid, 1 + vz * mid - g * mid * mid / 2) > 0 ? &before : &t) = mid;
+    }
+    return t;
+}
+
+static void test_waves(void **state)
+{
+    (void)state;
+    static const char *const contacts[] = {"shape: ball", "axis: \"0, 1, 0\"",
+                                           "tube: 0.03, axis: \"0, 1, 0\""};
+    static const double speeds[][2] = {{1, 0}, {2, 2}, {3, 1}, {4.3, 3}, {6, 2}, {-3.7, 2.5}};
+    for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++) {
+        const double lands = landing_of(speeds[k][0], speeds[k][1]);
+        for (size_t i = 0; i < sizeof contacts / sizeof *contacts; i++) {
+            char text[1000];
+            snprintf(text, sizeof text,
+                     "trundle: 1\n"
+                     "ground: {height: 0.3*sin(5*x)}\n"
+                     "bodies: {b: {joint: {type: free}, mass: 1, inertia: {xx: 0.004, yy: 0.004, "
+                     "zz: 0.004}}}\n"
+                     "contacts: {foot: {kind: rolling, body: b, radius: 0.1, unilateral: true, "
+                     "open: true, restitution: 0.6, %s}}\n"
+                     "initial: {b.x: 0.1, b.y: 0, b.z: 1, b.qx: 0, b.qy: 0, b.qz: 0, b.vx: %g, "
+                     "b.vy: 0, b.vz: %g, b.wx: 0, b.wy: 0, b.wz: 0}\n",
+                     contacts[i], speeds[k][0], speeds[k][1]);
+            tr_summary s = {0};
+            Sheet *run = run_with(system_from(text), 2, 0.01, &s);
+            char *json = certificate();
+            print_message("%s at %g, %g: lands at %.9f, %.1e\n", contacts[i], speeds[k][0],
+                          speeds[k][1], lands, event_time(json, "touches") - lands);
+            assert_close(event_time(json, "touches"), lands, 1e-9);
+            for (size_t n = 0; n < run->rows; n++) // and bounces, never through
+                assert_true(wave_gap(at(run, n, "b.x"), at(run, n, "b.z")) > -1e-9);
+            free(json);
+            tr_sheet_free(run);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crest), cmocka_unit_test(test_waves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,8 +165,9 @@ static void copy_touchings(const Copying *c, const System *from)
         rehome(c, touching->slopes, 4);
         rehome(c, touching->middle, 3);
         rehome(c, touching->axle, 3);
-        Expr *const single[] = {&touching->gap,  &touching->margin, &touching->height,
-                                &touching->ring, &touching->tube,   &touching->hollow};
+        rehome(c, touching->hollow, 2);
+        Expr *const single[] = {&touching->gap, &touching->margin, &touching->height,
+                                &touching->ring, &touching->tube};
         for (size_t k = 0; k < sizeof single / sizeof *single; k++) rehome(c, single[k], 1);
     }
 }

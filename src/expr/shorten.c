@@ -11,6 +11,7 @@
 
 #include "expr/walk.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { LONGEST = 48 }; // list: so that work grows with the number of nodes, and not its square
@@ -96,12 +97,41 @@ static bool is_unit(const Shortener *s, uint32_t v)
     return v < s->reach.count && is_one(expr_at(s->graph, s->reach.ids[v]));
 }
 
+static bool is_known(const Shortener *s, uint32_t v)
+{
+    return s->vertices[v].stage <= STAGE_PARAMETER;
+}
+
+// Whether two known parts of sums may be added before the rest: (1 - x) + e is not (1 + e) - x, for
+// where x is 1 a small e were lost. Of parameters nothing is known here (gather.h adds them, too).
+static bool are_alike(const Shortener *s, uint32_t v, uint32_t w)
+{
+    enum { FEW = 1000 }; // times: three digits
+    const Expr x = expr_at(s->graph, s->reach.ids[v]), y = expr_at(s->graph, s->reach.ids[w]);
+    if (!is_number(x) || !is_number(y)) return is_number(x) == is_number(y);
+    const double a = fabs(value_of(x)), b = fabs(value_of(y));
+    return a <= FEW * b && b <= FEW * a;
+}
+
+// Whether a list that is begun may take in another one
+static bool can_take(const Shortener *s, const Vertex *list, const Vertex *other)
+{
+    if (s->part_count - list->first + other->count > LONGEST) return false;
+    if (list->kind == PRODUCT) return true;
+    for (uint32_t i = list->first; i < s->part_count; i++)
+        for (uint32_t k = other->first; k < other->first + other->count; k++)
+            if (is_known(s, s->parts[i].of) && is_known(s, s->parts[k].of) &&
+                !are_alike(s, s->parts[i].of, s->parts[k].of))
+                return false;
+    return true;
+}
+
 // A part of v, or the parts of that where nothing else uses them
 static void take_part(Shortener *s, uint32_t v, Part part)
 {
     const Vertex own = s->vertices[v], other = s->vertices[part.of];
     const bool is_free = other.kind == own.kind && other.stage == own.stage && other.uses == 1 &&
-                         s->part_count - own.first + other.count <= LONGEST;
+                         can_take(s, &own, &other);
     if (!is_free || (own.kind == PRODUCT && part.inverse)) {
         if (own.kind == SUM || part.inverse || !is_unit(s, part.of)) add_part(s, part);
         return;
@@ -496,11 +526,6 @@ static bool share_pairs(Shortener *s, Kind kind)
 }
 
 // ---- building ------------------------------------------------------------------------------
-
-static bool is_known(const Shortener *s, uint32_t v)
-{
-    return s->vertices[v].stage <= STAGE_PARAMETER;
-}
 
 static Expr built(const Shortener *s, uint32_t v)
 {

@@ -155,7 +155,7 @@ typedef struct Touching {
     Expr tangency[2]; // the residuals
     Expr slopes[4];   // of these by x and y
     Expr gap, margin; // how far it is from touching; how much flatter the surface is
-    Expr hollow;      // the radius that the surface is curved with, upwards
+    Expr hollow[2];   // the radii that the surface is curved with, upwards: along, across
     Expr height;      // of the surface, by x and y
     Expr middle[3];   // of the wheel or the ball, in the surface's axes
     Expr axle[3];     // likewise; nothing of a ball

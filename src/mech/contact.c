@@ -570,7 +570,6 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     if (spins) a = axle_on_carrier(tree, link), hub = link->X.p;
     if (!is_ball && !spins) a = apply(link->spin, tr_contact_axle(tree, i, contact));
     if (link->carried != spins || tree->links[carrier].carried) return false;
-    if (tree->model->fields.ground.height.given) return false;
     Rim rim = {.is_ball = is_ball, .a = a};
     rim.n = tr_normal_in(tree, carrier, &rim.length);
     rim.radius = tr_tree_formula(tree, contact->radius);
@@ -978,7 +977,8 @@ static void make_slide(Tree *tree, const Contact *contact)
     Value on = contact->on;
     if (!on.given) on.text = text_of("ground");
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
-    Floor floor = tr_floor_shape(tree, contact, contact->on.given);
+    const bool is_on_ground = text_is(on.text, "ground");
+    Floor floor = tr_floor_shape(tree, contact, !is_on_ground);
     if (has_failed(tree->err)) return;
     Expr gap;
     const Vec n = foot_on(tree, &floor, minus(m.s, floor.to), &gap);
@@ -989,7 +989,7 @@ static void make_slide(Tree *tree, const Contact *contact)
         !is_plane && is_true(contact->unilateral) ? tr_tree_drift_of(tree, gap) : dot(n, m.ds);
     tr_tree_row(tree, contact->name, "normal", rate, gap,
                 is_plane ? tr_meeting_drift(&m, n, m.ds) : none, QUANTITY_FORCE);
-    if (!contact->on.given && floor.kind != SURFACE_SPHERE) {
+    if (is_on_ground && floor.kind != SURFACE_SPHERE) {
         const Floor tilted = tr_floor_tilted(tree, &floor);
         set_uneven(tree, contact, 0, dot(tr_floor_normal(tree, &tilted), m.ds));
     }

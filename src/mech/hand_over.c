@@ -56,6 +56,12 @@ static bool is_on_world(const Tree *tree, const Contact *contact)
     return !contact->on.given || tr_tree_find(tree, contact->on.text) == WORLD;
 }
 
+// Of what the world carries
+static bool is_on_flat_ground(const Tree *tree, const Contact *contact)
+{
+    return !contact->surface.name.given && !tree->model->fields.ground.height.given;
+}
+
 static uint32_t row_of(const Tree *tree, const Contact *contact, int part)
 {
     return tr_tree_find_row(tree, contact->name, tr_contact_parts[part]);
@@ -81,7 +87,7 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     Mat axes;
     const uint32_t row = row_of(tree, contact, 0);
     if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
-    if (contact->on.given || tree->model->fields.ground.height.given) return;
+    if (contact->on.given || !is_on_flat_ground(tree, contact)) return;
     Expr length;
     const Vec n = tr_normal_in(by, at.link, &length);
     set_row(&at, row, scale(quotient(one(by->graph), length), n), false);
@@ -91,6 +97,7 @@ static void hand_rolling(Tree *tree, Tree *by, const Contact *contact)
 {
     System *s = tree->system;
     uint32_t rows[3];
+    if (!is_on_flat_ground(tree, contact)) return;
     for (int k = 0; k < 3; k++) {
         rows[k] = row_of(tree, contact, k);
         if (rows[k] == s->row_count || !s->rows[rows[k]].is_mixed) return;

@@ -245,7 +245,7 @@ static void watch_load(Tree *tree, const Touch *touch)
 void tr_tree_watch_loads(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
-        if (!tree->touches[i].is_recorded) continue;
+        if (!tree->touches[i].is_recorded || tree->graph->failed) continue;
         check_friction(tree, tree->touches[i].contact);
         watch_load(tree, &tree->touches[i]);
     }

@@ -179,7 +179,8 @@ Floor tr_floor_tilted(Tree *tree, const Floor *floor)
 {
     Graph *g = tree->graph;
     Floor out = *floor;
-    uint32_t random = 7919u * (tree->touch_count + 1u); // another for each contact
+    uint32_t random = 7919u;
+    for (uint32_t k = 0; k < 2 * tree->touch_count; k++) next_random(&random); // others for each
     out.kind = SURFACE_HEIGHT;
     for (int k = 0; k < 2; k++) {
         const Expr more = number(g, 0.1 * next_random(&random));
@@ -223,13 +224,15 @@ static Expr steepest(Expr ll, Expr lm, Expr mm)
 
 // Of a wheel that flies high above a hollow the margin may vanish, where another place becomes the
 // nearest. Nothing depends on where it is until it lands, so its rate need only stay finite:
-//   1 / margin = margin^15 / (margin^16 + (gap / size)^2 0.05^16)     but for margins below 0.1
+//   1 / margin = margin^15 / (margin^16 + (gap / size)^8 0.05^16)     but for margins below 0.1
+// A gap that is but rounding, where it has landed, does nothing to margins above 1e-8.
 static Expr inverse_margin(const Resting *at, Expr margin)
 {
     if (is_zero(at->gap)) return quotient(one(graph_of(margin)), margin);
     const Expr second = square(margin), fourth = square(second), eighth = square(fourth);
     const Expr far = quotient(at->gap, add(at->ring, at->tube));
-    const Expr least = mul(number(graph_of(margin), 1.52587890625e-21), square(far));
+    const Expr least =
+        mul(number(graph_of(margin), 1.52587890625e-21), square(square(square(far))));
     return quotient(mul(mul(eighth, fourth), mul(second, margin)), add(square(eighth), least));
 }
 
@@ -267,10 +270,11 @@ Creeping tr_creeping(const Floor *floor, const Resting *at)
     }
     const Expr dn_l = neg(add(mul(ll, c_l), mul(lm, c_m))),
                dn_m = neg(add(mul(lm, c_l), mul(mm, c_m)));
+    const Expr steep = at->is_ball ? steepest(ll, lm, mm) : ll;
     return (Creeping){.c = plus(scale(c_l, at->l), scale(c_m, at->m)),
                       .dn = plus(scale(dn_l, at->l), scale(dn_m, at->m)),
                       .margin = margin,
-                      .hollow = quotient(unit, at->is_ball ? steepest(ll, lm, mm) : ll)};
+                      .hollow = {quotient(unit, steep), quotient(unit, at->is_ball ? steep : mm)}};
 }
 
 // ---- as part of the system -----------------------------------------------------------------
@@ -319,7 +323,7 @@ void tr_touch_add(Tree *tree, const Contact *contact, const Floor *floor, Vec O,
     }
     if (!tr_dense_jacobian(g, touching->tangency, 2, u, 2, touching->slopes)) g->failed = true;
     touching->gap = *gap, touching->margin = moves->margin, touching->height = floor->f;
-    touching->hollow = moves->hollow;
+    for (int k = 0; k < 2; k++) touching->hollow[k] = moves->hollow[k];
     for (int k = 0; k < 3; k++)
         touching->middle[k] = vec_at(O, k), touching->axle[k] = vec_at(a, k);
     touching->ring = at->ring, touching->tube = at->tube;

@@ -58,7 +58,7 @@ typedef struct Resting {
 // How the contact moves along the surface, and its normal with it                     (T187)
 typedef struct Creeping {
     Vec c, dn;
-    Expr margin, hollow;
+    Expr margin, hollow[2]; // along, across; of a ball the steepest
 } Creeping;
 Creeping tr_creeping(const Floor *floor, const Resting *at);
 

@@ -11,22 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT = 16, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
+enum { AT = 17, ROUND = 64, CIRCLES = 4, SPOKES = 16, MOST_STEPS = 40 };
 enum { MOST_PLACES = CIRCLES * SPOKES + 1 }; // and of a wheel fewer
 #define NEAR_ENOUGH 1e-15                    // of the size of the wheel
-#define INSIDE      1e-6 // how far a ring is below the surface that is inside [m]
+#define INSIDE      1e-6 // how far a ring or a ball is below the surface that is inside [m]
 
 // A place beside a wheel or a ball
 typedef struct Sample {
     double u[2];
-    double above; // the surface, upright; of a ball its middle, whichever way
-    double far;   // from that, level
+    double above; // how far the surface is below, upright; from a ball, whichever way
+    double far;   // from the middle of that, level
 } Sample;
 
 typedef struct Round {
     Sample at[MOST_PLACES];
     uint32_t count;
     bool is_ball;
+    double radius; // of a ball
 } Round;
 
 struct TouchSearch {
@@ -42,7 +43,7 @@ struct TouchSearch {
 typedef struct Touch {
     double tangency[2], slopes[4], gap;
     double middle[3], axle[3], ring, tube;
-    double hollow;
+    double hollow[2];
 } Touch;
 
 static void list_at(const Touching *t, Exprs *list)
@@ -54,7 +55,7 @@ static void list_at(const Touching *t, Exprs *list)
     tr_exprs_add(list, t->axle, 3);
     exprs_add(list, t->ring);
     exprs_add(list, t->tube);
-    exprs_add(list, t->hollow);
+    tr_exprs_add(list, t->hollow, 2);
 }
 
 bool tr_touch_programs(System *own, const uint8_t *fold, TouchPrograms *out, tr_error *err)
@@ -194,7 +195,7 @@ static void place_round_wheel(const TouchSearch *s, const Touch *t, Round *out)
 
 static void place_below_ball(const TouchSearch *s, const Touch *t, Round *out)
 {
-    out->count = 0;
+    out->count = 0, out->radius = t->tube;
     for (int circle = 0; circle <= CIRCLES; circle++)
         for (int k = 0; k < (circle ? SPOKES : 1); k++) {
             const double *turn = s->turn + 2 * (size_t)(k * (ROUND / SPOKES));
@@ -222,7 +223,7 @@ static void take_heights(TouchSearch *s, uint32_t first, uint32_t lanes)
         for (uint32_t k = 0; k < lanes && first + k < s->round[i].count; k++) {
             Sample *at = &s->round[i].at[first + k];
             const double up = at->above - tr_block_output(s->heights, i)[k];
-            at->above = s->round[i].is_ball ? hypot(up, at->far) : up;
+            at->above = s->round[i].is_ball ? hypot(up, at->far) - s->round[i].radius : up;
         }
 }
 
@@ -240,16 +241,34 @@ static void sample(TouchSearch *s)
     for (uint32_t first = 0; first < MOST_PLACES; first += lanes) take_heights(s, first, lanes);
 }
 
-// Whether a sample is as near to the surface as those beside it
-static bool is_low(const Sample *all, uint32_t count, uint32_t k, bool is_ball)
+// The samples beside one: of a wheel on its ring, of a ball on its circle and spoke
+static uint32_t list_beside(const Round *round, uint32_t k, uint32_t out[SPOKES])
 {
-    if (!isfinite(all[k].above)) return false;
-    if (!is_ball)
-        return !(all[(k + 1) % count].above < all[k].above) &&
-               !(all[(k + count - 1) % count].above < all[k].above);
-    uint32_t nearer = 0;
-    for (uint32_t j = 0; j < count; j++) nearer += all[j].above < all[k].above;
-    return nearer < 4;
+    uint32_t count = 0;
+    if (!round->is_ball) {
+        out[count++] = (k + 1) % round->count, out[count++] = (k + round->count - 1) % round->count;
+        return count;
+    }
+    if (k == 0) {
+        for (uint32_t j = 1; j <= SPOKES; j++) out[count++] = j;
+        return count;
+    }
+    const uint32_t spoke = (k - 1) % SPOKES, first = k - spoke;
+    out[count++] = first + (spoke + 1) % SPOKES;
+    out[count++] = first + (spoke + SPOKES - 1) % SPOKES;
+    out[count++] = first == 1 ? 0 : k - SPOKES;
+    if (k + SPOKES < round->count) out[count++] = k + SPOKES;
+    return count;
+}
+
+// Whether a sample is as near to the surface as those beside it
+static bool is_low(const Round *round, uint32_t k)
+{
+    uint32_t beside[SPOKES];
+    if (!isfinite(round->at[k].above)) return false;
+    for (uint32_t j = list_beside(round, k, beside); j-- > 0;)
+        if (round->at[beside[j]].above < round->at[k].above) return false;
+    return true;
 }
 
 // Whether the sample is beside the contact that there is, which is where it would end
@@ -265,7 +284,7 @@ static bool is_beside(const Round *round, uint32_t k, const double u[2])
 }
 
 // Calls `take` for each place where the contact may be; and where another is looked for, for those
-// of a wheel's ring that are below the surface, as at a kerb, where nothing is tangent.
+// that are inside the surface, as at a kerb, where nothing is tangent.
 static void look_everywhere(TouchSearch *s, uint32_t i, bool others,
                             void (*take)(void *to, const double u[2], double gap), void *to)
 {
@@ -275,8 +294,8 @@ static void look_everywhere(TouchSearch *s, uint32_t i, bool others,
     const double *here = place_of(s, i), kept[2] = {here[0], here[1]};
     for (uint32_t k = 0; k < count; k++) {
         double u[2] = {all[k].u[0], all[k].u[1]}, gap;
-        if (others && !is_ball && all[k].above < -INSIDE) take(to, u, all[k].above);
-        if (!is_low(all, count, k, is_ball)) continue;
+        if (others && all[k].above < -INSIDE) take(to, u, all[k].above);
+        if (!is_low(&s->round[i], k)) continue;
         if (others && !is_ball && is_beside(&s->round[i], k, kept)) continue;
         if (settle(s, i, u, &gap)) take(to, u, gap);
     }
@@ -343,7 +362,9 @@ TouchSizes tr_touch_sizes(TouchSearch *s, const double *x, uint32_t i)
     take_state(s, x);
     const double u[] = {place_of(s, i)[0], place_of(s, i)[1]};
     const Touch t = touch_at(s, i, u);
-    return (TouchSizes){t.ring + t.tube, t.hollow};
+    const double size = t.ring + t.tube; // a tyre may be too thick for a groove along its way
+    return t.tube / t.hollow[1] > size / t.hollow[0] ? (TouchSizes){t.tube, t.hollow[1]}
+                                                     : (TouchSizes){size, t.hollow[0]};
 }
 
 // ---- a second one --------------------------------------------------------------------------

@@ -25,7 +25,8 @@ bool tr_touch_find(TouchSearch *search, double *x);
 // From where they are, for positions that have changed a little; looks everywhere when that fails.
 bool tr_touch_follow(TouchSearch *search, double *x);
 
-// How large a wheel or a ball is, and the radius that the surface is curved with below it
+// How large a wheel or a ball is, and the radius that the surface is curved with below it; across,
+// the tube, where that fits less
 typedef struct TouchSizes {
     double radius, hollow;
 } TouchSizes;

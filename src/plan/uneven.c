@@ -28,12 +28,12 @@ static bool opens(const System *s, uint32_t row)
     return false;
 }
 
-static bool list_parts(const System *s, uint32_t constraints, Parts *p)
+static bool list_parts(const System *s, uint32_t constraints, Parts *p, tr_error *err)
 {
     *p = (Parts){.row = calloc(s->row_count + 1u, sizeof *p->row),
                  .velocity = calloc(s->input_count + 1u, sizeof *p->velocity)};
     bool any = false;
-    if (!p->row || !p->velocity) return false;
+    if (!p->row || !p->velocity) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < constraints; i++) {
         if (s->rows[i].is_open || opens(s, i)) continue;
         p->row[p->rows++] = i;
@@ -88,18 +88,16 @@ static bool take_rank(double *A, uint32_t m, uint32_t n, uint32_t *rank, double 
     return good;
 }
 
-// Those that were dependent and are no more; where there is none of them, those that lose most
+// Those that were dependent and are no more; where there is none of them, all that were: which of
+// them are left is a matter of the slopes
 static void mark(const Parts *p, const double *here, const double *there, bool *rows)
 {
-    double most = 0;
     bool any = false;
     for (uint32_t k = 0; k < p->rows; k++) {
         rows[p->row[k]] = here[k] > DEPENDENT && there[k] <= DEPENDENT;
         any = any || rows[p->row[k]];
-        most = larger(most, here[k] * here[k] - there[k] * there[k]);
     }
-    for (uint32_t k = 0; !any && k < p->rows; k++)
-        rows[p->row[k]] = here[k] * here[k] - there[k] * there[k] > 0.1 * most;
+    for (uint32_t k = 0; !any && k < p->rows; k++) rows[p->row[k]] = here[k] > DEPENDENT;
 }
 
 static Uneven *compare(const Flow *flow, const Parts *p, Evaluator *slopes, tr_error *err)
@@ -124,7 +122,7 @@ Uneven *tr_examine_uneven(Flow *flow, tr_error *err)
     Parts p = {0};
     Uneven *found = NULL;
     System *s = flow ? tr_plan_system(flow->plan, flow->footing, NULL, err) : NULL;
-    if (s && list_parts(s, flow->footing->constraints, &p)) {
+    if (s && list_parts(s, flow->footing->constraints, &p, err)) {
         tr_program *program = compile_slopes(s, &p, flow->footing->fold, err);
         Evaluator slopes = tr_evaluator_with(program, err);
         tr_flow_fill_all(flow, 0, flow->start);
