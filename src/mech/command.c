@@ -42,11 +42,12 @@ static Expr rate_called(Tree *tree, const Command *command)
     return tr_tree_formula(tree, command->name);
 }
 
-// The name of what is asked: of a velocity its own, so that d(steer) is steer_rate
+// The name of what is asked: d(steer) is steer_rate
 static Text wish_name(const Tree *tree, const Command *command, const Wish *wish)
 {
     const Input *input = tr_system_input(tree->system, wish->rate);
-    return input ? text_of(input->name) : command->name.text;
+    const bool is_name = tr_formula_is_name(command->name.text);
+    return is_name || !input ? command->name.text : text_of(input->name);
 }
 
 static bool is_velocity(const Tree *tree, const Expr *slopes)
