@@ -136,9 +136,10 @@ static void change_inputs(Pair *p)
                          tr_input_value(p->system, k) + 1e-3 * (double)i);
 }
 
-static void check_model(const char *name, const char *method, double step, size_t count)
+static void check_case(const char *name, const char *case_name, const char *method, double step,
+                       size_t count)
 {
-    Pair p = pair_of(system_called(name, NULL), count, method, step);
+    Pair p = pair_of(system_called(name, case_name), count, method, step);
     vary(&p);
     advance_both(&p, 40 * step);
     advance_both(&p, 100.3 * step);
@@ -147,6 +148,11 @@ static void check_model(const char *name, const char *method, double step, size_
     reset_both(&p, count / 2);
     advance_both(&p, 300 * step);
     part(&p);
+}
+
+static void check_model(const char *name, const char *method, double step, size_t count)
+{
+    check_case(name, NULL, method, step, count);
 }
 
 static const char *const models[] = {"andrews",
@@ -160,6 +166,8 @@ static const char *const models[] = {"andrews",
                                      "bicycle_boyer",
                                      "bicycle_flexible",
                                      "bicycle_on_bump",
+                                     "bicycle_one_body",
+                                     "bicycle_three_bodies",
                                      "bricard",
                                      "car_ackermann",
                                      "car_linkage",
@@ -193,6 +201,11 @@ static const char *const models[] = {"andrews",
                                      "parallelogram",
                                      "pinned_pendulum",
                                      "rail_cart",
+                                     "robot_ackermann",
+                                     "robot_differential",
+                                     "robot_skid_steer",
+                                     "robot_swerve",
+                                     "robot_tricycle",
                                      "rolling_disc",
                                      "segway",
                                      "shaker",
@@ -229,6 +242,19 @@ static void test_models(void **state)
         check_model(models[i], i % 3 == 2 ? "lie" : "rk4", 2e-3, 3 + i % 9);
     }
     tr_limit_machine(MACHINE_AVX512);
+}
+
+// By commands, by logs, and by wheels that contradict each other
+static void test_first_order(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "bicycle_one_body", "bicycle_three_bodies", "robot_ackermann", "robot_differential",
+        "robot_skid_steer", "robot_swerve",         "robot_tricycle"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        check_case(names[i], "drive", i % 2 ? "lie" : "rk4", 2e-3, 3 + i);
+        check_case(names[i], "log", i % 2 ? "rk4" : "lie", 2e-3, 9 - i);
+    }
 }
 
 // ---- what happens on the way ---------------------------------------------------------------
@@ -515,10 +541,11 @@ static void test_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),   cmocka_unit_test(test_bicycles),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_charts),
-        cmocka_unit_test(test_contacts), cmocka_unit_test(test_jumps),
-        cmocka_unit_test(test_failure),  cmocka_unit_test(test_options),
-        cmocka_unit_test(test_usage),    cmocka_unit_test(test_stop)};
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_first_order),
+        cmocka_unit_test(test_bicycles), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_charts),   cmocka_unit_test(test_contacts),
+        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_options),  cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_stop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

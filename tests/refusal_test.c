@@ -342,18 +342,18 @@ static const struct {
      "roles:\n"
      "  s: {motion: 2*t}\n"
      "initial: {s: 3}\n",
-     6, 11, "'s' is driven by a motion or held, which gives its initial value"},
+     6, 11, "'s' is driven by a motion or a rate, or held, which gives its initial value"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n"
      "roles:\n"
      "  s: {motion: 2*t}\n"
      "initial: {d(s): 3}\n",
-     6, 11, "'d(s)' is driven by a motion or held, which gives its initial value"},
+     6, 11, "'d(s)' is driven by a motion or a rate, or held, which gives its initial value"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n"
      "initial: {d(s): 3}\n"
      "cases: {a: {hold: [s]}}\n",
-     4, 11, "'d(s)' is driven by a motion or held, which gives its initial value"},
+     4, 11, "'d(s)' is driven by a motion or a rate, or held, which gives its initial value"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: slide}, mass: 2}\n"
      "cases: {a: {hold: [slid]}}\n",
@@ -529,7 +529,7 @@ static const struct {
      "  x: {joint: {type: planar}, mass: 2, inertia: {zz: 1}}\n"
      "roles: {x: {motion: {x: t}}}\n"
      "initial: {x.theta: 1}\n",
-     5, 11, "'x.theta' is driven by a motion or held, which gives its initial value"},
+     5, 11, "'x.theta' is driven by a motion or a rate, or held, which gives its initial value"},
 };
 
 static void test_refusals(void **state)

@@ -122,6 +122,18 @@ static void test_turn(void **state)
     agrees(trial_of("bicycle", "turn", 3, 0.25, "Kps", 10));
 }
 
+// Velocities that follow from what is asked of them, and from rows that contradict each other
+static void test_first_order(void **state)
+{
+    (void)state;
+    agrees(trial_of("bicycle_one_body", "drive", 5, 0.5, "gamma", 0.1));
+    agrees(trial_of("robot_differential", "drive", 3, 0.25, "swing", 0.8));
+    agrees(trial_of("robot_ackermann", "log", 3, 0.25, "R", 0.3));
+    agrees(trial_of("robot_ackermann", "log", 3, 0.25, "L", 2.4));
+    agrees(trial_of("robot_skid_steer", "drive", 3, 0.25, "b", 0.3));
+    agrees(trial_of("robot_swerve", "drive", 3, 0.25, "turning", 0.7));
+}
+
 // Where a contact touches changes with the ground, with radii, and with the start.
 static void test_terrain(void **state)
 {
@@ -333,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_turn),
         cmocka_unit_test(test_snakeboard),
         cmocka_unit_test(test_rolling_disc),
+        cmocka_unit_test(test_first_order),
         cmocka_unit_test(test_terrain),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_charts),

@@ -261,6 +261,9 @@ static void test_snapshots(void **state)
         check_snapshot("bicycle", "free", methods[i], 0.3, 0.7);
         check_snapshot("hopping_wheel", "hop", methods[i], 0.4, 1.2); // across impacts
     }
+    for (size_t i = 0; i < 5; i++) // of first order: by commands, and by a log
+        for (int by_log = 0; by_log < 2; by_log++)
+            check_snapshot("robot_swerve", by_log ? "log" : "drive", methods[i], 1.3, 2.9);
     check_snapshot("bricard", "turn", "erk", 1, 6); // across changes of chart
     check_snapshot("bricard", "turn", "rk4", 1, 6);
     check_snapshot("double_pendulum", NULL, "erk", 1, 3);

@@ -39,8 +39,15 @@ static Expr rate_called(Tree *tree, const Command *command)
 {
     for (uint32_t i = 0; i < tree->soft_count; i++)
         if (text_is(command->name.text, tree->soft[i].name)) return tree->soft[i].rate;
-    Value name = command->name;
-    return tr_tree_formula(tree, name);
+    return tr_tree_formula(tree, command->name);
+}
+
+// The name of what is asked: d(steer) is steer_rate
+static Text wish_name(const Tree *tree, const Command *command, const Wish *wish)
+{
+    const Input *input = tr_system_input(tree->system, wish->rate);
+    const bool is_name = tr_formula_is_name(command->name.text);
+    return is_name || !input ? command->name.text : text_of(input->name);
 }
 
 static bool is_velocity(const Tree *tree, const Expr *slopes)
@@ -60,13 +67,16 @@ static void check_linear(Tree *tree, const Command *command, const Wish *wish)
         tr_fail(tree->err, TR_INVALID, command->name.place,
                 "'%.*s' is not linear in velocities: it cannot be commanded",
                 TEXT(command->name.text));
+    else if (!tr_formula_is_name(wish_name(tree, command, wish)))
+        tr_fail(tree->err, TR_INVALID, command->name.place,
+                "'%.*s' is a formula: make it an output, and command that",
+                TEXT(command->name.text));
 }
 
 static void check_value(Tree *tree, const Command *command, const Wish *wish)
 {
-    const Input *input = has_failed(tree->err)
-                             ? NULL
-                             : tr_system_uses(tree->system, wish->value, TR_VELOCITY);
+    const Input *input =
+        has_failed(tree->err) ? NULL : tr_system_uses(tree->system, wish->value, TR_VELOCITY);
     if (input)
         tr_fail(tree->err, TR_INVALID, command->value.place,
                 "what is asked of '%.*s' depends on t, coordinates and inputs, not on '%s'",
@@ -113,7 +123,7 @@ static void add_residuals(Tree *tree, const Wish *wishes)
     Expr sum = zero(tree->graph);
     char name[300];
     for (uint32_t i = 0; i < commands->count && !has_failed(tree->err); i++) {
-        const Text of = commands->at[i].name.text;
+        const Text of = wish_name(tree, &commands->at[i], &wishes[i]);
         const Expr off = sub(wishes[i].value, wishes[i].rate);
         sum = add(sum, mul(wishes[i].weight, square(off)));
         snprintf(name, sizeof name, "residual.%.*s", WHOLE(of));

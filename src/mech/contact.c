@@ -1107,9 +1107,9 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-// contact.E.x y z: where it touches; Fx Fy Fz: the force on the body there, in world axes; fx fy
-// fz: in the axes of what carries it; nx ny nz: the normal there
-static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
+// contact.E.Fx Fy Fz: the force on the body where it touches, in world axes; fx fy fz: in the axes
+// of what carries it
+static void touch_forces(const Tree *tree, const Touch *touch, Expr out[PARTS])
 {
     Vec F = vec_zero(tree->graph);
     for (uint32_t k = 0; k < touch->part_count; k++)
@@ -1117,9 +1117,16 @@ static void touch_parts(const Tree *tree, const Touch *touch, Expr out[PARTS])
                           touch->direction[k]));
     const Vec f = apply_transposed(touch->carrier, F);
     for (int k = 0; k < 3; k++) {
-        out[k] = vec_at(touch->point, k);
         out[3 + k] = vec_at(F, k);
         out[6 + k] = vec_at(f, k);
+    }
+}
+
+// contact.E.x y z: where it touches; nx ny nz: the normal there
+static void touch_places(const Tree *tree, const Touch *touch, Expr out[PARTS])
+{
+    for (int k = 0; k < 3; k++) {
+        out[k] = vec_at(touch->point, k);
         out[10 + k] = vec_at(touch->direction[0], k);
     }
     out[9] = touch->angle;
@@ -1137,7 +1144,18 @@ static void add_column(Tree *tree, const char *name, Expr part, Port port)
     tr_system_column(tree->system, name, name, part, port, tree->err);
 }
 
-static void for_each_part(Tree *tree, bool all,
+typedef enum Told { TOLD_PLACES, TOLD_FORCES, TOLD_COLUMNS } Told;
+
+static bool is_told(const Tree *tree, const Touch *touch, int k, Told told)
+{
+    const bool is_force = parts[k].quantity == QUANTITY_FORCE;
+    if (told != TOLD_COLUMNS) return is_force == (told == TOLD_FORCES);
+    const bool is_recorded = parts[k].recorded == RECORD_ALWAYS ||
+                             (parts[k].recorded == RECORD_CURVED && touch->is_curved);
+    return is_recorded && !(is_force && tree->system->order == 1);
+}
+
+static void for_each_part(Tree *tree, Told told,
                           void (*tell)(Tree *tree, const char *name, Expr part, Port port))
 {
     char name[300];
@@ -1145,13 +1163,11 @@ static void for_each_part(Tree *tree, bool all,
     for (uint32_t i = 0; i < tree->touch_count && !has_failed(tree->err); i++) {
         const Touch *touch = &tree->touches[i];
         if (!touch->is_recorded) continue;
-        touch_parts(tree, touch, part);
+        touch_places(tree, touch, part);
+        if (told != TOLD_PLACES) touch_forces(tree, touch, part);
         const char *owner = tr_tree_text(tree, touch->contact->name.text);
         for (int k = 0; k < PARTS; k++) {
-            const bool is_recorded = parts[k].recorded == RECORD_ALWAYS ||
-                                     (parts[k].recorded == RECORD_CURVED && touch->is_curved);
-            const bool is_force = parts[k].quantity == QUANTITY_FORCE;
-            if (!all && (!is_recorded || (is_force && tree->system->order == 1))) continue;
+            if (!is_told(tree, touch, k, told)) continue;
             snprintf(name, sizeof name, "contact.%.*s.%s", WHOLE(touch->contact->name.text),
                      parts[k].name);
             tell(tree, name, part[k], port_of(parts[k].quantity, owner, parts[k].name));
@@ -1159,9 +1175,11 @@ static void for_each_part(Tree *tree, bool all,
     }
 }
 
-void tr_tree_contact_names(Tree *tree) { for_each_part(tree, true, add_name); }
+void tr_tree_contact_places(Tree *tree) { for_each_part(tree, TOLD_PLACES, add_name); }
 
-void tr_tree_contact_columns(Tree *tree) { for_each_part(tree, false, add_column); }
+void tr_tree_contact_forces(Tree *tree) { for_each_part(tree, TOLD_FORCES, add_name); }
+
+void tr_tree_contact_columns(Tree *tree) { for_each_part(tree, TOLD_COLUMNS, add_column); }
 
 void tr_tree_contacts(Tree *tree)
 {

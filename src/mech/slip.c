@@ -327,6 +327,9 @@ bool tr_slips(Value law) { return !text_is(law.text, "ideal"); }
 
 void tr_tree_slip(Tree *tree, const Slip *slip)
 {
+    char row[256];
+    snprintf(row, sizeof row, "%.*s.%s", WHOLE(slip->contact->name.text), slip->part);
+    if (tr_tree_soften(tree, row, slip->rate)) return;
     if (tr_tree_holds_anyway(tree, slip->contact->name, slip->part, slip->rate)) return;
     Slip *kept = &tree->slips[tree->slip_count++];
     *kept = *slip;

@@ -144,7 +144,8 @@ static void sort_condition(Tree *tree, const Pair *pair, Conditions *position, C
     if (input && isfinite(start)) set_default(tree, key, given, start);
     if (is_driven(tree, key))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
-                "'%.*s' is driven by a motion or held, which gives its initial value", TEXT(text));
+                "'%.*s' is driven by a motion or a rate, or held, which gives its initial value",
+                TEXT(text));
     else if (tr_system_uses(tree->system, residual, TR_SOLVED))
         tr_fail(tree->err, TR_INVALID, pair->key.place,
                 "'%.*s' uses '%s': initial conditions are about positions and rates", TEXT(text),

@@ -546,7 +546,8 @@ uint32_t tr_tree_find_row(const Tree *tree, Value element, const char *part);
 Expr tr_tree_reaction(const Tree *tree, Value element, const char *part);
 void tr_tree_latches(Tree *tree);         // contacts that may let go
 void tr_tree_watch_loads(Tree *tree);     // alarms about what they bear
-void tr_tree_contact_names(Tree *tree);   // what formulas know of contacts: points and forces
+void tr_tree_contact_places(Tree *tree);  // what formulas know of contacts: where they are,
+void tr_tree_contact_forces(Tree *tree);  // and what they bear
 void tr_tree_contact_columns(Tree *tree); // the same as results
 void tr_tree_reactions(Tree *tree);       // which are meant where they are not unique
 

@@ -287,6 +287,7 @@ bool tr_sensitivity_start(Flow *flow, System *s, bool rates, tr_error *err)
     StartSlopes a = {0};
     Evaluator slopes = {0}, changes = {0};
     Expr *F = NULL, *D = NULL;
+    if (rates && s->order == 1) return true; // they follow
     if (open_start(&a, flow, s, rates, err) && a.n && (!a.m || find_multipliers(&a, flow, s, err)))
         F = make_equations(&a, s, err);
     const size_t n = a.n, N = equations_of(&a);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of velocities: least squares against normal equations, what nothing determines, and
+// what cannot be asked.
+#include "runs.h"
+
+#define FIRST "cases: {now: {order: 1, end: 1, every: 0.5}}\n"
+#define SLED                                                           \
+    "trundle: 1\n"                                                     \
+    "bodies: {body: {joint: {type: planar}}}\n"                        \
+    "contacts: {edge: {kind: skate, body: body, at: \"0.3, 0, 0\"}}\n" \
+    "outputs: {ahead: body.vx + 0.5*body.wz, fast: body.vx^2, far: body.x}\n" FIRST
+
+// ---- least squares -------------------------------------------------------------------------
+
+// vy + 0.3 wz = 0; (vx - 1)^2 + 2 (vx + wz/2 - 2)^2 + 3 (wz + 1)^2 least:
+//   3 vx + wz = 1 + 4,   vx + 3.5 wz = 2 - 3
+static void test_weights(void **state)
+{
+    (void)state;
+    Sheet *run = run_with(system_from(SLED "commands:\n"
+                                           "  body.vx: {value: 1}\n"
+                                           "  ahead: {value: 2, weight: 2}\n"
+                                           "  body.wz: {value: -1, weight: 3}\n"
+                                           "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"),
+                          0, 0, NULL);
+    const double det = 3 * 3.5 - 1, vx = (5 * 3.5 + 1) / det, wz = (-3 - 5) / det;
+    const double r[] = {1 - vx, 2 - vx - wz / 2, -1 - wz};
+    assert_close(last(run, "body.vx"), vx, 1e-13);
+    assert_close(last(run, "body.wz"), wz, 1e-13);
+    assert_close(last(run, "body.vy"), -0.3 * wz, 1e-13);
+    assert_close(last(run, "residual.body.vx"), r[0], 1e-13);
+    assert_close(last(run, "residual.ahead"), r[1], 1e-13);
+    assert_close(last(run, "residual.body.wz"), r[2], 1e-13);
+    assert_close(last(run, "residual.commands"),
+                 sqrt(r[0] * r[0] + 2 * r[1] * r[1] + 3 * r[2] * r[2]), 1e-13);
+    tr_sheet_free(run);
+}
+
+// A row that is asked for is soft: as its weight grows it becomes the one that holds.
+static void test_soft_rows(void **state)
+{
+    (void)state;
+    static const char text[] = SLED "parameters: {stiff: 1}\n"
+                                    "commands:\n"
+                                    "  body.vx: {value: 1}\n"
+                                    "  body.vy: {value: 1}\n"
+                                    "  body.wz: {value: 1}\n"
+                                    "  edge.lateral: {weight: stiff}\n"
+                                    "initial: {body.x: 0, body.y: 0, body.theta: 0}\n";
+    double weight = 1;
+    for (int i = 0; i < 4; i++, weight *= 100) {
+        Sheet *run = run_with(system_valued(model_from(text), NULL, &(Number){"stiff", weight}, 1),
+                              0, 0, NULL);
+        // along (1, 0.3): what is left of 1.3 after a spring of this weight
+        const double slip = 1.3 / (1 + weight * 1.09);
+        assert_close(last(run, "residual.edge.lateral"), -slip, 1e-12);
+        tr_sheet_free(run);
+    }
+}
+
+// d(...) names a velocity, too. Rows that no wheel has are none.
+static void test_names(void **state)
+{
+    (void)state;
+    Sheet *run = run_with(
+        system_from("trundle: 1\n"
+                    "bodies: {arm: {joint: {type: revolute, axis: \"0, 0, 1\", coordinate: a}}}\n"
+                    "commands: {d(a): {value: cos(t)}}\n"
+                    "initial: {a: 0}\n" FIRST),
+        0, 0, NULL);
+    assert_close(last(run, "a"), sin(1.0), 1e-10);
+    assert_below(largest(run, "residual.a_rate"), 1e-15);
+    tr_sheet_free(run);
+}
+
+// A tyre that slips by a law in second order may be asked not to in first.
+static void test_laws(void **state)
+{
+    (void)state;
+    Sheet *run = run_with(system_called("robot_skid_steer", "drive"), 0, 0, NULL);
+    // each wheel pulls at its place: R (right - left) b/(2 (a^2 + b^2))
+    const double w = 0.12 * (6 - 5) * 0.3 / (2 * (0.25 * 0.25 + 0.3 * 0.3));
+    assert_close(last(run, "body.wz"), w, 1e-12);
+    assert_close(last(run, "body.vx"), 0.12 * 5.5, 1e-12);
+    tr_sheet_free(run);
+}
+
+// ---- what nothing determines ---------------------------------------------------------------
+
+static void assert_stops(const char *text, const char *words)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.output = in_folder("run.csv");
+    tr_simulate(system, &o, NULL, &err);
+    if (!err.status || !strstr(err.text, words)) fail_msg("%s\n  says %s", text, err.text);
+    tr_model_free(model);
+    tr_system_free(system);
+}
+
+static void test_open(void **state)
+{
+    (void)state;
+    assert_stops(SLED "commands: {body.vx: {value: 1}}\n", "no role, row or command tells");
+    assert_stops(SLED, "no role, row or command tells");
+    assert_stops("trundle: 1\nbodies: {body: {joint: {type: planar}}}\n"
+                 "commands: {body.vx: {value: 1}, body.vy: {value: 1}}\n" FIRST,
+                 "no role, row or command tells");
+    assert_stops(SLED "commands: {body.vx: {value: 1}, body.wz: {value: 1, weight: 0}}\n",
+                 "no role, row or command tells");
+}
+
+// ---- what cannot be asked ------------------------------------------------------------------
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_invalid(SLED "commands: {body.vx: {value: 1, weight: -1}}\n",
+                   "6:40: the weight of 'body.vx' is negative");
+    assert_invalid(SLED "commands: {far: {value: 1}}\n", "6:12: 'far' is no velocity");
+    assert_invalid(SLED "commands: {body.x: {value: 1}}\n", "6:12: 'body.x' is no velocity");
+    assert_invalid(SLED "commands: {fast: {value: 1}}\n",
+                   "6:12: 'fast' is not linear in velocities: it cannot be commanded");
+    assert_invalid(SLED "commands: {body.vx: {value: body.wz}}\n",
+                   "6:29: what is asked of 'body.vx' depends on t, coordinates and inputs, not on "
+                   "'body.wz'");
+    assert_invalid(SLED "commands: {edge.longitudinal: {value: 1}}\n",
+                   "6:12: unknown name 'edge.longitudinal'");
+    assert_invalid(SLED "commands: {2*body.vx: {value: 1}}\n",
+                   "6:12: '2*body.vx' is a formula: make it an output, and command that");
+    assert_invalid("trundle: 1\nbodies: {body: {joint: {type: planar}}}\n"
+                   "cases: {now: {order: 3}}\n",
+                   "3:22: the order is 1 or 2, not '3'");
+    assert_invalid(SLED "commands: {body.vx: {value: 1}, body.vx: {value: 2}}\n",
+                   "6:33: 'body.vx' stands twice in 'commands'");
+    assert_invalid(SLED "commands: {body.vx: {values: 1}}\n",
+                   "6:22: unknown key 'values' in 'body.vx'; did you mean 'value'?");
+}
+
+// What is about accelerations has nothing to say of velocities that follow.
+static void test_verbs(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("robot_differential", "drive");
+    static const char words[] = "in first order velocities follow from commands";
+    assert_null(tr_linearise(system, NULL, &err));
+    assert_says(err.text, words);
+    err = (tr_error){0};
+    const tr_lqr_options design = tr_lqr_defaults();
+    assert_null(tr_lqr_design(system, &design, &err));
+    assert_says(err.text, words);
+    err = (tr_error){0};
+    assert_null(tr_steady_find(system, NULL, &err));
+    assert_says(err.text, words);
+    tr_system_free(system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weights), cmocka_unit_test(test_soft_rows),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_open),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_verbs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
