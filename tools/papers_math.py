@@ -258,3 +258,35 @@ def lagrange_bicycle(push, L=1.0, gamma=0.1, speed=1.0):
     multipliers = solve(CC, [a - b for a, b in zip(CF, F_d)])
     x = [f - sum(row[k] * m for row, m in zip(C, multipliers)) for k, f in enumerate(F)]
     return {"ax": x[0], "ay": x[1], "alpha": x[2], "rear": -multipliers[0], "front": -multipliers[1]}
+
+
+def wheel_rows(psi, L, gamma):
+    return [[-math.sin(psi), math.cos(psi), -L],
+            [-math.sin(psi + gamma), math.cos(psi + gamma), L * math.cos(gamma)]]
+
+
+def projected(C, u):
+    """(1 - C^T (C C^T)^-1 C) u"""
+    CC = [[sum(a * b for a, b in zip(row, other)) for other in C] for row in C]
+    multipliers = solve(CC, [sum(a * b for a, b in zip(row, u)) for row in C])
+    return [a - sum(row[k] * m for row, m in zip(C, multipliers)) for k, a in enumerate(u)]
+
+
+def kelly_steps(algorithm, dt=0.01, L=1.0, gamma=0.1):
+    """Algorithm 4.1 or 4.2 as printed, with its own steps, for one lap: places, turn and speed at its end."""
+    x = [0.0, 0.0, -math.atan(math.tan(gamma) / 2)]
+    v = [1.0, 0.0, -math.sin(x[2]) / L]
+    steps = int(2 * math.pi / v[2] / dt)
+    for _ in range(steps):
+        C = wheel_rows(x[2], L, gamma)
+        if algorithm == "4.1":
+            length = math.hypot(v[0], v[1])
+            v = projected(C, [v[0] / length, v[1] / length, 0.0])
+        else:
+            F_d = [v[2] * (-row[1] * -v[0] + -row[0] * v[1]) for row in C]  # -C' x'
+            CC = [[sum(a * b for a, b in zip(row, other)) for other in C] for row in C]
+            multipliers = solve(CC, [-a for a in F_d])
+            a = [-sum(row[k] * m for row, m in zip(C, multipliers)) for k in range(3)]
+            v = projected(C, [b + dt * c for b, c in zip(v, a)])
+        x = [a + dt * b for a, b in zip(x, v)]
+    return {"x": x[0], "y": x[1], "psi": x[2], "speed": math.hypot(v[0], v[1]), "t": steps * dt}
