@@ -524,6 +524,7 @@ void tr_tree_check_smooth(Tree *tree, Value formula, Expr x)
 
 void tr_tree_check_motion(Tree *tree, Value formula, Expr x)
 {
+    if (tree->system->order == 1) return; // velocities follow from others then
     const uint32_t rough = find_rough(tree, x, 1);
     if (rough != NO_TABLE && !has_failed(tree->err))
         refuse(tree, formula,
