@@ -274,7 +274,9 @@ static const struct {
      "are those about axes parallel to\nthe body's. Mass and inertia of the body itself are "
      "added."},
     {"shapes", "shapes", "Each entry of `shapes` is a name and:"},
-    {"ground", "ground", "The plane that wheels roll on."},
+    {"ground", "ground", "What wheels roll on: a plane, or a height over it."},
+    {"surface", "surface",
+     "What a contact is on: its kind alone, as in `surface: plane`, or with what the kind needs."},
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},
     {"loops", "loops",
      "Each entry of `loops` is a name and what follows. The rows are forces `x y z` and moments "
@@ -291,6 +293,10 @@ static const struct {
     {"forces", "forces", "Each entry of `forces` is a name and:"},
     {"roles", "roles",
      "Each entry of `roles` is the name of a joint and the word `passive`, or one of these:"},
+    {"commands", "commands",
+     "Each entry of `commands` is a velocity, an output that is linear in velocities, or a row of "
+     "a "
+     "contact, and:"},
     {"cases", "cases", "Each entry of `cases` is a name and:"},
 };
 
