@@ -117,7 +117,7 @@ static void test_wrong_types(void **state)
         {"trundle: 1\nparameters: {[a]: 1}\n", 2, 14, "a name is expected in 'parameters'"},
         {"trundle: 1\nbodies: {{a: 1}: {}}\n", 2, 10, "a name is expected in 'bodies'"},
         {"trundle: 1\nroles: {a: motor}\n", 2, 12,
-         "the role of 'a' is passive, {torque: ...} or {motion: ...}"},
+         "the role of 'a' is passive, {torque: ...}, {rate: ...} or {motion: ...}"},
         {"trundle: 1\nroles: {a: [passive]}\n", 2, 12, "'a' must be a map, written as name: value"},
         {"trundle: 1\nbodies: {a: {joint: {base: yes}}}\n", 2, 28,
          "'base' is true or false, not 'yes'"},
