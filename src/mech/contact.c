@@ -62,6 +62,12 @@ static bool turns_by_itself(Vec e)
     return !(tr_tree_is_constant(e.x) && tr_tree_is_constant(e.y) && tr_tree_is_constant(e.z));
 }
 
+// Of many skates it is worth not to ask.
+Vec tr_contact_turning(Tree *tree, Vec e)
+{
+    return turns_by_itself(e) ? tr_tree_drift(tree, e) : vec_zero(tree->graph);
+}
+
 // Without a length it has no direction: a run ends there.
 static void watch_length(Tree *tree, const Contact *contact, Value value, const char *what,
                          const char *words)
@@ -107,7 +113,7 @@ static Carrier find_axle(Tree *tree, uint32_t i, const Contact *contact, Vec *a,
         const Vec axle = tr_contact_axle(tree, i, contact);
         *a = tr_own_axes(tree, i, axle);
         *middle = tr_own_axes(tree, i, at);
-        turn_wheel(&c, tr_own_axes(tree, i, cross(axle, tr_tree_drift(tree, axle))), *middle);
+        turn_wheel(&c, tr_own_axes(tree, i, cross(axle, tr_contact_turning(tree, axle))), *middle);
         if (turns_by_itself(axle))
             watch_length(tree, contact, contact->axis, "axis", "the axis of '%.*s' is zero");
         return c;
@@ -940,7 +946,7 @@ static void make_skate(Tree *tree, const Contact *contact)
     const Carrier body = tr_carrier(tree, i), on = tr_own_carrier(tree, second.link);
     const Vec direction = tr_contact_direction(tree, contact);
     const Vec e = tr_own_axes(tree, i, apply(first.pose.R, direction));
-    const Vec de = tr_own_axes(tree, i, apply(first.pose.R, tr_tree_drift(tree, direction)));
+    const Vec de = tr_own_axes(tree, i, apply(first.pose.R, tr_contact_turning(tree, direction)));
     const Vec r = tr_own_axes(tree, i, point_out(first.pose, point));
     const Vec V = tr_velocity_on(&on, &body, r);
     const Expr none = expr_at(tree->graph, 0);

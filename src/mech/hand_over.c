@@ -76,7 +76,8 @@ static void hand_skate(Tree *tree, Tree *by, const Contact *contact)
     const Vec direction = tr_contact_direction(tree, contact);
     set_row(&at, row, apply(axes, direction), true);
     const Motion v = by->links[at.link].v;
-    const Vec turned = apply(axes, tr_tree_drift(tree, direction)); // by a formula    (T252)
+    const Vec turned = apply(axes, tr_contact_turning(tree, direction)); // by a formula    (T252)
+    if (is_vec_zero(turned)) return;
     Expr *drift = &by->system->rows[row].drift;
     *drift = add(*drift, dot(turned, plus(v.V, cross(v.W, at.r))));
 }

@@ -82,6 +82,7 @@ Vec tr_up_in(Tree *tree, uint32_t link);
 // The axle of a wheel, in the body's own axes
 Vec tr_contact_axle(Tree *tree, uint32_t link, const Contact *contact);
 Vec tr_contact_direction(Tree *tree, const Contact *contact); // of a skate, in its body's axes
+Vec tr_contact_turning(Tree *tree, Vec direction); // how fast a formula of t turns one of these
 
 // A field that was given although the kind of its element has no use for it is refused.
 void tr_tree_check_fields(Tree *tree, FieldType type, const void *element, const char *name,

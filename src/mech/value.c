@@ -37,6 +37,7 @@ double tr_tree_value(Tree *tree, Expr x)
 Expr tr_tree_at_start(Tree *tree, Expr x)
 {
     const System *s = tree->system;
+    if (tr_tree_is_constant(x)) return x;
     Expr *from = tr_tree_room(tree, 2 * (size_t)s->input_count, sizeof *from);
     if (!from) return x;
     Expr *to = from + s->input_count;
