@@ -10,6 +10,8 @@
 #include "program/compile.h"
 #include "reduce/reduce.h"
 
+#include <sys/resource.h>
+
 typedef tr_system *Make(int count);
 
 // ---- the same numbers ----------------------------------------------------------------------
@@ -220,6 +222,23 @@ static void test_linearise(void **state)
     tr_system_free(system);
 }
 
+// The most that this process ever took: it has done nothing else before.
+static void test_memory(void **state)
+{
+    (void)state;
+    if (SLOW_BUILD) return;
+    tr_error err = {0};
+    struct rusage used;
+    tr_system *system = snake_of(1000);
+    char *text = tr_eval_text(system, false, &err);
+    if (!text) fail_msg("%s", err.text);
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    print_message("%ld kB for a snake of 1,000 skates\n", used.ru_maxrss);
+    assert_true(used.ru_maxrss < 300000);
+    tr_text_free(text);
+    tr_system_free(system);
+}
+
 // ---- reactions -----------------------------------------------------------------------------
 
 // Of trains so long that what is left over is found by pivots, and of one that is not: reactions
@@ -272,9 +291,10 @@ static void test_least_reactions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_least_torques),
-        cmocka_unit_test(test_linearise),  cmocka_unit_test(test_least_reactions),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_growth),          cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_least_torques),   cmocka_unit_test(test_linearise),
+        cmocka_unit_test(test_least_reactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 
 #include "base/arena.h"
 
-enum { LINEAGE_TOP = UINT32_MAX }; // the parent of those that nothing is above
+#define LINEAGE_TOP UINT32_MAX // the parent of those that nothing is above
 
 typedef struct Lineage {
     uint32_t size;          // unknowns
