@@ -33,6 +33,12 @@ static void test_weights(void **state)
     assert_close(last(run, "residual.body.wz"), r[2], 1e-13);
     assert_close(last(run, "residual.commands"),
                  sqrt(r[0] * r[0] + 2 * r[1] * r[1] + 3 * r[2] * r[2]), 1e-13);
+    char *json = certificate();
+    const char *told = strstr(json, "\"command_error\": ");
+    assert_non_null(told);
+    assert_close(strtod(told + strlen("\"command_error\": "), NULL), last(run, "residual.commands"),
+                 1e-14);
+    free(json);
     tr_sheet_free(run);
 }
 
@@ -139,6 +145,27 @@ static void test_refusals(void **state)
                    "6:22: unknown key 'values' in 'body.vx'; did you mean 'value'?");
 }
 
+// A wheel's angle that jumps rolls at once; one that steers does not.
+static void test_held_motions(void **state)
+{
+    (void)state;
+#define TRICYCLE(steer, wheel)                                                                \
+    "trundle: 1\n"                                                                            \
+    "tables: {held: {x: \"0, 20\", value: \"0.1, 0.2\", degree: 0}}\n"                        \
+    "bodies:\n  body: {joint: {type: planar}}\n"                                              \
+    "  fork: {parent: body, joint: {type: revolute, axis: \"0, 0, 1\", at: \"1, 0, 0\", "     \
+    "coordinate: steer}}\n"                                                                   \
+    "  wheel: {parent: fork, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: spin}}\n" \
+    "contacts: {tyre: {body: wheel, radius: 0.3}, rear: {kind: skate, body: body}}\n"         \
+    "roles: {steer: {motion: " steer "}, spin: {motion: " wheel "}}\n" FIRST
+    tr_system_free(system_from(TRICYCLE("held(t)", "3*t")));
+    assert_invalid(
+        TRICYCLE("0.1", "held(t)"),
+        "8:46: 'tyre.longitudinal' depends on how fast this moves, and 'held' has degree "
+        "0: where it jumps the velocity would be infinite");
+#undef TRICYCLE
+}
+
 // What is about accelerations has nothing to say of velocities that follow.
 static void test_verbs(void **state)
 {
@@ -164,7 +191,7 @@ int main(void)
         cmocka_unit_test(test_weights), cmocka_unit_test(test_soft_rows),
         cmocka_unit_test(test_names),   cmocka_unit_test(test_laws),
         cmocka_unit_test(test_open),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_verbs),
+        cmocka_unit_test(test_verbs),   cmocka_unit_test(test_held_motions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

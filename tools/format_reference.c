@@ -229,7 +229,8 @@ static const char use_and_results[] =
     "becomes\n"
     "`_`. The `.json` file beside them is the certificate: the method, the work it took, "
     "`energy_error`,\n"
-    "`position_error`, `velocity_error`, `kkt_error` (accelerations against those found in another "
+    "`position_error`, `velocity_error`, `command_error` (the worst `residual.commands`), "
+    "`kkt_error` (accelerations against those found in another "
     "way), the largest `drift` of a step before it was mended, events and warnings; and what each "
     "of the\n`columns` is: its `quantity` and `unit`, and the `component` of the `owner` that it "
     "is.\n";

@@ -257,7 +257,7 @@ struct tr_system {
     } source;
     double seconds; // that deriving it took
     bool has_commands;
-    int order;      // 1: velocities are found in place of accelerations (T257); else 2
+    int order; // 1: velocities are found in place of accelerations (T257); else 2
 };
 
 // A system of one's own with the same equations, to add to. The original must outlive it: names
@@ -316,6 +316,8 @@ static inline bool is_placed(const Input *input)
     return input->kind == TR_POSITION || input->kind == TR_TOUCH;
 }
 
+// In first order ranks are taken in the unit metric, rotations times the model's length. (T257)
+Expr tr_system_unit_mass(const System *system, uint32_t velocity);
 // False, with words, for those who need accelerations.
 bool tr_system_is_second_order(const System *system, const char *what, tr_error *err);
 

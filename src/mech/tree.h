@@ -435,7 +435,7 @@ void tr_tree_leave_tables(Tree *tree);
 // Heights have second derivatives: other tables in them are refused.
 void tr_tree_check_smooth(Tree *tree, Value formula, Expr x);
 // Motions have velocities: tables that jump are refused in them.
-void tr_tree_check_motion(Tree *tree, Value formula, Expr x);
+void tr_tree_check_motion(Tree *tree, Value formula, Expr x, const Link *link);
 // Its integrals, and the shapes at its points
 void tr_beam_make(Tree *tree, uint32_t link);
 void tr_modal_make(Tree *tree, uint32_t link);

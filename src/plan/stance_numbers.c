@@ -114,6 +114,22 @@ static void list_along(const System *s, Exprs *list)
     free(single);
 }
 
+static void list_masses(System *s, uint32_t n, Exprs *list)
+{
+    uint32_t *velocity = calloc(n + 1u, sizeof *velocity);
+    if (s->order != 1)
+        tr_system_list(s, "M", list);
+    else if (!velocity)
+        list->failed = true;
+    else {
+        tr_system_velocities(s, velocity);
+        for (uint32_t i = 0; i < n * n; i++)
+            exprs_add(list,
+                      i / n == i % n ? tr_system_unit_mass(s, velocity[i / n]) : zero(s->graph));
+    }
+    free(velocity);
+}
+
 void tr_stance_list(System *s, Exprs *list)
 {
     const Expr nothing = zero(s->graph);
@@ -122,7 +138,7 @@ void tr_stance_list(System *s, Exprs *list)
         list_along(s, list);
     else {
         for (uint32_t i = 0; i < s->row_count; i++) tr_exprs_add(list, s->rows[i].inner_slopes, n);
-        tr_system_list(s, "M", list);
+        list_masses(s, n, list);
     }
     for (uint32_t i = 0; i < s->row_count; i++)
         for (uint32_t k = 0; k < 3; k++)

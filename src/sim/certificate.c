@@ -93,6 +93,7 @@ static void describe_summary(Json *j, const Certificate *c)
     tr_json_number(j, "energy_error", s->energy_error);
     tr_json_number(j, "position_error", s->position_error);
     tr_json_number(j, "velocity_error", s->velocity_error);
+    if (c->command_error >= 0) tr_json_number(j, "command_error", c->command_error);
     if (c->mover->flow->stance) {
         tr_json_number(j, "kkt_error", s->kkt_error);
         tr_json_number(j, "chart_changes", (double)s->chart_changes);

@@ -23,7 +23,8 @@ typedef struct Certificate {
     const tr_error *outcome;
     const char *const *labels; // of the columns
     uint32_t columns;
-    const Digest *rows; // the file; no bytes when there is none
+    const Digest *rows;   // the file; no bytes when there is none
+    double command_error; // worst weighted norm of what is left of commands; negative without any
 } Certificate;
 
 void tr_certificate_text(const Certificate *certificate, Buffer *text);

@@ -26,6 +26,7 @@ typedef struct Simulation {
     bool *is_told;                // by column: that it was not finite
     RecordSink file;
     double first_energy, first_potential, largest_energy, worst_energy;
+    double command_error; // negative where nothing is commanded
     tr_summary *summary;
     Control control;
     uint64_t calls;   // of the controller
@@ -146,6 +147,14 @@ static bool may_record(const Simulation *s, tr_error *err)
     return !has_failed(err);
 }
 
+// In first order: how far velocities are from what was asked of them
+static void watch_commands(Simulation *s)
+{
+    for (uint32_t i = 0; i < s->run->columns; i++)
+        if (strcmp(s->labels[i], "residual.commands") == 0)
+            s->command_error = larger(s->command_error, s->run->row[i]);
+}
+
 static void write_row(Simulation *s, tr_error *err)
 {
     Run *run = s->run;
@@ -157,6 +166,7 @@ static void write_row(Simulation *s, tr_error *err)
     watch_energy(s);
     s->summary->position_error = larger(s->summary->position_error, residual[0]);
     s->summary->velocity_error = larger(s->summary->velocity_error, residual[1]);
+    watch_commands(s);
     const tr_sink *sink;
     for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
         if (sink->row) sink->row(sink->owner, run->row, err);
@@ -338,6 +348,7 @@ static void summarise(Simulation *s, double started)
 static void end_sinks(Simulation *s, tr_error *err)
 {
     const Certificate certificate = {.options = s->options,
+                                     .command_error = s->command_error,
                                      .summary = s->summary,
                                      .mover = s->run->mover,
                                      .events = &s->run->events,
@@ -416,7 +427,7 @@ bool tr_simulate(const System *system, const tr_simulate_options *options, tr_su
     tr_simulate_options o = tr_simulate_defaults(system);
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_simulate_defaults", err))
         return false;
-    Simulation s = {.options = &o, .summary = summary ? summary : &unused};
+    Simulation s = {.options = &o, .summary = summary ? summary : &unused, .command_error = -1};
     *s.summary = unused;
     simulate(&s, system, err);
     return !has_failed(err);
