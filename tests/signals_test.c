@@ -616,8 +616,9 @@ static void test_copies(void **state)
 static void test_linearise(void **state)
 {
     (void)state;
-    tr_linear *follows = linear_of(system_from(BALANCED), false);
-    tr_linear *number = linear_of(system_set(model_from(BALANCED), NULL, "push=k"), false);
+    tr_system *systems[] = {system_from(BALANCED),
+                            system_set(model_from(BALANCED), NULL, "push=k")};
+    tr_linear *follows = linear_of(systems[0], false), *number = linear_of(systems[1], false);
     assert_int_equal(follows->inputs, number->inputs);
     assert_string_equal(follows->input[0], "push");
     for (uint32_t i = 0; i < 4; i++) assert_true(same_bits(follows->A[i], number->A[i]));
@@ -626,6 +627,7 @@ static void test_linearise(void **state)
     assert_true(follows->A[2] == 0 && follows->C[0] == 2);
     tr_linear_free(follows);
     tr_linear_free(number);
+    for (int i = 0; i < 2; i++) tr_system_free(systems[i]);
 }
 
 static void test_lqr(void **state)

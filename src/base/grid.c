@@ -251,6 +251,13 @@ static void make_axis(const Head *head, int axis, double *x, uint32_t n)
     for (uint32_t i = 0; i < n; i++) x[i] = from + (i + (is_corner ? 0.5 : 0)) * cell;
 }
 
+static int last_line(const char *text, size_t length)
+{
+    int line = 1;
+    for (size_t i = 0; i + 1 < length; i++) line += text[i] == '\n';
+    return line;
+}
+
 // The row that is j-th from the south
 static bool read_line(Reader *r, const Head *head, Grid *grid, uint32_t j)
 {
@@ -290,9 +297,11 @@ bool tr_grid_asc(const char *text, size_t length, Grid *grid, tr_error *err)
     make_axis(&head, 0, grid->x, grid->nx);
     make_axis(&head, 1, grid->y, grid->ny);
     for (uint32_t j = grid->ny; j-- > 0 && !has_failed(err);)
-        if (!find_line(&r))
+        if (!find_line(&r)) {
+            const int last = last_line(text, length);
+            if (r.line > last) r.line = last;
             refuse(&r, "there are fewer than %u rows", grid->ny);
-        else
+        } else
             read_line(&r, &head, grid, j);
     if (!has_failed(err) && find_line(&r)) refuse(&r, "there are more than %u rows", grid->ny);
     return finish(grid, err);

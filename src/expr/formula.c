@@ -235,6 +235,12 @@ static Expr clamped(Expr x, const TableAxis *axis)
 {
     Graph *g = graph_of(x);
     const Expr first = number(g, axis->knot[0]), last = number(g, axis->knot[axis->count - 1]);
+    if (op_of(x) == OP_MIN && same(operand(x, 1), last) && op_of(operand(x, 0)) == OP_MAX &&
+        same(operand(operand(x, 0), 1), first))
+        return x; // as it was printed
+    if (op_of(x) == OP_MIN && same(operand(x, 0), last) && op_of(operand(x, 1)) == OP_MAX &&
+        same(operand(operand(x, 1), 0), first))
+        return x;
     const Expr above = tr_build(OP_MAX, x, first, x);
     return tr_build(OP_MIN, above, last, above);
 }

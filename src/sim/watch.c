@@ -229,9 +229,23 @@ static bool approach(Watch *w, double t, tr_error *err)
     return true;
 }
 
+// Accelerations grow without bound where the ground curves as a wheel does.
+static bool is_hollow(Watch *w, double t, const double *y, tr_error *err)
+{
+    const System *s = w->flow->system;
+    if (!s->touching_count) return false;
+    tr_flow_alarms(w->flow, t, y, w->margins);
+    for (uint32_t k = 0; k < s->alarm_count; k++)
+        if (s->alarms[k].kind == ALARM_HOLLOW && tr_alarm_matters(s, w->flow->modes, k) &&
+            w->margins[k] < 1e-2)
+            return !tr_second_hollow(&w->second, t, y, &s->alarms[k], err);
+    return false;
+}
+
 bool tr_watch_blame(Watch *w, double t, const double *y, tr_error *err)
 {
     if (!w->flow->stance) return false;
+    if (is_hollow(w, t, y, err)) return true;
     if (w->due.status) return *err = w->due, true;
     return tr_flow_quality(w->flow, t, y).least < 1e-2 && !refuse(w, t, y, 1e-2, err);
 }
