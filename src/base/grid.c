@@ -254,7 +254,7 @@ static void make_axis(const Head *head, int axis, double *x, uint32_t n)
 static int last_line(const char *text, size_t length)
 {
     int line = 1;
-    for (size_t i = 0; i + 1 < length; i++) line += text[i] == '\n';
+    for (size_t i = 0; i < length; i++) line += text[i] == '\n';
     return line;
 }
 
