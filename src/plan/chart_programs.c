@@ -124,15 +124,11 @@ Expr tr_chart_cancelling(System *s, Row *row)
 static bool is_residual(const Row *row) { return row->position.id && !row->is_open; }
 
 // Of what flies nothing depends on where it is.
-static bool is_tangent(const System *s, const Touching *t)
-{
-    return t->row == NO_TOUCHING_ROW || !s->rows[t->row].is_open;
-}
-
-static void list_tangency(const System *s, Exprs *list)
+static void list_tangency(const System *s, const ChartPrograms *c, Exprs *list)
 {
     for (uint32_t i = 0; i < s->touching_count; i++)
-        if (is_tangent(s, &s->touchings[i])) tr_exprs_add(list, s->touchings[i].tangency, 2);
+        if (!is_in_flight(c->footing, &s->touchings[i]))
+            tr_exprs_add(list, s->touchings[i].tangency, 2);
 }
 
 static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
@@ -142,7 +138,7 @@ static tr_program *compile_residuals(const Plan *plan, System *s, ChartPrograms 
     Exprs values = {0};
     for (uint32_t i = 0; i < rows; i++)
         if (is_residual(&s->rows[i])) exprs_add(&values, s->rows[i].position);
-    list_tangency(s, &values);
+    list_tangency(s, c, &values);
     for (uint32_t i = 0; i < rows; i++)
         exprs_add(&values, s->rows[i].is_open ? zero(s->graph) : s->rows[i].rate);
     for (uint32_t i = 0; i < rows; i++) { // of rows that others are compared with
@@ -157,7 +153,7 @@ void tr_chart_phi(const System *s, const ChartPrograms *c, Exprs *list)
     const Partition *p = &c->partition;
     for (uint32_t k = 0; k < p->count; k++)
         if (s->rows[p->row[k]].position.id) exprs_add(list, s->rows[p->row[k]].position);
-    list_tangency(s, list);
+    list_tangency(s, c, list);
 }
 
 static tr_program *compile_phi(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
@@ -330,7 +326,7 @@ static void count_positions(const System *s, ChartPrograms *c)
     for (uint32_t i = 0; i < c->footing->constraints; i++) c->holonomic += is_residual(&s->rows[i]);
     for (uint32_t k = 0; k < p->count; k++) c->projected += s->rows[p->row[k]].position.id != 0;
     for (uint32_t i = 0; i < s->touching_count; i++) {
-        const uint32_t rows = is_tangent(s, &s->touchings[i]) ? 2 : 0;
+        const uint32_t rows = is_in_flight(c->footing, &s->touchings[i]) ? 0 : 2;
         c->holonomic += rows, c->projected += rows;
     }
 }

@@ -46,6 +46,12 @@ typedef struct Footing {
     tr_program *more[FOOTING_PROGRAMS]; // made when someone asks
 } Footing;
 
+// Whether a contact on a surface that is not flat flies there
+static inline bool is_in_flight(const Footing *footing, const Touching *touching)
+{
+    return touching->row != NO_TOUCHING_ROW && footing->open[touching->row];
+}
+
 struct ChartPrograms;
 struct Sensitivity;
 struct Chart;

@@ -69,11 +69,12 @@ static bool check_edges(const Flow *flow, const Side *before, const Side *after,
     uint32_t k = flow->holonomic;
     for (uint32_t i = s->touching_count; i-- > 0 && !has_failed(err);) {
         const Touching *touching = &s->touchings[i];
+        if (is_in_flight(flow->footing, touching)) continue;
         const bool has_row = touching->row != NO_TOUCHING_ROW;
-        if (has_row && flow->footing->open[touching->row]) continue;
         k -= 2;
-        const double off = hypot(after->residual[k] - before->residual[k],
-                                 after->residual[k + 1] - before->residual[k + 1]);
+        const double away[] = {after->residual[k] - before->residual[k],
+                               after->residual[k + 1] - before->residual[k + 1]};
+        const double off = tr_norm(away, 2);
         const double jump = larger(
             off, fabs(gap_of(flow, after, touching->row) - gap_of(flow, before, touching->row)));
         if (jump > EDGE)

@@ -152,7 +152,7 @@ static bool settle(TouchSearch *s, uint32_t i, double u[2], double *gap)
     double before = (double)INFINITY;
     for (int k = 0; k < MOST_STEPS; k++) {
         const Touch t = touch_at(s, i, u);
-        const double size = t.ring + t.tube, off = hypot(t.tangency[0], t.tangency[1]);
+        const double size = t.ring + t.tube, off = tr_norm(t.tangency, 2);
         const double det = t.slopes[0] * t.slopes[3] - t.slopes[1] * t.slopes[2];
         *gap = t.gap;
         if (!isfinite(off) || !isfinite(det) || det == 0) return false;
@@ -160,7 +160,7 @@ static bool settle(TouchSearch *s, uint32_t i, double u[2], double *gap)
         before = off;
         double d[2] = {(t.slopes[3] * t.tangency[0] - t.slopes[1] * t.tangency[1]) / det,
                        (t.slopes[0] * t.tangency[1] - t.slopes[2] * t.tangency[0]) / det};
-        const double far = hypot(d[0], d[1]), most = fmin(1, 0.5 * size / far);
+        const double far = tr_norm(d, 2), most = fmin(1, 0.5 * size / far);
         for (int j = 0; j < 2; j++) u[j] -= far > 0 ? most * d[j] : 0;
     }
     return false;
@@ -223,7 +223,8 @@ static void take_heights(TouchSearch *s, uint32_t first, uint32_t lanes)
         for (uint32_t k = 0; k < lanes && first + k < s->round[i].count; k++) {
             Sample *at = &s->round[i].at[first + k];
             const double up = at->above - tr_block_output(s->heights, i)[k];
-            at->above = s->round[i].is_ball ? hypot(up, at->far) - s->round[i].radius : up;
+            const double away[] = {up, at->far};
+            at->above = s->round[i].is_ball ? tr_norm(away, 2) - s->round[i].radius : up;
         }
 }
 
@@ -378,7 +379,8 @@ typedef struct Other {
 static void take_other(void *to, const double u[2], double gap)
 {
     Other *o = to;
-    if (hypot(u[0] - o->first[0], u[1] - o->first[1]) <= o->apart) return;
+    const double away[] = {u[0] - o->first[0], u[1] - o->first[1]};
+    if (tr_norm(away, 2) <= o->apart) return;
     if (o->is_there && gap >= o->out->gap) return;
     *o->out = (SecondTouch){{u[0], u[1]}, gap};
     o->is_there = true;

@@ -154,7 +154,7 @@ static void measure(Lanes *l, const Run *run)
     l->switches = flow->switch_count;
     l->pivots = flow->stance ? flow->now->chart->partition.count : 0;
     l->quaternions = flow->quaternion_count;
-    l->touchings = flow->system->touching_count;
+    l->touching = flow->system->touchings, l->touchings = flow->system->touching_count;
     l->projected = flow->no_projection ? 0 : flow->now->projected;
     l->conditions = l->projected ? l->projected + l->quaternions : 0;
     l->surplus = flow->now->chart ? flow->now->chart->surplus_count : 0;
@@ -278,10 +278,7 @@ static bool open_search(Lanes *l, const Flow *flow, tr_error *err)
     if (!l->touchings) return true;
     l->search = tr_touch_search(s, &flow->footing->conditions[START_POSITIONS]->touch, err);
     l->x = calloc(l->inputs + 1u, sizeof *l->x);
-    l->touching_row = calloc(l->touchings, sizeof *l->touching_row);
-    if (!l->x || !l->touching_row) tr_fail_memory(err);
-    for (uint32_t i = 0; l->touching_row && i < l->touchings; i++)
-        l->touching_row[i] = s->touchings[i].row;
+    if (!l->x) tr_fail_memory(err);
     return !has_failed(err);
 }
 
@@ -312,7 +309,6 @@ void tr_lanes_free(Lanes *l)
     tr_workspace_free(l->projection);
     tr_touch_search_free(l->search);
     free(l->x);
-    free(l->touching_row);
     free(l->rates_in);
     free(l->block);
     free(l->unit);
@@ -634,14 +630,13 @@ static void look_at_charts(Lanes *l, LaneRows *rows, LaneSteps *s)
 // Whether no wheel flies over a surface that is not flat, or touches it twice; see second_touch.h
 static bool touch_once(const Lanes *l, uint32_t lane)
 {
-    const Footing *footing = l->programs->footing;
     SecondTouch other;
     for (uint32_t i = 0; i < l->inputs; i++) l->x[i] = row(l, l->at.inputs + i)[lane];
     for (uint32_t k = 0; k < l->known; k++)
         l->x[l->programs->place[k]] = l->next[(size_t)k * l->lanes + lane];
     tr_touch_look(l->search, l->x);
     for (uint32_t i = 0; i < l->touchings; i++)
-        if ((l->touching_row[i] != NO_TOUCHING_ROW && footing->open[l->touching_row[i]]) ||
+        if (is_in_flight(l->programs->footing, &l->touching[i]) ||
             (tr_touch_second(l->search, i, &other) && other.gap < 0))
             return false;
     return true;

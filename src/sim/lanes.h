@@ -35,9 +35,10 @@ typedef struct Lanes {
     uint32_t projected,
         conditions; // the latter with quaternions; 0: positions are left as they are
     uint32_t surplus, quaternions;
-    TouchSearch *search;               // where something is on a surface that is not flat,
-    uint32_t touchings, *touching_row; // and its rows along normals
-    double *x;                         // the inputs of a lane
+    TouchSearch *search;      // where something is on a surface that is not flat,
+    const Touching *touching; // of the system
+    uint32_t touchings;
+    double *x; // the inputs of a lane
     uint32_t *surplus_row, *quaternion;
     bool is_lie, watches;
     RecordPlaces at;

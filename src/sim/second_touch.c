@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/second_touch.h"
 
+#include "num/dense.h"
 #include "plan/condition_set.h"
 
 #include <math.h>
@@ -28,14 +29,9 @@ void tr_second_close(SecondTouches *s)
     free(s->x);
 }
 
-// Whether a contact that may open is open
 static bool flies(const SecondTouches *s, uint32_t i)
 {
-    const System *system = s->flow->system;
-    for (uint32_t k = 0; k < system->latch_count; k++)
-        if (strcmp(system->latches[k].name, system->touchings[i].name) == 0)
-            return s->flow->modes[k].is_open;
-    return false;
+    return is_in_flight(s->flow->footing, &s->flow->system->touchings[i]);
 }
 
 // ---- a second touch ------------------------------------------------------------------------
@@ -47,7 +43,7 @@ static bool look(const SecondTouches *s, double t, const double *y, uint32_t i, 
     return tr_touch_second(s->search, i, out);
 }
 
-// Its gap; infinite where there is no other place
+// Its gap; 1 where there is no other place
 static double gap_elsewhere(void *owner, double t, const double *y)
 {
     const SecondTouches *s = owner;
@@ -95,8 +91,7 @@ bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *en
                                   1e-13 * fmax(1, fabs(at)));
             y = path->found;
         }
-        *end = at;
-        if (!tell(s, at, y, i, warnings, err)) return false;
+        if (!tell(s, at, y, i, warnings, err)) return *end = at, false;
     }
     return true;
 }
@@ -134,7 +129,8 @@ bool tr_second_fly(SecondTouches *s, double t, double *y)
     for (uint32_t i = 0; i < system->touching_count; i++) {
         const double *found = s->x + system->touchings[i].input;
         double *at = place_in(s->flow, y, system->touchings[i].input);
-        if (!flies(s, i) || hypot(found[0] - at[0], found[1] - at[1]) < ELSEWHERE) continue;
+        const double away[] = {found[0] - at[0], found[1] - at[1]};
+        if (!flies(s, i) || tr_norm(away, 2) < ELSEWHERE) continue;
         memcpy(at, found, 2 * sizeof *at);
         moved = true;
     }
