@@ -359,9 +359,9 @@ bool tr_system_is_second_order(const System *system, const char *what, tr_error 
     return !has_failed(err);
 }
 
-Expr tr_system_unit_mass(const System *system, uint32_t velocity)
+double tr_system_unit_mass(const System *system, uint32_t velocity)
 {
     const bool turns = system->inputs[velocity].port.quantity == QUANTITY_ANGULAR_SPEED;
     const double length = system->scene.length > 0 ? system->scene.length : 1;
-    return number(system->graph, turns ? length * length : 1);
+    return turns ? length * length : 1;
 }

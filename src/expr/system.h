@@ -316,8 +316,9 @@ static inline bool is_placed(const Input *input)
     return input->kind == TR_POSITION || input->kind == TR_TOUCH;
 }
 
-// In first order ranks are taken in the unit metric, rotations times the model's length. (T257)
-Expr tr_system_unit_mass(const System *system, uint32_t velocity);
+// The mass of a velocity in the unit metric, in which rotations count times the model's length
+// (T257)
+double tr_system_unit_mass(const System *system, uint32_t velocity);
 // False, with words, for those who need accelerations.
 bool tr_system_is_second_order(const System *system, const char *what, tr_error *err);
 

@@ -183,7 +183,8 @@ static tr_program *compile_projection(const Plan *plan, System *s, ChartPrograms
     return NULL;
 }
 
-// c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity
+// c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity; M, where that of the
+// stance is another
 static void list_kkt(const System *s, const ChartPrograms *c, Exprs *list)
 {
     if (!c->footing->constraints) return;
@@ -191,6 +192,7 @@ static void list_kkt(const System *s, const ChartPrograms *c, Exprs *list)
     tr_system_list(s, "Q", list);
     for (uint32_t i = 0; i < c->footing->constraints; i++) exprs_add(list, s->rows[i].inner_bias);
     tr_system_list(s, "vdot", list);
+    if (s->order == 1) tr_system_list(s, "M", list);
 }
 
 static tr_program *compile_kkt(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)

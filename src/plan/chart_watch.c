@@ -40,7 +40,7 @@ static bool open_metric(Metric *m, System *s, tr_error *err)
     if (good) tr_system_velocities(s, m->velocity);
     if (good && s->order != 1) take_masses(s, n, m->mass);
     for (size_t i = 0; good && s->order == 1 && i < n; i++)
-        m->mass[i] = tr_system_unit_mass(s, m->velocity[i]);
+        m->mass[i] = number(s->graph, tr_system_unit_mass(s, m->velocity[i]));
     m->inverse = m->mass ? m->mass + n : NULL;
     for (size_t i = 0; good && i < n; i++) {
         const Expr mass = m->mass[i];

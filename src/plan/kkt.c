@@ -5,7 +5,7 @@
 //   a = a0 + B^+ (r - B a0)                                                               (T79)
 //
 // Where something has no mass there is no C: then the equations with multipliers are solved as they
-// stand.
+// stand. So it is in first order, where M is what commands make of it (T257).
 #include "plan/kkt.h"
 
 #include "num/dense.h"
@@ -19,8 +19,9 @@
 struct Kkt {
     Flow *flow;
     const Chart *chart;
-    Evaluator program;                     // c Q gamma vdot
+    Evaluator program;                     // c Q gamma vdot, and M in first order
     double *values, *c, *Q, *gamma, *vdot; // the others in the first
+    const double *M;                       // there, too, or the stance's
     double *C, *B, *a, *r, *unforced;
     double *whole, *right; // of the equations with multipliers
 };
@@ -30,7 +31,8 @@ struct Kkt {
 static bool make_room(Kkt *k, const Stance *s)
 {
     const size_t n = s->velocities, m = s->rows, all = n + m;
-    k->values = calloc(3 * n + m + 1, sizeof *k->values);
+    const bool has_own = s->system->order == 1;
+    k->values = calloc(3 * n + m + (has_own ? n * n : 0) + 1, sizeof *k->values);
     k->C = calloc(n * n + 1, sizeof *k->C);
     k->B = calloc(m * n + 1, sizeof *k->B);
     k->a = calloc(n + 1, sizeof *k->a);
@@ -39,6 +41,7 @@ static bool make_room(Kkt *k, const Stance *s)
     k->whole = calloc(all * all + all + 1, sizeof *k->whole);
     if (!k->values || !k->C || !k->B || !k->a || !k->unforced || !k->r || !k->whole) return false;
     k->c = k->values, k->Q = k->c + n, k->gamma = k->Q + n, k->vdot = k->gamma + m;
+    k->M = has_own ? k->vdot + n : s->M;
     k->right = k->whole + all * all;
     return true;
 }
@@ -94,7 +97,7 @@ static void right_sides(Kkt *k, const Stance *s)
         const uint32_t p = s->p[i];
         k->a[i] = k->Q[p] - k->c[p];
         for (uint32_t v = 0; v < s->velocities; v++)
-            if (is_driven(s, v)) k->a[i] -= s->M[(size_t)p * s->velocities + v] * k->vdot[v];
+            if (is_driven(s, v)) k->a[i] -= k->M[(size_t)p * s->velocities + v] * k->vdot[v];
     }
     for (uint32_t i = 0; i < s->rows; i++) {
         k->r[i] = -k->gamma[i];
@@ -127,7 +130,7 @@ static bool by_multipliers(Kkt *k, const Stance *s)
     for (size_t i = 0; i < all * all; i++) k->whole[i] = 0;
     for (size_t i = 0; i < np; i++)
         for (size_t j = 0; j < np; j++)
-            k->whole[i * all + j] = s->M[(size_t)s->p[i] * s->velocities + s->p[j]];
+            k->whole[i * all + j] = k->M[(size_t)s->p[i] * s->velocities + s->p[j]];
     for (uint32_t i = 0; i < s->rows; i++)
         for (size_t j = 0; j < np; j++) {
             const double slope = s->scale[i] * stance_slope(s, i, s->p[j]);
@@ -148,7 +151,7 @@ double tr_kkt_difference(Kkt *k, double t, const double *y)
     if (!evaluate(k, t, y)) return (double)NAN;
     right_sides(k, s);
     if (!s->passive) return 0;
-    const bool has_mass = tr_stance_metric(s, k->C, k->B);
+    const bool has_mass = s->system->order != 1 && tr_stance_metric(s, k->C, k->B);
     if (!(has_mass ? by_gauss(k, s) : by_multipliers(k, s))) return (double)NAN;
     for (uint32_t j = 0; j < s->passive; j++) {
         worst = larger(worst, fabs(k->a[j] - k->vdot[s->p[j]]));

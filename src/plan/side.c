@@ -51,13 +51,14 @@ static double largest_of(const System *s, const Side *side, tr_kind kind)
     return largest;
 }
 
-// The residual of a row that has a position
-static double gap_of(const Flow *flow, const Side *side, uint32_t row)
+// Of the residual of a contact's row with a position, where it has one
+static double gap_jump(const Flow *flow, const Side *before, const Side *after, uint32_t row)
 {
     uint32_t k = 0;
+    if (row == NO_TOUCHING_ROW || !flow->system->rows[row].position.id) return 0;
     for (uint32_t i = 0; i < row; i++)
         k += flow->system->rows[i].position.id && !flow->footing->open[i];
-    return flow->system->rows[row].position.id ? side->residual[k] : 0;
+    return fabs(after->residual[k] - before->residual[k]);
 }
 
 // Contacts stay where they are on a surface whose height and slope do not jump: their residuals
@@ -70,13 +71,10 @@ static bool check_edges(const Flow *flow, const Side *before, const Side *after,
     for (uint32_t i = s->touching_count; i-- > 0 && !has_failed(err);) {
         const Touching *touching = &s->touchings[i];
         if (is_in_flight(flow->footing, touching)) continue;
-        const bool has_row = touching->row != NO_TOUCHING_ROW;
         k -= 2;
         const double away[] = {after->residual[k] - before->residual[k],
                                after->residual[k + 1] - before->residual[k + 1]};
-        const double off = tr_norm(away, 2);
-        const double jump = larger(
-            off, fabs(gap_of(flow, after, touching->row) - gap_of(flow, before, touching->row)));
+        const double jump = larger(tr_norm(away, 2), gap_jump(flow, before, after, touching->row));
         if (jump > EDGE)
             tr_fail(
                 err, TR_FAILED, (Place){0},

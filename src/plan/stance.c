@@ -22,7 +22,7 @@ Stance *tr_stance_new(const System *system, const Footing *footing, tr_error *er
     s->v = calloc(n + 1, sizeof *s->v);
     s->p = calloc(n + 1, sizeof *s->p);
     s->G = calloc(s->all * n + n * n + 3 * (size_t)s->all + 1, sizeof *s->G);
-    s->M = s->G ? s->G + s->all * n : NULL, s->mix = s->G ? s->M + n * n : NULL;
+    s->mix = s->G ? s->G + s->all * n : NULL, s->M = s->G ? s->mix + 3 * (size_t)s->all : NULL;
     s->square = calloc(2 * (size_t)s->all + 1, sizeof *s->square);
     s->scale = s->square ? s->square + s->all : NULL;
     s->work = calloc(s->all * n + 1, sizeof *s->work);
@@ -86,7 +86,8 @@ void tr_stance_rescale(Stance *s)
 bool tr_stance_take(Stance *s, const double *x)
 {
     tr_stance_evaluate(s, x);
-    if (!all_finite(s->G, (size_t)(s->all + s->velocities) * s->velocities)) return false; // and M
+    const size_t n = s->velocities;
+    if (!all_finite(s->G, s->all * n) || !all_finite(s->M, n * n)) return false;
     measure_rows(s);
     tr_stance_rescale(s);
     return true;

@@ -17,8 +17,9 @@ typedef struct Stance {
     uint32_t preferred;           // velocities and speeds that should be independent
     uint32_t *v, *p;              // velocities as inputs; passive ones as places in v
     Evaluator program;
-    double *G, *M;  // by rows: all * velocities, velocities * velocities
+    double *G;      // by rows: all * velocities
     double *mix;    // by row: 3, see Row
+    double *M;      // by rows: velocities * velocities; in first order the unit metric
     double *square; // of the size of each row over all velocities, in the metric of the masses: the
                     // largest so far, so that a row that vanishes is seen to
     double *scale; // what each row is multiplied by to have a size of about one; 0 where it is open

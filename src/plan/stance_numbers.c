@@ -114,35 +114,18 @@ static void list_along(const System *s, Exprs *list)
     free(single);
 }
 
-static void list_masses(System *s, uint32_t n, Exprs *list)
-{
-    uint32_t *velocity = calloc(n + 1u, sizeof *velocity);
-    if (s->order != 1)
-        tr_system_list(s, "M", list);
-    else if (!velocity)
-        list->failed = true;
-    else {
-        tr_system_velocities(s, velocity);
-        for (uint32_t i = 0; i < n * n; i++)
-            exprs_add(list,
-                      i / n == i % n ? tr_system_unit_mass(s, velocity[i / n]) : zero(s->graph));
-    }
-    free(velocity);
-}
-
 void tr_stance_list(System *s, Exprs *list)
 {
     const Expr nothing = zero(s->graph);
     const uint32_t n = tr_system_velocities(s, NULL);
-    if (tr_stance_goes_along(s))
-        list_along(s, list);
-    else {
-        for (uint32_t i = 0; i < s->row_count; i++) tr_exprs_add(list, s->rows[i].inner_slopes, n);
-        list_masses(s, n, list);
-    }
+    const bool goes_along = tr_stance_goes_along(s);
+    if (goes_along) list_along(s, list);
+    for (uint32_t i = 0; !goes_along && i < s->row_count; i++)
+        tr_exprs_add(list, s->rows[i].inner_slopes, n);
     for (uint32_t i = 0; i < s->row_count; i++)
         for (uint32_t k = 0; k < 3; k++)
             exprs_add(list, s->rows[i].is_mixed ? s->rows[i].mix[k] : nothing);
+    if (!goes_along && s->order != 1) tr_system_list(s, "M", list);
 }
 
 // ---- G and M -------------------------------------------------------------------------------
@@ -216,7 +199,7 @@ static void take_along(Stance *s)
     for (uint32_t k = 0; k < numbers->single_count; k++)
         s->G[numbers->single[k].row * n + numbers->single[k].velocity] = *from++;
     memcpy(s->mix, from, 3 * (size_t)s->all * sizeof *from);
-    tr_links_mass(&numbers->links, s->M);
+    if (s->system->order != 1) tr_links_mass(&numbers->links, s->M);
 }
 
 bool tr_stance_from_nodes(const System *system, const double *value, double *G, double *M)
@@ -235,8 +218,16 @@ bool tr_stance_from_nodes(const System *system, const double *value, double *G, 
     return good;
 }
 
+// In first order ranks are taken in the unit metric, whatever the masses (T257).
+static void take_unit_metric(Stance *s)
+{
+    for (uint32_t k = 0; k < s->velocities; k++)
+        s->M[(size_t)k * s->velocities + k] = tr_system_unit_mass(s->system, s->v[k]);
+}
+
 void tr_stance_evaluate(Stance *s, const double *x)
 {
-    evaluate_into(&s->program, x, s->numbers ? s->numbers->values : s->G);
+    evaluate_into(&s->program, x, s->numbers ? s->numbers->values : s->G); // G, mix and M
     if (s->numbers) take_along(s);
+    if (s->system->order == 1) take_unit_metric(s);
 }
