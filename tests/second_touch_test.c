@@ -269,37 +269,60 @@ static void test_kerb(void **state)
 }
 
 // Where but the curvature jumps, it runs on: there and back by the closed form of energy.
+static void check_on_ramp(const Sheet *run, double k, double close)
+{
+    size_t checked = 0;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double v = hypot(at(run, i, "b.vx"), at(run, i, "b.vz"));
+        const double z = at(run, i, "b.z") - r;
+        assert_close((1 + k) * v * v / 2 + g * z, (1 + k) * 1.8 * 1.8 / 2, close);
+        const double u = at(run, i, "contact.rim.x") - 1;
+        const double f = u > 0 ? u * u / 2 : 0, slope = u > 0 ? u : 0;
+        assert_close(at(run, i, "contact.rim.z"), f, 1e-12);
+        assert_close(at(run, i, "contact.rim.nx"), -slope / sqrt(1 + slope * slope), 1e-12);
+        assert_close(at(run, i, "contact.rim.margin"),
+                     u > 0 ? 1 - r / pow(1 + slope * slope, 1.5) : 1, 1e-12);
+        checked += u > 0;
+    }
+    assert_true(checked > 20 && least(run, "b.vx") < 0); // it comes back
+}
+
 static void test_jumps_of_curvature(void **state)
 {
     (void)state;
     static const char *const ramps[] = {"if(x < 1, 0, 0.5*(x - 1)^2)", "0.5*max(0, x - 1)^2",
                                         "0.25*((x - 1)^2 + (x - 1)*abs(x - 1))"};
-    Sheet *first = NULL;
-    for (size_t i = 0; i < COUNT(ramps); i++) {
-        tr_summary s = {0};
-        Sheet *run = run_with(rider_on(ramps[i], shapes[0].contact, 0.5, false), 1.5, 0.01, &s);
-        assert_below(s.energy_error, 1e-11);
-        size_t checked = 0;
-        for (size_t k = 0; k < run->rows; k++) {
-            const double v = hypot(at(run, k, "b.vx"), at(run, k, "b.vz"));
-            const double z = at(run, k, "b.z") - r;
-            assert_close(1.5 * v * v / 2 + g * z, 1.5 * 1.8 * 1.8 / 2, 1e-9);
-            const double u = at(run, k, "contact.rim.x") - 1;
-            const double f = u > 0 ? u * u / 2 : 0, slope = u > 0 ? u : 0;
-            assert_close(at(run, k, "contact.rim.z"), f, 1e-12);
-            assert_close(at(run, k, "contact.rim.nx"), -slope / sqrt(1 + slope * slope), 1e-12);
-            assert_close(at(run, k, "contact.rim.margin"),
-                         u > 0 ? 1 - r / pow(1 + slope * slope, 1.5) : 1, 1e-12);
-            checked += u > 0;
+    for (size_t c = 0; c < COUNT(shapes); c++) {
+        const Shape *of = &shapes[c];
+        Sheet *runs[COUNT(ramps)];
+        for (size_t i = 0; i < COUNT(ramps); i++) {
+            tr_summary s = {0};
+            runs[i] = run_with(rider_on(ramps[i], of->contact, of->k, false), 1.5, 0.01, &s);
+            assert_below(s.energy_error, 1e-11);
+            assert_int_equal(s.warnings, 0);
+            check_on_ramp(runs[i], of->k, 1e-9);
+            assert_below(difference(runs[0], "b.x", runs[i], "b.x"), 1e-10);
         }
-        assert_true(checked > 20 && least(run, "b.vx") < 0); // it comes back
-        if (first) assert_below(difference(first, "b.x", run, "b.x"), 1e-10);
-        if (first)
-            tr_sheet_free(run);
-        else
-            first = run;
+        for (size_t i = 0; i < COUNT(ramps); i++) tr_sheet_free(runs[i]);
     }
-    tr_sheet_free(first);
+}
+
+// A step of a method that does not choose its own ends there, too.
+static void test_jumps_in_steps(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < COUNT(shapes); c++) {
+        tr_error err = {0};
+        tr_system *system = rider_on("0.5*max(0, x - 1)^2", shapes[c].contact, shapes[c].k, false);
+        tr_simulate_options o = tr_simulate_defaults(system);
+        o.end = 1.5, o.every = 0.01, o.output = in_folder("run.csv");
+        o.method = "rk4", o.step = 2e-3;
+        if (!tr_simulate(system, &o, NULL, &err)) fail_msg("%s", err.text);
+        Sheet *run = read_sheet(o.output);
+        check_on_ramp(run, shapes[c].k, 1e-8);
+        tr_sheet_free(run);
+        tr_system_free(system);
+    }
 }
 
 // ---- beside its way ------------------------------------------------------------------------
@@ -479,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_convex_edges),
         cmocka_unit_test(test_kerb),
         cmocka_unit_test(test_jumps_of_curvature),
+        cmocka_unit_test(test_jumps_in_steps),
         cmocka_unit_test(test_past_bumps),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_side_by_side),

@@ -71,11 +71,12 @@ static bool tell(SecondTouches *s, double t, const double *y, uint32_t i, Warnin
     return false;
 }
 
-bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *end, tr_error *err)
+bool tr_second_step(SecondTouches *s, Path *path, double t, const double *y, Warnings *warnings,
+                    double *end, tr_error *err)
 {
     const uint32_t last = path->count - 1;
     if (!s->search) return true;
-    tr_flow_fill(s->flow, path->t[last], path->y[last]);
+    tr_flow_fill(s->flow, t, y);
     tr_touch_look(s->search, s->flow->inputs);
     for (uint32_t i = 0; i < s->flow->system->touching_count; i++) {
         SecondTouch other;
@@ -84,14 +85,10 @@ bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *en
             flies(s, i) || !tr_touch_second(s->search, i, &other) || other.gap >= 0;
         if (is_clear) s->told[i] = false;
         if (is_clear || s->told[i]) continue;
-        double at = path->t[last];
-        const double *y = path->y[last];
-        if (last > 0) {
-            at = tr_path_crossing(path, (Measure){gap_elsewhere, s}, last - 1, at,
-                                  1e-13 * fmax(1, fabs(at)));
-            y = path->found;
-        }
-        if (!tell(s, at, y, i, warnings, err)) return *end = at, false;
+        const double at = last ? tr_path_crossing(path, (Measure){gap_elsewhere, s}, last - 1, t,
+                                                  1e-13 * fmax(1, fabs(t)))
+                               : t;
+        if (!tell(s, at, last ? path->found : y, i, warnings, err)) return *end = at, false;
     }
     return true;
 }

@@ -19,9 +19,11 @@ typedef struct SecondTouches {
 bool tr_second_open(SecondTouches *s, Flow *flow, tr_error *err);
 void tr_second_close(SecondTouches *s);
 
-// After a step to the last state of the path, or at the start: false, with words and when it was,
-// where a wheel touched a second time.
-bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *end, tr_error *err);
+// At the start, or after a step to the last state of the path, of which (t, y) is where what
+// follows is still as it was: no later than where a formula changes its side. False, with words and
+// when it was, where a wheel touched a second time before.
+bool tr_second_step(SecondTouches *s, Path *path, double t, const double *y, Warnings *warnings,
+                    double *end, tr_error *err);
 // That the surface curves more than a wheel, at (t, y): false, with words
 bool tr_second_hollow(const SecondTouches *s, double t, const double *y, const Alarm *alarm,
                       tr_error *err);

@@ -434,14 +434,36 @@ static bool are_quiet(const Watch *w)
     return quiet;
 }
 
-// After a step to t. What comes before anything else that changes the run counts.
-static bool check_alarms(Watch *w, double t, tr_error *err)
+// Whether an alarm went off that does not change the run, but ends it or is told
+static bool is_heard(const Watch *w, uint32_t k)
+{
+    return w->flow->system->alarms[k].kind <= ALARM_HOLLOW && w->last[k] < 0 &&
+           !tr_watch_is_deaf(w, k);
+}
+
+// Up to (t, y), or to where an alarm ends the run before: a state beyond may be one that the run
+// does not come to, on a side of a formula that it has left.
+static bool check_second(Watch *w, double t, const double *y, tr_error *err)
+{
+    const System *s = w->flow->system;
+    if (!s->touching_count) return true;
+    for (uint32_t k = 0; k < s->alarm_count && has_past(w); k++) {
+        if (!is_heard(w, k) || s->alarms[k].kind == ALARM_WARNS) continue;
+        const double at = find_alarm(w, k, w->path.t[w->path.count - 1]);
+        if (at >= t) continue;
+        t = at, y = memcpy(state(w, 0), w->path.found, w->flow->size * sizeof *y);
+    }
+    return tr_second_step(&w->second, &w->path, t, y, &w->warnings, &w->end, err);
+}
+
+// After a step to (t, y). What comes before anything else that changes the run counts.
+static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
     const System *s = w->flow->system;
     const uint32_t count = s->alarm_count;
     double seen = t;
     bool any = has_crossed(w, t, &seen);
-    if (!any && are_quiet(w)) return true;
+    if (!any && are_quiet(w)) return check_second(w, t, y, err);
     double first = (double)INFINITY;
     uint32_t which = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -453,12 +475,14 @@ static bool check_alarms(Watch *w, double t, tr_error *err)
     if (any && has_past(w)) first = find_first(w, seen, &which);
     for (uint32_t k = 0; k < count; k++) // no sooner: they were negative in this step
         if (w->last[k] >= 0) w->told[k] = false;
+    const bool is_cut = first < (double)INFINITY;
+    if (!check_second(w, is_cut ? first : t, is_cut ? w->ending : y, err)) return false;
     for (uint32_t k = 0; k < count; k++) {
-        if (s->alarms[k].kind > ALARM_HOLLOW || w->last[k] >= 0 || tr_watch_is_deaf(w, k)) continue;
+        if (!is_heard(w, k)) continue;
         const double at = has_past(w) ? find_alarm(w, k, t) : t;
         if (at <= first && !warn(w, at, k, err)) return false;
     }
-    if (!(first < (double)INFINITY)) return true;
+    if (!is_cut) return true;
     w->switched = true, w->end = first, w->alarm = which;
     return false;
 }
@@ -556,8 +580,7 @@ bool tr_watch_start(Watch *w, double t, const double *y, tr_error *err)
     if (!tr_flow_is_watched(w->flow)) return true;
     add_state(w, t, y);
     look(w, t, y);
-    return tr_second_step(&w->second, &w->path, &w->warnings, &w->end, err) &&
-           check_alarms(w, t, err);
+    return check_alarms(w, t, y, err);
 }
 
 bool tr_watch_is_calm(const Watch *w)
@@ -571,8 +594,7 @@ bool tr_watch_step(Watch *w, double t, const double *y, tr_error *err)
     if (!tr_flow_is_watched(w->flow)) return true;
     add_state(w, t, y);
     look(w, t, y);
-    if (!tr_second_step(&w->second, &w->path, &w->warnings, &w->end, err)) return false;
-    if (!check_alarms(w, t, err)) return false;
+    if (!check_alarms(w, t, y, err)) return false;
     if (!has_pivots(w->flow)) return true;
     const Quality q = w->quality[w->path.count - 1];
     if (!check_rank(w, t, y, q, err) || !approach(w, t, err)) return false;
