@@ -66,7 +66,7 @@ static double time_to(double u, double k)
 // ---- runs ----------------------------------------------------------------------------------
 
 // A body in a plane of its own, upright
-static tr_system *rider_on(const char *height, const char *contact, double k, bool allows)
+static tr_model *rider_model(const char *height, const char *contact, double k, bool allows)
 {
     char text[1500];
     const int length = snprintf(
@@ -81,7 +81,12 @@ static tr_system *rider_on(const char *height, const char *contact, double k, bo
         "guess: {b.z: 0.6, b.qw: 1}\n%s",
         height, 2 * r * r * k, contact, allows ? "cases: {a: {allow: [second_touch]}}\n" : "");
     assert_true(length < (int)sizeof text);
-    return system_from(text);
+    return model_from(text);
+}
+
+static tr_system *rider_on(const char *height, const char *contact, double k, bool allows)
+{
+    return system_of(rider_model(height, contact, k, allows), NULL);
 }
 
 typedef struct Shape {
@@ -234,6 +239,20 @@ static void test_concave_edges(void **state)
     assert_close(w.at[1][0], 1 + away * cos(atan(0.5)), 6e-6);
 }
 
+static void assert_edge(const char *words)
+{
+    double x, y;
+    char rest[60];
+    if (sscanf(words,
+               "the height of the ground or its slope jumps where 'rim' crosses (%lf, %lf) at t = "
+               "%*f: %59[^.]",
+               &x, &y, rest) != 3)
+        fail_msg("%s", words);
+    assert_close(x, 1, 1e-9);
+    assert_close(y, 0, 1e-9);
+    assert_string_equal(rest, "edges and kerbs are not for contacts that stay");
+}
+
 static void test_convex_edges(void **state)
 {
     (void)state;
@@ -243,17 +262,29 @@ static void test_convex_edges(void **state)
         for (size_t k = 0; k < COUNT(shapes); k++) {
             tr_error err;
             end_on(edges[i], shapes[k].contact, &err);
-            double x, y;
-            char rest[60];
-            assert_int_equal(sscanf(err.text,
-                                    "the height of the ground or its slope jumps where 'rim' "
-                                    "crosses (%lf, %lf) at t = %*f: %59[^.]",
-                                    &x, &y, rest),
-                             3);
-            assert_close(x, 1, 1e-9);
-            assert_close(y, 0, 1e-9);
-            assert_string_equal(rest, "edges and kerbs are not for contacts that stay");
+            assert_edge(err.text);
         }
+}
+
+// A table that holds its end has an edge there, as one that is asked for min(x, 1) has.
+static void test_held_ends(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "rk4", "bdf"};
+    for (size_t i = 0; i < COUNT(methods); i++)
+        for (size_t k = 0; k < COUNT(shapes); k++)
+            for (int own = 0; own < 2; own++) {
+                tr_summary s;
+                tr_error err;
+                tr_model *model = rider_model(own ? "f(min(x, 1))" : "f(x)", shapes[k].contact,
+                                              shapes[k].k, false);
+                change(model, "tables/f/x", "-1, -0.5, 0, 0.5, 1");
+                change(model, "tables/f/value", "-0.1, -0.05, 0, 0.05, 0.1");
+                change(model, "tables/f/degree", "3");
+                change(model, "tables/f/outside", own ? "extend" : "hold");
+                run_until(system_of(model, NULL), methods[i], &s, &err);
+                assert_edge(err.text);
+            }
 }
 
 // Not before the wheel is there, and before it is far inside: as good as places round it are
@@ -495,17 +526,12 @@ static void test_side_by_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hollow),
-        cmocka_unit_test(test_allowed),
-        cmocka_unit_test(test_groove),
-        cmocka_unit_test(test_concave_edges),
-        cmocka_unit_test(test_convex_edges),
-        cmocka_unit_test(test_kerb),
-        cmocka_unit_test(test_jumps_of_curvature),
-        cmocka_unit_test(test_jumps_in_steps),
-        cmocka_unit_test(test_past_bumps),
-        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_hollow),         cmocka_unit_test(test_allowed),
+        cmocka_unit_test(test_groove),         cmocka_unit_test(test_concave_edges),
+        cmocka_unit_test(test_convex_edges),   cmocka_unit_test(test_held_ends),
+        cmocka_unit_test(test_kerb),           cmocka_unit_test(test_jumps_of_curvature),
+        cmocka_unit_test(test_jumps_in_steps), cmocka_unit_test(test_past_bumps),
+        cmocka_unit_test(test_starts),         cmocka_unit_test(test_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,7 +230,8 @@ __attribute__((noinline)) static Expr call_rate(Parser *p, size_t at, Text name,
                  why.status ? why.text : "there is no motion to take d(...) along here");
 }
 
-// A table that holds its ends is not left: what it is asked for stays within them.
+// A table that holds its ends is not left: what it is asked for stays within them. It goes on
+// beyond them itself, as a step does that keeps to the side on which it began.
 static Expr clamped(Expr x, const TableAxis *axis)
 {
     Graph *g = graph_of(x);
@@ -252,7 +253,7 @@ static Expr call_table(Parser *p, size_t at, const Function *function, const Exp
     for (uint32_t k = 0; k < function->argument_count; k++) {
         const TableAxis *axis = &table->axis[k];
         const double first = axis->knot[0], last = axis->knot[axis->count - 1];
-        if (table->hold && axis->degree) y[k] = clamped(y[k], axis);
+        if (function->holds && axis->degree) y[k] = clamped(y[k], axis);
         if (table->stops && is_number(y[k]) && !(value_of(y[k]) >= first && value_of(y[k]) <= last))
             return wrong(p, at, "%.9g is outside of the table '%.*s', which goes from %.9g to %.9g",
                          value_of(y[k]), TEXT(function->name), first, last);

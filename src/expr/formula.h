@@ -45,6 +45,7 @@ typedef struct Function {
     Text body; // empty: the function is the graph's table
     Place place;
     uint32_t table;
+    bool holds; // of a table: arguments stay between its ends
 } Function;
 
 // What the names in a formula mean. A member that is NULL knows nothing.

@@ -395,7 +395,7 @@ void tr_define(System *system, const char *head, const char *formula, tr_error *
     if (!has_failed(err)) tr_system_name(system, text_of(head), meaning, err);
 }
 
-void tr_system_table(System *system, Text name, const Table *table, tr_error *err)
+void tr_system_table(System *system, Text name, const Table *table, bool holds, tr_error *err)
 {
     Graph *graph = system->graph;
     Function *function = tr_arena_alloc(&graph->arena, 1, sizeof *function);
@@ -405,7 +405,8 @@ void tr_system_table(System *system, Text name, const Table *table, tr_error *er
         tr_table_free(table);
         return;
     }
-    *function = (Function){.name = kept, .argument_count = table_is_plane(table) ? 2 : 1};
+    *function =
+        (Function){.name = kept, .argument_count = table_is_plane(table) ? 2 : 1, .holds = holds};
     function->table = tr_table_add(graph, table);
     if (graph->failed)
         tr_fail_memory(err);
@@ -421,8 +422,8 @@ void tr_define_table(System *system, const char *name, const double *x, size_t n
     if (!system || has_failed(err)) return;
     if (nx > UINT32_MAX || ny > UINT32_MAX) tr_fail(err, TR_USAGE, (Place){0}, "table too large");
     const Table *table =
-        tr_table_through(x, (uint32_t)nx, y, (uint32_t)ny, value, degree, hold, err);
-    if (table) tr_system_table(system, text_of(name), table, err);
+        tr_table_through(x, (uint32_t)nx, y, (uint32_t)ny, value, degree, false, err);
+    if (table) tr_system_table(system, text_of(name), table, hold, err);
 }
 
 // ---- outputs -------------------------------------------------------------------------------

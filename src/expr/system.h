@@ -272,8 +272,9 @@ Scope tr_system_scope(System *system);
 // Defines a name for formulas; its text is kept. An error when it is taken.
 void tr_system_name(System *system, Text name, Expr meaning, tr_error *err);
 void tr_system_function(System *system, Text head, Text body, Place place, tr_error *err);
-// Defines a table, which is taken over.
-void tr_system_table(System *system, Text name, const Table *table, tr_error *err);
+// Defines a table, which is taken over; `holds`: formulas find its ends beyond them. The table
+// itself goes on there: what holds is a min and a max, and these jump like others.
+void tr_system_table(System *system, Text name, const Table *table, bool holds, tr_error *err);
 
 // A number of `initial` or `guess` that a formula of parameters gives, and that is its definition:
 // an input of the kind TR_START. It is found by its name, which formulas do not know: it may be

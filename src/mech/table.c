@@ -303,10 +303,10 @@ static void make_table(Tree *tree, const NamedTable *table, const Sheet *sheet)
         tr_error why = {0};
         finish_points(&p);
         made = tr_table_take(p.at.x, p.at.nx, p.at.y, p.at.y ? p.at.ny : 1, p.at.z,
-                             degree == 2 ? 3 : degree, outside == 0, &why);
+                             degree == 2 ? 3 : degree, false, &why);
         p.at.z = NULL;
         if (made) made->stops = outside == 2;
-        if (made) tr_system_table(tree->system, table->name.text, made, &why);
+        if (made) tr_system_table(tree->system, table->name.text, made, outside == 0, &why);
         tr_tree_refuse_name(tree, table->name, &why);
     }
     tr_grid_free(&p.at);
