@@ -80,6 +80,42 @@ static void test_planes(void **state)
     }
 }
 
+// Through three points along an axis there is a parabola, and through two a line: they are smooth.
+static void test_few_points(void **state)
+{
+    (void)state;
+    static const double x[] = {-2, 1, 4, 8}, y[] = {-2, 0, 1, 4};
+    for (int nx = 2; nx <= 4; nx++)
+        for (int ny = 2; ny <= 4; ny++) {
+            char text[3][400] = {"", "", ""}, height[100];
+            for (int i = 0; i < nx; i++)
+                snprintf(text[0] + strlen(text[0]), 40, "%s%g", i ? ", " : "", x[i + 4 - nx]);
+            for (int k = 0; k < ny; k++)
+                snprintf(text[1] + strlen(text[1]), 40, "%s%g", k ? ", " : "", y[k + 4 - ny]);
+            for (int i = 0; i < nx; i++)
+                for (int k = 0; k < ny; k++) {
+                    const double u = x[i + 4 - nx], v = y[k + 4 - ny];
+                    snprintf(text[2] + strlen(text[2]), 40, "%s%.17g", i + k ? ", " : "",
+                             0.02 * (nx > 2 ? u * u : u) + 0.03 * (ny > 2 ? v * v : v));
+                }
+            snprintf(height, sizeof height, "0.02*x^%d + 0.03*y^%d", nx > 2 ? 2 : 1,
+                     ny > 2 ? 2 : 1);
+            tr_model *plain = model_called("disc_on_waves"), *grid = model_called("disc_on_waves");
+            change(plain, "ground/height", height);
+            change(grid, "tables/grid/x", text[0]);
+            change(grid, "tables/grid/y", text[1]);
+            change(grid, "tables/grid/value", text[2]);
+            change(grid, "tables/grid/degree", "3");
+            change(grid, "tables/grid/outside", "extend");
+            change(grid, "ground/height", "grid(x, y)");
+            Sheet *a = run_with(system_of(plain, NULL), 0.4, 0.1, NULL);
+            Sheet *b = run_with(system_of(grid, NULL), 0.4, 0.1, NULL);
+            assert_below(sheets_off(a, b, false), 1e-10);
+            tr_sheet_free(a);
+            tr_sheet_free(b);
+        }
+}
+
 // ---- where it ends -------------------------------------------------------------------------
 
 static void test_border(void **state)
@@ -103,6 +139,7 @@ static void test_border(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_waves), cmocka_unit_test(test_planes),
+                                       cmocka_unit_test(test_few_points),
                                        cmocka_unit_test(test_border)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

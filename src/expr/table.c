@@ -478,7 +478,7 @@ Table *tr_table_take(const double *x, uint32_t nx, const double *y, uint32_t ny,
         return NULL;
     }
     atomic_init(&table->owners, 1);
-    table->hold = hold, table->coefficient = z;
+    table->hold = hold, table->degree = (uint32_t)degree, table->coefficient = z;
     const bool made =
         make_axis(table, 0, x, nx, y ? own_degree(degree, nx) : (uint32_t)degree) &&
         make_axis(table, 1, y ? y : &origin, y ? ny : 1, y ? own_degree(degree, ny) : 0) &&

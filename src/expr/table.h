@@ -35,8 +35,9 @@ typedef struct TableAxis {
 
 typedef struct Table {
     TableAxis axis[2];
-    bool hold;  // beyond its ends: keep the end value (true) or extend the end piece (false)
-    bool stops; // a run that leaves it ends there
+    uint32_t degree; // that was asked for: along an axis with few points it is less, and as smooth
+    bool hold;       // beyond its ends: keep the end value (true) or extend the end piece (false)
+    bool stops;      // a run that leaves it ends there
     double *coefficient;
     Arena arena; // of all but the coefficients
     atomic_uint owners;

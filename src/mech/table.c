@@ -508,7 +508,7 @@ static uint32_t find_rough(Tree *tree, Expr x, uint32_t degree)
     for (uint32_t k = 0; k < reach.count && found == NO_TABLE; k++) {
         const Node *node = &g->nodes[reach.ids[k]];
         const bool is_table = node->op == OP_TABLE1 || node->op == OP_TABLE2;
-        if (is_table && g->tables[node->c]->axis[0].degree < degree) found = node->c;
+        if (is_table && g->tables[node->c]->degree < degree) found = node->c;
     }
     tr_reach_free(&reach);
     return found;
@@ -519,7 +519,7 @@ void tr_tree_check_smooth(Tree *tree, Value formula, Expr x)
     const uint32_t rough = find_rough(tree, x, TABLE_MAX_DEGREE);
     if (rough != NO_TABLE && !has_failed(tree->err))
         refuse(tree, formula, "a height takes tables of degree 3 only, and '%.*s' has degree %u",
-               TEXT(table_name(tree, rough)), tree->graph->tables[rough]->axis[0].degree);
+               TEXT(table_name(tree, rough)), tree->graph->tables[rough]->degree);
 }
 
 // A row that depends on how fast a joint goes
