@@ -266,6 +266,23 @@ static void test_convex_edges(void **state)
         }
 }
 
+// Steps and bends of less than 1e-9 are nothing.
+static void test_faint_edges(void **state)
+{
+    (void)state;
+    static const char *const edges[] = {"if(x > 1, 1e-10, 0)", "if(x > 1, -5e-10, 0)",
+                                        "if(x > 1, 5e-10*(x - 1), 0)"};
+    for (size_t i = 0; i < COUNT(edges); i++)
+        for (size_t k = 0; k < COUNT(shapes); k++) {
+            tr_summary s = {0};
+            Sheet *run =
+                run_with(rider_on(edges[i], shapes[k].contact, shapes[k].k, false), 1, 0.1, &s);
+            assert_close(last(run, "b.x"), 1.8, 1e-8);
+            assert_int_equal(s.warnings, 0);
+            tr_sheet_free(run);
+        }
+}
+
 // A table that holds its end has an edge there, as one that is asked for min(x, 1) has.
 static void test_held_ends(void **state)
 {
@@ -526,12 +543,19 @@ static void test_side_by_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hollow),         cmocka_unit_test(test_allowed),
-        cmocka_unit_test(test_groove),         cmocka_unit_test(test_concave_edges),
-        cmocka_unit_test(test_convex_edges),   cmocka_unit_test(test_held_ends),
-        cmocka_unit_test(test_kerb),           cmocka_unit_test(test_jumps_of_curvature),
-        cmocka_unit_test(test_jumps_in_steps), cmocka_unit_test(test_past_bumps),
-        cmocka_unit_test(test_starts),         cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_hollow),
+        cmocka_unit_test(test_allowed),
+        cmocka_unit_test(test_groove),
+        cmocka_unit_test(test_concave_edges),
+        cmocka_unit_test(test_convex_edges),
+        cmocka_unit_test(test_faint_edges),
+        cmocka_unit_test(test_held_ends),
+        cmocka_unit_test(test_kerb),
+        cmocka_unit_test(test_jumps_of_curvature),
+        cmocka_unit_test(test_jumps_in_steps),
+        cmocka_unit_test(test_past_bumps),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
