@@ -233,8 +233,72 @@ static void test_waves(void **state)
     }
 }
 
+// ---- onto a ridge --------------------------------------------------------------------------
+
+// How far a middle is from the ridge: the nearest of many places, and then thirds
+static double ridge_gap(double x, double z)
+{
+    double best = 3, least = (double)INFINITY;
+#define FAR_FROM(u) hypot((u)-x, 0.7 * exp(-5e3 * ((u)-3) * ((u)-3)) - z)
+    for (double u = 2.9; u < 3.1; u += 1e-4)
+        if (FAR_FROM(u) < least) least = FAR_FROM(u), best = u;
+    double low = best - 1e-4, high = best + 1e-4;
+    for (int k = 0; k < 80; k++) {
+        const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        *(FAR_FROM(a) < FAR_FROM(b) ? &high : &low) = FAR_FROM(a) < FAR_FROM(b) ? b : a;
+    }
+    return FAR_FROM(low) - 0.3;
+#undef FAR_FROM
+}
+
+// What is nearest changes within a step, from the ground far below to the ridge, and that is inside
+// the wheel when it ends: it lands when it came to it, whatever steps a method takes.
+static void test_ridge(void **state)
+{
+    (void)state;
+    static const struct How {
+        const char *method;
+        double step;
+    } how[] = {{"erk", 0}, {"bdf", 0}, {"rk4", 0.02}, {"rk4", 0.003}, {"lie", 0.02}};
+    static const char *const contacts[] = {"shape: ball", "axis: \"0, 1, 0\"",
+                                           "tube: 0.03, axis: \"0, 1, 0\""};
+    double low = 0.2, high = 0.3;
+    for (int i = 0; i < 60; i++) {
+        const double t = (low + high) / 2;
+        *(ridge_gap(10 * t, 1 + t - g * t * t / 2) > 0 ? &low : &high) = t;
+    }
+    for (size_t k = 0; k < sizeof how / sizeof *how; k++)
+        for (size_t i = 0; i < sizeof contacts / sizeof *contacts; i++) {
+            char text[1000];
+            tr_error err = {0};
+            snprintf(text, sizeof text,
+                     "trundle: 1\n"
+                     "ground: {height: 0.7*exp(-((x - 3)/0.01)^2/2)}\n"
+                     "bodies: {b: {joint: {type: free}, mass: 2, inertia: {xx: 0.05, yy: 0.08, zz: "
+                     "0.05}}}\n"
+                     "contacts: {foot: {kind: rolling, body: b, radius: 0.3, unilateral: true, "
+                     "open: true, restitution: 0.5, %s}}\n"
+                     "initial: {b.x: 0, b.y: 0, b.z: 1, b.qx: 0, b.qy: 0, b.qz: 0, b.vx: 10, b.vy: "
+                     "0, b.vz: 1, b.wx: 0, b.wy: 0, b.wz: 0}\n",
+                     contacts[i]);
+            tr_system *system = system_from(text);
+            tr_simulate_options o = tr_simulate_defaults(system);
+            o.end = 0.3, o.every = 0.3, o.output = in_folder("run.csv");
+            o.method = how[k].method;
+            if (how[k].step > 0) o.step = how[k].step;
+            if (!tr_simulate(system, &o, NULL, &err)) fail_msg("%s", err.text);
+            char *json = certificate();
+            const double off = event_time(json, "touches") - low;
+            print_message("%s, %s: lands at %.9f, %.1e\n", how[k].method, contacts[i], low, off);
+            assert_close(off, 0, 1e-9);
+            free(json);
+            tr_system_free(system);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crest), cmocka_unit_test(test_waves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crest), cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_ridge)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

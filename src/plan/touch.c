@@ -309,22 +309,32 @@ void tr_touch_look(TouchSearch *s, const double *x)
     sample(s);
 }
 
-typedef struct Nearest {
-    double u[2], gap;
-} Nearest;
-
 static void take_nearest(void *to, const double u[2], double gap)
 {
-    Nearest *n = to;
-    if (gap < n->gap) *n = (Nearest){{u[0], u[1]}, gap};
+    SecondTouch *n = to;
+    if (gap < n->gap) *n = (SecondTouch){{u[0], u[1]}, gap};
+}
+
+bool tr_touch_nearest(TouchSearch *s, uint32_t i, SecondTouch *out)
+{
+    *out = (SecondTouch){.gap = (double)INFINITY};
+    look_everywhere(s, i, false, take_nearest, out);
+    return isfinite(out->gap);
+}
+
+bool tr_touch_beside(TouchSearch *s, uint32_t i, SecondTouch *place)
+{
+    const double kept[] = {place_of(s, i)[0], place_of(s, i)[1]};
+    const bool found = settle(s, i, place->at, &place->gap);
+    memcpy(place_of(s, i), kept, sizeof kept);
+    return found;
 }
 
 static bool find(TouchSearch *s, uint32_t i)
 {
-    Nearest nearest = {.gap = (double)INFINITY};
-    look_everywhere(s, i, false, take_nearest, &nearest);
-    if (!isfinite(nearest.gap)) return false;
-    memcpy(place_of(s, i), nearest.u, sizeof nearest.u);
+    SecondTouch nearest;
+    if (!tr_touch_nearest(s, i, &nearest)) return false;
+    memcpy(place_of(s, i), nearest.at, sizeof nearest.at);
     return true;
 }
 

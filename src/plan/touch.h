@@ -39,7 +39,12 @@ typedef struct SecondTouch {
 } SecondTouch;
 // Looks round all wheels and balls in the state x;
 void tr_touch_look(TouchSearch *search, const double *x);
-// then of one of them the place that is deepest; false where there is no other place at all.
+// then of one of them the place that is deepest but for the one that x has; false where there is no
+// other place at all;
 bool tr_touch_second(TouchSearch *search, uint32_t contact, SecondTouch *out);
+// or the nearest of all where it may touch; false where there is none.
+bool tr_touch_nearest(TouchSearch *search, uint32_t contact, SecondTouch *out);
+// The one beside a place that is known, which changes.
+bool tr_touch_beside(TouchSearch *search, uint32_t contact, SecondTouch *place);
 
 #endif

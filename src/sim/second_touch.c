@@ -113,6 +113,59 @@ static double *place_in(const Flow *flow, double *y, uint32_t input)
     return y + k;
 }
 
+static bool is_elsewhere(const double *a, const double *b)
+{
+    const double away[] = {a[0] - b[0], a[1] - b[1]};
+    return tr_norm(away, 2) >= ELSEWHERE;
+}
+
+// Where it would land first, and its gap there, or 1
+static SecondTouch nearest(const SecondTouches *s, double t, const double *y, uint32_t i)
+{
+    SecondTouch at;
+    tr_flow_fill(s->flow, t, y);
+    tr_touch_look(s->search, s->flow->inputs);
+    if (!tr_touch_nearest(s->search, i, &at)) at.gap = 1;
+    return at;
+}
+
+// A narrow ridge may stand between the places that are looked at: the one that is known counts,
+// too.
+static SecondTouch landing_at(const SecondTouches *s, double t, const double *y)
+{
+    const SecondTouch at = nearest(s, t, y, s->which);
+    SecondTouch known = s->landing;
+    return tr_touch_beside(s->search, s->which, &known) && known.gap < at.gap ? known : at;
+}
+
+static double gap_in_flight(void *owner, double t, const double *y)
+{
+    return landing_at(owner, t, y).gap;
+}
+
+double tr_second_land(SecondTouches *s, Path *path, double t, const double *y, double *ending,
+                      uint32_t *contact)
+{
+    const System *system = s->flow->system;
+    double first = (double)INFINITY;
+    if (!s->search || path->count < 2) return first;
+    for (uint32_t i = 0; i < system->touching_count; i++) {
+        if (!flies(s, i)) continue;
+        const SecondTouch now = nearest(s, t, y, i);
+        const double *carried = s->flow->inputs + system->touchings[i].input;
+        if (!(now.gap < 0) || !is_elsewhere(now.at, carried)) continue;
+        s->which = i, s->landing = now;
+        const double at = tr_path_crossing(path, (Measure){gap_in_flight, s}, path->count - 2, t,
+                                           1e-13 * fmax(1, fabs(t)));
+        if (!(at < first)) continue;
+        const SecondTouch then = landing_at(s, at, path->found);
+        first = at, *contact = i;
+        memcpy(ending, path->found, s->flow->size * sizeof *ending);
+        memcpy(place_in(s->flow, ending, system->touchings[i].input), then.at, sizeof then.at);
+    }
+    return first;
+}
+
 bool tr_second_fly(SecondTouches *s, double t, double *y)
 {
     if (!s->search) return false;
@@ -126,8 +179,7 @@ bool tr_second_fly(SecondTouches *s, double t, double *y)
     for (uint32_t i = 0; i < system->touching_count; i++) {
         const double *found = s->x + system->touchings[i].input;
         double *at = place_in(s->flow, y, system->touchings[i].input);
-        const double away[] = {found[0] - at[0], found[1] - at[1]};
-        if (!flies(s, i) || tr_norm(away, 2) < ELSEWHERE) continue;
+        if (!flies(s, i) || !is_elsewhere(found, at)) continue;
         memcpy(at, found, 2 * sizeof *at);
         moved = true;
     }

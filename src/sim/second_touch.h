@@ -13,6 +13,7 @@ typedef struct SecondTouches {
     TouchSearch *search; // NULL where there is nothing to look for
     bool *told;          // by contact, where it is allowed
     uint32_t which;      // that is looked at
+    SecondTouch landing; // where that came down
     double *x;           // room for inputs
 } SecondTouches;
 
@@ -24,6 +25,11 @@ void tr_second_close(SecondTouches *s);
 // when it was, where a wheel touched a second time before.
 bool tr_second_step(SecondTouches *s, Path *path, double t, const double *y, Warnings *warnings,
                     double *end, tr_error *err);
+// Likewise, of contacts that fly: when the first of them came down in the last step elsewhere than
+// where it was nearest before, with the state there, and which it is; else infinity. Where it is
+// nearest it has an alarm.
+double tr_second_land(SecondTouches *s, Path *path, double t, const double *y, double *ending,
+                      uint32_t *contact);
 // That the surface curves more than a wheel, at (t, y): false, with words
 bool tr_second_hollow(const SecondTouches *s, double t, const double *y, const Alarm *alarm,
                       tr_error *err);

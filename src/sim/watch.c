@@ -456,16 +456,41 @@ static bool check_second(Watch *w, double t, const double *y, tr_error *err)
     return tr_second_step(&w->second, &w->path, t, y, &w->warnings, &w->end, err);
 }
 
+// The alarm of a contact that comes down on a surface
+static uint32_t landing_of(const System *s, uint32_t touching)
+{
+    uint32_t k = 0;
+    for (; k < s->alarm_count; k++) {
+        if (s->alarms[k].kind != ALARM_TOUCHES) continue;
+        const Latch *latch = &s->latches[s->alarms[k].latch];
+        for (uint32_t i = 0; i < latch->row_count; i++)
+            if (latch->rows[i] == s->touchings[touching].row) return k;
+    }
+    return k;
+}
+
+// Of contacts that fly, when one came down before `first`, elsewhere than where its alarm looks
+static void take_landing(Watch *w, double t, const double *y, double *first, uint32_t *which)
+{
+    uint32_t touching = 0;
+    double *ending = state(w, 0);
+    const bool is_cut = *first < (double)INFINITY;
+    const double at = tr_second_land(&w->second, &w->path, is_cut ? *first : t,
+                                     is_cut ? w->ending : y, ending, &touching);
+    if (!(at < (double)INFINITY)) return;
+    *first = at, *which = landing_of(w->flow->system, touching);
+    memcpy(w->ending, ending, w->flow->size * sizeof *ending);
+}
+
 // After a step to (t, y). What comes before anything else that changes the run counts.
 static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
 {
     const System *s = w->flow->system;
     const uint32_t count = s->alarm_count;
-    double seen = t;
-    bool any = has_crossed(w, t, &seen);
-    if (!any && are_quiet(w)) return check_second(w, t, y, err);
-    double first = (double)INFINITY;
+    double seen = t, first = (double)INFINITY;
     uint32_t which = 0;
+    bool any = has_crossed(w, t, &seen);
+    if (!any && !s->touching_count && are_quiet(w)) return true;
     for (uint32_t k = 0; k < count; k++) {
         if (!is_armed(w, k) || w->last[k] >= 0) continue;
         any = true;
@@ -473,6 +498,7 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
         if (!has_past(w)) w->told[k] = s->alarms[k].kind != ALARM_TOUCHES;
     }
     if (any && has_past(w)) first = find_first(w, seen, &which);
+    take_landing(w, t, y, &first, &which);
     for (uint32_t k = 0; k < count; k++) // no sooner: they were negative in this step
         if (w->last[k] >= 0) w->told[k] = false;
     const bool is_cut = first < (double)INFINITY;
