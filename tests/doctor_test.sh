@@ -35,6 +35,10 @@ done
 for case in aligned askew; do
     examine swerve_$case tests/doctor/swerve.yaml --case $case
 done
+for case in beside twice inside outside; do
+    examine wheel_in_hollow_$case tests/doctor/wheel_in_hollow.yaml --case $case
+done
+examine wheel_in_hollow_json tests/doctor/wheel_in_hollow.yaml --case beside --json
 examine flat models/parallelogram.yaml --case flat
 examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
 for model in differential_drive mobile_pendulum bricard snakeboard castor four_bar tricycle cart \

@@ -142,10 +142,44 @@ static void test_border(void **state)
     tr_system_free(system);
 }
 
+// One that starts beyond the border gets nowhere, and both `check` and a run say where it stands.
+static void test_off_grid(void **state)
+{
+    (void)state;
+    write_grid(waves, 0.1);
+    tr_system_free(on_grid("disc_on_waves")); // whose file stays
+    static const char *const names[] = {"x0", "y0"}, *const values[] = {"7.5", "-2.25"};
+    static const char *const words[] = {"the table 'grid' is left by 'rim' at (7.5, 0.1) at t = 0",
+                                        "the table 'grid' is left by 'rim' at (0.2, -2.25) at t = "
+                                        "0"};
+    for (int i = 0; i < 2; i++) {
+        tr_error err = {0}, other = {0};
+        tr_model *model = tr_model_read(in_folder("model.yaml"), &err);
+        char path[40];
+        snprintf(path, sizeof path, "parameters/%s", names[i]);
+        change(model, "tables/grid/file", "grid.csv");
+        change(model, "tables/grid/degree", "3");
+        change(model, "ground/height", "grid(x, y)");
+        change(model, path, values[i]);
+        tr_system *off = system_of(model, NULL);
+        tr_simulate_options o = tr_simulate_defaults(off);
+        o.output = in_folder("run.csv");
+        assert_false(tr_simulate(off, &o, NULL, &err));
+        assert_string_equal(err.text, words[i]);
+        char *text = tr_check_text(off, false, &other);
+        assert_non_null(text);
+        assert_int_equal(strncmp(text, "ends at the start: ", 19), 0);
+        assert_string_equal(other.text, words[i]);
+        tr_text_free(text);
+        tr_system_free(off);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_waves), cmocka_unit_test(test_planes),
                                        cmocka_unit_test(test_few_points),
-                                       cmocka_unit_test(test_border)};
+                                       cmocka_unit_test(test_border),
+                                       cmocka_unit_test(test_off_grid)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

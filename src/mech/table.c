@@ -486,12 +486,33 @@ static void list_leavings(Tree *tree, const Expr *formulas, size_t count, Take *
     tr_reach_free(&reach);
 }
 
+// The contact whose place the table is asked for, where that is one on a surface; else NULL
+static const char *contact_of(Tree *tree, const Leaving *l)
+{
+    const System *s = tree->system;
+    Reach reach = {0};
+    const char *found = NULL;
+    if (!tr_reach(tree->graph, l->place, l->count, &reach)) return NULL;
+    for (uint32_t k = 0; k < reach.count; k++) {
+        const Input *input = tr_system_input(s, expr_at(tree->graph, reach.ids[k]));
+        for (uint32_t i = 0; input && input->kind == TR_TOUCH && i < s->touching_count; i++)
+            if ((uint32_t)(input - s->inputs) - s->touchings[i].input <= 1)
+                found = s->touchings[i].name;
+    }
+    tr_reach_free(&reach);
+    return found;
+}
+
 static void add_alarm(Tree *tree, const Leaving *l, const void *owner)
 {
     (void)owner;
     System *s = tree->system;
-    tr_tree_alarm(tree, (Value){.text = l->name}, "the table '%.*s' is left", l->margin,
-                  ALARM_STOPS, NO_LATCH);
+    char what[250];
+    const char *contact = contact_of(tree, l);
+    snprintf(what, sizeof what, "'%.*s' is left%s%.90s%s", WHOLE(l->name), contact ? " by '" : "",
+             contact ? contact : "", contact ? "'" : "");
+    tr_tree_alarm(tree, (Value){.text = text_of(what)}, "the table %.*s", l->margin, ALARM_STOPS,
+                  NO_LATCH);
     if (tree->graph->failed) return;
     Alarm *alarm = &s->alarms[s->alarm_count - 1];
     alarm->place_count = l->count, alarm->table = l->table;

@@ -3,6 +3,7 @@
 #include "plan/side.h"
 
 #include "num/dense.h"
+#include "plan/touch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static bool check_edges(const Flow *flow, const Side *before, const Side *after,
                 err, TR_FAILED, (Place){0},
                 "the height of the ground or its slope jumps where '%.80s' crosses (%.6g, %.6g) "
                 "at t = %.9g: edges and kerbs are not for contacts that stay",
-                touching->name, before->x[touching->input], before->x[touching->input + 1], t);
+                touching->name, told_place(before->x[touching->input]),
+                told_place(before->x[touching->input + 1]), t);
     }
     return !has_failed(err);
 }

@@ -14,6 +14,9 @@ typedef struct TouchPrograms {
 bool tr_touch_programs(System *own, const uint8_t *fold, TouchPrograms *out, tr_error *err);
 void tr_touch_programs_free(TouchPrograms *programs);
 
+// A place [m] as words say it: what is but rounding is 0.
+static inline double told_place(double x) { return x < 1e-12 && x > -1e-12 ? 0 : x; }
+
 // Room to look for them in. The programs must outlive it.
 typedef struct TouchSearch TouchSearch;
 TouchSearch *tr_touch_search(const System *system, const TouchPrograms *programs, tr_error *err);

@@ -58,16 +58,16 @@ static bool tell(SecondTouches *s, double t, const double *y, uint32_t i, Warnin
     const Touching *touching = &system->touchings[i];
     SecondTouch other = {0};
     look(s, t, y, i, &other);
-    const double *at = s->flow->inputs + touching->input;
+    const double *first = s->flow->inputs + touching->input;
+    const double at[] = {told_place(first[0]), told_place(first[1])},
+                 to[] = {told_place(other.at[0]), told_place(other.at[1])};
     static const char words[] = "'%.80s' touches a second time at t = %.9g: at (%.6g, %.6g) "
                                 "and at (%.6g, %.6g)";
     s->told[i] = true;
     if (system->allows_second_touch)
-        return tr_warn(warnings, words, touching->name, t, at[0], at[1], other.at[0],
-                       other.at[1]) ||
+        return tr_warn(warnings, words, touching->name, t, at[0], at[1], to[0], to[1]) ||
                (tr_fail_memory(err), false);
-    tr_fail(err, TR_FAILED, (Place){0}, words, touching->name, t, at[0], at[1], other.at[0],
-            other.at[1]);
+    tr_fail(err, TR_FAILED, (Place){0}, words, touching->name, t, at[0], at[1], to[0], to[1]);
     return false;
 }
 
@@ -100,7 +100,7 @@ bool tr_second_hollow(const SecondTouches *s, double t, const double *y, const A
     const double *x = s->flow->inputs, *at = x + s->flow->system->touchings[alarm->touching].input;
     const TouchSizes size = tr_touch_sizes(s->search, x, alarm->touching);
     tr_fail(err, TR_FAILED, (Place){0}, "%s at (%.6g, %.6g): radius %.4g, hollow %.4g, t = %.9g",
-            alarm->words, at[0], at[1], size.radius, size.hollow, t);
+            alarm->words, told_place(at[0]), told_place(at[1]), size.radius, size.hollow, t);
     return false;
 }
 

@@ -328,7 +328,8 @@ static void describe_site(Watch *w, double t, uint32_t k, char *words, size_t si
     const double *y = has_past(w) ? w->path.found : w->path.y[w->path.count - 1];
     double at[2];
     memcpy(at, tr_flow_site(w->flow, t, y, k), count * sizeof *at);
-    for (uint32_t i = 0; i < count; i++) at[i] = near_border(w->flow->system, k, i, at[i]);
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = told_place(near_border(w->flow->system, k, i, at[i]));
     if (count == 1)
         snprintf(words, size, " at %.9g", at[0]);
     else

@@ -4,6 +4,7 @@
 
 #include "expr/walk.h"
 #include "plan/uneven.h"
+#include "sim/watch.h"
 #include "tell/eval.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ typedef struct Facts {
     const Uneven *uneven;           // likewise
     const Flow *flow;               // at the start; NULL where nobody asked for it
     const double *columns;          // of it
+    bool ends;                      // a run is over where it starts
     const Chart *chart;
     size_t operations, operations_symbolic;
 } Facts;
@@ -215,8 +217,9 @@ static bool locks_on_uneven_ground(const Facts *f)
 
 static const char *verdict(const Facts *f)
 {
-    if (!f->findings) return "ok";
-    return f->findings->stuck ? "locked" : f->findings->singular ? "singular" : "ok";
+    const char *otherwise = f->ends ? "ends at the start" : "ok";
+    if (!f->findings) return otherwise;
+    return f->findings->stuck ? "locked" : f->findings->singular ? "singular" : otherwise;
 }
 
 static void derive_findings(Json *j, const Facts *f)
@@ -558,6 +561,22 @@ static void check_words(Json *j, const System *s, const Facts *f)
     if (f->chart) tell_constraints(j, s, f);
 }
 
+// Whether a run gets on from the start: no table is left there, and no wheel touches twice or in a
+// hollow that is sharper than itself. Words, where it does not.
+static bool gets_on(Flow *flow, tr_error *why)
+{
+    const System *s = flow->system;
+    bool may_end = s->touching_count > 0;
+    for (uint32_t k = 0; k < s->alarm_count; k++)
+        may_end = may_end || s->alarms[k].kind == ALARM_STOPS;
+    if (!may_end) return true;
+    Watch watch = {0};
+    if (tr_flow_ready(flow, FLOW_RUN, why) && tr_watch_open(&watch, flow, why))
+        tr_watch_start(&watch, 0, flow->start, why);
+    tr_watch_close(&watch);
+    return !has_failed(why);
+}
+
 // Sound: the method is one there is, the initial state assembles, and accelerates as it should.
 // What the doctor finds is told also when it cannot run.
 char *tr_check_text(const System *s, bool json, tr_error *err)
@@ -575,11 +594,14 @@ char *tr_check_text(const System *s, bool json, tr_error *err)
         Facts f = reduced ? find_facts(reduced, at.findings, err) : (Facts){0};
         Uneven *uneven = f.chart ? tr_examine_uneven(at.flow, err) : NULL;
         f.flow = at.flow, f.columns = at.columns, f.uneven = uneven;
+        const bool can_run = !at.findings || !(at.findings->stuck || at.findings->singular);
+        f.ends = reduced && !has_failed(err) && can_run && !gets_on(at.flow, &why);
         if (reduced) (json ? derive_json : check_words)(&j, reduced, &f);
         tr_uneven_free(uneven);
         tr_system_free(reduced);
         text = tr_text_finish(&j.text, err);
         if (text && at.findings) tr_findings_allow(at.findings, err);
+        if (text && f.ends) tr_fail(err, why.status, (Place){0}, "%s", why.text);
     }
     tr_at_start_release(&at);
     return text;
