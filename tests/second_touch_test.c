@@ -448,11 +448,9 @@ static void test_past_bumps(void **state)
 
 // ---- at the start --------------------------------------------------------------------------
 
-static void check_start(const char *height, const char *contact, const char *initial,
-                        const char *words)
+static void start_at(const char *height, const char *contact, const char *initial, tr_error *err)
 {
     char text[1500];
-    tr_error err = {0};
     snprintf(text, sizeof text,
              "trundle: 1\n"
              "ground: {height: \"%s\"}\n"
@@ -465,9 +463,25 @@ static void check_start(const char *height, const char *contact, const char *ini
     tr_system *system = system_from(text);
     tr_simulate_options o = tr_simulate_defaults(system);
     o.end = 0.1, o.every = 0.01, o.output = in_folder("run.csv");
-    assert_false(tr_simulate(system, &o, NULL, &err));
-    if (strncmp(err.text, words, strlen(words)) != 0) fail_msg("%s", err.text);
+    *err = (tr_error){0};
+    assert_false(tr_simulate(system, &o, NULL, err));
     tr_system_free(system);
+}
+
+static void check_start(const char *height, const char *contact, const char *initial,
+                        const char *words)
+{
+    tr_error err;
+    start_at(height, contact, initial, &err);
+    if (strncmp(err.text, words, strlen(words)) != 0) fail_msg("%s", err.text);
+}
+
+static void check_words(const char *height, const char *contact, const char *initial,
+                        const char *words)
+{
+    tr_error err;
+    start_at(height, contact, initial, &err);
+    assert_says(err.text, words);
 }
 
 static void test_starts(void **state)
@@ -476,6 +490,14 @@ static void test_starts(void **state)
     for (int k = 0; k < 3; k++)
         check_start("0.3*cos(4*x)", shapes[k].contact, "contact.rim.x: pi/4",
                     "'rim' touches a second time at t = 0: at (0.785398, ");
+    for (int k = 0; k < 5; k++) {
+        check_words("0.1*x^2", shapes[k].contact, "b.x: 0, b.y: 0, b.z: 0.2",
+                    "'rim' is inside what it touches by 0.1 m at best");
+        check_words("0.1*x^2", shapes[k].contact, "b.x: 0, b.y: 0, b.z: 0.4",
+                    "'rim' stays open by 0.1 m at best");
+        check_words("0", shapes[k].contact, "b.x: 0, b.y: 0, b.z: 0.2",
+                    "'rim' is inside what it touches by 0.1 m at best");
+    }
     check_start("0.1*x^2", "unilateral: true, open: true, axis: \"0, 1, 0\"",
                 "b.x: 0, b.y: 0, b.z: 0.1", "'rim' starts open, but 0.2 m inside what it touches");
     check_start("0.1*x^2", "unilateral: true, open: true, shape: ball", "b.x: 0, b.y: 0, b.z: 0.1",

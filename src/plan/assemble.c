@@ -483,14 +483,25 @@ static double gap_of(const Conditions *c, Text element)
     return sqrt(sum);
 }
 
+// Of a contact: along its normal it is below what it touches.
+static bool is_below(const Conditions *c, const char *row)
+{
+    bool below = false;
+    for (uint32_t i = c->set->given; i < c->formulas; i++)
+        below = below || (c->set->notes[i] == row && c->residual[i] < 0);
+    return below;
+}
+
 // Of what keeps points together or apart
 static void tell_gap(Conditions *c, const char *row, char *words, size_t size)
 {
     const char *point = strrchr(row, '.');
     const Text element = {row, (size_t)(point - row)};
     if (strcmp(point, ".position") == 0 || strcmp(point, ".coupling") == 0 || !settle(c)) return;
-    snprintf(words, size, "; '%.*s' stays open by %.4g m at best",
-             (int)(element.length < 100 ? element.length : 100), element.at, gap_of(c, element));
+    const bool is_inside = strcmp(point, ".normal") == 0 && is_below(c, row);
+    snprintf(words, size, "; '%.*s' %s by %.4g m at best",
+             (int)(element.length < 100 ? element.length : 100), element.at,
+             is_inside ? "is inside what it touches" : "stays open", gap_of(c, element));
 }
 
 static void refuse(Conditions *c, tr_error *err)
