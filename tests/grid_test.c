@@ -39,6 +39,10 @@ static void test_csv(void **state)
     }
 }
 
+#define WORDS(column)                                                                          \
+    "column " #column " is no finite number: the first row of a grid is its y; where columns " \
+    "have names, 'x' and 'value' say which"
+
 static void test_bad_csv(void **state)
 {
     (void)state;
@@ -50,7 +54,13 @@ static void test_bad_csv(void **state)
         {"", 0, "is empty"},
         {" \n\n", 0, "is empty"},
         {"1 2 3\n", 1, "the first row of a grid is its y, behind a corner: ', 0, 1, 2'"},
-        {",0,one\n0,1,2\n", 1, "column 3 is no finite number"},
+        {",0,one\n0,1,2\n", 1, WORDS(3)},
+        {"t, left\n0,1\n1,2\n", 1, WORDS(2)},
+        {"\"t\",\"left\"\n0,1\n1,2\n", 1, WORDS(2)},
+        {";0;1\n0;1;2\n", 1, "numbers stand between ',' and not ';'"},
+        {";0,5;1\n0;1;2\n", 1,
+         "column 2 is no finite number: numbers stand between ',' and not ';'"},
+        {",0,1\n0,1;2\n", 2, "column 2 is no finite number: numbers stand between ',' and not ';'"},
         {",0,\n0,1,2\n", 1, "column 3 is empty"},
         {",0,0\n0,1,2\n", 1, "y does not ascend in column 3"},
         {",1,0\n0,1,2\n", 1, "y does not ascend in column 3"},
@@ -81,6 +91,11 @@ static void test_asc(void **state)
     assert_true(g.y[0] == 21 && g.y[1] == 23);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 2; j++) assert_true(g.z[2 * i + j] == (j ? 1 : 4) + i);
+    tr_grid_free(&g);
+    g = good(tr_grid_asc, HEAD "NODATA_value NaN \n1 2 3\n4 -9999 6\n"); // a height like others
+    assert_true(g.z[2] == -9999);
+    tr_grid_free(&g);
+    g = good(tr_grid_asc, HEAD "NODATA_value -1\n1 2 3\n4 -9999 6\n");
     tr_grid_free(&g);
     g = good(tr_grid_asc, "NCOLS 2\r\nNROWS 2\r\nXLLCENTER -1\r\nYLLCENTER 0\r\ndx 0.5\r\ndy "
                           "2\r\n\r\n 1.5\t-2 \r\n3 4e1");
@@ -123,6 +138,12 @@ static void test_bad_asc(void **state)
         {HEAD "1 2 3\n4 1e400 6\n", 7, "column 2 is no finite number"},
         {HEAD "nodata_value -1\n1 2 3\n4 5 -1\n", 8,
          "column 3 is NODATA: there is a hole at x = 15, y = 21"},
+        {HEAD "1 -9999 3\n4 5 6\n", 6, "column 2 is NODATA: there is a hole at x = 13, y = 23"},
+        {HEAD "1 -9999.0 3\n4 5 6\n", 6, "column 2 is NODATA: there is a hole at x = 13, y = 23"},
+        {HEAD "NODATA_value nan\n1 2 3\n4 5 NaN\n", 8,
+         "column 3 is NODATA: there is a hole at x = 15, y = 21"},
+        {HEAD "NODATA_value nan\n1 2 3\n4 5 nano\n", 8, "column 3 is no finite number"},
+        {HEAD "NODATA_value none\n1 2 3\n4 5 6\n", 6, "nodata_value is no finite number"},
         {"ncols 200000\nnrows 200000\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n", 6,
          "there are fewer than 200000 rows of 200000 fields"},
     };

@@ -69,11 +69,18 @@ static bool read_number(Reader *r, double *value)
     return isfinite(*value);
 }
 
+static bool has_semicolon(Reader r) // from here to the end of its line
+{
+    while (!is_line_end(&r) && *r.at != ';') r.at++;
+    return !is_line_end(&r);
+}
+
 static bool refuse_field(Reader *r, size_t column)
 {
     const bool is_empty = is_line_end(r) || *r->at == ',';
-    return is_empty ? refuse(r, "column %zu is empty", column)
-                    : refuse(r, "column %zu is no finite number", column);
+    if (is_empty) return refuse(r, "column %zu is empty", column);
+    return refuse(r, "column %zu is no finite number%s", column,
+                  has_semicolon(*r) ? ": numbers stand between ',' and not ';'" : "");
 }
 
 // Room for as many numbers as are asked for, but no more than a text has room for, too
@@ -127,9 +134,26 @@ static size_t count_lines(Reader r) // or more
     return count;
 }
 
+// Names where y should be: it is another kind of file.
+static bool is_word(const Reader *r)
+{
+    const char c = r->at < r->end ? *r->at : 0;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '"' || c == '_';
+}
+
+static bool refuse_first_row(Reader *r, size_t column)
+{
+    if (!is_word(r)) return refuse_field(r, column);
+    return refuse(r,
+                  "column %zu is no finite number: the first row of a grid is its y; where columns "
+                  "have names, 'x' and 'value' say which",
+                  column);
+}
+
 static bool read_first_row(Reader *r, Grid *grid)
 {
     const size_t columns = count_commas(*r);
+    if (!columns && has_semicolon(*r)) return refuse(r, "numbers stand between ',' and not ';'");
     if (!columns || columns > INT32_MAX)
         return refuse(r, "the first row of a grid is its y, behind a corner: ', 0, 1, 2'");
     grid->y = make_room(r, 1, columns, (size_t)(r->end - r->at));
@@ -138,7 +162,7 @@ static bool read_first_row(Reader *r, Grid *grid)
     for (grid->ny = 0; grid->ny < columns; grid->ny++) {
         r->at++;
         if (!read_number(r, &grid->y[grid->ny]) || !(is_line_end(r) || *r->at == ','))
-            return refuse_field(r, grid->ny + 2u);
+            return refuse_first_row(r, grid->ny + 2u);
         if (grid->ny && !(grid->y[grid->ny] > grid->y[grid->ny - 1]))
             return refuse(r, "y does not ascend in column %u", grid->ny + 2);
     }
@@ -158,7 +182,8 @@ static bool read_row(Reader *r, Grid *grid)
                               grid->ny + 1);
             return refuse_field(r, k + 1u);
         }
-        if (!is_last && *r->at++ != ',') return refuse(r, "column %u is no finite number", k + 1);
+        if (!is_last && *r->at != ',') return refuse_field(r, k + 1u);
+        if (!is_last) r->at++;
     }
     if (grid->nx && !(*x > x[-1])) return refuse(r, "x does not ascend");
     grid->nx++;
@@ -186,6 +211,8 @@ static const char *const keys[KEYS] = {"ncols",     "nrows",       "xllcorner", 
                                        "xllcenter", "yllcenter",   "cellsize",  "dx",
                                        "dy",        "nodata_value"};
 
+#define NO_DATA (-9999) // unless NODATA_value says otherwise
+
 typedef struct Head {
     double value[KEYS];
     bool is_given[KEYS];
@@ -193,13 +220,23 @@ typedef struct Head {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-static bool is_key(const Reader *r, const char *key)
+static bool is_at(const Reader *r, const char *word)
 {
-    const size_t length = strlen(key);
-    if ((size_t)(r->end - r->at) <= length) return false;
+    const size_t length = strlen(word);
+    if ((size_t)(r->end - r->at) < length) return false;
     for (size_t i = 0; i < length; i++)
-        if (lower(r->at[i]) != key[i]) return false;
-    return r->at[length] == ' ' || r->at[length] == '\t';
+        if (lower(r->at[i]) != word[i]) return false;
+    return r->at + length == r->end || strchr(" \t\r\n", r->at[length]);
+}
+
+// What stands for a height that nobody knows may be no number.
+static bool read_hole(Reader *r, double *value)
+{
+    skip_blanks(r);
+    if (!is_at(r, "nan")) return false;
+    r->at += 3, *value = (double)NAN;
+    skip_blanks(r);
+    return true;
 }
 
 // Lines that begin with a letter
@@ -207,13 +244,14 @@ static bool read_head(Reader *r, Head *head)
 {
     while (find_line(r) && lower(*r->at) >= 'a' && lower(*r->at) <= 'z') {
         int k = 0;
-        while (k < KEYS && !is_key(r, keys[k])) k++;
+        while (k < KEYS && !is_at(r, keys[k])) k++;
         if (k == KEYS)
             return refuse(r, "the head of a grid has ncols nrows xllcorner yllcorner "
                              "cellsize NODATA_value, and no other word");
         if (head->is_given[k]) return refuse(r, "%s stands twice", keys[k]);
         r->at += strlen(keys[k]);
-        head->is_given[k] = read_number(r, &head->value[k]) && is_line_end(r);
+        const bool is_hole = k == HOLE && read_hole(r, &head->value[k]);
+        head->is_given[k] = (is_hole || read_number(r, &head->value[k])) && is_line_end(r);
         if (!head->is_given[k]) return refuse(r, "%s is no finite number", keys[k]);
         next_line(r);
     }
@@ -264,8 +302,10 @@ static bool read_line(Reader *r, const Head *head, Grid *grid, uint32_t j)
     for (uint32_t i = 0; i < grid->nx; i++) {
         double value;
         if (is_line_end(r)) return refuse(r, "there are fewer than %u fields", grid->nx);
-        if (!read_number(r, &value)) return refuse_field(r, i + 1u);
-        if (head->is_given[HOLE] && value == head->value[HOLE])
+        const double hole = head->is_given[HOLE] ? head->value[HOLE] : NO_DATA;
+        const bool is_nan = isnan(hole) && read_hole(r, &value);
+        if (!is_nan && !read_number(r, &value)) return refuse_field(r, i + 1u);
+        if (is_nan || value == hole)
             return refuse(r, "column %u is NODATA: there is a hole at x = %.9g, y = %.9g", i + 1,
                           grid->x[i], grid->y[j]);
         grid->z[(size_t)i * grid->ny + j] = value;
