@@ -151,16 +151,16 @@ static void test_bad_logs(void **state)
     refused("s,v\n0,1\n1,2\n", F, "5:17: 'bad.csv' has no column 't'");
     refused("s,v\n0,1\n1,2\n", F ", time: x", "5:49: 'bad.csv' has no column 'x'");
     refused("t,v,t\n0,1,0\n1,2,1\n", F, "5:17: 'bad.csv' has more than one column 't'");
-    refused("t,v\n0,1\n1,2\n1,3\n", F, "5:17: 'bad.csv', row 3: column 't' does not ascend");
-    refused("t,v\n0,1\n1,2\n0.5,3\n", F, "5:17: 'bad.csv', row 3: column 't' does not ascend");
+    refused("t,v\n0,1\n1,2\n1,3\n", F, "5:17: 'bad.csv', line 4: column 't' does not ascend");
+    refused("t,v\n0,1\n1,2\n0.5,3\n", F, "5:17: 'bad.csv', line 4: column 't' does not ascend");
     refused("t,v\n0,1\n1,\n2,3\n", F,
-            "5:39: 'bad.csv', row 2: there is no finite number in column 'v'");
+            "5:39: 'bad.csv', line 3: there is no finite number in column 'v'");
     refused("t,v\n0,1\n1,nan\n2,3\n", F,
-            "5:39: 'bad.csv', row 2: there is no finite number in column 'v'");
+            "5:39: 'bad.csv', line 3: there is no finite number in column 'v'");
     refused("t,v\n0,1\n,2\n2,3\n", F,
-            "5:17: 'bad.csv', row 2: there is no finite number in column 't'");
+            "5:17: 'bad.csv', line 3: there is no finite number in column 't'");
     refused("t,v\n0,1\n1,-inf\n", F,
-            "5:39: 'bad.csv', row 2: there is no finite number in column 'v'");
+            "5:39: 'bad.csv', line 3: there is no finite number in column 'v'");
     refused("t,v\n0,1\n1\n2,3\n", F, "5:17: 'bad.csv', line 3: there are fewer than 2 fields");
     refused("t,v\n0,1\n1,2,3\n", F, "5:17: 'bad.csv', line 3: there are more than 2 fields");
     refused("t,v\n0,1\n1,high\n", F, "5:17: 'bad.csv', line 3: column 2 is no number");

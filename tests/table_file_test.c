@@ -60,18 +60,21 @@ static void test_files(void **state)
     write_text("grid.csv", "x/y,0,1,3\n0,0,1,9\n1,2,3,11\n2,4,5,13\n3,6,7,15\n");
     write_text("hill.asc", "ncols 4\nnrows 4\nxllcorner 500000\nyllcorner 4000000\ncellsize 2\n"
                            "19 21 23 25\n13 15 17 19\n7 9 11 13\n1 3 5 7\n"); // x + 3 y
+    write_text("blanks.csv", " t , \"value\" , right\t\n0,1,2\n1,3,4\n");     // do not count
     tr_system *s = with_tables("  left: {file: log.csv, x: t, value: right}\n"
+                               "  other: {file: blanks.csv, x: t, value: right}\n"
                                "  grid: {file: grid.csv}\n"
                                "  hill: {file: hill.asc, degree: 3, shift: \"500001, 4000001\","
                                " scale: 2, offset: 1}\n",
                                "");
     assert_close(value(s, "left(1)"), 7, 1e-15);
+    assert_close(value(s, "other(0.5)"), 3, 1e-15);
     assert_close(value(s, "grid(1.5, 2)"), 9 - 1, 1e-14); // 2 x + 1 + 4 (y - 1)
     assert_close(value(s, "hill(0, 0)"), 2 * 1 + 1, 1e-13);
     assert_close(value(s, "hill(2.5, 1.7)"), 2 * (1 + 2.5 + 3 * 1.7) + 1, 1e-13);
     assert_string_equal(tr_system_file(s, 0) + strlen(tr_system_file(s, 0)) - 7, "log.csv");
-    assert_non_null(tr_system_file(s, 2));
-    assert_null(tr_system_file(s, 3));
+    assert_non_null(tr_system_file(s, 3));
+    assert_null(tr_system_file(s, 4));
     tr_system_free(s);
 }
 
@@ -120,17 +123,26 @@ static void test_bad_files(void **state)
         {"t,v\n0,1\n1,2\n", "x: t, value: w", "6:33: 'f.csv' has no column 'w'"},
         {"t,v,v\n0,1,1\n1,2,2\n", "x: t, value: v", "6:33: 'f.csv' has more than one column 'v'"},
         {"t,v\n0,1\n1,2\n1,3\n", "x: t, value: v",
-         "6:23: 'f.csv', row 3: column 't' does not ascend"},
+         "6:23: 'f.csv', line 4: column 't' does not ascend"},
         {"t,v\n0,1\n1,\n2,3\n", "x: t, value: v",
-         "6:33: 'f.csv', row 2: there is no finite number in column 'v'"},
+         "6:33: 'f.csv', line 3: there is no finite number in column 'v'"},
         {"t,v\n0,1\nnan,2\n2,3\n", "x: t, value: v",
-         "6:23: 'f.csv', row 2: there is no finite number in column 't'"},
+         "6:23: 'f.csv', line 3: there is no finite number in column 't'"},
         {"t,v\n0,1\n1,inf\n2,3\n", "x: t, value: v",
-         "6:33: 'f.csv', row 2: there is no finite number in column 'v'"},
+         "6:33: 'f.csv', line 3: there is no finite number in column 'v'"},
         {"t,v\n0,1\n1,two\n2,3\n", "x: t, value: v",
          "6:13: 'f.csv', line 3: column 2 is no number"},
         {"t,v\n0,1\n1,2,3\n2,3\n", "x: t, value: v",
          "6:13: 'f.csv', line 3: there are more than 2 fields"},
+        {"t,v\n\n0,1\n  \n1,\r\n2,3\n", "x: t, value: v",
+         "6:33: 'f.csv', line 5: there is no finite number in column 'v'"},
+        {"\"a\nb\",v\n0,1\n1,nan\n", "x: v, value: v",
+         "6:23: 'f.csv', line 4: there is no finite number in column 'v'"},
+        {"t;v\n0;1\n1;2\n", "x: t, value: v",
+         "6:13: 'f.csv', line 2: numbers stand between ',' and not ';'"},
+        {"t,v\n0,1\n1,2\n", "degree: 1",
+         "6:13: 'f.csv', line 1: column 2 is no finite number: the first row of a grid is its y; "
+         "where columns have names, 'x' and 'value' say which"},
         {"t,v\n0,1\n", "x: t, value: v", "6:13: the table 'f' needs two points or more"},
         {"t,v\n0,1\n1,2\n", "y: \"0, 1\"",
          "6:24: a file has its own y, in the first row of a grid"},

@@ -46,6 +46,7 @@ static char cut_name(Reader *r, const char **name)
         if (is_quoted && *r->at == '"') r->at++; // "" stands for one
         *to++ = *r->at;
     }
+    while (!is_quoted && to > *name && (to[-1] == ' ' || to[-1] == '\t')) to--;
     if (is_quoted && r->at < r->end) r->at++;
     while (r->at < r->end && *r->at != ',' && !is_end(r)) r->at++;
     const char behind = r->at < r->end ? *r->at : '\n';
@@ -60,7 +61,7 @@ static bool read_header(Reader *r, Sheet *sheet)
     bool is_quoted = false;
     for (const char *c = r->at; c < r->end && (is_quoted || *c != '\n'); c++) {
         if (*c == '"') is_quoted = !is_quoted;
-        most += *c == ',';
+        most += *c == ',', r->line += *c == '\n';
     }
     sheet->names = calloc(most, sizeof *sheet->names);
     if (!sheet->names) return tr_fail_memory(r->err), false;
@@ -69,6 +70,7 @@ static bool read_header(Reader *r, Sheet *sheet)
         behind = cut_name(r, &sheet->names[sheet->columns++]);
     if (behind == '\r' && r->at < r->end && *r->at == '\n') r->at++;
     r->line++;
+    sheet->body = r->at, sheet->body_line = r->line;
     return true;
 }
 
@@ -96,7 +98,9 @@ static bool read_field(Reader *r, double *value)
 static void refuse_field(const Reader *r, const Sheet *sheet, size_t column, const char *field)
 {
     const Text text = {field, strcspn(field, ",\r\n")};
-    if (r->is_discreet)
+    if (memchr(text.at, ';', text.length))
+        tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "numbers stand between ',' and not ';'");
+    else if (r->is_discreet)
         tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "column %zu is no number", column + 1);
     else
         tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "'%.*s' in column '%.60s' is no number",
@@ -210,6 +214,20 @@ void tr_sheet_free(Sheet *sheet)
     free(sheet->names);
     free(sheet->values);
     free(sheet);
+}
+
+int tr_sheet_line(const Sheet *sheet, size_t row)
+{
+    Reader r = {.at = (char *)sheet->body,
+                .end = (char *)sheet->body + strlen(sheet->body),
+                .line = sheet->body_line}; // which only looks
+    for (size_t i = 0; r.at < r.end; next_line(&r)) {
+        skip_blanks(&r);
+        if (is_end(&r)) continue;
+        if (i++ == row) break;
+        while (!is_end(&r)) r.at++;
+    }
+    return r.line;
 }
 
 const double *tr_sheet_column(const Sheet *sheet, const char *name)

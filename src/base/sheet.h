@@ -11,6 +11,8 @@ typedef struct Sheet {
     const char **names; // of the columns
     double *values;     // column by column
     size_t columns, rows;
+    const char *body; // behind the header,
+    int body_line;    // the line that it begins with
 } Sheet;
 
 // NULL, with the line in the error, when it is anything else. An empty field is not a number (nan).
@@ -21,6 +23,9 @@ Sheet *tr_sheet_read(const char *path, tr_error *err);
 Sheet *tr_sheet_take(char *text, size_t length, const char *name, tr_error *err);
 Sheet *tr_sheet_parse(const char *text, size_t length, tr_error *err); // what a file would hold
 void tr_sheet_free(Sheet *sheet);
+
+// The line of the file that a row stands in; its header is the first.
+int tr_sheet_line(const Sheet *sheet, size_t row);
 
 // The values of a column, or NULL.
 const double *tr_sheet_column(const Sheet *sheet, const char *name);

@@ -173,8 +173,8 @@ static double *take_column(Tree *tree, Value file, const Sheet *sheet, Value nam
     if (!column || has_failed(tree->err)) return NULL;
     for (size_t i = 0; i < sheet->rows && !has_failed(tree->err); i++)
         if (!isfinite(column[i]))
-            refuse(tree, name, "'%.*s', row %zu: there is no finite number in column '%.*s'",
-                   TEXT(file.text), i + 1, TEXT(name.text));
+            refuse(tree, name, "'%.*s', line %d: there is no finite number in column '%.*s'",
+                   TEXT(file.text), tr_sheet_line(sheet, i), TEXT(name.text));
     double *kept = malloc((sheet->rows + 1) * sizeof *kept);
     if (!kept) tr_fail_memory(tree->err);
     if (kept) memcpy(kept, column, sheet->rows * sizeof *kept);
@@ -197,8 +197,8 @@ static void take_columns(Tree *tree, const NamedTable *table, const Sheet *sheet
     p->at.z = take_column(tree, table->file, sheet, table->value);
     for (size_t i = 1; i < sheet->rows && !has_failed(tree->err); i++)
         if (!(p->at.x[i] > p->at.x[i - 1]))
-            refuse(tree, table->x, "'%.*s', row %zu: column '%.*s' does not ascend",
-                   TEXT(table->file.text), i + 1, TEXT(table->x.text));
+            refuse(tree, table->x, "'%.*s', line %d: column '%.*s' does not ascend",
+                   TEXT(table->file.text), tr_sheet_line(sheet, i), TEXT(table->x.text));
 }
 
 // ---- all of one table ----------------------------------------------------------------------
