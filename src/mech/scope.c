@@ -138,15 +138,21 @@ static bool is_variable(const Tree *tree, Text name)
     return find_pair(&tree->model->fields.inputs, name, &index);
 }
 
-// With the names that its formula knows besides parameters
-static bool refuse_variable(const Tree *tree, Text name, tr_error *err)
+// The names that a formula knows besides parameters
+static const char *list_locals(const Tree *tree, char known[100])
 {
-    char known[100] = "";
+    known[0] = 0;
     for (uint32_t i = 0; i < tree->local_count; i++) {
         const size_t length = strlen(known);
-        snprintf(known + length, sizeof known - length, "%s%s", i ? " and " : "",
-                 tree->locals[i].name);
+        snprintf(known + length, 100 - length, "%s%s", i ? " and " : "", tree->locals[i].name);
     }
+    return known;
+}
+
+static bool refuse_variable(const Tree *tree, Text name, tr_error *err)
+{
+    char known[100];
+    list_locals(tree, known);
     if (known[0])
         tr_fail(err, TR_INVALID, (Place){0},
                 "this is a formula of %s and of parameters, not of '%.*s'", known, TEXT(name));
@@ -154,6 +160,14 @@ static bool refuse_variable(const Tree *tree, Text name, tr_error *err)
         tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is not a parameter: this must be constant",
                 TEXT(name));
     return false;
+}
+
+// Whether the formula is one of the x and y of a surface
+static bool is_height(const Tree *tree)
+{
+    const Input *input =
+        tree->local_count ? tr_system_input(tree->system, tree->locals[0].meaning) : NULL;
+    return tree->constants_only && input && input->kind == TR_DIRECTION;
 }
 
 static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
@@ -171,7 +185,9 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     uint32_t index;
     if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
         return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
-    if (tree->constants_only) return is_variable(tree, name) && refuse_variable(tree, name, err);
+    const bool is_upright = is_height(tree) && text_is(name, "z");
+    if (tree->constants_only)
+        return (is_upright || is_variable(tree, name)) && refuse_variable(tree, name, err);
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
         return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
     if (tr_is_body_quantity(tree, name)) return tr_body_quantity(tree, name, meaning, err);
@@ -203,6 +219,14 @@ bool tr_tree_rate(Tree *tree, Expr of, Expr *rate, tr_error *err)
 
 static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
 {
+    const Tree *tree = owner;
+    char known[100];
+    if (is_height(tree)) {
+        tr_fail(err, TR_INVALID, (Place){0},
+                "this is a formula of %s and of parameters, without d(...)",
+                list_locals(tree, known));
+        return false;
+    }
     return tr_tree_rate(owner, of, rate, err);
 }
 
