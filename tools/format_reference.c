@@ -128,6 +128,8 @@ static const char rules[] =
     "\n"
     "Formulas know of a rolling or sliding contact `E`: `contact.E.x y z`, the point that "
     "touches;\n"
+    "`contact.E.nx ny nz`, the normal there, both in world axes; `contact.E.margin`, for [ground]"
+    "(#ground-that-is-not-flat);\n"
     "`contact.E.Fx Fy Fz`, the force on its body there, in world axes, and `fx fy fz` in the axes "
     "of\n"
     "what carries it; `contact.E.angle`, how far the contact of a wheel has run forward from "
@@ -159,7 +161,8 @@ static const char rules[] =
     "\n"
     "`check` tells what the constraints do: which rows are redundant, which joints can work "
     "against\n"
-    "each other, what never moves. A start where rows depend on each other that do not when it "
+    "each other, what never moves, and what would end a run where it starts. A start where rows "
+    "depend on each other that do not when it "
     "moves\n"
     "is singular, and refused unless the case says `allow: singular`. A run stops where the\n"
     "constraints change their rank, and where motions contradict them.\n"
@@ -174,6 +177,46 @@ static const char rules[] =
     "is\n"
     "given on the command line (`--set`) wins over the case. When a parameter is set that is a\n"
     "formula of others, the formula is replaced, and what depends on it follows.\n";
+
+static const char terrain[] =
+    "\n"
+    "## Ground that is not flat\n"
+    "\n"
+    "With `height`, of the ground or of a [surface](#surface), a wheel or a ball touches where the "
+    "surface\n"
+    "is tangent to it. Where that is at the start is looked for round all of it: the place that is "
+    "nearest\n"
+    "counts. Normals and margins are recorded there, as `contact.E.nx ny nz margin`.\n"
+    "\n"
+    "The *margin* says how much flatter the surface is than what rolls on it: 1 on a plane, 1 - "
+    "radius\n"
+    "times curvature below a disc or a ball, above 1 on crests, 0 where a hollow is as sharp as "
+    "the wheel.\n"
+    "A run ends there, with the place and both radii, for no rate of the contact is finite. In "
+    "most "
+    "hollows\n"
+    "the wheel touches at a second place before, and a run ends at that with the time and both "
+    "places;\n"
+    "`allow: [second_touch]` in a case makes it a warning. Of a contact that flies neither "
+    "counts.\n"
+    "\n"
+    "Sharp kerbs and edges are not supported: a contact goes on along one smooth surface. Pieces "
+    "may be joined\n"
+    "by comparisons, `min`, `max` and `abs`, and where their curvature jumps, or more, runs go on; "
+    "but where\n"
+    "the height or the slope jumps by more than 1e-9 below a contact, as at the border of a table "
+    "that holds,\n"
+    "the run ends with the place. A wheel that comes to a kerb or to a bend upwards touches it as "
+    "a "
+    "second\n"
+    "place, and ends there. Contacts that fly pass over them.\n"
+    "\n"
+    "Along tables of degree 3 the curvature has kinks at the knots: accelerations are continuous, "
+    "and so is\n"
+    "`d(contact.E.x)` but for its slope; `d(d(contact.E.x))` jumps at knots.\n"
+    "\n"
+    "A `skate` keeps to a direction of its body and knows no normal: on ground with `height` it is "
+    "refused.\n";
 
 static const char use_and_results[] =
     "\n"
@@ -437,8 +480,9 @@ static void print_formulas(void)
         "columns; without `x` and `value` it is a grid, with y in its first row behind a corner\n"
         "that may hold anything, and x in the first column of the others. Files called .asc are\n"
         "ESRI's: rows come from the north, and with `xllcorner` the values are those of the\n"
-        "middles of cells; x grows to the east, y to the north, and NODATA is refused. x and y\n"
-        "ascend, every field is a finite number, and rows are equally long.\n"
+        "middles of cells; x grows to the east, y to the north, and NODATA, -9999 where the file\n"
+        "does not say, is refused. x and y ascend, every field is a finite number, and rows are\n"
+        "equally long.\n"
         "\n"
         "A spline of degree 3 has no knot next to its ends, so it is exact for cubic polynomials;\n"
         "through three points it is a parabola. `shift` moves the origin: what the file calls\n"
@@ -471,9 +515,9 @@ static void print_formulas(void)
         "\n"
         "Times need not be evenly apart. A column that is missing or there twice, times that do "
         "not\n"
-        "ascend, empty fields and NaN are refused with the file and the row, the first one below "
-        "the\n"
-        "names being row 1.\n"
+        "ascend, empty fields and NaN are refused with the file and the line, which the "
+        "names\n"
+        "are the first of.\n"
         "\n"
         "Such an input follows its formula until a number replaces it: from `--set`, from `set` "
         "of a\n"
@@ -490,7 +534,7 @@ static void print_formulas(void)
 
 int main(void)
 {
-    printf("%s%s%s", introduction, rules, use_and_results);
+    printf("%s%s%s%s", introduction, rules, terrain, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();
