@@ -128,7 +128,7 @@ static void watch_energy(Simulation *s)
     const Run *run = s->run;
     const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
     const double energy = kinetic + potential, work = run->row[run->plain - 3];
-    if (!s->summary->rows) s->first_energy = energy, s->first_potential = potential;
+    if (!s->summary->rows) s->first_energy = energy - work, s->first_potential = potential;
     const double height = larger(fabs(potential - s->first_potential), 1e-6 * fabs(potential));
     const double off = fabs(energy - s->first_energy - work);
     s->largest_energy =
