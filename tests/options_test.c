@@ -77,7 +77,7 @@ IS_SOUND(tr_derive_options, order);
 IS_SOUND(tr_run_options, owner);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, form);
-IS_SOUND(tr_simulate_options, most_numbers);
+IS_SOUND(tr_simulate_options, unused);
 IS_SOUND(tr_lqr_options, step);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_view_options, page);

@@ -341,6 +341,7 @@ static const struct {
      "Each entry of `commands` is a velocity, an output that is linear in velocities, or a row of "
      "a "
      "contact, and:"},
+    {"fixes", "fixes", "Each entry of `fixes` is a name and:"},
     {"cases", "cases", "Each entry of `cases` is a name and:"},
 };
 

@@ -136,6 +136,7 @@ typedef enum tr_kind {
                   // formula of t: runs set it, formulas may read it
     TR_START,     // a number of `initial` or `guess`, called initial.KEY or guess.KEY
     TR_TOUCH, // where a contact touches a surface that is not flat: part of the state, see touchdot
+    TR_NOISE, // what disturbs a command, a force or an input: 0 in every program
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err); // an empty one
@@ -536,6 +537,10 @@ typedef struct tr_simulate_options {
     // For models of strangers; 0: no limit. Steps, with those that are tried in vain; and numbers
     // recorded, rows times columns. TR_FAILED where a run needs more.
     size_t most_steps, most_numbers;
+    // The model's `fixes` correct the state, as an extended Kalman filter does; the rows also have
+    // innovations and how consistent they are. TR_USAGE when there is nothing to do.
+    bool filter;
+    bool unused[7]; // false: room for more
 } tr_simulate_options;
 void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system *system);
 // What the model's case says; for NULL, what there is without one: 10 s with erk, a row every 10 ms

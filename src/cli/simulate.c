@@ -112,6 +112,7 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     if (options->method) o->method = options->method;
     o->dense = options->dense;
     o->no_project = options->no_project;
+    o->filter = options->filter;
     o->sensitivity = options->sensitivity;
     return take_limit("--most-steps", options->most_steps, MOST_STEPS, &o->most_steps) &&
            take_limit("--most-numbers", options->most_numbers, MOST_NUMBERS, &o->most_numbers) &&

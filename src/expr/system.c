@@ -169,6 +169,7 @@ static const char *what_it_is(const Input *input)
     case TR_TIME: return "time";
     case TR_SOLVED: return "found by the equations";
     case TR_TOUCH: return "where a contact touches";
+    case TR_NOISE: return "noise";
     default: return "part of the state";
     }
 }

@@ -162,6 +162,25 @@ typedef struct Touching {
     Expr ring, tube;  // its radii: a ball is all tube
 } Touching;
 
+// A coordinate or velocity that is not known exactly at the start (T261), or the turn of a base about
+// an axis of its own: then its angular velocity there
+typedef struct Deviant {
+    uint32_t input;
+    bool turns;
+} Deviant;
+
+// What was measured now and then (T263): its formulas are the output "fix.NAME", their standard
+// deviations "fix.NAME.sd".
+typedef struct FixSeries {
+    const char *name;
+    uint32_t count, rows;
+    const char *const *of; // the formulas in words
+    const bool *turns;     // angles, of which whole turns do not count
+    const double *t;       // by row
+    const double *values;  // by row, `count` each; NaN where nothing was measured
+    bool drops;            // outliers
+} FixSeries;
+
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
     Text name;
@@ -257,6 +276,9 @@ struct tr_system {
     } source;
     double seconds; // that deriving it took
     bool has_commands;
+    const Deviant *deviants; // whose standard deviations are the output "deviations"
+    const FixSeries *fixes;
+    uint32_t deviant_count, fix_count;
     int order; // 1: velocities are found in place of accelerations (T257); else 2
 };
 

@@ -96,6 +96,10 @@ static bool take_wish(Tree *tree, const Command *command, Wish *wish)
     check_linear(tree, command, wish);
     if (!has_failed(tree->err)) wish->value = tr_tree_formula(tree, command->value);
     if (!has_failed(tree->err)) wish->weight = tr_tree_constant(tree, command->weight, "weight");
+    if (!has_failed(tree->err) && command->noise.given)
+        wish->value =
+            add(wish->value, tr_tree_noise(tree, wish_name(tree, command, wish), command->noise,
+                                           tr_tree_formula(tree, command->noise)));
     check_value(tree, command, wish);
     return !has_failed(tree->err) && !tree->graph->failed;
 }

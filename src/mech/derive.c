@@ -607,6 +607,7 @@ static void build(Tree *tree)
     graph->making = "the outputs";
     make_rows(tree);
     make_columns(tree);
+    if (!has_failed(tree->err)) tr_tree_uncertainty(tree);
     tr_tree_start(tree);
     if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
     make_plan(tree);

@@ -250,6 +250,9 @@ static void make_force(Tree *tree, const Force *force)
     const Vec at = point_out(first.pose, tr_tree_vector(tree, force->at, "at"));
     Vec F = tr_tree_vector(tree, force->force, "force"),
         N = tr_tree_vector(tree, force->torque, "torque");
+    F = plus(F, tr_tree_noise_vector(tree, "", force->name.text, force->noise, "noise"));
+    N = plus(N, tr_tree_noise_vector(tree, "torque.", force->name.text, force->torque_noise,
+                                     "torque_noise"));
     if (has_failed(tree->err)) return;
     const Pose pose = tr_tree_world(tree, i);
     const Vec point = point_out(pose, at);

@@ -391,6 +391,7 @@ static void make_input(Tree *tree, const Pair *pair)
     if (!follows && pair->replaced.given)
         input->rate_known = is_signal(tree, read_signal(tree, pair->replaced));
     if (follows) follow(tree, pair, formula);
+    tr_tree_disturb_input(tree, pair->key.text);
 }
 
 static void make_inputs(Tree *tree)

@@ -154,7 +154,7 @@ static void take_lists(Tree *tree, const NamedTable *table, Points *p)
 
 // ---- columns of a file ---------------------------------------------------------------------
 
-static const double *find_column(Tree *tree, Value file, const Sheet *sheet, Value name)
+const double *tr_tree_sheet_column(Tree *tree, Value file, const Sheet *sheet, Value name)
 {
     const double *found = NULL;
     uint32_t count = 0;
@@ -169,7 +169,7 @@ static const double *find_column(Tree *tree, Value file, const Sheet *sheet, Val
 // A copy of it
 static double *take_column(Tree *tree, Value file, const Sheet *sheet, Value name)
 {
-    const double *column = find_column(tree, file, sheet, name);
+    const double *column = tr_tree_sheet_column(tree, file, sheet, name);
     if (!column || has_failed(tree->err)) return NULL;
     for (size_t i = 0; i < sheet->rows && !has_failed(tree->err); i++)
         if (!isfinite(column[i]))
@@ -181,8 +181,7 @@ static double *take_column(Tree *tree, Value file, const Sheet *sheet, Value nam
     return kept;
 }
 
-// The text is taken over.
-static Sheet *take_sheet(Tree *tree, Value file, char *text, size_t length)
+Sheet *tr_tree_sheet(Tree *tree, Value file, char *text, size_t length)
 {
     tr_error why = {0};
     Sheet *sheet = tr_sheet_take(text, length, NULL, &why);
@@ -225,7 +224,7 @@ static void take_file(Tree *tree, const NamedTable *table, Points *p)
     char *text = tr_tree_file(tree, file, &length);
     if (!text) return;
     if (has_columns) {
-        Sheet *sheet = take_sheet(tree, file, text, length);
+        Sheet *sheet = tr_tree_sheet(tree, file, text, length);
         if (sheet) take_columns(tree, table, sheet, p);
         tr_sheet_free(sheet);
         return;
@@ -362,7 +361,7 @@ static void make_signals(Tree *tree)
     check_names(tree, &s->scale, "scale");
     check_names(tree, &s->offset, "offset");
     char *text = tr_tree_file(tree, s->file, &length);
-    Sheet *sheet = text ? take_sheet(tree, s->file, text, length) : NULL;
+    Sheet *sheet = text ? tr_tree_sheet(tree, s->file, text, length) : NULL;
     for (uint32_t i = 0; sheet && i < s->columns.count && !has_failed(tree->err); i++)
         make_signal(tree, s, &s->columns.at[i], sheet);
     tr_sheet_free(sheet);

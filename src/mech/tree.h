@@ -287,8 +287,14 @@ typedef struct Tree {
         Expr rate;
     } * soft;
     uint32_t soft_count;
+    struct NoiseSource { // of white noise, in the order of their symbols
+        Expr symbol, density;
+        Value formula; // of the density, where that is made later
+    } * noises;
+    uint32_t noise_count;
 } Tree;
 typedef struct SoftRow SoftRow;
+typedef struct NoiseSource NoiseSource;
 
 static inline Expr elastic(const Tree *tree, const Flex *flex, uint32_t k)
 {
@@ -320,6 +326,16 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 // Whether a row is a command instead: then it is kept as one.
 bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
 void tr_tree_first_order(Tree *tree); // in place of dynamics
+
+// ---- uncertain.c: what is not known exactly --------------------------------------------------
+
+// A symbol for white noise of that density, which is 0 in every program; 0 where there is none.
+Expr tr_tree_noise(Tree *tree, Text name, Value formula, Expr density);
+// Of three components, "NAME.x" or "NAME.PREFIX.x"
+Vec tr_tree_noise_vector(Tree *tree, const char *prefix, Text name, Value formula,
+                         const char *what);
+void tr_tree_disturb_input(Tree *tree, Text name); // one that was only just made
+void tr_tree_uncertainty(Tree *tree);              // densities, deviations and fixes, as outputs
 
 // ---- scope.c: what names mean --------------------------------------------------------------
 
@@ -425,6 +441,9 @@ void tr_modal_begin(Tree *tree, uint32_t link);
 char *tr_tree_file(Tree *tree, Value file, size_t *length);
 // What is wrong with it is said there, too.
 void tr_tree_refuse_file(Tree *tree, Value file, const tr_error *why);
+// The table that a text holds, which is taken over; and a column of it, or NULL with words
+struct Sheet *tr_tree_sheet(Tree *tree, Value file, char *text, size_t length);
+const double *tr_tree_sheet_column(Tree *tree, Value file, const struct Sheet *sheet, Value name);
 
 // The tables of the model, as functions of formulas
 void tr_tree_tables(Tree *tree);

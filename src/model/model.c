@@ -45,6 +45,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("forces", Force, TYPE_FORCES, true),
     KIND_ROW("roles", Role, TYPE_ROLES, true),
     KIND_ROW("commands", Command, TYPE_COMMANDS, true),
+    KIND_ROW("fixes", Fix, TYPE_FIXES, true),
     KIND_ROW("cases", Case, TYPE_CASES, true),
 };
 const size_t tr_kind_count = sizeof tr_kinds / sizeof *tr_kinds;

@@ -62,6 +62,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
 #define MEMBER_COMMANDS    Commands
+#define MEMBER_FIXES       Fixes
 #define MEMBER_TABLES      NamedTables
 #define MEMBER_SIGNALS     Signals
 
@@ -80,6 +81,7 @@ NAMED(Coupling, Couplings);
 NAMED(Constraint, Constraints);
 NAMED(Role, Roles);
 NAMED(Command, Commands);
+NAMED(Fix, Fixes);
 NAMED(Case, Cases);
 NAMED(NamedTable, NamedTables);
 #undef NAMED
@@ -149,6 +151,7 @@ typedef enum FieldType {
     TYPE_CONSTRAINTS,
     TYPE_REACTIONS,
     TYPE_COMMANDS,
+    TYPE_FIXES,
     TYPE_TABLES,
     TYPE_SIGNALS,
 } FieldType;

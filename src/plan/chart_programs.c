@@ -6,6 +6,7 @@
 
 #include "expr/derivative.h"
 #include "expr/forest.h"
+#include "plan/covariance.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
 
@@ -183,8 +184,8 @@ static tr_program *compile_projection(const Plan *plan, System *s, ChartPrograms
     return NULL;
 }
 
-// c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity; M, where that of the
-// stance is another
+// c, Q, G' v + g' of the rows as they are eliminated, and v' by inner velocity; M, where that of
+// the stance is another
 static void list_kkt(const System *s, const ChartPrograms *c, Exprs *list)
 {
     if (!c->footing->constraints) return;
@@ -262,6 +263,10 @@ static const ProgramRow program_rows[CHART_PROGRAMS] = {
     [CHART_TANGENT] = {tr_tangent_program, .of_sensitivities = true},
     [CHART_COLUMN_TANGENT] = {tr_column_tangent_program, .of_sensitivities = true},
     [CHART_PROJECTION_TANGENT] = {tr_projection_tangent_program, .of_sensitivities = true},
+    [CHART_NOISE] = {tr_noise_program},
+    [CHART_SPREAD] = {tr_spread_program},
+    [CHART_SEAM] = {tr_seam_program, .of_rows = true},
+    [CHART_FIXES] = {tr_fix_program},
 };
 
 static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which)

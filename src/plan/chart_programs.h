@@ -57,6 +57,12 @@ typedef enum ChartProgram {
     CHART_TANGENT,
     CHART_COLUMN_TANGENT,
     CHART_PROJECTION_TANGENT,
+    // Of covariances, see covariance.h: what noise does, slopes of what is recorded, of what may be
+    // a velocity of another chart, and of what is measured. No run needs them otherwise.
+    CHART_NOISE,
+    CHART_SPREAD,
+    CHART_SEAM,
+    CHART_FIXES,
     CHART_PROGRAMS
 } ChartProgram;
 

@@ -4,6 +4,7 @@
 
 #include "num/dense.h"
 #include "num/stage.h"
+#include "plan/covariance.h"
 #include "plan/sensitivity.h"
 #include "plan/switch.h"
 
@@ -238,6 +239,7 @@ void tr_flow_free(Flow *flow)
     for (uint32_t i = 0; i < flow->chart_count; i++) tr_charted_free(flow->charts[i]);
     tr_stance_free(flow->stance);
     tr_sensitivity_run_free(flow->sensitivity);
+    tr_covariance_free(flow->covariance);
     tr_evaluator_free(&flow->speeds);
     free(flow->inputs);
     free(flow->start);
@@ -290,6 +292,7 @@ static bool is_better(Quality q, Quality than)
 static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double *y, tr_error *err)
 {
     tr_sensitivity_leave(flow, t, y);
+    tr_covariance_leave(flow, t, y);
     tr_flow_fill_all(flow, t, y);
     tr_flow_forget(flow);
     if (known) {
@@ -300,7 +303,7 @@ static bool go_on_in(Flow *flow, Charted *known, Chart *chart, double t, double 
         return false;
     take_state(flow, y);
     tr_sensitivity_enter(flow, y);
-    return true;
+    return tr_covariance_enter(flow, y, err);
 }
 
 bool tr_flow_rechart(Flow *flow, double t, double *y, Quality quality, bool *changed, tr_error *err)
@@ -351,6 +354,7 @@ void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
     tr_flow_fill(flow, t, y);
     tr_flow_evaluate(flow, flow_program(flow, CHART_RATES), rate);
     if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
+    if (flow->covariance) tr_covariance_rate(flow, y, rate);
     flow->evaluations++;
 }
 
@@ -397,10 +401,9 @@ void tr_flow_first_rate(Flow *flow, double t, const double *y, double *rate)
         return;
     }
     memcpy(rate, tr_flow_watch(flow, t, y), flow->own * sizeof *rate);
-    if (flow->sensitivity) {
-        tr_flow_fill(flow, t, y);
-        tr_sensitivity_rate(flow, y, rate);
-    }
+    if (flow->sensitivity || flow->covariance) tr_flow_fill(flow, t, y);
+    if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
+    if (flow->covariance) tr_covariance_rate(flow, y, rate);
     flow->evaluations++;
 }
 

@@ -11,6 +11,7 @@
 #include <assert.h>
 
 struct SensitivityRun;
+struct Covariance;
 
 // What was watched last: it stands as long as a chart is given the same numbers.
 typedef struct Watched {
@@ -35,10 +36,11 @@ typedef struct Flow {
     uint32_t switch_count;
     Watched watched;
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
-    // then sensitivities. Nothing depends on the gaps here: they make steps short enough to see
+    // then sensitivities or a covariance. Nothing depends on the gaps here: they make steps short enough to see
     // what they do, also over plates that shake.
     uint32_t positions, known, own, size;
     struct SensitivityRun *sensitivity; // NULL without
+    struct Covariance *covariance;      // likewise; then P is behind what is its own
     double *start;                      // y at the start
     uint8_t *marks;                     // by input: what became of it at the start, StartMark
     uint32_t *quaternions;              // four entries of y from each are a unit quaternion
@@ -80,7 +82,7 @@ void tr_flow_restart(Flow *flow, const double *inputs); // likewise, in the pres
 
 // What a flow evaluates must be ready, here and in charts that come: programs are made when someone
 // first needs them. Those of a run, or some.
-#define FLOW_RUN (~0u & ~(1u << CHART_MOTION | 1u << CHART_ACCELERATIONS))
+#define FLOW_RUN (((1u << CHART_NOISE) - 1) & ~(1u << CHART_MOTION | 1u << CHART_ACCELERATIONS))
 bool tr_flow_ready(Flow *flow, uint32_t programs, tr_error *err);
 
 static inline const Evaluator *flow_program(const Flow *flow, ChartProgram which)
@@ -118,8 +120,10 @@ void tr_flow_fill_all(Flow *flow, double t, const double *y);
 // Makes quaternions units again and positions satisfy their constraints; returns how far the worst
 // was off.
 double tr_flow_project(Flow *flow, double t, double *y);
-// Takes from a small change of y what that would undo.
+// Takes from a small change of y what that would undo; from several, `stride` apart.
 void tr_flow_project_change(Flow *flow, double t, const double *y, double *change);
+void tr_flow_project_changes(Flow *flow, double t, const double *y, double *first, uint32_t count,
+                             uint32_t stride);
 // How far positions and velocities are off, at the worst.
 void tr_flow_residual(Flow *flow, double t, const double *y, double *position, double *velocity);
 

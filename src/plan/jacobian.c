@@ -136,6 +136,16 @@ bool tr_jacobian_ready(Flow *flow, tr_error *err)
     return !has_failed(err);
 }
 
+// P' = F P + P F^T: what the second part adds to the slopes
+static void couple_columns(const Flow *flow, const Jacobian *j, double *J)
+{
+    const JacobianPrograms *p = j->programs;
+    const size_t size = flow->size, own = flow->own, n = flow->known;
+    for (uint32_t k = 0; k < p->count; k++)
+        for (size_t i = 0; i < n && p->row[k] < n; i++)
+            J[(own * (p->column[k] + 1) + i) * size + own * (p->row[k] + 1) + i] += j->values[k];
+}
+
 void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
 {
     const Jacobian *j = flow->now->jacobian;
@@ -147,4 +157,17 @@ void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
     for (size_t block = 0; block < size; block += flow->own)
         for (uint32_t k = 0; k < p->count; k++)
             J[(block + p->column[k]) * size + block + p->row[k]] = j->values[k];
+    if (flow->covariance) couple_columns(flow, j, J);
+}
+
+void tr_jacobian_times(Flow *flow, const double *P, uint32_t stride, double *K)
+{
+    const Jacobian *j = flow->now->jacobian;
+    const JacobianPrograms *p = j->programs;
+    const size_t n = flow->known;
+    if (p->count) tr_flow_evaluate(flow, &j->program, j->values);
+    for (uint32_t k = 0; k < p->count; k++) {
+        const double slope = j->values[k], *from = P + (size_t)p->column[k] * stride;
+        for (size_t i = 0; i < n && p->row[k] < n; i++) K[p->row[k] * n + i] += slope * from[i];
+    }
 }

@@ -3,6 +3,7 @@
 // tangent of them (T110).
 #include "num/dense.h"
 #include "num/solve.h"
+#include "plan/covariance.h"
 #include "plan/flow.h"
 #include "plan/sensitivity.h"
 
@@ -111,8 +112,9 @@ double tr_flow_project(Flow *flow, double t, double *y)
     enum { MOST_STEPS = 20 };
     const double off = make_units(flow, y);
     if (!flow->now->projected || flow->no_projection) {
-        for (double *S = y + flow->own; S < y + flow->size; S += flow->own)
+        for (double *S = y + flow->own; flow->sensitivity && S < y + flow->size; S += flow->own)
             tangent_to_units(flow, y, S);
+        if (flow->covariance) tr_covariance_project(flow, t, y);
         return off;
     }
     const double first = how_far(flow, t, y);
@@ -124,22 +126,32 @@ double tr_flow_project(Flow *flow, double t, double *y)
         left = how_far(flow, t, y);
     }
     if (flow->sensitivity) tangent_to_rows(flow, t, y);
+    if (flow->covariance) tr_covariance_project(flow, t, y);
     return larger(off, first);
 }
 
-void tr_flow_project_change(Flow *flow, double t, const double *y, double *change)
+void tr_flow_project_changes(Flow *flow, double t, const double *y, double *first, uint32_t count,
+                             uint32_t stride)
 {
     const size_t n = flow->positions, m = flow->now->projected + flow->quaternion_count;
     if (!flow->now->projected || flow->no_projection) {
-        tangent_to_units(flow, y, change);
+        for (uint32_t j = 0; j < count; j++) tangent_to_units(flow, y, first + (size_t)j * stride);
         return;
     }
     evaluate_projection(flow, t, y);
     const double *J = complete_projection(flow, y);
     double *off = flow->correction;
-    for (size_t i = 0; i < m; i++) {
-        off[i] = 0;
-        for (size_t k = 0; k < n; k++) off[i] += J[i * n + k] * change[k];
+    for (uint32_t j = 0; j < count; j++) {
+        double *change = first + (size_t)j * stride;
+        for (size_t i = 0; i < m; i++) {
+            off[i] = 0;
+            for (size_t k = 0; k < n; k++) off[i] += J[i * n + k] * change[k];
+        }
+        correct(flow, J, off, change);
     }
-    correct(flow, J, off, change);
+}
+
+void tr_flow_project_change(Flow *flow, double t, const double *y, double *change)
+{
+    tr_flow_project_changes(flow, t, y, change, 1, 0);
 }

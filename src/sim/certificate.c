@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 #include "plan/column.h"
+#include "plan/covariance.h"
+#include "sim/filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +102,52 @@ static void describe_summary(Json *j, const Certificate *c)
     }
     tr_json_number(j, "drift", c->mover->drift); // of positions in a step, before they are mended
     tr_json_flag(j, "interrupted", s->interrupted);
+}
+
+// Of the state at the end: positions and independent velocities
+static void describe_covariance(Json *j, const Flow *flow, const double *y)
+{
+    const uint32_t n = flow->known;
+    double *P = flow->covariance ? calloc((size_t)n * n + 1, sizeof *P) : NULL;
+    const char **names = P ? calloc(n + 1u, sizeof *names) : NULL;
+    for (uint32_t i = 0; names && i < n; i++) {
+        names[i] = flow->system->inputs[flow->now->place[i]].name;
+        for (uint32_t k = 0; k < n; k++) P[(size_t)i * n + k] = tr_covariance_of(flow, y, i, k);
+    }
+    if (flow->covariance && !names) j->text.failed = true;
+    if (names) {
+        tr_json_open(j, "covariance", '{');
+        tr_json_texts(j, "of", names, n);
+        tr_json_matrix(j, "matrix", P, n, n);
+        tr_json_close(j, '}');
+    }
+    free(P);
+    free(names);
+}
+
+// Of fixes: how many there were, and how large innovations are against what they should be
+static void describe_filter(Json *j, const Filter *f)
+{
+    if (!f) return;
+    tr_json_open(j, "filter", '{');
+    tr_json_number(j, "used", (double)f->used);
+    tr_json_number(j, "outliers", (double)f->outliers);
+    tr_json_number(j, "numbers", f->numbers);
+    tr_json_number(j, "consistency", f->sum); // about as large as the numbers
+    tr_json_open(j, "fixes", '[');
+    for (uint32_t i = 0; i < f->count; i++) {
+        const Innovation *one = &f->list[i];
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", f->system->fixes[one->fix].name);
+        tr_json_number(j, "t", one->t);
+        tr_json_number(j, "numbers", one->count);
+        tr_json_number(j, "consistency", one->consistency);
+        tr_json_flag(j, "outlier", one->is_outlier);
+        tr_json_flag(j, "used", one->is_used);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+    tr_json_close(j, '}');
 }
 
 // What it was made from, so that it can be made again.
@@ -243,6 +291,8 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     describe_start(&j, c->mover->flow);
     describe_events(&j, c);
     describe_warnings(&j, c);
+    describe_covariance(&j, c->mover->flow, c->mover->y);
+    describe_filter(&j, c->filter);
     describe_columns(&j, c); // last: it is long
     tr_json_close(&j, '}');
     *text = j.text;

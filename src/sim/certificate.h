@@ -25,6 +25,7 @@ typedef struct Certificate {
     uint32_t columns;
     const Digest *rows;   // the file; no bytes when there is none
     double command_error; // worst weighted norm of what is left of commands; negative without any
+    const struct Filter *filter; // NULL without
 } Certificate;
 
 void tr_certificate_text(const Certificate *certificate, Buffer *text);

@@ -118,7 +118,25 @@ static bool take_over(Run *run, Flow *flow, double t, tr_error *err)
     return true;
 }
 
+bool tr_run_jump(Run *run, double gained, tr_error *err)
+{
+    Flow *flow = run->flow;
+    const double t = run->mover->t;
+    memcpy(flow->start, run->mover->y, flow->size * sizeof *flow->start);
+    flow->start[flow->own - 1] += gained;
+    tr_flow_forget(flow);
+    tr_run_arouse(run);
+    return take_over(run, flow, t, err) &&
+           tr_watch_start(&run->mover->watch, t, run->mover->y, err);
+}
+
 // ---- blows ---------------------------------------------------------------------------------
+
+// Behind the state
+static const char *what_goes_along(const Run *run)
+{
+    return run->flow->sensitivity ? "sensitivities" : "standard deviations";
+}
 
 // From the state on the near side, with the formulas of the far side
 static bool strike(Run *run, const Side *before, tr_error *err)
@@ -127,10 +145,10 @@ static bool strike(Run *run, const Side *before, tr_error *err)
     const double work = run->mover->y[run->flow->own - 1];
     Flow *flow = tr_latches_strike(run->flow, before->x, work, &change, err);
     if (!flow || !change.source) return flow != NULL;
-    if (run->flow->sensitivity) {
+    if (run->flow->sensitivity || run->flow->covariance) {
         tr_fail(err, TR_FAILED, (Place){0},
-                "the rate of '%.100s' jumps at t = %.9g: sensitivities do not go on from there",
-                change.source, change.t);
+                "the rate of '%.100s' jumps at t = %.9g: %s do not go on from there", change.source,
+                change.t, what_goes_along(run));
         if (flow != run->flow) tr_flow_free(flow);
         return false;
     }
@@ -315,6 +333,12 @@ static bool cross_over(Run *run, double t, const double *y, uint32_t k, tr_error
     m->t = t;
     bool good = tr_side_open(&before, flow, err) && tr_side_open(&after, flow, err) &&
                 pass_over(run, k, &before, &after, &jumps, err);
+    if (good && jumps && flow->covariance) {
+        tr_fail(err, TR_FAILED, (Place){0},
+                "'%.90s' switches at t = %.9g: standard deviations do not go on from there",
+                run->plan->switches[k].words, t);
+        good = false;
+    }
     if (good && tr_sides_strike(flow, &before, &after))
         good = strike(run, &before, err);
     else if (good) {
@@ -373,10 +397,9 @@ static bool change_over(Run *run, tr_error *err)
     if (change.alarm >= run->flow->system->alarm_count)
         return cross_over(run, change.t, before->watch.ending,
                           change.alarm - run->flow->system->alarm_count, err);
-    if (run->flow->sensitivity) {
-        tr_fail(err, TR_FAILED, (Place){0},
-                "%.150s at t = %.9g: sensitivities do not go on from there",
-                run->flow->system->alarms[change.alarm].words, change.t);
+    if (run->flow->sensitivity || run->flow->covariance) {
+        tr_fail(err, TR_FAILED, (Place){0}, "%.150s at t = %.9g: %s do not go on from there",
+                run->flow->system->alarms[change.alarm].words, change.t, what_goes_along(run));
         return false;
     }
     Flow *flow = tr_latches_switch(run->flow, before->watch.ending, &run->fastest, &change, err);

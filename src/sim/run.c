@@ -15,6 +15,7 @@
 
 #include "base/options.h"
 #include "plan/column.h"
+#include "plan/covariance.h"
 #include "plan/kkt.h"
 #include "plan/sensitivity.h"
 #include "plan/start.h"
@@ -38,14 +39,15 @@ void tr_run_labels(const Run *run, const char **labels)
     for (uint32_t i = 0; i < flow->column_count; i++) labels[i + 1] = flow->labels[i];
     for (uint32_t i = 0; i < 3; i++) labels[run->plain - 3 + i] = behind[i];
     for (uint32_t i = run->plain; i < run->columns; i++)
-        labels[i] = tr_sensitivity_labels(flow)[i - run->plain];
+        labels[i] = (flow->covariance ? tr_covariance_labels(flow)
+                                      : tr_sensitivity_labels(flow))[i - run->plain];
 }
 
 static bool make_columns(Run *run, tr_error *err)
 {
     const Flow *flow = run->flow;
     run->plain = flow->column_count + EXTRA_COLUMNS;
-    run->columns = run->plain + tr_sensitivity_count(flow);
+    run->columns = run->plain + tr_sensitivity_count(flow) + tr_covariance_count(flow);
     run->row = calloc(2 * (size_t)run->columns, sizeof *run->row);
     if (!run->row) return tr_fail_memory(err), false;
     run->before = run->row + run->columns;
@@ -64,8 +66,9 @@ void tr_run_take_row(Run *run)
     run->row[run->plain - 3] = m->y[run->flow->own - 1];
     double *residual = run->row + run->plain - 2;
     tr_flow_residual(run->flow, m->t, m->y, &residual[0], &residual[1]);
-    if (run->columns > run->plain)
+    if (run->flow->sensitivity)
         tr_sensitivity_columns(run->flow, m->t, m->y, run->row + run->plain);
+    if (run->flow->covariance) tr_covariance_columns(run->flow, m->t, m->y, run->row + run->plain);
 }
 
 // ---- inputs that change --------------------------------------------------------------------
@@ -202,7 +205,8 @@ static Flow *flow_at_start(Run *run, tr_error *err)
     flow->no_projection = run->options.no_project;
     if (tr_flow_ready(flow, FLOW_RUN, err) &&
         (!flow->now->kkt || tr_kkt_agrees(flow->now->kkt, 0, flow->start, err)) &&
-        tr_sensitivity_attach(flow, err))
+        tr_sensitivity_attach(flow, err) &&
+        (!run->has_covariance || tr_covariance_attach(flow, err)))
         return flow;
     tr_flow_free(flow);
     return NULL;

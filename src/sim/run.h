@@ -23,12 +23,13 @@ struct tr_run {
     Flow *flow;
     Mover *mover;
     double *row, *before;        // now; and before inputs changed
-    uint32_t columns, plain;     // all, and without sensitivities, which come last
+    uint32_t columns, plain;     // all, and without sensitivities or deviations, which come last
     uint32_t kinetic, potential; // in the row
     Events events;
     uint32_t next_event;
     double limit;          // that no step passes, whatever is asked for
     size_t most_steps;     // that it may take; 0: no limit
+    bool has_covariance;   // how well the state is known goes along, where something is uncertain
     double fastest;        // impact so far [m/s]
     double recent[RECENT]; // times of the last switches, in a ring
     size_t switches;
@@ -49,6 +50,8 @@ bool tr_run_begin(Run *run, tr_error *err);
 bool tr_run_go(Run *run, double until, tr_error *err);
 // When something is due that is known beforehand: an event, or a switch whose rest is over
 double tr_run_due(const Run *run);
+// After the state was changed where it stands, by `gained` of energy: methods start anew.
+bool tr_run_jump(Run *run, double gained, tr_error *err);
 // The row where it stands, into `row`.
 void tr_run_take_row(Run *run);
 // After inputs of the flow changed, while `before` is the row until then: false, with words, when

@@ -6,10 +6,12 @@
 #include "num/dense.h"
 #include "plan/blame.h"
 #include "plan/column.h"
+#include "plan/covariance.h"
 #include "plan/kkt.h"
 #include "plan/sensitivity.h"
 #include "sim/certificate.h"
 #include "sim/control.h"
+#include "sim/filter.h"
 #include "sim/record_sink.h"
 #include "sim/run.h"
 
@@ -23,12 +25,15 @@ typedef struct Simulation {
     Plan *plan;
     Run *run;
     const char **labels, **units; // of the columns
-    bool *is_told;                // by column: that it was not finite
+    double *row;                  // that sinks get: the run's, and what the filter adds
+    uint32_t columns;
+    bool *is_told; // by column: that it was not finite
     RecordSink file;
     double first_energy, first_potential, largest_energy, worst_energy;
     double command_error; // negative where nothing is commanded
     tr_summary *summary;
     Control control;
+    Filter *filter;   // NULL without
     uint64_t calls;   // of the controller
     double next_call; // when
     Switch *switches;
@@ -49,17 +54,21 @@ static const tr_sink *sink_at(const Simulation *s, size_t i)
 static bool begin_sinks(Simulation *s, tr_error *err)
 {
     const Run *run = s->run;
-    s->labels = calloc(2 * (size_t)run->columns + 1, sizeof *s->labels);
+    const uint32_t more = s->filter ? s->filter->label_count : 0;
+    s->columns = run->columns + more;
+    s->labels = calloc(2 * (size_t)s->columns + 1, sizeof *s->labels);
+    s->row = calloc(s->columns + 1u, sizeof *s->row);
     s->is_told = calloc(run->columns + 1u, sizeof *s->is_told);
-    if (!s->labels || !s->is_told) return tr_fail_memory(err), false;
-    s->units = s->labels + run->columns;
+    if (!s->labels || !s->is_told || !s->row) return tr_fail_memory(err), false;
+    s->units = s->labels + s->columns;
     tr_run_labels(run, s->labels);
-    for (uint32_t i = 0; i < run->columns; i++)
+    for (uint32_t i = 0; i < more; i++) s->labels[run->columns + i] = s->filter->labels[i];
+    for (uint32_t i = 0; i < s->columns; i++)
         s->units[i] = tr_quantity_unit(tr_column_port(s->plan->system, s->labels[i]).quantity);
     if (s->options->output) tr_record_sink(&s->file, s->options->output);
     const tr_sink *sink;
     for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
-        if (sink->begin) sink->begin(sink->owner, s->labels, s->units, run->columns, err);
+        if (sink->begin) sink->begin(sink->owner, s->labels, s->units, s->columns, err);
     if (has_failed(err)) tr_record_sink_discard(&s->file);
     return !has_failed(err);
 }
@@ -83,6 +92,13 @@ static void warn_of_options(const Simulation *s, tr_error *err)
     const System *system = s->run->flow->system;
     if (system->has_commands && system->order != 1 &&
         !tr_warn(warnings_of(s), "'commands' have no effect: they are for the first order"))
+        tr_fail_memory(err);
+    if (system->fix_count && !s->filter &&
+        !tr_warn(warnings_of(s), "'fixes' have no effect without --filter"))
+        tr_fail_memory(err);
+    if (s->filter && s->filter->passed &&
+        !tr_warn(warnings_of(s), "%zu of the fixes are before t = 0, and have no effect",
+                 s->filter->passed))
         tr_fail_memory(err);
 }
 
@@ -112,7 +128,7 @@ static void watch_energy(Simulation *s)
     const Run *run = s->run;
     const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
     const double energy = kinetic + potential, work = run->row[run->plain - 3];
-    if (!s->summary->rows) s->first_energy = energy, s->first_potential = potential;
+    if (!s->summary->rows) s->first_energy = energy - work, s->first_potential = potential;
     const double height = larger(fabs(potential - s->first_potential), 1e-6 * fabs(potential));
     const double off = fabs(energy - s->first_energy - work);
     s->largest_energy =
@@ -139,11 +155,11 @@ static bool check_reactions(const Simulation *s, tr_error *err)
 static bool may_record(const Simulation *s, tr_error *err)
 {
     const size_t most = s->options->most_numbers, rows = s->summary->rows;
-    if (most && (rows + 1) * s->run->columns > most)
+    if (most && (rows + 1) * s->columns > most)
         tr_fail(err, TR_FAILED, (Place){0},
                 "%zu rows of %u numbers were recorded to t = %.6g, and there may not be more: "
                 "--every a longer time makes fewer, --most-numbers sets the limit",
-                rows, s->run->columns, s->summary->t);
+                rows, s->columns, s->summary->t);
     return !has_failed(err);
 }
 
@@ -167,9 +183,12 @@ static void write_row(Simulation *s, tr_error *err)
     s->summary->position_error = larger(s->summary->position_error, residual[0]);
     s->summary->velocity_error = larger(s->summary->velocity_error, residual[1]);
     watch_commands(s);
+    memcpy(s->row, run->row, run->columns * sizeof *s->row);
+    if (s->filter)
+        memcpy(s->row + run->columns, s->filter->last, s->filter->label_count * sizeof *s->row);
     const tr_sink *sink;
     for (size_t i = 0; (sink = sink_at(s, i)) && !has_failed(err); i++)
-        if (sink->row) sink->row(sink->owner, run->row, err);
+        if (sink->row) sink->row(sink->owner, s->row, err);
     if (has_failed(err)) return;
     s->summary->rows++;
     s->summary->t = run->mover->t;
@@ -222,6 +241,8 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
                 "the time between calls of the controller must be positive, or 0 for every row");
     else if (o->control && o->sensitivity)
         tr_fail(err, TR_USAGE, nowhere, "sensitivities do not see through a controller");
+    else if (o->filter && o->sensitivity)
+        tr_fail(err, TR_USAGE, nowhere, "sensitivities do not see through a filter");
     else if (o->output && ends_with(o->output, ".json"))
         tr_fail(err, TR_USAGE, nowhere,
                 "results go to a .csv or .mat file: the .json file beside it is the certificate");
@@ -271,7 +292,7 @@ static void plan_call(Simulation *s, double row)
         s->next_call = fabs(call - row) <= 1e-9 * fmin(o->sample, o->every) ? row : call;
     else
         s->next_call = row;
-    s->run->limit = s->next_call;
+    s->run->limit = fmin(s->next_call, tr_filter_due(s->filter));
 }
 
 // Calls the controller if it is due; false when the run must stop.
@@ -298,7 +319,8 @@ static void begin(Simulation *s, uint32_t count, tr_error *err)
     tr_error refusal = {0};
     Mover *m = s->run->mover;
     plan_call(s, 0);
-    if (tr_watch_start(&m->watch, 0, m->y, &refusal)) control(s, err);
+    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_filter_correct(s->filter, s->run, err))
+        control(s, err);
     write_row(s, err);
     cross_check(s, 0, count);
     if (refusal.status) tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
@@ -313,8 +335,8 @@ static void integrate(Simulation *s, tr_error *err)
     for (uint32_t i = 1; i <= count && !has_failed(err) && !run->mover->stopped;) {
         const double row = row_time(o, i, count);
         plan_call(s, row);
-        if (!tr_run_go(run, fmin(row, s->next_call), err) || !control(s, err) ||
-            run->mover->t < row)
+        if (!tr_run_go(run, fmin(row, run->limit), err) ||
+            !tr_filter_correct(s->filter, run, err) || !control(s, err) || run->mover->t < row)
             continue;
         write_row(s, err);
         cross_check(s, i++, count);
@@ -356,7 +378,8 @@ static void end_sinks(Simulation *s, tr_error *err)
                                      .switch_count = s->switch_count,
                                      .outcome = err,
                                      .labels = s->labels,
-                                     .columns = s->run->columns,
+                                     .columns = s->columns,
+                                     .filter = s->filter,
                                      .rows = &s->file.digest};
     Buffer text = {0};
     tr_error own = {0};
@@ -396,7 +419,10 @@ static bool open_simulation(Simulation *s, const System *system, tr_error *err)
     if (!s->run) return false;
     s->run->most_steps = o->most_steps;
     s->run->note = note_switch, s->run->note_owner = s;
+    s->run->has_covariance = !o->sensitivity && tr_system_is_uncertain(s->plan->system);
     if (!tr_run_begin(s->run, err)) return false;
+    if (o->filter) s->filter = tr_filter_new(s->run, err);
+    if (has_failed(err)) return false;
     warnings_of(s)->tell = o->warn, warnings_of(s)->owner = o->owner;
     return tr_control_begin(&s->control, s->plan->system, o, err);
 }
@@ -411,9 +437,11 @@ static void simulate(Simulation *s, const System *system, tr_error *err)
         end_sinks(s, err);
     }
     tr_control_end(&s->control);
+    tr_filter_free(s->filter);
     tr_run_free(s->run);
     tr_plan_free(s->plan);
     free(s->labels);
+    free(s->row);
     free(s->is_told);
     free(s->switches);
 }

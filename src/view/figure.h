@@ -13,6 +13,7 @@ typedef struct Curve {
     const char *name;
     const double *x, *y;
     size_t rows;
+    const double *spread[3]; // of a track whose place is uncertain: sd of x, of y, cov; else NULL
 } Curve;
 
 typedef struct Panel {

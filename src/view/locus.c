@@ -38,7 +38,7 @@ static bool add_critical(Locus *l, const tr_critical *critical, int part, Curve 
     tr_number_print(tr_number_rounded(critical->value, 5), number);
     snprintf(name, sizeof name, "%s %s", critical->frequency > 0 ? "oscillatory" : "divergent",
              number);
-    *curve = (Curve){tr_arena_text(&l->arena, name, strlen(name)), at, at + 2, 2};
+    *curve = (Curve){tr_arena_text(&l->arena, name, strlen(name)), at, at + 2, 2, {NULL}};
     return curve->name != NULL;
 }
 
@@ -52,7 +52,7 @@ static bool fill_panel(Locus *l, int part, Panel *panel)
         char name[32];
         snprintf(name, sizeof name, "%s%zu", part ? "im" : "re", k + 1);
         curves[k] = (Curve){tr_arena_text(&l->arena, name, strlen(name)), s->values,
-                            column_of(l, k, part), s->rows};
+                            column_of(l, k, part), s->rows, {NULL}};
         good = curves[k].name && curves[k].y;
     }
     for (size_t i = 0; good && i < s->critical_count; i++)

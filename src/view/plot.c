@@ -434,6 +434,24 @@ static bool find_track(const Sheet *sheet, const char *name, const double **x, c
     return false;
 }
 
+// How well the places of a track are known, where the run says so
+static void find_spread(const Sheet *sheet, const char *name, const double **spread)
+{
+    for (int i = 0; i < PAIRS && !spread[0]; i++) {
+        char x[300], y[300], path[700];
+        snprintf(x, sizeof x, "%s%.200s%s", pairs[i].before, name, pairs[i].x);
+        snprintf(y, sizeof y, "%s%.200s%s", pairs[i].before, name, pairs[i].y);
+        if (!tr_sheet_column(sheet, x) || !tr_sheet_column(sheet, y)) continue;
+        snprintf(path, sizeof path, "cov(%s:%s)", x, y);
+        spread[2] = tr_sheet_column(sheet, path);
+        snprintf(path, sizeof path, "sd(%s)", y);
+        spread[1] = tr_sheet_column(sheet, path);
+        snprintf(path, sizeof path, "sd(%s)", x);
+        spread[0] = spread[1] && spread[2] ? tr_sheet_column(sheet, path) : NULL;
+        return;
+    }
+}
+
 // The name of the track that a column is the x of, in the words of pair `kind`; NULL when it is
 // none.
 static const char *track_of(Plot *plot, const Sheet *sheet, const char *name, int kind)
@@ -504,6 +522,7 @@ static void fill_track(Plot *plot)
             curve->rows = plot->run[run].sheet->rows;
             if (!find_track(plot->run[run].sheet, names[i], &curve->x, &curve->y))
                 fail_track(plot, run, names[i]);
+            find_spread(plot->run[run].sheet, names[i], curve->spread);
         }
     plot->panels[0] = (Panel){curves, plot->runs * count, "y", "m", true};
     plot->count = 1;

@@ -20,6 +20,7 @@ import {
     until,
 } from "./harness.mjs";
 import { useLoops } from "./loops.mjs";
+import { useSpreads } from "./spreads.mjs";
 import { useTerrain } from "./terrain.mjs";
 
 const HOSTILE = "</script><script>alert(1)</script>";
@@ -657,6 +658,7 @@ async function main() {
     await all.run("60,000 rows load and play", 90, () => longRun(browser, reports));
     await useLoops(all, browser, eyes, reports);
     await useTerrain(all, browser, eyes, reports);
+    await useSpreads(all, browser, eyes, reports);
     await rendersAll(all, browser, eyes, reports);
     await browser.close();
     console.log(all.failures ? `${all.failures} failed` : "all passed");

@@ -16,6 +16,7 @@ import type { Motion, State } from "./motion";
 import { Pace } from "./pace";
 import { Shadow } from "./shadow";
 import { Snapshots } from "./snapshots";
+import { Spreads } from "./spreads";
 import { Terrains } from "./terrain";
 import { Tracks } from "./tracks";
 
@@ -38,6 +39,7 @@ export class Stage {
     readonly forces: Forces;
     readonly joints: JointAxes;
     readonly tracks: Tracks;
+    readonly spreads: Spreads;
     readonly snapshots: Snapshots;
     readonly contacts: ContactPoints;
     readonly loops: Loops;
@@ -53,10 +55,11 @@ export class Stage {
 
     constructor(
         private readonly frame: HTMLElement,
-        { report, heights }: Run,
+        run: Run,
         private readonly motion: Motion,
     ) {
-        const data = report.scene;
+        const { heights } = run;
+        const data = run.report.scene;
         this.renderer = openRenderer(frame);
         if (this.density !== 1) this.renderer.setPixelRatio(this.density);
         this.renderer.toneMapping = NeutralToneMapping;
@@ -71,6 +74,7 @@ export class Stage {
         this.forces = new Forces(data, motion);
         this.joints = new JointAxes(data);
         this.tracks = new Tracks(data, motion);
+        this.spreads = new Spreads(run);
         this.snapshots = new Snapshots(motion, bodies.geometries, beams.geometries);
         this.contacts = new ContactPoints(data);
         this.loops = new Loops(data, motion);
@@ -90,6 +94,7 @@ export class Stage {
             this.joints,
             this.masses,
             this.tracks,
+            this.spreads,
             this.snapshots,
         ];
         for (const layer of this.layers) if (!grounded.includes(layer)) this.scene.add(layer.root);

@@ -47,6 +47,13 @@ export class View {
                 exists: stage.tracks.exist,
                 why: "Nothing leaves a track",
             },
+            {
+                id: "show-spreads",
+                root: stage.spreads.root,
+                on: true,
+                exists: stage.spreads.exist,
+                why: "This run does not say how well places are known",
+            },
             { id: "show-snapshots", root: stage.snapshots.root, on: false, exists: true, why: "" },
             {
                 id: "show-contacts",
