@@ -663,6 +663,35 @@ static bool implicit_job(tr_error *err)
     return good;
 }
 
+// Noise, deviations, fixes that correct, and an outlier
+static bool filter_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "inputs: {u: 1}\n"
+        "noise: {u: 0.1}\n"
+        "bodies:\n"
+        "  rail: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+        "  bob: {parent: rail, joint: {type: prismatic, axis: \"0, 0, 1\", coordinate: z}, mass: "
+        "1}\n"
+        "constraints: {rod: {position: x^2 + z^2 - 1}}\n"
+        "forces: {push: {body: bob, force: \"u, 0, 0\", noise: \"0.1, 0, 0\"}}\n"
+        "deviations: {x: 0.1, d(x): 0.1}\n"
+        "fixes: {eye: {file: memory_log.csv, of: {x: v}, sd: {x: 0.1}}}\n"
+        "initial: {x: 0.6, z: -0.8}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 0.2, o.every = 0.1, o.method = "rk4", o.step = 0.05, o.filter = true;
+    o.output = "memory_filter.csv";
+    const bool good = tr_simulate(system, &o, NULL, err);
+    tr_system_free(system);
+    remove("memory_filter.csv");
+    remove("memory_filter.json");
+    return good;
+}
+
 // Jumps in t and of the state, blows of motions and constraints, and a switch to and fro
 static bool jumps_job(tr_error *err)
 {
@@ -925,6 +954,7 @@ static void test_tables(void **state)
     write_file("memory_log.csv", "t,v\n0,1\n0.15,2\n9,3\n");
     sweep(tables_job);
     sweep(signals_job);
+    sweep(filter_job);
     remove("memory_grid.csv");
     remove("memory_hill.asc");
     remove("memory_log.csv");

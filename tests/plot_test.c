@@ -559,6 +559,31 @@ static void test_tracks(void **state)
 
 static void note(void *owner, const char *words) { snprintf(owner, 200, "%s", words); }
 
+// Ellipses where places are uncertain, no more than a dozen to a track; the axes have room for
+// them.
+static void test_ellipses(void **state)
+{
+    (void)state;
+    Buffer rows = {0};
+    tr_buffer_print(&rows, "t,a.x,a.y,sd(a.x),sd(a.y),cov(a.x:a.y)\n");
+    for (int i = 0; i < 100; i++)
+        tr_buffer_print(&rows, "%d,%g,0,%g,%g,%g\n", i, 0.01 * i, 0.01 * i, 0.02 * i, 1e-4 * i * i);
+    write_file("run.csv", rows.at);
+    tr_buffer_free(&rows);
+    tr_plot_options o = options_for(NULL, 0);
+    o.track = true;
+    char *svg = picture(&o);
+    has(svg, "95 % of such runs are inside");
+    const size_t ellipses = count_of(svg, "<polygon") - 2; // and two arrows
+    assert_true(ellipses >= 10 && ellipses <= 12);
+    has(svg, ">4</text>"); // y: up to 2.45 times 1.98 m
+    free(svg);
+    write_file("run.csv", "t,a.x,a.y\n0,0,0\n1,1,0\n");
+    svg = picture(&o);
+    assert_null(strstr(svg, "95 %"));
+    free(svg);
+}
+
 // Lines of equal height below a track, with numbers of their own, where the model is beside the
 // run; without it the same picture without them.
 static void test_hills(void **state)
@@ -705,6 +730,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_panels),           cmocka_unit_test(test_two_runs),
         cmocka_unit_test(test_tracks),           cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_golden),           cmocka_unit_test(test_hills),
+        cmocka_unit_test(test_ellipses),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }
