@@ -405,13 +405,15 @@ static bool point_velocity(const Flow *flow, Speeds *v, uint32_t input, double *
 }
 
 // How y changes with what deviates (T261)
-static bool deviate(Flow *flow, const Deviant *deviant, const double *y, double *along)
+static bool deviate(Flow *flow, const Deviant *deviant, const double *y, double *along,
+                    tr_error *err)
 {
     const bool is_rate =
         !deviant->turns && flow->system->inputs[deviant->input].kind == TR_VELOCITY;
     Speeds v = {0};
     for (uint32_t k = 0; k < 2 * flow->known; k++) along[k] = 0;
     bool good = open_speeds(flow, y, &v);
+    if (!good) tr_fail_memory(err);
     if (good && is_rate) good = point_velocity(flow, &v, deviant->input, along);
     if (good && !is_rate)
         good = point_positions(flow, deviant, y, along) && keep_velocities(flow, &v, along);
@@ -426,7 +428,7 @@ static void set_deviations(Flow *flow, double *y, const double *sd, tr_error *er
     for (uint32_t i = 0; i < s->deviant_count && !has_failed(err); i++) {
         double *along = c->K;
         const double variance = sd[i] * sd[i] / c->unit;
-        if (!deviate(flow, &s->deviants[i], y, along)) {
+        if (!deviate(flow, &s->deviants[i], y, along, err)) {
             tr_fail(err, TR_FAILED, (Place){0},
                     "'%s' cannot deviate at the start: constraints hold it",
                     s->inputs[s->deviants[i].input].name);
@@ -756,12 +758,14 @@ static void shrink(const Flow *flow, double *y, const Sight *sight, const Gain *
     make_symmetric(flow, y);
 }
 
-bool tr_covariance_correct(Flow *flow, double t, double *y, Sight *sight, bool correct)
+bool tr_covariance_correct(Flow *flow, double t, double *y, Sight *sight, bool correct,
+                           tr_error *err)
 {
     const size_t n = flow->known, m = sight->count;
     Gain g = {0};
     double *room = calloc(m + 1, sizeof *room);
     bool good = room && open_gain(flow, sight->count, &g);
+    if (!good) tr_fail_memory(err);
     if (good) find_gain(flow, y, sight, &g);
     good = good && divide_by_spread(flow, sight, &g, room);
     if (good && correct) {

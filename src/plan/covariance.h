@@ -53,7 +53,8 @@ typedef struct Sight {
     double consistency;   // off^T S^-1 off: about as large as count
 } Sight;
 // What a fix says of the state: innovations are judged, and with `correct` y and its P corrected.
-// False when memory runs out or P is not what it should be.
-bool tr_covariance_correct(Flow *flow, double t, double *y, Sight *sight, bool correct);
+// False when what is expected is not finite, or, with an error, when memory runs out.
+bool tr_covariance_correct(Flow *flow, double t, double *y, Sight *sight, bool correct,
+                           tr_error *err);
 
 #endif

@@ -188,7 +188,7 @@ static bool take_fix(Filter *f, Run *run, uint32_t fix, uint32_t first, tr_error
     sight.count = compare(f, flow, fix, first);
     f->next[fix]++;
     if (!sight.count) return true;
-    if (!tr_covariance_correct(flow, m->t, m->y, &sight, false)) {
+    if (!tr_covariance_correct(flow, m->t, m->y, &sight, false, err)) {
         tr_fail(err, TR_FAILED, (Place){0},
                 "'%.80s' at t = %.6g cannot be compared: what is expected is not finite",
                 series->name, m->t);
@@ -198,7 +198,7 @@ static bool take_fix(Filter *f, Run *run, uint32_t fix, uint32_t first, tr_error
     one.consistency = f->last[first + fix + series->count] = sight.consistency;
     one.is_outlier = tr_chi_square_beyond(sight.consistency, sight.count) < OUTLIER;
     one.is_used = !(one.is_outlier && series->drops);
-    if (one.is_used) tr_covariance_correct(flow, m->t, m->y, &sight, true);
+    if (one.is_used) tr_covariance_correct(flow, m->t, m->y, &sight, true, err);
     if (!note(f, &one) || !tell(run, series, &one)) tr_fail_memory(err);
     return !has_failed(err);
 }
