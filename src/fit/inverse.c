@@ -138,6 +138,16 @@ static bool solve_all(tr_inverse *x, const Triangle *data, double weight, tr_err
     return !has_failed(err);
 }
 
+// Whether a known force is there to compare with: else all could be nothing, and fit.
+static bool has_scale(const tr_inverse *x, const Triangle *t)
+{
+    const size_t n = t->columns;
+    double right = 0, left = 0;
+    for (size_t i = 0; i < n; i++) right += t->A[i * n + n - 1] * t->A[i * n + n - 1];
+    for (uint32_t j = 0; j < x->p; j++) left += x->base.weight[j] * fabs(x->prior[j]);
+    return sqrt(right) > 1e-12 * left;
+}
+
 static bool solve(tr_inverse *x, const Triangle *t, double weight, tr_error *err)
 {
     if (!tr_base_find(&x->base, t, x->unit, err)) return false;
@@ -147,6 +157,12 @@ static bool solve(tr_inverse *x, const Triangle *t, double weight, tr_error *err
     else if (t->rows < x->base.rank)
         tr_fail(err, TR_FAILED, (Place){0}, "%zu equations are too few for %u parameters", t->rows,
                 x->base.rank);
+    else if (!has_scale(x, t) && !(weight > 0))
+        tr_fail(
+            err, TR_FAILED, (Place){0},
+            "no torque and no other known force acts on what was recorded, so that nothing says "
+            "how large inertias are: find those of some bodies alone, or give the model's own "
+            "a weight");
     if (has_failed(err) || !solve_all(x, t, weight, err)) return false;
     double *best = calloc(x->p + 1u, sizeof *best);
     if (!best) return tr_fail_memory(err), false;

@@ -33,6 +33,8 @@ typedef struct Regressor {
     double moved; // what the constraints have moved positions by, the most
 } Regressor;
 
+// What drives a velocity, as it is recorded; NULL where nothing does.
+const Output *tr_torque_of(const System *system, uint32_t velocity);
 Regressor *tr_regressor_new(const System *system, tr_error *err);
 void tr_regressor_free(Regressor *r);
 // The inputs of a sample are in `in`, positions and velocities with accelerations. They are moved

@@ -77,10 +77,9 @@ static void take_torques(Log *log, const Regressor *r, tr_error *err)
 {
     const System *s = r->system;
     for (uint32_t k = 0; k < r->n && !has_failed(err); k++) {
-        char name[600];
-        if (s->inputs[r->v[k]].drive == DRIVE_NONE) continue;
-        snprintf(name, sizeof name, "tau.%s", tr_system_joint_name(s, r->v[k]));
-        log->torque[k] = needed(log, name, ", the torque of what is driven", err);
+        const Output *torque = tr_torque_of(s, r->v[k]);
+        if (torque)
+            log->torque[k] = needed(log, torque->label, ", the torque of what is driven", err);
     }
 }
 

@@ -84,15 +84,27 @@ static void inverse_dynamics(const Regressor *r, Expr *force)
     }
 }
 
+const Output *tr_torque_of(const System *s, uint32_t velocity)
+{
+    const Input *v = &s->inputs[velocity];
+    if (v->drive == DRIVE_NONE || !v->port.owner) return NULL;
+    for (uint32_t i = 0; i < s->output_count; i++) {
+        const Output *output = &s->outputs[i];
+        if (begins_with(output->name, "tau.") && output->port.owner &&
+            strcmp(output->port.owner, v->port.owner) == 0 &&
+            strcmp(output->port.component, v->port.component) == 0)
+            return output;
+    }
+    return NULL;
+}
+
 // Q without what is recorded: torques that the model has formulas for
 static void other_forces(const Regressor *r, Expr *force)
 {
     const System *s = r->system;
     const Output *Q = tr_system_output(s, text_of("Q"));
     for (uint32_t k = 0; k < r->n; k++) {
-        char name[600];
-        snprintf(name, sizeof name, "tau.%s", tr_system_joint_name(s, r->v[k]));
-        const Output *torque = tr_system_output(s, text_of(name));
+        const Output *torque = tr_torque_of(s, r->v[k]);
         const bool is_known = s->inputs[r->v[k]].drive == DRIVE_TORQUE && torque;
         force[k] = is_known ? sub(Q->values[k], torque->values[0]) : Q->values[k];
     }

@@ -8,19 +8,19 @@
 
 // ---- combinations ----------------------------------------------------------------------------
 
-// Factors come from products of lengths: their last digits are rounding.
-static double rounded(double x)
+// To so many digits
+static double rounded(double x, int digits)
 {
     if (x == 0 || !isfinite(x)) return x;
-    const double shift = pow(10, 8 - floor(log10(fabs(x))));
-    return isfinite(shift) && shift > 0 ? round(x * shift) / shift : x;
+    const double shift = pow(10, digits - 1 - floor(log10(fabs(x))));
+    return shift <= 1e22 && shift > 0 ? round(x * shift) / shift : x;
 }
 
 // " + 0.25 m(link2)"
 static void write_term(const tr_inverse *x, uint32_t parameter, double factor, Buffer *out)
 {
     tr_buffer_print(out, factor < 0 ? " - " : " + ");
-    const double size = rounded(fabs(factor));
+    const double size = rounded(fabs(factor), 9); // of products of lengths: the rest is rounding
     if (size != 1) {
         tr_buffer_number(out, size);
         tr_buffer_print(out, " ");
@@ -49,7 +49,7 @@ static void write_data(const tr_inverse *x, Buffer *out)
         tr_buffer_print(out, "data     accelerations are slopes of splines through velocities\n");
     if (x->moved > 1e-9) {
         tr_buffer_print(out, "data     coordinates were moved by up to ");
-        tr_buffer_number(out, rounded(x->moved));
+        tr_buffer_number(out, rounded(x->moved, 3));
         tr_buffer_print(out, " onto the constraints\n");
     }
 }
@@ -69,7 +69,7 @@ static void write_base(const tr_inverse *x, Buffer *out)
         tr_buffer_print(out, " = ");
         tr_buffer_number(out, x->base.value[i]);
         tr_buffer_print(out, " +- ");
-        tr_buffer_number(out, rounded(x->base.sd[i]));
+        tr_buffer_number(out, rounded(x->base.sd[i], 3));
         tr_buffer_print(out, "\n");
     }
 }
@@ -123,12 +123,17 @@ static void write_bodies(const tr_inverse *x, Buffer *out)
             tr_buffer_number(out, I[k]);
         }
         tr_buffer_print(out, "\n");
-        if (is_at_bound(x, b))
-            tr_buffer_print(out,
-                            "bounds   the data ask for an inertia that '%s' cannot have: it is at "
-                            "the bound\n",
-                            x->system->opened[b].body);
     }
+}
+
+static void write_bounds(const tr_inverse *x, Buffer *out)
+{
+    if (!x->is_bounded) return;
+    tr_buffer_print(out, "bounds   the data ask for inertias that bodies cannot have\n");
+    for (uint32_t b = 0; b < x->bodies; b++)
+        if (is_at_bound(x, b))
+            tr_buffer_print(out, "bounds   '%s' is as far as it can be\n",
+                            x->system->opened[b].body);
 }
 
 static void write_words(const tr_inverse *x, Buffer *out)
@@ -141,6 +146,7 @@ static void write_words(const tr_inverse *x, Buffer *out)
     list_untold(x, true, out);
     list_untold(x, false, out);
     write_bodies(x, out);
+    write_bounds(x, out);
 }
 
 // ---- JSON ------------------------------------------------------------------------------------
@@ -276,7 +282,7 @@ char *tr_inverse_fragment(const tr_inverse *x, tr_error *err)
         tr_buffer_print(&out, " = ");
         tr_buffer_number(&out, x->base.value[i]);
         tr_buffer_print(&out, " +- ");
-        tr_buffer_number(&out, rounded(x->base.sd[i]));
+        tr_buffer_number(&out, rounded(x->base.sd[i], 3));
         tr_buffer_print(&out, "\n");
     }
     tr_buffer_print(&out, "bodies:\n");
