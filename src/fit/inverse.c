@@ -54,7 +54,7 @@ static bool add_log(tr_inverse *x, Regressor *r, Triangle *t, const Log *log, tr
         double *room = tr_triangle_room(t, r->n);
         const uint32_t count =
             room && tr_regressor_settle(r) ? tr_regressor_rows(r, torque, room) : UINT32_MAX;
-        if (!room)
+        if (!room || r->lacks_memory)
             tr_fail_memory(err);
         else if (count == UINT32_MAX)
             tr_fail(err, TR_FAILED, (Place){0},

@@ -30,7 +30,8 @@ typedef struct Regressor {
     Evaluator rates;       // qdot, and its slopes by velocities
     double *in;            // of programs
     double *out, *G, *g, *gamma, *phi, *qdot, *N, *Y, *b, *Z, *work;
-    double moved; // what the constraints have moved positions by, the most
+    double moved;      // what the constraints have moved positions by, the most
+    bool lacks_memory; // that is why something failed
 } Regressor;
 
 // What drives a velocity, as it is recorded; NULL where nothing does.

@@ -124,7 +124,7 @@ static void make_equations(Regressor *r, tr_error *err)
             phi[j] = s->inputs[s->opened[j / TEN].input + j % TEN].symbol;
         tr_exprs_add(&list, force, 2 * (size_t)r->n);
         r->entries = tr_jacobian(s, force, r->n, phi, r->p, &r->entry_count);
-        if (!r->entries) tr_fail_memory(err);
+        if (!r->entries && s->graph->failed) tr_fail_memory(err);
         for (size_t i = 0; i < r->entry_count; i++) exprs_add(&list, r->entries[i].value);
         r->equations = tr_evaluator_list(s, &list, OPEN_PARAMETERS, err);
     }
@@ -241,6 +241,13 @@ void tr_regressor_free(Regressor *r)
 
 // ---- onto the constraints --------------------------------------------------------------------
 
+// What is finite has a solution, unless there is no room for it.
+static bool is_short(Regressor *r)
+{
+    r->lacks_memory = all_finite(r->G, (size_t)r->rows * r->n);
+    return false;
+}
+
 // The rows that hold positions are solved for dv, and positions follow.                (T273)
 static bool settle_positions(Regressor *r)
 {
@@ -255,7 +262,7 @@ static bool settle_positions(Regressor *r)
             for (size_t k = 0; k < n; k++) A[i * n + k] = r->G[r->holds[i] * n + k];
             dv[i] = -r->phi[i];
         }
-        if (!tr_least_squares(A, (uint32_t)h, r->n, dv, 1, RANK, NULL)) return false;
+        if (!tr_least_squares(A, (uint32_t)h, r->n, dv, 1, RANK, NULL)) return is_short(r);
         evaluate_into(&r->rates, r->in, r->qdot);
         for (size_t i = 0; i < q; i++) {
             double change = 0;
@@ -277,7 +284,8 @@ static bool settle(Regressor *r, const uint32_t *x, const double *rest)
         off[i] = rest[i];
         for (size_t k = 0; k < n; k++) off[i] += r->G[i * n + k] * r->in[x[k]];
     }
-    if (!tr_least_squares(r->G, r->rows, r->n, off, 1, RANK, NULL)) return false;
+    if (!all_finite(off, r->rows)) return false;
+    if (!tr_least_squares(r->G, r->rows, r->n, off, 1, RANK, NULL)) return is_short(r);
     for (size_t k = 0; k < n; k++) r->in[x[k]] -= off[k];
     return true;
 }
@@ -333,7 +341,7 @@ static uint32_t leave_free(Regressor *r)
     uint32_t rank = 0;
     for (size_t i = 0; i < (size_t)n * n; i++) Vt[i] = i % (n + 1) == 0;
     if (!m) return n;
-    if (!tr_singular(r->G, m, n, sigma, NULL, Vt)) return UINT32_MAX;
+    if (!tr_singular(r->G, m, n, sigma, NULL, Vt)) return is_short(r), UINT32_MAX;
     while (rank < least && sigma[rank] > RANK * sigma[0]) rank++;
     for (size_t i = 0; i < (size_t)(n - rank) * n; i++) Vt[i] = Vt[(size_t)rank * n + i];
     return n - rank;
