@@ -234,7 +234,7 @@ struct tr_system {
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
     // Bodies whose inertias are parameters of their own (T270): the first of ten inputs
-    struct Opened {
+    struct OpenInertia {
         const char *body;
         uint32_t input;
     } * opened; // in the graph's memory; copies share it

@@ -266,7 +266,7 @@ static void open_inertia(Tree *tree, Link *link)
     list_inertia(&link->inertia, list);
     if (!has_inertia(tree, link, list)) return;
     s->opened[s->opened_count++] =
-        (struct Opened){tr_tree_text(tree, link->body->name.text), s->input_count};
+        (struct OpenInertia){tr_tree_text(tree, link->body->name.text), s->input_count};
     for (int k = 0; k < 10; k++) {
         snprintf(name, sizeof name, "%.*s.inertia.%s", WHOLE(link->body->name.text), names[k]);
         *list[k] = tr_input(s, name, TR_PARAMETER, tr_tree_value(tree, *list[k]), tree->err);
