@@ -42,7 +42,8 @@ sed "/^  arm:/,/inertia/{s/mass: m/mass: $mass/;s|com: .*|com: $com|;s|inertia: 
     logged.yaml >again.yaml
 run 0 fit again.yaml --inverse --data run.csv --json
 check grep -q "\"mass\": $mass," out
-run 0 fit logged.yaml --inverse --data run.csv -o fit.json --json
+run 0 fit logged.yaml --inverse --data run.csv -o fit.json
+no_data
 check is_json fit.json
 run 0 fit logged.yaml --inverse --data run.csv --prior-weight 0.1
 silent

@@ -19,7 +19,8 @@ static int find(const Options *options, const tr_system *system, const tr_invers
         tr_text_free(fragment);
         where.output = NULL;
     }
-    char *text = tr_inverse_text(inverse, options->json, &err);
+    const bool json = options->json || cli_ends_with(options->output, ".json");
+    char *text = tr_inverse_text(inverse, json, &err);
     tr_inverse_free(inverse);
     if (err.status) return tr_text_free(text), cli_complain(NULL, &err);
     return cli_print(&where, text, &err);
