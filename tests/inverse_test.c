@@ -733,6 +733,33 @@ static void test_negative_mass(void **state)
     tr_model_free(model);
 }
 
+// A hinge about z tells Izz. A model of the plane has no other moments, which no body can have: the
+// nearest that one can have are Ixx = Iyy = Izz/2, a disc.
+static void test_nearest(void **state)
+{
+    (void)state;
+    tr_model *model = model_from("trundle: 1\ngravity: 0, 0, 0\nbodies:\n"
+                                 "  disc: {joint: {type: revolute, axis: \"0, 0, 1\", coordinate: "
+                                 "x}, mass: 2, inertia: {zz: "
+                                 "0.4}}\nroles: {x: {torque: 1}}\n");
+    tr_system *system = opened(model, NULL, "disc");
+    write_text(in_folder("hinge.csv"),
+               SLIDES "0,0,0,1,0.6\n1,0,1,2,1.2\n2,0,2,-1,-0.6\n3,0,2,4,2.4\n");
+    tr_inverse *x = find(system, in_folder("hinge.csv"), 0);
+    assert_int_equal(x->base.rank, 1);
+    assert_false(x->is_bounded);
+    assert_close(x->phi[6], 0.6, 1e-12);
+    assert_close(x->phi[4], 0.3, 1e-6);
+    assert_close(x->phi[5], 0.3, 1e-6);
+    assert_close(x->phi[0], 2, 1e-6);
+    for (int k = 1; k < TEN; k++)
+        if (k < 4 || k > 6) assert_close(x->phi[k], 0, 1e-6);
+    assert_possible(x);
+    tr_inverse_free(x);
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
 // Torques that are mostly noise, of a model that bodies can have and of one that they cannot
 static void test_bounds(void **state)
 {
@@ -941,14 +968,15 @@ static void test_refused_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floating_arm),  cmocka_unit_test(test_wrong_model),
-        cmocka_unit_test(test_five_bar),      cmocka_unit_test(test_splines),
-        cmocka_unit_test(test_noisy_loop),    cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_random_trees),  cmocka_unit_test(test_some_bodies),
-        cmocka_unit_test(test_linear),        cmocka_unit_test(test_deviations),
-        cmocka_unit_test(test_negative_mass), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_bad_logs),
-        cmocka_unit_test(test_bad_models),    cmocka_unit_test(test_refused_models),
+        cmocka_unit_test(test_floating_arm),   cmocka_unit_test(test_wrong_model),
+        cmocka_unit_test(test_five_bar),       cmocka_unit_test(test_splines),
+        cmocka_unit_test(test_noisy_loop),     cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_random_trees),   cmocka_unit_test(test_some_bodies),
+        cmocka_unit_test(test_linear),         cmocka_unit_test(test_deviations),
+        cmocka_unit_test(test_negative_mass),  cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_bad_logs),       cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_refused_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
