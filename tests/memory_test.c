@@ -415,6 +415,42 @@ static bool steady_job(tr_error *err)
     return good;
 }
 
+// Inertias from a recording that asks for what cannot be, and then by the model as well
+static bool inverse_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "gravity: 0, 0, 0\n"
+        "bodies:\n"
+        "  a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}\n"
+        "  b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: y}, mass: 1}\n"
+        "constraints: {tie: {position: x - y}}\n"
+        "roles: {x: {torque: 1}}\n";
+    static const char *const log = "memory_motion.csv";
+    tr_inverse_options o = tr_inverse_defaults();
+    tr_derive_options how = tr_derive_defaults();
+    o.logs = &log, o.log_count = 1, how.inertias = "a, b";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, &how, err);
+    tr_model_free(model);
+    tr_inverse *inverse = tr_inverse_find(system, &o, err);
+    char *words = tr_inverse_text(inverse, false, err);
+    char *fragment = tr_inverse_fragment(inverse, err);
+    const bool good = words && fragment;
+    assert_true(!good || strstr(words, "cannot have"));
+    tr_text_free(words);
+    tr_text_free(fragment);
+    tr_inverse_free(inverse);
+    o.prior_weight = 1;
+    inverse = tr_inverse_find(system, &o, err);
+    words = tr_inverse_text(inverse, true, err);
+    const bool again = words != NULL;
+    tr_text_free(words);
+    tr_inverse_free(inverse);
+    tr_system_free(system);
+    return good && again;
+}
+
 // A linear model in all its forms, a sweep with its picture, and derivatives
 static bool linear_job(tr_error *err)
 {
@@ -952,12 +988,16 @@ static void test_tables(void **state)
     write_file("memory_hill.asc", "ncols 3\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 1\n"
                                   "1 2 3\n4 5 7\n");
     write_file("memory_log.csv", "t,v\n0,1\n0.15,2\n9,3\n");
+    write_file("memory_motion.csv", "t,x,y,x_rate,tau.x\n0,0,0.01,0,-2\n1,1,1,2,-2\n2,4,4,4,-2\n"
+                                    "3,9,9,6,-2\n4,16,16,8,-2\n");
     sweep(tables_job);
     sweep(signals_job);
     sweep(filter_job);
+    sweep(inverse_job);
     remove("memory_grid.csv");
     remove("memory_hill.asc");
     remove("memory_log.csv");
+    remove("memory_motion.csv");
 }
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 static void test_loops(void **state) { (void)state, sweep(loops_job); }

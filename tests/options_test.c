@@ -73,11 +73,12 @@ static void test_give(void **state)
     ENDS_WITH(type, last);   \
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, evaluate);
-IS_SOUND(tr_derive_options, order);
+IS_SOUND(tr_derive_options, inertias);
 IS_SOUND(tr_run_options, owner);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, form);
 IS_SOUND(tr_simulate_options, unused);
+IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_view_options, page);
@@ -173,6 +174,23 @@ static bool call_linearise_text(const void *o, const World *w, tr_error *err)
 static bool call_linearise_write(const void *o, const World *w, tr_error *err)
 {
     return tr_linearise_write(w->system, o, in_folder("linear.txt"), err);
+}
+
+static const char *const no_log[] = {"nothing.csv"};
+
+static void fill_inverse(void *o, size_t size, const World *w)
+{
+    (void)w;
+    tr_inverse_fill(o, size);
+    ((tr_inverse_options *)o)->logs = no_log;
+    ((tr_inverse_options *)o)->log_count = 1;
+}
+
+static bool call_inverse(const void *o, const World *w, tr_error *err)
+{
+    tr_inverse *inverse = tr_inverse_find(w->system, o, err);
+    tr_inverse_free(inverse);
+    return inverse;
 }
 
 static const char *const holds[] = {"x_rate=0"};
@@ -292,6 +310,7 @@ static const struct Row {
     ROW(linearise, step, fill_linearise, call_linearise_write, NULL),
     ROW(steady, sweep, fill_steady, call_steady, NULL),
     ROW(steady, output, fill_family, call_family, "'nobody'"),
+    ROW(inverse, prior_weight, fill_inverse, call_inverse, "no inertias are open"),
     ROW(lqr, q, fill_lqr, call_lqr, NULL),
     ROW(plot, track, fill_plot, call_plot, "has no column 'nothing'"),
     ROW(view, page, fill_view, call_view, "this build has no page"),
@@ -391,6 +410,7 @@ static void test_defaults(void **state)
     assert_int_equal(tr_derive_defaults().size, sizeof(tr_derive_options));
     assert_int_equal(tr_linearise_defaults().size, sizeof(tr_linearise_options));
     assert_int_equal(tr_steady_defaults().size, sizeof(tr_steady_options));
+    assert_int_equal(tr_inverse_defaults().size, sizeof(tr_inverse_options));
     const tr_run_options run = tr_run_defaults(w.plan);
     const tr_simulate_options simulate = tr_simulate_defaults(w.system);
     assert_true(run.size == sizeof run && simulate.size == sizeof simulate);

@@ -340,6 +340,10 @@ typedef struct tr_derive_options {
     // 1: velocities are found from roles, constraints and commands; 2: accelerations from forces; 0:
     // as the case says
     size_t order;
+    // Bodies, "arm,hand", or "*" for all that are rigid and have mass: mass, first moments and
+    // moments of inertia about the body's origin become parameters arm.inertia.m, .mx .my .mz,
+    // .Ixx .Iyy .Izz .Ixy .Ixz .Iyz, as tr_inverse_find needs them. NULL: of none
+    const char *inertias;
 } tr_derive_options;
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.
@@ -717,6 +721,41 @@ typedef struct tr_family_summary {
 // was recorded stays when it cannot be followed further. `summary` may be NULL.
 bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
+
+// ---- inertias from recordings --------------------------------------------------------------
+
+// Mass, first moments and moments of inertia of bodies enter the equations of motion linearly: they
+// are found from recorded motions and torques by least squares, as bodies can have them.
+typedef struct tr_inverse_options {
+    size_t size;             // of this structure, as the defaults have it
+    const char *const *logs; // .csv files with t, coordinates, velocities and the torques tau.JOINT
+    size_t log_count;        // of all that is driven, under the names that runs are recorded with;
+                             // accelerations d(VELOCITY) where there are such, else by splines
+    double prior_weight; // of the model's own values beside the data; 0: they count only where the
+                         // data say nothing
+} tr_inverse_options;
+void tr_inverse_fill(tr_inverse_options *options, size_t size);
+// No prior; the recordings must be given.
+static inline tr_inverse_options tr_inverse_defaults(void)
+{
+    tr_inverse_options o;
+    tr_inverse_fill(&o, sizeof o);
+    return o;
+}
+
+typedef struct tr_inverse tr_inverse;
+// Of a system that was derived with `inertias`, which must outlive it. TR_INVALID, with file and
+// line, for recordings that cannot be used; TR_USAGE for models whose equations need more than is
+// recorded.
+tr_inverse *tr_inverse_find(const tr_system *system, const tr_inverse_options *options,
+                            tr_error *err);
+void tr_inverse_free(tr_inverse *inverse);
+// The ten numbers of a body, in the order of its parameters, by index from 0, and its name unless
+// that is NULL. NULL beyond the last.
+const double *tr_inverse_body(const tr_inverse *inverse, size_t index, const char **name);
+// What `trundle fit --inverse` prints; and the bodies of a model file.
+char *tr_inverse_text(const tr_inverse *inverse, bool json, tr_error *err);
+char *tr_inverse_fragment(const tr_inverse *inverse, tr_error *err);
 
 // ---- feedback ------------------------------------------------------------------------------
 

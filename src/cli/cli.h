@@ -41,6 +41,11 @@ typedef struct Options {
     const char *inputs, *q, *r;
     const char *const *controls; // the inputs, one by one
     size_t control_count;
+    // fit
+    Words data;
+    const char *prior_weight;
+    const char *inertias; // bodies whose inertias are parameters
+    bool inverse;
     // plot
     Words panels;
     const char *x, *title, *size, *from, *to, *tracks;
@@ -80,6 +85,7 @@ void cli_print_verb_help(const Verb *verb);
 
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
+int cli_fit_inverse(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);

@@ -126,7 +126,7 @@ tr_system *cli_system(const Options *options, int *status)
     how.settings = options->settings, how.setting_count = options->setting_count;
     how.controls = options->controls, how.control_count = options->control_count;
     how.allowed = options->allowed.word, how.allowed_count = options->allowed.count;
-    how.evaluate = options->evaluate;
+    how.evaluate = options->evaluate, how.inertias = options->inertias;
     double order = 0;
     if (!cli_number("--order", options->order, &order)) return *status = TR_USAGE, NULL;
     how.order = order == 1 || order == 2 ? (size_t)order : options->order ? 3 : 0;

@@ -252,6 +252,12 @@ struct tr_system {
     Formula *formulas;   // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
+    // Bodies whose inertias are parameters of their own (T270): the first of ten inputs
+    struct OpenInertia {
+        const char *body;
+        uint32_t input;
+    } * opened; // in the graph's memory; copies share it
+    uint32_t opened_count;
     Resolution resolution;    // see resolve.c
     Evaluation evaluation;    // of programs that are made from it
     tr_simulate_options plan; // what the case says about running; no method when there is no case

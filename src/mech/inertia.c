@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masses and moments of inertia, and whether a body can have them (T10, T11, T17, T18).
+// Masses and moments of inertia, and whether a body can have them (T10, T11, T17, T18); those that
+// somebody wants to find are parameters of their own (T270).
 #include "mech/tree.h"
 
 #include "expr/elementary.h"
 
 #include <math.h>
+#include <stdio.h>
 
 // I about the origin = I about the centre of mass + m (|c|^2 1 - c c^T)                (T10)
 static Sym moved(Expr m, Vec c, Sym I, bool outward)
@@ -197,6 +199,92 @@ static bool is_held(const Tree *tree, const Body *body)
     return false;
 }
 
+// ---- inertias that are to be found -----------------------------------------------------------
+
+// Whether they are listed by name, or all are
+static bool is_wanted(const Tree *tree, const Link *link)
+{
+    const char *list = tree->model->inertias;
+    if (!list || link->section || link->is_motor) return false;
+    if (strcmp(list, "*") == 0) return !link->flex;
+    while (*list)
+        if (text_equal(tr_next_item(&list), link->body->name.text)) return true;
+    return false;
+}
+
+// All that are listed must be bodies.
+static void check_wanted(Tree *tree)
+{
+    const Bodies *bodies = &tree->model->fields.bodies;
+    const char *list = tree->model->inertias;
+    if (!list || strcmp(list, "*") == 0) return;
+    while (*list && !has_failed(tree->err)) {
+        Suggestion nearest = {.wanted = tr_next_item(&list)};
+        char hint[TR_HINT_SIZE];
+        bool found = false;
+        for (uint32_t i = 0; i < bodies->count; i++) {
+            tr_suggest(&nearest, bodies->at[i].name.text);
+            found = found || text_equal(bodies->at[i].name.text, nearest.wanted);
+        }
+        if (!found)
+            tr_fail(tree->err, TR_USAGE, (Place){0}, "there is no body '%.*s'%s",
+                    TEXT(nearest.wanted), tr_hint(&nearest, hint));
+    }
+}
+
+static void list_inertia(Rigid *J, Expr *list[10])
+{
+    Expr *const all[] = {&J->m,    &J->mc.x, &J->mc.y, &J->mc.z, &J->I.xx,
+                         &J->I.yy, &J->I.zz, &J->I.xy, &J->I.xz, &J->I.yz};
+    for (int k = 0; k < 10; k++) list[k] = all[k];
+}
+
+// Whether there is anything to find: what has no mass has no part in the dynamics.
+static bool has_inertia(Tree *tree, const Link *link, Expr *const list[10])
+{
+    const Text name = link->body->name.text;
+    bool any = false;
+    for (int k = 0; k < 10; k++) any = any || tr_tree_value(tree, *list[k]) != 0;
+    const bool by_name = strcmp(tree->model->inertias, "*") != 0;
+    if (by_name && link->flex)
+        tr_fail(tree->err, TR_USAGE, (Place){0},
+                "'%.*s' bends: only inertias of rigid bodies can be found", TEXT(name));
+    else if (by_name && !any)
+        tr_fail(tree->err, TR_USAGE, (Place){0},
+                "'%.*s' has neither mass nor inertia: there is nothing to find", TEXT(name));
+    return any && !has_failed(tree->err);
+}
+
+// m, mc and I about the origin become parameters, with the values that they have.       (T270)
+static void open_inertia(Tree *tree, Link *link)
+{
+    static const char *const names[] = {"m",   "mx",  "my",  "mz",  "Ixx",
+                                        "Iyy", "Izz", "Ixy", "Ixz", "Iyz"};
+    System *s = tree->system;
+    Expr *list[10];
+    char name[300];
+    list_inertia(&link->inertia, list);
+    if (!has_inertia(tree, link, list)) return;
+    s->opened[s->opened_count++] =
+        (struct OpenInertia){tr_tree_text(tree, link->body->name.text), s->input_count};
+    for (int k = 0; k < 10; k++) {
+        snprintf(name, sizeof name, "%.*s.inertia.%s", WHOLE(link->body->name.text), names[k]);
+        *list[k] = tr_input(s, name, TR_PARAMETER, tr_tree_value(tree, *list[k]), tree->err);
+    }
+}
+
+static void open_inertias(Tree *tree)
+{
+    if (!tree->model->inertias) return;
+    check_wanted(tree);
+    tree->system->opened = tr_tree_room(tree, tree->link_count, sizeof *tree->system->opened);
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
+        if (tree->system->opened && is_wanted(tree, &tree->links[i]))
+            open_inertia(tree, &tree->links[i]);
+}
+
+// ---- gyrostats -----------------------------------------------------------------------------
+
 // Symmetric about its own joint's axis, with its centre of mass on it: its angle moves no mass.
 bool tr_tree_is_symmetric(Tree *tree, const Link *link)
 {
@@ -205,7 +293,7 @@ bool tr_tree_is_symmetric(Tree *tree, const Link *link)
     const Vec a = own_axis(link);
     const Vec com = tr_tree_vector(tree, body->com, "com");
     if (has_failed(tree->err) || !is_along(com, a) || body->added_mass.given) return false;
-    if (is_held(tree, body)) return false;
+    if (is_held(tree, body) || is_wanted(tree, link)) return false;
     if (is_axisymmetric(I)) return is_along(tr_tree_inertia_axis(tree, link), a);
     return is_round_about(written(tree, link), a);
 }
@@ -254,6 +342,7 @@ void tr_tree_inertias(Tree *tree)
             link->inertia = rigid_plus(link->inertia, tr_flex_inertia(tree, link->flex));
         make_added_mass(tree, link);
     }
+    if (!has_failed(tree->err)) open_inertias(tree);
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++)
         lump(tree, &tree->links[i]);
 }
