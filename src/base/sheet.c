@@ -174,6 +174,7 @@ Sheet *tr_sheet_take(char *text, size_t length, const char *name, tr_error *err)
         tr_fail(err, TR_INVALID, (Place){0}, name ? "'%.200s' is no table of numbers" : "%s",
                 name ? name : "is no table of numbers");
     else if (read_header(&r, sheet)) {
+        sheet->body = r.at, sheet->end = r.end, sheet->first_line = r.line;
         double *rows = read_rows(&r, sheet);
         if (!has_failed(err)) turn(sheet, rows, err);
         free(rows);
@@ -217,4 +218,17 @@ const double *tr_sheet_column(const Sheet *sheet, const char *name)
     for (size_t i = 0; i < sheet->columns; i++)
         if (strcmp(sheet->names[i], name) == 0) return sheet->values + i * sheet->rows;
     return NULL;
+}
+
+int tr_sheet_line(const Sheet *sheet, size_t row)
+{
+    Reader r = {.at = sheet->text + (sheet->body - sheet->text),
+                .end = sheet->text + (sheet->end - sheet->text),
+                .line = sheet->first_line};
+    for (size_t rows = 0; r.at < r.end; next_line(&r)) {
+        skip_blanks(&r);
+        if (!is_end(&r) && rows++ == row) break;
+        while (!is_end(&r)) r.at++;
+    }
+    return r.line;
 }

@@ -11,6 +11,8 @@ typedef struct Sheet {
     const char **names; // of the columns
     double *values;     // column by column
     size_t columns, rows;
+    const char *body, *end; // of the text: where rows begin, and end
+    int first_line;         // that the body begins at
 } Sheet;
 
 // NULL, with the line in the error, when it is anything else. An empty field is not a number (nan).
@@ -24,5 +26,7 @@ void tr_sheet_free(Sheet *sheet);
 
 // The values of a column, or NULL.
 const double *tr_sheet_column(const Sheet *sheet, const char *name);
+// The line of the file that a row stands in, from 1.
+int tr_sheet_line(const Sheet *sheet, size_t row);
 
 #endif

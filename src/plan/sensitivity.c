@@ -60,6 +60,16 @@ static bool choose_parameters(const System *s, Sensitivity *z, const char *names
     return !has_failed(err);
 }
 
+// A number of the start that is varied follows no formula any more.
+static void choose_inputs(System *s, Sensitivity *z, const uint32_t *inputs, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        Input *input = &s->inputs[inputs[k]];
+        z->parameter[z->count++] = inputs[k];
+        if (input->kind == TR_START) input->definition = expr_at(s->graph, 0);
+    }
+}
+
 static bool add_frozen(System *s, Sensitivity *z, tr_error *err)
 {
     char name[800];
@@ -353,28 +363,32 @@ static bool name_columns(System *s, Sensitivity *z, tr_error *err)
     return good;
 }
 
-static Sensitivity *new_sensitivity(System *own, const char *names, tr_error *err)
+// Which parameters has been said.
+static bool fill_sensitivity(System *own, Sensitivity *z, tr_error *err)
 {
-    Sensitivity *z = calloc(1, sizeof *z);
-    if (!z) return tr_fail_memory(err), NULL;
+    if (!has_failed(err) && add_directions(own, z, err) && name_columns(own, z, err))
+        compile_speeds(own, z, err);
+    return !has_failed(err);
+}
+
+static Sensitivity *new_sensitivity(const System *own, tr_error *err)
+{
+    Sensitivity *z = own ? calloc(1, sizeof *z) : NULL;
+    if (own && !z) tr_fail_memory(err);
+    if (!z) return NULL;
     z->input_count = own->input_count;
     z->parameter = calloc(own->input_count + 1u, sizeof *z->parameter);
     z->speed = calloc(own->input_count + 1u, sizeof *z->speed);
-    const bool has_room = z->parameter && z->speed;
-    if (!has_room) tr_fail_memory(err);
-    if (has_room && choose_parameters(own, z, names, err) && add_directions(own, z, err) &&
-        name_columns(own, z, err))
-        compile_speeds(own, z, err);
-    if (!has_failed(err)) return z;
+    if (z->parameter && z->speed) return z;
     tr_sensitivity_free(z);
-    return NULL;
+    return tr_fail_memory(err), NULL;
 }
 
-Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
+// Both are taken over.
+static Plan *plan_of(System *own, Sensitivity *z, tr_error *err)
 {
-    System *own = tr_system_copy(system, err);
-    Sensitivity *z = own ? new_sensitivity(own, names, err) : NULL;
-    if (!z) {
+    if (!z || !fill_sensitivity(own, z, err)) {
+        tr_sensitivity_free(z);
         tr_system_free(own);
         return NULL;
     }
@@ -384,6 +398,23 @@ Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err
     else
         tr_sensitivity_free(z);
     return plan;
+}
+
+Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    Sensitivity *z = new_sensitivity(own, err);
+    if (z) choose_parameters(own, z, names, err);
+    return plan_of(own, z, err);
+}
+
+Plan *tr_sensitivity_plan_by(const System *system, const uint32_t *inputs, uint32_t count,
+                             tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    Sensitivity *z = new_sensitivity(own, err);
+    if (z) choose_inputs(own, z, inputs, count);
+    return plan_of(own, z, err);
 }
 
 void tr_sensitivity_free(Sensitivity *z)
