@@ -109,20 +109,9 @@ static bool take_column(Reading *r, const char *name, tr_error *err)
 
 static bool take_columns(Reading *r, tr_error *err)
 {
-    for (size_t i = 0; i < r->options->data_count; i++) {
-        const Sheet *sheet = r->sheets[i];
-        bool any = false;
-        for (size_t k = 0; k < sheet->columns; k++) {
-            if (!take_column(r, sheet->names[k], err)) return false;
-            any = any || used_column(r->fit, text_of(sheet->names[k])) < r->fit->column_count;
-        }
-        if (!any)
-            return tr_fail(err, TR_USAGE, (Place){0},
-                           "no column of '%.150s' is one of the model's: --match says what a "
-                           "column is",
-                           r->options->data[i]),
-                   false;
-    }
+    for (size_t i = 0; i < r->options->data_count; i++)
+        for (size_t k = 0; k < r->sheets[i]->columns; k++)
+            if (!take_column(r, r->sheets[i]->names[k], err)) return false;
     return true;
 }
 
@@ -176,6 +165,22 @@ static bool check_names(const Reading *r, tr_error *err)
         }
     }
     return true;
+}
+
+// Every file has something that is used.
+static bool check_files(const Reading *r, tr_error *err)
+{
+    for (size_t i = 0; i < r->options->data_count; i++) {
+        const Sheet *sheet = r->sheets[i];
+        bool any = false;
+        for (size_t k = 0; k < sheet->columns; k++)
+            any = any || used_column(r->fit, text_of(sheet->names[k])) < r->fit->column_count;
+        if (!any)
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "no column of '%.150s' is one of the model's: --match says what a column is",
+                    r->options->data[i]);
+    }
+    return !has_failed(err);
 }
 
 // "COLUMN=S"
@@ -328,8 +333,8 @@ bool tr_fit_read(Fit *f, tr_error *err)
     if (!o->data_count)
         tr_fail(err, TR_USAGE, (Place){0}, "what was recorded? --data names a .csv file");
     for (size_t i = 0; !has_failed(err) && i < o->data_count; i++) read_sheet(&r, i, err);
-    bool good =
-        !has_failed(err) && find_labels(&r, err) && take_columns(&r, err) && check_names(&r, err);
+    bool good = !has_failed(err) && find_labels(&r, err) && take_columns(&r, err) &&
+                check_names(&r, err) && check_files(&r, err);
     for (size_t i = 0; good && i < o->sd_count; i++) good = take_deviation(&r, o->sds[i], err);
     good = good && take_points(&r, err);
     for (size_t i = 0; r.sheets && i < o->data_count; i++) tr_sheet_free(r.sheets[i]);

@@ -22,11 +22,12 @@
 #define LEAST_SHARE   1e-12 // of a deviation, against the size of its column
 #define LEAST_FREEDOM 0.5   // degrees of freedom that a deviation is found from
 
-// How far a search may still be from its end: a part of chi^2, and of the sizes of columns
+// How far a search may still be from its end: a part of chi^2, of the sizes of columns, and of the
+// deviations of priors
 typedef struct Near {
-    double chi_square, move;
+    double chi_square, move, prior;
 } Near;
-static const Near arrived = {1e-12, 1e-11}, close_by = {1e-6, 1e-8};
+static const Near arrived = {1e-14, 1e-11, 1e-7}, close_by = {1e-6, 1e-8, 1e-3};
 
 // ---- sums ----------------------------------------------------------------------------------
 
@@ -185,7 +186,9 @@ static bool is_near(Fit *f, Near near)
     take_step(f, 0);
     for (uint32_t c = 0; c < f->column_count; c++)
         stays = stays && move_of(f, c, f->step) <= near.move * f->size[c];
-    return stays || gain(f) <= 1e-10 + near.chi_square * f->chi_square;
+    for (uint32_t k = 0; k < f->count; k++)
+        if (fabs(f->step[k]) > near.prior * f->values[k].prior_sd) stays = false;
+    return stays || gain(f) <= near.chi_square * (1 + f->chi_square);
 }
 
 // Whether a look at where a step leads is better; words when it cannot be made
@@ -282,12 +285,13 @@ static void fill_covariance(Fit *f)
         }
 }
 
+// The last step, which hardly changes anything, is made without another run.
 static bool finish(Fit *f, tr_error *err)
 {
     size_t priors = 0;
     fill_covariance(f);
     for (uint32_t k = 0; k < f->count; k++) {
-        f->values[k].value = f->now.p[k];
+        f->values[k].value = f->now.p[k] + f->step[k];
         f->values[k].sd = sqrt(f->covariance[(size_t)k * f->count + k]);
         if (!isnan(f->values[k].prior)) priors++;
     }
@@ -316,5 +320,6 @@ bool tr_fit_search(Fit *f, tr_error *err)
         if (has_failed(err) || !improve(f, &damping, &ends, err)) return false;
         f->iterations += !ends;
     }
+    if (ends) memset(f->step, 0, f->count * sizeof *f->step); // it would lead nowhere
     return !has_failed(err) && finish(f, err);
 }

@@ -16,11 +16,21 @@
 
 // ---- directions ----------------------------------------------------------------------------
 
+// Numbers of the start have names that are none for formulas: they are counted.
+static void name_part(const System *s, uint32_t input, char part[400])
+{
+    if (s->inputs[input].kind == TR_START)
+        snprintf(part, 400, "start%u", input);
+    else
+        snprintf(part, 400, "%s", s->inputs[input].name);
+}
+
 static bool add_direction(System *s, Sensitivity *z, uint32_t which, uint32_t input, tr_error *err)
 {
-    char name[800];
-    snprintf(name, sizeof name, "sensitivity.%s.%s", s->inputs[z->parameter[which]].name,
-             s->inputs[input].name);
+    char name[900], parameter[400], own[400];
+    name_part(s, z->parameter[which], parameter);
+    name_part(s, input, own);
+    snprintf(name, sizeof name, "sensitivity.%s.%s", parameter, own);
     z->direction[(size_t)which * z->input_count + input] = s->input_count;
     tr_input(s, name, TR_DIRECTION, 0, err);
     return !has_failed(err);
