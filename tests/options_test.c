@@ -79,6 +79,7 @@ IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, form);
 IS_SOUND(tr_simulate_options, most_numbers);
 IS_SOUND(tr_lqr_options, step);
+IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_view_options, page);
 
@@ -220,6 +221,23 @@ static bool call_lqr(const void *o, const World *w, tr_error *err)
 }
 
 static const char *run_file, *page_file, *report_file;
+
+static void fill_fit(void *o, size_t size, const World *w)
+{
+    (void)w;
+    tr_fit_fill(o, size);
+    ((tr_fit_options *)o)->data = &run_file;
+    ((tr_fit_options *)o)->data_count = 1;
+    ((tr_fit_options *)o)->free = "tilt";
+}
+
+static bool call_fit(const void *o, const World *w, tr_error *err)
+{
+    const tr_fit *fit = tr_fit_find(w->model, NULL, o, err);
+    tr_fit_free(fit);
+    return fit;
+}
+
 static const char *const no_column = "nothing"; // so that no picture is printed
 
 static void fill_plot(void *o, size_t size, const World *w)
@@ -293,6 +311,7 @@ static const struct Row {
     ROW(steady, sweep, fill_steady, call_steady, NULL),
     ROW(steady, output, fill_family, call_family, "'nobody'"),
     ROW(lqr, q, fill_lqr, call_lqr, NULL),
+    ROW(fit, columns, fill_fit, call_fit, NULL),
     ROW(plot, track, fill_plot, call_plot, "has no column 'nothing'"),
     ROW(view, page, fill_view, call_view, "this build has no page"),
     ROW(view, page, fill_view, call_view_check, "this build has no page"),
