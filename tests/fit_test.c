@@ -561,6 +561,8 @@ static void test_start(void **state)
     check_start("bicycle", "free", "initial.d(roll)", -0.2, "roll,steer");
     check_start("bicycle", "free", "steer", 0.05, "roll,frame.y");
     check_start("four_bar", NULL, "th1", 0.4, "th3");
+    check_start("motorcycle", "kick", "speed0", 25.5, "roll,frame.vx"); // the throttle follows it
+    check_start("motorcycle", "kick", "throttle", 150, "roll,frame.vx");
     check_start("robot_differential", "drive", "body.theta", 0.5, "body.x,body.y");
 }
 

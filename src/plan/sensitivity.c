@@ -373,9 +373,23 @@ static bool name_columns(System *s, Sensitivity *z, tr_error *err)
     return good;
 }
 
+// Inputs that the model has formulas of parameters for follow these, unless they are varied
+// themselves.
+static void follow_parameters(System *s, const Sensitivity *z)
+{
+    for (uint32_t i = 0; i < z->input_count; i++) {
+        Input *input = &s->inputs[i];
+        bool chosen = false;
+        for (uint32_t k = 0; k < z->count; k++) chosen = chosen || z->parameter[k] == i;
+        if (input->kind == TR_INPUT && input->guess.id && !input->follows.id && !chosen)
+            input->definition = input->guess;
+    }
+}
+
 // Which parameters has been said.
 static bool fill_sensitivity(System *own, Sensitivity *z, tr_error *err)
 {
+    follow_parameters(own, z);
     if (!has_failed(err) && add_directions(own, z, err) && name_columns(own, z, err))
         compile_speeds(own, z, err);
     return !has_failed(err);
