@@ -106,6 +106,16 @@ err_has "text.csv:3: 'far' in column 'x' is no number"
 printf 't,x\n-1,1\n1,2\n' >early.csv
 fit 3 --data early.csv --free x
 err_has 'early.csv:2: t = -1 is before the run'
+
+# ---- signals --------------------------------------------------------------------------------
+
+printf 't,x\n0,1\n1,2\n10000,3\n' >long.csv
+what='a fit that is interrupted'
+timeout --preserve-status -s INT 1 "$trundle" fit line.yaml --data long.csv --free x --method rk4 \
+    --step 1e-4 -o fit.yaml >out 2>err
+check test $? -eq 130
+err_has 'stopped in run 1'
+no_data
 check cmp fit.yaml before.yaml
 no_temporaries
 the_end
