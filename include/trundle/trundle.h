@@ -58,10 +58,10 @@ typedef enum tr_status {
 // An error, by value: start from {0}. There is nothing to free.
 typedef struct tr_error {
     tr_status status; // TR_OK: none yet
-    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of tr_derive,
-                      // then of its outputs
-    char text[500];   // one sentence for the person who wrote the input, without a newline, as
-                      // tr_shown would have it
+    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of
+                      // tr_derive, then of its outputs
+    char text[500]; // one sentence for the person who wrote the input, without a newline, as
+                    // tr_shown would have it
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -777,7 +777,8 @@ typedef struct tr_fit_options {
     // `initial` will do, too, where nothing else is called so
     const char *free;
     const char *columns; // of the recordings, to be used; NULL: all that the model has, too
-    const char *const *matches; // "gps_x=body.x + 0.1": what else a column is, by names of the model
+    // "gps_x=body.x + 0.1": what else a column is, by names of the model
+    const char *const *matches;
     size_t match_count;
     const char *const *sds; // "gps_x=0.02": the standard deviation of a column; else it is found
     size_t sd_count;
@@ -821,8 +822,8 @@ typedef struct tr_fit_column {
 
 // A measurement
 typedef struct tr_fit_point {
-    double t;                // [s]
-    double value, left;      // measured; measured less what the model says
+    double t;                 // [s]
+    double value, left;       // measured; measured less what the model says
     size_t column, recording; // from 0
 } tr_fit_point;
 
@@ -847,16 +848,17 @@ typedef struct tr_fit {
 
 // `options` of derive may be NULL. The model stays as it is, and may be freed afterwards. TR_USAGE
 // for options that make no sense; TR_INVALID for data that are none, with words that begin with the
-// file and the line, and as of tr_derive; TR_FAILED when a run cannot be made, when nothing that was recorded depends on one
-// of the free, when it does not converge, and when it was stopped. Runs in which contacts open,
-// close, slip or stick are refused.
+// file and the line, and as of tr_derive; TR_FAILED when a run cannot be made, when nothing that
+// was recorded depends on one of the free, when it does not converge, and when it was stopped. Runs
+// in which contacts open, close, slip or stick are refused.
 const tr_fit *tr_fit_find(const tr_model *model, const tr_derive_options *derive,
                           const tr_fit_options *options, tr_error *err);
 void tr_fit_free(const tr_fit *fit);
 // What `trundle fit` prints; and what was found as `set:` and `initial:` of a case.
 char *tr_fit_text(const tr_fit *fit, bool json, tr_error *err);
 char *tr_fit_fragment(const tr_fit *fit, tr_error *err);
-// What is left over time, a panel for each column, as SVG into a file or "-"; the title may be NULL.
+// What is left over time, a panel for each column, as SVG into a file or "-"; the title may be
+// NULL.
 bool tr_fit_plot(const tr_fit *fit, const char *title, const char *path, tr_error *err);
 
 // ---- pictures ------------------------------------------------------------------------------

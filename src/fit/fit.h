@@ -59,7 +59,7 @@ typedef struct Fit {
 Fit *tr_fit_open(System *system, const tr_fit_options *options, tr_error *err);
 void tr_fit_close(Fit *fit);
 
-// A name of `matches`, `sds` or `priors`, and what stands behind its last =; false, with words that
+// A name of `matches`, `sds` or `priors`, and what stands behind its =; false, with words that
 // say what the option takes.
 bool tr_fit_pair(const char *text, const char *option, const char *takes, Text *name, Text *value,
                  tr_error *err);
