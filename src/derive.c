@@ -131,6 +131,20 @@ static bool control(Model *model, const char *called, tr_error *err)
                         input, true, err);
 }
 
+// Outputs of the caller's; in no file: they are lines below 0, behind those of settings
+static bool add_outputs(Model *model, const tr_derive_options *o, tr_error *err)
+{
+    const Field *field = tr_kind_field(tr_kind_model(), text_of("outputs"));
+    for (size_t i = 0; i < o->output_count; i++) {
+        const Place place = {-(int)(o->setting_count + i) - 1, 1};
+        const Value name = {text_of(o->outputs[i].name), place, true},
+                    formula = {text_of(o->outputs[i].formula), place, true};
+        if (!tr_field_put(model, field, &model->fields.outputs, name, formula, false, err))
+            return false;
+    }
+    return true;
+}
+
 static void set_port(tr_system *system, Port *port, const char *joint, const char *component)
 {
     const uint32_t at = tr_system_part(system, TR_VELOCITY, joint, "");
@@ -192,6 +206,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     if (variant && system) note_torques(system, variant);
     for (size_t i = 0; variant && i < o.control_count; i++)
         if (!control(variant, o.controls[i], err)) break;
+    if (variant) add_outputs(variant, &o, err);
     if (variant && system) tr_mech_derive(variant, system, err);
     for (size_t i = 0; variant && system && !has_failed(err) && i < o.control_count; i++)
         note_control(system, o.controls[i]);

@@ -105,6 +105,7 @@ JSON_OF = {
     "simulate": "simulate models/bicycle.yaml --end 1 -q -o keys.csv && cat keys.json",
     "linearise": "linearise models/cart_pole.yaml --set tilt=0 --step 0.01 --json",
     "steady": "steady models/bicycle.yaml --case circle --hold roll=-0.2 --json",
+    "fit": "fit models/robot_differential.yaml --case log --data models/robot_differential_seen.csv --free R,b --json",
     "lqr": "lqr models/cart_pole.yaml --set tilt=0 --inputs push --json",
 }
 

@@ -901,6 +901,29 @@ static bool lqr_job(tr_error *err)
     return good;
 }
 
+// ---- fits ----------------------------------------------------------------------------------
+
+static bool fit_job(tr_error *err)
+{
+    const char *data = MODELS_DIR "/robot_differential_seen.csv";
+    const char *const matches[] = {"body.y=body.y + 0"}, *const priors[] = {"b=0.15~0.01"};
+    const tr_derive_options how = {.size = sizeof how, .case_name = "log"};
+    tr_fit_options o = tr_fit_defaults();
+    o.data = &data, o.data_count = 1, o.free = "R,b,body.x", o.method = "rk4", o.step = 0.1;
+    o.to = 1, o.matches = matches, o.match_count = 1, o.priors = priors, o.prior_count = 1;
+    tr_model *model = tr_model_read(MODELS_DIR "/robot_differential.yaml", err);
+    const tr_fit *fit = tr_fit_find(model, &how, &o, err);
+    tr_model_free(model);
+    char *text = tr_fit_text(fit, false, err), *json = tr_fit_text(fit, true, err);
+    char *fragment = tr_fit_fragment(fit, err);
+    const bool good = text && json && fragment && tr_fit_plot(fit, NULL, "/dev/null", err);
+    tr_text_free(text);
+    tr_text_free(json);
+    tr_text_free(fragment);
+    tr_fit_free(fit);
+    return good;
+}
+
 // ---- the sweep -----------------------------------------------------------------------------
 
 static int is_unfinished(const struct dirent *entry)
@@ -1014,6 +1037,8 @@ static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
 static void test_batch(void **state) { (void)state, sweep(batch_job); }
 static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 150); }
 
+static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 150); }
+
 static void test_circle(void **state)
 {
     (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 120);
@@ -1045,7 +1070,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_bounces),  cmocka_unit_test(test_implicit_steps),
         cmocka_unit_test(test_jumps),    cmocka_unit_test(test_batch),
         cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
-        cmocka_unit_test(test_circle),   cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_fit),      cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

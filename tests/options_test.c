@@ -73,13 +73,14 @@ static void test_give(void **state)
     ENDS_WITH(type, last);   \
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, evaluate);
-IS_SOUND(tr_derive_options, inertias);
+IS_SOUND(tr_derive_options, output_count);
 IS_SOUND(tr_run_options, owner);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, form);
 IS_SOUND(tr_simulate_options, unused);
 IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);
+IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_view_options, page);
 
@@ -238,6 +239,23 @@ static bool call_lqr(const void *o, const World *w, tr_error *err)
 }
 
 static const char *run_file, *page_file, *report_file;
+
+static void fill_fit(void *o, size_t size, const World *w)
+{
+    (void)w;
+    tr_fit_fill(o, size);
+    ((tr_fit_options *)o)->data = &run_file;
+    ((tr_fit_options *)o)->data_count = 1;
+    ((tr_fit_options *)o)->free = "tilt";
+}
+
+static bool call_fit(const void *o, const World *w, tr_error *err)
+{
+    const tr_fit *fit = tr_fit_find(w->model, NULL, o, err);
+    tr_fit_free(fit);
+    return fit;
+}
+
 static const char *const no_column = "nothing"; // so that no picture is printed
 
 static void fill_plot(void *o, size_t size, const World *w)
@@ -312,6 +330,7 @@ static const struct Row {
     ROW(steady, output, fill_family, call_family, "'nobody'"),
     ROW(inverse, prior_weight, fill_inverse, call_inverse, "no inertias are open"),
     ROW(lqr, q, fill_lqr, call_lqr, NULL),
+    ROW(fit, columns, fill_fit, call_fit, NULL),
     ROW(plot, track, fill_plot, call_plot, "has no column 'nothing'"),
     ROW(view, page, fill_view, call_view, "this build has no page"),
     ROW(view, page, fill_view, call_view_check, "this build has no page"),

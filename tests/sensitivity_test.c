@@ -114,6 +114,14 @@ static void test_bicycle(void **state)
     agrees(trial_of("bicycle", "free", 3, 0.25, "steer_torque", 0)); // an input
 }
 
+// An input that the model has a formula of parameters for follows them: the throttle, the speed.
+static void test_input_that_follows(void **state)
+{
+    (void)state;
+    agrees(trial_of("motorcycle", "kick", 0.5, 0.25, "speed0", 25));
+    agrees(trial_of("motorcycle", "kick", 0.5, 0.25, "throttle", 150));
+}
+
 // Motions whose times depend on a parameter, but that have no jumps
 static void test_turn(void **state)
 {
@@ -342,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_double_pendulum),
         cmocka_unit_test(test_bicycle),
+        cmocka_unit_test(test_input_that_follows),
         cmocka_unit_test(test_turn),
         cmocka_unit_test(test_snakeboard),
         cmocka_unit_test(test_rolling_disc),

@@ -138,13 +138,28 @@ static void test_file(void **state)
     assert_int_equal(err.status, TR_IO);
 }
 
+// Rows and lines of a file, of which some are empty
+static void test_lines(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    const char text[] = "t,\"x\"\r\n1,2\r\n\r\n  \n3,4\n5,6";
+    Sheet *s = tr_sheet_parse(text, sizeof text - 1, &err);
+    assert_non_null(s);
+    assert_int_equal(s->rows, 3);
+    assert_int_equal(tr_sheet_line(s, 0), 2);
+    assert_int_equal(tr_sheet_line(s, 1), 5);
+    assert_int_equal(tr_sheet_line(s, 2), 6);
+    tr_sheet_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns),       cmocka_unit_test(test_names_in_quotes),
         cmocka_unit_test(test_ends_of_lines), cmocka_unit_test(test_special_numbers),
         cmocka_unit_test(test_cut_short),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_file),          cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

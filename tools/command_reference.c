@@ -100,6 +100,16 @@ static const struct {
      "`unsteadiness` `neutral` `laws`.\n\n"
      "Where an output that has a weight depends on the inputs at once, `R` includes that, and `N` "
      "has what it asks of products 2 x^T N u.\n"},
+    {"fit",
+     "Gauss-Newton with the damping of Levenberg and Marquardt, on the exact sensitivities of a "
+     "run "
+     "that stops at all times\nwhich were recorded; in first or second order, as the case says. "
+     "Columns of the recordings that are called like coordinates,\nvelocities or outputs of the "
+     "model are used, the others are not unless `--match` says what they are. Directions that the\n"
+     "data cannot tell are named, and stay what they were. Runs in which contacts open, close, "
+     "slip or stick are refused.\n`-o fit.yaml` has what was found as keys of a case.\n\n"
+     "JSON: `values` `covariance` `correlation` `untold` `columns` `measurements` `recordings` "
+     "`chi_square` `freedom`\n`iterations` `runs`.\n"},
     {"view", "A certificate beside the run that is of another run is an error (exit code 3).\n"},
     {"plot",
      "Units and kinds of columns come from the certificate beside the run; one that is of another "

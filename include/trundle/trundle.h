@@ -58,9 +58,10 @@ typedef enum tr_status {
 // An error, by value: start from {0}. There is nothing to free.
 typedef struct tr_error {
     tr_status status; // TR_OK: none yet
-    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of tr_derive
-    char text[500];   // one sentence for the person who wrote the input, without a newline, as
-                      // tr_shown would have it
+    int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of
+                      // tr_derive, then of its outputs
+    char text[500]; // one sentence for the person who wrote the input, without a newline, as
+                    // tr_shown would have it
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -344,6 +345,9 @@ typedef struct tr_derive_options {
     // moments of inertia about the body's origin become parameters arm.inertia.m, .mx .my .mz,
     // .Ixx .Iyy .Izz .Ixy .Ixz .Iyz, as tr_inverse_find needs them. NULL: of none
     const char *inertias;
+    // More outputs, of the model's names: they are recorded like its own
+    const tr_setting *outputs;
+    size_t output_count;
 } tr_derive_options;
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.
@@ -801,6 +805,105 @@ void tr_lqr_free(const tr_lqr *lqr);
 // What `trundle lqr` prints; and the `roles` of a model file.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
+
+// ---- fitting -------------------------------------------------------------------------------
+
+// What recordings say of parameters, inputs and numbers of the start: the values with which a run
+// from the start of the model, in first or second order, is nearest to what was recorded, by least
+// squares, each measurement against its standard deviation. A recording is a .csv file with a
+// column of times, from the start of the run on.
+typedef struct tr_fit_options {
+    size_t size;             // of this structure, as the defaults have it
+    const char *const *data; // .csv files; each is of a run from the same start
+    size_t data_count;
+    const char *time; // the column of times; NULL is "t"
+    // To be found, "wheel_radius,track,initial.body.x"; of numbers of the start the left side of
+    // `initial` will do, too, where nothing else is called so
+    const char *free;
+    const char *columns; // of the recordings, to be used; NULL: all that the model has, too
+    // "gps_x=body.x + 0.1": what else a column is, by names of the model
+    const char *const *matches;
+    size_t match_count;
+    const char *const *sds; // "gps_x=0.02": the standard deviation of a column; else it is found
+    size_t sd_count;
+    const char *const *priors; // "track=0.3~0.01": what is known besides, and its deviation
+    size_t prior_count;
+    double from, to; // times that count [s]; NaN: all
+    // How runs go on, as of tr_run_options; NULL and 0: as the case says
+    const char *method;
+    double step, rtol, atol;
+    size_t most_steps; // of a run; 0: no limit
+    size_t most_iterations;
+    // Called after every step of a run: which run it is, and the time reached; false stops it all.
+    // May be NULL.
+    bool (*progress)(void *owner, size_t run, double t, double end);
+    void *owner; // of the callback
+} tr_fit_options;
+void tr_fit_fill(tr_fit_options *options, size_t size);
+// All columns that the model has, 50 iterations; what is read and what is free must be given.
+static inline tr_fit_options tr_fit_defaults(void)
+{
+    tr_fit_options o;
+    tr_fit_fill(&o, sizeof o);
+    return o;
+}
+
+typedef struct tr_fit_value {
+    const char *name;       // as the system has it: "track", "initial.body.x"
+    double value, start;    // found, and where the search began
+    double sd;              // its standard deviation; infinite where the data cannot tell it
+    double prior, prior_sd; // NaN without one
+} tr_fit_value;
+
+typedef struct tr_fit_column {
+    const char *name, *of; // in the recordings, and the column or formula of the model
+    const char *unit;      // "" when it is not known
+    size_t count;          // measurements
+    double sd;             // their standard deviation, given or found
+    double rms;            // of what is left, the root of the mean square
+    bool is_given;         // the standard deviation
+} tr_fit_column;
+
+// A measurement
+typedef struct tr_fit_point {
+    double t;                 // [s]
+    double value, left;       // measured; measured less what the model says
+    size_t column, recording; // from 0
+} tr_fit_point;
+
+// A fit that was found. All of it belongs to it.
+typedef struct tr_fit {
+    size_t count; // of what was free
+    const tr_fit_value *values;
+    // By rows, count * count. Where directions cannot be told it is that of the others, with
+    // these left alone.
+    const double *covariance;
+    size_t column_count, point_count, recording_count;
+    const tr_fit_column *columns;
+    const tr_fit_point *points; // by time
+    double chi_square;          // sum of squares of what is left, each against its deviation
+    double freedom;             // degrees of freedom: measurements and priors less what was told
+    size_t iterations, runs;
+    // Directions that the data cannot tell: in words, and as changes of what was free, by rows
+    size_t untold_count;
+    const char *const *untold;
+    const double *untold_changes;
+} tr_fit;
+
+// `options` of derive may be NULL. The model stays as it is, and may be freed afterwards. TR_USAGE
+// for options that make no sense; TR_INVALID for data that are none, with words that begin with the
+// file and the line, and as of tr_derive; TR_FAILED when a run cannot be made, when nothing that
+// was recorded depends on one of the free, when it does not converge, and when it was stopped. Runs
+// in which contacts open, close, slip or stick are refused.
+const tr_fit *tr_fit_find(const tr_model *model, const tr_derive_options *derive,
+                          const tr_fit_options *options, tr_error *err);
+void tr_fit_free(const tr_fit *fit);
+// What `trundle fit` prints; and what was found as `set:` and `initial:` of a case.
+char *tr_fit_text(const tr_fit *fit, bool json, tr_error *err);
+char *tr_fit_fragment(const tr_fit *fit, tr_error *err);
+// What is left over time, a panel for each column, as SVG into a file or "-"; the title may be
+// NULL.
+bool tr_fit_plot(const tr_fit *fit, const char *title, const char *path, tr_error *err);
 
 // ---- pictures ------------------------------------------------------------------------------
 

@@ -37,15 +37,15 @@ typedef struct Options {
     const char *sweep, *picture, *free;
     bool reduce;
     Words holds;
+    // fit
+    Words data, matches, sds, priors;
+    const char *time, *columns, *most_iterations, *prior_weight;
+    const char *inertias; // bodies whose inertias are parameters
+    bool inverse;
     // lqr
     const char *inputs, *q, *r;
     const char *const *controls; // the inputs, one by one
     size_t control_count;
-    // fit
-    Words data;
-    const char *prior_weight;
-    const char *inertias; // bodies whose inertias are parameters
-    bool inverse;
     // plot
     Words panels;
     const char *x, *title, *size, *from, *to, *tracks;
@@ -86,6 +86,7 @@ void cli_print_verb_help(const Verb *verb);
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
 int cli_fit_inverse(const Verb *verb, const Options *options);
+int cli_fit(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
@@ -94,10 +95,14 @@ int cli_view(const Verb *verb, const Options *options);
 
 // Words for a person, to standard error: all of them go this way.
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
+// What options say of deriving; false after saying what is wrong.
+bool cli_derive_options(const Options *options, tr_derive_options *how);
 // The model of the options, derived; NULL after printing what is wrong, and then `status` is set.
 tr_system *cli_system(const Options *options, int *status);
 // Prints an error with the line of the file it is about; returns the exit code.
 int cli_complain(const char *path, const tr_error *err);
+// The same of what tr_derive may have said of a model and of settings.
+int cli_complain_of(const Options *options, const tr_error *err);
 // A number given on the command line in place of `value`; false after saying that it is none.
 bool cli_number(const char *name, const char *text, double *value);
 // Whether a path, which may be NULL, is one of files of this kind (".csv").

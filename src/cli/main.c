@@ -114,22 +114,34 @@ bool cli_ends_with(const char *path, const char *end)
     return length > part && strcmp(path + length - part, end) == 0;
 }
 
+int cli_complain_of(const Options *options, const tr_error *err)
+{
+    if (err->line < 0) return complain_of_setting(options, err);
+    return cli_complain(err->line > 0 ? options->model : NULL, err);
+}
+
+bool cli_derive_options(const Options *options, tr_derive_options *how)
+{
+    *how = tr_derive_defaults();
+    how->case_name = options->case_name;
+    how->settings = options->settings, how->setting_count = options->setting_count;
+    how->controls = options->controls, how->control_count = options->control_count;
+    how->allowed = options->allowed.word, how->allowed_count = options->allowed.count;
+    how->evaluate = options->evaluate, how->inertias = options->inertias;
+    double order = 0;
+    if (!cli_number("--order", options->order, &order)) return false;
+    how->order = order == 1 || order == 2 ? (size_t)order : options->order ? 3 : 0;
+    return true;
+}
+
 tr_system *cli_system(const Options *options, int *status)
 {
     tr_error err = {0};
+    tr_derive_options how;
     *status = TR_USAGE;
-    if (!cli_check_endings(options)) return NULL;
+    if (!cli_check_endings(options) || !cli_derive_options(options, &how)) return NULL;
     *status = 0;
     tr_model *model = tr_model_read(options->model, &err);
-    tr_derive_options how = tr_derive_defaults();
-    how.case_name = options->case_name;
-    how.settings = options->settings, how.setting_count = options->setting_count;
-    how.controls = options->controls, how.control_count = options->control_count;
-    how.allowed = options->allowed.word, how.allowed_count = options->allowed.count;
-    how.evaluate = options->evaluate, how.inertias = options->inertias;
-    double order = 0;
-    if (!cli_number("--order", options->order, &order)) return *status = TR_USAGE, NULL;
-    how.order = order == 1 || order == 2 ? (size_t)order : options->order ? 3 : 0;
     tr_system *system = tr_derive(model, &how, &err);
     tr_model_free(model);
     if (err.line < 0)

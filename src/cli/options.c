@@ -218,6 +218,7 @@ static const struct {
     {OF_STEADY, "-o", offsetof(Options, output), ".yaml .csv .json .txt"},
     {OF_LQR, "-o", offsetof(Options, output), ".yaml .yml"},
     {OF_FIT, "-o", offsetof(Options, output), ".yaml .yml .json .txt"},
+    {OF_FIT, "--plot", offsetof(Options, picture), ".svg"},
     {OF_VIEW, "-o", offsetof(Options, output), ".html .htm"},
 };
 

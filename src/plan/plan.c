@@ -98,7 +98,10 @@ static Key footing_key(const Plan *plan, const LatchMode *modes, const double *i
     key.at = calloc(key.size + 1, 1);
     if (!key.at) return key;
     for (uint32_t i = 0; i < s->latch_count; i++) key.at[i] = mode_byte(&modes[i]);
-    if (!plan->sweeps) tr_fold_pattern(s, inputs, key.at + s->latch_count);
+    uint8_t *fold = key.at + s->latch_count;
+    if (!plan->sweeps) tr_fold_pattern(s, inputs, fold);
+    for (uint32_t i = 0; plan->sensitivity && i < plan->sensitivity->count; i++)
+        fold[plan->sensitivity->parameter[i]] = 0; // it is varied
     return key;
 }
 

@@ -16,11 +16,21 @@
 
 // ---- directions ----------------------------------------------------------------------------
 
+// Numbers of the start have names that are none for formulas: they are counted.
+static void name_part(const System *s, uint32_t input, char part[400])
+{
+    if (s->inputs[input].kind == TR_START)
+        snprintf(part, 400, "start%u", input);
+    else
+        snprintf(part, 400, "%s", s->inputs[input].name);
+}
+
 static bool add_direction(System *s, Sensitivity *z, uint32_t which, uint32_t input, tr_error *err)
 {
-    char name[800];
-    snprintf(name, sizeof name, "sensitivity.%s.%s", s->inputs[z->parameter[which]].name,
-             s->inputs[input].name);
+    char name[900], parameter[400], own[400];
+    name_part(s, z->parameter[which], parameter);
+    name_part(s, input, own);
+    snprintf(name, sizeof name, "sensitivity.%s.%s", parameter, own);
     z->direction[(size_t)which * z->input_count + input] = s->input_count;
     tr_input(s, name, TR_DIRECTION, 0, err);
     return !has_failed(err);
@@ -58,6 +68,16 @@ static bool choose_parameters(const System *s, Sensitivity *z, const char *names
     }
     if (!z->count) tr_fail(err, TR_USAGE, (Place){0}, "sensitivity to which parameters?");
     return !has_failed(err);
+}
+
+// A number of the start that is varied follows no formula any more.
+static void choose_inputs(System *s, Sensitivity *z, const uint32_t *inputs, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        Input *input = &s->inputs[inputs[k]];
+        z->parameter[z->count++] = inputs[k];
+        if (input->kind == TR_START) input->definition = expr_at(s->graph, 0);
+    }
 }
 
 static bool add_frozen(System *s, Sensitivity *z, tr_error *err)
@@ -353,28 +373,46 @@ static bool name_columns(System *s, Sensitivity *z, tr_error *err)
     return good;
 }
 
-static Sensitivity *new_sensitivity(System *own, const char *names, tr_error *err)
+// Inputs that the model has formulas of parameters for follow these, unless they are varied
+// themselves.
+static void follow_parameters(System *s, const Sensitivity *z)
 {
-    Sensitivity *z = calloc(1, sizeof *z);
-    if (!z) return tr_fail_memory(err), NULL;
+    for (uint32_t i = 0; i < z->input_count; i++) {
+        Input *input = &s->inputs[i];
+        bool chosen = false;
+        for (uint32_t k = 0; k < z->count; k++) chosen = chosen || z->parameter[k] == i;
+        if (input->kind == TR_INPUT && input->guess.id && !input->follows.id && !chosen)
+            input->definition = input->guess;
+    }
+}
+
+// Which parameters has been said.
+static bool fill_sensitivity(System *own, Sensitivity *z, tr_error *err)
+{
+    follow_parameters(own, z);
+    if (!has_failed(err) && add_directions(own, z, err) && name_columns(own, z, err))
+        compile_speeds(own, z, err);
+    return !has_failed(err);
+}
+
+static Sensitivity *new_sensitivity(const System *own, tr_error *err)
+{
+    Sensitivity *z = own ? calloc(1, sizeof *z) : NULL;
+    if (own && !z) tr_fail_memory(err);
+    if (!z) return NULL;
     z->input_count = own->input_count;
     z->parameter = calloc(own->input_count + 1u, sizeof *z->parameter);
     z->speed = calloc(own->input_count + 1u, sizeof *z->speed);
-    const bool has_room = z->parameter && z->speed;
-    if (!has_room) tr_fail_memory(err);
-    if (has_room && choose_parameters(own, z, names, err) && add_directions(own, z, err) &&
-        name_columns(own, z, err))
-        compile_speeds(own, z, err);
-    if (!has_failed(err)) return z;
+    if (z->parameter && z->speed) return z;
     tr_sensitivity_free(z);
-    return NULL;
+    return tr_fail_memory(err), NULL;
 }
 
-Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
+// Both are taken over.
+static Plan *plan_of(System *own, Sensitivity *z, tr_error *err)
 {
-    System *own = tr_system_copy(system, err);
-    Sensitivity *z = own ? new_sensitivity(own, names, err) : NULL;
-    if (!z) {
+    if (!z || !fill_sensitivity(own, z, err)) {
+        tr_sensitivity_free(z);
         tr_system_free(own);
         return NULL;
     }
@@ -384,6 +422,23 @@ Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err
     else
         tr_sensitivity_free(z);
     return plan;
+}
+
+Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    Sensitivity *z = new_sensitivity(own, err);
+    if (z) choose_parameters(own, z, names, err);
+    return plan_of(own, z, err);
+}
+
+Plan *tr_sensitivity_plan_by(const System *system, const uint32_t *inputs, uint32_t count,
+                             tr_error *err)
+{
+    System *own = tr_system_copy(system, err);
+    Sensitivity *z = new_sensitivity(own, err);
+    if (z) choose_inputs(own, z, inputs, count);
+    return plan_of(own, z, err);
 }
 
 void tr_sensitivity_free(Sensitivity *z)

@@ -30,6 +30,10 @@ typedef struct Sensitivity {
 // A plan of a system with directions, by parameters or inputs "m0,theta". NULL, with words, when
 // there is no such name.
 Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err);
+// By inputs of the system that no formula of t drives: parameters, inputs, and numbers of the
+// start, which are then numbers of their own.
+Plan *tr_sensitivity_plan_by(const System *system, const uint32_t *inputs, uint32_t count,
+                             tr_error *err);
 void tr_sensitivity_free(Sensitivity *sensitivity);
 // The programs that a chart needs besides; the system is reduced for it.
 tr_program *tr_tangent_program(const Plan *plan, System *reduced, ChartPrograms *chart,

@@ -24,17 +24,18 @@ typedef struct StartSlopes {
     uint32_t n, m, k; // unknowns, conditions, easy motions
     uint32_t *place;  // of unknowns
     Expr *c, *J;      // conditions, and slopes by unknowns
-    Expr *D, *S;      // masses, easy motions by rows: both follow J
-    double *value;    // of J, D and S
+    Expr *D, *S, *g;  // masses, easy motions by rows, guesses: they follow J
+    double *value;    // of J, D, S and g
     double *e, *multiplier[2];
 } StartSlopes;
 
 static size_t numbers_of(const StartSlopes *a)
 {
-    return (size_t)a->m * a->n + a->n + (size_t)a->k * a->n;
+    return (size_t)a->m * a->n + 2 * (size_t)a->n + (size_t)a->k * a->n;
 }
 static const double *masses(const StartSlopes *a) { return a->value + (size_t)a->m * a->n; }
 static const double *motions(const StartSlopes *a) { return masses(a) + a->n; }
+static const double *guesses(const StartSlopes *a) { return motions(a) + (size_t)a->k * a->n; }
 
 static uint32_t collect(System *s, bool rates, Expr *c)
 {
@@ -72,6 +73,12 @@ static bool collect_metric(StartSlopes *a, const System *s, bool rates)
     return good;
 }
 
+static Expr guess_of(const System *s, uint32_t at)
+{
+    const Input *input = &s->inputs[at];
+    return input->guess.id ? input->guess : number(s->graph, input->value);
+}
+
 static bool open_start(StartSlopes *a, const Flow *flow, System *s, bool rates, tr_error *err)
 {
     const uint32_t inputs = flow->sensitivity->of->input_count;
@@ -92,11 +99,12 @@ static bool open_start(StartSlopes *a, const Flow *flow, System *s, bool rates, 
     a->m = collect(s, rates, a->c);
     tr_system_resolve(s, a->c, a->m);
     a->J = a->c + a->m, a->D = a->J + (size_t)a->m * a->n, a->S = a->D + a->n;
-    Expr *unknown = a->S + (size_t)a->k * a->n;
-    for (uint32_t k = 0; k < a->n; k++) unknown[k] = symbol_of(s, a->place[k]);
-    if (a->m && a->n) tr_dense_jacobian(s->graph, a->c, a->m, unknown, a->n, a->J);
+    a->g = a->S + (size_t)a->k * a->n;
+    for (uint32_t k = 0; k < a->n; k++) a->g[k] = symbol_of(s, a->place[k]);
+    if (a->m && a->n) tr_dense_jacobian(s->graph, a->c, a->m, a->g, a->n, a->J);
     if (!collect_metric(a, s, rates)) return tr_fail_memory(err), false;
-    tr_system_resolve(s, a->D, a->n + a->k * a->n);
+    for (uint32_t k = 0; k < a->n; k++) a->g[k] = guess_of(s, a->place[k]);
+    tr_system_resolve(s, a->D, 2 * (size_t)a->n + (size_t)a->k * a->n);
     a->e = a->value + numbers_of(a);
     a->multiplier[0] = a->e + a->k, a->multiplier[1] = a->multiplier[0] + a->m;
     return true;
@@ -176,7 +184,7 @@ static bool find_multipliers(StartSlopes *a, const Flow *flow, System *s, tr_err
         double size = 1;
         evaluate_into(&values, flow->inputs, a->value);
         for (size_t i = 0; i < n; i++) {
-            away[i] = flow->inputs[a->place[i]] - s->inputs[a->place[i]].value;
+            away[i] = flow->inputs[a->place[i]] - guesses(a)[i];
             size += fabs(masses(a)[i] * away[i]);
         }
         if (!(solve_multipliers(a, away, away + n) < 1e-6 * size))
@@ -210,15 +218,14 @@ static Expr *make_equations(const StartSlopes *a, const System *s, tr_error *err
     if (!F) return tr_fail_memory(err), NULL;
     for (size_t j = 0; j < 2 * k; j++) F[n + j] = zero(s->graph);
     for (size_t i = 0; i < n; i++) {
-        const Input *input = &s->inputs[a->place[i]];
-        const Expr guess = input->guess.id ? input->guess : number(s->graph, input->value);
+        const Expr u = symbol_of(s, a->place[i]);
         Expr along = zero(s->graph), first = along, second = along;
         for (size_t j = 0; j < k; j++) along = sum_of(along, a->e[j], a->S[j * n + i]);
         for (size_t j = 0; j < a->m; j++) {
             first = sum_of(first, a->multiplier[0][j], a->J[j * n + i]);
             second = sum_of(second, a->multiplier[1][j], a->J[j * n + i]);
         }
-        const Expr left = mul(a->D[i], sub(sub(input->symbol, guess), along));
+        const Expr left = mul(a->D[i], sub(sub(u, a->g[i]), along));
         F[i] = add(left, first);
         for (size_t j = 0; j < k; j++) {
             const Expr S = a->S[j * n + i];

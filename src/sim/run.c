@@ -121,6 +121,14 @@ static bool set_input(Run *run, uint32_t at, double value, tr_error *err)
     return false;
 }
 
+void tr_run_put(Run *run, uint32_t at, double value)
+{
+    double none;
+    run->values[at] = value;
+    *follower_of(run->plan->system, at, run->values, &none) = 0;
+    run->is_set[at] = run->is_changed = true;
+}
+
 static bool is_port(const Input *input)
 {
     return input->kind == TR_INPUT || input->kind == TR_PARAMETER || input->kind == TR_START;
@@ -142,10 +150,7 @@ void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
     if (s->inputs[index].kind == TR_INPUT && !run->failure.status &&
         !set_input(run, (uint32_t)index, value, err))
         return;
-    double none;
-    run->values[index] = value;
-    *follower_of(s, (uint32_t)index, run->values, &none) = 0;
-    run->is_set[index] = run->is_changed = true;
+    tr_run_put(run, (uint32_t)index, value);
 }
 
 void tr_run_set(Run *run, const char *name, double value, tr_error *err)

@@ -43,6 +43,8 @@ struct tr_run {
 
 // One that has not begun yet.
 Run *tr_run_open(Plan *plan, const tr_run_options *options, tr_error *err);
+// Sets a value for the next start, and nothing now.
+void tr_run_put(Run *run, uint32_t input, double value);
 // As it starts, with the values that were set.
 bool tr_run_begin(Run *run, tr_error *err);
 // Moves on to `until`, through events and switches. False with an error, or when a callback stopped

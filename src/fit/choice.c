@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be found, by name, and what is known of it besides.
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// The last = of a text that is no part of a comparison: keys of `initial` may be formulas.
+static const char *last_sign(const char *text)
+{
+    const char *found = NULL;
+    for (const char *at = text; *at; at++)
+        if (*at == '=' && at > text && !strchr("<>=!", at[-1]) && at[1] != '=') found = at;
+    return found;
+}
+
+bool tr_fit_pair(const char *text, const char *option, const char *takes, Text *name, Text *value,
+                 tr_error *err)
+{
+    const char *sign = strcmp(option, "--match") == 0 ? strchr(text, '=') : last_sign(text);
+    *name = text_trimmed((Text){text, sign ? (size_t)(sign - text) : 0});
+    *value = text_trimmed(text_of(sign ? sign + 1 : ""));
+    if (name->length && value->length) return true;
+    tr_fail(err, TR_USAGE, (Place){0}, "%s takes %s, not '%.100s'", option, takes, text);
+    return false;
+}
+
+// ---- names ---------------------------------------------------------------------------------
+
+// The next of a list; commas in parentheses are part of a name.
+static Text next_name(const char **list)
+{
+    const char *from = *list, *at = from;
+    for (int depth = 0; *at && (*at != ',' || depth > 0); at++)
+        depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    *list = *at ? at + 1 : at;
+    return text_trimmed((Text){from, (size_t)(at - from)});
+}
+
+// Whether a text is a name, but for blanks in it
+static bool is_called(Text text, const char *name)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.at[i] == ' ') continue;
+        if (!*name || text.at[i] != *name++) return false;
+    }
+    return !*name;
+}
+
+// A number of the start by its name, or by that of what starts so
+static uint32_t start_called(const System *s, Text name)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const char *own = s->inputs[i].name;
+        if (s->inputs[i].kind != TR_START) continue;
+        if (is_called(name, own)) return i;
+        if (begins_with(own, "initial.") && is_called(name, own + strlen("initial."))) return i;
+    }
+    return NO_INPUT;
+}
+
+// Those that can be found, and all that could have been meant
+static uint32_t input_called(const System *s, Text name, Suggestion *nearest)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (!is_setting(&s->inputs[i])) continue;
+        if (text_is(name, s->inputs[i].name)) return i;
+        tr_suggest(nearest, text_of(s->inputs[i].name));
+    }
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_START) tr_suggest(nearest, text_of(s->inputs[i].name));
+    return start_called(s, name);
+}
+
+static uint32_t refuse_name(const System *s, Text name, const Suggestion *nearest, tr_error *err)
+{
+    char hint[TR_HINT_SIZE];
+    bool is_state = false;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        is_state =
+            is_state || ((s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY) &&
+                         text_is(name, s->inputs[i].name));
+    if (is_state)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' is part of the state, and `initial` has no number for it that could be "
+                "found",
+                TEXT(name));
+    else if (tr_system_find(s, name))
+        tr_system_setting(s, name, "found", err);
+    else
+        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter, input or initial value '%.*s'%s",
+                TEXT(name), tr_hint(nearest, hint));
+    return NO_INPUT;
+}
+
+static uint32_t find_name(const System *s, Text name, tr_error *err)
+{
+    Suggestion nearest = {.wanted = name};
+    const uint32_t at = input_called(s, name, &nearest);
+    if (at == NO_INPUT) return refuse_name(s, name, &nearest, err);
+    if (s->inputs[at].follows.id) {
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' is a formula of t: it can be found once it is set to a number", TEXT(name));
+        return NO_INPUT;
+    }
+    return at;
+}
+
+static bool add_free(Fit *f, Text name, tr_error *err)
+{
+    const uint32_t at = find_name(f->system, name, err);
+    if (at == NO_INPUT) return false;
+    const Input *input = &f->system->inputs[at];
+    for (uint32_t k = 0; k < f->count; k++)
+        if (f->input[k] == at)
+            return tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is free twice", TEXT(name)), false;
+    f->input[f->count] = at;
+    f->values[f->count++] = (tr_fit_value){.name = input->name,
+                                           .value = input->value,
+                                           .start = input->value,
+                                           .prior = (double)NAN,
+                                           .prior_sd = (double)NAN};
+    return true;
+}
+
+// ---- priors --------------------------------------------------------------------------------
+
+static bool read_number(Text text, double *value)
+{
+    char copy[100];
+    const Text all = text_trimmed(text);
+    if (all.length >= sizeof copy) return false;
+    snprintf(copy, sizeof copy, "%.*s", (int)all.length, all.at);
+    return tr_read_number(copy, value) && isfinite(*value);
+}
+
+// "NAME=m~s"
+static bool add_prior(Fit *f, const char *text, tr_error *err)
+{
+    static const char *const takes = "NAME=m~s, a value and its standard deviation";
+    Text name, value;
+    double m, s;
+    if (!tr_fit_pair(text, "--prior", takes, &name, &value, err)) return false;
+    const char *tilde = memchr(value.at, '~', value.length);
+    const size_t before = tilde ? (size_t)(tilde - value.at) : 0;
+    const uint32_t at = find_name(f->system, name, err);
+    if (at == NO_INPUT) return false;
+    uint32_t k = 0;
+    while (k < f->count && f->input[k] != at) k++;
+    if (!tilde || !read_number((Text){value.at, before}, &m) ||
+        !read_number((Text){tilde + 1, value.length - before - 1}, &s))
+        tr_fail(err, TR_USAGE, (Place){0}, "--prior takes %s, not '%.100s'", takes, text);
+    else if (!(s > 0))
+        tr_fail(err, TR_USAGE, (Place){0},
+                "--prior %.100s: the standard deviation must be positive", text);
+    else if (k == f->count)
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' has a prior, but is not free", TEXT(name));
+    else if (isfinite(f->values[k].prior))
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' has two priors", TEXT(name));
+    else
+        f->values[k].prior = m, f->values[k].prior_sd = s;
+    return !has_failed(err);
+}
+
+bool tr_fit_choose(Fit *f, tr_error *err)
+{
+    const tr_fit_options *o = f->options;
+    const size_t most = f->system->input_count + 1u;
+    f->values = calloc(most, sizeof *f->values);
+    f->input = calloc(most, sizeof *f->input);
+    if (!f->values || !f->input) return tr_fail_memory(err), false;
+    for (const char *at = o->free ? o->free : ""; *at;) {
+        const Text name = next_name(&at);
+        if (name.length && !add_free(f, name, err)) return false;
+    }
+    if (!f->count)
+        return tr_fail(err, TR_USAGE, (Place){0},
+                       "what is to be found? --free names parameters, inputs and initial values"),
+               false;
+    for (size_t i = 0; i < o->prior_count; i++)
+        if (!add_prior(f, o->priors[i], err)) return false;
+    return true;
+}
