@@ -60,14 +60,14 @@ typedef struct Touch {
     Vec direction[6];     // theirs, in `axes`
     uint32_t part_count, force_count;
     Mat axes;
-    Mat carrier;      // the axes of what carries it, against the world's
-    Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
-    Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
-    Expr margin;      // how much flatter than the wheel what it is on is; id 0: a plane
+    Mat carrier; // the axes of what carries it, against the world's
+    Expr gap;    // how far it is from the plane that it touches; id 0: nothing to open
+    Expr angle;  // how far the contact has run forward round the rim; id 0: no rim
+    Expr margin; // how much flatter than the wheel what it is on is; id 0: a plane
     const struct Floor *floor; // what it is on; NULL where nobody draws that
-    Expr upright;     // sin^2 of the angle of a wheel to the plane; id 0: no wheel
-    bool is_curved;   // what it is on
-    bool is_recorded; // formulas and results know it
+    Expr upright;              // sin^2 of the angle of a wheel to the plane; id 0: no wheel
+    bool is_curved;            // what it is on
+    bool is_recorded;          // formulas and results know it
 } Touch;
 
 // A direction in which a contact slips, and the force that this takes.
@@ -125,7 +125,9 @@ typedef struct Velocity {
     Drive drive;
     Expr torque;       // what the role gives; zero unless it is TORQUE
     Expr passive;      // springs, dampers, potentials, dissipation
-    Expr acceleration; // MOTION: as prescribed; else what forward dynamics finds
+    Expr acceleration; // MOTION: as prescribed; else what forward dynamics finds. In first order
+                       // the velocity
+    Expr change;       // in first order, of MOTION: the acceleration
     Expr tau;          // the generalised force of its drive
 } Velocity;
 

@@ -84,6 +84,10 @@ static void warn_of_options(const Simulation *s, tr_error *err)
     if (system->has_commands && system->order != 1 &&
         !tr_warn(warnings_of(s), "'commands' have no effect: they are for the first order"))
         tr_fail_memory(err);
+    if (system->left_out &&
+        !tr_warn(warnings_of(s), "in first order there are no forces, so outputs are left out: %s",
+                 system->left_out))
+        tr_fail_memory(err);
 }
 
 // Columns that are not finite, each at the first row where it is not: one that must not be asked
