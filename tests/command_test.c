@@ -101,7 +101,9 @@ static void assert_stops(const char *text, const char *words)
     tr_simulate_options o = tr_simulate_defaults(system);
     o.output = in_folder("run.csv");
     tr_simulate(system, &o, NULL, &err);
-    if (!err.status || !strstr(err.text, words)) fail_msg("%s\n  says %s", text, err.text);
+    char told[600];
+    snprintf(told, sizeof told, "%d:%d: %s", err.line, err.column, err.text);
+    if (!err.status || !strstr(told, words)) fail_msg("%s\n  says %s", text, told);
     tr_model_free(model);
     tr_system_free(system);
 }
@@ -116,6 +118,31 @@ static void test_open(void **state)
                  "no role, row or command tells");
     assert_stops(SLED "commands: {body.vx: {value: 1}, body.wz: {value: 1, weight: 0}}\n",
                  "no role, row or command tells");
+}
+
+// What comes to rest has no heading from there on, also where that is a time of its own.
+static void test_rest(void **state)
+{
+    (void)state;
+    static const char rest[] =
+        "5:14: 'h' has no value at t = 0.5: 'body' stands still, as seen from "
+        "above: it has no %s";
+    for (int k = 0; k < 4; k++) {
+        char text[1000], words[200];
+        const char *what = k % 2 ? "curvature" : "heading";
+        snprintf(text, sizeof text,
+                 "trundle: 1\n"
+                 "inputs: {v: \"max(0, 1 - 2*t)\"}\n"
+                 "bodies: {body: {joint: {type: planar}}}\n"
+                 "contacts: {edge: {kind: skate, body: body}}\n"
+                 "outputs: {h: body.%s}\n"
+                 "%s\n" FIRST,
+                 what,
+                 k < 2 ? "roles: {body: {rate: {vx: v, wz: 0.2}}}"
+                       : "commands: {body.vx: {value: v}, body.wz: {value: 0.2}}");
+        snprintf(words, sizeof words, rest, what);
+        assert_stops(text, words);
+    }
 }
 
 // ---- what cannot be asked ------------------------------------------------------------------
@@ -188,10 +215,11 @@ static void test_verbs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights), cmocka_unit_test(test_soft_rows),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_laws),
-        cmocka_unit_test(test_open),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_verbs),   cmocka_unit_test(test_held_motions),
+        cmocka_unit_test(test_weights),      cmocka_unit_test(test_soft_rows),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_open),         cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_verbs),
+        cmocka_unit_test(test_held_motions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,7 +327,7 @@ void tr_flow_check_column(Flow *flow, double t, const double *y, uint32_t column
     Reach reach = {0};
     Nodes nodes = {.graph = s->graph};
     tr_chart_columns(s, &columns, NULL);
-    tr_flow_fill_all(flow, tr_flow_time(flow, t), y);
+    tr_flow_fill_row(flow, t, y);
     if (columns.failed || !tr_reach_in(s->graph, columns.at + column, 1, &reach) ||
         !evaluate_nodes(&nodes, s, flow->inputs))
         tr_fail_memory(err);
