@@ -185,12 +185,60 @@ static void test_held_motions(void **state)
     "  wheel: {parent: fork, joint: {type: revolute, axis: \"0, 1, 0\", coordinate: spin}}\n" \
     "contacts: {tyre: {body: wheel, radius: 0.3}, rear: {kind: skate, body: body}}\n"         \
     "roles: {steer: {motion: " steer "}, spin: {motion: " wheel "}}\n" FIRST
+#define INFINITE                                                                             \
+    " depends on how fast this moves, and 'held' has degree 0: where it jumps the velocity " \
+    "would be infinite"
     tr_system_free(system_from(TRICYCLE("held(t)", "3*t")));
+    assert_invalid(TRICYCLE("0.1", "held(t)"), "8:46: 'tyre.longitudinal'" INFINITE);
+    // by soft rows and by commands
     assert_invalid(
-        TRICYCLE("0.1", "held(t)"),
-        "8:46: 'tyre.longitudinal' depends on how fast this moves, and 'held' has degree "
-        "0: where it jumps the velocity would be infinite");
+        TRICYCLE("0.1", "held(t)") "commands: {tyre.longitudinal: {}, body.vx: {value: 1}}\n",
+        "8:46: 'tyre.longitudinal'" INFINITE);
+    assert_invalid(TRICYCLE("held(t)", "3*t") "commands: {steer_rate: {value: 1}}\n",
+                   "8:25: 'steer_rate'" INFINITE);
+    assert_invalid(TRICYCLE("held(t)", "3*t") "outputs: {turn: fork.wz}\n"
+                                              "commands: {turn: {value: 1}}\n",
+                   "8:25: 'turn'" INFINITE);
+    // what jumps otherwise is found on the way
+    assert_stops(TRICYCLE("0.1", "0.1*floor(4*t)"),
+                 "the motion of 'spin' jumps from 0 to 0.1 at t = 0.25: its rate may jump, but not "
+                 "its place, for 'tyre.longitudinal' depends on how fast it moves");
+    assert_stops(TRICYCLE("0.1", "\"if(t < 0.7, t, 3)\""),
+                 "the motion of 'spin' jumps from 0.7 to 3 at t = 0.7");
+    assert_stops(
+        TRICYCLE("0.1",
+                 "0.1*floor(4*t)") "commands: {tyre.longitudinal: {}, body.vx: {value: 1}}\n",
+        "the motion of 'spin' jumps from 0 to 0.1 at t = 0.25");
+    Sheet *run =
+        run_with(system_from(TRICYCLE("0.1*floor(4*t)",
+                                      "3*t") "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"),
+                 0, 0, NULL);
+    double theta = 0; // 0.9 sin(steer), a quarter of a second each
+    for (int i = 0; i < 4; i++) theta += 0.25 * 0.9 * sin(0.1 * i);
+    assert_close(last(run, "body.theta"), theta, 1e-12);
+    tr_sheet_free(run);
 #undef TRICYCLE
+#undef INFINITE
+    assert_invalid(
+        "trundle: 1\n"
+        "tables: {held: {x: \"0, 20\", value: \"0.1, 0.2\", degree: 0}}\n"
+        "bodies: {a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}}\n"
+        "constraints: {c: {position: \"x - held(t)\"}}\n" FIRST,
+        "4:15: a constraint takes tables of degree 1 or 3, and 'held' has degree 0: where "
+        "it jumps the velocity would be infinite");
+    assert_stops("trundle: 1\n"
+                 "bodies:\n  body: {joint: {type: planar}}\n"
+                 "  a: {parent: body, joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}}\n"
+                 "contacts: {p: {kind: pin, body: a}}\n"
+                 "roles: {s: {motion: \"if(t < 0.5, 0, 1)\"}}\n"
+                 "commands: {body.wz: {value: 0}}\n" FIRST,
+                 "the motion of 's' jumps from 0 to 1 at t = 0.5");
+    assert_stops("trundle: 1\n"
+                 "bodies:\n  a: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+                 "  b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: y}}\n"
+                 "constraints: {c: {position: \"x - if(t < 0.5, 0, 1)\"}}\n"
+                 "commands: {d(y): {value: 0}}\n" FIRST,
+                 "the constraint 'c.position' jumps by -1 at t = 0.5");
 }
 
 // What is about accelerations has nothing to say of velocities that follow.

@@ -27,16 +27,17 @@ typedef struct Input {
                      // number of the start, a formula of parameters; of a position or velocity, the
                      // symbol of a number of the start
     // Of an input that is a formula of t until a number replaces it:
-    Expr follows;    // the symbol that is 1 until then; else id 0
-    Expr signal;     // choose(follows, formula, symbol): what formulas mean by its name
-    bool rate_known; // also where the model had a formula, and has a number instead
-    bool is_change;  // of what is solved: how fast a velocity changes, in first order
-    bool is_base;    // a velocity of a base
-    bool is_extra;   // a position that no velocity moves: it has a rate of its own
-    bool is_given;   // `initial` gives it by name, so there is nothing to solve
-    bool preferred;  // a velocity that the model wants to be independent
-    uint8_t drive;   // of a velocity: what drives it, see Drive
-    Port port;       // what it is
+    Expr follows;        // the symbol that is 1 until then; else id 0
+    Expr signal;         // choose(follows, formula, symbol): what formulas mean by its name
+    bool rate_known;     // also where the model had a formula, and has a number instead
+    const char *felt_by; // in first order, of a driven position: what depends on how fast it goes
+    bool is_change;      // of what is solved: how fast a velocity changes, in first order
+    bool is_base;        // a velocity of a base
+    bool is_extra;       // a position that no velocity moves: it has a rate of its own
+    bool is_given;       // `initial` gives it by name, so there is nothing to solve
+    bool preferred;      // a velocity that the model wants to be independent
+    uint8_t drive;       // of a velocity: what drives it, see Drive
+    Port port;           // what it is
 } Input;
 
 typedef struct Output {

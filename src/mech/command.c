@@ -174,6 +174,52 @@ static void take_rests(Tree *tree)
     }
 }
 
+// ---- motions that jump ---------------------------------------------------------------------
+
+static bool are_on_link(const Link *link, const Expr *slopes)
+{
+    for (uint32_t k = 0; slopes && k < link->velocity_count; k++)
+        if (!is_zero(slopes[link->velocity + k])) return true;
+    return false;
+}
+
+// A row or a command that depends on how fast a joint goes, or NULL
+static const char *felt_by(Tree *tree, const Link *link, const Wish *wishes)
+{
+    const System *s = tree->system;
+    const Commands *commands = &tree->model->fields.commands;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (are_on_link(link, s->rows[i].slopes)) return s->rows[i].name;
+    for (uint32_t i = 0; i < commands->count; i++)
+        if (are_on_link(link, wishes[i].slopes))
+            return tr_tree_text(tree, commands->at[i].name.text);
+    return NULL;
+}
+
+// A motion may jump where nothing asks how fast it is: its place is what it is then. Tables are
+// refused here, and what jumps otherwise when a run comes there.
+static void check_motions(Tree *tree, const Wish *wishes)
+{
+    for (uint32_t i = 0; i < tree->system->row_count && !has_failed(tree->err); i++) {
+        const Row *row = &tree->system->rows[i];
+        if (row->position.id) tr_tree_check_constraint(tree, row->place, row->position);
+    }
+    for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
+        const Link *link = &tree->links[i];
+        const Pairs *motion = link->role ? &link->role->motion : NULL;
+        const char *by = motion && motion->count ? felt_by(tree, link, wishes) : NULL;
+        if (!by) continue;
+        for (uint32_t k = 0; k < link->position_count; k++) {
+            Input *input =
+                tr_system_input(tree->system, tree->positions[link->position + k].symbol);
+            if (input) input->felt_by = by;
+        }
+        for (uint32_t k = 0; k < motion->count && !has_failed(tree->err); k++)
+            tr_tree_check_felt(tree, motion->at[k].value,
+                               tr_tree_formula(tree, motion->at[k].value), by);
+    }
+}
+
 void tr_tree_first_order(Tree *tree)
 {
     const Commands *commands = &tree->model->fields.commands;
@@ -188,6 +234,7 @@ void tr_tree_first_order(Tree *tree)
         if (!take_wish(tree, &commands->at[i], &wishes[i])) return;
         add_wish(tree, &wishes[i], M, Q);
     }
+    check_motions(tree, wishes);
     if (!tree->system->row_count) solve_without_rows(tree, M, Q);
     take_rests(tree);
     tr_output(tree->system, "c", c, n, 1, tree->err);

@@ -436,8 +436,11 @@ void tr_tree_check_tables(Tree *tree, Value formula, Expr x);
 void tr_tree_leave_tables(Tree *tree);
 // Heights have second derivatives: other tables in them are refused.
 void tr_tree_check_smooth(Tree *tree, Value formula, Expr x);
-// Motions have velocities: tables that jump are refused in them.
-void tr_tree_check_motion(Tree *tree, Value formula, Expr x, const Link *link);
+// Motions have velocities, and constraints ask for them: tables that jump are refused in them. In
+// first order motions may jump, but for those that something feels.
+void tr_tree_check_motion(Tree *tree, Value formula, Expr x);
+void tr_tree_check_constraint(Tree *tree, Place place, Expr x);
+void tr_tree_check_felt(Tree *tree, Value formula, Expr x, const char *by);
 // Its integrals, and the shapes at its points
 void tr_beam_make(Tree *tree, uint32_t link);
 void tr_modal_make(Tree *tree, uint32_t link);
