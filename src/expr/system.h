@@ -260,6 +260,7 @@ struct tr_system {
     } source;
     double seconds; // that deriving it took
     bool has_commands;
+    Place asked;          // where velocities are asked for in first order: commands, or the case
     const char *left_out; // in first order: outputs that take forces, "'a', 'b'"; NULL: none
     int order;            // 1: velocities are found in place of accelerations (T257); else 2
 };

@@ -592,6 +592,11 @@ static void choose_order(Tree *tree)
     else if (word.given && !text_is(word.text, "2"))
         tr_fail(tree->err, TR_INVALID, word.place, "the order is 1 or 2, not '%.*s'",
                 TEXT(word.text));
+    if (tree->system->order != 1) return;
+    const Commands *commands = &tree->model->fields.commands;
+    tree->system->asked = commands->count ? commands->at[0].name.place
+                          : cases->count  ? cases->at[0].name.place
+                                          : tree->model->fields.bodies.at[0].name.place;
 }
 
 static void build(Tree *tree)
