@@ -120,6 +120,68 @@ static void test_open(void **state)
                  "no role, row or command tells");
 }
 
+// With a place: that of the first command, or of the case; on the way, too
+static void test_open_places(void **state)
+{
+    (void)state;
+#define PLANAR "trundle: 1\nbodies: {body: {joint: {type: planar}}}\n"
+    assert_stops(PLANAR "commands: {body.vx: {value: 1}, body.vy: {value: 1}}\n" FIRST,
+                 "3:12: velocities are not determined at the start: no role, row or command tells "
+                 "'body.wz'");
+    assert_stops(PLANAR FIRST, "3:9: velocities are not determined at the start: no role, row or "
+                               "command tells 'body.vx', 'body.vy', 'body.wz'");
+    assert_stops(PLANAR "outputs: {ox: \"if(t < 0.5, 1, 0)*body.vx\"}\n"
+                        "commands: {ox: {value: 1}, body.wz: {value: 0.5}, body.vy: {}}\n" FIRST,
+                 "4:12: the velocities are not finite at t = 0.5: no role, row or command tells "
+                 "'body.vx'");
+    assert_stops(PLANAR
+                 "commands: {body.vx: {value: 1/t}, body.wz: {value: 0.5}, body.vy: {}}\n" FIRST,
+                 "3:29: the velocities are not finite at t = 0: commands.body.vx.value is 1/0");
+#undef PLANAR
+}
+
+// A row of a wheel on a slope passes most velocities by, but for rounding: these are told by
+// others.
+static void test_soft_on_slopes(void **state)
+{
+    (void)state;
+    static const char *const soft[] = {"r.lateral: {}", "r.normal: {}, r.lateral: {}, body.wx: {}",
+                                       "r.normal: {weight: 2}, l.normal: {}, f.normal: {}, "
+                                       "r.lateral: {}, body.wx: {}"};
+    for (size_t i = 0; i < sizeof soft / sizeof *soft; i++) {
+        char text[3000];
+        snprintf(
+            text, sizeof text,
+            "trundle: 1\n"
+            "ground: {height: \"0.04*sin(1.3*x)*cos(1.1*y + 0.3)\"}\n"
+            "bodies:\n"
+            "  body: {joint: {type: free}}\n"
+            "  fork: {parent: body, joint: {type: revolute, axis: \"0, 0, 1\", at: \"1, 0, 0\", "
+            "coordinate: steer}}\n"
+            "  front_wheel: {parent: fork, joint: {type: revolute, axis: \"0, 1, 0\", "
+            "coordinate: front}}\n"
+            "  left_wheel: {parent: body, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, "
+            "0.4, 0\", coordinate: left}}\n"
+            "  right_wheel: {parent: body, joint: {type: revolute, axis: \"0, 1, 0\", at: \"0, "
+            "-0.4, 0\", coordinate: right}}\n"
+            "contacts:\n"
+            "  f: {body: front_wheel, radius: 0.25, unilateral: false}\n"
+            "  l: {body: left_wheel, radius: 0.25, unilateral: false}\n"
+            "  r: {body: right_wheel, radius: 0.25, unilateral: false}\n"
+            "outputs: {yaw: body.yaw}\n"
+            "initial: {body.x: 0, body.y: 0, yaw: 0, left: 0, right: 0}\n"
+            "guess: {body.z: 0.25}\n"
+            "roles: {front: {rate: 4}, steer: {motion: 0.3*sin(t)}}\n"
+            "commands: {%s}\n"
+            "cases: {now: {order: 1, end: 1, every: 0.5}}\n",
+            soft[i]);
+        Sheet *run = run_with(system_from(text), 0, 0, NULL);
+        assert_close(last(run, "t"), 1, 0);
+        assert_close(last(run, "body.x"), 1, 0.02); // 4 times 0.25 along the ground
+        tr_sheet_free(run);
+    }
+}
+
 // What comes to rest has no heading from there on, also where that is a time of its own.
 static void test_rest(void **state)
 {
@@ -266,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_weights),      cmocka_unit_test(test_soft_rows),
         cmocka_unit_test(test_names),        cmocka_unit_test(test_laws),
         cmocka_unit_test(test_open),         cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_open_places),  cmocka_unit_test(test_soft_on_slopes),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_verbs),
         cmocka_unit_test(test_held_motions),
     };

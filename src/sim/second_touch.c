@@ -80,8 +80,8 @@ bool tr_second_step(SecondTouches *s, Path *path, Warnings *warnings, double *en
     for (uint32_t i = 0; i < s->flow->system->touching_count; i++) {
         SecondTouch other;
         s->which = i;
-        const bool is_clear =
-            flies(s, i) || !tr_touch_second(s->search, i, &other) || other.gap >= 0;
+        const bool is_clear = flies(s, i) || !is_held(&s->flow->system->touchings[i]) ||
+                              !tr_touch_second(s->search, i, &other) || other.gap >= 0;
         if (is_clear) s->told[i] = false;
         if (is_clear || s->told[i]) continue;
         double at = path->t[last];
