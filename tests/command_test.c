@@ -234,6 +234,52 @@ static void test_refusals(void **state)
                    "6:22: unknown key 'values' in 'body.vx'; did you mean 'value'?");
 }
 
+// In both orders, though second order does nothing else with commands
+static void test_refusals_in_both(void **state)
+{
+    (void)state;
+#define MASSIVE(order)                                                           \
+    "trundle: 1\n"                                                               \
+    "bodies: {body: {joint: {type: planar}, mass: 1, inertia: {zz: 1}}}\n"       \
+    "contacts: {edge: {kind: skate, body: body, at: \"0.3, 0, 0\"}}\n"           \
+    "outputs: {fast: body.vx^2, commands: body.vx, pull: lambda.edge.lateral}\n" \
+    "cases: {now: {order: " order "}}\n"
+    static const char *const bad[][2] = {
+        {"commands: {nonsense: {value: 1}}\n", "6:12: unknown name 'nonsense'"},
+        {"commands: {edge.longitudinal: {value: 1}}\n", "6:12: unknown name 'edge.longitudinal'"},
+        {"commands: {body.vx: {value: 1, weight: -1}}\n",
+         "6:40: the weight of 'body.vx' is negative"},
+        {"commands: {edge.lateral: {weight: -1}}\n",
+         "6:35: the weight of 'edge.lateral' is negative"},
+        {"commands: {body.x: {value: 1}}\n", "6:12: 'body.x' is no velocity"},
+        {"commands: {fast: {value: 1}}\n",
+         "6:12: 'fast' is not linear in velocities: it cannot be commanded"},
+        {"commands: {body.vx: {value: body.wz}}\n",
+         "6:29: what is asked of 'body.vx' depends on t, coordinates and inputs, not on 'body.wz'"},
+        {"commands: {body.vx: {value: lambda.edge.lateral}}\n",
+         "6:29: what is asked of 'body.vx' depends on t, coordinates and inputs, not on "
+         "'lambda.edge.lateral'"},
+        {"commands: {body.vx: {value: 1/0}}\n", "6:29: what is asked of 'body.vx' is not finite"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[2][1000];
+        snprintf(text[0], sizeof text[0], MASSIVE("1") "%s", bad[i][0]);
+        snprintf(text[1], sizeof text[1], MASSIVE("2") "%s", bad[i][0]);
+        for (int k = 0; k < 2; k++) assert_invalid(text[k], bad[i][1]);
+    }
+    tr_system_free(system_from(MASSIVE("2") "commands: {edge.lateral: {weight: 2}}\n"));
+    assert_invalid(MASSIVE("1") "commands: {commands: {value: 1}, body.wz: {}}\n",
+                   "6:12: 'residual.commands' is a column of every run: call what is asked "
+                   "otherwise");
+#undef MASSIVE
+    assert_invalid("trundle: 1\n"
+                   "bodies: {body: {joint: {type: free}}}\n"
+                   "contacts: {b: {body: body, radius: 0.3, shape: ball, unilateral: true, open: "
+                   "true}}\n" FIRST,
+                   "3:78: in first order no force opens or closes 'b': leave it out, or make its "
+                   "rows commands");
+}
+
 // A wheel's angle that jumps rolls at once; one that steers does not.
 static void test_held_motions(void **state)
 {
@@ -325,12 +371,12 @@ static void test_verbs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights),      cmocka_unit_test(test_soft_rows),
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_laws),
-        cmocka_unit_test(test_open),         cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_open_places),  cmocka_unit_test(test_soft_on_slopes),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_verbs),
-        cmocka_unit_test(test_held_motions),
+        cmocka_unit_test(test_weights),     cmocka_unit_test(test_soft_rows),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_open),        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_open_places), cmocka_unit_test(test_soft_on_slopes),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_refusals_in_both),
+        cmocka_unit_test(test_verbs),       cmocka_unit_test(test_held_motions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

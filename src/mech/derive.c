@@ -661,6 +661,7 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) tr_tree_leave_tables(tree);
     if (!has_failed(tree->err)) tr_tree_scene(tree);
     tr_tree_name_notes(tree);
+    if (!is_first && !has_failed(tree->err)) tr_tree_check_commands(tree);
 }
 
 void tr_mech_derive(const Model *model, System *system, tr_error *err)

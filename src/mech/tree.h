@@ -321,7 +321,8 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
 // Whether a row is a command instead: then it is kept as one.
 bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
-void tr_tree_first_order(Tree *tree); // in place of dynamics
+void tr_tree_first_order(Tree *tree);    // in place of dynamics
+void tr_tree_check_commands(Tree *tree); // which second order ignores
 
 // ---- scope.c: what names mean --------------------------------------------------------------
 
