@@ -345,6 +345,7 @@ static void summarise(Simulation *s, double started)
     snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
     to->energy_error =
         s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
+    to->command_error = m->flow->system->order == 1 ? larger(s->command_error, 0) : -1;
     to->seconds = seconds_now() - started;
 }
 
@@ -426,7 +427,7 @@ bool tr_simulate(const System *system, const tr_simulate_options *options, tr_su
                  tr_error *err)
 {
     tr_error local = {0};
-    tr_summary unused = {0};
+    tr_summary unused = {.command_error = -1};
     if (!err) err = &local;
     tr_simulate_options o = tr_simulate_defaults(system);
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_simulate_defaults", err))
