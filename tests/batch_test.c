@@ -267,6 +267,33 @@ static void assert_together(const Pair *p)
         fail_msg("%zu steps in lanes, %zu alone", counts.in_lanes, counts.alone);
 }
 
+// Commands that change on the way: each follows its own at once.
+static void test_commands(void **state)
+{
+    (void)state;
+    Pair p = pair_of(
+        system_from("trundle: 1\n"
+                    "inputs: {v: 1, gamma: 0}\n"
+                    "bodies: {body: {joint: {type: planar}}}\n"
+                    "contacts:\n"
+                    "  rear: {kind: skate, body: body}\n"
+                    "  front: {kind: skate, body: body, at: \"1, 0, 0\", direction: \"-sin(gamma), "
+                    "cos(gamma), 0\"}\n"
+                    "outputs: {ahead: body.vx*cos(gamma) + (body.vy + body.wz)*sin(gamma)}\n"
+                    "commands: {ahead: {value: v}}\n"
+                    "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"
+                    "cases: {now: {order: 1, end: 4, every: 1}}\n"),
+        9, "rk4", 0.01);
+    for (size_t k = 1; k < 6; k++) {
+        for (size_t i = 0; i < p.count; i++) {
+            set_both(&p, i, "gamma", 0.1 * (double)(i * k) - 1);
+            set_both(&p, i, "v", 1 + 0.1 * (double)i);
+        }
+        advance_both(&p, 0.1 * (double)k);
+    }
+    part(&p);
+}
+
 // By the interpreter, too; from one run to more than four blocks; with other masses and speeds
 static void test_bicycles(void **state)
 {
@@ -546,6 +573,6 @@ int main(void)
         cmocka_unit_test(test_charts),   cmocka_unit_test(test_contacts),
         cmocka_unit_test(test_jumps),    cmocka_unit_test(test_failure),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_stop)};
+        cmocka_unit_test(test_stop),     cmocka_unit_test(test_commands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

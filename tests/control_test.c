@@ -419,6 +419,23 @@ static void test_refusals(void **state)
                    "forces only");
 }
 
+// In first order velocities follow at once: x = 0.5 t until 0.2, and 0.7 t from there on.
+static void test_first_order(void **state)
+{
+    (void)state;
+    Change c = {"u", 0.7};
+    tr_system *system = system_from(TWO_CARTS "commands: {d(x): {value: u}, d(y): {value: -u}}\n"
+                                              "initial: {x: 0, y: 0}\n"
+                                              "cases: {now: {order: 1}}\n");
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 1, o.every = 0.1, o.control = change_input, o.owner = &c;
+    Sheet *sheet = controlled(system, o, NULL);
+    assert_close(last(sheet, "x"), 0.5 * 0.2 + 0.7 * 0.8, 1e-12);
+    assert_close(last(sheet, "y"), -0.5 * 0.2 - 0.7 * 0.8, 1e-12);
+    tr_sheet_free(sheet);
+    tr_system_free(system);
+}
+
 static void assert_misused(double sample, const char *sensitivity, const char *words)
 {
     tr_system *system = system_from(cart);
@@ -445,11 +462,12 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hold),     cmocka_unit_test(test_every_row),
-        cmocka_unit_test(test_constant), cmocka_unit_test(test_work_of_changes),
-        cmocka_unit_test(test_ride),     cmocka_unit_test(test_lift),
-        cmocka_unit_test(test_charts),   cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_hold),        cmocka_unit_test(test_every_row),
+        cmocka_unit_test(test_constant),    cmocka_unit_test(test_work_of_changes),
+        cmocka_unit_test(test_ride),        cmocka_unit_test(test_lift),
+        cmocka_unit_test(test_charts),      cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_first_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -442,14 +442,115 @@ static void test_projection(void **state)
     }
 }
 
+// ---- accelerations -------------------------------------------------------------------------
+
+// Velocities are known as functions of where things are: so is how fast they change.
+static const char *const accelerated[] = {
+    // told by roles, without rows
+    "bodies: {body: {joint: {type: planar}}}\n"
+    "roles: {body: {rate: {vx: 1, vy: sin(t), wz: 0.3*cos(body.x)}}}\n",
+    // asked for, without rows
+    "bodies: {body: {joint: {type: planar}}}\n"
+    "commands: {body.vx: {value: 1 + 0.1*body.y}, body.vy: {value: 0.2}, body.wz: {value: t}}\n",
+    // what rows leave, and rows that contradict what is asked
+    "bodies: {body: {joint: {type: planar}}}\n"
+    "contacts: {edge: {kind: skate, body: body, at: \"0.3, 0, 0\"}}\n"
+    "commands: {body.vx: {value: 1 + t}, body.vy: {value: 0.2*sin(3*t), weight: 2},\n"
+    "           body.wz: {value: cos(t)}}\n",
+    // over soft rows, with a steering that is driven
+    "bodies:\n"
+    "  body: {joint: {type: planar}}\n"
+    "  fork: {parent: body, joint: {type: revolute, axis: \"0, 0, 1\", at: \"1, 0, 0\", "
+    "coordinate: steer}}\n"
+    "contacts: {rear: {kind: skate, body: body}, front: {kind: skate, body: fork},\n"
+    "           side: {kind: skate, body: body, at: \"0.5, 0, 0\"}}\n"
+    "roles: {steer: {motion: 0.5*sin(2*t)}}\n"
+    "commands: {body.vx: {value: 1 + 0.3*sin(t)}, front.lateral: {weight: 3}, side.lateral: {}}\n",
+};
+enum { ACCELERATED = sizeof accelerated / sizeof *accelerated };
+
+static double slope_at(const Sheet *run, size_t i, const char *name)
+{
+    return (at(run, i - 2, name) - 8 * at(run, i - 1, name) + 8 * at(run, i + 1, name) -
+            at(run, i + 2, name)) /
+           (12 * (at(run, 1, "t") - at(run, 0, "t")));
+}
+
+static void test_accelerations(void **state)
+{
+    (void)state;
+    for (int k = 0; k < ACCELERATED; k++) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "trundle: 1\n%s"
+                 "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"
+                 "outputs: {ax: d(body.vx), ay: d(body.vy), aw: d(body.wz), head: body.heading,\n"
+                 "          speed: body.speed, bend: body.curvature}\n"
+                 "cases: {now: {order: 1, end: 1, every: 0.002}}\n",
+                 accelerated[k]);
+        Sheet *run = run_with(system_from(text), 0, 0, NULL);
+        static const char *const names[][2] = {
+            {"ax", "body.vx"}, {"ay", "body.vy"}, {"aw", "body.wz"}};
+        for (size_t i = 2; i + 2 < run->rows; i++) {
+            for (int n = 0; n < 3; n++)
+                assert_close(at(run, i, names[n][0]), slope_at(run, i, names[n][1]), 1e-8);
+            assert_close(at(run, i, "bend") * at(run, i, "speed"), slope_at(run, i, "head"), 1e-8);
+        }
+        tr_sheet_free(run);
+    }
+}
+
+// The rear wheel's arc, by the angle of the front one
+static void test_curvature(void **state)
+{
+    (void)state;
+    Sheet *run =
+        run_with(system_from("trundle: 1\n"
+                             "bodies: {body: {joint: {type: planar}}}\n"
+                             "inputs: {gamma: 0.4*sin(3*t)}\n"
+                             "contacts:\n"
+                             "  rear: {kind: skate, body: body}\n"
+                             "  front: {kind: skate, body: body, at: \"2, 0, 0\", direction: "
+                             "\"-sin(gamma), cos(gamma), 0\"}\n"
+                             "commands: {body.vx: {value: 1 + t}}\n"
+                             "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"
+                             "outputs: {bend: body.curvature, turn: tan(gamma)/2}\n"
+                             "cases: {now: {order: 1, end: 1, every: 0.1}}\n"),
+                 0, 0, NULL);
+    for (size_t i = 0; i < run->rows; i++)
+        assert_close(at(run, i, "bend"), at(run, i, "turn"), 1e-13);
+    tr_sheet_free(run);
+}
+
+// Outputs that take forces are left out, with words.
+static void test_forces(void **state)
+{
+    (void)state;
+    Sheet *run = run_with(system_from("trundle: 1\n"
+                                      "bodies: {body: {joint: {type: planar}}}\n"
+                                      "contacts: {edge: {kind: skate, body: body}}\n"
+                                      "commands: {body.vx: {value: 1}, body.wz: {value: 1}}\n"
+                                      "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"
+                                      "outputs: {pull: 2*lambda.edge.lateral, twice: 2*body.vx}\n"
+                                      "cases: {now: {order: 1, end: 1, every: 0.1}}\n"),
+                          0, 0, NULL);
+    char *json = certificate();
+    assert_non_null(strstr(json, "no forces, so outputs are left out: 'pull'"));
+    assert_close(last(run, "twice"), 2, 1e-14);
+    free(json);
+    tr_sheet_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_references),  cmocka_unit_test(test_residuals),
-        cmocka_unit_test(test_methods),     cmocka_unit_test(test_path_integrals),
-        cmocka_unit_test(test_replay),      cmocka_unit_test(test_replay_on_waves),
-        cmocka_unit_test(test_both_orders), cmocka_unit_test(test_circle),
-        cmocka_unit_test(test_euler),       cmocka_unit_test(test_projection),
+        cmocka_unit_test(test_references),    cmocka_unit_test(test_residuals),
+        cmocka_unit_test(test_methods),       cmocka_unit_test(test_path_integrals),
+        cmocka_unit_test(test_replay),        cmocka_unit_test(test_replay_on_waves),
+        cmocka_unit_test(test_both_orders),   cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_euler),         cmocka_unit_test(test_projection),
+        cmocka_unit_test(test_accelerations), cmocka_unit_test(test_curvature),
+        cmocka_unit_test(test_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

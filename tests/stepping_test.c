@@ -22,10 +22,10 @@ static void insist(const tr_error *err)
     if (err->status) fail_msg("%s", err->text);
 }
 
-static Stepped step_model(const char *model, const char *case_name, const char *method)
+static Stepped step_from(tr_system *system, const char *method)
 {
     tr_error err = {0};
-    Stepped s = {.system = system_called(model, case_name)};
+    Stepped s = {.system = system};
     s.plan = tr_plan_new(s.system, &err);
     tr_run_options o = tr_run_defaults(s.plan);
     if (method) o.method = method;
@@ -33,6 +33,18 @@ static Stepped step_model(const char *model, const char *case_name, const char *
     insist(&err);
     s.columns = tr_plan_column_count(s.plan);
     return s;
+}
+
+static Stepped step_model(const char *model, const char *case_name, const char *method)
+{
+    return step_from(system_called(model, case_name), method);
+}
+
+static void expect(tr_error *err, tr_status status, const char *words)
+{
+    assert_int_equal(err->status, status);
+    assert_says(err->text, words);
+    *err = (tr_error){0};
 }
 
 static void let_go(Stepped *s)
@@ -374,6 +386,62 @@ static void test_inputs(void **state)
     let_go(&s);
 }
 
+// In first order velocities are no states: candidates of commands are set on the way, and the path
+// is an arc for each, by the closed form. The front wheel's direction may leap over the pivot.
+#define STEERED                                                                                  \
+    "trundle: 1\n"                                                                               \
+    "inputs: {v: 1, gamma: 0, place: 0}\n"                                                       \
+    "bodies:\n"                                                                                  \
+    "  body: {joint: {type: planar}}\n"                                                          \
+    "  arm: {parent: body, joint: {type: revolute, axis: \"0, 0, 1\", coordinate: a}}\n"         \
+    "contacts:\n"                                                                                \
+    "  rear: {kind: skate, body: body}\n"                                                        \
+    "  front: {kind: skate, body: body, at: \"1, 0, 0\", direction: \"-sin(gamma), cos(gamma), " \
+    "0\"}\n"                                                                                     \
+    "commands: {ahead: {value: v}}\n"                                                            \
+    "outputs: {ahead: body.vx*cos(gamma) + (body.vy + body.wz)*sin(gamma)}\n"                    \
+    "roles: {a: {motion: place}}\n"                                                              \
+    "initial: {body.x: 0, body.y: 0, body.theta: 0}\n"                                           \
+    "cases: {now: {order: 1, end: 4, every: 1}}\n"
+
+// Along an arc of the rear wheel: the front one goes v along gamma
+static void go_along(double *x, double v, double gamma, double t)
+{
+    const double w = v * sin(gamma), u = v * cos(gamma), turn = x[2] + w * t;
+    x[0] += w == 0 ? u * t * cos(turn) : u / w * (sin(turn) - sin(x[2]));
+    x[1] += w == 0 ? u * t * sin(turn) : u / w * (cos(x[2]) - cos(turn));
+    x[2] = turn;
+}
+
+static void test_commands(void **state)
+{
+    (void)state;
+    static const double candidates[][2] = {{1, 0}, {1, 1.2}, {2, -1.2}, {0.5, 1.5707963267948966},
+                                           {1, 3}, {0, 0.3}, {1, -0.4}};
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece"};
+    for (size_t m = 0; m < 4; m++) {
+        tr_error err = {0};
+        Stepped s = step_from(system_from(STEERED), methods[m]);
+        double x[3] = {0};
+        for (size_t i = 0; i < 7; i++) {
+            const double v = candidates[i][0], gamma = candidates[i][1];
+            tr_run_set(s.run, "v", v, &err);
+            tr_run_set(s.run, "gamma", gamma, &err);
+            insist(&err);
+            assert_close(column_value(&s, "body.wz"), v * sin(gamma), 1e-14);
+            advance(s.run, 0.5 * (double)(i + 1));
+            go_along(x, v, gamma, 0.5);
+            assert_close(column_value(&s, "body.x"), x[0], 1e-8);
+            assert_close(column_value(&s, "body.y"), x[1], 1e-8);
+            assert_close(column_value(&s, "body.theta"), x[2], 1e-8);
+        }
+        tr_run_set(s.run, "place", 1, &err);
+        expect(&err, TR_FAILED,
+               "the input 'place' changes 'a' at once at t = 3.5: it may change velocities only");
+        let_go(&s);
+    }
+}
+
 // Whether programs see the same accelerations: at one state, of the run whose parameter was set and
 // of the model derived with it
 static void check_accelerations(const char *model, const char *name, double factor)
@@ -600,13 +668,6 @@ static void test_threads(void **state)
 
 // ---- bad use -------------------------------------------------------------------------------
 
-static void expect(tr_error *err, tr_status status, const char *words)
-{
-    assert_int_equal(err->status, status);
-    assert_says(err->text, words);
-    *err = (tr_error){0};
-}
-
 static void test_bad_use(void **state)
 {
     (void)state;
@@ -704,6 +765,7 @@ int main(void)
         cmocka_unit_test(test_start_numbers),
         cmocka_unit_test(test_own_integrators),
         cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_commands),
         cmocka_unit_test(test_nothing_stays),
         cmocka_unit_test(test_switches_compile_nothing),
         cmocka_unit_test(test_threads),

@@ -172,9 +172,9 @@ void tr_define(tr_system *system, const char *head, const char *formula, tr_erro
 
 // Defines a function of one or two variables through given points: value[i * ny + j] at
 // (x[i], y[j]); for one variable y is NULL and ny is 1. Degree 0: each value until the next point;
-// 1: straight lines; 3: a spline with continuous second derivatives. `hold`: beyond the ends it keeps the end value, else it goes on as
-// the last piece does. The numbers are copied. TR_INVALID when x or y do not ascend, when there are
-// too few points, or when the name is taken.
+// 1: straight lines; 3: a spline with continuous second derivatives. `hold`: beyond the ends it
+// keeps the end value, else it goes on as the last piece does. The numbers are copied. TR_INVALID
+// when x or y do not ascend, when there are too few points, or when the name is taken.
 void tr_define_table(tr_system *system, const char *name, const double *x, size_t nx,
                      const double *y, size_t ny, const double *value, int degree, bool hold,
                      tr_error *err);
@@ -338,8 +338,8 @@ typedef struct tr_derive_options {
     const char *const *allowed;
     size_t allowed_count;
     const char *evaluate; // what runs the programs of it, as of tr_compile_options; NULL: "native"
-    // 1: velocities are found from roles, constraints and commands; 2: accelerations from forces; 0:
-    // as the case says
+    // 1: velocities are found from roles, constraints and commands; 2: accelerations from forces;
+    // 0: as the case says
     size_t order;
     // Bodies, "arm,hand", or "*" for all that are rigid and have mass: mass, first moments and
     // moments of inertia about the body's origin become parameters arm.inertia.m, .mx .my .mz,
@@ -570,8 +570,8 @@ typedef struct tr_summary {
     double energy_error;   // worst |E - E0 - work|, relative to the largest kinetic energy or work
     double position_error; // worst residual of the positions at a row
     double velocity_error; // and of the velocities
-    double kkt_error;      // worst difference to accelerations found without reduction, relative; 0
-                           // when there are no constraints
+    double kkt_error;      // worst difference to accelerations found without reduction, in first
+                           // order to velocities, relative; 0 when there are no constraints
     size_t chart_changes;  // times that other velocities were taken as independent
     size_t switches;       // times that a contact opened, closed, slipped or stuck
     size_t warnings;       // what would lift off, slip and the like, see the certificate
@@ -582,6 +582,9 @@ typedef struct tr_summary {
     // Of any program on the way: rates, constraints, rows, ... All that is watched after a step,
     // and the rates that the next one begins with, are one.
     size_t all_evaluations;
+    // In first order, of what is asked of velocities: the worst weighted norm of what is left, 0
+    // where nothing is asked; negative in second order.
+    double command_error;
 } tr_summary;
 
 // Simulates from the initial state. The recorded file is complete up to the time reached also when

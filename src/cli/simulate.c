@@ -64,8 +64,12 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
     cli_say("%s t = %g s: %zu rows, %zu steps of %s, %.3g s\n",
             s->interrupted ? "interrupted at" : "reached", s->t, s->rows, s->steps, o->method,
             s->seconds);
-    cli_say("energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
-            s->position_error);
+    if (s->command_error >= 0)
+        cli_say("commands to %.1e, weighted, positions to %.1e\n", s->command_error,
+                s->position_error);
+    else
+        cli_say("energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
+                s->position_error);
     if (s->switches) cli_say("contacts opened, closed, slipped or stuck %zu times\n", s->switches);
     if (s->warnings > MOST_TOLD) cli_say("warnings: %zu more of them\n", s->warnings - MOST_TOLD);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number

@@ -57,6 +57,7 @@ static void copy_inputs(const Copying *c, const System *from)
         Input *input = &to->inputs[i];
         rehome(c, &input->symbol, 1);
         rehome(c, &input->rate, 1);
+        rehome(c, &input->change, 1);
         rehome(c, &input->definition, 1);
         rehome(c, &input->motor, 1);
         rehome(c, &input->guess, 1);

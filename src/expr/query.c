@@ -27,6 +27,17 @@ static bool lacks_rate(const Input *input, tr_kind kind)
     return input->rate.id == 0;
 }
 
+static bool is_change(const Input *input, tr_kind kind)
+{
+    return input->kind == kind && input->is_change;
+}
+
+// A force; in first order velocities change without one.
+static bool is_force(const Input *input, tr_kind kind)
+{
+    return input->kind == kind && !input->is_change;
+}
+
 static bool lacks_known_rate(const Input *input, tr_kind kind)
 {
     return input->kind == kind && !input->rate_known;
@@ -55,6 +66,11 @@ const Input *tr_system_uses_any(const System *system, const Expr *of, size_t cou
 const Input *tr_system_uses_unrated(const System *system, Expr x)
 {
     return find_input(system, &x, 1, lacks_known_rate, TR_INPUT);
+}
+
+const Input *tr_system_uses_force(const System *system, Expr x)
+{
+    return find_input(system, &x, 1, is_force, TR_SOLVED);
 }
 
 // ---- length --------------------------------------------------------------------------------
@@ -195,28 +211,68 @@ size_t tr_system_instructions(System *system, const Expr *of, size_t count)
 
 // ---- rates ---------------------------------------------------------------------------------
 
+// Along the motion. In first order velocities change as `change` says, for their rate is what was
+// found.                                                                                 (T257)
+static bool differentiate(System *system, const Expr *of, size_t count, Expr *out)
+{
+    Expr *symbols = malloc((2 * (size_t)system->input_count + 1) * sizeof *symbols);
+    if (!symbols) return false;
+    Expr *rates = symbols + system->input_count;
+    size_t known = 0;
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        if (!input->rate.id) continue;
+        symbols[known] = input->symbol;
+        rates[known++] = input->change.id ? input->change : input->rate;
+    }
+    tr_forward(system->graph, of, count, symbols, rates, known, out);
+    free(symbols);
+    return true;
+}
+
 bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err)
 {
     Graph *graph = system->graph;
-    Expr *symbols = malloc((2 * (size_t)system->input_count + 1) * sizeof *symbols);
     const Input *unknown = find_input(system, of, count, lacks_rate, TR_TIME);
-    const bool good = symbols && !graph->failed && !unknown;
-    if (good) {
-        Expr *rates = symbols + system->input_count;
-        size_t known = 0;
-        for (uint32_t i = 0; i < system->input_count; i++) {
-            if (!system->inputs[i].rate.id) continue;
-            symbols[known] = system->inputs[i].symbol;
-            rates[known++] = system->inputs[i].rate;
-        }
-        tr_forward(graph, of, count, symbols, rates, known, out);
-    } else if (unknown)
+    const bool good = !graph->failed && !unknown && differentiate(system, of, count, out);
+    if (good) return true;
+    if (unknown)
         tr_fail(err, TR_INVALID, (Place){0}, "the rate of '%s' is not known here", unknown->name);
     else
         tr_fail_memory(err);
-    for (size_t i = 0; !good && i < count; i++) out[i] = expr_at(graph, 0);
-    free(symbols);
-    return good;
+    for (size_t i = 0; i < count; i++) out[i] = expr_at(graph, 0);
+    return false;
+}
+
+static bool uses_changes(const System *system)
+{
+    for (uint32_t i = 0; i < system->output_count; i++) {
+        const Output *output = &system->outputs[i];
+        if (output->label && find_input(system, output->values, 1, is_change, TR_SOLVED))
+            return true;
+    }
+    return false;
+}
+
+// v = f(q, t): v' = f_q q' + f_t
+void tr_system_define_changes(System *system)
+{
+    const uint32_t inputs = system->input_count;
+    if (!uses_changes(system)) return;
+    Expr *of = calloc(2 * (size_t)inputs + 1, sizeof *of);
+    Input **changes = calloc(inputs + 1u, sizeof(Input *));
+    uint32_t count = 0;
+    for (uint32_t i = 0; of && changes && i < inputs; i++) {
+        const Input *input = &system->inputs[i];
+        Input *change = input->change.id ? tr_system_input(system, input->change) : NULL;
+        if (change && change->is_change) of[count] = input->definition, changes[count++] = change;
+    }
+    if (of && changes) tr_system_resolve(system, of, count);
+    if (!of || !changes || !differentiate(system, of, count, of + inputs))
+        system->graph->failed = true;
+    for (uint32_t i = 0; of && changes && i < count; i++) changes[i]->definition = of[inputs + i];
+    free(of);
+    free((void *)changes);
 }
 
 // ---- contact modes -------------------------------------------------------------------------

@@ -18,6 +18,7 @@ typedef struct Input {
     tr_kind kind;
     Expr symbol;
     Expr rate;       // id 0: not known (yet)
+    Expr change;     // in first order, of what is found in place of its rate: how fast it changes
     Expr definition; // of other inputs, for one that is driven, dependent or solved; else id 0.
                      // Programs use it
     Expr motor;      // of a driven velocity of a constrained system: its force, a solved input
@@ -26,15 +27,17 @@ typedef struct Input {
                      // number of the start, a formula of parameters; of a position or velocity, the
                      // symbol of a number of the start
     // Of an input that is a formula of t until a number replaces it:
-    Expr follows;    // the symbol that is 1 until then; else id 0
-    Expr signal;     // choose(follows, formula, symbol): what formulas mean by its name
-    bool rate_known; // also where the model had a formula, and has a number instead
-    bool is_base;    // a velocity of a base
-    bool is_extra;   // a position that no velocity moves: it has a rate of its own
-    bool is_given;   // `initial` gives it by name, so there is nothing to solve
-    bool preferred;  // a velocity that the model wants to be independent
-    uint8_t drive;   // of a velocity: what drives it, see Drive
-    Port port;       // what it is
+    Expr follows;        // the symbol that is 1 until then; else id 0
+    Expr signal;         // choose(follows, formula, symbol): what formulas mean by its name
+    bool rate_known;     // also where the model had a formula, and has a number instead
+    const char *felt_by; // in first order, of a driven position: what depends on how fast it goes
+    bool is_change;      // of what is solved: how fast a velocity changes, in first order
+    bool is_base;        // a velocity of a base
+    bool is_extra;       // a position that no velocity moves: it has a rate of its own
+    bool is_given;       // `initial` gives it by name, so there is nothing to solve
+    bool preferred;      // a velocity that the model wants to be independent
+    uint8_t drive;       // of a velocity: what drives it, see Drive
+    Port port;           // what it is
 } Input;
 
 typedef struct Output {
@@ -285,7 +288,9 @@ struct tr_system {
     const Deviant *deviants; // whose standard deviations are the output "deviations"
     const FixSeries *fixes;
     uint32_t deviant_count, fix_count;
-    int order; // 1: velocities are found in place of accelerations (T257); else 2
+    Place asked;          // where velocities are asked for in first order: commands, or the case
+    const char *left_out; // in first order: outputs that take forces, "'a', 'b'"; NULL: none
+    int order;            // 1: velocities are found in place of accelerations (T257); else 2
 };
 
 // A system of one's own with the same equations, to add to. The original must outlive it: names
@@ -391,6 +396,9 @@ static inline const Input *tr_system_uses(const System *system, Expr x, tr_kind 
     return tr_system_uses_any(system, &x, 1, kind);
 }
 
+// A force that equations of second order find, and that the expression uses, or NULL.
+const Input *tr_system_uses_force(const System *system, Expr x);
+
 // An input of the kind TR_INPUT that the expression uses and whose rate nobody knows, or NULL.
 const Input *tr_system_uses_unrated(const System *system, Expr x);
 
@@ -406,6 +414,8 @@ size_t tr_system_instructions(System *system, const Expr *of, size_t count);
 // The time derivative of each expression along the motion; false, with words, when one depends on
 // an input whose rate is not known.
 bool tr_system_rates(System *system, const Expr *of, size_t count, Expr *out, tr_error *err);
+// In first order, where velocities have their definitions: how fast they change, along the motion.
+void tr_system_define_changes(System *system);
 
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);

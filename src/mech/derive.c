@@ -198,26 +198,30 @@ static void check_column(Tree *tree, Value name)
                     own[i]);
 }
 
-// In first order there are no accelerations and no forces.
+// In first order there are no forces.
 static bool needs_forces(const Tree *tree, Expr x)
 {
-    return tree->system->order == 1 && tr_system_uses(tree->system, x, TR_SOLVED);
+    return tree->system->order == 1 && tr_system_uses_force(tree->system, x);
 }
 
 // The outputs that the model defines
 static void make_model_columns(Tree *tree)
 {
-    char name[600];
+    char name[600], left_out[240] = "";
     const Pairs *outputs = &tree->model->fields.outputs;
     for (uint32_t i = 0; i < outputs->count && !has_failed(tree->err); i++) {
         const Expr x = tr_tree_output(tree, i);
         check_column(tree, outputs->at[i].key);
-        if (!has_failed(tree->err) && needs_forces(tree, x)) continue;
         snprintf(name, sizeof name, "outputs.%.*s", WHOLE(outputs->at[i].key.text));
+        if (!has_failed(tree->err) && needs_forces(tree, x)) {
+            tr_list_name(left_out, sizeof left_out, name + strlen("outputs."));
+            continue;
+        }
         if (!has_failed(tree->err))
             tr_system_column(tree->system, name, name + strlen("outputs."), x, port_unknown(),
                              tree->err);
     }
+    if (left_out[0]) tree->system->left_out = tr_tree_text(tree, text_of(left_out));
 }
 
 // Reactions, and forces in place of reactions
@@ -438,16 +442,22 @@ static Expr solved_symbol(Tree *tree, const char *prefix, const char *of, Port p
     return symbol;
 }
 
-// The acceleration that the rate of a velocity is
+static Expr change_symbol(Tree *tree, const Input *input)
+{
+    Port port = input->port;
+    port.quantity = tr_quantity_rate(port.quantity);
+    port.rate_of = (uint32_t)(input - tree->system->inputs);
+    return solved_symbol(tree, "vdot.", input->name, port);
+}
+
+// The acceleration that the rate of a velocity is; in first order it is what was found.
 static Expr acceleration_symbol(Tree *tree, Expr velocity)
 {
     const System *s = tree->system;
     const Input *input = tr_system_input(s, velocity);
     if (!input) return velocity; // memory ran out
-    Port port = input->port;
-    port.quantity = tr_quantity_rate(port.quantity);
-    port.rate_of = (uint32_t)(input - s->inputs);
-    return solved_symbol(tree, "vdot.", input->name, port);
+    return s->order == 1 ? solved_symbol(tree, "found.", input->name, input->port)
+                         : change_symbol(tree, input);
 }
 
 // In first order what drives a velocity gives it itself.
@@ -456,6 +466,7 @@ static void take_rates_for_accelerations(Tree *tree)
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         Velocity *w = &tree->velocities[k];
         const Input *input = tr_system_input(tree->system, w->symbol);
+        w->change = w->acceleration;
         if (w->drive == DRIVE_MOTION && input) w->acceleration = input->definition;
         if (w->drive != DRIVE_MOTION) w->torque = zero(tree->graph), w->drive = DRIVE_NONE;
     }
@@ -485,6 +496,37 @@ static void leave_to_reduction(Tree *tree)
         const Row row = tree->system->rows[i];
         if (row.is_speed)
             tr_rate_set(tree->system, row.symbol, acceleration_symbol(tree, row.symbol), tree->err);
+    }
+}
+
+// In first order, how fast a velocity changes: its definition tells, which with rows is not known
+// before reduction.
+static Expr change_of(Tree *tree, const Velocity *w)
+{
+    const Input *input = tr_system_input(tree->system, w->symbol);
+    Expr change = w->change;
+    if (!input || w->drive == DRIVE_MOTION) return change;
+    if (!tree->system->row_count) {
+        tr_system_rates(tree->system, &input->definition, 1, &change, tree->err);
+        return change;
+    }
+    change = change_symbol(tree, input);
+    Input *solved = tr_system_input(tree->system, change);
+    if (solved) solved->is_change = true;
+    return change;
+}
+
+static void take_changes(Tree *tree)
+{
+    for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
+        const Expr change = change_of(tree, &tree->velocities[k]);
+        Input *input = tr_system_input(tree->system, tree->velocities[k].symbol);
+        if (input) input->change = change;
+    }
+    for (uint32_t i = 0; i < tree->system->row_count && !has_failed(tree->err); i++) {
+        const Row *row = &tree->system->rows[i];
+        Input *input = row->is_speed ? tr_system_input(tree->system, row->symbol) : NULL;
+        if (input) tr_system_rates(tree->system, &row->rate, 1, &input->change, tree->err);
     }
 }
 
@@ -550,6 +592,11 @@ static void choose_order(Tree *tree)
     else if (word.given && !text_is(word.text, "2"))
         tr_fail(tree->err, TR_INVALID, word.place, "the order is 1 or 2, not '%.*s'",
                 TEXT(word.text));
+    if (tree->system->order != 1) return;
+    const Commands *commands = &tree->model->fields.commands;
+    tree->system->asked = commands->count ? commands->at[0].name.place
+                          : cases->count  ? cases->at[0].name.place
+                                          : tree->model->fields.bodies.at[0].name.place;
 }
 
 static void build(Tree *tree)
@@ -599,6 +646,7 @@ static void build(Tree *tree)
         Input *input = tr_system_input(tree->system, w->symbol);
         if (input) input->drive = (uint8_t)w->drive;
     }
+    if (is_first && !has_failed(tree->err)) take_changes(tree);
     graph->making = "the mass matrix and forces";
     make_kinematics(tree);
     if (!is_first) make_free_dynamics(tree);
@@ -614,6 +662,7 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) tr_tree_leave_tables(tree);
     if (!has_failed(tree->err)) tr_tree_scene(tree);
     tr_tree_name_notes(tree);
+    if (!is_first && !has_failed(tree->err)) tr_tree_check_commands(tree);
 }
 
 void tr_mech_derive(const Model *model, System *system, tr_error *err)

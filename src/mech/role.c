@@ -142,7 +142,7 @@ static void move_single(Tree *tree, Link *link, const Role *role)
     const Expr x = tr_tree_formula(tree, value);
     if (has_failed(tree->err)) return;
     tr_tree_check_time_only(tree, value, x, "a motion");
-    tr_tree_check_motion(tree, value, x, link);
+    if (tree->system->order != 1) tr_tree_check_motion(tree, value, x);
     define(tree, tree->positions[link->position].symbol, x);
     prescribe(tree, &tree->velocities[link->velocity], rate_of(tree, x));
 }
@@ -195,7 +195,7 @@ static void move_several(Tree *tree, Link *link, const Role *role)
         x[k] = tr_tree_formula(tree, pair->value);
         if (has_failed(tree->err)) return;
         tr_tree_check_time_only(tree, pair->value, x[k], "a motion");
-        tr_tree_check_motion(tree, pair->value, x[k], link);
+        if (tree->system->order != 1) tr_tree_check_motion(tree, pair->value, x[k]);
     }
     if (n >= 4) { // made a unit quaternion
         Expr square_length = zero(g);

@@ -542,31 +542,31 @@ void tr_tree_check_smooth(Tree *tree, Value formula, Expr x)
                TEXT(table_name(tree, rough)), tree->graph->tables[rough]->degree);
 }
 
-// A row that depends on how fast a joint goes
-static const Row *row_on_rate(const Tree *tree, const Link *link)
-{
-    const System *s = tree->system;
-    for (uint32_t i = 0; i < s->row_count; i++)
-        for (uint32_t k = 0; s->rows[i].slopes && k < link->velocity_count; k++)
-            if (!is_zero(s->rows[i].slopes[link->velocity + k])) return &s->rows[i];
-    return NULL;
-}
+#define INFINITE "has degree 0: where it jumps the velocity would be infinite"
 
-void tr_tree_check_motion(Tree *tree, Value formula, Expr x, const Link *link)
+static void refuse_jumps(Tree *tree, Value formula, Expr x, const char *what)
 {
     const uint32_t rough = find_rough(tree, x, 1);
-    if (rough == NO_TABLE || has_failed(tree->err)) return;
-    const bool is_first = tree->system->order == 1;
-    const Row *row = is_first ? row_on_rate(tree, link) : NULL;
-    if (row)
-        refuse(tree, formula,
-               "'%s' depends on how fast this moves, and '%.*s' has degree 0: where it jumps the "
-               "velocity would be infinite",
-               row->name, TEXT(table_name(tree, rough)));
-    else if (!is_first)
-        refuse(tree, formula,
-               "a motion takes tables of degree 1 or 3, and '%.*s' has degree 0: where it jumps "
-               "the velocity would be infinite",
+    if (rough != NO_TABLE && !has_failed(tree->err))
+        refuse(tree, formula, "%s takes tables of degree 1 or 3, and '%.*s' " INFINITE, what,
+               TEXT(table_name(tree, rough)));
+}
+
+void tr_tree_check_motion(Tree *tree, Value formula, Expr x)
+{
+    refuse_jumps(tree, formula, x, "a motion");
+}
+
+void tr_tree_check_constraint(Tree *tree, Place place, Expr x)
+{
+    refuse_jumps(tree, (Value){.place = place}, x, "a constraint");
+}
+
+void tr_tree_check_felt(Tree *tree, Value formula, Expr x, const char *by)
+{
+    const uint32_t rough = find_rough(tree, x, 1);
+    if (rough != NO_TABLE && !has_failed(tree->err))
+        refuse(tree, formula, "'%s' depends on how fast this moves, and '%.*s' " INFINITE, by,
                TEXT(table_name(tree, rough)));
 }
 

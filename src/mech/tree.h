@@ -60,14 +60,14 @@ typedef struct Touch {
     Vec direction[6];     // theirs, in `axes`
     uint32_t part_count, force_count;
     Mat axes;
-    Mat carrier;      // the axes of what carries it, against the world's
-    Expr gap;         // how far it is from the plane that it touches; id 0: nothing to open
-    Expr angle;       // how far the contact has run forward round the rim; id 0: no rim
-    Expr margin;      // how much flatter than the wheel what it is on is; id 0: a plane
+    Mat carrier; // the axes of what carries it, against the world's
+    Expr gap;    // how far it is from the plane that it touches; id 0: nothing to open
+    Expr angle;  // how far the contact has run forward round the rim; id 0: no rim
+    Expr margin; // how much flatter than the wheel what it is on is; id 0: a plane
     const struct Floor *floor; // what it is on; NULL where nobody draws that
-    Expr upright;     // sin^2 of the angle of a wheel to the plane; id 0: no wheel
-    bool is_curved;   // what it is on
-    bool is_recorded; // formulas and results know it
+    Expr upright;              // sin^2 of the angle of a wheel to the plane; id 0: no wheel
+    bool is_curved;            // what it is on
+    bool is_recorded;          // formulas and results know it
 } Touch;
 
 // A direction in which a contact slips, and the force that this takes.
@@ -125,7 +125,9 @@ typedef struct Velocity {
     Drive drive;
     Expr torque;       // what the role gives; zero unless it is TORQUE
     Expr passive;      // springs, dampers, potentials, dissipation
-    Expr acceleration; // MOTION: as prescribed; else what forward dynamics finds
+    Expr acceleration; // MOTION: as prescribed; else what forward dynamics finds. In first order
+                       // the velocity
+    Expr change;       // in first order, of MOTION: the acceleration
     Expr tau;          // the generalised force of its drive
 } Velocity;
 
@@ -325,7 +327,8 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 
 // Whether a row is a command instead: then it is kept as one.
 bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
-void tr_tree_first_order(Tree *tree); // in place of dynamics
+void tr_tree_first_order(Tree *tree);    // in place of dynamics
+void tr_tree_check_commands(Tree *tree); // which second order ignores
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
@@ -453,8 +456,11 @@ void tr_tree_check_tables(Tree *tree, Value formula, Expr x);
 void tr_tree_leave_tables(Tree *tree);
 // Heights have second derivatives: other tables in them are refused.
 void tr_tree_check_smooth(Tree *tree, Value formula, Expr x);
-// Motions have velocities: tables that jump are refused in them.
-void tr_tree_check_motion(Tree *tree, Value formula, Expr x, const Link *link);
+// Motions have velocities, and constraints ask for them: tables that jump are refused in them. In
+// first order motions may jump, but for those that something feels.
+void tr_tree_check_motion(Tree *tree, Value formula, Expr x);
+void tr_tree_check_constraint(Tree *tree, Place place, Expr x);
+void tr_tree_check_felt(Tree *tree, Value formula, Expr x, const char *by);
 // Its integrals, and the shapes at its points
 void tr_beam_make(Tree *tree, uint32_t link);
 void tr_modal_make(Tree *tree, uint32_t link);

@@ -17,12 +17,15 @@ typedef struct Nodes {
     const Graph *graph;
     double *value;
     bool *is_known;
+    bool solves_velocities; // they are what is not known, in first order
 } Nodes;
 
 static bool is_bad(const Nodes *n, uint32_t id)
 {
     return n->is_known[id] && !isfinite(n->value[id]);
 }
+
+static bool is_first_order(const Flow *flow) { return flow->system->order == 1; }
 
 // ---- values --------------------------------------------------------------------------------
 
@@ -36,6 +39,11 @@ static bool is_known(const Nodes *n, const Node *node)
     return node->op != OP_FAILED;
 }
 
+static bool is_solved(const Nodes *n, const Input *input)
+{
+    return input->kind == TR_SOLVED || (n->solves_velocities && input->kind == TR_VELOCITY);
+}
+
 static bool evaluate_nodes(Nodes *n, const System *s, const double *inputs)
 {
     const Graph *g = n->graph;
@@ -45,7 +53,7 @@ static bool evaluate_nodes(Nodes *n, const System *s, const double *inputs)
     for (uint32_t id = 0; id < g->count; id++) {
         const Node *node = &g->nodes[id];
         if (node->op == OP_SYMBOL) {
-            n->is_known[id] = s->inputs[node->a].kind != TR_SOLVED;
+            n->is_known[id] = !is_solved(n, &s->inputs[node->a]);
             n->value[id] = inputs[node->a];
         } else if ((n->is_known[id] = is_known(n, node)))
             n->value[id] = tr_node_value(g, node, n->value);
@@ -111,10 +119,12 @@ static const Formula *find_formula(const Nodes *n, const System *s, bool is_writ
 
 // Of a chain of so many hinges the least singular value is still ten times what is left of none
 enum { MOST_VELOCITIES = 600 };
-#define NOTHING  1e-12 // of the largest singular value
-#define ROUNDING 1e-14 // of inertia along a velocity, others free to move, beside all that it moves
+#define NOTHING   1e-12 // of the largest singular value
+#define PASSED_BY 1e-24 // of weights: the square of rounding
+#define ROUNDING  1e-14 // of inertia along a velocity, others free to move, beside all that it moves
 
 typedef struct Masses {
+    const System *of;
     uint32_t all;  // velocities
     uint32_t n;    // passive ones
     uint32_t rows; // of A
@@ -130,10 +140,21 @@ static double mass(const Masses *m, uint32_t i, uint32_t j)
     return m->M[(size_t)m->k[i] * m->all + m->k[j]];
 }
 
+// In first order what is asked of a velocity may be rounding alone, as where a soft row passes it
+// by on a slope: its unit is then that of ranks, times the largest weight there is.
+static double unit_mass(const Masses *m, uint32_t i)
+{
+    double largest = 0;
+    for (uint32_t k = 0; k < m->n; k++)
+        largest = larger(largest, mass(m, k, k) / tr_system_unit_mass(m->of, m->v[k]));
+    const double unit = tr_system_unit_mass(m->of, m->v[i]) * (largest > 0 ? largest : 1);
+    return mass(m, i, i) > PASSED_BY * unit ? mass(m, i, i) : unit;
+}
+
 // The unit of a velocity; 1 of what has no mass
 static double root_mass(const Masses *m, uint32_t i)
 {
-    const double own = mass(m, i, i);
+    const double own = m->of->order == 1 ? unit_mass(m, i) : mass(m, i, i);
     return own > 0 ? sqrt(own) : 1;
 }
 
@@ -199,7 +220,7 @@ static bool open_masses(const Flow *flow, const Nodes *n, Masses *m)
 {
     const System *s = flow->system;
     const size_t inputs = s->input_count + 1u, rows = flow->stance ? flow->stance->rows : 0;
-    *m = (Masses){.v = calloc(2 * inputs, sizeof *m->v)};
+    *m = (Masses){.of = s, .v = calloc(2 * inputs, sizeof *m->v)};
     if (!m->v) return false;
     m->k = m->v + inputs;
     if (has_masses(s)) find_passive(s, m);
@@ -248,7 +269,6 @@ static bool is_determined(const Masses *m)
 }
 
 // What the equations give, and what it takes to determine it
-static bool is_first_order(const Flow *flow) { return flow->system->order == 1; }
 static const char *found_of(const Flow *flow)
 {
     return is_first_order(flow) ? "velocities" : "accelerations";
@@ -282,14 +302,14 @@ static void find_reason(const Flow *flow, const Nodes *n, char *words, size_t si
         return;
     }
     find_massless(flow, n, what, sizeof what);
-    if (what[0])
-        snprintf(words, size, ": %s %s%s", nothing_along(flow), what, question_of(flow));
+    if (what[0]) *place = flow->system->asked;
+    if (what[0]) snprintf(words, size, ": %s %s%s", nothing_along(flow), what, question_of(flow));
 }
 
 const char *tr_flow_reason(Flow *flow, double t, const double *y, char words[REASON_SIZE],
                            Place *place)
 {
-    Nodes nodes = {.graph = flow->system->graph};
+    Nodes nodes = {.graph = flow->system->graph, .solves_velocities = is_first_order(flow)};
     words[0] = 0;
     *place = (Place){0};
     tr_flow_fill_all(flow, tr_flow_time(flow, t), y);
@@ -327,7 +347,7 @@ void tr_flow_check_column(Flow *flow, double t, const double *y, uint32_t column
     Reach reach = {0};
     Nodes nodes = {.graph = s->graph};
     tr_chart_columns(s, &columns, NULL);
-    tr_flow_fill_all(flow, tr_flow_time(flow, t), y);
+    tr_flow_fill_row(flow, t, y);
     if (columns.failed || !tr_reach_in(s->graph, columns.at + column, 1, &reach) ||
         !evaluate_nodes(&nodes, s, flow->inputs))
         tr_fail_memory(err);
@@ -358,7 +378,7 @@ bool tr_flow_has_mass(Flow *flow, tr_error *err)
         tr_fail_memory(err);
     else if (m.n && all_finite(m.A, (size_t)m.rows * m.n) && !is_determined(&m)) {
         find_massless(flow, &nodes, names, sizeof names);
-        tr_fail(err, TR_FAILED, (Place){0}, "%s are not determined at the start: %s %s%s",
+        tr_fail(err, TR_FAILED, flow->system->asked, "%s are not determined at the start: %s %s%s",
                 found_of(flow), nothing_along(flow), names[0] ? names : "some motion",
                 question_of(flow));
     }

@@ -452,9 +452,14 @@ void tr_flow_sides(Flow *flow, double t, const double *y, double *sides)
 
 void tr_flow_fill_all(Flow *flow, double t, const double *y)
 {
+    tr_flow_fill_row(flow, tr_flow_time(flow, t), y);
+}
+
+void tr_flow_fill_row(Flow *flow, double t, const double *y)
+{
     const System *s = flow->system;
     uint32_t column = 0;
-    tr_flow_columns(flow, tr_flow_time(flow, t), y, flow->column);
+    tr_flow_columns(flow, t, y, flow->column);
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < s->input_count; i++)
             if ((int)s->inputs[i].kind == kind) flow->inputs[i] = flow->column[column++];

@@ -116,6 +116,8 @@ void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`, on t
 void tr_flow_speeds(Flow *flow, double *inputs);
 // The same with all velocities and speeds, also those that depend on others.
 void tr_flow_fill_all(Flow *flow, double t, const double *y);
+// As rows that are recorded see it: at t, also where a jump is that was not passed yet.
+void tr_flow_fill_row(Flow *flow, double t, const double *y);
 
 // Makes quaternions units again and positions satisfy their constraints; returns how far the worst
 // was off.

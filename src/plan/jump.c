@@ -90,6 +90,13 @@ static bool may_jump(const Graph *g, const Node *node)
            tr_is_broken(g, node, 1);
 }
 
+// Not only its slope does
+static bool may_leap(const Graph *g, const Node *node)
+{
+    return node->op == OP_LESS || node->op == OP_LESS_EQUAL || node->op == OP_FLOOR ||
+           is_hidden_jump(node) || tr_table_jumps(g, node);
+}
+
 // What passes zero there
 static void as_hidden_jump(Expr x, Expr *value, Expr *difference)
 {
@@ -111,6 +118,18 @@ void tr_mark_dependence(const System *s, const Reach *reach, uint32_t *depends)
         for (int i = 0; i < tr_op[node->op].operands; i++)
             depends[id] |= depends[node_operand(node, i)];
     }
+}
+
+// What must not jump in first order: places whose rates something depends on, and constraints of
+// them. Velocities may.
+static void list_places(const System *s, const ChartPrograms *chart, Exprs *roots)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].felt_by) exprs_add(roots, s->inputs[i].definition);
+    for (uint32_t i = 0; i < chart->footing->constraints; i++)
+        if (s->rows[i].position.id) exprs_add(roots, s->rows[i].position);
+    for (uint32_t i = 0; i < s->touching_count; i++)
+        tr_exprs_add(roots, s->touchings[i].tangency, 2);
 }
 
 // The motions that drive joints, and what constraints are made of
@@ -204,21 +223,25 @@ static bool find_jumps(System *s, const ChartPrograms *chart, Jumps *found, tr_e
     return found->value != NULL;
 }
 
-// Whether what motions and constraints are made of jumps, or has a kink, at a time of its own
+// Whether what motions and constraints are made of jumps, or, in second order, has a kink, at a
+// time of its own
 static bool find_strikes(System *s, const ChartPrograms *chart, tr_error *err)
 {
     Exprs roots = {0};
     Reach reach = {0};
     bool any = false;
-    if (s->order == 1) return false; // velocities may jump
-    list_driven(s, chart, &roots);
+    if (s->order == 1)
+        list_places(s, chart, &roots);
+    else
+        list_driven(s, chart, &roots);
     uint32_t *depends = !roots.failed && tr_reach(s->graph, roots.at, roots.count, &reach)
                             ? tr_reach_map(s->graph, &reach)
                             : NULL;
     if (depends) tr_mark_dependence(s, &reach, depends);
+    bool (*matters)(const Graph *, const Node *) = s->order == 1 ? may_leap : may_jump;
     for (uint32_t k = 0; depends && k < reach.count; k++)
         any = any || (depends[reach.ids[k]] == ON_TIME &&
-                      may_jump(s->graph, &s->graph->nodes[reach.ids[k]]));
+                      matters(s->graph, &s->graph->nodes[reach.ids[k]]));
     if (!depends) tr_fail_memory(err);
     tr_exprs_free(&roots);
     free(depends);

@@ -187,13 +187,15 @@ const Footing *tr_plan_footing(Plan *plan, const LatchMode *modes, const double 
 // Numbers of the start are inputs of a run; where parameters are varied they follow these.
 static bool opens_start(const Plan *plan) { return !plan->sweeps && !plan->sensitivity; }
 
-// In first order the equations give velocities: those that others depend on are what was found. (T257)
+// In first order the equations give velocities: those that others depend on are what was found.
+// (T257)
 static void define_velocities(System *s)
 {
     for (uint32_t i = 0; i < s->input_count; i++) {
         Input *input = &s->inputs[i];
         if (input->kind == TR_VELOCITY && !input->definition.id) input->definition = input->rate;
     }
+    tr_system_define_changes(s);
 }
 
 static System *stand(const Plan *plan, const System *from, const Footing *f,

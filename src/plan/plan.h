@@ -46,10 +46,14 @@ typedef struct Footing {
     tr_program *more[FOOTING_PROGRAMS]; // made when someone asks
 } Footing;
 
+// One whose normal is soft, in first order: nothing holds it on the ground, so its height is what
+// velocities make it, and it may be in the ground elsewhere, too.
+static inline bool is_held(const Touching *touching) { return touching->row != NO_TOUCHING_ROW; }
+
 // Whether a contact on a surface that is not flat flies there
 static inline bool is_in_flight(const Footing *footing, const Touching *touching)
 {
-    return touching->row != NO_TOUCHING_ROW && footing->open[touching->row];
+    return is_held(touching) && footing->open[touching->row];
 }
 
 struct ChartPrograms;

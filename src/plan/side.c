@@ -95,6 +95,12 @@ static bool is_on_surface(const System *s, uint32_t row)
     return false;
 }
 
+// In first order a place that nothing asks the rate of may jump.                        (T257)
+static bool may_not_jump(const System *s, const Input *position)
+{
+    return s->order != 1 || position->felt_by;
+}
+
 bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, double t, tr_error *err)
 {
     const System *s = flow->system;
@@ -102,12 +108,14 @@ bool tr_sides_meet(const Flow *flow, const Side *before, const Side *after, doub
                                   largest_of(s, after, TR_VELOCITY)); // t itself is rounded
     const double largest = largest_of(s, before, TR_POSITION) + fabs(t) * fastest;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_POSITION && s->order != 1 &&
+        if (s->inputs[i].kind == TR_POSITION && may_not_jump(s, &s->inputs[i]) &&
             differ(before->x[i], after->x[i], largest))
             tr_fail(err, TR_FAILED, (Place){0},
                     "the motion of '%.80s' jumps from %.9g to %.9g at t = %.9g: its rate may jump, "
-                    "but not its place",
-                    s->inputs[i].name, before->x[i], after->x[i], t);
+                    "but not its place%s%.80s%s",
+                    s->inputs[i].name, before->x[i], after->x[i], t, s->order == 1 ? ", for '" : "",
+                    s->order == 1 ? s->inputs[i].felt_by : "",
+                    s->order == 1 ? "' depends on how fast it moves" : "");
     if (!check_edges(flow, before, after, t, err)) return false;
     for (uint32_t i = 0, k = 0; i < flow->footing->constraints; i++) {
         if (!s->rows[i].position.id || flow->footing->open[i]) continue;

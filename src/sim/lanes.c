@@ -637,7 +637,7 @@ static bool touch_once(const Lanes *l, uint32_t lane)
     tr_touch_look(l->search, l->x);
     for (uint32_t i = 0; i < l->touchings; i++)
         if (is_in_flight(l->programs->footing, &l->touching[i]) ||
-            (tr_touch_second(l->search, i, &other) && other.gap < 0))
+            (is_held(&l->touching[i]) && tr_touch_second(l->search, i, &other) && other.gap < 0))
             return false;
     return true;
 }

@@ -14,6 +14,8 @@
 #include "sim/run.h"
 
 #include "base/options.h"
+#include "num/dense.h"
+#include "plan/blame.h"
 #include "plan/column.h"
 #include "plan/covariance.h"
 #include "plan/kkt.h"
@@ -73,28 +75,55 @@ void tr_run_take_row(Run *run)
 
 // ---- inputs that change --------------------------------------------------------------------
 
-bool tr_run_accept(Run *run, const char *who, tr_error *err)
+// What is a state does not change at once: in first order velocities are none.          (T257)
+static bool check_states(const Run *run, const char *who, tr_error *err)
 {
     const System *s = run->flow->system;
-    const uint32_t moving =
-        tr_system_inputs(s, TR_POSITION, NULL) + tr_system_inputs(s, TR_VELOCITY, NULL);
-    tr_run_take_row(run);
+    const bool is_first = s->order == 1;
+    const uint32_t positions = tr_system_inputs(s, TR_POSITION, NULL),
+                   velocities = tr_system_inputs(s, TR_VELOCITY, NULL);
+    const uint32_t states = positions + (is_first ? 0 : velocities);
+    const char *may = is_first ? "velocities" : "forces";
     const double *was = run->before, *is = run->row;
-    for (uint32_t i = 1; i <= moving; i++)
+    for (uint32_t i = 1; i <= states; i++)
         if (is[i] != was[i])
             tr_fail(err, TR_FAILED, (Place){0},
-                    "%.80s changes '%.80s' at once at t = %.6g: it may change forces only", who,
-                    run->flow->labels[i - 1], run->mover->t);
+                    "%.80s changes '%.80s' at once at t = %.6g: it may change %s only", who,
+                    run->flow->labels[i - 1], run->mover->t, may);
     if (is[run->plain - 2] != was[run->plain - 2])
         tr_fail(err, TR_FAILED, (Place){0},
-                "%.80s changes a constraint on positions at t = %.6g: it may change forces only",
-                who, run->mover->t);
-    if (has_failed(err)) return false;
+                "%.80s changes a constraint on positions at t = %.6g: it may change %s only", who,
+                run->mover->t, may);
+    return !has_failed(err);
+}
+
+// Velocities that follow otherwise may ask for another chart at once.
+static bool follow_otherwise(Run *run, tr_error *err)
+{
+    Mover *m = run->mover;
+    const uint32_t positions = tr_system_inputs(run->flow->system, TR_POSITION, NULL),
+                   velocities = tr_system_inputs(run->flow->system, TR_VELOCITY, NULL);
+    bool changed;
+    if (run->flow->system->order != 1) return true;
+    tr_watch_leap(&m->watch, m->t, m->y);
+    if (!tr_watch_chart(&m->watch, m->t, m->y, &changed, err)) return false;
+    tr_run_take_row(run);
+    if (!all_finite(run->row + 1 + positions, velocities))
+        tr_flow_blame(run->flow, m->t, m->y, err);
+    return !has_failed(err);
+}
+
+bool tr_run_accept(Run *run, const char *who, tr_error *err)
+{
+    tr_run_take_row(run);
+    const double *was = run->before, *is = run->row;
+    if (!check_states(run, who, err)) return false;
     run->mover->y[run->flow->own - 1] +=
         is[run->kinetic] - was[run->kinetic] + is[run->potential] - was[run->potential];
     tr_run_arouse(run);
     tr_run_take_sides(run);
-    return tr_mover_restart(run->mover, tr_solver_last_step(run->mover));
+    return tr_mover_restart(run->mover, tr_solver_last_step(run->mover)) &&
+           follow_otherwise(run, err);
 }
 
 // A number that stands beside those it is set among, where there is no formula to leave

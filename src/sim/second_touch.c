@@ -81,8 +81,8 @@ bool tr_second_step(SecondTouches *s, Path *path, double t, const double *y, War
     for (uint32_t i = 0; i < s->flow->system->touching_count; i++) {
         SecondTouch other;
         s->which = i;
-        const bool is_clear =
-            flies(s, i) || !tr_touch_second(s->search, i, &other) || other.gap >= 0;
+        const bool is_clear = flies(s, i) || !is_held(&s->flow->system->touchings[i]) ||
+                              !tr_touch_second(s->search, i, &other) || other.gap >= 0;
         if (is_clear) s->told[i] = false;
         if (is_clear || s->told[i]) continue;
         const double at = last ? tr_path_crossing(path, (Measure){gap_elsewhere, s}, last - 1, t,

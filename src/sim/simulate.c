@@ -100,6 +100,10 @@ static void warn_of_options(const Simulation *s, tr_error *err)
         !tr_warn(warnings_of(s), "%zu of the fixes are before t = 0, and have no effect",
                  s->filter->passed))
         tr_fail_memory(err);
+    if (system->left_out &&
+        !tr_warn(warnings_of(s), "in first order there are no forces, so outputs are left out: %s",
+                 system->left_out))
+        tr_fail_memory(err);
 }
 
 // Columns that are not finite, each at the first row where it is not: one that must not be asked
@@ -363,6 +367,7 @@ static void summarise(Simulation *s, double started)
     snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
     to->energy_error =
         s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
+    to->command_error = m->flow->system->order == 1 ? larger(s->command_error, 0) : -1;
     to->seconds = seconds_now() - started;
 }
 
@@ -450,7 +455,7 @@ bool tr_simulate(const System *system, const tr_simulate_options *options, tr_su
                  tr_error *err)
 {
     tr_error local = {0};
-    tr_summary unused = {0};
+    tr_summary unused = {.command_error = -1};
     if (!err) err = &local;
     tr_simulate_options o = tr_simulate_defaults(system);
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_simulate_defaults", err))

@@ -104,6 +104,11 @@ static void start_again(Watch *w, double t, const double *y, Quality q)
     w->quality[0] = q;
 }
 
+void tr_watch_leap(Watch *w, double t, const double *y)
+{
+    if (has_pivots(w->flow)) start_again(w, t, y, tr_flow_quality(w->flow, t, y));
+}
+
 // How precisely times are found
 static double close_to(double t) { return 1e-13 * fmax(1, fabs(t)); }
 

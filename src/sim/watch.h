@@ -65,6 +65,8 @@ bool tr_watch_start(Watch *watch, double t, const double *y, tr_error *err);
 
 // Inputs or sides are others now.
 void tr_watch_renew(Watch *watch);
+// Rows are others at once: what was seen of them before does not lead here.
+void tr_watch_leap(Watch *watch, double t, const double *y);
 
 // Why a step from (t, y) may have failed: true, with words, when the constraints are about to
 // change their rank there.

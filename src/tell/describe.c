@@ -116,7 +116,9 @@ static void list_marked(Names *n, const Flow *flow, StartMark mark, bool values)
 {
     uint32_t more = 0;
     for (uint32_t i = 0; i < flow->system->input_count; i++) {
+        const Input *input = &flow->system->inputs[i];
         if (!(flow->marks[i] & mark)) continue;
+        if (flow->system->order == 1 && input->kind == TR_VELOCITY) continue; // they follow
         if (!n->json && n->count == MOST_MARKED) {
             more++;
             continue;
@@ -334,9 +336,10 @@ static void derive_words(Json *j, const System *s, const Facts *f)
     if (f->chart) derive_rows(j, s, f);
     tr_buffer_print(b, "degrees of freedom  %u\n", f->kernel);
     tr_buffer_print(b,
-                    "operations          %zu from the state to the accelerations (%zu with "
+                    "operations          %zu from the state to the %s (%zu with "
                     "parameters left open)\n",
-                    f->operations, f->operations_symbolic);
+                    f->operations, s->order == 1 ? "velocities" : "accelerations",
+                    f->operations_symbolic);
     tr_buffer_print(b, "derived in          ");
     tr_buffer_number(b, (double)(long)(1e6 * s->seconds) / 1e3);
     tr_buffer_print(b, " ms, %u nodes\n", s->graph->count);
