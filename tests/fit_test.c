@@ -527,7 +527,7 @@ static void check_start(const char *name, const char *case_name, const char *num
     o.data = &data, o.data_count = 1, o.free = number;
     Fit *fit = tr_fit_open(system_called(name, case_name), &o, &err);
     if (!fit) fail_msg("%s: %s", name, err.text);
-    const double h = 1e-5;
+    const double h = 1e-5 * fmax(1, fabs(at));
     double squares = 0, product = 0, *away[2];
     for (int i = 0; i < 2; i++) {
         fit->now.p[0] = at + (i ? h : -h);
