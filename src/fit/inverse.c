@@ -45,13 +45,13 @@ void tr_inertia_written(const double phi[TEN], double com[3], double I[6])
 
 // ---- rows ------------------------------------------------------------------------------------
 
-static bool add_log(tr_inverse *x, Regressor *r, Triangle *t, const Log *log, tr_error *err)
+static bool add_log(tr_inverse *x, Regressor *r, Equations *t, const Log *log, tr_error *err)
 {
     double *torque = calloc(r->n + 1u, sizeof *torque);
     if (!torque) tr_fail_memory(err);
     for (size_t row = 0; row < log->sheet->rows && !has_failed(err); row++) {
         tr_log_put(log, r, row, torque);
-        double *room = tr_triangle_room(t, r->n);
+        double *room = tr_equations_room(t, r->n);
         const uint32_t count =
             room && tr_regressor_settle(r) ? tr_regressor_rows(r, torque, room) : UINT32_MAX;
         if (!room || r->lacks_memory)
@@ -61,7 +61,7 @@ static bool add_log(tr_inverse *x, Regressor *r, Triangle *t, const Log *log, tr
                     "%.200s:%zu: the equations of motion have no finite numbers there", log->path,
                     row + 2);
         else
-            tr_triangle_add(t, count);
+            tr_equations_add(t, count);
     }
     x->samples += log->sheet->rows;
     x->made_velocities = x->made_velocities || log->made_velocities;
@@ -70,7 +70,7 @@ static bool add_log(tr_inverse *x, Regressor *r, Triangle *t, const Log *log, tr
     return !has_failed(err);
 }
 
-static bool add_logs(tr_inverse *x, Regressor *r, Triangle *t, const tr_inverse_options *o,
+static bool add_logs(tr_inverse *x, Regressor *r, Equations *t, const tr_inverse_options *o,
                      tr_error *err)
 {
     for (size_t i = 0; i < o->log_count && !has_failed(err); i++) {
@@ -78,7 +78,6 @@ static bool add_logs(tr_inverse *x, Regressor *r, Triangle *t, const tr_inverse_
         if (tr_log_open(&log, r, o->logs[i], err)) add_log(x, r, t, &log, err);
         tr_log_close(&log);
     }
-    if (!has_failed(err)) tr_triangle_close(t);
     x->logs = o->log_count, x->equations = t->rows, x->moved = r->moved;
     return !has_failed(err);
 }
@@ -99,12 +98,12 @@ static bool make_room(tr_inverse *x, const System *system)
 }
 
 // The model's own values as rows: to be off by a unit counts like W times all right sides
-static bool add_prior(const tr_inverse *x, const Triangle *data, double weight, Triangle *all)
+static bool add_prior(const tr_inverse *x, const Equations *data, double weight, Equations *all)
 {
     const size_t n = data->columns;
     double size = 0;
-    if (!tr_triangle_open(all, data->columns)) return false;
-    double *rows = tr_triangle_room(all, data->columns + x->p);
+    if (!tr_equations_open(all, data->columns)) return false;
+    double *rows = tr_equations_room(all, data->columns + x->p);
     if (!rows) return false;
     memcpy(rows, data->A, n * n * sizeof *rows);
     for (size_t i = 0; i < n; i++) size += data->A[i * n + n - 1] * data->A[i * n + n - 1];
@@ -114,14 +113,13 @@ static bool add_prior(const tr_inverse *x, const Triangle *data, double weight, 
         row[j] = weight * sqrt(size) / x->unit[j];
         row[n - 1] = row[j] * x->prior[j];
     }
-    tr_triangle_add(all, data->columns + x->p);
-    tr_triangle_close(all);
+    tr_equations_add(all, data->columns + x->p);
     return true;
 }
 
-static bool solve_all(tr_inverse *x, const Triangle *data, double weight, tr_error *err)
+static bool solve_all(tr_inverse *x, const Equations *data, double weight, tr_error *err)
 {
-    Triangle all = {0};
+    Equations all = {0};
     Base base = {0};
     const bool weighs = weight > 0;
     if (weighs && !add_prior(x, data, weight, &all)) tr_fail_memory(err);
@@ -133,13 +131,13 @@ static bool solve_all(tr_inverse *x, const Triangle *data, double weight, tr_err
                            .base = weighs ? &base : &x->base,
                            .weighs_all = weighs && base.rank == x->p};
     if (!has_failed(err)) tr_bounds_solve(&bounds, x->phi, &x->is_bounded, err);
-    tr_triangle_free(&all);
+    tr_equations_free(&all);
     tr_base_free(&base);
     return !has_failed(err);
 }
 
 // Whether a known force is there to compare with: else all could be nothing, and fit.
-static bool has_scale(const tr_inverse *x, const Triangle *t)
+static bool has_scale(const tr_inverse *x, const Equations *t)
 {
     const size_t n = t->columns;
     double right = 0, left = 0;
@@ -148,7 +146,7 @@ static bool has_scale(const tr_inverse *x, const Triangle *t)
     return sqrt(right) > 1e-12 * left;
 }
 
-static bool solve(tr_inverse *x, const Triangle *t, double weight, tr_error *err)
+static bool solve(tr_inverse *x, const Equations *t, double weight, tr_error *err)
 {
     if (!tr_base_find(&x->base, t, x->unit, err)) return false;
     if (!x->base.rank)
@@ -167,9 +165,9 @@ static bool solve(tr_inverse *x, const Triangle *t, double weight, tr_error *err
     double *best = calloc(x->p + 1u, sizeof *best);
     if (!best) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < x->base.rank; i++) best[x->base.own[i]] = x->base.value[i];
-    x->misfit_model = sqrt(tr_triangle_misfit(t, x->prior) / (double)t->rows);
-    x->misfit_data = sqrt(tr_triangle_misfit(t, best) / (double)t->rows);
-    x->misfit = sqrt(tr_triangle_misfit(t, x->phi) / (double)t->rows);
+    x->misfit_model = sqrt(tr_equations_misfit(t, x->prior) / (double)t->rows);
+    x->misfit_data = sqrt(tr_equations_misfit(t, best) / (double)t->rows);
+    x->misfit = sqrt(tr_equations_misfit(t, x->phi) / (double)t->rows);
     free(best);
     return true;
 }
@@ -193,13 +191,13 @@ tr_inverse *tr_inverse_find(const System *system, const tr_inverse_options *opti
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_inverse_defaults", err)) return NULL;
     if (!check(&o, err)) return NULL;
     tr_inverse *x = calloc(1, sizeof *x);
-    Triangle t = {0};
+    Equations t = {0};
     Regressor *r = x ? tr_regressor_new(system, err) : NULL;
-    if (!x || (r && (!make_room(x, system) || !tr_triangle_open(&t, x->p + 1))))
+    if (!x || (r && (!make_room(x, system) || !tr_equations_open(&t, x->p + 1))))
         tr_fail_memory(err);
     if (!has_failed(err) && add_logs(x, r, &t, &o, err)) solve(x, &t, o.prior_weight, err);
     tr_regressor_free(r);
-    tr_triangle_free(&t);
+    tr_equations_free(&t);
     if (!has_failed(err)) return x;
     tr_inverse_free(x);
     return NULL;

@@ -67,20 +67,21 @@ void tr_log_close(Log *log);
 
 // ---- what equations determine ----------------------------------------------------------------
 
-// The upper triangle of all rows so far, with the right side as its last column
-typedef struct Triangle {
-    uint32_t columns, used, capacity;
-    size_t rows; // that went into it
-    double *A;
-} Triangle;
+// The upper triangle of all rows so far, with the right side as its last column (T280)
+typedef struct Equations {
+    uint32_t columns;
+    size_t rows;        // that went into it
+    double *A;          // columns * columns
+    double *room;       // for rows to come
+    uint32_t room_rows; // as many
+} Equations;
 
-bool tr_triangle_open(Triangle *triangle, uint32_t columns);
-double *tr_triangle_room(Triangle *triangle, uint32_t rows); // that will be added
-void tr_triangle_add(Triangle *triangle, uint32_t rows);
-void tr_triangle_close(Triangle *triangle); // what is left is the triangle, columns * columns
-void tr_triangle_free(Triangle *triangle);
+bool tr_equations_open(Equations *equations, uint32_t columns);
+double *tr_equations_room(Equations *equations, uint32_t rows); // that will be added
+void tr_equations_add(Equations *equations, uint32_t rows);     // the first of these
+void tr_equations_free(Equations *equations);
 // The sum of squares that parameters leave
-double tr_triangle_misfit(const Triangle *triangle, const double *phi);
+double tr_equations_misfit(const Equations *equations, const double *phi);
 
 // Combinations beta = phi_own + K phi_other that the rows determine
 typedef struct Base {
@@ -92,7 +93,7 @@ typedef struct Base {
     double *weight;        // by parameter: the length of its column
 } Base;
 
-bool tr_base_find(Base *base, const Triangle *triangle, const double *unit, tr_error *err);
+bool tr_base_find(Base *base, const Equations *triangle, const double *unit, tr_error *err);
 void tr_base_free(Base *base);
 
 // ---- what bodies can have --------------------------------------------------------------------
@@ -106,7 +107,7 @@ bool tr_inertia_is_possible(const double *phi, const double *unit, double share)
 typedef struct Bounds {
     uint32_t bodies;
     const double *prior, *unit;
-    const Triangle *triangle;
+    const Equations *triangle;
     const Base *base;
     bool weighs_all; // the prior is in the triangle
 } Bounds;

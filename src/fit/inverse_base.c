@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the equations determine. Rows A phi = b become a triangle by reflections as they come, so
-// that any number of them takes little room:
-//
-//   (A b) = Q R                                                                           (T275)
-//
-// Of columns that depend on each other some are kept, and the others are taken into them: with
-// R_other = R_own K it is the combinations
+// What the equations determine. Rows A phi = b become a triangle as they come, so that any number
+// of them takes little room (T275). Of columns that depend on each other some are kept, and the
+// others are taken into them: with R_other = R_own K it is the combinations
 //
 //   beta = phi_own + K phi_other                                                          (T276)
 //
@@ -14,6 +10,7 @@
 
 #include "num/dense.h"
 #include "num/singular.h"
+#include "num/triangle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,67 +21,39 @@
 
 // ---- the triangle ----------------------------------------------------------------------------
 
-bool tr_triangle_open(Triangle *t, uint32_t columns)
+bool tr_equations_open(Equations *t, uint32_t columns)
 {
-    *t = (Triangle){.columns = columns, .capacity = 2 * columns + 64};
-    t->A = calloc((size_t)t->capacity * columns + 1, sizeof *t->A);
+    *t = (Equations){.columns = columns};
+    t->A = calloc((size_t)columns * columns + 1, sizeof *t->A);
     return t->A != NULL;
 }
 
-void tr_triangle_free(Triangle *t)
+void tr_equations_free(Equations *t)
 {
     free(t->A);
-    *t = (Triangle){0};
+    free(t->room);
+    *t = (Equations){0};
 }
 
-// A reflection takes column j below row j to a multiple of the first unit vector.      (T275)
-static void reflect(Triangle *t, uint32_t j)
+double *tr_equations_room(Equations *t, uint32_t rows)
 {
-    const size_t n = t->columns;
-    double *A = t->A, sum = 0;
-    for (size_t i = j; i < t->used; i++) sum += A[i * n + j] * A[i * n + j];
-    const double length = sqrt(sum), first = A[j * n + j];
-    if (!(length > 0)) return;
-    const double pivot = first > 0 ? -length : length, square = sum - first * pivot;
-    A[j * n + j] = first - pivot; // the vector u, with u.u = 2 square
-    for (size_t k = j + 1; k < n; k++) {
-        double along = 0;
-        for (size_t i = j; i < t->used; i++) along += A[i * n + j] * A[i * n + k];
-        along /= square;
-        for (size_t i = j; i < t->used; i++) A[i * n + k] -= along * A[i * n + j];
-    }
-    A[j * n + j] = pivot;
-    for (size_t i = j + 1; i < t->used; i++) A[i * n + j] = 0;
-}
-
-static void triangulate(Triangle *t)
-{
-    for (uint32_t j = 0; j < t->columns && j + 1 < t->used; j++) reflect(t, j);
-    if (t->used > t->columns) t->used = t->columns;
-}
-
-double *tr_triangle_room(Triangle *t, uint32_t rows)
-{
-    if (t->used + rows > t->capacity) triangulate(t);
-    if (t->used + rows > t->capacity) {
-        double *grown = realloc(t->A, ((size_t)(t->used + rows) * t->columns + 1) * sizeof *t->A);
+    if (rows > t->room_rows) {
+        double *grown = realloc(t->room, ((size_t)rows * t->columns + 1) * sizeof *grown);
         if (!grown) return NULL;
-        t->A = grown, t->capacity = t->used + rows;
+        t->room = grown, t->room_rows = rows;
     }
-    return t->A + (size_t)t->used * t->columns;
+    return t->room;
 }
 
-void tr_triangle_add(Triangle *t, uint32_t rows) { t->used += rows, t->rows += rows; }
-
-void tr_triangle_close(Triangle *t)
+// (A b) = O R, O^T O = 1: R is all that is kept                                            (T275)
+void tr_equations_add(Equations *t, uint32_t rows)
 {
-    triangulate(t);
-    const size_t n = t->columns;
-    for (size_t i = (size_t)t->used * n; i < n * n; i++) t->A[i] = 0;
-    t->used = t->columns;
+    for (uint32_t i = 0; i < rows; i++)
+        tr_triangle_add(t->A, t->columns, t->room + (size_t)i * t->columns);
+    t->rows += rows;
 }
 
-double tr_triangle_misfit(const Triangle *t, const double *phi)
+double tr_equations_misfit(const Equations *t, const double *phi)
 {
     const size_t n = t->columns;
     double sum = 0;
@@ -181,14 +150,14 @@ static void choose_columns(Choice *c, uint32_t rank)
 
 // ---- columns and their rank ------------------------------------------------------------------
 
-static double column_length(const Triangle *t, uint32_t j)
+static double column_length(const Equations *t, uint32_t j)
 {
     double sum = 0;
     for (size_t i = 0; i <= j; i++) sum += t->A[i * t->columns + j] * t->A[i * t->columns + j];
     return sqrt(sum);
 }
 
-static void weigh(Base *base, const Triangle *t, const double *unit)
+static void weigh(Base *base, const Equations *t, const double *unit)
 {
     double longest = 0;
     for (uint32_t j = 0; j < base->p; j++) {
@@ -200,7 +169,7 @@ static void weigh(Base *base, const Triangle *t, const double *unit)
 }
 
 // Of length 1, or 0 where nothing depends on them; one after the other
-static void take_columns(const Base *base, const Triangle *t, double *R)
+static void take_columns(const Base *base, const Equations *t, double *R)
 {
     const size_t p = base->p;
     for (size_t j = 0; j < p; j++)
@@ -233,7 +202,7 @@ static void list(Base *base, const bool *is_kept)
 }
 
 // R_own (K beta) = (R_other b), in columns of length 1; then by parameters              (T276)
-static bool combine(Base *base, const Triangle *t, const double *R)
+static bool combine(Base *base, const Equations *t, const double *R)
 {
     const uint32_t p = base->p, r = base->rank, d = p - r;
     double *A = calloc((size_t)p * r + (size_t)p * (d + 1) + 1, sizeof *A);
@@ -259,7 +228,7 @@ static bool combine(Base *base, const Triangle *t, const double *R)
 }
 
 // The variance of a row's error times (R_own^T R_own)^-1                                 (T277)
-static bool spread(Base *base, const Triangle *t, const double *R)
+static bool spread(Base *base, const Equations *t, const double *R)
 {
     const uint32_t p = base->p, r = base->rank;
     double *A = calloc((size_t)p * r + (size_t)r * r + r + p + 1, sizeof *A);
@@ -267,7 +236,7 @@ static bool spread(Base *base, const Triangle *t, const double *R)
     double *Vt = A + (size_t)p * r, *sigma = Vt + (size_t)r * r, *phi = sigma + r;
     for (uint32_t k = 0; k < r; k++) phi[base->own[k]] = base->value[k];
     const size_t spare = t->rows > r ? t->rows - r : 1;
-    const double variance = tr_triangle_misfit(t, phi) / (double)spare;
+    const double variance = tr_equations_misfit(t, phi) / (double)spare;
     for (size_t i = 0; i < p; i++)
         for (uint32_t k = 0; k < r; k++) A[i * r + k] = R[(size_t)base->own[k] * p + i];
     const bool good = !r || tr_singular(A, p, r, sigma, NULL, Vt);
@@ -296,7 +265,7 @@ static bool make_room(Base *base)
     return true;
 }
 
-bool tr_base_find(Base *base, const Triangle *t, const double *unit, tr_error *err)
+bool tr_base_find(Base *base, const Equations *t, const double *unit, tr_error *err)
 {
     const size_t p = t->columns - 1;
     *base = (Base){.p = (uint32_t)p};

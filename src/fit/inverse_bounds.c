@@ -310,7 +310,7 @@ typedef struct Singular {
 
 static bool singular_open(Singular *v, const Bounds *o)
 {
-    const Triangle *t = o->triangle;
+    const Equations *t = o->triangle;
     const size_t p = v->p = o->base->p;
     double *R = calloc(p * p + 1, sizeof *R);
     v->s = calloc(2 * p * p + 4 * p + 1, sizeof *v->s);
