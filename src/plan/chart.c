@@ -26,7 +26,8 @@ typedef struct Elimination {
     bool *row_used, *column_used;
     uint32_t *row, *column; // pivots
     uint32_t count;
-    uint32_t *link; // of the forest, by velocity
+    uint32_t *link;   // of the forest, by velocity
+    uint32_t *filled; // room for columns
 } Elimination;
 
 static double *entry(const Elimination *e, uint32_t i, uint32_t j)
@@ -131,17 +132,30 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
     return true;
 }
 
+// Columns that are left where a row has entries; how many
+static uint32_t list_filled(const Elimination *e, uint32_t row)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < e->at->passive; j++)
+        if (!e->column_used[j] && *entry(e, row, j) != 0) e->filled[count++] = j;
+    return count;
+}
+
+// Rows of a long chain have few entries by the time they are pivots: of a thousand skates all
+// columns take forty times as long.
 static void eliminate(Elimination *e, uint32_t row, uint32_t column)
 {
     e->row_used[row] = e->column_used[column] = true;
     e->row[e->count] = row;
     e->column[e->count++] = column;
     const double pivot = *entry(e, row, column);
+    const uint32_t filled = list_filled(e, row);
     for (uint32_t i = 0; i < e->at->all; i++) {
         const double l = *entry(e, i, column) / pivot;
         if (e->row_used[i] || l == 0) continue;
-        for (uint32_t j = 0; j < e->at->passive; j++)
-            *entry(e, i, j) -= j == column ? *entry(e, i, j) : l * *entry(e, row, j);
+        *entry(e, i, column) = 0;
+        for (uint32_t k = 0; k < filled; k++)
+            *entry(e, i, e->filled[k]) -= l * *entry(e, row, e->filled[k]);
     }
 }
 
@@ -320,7 +334,8 @@ static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
     e.column_used = calloc(at->passive + 1u, sizeof *e.column_used);
     e.row = calloc(at->all + 1u, sizeof *e.row);
     e.column = calloc(at->all + 1u, sizeof *e.column);
-    e.link = calloc(at->velocities + 1u, sizeof *e.link);
+    e.link = calloc(at->velocities + at->passive + 1u, sizeof *e.link);
+    e.filled = e.link ? e.link + at->velocities : NULL;
     const bool good = e.A && e.row_used && e.column_used && e.row && e.column && e.link;
     const Forest *f = at->system->forest;
     for (uint32_t i = 0; e.link && f && i < f->link_count; i++)
