@@ -493,35 +493,38 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
 {
     const Partition *p = &chart->partition;
     const size_t d = p->count;
-    double *A = calloc(d * d + 1, sizeof *A), *b = calloc(d + 1, sizeof *b);
     chart->surplus = calloc(chart->rows + 1u, sizeof *chart->surplus);
     for (uint32_t i = 0; chart->surplus && i < chart->rows; i++)
         if (!at->open[i] && !is_pivot(p, i)) chart->surplus[chart->surplus_count++] = i;
+    const size_t count = chart->surplus_count;
+    double *A = calloc(d * d + 1, sizeof *A), *B = calloc(d * count + 1, sizeof *B);
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
     chart->shares = calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->shares);
     chart->antagonist = calloc(chart->surplus_count + 1u, sizeof *chart->antagonist);
     double *remainders =
         calloc((size_t)chart->surplus_count * at->velocities + 1, sizeof *remainders);
-    bool good = A && b && remainders && chart->surplus && chart->dependence && chart->antagonist &&
+    bool good = A && B && remainders && chart->surplus && chart->dependence && chart->antagonist &&
                 chart->shares;
-    for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
-        for (size_t k = 0; k < d; k++) {
-            uint32_t v = 0;
-            while (at->v[v] != p->dependent[k]) v++;
-            b[k] = stance_slope(at, chart->surplus[j], v);
-            for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
-        }
-        if (!tr_solve(A, d, b, 1)) continue;
+    for (size_t k = 0; good && k < d; k++) {
+        uint32_t v = 0;
+        while (at->v[v] != p->dependent[k]) v++;
+        for (size_t j = 0; j < count; j++)
+            B[k * count + j] = stance_slope(at, chart->surplus[j], v);
+        for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
+    }
+    const bool is_solved = good && count && tr_solve(A, d, B, count);
+    for (uint32_t j = 0; is_solved && j < count; j++) {
         for (size_t i = 0; i < d; i++)
-            if (p->row[i] < chart->rows) chart->dependence[j * chart->rows + p->row[i]] = b[i];
+            if (p->row[i] < chart->rows)
+                chart->dependence[j * chart->rows + p->row[i]] = B[i * count + j];
         chart->antagonist[j] = differs_when_driven(chart, at, j, remainders);
         name_shares(chart, at, j);
     }
     chart->partition.antagonist = chart->antagonist;
     if (!good) tr_fail_memory(err);
     free(A);
-    free(b);
+    free(B);
     free(remainders);
     return good;
 }
