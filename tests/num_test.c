@@ -71,6 +71,32 @@ static void test_cholesky(void **state)
     }
 }
 
+// Rows that begin with zeros, each with as many as it likes
+static void test_envelope(void **state)
+{
+    (void)state;
+    Random r = {13};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const uint32_t n = 1 + random_below(&r, MOST);
+        double A[MOST * MOST] = {0}, L[MOST * MOST];
+        uint32_t first[MOST];
+        for (uint32_t i = 0; i < n; i++) {
+            first[i] = random_below(&r, i + 1);
+            for (uint32_t k = first[i]; k < i; k++) A[i * n + k] = any(&r);
+            A[i * n + i] = MOST; // more than all others of its row and its column
+        }
+        memcpy(L, A, sizeof L);
+        assert_true(tr_cholesky(L, n));
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t k = 0; k <= i; k++) {
+                double product = 0;
+                for (uint32_t j = 0; j <= k; j++) product += L[i * n + j] * L[k * n + j];
+                assert_below(fabs(product - A[i * n + k]), 1e-14 * MOST);
+                if (k < first[i]) assert_true(L[i * n + k] == 0);
+            }
+    }
+}
+
 // Rows one by one, with zeros in front, to the bit
 static void test_rows(void **state)
 {
@@ -612,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cholesky),
+        cmocka_unit_test(test_envelope),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_independence),
         cmocka_unit_test(test_gauss),

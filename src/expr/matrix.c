@@ -5,14 +5,19 @@
 
 #include <assert.h>
 
-Matrix tr_matrix(Graph *graph, uint32_t rows, uint32_t columns)
+Matrix tr_matrix_in(Arena *room, Graph *graph, uint32_t rows, uint32_t columns)
 {
     const size_t count = (size_t)rows * columns;
-    Matrix m = {graph, tr_arena_alloc(&graph->arena, count, sizeof *m.entries), rows, columns};
+    Matrix m = {graph, tr_arena_alloc(room, count, sizeof *m.entries), rows, columns};
     if (!m.entries) graph->failed = true;
     const Expr nothing = zero(graph);
     for (size_t k = 0; m.entries && k < count; k++) m.entries[k] = nothing;
     return m;
+}
+
+Matrix tr_matrix(Graph *graph, uint32_t rows, uint32_t columns)
+{
+    return tr_matrix_in(&graph->arena, graph, rows, columns);
 }
 
 Matrix tr_matrix_identity(Graph *graph, uint32_t size)

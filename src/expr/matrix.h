@@ -17,6 +17,8 @@ typedef struct Matrix {
 
 // All zeros; lives as long as the graph.
 Matrix tr_matrix(Graph *graph, uint32_t rows, uint32_t columns);
+// The same, as long as this arena
+Matrix tr_matrix_in(Arena *room, Graph *graph, uint32_t rows, uint32_t columns);
 Matrix tr_matrix_identity(Graph *graph, uint32_t size);
 
 static inline Expr get(Matrix m, uint32_t i, uint32_t j)

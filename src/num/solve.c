@@ -14,13 +14,15 @@ static void subtract(double f, const double *from, size_t count, double *to)
 
 // ---- symmetric -----------------------------------------------------------------------------
 
-// L_ik = (A_ik - sum_j<k L_ij L_kj) / L_kk
+// L_ik = (A_ik - sum_j<k L_ij L_kj) / L_kk; where a row of A begins with zeros that of L does
 bool tr_cholesky(double *A, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k <= i; k++) {
+    for (size_t i = 0; i < n; i++) {
+        size_t first = 0;
+        while (first < i && A[i * n + first] == 0) first++;
+        for (size_t k = first; k <= i; k++) {
             double sum = A[i * n + k];
-            for (size_t j = 0; j < k; j++) sum -= A[i * n + j] * A[k * n + j];
+            for (size_t j = first; j < k; j++) sum -= A[i * n + j] * A[k * n + j];
             if (k < i)
                 A[i * n + k] = sum / A[k * n + k];
             else if (sum > 0 && isfinite(sum))
@@ -28,6 +30,7 @@ bool tr_cholesky(double *A, size_t n)
             else
                 return false;
         }
+    }
     return true;
 }
 

@@ -26,7 +26,8 @@ typedef struct Elimination {
     bool *row_used, *column_used;
     uint32_t *row, *column; // pivots
     uint32_t count;
-    uint32_t *link; // of the forest, by velocity
+    uint32_t *link;   // of the forest, by velocity
+    uint32_t *filled; // room for columns
 } Elimination;
 
 static double *entry(const Elimination *e, uint32_t i, uint32_t j)
@@ -131,17 +132,30 @@ static bool best_pivot(const Elimination *e, int stage, bool all, uint32_t *row,
     return true;
 }
 
+// Columns that are left where a row has entries; how many
+static uint32_t list_filled(const Elimination *e, uint32_t row)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < e->at->passive; j++)
+        if (!e->column_used[j] && *entry(e, row, j) != 0) e->filled[count++] = j;
+    return count;
+}
+
+// Rows of a long chain have few entries by the time they are pivots: of a thousand skates all
+// columns take forty times as long.
 static void eliminate(Elimination *e, uint32_t row, uint32_t column)
 {
     e->row_used[row] = e->column_used[column] = true;
     e->row[e->count] = row;
     e->column[e->count++] = column;
     const double pivot = *entry(e, row, column);
+    const uint32_t filled = list_filled(e, row);
     for (uint32_t i = 0; i < e->at->all; i++) {
         const double l = *entry(e, i, column) / pivot;
         if (e->row_used[i] || l == 0) continue;
-        for (uint32_t j = 0; j < e->at->passive; j++)
-            *entry(e, i, j) -= j == column ? *entry(e, i, j) : l * *entry(e, row, j);
+        *entry(e, i, column) = 0;
+        for (uint32_t k = 0; k < filled; k++)
+            *entry(e, i, e->filled[k]) -= l * *entry(e, row, e->filled[k]);
     }
 }
 
@@ -320,7 +334,8 @@ static bool choose_pivots(Chart *chart, const Stance *at, tr_error *err)
     e.column_used = calloc(at->passive + 1u, sizeof *e.column_used);
     e.row = calloc(at->all + 1u, sizeof *e.row);
     e.column = calloc(at->all + 1u, sizeof *e.column);
-    e.link = calloc(at->velocities + 1u, sizeof *e.link);
+    e.link = calloc(at->velocities + at->passive + 1u, sizeof *e.link);
+    e.filled = e.link ? e.link + at->velocities : NULL;
     const bool good = e.A && e.row_used && e.column_used && e.row && e.column && e.link;
     const Forest *f = at->system->forest;
     for (uint32_t i = 0; e.link && f && i < f->link_count; i++)
@@ -478,35 +493,38 @@ static bool find_dependence(Chart *chart, const Stance *at, tr_error *err)
 {
     const Partition *p = &chart->partition;
     const size_t d = p->count;
-    double *A = calloc(d * d + 1, sizeof *A), *b = calloc(d + 1, sizeof *b);
     chart->surplus = calloc(chart->rows + 1u, sizeof *chart->surplus);
     for (uint32_t i = 0; chart->surplus && i < chart->rows; i++)
         if (!at->open[i] && !is_pivot(p, i)) chart->surplus[chart->surplus_count++] = i;
+    const size_t count = chart->surplus_count;
+    double *A = calloc(d * d + 1, sizeof *A), *B = calloc(d * count + 1, sizeof *B);
     chart->dependence =
         calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->dependence);
     chart->shares = calloc((size_t)chart->surplus_count * chart->rows + 1, sizeof *chart->shares);
     chart->antagonist = calloc(chart->surplus_count + 1u, sizeof *chart->antagonist);
     double *remainders =
         calloc((size_t)chart->surplus_count * at->velocities + 1, sizeof *remainders);
-    bool good = A && b && remainders && chart->surplus && chart->dependence && chart->antagonist &&
+    bool good = A && B && remainders && chart->surplus && chart->dependence && chart->antagonist &&
                 chart->shares;
-    for (uint32_t j = 0; good && j < chart->surplus_count; j++) {
-        for (size_t k = 0; k < d; k++) {
-            uint32_t v = 0;
-            while (at->v[v] != p->dependent[k]) v++;
-            b[k] = stance_slope(at, chart->surplus[j], v);
-            for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
-        }
-        if (!tr_solve(A, d, b, 1)) continue;
+    for (size_t k = 0; good && k < d; k++) {
+        uint32_t v = 0;
+        while (at->v[v] != p->dependent[k]) v++;
+        for (size_t j = 0; j < count; j++)
+            B[k * count + j] = stance_slope(at, chart->surplus[j], v);
+        for (size_t i = 0; i < d; i++) A[k * d + i] = stance_slope(at, p->row[i], v);
+    }
+    const bool is_solved = good && count && tr_solve(A, d, B, count);
+    for (uint32_t j = 0; is_solved && j < count; j++) {
         for (size_t i = 0; i < d; i++)
-            if (p->row[i] < chart->rows) chart->dependence[j * chart->rows + p->row[i]] = b[i];
+            if (p->row[i] < chart->rows)
+                chart->dependence[j * chart->rows + p->row[i]] = B[i * count + j];
         chart->antagonist[j] = differs_when_driven(chart, at, j, remainders);
         name_shares(chart, at, j);
     }
     chart->partition.antagonist = chart->antagonist;
     if (!good) tr_fail_memory(err);
     free(A);
-    free(b);
+    free(B);
     free(remainders);
     return good;
 }

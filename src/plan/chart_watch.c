@@ -6,19 +6,28 @@
 //   size_i^2 = sum_j G_ij^2 / M_jj      tilt^2 = max_k M_dd max_j H_kj^2 / M_jj
 //
 // with M_jj = 1 for what has no mass. No matrix is eliminated for it but the one that the rates
-// eliminate.
+// eliminate. Of many velocities slopes are as many as their square; what rows take from the motion
+// of a link is measured by one symmetric matrix that is carried outward (T160):
+//
+//   size_i^2 = on . K on,   K_link = Ad K_parent Ad^T + sum_j S_j S_j^T / M_jj
 #include "expr/forest.h"
 #include "plan/chart_programs.h"
+#include "plan/stance_numbers.h"
 #include "plan/switch.h"
 #include "program/program.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+typedef struct Spread { // a symmetric matrix, by columns
+    Motion column[6];
+} Spread;
+
 typedef struct Metric {
     uint32_t count;     // velocities
     uint32_t *velocity; // as inputs
     Expr *mass, *inverse;
+    Spread *spread; // by link: K, where rows are about it; NULL where slopes are few
 } Metric;
 
 // The diagonal of M
@@ -55,12 +64,99 @@ static void close_metric(Metric *m)
 {
     free(m->velocity);
     free(m->mass);
+    free(m->spread);
+}
+
+// ---- sizes along the tree ------------------------------------------------------------------
+
+static Motion row_of(const Spread *K, int k)
+{
+    Expr at[6];
+    for (int i = 0; i < 6; i++) at[i] = motion_at(K->column[i], k);
+    return (Motion){vec(at[0], at[1], at[2]), vec(at[3], at[4], at[5])};
+}
+
+// What is above the diagonal is below it, too.
+static void mirror(Spread *K)
+{
+    for (int i = 0; i < 6; i++)
+        for (int k = i + 1; k < 6; k++)
+            *motion_place(&K->column[i], k) = motion_at(K->column[k], i);
+}
+
+// Ad K Ad^T
+static Spread pass_spread(const Passage *across, const Spread *K)
+{
+    Spread half, out;
+    for (int k = 0; k < 6; k++) half.column[k] = pass_motion(across, K->column[k]);
+    for (int k = 0; k < 6; k++) out.column[k] = pass_motion(across, row_of(&half, k));
+    mirror(&out);
+    return out;
+}
+
+static void spread_outward(Metric *m, const System *s, const bool *is_met)
+{
+    const Forest *f = s->forest;
+    for (uint32_t i = 0; i < f->link_count; i++) {
+        const ForestLink *link = &f->links[i];
+        Spread *K = &m->spread[i];
+        if (!is_met[i]) continue;
+        for (int k = 0; k < 6; k++) K->column[k] = motion_zero(s->graph);
+        if (link->parent != NO_LINK) *K = pass_spread(&link->across, &m->spread[link->parent]);
+        for (uint32_t j = 0; j < link->velocity_count; j++) {
+            const Motion S = link->S[j], part = motion_scale(m->inverse[link->velocity + j], S);
+            for (int k = 0; k < 6; k++)
+                K->column[k] = motion_plus(K->column[k], motion_scale(motion_at(S, k), part));
+            mirror(K);
+        }
+    }
+}
+
+// For the links that rows are about, and those before them
+static void open_spread(Metric *m, System *s)
+{
+    const Forest *f = s->forest;
+    if (!tr_stance_goes_along(s)) return;
+    bool *is_met = calloc(f->link_count + 1u, sizeof *is_met);
+    m->spread = calloc(f->link_count + 1u, sizeof *m->spread);
+    if (!is_met || !m->spread) s->graph->failed = true;
+    for (uint32_t i = 0; i < s->row_count && !s->graph->failed; i++)
+        for (uint32_t k = s->rows[i].base; k != NO_LINK && !is_met[k]; k = f->links[k].parent)
+            is_met[k] = true;
+    if (!s->graph->failed) spread_outward(m, s, is_met);
+    free(is_met);
+}
+
+// on . K on; where terms cancel to rounding it is nothing
+static Expr spread_along(const Row *row, const Spread *K, Graph *g)
+{
+    Expr own = zero(g), mixed = zero(g);
+    for (int i = 0; i < 6; i++) {
+        own = add(own, mul(square(row->on[i]), motion_at(K->column[i], i)));
+        for (int k = i + 1; k < 6; k++)
+            mixed = add(mixed, mul(mul(row->on[i], row->on[k]), motion_at(K->column[k], i)));
+    }
+    if (is_zero(mixed)) return own;
+    const Expr all = add(own, add(mixed, mixed));
+    return choose(less(mul(number(g, 1e-12), own), all), all, zero(g));
+}
+
+static Expr square_along(const Metric *m, const System *s, const Row *row)
+{
+    Expr sum = zero(s->graph);
+    if (row->base != NO_LINK) sum = spread_along(row, &m->spread[row->base], s->graph);
+    if (!row->inner_slopes) return sum;
+    for (uint32_t k = 0; k < m->count; k++)
+        if (!is_zero(row->inner_slopes[k]) && !tr_stance_is_before(s, row, k))
+            sum = add(sum, mul(square(row->inner_slopes[k]), m->inverse[k]));
+    return sum;
 }
 
 // Of its size
 static Expr square_of(const Metric *m, System *s, Row *row)
 {
     Expr sum = zero(s->graph);
+    if (m->spread) return square_along(m, s, row);
     if (!row->slopes) tr_forest_slopes(s, row);
     if (s->graph->failed) return sum;
     for (uint32_t i = 0; i < m->count; i++)
@@ -143,7 +239,8 @@ static void list_quality(System *s, const ChartPrograms *c, Exprs *list, WatchPl
         close_metric(&metric);
         return;
     }
-    for (uint32_t i = 0; i < s->row_count; i++)
+    open_spread(&metric, s);
+    for (uint32_t i = 0; i < s->row_count && !s->graph->failed; i++)
         exprs_add(list, s->rows[i].is_open ? zero(s->graph) : square_of(&metric, s, &s->rows[i]));
     places->pivots = list->count;
     list_pivots(&metric, s, &c->partition, list);

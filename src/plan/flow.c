@@ -130,12 +130,14 @@ static bool make_room(Flow *flow, tr_error *err)
     flow->residual = calloc(3 * rows + touches + 1, sizeof *flow->residual);
     flow->largest = calloc(rows + 1, sizeof *flow->largest);
     flow->correction = calloc(most * (n + most + 1) + 1, sizeof *flow->correction);
+    flow->filled = calloc(n + 1, sizeof *flow->filled);
     const size_t inputs = (size_t)s->input_count + flow->switch_count;
     Watched *w = &flow->watched;
     w->y = calloc(p->known + inputs + watch_room(flow, p) + 1, sizeof *w->y);
     if (!w->y) return tr_fail_memory(err), false;
     w->others = w->y + p->known, w->values = w->others + inputs;
-    if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction)
+    if (!flow->labels || !flow->column || !flow->residual || !flow->largest || !flow->correction ||
+        !flow->filled)
         return tr_fail_memory(err), false;
     Exprs unused = {0};
     tr_chart_columns(s, &unused, flow->labels);
@@ -252,6 +254,7 @@ void tr_flow_free(Flow *flow)
     free(flow->residual);
     free(flow->largest);
     free(flow->correction);
+    free(flow->filled);
     free(flow->watched.y);
     free(flow);
 }

@@ -57,6 +57,7 @@ typedef struct Flow {
     uint32_t holonomic;
     double *largest;    // size that a surplus row has had so far
     double *correction; // room for projecting
+    uint32_t *filled;   // likewise, by position
     bool no_projection; // velocities alone satisfy the constraints, and positions drift
     size_t evaluations, jacobians;
     size_t all_evaluations; // of any program, also those of flows before that it goes on from

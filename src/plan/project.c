@@ -45,16 +45,28 @@ static void add_quaternions(const Flow *flow, const double *y, double *phi, doub
     }
 }
 
+// The lower triangle of J J^T, m * m, by the entries that rows have: few of many, for a loop is
+// about the joints in it
+static void square_rows(const double *J, size_t m, size_t n, uint32_t *filled, double *JJ)
+{
+    for (size_t k = 0; k < m; k++) {
+        size_t count = 0;
+        for (size_t j = 0; j < n; j++)
+            if (J[k * n + j] != 0) filled[count++] = (uint32_t)j;
+        for (size_t i = k; i < m; i++) {
+            double sum = 0;
+            for (size_t j = 0; j < count; j++) sum += J[i * n + filled[j]] * J[k * n + filled[j]];
+            JJ[i * m + k] = sum;
+        }
+    }
+}
+
 // x -= J^T (J J^T)^-1 phi: the shortest way
 static bool correct(Flow *flow, const double *J, double *phi, double *x)
 {
     const size_t n = flow->positions, m = flow->now->projected + flow->quaternion_count;
     double *JJ = flow->correction + m + m * n;
-    for (size_t i = 0; i < m; i++)
-        for (size_t k = 0; k <= i; k++) {
-            JJ[i * m + k] = 0;
-            for (size_t j = 0; j < n; j++) JJ[i * m + k] += J[i * n + j] * J[k * n + j];
-        }
+    square_rows(J, m, n, flow->filled, JJ);
     if (!tr_solve_positive(JJ, m, phi, 1)) return false;
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) x[j] -= J[i * n + j] * phi[i];

@@ -33,6 +33,14 @@ bool tr_stance_goes_along(const System *s)
 
 // ---- rows ----------------------------------------------------------------------------------
 
+bool tr_stance_is_before(const System *s, const Row *row, uint32_t velocity)
+{
+    for (uint32_t i = row->base; i != NO_LINK; i = s->forest->links[i].parent)
+        if (velocity - s->forest->links[i].velocity < s->forest->links[i].velocity_count)
+            return true;
+    return false;
+}
+
 // Velocities of a link and of those before it
 static void mark_path(const Forest *forest, uint32_t link, bool *marks, bool value)
 {

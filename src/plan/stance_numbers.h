@@ -17,6 +17,8 @@ void tr_stance_evaluate(Stance *stance, const double *x);
 
 // Whether G and M follow from links: of many velocities
 bool tr_stance_goes_along(const System *system);
+// Whether a velocity moves the base of a row: then its slope follows from the base's motion
+bool tr_stance_is_before(const System *system, const Row *row, uint32_t velocity);
 // The same from values of all nodes, where they do. False when memory runs out.
 bool tr_stance_from_nodes(const System *system, const double *value, double *G, double *M);
 

@@ -32,7 +32,8 @@ static void take_rows(Reduction *r)
 {
     Graph *g = r->graph;
     const uint32_t count = r->nD + r->nR;
-    r->rows = tr_matrix(g, count, r->unknowns), r->driven = tr_matrix(g, count, r->na);
+    r->rows = tr_matrix_in(r->room, g, count, r->unknowns);
+    r->driven = tr_matrix_in(r->room, g, count, r->na);
     r->rest = tr_matrix(g, count, 1), r->bias = tr_matrix(g, count, 1);
     r->own_bias = tr_matrix(g, count, 1);
     for (uint32_t i = 0; i < count; i++) {
@@ -54,7 +55,7 @@ static void take_rows(Reduction *r)
 
 Expr *tr_reduction_expressions(Reduction *r, size_t count)
 {
-    Expr *list = tr_arena_alloc(&r->graph->arena, count + 1, sizeof *list);
+    Expr *list = tr_arena_alloc(r->room, count + 1, sizeof *list);
     if (!list) r->graph->failed = true;
     for (size_t i = 0; list && i < count; i++) list[i] = zero(r->graph);
     return list;
@@ -272,7 +273,7 @@ static void project(Reduction *r, Matrix *M_r, Matrix *f_r)
 
 static void eliminate(Reduction *r)
 {
-    r->stages = tr_arena_alloc(&r->graph->arena, r->nD + 1u, sizeof *r->stages);
+    r->stages = tr_arena_alloc(r->room, r->nD + 1u, sizeof *r->stages);
     if (!r->stages) r->graph->failed = true;
     for (uint32_t k = 0; !r->graph->failed && k < r->nD; k++)
         if (tr_take_pivot(r, k)) tr_eliminate_from_rows(r, k);

@@ -22,7 +22,7 @@ static bool make_room(Local *l)
     l->free_at = tr_reduction_room(r, r->unknowns);
     l->unknown = tr_reduction_room(r, r->nv), l->link_of = tr_reduction_room(r, r->nv);
     l->place = tr_reduction_room(r, r->nD);
-    Arena *arena = &r->graph->arena;
+    Arena *arena = r->room;
     l->is_row_met = tr_arena_alloc(arena, r->nD + 1u, sizeof *l->is_row_met);
     l->is_early = tr_arena_alloc(arena, r->nD + 1u, sizeof *l->is_early);
     l->met = tr_arena_alloc(arena, f->link_count + 1u, sizeof *l->met);
@@ -143,10 +143,11 @@ static bool begin(Local *l)
 {
     Reduction *r = l->r;
     Graph *g = r->graph;
-    r->rows = tr_matrix(g, r->nD, r->unknowns), r->driven = tr_matrix(g, r->nD, r->na);
+    r->rows = tr_matrix_in(r->room, g, r->nD, r->unknowns);
+    r->driven = tr_matrix_in(r->room, g, r->nD, r->na);
     r->rest = tr_matrix(g, r->nD, 1), r->bias = tr_matrix(g, r->nD, 1);
     r->own_bias = tr_matrix(g, r->nD, 1);
-    r->stages = tr_arena_alloc(&g->arena, r->nD + 1u, sizeof *r->stages);
+    r->stages = tr_arena_alloc(r->room, r->nD + 1u, sizeof *r->stages);
     if (!r->stages) g->failed = true;
     if (!make_room(l)) return false;
     find_owners(l);
@@ -195,7 +196,9 @@ static void split_rest(Reduction *r)
 
 static bool find_kernel(const Local *l)
 {
+    Arena room = {0};
     Reduction *r = l->r, other = *r;
+    other.room = &room;
     Local still = {.r = &other, .forest = l->forest, .is_still = true};
     tr_find_kernel(r);
     other.H = r->H;
@@ -204,6 +207,7 @@ static bool find_kernel(const Local *l)
         split_rest(r);
     }
     release(&still);
+    tr_arena_free(&room);
     return !r->graph->failed;
 }
 

@@ -201,7 +201,7 @@ static Wrench force_about(const Local *l, uint32_t i, Vec P)
 static bool grow_grounded(Local *l, Grounded *out, const Front *f)
 {
     out->speed = tr_reduction_room(l->r, f->count);
-    out->momentum = tr_arena_alloc(&l->r->graph->arena, f->count + 1, sizeof *out->momentum);
+    out->momentum = tr_arena_alloc(l->r->room, f->count + 1, sizeof *out->momentum);
     if (!out->speed || !out->momentum) l->r->graph->failed = true;
     for (uint32_t k = 0; out->momentum && out->speed && k < f->count; k++)
         out->speed[k] = f->speed[k], out->momentum[k] = f->momentum[k].F;
@@ -566,7 +566,7 @@ bool tr_local_dynamics(Local *l)
     const uint32_t columns = 1 + r->nU;
     bool *is_mixed = calloc(r->unknowns + 1u, sizeof *is_mixed);
     if (!is_mixed) r->graph->failed = true;
-    l->mass = tr_matrix(r->graph, r->unknowns, r->unknowns);
+    l->mass = tr_matrix_in(r->room, r->graph, r->unknowns, r->unknowns);
     l->force = tr_matrix(r->graph, r->unknowns, columns);
     l->y = tr_matrix(r->graph, r->unknowns, columns);
     if (!r->graph->failed && find_accelerated(l)) begin_fronts(l);

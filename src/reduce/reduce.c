@@ -16,7 +16,7 @@
 
 uint32_t *tr_reduction_room(Reduction *r, size_t count)
 {
-    uint32_t *list = tr_arena_alloc(&r->graph->arena, count + 1, sizeof *list);
+    uint32_t *list = tr_arena_alloc(r->room, count + 1, sizeof *list);
     if (!list) r->graph->failed = true;
     return list;
 }
@@ -437,6 +437,7 @@ static bool begin(Reduction *r)
 
 bool tr_reduction_make(Reduction *r)
 {
+    r->room = &r->graph->arena;
     if (!begin(r) || tr_goes_along(r)) return false;
     take_matrices(r);
     if (has_failed(r->err)) return false;
@@ -444,16 +445,14 @@ bool tr_reduction_make(Reduction *r)
     return !has_failed(r->err) && tr_reduce_globally(r, L);
 }
 
-static void reduce(System *system, const Partition *partition, const ChosenForm *form,
-                   tr_error *err)
+static void reduce_in(Reduction r, const ChosenForm *form)
 {
-    Reduction r = {.system = system, .graph = system->graph, .err = err, .partition = partition};
     if (!begin(&r)) return;
     const bool is_global = form && !form->is_local;
     if (is_global || !tr_goes_along(&r)) take_matrices(&r);
-    if (has_failed(err)) return;
+    if (has_failed(r.err)) return;
     const Matrix L = split_forces(&r);
-    if (has_failed(err)) return;
+    if (has_failed(r.err)) return;
     if (!form)
         r = tr_shortest_form(r, L);
     else if (form->is_local)
@@ -461,7 +460,22 @@ static void reduce(System *system, const Partition *partition, const ChosenForm 
     else
         tr_reduce_globally(&r, L);
     if (!r.graph->failed) put_results(&r);
-    if (r.graph->failed) tr_graph_refuse(r.graph, err);
+    if (r.graph->failed) tr_graph_refuse(r.graph, r.err);
+}
+
+// What is only needed on the way takes more room than what it leads to: of a thousand skates, 60
+// MB.
+static void reduce(System *system, const Partition *partition, const ChosenForm *form,
+                   tr_error *err)
+{
+    Arena room = {0};
+    const Reduction r = {.system = system,
+                         .graph = system->graph,
+                         .room = &room,
+                         .err = err,
+                         .partition = partition};
+    reduce_in(r, form);
+    tr_arena_free(&room);
 }
 
 void tr_reduce(System *system, const Partition *partition, tr_error *err)

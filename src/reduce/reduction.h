@@ -19,6 +19,7 @@ typedef struct Stage {
 typedef struct Reduction {
     System *system;
     Graph *graph;
+    Arena *room; // of rows, stages and what is only needed between them: as many as their square
     tr_error *err;
     const Partition *partition;
     uint32_t *v; // all velocities, as inputs, in order
@@ -63,7 +64,7 @@ static inline const Row *pivot_row(const Reduction *r, uint32_t k)
 // Rows and columns of a matrix that are picked, in that order; all columns when there is no list
 Matrix tr_pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_t *columns,
                uint32_t width);
-// Room that lasts as long as the graph, zeroed; NULL, and the graph failed, when there is none.
+// Room that lasts as long as the reduction, zeroed; NULL, and the graph failed, when there is none.
 uint32_t *tr_reduction_room(Reduction *r, size_t count);
 
 Expr *tr_reduction_expressions(Reduction *r, size_t count); // the same, zeros
