@@ -121,7 +121,10 @@ static void apply(tr_model *model, const char *fragment)
     for (const char *at = strstr(fragment, "bodies:\n") + 8; *at; at = strchr(at, '\n') + 1) {
         static const char *const moments[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
         const char *com = strstr(at, "    com: ");
-        if (sscanf(at, "  %99[a-z_0-9]:", body) == 1) continue;
+        if (at[2] != ' ') {
+            assert_int_equal(sscanf(at, "  %99[a-z_0-9]:", body), 1);
+            continue;
+        }
         if (sscanf(at, "    mass: %199s", value) == 1) {
             snprintf(path, sizeof path, "bodies/%s/mass", body);
             change(model, path, value);
