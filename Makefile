@@ -103,8 +103,8 @@ pictures:
 	build/trundle plot build/circles.csv -x roll -y speed -q -o docs/bicycle_circles.svg
 	build/trundle plot build/turn.csv --track rear,front --to 4 -q -o docs/bicycle_track.svg
 	build/trundle plot build/hop.csv -y gap -y slip --to 2 -q -o docs/hopping_wheel.svg
-	build/trundle simulate models/robot_satellite.yaml -q -o build/log.csv
-	build/trundle simulate models/robot_satellite.yaml --filter -q -o build/fixes.csv
+	build/trundle simulate models/robot_satellite.yaml --case drive -q -o build/log.csv
+	build/trundle simulate models/robot_satellite.yaml --case drive --filter -q -o build/fixes.csv
 	build/trundle plot build/log.csv build/fixes.csv --track -q -o docs/robot_satellite.svg
 	node web/screenshot.mjs build/turn.html docs/bicycle_report.png
 	node web/screenshot.mjs build/sk8o.html docs/sk8o.png 0.18 scene

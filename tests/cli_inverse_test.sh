@@ -14,7 +14,7 @@ run 0 simulate logged.yaml --end 3 --every 0.01 --set push=1 -o more.csv -q
 run 0 fit logged.yaml --inverse --data run.csv
 silent
 out_has 'data     201 samples of 1 recording, 402 equations'
-out_has 'base     m(cart) + m(arm) = 4'
+check grep -qE 'base     m\(cart\) \+ m\(arm\) = (4|4\.0000000|3\.9999999)' out
 out_has 'base     mz(arm) = -0.'
 check grep -q '^untold   mx(cart)' out
 run 0 fit logged.yaml --inverse --data run.csv --data more.csv --json
@@ -53,7 +53,7 @@ silent
 run 2 fit logged.yaml --inverse
 err_has 'trundle: which recording? usage: trundle fit MODEL'
 run 2 fit logged.yaml --data run.csv
-err_has 'trundle: which kind of fit? usage: trundle fit MODEL'
+err_has 'trundle: what is to be found? --free names parameters'
 run 2 fit logged.yaml --inverse --data run.csv --free arn
 err_is "trundle: there is no body 'arn'; did you mean 'arm'?"
 run 2 fit logged.yaml --inverse --data run.csv --prior-weight much

@@ -475,7 +475,8 @@ static const char *const velocity_parts[][6] = {
     [NE_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"},
 };
 
-static inline void position_name(const RandomForest *f, const Style *style, int i, int k, char name[40])
+static inline void position_name(const RandomForest *f, const Style *style, int i, int k,
+                                 char name[40])
 {
     char joint[32];
     const NeType type = f->ne.body[i].type;
@@ -486,7 +487,8 @@ static inline void position_name(const RandomForest *f, const Style *style, int 
         snprintf(name, 40, "%.25s.%s", joint, position_parts[type][k]);
 }
 
-static inline void velocity_name(const RandomForest *f, const Style *style, int i, int k, char name[40])
+static inline void velocity_name(const RandomForest *f, const Style *style, int i, int k,
+                                 char name[40])
 {
     char joint[32];
     const NeType type = f->ne.body[i].type;

@@ -333,7 +333,7 @@ static void test_lists(void **state)
     int found = 0;
     for (const char *at = header; (at = strstr(at, "const char *method;")); found++, at++)
         assert_memory_equal(at, names.at, strlen(names.at));
-    assert_int_equal(found, 2); // of runs and of simulations
+    assert_int_equal(found, 3); // of runs, of simulations and of fits
     free(header);
     tr_buffer_free(&list);
     tr_buffer_free(&names);

@@ -361,10 +361,6 @@ static void test_bad_ground(void **state)
                    "3:18: this is a formula of x and y and of parameters, without d(...)");
     assert_refused("height: 1 + d(x*y)", "",
                    "3:22: this is a formula of x and y and of parameters, without d(...)");
-    assert_refused(
-        "height: 0.1*x", "}\n  s: {kind: skate, body: b",
-        "9:3: 's' is a skate, which keeps to a direction of its body and knows no height "
-        "of the ground");
     assert_refused("height: b.x", "",
                    "3:18: this is a formula of x and y and of parameters, not of 'b.x'");
     assert_refused("height: x +", "", "3:21: the formula ends where");

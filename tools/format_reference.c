@@ -215,8 +215,9 @@ static const char terrain[] =
     "and so is\n"
     "`d(contact.E.x)` but for its slope; `d(d(contact.E.x))` jumps at knots.\n"
     "\n"
-    "A `skate` keeps to a direction of its body and knows no normal: on ground with `height` it is "
-    "refused.\n";
+    "A `skate` keeps to a direction of its body and knows neither height nor normal: on such "
+    "ground "
+    "other\nrows hold its body.\n";
 
 static const char use_and_results[] =
     "\n"
@@ -478,7 +479,12 @@ static void print_formulas(void)
         ".\n`min` and `max` take two arguments or more. `if(a, b, c)` is b when a holds, else c.\n"
         "`d(x)` is the time derivative of any formula along the motion. Functions of your own "
         "stand\n"
-        "under `functions`: `ramp(t, a, b): if(t < a, 0, if(t < b, (t - a)/(b - a), 1))`.\n"
+        "under `functions`: `ramp(t, a, b): if(t < a, 0, if(t < b, (t - a)/(b - a), 1))`.\n");
+}
+
+static void print_tables(void)
+{
+    printf(
         "\n"
         "## Tables\n"
         "\n"
@@ -516,7 +522,12 @@ static void print_formulas(void)
         "the\n"
         "border it goes on as with `extend` for as long as it takes to find that out. Files are "
         "part\n"
-        "of the model's hash in certificates.\n"
+        "of the model's hash in certificates.\n");
+}
+
+static void print_signals(void)
+{
+    printf(
         "\n"
         "## Recorded signals\n"
         "\n"
@@ -552,11 +563,52 @@ static void print_formulas(void)
         "of degree 0 it is refused.\n");
 }
 
+static void print_uncertainty(void)
+{
+    printf(
+        "\n"
+        "## What is not known exactly\n"
+        "\n"
+        "```yaml\n"
+        "commands:\n"
+        "  body.wz: {value: gyro(t), noise: kw*abs(body.vx)}\n"
+        "noise: {throttle: 0.02}\n"
+        "forces: {wind: {body: hull, noise: \"4, 4, 0\"}}\n"
+        "deviations: {body.x: 0.5, body.theta: 0.1, hull.rz: 0.05}\n"
+        "fixes:\n"
+        "  gps: {file: gps.csv, time: t, of: {body.x: east, body.y: north}, sd: {body.x: 0.5, "
+        "body.y: 0.5}}\n"
+        "```\n"
+        "\n"
+        "`noise` is a spectral density: what is disturbed for a second by white noise of density "
+        "q\n"
+        "[unit^2 s] is off by sqrt(q) unit s in all. `deviations` are standard deviations at the\n"
+        "start, of coordinates and velocities, and of turns of a free base about its own axes, "
+        "B.rx\n"
+        "B.ry B.rz; what follows from constraints follows. Where there is any of these, a run has\n"
+        "columns `sd(NAME)`, the standard deviations of coordinates, velocities, outputs and "
+        "places\n"
+        "of contacts, and `cov(A:B)` of two coordinates of a body and of a contact's place; the\n"
+        "certificate has the whole `covariance` at the end. They are exact to first order. What "
+        "white\n"
+        "noise enters at once has none: accelerations, forces, and velocities in first order.\n"
+        "\n"
+        "With `--filter` fixes correct the state when they were measured, and columns\n"
+        "`innovation.FIX.FORMULA` and `consistency.FIX` tell of the last one: what was measured "
+        "less\n"
+        "what was expected, and the sum of its squares against what it should be, about as large "
+        "as\n"
+        "the numbers that were measured. Whole turns of angles do not count.\n");
+}
+
 int main(void)
 {
     printf("%s%s%s%s", introduction, rules, terrain, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();
+    print_tables();
+    print_signals();
+    print_uncertainty();
     return ferror(stdout) || fflush(stdout) != 0;
 }

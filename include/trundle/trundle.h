@@ -60,8 +60,8 @@ typedef struct tr_error {
     tr_status status; // TR_OK: none yet
     int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of
                       // tr_derive, then of its outputs
-    char text[500]; // one sentence for the person who wrote the input, without a newline, as
-                    // tr_shown would have it
+    char text[500];   // one sentence for the person who wrote the input, without a newline, as
+                      // tr_shown would have it
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -833,7 +833,7 @@ typedef struct tr_fit_options {
     size_t prior_count;
     double from, to; // times that count [s]; NaN: all
     // How runs go on, as of tr_run_options; NULL and 0: as the case says
-    const char *method;
+    const char *method; // erk, bdf, rk4, pece, lie, euler
     double step, rtol, atol;
     size_t most_steps; // of a run; 0: no limit
     size_t most_iterations;

@@ -165,8 +165,8 @@ typedef struct Touching {
     Expr ring, tube;  // its radii: a ball is all tube
 } Touching;
 
-// A coordinate or velocity that is not known exactly at the start (T261), or the turn of a base about
-// an axis of its own: then its angular velocity there
+// A coordinate or velocity that is not known exactly at the start (T261), or the turn of a base
+// about an axis of its own: then its angular velocity there
 typedef struct Deviant {
     uint32_t input;
     bool turns;

@@ -940,11 +940,6 @@ static void make_skate(Tree *tree, const Contact *contact)
 {
     Anchor first, second;
     if (!tr_tree_ends(tree, contact->name, contact->body, contact->on, &first, &second)) return;
-    if (second.link == WORLD && tree->model->fields.ground.height.given)
-        tr_fail(tree->err, TR_INVALID, contact->name.place,
-                "'%.*s' is a skate, which keeps to a direction of its body and knows no height of "
-                "the ground: leave out `height`, or let a wheel roll there",
-                TEXT(contact->name.text));
     const Vec point = tr_tree_vector(tree, contact->at, "at");
     if (has_failed(tree->err)) return;
     const uint32_t i = first.link;

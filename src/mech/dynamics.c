@@ -68,8 +68,8 @@ static Accelerated accelerate_point(const Tree *tree, const Link *link, const Ac
     return out;
 }
 
-// A carried frame does not spin, so there the joint bends nothing (T17); of the body itself alpha is
-// what its spin adds.
+// A carried frame does not spin, so there the joint bends nothing (T17); of the body itself alpha
+// is what its spin adds.
 static Accelerated accelerate(const Tree *tree, const Link *link, const Accelerated *parent,
                               const Expr *acceleration)
 {

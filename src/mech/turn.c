@@ -23,7 +23,8 @@ static bool is_spoken_of(const Tree *tree, const Link *link)
     const Text name = link->body->name.text;
     for (uint32_t i = 0; i < f->roles.count; i++)
         if ((f->roles.at[i].motion.count || f->roles.at[i].rate.count) &&
-            text_equal(f->roles.at[i].name.text, name)) return true;
+            text_equal(f->roles.at[i].name.text, name))
+            return true;
     for (uint32_t i = 0; f->cases.count && i < f->cases.at[0].hold.count; i++)
         if (text_equal(f->cases.at[0].hold.at[i].text, name)) return true;
     return f->independent.count > 0;

@@ -21,6 +21,8 @@ static NoiseSource *add_source(Tree *tree, Text name)
     tree->noises = grown;
     NoiseSource *source = &grown[tree->noise_count++];
     source->symbol = tr_input(tree->system, label, TR_NOISE, 0, tree->err);
+    if (!has_failed(tree->err))
+        tr_rate_set(tree->system, source->symbol, zero(tree->graph), tree->err);
     return has_failed(tree->err) ? NULL : source;
 }
 

@@ -116,8 +116,8 @@ struct tr_model {
     Text text;                  // what was read; nothing once calls have changed it
     const char *const *allowed; // folders whose files it may name, beside its own
     size_t allowed_count;
-    int order;                  // 0: as the case says
-    const char *inertias;       // bodies whose inertias become parameters of their own; NULL: none
+    int order;            // 0: as the case says
+    const char *inertias; // bodies whose inertias become parameters of their own; NULL: none
 };
 typedef tr_model Model;
 

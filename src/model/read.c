@@ -256,7 +256,8 @@ static bool read_thing(Reader *r, const Kind *kind, void *thing, Text title)
     if (kind->type != TYPE_ROLES || !is_scalar(r)) return read_map(r, kind, thing, title);
     if (!take(r, &word)) return false;
     return text_is(word.text, "passive") ||
-           WRONG(r, word.place, "the role of '%.*s' is passive, {torque: ...}, {rate: ...} or {motion: ...}",
+           WRONG(r, word.place,
+                 "the role of '%.*s' is passive, {torque: ...}, {rate: ...} or {motion: ...}",
                  TEXT(title));
 }
 

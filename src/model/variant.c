@@ -94,9 +94,8 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
 }
 
 // What a case may do without: all that other things do not hang from.
-static const FieldType elements[] = {TYPE_FORCES,    TYPE_CONTACTS,    TYPE_LOOPS,
-                                     TYPE_COUPLINGS, TYPE_CONSTRAINTS, TYPE_COMMANDS,
-                                     TYPE_FIXES};
+static const FieldType elements[] = {TYPE_FORCES,      TYPE_CONTACTS, TYPE_LOOPS, TYPE_COUPLINGS,
+                                     TYPE_CONSTRAINTS, TYPE_COMMANDS, TYPE_FIXES};
 
 static void *elements_of(Model *model, const Kind *kind)
 {

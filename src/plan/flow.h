@@ -36,8 +36,8 @@ typedef struct Flow {
     uint32_t switch_count;
     Watched watched;
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
-    // then sensitivities or a covariance. Nothing depends on the gaps here: they make steps short enough to see
-    // what they do, also over plates that shake.
+    // then sensitivities or a covariance. Nothing depends on the gaps here: they make steps short
+    // enough to see what they do, also over plates that shake.
     uint32_t positions, known, own, size;
     struct SensitivityRun *sensitivity; // NULL without
     struct Covariance *covariance;      // likewise; then P is behind what is its own

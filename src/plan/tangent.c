@@ -24,8 +24,7 @@ bool tr_tangent_list(System *s, Tangent *t)
     for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
         if (input->kind == TR_VELOCITY && !is_motion_driven(input)) t->velocity[t->p++] = i;
-        if (is_placed(input) && !input->definition.id && !input->is_extra)
-            t->position[t->q++] = i;
+        if (is_placed(input) && !input->definition.id && !input->is_extra) t->position[t->q++] = i;
     }
     t->N = calloc((size_t)t->q * t->p + 1, sizeof *t->N);
     return t->N != NULL;

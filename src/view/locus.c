@@ -51,8 +51,11 @@ static bool fill_panel(Locus *l, int part, Panel *panel)
     for (size_t k = 0; good && k < s->count; k++) {
         char name[32];
         snprintf(name, sizeof name, "%s%zu", part ? "im" : "re", k + 1);
-        curves[k] = (Curve){tr_arena_text(&l->arena, name, strlen(name)), s->values,
-                            column_of(l, k, part), s->rows, {NULL}};
+        curves[k] = (Curve){tr_arena_text(&l->arena, name, strlen(name)),
+                            s->values,
+                            column_of(l, k, part),
+                            s->rows,
+                            {NULL}};
         good = curves[k].name && curves[k].y;
     }
     for (size_t i = 0; good && i < s->critical_count; i++)
