@@ -289,6 +289,43 @@ static void test_rolling(void **state)
     tr_sheet_free(run);
 }
 
+// Commands are none of second order, noisy or not; and a run may do without deviations.
+static void test_second_order(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_model *model = model_called("robot_satellite");
+    tr_derive_options d = {.size = sizeof d, .case_name = "drive", .order = 2};
+    tr_system *system = tr_derive(model, &d, &err);
+    if (!system) fail_msg("%s", err.text);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.end = 1;
+    Sheet *run = simulated(system, o, NULL);
+    assert_close(last(run, "sd(body.x)"), 0.5, 1e-9);
+    tr_sheet_free(run);
+    o.no_deviations = true;
+    run = simulated(system, o, NULL);
+    assert_null(tr_sheet_column(run, "sd(body.x)"));
+    tr_sheet_free(run);
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
+// Positions that drift from their constraints have no deviations along them.
+static void test_no_projection(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_model *model = model_called("four_bar");
+    change(model, "deviations/th1", "0.01");
+    tr_system *system = system_valued(model, NULL, NULL, 0);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.no_project = true;
+    assert_false(tr_simulate(system, &o, NULL, &err));
+    assert_says(err.text, "they do not go without projection");
+    tr_system_free(system);
+}
+
 // ---- refusals ------------------------------------------------------------------------------
 
 static void refused(const char *text, const char *words)
@@ -322,15 +359,19 @@ static void test_refusals(void **state)
             "1}}}\ndeviations: {b.qx: 1}\n",
             "give deviations of turns");
     refused(DRIVE "deviations: {body.vx: 1}\n", "follows from others");
+    refused(CART "deviations: {d(s): 1, s_rate: 2}\n", "is given twice");
+    refused(CART "noise: {u: 1 - 2*t}\n", "density of 'noise.u' is negative at t = 0.5");
+    refused(CART "noise: {u: 1}\noutputs: {n: noise.u}\n", "noise.u");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),   cmocka_unit_test(test_straight_run),
-        cmocka_unit_test(test_replays),     cmocka_unit_test(test_noisy_force),
-        cmocka_unit_test(test_noise_stays), cmocka_unit_test(test_deviations),
-        cmocka_unit_test(test_rolling),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_reference),    cmocka_unit_test(test_straight_run),
+        cmocka_unit_test(test_replays),      cmocka_unit_test(test_noisy_force),
+        cmocka_unit_test(test_noise_stays),  cmocka_unit_test(test_deviations),
+        cmocka_unit_test(test_rolling),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_second_order), cmocka_unit_test(test_no_projection),
     };
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

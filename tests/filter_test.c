@@ -199,6 +199,29 @@ static void test_outliers(void **state)
     tr_sheet_free(without);
 }
 
+// A bearing is an angle, and its formula names columns that tables can have.
+static void test_bearings(void **state)
+{
+    (void)state;
+    write_text("turns.csv", "t,bearing\n1,-3.1\n5,0\n");
+    tr_summary s = {0};
+    Sheet *run = filtered(
+        system_from("trundle: 1\n"
+                    "bodies: {body: {joint: {type: planar}}}\n"
+                    "commands: {body.vx: {noise: 0.01}, body.vy: {noise: 0.01}, body.wz: {}}\n"
+                    "fixes: {eye: {file: turns.csv, of: {\"atan2(body.y, body.x)\": bearing}, sd: "
+                    "{\"atan2(body.y, body.x)\": 0.1}}}\n"
+                    "initial: {body.x: -1, body.y: 0.01, body.theta: 0}\n"
+                    "cases: {run: {order: 1, end: 2, every: 1}}\n"),
+        &s);
+    assert_true(fabs(last(run, "innovation.eye.atan2(body.y: body.x)")) < 0.2);
+    assert_int_equal(s.fixes, 1);
+    char *json = certificate();
+    assert_says(json, "1 of the fixes are after the end");
+    free(json);
+    tr_sheet_free(run);
+}
+
 // Upper tails of the chi-square distribution, from tables
 static void test_chance(void **state)
 {
@@ -295,6 +318,8 @@ static void test_refusals(void **state)
             "measured velocities are 'commands'");
     refused(SLED "fixes: {a: {file: fixes.csv, of: {s: place}, sd: {s: 1}, outliers: hide}}\n",
             "keep or drop, not 'hide'");
+    refused(SLED "fixes: {a b: {file: fixes.csv, of: {s: place}, sd: {s: 1}}}\n",
+            "'a b' is not a name for a fix");
 }
 
 static int write_files(void **state)
@@ -310,7 +335,7 @@ int main(void)
         cmocka_unit_test(test_walk),        cmocka_unit_test(test_pushed),
         cmocka_unit_test(test_turns),       cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_chance),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_constraints), cmocka_unit_test(test_bearings),
     };
     return cmocka_run_group_tests(tests, write_files, NULL);
 }

@@ -548,7 +548,9 @@ typedef struct tr_simulate_options {
     // The model's `fixes` correct the state, as an extended Kalman filter does; the rows also have
     // innovations and how consistent they are. TR_USAGE when there is nothing to do.
     bool filter;
-    bool unused[7]; // false: room for more
+    // Without standard deviations, whatever the model says of noise: they end where contacts switch
+    bool no_deviations;
+    bool unused[6]; // false: room for more
 } tr_simulate_options;
 void tr_simulate_fill(tr_simulate_options *options, size_t size, const tr_system *system);
 // What the model's case says; for NULL, what there is without one: 10 s with erk, a row every 10 ms
@@ -585,6 +587,10 @@ typedef struct tr_summary {
     // In first order, of what is asked of velocities: the worst weighted norm of what is left, 0
     // where nothing is asked; negative in second order.
     double command_error;
+    // Of a filter: fixes that corrected the state, outliers among all, and the mean square of
+    // innovations against what they should be: about 1 where the model is right
+    size_t fixes, fix_outliers;
+    double fix_consistency;
 } tr_summary;
 
 // Simulates from the initial state. The recorded file is complete up to the time reached also when

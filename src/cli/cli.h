@@ -32,7 +32,7 @@ typedef struct Options {
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
-    bool dense, no_project, filter;
+    bool dense, no_project, filter, no_deviations;
     // linearise and steady
     const char *sweep, *picture, *free;
     bool reduce;

@@ -70,6 +70,9 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
     else
         cli_say("energy balance to %.1e relative, positions to %.1e\n", s->energy_error,
                 s->position_error);
+    if (o->filter)
+        cli_say("%zu fixes used, %zu outliers; innovations are %.2g times what they should be\n",
+                s->fixes, s->fix_outliers, sqrt(s->fix_consistency));
     if (s->switches) cli_say("contacts opened, closed, slipped or stuck %zu times\n", s->switches);
     if (s->warnings > MOST_TOLD) cli_say("warnings: %zu more of them\n", s->warnings - MOST_TOLD);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
@@ -116,7 +119,7 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     if (options->method) o->method = options->method;
     o->dense = options->dense;
     o->no_project = options->no_project;
-    o->filter = options->filter;
+    o->filter = options->filter, o->no_deviations = options->no_deviations;
     o->sensitivity = options->sensitivity;
     return take_limit("--most-steps", options->most_steps, MOST_STEPS, &o->most_steps) &&
            take_limit("--most-numbers", options->most_numbers, MOST_NUMBERS, &o->most_numbers) &&

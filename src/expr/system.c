@@ -91,17 +91,17 @@ void tr_system_function(System *system, Text head, Text body, Place place, tr_er
 // ---- scope ---------------------------------------------------------------------------------
 
 // What formulas do not know
-static bool is_of_start(const System *system, const Named *named)
+static bool is_hidden(const System *system, const Named *named)
 {
     const Input *input = tr_system_input(system, named->meaning);
-    return input && input->kind == TR_START;
+    return input && (input->kind == TR_START || input->kind == TR_NOISE);
 }
 
 static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
 {
     (void)err;
     const Named *named = tr_system_find(owner, name);
-    if (!named || named->function || is_of_start(owner, named)) return false;
+    if (!named || named->function || is_hidden(owner, named)) return false;
     const Input *input = tr_system_input(owner, named->meaning);
     *meaning = input && input->signal.id ? input->signal : named->meaning;
     return true;
@@ -122,7 +122,7 @@ static void scope_offer(void *owner, Suggestion *suggestion)
 {
     const System *system = owner;
     for (uint32_t i = 0; i < system->name_count; i++)
-        if (!is_of_start(system, &system->names[i])) tr_suggest(suggestion, system->names[i].name);
+        if (!is_hidden(system, &system->names[i])) tr_suggest(suggestion, system->names[i].name);
 }
 
 Scope tr_system_scope(System *system)

@@ -173,7 +173,7 @@ typedef struct Deviant {
 } Deviant;
 
 // What was measured now and then (T263): its formulas are the output "fix.NAME", their standard
-// deviations "fix.NAME.sd".
+// deviations "fix_sd.NAME".
 typedef struct FixSeries {
     const char *name;
     uint32_t count, rows;

@@ -102,6 +102,15 @@ static void check_value(Tree *tree, const Command *command, const Wish *wish)
                 TEXT(command->name.text));
 }
 
+// In second order there is nothing to disturb.
+static void disturb(Tree *tree, const Command *command, Wish *wish)
+{
+    const Expr density = tr_tree_density(tree, command->noise);
+    if (tree->system->order == 1)
+        wish->value =
+            add(wish->value, tr_tree_noise(tree, wish_name(tree, command, wish), density));
+}
+
 static bool take_wish(Tree *tree, const Command *command, Wish *wish)
 {
     wish->rate = rate_called(tree, command);
@@ -111,10 +120,7 @@ static bool take_wish(Tree *tree, const Command *command, Wish *wish)
     if (!holds) check_linear(tree, command, wish);
     if (!has_failed(tree->err)) wish->value = tr_tree_formula(tree, command->value);
     if (!has_failed(tree->err)) wish->weight = tr_tree_constant(tree, command->weight, "weight");
-    if (!has_failed(tree->err) && command->noise.given)
-        wish->value =
-            add(wish->value, tr_tree_noise(tree, wish_name(tree, command, wish), command->noise,
-                                           tr_tree_formula(tree, command->noise)));
+    if (!has_failed(tree->err) && command->noise.given) disturb(tree, command, wish);
     check_value(tree, command, wish);
     return !has_failed(tree->err) && !tree->graph->failed;
 }

@@ -333,7 +333,8 @@ void tr_tree_check_commands(Tree *tree); // which second order ignores
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
 // A symbol for white noise of that density, which is 0 in every program; 0 where there is none.
-Expr tr_tree_noise(Tree *tree, Text name, Value formula, Expr density);
+Expr tr_tree_noise(Tree *tree, Text name, Expr density);
+Expr tr_tree_density(Tree *tree, Value formula); // which is not negative
 // Of three components, "NAME.x" or "NAME.PREFIX.x"
 Vec tr_tree_noise_vector(Tree *tree, const char *prefix, Text name, Value formula,
                          const char *what);

@@ -26,20 +26,30 @@ static NoiseSource *add_source(Tree *tree, Text name)
     return has_failed(tree->err) ? NULL : source;
 }
 
-static Expr checked_density(Tree *tree, Value formula, Expr density)
+static void check_density(Tree *tree, Value formula, Expr density)
 {
-    if (!has_failed(tree->err) && tr_tree_is_constant(density) &&
-        !tr_tree_is(tree, RULE_NOT_NEGATIVE, density, formula.place, "noise is not negative"))
+    if (has_failed(tree->err)) return;
+    if (tr_system_uses(tree->system, density, TR_SOLVED))
+        tr_fail(tree->err, TR_INVALID, formula.place,
+                "a spectral density depends on no force or acceleration");
+    else if (tr_tree_is_constant(density) &&
+             !tr_tree_is(tree, RULE_NOT_NEGATIVE, density, formula.place, "noise is not negative"))
         tr_fail(tree->err, TR_INVALID, formula.place, "a spectral density is not negative");
+}
+
+Expr tr_tree_density(Tree *tree, Value formula)
+{
+    const Expr density = tr_tree_formula(tree, formula);
+    check_density(tree, formula, density);
     return density;
 }
 
-Expr tr_tree_noise(Tree *tree, Text name, Value formula, Expr density)
+Expr tr_tree_noise(Tree *tree, Text name, Expr density)
 {
     if (has_failed(tree->err) || is_zero(density)) return zero(tree->graph);
     NoiseSource *source = add_source(tree, name);
     if (!source) return zero(tree->graph);
-    source->density = checked_density(tree, formula, density);
+    source->density = density;
     return source->symbol;
 }
 
@@ -53,7 +63,8 @@ Vec tr_tree_noise_vector(Tree *tree, const char *prefix, Text name, Value formul
     char label[300];
     for (int k = 0; k < 3 && !has_failed(tree->err); k++) {
         snprintf(label, sizeof label, "%.*s.%s%s", WHOLE(name), prefix, component[k]);
-        noise[k] = tr_tree_noise(tree, text_of(label), formula, along[k]);
+        check_density(tree, formula, along[k]);
+        noise[k] = tr_tree_noise(tree, text_of(label), along[k]);
     }
     return (Vec){noise[0], noise[1], noise[2]};
 }
@@ -87,12 +98,8 @@ static void make_densities(Tree *tree)
     Expr *density = tr_tree_room(tree, tree->noise_count + 1u, sizeof *density);
     for (uint32_t i = 0; density && i < tree->noise_count && !has_failed(tree->err); i++) {
         const NoiseSource *source = &tree->noises[i];
-        density[i] = source->formula.given ? checked_density(tree, source->formula,
-                                                             tr_tree_formula(tree, source->formula))
-                                           : source->density;
-        if (!has_failed(tree->err) && tr_system_uses(tree->system, density[i], TR_SOLVED))
-            tr_fail(tree->err, TR_INVALID, source->formula.place,
-                    "a spectral density depends on no force or acceleration");
+        density[i] =
+            source->formula.given ? tr_tree_density(tree, source->formula) : source->density;
     }
     if (density && tree->noise_count)
         tr_output(tree->system, "noise", density, tree->noise_count, 1, tree->err);
@@ -150,6 +157,10 @@ static void make_deviations(Tree *tree)
     for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++) {
         const Pair *pair = &pairs->at[i];
         deviants[i].input = deviant_called(tree, pair, &deviants[i].turns);
+        for (uint32_t k = 0; k < i && !has_failed(tree->err); k++)
+            if (deviants[k].input == deviants[i].input && deviants[k].turns == deviants[i].turns)
+                tr_fail(tree->err, TR_INVALID, pair->key.place,
+                        "the deviation of '%.*s' is given twice", TEXT(pair->key.text));
         sd[i] = tr_tree_constant(tree, pair->value, "deviation");
         if (!has_failed(tree->err) &&
             !tr_tree_is(tree, RULE_NOT_NEGATIVE, sd[i], pair->value.place,
@@ -187,6 +198,8 @@ static bool is_angle(const Tree *tree, Value formula, Expr x)
     static const char *const ends[] = {".yaw", ".pitch", ".roll", ".heading"};
     const Input *input = tr_system_input(tree->system, x);
     if (input && input->port.quantity == QUANTITY_ANGLE) return true;
+    if (op_of(x) == OP_ATAN2) return true;
+    if (!tr_formula_is_name(formula.text)) return false;
     for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
         const size_t length = strlen(ends[k]), all = formula.text.length;
         if (all > length && memcmp(formula.text.at + all - length, ends[k], length) == 0)
@@ -234,11 +247,12 @@ static void take_formulas(Tree *tree, const Fix *fix, FixSeries *series)
     series->of = names, series->turns = turns;
     snprintf(name, sizeof name, "fix.%s", series->name);
     tr_output(tree->system, name, of, n, 1, tree->err);
-    snprintf(name, sizeof name, "fix.%s.sd", series->name);
+    snprintf(name, sizeof name, "fix_sd.%s", series->name);
     tr_output(tree->system, name, sd, n, 1, tree->err);
 }
 
-static void take_times(Tree *tree, const Fix *fix, const double *from, FixSeries *series)
+static void take_times(Tree *tree, const Fix *fix, const Sheet *sheet, const double *from,
+                       FixSeries *series)
 {
     const Value column = fix->time.given ? fix->time : fix->file;
     const double shift = tr_tree_value(tree, tr_tree_constant(tree, fix->shift, "shift"));
@@ -247,8 +261,8 @@ static void take_times(Tree *tree, const Fix *fix, const double *from, FixSeries
         t[i] = from[i] - shift;
         if (!isfinite(t[i]) || (i && !(t[i] > t[i - 1])))
             tr_fail(tree->err, TR_INVALID, column.place,
-                    "'%.*s', row %u: the times of a fix are numbers that ascend",
-                    TEXT(fix->file.text), i + 1);
+                    "'%.*s', line %d: the times of a fix are numbers that ascend",
+                    TEXT(fix->file.text), tr_sheet_line(sheet, i));
     }
     series->t = t;
 }
@@ -259,7 +273,7 @@ static void take_numbers(Tree *tree, const Fix *fix, const Sheet *sheet, FixSeri
     series->rows = (uint32_t)(sheet->rows < UINT32_MAX ? sheet->rows : UINT32_MAX);
     const Value time = {fix->time.text, (fix->time.given ? fix->time : fix->file).place, true};
     const double *t = tr_tree_sheet_column(tree, fix->file, sheet, time);
-    if (t) take_times(tree, fix, t, series);
+    if (t) take_times(tree, fix, sheet, t, series);
     double *values = tr_tree_room(tree, series->rows * n + 1, sizeof *values);
     for (uint32_t k = 0; values && k < n && !has_failed(tree->err); k++) {
         const double *from = tr_tree_sheet_column(tree, fix->file, sheet, fix->of.at[k].value);
@@ -267,8 +281,8 @@ static void take_numbers(Tree *tree, const Fix *fix, const Sheet *sheet, FixSeri
             values[i * n + k] = from[i];
             if (isinf(from[i]))
                 tr_fail(tree->err, TR_INVALID, fix->of.at[k].value.place,
-                        "'%.*s', row %u: column '%.*s' is infinite", TEXT(fix->file.text), i + 1,
-                        TEXT(fix->of.at[k].value.text));
+                        "'%.*s', line %d: column '%.*s' is infinite", TEXT(fix->file.text),
+                        tr_sheet_line(sheet, i), TEXT(fix->of.at[k].value.text));
         }
     }
     series->values = values;
@@ -278,6 +292,7 @@ static void make_fix(Tree *tree, const Fix *fix, FixSeries *series)
 {
     size_t length = 0;
     series->name = tr_tree_text(tree, fix->name.text);
+    tr_tree_check_name(tree, fix->name, "a fix");
     series->drops = text_is(fix->outliers.text, "drop");
     if (!fix->file.given || !fix->of.count)
         tr_fail(tree->err, TR_INVALID, fix->name.place,

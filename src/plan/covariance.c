@@ -248,7 +248,7 @@ tr_program *tr_fix_program(const Plan *plan, System *s, ChartPrograms *c, tr_err
     for (uint32_t i = 0; i < s->fix_count; i++) {
         snprintf(name, sizeof name, "fix.%s", s->fixes[i].name);
         tr_output_list(s, name, &list);
-        snprintf(name, sizeof name, "fix.%s.sd", s->fixes[i].name);
+        snprintf(name, sizeof name, "fix_sd.%s", s->fixes[i].name);
         tr_output_list(s, name, &sd);
     }
     const uint32_t count = list.count;
@@ -504,8 +504,32 @@ static bool make_room(Flow *flow, Covariance *c, tr_error *err)
 
 enum { PROGRAMS = 1u << CHART_NOISE | 1u << CHART_SPREAD | 1u << CHART_SEAM | 1u << CHART_FIXES };
 
+bool tr_covariance_check(Flow *flow, double t, const double *y, tr_error *err)
+{
+    const Covariance *c = flow->covariance;
+    const System *s = flow->system;
+    uint32_t which = 0;
+    if (!c || !c->noises) return true;
+    tr_flow_fill(flow, t, y);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_NOISE), c->noise);
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_NOISE) continue;
+        const double density = c->noise[(size_t)flow->known * c->noises + which++];
+        if (!(density >= 0) || !isfinite(density))
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "the spectral density of '%.100s' is %s at t = %.6g", s->inputs[i].name,
+                    density < 0 ? "negative" : "not finite", t);
+    }
+    return !has_failed(err);
+}
+
 bool tr_covariance_attach(Flow *flow, tr_error *err)
 {
+    if (flow->no_projection && flow->now->projected) {
+        tr_fail(err, TR_USAGE, (Place){0},
+                "standard deviations keep to the constraints: they do not go without projection");
+        return false;
+    }
     Covariance *c = calloc(1, sizeof *c);
     if (!c) return tr_fail_memory(err), false;
     flow->covariance = c;

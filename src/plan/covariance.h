@@ -36,6 +36,9 @@ void tr_covariance_project(Flow *flow, double t, double *y);
 void tr_covariance_leave(Flow *flow, double t, const double *y);
 bool tr_covariance_enter(Flow *flow, double *y, tr_error *err);
 
+// False, with words, where a density is negative.
+bool tr_covariance_check(Flow *flow, double t, const double *y, tr_error *err);
+
 // sd(NAME) of coordinates, velocities, outputs and contacts, and cov(A:B) of places
 uint32_t tr_covariance_count(const Flow *flow);
 const char *const *tr_covariance_labels(const Flow *flow);

@@ -156,7 +156,8 @@ void tr_jacobian_take(Flow *flow, double t, const double *y, double *J)
     memset(J, 0, size * size * sizeof *J);
     for (size_t block = 0; block < size; block += flow->own)
         for (uint32_t k = 0; k < p->count; k++)
-            J[(block + p->column[k]) * size + block + p->row[k]] = j->values[k];
+            if (!block || !flow->covariance || p->row[k] < flow->known)
+                J[(block + p->column[k]) * size + block + p->row[k]] = j->values[k];
     if (flow->covariance) couple_columns(flow, j, J);
 }
 

@@ -22,6 +22,8 @@ static char *label_of(const char *what, const char *fix, const char *of)
     const size_t size = strlen(what) + strlen(fix) + strlen(of) + 3;
     char *label = malloc(size);
     if (label) snprintf(label, size, "%s.%s%s%s", what, fix, *of ? "." : "", of);
+    for (char *c = label; c && *c; c++) // tables have commas between columns
+        if (*c == ',' || *c == '"') *c = ':';
     return label;
 }
 
@@ -161,7 +163,7 @@ static bool note(Filter *f, const Innovation *one)
 {
     f->used += one->is_used;
     f->outliers += one->is_outlier;
-    f->sum += one->consistency, f->numbers += one->count;
+    if (one->is_used) f->sum += one->consistency, f->numbers += one->count;
     if (f->count >= MOST_LISTED) return true;
     if (!tr_grow((void **)&f->list, &f->capacity, f->count + 1, sizeof *f->list)) return false;
     f->list[f->count++] = *one;
@@ -206,6 +208,14 @@ static bool take_fix(Filter *f, Run *run, uint32_t fix, uint32_t first, tr_error
 static double energy_of(const Run *run)
 {
     return run->row[run->kinetic] + run->row[run->potential];
+}
+
+size_t tr_filter_left(const Filter *f)
+{
+    size_t left = 0;
+    for (uint32_t i = 0; i < f->system->fix_count; i++)
+        left += f->system->fixes[i].rows - f->next[i];
+    return left;
 }
 
 bool tr_filter_correct(Filter *f, Run *run, tr_error *err)

@@ -33,7 +33,8 @@ typedef struct Filter {
 Filter *tr_filter_new(const Run *run, tr_error *err);
 void tr_filter_free(Filter *filter);
 
-double tr_filter_due(const Filter *filter); // when the next fix is
+double tr_filter_due(const Filter *filter);  // when the next fix is
+size_t tr_filter_left(const Filter *filter); // fixes that are still to come
 // Takes all fixes that are due where the run stands. False, with words, when it must stop.
 bool tr_filter_correct(Filter *filter, Run *run, tr_error *err);
 

@@ -93,6 +93,9 @@ static void warn_of_options(const Simulation *s, tr_error *err)
     if (system->has_commands && system->order != 1 &&
         !tr_warn(warnings_of(s), "'commands' have no effect: they are for the first order"))
         tr_fail_memory(err);
+    if (s->options->sensitivity && tr_system_is_uncertain(system) &&
+        !tr_warn(warnings_of(s), "sensitivities go along in place of standard deviations"))
+        tr_fail_memory(err);
     if (system->fix_count && !s->filter &&
         !tr_warn(warnings_of(s), "'fixes' have no effect without --filter"))
         tr_fail_memory(err);
@@ -181,7 +184,9 @@ static void write_row(Simulation *s, tr_error *err)
     if (has_failed(err) || !may_record(s, err)) return;
     tr_run_take_row(run);
     const double *residual = run->row + run->plain - 2;
-    if (!check_reactions(s, err)) return;
+    if (!check_reactions(s, err) ||
+        !tr_covariance_check(run->flow, run->mover->t, run->mover->y, err))
+        return;
     warn_of_columns(s, err);
     watch_energy(s);
     s->summary->position_error = larger(s->summary->position_error, residual[0]);
@@ -351,6 +356,21 @@ static void integrate(Simulation *s, tr_error *err)
 
 // ---- how it went ---------------------------------------------------------------------------
 
+static void summarise_filter(Simulation *s, tr_error *err)
+{
+    const Filter *f = s->filter;
+    if (!f) return;
+    s->summary->fixes = f->used, s->summary->fix_outliers = f->outliers;
+    s->summary->fix_consistency = f->numbers > 0 ? f->sum / f->numbers : 0;
+    const size_t left = tr_filter_left(f);
+    if (left && !s->summary->interrupted && !has_failed(err) &&
+        !tr_warn(warnings_of(s), "%zu of the fixes are after the end, and have no effect", left))
+        tr_fail_memory(err);
+    else if (!left && !f->used && !has_failed(err) &&
+             !tr_warn(warnings_of(s), "no fix was used: nothing was measured"))
+        tr_fail_memory(err);
+}
+
 static void summarise(Simulation *s, double started)
 {
     tr_summary *to = s->summary;
@@ -424,7 +444,8 @@ static bool open_simulation(Simulation *s, const System *system, tr_error *err)
     if (!s->run) return false;
     s->run->most_steps = o->most_steps;
     s->run->note = note_switch, s->run->note_owner = s;
-    s->run->has_covariance = !o->sensitivity && tr_system_is_uncertain(s->plan->system);
+    s->run->has_covariance =
+        !o->sensitivity && !o->no_deviations && tr_system_is_uncertain(s->plan->system);
     if (!tr_run_begin(s->run, err)) return false;
     if (o->filter) s->filter = tr_filter_new(s->run, err);
     if (has_failed(err)) return false;
@@ -438,6 +459,7 @@ static void simulate(Simulation *s, const System *system, tr_error *err)
     if (open_simulation(s, system, err) && begin_sinks(s, err)) {
         warn_of_options(s, err);
         integrate(s, err);
+        summarise_filter(s, err);
         summarise(s, started);
         end_sinks(s, err);
     }
