@@ -74,6 +74,9 @@ err_is "trundle: words.csv:5: 'soon' in column 't' is no number"
 sed '7s/^[^,]*/0/' run.csv >back.csv
 run 3 fit logged.yaml --inverse --data back.csv
 err_is 'trundle: back.csv:7: times must ascend'
+sed '3s/^/\n\n/' back.csv >blank.csv
+run 3 fit logged.yaml --inverse --data blank.csv
+err_is 'trundle: blank.csv:9: times must ascend'
 head -n 3 run.csv >short.csv
 run 3 fit logged.yaml --inverse --data short.csv
 err_is "trundle: 'short.csv' has 2 rows: at least 4 are needed"
