@@ -51,7 +51,13 @@ silent
 # ---- what is not ----------------------------------------------------------------------------
 
 run 2 fit logged.yaml --inverse
-err_has 'trundle: which recording? usage: trundle fit MODEL'
+err_is 'trundle: which recording? usage: trundle fit MODEL --inverse --data LOG.csv'
+for option in --match=x=y --columns=x --time=t --from=1 --to=2 --prior=x=1~1 --sd=x=1 --plot=x.svg; do
+    name=--${option#--}
+    name=${name%%=*}
+    run 2 fit logged.yaml --inverse --data run.csv "$name" "${option#*=}"
+    err_is "trundle: $name does not go with --inverse"
+done
 run 2 fit logged.yaml --data run.csv
 err_has 'trundle: what is to be found? --free names parameters'
 run 2 fit logged.yaml --inverse --data run.csv --free arn
