@@ -40,7 +40,7 @@ cp fit.yaml before.yaml
 # what was found, as a case of the model, fits at once
 { cat line.yaml; echo 'cases:'; echo '  found:'; sed 's/^/    /' fit.yaml; } >found.yaml
 run 0 fit found.yaml --data log.csv --free 'x,d(x)' -q -o again.yaml
-out_has 'took     0 iterations, 1 runs'
+out_has 'took     0 iterations, 1 run'
 fit 0 --data log.csv --free 'x,d(x),a' --match 'seen=2*a*x' --sd x=0.1 --sd seen=0.2 --prior a=1~0.5 --json
 check is_json out
 keys_are 'values covariance correlation untold columns measurements recordings chi_square freedom iterations runs'
@@ -53,6 +53,14 @@ err_has 'only a*idle can be told'
 out_has 'which the data cannot tell'
 fit 0 --data log.csv --free a,idle --match 'seen=a*idle' --columns x -q
 silent
+
+# what has no slope at the start of the search may have one later
+sed 's/d(x): 1/d(x): 0/' line.yaml >rest.yaml
+run 0 fit rest.yaml --data log.csv --free 'a,d(x)' --match 'seen=a*x'
+silent
+check grep -q '^found    a 2\.0' out
+run 1 fit rest.yaml --data log.csv --free 'd(x),idle'
+err_has "nothing that was recorded depends on 'idle'"
 
 # ---- bad input ------------------------------------------------------------------------------
 
@@ -68,6 +76,8 @@ fit 2 --data log.csv --free nobody
 err_has "there is no parameter, input or initial value 'nobody'"
 fit 2 --data log.csv --free x,x
 err_has 'free twice'
+fit 2 --data log.csv --free x --prior-weight 1
+err_has -- '--prior-weight goes with --inverse'
 for prior in x=1 x=~1 x=1~ 'x=1~0' 'x=1~-1' 'x=a~1'; do
     fit 2 --data log.csv --free x --prior "$prior"
     err_has -- '--prior'
@@ -103,6 +113,8 @@ err_has "nan.csv:3: 'x' is not a number"
 printf 't,x\n0,1\n1,far\n2,3\n' >text.csv
 fit 3 --data text.csv --free x
 err_has "text.csv:3: 'far' in column 'x' is no number"
+printf 't,x,other,other\n0,1,2,3\n1,2,3,4\n2,3.1,4,5\n' >twice.csv
+fit 0 --data twice.csv --free x
 printf 't,x\n-1,1\n1,2\n' >early.csv
 fit 3 --data early.csv --free x
 err_has 'early.csv:2: t = -1 is before the run'

@@ -51,7 +51,13 @@ silent
 # ---- what is not ----------------------------------------------------------------------------
 
 run 2 fit logged.yaml --inverse
-err_has 'trundle: which recording? usage: trundle fit MODEL'
+err_is 'trundle: which recording? usage: trundle fit MODEL --inverse --data LOG.csv'
+for option in --match=x=y --columns=x --time=t --from=1 --to=2 --prior=x=1~1 --sd=x=1 --plot=x.svg; do
+    name=--${option#--}
+    name=${name%%=*}
+    run 2 fit logged.yaml --inverse --data run.csv "$name" "${option#*=}"
+    err_is "trundle: $name does not go with --inverse"
+done
 run 2 fit logged.yaml --data run.csv
 err_has 'trundle: what is to be found? --free names parameters'
 run 2 fit logged.yaml --inverse --data run.csv --free arn
@@ -74,6 +80,9 @@ err_is "trundle: words.csv:5: 'soon' in column 't' is no number"
 sed '7s/^[^,]*/0/' run.csv >back.csv
 run 3 fit logged.yaml --inverse --data back.csv
 err_is 'trundle: back.csv:7: times must ascend'
+sed '3s/^/\n\n/' back.csv >blank.csv
+run 3 fit logged.yaml --inverse --data blank.csv
+err_is 'trundle: blank.csv:9: times must ascend'
 head -n 3 run.csv >short.csv
 run 3 fit logged.yaml --inverse --data short.csv
 err_is "trundle: 'short.csv' has 2 rows: at least 4 are needed"

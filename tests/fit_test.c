@@ -677,6 +677,12 @@ static void test_refusals(void **state)
         {.text = "t,y\n0,1\n", .status = TR_USAGE, .words = "is one of the model's"},
         {.text = "time,x\n0,1\n", .status = TR_USAGE, .words = "has no column 't' of times"},
         {.text = "t,x\n", .status = TR_INVALID, .words = "has no rows"},
+        {.text = "t,x,x\n0,1,1\n1,2,2\n2,3,3\n",
+         .status = TR_INVALID,
+         .words = "bad.csv' has the column 'x' twice"},
+        {.text = "t,x,t\n0,1,0\n1,2,1\n2,3,2\n",
+         .status = TR_INVALID,
+         .words = "bad.csv' has the column 't' twice"},
         {.from = 3, .status = TR_USAGE, .words = "has no rows from t = 3"},
         {.text = "t,x\n0,1\n\n1,nan\n", .status = TR_INVALID, .words = "bad.csv:4: 'x' is not a"},
         {.text = "t,x\n0,1\n1,\n2,2\n", .status = TR_INVALID, .words = "bad.csv:3: 'x' is not a"},
@@ -702,7 +708,7 @@ static void test_impact(void **state)
     const Refusal refusal = {.text = "t,z\n0.1,0.3\n2,0.2\n",
                              .free = "rate0",
                              .status = TR_FAILED,
-                             .words = "sensitivities do not go on from there"};
+                             .words = "do not go on from there, and neither do fits: --to "};
     check_refusal(model, NULL, &refusal);
     tr_model_free(model);
 }

@@ -97,6 +97,11 @@ static int check(const Options *options)
 int cli_fit(const Verb *verb, const Options *options)
 {
     if (options->inverse) return cli_fit_inverse(verb, options);
+    if (options->prior_weight) {
+        cli_say("trundle: --prior-weight goes with --inverse; --prior NAME=m~s gives a value a "
+                "prior\n");
+        return TR_USAGE;
+    }
     tr_error err = {0};
     tr_derive_options how;
     tr_fit_options o = tr_fit_defaults();

@@ -26,15 +26,34 @@ static int find(const Options *options, const tr_system *system, const tr_invers
     return cli_print(&where, text, &err);
 }
 
+// Options of fits by runs, which have no meaning here
+static bool refuse_others(const Options *o)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"--match", o->matches.count > 0}, {"--columns", o->columns != NULL},
+                  {"--time", o->time != NULL},       {"--from", o->from != NULL},
+                  {"--to", o->to != NULL},           {"--prior", o->priors.count > 0},
+                  {"--sd", o->sds.count > 0},        {"--plot", o->picture != NULL}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].given) {
+            cli_say("trundle: %s does not go with --inverse\n", others[i].name);
+            return true;
+        }
+    return false;
+}
+
 int cli_fit_inverse(const Verb *verb, const Options *options)
 {
     tr_inverse_options how = tr_inverse_defaults();
     how.logs = options->data.word, how.log_count = options->data.count;
-    if (!options->inverse || !how.log_count) {
-        cli_say("trundle: which %s? usage: trundle %s\n",
-                options->inverse ? "recording" : "kind of fit", verb->usage);
+    if (!how.log_count) {
+        cli_say("trundle: which recording? usage: trundle %s MODEL --inverse --data LOG.csv\n",
+                verb->name);
         return TR_USAGE;
     }
+    if (refuse_others(options)) return TR_USAGE;
     if (!cli_number("--prior-weight", options->prior_weight, &how.prior_weight)) return TR_USAGE;
     Options open = *options;
     open.inertias = options->free ? options->free : "*";

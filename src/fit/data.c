@@ -167,6 +167,24 @@ static bool check_names(const Reading *r, tr_error *err)
     return true;
 }
 
+// No file has a column twice that is used.
+static bool check_twice(const Reading *r, size_t file, tr_error *err)
+{
+    const Sheet *sheet = r->sheets[file];
+    for (size_t k = 0; k < sheet->columns; k++) {
+        const char *name = sheet->names[k];
+        if (used_column(r->fit, text_of(name)) == r->fit->column_count &&
+            strcmp(name, time_of(r)) != 0)
+            continue;
+        for (size_t i = 0; i < k; i++)
+            if (strcmp(sheet->names[i], name) == 0)
+                return tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' has the column '%.60s' twice",
+                               r->options->data[file], name),
+                       false;
+    }
+    return true;
+}
+
 // Every file has something that is used.
 static bool check_files(const Reading *r, tr_error *err)
 {
@@ -175,6 +193,7 @@ static bool check_files(const Reading *r, tr_error *err)
         bool any = false;
         for (size_t k = 0; k < sheet->columns; k++)
             any = any || used_column(r->fit, text_of(sheet->names[k])) < r->fit->column_count;
+        if (!check_twice(r, i, err)) return false;
         if (!any)
             tr_fail(err, TR_USAGE, (Place){0},
                     "no column of '%.150s' is one of the model's: --match says what a column is",

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUNDING 1e-12 // of a moment, by the sum of all about the origin
+
 void tr_inverse_fill(tr_inverse_options *options, size_t size)
 {
     const tr_inverse_options plain = {0};
@@ -28,7 +30,7 @@ void tr_inverse_name(const tr_inverse *inverse, uint32_t parameter, Buffer *out)
 // c = h/m,   I about c = I - m (|c|^2 1 - c c^T)                                        (T270)
 void tr_inertia_written(const double phi[TEN], double com[3], double I[6])
 {
-    const double m = phi[0];
+    const double m = phi[0], size = fabs(phi[4]) + fabs(phi[5]) + fabs(phi[6]);
     double shift[3];
     for (int i = 0; i < 3; i++) {
         com[i] = m != 0 ? phi[1 + i] / m : 0;
@@ -37,6 +39,7 @@ void tr_inertia_written(const double phi[TEN], double com[3], double I[6])
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         I[i] = phi[4 + i] - shift[j] - shift[k];
+        if (I[i] < 0 && I[i] > -ROUNDING * size) I[i] = 0; // no model takes less than nothing
     }
     I[3] = phi[7] + phi[1] * com[1];
     I[4] = phi[8] + phi[1] * com[2];
@@ -58,8 +61,8 @@ static bool add_log(tr_inverse *x, Regressor *r, Equations *t, const Log *log, t
             tr_fail_memory(err);
         else if (count == UINT32_MAX)
             tr_fail(err, TR_FAILED, (Place){0},
-                    "%.200s:%zu: the equations of motion have no finite numbers there", log->path,
-                    row + 2);
+                    "%.200s:%d: the equations of motion have no finite numbers there", log->path,
+                    tr_sheet_line(log->sheet, row));
         else
             tr_equations_add(t, count);
     }

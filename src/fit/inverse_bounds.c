@@ -24,7 +24,9 @@
 #define POSSIBLE 1e-13 // what may be missing of positive, by the trace: rounding
 #define INSIDE   -1e-7 // and what is left beyond doubt
 #define CLIPPED  1e-2  // of the trace: the least that a search begins with
+#define SAFE     -1e-9 // and that a result is left with, which is written with finite digits
 #define SMALL    1e-10 // the weight of the prior beside data
+#define NEAR     1e-2  // of the misfit: what may be added for parameters like the model's own
 
 enum { MOST_NEWTON = 60, MOST_HALVINGS = 60 };
 
@@ -305,6 +307,7 @@ static void clip(const double *prior, uint32_t bodies, double *x)
 // The triangle's columns, of length 1, as U diag(s) V^T; unseen ones have their units. x = B y
 typedef struct Singular {
     uint32_t p, rank;
+    double size; // of the right side
     double *s, *Vt, *scale, *B, *aim, *y;
 } Singular;
 
@@ -319,7 +322,7 @@ static bool singular_open(Singular *v, const Bounds *o)
     v->B = v->Vt + p * p;
     double size = 0;
     for (size_t i = 0; i < p; i++) size += t->A[i * (p + 1) + p] * t->A[i * (p + 1) + p];
-    size = size > 0 ? sqrt(size) : 1;
+    v->size = size = size > 0 ? sqrt(size) : 1;
     for (size_t j = 0; j < p; j++) {
         double sum = 0;
         for (size_t i = 0; i <= j; i++) sum += t->A[i * (p + 1) + j] * t->A[i * (p + 1) + j];
@@ -348,40 +351,104 @@ static void into(const Singular *v, const Bounds *o, const double *x, double *y)
     }
 }
 
+typedef struct Search {
+    const Bounds *o;
+    Singular v;
+    Barrier b;
+    double *start, *kept, *x, rest; // y, y, x, and the square that no parameters change
+} Search;
+
+static bool search_open(Search *s, const Bounds *o, const double *prior, const double *said)
+{
+    const uint32_t p = o->base->p;
+    s->o = o;
+    s->start = calloc(3 * (size_t)p + 1, sizeof *s->start);
+    if (!s->start || !singular_open(&s->v, o)) return false;
+    s->kept = s->start + p, s->x = s->kept + p;
+    s->b = (Barrier){.bodies = o->bodies,
+                     .p = p,
+                     .k = p,
+                     .B = s->v.B,
+                     .s = s->v.s,
+                     .aim = s->v.aim,
+                     .prior = prior,
+                     .w = o->weighs_all ? 0 : SMALL};
+    if (!barrier_open(&s->b)) return false;
+    into(&s->v, o, said, s->v.aim); // what the data say, possible or not
+    clip(prior, o->bodies, s->x);
+    into(&s->v, o, s->x, s->start);
+    const double rest = o->triangle->A[(size_t)p * (p + 1) + p] / s->v.size;
+    s->rest = rest * rest;
+    return true;
+}
+
+static void search_close(Search *s)
+{
+    free(s->b.y);
+    free(s->v.s);
+    free(s->start);
+}
+
+static double misfit(const Search *s)
+{
+    double sum = s->rest;
+    for (uint32_t j = 0; j < s->b.k; j++) {
+        const double off = s->v.s[j] * (s->b.y[j] - s->v.aim[j]);
+        sum += off * off;
+    }
+    return sqrt(sum);
+}
+
+// From the start towards the data, as near as it comes with something left to what cannot be. True
+// when what they say is possible: then that is in x.
+static bool go(Search *s, bool may_arrive)
+{
+    Barrier *b = &s->b;
+    const Singular *v = &s->v;
+    const size_t size = b->k * sizeof *b->y;
+    memcpy(s->kept, s->start, size);
+    memcpy(b->y, s->start, size);
+    place(b, b->y, b->x);
+    for (b->mu = 1; b->mu > 1e-16; b->mu /= 10) {
+        descend(b);
+        for (uint32_t j = 0; j < b->k; j++) v->y[j] = j < v->rank ? v->aim[j] : b->y[j];
+        place(b, v->y, s->x);
+        if (may_arrive && are_possible(s->x, b->bodies, INSIDE)) return true;
+        if (!are_possible(b->x, b->bodies, SAFE)) break;
+        memcpy(s->kept, b->y, size);
+    }
+    memcpy(b->y, s->kept, size);
+    place(b, b->y, b->x);
+    memcpy(s->x, b->x, b->p * sizeof *b->x);
+    return false;
+}
+
+// At a bound, what the data do not tell may run away for less and less: a mass without end makes
+// room for any centre. Of all that are as good as the best, those nearest to the prior.
+static void come_back(Search *s, double *x)
+{
+    const double least = misfit(s);
+    memcpy(x, s->x, s->b.p * sizeof *x);
+    for (s->b.w = 1; s->b.w > 2 * SMALL; s->b.w /= 10) {
+        go(s, false);
+        if (!(misfit(s) <= (1 + NEAR) * least)) continue;
+        memcpy(x, s->x, s->b.p * sizeof *x);
+        break;
+    }
+}
+
 // Towards the data from a possible start. Ends where what they say is possible, *inside, and else
 // as near as it comes.
 static bool search(const Bounds *o, const double *prior, double *x, bool *inside)
 {
-    const uint32_t p = o->base->p;
-    Singular v = {0};
-    double *xt = calloc(p + 1u, sizeof *xt);
-    bool good = xt && singular_open(&v, o);
-    Barrier b = {.bodies = o->bodies,
-                 .p = p,
-                 .k = p,
-                 .B = v.B,
-                 .s = v.s,
-                 .aim = v.aim,
-                 .prior = prior,
-                 .w = o->weighs_all ? 0 : SMALL};
-    good = good && barrier_open(&b);
-    *inside = false;
-    if (good) {
-        into(&v, o, x, v.aim); // what the data say, possible or not
-        clip(prior, o->bodies, xt);
-        into(&v, o, xt, b.y);
-        place(&b, b.y, b.x);
-    }
-    for (b.mu = 1; good && !*inside && b.mu > 1e-16; b.mu /= 10) {
-        descend(&b);
-        for (uint32_t j = 0; j < p; j++) v.y[j] = j < v.rank ? v.aim[j] : b.y[j];
-        place(&b, v.y, xt);
-        *inside = are_possible(xt, o->bodies, INSIDE);
-    }
-    if (good) memcpy(x, *inside ? xt : b.x, p * sizeof *x);
-    free(b.y);
-    free(v.s);
-    free(xt);
+    Search s = {0};
+    const bool good = search_open(&s, o, prior, x);
+    if (good) *inside = go(&s, true);
+    if (good && !*inside && !o->weighs_all)
+        come_back(&s, x);
+    else if (good)
+        memcpy(x, s.x, s.b.p * sizeof *x);
+    search_close(&s);
     return good;
 }
 

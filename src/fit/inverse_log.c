@@ -15,13 +15,13 @@ enum { LEAST_ROWS = 4 }; // that a spline takes
 
 // ---- columns ---------------------------------------------------------------------------------
 
-// All of a column that is used must be numbers; the header is line 1.
+// All of a column that is used must be numbers.
 static bool is_sound(const Log *log, const double *column, const char *name, tr_error *err)
 {
     for (size_t i = 0; i < log->sheet->rows; i++)
         if (!isfinite(column[i])) {
-            tr_fail(err, TR_INVALID, (Place){0}, "%.200s:%zu: '%.60s' is not a finite number",
-                    log->path, i + 2, name);
+            tr_fail(err, TR_INVALID, (Place){0}, "%.200s:%d: '%.60s' is not a finite number",
+                    log->path, tr_sheet_line(log->sheet, i), name);
             return false;
         }
     return true;
@@ -52,7 +52,8 @@ static bool take_times(Log *log, tr_error *err)
     log->t = needed(log, "t", ", the time", err);
     for (size_t i = 1; log->t && i < rows; i++)
         if (!(log->t[i] > log->t[i - 1])) {
-            tr_fail(err, TR_INVALID, (Place){0}, "%.200s:%zu: times must ascend", log->path, i + 2);
+            tr_fail(err, TR_INVALID, (Place){0}, "%.200s:%d: times must ascend", log->path,
+                    tr_sheet_line(log->sheet, i));
             return false;
         }
     if (log->t && rows < LEAST_ROWS)

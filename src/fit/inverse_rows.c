@@ -25,7 +25,7 @@ enum { MOST_VELOCITIES = 200, MOST_STEPS = 6 };
 
 static bool can_be_solved(const System *s, tr_error *err)
 {
-    if (!tr_system_is_second_order(s, "finding inertias", err)) return false;
+    if (!tr_system_is_second_order(s, "equations with inertias", err)) return false;
     const Output *Q = tr_system_output(s, text_of("Q"));
     const uint32_t n = tr_system_inputs(s, TR_VELOCITY, NULL);
     if (!s->opened_count)

@@ -84,6 +84,17 @@ static bool take_point(const Fit *f, size_t i, const double *row, const Look *to
     return true;
 }
 
+// Where slopes end, at impacts and contacts that open or slip, fits do, too.
+static void name_end(tr_error *err)
+{
+    const tr_error own = *err;
+    if (own.status != TR_FAILED || !strstr(own.text, "sensitivities do not go on from there"))
+        return;
+    *err = (tr_error){0};
+    tr_fail(err, own.status, (Place){own.line, own.column},
+            "%.400s, and neither do fits: --to leaves out what was recorded later", own.text);
+}
+
 // With the values p, from the start to the last measurement
 bool tr_fit_look(Fit *f, const Look *at, tr_error *err)
 {
@@ -101,6 +112,7 @@ bool tr_fit_look(Fit *f, const Look *at, tr_error *err)
         }
         if (!take_point(f, i, row, at, err)) break;
     }
+    name_end(err);
     if (f->stopped)
         tr_fail(err, TR_FAILED, (Place){0}, "stopped in run %zu, before it was found", f->runs);
     return !has_failed(err);

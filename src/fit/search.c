@@ -247,7 +247,7 @@ static void guess_deviations(Fit *f)
     }
 }
 
-// Whether any column changes with a value by more than rounding
+// Whether any column changes with a value by more than rounding, where the search is
 static bool matters(const Fit *f, uint32_t k)
 {
     for (uint32_t c = 0; c < f->column_count; c++) {
@@ -259,17 +259,20 @@ static bool matters(const Fit *f, uint32_t k)
     return !isnan(f->values[k].prior);
 }
 
-static bool check_slopes(const Fit *f, tr_error *err)
+// At the start one value that matters is enough: what others do may be seen only elsewhere, such as
+// the length of a pendulum that hangs at rest. At the end all have to.
+static bool check_slopes(const Fit *f, bool is_end, tr_error *err)
 {
     char names[300] = "";
-    bool all = true;
+    bool any = false, all = true;
     for (uint32_t k = 0; k < f->count; k++) {
-        if (matters(f, k)) continue;
-        tr_list_name(names, sizeof names, f->values[k].name);
-        all = false;
+        const bool own = matters(f, k);
+        if (!own) tr_list_name(names, sizeof names, f->values[k].name);
+        any = any || own, all = all && own;
     }
-    if (!all) tr_fail(err, TR_FAILED, (Place){0}, "nothing that was recorded depends on %s", names);
-    return all;
+    if (is_end ? all : any) return true;
+    tr_fail(err, TR_FAILED, (Place){0}, "nothing that was recorded depends on %s", names);
+    return false;
 }
 
 // C = D^-1 V diag(sigma^-2) V^T D^-1                                                        (T282)
@@ -311,7 +314,7 @@ bool tr_fit_search(Fit *f, tr_error *err)
     double damping = FIRST_DAMPING;
     bool ends = false;
     begin(f);
-    if (!tr_fit_look(f, &f->now, err) || !check_slopes(f, err)) return false;
+    if (!tr_fit_look(f, &f->now, err) || !check_slopes(f, false, err)) return false;
     guess_deviations(f);
     while (weigh(f, err) && !ends && !is_near(f, arrived)) {
         if (f->iterations == f->options->most_iterations)
@@ -321,5 +324,5 @@ bool tr_fit_search(Fit *f, tr_error *err)
         f->iterations += !ends;
     }
     if (ends) memset(f->step, 0, f->count * sizeof *f->step); // it would lead nowhere
-    return !has_failed(err) && finish(f, err);
+    return !has_failed(err) && check_slopes(f, true, err) && finish(f, err);
 }

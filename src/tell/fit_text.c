@@ -62,7 +62,7 @@ static void write_column(Buffer *b, const tr_fit_column *c)
 {
     tr_buffer_print(b, "%-8s %s", "column", c->name);
     if (strcmp(c->name, c->of) != 0) tr_buffer_print(b, " as %s", c->of);
-    tr_buffer_print(b, ": %zu measurements, sd ", c->count);
+    tr_buffer_print(b, ": %zu measurement%s, sd ", c->count, c->count == 1 ? "" : "s");
     write_rounded(b, c->sd);
     tr_buffer_print(b, "%s%s %s, rms of what is left ", *c->unit ? " " : "", c->unit,
                     c->is_given ? "as given" : "as found");
@@ -86,9 +86,10 @@ static void write_words(Buffer *b, const tr_fit *f)
     for (size_t i = 0; i < f->column_count; i++) write_column(b, &f->columns[i]);
     tr_buffer_print(b, "%-8s ", "chi^2");
     write_rounded(b, f->chi_square);
-    tr_buffer_print(b, " with %.0f degrees of freedom%s\n", f->freedom,
+    tr_buffer_print(b, " with %.0f degree%s of freedom%s\n", f->freedom, f->freedom == 1 ? "" : "s",
                     are_given(f) ? "" : ", to which the deviations that were found fit");
-    tr_buffer_print(b, "%-8s %zu iterations, %zu runs\n", "took", f->iterations, f->runs);
+    tr_buffer_print(b, "%-8s %zu iteration%s, %zu run%s\n", "took", f->iterations,
+                    f->iterations == 1 ? "" : "s", f->runs, f->runs == 1 ? "" : "s");
 }
 
 // ---- JSON ----------------------------------------------------------------------------------
