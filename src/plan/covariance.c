@@ -13,25 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A column of results, and the row of slopes that it comes from; of a covariance there are two.
-typedef struct SpreadColumn {
-    uint32_t first, second;
-    bool is_pair;
-} SpreadColumn;
-
-struct Covariance {
-    double unit; // of P
-    uint32_t noises, spreads, seams;
-    SpreadColumn *columns;
-    char **labels;
-    uint32_t column_count;
-    double *K;      // known * known: F P, and other products
-    double *noise;  // L by rows, then densities
-    double *slopes; // of what is recorded, by rows of `known`
-    double *seam;   // how all velocities change with y, by rows of `known`
-    double *kept;   // P between two charts
-};
-
 bool tr_system_is_uncertain(const System *s)
 {
     return s->deviant_count || tr_system_inputs(s, TR_NOISE, NULL);
@@ -202,9 +183,7 @@ tr_program *tr_spread_program(const Plan *plan, System *s, ChartPrograms *c, tr_
     return compile(s, &list, c, err);
 }
 
-// What may be a velocity of a chart: velocities, speeds of the model and inner ones, as they were
-// before the system was reduced
-static uint32_t list_seams(const System *original, Expr *of, uint32_t *input)
+uint32_t tr_covariance_seams(const System *original, Expr *of, uint32_t *input)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < original->input_count; i++) {
@@ -229,7 +208,7 @@ tr_program *tr_seam_program(const Plan *plan, System *s, ChartPrograms *c, tr_er
     uint32_t *input = calloc(original->input_count + 1u, sizeof *input);
     Exprs list = {0};
     if (of && input) {
-        const uint32_t count = list_seams(original, of, input);
+        const uint32_t count = tr_covariance_seams(original, of, input);
         for (uint32_t i = 0; i < count; i++) of[i] = expr_at(s->graph, of[i].id);
         list_slopes(s, c, of, count, &list);
     } else
@@ -267,177 +246,9 @@ tr_program *tr_fix_program(const Plan *plan, System *s, ChartPrograms *c, tr_err
 
 // ---- the start -----------------------------------------------------------------------------
 
-static double *column(const Flow *flow, double *y, uint32_t k)
-{
-    return y + (size_t)flow->own * (k + 1);
-}
-
 static const double *column_of(const Flow *flow, const double *y, uint32_t k)
 {
     return y + (size_t)flow->own * (k + 1);
-}
-
-static uint32_t place_of(const Flow *flow, uint32_t input)
-{
-    for (uint32_t k = 0; k < flow->known; k++)
-        if (flow->now->place[k] == input) return k;
-    return NO_INPUT;
-}
-
-// A quaternion q changes by q (0, e/2) where its base turns about an axis e of its own.
-static void turn_along(const double *q, uint32_t axis, double *along)
-{
-    double e[3] = {0};
-    e[axis] = 0.5;
-    along[0] = -(q[1] * e[0] + q[2] * e[1] + q[3] * e[2]);
-    along[1] = q[0] * e[0] + q[2] * e[2] - q[3] * e[1];
-    along[2] = q[0] * e[1] + q[3] * e[0] - q[1] * e[2];
-    along[3] = q[0] * e[2] + q[1] * e[1] - q[2] * e[0];
-}
-
-// How positions change with one that deviates, without constraints
-static void point_along(const Flow *flow, const Deviant *deviant, const double *y, double *along)
-{
-    const System *s = flow->system;
-    const uint32_t own = deviant->turns ? NO_INPUT : place_of(flow, deviant->input);
-    if (own != NO_INPUT) along[own] = 1;
-    for (uint32_t i = 0; deviant->turns && i < s->quaternion_count; i++) {
-        const uint32_t axis = deviant->input - s->quaternions[i].velocity;
-        const uint32_t k = place_of(flow, s->quaternions[i].position);
-        if (axis < 3 && k != NO_INPUT) turn_along(y + k, axis, along + k);
-    }
-}
-
-// The shortest change that the constraints allow and that deviates as much
-static bool point_positions(Flow *flow, const Deviant *deviant, const double *y, double *along)
-{
-    double *free = flow->covariance->K + flow->known, whole = 0, left = 0;
-    point_along(flow, deviant, y, free);
-    for (uint32_t k = 0; k < flow->positions; k++) along[k] = free[k];
-    tr_flow_project_change(flow, 0, y, along);
-    for (uint32_t k = 0; k < flow->positions; k++)
-        whole += free[k] * free[k], left += free[k] * along[k];
-    for (uint32_t k = 0; k < flow->positions; k++) along[k] *= whole / left;
-    return left > 1e-9 * whole;
-}
-
-// How all velocities change with y, and the metric that a change of them is measured in
-typedef struct Speeds {
-    uint32_t rows, count; // velocities, and those of y
-    double *D, *metric;   // rows * known
-    double *A, *right;    // D_w^T U D_w
-} Speeds;
-
-static bool open_speeds(Flow *flow, const double *y, Speeds *v)
-{
-    const System *s = flow->system;
-    const size_t n = flow->known;
-    Expr *of = calloc(s->input_count + 1u, sizeof *of);
-    uint32_t *input = calloc(s->input_count + 1u, sizeof *input);
-    v->count = flow->known - flow->positions;
-    v->D = calloc(s->input_count * (n + 1) + (size_t)v->count * v->count + n + 1, sizeof *v->D);
-    const bool good = of && input && v->D;
-    const uint32_t all = good ? list_seams(s, of, input) : 0;
-    const bool has_rows = flow_program(flow, CHART_SEAM)->program != NULL;
-    if (good) {
-        v->metric = v->D + s->input_count * n, v->A = v->metric + s->input_count;
-        v->right = v->A + (size_t)v->count * v->count;
-        tr_flow_fill(flow, 0, y);
-        if (has_rows)
-            tr_flow_evaluate(flow, flow_program(flow, CHART_SEAM), flow->covariance->seam);
-    }
-    for (uint32_t i = 0; i < all; i++) {
-        if (s->inputs[input[i]].kind != TR_VELOCITY) continue;
-        const uint32_t place = place_of(flow, input[i]);
-        double *row = v->D + v->rows * n;
-        if (has_rows) memcpy(row, flow->covariance->seam + i * n, n * sizeof *row);
-        if (!has_rows && place != NO_INPUT) row[place] = 1;
-        v->metric[v->rows++] = tr_system_unit_mass(s, input[i]);
-    }
-    free(of);
-    free(input);
-    return good;
-}
-
-// w with the least (D_w w + b)^T U (D_w w + b), for right = -D_w^T U b; or for right = d, where
-// afterwards d^T w is made 1
-static bool solve_speeds(const Flow *flow, Speeds *v)
-{
-    const size_t n = flow->known, q = flow->positions, p = v->count;
-    for (size_t i = 0; i < p; i++)
-        for (size_t k = 0; k < p; k++) {
-            v->A[i * p + k] = 0;
-            for (uint32_t r = 0; r < v->rows; r++)
-                v->A[i * p + k] += v->D[r * n + q + i] * v->metric[r] * v->D[r * n + q + k];
-        }
-    return !p || tr_solve_positive(v->A, p, v->right, 1);
-}
-
-// Velocities stay what they are as nearly as positions that change let them.
-static bool keep_velocities(const Flow *flow, Speeds *v, double *along)
-{
-    const size_t n = flow->known, q = flow->positions;
-    for (size_t i = 0; i < v->count; i++) {
-        v->right[i] = 0;
-        for (uint32_t r = 0; r < v->rows; r++)
-            for (size_t k = 0; k < q; k++)
-                v->right[i] -= v->D[r * n + q + i] * v->metric[r] * v->D[r * n + k] * along[k];
-    }
-    const bool good = solve_speeds(flow, v);
-    for (size_t i = 0; good && i < v->count; i++) along[q + i] = v->right[i];
-    return good;
-}
-
-// One velocity changes, the others as little as they may.
-static bool point_velocity(const Flow *flow, Speeds *v, uint32_t input, double *along)
-{
-    const System *s = flow->system;
-    const size_t n = flow->known, q = flow->positions;
-    uint32_t row = 0;
-    for (uint32_t i = 0; i < input; i++) row += s->inputs[i].kind == TR_VELOCITY;
-    const double *d = v->D + row * n + q;
-    double whole = 0;
-    for (size_t i = 0; i < v->count; i++) v->right[i] = d[i];
-    if (!solve_speeds(flow, v)) return false;
-    for (size_t i = 0; i < v->count; i++) whole += d[i] * v->right[i];
-    for (size_t i = 0; i < v->count; i++) along[q + i] = v->right[i] / whole;
-    return whole > 0;
-}
-
-// How y changes with what deviates (T261)
-static bool deviate(Flow *flow, const Deviant *deviant, const double *y, double *along,
-                    tr_error *err)
-{
-    const bool is_rate =
-        !deviant->turns && flow->system->inputs[deviant->input].kind == TR_VELOCITY;
-    Speeds v = {0};
-    for (uint32_t k = 0; k < 2 * flow->known; k++) along[k] = 0;
-    bool good = open_speeds(flow, y, &v);
-    if (!good) tr_fail_memory(err);
-    if (good && is_rate) good = point_velocity(flow, &v, deviant->input, along);
-    if (good && !is_rate)
-        good = point_positions(flow, deviant, y, along) && keep_velocities(flow, &v, along);
-    free(v.D);
-    return good;
-}
-
-static void set_deviations(Flow *flow, double *y, const double *sd, tr_error *err)
-{
-    const System *s = flow->system;
-    const Covariance *c = flow->covariance;
-    for (uint32_t i = 0; i < s->deviant_count && !has_failed(err); i++) {
-        double *along = c->K;
-        const double variance = sd[i] * sd[i] / c->unit;
-        if (!deviate(flow, &s->deviants[i], y, along, err)) {
-            tr_fail(err, TR_FAILED, (Place){0},
-                    "'%s' cannot deviate at the start: constraints hold it",
-                    s->inputs[s->deviants[i].input].name);
-            return;
-        }
-        for (uint32_t j = 0; j < flow->known; j++)
-            for (uint32_t k = 0; k < flow->known; k++)
-                column(flow, y, k)[j] += variance * along[j] * along[k];
-    }
 }
 
 static double larger_of_all(double largest, const double *x, size_t count)
@@ -472,7 +283,7 @@ static bool find_start(Flow *flow, tr_error *err)
         tr_flow_evaluate(flow, flow_program(flow, CHART_NOISE), c->noise);
     if (!has_failed(err)) {
         c->unit = find_unit(flow, sd);
-        set_deviations(flow, flow->start, sd, err);
+        tr_covariance_deviate(flow, flow->start, sd, err);
     }
     tr_exprs_free(&list);
     free(sd);
@@ -564,7 +375,7 @@ void tr_covariance_rate(Flow *flow, const double *y, double *rate)
     if (c->noises) tr_flow_evaluate(flow, flow_program(flow, CHART_NOISE), c->noise);
     const double *L = c->noise, *density = L + n * c->noises;
     for (uint32_t k = 0; k < n; k++) {
-        double *to = column(flow, rate, k);
+        double *to = covariance_column(flow, rate, k);
         for (uint32_t i = 0; i < n; i++) {
             double sum = 0;
             for (uint32_t j = 0; j < c->noises; j++)
@@ -579,7 +390,7 @@ static void transpose(const Flow *flow, double *y)
 {
     for (uint32_t k = 0; k < flow->known; k++)
         for (uint32_t i = 0; i < k; i++) {
-            double *a = &column(flow, y, k)[i], *b = &column(flow, y, i)[k];
+            double *a = &covariance_column(flow, y, k)[i], *b = &covariance_column(flow, y, i)[k];
             const double was = *a;
             *a = *b, *b = was;
         }
@@ -589,7 +400,7 @@ static void make_symmetric(const Flow *flow, double *y)
 {
     for (uint32_t k = 0; k < flow->known; k++)
         for (uint32_t i = 0; i < k; i++) {
-            double *a = &column(flow, y, k)[i], *b = &column(flow, y, i)[k];
+            double *a = &covariance_column(flow, y, k)[i], *b = &covariance_column(flow, y, i)[k];
             *a = *b = (*a + *b) / 2;
         }
 }
@@ -599,7 +410,7 @@ void tr_covariance_project(Flow *flow, double t, double *y)
 {
     if (!flow->quaternion_count && (!flow->now->projected || flow->no_projection)) return;
     for (int side = 0; side < 2; side++) {
-        tr_flow_project_changes(flow, t, y, column(flow, y, 0), flow->known, flow->own);
+        tr_flow_project_changes(flow, t, y, covariance_column(flow, y, 0), flow->known, flow->own);
         transpose(flow, y);
     }
     make_symmetric(flow, y);
@@ -624,7 +435,7 @@ static bool find_seam(const Flow *flow, double *T, tr_error *err)
     Expr *of = calloc(s->input_count + 1u, sizeof *of);
     uint32_t *input = calloc(s->input_count + 1u, sizeof *input);
     if (!of || !input) tr_fail_memory(err);
-    const uint32_t count = of && input ? list_seams(s, of, input) : 0;
+    const uint32_t count = of && input ? tr_covariance_seams(s, of, input) : 0;
     for (size_t i = 0; i < n * n; i++) T[i] = 0;
     for (size_t i = 0; i < flow->positions; i++) T[i * n + i] = 1;
     for (size_t i = flow->positions; i < n; i++)
@@ -649,7 +460,7 @@ bool tr_covariance_enter(Flow *flow, double *y, tr_error *err)
         for (uint32_t i = 0; i < n; i++) {
             double sum = 0;
             for (size_t j = 0; j < n; j++) sum += TP[i * n + j] * T[k * n + j];
-            column(flow, y, k)[i] = sum;
+            covariance_column(flow, y, k)[i] = sum;
         }
     make_symmetric(flow, y);
     return true;
@@ -769,7 +580,7 @@ static void shrink(const Flow *flow, double *y, const Sight *sight, const Gain *
                 A[i * n + k] -= g->K[j * n + i] * sight->slopes[j * n + k];
         }
     for (uint32_t k = 0; k < n; k++)
-        memcpy(c->kept + k * n, column(flow, y, k), n * sizeof *c->kept);
+        memcpy(c->kept + k * n, covariance_column(flow, y, k), n * sizeof *c->kept);
     tr_multiply(A, c->kept, flow->known, flow->known, flow->known, AP);
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < n; i++) {
@@ -777,7 +588,7 @@ static void shrink(const Flow *flow, double *y, const Sight *sight, const Gain *
             for (size_t j = 0; j < n; j++) sum += AP[i * n + j] * A[k * n + j];
             for (size_t j = 0; j < m; j++)
                 noise += g->K[j * n + i] * g->K[j * n + k] * sight->sd[j] * sight->sd[j];
-            column(flow, y, k)[i] = sum + noise / c->unit;
+            covariance_column(flow, y, k)[i] = sum + noise / c->unit;
         }
     make_symmetric(flow, y);
 }

@@ -60,4 +60,37 @@ typedef struct Sight {
 bool tr_covariance_correct(Flow *flow, double t, double *y, Sight *sight, bool correct,
                            tr_error *err);
 
+// ---- for the start, see covariance_start.c -------------------------------------------------
+
+// A column of results, and the row of slopes that it comes from; of a covariance there are two.
+typedef struct SpreadColumn {
+    uint32_t first, second;
+    bool is_pair;
+} SpreadColumn;
+
+struct Covariance {
+    double unit; // of P
+    uint32_t noises, spreads, seams;
+    SpreadColumn *columns;
+    char **labels;
+    uint32_t column_count;
+    double *K;      // known * known: F P, and other products
+    double *noise;  // L by rows, then densities
+    double *slopes; // of what is recorded, by rows of `known`
+    double *seam;   // how all velocities change with y, by rows of `known`
+    double *kept;   // P between two charts
+};
+
+static inline double *covariance_column(const Flow *flow, double *y, uint32_t k)
+{
+    return y + (size_t)flow->own * (k + 1);
+}
+
+// What may be a velocity of a chart: velocities, speeds of the model and inner ones, as they were
+// before the system was reduced, and their inputs. Their number
+uint32_t tr_covariance_seams(const System *original, Expr *of, uint32_t *input);
+// Adds to P what the standard deviations of deviants make of it. An error when
+// constraints hold one of them.
+void tr_covariance_deviate(Flow *flow, double *y, const double *sd, tr_error *err);
+
 #endif
