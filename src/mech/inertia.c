@@ -267,7 +267,7 @@ static void open_inertia(Tree *tree, Link *link)
     if (!has_inertia(tree, link, list)) return;
     s->opened[s->opened_count++] =
         (struct OpenInertia){tr_tree_text(tree, link->body->name.text), s->input_count};
-    for (int k = 0; k < 10; k++) {
+    for (int k = 0; k < 10 && !has_failed(tree->err); k++) {
         snprintf(name, sizeof name, "%.*s.inertia.%s", WHOLE(link->body->name.text), names[k]);
         *list[k] = tr_input(s, name, TR_PARAMETER, tr_tree_value(tree, *list[k]), tree->err);
     }
