@@ -151,6 +151,9 @@ static void test_lines(void **state)
     assert_int_equal(tr_sheet_line(s, 1), 5);
     assert_int_equal(tr_sheet_line(s, 2), 6);
     tr_sheet_free(s);
+    // quotes inside a name are no quotes, and lines in quotes are lines
+    assert_refused("'B\"nu,\" -2\n0.1,inf\",2\nx,1,2\n", 3, "'x' in column ''B\"nu' is no number");
+    assert_refused("\"a\nb\",c\n1,x\n", 3, "'x' in column 'c' is no number");
 }
 
 int main(void)

@@ -44,6 +44,7 @@ static char cut_name(Reader *r, const char **name)
     for (; r->at < r->end && (is_quoted || (*r->at != ',' && !is_end(r))); r->at++) {
         if (is_quoted && *r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"')) break;
         if (is_quoted && *r->at == '"') r->at++; // "" stands for one
+        r->line += *r->at == '\n';
         *to++ = *r->at;
     }
     while (!is_quoted && to > *name && (to[-1] == ' ' || to[-1] == '\t')) to--;
@@ -57,18 +58,17 @@ static char cut_name(Reader *r, const char **name)
 
 static bool read_header(Reader *r, Sheet *sheet)
 {
-    size_t most = 1; // or more than there are, where a name has a quote inside
-    bool is_quoted = false;
-    for (const char *c = r->at; c < r->end && (is_quoted || *c != '\n'); c++) {
-        if (*c == '"') is_quoted = !is_quoted;
-        most += *c == ',', r->line += *c == '\n';
-    }
-    sheet->names = calloc(most, sizeof *sheet->names);
-    if (!sheet->names) return tr_fail_memory(r->err), false;
-    char behind = ',';
-    while (behind == ',' && sheet->columns < most)
+    size_t capacity = 0;
+    for (char behind = ','; behind == ',';) {
+        if (sheet->columns == capacity) {
+            capacity = 2 * capacity + 32;
+            const char **grown = realloc(sheet->names, capacity * sizeof *grown);
+            if (!grown) return tr_fail_memory(r->err), false;
+            sheet->names = grown;
+        }
         behind = cut_name(r, &sheet->names[sheet->columns++]);
-    if (behind == '\r' && r->at < r->end && *r->at == '\n') r->at++;
+        if (behind == '\r' && r->at < r->end && *r->at == '\n') r->at++;
+    }
     r->line++;
     sheet->body = r->at, sheet->body_line = r->line;
     return true;
