@@ -279,18 +279,7 @@ static void test_constraints(void **state)
 
 // ---- refusals ------------------------------------------------------------------------------
 
-static void refused(const char *text, const char *words)
-{
-    tr_error err = {0};
-    tr_model *model = tr_model_parse(text, &err);
-    tr_system *system = tr_derive(model, NULL, &err);
-    tr_simulate_options o = tr_simulate_defaults(system);
-    o.filter = true;
-    const bool done = tr_simulate(system, &o, NULL, &err);
-    if (done || !strstr(err.text, words)) fail_msg("'%s' is not in: %s", words, err.text);
-    tr_system_free(system);
-    tr_model_free(model);
-}
+static void refused(const char *text, const char *words) { assert_run_refused(text, true, words); }
 
 static void test_refusals(void **state)
 {

@@ -192,6 +192,20 @@ static inline Sheet *run_with(tr_system *system, double end, double every, tr_su
     return sheet;
 }
 
+// A model that cannot be read, derived or run so, with these words
+static inline void assert_run_refused(const char *text, bool filter, const char *words)
+{
+    tr_error err = {0};
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.filter = filter;
+    const bool done = tr_simulate(system, &o, NULL, &err);
+    if (done || !strstr(err.text, words)) fail_msg("'%s' is not in: %s", words, err.text);
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
 // One that accounts for its energy, and agrees with equations that are not reduced
 static inline Sheet *run_to(tr_system *system, double end, double every)
 {

@@ -66,10 +66,14 @@ static const struct {
      "`steps` "
      "`failed_steps` `evaluations`\n`all_evaluations` `operations` `seconds` `energy_error` "
      "`position_error` "
-     "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` `failure` `model_file` "
+     "`velocity_error` `kkt_error` `chart_changes` `drift`\n`interrupted` "
+     "`failure` `model_file` "
      "`model_sha256` `case` `settings` `program` `rows_file` `rows_bytes` `rows_sha256` "
      "`parameters` `start` `events` "
-     "`warnings`\n`columns`.\n"},
+     "`warnings`\n`columns`.\n\n"
+     "In first order it also has `command_error`; where something is uncertain `covariance`, of "
+     "the "
+     "state\nat the end; with `--filter` also `filter`.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
      "of `-o` says.\n\n"
@@ -109,7 +113,9 @@ static const struct {
      "data cannot tell are named, and stay what they were. Runs in which contacts open, close, "
      "slip or stick are refused.\n`-o fit.yaml` has what was found as keys of a case.\n\n"
      "JSON: `values` `covariance` `correlation` `untold` `columns` `measurements` `recordings` "
-     "`chi_square` `freedom`\n`iterations` `runs`.\n"},
+     "`chi_square` `freedom`\n`iterations` `runs`.\n\n"
+     "With `--inverse`: `samples` `equations` `moved` `misfit` `misfit_least` `misfit_model` "
+     "`bounds_active`\n`made_velocities` `made_accelerations` `base` `untold` `bodies`.\n"},
     {"view", "A certificate beside the run that is of another run is an error (exit code 3).\n"},
     {"plot",
      "Units and kinds of columns come from the certificate beside the run; one that is of another "

@@ -52,7 +52,7 @@ static bool make_room(Filter *f, const Flow *flow)
         all += s->fixes[i].count;
         if (s->fixes[i].count > most) most = s->fixes[i].count;
     }
-    f->first_count = (uint32_t)all;
+    f->all_count = (uint32_t)all;
     f->next = calloc(s->fix_count, sizeof *f->next);
     f->values = calloc(all * (known + 2) + most * (known + 3) + 1, sizeof *f->values);
     f->last = calloc(all + s->fix_count, sizeof *f->last);
@@ -142,8 +142,8 @@ static uint32_t compare(Filter *f, const Flow *flow, uint32_t fix, uint32_t firs
 {
     const FixSeries *series = &f->system->fixes[fix];
     const double *measured = series->values + (size_t)f->next[fix] * series->count;
-    const double *expected = f->values + first, *sd = expected + f->first_count,
-                 *slopes = f->values + 2 * (size_t)f->first_count + (size_t)first * flow->known;
+    const double *expected = f->values + first, *sd = expected + f->all_count,
+                 *slopes = f->values + 2 * (size_t)f->all_count + (size_t)first * flow->known;
     uint32_t count = 0;
     for (uint32_t k = 0; k < series->count; k++) {
         const double off = measured[k] - expected[k];

@@ -17,7 +17,7 @@ typedef struct Innovation {
 typedef struct Filter {
     const System *system;
     uint32_t *next;                       // by fix: the row that is due next
-    uint32_t first_count;                 // of all numbers that fixes have
+    uint32_t all_count;                   // of all numbers that fixes have
     double *values;                       // expected, deviations, slopes
     double *off, *sd, *slopes, *expected; // of one fix
     double *last;  // by number: its innovation; and by fix: how consistent it was

@@ -6,6 +6,7 @@
 #include "view/axis.h"
 #include "view/contour.h"
 #include "view/curve.h"
+#include "view/ellipse.h"
 
 #include <assert.h>
 #include <math.h>
@@ -79,40 +80,6 @@ typedef struct Extent {
     size_t drawn, left_out; // points; those left out are not positive
 } Extent;
 
-// ---- how well places are known -------------------------------------------------------------
-
-enum { ELLIPSES = 12, CORNERS = 48 }; // of a track, of each
-#define WITHIN_95 2.4477468306808166  // sqrt(-2 log 0.05): a place is inside with 95 percent
-
-// Of row i: spread evenly over the rows, the last one among them
-static bool has_ellipse(const Curve *curve, size_t i)
-{
-    const size_t every = (curve->rows + ELLIPSES - 1) / ELLIPSES;
-    return curve->spread[0] && i + 1 <= curve->rows && (curve->rows - 1 - i) % every == 0 &&
-           isfinite(curve->spread[0][i]) && isfinite(curve->spread[1][i]) &&
-           (curve->spread[0][i] > 0 || curve->spread[1][i] > 0);
-}
-
-// Points of the ellipse: P = C C^T, C (cos a, sin a)
-static Point on_ellipse(const Curve *curve, size_t i, int corner)
-{
-    const double sx = curve->spread[0][i], sy = curve->spread[1][i];
-    const double along = sx > 0 ? curve->spread[2][i] / sx : 0;
-    const double across = sqrt(fmax(sy * sy - along * along, 0));
-    const double angle = 2 * 3.14159265358979323846 * corner / CORNERS;
-    return (Point){curve->x[i] + WITHIN_95 * sx * cos(angle),
-                   curve->y[i] + WITHIN_95 * (along * cos(angle) + across * sin(angle))};
-}
-
-static void extend_by_ellipses(const Curve *curve, Range *x, Range *y)
-{
-    for (size_t i = 0; i < curve->rows; i++)
-        for (int k = 0; has_ellipse(curve, i) && k < CORNERS; k++) {
-            const Point p = on_ellipse(curve, i, k);
-            *x = tr_range_with(*x, p.x), *y = tr_range_with(*y, p.y);
-        }
-}
-
 static Extent extent_of(const Figure *figure, const Curve *curve)
 {
     Extent e = {tr_range_empty(), tr_range_empty(), 0, 0};
@@ -124,7 +91,7 @@ static Extent extent_of(const Figure *figure, const Curve *curve)
         e.y = tr_range_with(e.y, y);
         e.drawn++;
     }
-    extend_by_ellipses(curve, &e.x, &e.y);
+    tr_ellipses_extend(curve, &e.x, &e.y);
     return e;
 }
 
@@ -707,7 +674,7 @@ static bool is_ascending(const Curve *curve)
 
 static void draw_ellipses(const Drawing *s, const Box *box, const Curve *curve, size_t index)
 {
-    Point points[CORNERS];
+    Point points[ELLIPSE_CORNERS];
     char style[120];
     if (!curve->spread[0]) return;
     snprintf(style, sizeof style,
@@ -715,12 +682,12 @@ static void draw_ellipses(const Drawing *s, const Box *box, const Curve *curve, 
              colours[index % COLOURS], colours[index % COLOURS]);
     tr_svg_group(s->svg, style, "95 % of such runs are inside");
     for (size_t i = 0; i < curve->rows; i++) {
-        if (!has_ellipse(curve, i)) continue;
-        for (int k = 0; k < CORNERS; k++) {
-            const Point p = on_ellipse(curve, i, k);
+        if (!tr_ellipse_at(curve, i, points)) continue;
+        for (int k = 0; k < ELLIPSE_CORNERS; k++) {
+            const Point p = points[k];
             points[k] = (Point){tr_axis_at(&s->x, p.x), tr_axis_at(&box->y, p.y)};
         }
-        tr_svg_polygon(s->svg, points, CORNERS);
+        tr_svg_polygon(s->svg, points, ELLIPSE_CORNERS);
     }
     tr_svg_group_end(s->svg);
 }
