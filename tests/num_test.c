@@ -142,6 +142,41 @@ static void test_independence(void **state)
     assert_true(said >= clear && clear > 0 && said < TRIALS);
 }
 
+// Rows of rank r, of which one more is nearly nothing: where a rank is told, singular values tell
+// the same, and each row is as far within the span.
+static void test_clear_rank(void **state)
+{
+    (void)state;
+    Random random = {16};
+    uint32_t said = 0, clear = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const uint32_t m = 3 + random_below(&random, MOST - 2),
+                       n = 3 + random_below(&random, MOST - 2);
+        const uint32_t least = m < n ? m : n, r = 1 + random_below(&random, least - 1);
+        const double near = pow(10, -(double)random_below(&random, 18));
+        double left[MOST * MOST], right[MOST * MOST], A[MOST * MOST], sigma[MOST];
+        double U[MOST * MOST], V[MOST * MOST];
+        uint32_t rank = 0, by_values = 0;
+        fill(&random, left, (size_t)m * (r + 1));
+        fill(&random, right, (size_t)(r + 1) * n);
+        for (uint32_t k = 0; k < n; k++) right[r * n + k] *= near;
+        tr_multiply(left, right, m, r + 1, n, A);
+        assert_true(tr_singular(A, m, n, sigma, U, NULL));
+        while (by_values < least && sigma[by_values] > 1e-9 * sigma[0]) by_values++;
+        const bool is_said = tr_clear_rank(A, m, n, 1e-9, &rank, V);
+        clear += near < 1e-14 && sigma[r - 1] > 1e-2 * sigma[0];
+        said += is_said;
+        if (near < 1e-14 && sigma[r - 1] > 1e-2 * sigma[0]) assert_true(is_said);
+        if (!is_said) continue;
+        assert_int_equal(rank, by_values);
+        for (uint32_t i = 0; i < m; i++)
+            assert_below(
+                fabs(tr_norm(V + i * m + rank, m - rank) - tr_norm(U + i * m + rank, m - rank)),
+                1e-7);
+    }
+    assert_true(said >= clear && clear > 0 && said < TRIALS);
+}
+
 static void test_gauss(void **state)
 {
     (void)state;
@@ -641,6 +676,7 @@ int main(void)
         cmocka_unit_test(test_envelope),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_independence),
+        cmocka_unit_test(test_clear_rank),
         cmocka_unit_test(test_gauss),
         cmocka_unit_test(test_determinant),
         cmocka_unit_test(test_singular_values),

@@ -16,6 +16,7 @@
 
 enum { LONGEST = 48 }; // list: so that work grows with the number of nodes, and not its square
 enum { SWEEPS = 8, ROUNDS = 2 };
+enum { SHORT = 64, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 typedef enum Kind { OTHER, SUM, PRODUCT } Kind;
 
@@ -52,7 +53,7 @@ typedef struct Shortener {
     uint32_t count, capacity;
     Part *parts;
     uint32_t part_count, part_capacity;
-    Founds found;
+    Founds found, sorted;
 } Shortener;
 
 // ---- lists ---------------------------------------------------------------------------------
@@ -241,20 +242,49 @@ static void add_found(Shortener *s, Part a, Part b, uint32_t by)
         s->graph->failed = true;
 }
 
-static int by_key(const void *x, const void *y)
+static bool is_same_find(const Found *a, const Found *b) { return a->key == b->key && a->by == b->by; }
+
+static void insert_each(Founds *f)
 {
-    const Found *a = x, *b = y;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    return a->by < b->by ? -1 : a->by > b->by;
+    for (uint32_t k = 1; k < f->count; k++) {
+        const Found moved = f->at[k];
+        uint32_t i = k;
+        for (; i && f->at[i - 1].key > moved.key; i--) f->at[i] = f->at[i - 1];
+        f->at[i] = moved;
+    }
 }
 
-// Those that are alike stand together, each of them once.
-static void sort_found(Founds *f)
+// By one digit of the keys; false where all have the same
+static bool sort_by_digit(const Founds *f, uint32_t shift, Found *into)
 {
-    uint32_t kept = 0;
-    if (f->count) qsort(f->at, f->count, sizeof *f->at, by_key);
+    uint32_t start[DIGITS + 1] = {0};
+    for (uint32_t k = 0; k < f->count; k++) start[(f->at[k].key >> shift) % DIGITS + 1]++;
+    if (start[(f->at[0].key >> shift) % DIGITS + 1] == f->count) return false;
+    for (uint32_t d = 0; d < DIGITS; d++) start[d + 1] += start[d];
     for (uint32_t k = 0; k < f->count; k++)
-        if (!kept || by_key(&f->at[kept - 1], &f->at[k])) f->at[kept++] = f->at[k];
+        into[start[(f->at[k].key >> shift) % DIGITS]++] = f->at[k];
+    return true;
+}
+
+// Those that are alike stand together in the order they came in, each of them once. There are
+// millions of a train's pairs: digit by digit, for comparing them took a seventh of its derivation.
+static void sort_found(Shortener *s)
+{
+    Founds *f = &s->found, *other = &s->sorted;
+    if (!tr_grow((void **)&other->at, &other->capacity, f->count, sizeof *f->at))
+        s->graph->failed = true;
+    if (s->graph->failed) return;
+    if (f->count <= SHORT) insert_each(f);
+    for (uint32_t shift = 0; f->count > SHORT && shift < 64; shift += DIGIT_BITS)
+        if (sort_by_digit(f, shift, other->at)) {
+            Found *kept = f->at;
+            const uint32_t capacity = f->capacity;
+            f->at = other->at, f->capacity = other->capacity;
+            other->at = kept, other->capacity = capacity;
+        }
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < f->count; k++)
+        if (!kept || !is_same_find(&f->at[kept - 1], &f->at[k])) f->at[kept++] = f->at[k];
     f->count = kept;
 }
 
@@ -287,7 +317,7 @@ static uint32_t common_factor(Shortener *s, uint32_t v, Part *factor)
             if (s->vertices[part.of].uses > 1) add_found(s, part, part, term.of);
         }
     }
-    sort_found(&s->found);
+    sort_found(s);
     uint32_t most = 0;
     for (uint32_t k = 0, run; k < s->found.count; k += run) {
         run = run_from(&s->found, k);
@@ -425,7 +455,7 @@ static void find_pairs(Shortener *s, Kind kind)
             for (uint32_t b = a + 1; b < count && !s->graph->failed; b++)
                 add_pair(s, kind, used[a], used[b], v);
     }
-    sort_found(&s->found);
+    sort_found(s);
 }
 
 // Where the two parts stand in a list, both as they are or, in a sum, both with the other sign
@@ -649,7 +679,7 @@ static void shorten_once(Graph *graph, Expr *of, size_t count)
     for (size_t i = 0; i < count; i++) of[i] = expr_at(graph, graph->failed ? 0 : s.map[of[i].id]);
     tr_reach_free(&s.reach);
     free(s.place), free(s.map);
-    free(s.vertices), free(s.parts), free(s.found.at);
+    free(s.vertices), free(s.parts), free(s.found.at), free(s.sorted.at);
 }
 
 // What became of a sum may be part of another one the next time.

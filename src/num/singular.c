@@ -558,6 +558,57 @@ bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double
     return good;
 }
 
+// Reflections, the longest row first, until what is left is nothing: how many there are
+static uint32_t make_partial_triangle(double *B, uint32_t rows, uint32_t columns, double *tau,
+                                      double nothing)
+{
+    uint32_t i = 0;
+    for (; i < rows && i < columns; i++) {
+        const uint32_t best = longest_row(B, rows, columns, i);
+        double *row = B + (size_t)i * columns + i;
+        exchange_rows(B, columns, i, best);
+        if (tr_norm(row, columns - i) <= nothing) break;
+        tau[i] = make_reflection(row, columns - i);
+        for (uint32_t k = i + 1; k < rows; k++)
+            reflect(row, tau[i], columns - i, B + (size_t)k * columns + i);
+    }
+    return i;
+}
+
+// Whether the corner of a triangle is above the tolerance and the rest below it, beyond doubt
+static bool is_clear(const double *B, uint32_t rows, uint32_t columns, uint32_t rank, double size,
+                     double tolerance, double *L, double *room)
+{
+    double rest = 0;
+    for (uint32_t i = rank; i < rows; i++)
+        rest += dot(B + (size_t)i * columns + rank, B + (size_t)i * columns + rank, columns - rank);
+    for (uint32_t i = 0; i < rank; i++)
+        for (uint32_t k = 0; k < rank; k++)
+            L[(size_t)i * rank + k] = k <= i ? B[(size_t)i * columns + k] : 0;
+    return sqrt(rest * rows) < 0.5 * tolerance * size &&
+           is_above(larger(1e-5, 2 * tolerance), L, rank, size, room);
+}
+
+bool tr_clear_rank(const double *A, uint32_t m, uint32_t n, double tolerance, uint32_t *rank,
+                   double *U)
+{
+    const double size = tr_norm(A, (size_t)m * n);
+    double *B = isfinite(size) ? malloc(((size_t)m * n + 2 * (size_t)n + m + 1) * sizeof *B) : NULL;
+    if (!B) return false;
+    double *tau = B + (size_t)m * n, *room = tau + n, *x = room + n;
+    tr_transpose(A, m, n, B);
+    const uint32_t r = make_partial_triangle(B, n, m, tau, 1e-12 * size);
+    const bool good = is_clear(B, n, m, r, size, tolerance, U, room);
+    for (uint32_t i = 0; good && i < m; i++) {
+        for (uint32_t k = 0; k < m; k++) x[k] = i == k;
+        turn(B, r, m, tau, x);
+        for (uint32_t k = 0; k < m; k++) U[(size_t)k * m + i] = x[k];
+    }
+    *rank = r;
+    free(B);
+    return good;
+}
+
 // x += A^T (A A^T)^-1 (b - A x); the largest of b - A x before
 static double come_nearer(const double *A, uint32_t m, uint32_t n, const Extent *extent,
                           const double *L, const double *b, double *x, double *y)

@@ -29,6 +29,16 @@ bool tr_least_squares(const double *A, uint32_t m, uint32_t n, double *B, uint32
 bool tr_are_independent(const double *A, uint32_t rows, uint32_t columns, double tolerance,
                         double *L);
 
+// The rank of A, m * n, where it is beyond doubt, and whole bases as tr_singular's U has them: the
+// first `rank` columns of U, m * m, span the columns of A. With reflections, A = Q (R S; 0 T) P^T,
+//
+//   sigma_rank >= 1 / |R^-1|      sigma_next <= |T|
+//
+// False where these do not tell on which side of the tolerance they are, and when memory runs out.
+// At a hundred columns it takes a hundredth of the time of singular values.
+bool tr_clear_rank(const double *A, uint32_t m, uint32_t n, double tolerance, uint32_t *rank,
+                   double *U);
+
 // The shortest x with A x = b, m * n, where rows are independent beyond doubt: it takes the place
 // of b, which has room for it. Else false, and b is as it was. What tr_least_squares gives with
 // that cutoff, in a twentieth of its time.

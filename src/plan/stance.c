@@ -141,8 +141,11 @@ static bool rank_by_values(const Stance *s, const double *G, const double *C, do
                            double *sigma, Rank *r)
 {
     const uint32_t m = s->rows, n = r->columns;
-    if (!tr_singular(G, m, n, sigma, r->left, r->right)) return false;
-    for (uint32_t k = 0; k < m && k < n; k++)
+    const bool is_clear = !r->right && m > MANY_ROWS && n > MANY_ROWS &&
+                          tr_clear_rank(G, m, n, tolerance, &r->rank, r->left);
+    if (!is_clear && !tr_singular(G, m, n, sigma, r->left, r->right)) return false;
+    if (!is_clear) r->rank = 0;
+    for (uint32_t k = 0; !is_clear && k < m && k < n; k++)
         if (sigma[k] > tolerance * sigma[0]) r->rank++;
     for (uint32_t k = 0; k < m; k++) tr_stance_own_rows(s, r->left + k, m);
     for (uint32_t k = 0; r->right && k < n; k++) // back from the metric: v = C^-T u

@@ -108,8 +108,9 @@ static Expr borne_at(Bearing *b, uint32_t first, uint32_t place)
     Expr sum = power_of(link->S[place - link->velocity], b->total[i]);
     if (b->load) sum = sub(sum, slope_of(l, b->load, place));
     for (uint32_t m = first; m < r->nD; m++) {
-        const Row *row = pivot_row(r, m);
-        if (base_of(l, row) != NO_LINK) sum = add(sum, mul(slope_of(l, row, place), b->lambda[m]));
+        const Row *row = is_zero(b->lambda[m]) ? NULL : pivot_row(r, m);
+        if (row && base_of(l, row) != NO_LINK)
+            sum = add(sum, mul(slope_of(l, row, place), b->lambda[m]));
     }
     return sum;
 }
@@ -176,7 +177,7 @@ static void solve(Bearing *b)
         for (uint32_t n = 0; n < with->count; n++)
             sum = sub(sum, mul(with->g[n], borne_along(b, k, with->speed[n])));
         for (uint32_t m = k + 1; m < r->nD; m++)
-            if (base_of(l, pivot_row(r, m)) == NO_LINK)
+            if (!is_zero(b->lambda[m]) && base_of(l, pivot_row(r, m)) == NO_LINK)
                 sum = sub(sum, mul(s->column[m], b->lambda[m]));
         bear(b, k, quotient(sum, s->pivot));
     }
