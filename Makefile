@@ -37,12 +37,12 @@ test:
 	tools/setup test
 	$(CONFIGURE) -B build
 	$(MAKE) all
-	$(MAKE) sanitized
+	$(MAKE) sanitized LEFT_OUT="$(or $(LEFT_OUT),-LE long)"
 	ctest --test-dir build --output-on-failure -j$(JOBS)
 
 # The tests under the address and undefined-behaviour sanitizers, and the fuzz targets.
 sanitized: build-sanitized
-	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
+	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS) $(LEFT_OUT)
 
 build-sanitized:
 	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON \
@@ -81,7 +81,7 @@ coverage:
 check: lint
 	tools/setup check
 	$(CONFIGURE) -B build -DTR_FULL=ON
-	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300)
+	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300) LEFT_OUT="-LE none"
 	$(MAKE) test-kernels
 	$(MAKE) test-threads
 
