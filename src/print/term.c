@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "print/term.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static Term *make(Arena *arena, TermKind kind, const Term **parts, uint32_t count)
+{
+    Term *term = tr_arena_alloc(arena, 1, sizeof *term);
+    const Term **own = term ? tr_arena_alloc(arena, count + 1u, sizeof *own) : NULL;
+    if (!own) return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!parts[i]) return NULL; // memory ran out before
+        own[i] = parts[i];
+    }
+    *term = (Term){.kind = kind, .parts = own, .count = count, .bottom = 1};
+    return term;
+}
+
+const Term *tr_term_number(Arena *arena, int64_t top, int64_t bottom)
+{
+    Term *term = make(arena, TERM_NUMBER, NULL, 0);
+    if (term) term->top = top, term->bottom = bottom;
+    if (term) term->cost = (uint32_t)(top < 0) + (uint32_t)(bottom != 1);
+    return term;
+}
+
+const Term *tr_term_decimal(Arena *arena, double value)
+{
+    Term *term = make(arena, TERM_DECIMAL, NULL, 0);
+    if (term) term->value = value;
+    return term;
+}
+
+const Term *tr_term_symbol(Arena *arena, Expr symbol)
+{
+    Term *term = make(arena, TERM_SYMBOL, NULL, 0);
+    if (term) term->node = symbol;
+    return term;
+}
+
+bool tr_term_is_number(const Term *term, int64_t value)
+{
+    return term && term->kind == TERM_NUMBER && term->top == value && term->bottom == 1;
+}
+
+bool tr_term_is_negative(const Term *term)
+{
+    return term->kind == TERM_NUMBER    ? term->top < 0
+           : term->kind == TERM_PRODUCT ? tr_term_is_negative(term->parts[0])
+                                        : false;
+}
+
+static bool is_quotient(const Term *term) { return term->kind == TERM_POWER && term->power < 0; }
+
+// ---- operations ----------------------------------------------------------------------------
+
+// A part of a sum with a minus is subtracted, so its sign is free but for the first.
+static uint32_t cost_of_sum(const Term *sum)
+{
+    uint32_t cost = sum->count - 1;
+    for (uint32_t i = 0; i < sum->count; i++)
+        cost += sum->parts[i]->cost - (i && tr_term_is_negative(sum->parts[i]));
+    return cost;
+}
+
+// Each part is one operation; 1 and -1 in front are a sign, and what divides a number no product
+static uint32_t cost_of_product(const Term *product)
+{
+    const Term *first = product->parts[0];
+    const bool has_number = first->kind == TERM_NUMBER;
+    const bool is_unit = has_number && (first->top == 1 || first->top == -1);
+    uint32_t cost = product->count - 1, above = 0;
+    for (uint32_t i = 0; i < product->count; i++) {
+        const Term *part = product->parts[i];
+        cost += is_quotient(part) ? part->cost - 1 : part->cost; // its division is counted already
+        above += !is_quotient(part);
+    }
+    return cost - (is_unit && above > 1);
+}
+
+static uint32_t cost_of_power(int power)
+{
+    const int size = power < 0 ? -power : power;
+    return (uint32_t)(size > 1) + (uint32_t)(size > 2) + (uint32_t)(power < 0);
+}
+
+// ---- making --------------------------------------------------------------------------------
+
+const Term *tr_term_sum(Arena *arena, const Term **parts, uint32_t count)
+{
+    if (count == 0) return tr_term_number(arena, 0, 1);
+    if (count == 1) return parts[0];
+    Term *term = make(arena, TERM_SUM, parts, count);
+    if (!term) return NULL;
+    for (uint32_t i = 0; tr_term_is_negative(term->parts[0]) && i < count; i++)
+        if (!tr_term_is_negative(term->parts[i])) {
+            const Term *first = term->parts[i];
+            for (uint32_t k = i; k > 0; k--) term->parts[k] = term->parts[k - 1];
+            term->parts[0] = first;
+        }
+    term->cost = cost_of_sum(term);
+    return term;
+}
+
+const Term *tr_term_product(Arena *arena, const Term **parts, uint32_t count)
+{
+    if (count == 0) return tr_term_number(arena, 1, 1);
+    if (count == 1) return parts[0];
+    Term *term = make(arena, TERM_PRODUCT, parts, count);
+    if (term) term->cost = cost_of_product(term);
+    return term;
+}
+
+const Term *tr_term_power(Arena *arena, const Term *base, int power)
+{
+    if (power == 1) return base;
+    Term *term = make(arena, TERM_POWER, &base, 1);
+    if (term) term->power = power, term->cost = base->cost + cost_of_power(power);
+    return term;
+}
+
+const Term *tr_term_call(Arena *arena, Op op, Expr like, const Term **parts, uint32_t count)
+{
+    Term *term = make(arena, TERM_CALL, parts, count);
+    if (!term) return NULL;
+    term->op = op, term->node = like, term->cost = 1;
+    for (uint32_t i = 0; i < count; i++) term->cost += parts[i]->cost;
+    return term;
+}
+
+// ---- writing -------------------------------------------------------------------------------
+
+enum { LOOSE, IN_SUM, IN_PRODUCT, IN_POWER };
+
+static void write(const Term *term, Buffer *text, int around);
+
+static void write_symbol(Expr symbol, Buffer *text)
+{
+    const char *name = graph_of(symbol)->symbols[node_of(symbol)->a];
+    tr_buffer_print(text, "%s", name);
+}
+
+static void write_decimal(double value, Buffer *text)
+{
+    char digits[TR_NUMBER_SIZE];
+    tr_number_print(value, digits);
+    tr_buffer_print(text, "%s", value == M_PI ? "pi" : digits);
+}
+
+// Decimals where they are few, else a quotient
+static void write_number(int64_t top, int64_t bottom, Buffer *text, int around)
+{
+    int64_t rest = bottom;
+    while (rest % 10 == 0) rest /= 10;
+    while (rest % 2 == 0) rest /= 2;
+    while (rest % 5 == 0) rest /= 5;
+    if (bottom == 1)
+        tr_buffer_print(text, "%lld", (long long)top);
+    else if (rest == 1 && bottom > 16)
+        write_decimal((double)top / (double)bottom, text);
+    else
+        tr_buffer_print(text, around > IN_SUM ? "(%lld/%lld)" : "%lld/%lld", (long long)top,
+                        (long long)bottom);
+}
+
+static void write_sum(const Term *sum, Buffer *text)
+{
+    for (uint32_t i = 0; i < sum->count; i++) {
+        if (i) tr_buffer_print(text, tr_term_is_negative(sum->parts[i]) ? " - " : " + ");
+        Buffer *into = text;
+        const Term *part = sum->parts[i];
+        if (i && part->kind == TERM_NUMBER)
+            write_number(part->top < 0 ? -part->top : part->top, part->bottom, into, IN_SUM);
+        else
+            write(part, into, i ? IN_SUM : LOOSE);
+    }
+}
+
+static void write_factor(const Term *part, int power, bool *any, Buffer *text)
+{
+    if (*any) tr_buffer_print(text, "*");
+    *any = true;
+    write(part, text, power == 1 ? IN_PRODUCT : IN_POWER);
+    if (power != 1) tr_buffer_print(text, "^%d", power);
+}
+
+// a*b/(c*d); in a sum that has its sign
+static void write_product(const Term *product, Buffer *text, int around)
+{
+    const Term *first = product->parts[0];
+    const bool has_number = first->kind == TERM_NUMBER;
+    const int64_t top = !has_number ? 1 : first->top < 0 ? -first->top : first->top;
+    const int64_t bottom = has_number ? first->bottom : 1;
+    uint32_t below = bottom != 1;
+    bool any = false;
+    if (tr_term_is_negative(product) && around == LOOSE) tr_buffer_print(text, "-");
+    if (top != 1) tr_buffer_print(text, "%lld", (long long)top), any = true;
+    for (uint32_t i = has_number; i < product->count; i++) {
+        const Term *part = product->parts[i];
+        if (is_quotient(part))
+            below++;
+        else if (part->kind == TERM_POWER)
+            write_factor(part->parts[0], part->power, &any, text);
+        else
+            write_factor(part, 1, &any, text);
+    }
+    if (!any) tr_buffer_print(text, "1");
+    if (below) tr_buffer_print(text, below > 1 ? "/(" : "/");
+    any = false;
+    if (bottom != 1) tr_buffer_print(text, "%lld", (long long)bottom), any = true;
+    for (uint32_t i = has_number; i < product->count; i++)
+        if (is_quotient(product->parts[i]))
+            write_factor(product->parts[i]->parts[0], -product->parts[i]->power, &any, text);
+    if (below > 1) tr_buffer_print(text, ")");
+}
+
+static void write_call(const Term *call, Buffer *text)
+{
+    const OpInfo *op = &tr_op[call->op];
+    if (op->form == FORM_CALL) {
+        tr_buffer_print(text, "%s(", op->name);
+        for (uint32_t i = 0; i < call->count; i++) {
+            if (i) tr_buffer_print(text, ", ");
+            write(call->parts[i], text, LOOSE);
+        }
+        tr_buffer_print(text, ")");
+        return;
+    }
+    tr_buffer_print(text, "(");
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (i) tr_buffer_print(text, " %s ", op->name);
+        write(call->parts[i], text, IN_POWER);
+    }
+    tr_buffer_print(text, ")");
+}
+
+static void write(const Term *term, Buffer *text, int around)
+{
+    const bool in_brackets =
+        (term->kind == TERM_SUM && around > LOOSE) ||
+        (term->kind == TERM_PRODUCT && around > IN_SUM) ||
+        (term->kind == TERM_NUMBER && around > LOOSE && term->top < 0 && around != IN_SUM);
+    if (in_brackets) tr_buffer_print(text, "(");
+    switch (term->kind) {
+    case TERM_NUMBER: write_number(term->top, term->bottom, text, around); break;
+    case TERM_DECIMAL: write_decimal(term->value, text); break;
+    case TERM_SYMBOL: write_symbol(term->node, text); break;
+    case TERM_SUM: write_sum(term, text); break;
+    case TERM_PRODUCT: write_product(term, text, in_brackets ? LOOSE : around); break;
+    case TERM_CALL: write_call(term, text); break;
+    case TERM_POWER: {
+        bool any = false;
+        if (term->power < 0) tr_buffer_print(text, "1/");
+        write_factor(term->parts[0], abs(term->power), &any, text);
+        break;
+    }
+    }
+    if (in_brackets) tr_buffer_print(text, ")");
+}
+
+void tr_term_write(const Term *term, Buffer *text) { write(term, text, LOOSE); }
+
+// ---- expressions ---------------------------------------------------------------------------
+
+static Expr call_again(const Term *term, Graph *graph)
+{
+    const int operands = tr_op[term->op].operands;
+    Expr of[3] = {zero(graph), zero(graph), zero(graph)};
+    for (int i = 0; i < operands && i < (int)term->count; i++)
+        of[i] = tr_term_expression(term->parts[i], graph);
+    if (term->op == OP_TABLE1 || term->op == OP_TABLE2)
+        return tr_build_table(node_of(term->node)->c, of[0], of[1], node_of(term->node)->n);
+    return tr_build(term->op, of[0], of[1], of[2]);
+}
+
+Expr tr_term_expression(const Term *term, Graph *graph)
+{
+    Expr whole = term->kind == TERM_PRODUCT ? one(graph) : zero(graph);
+    switch (term->kind) {
+    case TERM_NUMBER: return number(graph, (double)term->top / (double)term->bottom);
+    case TERM_DECIMAL: return number(graph, term->value);
+    case TERM_SYMBOL: return expr_at(graph, term->node.id);
+    case TERM_CALL: return call_again(term, graph);
+    case TERM_POWER:
+        return term->power < 0
+                   ? quotient(one(graph),
+                              power(tr_term_expression(term->parts[0], graph), -term->power))
+                   : power(tr_term_expression(term->parts[0], graph), term->power);
+    case TERM_SUM:
+        for (uint32_t i = 0; i < term->count; i++)
+            whole = add(whole, tr_term_expression(term->parts[i], graph));
+        return whole;
+    case TERM_PRODUCT:
+        for (uint32_t i = 0; i < term->count; i++) {
+            const Term *part = term->parts[i];
+            if (is_quotient(part))
+                whole =
+                    quotient(whole, power(tr_term_expression(part->parts[0], graph), -part->power));
+            else
+                whole = mul(whole, tr_term_expression(part, graph));
+        }
+        return whole;
+    }
+    return whole;
+}
