@@ -202,6 +202,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     if (system) tr_evaluation_called(o.evaluate, &system->evaluation, err);
     if (o.order > 2) tr_fail(err, TR_USAGE, (Place){0}, "the order is 1 or 2");
     if (variant) variant->order = (int)o.order, variant->inertias = o.inertias;
+    if (variant) variant->names_gravity = o.name_gravity;
     if (variant) variant->allowed = o.allowed, variant->allowed_count = o.allowed_count;
     if (variant && system) note_torques(system, variant);
     for (size_t i = 0; variant && i < o.control_count; i++)

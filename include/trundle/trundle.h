@@ -348,6 +348,9 @@ typedef struct tr_derive_options {
     // More outputs, of the model's names: they are recorded like its own
     const tr_setting *outputs;
     size_t output_count;
+    // 1: a gravity that is numbers becomes a parameter g, or what begins so, as equations for
+    // people have it; 0: it stays
+    size_t name_gravity;
 } tr_derive_options;
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.
@@ -482,6 +485,25 @@ tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);
 char *tr_check_text(const tr_system *system, bool json, tr_error *err);
 char *tr_derive_text(const tr_system *system, bool json, tr_error *err);
 char *tr_eval_text(const tr_system *system, bool json, tr_error *err); // at the initial instant
+
+// Equations in closed form, as people write them.
+typedef struct tr_equations_options {
+    size_t size;
+    const char *show;     // which, with commas: M c Q G H J reduced lambda tau energy
+    const char *language; // text, markdown, latex, html
+    const char *title;
+} tr_equations_options;
+void tr_equations_fill(tr_equations_options *options, size_t size);
+static inline tr_equations_options tr_equations_defaults(void)
+{
+    tr_equations_options o;
+    tr_equations_fill(&o, sizeof o);
+    return o;
+}
+// What `trundle equations` prints. Motions and parameters stay symbols. Needs FLINT: TR_FAILED
+// where it is not there.
+char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
+                        tr_error *err);
 
 // An instant of a run, as a controller sees it. All of it belongs to the run.
 typedef struct tr_instant {

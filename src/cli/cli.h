@@ -29,6 +29,8 @@ typedef struct Options {
     const char *order;
     const char *output;
     bool json, quiet, verbose, help;
+    // equations
+    const char *show;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
@@ -88,6 +90,7 @@ int cli_simulate(const Verb *verb, const Options *options);
 int cli_fit_inverse(const Verb *verb, const Options *options);
 int cli_fit(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
+int cli_equations(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);

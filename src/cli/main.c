@@ -128,6 +128,7 @@ bool cli_derive_options(const Options *options, tr_derive_options *how)
     how->controls = options->controls, how->control_count = options->control_count;
     how->allowed = options->allowed.word, how->allowed_count = options->allowed.count;
     how->evaluate = options->evaluate, how->inertias = options->inertias;
+    how->name_gravity = options->verb->self == OF_EQUATIONS;
     double order = 0;
     if (!cli_number("--order", options->order, &order)) return false;
     how->order = order == 1 || order == 2 ? (size_t)order : options->order ? 3 : 0;

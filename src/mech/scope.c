@@ -401,6 +401,22 @@ static void make_inputs(Tree *tree)
         make_input(tree, &inputs->at[i]);
 }
 
+// Numbers as a direction times a parameter of its own
+static Vec named_gravity(Tree *tree, Vec g)
+{
+    char name[] = "g___";
+    size_t length = 1;
+    if (!is_number(g.x) || !is_number(g.y) || !is_number(g.z)) return g;
+    const double x = value_of(g.x), y = value_of(g.y), z = value_of(g.z),
+                 size = sqrt(x * x + y * y + z * z);
+    while (length < sizeof name - 1 && tr_system_find(tree->system, (Text){name, length})) length++;
+    name[length] = 0;
+    if (size == 0) return g;
+    const Expr by = tr_input(tree->system, name, TR_PARAMETER, size, tree->err);
+    return scale(by, vec(number(tree->graph, x / size), number(tree->graph, y / size),
+                         number(tree->graph, z / size)));
+}
+
 void tr_tree_parameters(Tree *tree)
 {
     const Pairs *parameters = &tree->model->fields.parameters;
@@ -415,4 +431,5 @@ void tr_tree_parameters(Tree *tree)
     tree->ground = (Pose){tr_tree_turned(tree, tree->model->fields.ground.turn),
                           tr_tree_vector(tree, tree->model->fields.ground.at, "at")};
     tree->gravity = tr_tree_vector(tree, tree->model->fields.gravity, "gravity");
+    if (tree->model->names_gravity) tree->gravity = named_gravity(tree, tree->gravity);
 }

@@ -117,6 +117,7 @@ struct tr_model {
     const char *const *allowed; // folders whose files it may name, beside its own
     size_t allowed_count;
     int order;            // 0: as the case says
+    bool names_gravity;   // where it is numbers
     const char *inertias; // bodies whose inertias become parameters of their own; NULL: none
 };
 typedef tr_model Model;

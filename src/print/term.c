@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "print/term.h"
 
-#include "base/number.h"
-
-#include <math.h>
 #include <stdlib.h>
 
 static Term *make(Arena *arena, TermKind kind, const Term **parts, uint32_t count)
@@ -53,8 +50,6 @@ bool tr_term_is_negative(const Term *term)
                                         : false;
 }
 
-static bool is_quotient(const Term *term) { return term->kind == TERM_POWER && term->power < 0; }
-
 // ---- operations ----------------------------------------------------------------------------
 
 // A part of a sum with a minus is subtracted, so its sign is free but for the first.
@@ -75,8 +70,9 @@ static uint32_t cost_of_product(const Term *product)
     uint32_t cost = product->count - 1, above = 0;
     for (uint32_t i = 0; i < product->count; i++) {
         const Term *part = product->parts[i];
-        cost += is_quotient(part) ? part->cost - 1 : part->cost; // its division is counted already
-        above += !is_quotient(part);
+        cost += tr_term_is_quotient(part) ? part->cost - 1
+                                          : part->cost; // its division is counted already
+        above += !tr_term_is_quotient(part);
     }
     return cost - (is_unit && above > 1);
 }
@@ -131,138 +127,6 @@ const Term *tr_term_call(Arena *arena, Op op, Expr like, const Term **parts, uin
     return term;
 }
 
-// ---- writing -------------------------------------------------------------------------------
-
-enum { LOOSE, IN_SUM, IN_PRODUCT, IN_POWER };
-
-static void write(const Term *term, Buffer *text, int around);
-
-static void write_symbol(Expr symbol, Buffer *text)
-{
-    const char *name = graph_of(symbol)->symbols[node_of(symbol)->a];
-    tr_buffer_print(text, "%s", name);
-}
-
-static void write_decimal(double value, Buffer *text)
-{
-    char digits[TR_NUMBER_SIZE];
-    tr_number_print(value, digits);
-    tr_buffer_print(text, "%s", value == M_PI ? "pi" : digits);
-}
-
-// Decimals where they are few, else a quotient
-static void write_number(int64_t top, int64_t bottom, Buffer *text, int around)
-{
-    int64_t rest = bottom;
-    while (rest % 10 == 0) rest /= 10;
-    while (rest % 2 == 0) rest /= 2;
-    while (rest % 5 == 0) rest /= 5;
-    if (bottom == 1)
-        tr_buffer_print(text, "%lld", (long long)top);
-    else if (rest == 1 && bottom > 16)
-        write_decimal((double)top / (double)bottom, text);
-    else
-        tr_buffer_print(text, around > IN_SUM ? "(%lld/%lld)" : "%lld/%lld", (long long)top,
-                        (long long)bottom);
-}
-
-static void write_sum(const Term *sum, Buffer *text)
-{
-    for (uint32_t i = 0; i < sum->count; i++) {
-        if (i) tr_buffer_print(text, tr_term_is_negative(sum->parts[i]) ? " - " : " + ");
-        Buffer *into = text;
-        const Term *part = sum->parts[i];
-        if (i && part->kind == TERM_NUMBER)
-            write_number(part->top < 0 ? -part->top : part->top, part->bottom, into, IN_SUM);
-        else
-            write(part, into, i ? IN_SUM : LOOSE);
-    }
-}
-
-static void write_factor(const Term *part, int power, bool *any, Buffer *text)
-{
-    if (*any) tr_buffer_print(text, "*");
-    *any = true;
-    write(part, text, power == 1 ? IN_PRODUCT : IN_POWER);
-    if (power != 1) tr_buffer_print(text, "^%d", power);
-}
-
-// a*b/(c*d); in a sum that has its sign
-static void write_product(const Term *product, Buffer *text, int around)
-{
-    const Term *first = product->parts[0];
-    const bool has_number = first->kind == TERM_NUMBER;
-    const int64_t top = !has_number ? 1 : first->top < 0 ? -first->top : first->top;
-    const int64_t bottom = has_number ? first->bottom : 1;
-    uint32_t below = bottom != 1;
-    bool any = false;
-    if (tr_term_is_negative(product) && around == LOOSE) tr_buffer_print(text, "-");
-    if (top != 1) tr_buffer_print(text, "%lld", (long long)top), any = true;
-    for (uint32_t i = has_number; i < product->count; i++) {
-        const Term *part = product->parts[i];
-        if (is_quotient(part))
-            below++;
-        else if (part->kind == TERM_POWER)
-            write_factor(part->parts[0], part->power, &any, text);
-        else
-            write_factor(part, 1, &any, text);
-    }
-    if (!any) tr_buffer_print(text, "1");
-    if (below) tr_buffer_print(text, below > 1 ? "/(" : "/");
-    any = false;
-    if (bottom != 1) tr_buffer_print(text, "%lld", (long long)bottom), any = true;
-    for (uint32_t i = has_number; i < product->count; i++)
-        if (is_quotient(product->parts[i]))
-            write_factor(product->parts[i]->parts[0], -product->parts[i]->power, &any, text);
-    if (below > 1) tr_buffer_print(text, ")");
-}
-
-static void write_call(const Term *call, Buffer *text)
-{
-    const OpInfo *op = &tr_op[call->op];
-    if (op->form == FORM_CALL) {
-        tr_buffer_print(text, "%s(", op->name);
-        for (uint32_t i = 0; i < call->count; i++) {
-            if (i) tr_buffer_print(text, ", ");
-            write(call->parts[i], text, LOOSE);
-        }
-        tr_buffer_print(text, ")");
-        return;
-    }
-    tr_buffer_print(text, "(");
-    for (uint32_t i = 0; i < call->count; i++) {
-        if (i) tr_buffer_print(text, " %s ", op->name);
-        write(call->parts[i], text, IN_POWER);
-    }
-    tr_buffer_print(text, ")");
-}
-
-static void write(const Term *term, Buffer *text, int around)
-{
-    const bool in_brackets =
-        (term->kind == TERM_SUM && around > LOOSE) ||
-        (term->kind == TERM_PRODUCT && around > IN_SUM) ||
-        (term->kind == TERM_NUMBER && around > LOOSE && term->top < 0 && around != IN_SUM);
-    if (in_brackets) tr_buffer_print(text, "(");
-    switch (term->kind) {
-    case TERM_NUMBER: write_number(term->top, term->bottom, text, around); break;
-    case TERM_DECIMAL: write_decimal(term->value, text); break;
-    case TERM_SYMBOL: write_symbol(term->node, text); break;
-    case TERM_SUM: write_sum(term, text); break;
-    case TERM_PRODUCT: write_product(term, text, in_brackets ? LOOSE : around); break;
-    case TERM_CALL: write_call(term, text); break;
-    case TERM_POWER: {
-        bool any = false;
-        if (term->power < 0) tr_buffer_print(text, "1/");
-        write_factor(term->parts[0], abs(term->power), &any, text);
-        break;
-    }
-    }
-    if (in_brackets) tr_buffer_print(text, ")");
-}
-
-void tr_term_write(const Term *term, Buffer *text) { write(term, text, LOOSE); }
-
 // ---- expressions ---------------------------------------------------------------------------
 
 static Expr call_again(const Term *term, Graph *graph)
@@ -296,7 +160,7 @@ Expr tr_term_expression(const Term *term, Graph *graph)
     case TERM_PRODUCT:
         for (uint32_t i = 0; i < term->count; i++) {
             const Term *part = term->parts[i];
-            if (is_quotient(part))
+            if (tr_term_is_quotient(part))
                 whole =
                     quotient(whole, power(tr_term_expression(part->parts[0], graph), -part->power));
             else

@@ -44,8 +44,11 @@ bool tr_term_is_number(const Term *term, int64_t value);
 // Whether it is written with a minus in front
 bool tr_term_is_negative(const Term *term);
 
-// As a formula
-void tr_term_write(const Term *term, Buffer *text);
+static inline bool tr_term_is_quotient(const Term *term)
+{
+    return term->kind == TERM_POWER && term->power < 0;
+}
+
 // As an expression again
 Expr tr_term_expression(const Term *term, Graph *graph);
 

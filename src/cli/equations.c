@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <string.h>
+
+// The name of the file without its folder and its end
+static void take_title(const char *path, char *title, size_t size)
+{
+    const char *start = strrchr(path, '/');
+    start = start ? start + 1 : path;
+    snprintf(title, size, "%.*s", (int)strcspn(start, "."), start);
+}
+
+int cli_equations(const Verb *verb, const Options *options)
+{
+    (void)verb;
+    int status = 0;
+    char title[100];
+    tr_error err = {0};
+    tr_equations_options o = tr_equations_defaults();
+    if (options->show) o.show = options->show;
+    if (options->to) o.language = options->to;
+    tr_system *system = cli_system(options, &status);
+    if (!system) return status;
+    take_title(options->model, title, sizeof title);
+    o.title = title;
+    status = cli_print(options, tr_equations_text(system, &o, &err), &err);
+    tr_system_free(system);
+    return status;
+}

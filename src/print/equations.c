@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// The equations of a model as people read them.
+#include "base/options.h"
+#include "expr/matrix.h"
+#include "expr/walk.h"
+#include "plan/flow.h"
+#include "plan/plan.h"
+#include "print/closed.h"
+#include "print/notation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Equation {
+    const char *key, *letter, *output, *words;
+    bool is_reduced, is_symmetric;
+} Equation;
+
+static const Equation equations[] = {
+#define EQUATION(...) {__VA_ARGS__},
+#include "print/equation.def"
+#undef EQUATION
+};
+enum { EQUATIONS = sizeof equations / sizeof *equations };
+
+typedef struct Language {
+    const char *name;
+    const Notation *notation;
+    const char *begin, *heading, *words, *equation, *end;
+} Language;
+
+static const Language languages[] = {
+#define LANGUAGE(name, notation, ...) {name, &notation, __VA_ARGS__},
+#include "print/language.def"
+#undef LANGUAGE
+};
+
+typedef struct Sheet {
+    const Language *language;
+    System *derived, *reduced; // copies; the second only where it is needed
+    Buffer text;
+    tr_error *err;
+} Sheet;
+
+// ---- words ---------------------------------------------------------------------------------
+
+static void add_word(Buffer *list, const char *word)
+{
+    if (list->length) tr_buffer_print(list, ", ");
+    tr_buffer_print(list, "%s", word);
+}
+
+static const Language *find_language(const char *name, tr_error *err)
+{
+    Buffer known = {0};
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        if (strcmp(name, languages[i].name) == 0) return free(known.at), &languages[i];
+        add_word(&known, languages[i].name);
+    }
+    tr_fail(err, TR_USAGE, (Place){0}, "equations are not written in '%s', but in %s", name,
+            known.at ? known.at : "");
+    free(known.at);
+    return NULL;
+}
+
+static bool is_in_list(const char *list, const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, key, length) == 0 && (at[length] == ',' || !at[length])) return true;
+    return false;
+}
+
+// Every word of the list is a key
+static bool check_list(const char *list, tr_error *err)
+{
+    Buffer known = {0};
+    for (int i = 0; i < EQUATIONS; i++)
+        if (!i || strcmp(equations[i].key, equations[i - 1].key))
+            add_word(&known, equations[i].key);
+    for (const char *at = list; *at;) {
+        const size_t length = strcspn(at, ",");
+        bool found = false;
+        for (int i = 0; i < EQUATIONS; i++)
+            found = found ||
+                    (strlen(equations[i].key) == length && !strncmp(equations[i].key, at, length));
+        if (!found)
+            tr_fail(err, TR_USAGE, (Place){0}, "there are no equations '%.*s'; there are %s",
+                    (int)(length < 60 ? length : 60), at, known.at ? known.at : "");
+        at += length + (at[length] == ',');
+    }
+    free(known.at);
+    return !has_failed(err);
+}
+
+// ---- expressions ---------------------------------------------------------------------------
+
+static Matrix output_matrix(System *s, const char *name)
+{
+    const Output *output = tr_system_output(s, text_of(name));
+    Matrix m = tr_matrix(s->graph, output ? output->rows : 0, output ? output->columns : 0);
+    for (uint32_t i = 0; output && m.entries && i < output->rows * output->columns; i++)
+        m.entries[i] = output->values[i];
+    return m;
+}
+
+// The velocities that are driven, or those that are not
+static uint32_t list_velocities(const System *s, bool driven, uint32_t *places)
+{
+    uint32_t count = 0, place = 0;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_VELOCITY) continue;
+        if (is_motion_driven(&s->inputs[i]) == driven) places[count++] = place;
+        place++;
+    }
+    return count;
+}
+
+static Matrix pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_t *columns,
+                   uint32_t width)
+{
+    Matrix part = tr_matrix(m.graph, count, columns ? width : m.columns);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < part.columns; k++)
+            set(part, i, k, get(m, rows[i], columns ? columns[k] : k));
+    return part;
+}
+
+// v_driven'
+static Matrix driven_accelerations(System *s, uint32_t count)
+{
+    Matrix a = tr_matrix(s->graph, count, 1);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < s->input_count && k < count; i++)
+        if (s->inputs[i].kind == TR_VELOCITY && is_motion_driven(&s->inputs[i]))
+            set(a, k++, 0, s->inputs[i].rate);
+    return a;
+}
+
+static Matrix plus(Matrix a, Matrix b)
+{
+    Matrix sum = tr_matrix(a.graph, a.rows, a.columns);
+    for (uint32_t i = 0; sum.entries && i < a.rows * a.columns; i++)
+        sum.entries[i] = add(a.entries[i], b.entries[i]);
+    return sum;
+}
+
+// H^T M_pp H, or H^T (Q_p - c_p - M_pp (h + J a) - M_pa a)                                (T70)
+static Matrix reduced_matrix(System *s, bool is_mass)
+{
+    uint32_t *p = calloc(2 * (size_t)s->input_count + 2, sizeof *p),
+             *a = p ? p + s->input_count + 1 : NULL;
+    if (!p) return s->graph->failed = true, tr_matrix(s->graph, 0, 0);
+    const uint32_t np = list_velocities(s, false, p), na = list_velocities(s, true, a);
+    const Matrix M = output_matrix(s, "M"), H = output_matrix(s, "H"), Ht = tr_matrix_transpose(H);
+    Matrix whole = tr_matrix(s->graph, 0, 0);
+    if (M.rows && H.rows == np) {
+        const Matrix Mpp = pick(M, p, np, p, np), driven = driven_accelerations(s, na);
+        const Matrix rest =
+            plus(output_matrix(s, "h"), tr_matrix_product(output_matrix(s, "J"), driven));
+        const Matrix bias = plus(
+            pick(output_matrix(s, "c"), p, np, NULL, 1),
+            plus(tr_matrix_product(Mpp, rest), tr_matrix_product(pick(M, p, np, a, na), driven)));
+        const Matrix Q = pick(output_matrix(s, "Q"), p, np, NULL, 1);
+        whole = tr_matrix_product(Ht, is_mass ? tr_matrix_product(Mpp, H) : tr_matrix_sub(Q, bias));
+    }
+    free(p);
+    return whole;
+}
+
+// Motions stay symbols, and so do their accelerations.
+static void name_motions(System *s, Matrix m)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if (input->kind != TR_VELOCITY || !is_motion_driven(input) || !input->rate.id ||
+            is_number(input->rate))
+            continue;
+        Buffer name = {0};
+        tr_error none = {0};
+        tr_buffer_print(&name, "vdot.%s", input->name);
+        const Expr from = input->rate;
+        const Expr to = name.at ? tr_input(s, name.at, TR_PARAMETER, 0, &none) : from;
+        if (!none.status)
+            tr_substitute(s->graph, m.entries, (size_t)m.rows * m.columns, &from, &to, 1,
+                          m.entries);
+        free(name.at);
+    }
+}
+
+// ---- writing -------------------------------------------------------------------------------
+
+// A row of language.def with its words
+static void fill(Buffer *text, const char *row, const char *first, const char *second)
+{
+    const char *words[] = {first, second};
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(row, "%s");
+        if (!at) break;
+        tr_buffer_add(text, row, (size_t)(at - row));
+        tr_buffer_print(text, "%s", words[i]);
+        row = at + 2;
+    }
+    tr_buffer_print(text, "%s", row);
+}
+
+static uint32_t count_operations(Graph *graph, Expr x)
+{
+    Reach reach;
+    uint32_t count = 0;
+    if (tr_reach(graph, &x, 1, &reach))
+        for (uint32_t k = 0; k < reach.count; k++)
+            count += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
+    tr_reach_free(&reach);
+    return count;
+}
+
+static void print_left(const Sheet *sheet, const char *letter, const Matrix *m, uint32_t i,
+                       uint32_t k, Buffer *text)
+{
+    const Notation *by = sheet->language->notation;
+    char place[32];
+    if (m->rows * m->columns == 1)
+        place[0] = 0;
+    else if (m->columns == 1)
+        snprintf(place, sizeof place, "%u", i + 1);
+    else
+        snprintf(place, sizeof place, "%u,%u", i + 1, k + 1);
+    if (by == &tr_notation_text)
+        tr_buffer_print(text, "%s%s%s%s", letter, place[0] ? "[" : "", place, place[0] ? "]" : "");
+    else if (by == &tr_notation_latex)
+        tr_buffer_print(text, "%s%s_{%s}", strlen(letter) > 1 ? "\\" : "", letter, place);
+    else
+        tr_buffer_print(text, "<msub><mi>%s%s%s</mi><mn>%s</mn></msub>",
+                        strlen(letter) > 1 ? "&" : "", letter, strlen(letter) > 1 ? ";" : "",
+                        place);
+}
+
+// False when memory runs out, or there is no FLINT
+static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matrix *m, uint32_t i,
+                        uint32_t k)
+{
+    const Expr x = get(*m, i, k);
+    Buffer left = {0}, right = {0};
+    Closed *closed = tr_closed_new(s->graph, x, sheet->err);
+    const Term *form = closed ? tr_closed_form(closed, x) : NULL;
+    print_left(sheet, letter, m, i, k, &left);
+    if (form)
+        tr_term_write(form, sheet->language->notation, s, &right);
+    else if (closed)
+        sheet->language->notation->word(text_of("not_simplified"), &right);
+    if (closed && !form) tr_buffer_print(&right, " (%u)", count_operations(s->graph, x));
+    const bool is_nothing = form && tr_term_is_number(form, 0);
+    if (closed && !is_nothing && left.at && right.at)
+        fill(&sheet->text, sheet->language->equation, left.at, right.at);
+    tr_closed_free(closed);
+    free(left.at);
+    free(right.at);
+    return closed != NULL;
+}
+
+// Entries that are not zero; of a symmetric matrix those on its diagonal and above
+static bool print_matrix(Sheet *sheet, System *s, const Equation *e, Matrix m)
+{
+    bool good = true;
+    fill(&sheet->text, sheet->language->heading, e->words, "");
+    for (uint32_t i = 0; good && i < m.rows; i++)
+        for (uint32_t k = e->is_symmetric ? i : 0; good && k < m.columns; k++)
+            if (!is_zero(get(m, i, k))) good = print_entry(sheet, s, e->letter, &m, i, k);
+    return good;
+}
+
+static bool print_equation(Sheet *sheet, const Equation *e)
+{
+    System *s = e->is_reduced ? sheet->reduced : sheet->derived;
+    if (!s) return true; // no constraints
+    const Matrix m = e->output ? output_matrix(s, e->output) : reduced_matrix(s, e->is_symmetric);
+    if (!m.rows || !m.columns) return true;
+    name_motions(s, m);
+    if (s->graph->failed) tr_graph_refuse(s->graph, sheet->err);
+    return !has_failed(sheet->err) && print_matrix(sheet, s, e, m);
+}
+
+static void print_velocities(Sheet *sheet)
+{
+    const System *s = sheet->derived;
+    Buffer list = {0};
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].kind != TR_VELOCITY) continue;
+        tr_buffer_print(&list, "%s", list.length ? ", " : "");
+        tr_name_text(s, i, &list);
+    }
+    const char *law = s->row_count ? "M v' + c = Q + G^T lambda, G v + g = 0" : "M v' + c = Q";
+    Buffer words = {0};
+    tr_buffer_print(&words, "%s, with v = (%s)", law, list.at ? list.at : "");
+    if (words.at) fill(&sheet->text, sheet->language->words, words.at, "");
+    free(list.at);
+    free(words.at);
+}
+
+static bool open_sheet(Sheet *sheet, const System *system, const char *show)
+{
+    bool needs_reduced = false;
+    for (int i = 0; i < EQUATIONS; i++)
+        needs_reduced =
+            needs_reduced || (equations[i].is_reduced && is_in_list(show, equations[i].key));
+    sheet->derived = tr_system_copy(system, sheet->err);
+    if (!needs_reduced || !system->row_count) return sheet->derived;
+    Plan *plan = tr_plan_new(system, sheet->err);
+    Flow *flow = plan ? tr_flow_new(plan, NULL, sheet->err) : NULL;
+    sheet->reduced = flow ? tr_flow_system(flow, sheet->err) : NULL;
+    tr_flow_free(flow);
+    tr_plan_free(plan);
+    return sheet->derived && sheet->reduced;
+}
+
+void tr_equations_fill(tr_equations_options *options, size_t size)
+{
+    const tr_equations_options plain = {
+        .size = size, .show = "M,c,Q,G", .language = "text", .title = "Equations"};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
+
+char *tr_equations_text(const tr_system *system, const tr_equations_options *options, tr_error *err)
+{
+    tr_equations_options o = tr_equations_defaults();
+    if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
+        return NULL;
+    Sheet sheet = {.language = find_language(o.language, err), .err = err};
+    bool good = sheet.language && check_list(o.show, err) && open_sheet(&sheet, system, o.show);
+    if (good) {
+        fill(&sheet.text, sheet.language->begin, o.title, "");
+        print_velocities(&sheet);
+    }
+    for (int i = 0; good && i < EQUATIONS; i++)
+        if (is_in_list(o.show, equations[i].key)) good = print_equation(&sheet, &equations[i]);
+    if (good) fill(&sheet.text, sheet.language->end, "", "");
+    tr_system_free(sheet.reduced);
+    tr_system_free(sheet.derived);
+    if (good && !sheet.text.failed) return sheet.text.at;
+    if (sheet.text.failed) tr_fail_memory(err);
+    free(sheet.text.at);
+    return NULL;
+}
