@@ -209,12 +209,14 @@ static Sum part_of(Desk *d, const Sum *s, uint32_t atom, bool with)
 
 static const Term *arrange_sum(Desk *d, Sum s);
 
-static const Term *flat_sum(Desk *d, const Sum *s)
+// Over a number
+static const Term *flat_sum(Desk *d, const Sum *s, int64_t divisor)
 {
     const Term **parts = tr_arena_alloc(d->arena, s->count + 1u, sizeof *parts);
     if (!parts) return NULL;
     for (uint32_t i = 0; i < s->count; i++) {
-        Parts p = {.top = s->of[i], .bottom = 1};
+        const int64_t common = divisor_of(s->of[i], divisor);
+        Parts p = {.top = s->of[i] / common, .bottom = divisor / common};
         for (uint32_t a = 0; a < d->count; a++)
             if (powers_of(s, i)[a])
                 add_part(&p, tr_term_power(d->arena, d->atoms[a], powers_of(s, i)[a]));
@@ -254,7 +256,7 @@ static const Term *arrange_sum(Desk *d, Sum s)
     Parts p = {.top = 1, .bottom = 1};
     take_common(d, &s, &p);
     if (s.count > 1) {
-        const Term *inner = cheaper(flat_sum(d, &s), split_sum(d, &s));
+        const Term *inner = cheaper(flat_sum(d, &s, 1), split_sum(d, &s));
         if (!inner) return NULL;
         add_part(&p, inner);
     }
@@ -351,6 +353,39 @@ static const Term *arrange_plain(Closed *c, const Poly *p)
     Desk *d = open_desk(c);
     const Sum s = d ? take_polynomial(d, p) : (Sum){0};
     const Term *term = d && !d->failed ? arrange_sum(d, s) : NULL;
+    free(d);
+    return term;
+}
+
+static const Term *over(Arena *arena, const Term *term, int64_t divisor)
+{
+    Parts p = {.top = 1, .bottom = divisor};
+    if (!term) return NULL;
+    add_factor(arena, &p, term, 1);
+    return join_parts(arena, &p);
+}
+
+// Each product with its share of a divisor, or what has the most frequent atom and then the rest
+static const Term *share_sum(Desk *d, const Sum *s, int64_t divisor)
+{
+    uint32_t atom = 0, count = 0;
+    const Term *flat = flat_sum(d, s, divisor);
+    if (s->count > MOST_SUM || !find_frequent(d, s, &atom)) return flat;
+    const Sum with = part_of(d, s, atom, true), rest = part_of(d, s, atom, false);
+    const Term *front = d->failed ? NULL : over(d->arena, arrange_sum(d, with), divisor);
+    const Term *back = d->failed || !rest.count ? NULL : share_sum(d, &rest, divisor);
+    const Term **list = tr_arena_alloc(d->arena, s->count + 2u, sizeof *list);
+    if (!front || (rest.count && !back) || !list) return flat;
+    add_terms(list, &count, front);
+    if (back) add_terms(list, &count, back);
+    return cheaper(flat, tr_term_sum(d->arena, list, count));
+}
+
+static const Term *arrange_shares(Closed *c, const Poly *p, int64_t divisor)
+{
+    Desk *d = divisor > 1 ? open_desk(c) : NULL;
+    const Sum s = d ? take_polynomial(d, p) : (Sum){0};
+    const Term *term = d && !d->failed && s.count <= MOST_SUM ? share_sum(d, &s, divisor) : NULL;
     free(d);
     return term;
 }
@@ -486,20 +521,35 @@ static void expand(Waves *waves, Wave w, int64_t coefficient, const uint8_t *fac
     expand(waves, less, of_less * coefficient, left, powers);
 }
 
+// What whole multiples of several angles have in common
+static int64_t common_multiple(const Closed *c, const Waves *waves, const Wave *w)
+{
+    int64_t common = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < waves->angle_count; i++) {
+        if (!w->times[i]) continue;
+        if (c->generators[waves->angles[i]].unit != 1) return 1;
+        common = divisor_of(common, w->times[i]), count++;
+    }
+    return count > 1 ? common : 1;
+}
+
 static const Term *wave_term(Closed *c, const Waves *waves, const Wave *w)
 {
     const Term *parts[MOST_WAVES];
+    const int64_t whole = common_multiple(c, waves, w);
     uint32_t count = 0;
     for (uint32_t i = 0; i < waves->angle_count; i++) {
         const Generator *g = &c->generators[waves->angles[i]];
-        Parts p = {.top = w->times[i], .bottom = g->unit};
         if (!w->times[i]) continue;
-        const int64_t common = divisor_of(p.top, p.bottom);
-        p.top /= common, p.bottom /= common;
+        const int64_t top = w->times[i] / whole, common = divisor_of(top, g->unit);
+        Parts p = {.top = top / common, .bottom = g->unit / common};
         add_factor(&c->arena, &p, tr_arrange(c, g->of[0]), 1);
         if (!(parts[count++] = join_parts(&c->arena, &p))) return NULL;
     }
-    const Term *angle = tr_term_sum(&c->arena, parts, count);
+    Parts all = {.top = whole, .bottom = 1};
+    add_factor(&c->arena, &all, tr_term_sum(&c->arena, parts, count), 1);
+    const Term *angle = join_parts(&c->arena, &all);
     return angle ? tr_term_call(&c->arena, w->is_sine ? OP_SIN : OP_COS, (Expr){0}, &angle, 1)
                  : NULL;
 }
@@ -661,7 +711,8 @@ static const Term *arrange_quotient(Closed *c, const Poly *above, const Poly *be
     const bool is_product = bottom && bottom->kind == TERM_PRODUCT;
     for (uint32_t i = 0; bottom && i < (is_product ? bottom->count : 1); i++)
         add_below(&c->arena, &p, is_product ? bottom->parts[i] : bottom);
-    return join_parts(&c->arena, &p);
+    const Term *whole = join_parts(&c->arena, &p);
+    return is_number ? cheaper(whole, arrange_shares(c, above, divisor)) : whole;
 }
 
 // With what can be divided beside what is left

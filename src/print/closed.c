@@ -7,7 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_MULTIPLE = 12, MOST_TRIES = 40, MOST_GENERATORS = 400, MOST_POWER = 40 };
+enum {
+    MOST_MULTIPLE = 12,
+    MOST_TRIES = 40,
+    MOST_GENERATORS = 400,
+    MOST_POWER = 40,
+    MOST_MENDED = 200,
+    MOST_ROUNDS = 6
+};
 
 // ---- numbers -------------------------------------------------------------------------------
 
@@ -465,11 +472,29 @@ void tr_closed_free(Closed *c)
     free(c);
 }
 
-const Term *tr_closed_form(Closed *c, Expr x)
+// What was found for the whole, or the way it was with shorter parts
+static const Term *best_form(Closed *c, Expr x)
 {
     const Term *form = tr_ring_is_full(c->ring) ? NULL : tr_arrange(c, c->by_node[x.id]);
-    const Term *plain = form ? tr_plain(c, x, 2 * form->cost + 2) : NULL;
+    const bool mends = form && form->cost <= MOST_MENDED;
+    const Term *plain = form ? tr_plain(c, x, 2 * form->cost + 2, mends) : NULL;
     return plain && plain->cost < form->cost ? plain : form;
+}
+
+// Again with what was found, as long as that helps
+const Term *tr_closed_form(Closed *c, Expr x)
+{
+    const Term *form = best_form(c, x);
+    for (int i = 0; form && form->cost <= MOST_MENDED && i < MOST_ROUNDS; i++) {
+        const Expr again = tr_term_expression(form, c->graph);
+        Closed *next = same(again, x) ? NULL : tr_closed_new(c->graph, again, &(tr_error){0});
+        const Term *shorter = next ? best_form(next, again) : NULL;
+        const bool helps = shorter && shorter->cost < form->cost;
+        if (helps) form = tr_term_copy(&c->arena, shorter);
+        tr_closed_free(next);
+        if (!helps) break;
+    }
+    return form;
 }
 
 // One of them may be a multiple of another.

@@ -63,8 +63,8 @@ Sameness tr_closed_compare(Graph *graph, Expr a, Expr b, tr_error *err);
 // The generator of the k-th one
 static inline uint32_t place_of(const Closed *c, uint32_t k) { return c->most - 1 - k; }
 
-// As the graph has it, if that has no more nodes; else NULL
-const Term *tr_plain(Closed *closed, Expr x, uint32_t nodes);
+// As the graph has it, if that has no more nodes; else NULL. `mends`: with its parts in closed form
+const Term *tr_plain(Closed *closed, Expr x, uint32_t nodes, bool mends);
 // A fraction as it was found, in the arrangement with the fewest operations
 const Term *tr_arrange(Closed *closed, Fraction f);
 

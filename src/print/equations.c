@@ -180,8 +180,10 @@ static void name_motions(System *s, Matrix m)
         Buffer name = {0};
         tr_error none = {0};
         tr_buffer_print(&name, "vdot.%s", input->name);
-        const Expr from = input->rate;
-        const Expr to = name.at ? tr_input(s, name.at, TR_PARAMETER, 0, &none) : from;
+        const bool is_minus = op_of(input->rate) == OP_NEG; // products take signs out
+        const Expr from = is_minus ? operand(input->rate, 0) : input->rate;
+        const Expr symbol = name.at ? tr_input(s, name.at, TR_PARAMETER, 0, &none) : from;
+        const Expr to = is_minus ? neg(symbol) : symbol;
         if (!none.status)
             tr_substitute(s->graph, m.entries, (size_t)m.rows * m.columns, &from, &to, 1,
                           m.entries);
@@ -239,7 +241,7 @@ static void print_left(const Sheet *sheet, const char *letter, const Matrix *m, 
 
 // False when memory runs out, or there is no FLINT
 static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matrix *m, uint32_t i,
-                        uint32_t k)
+                        uint32_t k, bool *any)
 {
     const Expr x = get(*m, i, k);
     Buffer left = {0}, right = {0};
@@ -252,6 +254,7 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
         sheet->language->notation->word(text_of("not_simplified"), &right);
     if (closed && !form) tr_buffer_print(&right, " (%u)", count_operations(s->graph, x));
     const bool is_nothing = form && tr_term_is_number(form, 0);
+    *any = *any || !is_nothing;
     if (closed && !is_nothing && left.at && right.at)
         fill(&sheet->text, sheet->language->equation, left.at, right.at);
     tr_closed_free(closed);
@@ -263,11 +266,12 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
 // Entries that are not zero; of a symmetric matrix those on its diagonal and above
 static bool print_matrix(Sheet *sheet, System *s, const Equation *e, Matrix m)
 {
-    bool good = true;
+    bool good = true, any = false;
     fill(&sheet->text, sheet->language->heading, e->words, "");
     for (uint32_t i = 0; good && i < m.rows; i++)
         for (uint32_t k = e->is_symmetric ? i : 0; good && k < m.columns; k++)
-            if (!is_zero(get(m, i, k))) good = print_entry(sheet, s, e->letter, &m, i, k);
+            if (!is_zero(get(m, i, k))) good = print_entry(sheet, s, e->letter, &m, i, k, &any);
+    if (good && !any) fill(&sheet->text, sheet->language->words, "  is zero", "");
     return good;
 }
 

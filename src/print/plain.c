@@ -1,32 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expression as the graph has it. Where that is shorter than anything that was found, it stays.
+// An expression as the graph has it, with its parts in closed form where that is shorter. Where all
+// of it is shorter than anything that was found for the whole, it stays.
 #include "print/closed.h"
+
+enum { MOST_PARTS = 64 };
 
 typedef struct Plain {
     Closed *closed;
     uint32_t left; // nodes that may still be written
+    bool mends;    // parts that are longer than they must be are arranged
 } Plain;
 
 static const Term *plain(Plain *p, Expr x);
 
+// With the parts of a term of that kind in its place
+static bool add_parts(const Term *term, TermKind kind, const Term **parts, uint32_t *count)
+{
+    const bool is_list = term && term->kind == kind;
+    if (!term || *count + (is_list ? term->count : 1) > MOST_PARTS) return false;
+    for (uint32_t i = 0; i < (is_list ? term->count : 1); i++)
+        parts[(*count)++] = is_list ? term->parts[i] : term;
+    return true;
+}
+
+static const Term *minus(Arena *arena, const Term *term);
+
+// a - b of b - a
+static const Term *turned_sum(Arena *arena, const Term *sum)
+{
+    const Term *parts[MOST_PARTS];
+    uint32_t count = 0;
+    if (!add_parts(sum, TERM_SUM, parts, &count)) return NULL;
+    for (uint32_t i = 0; i < count; i++) parts[i] = minus(arena, parts[i]);
+    const Term *turned = tr_term_sum(arena, parts, count);
+    return turned && turned->cost <= sum->cost ? turned : NULL;
+}
+
+// With the other number in front, or with a bracket turned
+static const Term *turned_product(Arena *arena, const Term *product)
+{
+    const Term *parts[MOST_PARTS];
+    uint32_t count = 0;
+    if (!add_parts(product, TERM_PRODUCT, parts, &count)) return NULL;
+    if (parts[0]->kind == TERM_NUMBER) {
+        parts[0] = tr_term_number(arena, -parts[0]->top, parts[0]->bottom);
+        const bool is_one = tr_term_is_number(parts[0], 1);
+        return tr_term_product(arena, parts + is_one, count - is_one);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const Term *turned = parts[i]->kind == TERM_SUM ? turned_sum(arena, parts[i]) : NULL;
+        if (!turned) continue;
+        parts[i] = turned;
+        return tr_term_product(arena, parts, count);
+    }
+    return NULL;
+}
+
 static const Term *minus(Arena *arena, const Term *term)
 {
-    const Term *parts[] = {tr_term_number(arena, -1, 1), term};
-    return term ? tr_term_product(arena, parts, 2) : NULL;
+    const Term *parts[MOST_PARTS] = {tr_term_number(arena, -1, 1)};
+    uint32_t count = 1;
+    if (!term) return NULL;
+    if (term->kind == TERM_NUMBER) return tr_term_number(arena, -term->top, term->bottom);
+    const Term *turned = term->kind == TERM_PRODUCT ? turned_product(arena, term)
+                         : term->kind == TERM_SUM   ? turned_sum(arena, term)
+                                                    : NULL;
+    if (turned) return turned;
+    return add_parts(term, TERM_PRODUCT, parts, &count) ? tr_term_product(arena, parts, count)
+                                                        : NULL;
+}
+
+// Numbers of a sum are one.
+static uint32_t join_numbers(Arena *arena, const Term **parts, uint32_t count)
+{
+    uint32_t kept = 0, number = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const Term *part = parts[i];
+        int64_t a, b, bottom, top;
+        if (!part || part->kind != TERM_NUMBER || number == UINT32_MAX) {
+            if (part && part->kind == TERM_NUMBER) number = kept;
+            parts[kept++] = part;
+            continue;
+        }
+        const Term *other = parts[number];
+        if (__builtin_mul_overflow(part->top, other->bottom, &a) ||
+            __builtin_mul_overflow(other->top, part->bottom, &b) ||
+            __builtin_add_overflow(a, b, &top) ||
+            __builtin_mul_overflow(part->bottom, other->bottom, &bottom))
+            return 0;
+        int64_t x = top < 0 ? -top : top, y = bottom;
+        while (x) {
+            const int64_t rest = y % x;
+            y = x, x = rest;
+        }
+        parts[number] = tr_term_number(arena, top / y, bottom / y);
+    }
+    if (number != UINT32_MAX && tr_term_is_number(parts[number], 0) && kept > 1) {
+        for (uint32_t i = number; i + 1 < kept; i++) parts[i] = parts[i + 1];
+        kept--;
+    }
+    return kept;
 }
 
 static const Term *plain_sum(Plain *p, const Term *a, const Term *b, bool is_minus)
 {
     Arena *arena = &p->closed->arena;
-    const Term *parts[] = {a, is_minus ? minus(arena, b) : b};
-    return parts[0] && parts[1] ? tr_term_sum(arena, parts, 2) : NULL;
+    const Term *parts[MOST_PARTS];
+    uint32_t count = 0;
+    if (!add_parts(a, TERM_SUM, parts, &count)) return NULL;
+    const uint32_t first = count;
+    if (!add_parts(b, TERM_SUM, parts, &count)) return NULL;
+    for (uint32_t i = first; is_minus && i < count; i++) parts[i] = minus(arena, parts[i]);
+    count = join_numbers(arena, parts, count);
+    return count ? tr_term_sum(arena, parts, count) : NULL;
 }
 
+// A number comes first; of two the product stays as it is.
 static const Term *plain_product(Plain *p, const Term *a, const Term *b, int power)
 {
     Arena *arena = &p->closed->arena;
-    const Term *parts[] = {a, b ? tr_term_power(arena, b, power) : NULL};
-    return parts[0] && parts[1] ? tr_term_product(arena, parts, 2) : NULL;
+    const Term *parts[MOST_PARTS];
+    uint32_t count = 0;
+    if (power == 1 && b && a && b->kind == TERM_NUMBER && a->kind != TERM_NUMBER) {
+        const Term *other = a;
+        a = b, b = other;
+    }
+    const Term *below = b && power != 1 ? tr_term_power(arena, b, power) : b;
+    const bool has_number = b && b->kind == TERM_PRODUCT && b->parts[0]->kind == TERM_NUMBER;
+    if (!add_parts(a, TERM_PRODUCT, parts, &count)) return NULL;
+    if (!add_parts(below, has_number ? TERM_NUMBER : TERM_PRODUCT, parts, &count)) return NULL;
+    return tr_term_product(arena, parts, count);
 }
 
 static const Term *plain_call(Plain *p, Expr x, Op op, const Term **of, uint32_t count)
@@ -44,17 +147,13 @@ static const Term *plain_power(Plain *p, Expr x, const Term *base)
     return root ? tr_term_power(&p->closed->arena, root, n) : NULL;
 }
 
-static const Term *plain(Plain *p, Expr x)
+static const Term *plain_operation(Plain *p, Expr x)
 {
     const Node *node = node_of(x);
     const Term *of[3] = {0};
-    if (!p->left || node->op >= OP_COUNT) return NULL;
-    p->left--;
     const uint32_t operands = (uint32_t)tr_op[node->op].operands;
     for (uint32_t i = 0; i < operands; i++) of[i] = plain(p, operand(x, (int)i));
     switch ((Op)node->op) {
-    case OP_NUMBER: return tr_arrange(p->closed, p->closed->by_node[x.id]);
-    case OP_SYMBOL: return tr_term_symbol(&p->closed->arena, x);
     case OP_ADD: return plain_sum(p, of[0], of[1], false);
     case OP_SUB: return plain_sum(p, of[0], of[1], true);
     case OP_MUL: return plain_product(p, of[0], of[1], 1);
@@ -65,8 +164,20 @@ static const Term *plain(Plain *p, Expr x)
     }
 }
 
-const Term *tr_plain(Closed *closed, Expr x, uint32_t nodes)
+static const Term *plain(Plain *p, Expr x)
 {
-    Plain p = {.closed = closed, .left = nodes};
+    const Op op = op_of(x);
+    if (!p->left || op >= OP_COUNT) return NULL;
+    p->left--;
+    if (op == OP_SYMBOL) return tr_term_symbol(&p->closed->arena, x);
+    const Term *form =
+        p->mends || op == OP_NUMBER ? tr_arrange(p->closed, p->closed->by_node[x.id]) : NULL;
+    const Term *own = op == OP_NUMBER ? NULL : plain_operation(p, x);
+    return !own || (form && form->cost <= own->cost) ? form : own;
+}
+
+const Term *tr_plain(Closed *closed, Expr x, uint32_t nodes, bool mends)
+{
+    Plain p = {.closed = closed, .left = nodes, .mends = mends};
     return plain(&p, x);
 }

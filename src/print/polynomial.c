@@ -18,22 +18,26 @@ enum {
 };
 
 // The functions that are used, one row each
-#define FLINT_FUNCTIONS(X)                                                         \
-    X(ctx_init)                                                                    \
-    X(ctx_clear)                                                                   \
-    X(init)                                                                        \
-    X(clear)                                                                       \
-    X(set_si)                                                                      \
-    X(gen)                                                                         \
-    X(add)                                                                         \
-    X(sub)                                                                         \
-    X(mul)                                                                         \
-    X(neg)                                                                         \
-    X(divrem_ideal)                                                                \
-    X(gcd_cofactors)                                                               \
-    X(factor)                                                                      \
-    X(factor_init2) X(factor_clear) X(set) X(push_term_si_ui) X(get_term_coeff_si) \
-        X(get_term_exp_ui) X(sort_terms) X(combine_like_terms) X(max_bits) X(equal) X(divrem)
+#define FLINT_FUNCTIONS(X) \
+    X(ctx_init)            \
+    X(ctx_clear)           \
+    X(init)                \
+    X(clear)               \
+    X(set_si)              \
+    X(gen)                 \
+    X(add)                 \
+    X(sub)                 \
+    X(mul)                 \
+    X(neg)                 \
+    X(divrem_ideal)        \
+    X(gcd_cofactors)       \
+    X(factor)              \
+    X(factor_init2)        \
+    X(factor_clear)        \
+    X(set)                 \
+    X(push_term_si_ui)     \
+    X(get_term_coeff_si)   \
+    X(get_term_exp_ui) X(sort_terms) X(combine_like_terms) X(max_bits) X(equal) X(divrem)
 
 static struct Flint {
 #define MEMBER(name) __typeof__(fmpz_mpoly_##name) *name;

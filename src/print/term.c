@@ -127,6 +127,17 @@ const Term *tr_term_call(Arena *arena, Op op, Expr like, const Term **parts, uin
     return term;
 }
 
+const Term *tr_term_copy(Arena *arena, const Term *term)
+{
+    Term *copy = make(arena, term->kind, term->parts, term->count);
+    if (!copy) return NULL;
+    const Term **parts = copy->parts;
+    *copy = *term, copy->parts = parts;
+    for (uint32_t i = 0; i < term->count; i++)
+        if (!(parts[i] = tr_term_copy(arena, term->parts[i]))) return NULL;
+    return copy;
+}
+
 // ---- expressions ---------------------------------------------------------------------------
 
 static Expr call_again(const Term *term, Graph *graph)

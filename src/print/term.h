@@ -40,6 +40,8 @@ const Term *tr_term_power(Arena *arena, const Term *base, int power);
 // `like` is an operation of that kind, for what it carries, or {0}.
 const Term *tr_term_call(Arena *arena, Op op, Expr like, const Term **parts, uint32_t count);
 
+const Term *tr_term_copy(Arena *arena, const Term *term);
+
 bool tr_term_is_number(const Term *term, int64_t value);
 // Whether it is written with a minus in front
 bool tr_term_is_negative(const Term *term);
