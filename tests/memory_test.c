@@ -372,7 +372,8 @@ static bool loops_job(tr_error *err)
     tr_model *model = tr_model_parse(text, err);
     tr_system *system = tr_derive(model, NULL, err);
     char *words = tr_check_text(system, false, err);
-    bool good = words && strstr(words, "choice): C\n") && strstr(words, "the least torques are taken");
+    bool good =
+        words && strstr(words, "choice): C\n") && strstr(words, "the least torques are taken");
     tr_text_free(words);
     tr_system_free(system);
     tr_model_set(model, "joints/D/to", "1.9, 0, 0", err);

@@ -933,8 +933,8 @@ typedef struct tr_plot_options {
     double from, to;           // times to draw [s]; NaN where they begin and end
     bool log;                  // logarithmic y axes; what is not positive is left out
     const char *output;        // .svg file; "-" is standard output
-    // Called with words when the certificate beside a run cannot be used, because it is not JSON or is of
-    // another run: then it is left out. And when the model has changed since. May be NULL.
+    // Called with words when the certificate beside a run cannot be used, because it is not JSON or
+    // is of another run: then it is left out. And when the model has changed since. May be NULL.
     void (*say)(void *owner, const char *words);
     void *owner;
     // Of the runs, for lines of equal height below a track where its ground is not flat; NULL: that

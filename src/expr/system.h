@@ -137,7 +137,7 @@ typedef struct Latch {
     Expr first, stiction;         // the same of slip that only just begins, and of what sticks
     Expr load;                    // what presses, where that is no reaction; else id 0
     Expr closed, slipping;        // symbols that are 1 or 0
-    Expr heading[3];              // symbols, by row: the direction in which it began to slip, a unit vector or 0
+    Expr heading[3];              // symbols, by row: which way it began to slip, a unit vector or 0
     bool opens, slips;            // what it can do
     bool starts_open;
 } Latch;
@@ -145,7 +145,7 @@ typedef struct Latch {
 // What a latch does.
 typedef struct LatchMode {
     bool is_open, is_slipping;
-    double heads[3]; // by row: the direction in which it began to slip
+    double heads[3]; // by row: which way it began to slip
 } LatchMode;
 
 // Where a contact touches a surface that is not flat: x and y in the surface's axes are two inputs

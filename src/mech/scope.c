@@ -137,9 +137,6 @@ static bool is_of_body(const Tree *tree, Text name)
 static bool is_variable(const Tree *tree, Text name)
 {
     uint32_t index;
-    const size_t rate = strlen("_rate");
-    if (name.length > rate && memcmp(name.at + name.length - rate, "_rate", rate) == 0)
-        name.length -= rate;
     if (is_of_body(tree, name) || find_pair(&tree->model->fields.outputs, name, &index))
         return true;
     const Bodies *bodies = &tree->model->fields.bodies;
@@ -153,6 +150,14 @@ static bool is_variable(const Tree *tree, Text name)
     for (uint32_t i = 0; i < joints->count; i++)
         if (text_equal(tr_joint_name(&joints->at[i]), name)) return true;
     return find_pair(&tree->model->fields.inputs, name, &index);
+}
+
+// "angle_rate"
+static bool is_rate(const Tree *tree, Text name)
+{
+    const size_t end = strlen("_rate");
+    if (name.length <= end || memcmp(name.at + name.length - end, "_rate", end) != 0) return false;
+    return is_variable(tree, (Text){name.at, name.length - end});
 }
 
 // The names that a formula knows besides parameters
@@ -221,7 +226,7 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
         return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
     const bool is_upright = is_height(tree) && text_is(name, "z");
-    if (tree->constants_only && (is_upright || is_variable(tree, name)))
+    if (tree->constants_only && (is_upright || is_variable(tree, name) || is_rate(tree, name)))
         return refuse_variable(tree, name, err);
     if (tree->constants_only) return refuse_thing(tree, name, err), false;
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))

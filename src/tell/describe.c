@@ -529,7 +529,8 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
 // Rows that say nothing, and joints that became loops
 static void tell_cuts(Json *j, const System *s)
 {
-    Names cuts = begin_line(j, "joints that are cut to make a tree (the motion does not depend on the choice): ");
+    Names cuts = begin_line(
+        j, "joints that are cut to make a tree (the motion does not depend on the choice): ");
     list_cuts(&cuts, s);
     end_line(&cuts, "\n");
     Names dropped = begin_line(j, "rows of loops that always hold and carry no load: ");
