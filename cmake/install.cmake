@@ -10,6 +10,9 @@ install(TARGETS trundle_cli)
 install(FILES include/trundle/trundle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trundle)
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/trundle FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY docs/ examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh ${shell_files}/fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR})
 install(FILES README.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT trundle NAMESPACE trundle:: FILE trundleTargets.cmake DESTINATION ${package})

@@ -82,7 +82,7 @@ static const Joint *joint_called(const Model *model, Text name, tr_error *err)
     }
     tr_pairs_offer(&f->inputs, &nearest);
     tr_fail(err, TR_USAGE, (Place){0}, "there is no input or joint '%.*s'%s", TEXT(name),
-            tr_hint(&nearest, hint));
+            tr_model_hint(model, &nearest, hint));
     return NULL;
 }
 
@@ -90,13 +90,14 @@ static bool can_be_controlled(const Joint *joint, const Role *role, Text name, t
 {
     const JointType *type = tr_joint_type(joint->type, NULL);
     if (type && type->positions[0])
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' has not one coordinate: a control is an input, or the torque of a joint "
-                "that has",
-                TEXT(name));
+        tr_fail(
+            err, TR_USAGE, (Place){0},
+            "'%.*s' is not a joint with one coordinate: a control is an input, or the torque of "
+            "such a joint",
+            TEXT(name));
     else if (role && (role->motion.count || role->rate.count))
-        tr_fail(err, TR_USAGE, (Place){0}, "'%.*s' is driven by a motion: its torque is no control",
-                TEXT(name));
+        tr_fail(err, TR_USAGE, (Place){0},
+                "'%.*s' is driven by a motion: its torque cannot be a control", TEXT(name));
     return !has_failed(err);
 }
 

@@ -34,7 +34,7 @@ static tr_summary summary_of(tr_system *system, const char *method)
 
 static const char lifts_off[] =
     "the normal force of 'foot' turns negative: it would lift off at t = ";
-static const char slips[] = "'foot' takes more friction than there is at t = ";
+static const char slips[] = "'foot' exceeds the available friction at t = ";
 
 static const char *const warned_methods[] = {"erk", "bdf", "rk4", "pece"};
 
@@ -102,7 +102,7 @@ static void test_friction_on_slope(void **state)
     assert_int_equal(s.warnings, 0);
     s = summary_of(system_with("ball_on_slope", "slippery", &little, 1), "erk");
     assert_true(s.warnings >= 1);
-    assert_string_equal(s.warning, "'foot' takes more friction than there is at t = 0");
+    assert_string_equal(s.warning, "'foot' exceeds the available friction at t = 0");
 }
 
 // A torque T = 100 t on the rear wheel accelerates it by a = T/(h3 (m + I2/h2^2 + I3/h3^2)), and

@@ -101,6 +101,7 @@ static void test_first_error_wins(void **state)
     tr_system *system = system_from(pendulum);
     const size_t inputs = tr_input_count(system), outputs = tr_output_count(system);
     call_models(model, system, "models/bicycle.yaml", &err);
+    free_text(tr_model_schema(&err));
     call_studies(system, &err);
     call_expressions(system, &err);
     assert_null(tr_model_new(&err));

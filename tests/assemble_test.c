@@ -371,7 +371,8 @@ static void test_numbers_of_the_start(void **state)
     assert_int_equal(input_called(s, "b.wz")->guess.id,
                      input_called(s, "initial.d(b.theta)")->symbol.id);
     tr_formula(s, "guess.b.y", &err);
-    assert_string_equal(err.text, "unknown name 'guess.b.y'");
+    assert_string_equal(err.text, "unknown name 'guess.b.y'; there are 't', 'w0', 'b.x', 'b.y', "
+                                  "'b.theta', 'b.vx', 'b.vy', 'b.wz'");
     tr_system_free(s);
 }
 

@@ -613,9 +613,9 @@ static void test_bad_input(void **state)
     }
     check_refused(BEAM
                   "{length: 1, density: 1, stiffness: 1}\n  ball: {parent: mast.top, mass: 1}\n",
-                  6, "'ball' hangs from 'mast.top', which is not there");
+                  6, "'ball' hangs from 'mast.top', which is not a body; did you mean 'mast.tip'?");
     check_refused("trundle: 1\nbodies:\n  a: {mass: 1}\n  b: {parent: a.tip, mass: 1}\n", 4,
-                  "'b' hangs from 'a.tip', which is not there");
+                  "'b' hangs from 'a.tip', which is not a body; there are 'a', 'b'");
     check_refused(BEAM "{length: 1, density: 1, stiffness: 1}\nroles: {mast.tip: {torque: 1}}\n", 6,
                   "the joint of 'mast.tip' is fixed: it cannot move");
     check_refused(BEAM "{length: 1, density: 1, stiffness: 1}\njoints: {root: {body: mast.tip}}\n",

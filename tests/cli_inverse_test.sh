@@ -73,7 +73,7 @@ err_has "nothing.csv"
 no_data
 cut -d, -f1-5 run.csv >less.csv
 run 3 fit logged.yaml --inverse --data less.csv
-err_is "trundle: 'less.csv' has no column 'tau.cart', the torque of what is driven"
+err_is "trundle: 'less.csv' has no column 'tau.cart', the torque of what is driven; there are 't', 'cart', 'angle', 'cart_rate', 'angle_rate'"
 sed '5s/^[^,]*/soon/' run.csv >words.csv
 run 3 fit logged.yaml --inverse --data words.csv
 err_is "trundle: words.csv:5: 'soon' in column 't' is no number"

@@ -33,7 +33,7 @@ for verb in check derive eval simulate steady; do
     run 2 "$verb" swing.yaml --jsno
     err_is "trundle: unknown option '--jsno'; did you mean '--json'?"
     run 2 "$verb" swing.yaml --whatever
-    err_is "trundle: unknown option '--whatever'"
+    err_is "trundle: unknown option '--whatever'; trundle $verb --help lists all options"
     run 2 "$verb" swing.yaml --set
     err_is 'trundle: --set needs a value'
     run 2 "$verb" swing.yaml --json=yes
@@ -50,7 +50,7 @@ run 2 chekc swing.yaml
 no_data
 err_is "trundle: unknown verb 'chekc'; did you mean 'check'?"
 run 2 frobnicate swing.yaml
-err_is "trundle: unknown verb 'frobnicate'"
+err_is "trundle: unknown verb 'frobnicate'; there are check, derive, eval, simulate, linearise, steady, lqr, fit, view, plot, schema"
 run 2 --json check swing.yaml
 err_is 'trundle: the verb comes first: trundle VERB MODEL --json'
 run 2 check swing.yaml --end 3
@@ -112,7 +112,7 @@ run 2 eval swing.yaml --set pusj=7
 no_data
 err_is "trundle: there is no parameter or input 'pusj'; did you mean 'push'?"
 run 2 eval swing.yaml --set angle=7
-err_is "trundle: there is no parameter or input 'angle'"
+err_is "trundle: there is no parameter or input 'angle': 'angle' is a coordinate; there are 'm', 'l', 'I', 'push'"
 for wrong in m =3 m= =; do
     run 2 eval swing.yaml --set "$wrong"
     err_is "trundle: --set takes name=formula, not '$wrong'"
@@ -129,7 +129,7 @@ err_is "trundle: --set: the parameter 'm' is not finite
 run 2 eval swing.yaml --case pushd
 err_is "trundle: there is no case 'pushd'; did you mean 'pushed'?"
 run 2 eval swing.yaml --case nothing
-err_is "trundle: there is no case 'nothing'"
+err_is "trundle: there is no case 'nothing'; there are 'plain', 'pushed'"
 
 # ---- mistakes in models ---------------------------------------------------------------------
 

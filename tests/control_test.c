@@ -412,8 +412,9 @@ static void test_refusals(void **state)
     (void)state;
     assert_refused(cart, (Change){"push", (double)NAN},
                    "the controller set 'push' to something that is not finite at t = 0.2");
-    assert_refused(TWO_CARTS "roles: {x: {motion: u*t}}\n", (Change){"u", 0.7},
-                   "the controller changes 'x' at once at t = 0.2: it may change forces only");
+    assert_refused(
+        TWO_CARTS "roles: {x: {motion: u*t}}\n", (Change){"u", 0.7},
+        "the controller changes 'x' instantaneously at t = 0.2: it may change forces only");
     assert_refused(TWO_CARTS "constraints: {tie: {position: x - y - u}}\n", (Change){"u", 0.7},
                    "the controller changes a constraint on positions at t = 0.2: it may change "
                    "forces only");

@@ -337,7 +337,7 @@ static void test_refusals(void **state)
     "trundle: 1\ninputs: {u: 1}\nbodies: {cart: {joint: {type: prismatic, axis: \"1, 0, 0\", " \
     "coordinate: s}, mass: 1}}\nroles: {s: {torque: u}}\ncases: {run: {end: 1}}\n"
     refused(CART "noise: {u: -1}\n", "a spectral density is not negative");
-    refused(CART "noise: {v: 1}\n", "'noise' is for inputs, and 'v' is none");
+    refused(CART "noise: {v: 1}\n", "'noise' is for inputs: there is no input 'v'");
     refused(CART "deviations: {s: -1}\n", "a standard deviation is not negative");
     refused(CART "deviations: {u: 1}\n", "a deviation is for a coordinate or a velocity");
     refused(CART "deviations: {q: 1}\n", "q");

@@ -220,9 +220,10 @@ static void test_fourbar_words(void **state)
     for (int i = 0; i < 4; i++) {
         char *text = fourbar_text(pivots[i].name, CUT), words[100];
         char *said = check_of(system_from(text)), *json = facts_of(system_from(text));
-        snprintf(words, sizeof words, "which the motion does not depend on: %c\n", pivots[i].name);
+        snprintf(words, sizeof words, "(the motion does not depend on the choice): %c\n",
+                 pivots[i].name);
         assert_says(said, words);
-        snprintf(words, sizeof words, "whatever moves, and bear nothing: %c.z, %c.mx, %c.my\n",
+        snprintf(words, sizeof words, "that always hold and carry no load: %c.z, %c.mx, %c.my\n",
                  pivots[i].name, pivots[i].name, pivots[i].name);
         assert_says(said, words);
         snprintf(words, sizeof words, "%c", pivots[i].name);
@@ -506,7 +507,7 @@ static const Refusal refusals[] = {
     {"loops/E/kind", "point", NULL, NULL, "'E' names no body"},
     {"joints/F/type", "revolute", NULL, NULL, "the joint 'F' holds no body"},
     {"joints/F/body", "crank", "joints/F/parent", "crank", "'F' joins 'crank' to itself"},
-    {"joints/F/body", "crnk", NULL, NULL, "'F' holds 'crnk', which is not there; did you mean"},
+    {"joints/F/body", "crnk", NULL, NULL, "'F' holds 'crnk', which is not a body; did you mean"},
     {"joints/F/body", "crank", "joints/F/parent", "wrld", "'F' hangs from 'wrld', which is not"},
     {"joints/F/body", "crank", "joints/F/parent", "ground",
      "'F' hangs from the ground, which is a plane to roll on; joints stand on 'world'"},
@@ -528,7 +529,8 @@ static const Refusal refusals[] = {
     {"bodies/crank/joint/parent", "rocker", NULL, NULL, "'parent' is for joints that stand in"},
     {"roles/th_c/torque", "1", "roles/C/torque", "2", "'th_c' and 'C' are one joint"},
     {"joints/F.G/body", "crank", NULL, NULL, "'F.G' is not a name for a joint"},
-    {"roles/C/torque/vx", "1", NULL, NULL, "'C' was cut, and has not one coordinate"},
+    {"roles/C/torque/vx", "1", NULL, NULL,
+     "'C' closes a loop and does not have exactly one coordinate"},
 };
 
 static tr_error error_of(tr_model *model)
@@ -597,7 +599,8 @@ static const struct {
     {"loops: {E: {kind: point, body: coupler, on: rokcer}}",
      "there is no body 'rokcer'; did you mean 'rocker'?", "rokcer"},
     {"loops: {E: {kind: point, body: couplr, on: rocker}}", "there is no body 'couplr'", "couplr"},
-    {"loops: {E: {kind: point, body: world, on: rocker}}", "the world stands in 'on'", "world"},
+    {"loops: {E: {kind: point, body: world, on: rocker}}", "the world is named in 'against'",
+     "world"},
     {"frames: {coupler: {body: rocker}}", "'coupler' is a body already", "coupler: {"},
     {"frames: {tip: {body: couplr}}", "there is no body 'couplr'", "couplr"},
     {"frames: {world: {body: rocker}}", "'world' is a reserved name", "world: {"},

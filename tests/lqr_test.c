@@ -447,7 +447,8 @@ static void test_controls_refused(void **state)
     (void)state;
     const struct {
         const char *control, *words;
-    } wrong[] = {{"stear", "did you mean 'steer'?"}, {"frame", "not one coordinate"}};
+    } wrong[] = {{"stear", "did you mean 'steer'?"},
+                 {"frame", "is not a joint with one coordinate"}};
     char *text = text_of_model("bicycle");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tr_error err = {0};

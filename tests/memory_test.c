@@ -184,6 +184,14 @@ static bool file_job(tr_error *err)
     return good;
 }
 
+static bool schema_job(tr_error *err)
+{
+    char *text = tr_model_schema(err);
+    assert_true(!text || text[strlen(text) - 1] == '\n');
+    tr_text_free(text);
+    return text != NULL;
+}
+
 // A file with a bit of everything, a case and settings; the numbers of the variant are used.
 static bool model_job(tr_error *err)
 {
@@ -364,7 +372,8 @@ static bool loops_job(tr_error *err)
     tr_model *model = tr_model_parse(text, err);
     tr_system *system = tr_derive(model, NULL, err);
     char *words = tr_check_text(system, false, err);
-    bool good = words && strstr(words, "on: C\n") && strstr(words, "the least torques are taken");
+    bool good =
+        words && strstr(words, "choice): C\n") && strstr(words, "the least torques are taken");
     tr_text_free(words);
     tr_system_free(system);
     tr_model_set(model, "joints/D/to", "1.9, 0, 0", err);
@@ -984,7 +993,12 @@ static void test_formulas(void **state) { (void)state, sweep(formulas_job); }
 static void test_matrices(void **state) { (void)state, sweep(matrix_job); }
 static void test_text(void **state) { (void)state, sweep(text_job); }
 static void test_files(void **state) { (void)state, sweep(file_job); }
-static void test_models(void **state) { (void)state, sweep(model_job); }
+static void test_models(void **state)
+{
+    (void)state;
+    sweep(model_job);
+    sweep(schema_job);
+}
 static void test_beams(void **state) { (void)state, sweep(beam_job); }
 static void write_file(const char *path, const char *text)
 {

@@ -484,10 +484,17 @@ static void test_bad_sets(void **state)
     } cases[] = {
         {"", "1", "the path ends before a field of 'model'"},
         {"nam", "1", "'model' has no 'nam'; did you mean 'name'?"},
-        {"colour", "1", "'model' has no 'colour'"},
+        {"colour", "1",
+         "'model' has no 'colour'; there are 'trundle', 'name', 'parameters', 'inputs', "
+         "'functions', "
+         "'tables', 'signals', 'gravity', 'bodies', 'joints', 'frames', 'ground', 'contacts', "
+         "'loops', ..."},
         {"bodies", "1", "the path ends before a field of 'bodies'"},
         {"bodies/a", "1", "the path ends before a field of 'bodies'"},
-        {"bodies/a/weight", "1", "'bodies' has no 'weight'"},
+        {"bodies/a/weight", "1",
+         "'bodies' has no 'weight'; there are 'parent', 'joint', 'mass', 'com', 'inertia', "
+         "'added_mass', "
+         "'beam', 'modal', 'shapes'"},
         {"bodies/a/joint", "1", "the path ends before a field of 'joint'"},
         {"bodies/a/joint/tipe", "1", "'joint' has no 'tipe'; did you mean 'type'?"},
         {"bodies/a/mass/x", "1", "'mass' is one value: there is no 'x' in it"},

@@ -272,7 +272,7 @@ static inline void put_loops(Writer *w, const char *softness)
         double at[3];
         numbers_of(w, loop->at, at);
         put(w, "<connect body1=\"%.*s\" body2=\"%.*s\" %s", (int)loop->body.text.length,
-            loop->body.text.at, (int)loop->on.text.length, loop->on.text.at, softness);
+            loop->body.text.at, (int)loop->against.text.length, loop->against.text.at, softness);
         put_three(w, "anchor", at);
         put(w, "/>\n");
     }

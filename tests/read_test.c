@@ -33,20 +33,29 @@ static void test_unknown_keys(void **state)
     (void)state;
     static const Wrong rows[] = {
         {"trundle: 1\nbodie: {}\n", 2, 1, "unknown key 'bodie' in 'model'; did you mean 'bodies'?"},
-        {"trundle: 1\ncolour: red\n", 2, 1, "unknown key 'colour' in 'model'"},
+        {"trundle: 1\ncolour: red\n", 2, 1,
+         "'colour' is a key of 'shapes', not of 'model'; there are 'trundle', 'name', "
+         "'parameters', "
+         "'inputs', 'functions', 'tables', 'signals', 'gravity', 'bodies', 'joints', 'frames', "
+         "'ground', 'contacts', 'loops', ..."},
         {"trundle: 1\nbodies:\n  a: {mas: 1}\n", 3, 7,
          "unknown key 'mas' in 'a'; did you mean 'mass'?"},
         {"trundle: 1\nbodies:\n  a: {Mass: 1}\n", 3, 7,
          "unknown key 'Mass' in 'a'; did you mean 'mass'?"},
         {"trundle: 1\nbodies:\n  a:\n    joint: {typ: free}\n", 4, 13,
          "unknown key 'typ' in 'joint'; did you mean 'type'?"},
-        {"trundle: 1\nbodies: {a: {inertia: {ww: 1}}}\n", 2, 24, "unknown key 'ww' in 'inertia'"},
-        {"trundle: 1\nroles: {a: {force: 1}}\n", 2, 13, "unknown key 'force' in 'a'"},
+        {"trundle: 1\nbodies: {a: {inertia: {ww: 1}}}\n", 2, 24,
+         "unknown key 'ww' in 'inertia'; there are 'xx', 'yy', 'zz', 'xy', 'xz', 'yz', 'axial', "
+         "'radial', 'axis', 'about'"},
+        {"trundle: 1\nroles: {a: {force: 1}}\n", 2, 13,
+         "'force' is a key of 'forces', not of 'a'; there are 'torque', 'rate', 'motion'"},
         {"trundle: 1\ncases: {a: {ends: 1}}\n", 2, 13,
          "unknown key 'ends' in 'a'; did you mean 'end'?"},
         {"trundle: 1\nbodies: {a: {shapes: {s: {color: 1}}}}\n", 2, 27,
          "unknown key 'color' in 's'; did you mean 'colour'?"},
-        {"trundle: 1\nforces: {a: {\"on\": b}}\n", 2, 15, "unknown key 'on' in 'a'"},
+        {"trundle: 1\nforces: {a: {\"on\": b}}\n", 2, 15,
+         "'on' is a key of 'contacts', not of 'a'; there are 'body', 'at', 'force', 'torque', "
+         "'axes', 'noise', 'torque_noise', 'reaction'"},
         // formulas cut at their commas
         {"trundle: 1\nbodies: {a: {joint: {axis: 0, 1, 0}}}\n", 2, 31,
          "unknown key '1' in 'joint': inside {} quote a formula that holds a comma"},

@@ -28,12 +28,12 @@ static const struct {
     {"bodies:\n"
      "  frame: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
      "  fork: {parent: fram, joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1}\n",
-     4, 18, "'fork' hangs from 'fram', which is not there; did you mean 'frame'?"},
+     4, 18, "'fork' hangs from 'fram', which is not a body; did you mean 'frame'?"},
     {"bodies:\n"
      "  fork:\n"
      "    parent: elephant\n"
      "    mass: 1\n",
-     4, 13, "'fork' hangs from 'elephant', which is not there"},
+     4, 13, "'fork' hangs from 'elephant', which is not a body; there is 'fork'"},
     {"bodies:\n"
      "  a: {parent: b, mass: 1}\n"
      "  b: {parent: c, mass: 1}\n"
@@ -89,7 +89,7 @@ static const struct {
      3, 75, "'t' is not a parameter: this must be constant"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: x.z}\n",
-     3, 56, "unknown name 'x.z'"},
+     3, 56, "'x.z' is not a parameter: this must be constant"},
     {"parameters: {s: 1}\n"
      "bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n",
@@ -174,8 +174,8 @@ static const struct {
     {"bodies:\n"
      "  x: {joint: {type: hinge, axis: \"0, 0, 1\"}, mass: 2}\n",
      3, 21,
-     "unknown joint type 'hinge': it is free, ball, planar, revolute, prismatic, screw or "
-     "fixed"},
+     "unknown joint type 'hinge'; there are 'fixed', 'revolute', 'prismatic', 'screw', 'planar', "
+     "'ball', 'free'"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: -2}\n",
      3, 56, "the mass of 'x' is negative"},
@@ -460,7 +460,9 @@ static const struct {
      "  frame: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n"
      "outputs:\n"
      "  a: 3*frame.R14\n",
-     5, 8, "unknown name 'frame.R14'"},
+     5, 8,
+     "unknown name 'frame.R14'; there are 'frame.yaw', 'frame.pitch', 'frame.roll', "
+     "'frame.speed', 'frame.heading', 'frame.curvature', 't', 's', 's_rate', 'a'"},
     {"bodies:\n"
      "  frame: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: s}, mass: 2}\n"
      "outputs:\n"

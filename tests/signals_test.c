@@ -178,7 +178,7 @@ static void test_bad_signals(void **state)
     refused(LOG, "file: bad.csv, columns: {steer: force}, scale: {stear: 2}",
             "5:59: 'scale': there is no signal 'stear' in 'columns'; did you mean 'steer'?");
     refused(LOG, "file: bad.csv, columns: {f: force}, offset: {g: 2}",
-            "5:56: 'offset': there is no signal 'g' in 'columns'");
+            "5:56: 'offset': there is no signal 'g' in 'columns'; there is 'f'");
     refused(LOG, "file: bad.csv, columns: {f: force}, scale: {f: k}", "5:58: unknown name 'k'");
     refused(LOG, "file: bad.csv, columns: {cart: force}", "4:3: the name 'cart' is taken");
     tr_error err = {0};
@@ -278,7 +278,7 @@ static void test_bad_inputs(void **state)
                    "5:13: this is a formula of t and of parameters, not of 'cart'");
     assert_invalid(CART "inputs: {w: 1/t}\n", "5:13: the input 'w' is not finite at t = 0");
     assert_invalid(CART "inputs: {w: 1/0}\n", "5:13: the input 'w' is not finite");
-    assert_invalid(CART "inputs: {w: t + nothing}\n", "5:17: unknown name 'nothing'");
+    assert_invalid(CART "inputs: {w: t + nothing}\n", "5:17: unknown name 'nothing'; there is 't'");
     assert_invalid(CART "inputs: {w: t}\nparameters: {k: w}\n",
                    "6:17: 'w' is not a parameter: this must be constant");
     assert_invalid(CART "inputs: {w: t}\nground: {at: \"0, 0, w\"}\n",
@@ -458,8 +458,9 @@ static void test_run_set_refused(void **state)
     tr_run *run = run_by(plan, "erk");
     advance(run, 0.5);
     tr_run_set(run, "place", 7, &err);
-    assert_string_equal(err.text, "the input 'place' changes 'cart' at once at t = 0.5: it may "
-                                  "change forces only");
+    assert_string_equal(err.text,
+                        "the input 'place' changes 'cart' instantaneously at t = 0.5: it may "
+                        "change forces only");
     advance(run, 2);
     assert_close(row_value(run, "cart"), signal_at(1, 2), 1e-14);
     err = (tr_error){0};

@@ -131,8 +131,9 @@ static void test_inputs(void **state)
     tr_run *going = tr_run_new(plan, NULL, &err);
     assert_int_equal(err.status, 0);
     tr_run_set(going, "a", 0.4, &err);
-    assert_string_equal(err.text, "the input 'a' changes 'cart.vx' at once at t = 0: it may change "
-                                  "forces only");
+    assert_string_equal(err.text,
+                        "the input 'a' changes 'cart.vx' instantaneously at t = 0: it may change "
+                        "forces only");
     tr_run_free(going);
     tr_plan_free(plan);
     tr_system_free(system);

@@ -325,11 +325,11 @@ static void test_bad_programs(void **state)
     tr_output(s, "nothing", &x, 0, 1, &err);
     assert_int_equal(err.status, TR_OK);
     assert_null(tr_compile(s, "N", NULL, &err));
-    assert_error(err, TR_USAGE, "there is no output 'N'");
+    assert_error(err, TR_USAGE, "there is no output 'N'; there are 'M', 'nothing'");
     assert_null(tr_compile(s, "M Mx M", NULL, &err));
     assert_error(err, TR_USAGE, "there is no output 'Mx'; did you mean 'M'?");
     assert_null(tr_compile(s, "x", NULL, &err)); // an input is no output
-    assert_error(err, TR_USAGE, "there is no output 'x'");
+    assert_error(err, TR_USAGE, "there is no output 'x'; there are 'M', 'nothing'");
     static const char *const empty[] = {"", "   ", "nothing"};
     for (size_t i = 0; i < 3; i++) {
         assert_null(tr_compile(s, empty[i], NULL, &err));
@@ -499,7 +499,7 @@ static void test_first_error_wins(void **state)
     tr_time_derivative(s, q, &err);
     assert_error(err, TR_INVALID, "the rate of 'q' is not known here");
     assert_null(tr_compile(s, "z", NULL, &err));
-    assert_error(err, TR_USAGE, "there is no output 'z'");
+    assert_error(err, TR_USAGE, "there is no output 'z'; there is 'y'");
     tr_define(s, "a", "1", &err);
     tr_define(s, "f(a)", "1", &err);
     tr_define_table(s, "g", x, 2, NULL, 1, z, 1, false, &err);

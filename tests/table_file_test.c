@@ -175,7 +175,10 @@ static void test_names(void **state)
     assert_invalid(CART "tables: {sin: {x: \"0, 1\", value: \"1, 2\"}}\n",
                    "5:10: 'sin' is a reserved name");
     assert_invalid(CART TABLE "outputs: {a: \"f(t, t)\"}\n", "6:15: f takes 1 argument, not 2");
-    assert_invalid(CART TABLE "outputs: {a: g(t)}\n", "6:14: unknown function 'g'");
+    assert_invalid(
+        CART TABLE "outputs: {a: g(t)}\n",
+        "6:14: unknown function 'g'; there are 'f', 'sqrt', 'sin', 'cos', 'tan', 'asin', 'acos', "
+        "'atan', 'atan2', 'exp', 'hypot', 'log', 'abs', 'floor', 'min', 'max', 'if', 'd'");
     assert_invalid(CART TABLE "outputs: {a: f + 1}\n", "6:14: 'f' is a function: write f(...)");
     assert_invalid(CART TABLE "outputs: {a: f(3)}\n",
                    "6:14: 3 is outside of the table 'f', which goes from 0 to 1");

@@ -226,6 +226,37 @@ static void the_nearest_wins_and_then_the_first(void **state)
     assert_string_equal(suggest("frame_tu", later), "frame_tub");
 }
 
+static const char *hint(const char *wanted, const char *const *candidates)
+{
+    static char out[TR_HINT_SIZE];
+    Suggestion suggestion = {.wanted = text_of(wanted)};
+    for (; *candidates; candidates++) tr_suggest(&suggestion, text_of(*candidates));
+    tr_suggest_unlisted(&suggestion, text_of("well_known"));
+    return tr_hint(&suggestion, out);
+}
+
+static void what_there_is_is_listed_where_nothing_is_near(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"mass", "com", "mass", "inertia", "", NULL};
+    static const char *const one[] = {"mass", NULL}, *const none[] = {NULL};
+    assert_string_equal(hint("mas", keys), "; did you mean 'mass'?");
+    assert_string_equal(hint("wheel", keys), "; there are 'mass', 'com', 'inertia'");
+    assert_string_equal(hint("wheel", one), "; there is 'mass'");
+    assert_string_equal(hint("wheel", none), "");
+    assert_string_equal(hint("wellknown", none), "; did you mean 'well_known'?");
+    // names that hold each other, and more than there is room for
+    static const char *const parts[] = {"frame.x", "frame", "x", NULL};
+    assert_string_equal(hint("wheel", parts), "; there are 'frame.x', 'frame', 'x'");
+    char names[100][70] = {{0}};
+    const char *many[101] = {0};
+    for (int i = 0; i < 100; i++)
+        snprintf(names[i], sizeof names[i], "n%03d%060d", i, 0), many[i] = names[i];
+    const char *all = hint("wheel", many);
+    assert_true(strlen(all) < TR_HINT_SIZE && strlen(all) > 70);
+    assert_string_equal(all + strlen(all) - 5, ", ...");
+}
+
 // ---- UTF-8 ---------------------------------------------------------------------------------
 
 static size_t encode(uint32_t code, char out[4])
@@ -333,6 +364,7 @@ int main(void)
         cmocka_unit_test(suggests_what_was_meant),
         cmocka_unit_test(suggests_nothing_far_away),
         cmocka_unit_test(the_nearest_wins_and_then_the_first),
+        cmocka_unit_test(what_there_is_is_listed_where_nothing_is_near),
         cmocka_unit_test(every_character_is_valid),
         cmocka_unit_test(nothing_else_is_valid),
         cmocka_unit_test(columns_count_characters),

@@ -119,8 +119,18 @@ static void test_bad_variants(void **state)
         const char *words;
     } cases[] = {
         {"haevy", {0}, TR_USAGE, 0, 0, "there is no case 'haevy'; did you mean 'heavy'?"},
-        {"nothing", {0}, TR_USAGE, 0, 0, "there is no case 'nothing'"},
-        {"", {0}, TR_USAGE, 0, 0, "there is no case ''"},
+        {"nothing",
+         {0},
+         TR_USAGE,
+         0,
+         0,
+         "there is no case 'nothing'; there are 'plain', 'heavy', 'light', 'worse', 'worst'"},
+        {"",
+         {0},
+         TR_USAGE,
+         0,
+         0,
+         "there is no case ''; there are 'plain', 'heavy', 'light', 'worse', 'worst'"},
         {NULL,
          {"hafl", "1"},
          TR_USAGE,
@@ -133,15 +143,31 @@ static void test_bad_variants(void **state)
          0,
          0,
          "there is no parameter or input 'pusch'; did you mean 'push'?"},
-        {NULL, {"cart", "1"}, TR_USAGE, 0, 0, "there is no parameter or input 'cart'"},
-        {NULL, {"", "1"}, TR_USAGE, 0, 0, "there is no parameter or input ''"},
+        {NULL,
+         {"cart", "1"},
+         TR_USAGE,
+         0,
+         0,
+         "there is no parameter or input 'cart': 'cart' is a body; there are 'm', 'half', 'k', "
+         "'push'"},
+        {NULL,
+         {"", "1"},
+         TR_USAGE,
+         0,
+         0,
+         "there is no parameter or input ''; there are 'm', 'half', 'k', 'push'"},
         {"worse",
          {0},
          TR_INVALID,
          21,
          17,
          "there is no parameter or input 'mm'; did you mean 'm'?"},
-        {"worst", {0}, TR_INVALID, 22, 20, "there is no element 'c' to leave out"},
+        {"worst",
+         {0},
+         TR_INVALID,
+         22,
+         20,
+         "there is no element 'c' to leave out; there are 'a', 'b'"},
     };
     Model *model = model_from(cart);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -167,7 +193,7 @@ static void test_bad_settings(void **state)
     Model *model = model_from(cart);
     assert_null(tr_derive(model, &options, &err));
     assert_int_equal(err.status, TR_INVALID);
-    assert_string_equal(err.text, "unknown name 'nil'");
+    assert_string_equal(err.text, "unknown name 'nil'; there are 'm', 'half', 'k'");
     assert_int_equal(err.line, -2);
     assert_int_equal(err.column, 5);
     tr_model_free(model);

@@ -929,7 +929,7 @@ static void test_certificates(void **state)
     assert_true(tr_write_text("cert.json", "{\"case\": ", &err));
     assert_false(tr_view(system, &view, &summary, &err));
     assert_int_equal(err.status, TR_INVALID);
-    assert_string_equal(err.text, "'cert.json' is not a certificate: it is no JSON");
+    assert_string_equal(err.text, "'cert.json' is not a certificate: it is not JSON");
     err = (tr_error){0};
     assert_null(tr_origin_read("cert.csv", &err));
     assert_int_equal(err.status, TR_INVALID);

@@ -2,28 +2,10 @@
 // Prints docs/commands.md, the reference of the command line, from the rows that the program itself
 // works with: cli/verb.def and cli/option.def.
 //   command_reference >docs/commands.md
-#include "cli/cli.h"
+#include "commands.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const struct {
-    const char *name, *given, *doc, *examples;
-    int self;
-} verbs[] = {
-#define VERB(id, name, given, doc, examples, run, text) {name, given, doc, examples, OF_##id},
-#include "cli/verb.def"
-};
-
-static const struct {
-    const char *name, *argument, *otherwise, *doc;
-    int of;
-} options[] = {
-#define OPTION(name, argument, kind, place, of, otherwise, doc) \
-    {name, argument, otherwise, doc, of},
-#include "cli/option.def"
-};
-enum { OPTION_COUNT = sizeof options / sizeof *options };
 
 // What the tables cannot say. The keys of JSON are compared with what the program writes by
 // tests/documents_test.py.
@@ -120,6 +102,11 @@ static const struct {
     {"plot",
      "Units and kinds of columns come from the certificate beside the run; one that is of another "
      "run is left out, with a\nwarning.\n"},
+    {"schema",
+     "An editor with a YAML language server checks and completes a model whose first line is\n"
+     "`# yaml-language-server: $schema=trundle.schema.json`. The schema says which keys may stand "
+     "where and what their values\nlook like; whether names and formulas mean something, `check` "
+     "says.\n"},
 };
 
 // `check` has no options of its own.
@@ -187,11 +174,10 @@ int main(void)
            "same. Numbers are printed so that they read\nback equal. Files appear complete or not "
            "at all; none is written over that is read, and no two results\ngo to one file. What "
            "models of strangers can and cannot do: [SECURITY.md](../SECURITY.md).\n\n"
-           "| exit code | meaning |\n|---|---|\n| 0 | done |\n| 1 | the run failed, or memory ran "
-           "out |\n"
-           "| 2 | the command line is wrong |\n| 3 | the model is wrong |\n"
-           "| 4 | a file could not be read or written |\n| 130 | interrupted |\n\n"
-           "| verb | what it does |\n|---|---|\n");
+           "| exit code | meaning |\n|---|---|\n");
+    for (int i = 0; i < EXIT_CODES; i++)
+        printf("| %d | %s |\n", exit_codes[i].code, exit_codes[i].meaning);
+    printf("\n| verb | what it does |\n|---|---|\n");
     for (int i = 0; i < VERB_COUNT; i++)
         printf("| [%s](#%s) | %s |\n", verbs[i].name, verbs[i].name, verbs[i].doc);
     printf("\n## Options that verbs share\n\n");

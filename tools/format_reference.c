@@ -48,7 +48,8 @@ static const char introduction[] =
     "Units are SI, angles are radians. An unknown key, a key that stands twice or a value of the\n"
     "wrong kind is an error that names its line and column. Aliases (`*a`), anchors (`&a`) and "
     "tags\n"
-    "(`!a`) of YAML are refused.\n"
+    "(`!a`) of YAML are refused. `trundle schema` prints the JSON Schema of model files, by which\n"
+    "editors complete and check them.\n"
     "\n"
     "## Quoting\n"
     "\n"
@@ -59,6 +60,9 @@ static const char introduction[] =
     "  `@`. `if(c, a, b)` says the same as `c ? a : b` and needs no quotes on its own line.\n"
     "- A vector is written in one text, its parts separated by commas. A list of names is\n"
     "  `[a, b]`, or one text as well: `hold: a, b`.\n"
+    "- `on` is the former name of `against`, and is still read; but tools that read YAML 1.1, such "
+    "as\n"
+    "  PyYAML, take it for the boolean true.\n"
     "\n"
     "## Names and frames\n"
     "\n"
@@ -103,7 +107,7 @@ static const char rules[] =
     "## Constraints\n"
     "\n"
     "Contacts, loops, couplings and constraints are rows on the velocities: each says that one\n"
-    "velocity stays zero, or is what a formula of `t` says. Rows that hold anyway are dropped: of\n"
+    "velocity stays zero, or is what a formula of `t` says. Rows that always hold are dropped: of\n"
     "a wheel on a rail one is left, of a wheel in the plane two.\n"
     "\n"
     "| element | rows |\n"
@@ -111,7 +115,7 @@ static const char rules[] =
     "| `rolling` | `normal` (touches the ground), `longitudinal` and `lateral` (does not slip) |\n"
     "| `skate` | `lateral` |\n"
     "| `slide` | `normal` |\n"
-    "| `pin` | `normal`, `longitudinal`, `lateral`: z, x, y of `on` |\n"
+    "| `pin` | `normal`, `longitudinal`, `lateral`: z, x, y of `against` |\n"
     "| `wire` | `normal` and `lateral`: across the wire, up and to the left |\n"
     "| a loop | forces `x y z`, moments `mx my mz`: see [loops](#loops) |\n"
     "| `distance` | `distance` |\n"
@@ -121,7 +125,12 @@ static const char rules[] =
     "The ground is the plane z = 0, unless `ground` says otherwise. Of a wheel, longitudinal is "
     "axle x normal (forward for an "
     "axle\n"
-    "that points left) and lateral is normal x longitudinal. `lambda.element.row` is the force, "
+    "that points left) and lateral is normal x longitudinal. Of a ball they are x and y of what it "
+    "is on,\n"
+    "the ground or the body in `against`; where that is not flat, x and y as they become when its "
+    "z "
+    "is\n"
+    "turned to the normal by the shortest way. `lambda.element.row` is the force, "
     "or\n"
     "moment, on the element's own body along its row; formulas of forces and torques may use it,\n"
     "linearly, and outputs as they like.\n"
@@ -136,7 +145,7 @@ static const char rules[] =
     "below\n"
     "its axle. Points and forces in world axes are recorded. A run ends where a normal force "
     "would\n"
-    "pull, or where a wheel lies flat, and warns when more `friction` is taken than there is, with "
+    "pull, or where a wheel lies flat, and warns when the available `friction` is exceeded, with "
     "the\n"
     "time.\n"
     "\n"
@@ -286,9 +295,12 @@ static const char use_and_results[] =
     "`simulate` records `t`, all coordinates, all velocities, the outputs, `tau.` of driven "
     "joints,\n"
     "`lambda.` and `contact.` of constraints, "
-    "`energy.kinetic`, `energy.potential`, `energy.work` (what motors, dampers and forces put in "
-    "since\n"
-    "the start), `residual.position` and `residual.velocity`. In `.mat` files a point in a name "
+    "`energy.kinetic`, `energy.potential`, `energy.work` (what motors, dampers, forces and impacts "
+    "put in since\n"
+    "the start: what an impact dissipates is negative work, so kinetic + potential - work stays "
+    "the "
+    "same),\n"
+    "`residual.position` and `residual.velocity`. In `.mat` files a point in a name "
     "becomes\n"
     "`_`. The `.json` file beside them is the certificate: the method, the work it took, "
     "`energy_error`,\n"
@@ -344,11 +356,18 @@ static const struct {
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},
     {"loops", "loops",
      "Each entry of `loops` is a name and what follows. The rows are forces `x y z` and moments "
-     "`mx my mz` on `body`,\nin the axes of `on`: all three forces of a point, an axis and a pose, "
+     "`mx my mz` on `body`,\nin the axes of `against`: all three forces of a point, an axis and a "
+     "pose, "
      "those across the axis of a slider and\na cylinder, that along the normal of a plane; all "
      "three "
      "moments of a pose and a slider, those across the\naxis of the others; a rod has one row, "
-     "`distance`. Rows that hold whatever moves are left out. Formulas\nknow `loop.E.angle` of an "
+     "`distance`. Rows that always hold are left out. Where an axis is skew to those of "
+     "`against`, rows across or along\nit have axes of their own, which keep these names: the one "
+     "of x, y "
+     "and z nearest to the loop's axis is put along it,\nthe next (y after x, z after y, x after "
+     "z) "
+     "across it, as near to where it was as it can be, and the third across both,\nright-handed. "
+     "Formulas\nknow `loop.E.angle` of an "
      "axis and `loop.E.travel` of a slider called E."},
     {"couplings", "couplings",
      "Each entry of `couplings` is a name and what says that one coordinate is a sum of others:"},
@@ -383,11 +402,23 @@ static const char *type_name(FieldType type)
     }
 }
 
-static void print_type(FieldType type)
+// "one of a, b, c"
+static void print_choice(const char *words)
 {
-    const Kind *kind = tr_kind_of(type);
-    if (!kind)
-        printf("%s", type_name(type));
+    if (strchr(words, ' ')) printf("one of ");
+    for (; *words; words++) {
+        if (*words == ' ') printf(",");
+        printf("%c", *words);
+    }
+}
+
+static void print_type(const Field *field)
+{
+    const Kind *kind = tr_kind_of(field->type);
+    if (field->type == TYPE_CHOICE)
+        print_choice(field->unit);
+    else if (!kind)
+        printf("%s", type_name(field->type));
     else if (kind->named)
         printf("name: [%s](#%s)", kind->title, kind->title);
     else
@@ -405,8 +436,9 @@ static void print_kind(const Kind *kind)
         const Field *field = &kind->fields[i];
         const char *quote = field->standard[0] ? "`" : "";
         printf("| `%s` | ", field->key);
-        print_type(field->type);
-        printf(" | %s | %s%s%s | %s |\n", field->unit, quote, field->standard, quote, field->doc);
+        print_type(field);
+        printf(" | %s | %s%s%s | %s |\n", field->type == TYPE_CHOICE ? "" : field->unit, quote,
+               field->standard, quote, field->doc);
     }
 }
 

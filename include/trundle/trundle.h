@@ -8,7 +8,7 @@
 // Errors. A call that can fail takes a tr_error last, which may be NULL, and gives NULL, false or
 // the failed expression when it did. The first error wins: once it has a status, calls do nothing
 // and leave it alone, so a pipeline of calls is checked once at its end. A handle that is NULL does
-// the same without a word, for it comes from a call that failed. The library never prints
+// the same, silently: it comes from a call that failed. The library never prints
 // (unless "-" is where a result goes), never exits, and has no global state but the names of files
 // that are being written. What only a programmer can do wrong (a workspace of another program) is
 // asserted.
@@ -113,7 +113,7 @@ tr_expr tr_pow(tr_expr a, int exponent); // a^exponent; |exponent| <= 1000, else
 // there is none of that name with that many arguments.
 tr_expr tr_call(const char *function, const tr_expr *arguments, size_t count);
 
-// Whether it is a number after all; that number, where `value` is not NULL.
+// Whether it is a constant; its number, where `value` is not NULL.
 bool tr_is_constant(tr_expr x, double *value);
 
 // ---- systems -------------------------------------------------------------------------------
@@ -317,6 +317,9 @@ void tr_model_free(tr_model *model);
 // "initial/d(roll)", "roles/steer/torque". Bodies and other things that are not there yet are made.
 // Both texts are copied. TR_INVALID when there is no such field.
 void tr_model_set(tr_model *model, const char *path, const char *value, tr_error *err);
+
+// The JSON Schema (draft 7) of model files, for editors and other programs that check YAML.
+char *tr_model_schema(tr_error *err);
 
 // A parameter or input that is given another formula: {"speed0", "18/3.6"}
 typedef struct tr_setting {
@@ -952,8 +955,8 @@ typedef struct tr_plot_options {
     double from, to;           // times to draw [s]; NaN where they begin and end
     bool log;                  // logarithmic y axes; what is not positive is left out
     const char *output;        // .svg file; "-" is standard output
-    // Called with words when the certificate beside a run cannot be used, for it is no JSON or of
-    // another run: then it is left out. And when the model has changed since. May be NULL.
+    // Called with words when the certificate beside a run cannot be used, because it is not JSON or
+    // is of another run: then it is left out. And when the model has changed since. May be NULL.
     void (*say)(void *owner, const char *words);
     void *owner;
     // Of the runs, for lines of equal height below a track where its ground is not flat; NULL: that

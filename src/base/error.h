@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors that are the user's: a status, a place in the text he wrote, and words. The first error
-// wins, so a pipeline of calls is checked once at its end.
+// Errors that are the user's: a status, a place in the text that was written, and words. The first
+// error wins, so a pipeline of calls is checked once at its end.
 #ifndef TR_BASE_ERROR_H
 #define TR_BASE_ERROR_H
 

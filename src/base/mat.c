@@ -82,7 +82,7 @@ bool tr_mat_has(Mat *mat, const char *name)
 
 // ---- files ---------------------------------------------------------------------------------
 
-// matio writes to paths only: to a temporary one, from where it goes the way of all results.
+// matio writes to paths only: to a temporary one, which is then copied into the result.
 void tr_mat_write(const char *path, OutFile *file, bool (*fill)(Mat *mat, void *owner), void *owner,
                   Sha256 *sha, tr_error *err)
 {

@@ -296,7 +296,7 @@ static Text behind(Text text, size_t part)
     return part ? (Text){text.at + part, text.length - part} : text;
 }
 
-void tr_suggest(Suggestion *suggestion, Text candidate)
+void tr_suggest_unlisted(Suggestion *suggestion, Text candidate)
 {
     const size_t part = shared_part(suggestion->wanted, candidate);
     const Text a = behind(suggestion->wanted, part), b = behind(candidate, part);
@@ -311,11 +311,24 @@ void tr_suggest(Suggestion *suggestion, Text candidate)
     suggestion->distance = distance;
 }
 
+void tr_suggest(Suggestion *suggestion, Text candidate)
+{
+    char name[TR_NAME_SHOWN + 1], quoted[TR_NAME_SHOWN + 3];
+    snprintf(name, sizeof name, "%.*s", TEXT(candidate));
+    snprintf(quoted, sizeof quoted, "'%s'", name);
+    if (candidate.length && !strstr(suggestion->offered, quoted))
+        tr_list_name(suggestion->offered, sizeof suggestion->offered, name);
+    tr_suggest_unlisted(suggestion, candidate);
+}
+
 const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])
 {
+    const char *all = suggestion->offered;
     out[0] = 0;
     if (suggestion->best.at)
         snprintf(out, TR_HINT_SIZE, "; did you mean '%.*s'?", TEXT(suggestion->best));
+    else if (all[0])
+        snprintf(out, TR_HINT_SIZE, "; there %s %s", strchr(all, ',') ? "are" : "is", all);
     return out;
 }
 

@@ -48,7 +48,8 @@ static inline Text text_trimmed(Text text)
     return text;
 }
 
-#define TEXT(t) tr_text_cut((t), 60), (t).at // for "%.*s" in messages
+enum { TR_NAME_SHOWN = 60 };                            // [bytes] of a name in messages
+#define TEXT(t) tr_text_cut((t), TR_NAME_SHOWN), (t).at // for "%.*s" there
 
 // A string that grows. After the first addition `at` ends with a zero that `length` does not count.
 // When memory runs out it goes `failed` and stays so: what it held stays readable, additions do
@@ -78,18 +79,23 @@ enum { TR_EDIT = 4 }; // what an edit counts; a letter in the wrong case counts 
 size_t tr_text_distance(Text a, Text b);
 
 // Finds the name that was probably meant: start with {.wanted = ...} and offer all candidates.
+enum { TR_OFFERED_SIZE = 160, TR_HINT_SIZE = TR_OFFERED_SIZE + 120 };
 typedef struct Suggestion {
     Text wanted;
-    Text best;       // .at is NULL while nothing is near enough
-    size_t distance; // of `best`
+    Text best;                     // .at is NULL while nothing is near enough
+    size_t distance;               // of `best`
+    char offered[TR_OFFERED_SIZE]; // 'a', 'b', ...: as many as there is room for
+    bool of_functions;             // nothing else is to be offered
 } Suggestion;
 
 // Keeps the candidate when it is nearer than the best so far, and within a third of the length of
-// `wanted` (at least one edit).
+// `wanted` (at least one edit); lists it unless it is listed already.
 void tr_suggest(Suggestion *suggestion, Text candidate);
+// The same of what there is besides, too well known to be listed.
+void tr_suggest_unlisted(Suggestion *suggestion, Text candidate);
 
-enum { TR_HINT_SIZE = 100 };
-// "; did you mean 'x'?", or nothing: the end of a message.
+// "; did you mean 'x'?", else "; there are 'a', 'b', 'c'", or nothing where nothing was offered:
+// the end of a message.
 const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE]);
 
 // Bytes of the valid UTF-8 character at `at`, 1 to 4; 0 when it is invalid or not complete.

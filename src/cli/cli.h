@@ -66,8 +66,8 @@ enum {
 #include "cli/verb.def"
     OF_ALL = (1 << VERB_COUNT) - 1,
     OF_RUNS = OF_VIEW | OF_PLOT,
-    OF_CASES = OF_ALL & ~OF_PLOT, // of a model
-    OF_MODELS = OF_ALL & ~OF_RUNS
+    OF_CASES = OF_ALL & ~(OF_PLOT | OF_SCHEMA), // of a model
+    OF_MODELS = OF_CASES & ~OF_RUNS
 };
 
 typedef struct Verb Verb;
@@ -93,6 +93,7 @@ int cli_linearise(const Verb *verb, const Options *options);
 int cli_equations(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
+int cli_schema(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 

@@ -80,14 +80,12 @@ void cli_print_verb_help(const Verb *verb)
 
 // ---- names ---------------------------------------------------------------------------------
 
-// Ends a complaint about a word with the name that it may have meant.
-static void suggest(const char *wanted, const char *const *names, size_t count)
+// Ends a complaint about a word with the name that it may have meant; false when none is near.
+static bool suggest(const char *wanted, const char *const *names, size_t count)
 {
     const char *best = tr_nearest(wanted, names, count);
-    if (best)
-        cli_say("; did you mean '%s'?\n", best);
-    else
-        cli_say("\n");
+    if (best) cli_say("; did you mean '%s'?\n", best);
+    return best != NULL;
 }
 
 const Verb *cli_verb(const char *word)
@@ -102,7 +100,9 @@ const Verb *cli_verb(const char *word)
         return NULL;
     }
     cli_say("trundle: unknown verb '%s'", word);
-    suggest(word, names, VERB_COUNT);
+    if (suggest(word, names, VERB_COUNT)) return NULL;
+    for (int i = 0; i < VERB_COUNT; i++) cli_say("%s%s", i ? ", " : "; there are ", names[i]);
+    cli_say("\n");
     return NULL;
 }
 
@@ -122,7 +122,8 @@ static const Option *option_called(const char *name, const Verb *verb)
         return NULL;
     }
     cli_say("trundle: unknown option '%s'", name);
-    suggest(name, names, OPTION_COUNT);
+    if (!suggest(name, names, OPTION_COUNT))
+        cli_say("; trundle %s --help lists all options\n", verb->name);
     return NULL;
 }
 
@@ -177,6 +178,8 @@ static int take_file(Options *o, const Verb *verb, const char *path)
         cli_say("trundle: more than %d runs\n", MAX_WORDS);
     else if (verb->self & OF_RUNS)
         return o->runs.word[o->runs.count++] = path, 0;
+    else if (!(verb->self & OF_CASES))
+        cli_say("trundle: %s takes no file: '%s'\n", verb->name, path);
     else if (o->model)
         cli_say("trundle: one model at a time: '%s' and '%s'\n", o->model, path);
     else
@@ -220,6 +223,7 @@ static const struct {
     {OF_FIT, "-o", offsetof(Options, output), ".yaml .yml .json .txt"},
     {OF_FIT, "--plot", offsetof(Options, picture), ".svg"},
     {OF_VIEW, "-o", offsetof(Options, output), ".html .htm"},
+    {OF_SCHEMA, "-o", offsetof(Options, output), ".json"},
 };
 
 static const char *ending_of(const char *path)

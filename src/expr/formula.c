@@ -126,15 +126,15 @@ static bool is_function(const Parser *p, Text name)
 static Expr unknown(Parser *p, size_t at, const char *what, Text name)
 {
     const bool calls = text_is(text_of(what), "function");
-    Suggestion nearest = {.wanted = name};
-    for (uint32_t i = 0; p->call && i < p->call->function->argument_count; i++)
+    void (*const offer)(Suggestion *, Text) = calls ? tr_suggest : tr_suggest_unlisted;
+    Suggestion nearest = {.wanted = name, .of_functions = calls};
+    for (uint32_t i = 0; !calls && p->call && i < p->call->function->argument_count; i++)
         tr_suggest(&nearest, p->call->function->arguments[i]);
     if (p->scope->offer) p->scope->offer(p->scope->owner, &nearest);
     for (Op op = OP_SYMBOL + 1; op < OP_COUNT; op++)
-        if (tr_op[op].form == FORM_CALL) tr_suggest(&nearest, text_of(tr_op[op].name));
-    tr_suggest(&nearest, text_of(calls ? "d" : "pi"));
+        if (tr_op[op].form == FORM_CALL) offer(&nearest, text_of(tr_op[op].name));
+    offer(&nearest, text_of(calls ? "d" : "pi"));
     char hint[TR_HINT_SIZE];
-    if (nearest.best.at && calls && !is_function(p, nearest.best)) nearest.best.at = NULL;
     return wrong(p, at, "unknown %s '%.*s'%s", what, TEXT(name), tr_hint(&nearest, hint));
 }
 

@@ -68,7 +68,7 @@ typedef struct Point {
 // A root is not told from its negative by its square, so it is anything.
 static uint64_t f_root(const Point *at, uint64_t a) { return draw(at->seed, a, OP_SQRT); }
 
-// x/0 is nobody's equal
+// x/0 equals nothing else
 static uint64_t f_quotient(const Point *at, uint64_t a, uint64_t b)
 {
     return b ? f_mul(a, f_inverse(b)) : draw(at->seed, a, OP_DIV);

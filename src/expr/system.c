@@ -118,11 +118,24 @@ static bool scope_rate(void *owner, Expr of, Expr *rate, tr_error *err)
     return tr_system_rates(owner, &of, 1, rate, err);
 }
 
+// What a list of names should have: no functions, and nothing that the library makes
+static bool is_plain(const System *system, const Named *named)
+{
+    const Input *input = tr_system_input(system, named->meaning);
+    return !named->function && !(input && input->kind > TR_PARAMETER);
+}
+
 static void scope_offer(void *owner, Suggestion *suggestion)
 {
     const System *system = owner;
-    for (uint32_t i = 0; i < system->name_count; i++)
-        if (!is_hidden(system, &system->names[i])) tr_suggest(suggestion, system->names[i].name);
+    for (uint32_t i = 0; i < system->name_count; i++) {
+        const Named *named = &system->names[i];
+        if (is_hidden(system, named) || (suggestion->of_functions && !named->function)) continue;
+        if (suggestion->of_functions || is_plain(system, named))
+            tr_suggest(suggestion, named->name);
+        else
+            tr_suggest_unlisted(suggestion, named->name);
+    }
 }
 
 Scope tr_system_scope(System *system)

@@ -126,7 +126,7 @@ typedef struct Alarm {
 } Alarm;
 
 // A contact that may let go: open when its normal force would pull, until it touches again; and
-// slipping when it would take more friction than there is, until it stands still.
+// slipping when it would exceed the available friction, until it stands still.
 typedef struct Latch {
     const char *name;
     uint32_t rows[3], row_count;  // its constraints
@@ -137,7 +137,7 @@ typedef struct Latch {
     Expr first, stiction;         // the same of slip that only just begins, and of what sticks
     Expr load;                    // what presses, where that is no reaction; else id 0
     Expr closed, slipping;        // symbols that are 1 or 0
-    Expr heading[3];              // symbols, by row: where to it began to slip, a unit vector or 0
+    Expr heading[3];              // symbols, by row: which way it began to slip, a unit vector or 0
     bool opens, slips;            // what it can do
     bool starts_open;
 } Latch;
@@ -145,7 +145,7 @@ typedef struct Latch {
 // What a latch does.
 typedef struct LatchMode {
     bool is_open, is_slipping;
-    double heads[3]; // by row: where to it began to slip
+    double heads[3]; // by row: which way it began to slip
 } LatchMode;
 
 // Where a contact touches a surface that is not flat: x and y in the surface's axes are two inputs

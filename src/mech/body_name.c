@@ -153,12 +153,16 @@ static bool find_place(Tree *tree, Text name, NamedPlace *place, Text *what)
     return is_frame || tr_tree_find(tree, place->name) != WORLD;
 }
 
+bool tr_is_body_word(Text what)
+{
+    return is_place(what) || is_turn(what) || is_velocity(what) || word_called(what) < WORDS;
+}
+
 bool tr_is_body_quantity(Tree *tree, Text name)
 {
     NamedPlace place;
     Text what;
-    return find_place(tree, name, &place, &what) &&
-           (is_place(what) || is_turn(what) || is_velocity(what) || word_called(what) < WORDS);
+    return find_place(tree, name, &place, &what) && tr_is_body_word(what);
 }
 
 bool tr_body_quantity(Tree *tree, Text name, Expr *meaning, tr_error *err)

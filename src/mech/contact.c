@@ -939,7 +939,8 @@ void tr_tree_check_wheels(Tree *tree)
 static void make_skate(Tree *tree, const Contact *contact)
 {
     Anchor first, second;
-    if (!tr_tree_ends(tree, contact->name, contact->body, contact->on, &first, &second)) return;
+    if (!tr_tree_ends(tree, contact->name, contact->body, contact->against, &first, &second))
+        return;
     const Vec point = tr_tree_vector(tree, contact->at, "at");
     if (has_failed(tree->err)) return;
     const uint32_t i = first.link;
@@ -980,7 +981,7 @@ static Vec foot_on(Tree *tree, Floor *floor, Vec s, Expr *gap)
 static void make_slide(Tree *tree, const Contact *contact)
 {
     Meeting m;
-    Value on = contact->on;
+    Value on = contact->against;
     if (!on.given) on.text = text_of("ground");
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, on, &m)) return;
     const bool is_on_ground = text_is(on.text, "ground");
@@ -1012,7 +1013,8 @@ static void make_slide(Tree *tree, const Contact *contact)
 static void make_pin(Tree *tree, const Contact *contact)
 {
     Meeting m;
-    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
+    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->against, &m))
+        return;
     const Vec off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
     Touch *touch = note_touch(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 3; k++) {
@@ -1027,7 +1029,8 @@ static void make_pin(Tree *tree, const Contact *contact)
 static void make_wire(Tree *tree, const Contact *contact)
 {
     Meeting m;
-    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->on, &m)) return;
+    if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->against, &m))
+        return;
     const Vec d = tr_tree_unit(tree, contact->direction, "direction");
     if (has_failed(tree->err)) return;
     const bool is_upright = tr_tree_is(tree, RULE_UPRIGHT, d.z, contact->direction.place,

@@ -35,11 +35,29 @@ typedef struct Growth {
     uint32_t heap_count;
 } Growth;
 
+// What hangs from a body that bends hangs from a point of it.
+static void offer_points(Tree *tree, const Body *body, Suggestion *nearest)
+{
+    const Pairs *lists[] = {&body->beam.points, &body->modal.points};
+    char name[200];
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < lists[k]->count; i++) {
+            snprintf(name, sizeof name, "%.*s.%.*s", TEXT(body->name.text),
+                     TEXT(lists[k]->at[i].key.text));
+            tr_suggest(nearest, text_of(tr_tree_text(tree, text_of(name))));
+        }
+    snprintf(name, sizeof name, "%.*s.tip", TEXT(body->name.text));
+    if (body->beam.name.given) tr_suggest(nearest, text_of(tr_tree_text(tree, text_of(name))));
+}
+
 static void refuse_body(Tree *tree, Value name, const char *what, Text of)
 {
     const Bodies *bodies = &tree->model->fields.bodies;
     Suggestion nearest = {.wanted = name.text};
-    for (uint32_t i = 0; i < bodies->count; i++) tr_suggest(&nearest, bodies->at[i].name.text);
+    for (uint32_t i = 0; i < bodies->count; i++) {
+        tr_suggest(&nearest, bodies->at[i].name.text);
+        offer_points(tree, &bodies->at[i], &nearest);
+    }
     char hint[TR_HINT_SIZE];
     if (text_is(name.text, "ground"))
         tr_fail(tree->err, TR_INVALID, name.place,
@@ -51,8 +69,8 @@ static void refuse_body(Tree *tree, Value name, const char *what, Text of)
             "'%.*s' %s '%.*s', which is a frame; joints stand on bodies: name its body, and say "
             "where by 'at', 'to' and 'turn'",
             TEXT(of), what, TEXT(name.text));
-    tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' %s '%.*s', which is not there%s", TEXT(of),
-            what, TEXT(name.text), tr_hint(&nearest, hint));
+    tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' %s '%.*s', which is not a body%s", TEXT(of),
+            what, TEXT(name.text), tr_model_hint(tree->model, &nearest, hint));
 }
 
 static uint32_t body_called(Tree *tree, Value name, const char *what, Text of)
@@ -437,7 +455,7 @@ static void add_motors(Tree *tree)
         if (!elastic->name.given) continue;
         if (!has_coordinate(tree->links[i].type))
             tr_fail(tree->err, TR_INVALID, elastic->name.place,
-                    "a %s joint cannot be elastic: it has not one coordinate",
+                    "a %s joint cannot be elastic: only joints with one coordinate can",
                     tree->links[i].type->name);
         else if (!elastic->stiffness.given)
             tr_fail(tree->err, TR_INVALID, elastic->name.place,

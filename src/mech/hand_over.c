@@ -53,7 +53,7 @@ static void set_row(const Standing *at, uint32_t row, Vec e, bool turns)
 
 static bool is_on_world(const Tree *tree, const Contact *contact)
 {
-    return !contact->on.given || tr_tree_find(tree, contact->on.text) == WORLD;
+    return !contact->against.given || tr_tree_find(tree, contact->against.text) == WORLD;
 }
 
 // Of what the world carries
@@ -88,7 +88,7 @@ static void hand_slide(Tree *tree, Tree *by, const Contact *contact)
     Mat axes;
     const uint32_t row = row_of(tree, contact, 0);
     if (row == tree->system->row_count || !stand(tree, by, contact, &at, &axes)) return;
-    if (contact->on.given || !is_on_flat_ground(tree, contact)) return;
+    if (contact->against.given || !is_on_flat_ground(tree, contact)) return;
     Expr length;
     const Vec n = tr_normal_in(by, at.link, &length);
     set_row(&at, row, scale(quotient(one(by->graph), length), n), false);

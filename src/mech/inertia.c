@@ -228,7 +228,7 @@ static void check_wanted(Tree *tree)
         }
         if (!found)
             tr_fail(tree->err, TR_USAGE, (Place){0}, "there is no body '%.*s'%s",
-                    TEXT(nearest.wanted), tr_hint(&nearest, hint));
+                    TEXT(nearest.wanted), tr_model_hint(tree->model, &nearest, hint));
     }
 }
 

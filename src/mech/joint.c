@@ -205,8 +205,7 @@ const JointType *tr_joint_type(Value word, tr_error *err)
     }
     char hint[TR_HINT_SIZE];
     tr_fail(err, TR_INVALID, word.place, "unknown joint type '%.*s'%s", TEXT(word.text),
-            nearest.best.at ? tr_hint(&nearest, hint)
-                            : ": it is free, ball, planar, revolute, prismatic, screw or fixed");
+            tr_hint(&nearest, hint));
     return NULL;
 }
 

@@ -211,7 +211,7 @@ static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
     }
     const Expr l = tr_tree_reaction(tree, contact->name, "longitudinal"),
                s = tr_tree_reaction(tree, contact->name, "lateral");
-    tr_tree_alarm(tree, contact->name, "'%.*s' takes more friction than there is",
+    tr_tree_alarm(tree, contact->name, "'%.*s' exceeds the available friction",
                   sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), ALARM_WARNS, NO_LATCH);
 }
 

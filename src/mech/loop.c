@@ -278,7 +278,8 @@ static void make_loop(Tree *tree, const Loop *loop)
     const LoopKind *kind = kind_of(tree, loop->kind);
     if (!kind) return;
     tr_tree_check_fields(tree, TYPE_LOOPS, loop, kind->name, "loop", kind->fields);
-    if (has_failed(tree->err) || !tr_tree_ends(tree, loop->name, loop->body, loop->on, &body, &on))
+    if (has_failed(tree->err) ||
+        !tr_tree_ends(tree, loop->name, loop->body, loop->against, &body, &on))
         return;
     Tie *tie = add_tie(tree, kind, loop->turn,
                        (Tie){.loop = loop,

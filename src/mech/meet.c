@@ -338,7 +338,7 @@ static void check_moves(Tree *tree, uint32_t link, Value body, Value element)
 {
     if (link == WORLD)
         tr_fail(tree->err, TR_INVALID, body.place,
-                "'%.*s' is about a body; the world stands in 'on'", TEXT(element.text));
+                "'%.*s' is about a body; the world is named in 'against'", TEXT(element.text));
 }
 
 uint32_t tr_tree_touching(Tree *tree, Value body, Value element)

@@ -19,7 +19,7 @@ static Expr coordinate_called(Tree *tree, Value name)
         tr_suggest(&nearest, text_of(tree->positions[k].name));
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no coordinate '%.*s'%s", TEXT(name.text),
-            tr_hint(&nearest, hint));
+            tr_model_hint(tree->model, &nearest, hint));
     return expr_at(tree->graph, 0);
 }
 

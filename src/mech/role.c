@@ -60,7 +60,7 @@ static void refuse_joint(Tree *tree, Value name)
     }
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no joint '%.*s'%s", TEXT(name.text),
-            tr_hint(&nearest, hint));
+            tr_model_hint(tree->model, &nearest, hint));
 }
 
 // Which part of its joint's motion it is: "vx"
@@ -289,9 +289,10 @@ static void drive_cut(Tree *tree, Tie *tie, const Role *role)
     if (role->motion.count || role->rate.count) tr_tree_refuse_cut(tree, role->name);
     if (!role->torque.count || has_failed(tree->err)) return;
     if (is_zero(tie->rate) || role->torque.count != 1 || role->torque.at[0].key.text.length) {
-        tr_fail(tree->err, TR_INVALID, role->name.place,
-                "'%.*s' was cut, and has not one coordinate: it cannot be driven",
-                TEXT(role->name.text));
+        tr_fail(
+            tree->err, TR_INVALID, role->name.place,
+            "'%.*s' closes a loop and does not have exactly one coordinate: it cannot be driven",
+            TEXT(role->name.text));
         return;
     }
     tie->role = role;

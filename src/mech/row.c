@@ -196,7 +196,7 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
     const Expr off[] = {tr_tree_sample(tree, position, 0), tree->arm};
     if (!tr_tree_decide(tree, RULE_CLOSED, off, element.place, "'%s' holds", name))
         tr_fail(tree->err, TR_INVALID, element.place,
-                "'%s' can never hold: it stays %.3g off, wherever things move", name,
+                "'%s' can never hold: its error stays %.3g, whatever moves", name,
                 fabs(tr_tree_value(tree, off[0])));
 }
 
@@ -370,8 +370,8 @@ static uint32_t next_meant(const Tree *tree, Text name, uint32_t from)
 static void refuse_row(Tree *tree, Value name)
 {
     if (tr_tree_is_dropped(tree, name.text)) {
-        tr_fail(tree->err, TR_INVALID, name.place,
-                "'%.*s' holds anyway, so it has no reaction to speak of", TEXT(name.text));
+        tr_fail(tree->err, TR_INVALID, name.place, "'%.*s' always holds, so it has no reaction",
+                TEXT(name.text));
         return;
     }
     Suggestion nearest = {.wanted = name.text};
@@ -382,7 +382,7 @@ static void refuse_row(Tree *tree, Value name)
             tr_suggest(&nearest, text_of(tree->system->rows[i].port.owner));
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no element '%.*s' with a reaction%s",
-            TEXT(name.text), tr_hint(&nearest, hint));
+            TEXT(name.text), tr_model_hint(tree->model, &nearest, hint));
 }
 
 // A formula about a reaction, which must not use what is still to be found.

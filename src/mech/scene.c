@@ -163,7 +163,7 @@ static void draw_pin(Tree *tree, uint32_t i, const Contact *contact)
 {
     const Anchor first = tr_tree_anchor(tree, contact->body);
     const bool is_first = first.link == i;
-    const Anchor here = is_first ? first : tr_tree_anchor(tree, contact->on);
+    const Anchor here = is_first ? first : tr_tree_anchor(tree, contact->against);
     double point[3];
     anchored(tree, here, tr_tree_vector(tree, is_first ? contact->at : contact->to, "at"), point);
     reach_to(tree, i, point);
@@ -341,7 +341,7 @@ static Company find_company(Tree *tree)
         const Contact *contact = &contacts->at[k];
         const uint32_t body = tr_tree_anchor(tree, contact->body).link;
         const bool both = contact_look(contact)->draw == draw_pin; // the other end is a point, too
-        const uint32_t on = both ? tr_tree_anchor(tree, contact->on).link : body;
+        const uint32_t on = both ? tr_tree_anchor(tree, contact->against).link : body;
         stand(&c.contacts, body, k);
         if (on != body) stand(&c.contacts, on, k);
     }
@@ -493,7 +493,7 @@ static void describe_contact(Tree *tree, const Contact *contact, SceneContact *c
 {
     const ContactLook *look = contact_look(contact);
     c->kind = look->name;
-    c->on = scene_body(tr_tree_anchor(tree, contact->on).link);
+    c->on = scene_body(tr_tree_anchor(tree, contact->against).link);
     c->coordinate = "";
     c->leaves_track = look->leaves_track;
 }
@@ -568,9 +568,9 @@ static void describe_ground(Tree *tree)
         const Contact *contact = &contacts->at[k];
         const bool slides = text_is(contact->kind.text, "slide");
         if (!slides && !contact_look(contact)->leaves_track) continue;
-        if (tr_tree_find(tree, contact->on.text) != WORLD) continue; // runs on a body
-        if (text_is(contact->surface.kind.text, "sphere")) continue; // or on a sphere
-        if (slides && text_is(contact->on.text, "world") && contact->on.given) continue;
+        if (tr_tree_find(tree, contact->against.text) != WORLD) continue; // runs on a body
+        if (text_is(contact->surface.kind.text, "sphere")) continue;      // or on a sphere
+        if (slides && text_is(contact->against.text, "world") && contact->against.given) continue;
         s->has_ground = true;
         if (has_row(tree, contact->name, "normal")) s->ground_is_free = false;
     }

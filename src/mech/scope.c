@@ -121,10 +121,24 @@ void tr_tree_check_names(Tree *tree)
 
 // ---- the scope -----------------------------------------------------------------------------
 
+// What moves with a body or a frame, whether it is made already or not: "frame.x"
+static bool is_of_body(const Tree *tree, Text name)
+{
+    const ModelFields *f = &tree->model->fields;
+    size_t point = name.length;
+    while (point && name.at[point - 1] != '.') point--;
+    if (!point || !tr_is_body_word((Text){name.at + point, name.length - point})) return false;
+    const Text body = {name.at, point - 1};
+    return tr_kind_find(tr_kind_of(TYPE_BODIES), &f->bodies, body) ||
+           tr_kind_find(tr_kind_of(TYPE_FRAMES), &f->frames, body);
+}
+
 // True for names of what moves, or comes from outside, whether it is made already or not.
 static bool is_variable(const Tree *tree, Text name)
 {
     uint32_t index;
+    if (is_of_body(tree, name) || find_pair(&tree->model->fields.outputs, name, &index))
+        return true;
     const Bodies *bodies = &tree->model->fields.bodies;
     for (uint32_t i = 0; i < bodies->count; i++) {
         const Joint *joint = &bodies->at[i].joint;
@@ -136,6 +150,14 @@ static bool is_variable(const Tree *tree, Text name)
     for (uint32_t i = 0; i < joints->count; i++)
         if (text_equal(tr_joint_name(&joints->at[i]), name)) return true;
     return find_pair(&tree->model->fields.inputs, name, &index);
+}
+
+// "angle_rate"
+static bool is_rate(const Tree *tree, Text name)
+{
+    const size_t end = strlen("_rate");
+    if (name.length <= end || memcmp(name.at + name.length - end, "_rate", end) != 0) return false;
+    return is_variable(tree, (Text){name.at, name.length - end});
 }
 
 // The names that a formula knows besides parameters
@@ -162,6 +184,24 @@ static bool refuse_variable(const Tree *tree, Text name, tr_error *err)
     return false;
 }
 
+// Something of the model that is no number, or none that a formula here knows
+static void refuse_thing(const Tree *tree, Text name, tr_error *err)
+{
+    static const char *const numbers[] = {"a parameter", "an input", "an output", "a coordinate"};
+    const char *what = tr_model_what(tree->model, name);
+    if (!what || strcmp(what, "a table") == 0) return; // is called like a function
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(what, numbers[i]) == 0)
+            tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is %s, which cannot be used here",
+                    TEXT(name), what);
+    if (strcmp(what, "a body") == 0 || strcmp(what, "a frame") == 0)
+        tr_fail(
+            err, TR_INVALID, (Place){0},
+            "'%.*s' is %s; formulas know its place '%.*s.x', its velocity '%.*s.vx' and the like",
+            TEXT(name), what, TEXT(name), TEXT(name));
+    tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' is %s, not a number", TEXT(name), what);
+}
+
 // Whether the formula is one of the x and y of a surface
 static bool is_height(const Tree *tree)
 {
@@ -186,16 +226,18 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
         return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
     const bool is_upright = is_height(tree) && text_is(name, "z");
-    if (tree->constants_only)
-        return (is_upright || is_variable(tree, name)) && refuse_variable(tree, name, err);
+    if (tree->constants_only && (is_upright || is_variable(tree, name) || is_rate(tree, name)))
+        return refuse_variable(tree, name, err);
+    if (tree->constants_only) return refuse_thing(tree, name, err), false;
     if (tree->output_state && find_pair(&tree->model->fields.outputs, name, &index))
         return resolve_output(tree, index) && inner.name(inner.owner, name, meaning, err);
     if (tr_is_body_quantity(tree, name)) return tr_body_quantity(tree, name, meaning, err);
     const size_t prefix = strlen("lambda.");
     if (name.length > prefix && memcmp(name.at, "lambda.", prefix) == 0 &&
         tr_tree_is_dropped(tree, (Text){name.at + prefix, name.length - prefix}))
-        tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' holds anyway, so there is no '%.*s'",
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.*s' always holds, so there is no '%.*s'",
                 (int)(name.length - prefix), name.at + prefix, TEXT(name));
+    refuse_thing(tree, name, err);
     return false;
 }
 
@@ -247,19 +289,31 @@ static void offer_bodies(Tree *tree, Suggestion *suggestion)
     }
 }
 
+static void offer_functions(const System *system, Suggestion *suggestion)
+{
+    for (uint32_t i = 0; i < system->name_count; i++)
+        if (system->names[i].function) tr_suggest_unlisted(suggestion, system->names[i].name);
+}
+
 static void scope_offer(void *owner, Suggestion *suggestion)
 {
     Tree *tree = owner;
+    const Scope inner = tr_system_scope(tree->system);
+    if (suggestion->of_functions) {
+        inner.offer(inner.owner, suggestion);
+        return;
+    }
     for (uint32_t i = 0; i < tree->local_count; i++)
         tr_suggest(suggestion, text_of(tree->locals[i].name));
-    offer_bodies(tree, suggestion);
-    tr_offer_body_words(tree, suggestion);
-    const Scope inner = tr_system_scope(tree->system);
-    inner.offer(inner.owner, suggestion);
-    for (uint32_t i = 0; i < tree->model->fields.parameters.count; i++)
-        tr_suggest(suggestion, tree->model->fields.parameters.at[i].key.text);
-    for (uint32_t i = 0; i < tree->model->fields.outputs.count; i++)
-        tr_suggest(suggestion, tree->model->fields.outputs.at[i].key.text);
+    if (tree->constants_only) {
+        offer_functions(tree->system, suggestion);
+    } else {
+        offer_bodies(tree, suggestion);
+        tr_offer_body_words(tree, suggestion);
+        inner.offer(inner.owner, suggestion);
+        tr_pairs_offer(&tree->model->fields.outputs, suggestion);
+    }
+    tr_pairs_offer(&tree->model->fields.parameters, suggestion);
 }
 
 static Expr parse(Tree *tree, Value value)

@@ -15,9 +15,7 @@ static void check_type(Tree *tree, const Shape *shape)
         tr_suggest(&nearest, text_of(types[i]));
     }
     tr_fail(tree->err, TR_INVALID, shape->type.place, "unknown shape '%.*s'%s",
-            TEXT(shape->type.text),
-            nearest.best.at ? tr_hint(&nearest, hint)
-                            : ": it is a box, cylinder, sphere, capsule, disc or torus");
+            TEXT(shape->type.text), tr_hint(&nearest, hint));
 }
 
 static void check_size(Tree *tree, Value value, Expr x, const char *what)

@@ -112,7 +112,7 @@ static Expr law_viscous(Tree *tree, Slip *slip)
 
 bool tr_is_coulomb(Value law) { return text_is(law.text, "coulomb"); }
 
-// Where to a contact that sticks now and then began to slip along this direction; of others 0
+// The direction in which a contact that can stick began to slip, along this one; of others 0
 Expr tr_slip_heading(const Tree *tree, const Slip *slip)
 {
     if (slip->latch == NO_LATCH) return zero(tree->graph);
@@ -240,7 +240,7 @@ static void refuse_law(Tree *tree, Value law)
     tr_suggest(&nearest, text_of("ideal"));
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
         tr_suggest(&nearest, text_of(laws[i].name));
-    if (!nearest.best.at || !tr_formula_is_name(law.text)) return;
+    if (!tr_formula_is_name(law.text) || tr_model_what(tree->model, law.text)) return;
     *tree->err = (tr_error){0};
     tr_fail(tree->err, TR_INVALID, law.place, "there is no law '%.*s'%s", TEXT(law.text),
             tr_hint(&nearest, hint));

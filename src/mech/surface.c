@@ -130,12 +130,12 @@ Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something)
 
 Floor tr_floor(Tree *tree, const Contact *contact)
 {
-    const uint32_t k = tr_tree_body(tree, contact->on);
+    const uint32_t k = tr_tree_body(tree, contact->against);
     Floor floor = tr_floor_shape(tree, contact, k != WORLD);
     floor.carrier = tr_own_carrier(tree, k), floor.link = k;
     if (k == WORLD) floor.carrier.pose = tree->ground;
-    if (!has_failed(tree->err) && text_equal(contact->on.text, contact->body.text))
-        tr_fail(tree->err, TR_INVALID, contact->on.place, "'%.*s' rolls on itself",
+    if (!has_failed(tree->err) && text_equal(contact->against.text, contact->body.text))
+        tr_fail(tree->err, TR_INVALID, contact->against.place, "'%.*s' rolls on itself",
                 TEXT(contact->name.text));
     return floor;
 }

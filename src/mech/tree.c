@@ -96,7 +96,7 @@ uint32_t tr_tree_body(Tree *tree, Value name)
     for (uint32_t k = 0; k < frames->count; k++) tr_suggest(&nearest, frames->at[k].name.text);
     char hint[TR_HINT_SIZE];
     tr_fail(tree->err, TR_INVALID, name.place, "there is no body '%.*s'%s", TEXT(name.text),
-            tr_hint(&nearest, hint));
+            tr_model_hint(tree->model, &nearest, hint));
     return WORLD;
 }
 

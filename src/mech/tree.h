@@ -363,6 +363,7 @@ void tr_tree_check_time_only(Tree *tree, Value value, Expr x, const char *what);
 
 // ---- body_name.c: what names behind that of a body or a frame mean ----------------------------
 
+bool tr_is_body_word(Text what); // "x", "R11", "speed"
 bool tr_is_body_quantity(Tree *tree, Text name);
 bool tr_body_quantity(Tree *tree, Text name, Expr *meaning, tr_error *err);
 void tr_offer_body_words(Tree *tree, Suggestion *suggestion);

@@ -92,8 +92,9 @@ static void make_densities(Tree *tree)
         char hint[TR_HINT_SIZE];
         if (tr_pairs_find(&tree->model->fields.inputs, key.text)) continue;
         tr_pairs_offer(&tree->model->fields.inputs, &nearest);
-        tr_fail(tree->err, TR_INVALID, key.place, "'noise' is for inputs, and '%.*s' is none%s",
-                TEXT(key.text), tr_hint(&nearest, hint));
+        tr_fail(tree->err, TR_INVALID, key.place,
+                "'noise' is for inputs: there is no input '%.*s'%s", TEXT(key.text),
+                tr_model_hint(tree->model, &nearest, hint));
     }
     Expr *density = tr_tree_room(tree, tree->noise_count + 1u, sizeof *density);
     for (uint32_t i = 0; density && i < tree->noise_count && !has_failed(tree->err); i++) {

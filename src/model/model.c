@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- the rows as tables --------------------------------------------------------------------
@@ -61,10 +62,13 @@ const Kind *tr_kind_of(FieldType type)
 
 const Field *tr_kind_field(const Kind *kind, Text key)
 {
+    if (text_is(key, TR_FORMER_NAME)) key = text_of("against");
     for (size_t i = 0; i < kind->field_count; i++)
         if (text_is(key, kind->fields[i].key)) return &kind->fields[i];
     return NULL;
 }
+
+bool tr_field_is_required(const Field *field) { return ends_with(field->doc, "; required"); }
 
 Suggestion tr_kind_nearest(const Kind *kind, Text key)
 {
@@ -183,6 +187,52 @@ Pair *tr_pairs_find(const Pairs *pairs, Text name)
 void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion)
 {
     for (uint32_t i = 0; i < pairs->count; i++) tr_suggest(suggestion, pairs->at[i].key.text);
+}
+
+// ---- what names stand for ------------------------------------------------------------------
+
+static bool is_coordinate(const Model *model, Text name)
+{
+    const ModelFields *f = &model->fields;
+    for (uint32_t i = 0; i < f->bodies.count; i++) {
+        const Value own = f->bodies.at[i].joint.coordinate;
+        if (own.given && text_equal(own.text, name)) return true;
+    }
+    for (uint32_t i = 0; i < f->joints.count; i++)
+        if (text_equal(tr_joint_name(&f->joints.at[i]), name)) return true;
+    return false;
+}
+
+const char *tr_model_what(const Model *model, Text name)
+{
+    static const char *const rows[][2] = {
+        {"parameters", "a parameter"}, {"inputs", "an input"},
+        {"outputs", "an output"},      {"tables", "a table"},
+        {"bodies", "a body"},          {"joints", "a joint"},
+        {"frames", "a frame"},         {"contacts", "a contact"},
+        {"loops", "a loop"},           {"couplings", "a coupling"},
+        {"forces", "a force"},         {"fixes", "a fix"},
+        {"cases", "a case"},           {"constraints", "a constraint"},
+    };
+    if (is_coordinate(model, name)) return "a coordinate";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Field *field = tr_kind_field(tr_kind_model(), text_of(rows[i][0]));
+        const Kind *kind = tr_kind_of(field->type);
+        const void *list = (const char *)&model->fields + field->offset;
+        if (kind ? tr_kind_find(kind, list, name) : (void *)tr_pairs_find(list, name))
+            return rows[i][1];
+    }
+    return NULL;
+}
+
+const char *tr_model_hint(const Model *model, const Suggestion *suggestion, char out[TR_HINT_SIZE])
+{
+    char hint[TR_HINT_SIZE];
+    const char *what = tr_model_what(model, suggestion->wanted);
+    if (!what) return tr_hint(suggestion, out);
+    snprintf(out, TR_HINT_SIZE, ": '%.*s' is %s%.*s", TEXT(suggestion->wanted), what,
+             TR_OFFERED_SIZE + 20, tr_hint(suggestion, hint));
+    return out;
 }
 
 // ---- putting scalars -----------------------------------------------------------------------

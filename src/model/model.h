@@ -37,6 +37,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_VECTOR      Value
 #define MEMBER_NUMBERS     Value
 #define MEMBER_WORD        Value
+#define MEMBER_CHOICE      Value
 #define MEMBER_FLAG        Value
 #define MEMBER_TEXT        Value
 #define MEMBER_LIST        Values
@@ -128,6 +129,7 @@ typedef enum FieldType {
     TYPE_VECTOR,
     TYPE_NUMBERS,
     TYPE_WORD,
+    TYPE_CHOICE,
     TYPE_FLAG,
     TYPE_TEXT,
     TYPE_LIST,
@@ -161,7 +163,8 @@ typedef enum FieldType {
 typedef struct Field {
     const char *key;
     FieldType type;
-    const char *unit, *standard, *doc;
+    const char *unit; // of a CHOICE its words
+    const char *standard, *doc;
     size_t offset; // in the structure of its kind
 } Field;
 
@@ -175,9 +178,11 @@ typedef struct Kind {
 
 extern const Kind tr_kinds[];
 extern const size_t tr_kind_count;
-const Kind *tr_kind_of(FieldType type); // NULL for scalars and lists
-const Kind *tr_kind_model(void);        // the top of the file
-const Field *tr_kind_field(const Kind *kind, Text key);
+const Kind *tr_kind_of(FieldType type);                 // NULL for scalars and lists
+const Kind *tr_kind_model(void);                        // the top of the file
+const Field *tr_kind_field(const Kind *kind, Text key); // by its own name or the former one
+#define TR_FORMER_NAME "on" // of `against`: a boolean to tools that read YAML 1.1
+bool tr_field_is_required(const Field *field);
 Suggestion tr_kind_nearest(const Kind *kind, Text key); // the field that was probably meant
 
 // A new thing of a kind with its defaults filled in, in place.
@@ -200,6 +205,11 @@ bool tr_list_index(Model *model, void *list, size_t size, tr_error *err);
 // The pair of this name, or NULL; and all their names as what was perhaps meant.
 Pair *tr_pairs_find(const Pairs *pairs, Text name);
 void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion);
+
+// What a name stands for in the model, "a contact"; NULL when it stands for nothing.
+const char *tr_model_what(const Model *model, Text name);
+// tr_hint, after words on what the name is instead, where it stands for something else.
+const char *tr_model_hint(const Model *model, const Suggestion *suggestion, char out[TR_HINT_SIZE]);
 
 // The thing called `name` in a list of a named kind, or NULL.
 void *tr_kind_find(const Kind *kind, const void *list, Text name);

@@ -237,6 +237,14 @@ static bool is_cut_formula(Reader *r, Value key)
            r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
+// The first kind that has such a key, or NULL
+static const Kind *kind_with(Text key)
+{
+    for (size_t i = 0; i < tr_kind_count; i++)
+        if (tr_kind_field(&tr_kinds[i], key)) return &tr_kinds[i];
+    return NULL;
+}
+
 static bool refuse_key(Reader *r, const Kind *kind, Text title, Value key)
 {
     const Suggestion nearest = tr_kind_nearest(kind, key.text);
@@ -245,6 +253,10 @@ static bool refuse_key(Reader *r, const Kind *kind, Text title, Value key)
         return WRONG(r, key.place,
                      "unknown key '%.*s' in '%.*s': inside {} quote a formula that holds a comma",
                      TEXT(key.text), TEXT(title));
+    const Kind *other = nearest.best.at ? NULL : kind_with(key.text);
+    if (other)
+        return WRONG(r, key.place, "'%.*s' is a key of '%s', not of '%.*s'%s", TEXT(key.text),
+                     other->title, TEXT(title), tr_hint(&nearest, hint));
     return WRONG(r, key.place, "unknown key '%.*s' in '%.*s'%s", TEXT(key.text), TEXT(title),
                  tr_hint(&nearest, hint));
 }

@@ -89,7 +89,7 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
     tr_pairs_offer(&f->parameters, &nearest);
     tr_pairs_offer(&f->inputs, &nearest);
     tr_fail(err, blame, pair->key.place, "there is no parameter or input '%.*s'%s",
-            TEXT(pair->key.text), tr_hint(&nearest, hint));
+            TEXT(pair->key.text), tr_model_hint(model, &nearest, hint));
     return false;
 }
 
@@ -113,7 +113,7 @@ static void refuse_element(Model *model, Value name, tr_error *err)
             tr_suggest(&nearest, ((const Value *)(const void *)(any->at + k * kind->size))->text);
     }
     tr_fail(err, TR_INVALID, name.place, "there is no element '%.*s' to leave out%s",
-            TEXT(name.text), tr_hint(&nearest, hint));
+            TEXT(name.text), tr_model_hint(model, &nearest, hint));
 }
 
 // Its name is not given any more: so it is known until all are taken out.
@@ -122,9 +122,11 @@ static bool mark_left_out(Model *model, Value name, tr_error *err)
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
         const Kind *kind = tr_kind_of(elements[i]);
         Value *thing = tr_kind_find(kind, elements_of(model, kind), name.text);
-        if (!thing || !thing->given) continue;
+        if (thing && !thing->given)
+            tr_fail(err, TR_INVALID, name.place, "'%.*s' is left out twice", TEXT(name.text));
+        if (!thing) continue;
         thing->given = false;
-        return true;
+        return !has_failed(err);
     }
     refuse_element(model, name, err);
     return false;
@@ -187,7 +189,8 @@ static bool choose_case(Model *model, const char *name, tr_error *err)
         cases->at[0] = chosen;
         return tr_list_index(model, cases, sizeof chosen, err);
     }
-    tr_fail(err, TR_USAGE, (Place){0}, "there is no case '%.60s'%s", name, tr_hint(&nearest, hint));
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no case '%.60s'%s", name,
+            cases->count ? tr_hint(&nearest, hint) : ": the model has none");
     return false;
 }
 

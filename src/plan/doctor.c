@@ -304,7 +304,7 @@ static uint32_t name_rows(const System *s, const bool *rows, uint32_t count, cha
 
 const char *tr_awakening_words(uint32_t rows)
 {
-    return rows == 1 ? "says nothing new at the start, but does when it moves"
+    return rows == 1 ? "is redundant at the start, but not when it moves"
                      : "depend on each other at the start, but not when it moves";
 }
 

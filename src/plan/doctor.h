@@ -25,7 +25,7 @@ void tr_findings_free(Findings *findings);
 // allow, or is stuck.
 bool tr_findings_allow(const Findings *findings, tr_error *err);
 
-// "says nothing new at the start, but does when it moves", of so many rows
+// "is redundant at the start, but not when it moves", of so many rows
 const char *tr_awakening_words(uint32_t rows);
 
 // Why a state x with sound positions has no rates in these modes: better words in err when it is

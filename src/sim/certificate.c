@@ -38,7 +38,7 @@ char *tr_certificate_read(const char *run, Text *text, tr_error *err)
         bytes = tr_file_read(path.at, MOST_BYTES, &length, err);
         *text = (Text){bytes, length};
         if (bytes && !tr_json_is_valid(*text))
-            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is no JSON",
+            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is not JSON",
                     path.at);
     }
     tr_buffer_free(&path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller of the user's: called now and then, between which the inputs stay as it left them.
+// A controller of the user's: called at given times; in between, the inputs stay as it left them.
 #ifndef TR_SIM_CONTROL_H
 #define TR_SIM_CONTROL_H
 

@@ -10,7 +10,7 @@ typedef struct Recorded {
     Sheet *rows;
     Text certificate; // empty when there is none
     char *bytes;      // of the certificate
-    tr_error doubt;   // why the certificate cannot be used: it is no JSON, or of another run
+    tr_error doubt;   // why the certificate cannot be used: it is not JSON, or of another run
 } Recorded;
 
 // False when there are no rows to be read. What is wrong with the certificate is only noted.

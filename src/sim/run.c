@@ -88,7 +88,7 @@ static bool check_states(const Run *run, const char *who, tr_error *err)
     for (uint32_t i = 1; i <= states; i++)
         if (is[i] != was[i])
             tr_fail(err, TR_FAILED, (Place){0},
-                    "%.80s changes '%.80s' at once at t = %.6g: it may change %s only", who,
+                    "%.80s changes '%.80s' instantaneously at t = %.6g: it may change %s only", who,
                     run->flow->labels[i - 1], run->mover->t, may);
     if (is[run->plain - 2] != was[run->plain - 2])
         tr_fail(err, TR_FAILED, (Place){0},
@@ -199,8 +199,10 @@ void tr_run_set(Run *run, const char *name, double value, tr_error *err)
         tr_suggest(&nearest, text_of(s->inputs[i].name));
     }
     if (name && tr_system_find(s, text_of(name)))
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.80s' is no input or parameter with a value of its own", name);
+        tr_fail(
+            err, TR_USAGE, (Place){0},
+            "'%.80s' cannot be set: only inputs can, and parameters that do not follow from others",
+            name);
     else
         tr_fail(err, TR_USAGE, (Place){0}, "there is no input or parameter '%.80s'%s",
                 name ? name : "", tr_hint(&nearest, hint));

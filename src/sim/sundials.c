@@ -311,8 +311,8 @@ static void complain_of_formula(Mover *m, tr_error *err)
     Place place;
     tr_flow_reason(m->flow, ahead, N_VGetArrayPointer(solver->y), words, &place);
     tr_fail(err, TR_FAILED, place,
-            "a formula is not finite on any way forward, however short, at t = %.6g%s", solver->t,
-            words);
+            "no step is short enough to go on from t = %.6g: a formula is not finite there%s",
+            solver->t, words);
 }
 
 static void complain(Mover *m, int status, tr_error *err)

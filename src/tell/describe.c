@@ -452,7 +452,7 @@ static void tell_lost(Json *j, const Facts *f)
     const System *s = f->chart->system;
     uint32_t rows = 0;
     for (uint32_t i = 0; i < row_count(f); i++) rows += f->findings->awakening[i];
-    Names names = begin_line(j, "the motion that locks then has ");
+    Names names = begin_line(j, "the motion that is locked then involves ");
     for (uint32_t k = 0; k < s->input_count; k++) {
         bool lost = false;
         for (uint32_t i = 0; i < row_count(f); i++)
@@ -529,10 +529,11 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
 // Rows that say nothing, and joints that became loops
 static void tell_cuts(Json *j, const System *s)
 {
-    Names cuts = begin_line(j, "cut open for a tree, which the motion does not depend on: ");
+    Names cuts = begin_line(
+        j, "joints that are cut to make a tree (the motion does not depend on the choice): ");
     list_cuts(&cuts, s);
     end_line(&cuts, "\n");
-    Names dropped = begin_line(j, "rows of loops that hold whatever moves, and bear nothing: ");
+    Names dropped = begin_line(j, "rows of loops that always hold and carry no load: ");
     list_dropped(&dropped, s, true);
     end_line(&dropped, "\n");
 }
