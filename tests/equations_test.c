@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equations as textbooks and the papers have them.
+#include "models.h"
+
+#include <stdlib.h>
+
+static char *equations_of(const char *model, const char *show, const char *language, tr_error *err)
+{
+    char path[300];
+    snprintf(path, sizeof path, MODELS_DIR "/%s.yaml", model);
+    tr_derive_options how = tr_derive_defaults();
+    tr_equations_options o = tr_equations_defaults();
+    how.name_gravity = 1;
+    o.show = show, o.language = language, o.title = model;
+    tr_model *m = tr_model_read(path, err);
+    tr_system *system = tr_derive(m, &how, err);
+    char *text = tr_equations_text(system, &o, err);
+    tr_system_free(system);
+    tr_model_free(m);
+    return text;
+}
+
+typedef struct Known {
+    const char *model, *show, *line;
+} Known;
+
+static const Known known[] = {
+    {"cart_pole", "M", "M[1,1] = M + m"},
+    {"cart_pole", "M", "M[1,2] = l*m*cos(angle)"},
+    {"cart_pole", "M", "M[2,2] = 4*l^2*m/3"},
+    {"cart_pole", "c", "c[1] = -l*m*angle'^2*sin(angle)"},
+    {"cart_pole", "c", "c[2] = -g*l*m*sin(angle)"},
+    {"cart_pole", "energy", "U = g*l*m*cos(angle)"},
+    {"double_pendulum", "M", "M[1,1] = l^2*m*(3*cos(lower) + 5)/3"},
+    {"double_pendulum", "M", "M[1,2] = l^2*m*(3*cos(lower) + 2)/6"},
+    {"double_pendulum", "M", "M[2,2] = l^2*m/3"},
+    {"double_pendulum", "c",
+     "c[1] = l*m*(g*(sin(upper + lower) + 3*sin(upper)) - l*lower'*sin(lower)*(2*upper' + "
+     "lower'))/2"},
+    {"double_pendulum", "c", "c[2] = l*m*(l*upper'^2*sin(lower) + g*sin(upper + lower))/2"},
+    {"sleigh", "reduced", "A[2,2] = a^2*m + I"},
+    {"sleigh", "reduced", "b[1] = m*sleigh.wz*(a*sleigh.wz + sleigh.vy)"},
+    {"sleigh", "reduced", "b[2] = -a*m*sleigh.vx*sleigh.wz"},
+    {"sleigh", "lambda", "lambda = I*m*sleigh.vx*sleigh.wz/(a^2*m + I)"},
+    {"rolling_disc", "c", "c[4] = disc.wy*disc.wz*(Ir - Ia)"},
+    {"rolling_disc", "c", "c[6] = disc.wx*disc.wy*(Ia - Ir)"},
+    // the mobile pendulum: its free dynamics, and what the rail leaves
+    {"mobile_pendulum", "M", "M[1,4] = l*m*cos(r3)"},
+    {"mobile_pendulum", "M", "M[4,4] = l^2*m"},
+    {"mobile_pendulum", "c", "c[1] = -l*m*r3'^2*sin(r3)"},
+    {"mobile_pendulum", "c", "c[4] = g*l*m*sin(r3)"},
+    {"mobile_pendulum", "G", "G[1,2] = -R"},
+    {"mobile_pendulum", "J", "J[1,1] = R"},
+    {"mobile_pendulum", "reduced", "A = l^2*m"},
+    // the snake-board: wheels, and what they leave
+    {"snakeboard", "G", "G[1,3] = -l*cos(r1)"},
+    {"snakeboard", "H", "H[1] = -2*l*cos(r1)^2"},
+    {"snakeboard", "H", "H[2] = -l*cos(r1)*sin(r1 + r2)/cos(r2)"},
+    {"snakeboard", "H", "H[3] = cos(r1)*sin(r1 - r2)/cos(r2)"},
+};
+
+static void test_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        tr_error err = {0};
+        char line[300];
+        char *text = equations_of(known[i].model, known[i].show, "text", &err);
+        if (!text) fail_msg("%s: %s", known[i].model, err.text);
+        snprintf(line, sizeof line, "\n  %s\n", known[i].line);
+        if (!strstr(text, line)) fail_msg("%s is not in\n%s", known[i].line, text);
+        tr_text_free(text);
+    }
+}
+
+static void test_languages(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"latex", "\\[ c_{2} = {-{{{g}}}\\, {{{l}}}\\, {{{m}}}\\, {\\sin "
+                  "\\left({{\\mathit{angle}}}\\right)}} \\]\n"},
+        {"markdown", "## M, the mass matrix\n"},
+        {"html", "<msup><mrow><mrow><mi>l</mi></mrow></mrow><mn>2</mn></msup>"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        char *text = equations_of("cart_pole", "M,c", rows[i][0], &err);
+        if (!text) fail_msg("%s", err.text);
+        if (!strstr(text, rows[i][1])) fail_msg("%s is not in\n%s", rows[i][1], text);
+        tr_text_free(text);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    assert_null(equations_of("cart_pole", "M,N", "text", &err));
+    assert_string_equal(err.text,
+                        "there are no equations 'N'; there are M, c, Q, G, H, J, reduced, "
+                        "lambda, tau, energy");
+    err = (tr_error){0};
+    assert_null(equations_of("cart_pole", "M", "word", &err));
+    assert_string_equal(err.text,
+                        "equations are not written in 'word', but in text, markdown, latex, html");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
