@@ -59,7 +59,8 @@ typedef enum tr_status {
 typedef struct tr_error {
     tr_status status; // TR_OK: none yet
     int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of
-                      // tr_derive, then of its outputs
+                      // tr_derive, then of its outputs; those of its k-th file `with` count from
+                      // k TR_WITH_LINES on
     char text[500];   // one sentence for the person who wrote the input, without a newline, as
                       // tr_shown would have it
 } tr_error;
@@ -348,7 +349,13 @@ typedef struct tr_derive_options {
     // More outputs, of the model's names: they are recorded like its own
     const tr_setting *outputs;
     size_t output_count;
+    // Files with keys of a case, as tr_steady_fragment, tr_lqr_roles and tr_fit_fragment write
+    // them: they win over the case, later ones over earlier ones, and the settings over them
+    const char *const *with;
+    const char *const *with_texts; // what stands in them; NULL: they are read
+    size_t with_count;             // at most TR_MOST_WITH
 } tr_derive_options;
+enum { TR_WITH_LINES = 1 << 24, TR_MOST_WITH = 64 };
 void tr_derive_fill(tr_derive_options *options, size_t size);
 // The first case, as it stands.
 static inline tr_derive_options tr_derive_defaults(void)
@@ -361,8 +368,8 @@ static inline tr_derive_options tr_derive_defaults(void)
 // The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
-// The files that a system was made from, by index from 0: the model's, where it was one, then those
-// that it names. NULL beyond the last.
+// The files that a system was made from, by index from 0: the model's, where it was one, those of
+// `with`, then those that the model names. NULL beyond the last.
 const char *tr_system_file(const tr_system *system, size_t index);
 
 // ---- running -------------------------------------------------------------------------------
@@ -719,7 +726,7 @@ const double *tr_steady_state(const tr_steady *steady);
 // values[k]: real and imaginary part of an eigenvalue of the motion beside it, symmetries left
 // out, the least stable first. Their number; `values` may be NULL.
 size_t tr_steady_modes(const tr_steady *steady, double (*values)[2]);
-// What `trundle steady` prints; and the state as the `initial:` of a model file.
+// What `trundle steady` prints; and the state as `initial:`, with what was free as `set:`, of a case.
 char *tr_steady_text(const tr_steady *steady, bool json, tr_error *err);
 char *tr_steady_fragment(const tr_steady *steady, tr_error *err);
 
@@ -811,7 +818,7 @@ typedef struct tr_lqr {
 // which.
 const tr_lqr *tr_lqr_design(const tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
-// What `trundle lqr` prints; and the `roles` of a model file.
+// What `trundle lqr` prints; and the `roles` of a case.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 
@@ -997,7 +1004,8 @@ void tr_report_free(tr_report *report);
 // Where the certificate of a recorded run stands: "a/run.csv" has "a/run.json".
 char *tr_certificate_beside(const char *run, tr_error *err);
 
-// The case and the settings that a run was made with, as the certificate beside it has them.
+// The case, the files `with` and the settings that a run was made with, as the certificate beside
+// it has them.
 typedef struct tr_origin tr_origin;
 tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there is no certificate
 // Puts them into options that began with tr_derive_defaults; the texts belong to the origin.

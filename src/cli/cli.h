@@ -24,7 +24,9 @@ typedef struct Options {
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
-    Words allowed; // folders
+    Words with;                    // files with keys of a case
+    const char *const *with_texts; // what stands in them, where they are not read
+    Words allowed;                 // folders
     const char *evaluate;
     const char *order;
     const char *output;

@@ -76,7 +76,10 @@ static void show_line(const char *path, const tr_error *err)
     fclose(file);
 }
 
-int cli_complain(const char *path, const tr_error *err)
+// Of --with: lines of the k-th count from k TR_WITH_LINES on.
+static const Words *files_with;
+
+static int complain_of(const char *path, const tr_error *err)
 {
     if (err->line > 0 && err->column > 0)
         cli_say("%s:%d:%d: %s\n", path, err->line, err->column, err->text);
@@ -88,6 +91,15 @@ int cli_complain(const char *path, const tr_error *err)
         cli_say("trundle: %s\n", err->text);
     if (path) show_line(path, err);
     return err->status == TR_NO_MEMORY ? TR_FAILED : (int)err->status;
+}
+
+int cli_complain(const char *path, const tr_error *err)
+{
+    const size_t file = err->line > 0 ? (size_t)(err->line / TR_WITH_LINES) : 0;
+    if (!file || !files_with || file > files_with->count) return complain_of(path, err);
+    tr_error own = *err;
+    own.line %= TR_WITH_LINES;
+    return complain_of(files_with->word[file - 1], &own);
 }
 
 // A mistake in the k-th --set is at line -k.
@@ -125,6 +137,8 @@ bool cli_derive_options(const Options *options, tr_derive_options *how)
     *how = tr_derive_defaults();
     how->case_name = options->case_name;
     how->settings = options->settings, how->setting_count = options->setting_count;
+    how->with = options->with.word, how->with_count = options->with.count;
+    how->with_texts = options->with_texts;
     how->controls = options->controls, how->control_count = options->control_count;
     how->allowed = options->allowed.word, how->allowed_count = options->allowed.count;
     how->evaluate = options->evaluate, how->inertias = options->inertias;
@@ -189,6 +203,7 @@ static int serve(int argc, char **argv)
     const int status = cli_read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
     if (options.help) return cli_print_verb_help(verb), 0;
+    files_with = &options.with;
     return cli_destroys(&options) ? TR_USAGE : verb->run(verb, &options);
 }
 

@@ -36,6 +36,13 @@ static int write_report(const Options *options, const tr_system *system, const t
 static void take_origin(Options *options, const tr_derive_options *origin)
 {
     if (!options->case_name) options->case_name = origin->case_name;
+    if (!options->with.count) {
+        options->with_texts = origin->with_texts;
+        while (options->with.count < origin->with_count && options->with.count < MAX_WORDS) {
+            options->with.word[options->with.count] = origin->with[options->with.count];
+            options->with.count++;
+        }
+    }
     if (options->setting_count) return;
     for (size_t i = 0; i < origin->setting_count && i < MAX_SETTINGS; i++)
         options->settings[options->setting_count++] = origin->settings[i];

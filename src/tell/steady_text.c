@@ -182,13 +182,48 @@ char *tr_steady_text(const tr_steady *s, bool json, tr_error *err)
     return tr_text_finish(&j.text, err);
 }
 
-// ---- a piece of a model file ---------------------------------------------------------------
+// ---- keys of a case ------------------------------------------------------------------------
 
 static void write_pair(Buffer *b, const char *name, double value)
 {
-    tr_buffer_print(b, "  %s: ", name);
+    const bool plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_.()+*/^ ") == strlen(name);
+    tr_buffer_print(b, plain ? "  %s: " : "  \"%s\": ", name);
     tr_buffer_number(b, value);
     tr_buffer_print(b, "\n");
+}
+
+// A coordinate or velocity that a start may say
+static bool is_told(const Input *input)
+{
+    if (input->kind != TR_POSITION && input->kind != TR_VELOCITY) return false;
+    return input->kind == TR_POSITION ? input->definition.id == 0 : !is_motion_driven(input);
+}
+
+static bool is_told_already(const System *s, const char *key)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_told(&s->inputs[i]) && strcmp(s->inputs[i].name, key) == 0) return true;
+    return false;
+}
+
+// What else the model's `initial` asks for, as it is here: else it would ask for what it was.
+static void write_conditions(const tr_steady *s, const char *name, Buffer *b, tr_error *err)
+{
+    System *system = s->equations->system;
+    const Output *conditions = tr_system_output(system, text_of(name));
+    const Scope scope = tr_system_scope(system);
+    for (uint32_t i = 0; conditions && i < conditions->rows && !has_failed(err); i++) {
+        const char *key = conditions->notes[i];
+        if (is_told_already(system, key)) continue;
+        Expr x = tr_formula_parse(system->graph, &scope, text_of(key), (Place){0}, err);
+        tr_system_resolve(system, &x, 1);
+        double value = (double)NAN;
+        Evaluator of = tr_evaluator_of(system, &x, 1, OPEN_PARAMETERS, err);
+        if (!has_failed(err)) evaluate_into(&of, s->inputs, &value);
+        tr_evaluator_free(&of);
+        write_pair(b, key, value);
+    }
 }
 
 char *tr_steady_fragment(const tr_steady *s, tr_error *err)
@@ -199,20 +234,17 @@ char *tr_steady_fragment(const tr_steady *s, tr_error *err)
     Buffer b = {0};
     const Steady *p = s->equations;
     const System *system = p->system;
-    if (p->frees)
-        tr_buffer_print(&b, "# parameters or inputs that were found, in place of theirs:\n");
+    if (p->frees) tr_buffer_print(&b, "set:\n");
     for (uint32_t i = 0; i < p->frees; i++) {
         const uint32_t input = p->place[p->states + i];
-        tr_buffer_print(&b, "# ");
         write_pair(&b, system->inputs[input].name, s->inputs[input]);
     }
     tr_buffer_print(&b, "initial:\n");
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
-        for (uint32_t i = 0; i < system->input_count; i++) {
-            const Input *input = &system->inputs[i];
-            const bool told =
-                input->kind == TR_POSITION ? input->definition.id != 0 : is_motion_driven(input);
-            if ((int)input->kind == kind && !told) write_pair(&b, input->name, s->inputs[i]);
-        }
+        for (uint32_t i = 0; i < system->input_count; i++)
+            if ((int)system->inputs[i].kind == kind && is_told(&system->inputs[i]))
+                write_pair(&b, system->inputs[i].name, s->inputs[i]);
+    write_conditions(s, "initial.position", &b, err);
+    write_conditions(s, "initial.rate", &b, err);
     return tr_text_finish(&b, err);
 }
