@@ -53,8 +53,8 @@ silent
 run 0 steady truss.yaml --free P --hold y=0.9
 out_has 'free     P '
 run 0 steady truss.yaml --free P --hold y=0.9 -q -o state.yaml
-check grep -q '^# *P: 27.179882' state.yaml
-check grep -q '^# parameters or inputs that were found' state.yaml
+check grep -qx 'set:' state.yaml
+check grep -q '^  P: 27.179882' state.yaml
 
 # ---- linear models --------------------------------------------------------------------------
 

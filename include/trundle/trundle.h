@@ -681,6 +681,10 @@ typedef struct tr_sweep {
     tr_critical *critical; // by value
     size_t critical_count;
     double *unsteadiness; // by row: the largest acceleration at the start, 0 where it is steady
+    // Modes: one for each pair of eigenvalues that is complex somewhere, and for each real one
+    size_t mode_count;
+    size_t *mode;       // of each eigenvalue
+    const char **names; // of each mode, by what moves: "weave", "travel and bounce"
 } tr_sweep;
 
 // At from, from + step, ... to; at each value the initial conditions are solved again. The system
@@ -705,6 +709,11 @@ typedef struct tr_steady_options {
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
     const char *output; // of a family: .csv, .json or .mat file; "-" is standard output
     const char *form;   // of a family: "json", or NULL: as the name of the file says
+    // What else it takes is chosen: without `free` all inputs are free, and what is then left open
+    // is held: conditions of the start that the swept parameter is in, inputs that need not change,
+    // what else the start says, the state
+    bool trim;
+    bool unused[7]; // false: room for more
 } tr_steady_options;
 void tr_steady_fill(tr_steady_options *options, size_t size);
 // Nothing is free, held or swept.
@@ -741,6 +750,12 @@ typedef struct tr_family_summary {
 // was recorded stays when it cannot be followed further. `summary` may be NULL.
 bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
+
+// As tr_sweep_new, at steady motions: each is found from that of the value before, with what `trim`
+// of the options chose at the first one. Their `sweep`, `output` and `form` are not used. TR_FAILED
+// where there is none.
+tr_sweep *tr_sweep_trimmed(const tr_system *system, const char *name, double from, double to,
+                           double step, const tr_steady_options *options, tr_error *err);
 
 // ---- inertias from recordings --------------------------------------------------------------
 

@@ -37,7 +37,7 @@ typedef struct Options {
     bool dense, no_project, filter, no_deviations;
     // linearise and steady
     const char *sweep, *picture, *free;
-    bool reduce;
+    bool reduce, trim;
     Words holds;
     // fit
     Words data, matches, sds, priors;
@@ -94,6 +94,9 @@ int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
+
+// What options say of steady motions
+tr_steady_options cli_steady_options(const Options *options);
 
 // Words for a person, to standard error: all of them go this way.
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);

@@ -52,6 +52,23 @@ static void list_critical(const tr_sweep *sweep)
                 sweep->values[0], sweep->values[sweep->rows - 1]);
 }
 
+// Which columns are of which mode
+static void list_modes(const tr_sweep *sweep)
+{
+    for (size_t m = 0; m < sweep->mode_count; m++) {
+        size_t first = sweep->count, last = 0;
+        for (size_t k = 0; k < sweep->count; k++) {
+            if (sweep->mode[k] != m) continue;
+            if (first == sweep->count) first = k + 1;
+            last = k + 1;
+        }
+        if (first == last)
+            cli_say("mode %zu: %s\n", first, sweep->names[m]);
+        else
+            cli_say("modes %zu, %zu: %s\n", first, last, sweep->names[m]);
+    }
+}
+
 // Starts that are not steady: how many, and the worst
 static void list_unsteady(const tr_sweep *sweep)
 {
@@ -105,11 +122,16 @@ static int sweep(const Options *options)
     tr_error err = {0};
     tr_system *system = cli_system(&own, &status);
     if (!system) return status;
-    tr_sweep *found = tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
+    const tr_steady_options how = cli_steady_options(options);
+    tr_sweep *found =
+        options->trim
+            ? tr_sweep_trimmed(system, range.name, range.from, range.to, range.step, &how, &err)
+            : tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
     if (found) {
         status = write_sweep(options, found);
         if (!status && !options->quiet) {
             list_unsteady(found);
+            list_modes(found);
             list_critical(found);
         }
     } else

@@ -4,6 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+tr_steady_options cli_steady_options(const Options *options)
+{
+    tr_steady_options how = tr_steady_defaults();
+    how.free = options->free;
+    how.holds = options->holds.word, how.hold_count = options->holds.count;
+    how.trim = options->trim;
+    return how;
+}
+
 static int find(const Options *options, tr_system *system, const tr_steady_options *how)
 {
     tr_error err = {0};
@@ -46,9 +55,7 @@ int cli_steady(const Verb *verb, const Options *options)
     int status = 0;
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
-    tr_steady_options how = tr_steady_defaults();
-    how.free = options->free;
-    how.holds = options->holds.word, how.hold_count = options->holds.count;
+    tr_steady_options how = cli_steady_options(options);
     how.sweep = options->sweep, how.output = options->output;
     how.form = options->json ? "json" : NULL;
     status = options->sweep ? sweep(options, system, &how) : find(options, system, &how);

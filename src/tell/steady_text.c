@@ -24,7 +24,7 @@ void tr_steady_fill(tr_steady_options *options, size_t size)
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
-static bool find(tr_steady *s, tr_error *err)
+static bool find(tr_steady *s, bool trim, tr_error *err)
 {
     Steady *p = s->equations;
     const System *system = p->system;
@@ -36,7 +36,7 @@ static bool find(tr_steady *s, tr_error *err)
     if (!s->u || !s->inputs || !s->columns || !s->margins || !s->modes)
         return tr_fail_memory(err), false;
     tr_steady_guess(p, s->u);
-    s->outcome = tr_steady_solve(p, s->u, NULL);
+    s->outcome = trim ? tr_steady_trim(p, s->u) : tr_steady_solve(p, s->u, NULL);
     if (!tr_steady_accept(p, s->u, &s->outcome, err)) return false;
     tr_steady_inputs(p, s->u, s->inputs);
     tr_steady_columns(p, s->u, s->columns);
@@ -56,7 +56,7 @@ tr_steady *tr_steady_find(const System *system, const tr_steady_options *options
     tr_steady *s = calloc(1, sizeof *s);
     if (!s) return tr_fail_memory(err), NULL;
     s->equations = tr_steady_open(system, &o, err);
-    if (s->equations && find(s, err)) return s;
+    if (s->equations && find(s, o.trim, err)) return s;
     tr_steady_free(s);
     return NULL;
 }
