@@ -73,6 +73,57 @@ near "$(number vdot frame.wz)" 0 1e-9
 near "$(number vdot steer_rate)" 0 1e-9
 near "$(number tau steer)" "$(sed -n 's/^  steer_torque: //p' circle.yaml)" 1e-12
 
+# ---- a trimmed, named root locus in one command ----------------------------------------------
+
+moto=$reported/moto.yaml
+run 0 linearise "$moto" --sweep v0=5:60:1 --trim -o locus.csv --plot locus.svg
+for words in 'mode 1: capsize' 'modes 7, 8: wobble' 'modes 13, 14: weave' 'modes 5, 6: travel'; do
+    err_has "$words"
+done
+err_has 'oscillatory at 45.5'
+check test "$(grep -c 'not steady' err)" = 0
+check test "$(wc -l <locus.csv)" = 57
+# accelerations vanish at every speed
+check awk -F, 'NR > 1 && ($NF > 1e-9 || $NF < 0) {bad = 1} END {exit bad}' locus.csv
+for name in capsize weave wobble; do check grep -q ">$name<" locus.svg; done
+check test "$(grep -c '>weave<' locus.svg)" = 3 # in the legend, and of the curves in both panels
+# the same as by hand at one of them
+run 0 steady "$moto" --free thrust --hold 'd(frame.x)=20' --set v0=20 --json
+near "$(python3 -c 'import json; print(json.load(open("out"))["eigenvalues"][0][0])')" \
+    "$(awk -F, '$1 == 20 {print $2}' locus.csv)" 1e-9
+run 0 linearise "$moto" --sweep v0=5:60:5 --trim --json -q
+silent
+check python3 -c '
+import json
+locus = json.load(open("out"))
+modes = {m["name"]: m["eigenvalues"] for m in locus["modes"]}
+weave, wobble = (locus["eigenvalues"][-1][modes[k][0] - 1] for k in ("weave", "wobble"))
+assert len(modes["capsize"]) == 1 and len(modes["weave"]) == 2, modes
+assert 15 < abs(weave[1]) < 25 and 40 < abs(wobble[1]) < 60, (weave, wobble)'
+# without --trim it is not steady
+run 0 linearise "$moto" --sweep v0=5:60:5 -o loose.csv
+err_has 'the state is not steady'
+# at one state
+run 0 linearise "$moto" --trim --set v0=20 --json
+near "$(python3 -c 'import json; print(json.load(open("out"))["eigenvalues"][5][0])')" 0 1
+check python3 -c 'import json; assert json.load(open("out"))["largest_acceleration"] < 1e-9'
+run 0 linearise "$moto" --trim --set v0=20 --free thrust,steer_torque --hold roll=0.05
+run 0 lqr "$robot" --trim --hold shoulder=0.7 --inputs uL,uR,us,ue --q way=20,pitch=10 -o all.yaml
+run 0 simulate "$robot" --with all.yaml --with push.yaml --end 20 -o pushed.csv
+near "$(last shoulder pushed.csv)" 0.7 1e-6
+run 0 lqr "$robot" --trim --hold shoulder=0.7 --inputs left,right,shoulder,elbow --q way=20,pitch=10 -o joints.yaml
+check test "$(grep -c '^roles:' joints.yaml)" = 1
+run 0 simulate "$robot" --with joints.yaml --with push.yaml --end 20 -o pushed.csv
+near "$(last shoulder pushed.csv)" 0.7 1e-6
+run 2 linearise "$moto" --free thrust
+err_is 'trundle: --free goes with --trim'
+run 2 lqr "$robot" --inputs uL --hold shoulder=0.7
+err_is 'trundle: --hold goes with --trim'
+run 1 linearise "$moto" --trim --hold steer=0.3 --hold roll=1.2 --free thrust
+err_has 'no steady motion near the guess'
+run 2 linearise "$moto" --sweep nix=1:2:1 --trim
+err_has "there is no parameter or input 'nix'"
+
 # ---- fits -----------------------------------------------------------------------------------
 
 printf 'trundle: 1\nparameters: {a: 1}\nbodies:\n  car: {joint: {type: prismatic, axis: "1, 0, 0", coordinate: x}, mass: 2}\ninitial: {x: 0, d(x): 1}\noutputs: {scaled: a*x}\n' >line.yaml

@@ -111,7 +111,7 @@ err_has 'trundle: --set more than 255 times'
 run 0 linearise swing.yaml --sweep I=0.1:0.2:0.05 -q --json
 silent
 check is_json out
-keys_are 'parameter values eigenvalues critical largest_acceleration'
+keys_are 'parameter values eigenvalues critical largest_acceleration modes'
 run 0 linearise swing.yaml --sweep push=0:1:0.5 -q -o sweep.svg --plot other.svg
 no_data
 check cmp sweep.svg other.svg

@@ -352,7 +352,7 @@ typedef struct tr_derive_options {
     // Files with keys of a case, as tr_steady_fragment, tr_lqr_roles and tr_fit_fragment write
     // them: they win over the case, later ones over earlier ones, and the settings over them
     const char *const *with;
-    const char *const *with_texts; // what stands in them; NULL: they are read
+    const char *const *with_texts; // what stands in them; NULL, also for one of them: it is read
     size_t with_count;             // at most TR_MOST_WITH
 } tr_derive_options;
 enum { TR_WITH_LINES = 1 << 24, TR_MOST_WITH = 64 };
@@ -710,8 +710,8 @@ typedef struct tr_steady_options {
     const char *output; // of a family: .csv, .json or .mat file; "-" is standard output
     const char *form;   // of a family: "json", or NULL: as the name of the file says
     // What else it takes is chosen: without `free` all inputs are free, and what is then left open
-    // is held: conditions of the start that the swept parameter is in, inputs that need not change,
-    // what else the start says, the state
+    // is held, as far as it takes, of what `initial` says what the swept parameter is in, rates and
+    // formulas; then inputs, coordinates that it gives, and the state
     bool trim;
     bool unused[7]; // false: room for more
 } tr_steady_options;

@@ -25,7 +25,7 @@ typedef struct Options {
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
     Words with;                    // files with keys of a case
-    const char *const *with_texts; // what stands in them, where they are not read
+    const char *const *with_texts; // what stands in them; NULL, or NULL in it: they are read
     Words allowed;                 // folders
     const char *evaluate;
     const char *order;
@@ -97,6 +97,11 @@ int cli_view(const Verb *verb, const Options *options);
 
 // What options say of steady motions
 tr_steady_options cli_steady_options(const Options *options);
+// With --trim: what the steady motion near the start is, as keys of a case, and the same options
+// with these among them. NULL after saying what is wrong, and then `status` is set.
+char *cli_trim(Options *options, int *status);
+// Whether --free and --hold stand beside --trim; else it says so.
+bool cli_check_trim(const Options *options);
 
 // Words for a person, to standard error: all of them go this way.
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);

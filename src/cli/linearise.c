@@ -148,11 +148,27 @@ static void say(void *owner, const char *words)
     cli_say("warning: %s\n", words);
 }
 
+static int take(const Options *options, tr_linearise_options *o)
+{
+    int status = 0;
+    tr_error err = {0};
+    tr_system *system = cli_system(options, &status);
+    if (!system) return status;
+    if (options->output && strcmp(options->output, "-") != 0) {
+        if (!options->quiet) o->say = say;
+        if (!tr_linearise_write(system, o, options->output, &err))
+            status = cli_complain(options->model, &err);
+    } else
+        status = cli_print(options, tr_linearise_text(system, o, &err), &err);
+    tr_system_free(system);
+    return status;
+}
+
 int cli_linearise(const Verb *verb, const Options *options)
 {
     (void)verb;
     int status = 0;
-    tr_error err = {0};
+    if (!cli_check_trim(options)) return TR_USAGE;
     if (options->sweep) return sweep(options);
     if (options->picture) {
         cli_say("trundle: --plot goes with --sweep\n");
@@ -166,14 +182,10 @@ int cli_linearise(const Verb *verb, const Options *options)
         cli_say("trundle: --step is positive, not '%s'\n", options->step);
         return TR_USAGE;
     }
-    tr_system *system = cli_system(options, &status);
-    if (!system) return status;
-    if (options->output && strcmp(options->output, "-") != 0) {
-        if (!options->quiet) o.say = say;
-        if (!tr_linearise_write(system, &o, options->output, &err))
-            status = cli_complain(options->model, &err);
-    } else
-        status = cli_print(options, tr_linearise_text(system, &o, &err), &err);
-    tr_system_free(system);
+    static Options own;
+    own = *options;
+    char *found = options->trim ? cli_trim(&own, &status) : NULL;
+    if (!status) status = take(&own, &o);
+    tr_text_free(found);
     return status;
 }

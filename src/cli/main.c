@@ -96,10 +96,11 @@ static int complain_of(const char *path, const tr_error *err)
 int cli_complain(const char *path, const tr_error *err)
 {
     const size_t file = err->line > 0 ? (size_t)(err->line / TR_WITH_LINES) : 0;
-    if (!file || !files_with || file > files_with->count) return complain_of(path, err);
+    if (!file || !files_with) return complain_of(path, err);
+    const bool is_file = file <= files_with->count; // else it is what --trim found
     tr_error own = *err;
-    own.line %= TR_WITH_LINES;
-    return complain_of(files_with->word[file - 1], &own);
+    own.line = is_file ? err->line % TR_WITH_LINES : 0;
+    return complain_of(is_file ? files_with->word[file - 1] : path, &own);
 }
 
 // A mistake in the k-th --set is at line -k.

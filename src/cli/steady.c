@@ -13,6 +13,38 @@ tr_steady_options cli_steady_options(const Options *options)
     return how;
 }
 
+bool cli_check_trim(const Options *options)
+{
+    if (options->trim || (!options->free && !options->holds.count)) return true;
+    cli_say("trundle: %s goes with --trim\n", options->free ? "--free" : "--hold");
+    return false;
+}
+
+char *cli_trim(Options *options, int *status)
+{
+    static const char *texts[MAX_WORDS];
+    tr_error err = {0};
+    if (options->with.count == MAX_WORDS) {
+        cli_say("trundle: --with more than %d times beside --trim\n", MAX_WORDS - 1);
+        *status = TR_USAGE;
+        return NULL;
+    }
+    tr_system *system = cli_system(options, status);
+    if (!system) return NULL;
+    const tr_steady_options how = cli_steady_options(options);
+    tr_steady *steady = tr_steady_find(system, &how, &err);
+    char *found = tr_steady_fragment(steady, &err);
+    tr_steady_free(steady);
+    tr_system_free(system);
+    if (!found) *status = cli_complain(options->model, &err);
+    for (size_t i = 0; i < options->with.count; i++)
+        texts[i] = options->with_texts ? options->with_texts[i] : NULL;
+    texts[options->with.count] = found;
+    options->with.word[options->with.count++] = "--trim";
+    options->with_texts = texts;
+    return found;
+}
+
 static int find(const Options *options, tr_system *system, const tr_steady_options *how)
 {
     tr_error err = {0};

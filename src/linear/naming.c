@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares of states in a mode (T105), summed by what they are states of, are what moves in it: a
+// Shares of states in a mode (T101), summed by what they are states of, are what moves in it: a
 // coordinate and its rate count together, and so do a displacement of a base and its velocity. A
 // mode is called after the largest, or the two largest. Of vehicles with one steering joint, which
 // is about an upright axis and carries a wheel, and with a base that can roll, some modes have

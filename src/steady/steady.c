@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "expr/derivative.h"
 #include "expr/walk.h"
+#include "linear/law.h"
 #include "num/dense.h"
 #include "num/singular.h"
 #include "plan/start.h"
@@ -51,11 +52,22 @@ static void list_states(Steady *p)
             if (p->place[k] == s->quaternions[i].position) p->own_quaternions[p->quaternions++] = k;
 }
 
+// The torque of a joint that was made an input
+static const Input *torque_of(const System *s, Text joint)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_torque(&s->inputs[i].port) && text_is(joint, s->inputs[i].port.owner))
+            return &s->inputs[i];
+    return NULL;
+}
+
 static bool list_frees(Steady *p, const char *names, tr_error *err)
 {
     const System *s = p->system;
     for (const char *at = names; at && *at;) {
-        const Input *input = tr_system_setting(s, tr_next_item(&at), "freed", err);
+        const Text name = tr_next_item(&at);
+        const Input *input = torque_of(s, name);
+        if (!input) input = tr_system_setting(s, name, "freed", err);
         if (!input) return false;
         const uint32_t place = (uint32_t)(input - s->inputs);
         for (uint32_t i = 0; i < p->frees; i++)
@@ -141,16 +153,15 @@ static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err
 
 // ---- what may be held ----------------------------------------------------------------------
 
-static void offer(Steady *p, const char *name, Expr x, double target, bool asked, Expr *formulas)
+static void offer(Steady *p, const char *name, Expr x, double target, Expr *formulas)
 {
     p->hold_names[p->holds] = name;
     p->targets[p->holds] = target;
-    p->asked[p->holds] = asked;
     formulas[p->holds++] = x;
 }
 
 // What a condition of the start is about, in the order in which they are offered
-typedef enum Claim { CLAIM_SWEPT, CLAIM_FORMULA, CLAIM_JOINT, CLAIM_BASE, CLAIM_COUNT } Claim;
+typedef enum Claim { CLAIM_SWEPT, CLAIM_FORMULA, CLAIM_JOINT, CLAIM_BASE } Claim;
 
 static Claim claim_of(const Steady *p, const Output *conditions, uint32_t i)
 {
@@ -168,31 +179,30 @@ static Claim claim_of(const Steady *p, const Output *conditions, uint32_t i)
     return input->port.component[0] ? CLAIM_BASE : CLAIM_JOINT;
 }
 
-static void offer_conditions(Steady *p, Claim from, Claim to, Expr *formulas)
+static void offer_conditions(Steady *p, const char *output, Claim from, Claim to, Expr *formulas)
 {
-    static const char *const outputs[] = {"initial.rate", "initial.position"};
+    const Output *c = tr_system_output(p->system, text_of(output));
     for (Claim claim = from; claim <= to; claim++)
-        for (int k = 0; k < 2; k++) {
-            const Output *c = tr_system_output(p->system, text_of(outputs[k]));
-            for (uint32_t i = 0; c && i < c->rows; i++)
-                if (claim_of(p, c, i) == claim)
-                    offer(p, c->notes[i], c->values[i], 0, claim == CLAIM_SWEPT, formulas);
-        }
+        for (uint32_t i = 0; c && i < c->rows; i++)
+            if (claim_of(p, c, i) == claim) offer(p, c->notes[i], c->values[i], 0, formulas);
 }
 
 // All that a trim may hold, what it would rather hold first
 static void offer_all(Steady *p, bool inputs, Expr *formulas)
 {
     const System *s = p->system;
-    offer_conditions(p, CLAIM_SWEPT, CLAIM_SWEPT, formulas);
+    offer_conditions(p, "initial.rate", CLAIM_SWEPT, CLAIM_SWEPT, formulas);
+    offer_conditions(p, "initial.position", CLAIM_SWEPT, CLAIM_SWEPT, formulas);
+    offer_conditions(p, "initial.rate", CLAIM_FORMULA, CLAIM_BASE, formulas);
+    offer_conditions(p, "initial.position", CLAIM_FORMULA, CLAIM_FORMULA, formulas);
     for (uint32_t i = 0; inputs && i < p->frees; i++) {
         const Input *input = &s->inputs[p->place[p->states + i]];
-        offer(p, input->name, input->symbol, (double)NAN, false, formulas);
+        offer(p, input->name, input->symbol, (double)NAN, formulas);
     }
-    offer_conditions(p, CLAIM_FORMULA, CLAIM_BASE, formulas);
+    offer_conditions(p, "initial.position", CLAIM_JOINT, CLAIM_BASE, formulas);
     for (uint32_t i = p->states; i-- > 0;) {
         const Input *input = &s->inputs[p->place[i]];
-        offer(p, input->name, input->symbol, (double)NAN, false, formulas);
+        offer(p, input->name, input->symbol, (double)NAN, formulas);
     }
 }
 

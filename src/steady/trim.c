@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HALVINGS = 6 };
+enum { MOST_HALVINGS = 6, MOST_ROUNDS = 20 };
 
 // ---- what is left open ---------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ static bool settles(const double *g, const double *u, uint32_t n, double *N, uin
     return true;
 }
 
-static bool hold_what_is_open(Steady *p, const double *u, uint32_t excess)
+static bool hold_what_is_open(Steady *p, const double *u, uint32_t excess, const bool *refused)
 {
     const uint32_t n = p->unknowns;
     double *N = calloc((size_t)excess * n + 1, sizeof *N);
@@ -70,16 +70,45 @@ static bool hold_what_is_open(Steady *p, const double *u, uint32_t excess)
     for (uint32_t r = 0; r < excess; r++) make_unit(N + (size_t)r * n, u, n);
     const double *slopes = tr_steady_hold_slopes(p, u);
     for (uint32_t i = 0; i < p->holds && excess; i++)
-        if (!p->asked[i]) p->asked[i] = settles(slopes + (size_t)i * (n + 1), u, n, N, &excess);
+        if (!p->asked[i] && !refused[i])
+            p->asked[i] = settles(slopes + (size_t)i * (n + 1), u, n, N, &excess);
     free(N);
     return true;
+}
+
+// What cannot be held after all is refused: all that was chosen is chosen anew, without it.
+static bool refuse(Steady *p, const Outcome *out, const bool *given, bool *refused)
+{
+    const uint32_t first = p->states + p->rows + p->quaternions;
+    if (out->worst < first || given[out->worst - first]) return false;
+    refused[out->worst - first] = true;
+    memcpy(p->asked, given, p->holds * sizeof *given);
+    return true;
+}
+
+// From the guess: the way to another solution leaves rounding in what symmetries move
+static Outcome solve_anew(Steady *p, double *u)
+{
+    const double swept = u[p->unknowns];
+    tr_steady_guess(p, u);
+    u[p->unknowns] = swept;
+    return tr_steady_solve(p, u, NULL);
 }
 
 Outcome tr_steady_trim(Steady *p, double *u)
 {
     Outcome out = tr_steady_solve(p, u, NULL);
-    if (!out.converged || !out.excess || !hold_what_is_open(p, u, out.excess)) return out;
-    return tr_steady_solve(p, u, NULL);
+    bool *given = calloc(2 * (size_t)p->holds + 1, sizeof *given), *refused = given + p->holds;
+    if (!given) return out;
+    memcpy(given, p->asked, p->holds * sizeof *given);
+    for (int i = 0; i < MOST_ROUNDS && (!out.converged || out.excess); i++) {
+        const bool goes_on = out.converged ? hold_what_is_open(p, u, out.excess, refused)
+                                           : refuse(p, &out, given, refused);
+        if (!goes_on) break;
+        out = solve_anew(p, u);
+    }
+    free(given);
+    return out;
 }
 
 // ---- along a sweep -------------------------------------------------------------------------
@@ -122,7 +151,8 @@ static bool reach(Trim *t, double value, int halvings, tr_error *err)
         tr_steady_guess(p, t->u);
     const double middle = from ? from[p->unknowns] + (value - from[p->unknowns]) / 2 : value;
     t->u[p->unknowns] = value;
-    const Outcome out = from ? tr_steady_solve(p, t->u, NULL) : tr_steady_trim(p, t->u);
+    Outcome out = from ? tr_steady_solve(p, t->u, NULL) : tr_steady_trim(p, t->u);
+    if (from) out.excess = 0; // where other families cross this one
     if (from && !out.converged && halvings)
         return reach(t, middle, halvings - 1, err) && reach(t, value, halvings - 1, err);
     return tr_steady_accept(p, t->u, &out, err) && (keep(t) || (tr_fail_memory(err), false));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One steady motion: finding it, and what `steady` says about it.
 #include "base/options.h"
+#include "linear/law.h"
 #include "plan/latch.h"
 #include "steady/steady.h"
 #include "tell/eval.h"
@@ -226,6 +227,22 @@ static void write_conditions(const tr_steady *s, const char *name, Buffer *b, tr
     }
 }
 
+// Parameters and inputs; or torques of joints that were made inputs
+static void write_found(const tr_steady *s, bool torques, Buffer *b)
+{
+    const Steady *p = s->equations;
+    bool any = false;
+    for (uint32_t i = 0; i < p->frees; i++) {
+        const uint32_t at = p->place[p->states + i];
+        const Input *input = &p->system->inputs[at];
+        if (is_torque(&input->port) != torques) continue;
+        if (!any) tr_buffer_print(b, torques ? "roles:\n" : "set:\n");
+        any = true;
+        if (torques) tr_buffer_print(b, "  %s:\n  ", input->port.owner);
+        write_pair(b, torques ? "torque" : input->name, s->inputs[at]);
+    }
+}
+
 char *tr_steady_fragment(const tr_steady *s, tr_error *err)
 {
     tr_error local = {0};
@@ -234,11 +251,7 @@ char *tr_steady_fragment(const tr_steady *s, tr_error *err)
     Buffer b = {0};
     const Steady *p = s->equations;
     const System *system = p->system;
-    if (p->frees) tr_buffer_print(&b, "set:\n");
-    for (uint32_t i = 0; i < p->frees; i++) {
-        const uint32_t input = p->place[p->states + i];
-        write_pair(&b, system->inputs[input].name, s->inputs[input]);
-    }
+    write_found(s, false, &b);
     tr_buffer_print(&b, "initial:\n");
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < system->input_count; i++)
@@ -246,5 +259,6 @@ char *tr_steady_fragment(const tr_steady *s, tr_error *err)
                 write_pair(&b, system->inputs[i].name, s->inputs[i]);
     write_conditions(s, "initial.position", &b, err);
     write_conditions(s, "initial.rate", &b, err);
+    write_found(s, true, &b);
     return tr_text_finish(&b, err);
 }
