@@ -205,7 +205,7 @@ const char *tr_system_file(const tr_system *system, size_t index)
 
 void tr_derive_fill(tr_derive_options *options, size_t size)
 {
-    const tr_derive_options plain = {0};
+    const tr_derive_options plain = {.digits = 5};
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
@@ -218,6 +218,7 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     const double started = seconds_now();
     Model *variant = tr_model_variant(model, &o, err);
     tr_system *system = tr_system_new(err);
+    if (system) system->digits = o.digits < 17 ? (int)o.digits : 0;
     if (system) tr_evaluation_called(o.evaluate, &system->evaluation, err);
     if (o.order > 2) tr_fail(err, TR_USAGE, (Place){0}, "the order is 1 or 2");
     if (variant) variant->order = (int)o.order, variant->inertias = o.inertias;

@@ -44,7 +44,7 @@ printf 'set:\n  m: 5\nroles: {cart: {torque: 2*push}}\nend: 2\n' >b.yaml
 run 0 eval swing.yaml --case pushed --with a.yaml
 near "$(number tau cart)" 4 0
 near "$(number outputs weight)" 0.0625 0
-run 0 eval swing.yaml --case pushed --with a.yaml --with b.yaml --set push=-1
+run 0 eval swing.yaml --case pushed --with a.yaml --with b.yaml --set push=-1 -v
 near "$(number tau cart)" -2 0
 near "$(number outputs weight)" 0.10416666666666667 1e-15
 run 0 simulate swing.yaml --with b.yaml -o swing.csv
@@ -67,7 +67,7 @@ run 0 plot swing.csv -y angle -o swing.svg
 run 0 steady "$reported/moto.yaml" --case circle --free steer_torque,thrust --hold roll=0.1 --hold speed=15 -o circle.yaml
 check grep -q '^  roll: 0\.\(1\|0999999999\|1000000000\)' circle.yaml
 check grep -q '^  d(frame.x): ' circle.yaml
-run 0 eval "$reported/moto.yaml" --with circle.yaml # not of the case that it was found in
+run 0 eval "$reported/moto.yaml" --with circle.yaml -v # not of the case that it was found in
 near "$(number outputs roll)" 0.1 1e-9
 near "$(number vdot frame.wz)" 0 1e-9
 near "$(number vdot steer_rate)" 0 1e-9
@@ -132,6 +132,68 @@ run 0 fit line.yaml --data log.csv --free 'a,x,d(x)' -o fit.yaml
 run 0 eval line.yaml --with fit.yaml
 near "$(number outputs scaled)" 0.2 1e-9
 near "$(number v car_rate)$(number v x_rate)" 2 1e-9
+
+# ---- words for people -----------------------------------------------------------------------
+
+# five digits, noise is 0; all digits with -v, and where numbers are read
+run 0 eval "$reported/moto.yaml"
+out_has 'q        frame.z                  0.25794'
+out_has 'q        frame.y                  0'
+run 0 eval "$reported/moto.yaml" -v
+out_has 'q        frame.z                  0.25793862350945'
+run 0 eval "$reported/moto.yaml" --json
+out_has '"frame.z": 0.25793862350945'
+run 0 steady swing.yaml --hold cart_rate=2
+out_has 'mode     0 + 6.8621i'
+run 0 steady swing.yaml --hold cart_rate=2 -v
+out_has ' + 6.862'
+check test "$(grep -c '+ 6.8621i' out)" = 0
+run 0 lqr swing.yaml --set push=0 --inputs push --with a.yaml
+check test "$(awk '$1 == "gain" && length($3) > 8' out | wc -l)" = 0
+run 0 linearise swing.yaml
+check test "$(grep -cE '[1-9][0-9]*\.[0-9]{5}|\.0*[1-9][0-9]{5}' out)" = 0
+run 0 linearise swing.yaml -v
+check grep -qE '\.0*[1-9][0-9]{9}' out
+run 0 linearise swing.yaml --trim --sweep m=1:3:1 -o sweep.csv
+err_is 'written to sweep.csv
+modes 1, 2: angle
+no eigenvalue crosses the imaginary axis between m = 1 and 3'
+
+# every verb says what it wrote, and with -q nothing
+for verb in 'steady swing.yaml --hold cart_rate=2 -o w.yaml' 'lqr swing.yaml --inputs push -o w.yaml' \
+    'fit line.yaml --data log.csv --free a -o w.yaml' 'linearise swing.yaml -o w.csv' \
+    'simulate swing.yaml -o w.csv' 'plot w.csv -y angle -o w.svg' 'check swing.yaml -o w.txt' \
+    'eval swing.yaml -o w.txt' 'derive swing.yaml -o w.txt' \
+    'steady swing.yaml --hold cart_rate --sweep m=1:2:0.5 -o w.csv'; do
+    # shellcheck disable=SC2086
+    run 0 $verb
+    err_has "written to ${verb##* }"
+    # shellcheck disable=SC2086
+    run 0 $verb -q
+    silent
+    no_data
+done
+
+# on a terminal a run without -o says what it did, and shows no rows
+at_terminal() {
+    python3 - "$trundle" "$@" <<'END' | tr -d '\r'
+import os, pty, sys
+pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 4096))
+END
+}
+what='trundle simulate at a terminal'
+at_terminal simulate swing.yaml >out
+out_has 'reached t = 1 s: 5 rows'
+out_has 'no rows are shown on a terminal: -o FILE.csv writes them, -o - shows them'
+check test "$(grep -c '^0.25,' out)" = 0
+at_terminal simulate swing.yaml -o - >out
+check grep -q '0.25,-0.0422892' out
+run 0 simulate swing.yaml # into a file or a pipe rows go as before
+check grep -q '^0.25,' out
+
+# what H means stands before it
+run 0 check "$reported/moto.yaml"
+out_has 'constraint rows, 4 independent: they leave 8 velocities free, which forces change: dynamics (H != 0, lambda_stat = 0)'
 
 # ---- what is wrong --------------------------------------------------------------------------
 

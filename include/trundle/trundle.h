@@ -354,10 +354,13 @@ typedef struct tr_derive_options {
     const char *const *with;
     const char *const *with_texts; // what stands in them; NULL, also for one of them: it is read
     size_t with_count;             // at most TR_MOST_WITH
+    // That numbers have in texts for people, of this system and of what is found of it; noise below
+    // 1e-13 of the largest is 0 there, too. 0: all digits. JSON, CSV and YAML have all of them
+    size_t digits;
 } tr_derive_options;
 enum { TR_WITH_LINES = 1 << 24, TR_MOST_WITH = 64 };
 void tr_derive_fill(tr_derive_options *options, size_t size);
-// The first case, as it stands.
+// The first case, as it stands; texts have 5 digits.
 static inline tr_derive_options tr_derive_defaults(void)
 {
     tr_derive_options o;

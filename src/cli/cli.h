@@ -133,6 +133,8 @@ bool cli_is_stopped(void);
 // Whether the names of all files that are to be written end as their verb writes them; else it says
 // what is possible.
 bool cli_check_endings(const Options *options);
+// Says that a file was written, unless it is none or words are not wanted.
+void cli_written(const Options *options, const char *path);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 // Writes a report and says so; returns the exit code.

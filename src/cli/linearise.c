@@ -36,14 +36,14 @@ static bool take_range(const char *text, Range *range)
     return good;
 }
 
-static void list_critical(const tr_sweep *sweep)
+static void list_critical(const tr_sweep *sweep, int digits)
 {
     for (size_t i = 0; i < sweep->critical_count; i++) {
         const tr_critical *c = &sweep->critical[i];
-        cli_say("%s = %.15g: an eigenvalue becomes %s, ", sweep->name, c->value,
+        cli_say("%s = %.*g: an eigenvalue becomes %s, ", sweep->name, digits, c->value,
                 c->is_onset ? "unstable" : "stable");
         if (c->frequency > 0)
-            cli_say("oscillatory at %.6g rad/s\n", c->frequency);
+            cli_say("oscillatory at %.*g rad/s\n", digits, c->frequency);
         else
             cli_say("divergent\n");
     }
@@ -78,7 +78,7 @@ static void list_unsteady(const tr_sweep *sweep)
         if (sweep->unsteadiness[i] > sweep->unsteadiness[worst]) worst = i;
     }
     if (!count) return;
-    cli_say("warning: at %s = %.15g the state is not steady: accelerations up to %.3g", sweep->name,
+    cli_say("warning: at %s = %.5g the state is not steady: accelerations up to %.3g", sweep->name,
             sweep->values[worst], sweep->unsteadiness[worst]);
     if (count > 1)
         cli_say("; nor is it at %zu other%s of %zu values", count - 1, count > 2 ? "s" : "",
@@ -93,8 +93,10 @@ static int write_sweep(const Options *options, const tr_sweep *sweep)
     const bool drawn = cli_ends_with(options->output, ".svg");
     char title[300];
     snprintf(title, sizeof title, "eigenvalues against %s", sweep->name);
-    if (drawn) tr_sweep_plot(sweep, title, options->output, &err);
-    if (options->picture) tr_sweep_plot(sweep, title, options->picture, &err);
+    if (drawn && tr_sweep_plot(sweep, title, options->output, &err))
+        cli_written(options, options->output);
+    if (options->picture && tr_sweep_plot(sweep, title, options->picture, &err))
+        cli_written(options, options->picture);
     if (err.status) return cli_complain(NULL, &err);
     if (drawn) return 0;
     const bool json = options->json || cli_ends_with(options->output, ".json");
@@ -132,7 +134,7 @@ static int sweep(const Options *options)
         if (!status && !options->quiet) {
             list_unsteady(found);
             list_modes(found);
-            list_critical(found);
+            list_critical(found, options->verbose ? 15 : 5);
         }
     } else
         status = cli_complain(options->model, &err);
@@ -156,7 +158,9 @@ static int take(const Options *options, tr_linearise_options *o)
     if (!system) return status;
     if (options->output && strcmp(options->output, "-") != 0) {
         if (!options->quiet) o->say = say;
-        if (!tr_linearise_write(system, o, options->output, &err))
+        if (tr_linearise_write(system, o, options->output, &err))
+            cli_written(options, options->output);
+        else
             status = cli_complain(options->model, &err);
     } else
         status = cli_print(options, tr_linearise_text(system, o, &err), &err);

@@ -25,7 +25,7 @@ static int write_file(const Options *options, const char *found, const char *rol
     char *text = roles ? malloc(size) : NULL;
     if (text) {
         snprintf(text, size, "%.*s%s", (int)kept, found ? found : "", roles);
-        tr_write_text(options->output, text, err);
+        if (tr_write_text(options->output, text, err)) cli_written(options, options->output);
     }
     free(text);
     return err->status ? cli_complain(options->model, err) : text ? 0 : TR_FAILED;

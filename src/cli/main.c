@@ -142,6 +142,7 @@ bool cli_derive_options(const Options *options, tr_derive_options *how)
     how->with_texts = options->with_texts;
     how->controls = options->controls, how->control_count = options->control_count;
     how->allowed = options->allowed.word, how->allowed_count = options->allowed.count;
+    if (options->verbose) how->digits = 0;
     how->evaluate = options->evaluate, how->inertias = options->inertias;
     double order = 0;
     if (!cli_number("--order", options->order, &order)) return false;
@@ -176,12 +177,19 @@ tr_system *cli_system(const Options *options, int *status)
     return system;
 }
 
+void cli_written(const Options *options, const char *path)
+{
+    if (!options->quiet && path && strcmp(path, "-") != 0) cli_say("written to %s\n", path);
+}
+
 int cli_print(const Options *options, char *text, const tr_error *err)
 {
     tr_error wrote = {0};
-    if (text) tr_write_text(options->output ? options->output : "-", text, &wrote);
+    const bool any = text != NULL;
+    if (any) tr_write_text(options->output ? options->output : "-", text, &wrote);
     tr_text_free(text);
     if (wrote.status) return cli_complain(NULL, &wrote);
+    if (any) cli_written(options, options->output);
     return err->status ? cli_complain(options->model, err) : 0;
 }
 

@@ -51,10 +51,13 @@ static int find(const Options *options, tr_system *system, const tr_steady_optio
     tr_steady *steady = tr_steady_find(system, how, &err);
     if (steady && cli_ends_with(options->output, ".yaml")) {
         char *fragment = tr_steady_fragment(steady, &err);
-        if (fragment) tr_write_text(options->output, fragment, &err);
+        if (fragment && tr_write_text(options->output, fragment, &err))
+            cli_written(options, options->output);
         tr_text_free(fragment);
     }
-    char *text = tr_steady_text(steady, options->json, &err);
+    // with a file and -q nothing but the file
+    const bool silent = cli_ends_with(options->output, ".yaml") && options->quiet && !options->json;
+    char *text = silent ? NULL : tr_steady_text(steady, options->json, &err);
     tr_steady_free(steady);
     Options where = *options;
     if (cli_ends_with(options->output, ".yaml")) where.output = NULL;
@@ -69,14 +72,13 @@ static int sweep(const Options *options, tr_system *system, const tr_steady_opti
     if (summary.rows && !options->quiet) {
         cli_say("%zu rows, up to %g", summary.rows, summary.reached);
         for (size_t i = 0; i < summary.folds && i < TR_MOST_FOLDS; i++)
-            cli_say("%s%.12g",
+            cli_say("%s%.*g",
                     i                   ? ", "
                     : summary.folds > 1 ? "; folds at "
                                         : "; fold at ",
-                    summary.fold[i]);
+                    options->verbose ? 15 : 5, summary.fold[i]);
         cli_say("\n");
-        if (!err.status && options->output && strcmp(options->output, "-") != 0)
-            cli_say("written to %s\n", options->output);
+        if (!err.status) cli_written(options, options->output);
     }
     return err.status ? cli_complain(options->model, &err) : 0;
 }

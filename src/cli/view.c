@@ -7,15 +7,15 @@
 static void print_size(const char *path, size_t bytes)
 {
     if (bytes < 1000000)
-        cli_say("report in %s: %.0f kB\n", path, 1e-3 * (double)bytes);
+        cli_say("written to %s: %.0f kB\n", path, 1e-3 * (double)bytes);
     else
-        cli_say("report in %s: %.1f MB\n", path, 1e-6 * (double)bytes);
+        cli_say("written to %s: %.1f MB\n", path, 1e-6 * (double)bytes);
 }
 
 void cli_print_report(const Options *options, const tr_view_options *how,
                       const tr_view_summary *summary)
 {
-    if (summary->is_other_model)
+    if (summary->is_other_model && !options->quiet)
         cli_say("warning: '%s' has changed since the run was made\n", options->model);
     if (options->quiet) return;
     if (!summary->has_certificate) cli_say("there is no certificate beside '%s'\n", how->run);

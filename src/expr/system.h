@@ -286,6 +286,7 @@ struct tr_system {
         uint32_t torque_count;
     } source;
     double seconds; // that deriving it took
+    int digits;     // of numbers in texts for people; 0: all
     bool has_commands;
     const Deviant *deviants; // whose standard deviations are the output "deviations"
     const FixSeries *fixes;

@@ -128,12 +128,11 @@ static void write_modes(const tr_steady *s, Group *g)
 {
     Buffer *b = &g->j->text;
     if (g->json) tr_json_matrix(g->j, "eigenvalues", &s->modes[0][0], s->mode_count, 2);
+    const double noise = tr_noise(s->modes[0], 2 * (size_t)s->mode_count, 1, b);
     for (uint32_t i = 0; !g->json && i < s->mode_count; i++) {
         tr_buffer_print(b, "%-8s ", "mode");
-        tr_buffer_number(b, s->modes[i][0]);
-        tr_buffer_print(b, s->modes[i][1] < 0 ? " - " : " + ");
-        tr_buffer_number(b, fabs(s->modes[i][1]));
-        tr_buffer_print(b, "i\n");
+        tr_add_complex(b, s->modes[i], noise);
+        tr_buffer_print(b, "\n");
     }
 }
 
@@ -158,8 +157,9 @@ char *tr_steady_text(const tr_steady *s, bool json, tr_error *err)
     if (!err) err = &local;
     if (!s || has_failed(err)) return NULL;
     Json j = {0};
-    Group g = {&j, json, ""};
+    Group g = {.j = &j, .json = json};
     const System *system = s->equations->system;
+    j.text.digits = json ? 0 : system->digits;
     if (json) tr_json_open(&j, NULL, '{');
     write_state(s, &g);
     write_motion(s, &g);
@@ -175,10 +175,9 @@ char *tr_steady_text(const tr_steady *s, bool json, tr_error *err)
         tr_json_number(&j, "iterations", s->outcome.iterations);
         tr_json_close(&j, '}');
     } else {
-        g.title = "found";
-        tr_group_number(&g, "stability", s->stability);
-        tr_group_number(&g, "residual", s->outcome.residual);
-        tr_group_number(&g, "iterations", s->outcome.iterations);
+        tr_group_alone(&g, "found", "stability", s->stability);
+        tr_group_alone(&g, "found", "residual", s->outcome.residual);
+        tr_group_alone(&g, "found", "iterations", s->outcome.iterations);
     }
     return tr_text_finish(&j.text, err);
 }
