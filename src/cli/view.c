@@ -15,7 +15,7 @@ static void print_size(const char *path, size_t bytes)
 void cli_print_report(const Options *options, const tr_view_options *how,
                       const tr_view_summary *summary)
 {
-    if (summary->is_other_model && !options->quiet)
+    if (summary->is_other_model)
         cli_say("warning: '%s' has changed since the run was made\n", options->model);
     if (options->quiet) return;
     if (!summary->has_certificate) cli_say("there is no certificate beside '%s'\n", how->run);
