@@ -74,7 +74,9 @@ static const struct {
      "`warnings`\n`columns`.\n\n"
      "In first order it also has `command_error`; where something is uncertain `covariance`, of "
      "the "
-     "state\nat the end; with `--filter` also `filter`.\n"},
+     "state\nat the end; with `--filter` also `filter`; with `--with` also `with`, the files and "
+     "what "
+     "stood in them.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
      "of `-o` says.\n\n"
