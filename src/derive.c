@@ -29,6 +29,21 @@ static void hash_source(struct Source *source, Text text)
     tr_sha256_end(&sha, source->sha256);
 }
 
+// Files with keys of a case, and what stood in them
+static void note_with(tr_system *system, const Model *variant)
+{
+    struct Source *source = &system->source;
+    const size_t count = variant->with_count;
+    const char **names = tr_arena_alloc(&system->graph->arena, 2 * count + 1, sizeof *names);
+    if (!names) system->graph->failed = true;
+    for (size_t i = 0; names && i < count; i++) {
+        names[i] = keep(system, text_of(variant->with[i]));
+        names[count + i] = keep(system, text_of(variant->with_texts[i]));
+    }
+    source->with = names, source->with_texts = names ? names + count : NULL;
+    source->with_count = names ? (uint32_t)count : 0;
+}
+
 // What the results of a system need to name the model they came from.
 static void note_source(tr_system *system, const Model *variant, const tr_derive_options *o)
 {
@@ -40,6 +55,7 @@ static void note_source(tr_system *system, const Model *variant, const tr_derive
         hash_source(source, variant->text);
     }
     source->case_name = keep(system, cases->count ? cases->at[0].name.text : text_of(""));
+    note_with(system, variant);
     tr_setting *settings =
         tr_arena_alloc(&system->graph->arena, o->setting_count + 1, sizeof *settings);
     if (!settings) system->graph->failed = true;
@@ -182,12 +198,15 @@ const char *tr_system_file(const tr_system *system, size_t index)
     const struct Source *source = &system->source;
     const size_t own = source->file && source->file[0] ? 1 : 0;
     if (index < own) return source->file;
-    return index - own < source->file_count ? source->files[index - own] : NULL;
+    index -= own;
+    if (index < source->with_count) return source->with[index];
+    index -= source->with_count;
+    return index < source->file_count ? source->files[index] : NULL;
 }
 
 void tr_derive_fill(tr_derive_options *options, size_t size)
 {
-    const tr_derive_options plain = {0};
+    const tr_derive_options plain = {.digits = 5};
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
@@ -198,8 +217,9 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     tr_derive_options o = tr_derive_defaults();
     if (!model || !tr_take_options(&o, sizeof o, options, "tr_derive_defaults", err)) return NULL;
     const double started = seconds_now();
-    Model *variant = tr_model_variant(model, o.case_name, o.settings, o.setting_count, err);
+    Model *variant = tr_model_variant(model, &o, err);
     tr_system *system = tr_system_new(err);
+    if (system) system->digits = o.digits < 17 ? (int)o.digits : 0;
     if (system) tr_evaluation_called(o.evaluate, &system->evaluation, err);
     if (o.order > 2) tr_fail(err, TR_USAGE, (Place){0}, "the order is 1 or 2");
     if (variant) variant->order = (int)o.order, variant->inertias = o.inertias;

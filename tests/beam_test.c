@@ -24,7 +24,7 @@ static void test_soft_board_facts(void **state)
     tr_system *system = system_called("snakeboard_soft", NULL);
     char *words = tr_check_text(system, false, NULL);
     assert_non_null(words);
-    assert_non_null(strstr(words, "H != 0, lambda_stat = 0:"));
+    assert_non_null(strstr(words, "(H != 0, lambda_stat = 0)"));
     tr_text_free(words);
     tr_system_free(system);
 }

@@ -242,10 +242,10 @@ static void test_table_one(void **state)
         int kernel, m, m_locked, antagonist;
         const char *words;
     } cells[] = {
-        {"snake3", 0, 3, 3, 0, "H = 0, lambda_stat = 0:"},
-        {"rail_cart", 0, 2, 1, 1, "H = 0, lambda_stat != 0:"},
-        {"snakeboard", 1, 2, 2, 0, "H != 0, lambda_stat = 0:"},
-        {"mobile_pendulum", 1, 2, 1, 1, "H != 0, lambda_stat != 0:"},
+        {"snake3", 0, 3, 3, 0, "(H = 0, lambda_stat = 0)"},
+        {"rail_cart", 0, 2, 1, 1, "(H = 0, lambda_stat != 0)"},
+        {"snakeboard", 1, 2, 2, 0, "(H != 0, lambda_stat = 0)"},
+        {"mobile_pendulum", 1, 2, 1, 1, "(H != 0, lambda_stat != 0)"},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char *json = facts_of(system_called(cells[i].model, NULL));

@@ -144,7 +144,7 @@ check grep -q "\"rows_sha256\": \"$(sha256sum <run.mat | cut -d' ' -f1)\"" run.j
 run 0 simulate swing.yaml -q -o run.csv
 run 0 view run.csv --model swing.yaml --page page.html -o view.html
 run 0 plot run.csv -y angle -o plot.svg
-silent
+err_is 'written to plot.svg'
 cp run.json old.json
 run 0 simulate swing.yaml -q --set l=0.7 -o run.csv
 cp old.json run.json # as a crash between two renames would leave it
@@ -153,10 +153,11 @@ run 3 view run.csv --model swing.yaml --page page.html -o other.html
 err_is "run.csv: $words"
 check test ! -e other.html
 run 0 plot run.csv -y angle -o plot.svg
-err_is "warning: $words"
+err_is "warning: $words
+written to plot.svg"
 rm run.json
 run 0 plot run.csv -y angle -o plot.svg
-silent
+err_is 'written to plot.svg'
 run 0 view run.csv --model swing.yaml --page page.html -o view.html
 # Neither is replaced when one cannot be.
 echo old >both.csv

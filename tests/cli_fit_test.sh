@@ -30,7 +30,8 @@ fit() { # STATUS OPTIONS...
 # ---- what it says and writes ----------------------------------------------------------------
 
 fit 0 --data log.csv --free 'x,d(x)' --plot left.svg -o fit.yaml
-silent
+err_is 'written to fit.yaml
+written to left.svg'
 out_has 'found    initial.x 0.2'
 out_has 'column   x: 6 measurements'
 check grep -q '^initial:$' fit.yaml
@@ -40,6 +41,9 @@ cp fit.yaml before.yaml
 # what was found, as a case of the model, fits at once
 { cat line.yaml; echo 'cases:'; echo '  found:'; sed 's/^/    /' fit.yaml; } >found.yaml
 run 0 fit found.yaml --data log.csv --free 'x,d(x)' -q -o again.yaml
+silent
+no_data
+run 0 fit found.yaml --data log.csv --free 'x,d(x)'
 out_has 'took     0 iterations, 1 run'
 fit 0 --data log.csv --free 'x,d(x),a' --match 'seen=2*a*x' --sd x=0.1 --sd seen=0.2 --prior a=1~0.5 --json
 check is_json out

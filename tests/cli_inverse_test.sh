@@ -30,7 +30,7 @@ check test "$(grep -c '^body' out)" -eq 1
 
 # What is written reads back as it is.
 run 0 fit logged.yaml --inverse --data run.csv -o fit.yaml
-silent
+err_is 'written to fit.yaml'
 out_has 'body     arm: mass '
 check grep -q '^#   m(cart) + m(arm) = ' fit.yaml
 check grep -q '^bodies:$' fit.yaml

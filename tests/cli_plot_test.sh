@@ -15,7 +15,7 @@ is_svg() {
 run 0 simulate swing.yaml -q --every 0.05 -o swing.csv
 run 0 plot swing.csv -y angle,angle_rate -y height -o fig.svg
 no_data
-silent
+err_is 'written to fig.svg'
 check is_svg fig.svg
 check grep -qF '<title>angle, angle_rate, height against t</title>' fig.svg
 check grep -qF '>t [s]</text>' fig.svg
@@ -49,9 +49,9 @@ check is_svg fig.svg
 check grep -qF '<title>track of hub, rim</title>' fig.svg
 printf 'trundle: 1\nground: {height: 0.1*x^2}\nbodies: {a: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}}\ncontacts: {rim: {kind: slide, body: a}}\n' >hill.yaml
 run 0 plot roll.csv --track rim -o flat.svg
-silent
+err_is 'written to flat.svg'
 run 0 plot roll.csv --track rim --model hill.yaml -o fig.svg
-silent
+err_is 'written to fig.svg'
 check is_svg fig.svg
 check grep -qF 'm apart</text>' fig.svg
 check test -z "$(grep -F 'm apart' flat.svg)"

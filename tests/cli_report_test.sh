@@ -18,7 +18,7 @@ part() { sed -n "s/.*id=\"$2\">//;T;:next;/<\\/script>/{s/<\\/script>.*//;p;q};p
 
 run 0 simulate swing.yaml --case pushed --report run.html --page page.html
 no_data
-err_has 'report in run.html: '
+err_has 'written to run.html: '
 check test ! -e run.csv
 part run.html report >report.json
 check is_json report.json
@@ -33,7 +33,7 @@ check grep -q "\"model_sha256\": \"$(sha256sum swing.yaml | cut -c 1-64)\"" run.
 cp run.html first.html
 run 0 view run.csv --model swing.yaml --page page.html -o run.html
 no_data
-err_has 'report in run.html: '
+err_has 'written to run.html: '
 check cmp -s first.html run.html # the same case and settings, taken from run.json
 run 0 simulate swing.yaml --case pushed -q --report other.html --page page.html -o -
 check cmp -s out <("$trundle" simulate swing.yaml --case pushed -q)
@@ -114,7 +114,7 @@ kill -s INT $stopping
 wait $stopping
 check test $? -eq 130
 no_data
-err_has 'report in cut.html: '
+err_has 'written to cut.html: '
 part cut.html report >report.json
 check grep -q '"interrupted": true' report.json
 check test -z "$(ls temporary)"

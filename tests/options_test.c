@@ -73,10 +73,10 @@ static void test_give(void **state)
     ENDS_WITH(type, last);   \
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, evaluate);
-IS_SOUND(tr_derive_options, output_count);
+IS_SOUND(tr_derive_options, digits);
 IS_SOUND(tr_run_options, owner);
 IS_SOUND(tr_linearise_options, owner);
-IS_SOUND(tr_steady_options, form);
+IS_SOUND(tr_steady_options, unused);
 IS_SOUND(tr_simulate_options, unused);
 IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);

@@ -245,6 +245,85 @@ static void refuses(void **state)
     tr_system_free(system);
 }
 
+// ---- at steady motions ---------------------------------------------------------------------
+
+static size_t mode_called(const tr_sweep *sweep, const char *name)
+{
+    const size_t at = tr_find_name(sweep->names, sweep->mode_count, name);
+    if (at == sweep->mode_count) fail_msg("no mode is called '%s'", name);
+    return at;
+}
+
+// The eigenvalues of steady motions that were asked for one by one, with the throttle found
+static void trims(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_of(model_reported("moto"), "straight");
+    tr_sweep *sweep = tr_sweep_trimmed(system, "v0", 5, 60, 5, NULL, &err);
+    if (!sweep) fail_msg("%s", err.text);
+    assert_int_equal(sweep->rows, 12);
+    assert_int_equal(sweep->count, 15);
+    for (size_t i = 0; i < sweep->rows; i++) {
+        char speed[60];
+        double modes[40][2];
+        assert_below(sweep->unsteadiness[i], 1e-9);
+        snprintf(speed, sizeof speed, "d(frame.x)=%.17g", sweep->values[i]);
+        const char *const holds[] = {speed};
+        tr_steady_options o = tr_steady_defaults();
+        o.free = "thrust", o.holds = holds, o.hold_count = 1;
+        tr_steady *steady = tr_steady_find(system, &o, &err);
+        if (!steady) fail_msg("%s", err.text);
+        assert_int_equal(tr_steady_modes(steady, modes), sweep->count);
+        for (size_t k = 0; k < sweep->count; k++) {
+            double nearest = (double)INFINITY;
+            const double *is = sweep->eigenvalues + 2 * (i * sweep->count + k);
+            for (size_t j = 0; j < sweep->count; j++) nearest = fmin(nearest, apart(is, modes[j]));
+            assert_below(nearest, 1e-6);
+        }
+        tr_steady_free(steady);
+    }
+    tr_sweep_free(sweep);
+    tr_system_free(system);
+}
+
+// A pair is one mode; those of a bicycle by their names, and others by what moves
+static void names_modes(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_of(model_called("bicycle"), "straight");
+    tr_sweep *sweep = tr_sweep_new(system, "speed0", 1, 10, 0.5, &err);
+    assert_non_null(sweep);
+    assert_int_equal(sweep->mode_count, 3);
+    const size_t weave = mode_called(sweep, "weave"), capsize = mode_called(sweep, "capsize");
+    mode_called(sweep, "steer");
+    size_t pairs = 0;
+    for (size_t k = 0; k < sweep->count; k++) {
+        const double *last = sweep->eigenvalues + 2 * ((sweep->rows - 1) * sweep->count + k);
+        pairs += sweep->mode[k] == weave && last[1] != 0;
+        if (sweep->mode[k] == capsize) assert_true(last[1] == 0 && last[0] > 0); // beyond 6.02 m/s
+    }
+    assert_int_equal(pairs, 2);
+    tr_sweep_free(sweep);
+    tr_system_free(system);
+}
+
+static void refuses_to_trim(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_of(model_reported("moto"), "straight");
+    assert_null(tr_sweep_trimmed(system, "nix", 5, 60, 5, NULL, &err));
+    assert_int_equal(err.status, TR_USAGE);
+    err = (tr_error){0};
+    tr_steady_options o = tr_steady_defaults();
+    o.free = "rider_torque"; // nothing keeps it going
+    assert_null(tr_sweep_trimmed(system, "v0", 5, 60, 5, &o, &err));
+    assert_int_equal(err.status, TR_FAILED);
+    tr_system_free(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +334,9 @@ int main(void)
         cmocka_unit_test(finds_closed_forms),
         cmocka_unit_test(lets_eigenvalues_pass),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(trims),
+        cmocka_unit_test(names_modes),
+        cmocka_unit_test(refuses_to_trim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

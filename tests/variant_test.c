@@ -28,19 +28,17 @@ static const char cart[] =
     "  worse: {set: {mm: 1}}\n"
     "  worst: {without: c}\n";
 
-// What `eval` says of a name in a group, for a case and settings.
-static double value_in(const char *group, const char *name, const char *case_name,
-                       const tr_setting *settings, size_t count)
+static Model *variant_of(const Model *model, const char *case_name, tr_error *err)
+{
+    return tr_model_variant(model, &(tr_derive_options){.case_name = case_name}, err);
+}
+
+// What `eval` says of a name in a group, for a variant of the cart.
+static double value_by(const char *group, const char *name, const tr_derive_options *options)
 {
     tr_error err = {0};
     char key[64];
-    Model *model = model_from(cart);
-    const tr_derive_options options = {.size = sizeof options,
-                                       .case_name = case_name,
-                                       .settings = settings,
-                                       .setting_count = count};
-    System *system = derived_from(model, &options);
-    tr_model_free(model);
+    System *system = derived(model_from(cart), options);
     char *json = tr_eval_text(system, true, &err);
     if (!json) fail_msg("%s", err.text);
     snprintf(key, sizeof key, "\"%s\": {", group);
@@ -53,6 +51,16 @@ static double value_in(const char *group, const char *name, const char *case_nam
     tr_text_free(json);
     tr_system_free(system);
     return value;
+}
+
+static double value_in(const char *group, const char *name, const char *case_name,
+                       const tr_setting *settings, size_t count)
+{
+    return value_by(group, name,
+                    &(tr_derive_options){.size = sizeof(tr_derive_options),
+                                         .case_name = case_name,
+                                         .settings = settings,
+                                         .setting_count = count});
 }
 
 static void test_precedence(void **state)
@@ -88,7 +96,7 @@ static void test_case_changes(void **state)
     assert_close(value_in("vdot", "arm_rate", "light", NULL, 0), 0, 1e-14);
 
     tr_error err = {0};
-    Model *model = model_from(cart), *twin = tr_model_variant(model, "light", NULL, 0, &err);
+    Model *model = model_from(cart), *twin = variant_of(model, "light", &err);
     assert_int_equal(err.status, TR_OK);
     assert_int_equal(twin->fields.forces.count, 0);
     assert_int_equal(twin->fields.roles.at[0].torque.count, 0);
@@ -100,8 +108,8 @@ static void test_case_changes(void **state)
     assert_int_equal(model->fields.roles.at[0].torque.count, 1);
     assert_text(model->fields.cases.at[0].name, "plain");
     tr_model_free(twin);
-    twin = tr_model_variant(model, "plain", NULL, 0, &err);
-    Model *again = tr_model_variant(twin, NULL, NULL, 0, &err);
+    twin = variant_of(model, "plain", &err);
+    Model *again = variant_of(twin, NULL, &err);
     assert_same_kind(tr_kind_model(), &model->fields, &again->fields);
     tr_model_free(again);
     tr_model_free(twin);
@@ -173,7 +181,9 @@ static void test_bad_variants(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tr_error err = {0};
         const bool sets = cases[i].setting.name != NULL;
-        assert_null(tr_model_variant(model, cases[i].case_name, &cases[i].setting, sets, &err));
+        const tr_derive_options options = {
+            .case_name = cases[i].case_name, .settings = &cases[i].setting, .setting_count = sets};
+        assert_null(tr_model_variant(model, &options, &err));
         assert_string_equal(err.text, cases[i].words);
         assert_int_equal(err.status, cases[i].status);
         assert_int_equal(err.line, cases[i].line);
@@ -199,13 +209,118 @@ static void test_bad_settings(void **state)
     tr_model_free(model);
 }
 
+// ---- files with keys of a case -------------------------------------------------------------
+
+static double value_with(const char *group, const char *name, const char *case_name,
+                         const char *const *texts, size_t count, const tr_setting *setting)
+{
+    static const char *const files[] = {"one", "two", "three"};
+    return value_by(group, name,
+                    &(tr_derive_options){.size = sizeof(tr_derive_options),
+                                         .case_name = case_name,
+                                         .settings = setting,
+                                         .setting_count = setting != NULL,
+                                         .with = files,
+                                         .with_texts = texts,
+                                         .with_count = count});
+}
+
+// file < case < with, the last of them first, < settings
+static void test_with(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"set: {m: 20, push: 6}\ninitial: {cart: 8, d(arm): 4}",
+                                 "\xef\xbb\xbfset: {m: 30}\nroles: {arm: passive}\nwithout: a\n",
+                                 "roles: {arm: {torque: 2}}\nwithout: [b]\nguess: {d(cart): 9}\n"};
+    const tr_setting m = {"m", "40"};
+    assert_true(value_with("outputs", "mass", NULL, texts, 1, NULL) == 20);
+    assert_true(value_with("outputs", "mass", "heavy", texts, 1, NULL) == 20);
+    assert_true(value_with("outputs", "mass", "heavy", texts, 2, NULL) == 30);
+    assert_true(value_with("outputs", "part", "heavy", texts, 2, NULL) == 15);
+    assert_true(value_with("outputs", "mass", "heavy", texts, 3, &m) == 40);
+    assert_true(value_with("outputs", "in", "heavy", texts, 3, NULL) == 6);
+    assert_true(value_with("q", "cart", "heavy", texts, 2, NULL) == 8);
+    assert_true(value_with("q", "arm", "heavy", texts, 2, NULL) == 0.5);
+    assert_true(value_with("v", "arm_rate", "heavy", texts, 2, NULL) == 4);
+    assert_true(value_with("v", "cart_rate", "heavy", texts, 3, NULL) == 9);
+    // 45 x'' + 15 y'' = k and no torque; then nothing but the torque 2 = 15 (x'' + y'')
+    assert_close(value_with("vdot", "cart_rate", NULL, texts, 2, NULL), 1.0 / 30, 1e-14);
+    assert_close(value_with("vdot", "cart_rate", NULL, texts, 3, NULL), -2.0 / 30, 1e-14);
+}
+
+// A model without cases has what the files say, too; run options among it.
+static void test_with_without_cases(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    const char *const files[] = {"x"}, *const texts[] = {"set: {m: 3}\nend: 4\nmethod: rk4\n"};
+    const tr_derive_options options = {
+        .size = sizeof options, .with = files, .with_texts = texts, .with_count = 1};
+    System *system =
+        derived(model_from("trundle: 1\nparameters: {m: 2}\nbodies:\n"
+                           "  cart: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: m}\n"),
+                &options);
+    const tr_simulate_options o = tr_simulate_defaults(system);
+    assert_true(o.end == 4 && o.every == 0.01);
+    assert_string_equal(o.method, "rk4");
+    assert_string_equal(tr_system_file(system, 0), "x");
+    assert_null(tr_system_file(system, 1));
+    char *text = tr_eval_text(system, true, &err);
+    assert_non_null(text);
+    tr_text_free(text);
+    tr_system_free(system);
+}
+
+// Lines of the k-th count from k TR_WITH_LINES on.
+static void test_bad_with(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *words;
+    } cases[] = {
+        {"set:\n  mm: 1", 2, 3, "there is no parameter or input 'mm'; did you mean 'm'?"},
+        {"roles: {arm: {torque: 1 + nil}}", 1, 27, "unknown name 'nil'"},
+        {"\n\ninital: {cart: 1}", 3, 1, "unknown key 'inital' in 'case'; did you mean 'initial'?"},
+        {"set: {m: 1, m: 2}", 1, 13, "'m' stands here twice"},
+        {"", 1, 1, "the file is empty"},
+        {"set: {m: 1}\n---\nset: {m: 2}\n", 2, 1, "a case file holds one document"},
+        {"set: [m, 1]", 1, 6, "'set' must be a map, written as name: value"},
+        {"without: c", 1, 10, "there is no element 'c' to leave out"},
+    };
+    Model *model = model_from(cart);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tr_error err = {0};
+        const char *const files[] = {"good", "bad"}, *const texts[] = {"set: {m: 3}",
+                                                                       cases[i].text};
+        const tr_derive_options options = {
+            .size = sizeof options, .with = files, .with_texts = texts, .with_count = 2};
+        assert_null(tr_derive(model, &options, &err));
+        assert_string_equal(err.text, cases[i].words);
+        assert_int_equal(err.status, TR_INVALID);
+        assert_int_equal(err.line, 2 * TR_WITH_LINES + cases[i].line);
+        assert_int_equal(err.column, cases[i].column);
+    }
+    tr_error err = {0};
+    const char *const files[TR_MOST_WITH + 1] = {"missing.yaml"};
+    tr_derive_options options = {.size = sizeof options, .with = files, .with_count = 1};
+    assert_null(tr_derive(model, &options, &err));
+    assert_int_equal(err.status, TR_IO);
+    err = (tr_error){0};
+    options.with_count = TR_MOST_WITH + 1;
+    assert_null(tr_derive(model, &options, &err));
+    assert_int_equal(err.status, TR_USAGE);
+    tr_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_precedence),
-        cmocka_unit_test(test_case_changes),
-        cmocka_unit_test(test_bad_variants),
-        cmocka_unit_test(test_bad_settings),
+        cmocka_unit_test(test_precedence),   cmocka_unit_test(test_case_changes),
+        cmocka_unit_test(test_bad_variants), cmocka_unit_test(test_bad_settings),
+        cmocka_unit_test(test_with),         cmocka_unit_test(test_with_without_cases),
+        cmocka_unit_test(test_bad_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,8 @@ static const struct {
      "Writes a row for every instant, `-o run.csv` or `-o run.mat`; [what the columns "
      "are](format.md#results). Beside it\n`run.json`, the certificate: how the run went, how well "
      "energy and constraints were kept, events and warnings,\nand the hash of the rows: both "
-     "get their names when both are on the disk.\nWith `-o -` rows go to standard "
+     "get their names when both are on the disk.\nWith `-o -`, and without `-o` unless that is a "
+     "terminal, rows go to standard "
      "output. Ctrl-C, SIGTERM and a closed terminal leave what there is, complete up to there "
      "(exit code 130);\nthe second time they end the process at once. "
      "A run that fails or comes to its limits (exit code 1) leaves its rows, too. `--json` prints "
@@ -55,7 +56,9 @@ static const struct {
      "`warnings`\n`columns`.\n\n"
      "In first order it also has `command_error`; where something is uncertain `covariance`, of "
      "the "
-     "state\nat the end; with `--filter` also `filter`.\n"},
+     "state\nat the end; with `--filter` also `filter`; with `--with` also `with`, the files and "
+     "what "
+     "stood in them.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
      "of `-o` says.\n\n"
@@ -64,16 +67,30 @@ static const struct {
      "`largest_acceleration` `warnings` `about`, and `discrete` with `--step`.\n\n"
      "An output whose derivative is not finite at the initial state has no rows in `C` and `D` "
      "(null, "
-     "in `.csv` and\n`.mat` nan), and a warning names it.\n"},
+     "in `.csv` and\n`.mat` nan), and a warning names it.\n\n"
+     "`--trim` takes the steady motion near the start, with `--sweep` at every value. Inputs may "
+     "change, unless `--free` says what\nmay; what is then left open is held, as far as it takes: "
+     "of "
+     "`initial` what the swept parameter is in, rates and\nformulas, then inputs, coordinates that "
+     "it "
+     "gives, and the state. `--hold` asks for something else.\n\n"
+     "JSON with `--sweep`: `parameter` `values` `eigenvalues` `critical` `largest_acceleration` "
+     "`modes`, each with a\n`name` by what moves in it and the numbers of its `eigenvalues` among "
+     "the "
+     "columns. Of vehicles with one steering joint\nsome are called weave, wobble and capsize.\n"},
     {"steady",
-     "What `initial` says is a guess; `--hold` asks for something, `--free` gives up something.\n\n"
+     "What `initial` says is a guess; `--hold` asks for something, `--free` gives up something. "
+     "`-o "
+     "trim.yaml` is a file for\n`--with`: the state, and parameters and inputs that were found.\n\n"
      "JSON: `q` `v` `along` `lambda` `tau` `outputs` `parameters` `eigenvalues` `warnings` "
      "`stability` `residual`\n`iterations`.\n\n"
      "Of a family: `parameter` `columns` `rows` `folds` `complete`, which is false where it could "
      "not be followed to its end.\n"},
     {"lqr",
-     "`-o gains.yaml` has the feedback as the `roles` of a model file, in the model's own "
-     "names.\n\n"
+     "`-o gains.yaml` has the feedback as `roles`, in the model's own names, for `--with`. With "
+     "`--trim` about the steady motion\nnear the start, for which the inputs are found; the file "
+     "has "
+     "its state, too.\n\n"
      "What is kept small is a sum of squares: of the displacements of all coordinates (those of a "
      "base along and about its\nown axes, `B.dx` ... `B.rz`) and of all velocities of the model, "
      "in m, rad, m/s and rad/s, plus those of the inputs. So it\ndoes not depend on which "
@@ -171,7 +188,8 @@ int main(void)
            "-->\n\n"
            "`trundle VERB FILE [options]`; `trundle VERB --help` says what stands here. Data goes "
            "to standard output,\nmessages to standard error. `--end 5` and `--end=5` are the "
-           "same. Numbers are printed so that they read\nback equal. Files appear complete or not "
+           "same. Numbers in JSON, CSV and YAML\nread back equal; texts have 5 digits, with `-v` "
+           "all. Files appear complete or not "
            "at all; none is written over that is read, and no two results\ngo to one file. What "
            "models of strangers can and cannot do: [SECURITY.md](../SECURITY.md).\n\n"
            "| exit code | meaning |\n|---|---|\n");

@@ -185,7 +185,14 @@ static const char rules[] =
     "`initial`, `guess` and `roles` are put in place of what the model says, name by name. What "
     "is\n"
     "given on the command line (`--set`) wins over the case. When a parameter is set that is a\n"
-    "formula of others, the formula is replaced, and what depends on it follows.\n";
+    "formula of others, the formula is replaced, and what depends on it follows.\n"
+    "\n"
+    "A file with keys of a case, `trundle VERB MODEL --with FILE`, stands between the two: it wins "
+    "over the case,\n"
+    "of several the last one, and `--set` wins over it. What `steady -o trim.yaml`, `lqr -o "
+    "gains.yaml` and\n"
+    "`fit -o fit.yaml` write are such files. Its lists (`without`, `hold`) are added to those of "
+    "the case.\n";
 
 static const char terrain[] =
     "\n"

@@ -59,7 +59,8 @@ typedef enum tr_status {
 typedef struct tr_error {
     tr_status status; // TR_OK: none yet
     int line, column; // from 1; 0 where they mean nothing; line -k is the k-th setting of
-                      // tr_derive, then of its outputs
+                      // tr_derive, then of its outputs; those of its k-th file `with` count from
+                      // k TR_WITH_LINES on
     char text[500];   // one sentence for the person who wrote the input, without a newline, as
                       // tr_shown would have it
 } tr_error;
@@ -351,12 +352,21 @@ typedef struct tr_derive_options {
     // More outputs, of the model's names: they are recorded like its own
     const tr_setting *outputs;
     size_t output_count;
+    // Files with keys of a case, as tr_steady_fragment, tr_lqr_roles and tr_fit_fragment write
+    // them: they win over the case, later ones over earlier ones, and the settings over them
+    const char *const *with;
+    const char *const *with_texts; // what stands in them; NULL, also for one of them: it is read
+    size_t with_count;             // at most TR_MOST_WITH
+    // That numbers have in texts for people, of this system and of what is found of it; noise below
+    // 1e-13 of the largest is 0 there, too. 0: all digits. JSON, CSV and YAML have all of them
+    size_t digits;
     // 1: a gravity that is numbers becomes a parameter g, or what begins so, as equations for
     // people have it; 0: it stays
     size_t name_gravity;
 } tr_derive_options;
+enum { TR_WITH_LINES = 1 << 24, TR_MOST_WITH = 64 };
 void tr_derive_fill(tr_derive_options *options, size_t size);
-// The first case, as it stands.
+// The first case, as it stands; texts have 5 digits.
 static inline tr_derive_options tr_derive_defaults(void)
 {
     tr_derive_options o;
@@ -367,8 +377,8 @@ static inline tr_derive_options tr_derive_defaults(void)
 // The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
-// The files that a system was made from, by index from 0: the model's, where it was one, then those
-// that it names. NULL beyond the last.
+// The files that a system was made from, by index from 0: the model's, where it was one, those of
+// `with`, then those that the model names. NULL beyond the last.
 const char *tr_system_file(const tr_system *system, size_t index);
 
 // ---- running -------------------------------------------------------------------------------
@@ -699,6 +709,10 @@ typedef struct tr_sweep {
     tr_critical *critical; // by value
     size_t critical_count;
     double *unsteadiness; // by row: the largest acceleration at the start, 0 where it is steady
+    // Modes: one for each pair of eigenvalues that is complex somewhere, and for each real one
+    size_t mode_count;
+    size_t *mode;       // of each eigenvalue
+    const char **names; // of each mode, by what moves: "weave", "travel and bounce"
 } tr_sweep;
 
 // At from, from + step, ... to; at each value the initial conditions are solved again. The system
@@ -723,6 +737,11 @@ typedef struct tr_steady_options {
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
     const char *output; // of a family: .csv, .json or .mat file; "-" is standard output
     const char *form;   // of a family: "json", or NULL: as the name of the file says
+    // What else it takes is chosen: without `free` all inputs are free, and what is then left open
+    // is held, as far as it takes, of what `initial` says what the swept parameter is in, rates and
+    // formulas; then inputs, coordinates that it gives, and the state
+    bool trim;
+    bool unused[7]; // false: room for more
 } tr_steady_options;
 void tr_steady_fill(tr_steady_options *options, size_t size);
 // Nothing is free, held or swept.
@@ -744,7 +763,7 @@ const double *tr_steady_state(const tr_steady *steady);
 // values[k]: real and imaginary part of an eigenvalue of the motion beside it, symmetries left
 // out, the least stable first. Their number; `values` may be NULL.
 size_t tr_steady_modes(const tr_steady *steady, double (*values)[2]);
-// What `trundle steady` prints; and the state as the `initial:` of a model file.
+// What `trundle steady` prints; and the state as `initial:`, with what was free as `set:`, of a case.
 char *tr_steady_text(const tr_steady *steady, bool json, tr_error *err);
 char *tr_steady_fragment(const tr_steady *steady, tr_error *err);
 
@@ -759,6 +778,12 @@ typedef struct tr_family_summary {
 // was recorded stays when it cannot be followed further. `summary` may be NULL.
 bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
+
+// As tr_sweep_new, at steady motions: each is found from that of the value before, with what `trim`
+// of the options chose at the first one. Their `sweep`, `output` and `form` are not used. TR_FAILED
+// where there is none.
+tr_sweep *tr_sweep_trimmed(const tr_system *system, const char *name, double from, double to,
+                           double step, const tr_steady_options *options, tr_error *err);
 
 // ---- inertias from recordings --------------------------------------------------------------
 
@@ -836,7 +861,7 @@ typedef struct tr_lqr {
 // which.
 const tr_lqr *tr_lqr_design(const tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
-// What `trundle lqr` prints; and the `roles` of a model file.
+// What `trundle lqr` prints; and the `roles` of a case.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 
@@ -1022,7 +1047,8 @@ void tr_report_free(tr_report *report);
 // Where the certificate of a recorded run stands: "a/run.csv" has "a/run.json".
 char *tr_certificate_beside(const char *run, tr_error *err);
 
-// The case and the settings that a run was made with, as the certificate beside it has them.
+// The case, the files `with` and the settings that a run was made with, as the certificate beside
+// it has them.
 typedef struct tr_origin tr_origin;
 tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there is no certificate
 // Puts them into options that began with tr_derive_defaults; the texts belong to the origin.

@@ -5,6 +5,7 @@
 #include "base/number.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,6 +59,8 @@ void tr_buffer_print(Buffer *buffer, const char *format, ...)
 
 void tr_buffer_number(Buffer *buffer, double value)
 {
+    if (buffer->digits && isfinite(value))
+        value = tr_number_rounded(value, buffer->digits) + 0; // -0 is 0
     char text[TR_NUMBER_SIZE];
     tr_buffer_add(buffer, text, tr_number_print(value, text));
 }

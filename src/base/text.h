@@ -58,7 +58,8 @@ typedef struct Buffer {
     char *at;
     size_t length, capacity; // [bytes]
     bool failed;
-} Buffer; // {0} is an empty buffer
+    int digits; // of numbers, for people; 0: all, so that they read back
+} Buffer;       // {0} is an empty buffer
 
 // `text` must not point into the buffer itself.
 void tr_buffer_add(Buffer *buffer, const char *text, size_t length);
@@ -66,7 +67,7 @@ void tr_buffer_add(Buffer *buffer, const char *text, size_t length);
 // As printf. Not for %g and its like, which depend on the locale: use tr_buffer_number.
 __attribute__((format(printf, 2, 3))) void tr_buffer_print(Buffer *buffer, const char *format, ...);
 
-// The shortest text that reads back as `value`.
+// The shortest text that reads back as `value`; or as that to so many digits as the buffer has.
 void tr_buffer_number(Buffer *buffer, double value);
 
 // Leaves an empty buffer that can be used again.

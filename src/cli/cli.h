@@ -24,7 +24,9 @@ typedef struct Options {
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
-    Words allowed; // folders
+    Words with;                    // files with keys of a case
+    const char *const *with_texts; // what stands in them; NULL, or NULL in it: they are read
+    Words allowed;                 // folders
     const char *evaluate;
     const char *order;
     const char *output;
@@ -37,7 +39,7 @@ typedef struct Options {
     bool dense, no_project, filter, no_deviations;
     // linearise and steady
     const char *sweep, *picture, *free;
-    bool reduce;
+    bool reduce, trim;
     Words holds;
     // fit
     Words data, matches, sds, priors;
@@ -97,6 +99,14 @@ int cli_schema(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 
+// What options say of steady motions
+tr_steady_options cli_steady_options(const Options *options);
+// With --trim: what the steady motion near the start is, as keys of a case, and the same options
+// with these among them. NULL after saying what is wrong, and then `status` is set.
+char *cli_trim(Options *options, int *status);
+// Whether --free and --hold stand beside --trim; else it says so.
+bool cli_check_trim(const Options *options);
+
 // Words for a person, to standard error: all of them go this way.
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 // What options say of deriving; false after saying what is wrong.
@@ -127,6 +137,8 @@ bool cli_is_stopped(void);
 // Whether the names of all files that are to be written end as their verb writes them; else it says
 // what is possible.
 bool cli_check_endings(const Options *options);
+// Says that a file was written, unless it is none or words are not wanted.
+void cli_written(const Options *options, const char *path);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
 // Writes a report and says so; returns the exit code.

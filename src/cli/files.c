@@ -95,8 +95,8 @@ static bool destroys_anything(const Options *o, const Result *result)
         if (destroys(result, o->data.word[i])) return true;
     for (size_t i = 0; i < o->runs.count; i++)
         if (destroys_run(result, o->runs.word[i])) return true;
-    for (size_t i = 0; i < o->data.count; i++)
-        if (destroys(result, o->data.word[i])) return true;
+    for (size_t i = 0; i < o->with.count; i++)
+        if (destroys(result, o->with.word[i])) return true;
     return false;
 }
 

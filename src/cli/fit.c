@@ -55,14 +55,18 @@ static int write_results(const Options *options, const tr_fit *fit)
     tr_error err = {0};
     if (options->output) {
         char *fragment = tr_fit_fragment(fit, &err);
-        if (fragment) tr_write_text(options->output, fragment, &err);
+        if (fragment && tr_write_text(options->output, fragment, &err))
+            cli_written(options, options->output);
         tr_text_free(fragment);
     }
-    if (options->picture && !err.status) tr_fit_plot(fit, NULL, options->picture, &err);
+    if (options->picture && !err.status && tr_fit_plot(fit, NULL, options->picture, &err))
+        cli_written(options, options->picture);
     if (err.status) return cli_complain(NULL, &err);
     for (size_t i = 0; i < fit->untold_count && !options->quiet; i++)
         cli_say("warning: %s\n", fit->untold[i]);
-    if (options->output && strcmp(options->output, "-") == 0) return 0;
+    if (options->output &&
+        (strcmp(options->output, "-") == 0 || (options->quiet && !options->json)))
+        return 0;
     Options where = *options;
     where.output = NULL;
     char *text = tr_fit_text(fit, options->json, &err);

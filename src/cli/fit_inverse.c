@@ -15,7 +15,8 @@ static int find(const Options *options, const tr_system *system, const tr_invers
     Options where = *options;
     if (inverse && is_fragment(options->output)) {
         char *fragment = tr_inverse_fragment(inverse, &err);
-        if (fragment) tr_write_text(options->output, fragment, &err);
+        if (fragment && tr_write_text(options->output, fragment, &err))
+            cli_written(options, options->output);
         tr_text_free(fragment);
         where.output = NULL;
     }

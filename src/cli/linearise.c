@@ -36,20 +36,37 @@ static bool take_range(const char *text, Range *range)
     return good;
 }
 
-static void list_critical(const tr_sweep *sweep)
+static void list_critical(const tr_sweep *sweep, int digits)
 {
     for (size_t i = 0; i < sweep->critical_count; i++) {
         const tr_critical *c = &sweep->critical[i];
-        cli_say("%s = %.15g: an eigenvalue becomes %s, ", sweep->name, c->value,
+        cli_say("%s = %.*g: an eigenvalue becomes %s, ", sweep->name, digits, c->value,
                 c->is_onset ? "unstable" : "stable");
         if (c->frequency > 0)
-            cli_say("oscillatory at %.6g rad/s\n", c->frequency);
+            cli_say("oscillatory at %.*g rad/s\n", digits, c->frequency);
         else
             cli_say("divergent\n");
     }
     if (!sweep->critical_count)
         cli_say("no eigenvalue crosses the imaginary axis between %s = %g and %g\n", sweep->name,
                 sweep->values[0], sweep->values[sweep->rows - 1]);
+}
+
+// Which columns are of which mode
+static void list_modes(const tr_sweep *sweep)
+{
+    for (size_t m = 0; m < sweep->mode_count; m++) {
+        size_t first = sweep->count, last = 0;
+        for (size_t k = 0; k < sweep->count; k++) {
+            if (sweep->mode[k] != m) continue;
+            if (first == sweep->count) first = k + 1;
+            last = k + 1;
+        }
+        if (first == last)
+            cli_say("mode %zu: %s\n", first, sweep->names[m]);
+        else
+            cli_say("modes %zu, %zu: %s\n", first, last, sweep->names[m]);
+    }
 }
 
 // Starts that are not steady: how many, and the worst
@@ -61,7 +78,7 @@ static void list_unsteady(const tr_sweep *sweep)
         if (sweep->unsteadiness[i] > sweep->unsteadiness[worst]) worst = i;
     }
     if (!count) return;
-    cli_say("warning: at %s = %.15g the state is not steady: accelerations up to %.3g", sweep->name,
+    cli_say("warning: at %s = %.5g the state is not steady: accelerations up to %.3g", sweep->name,
             sweep->values[worst], sweep->unsteadiness[worst]);
     if (count > 1)
         cli_say("; nor is it at %zu other%s of %zu values", count - 1, count > 2 ? "s" : "",
@@ -76,8 +93,10 @@ static int write_sweep(const Options *options, const tr_sweep *sweep)
     const bool drawn = cli_ends_with(options->output, ".svg");
     char title[300];
     snprintf(title, sizeof title, "eigenvalues against %s", sweep->name);
-    if (drawn) tr_sweep_plot(sweep, title, options->output, &err);
-    if (options->picture) tr_sweep_plot(sweep, title, options->picture, &err);
+    if (drawn && tr_sweep_plot(sweep, title, options->output, &err))
+        cli_written(options, options->output);
+    if (options->picture && tr_sweep_plot(sweep, title, options->picture, &err))
+        cli_written(options, options->picture);
     if (err.status) return cli_complain(NULL, &err);
     if (drawn) return 0;
     const bool json = options->json || cli_ends_with(options->output, ".json");
@@ -105,12 +124,17 @@ static int sweep(const Options *options)
     tr_error err = {0};
     tr_system *system = cli_system(&own, &status);
     if (!system) return status;
-    tr_sweep *found = tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
+    const tr_steady_options how = cli_steady_options(options);
+    tr_sweep *found =
+        options->trim
+            ? tr_sweep_trimmed(system, range.name, range.from, range.to, range.step, &how, &err)
+            : tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
     if (found) {
         status = write_sweep(options, found);
         if (!status && !options->quiet) {
             list_unsteady(found);
-            list_critical(found);
+            list_modes(found);
+            list_critical(found, options->verbose ? 15 : 5);
         }
     } else
         status = cli_complain(options->model, &err);
@@ -126,11 +150,29 @@ static void say(void *owner, const char *words)
     cli_say("warning: %s\n", words);
 }
 
+static int take(const Options *options, tr_linearise_options *o)
+{
+    int status = 0;
+    tr_error err = {0};
+    tr_system *system = cli_system(options, &status);
+    if (!system) return status;
+    if (options->output && strcmp(options->output, "-") != 0) {
+        if (!options->quiet) o->say = say;
+        if (tr_linearise_write(system, o, options->output, &err))
+            cli_written(options, options->output);
+        else
+            status = cli_complain(options->model, &err);
+    } else
+        status = cli_print(options, tr_linearise_text(system, o, &err), &err);
+    tr_system_free(system);
+    return status;
+}
+
 int cli_linearise(const Verb *verb, const Options *options)
 {
     (void)verb;
     int status = 0;
-    tr_error err = {0};
+    if (!cli_check_trim(options)) return TR_USAGE;
     if (options->sweep) return sweep(options);
     if (options->picture) {
         cli_say("trundle: --plot goes with --sweep\n");
@@ -144,14 +186,10 @@ int cli_linearise(const Verb *verb, const Options *options)
         cli_say("trundle: --step is positive, not '%s'\n", options->step);
         return TR_USAGE;
     }
-    tr_system *system = cli_system(options, &status);
-    if (!system) return status;
-    if (options->output && strcmp(options->output, "-") != 0) {
-        if (!options->quiet) o.say = say;
-        if (!tr_linearise_write(system, &o, options->output, &err))
-            status = cli_complain(options->model, &err);
-    } else
-        status = cli_print(options, tr_linearise_text(system, &o, &err), &err);
-    tr_system_free(system);
+    static Options own;
+    own = *options;
+    char *found = options->trim ? cli_trim(&own, &status) : NULL;
+    if (!status) status = take(&own, &o);
+    tr_text_free(found);
     return status;
 }

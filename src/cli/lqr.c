@@ -16,15 +16,31 @@ static size_t split(char *list, const char **words)
     return count;
 }
 
-// With -o, roles go to the file and the rest to standard output.
-static int report(const Options *options, const tr_lqr *lqr, tr_error *err)
+// Roles, behind what --trim found but for its own roles, which are these
+static int write_file(const Options *options, const char *found, const char *roles, tr_error *err)
+{
+    const char *end = found ? strstr(found, "roles:\n") : NULL;
+    const size_t kept = !found ? 0 : end ? (size_t)(end - found) : strlen(found);
+    const size_t size = kept + (roles ? strlen(roles) : 0) + 1;
+    char *text = roles ? malloc(size) : NULL;
+    if (text) {
+        snprintf(text, size, "%.*s%s", (int)kept, found ? found : "", roles);
+        if (tr_write_text(options->output, text, err)) cli_written(options, options->output);
+    }
+    free(text);
+    return err->status ? cli_complain(options->model, err) : text ? 0 : TR_FAILED;
+}
+
+// With -o, roles go to the file, and the rest to standard output.
+static int report(const Options *options, const tr_lqr *lqr, const char *found, tr_error *err)
 {
     Options shown = *options;
     shown.output = NULL;
     int status = 0;
     if (lqr && options->output) {
         char *roles = tr_lqr_roles(lqr, err);
-        status = cli_print(options, roles, err);
+        status = write_file(options, found, roles, err);
+        tr_text_free(roles);
         const bool to_stdout = strcmp(options->output, "-") == 0;
         if (status || to_stdout || (options->quiet && !options->json)) return status;
     }
@@ -42,19 +58,22 @@ int cli_lqr(const Verb *verb, const Options *options)
         cli_say("trundle: which inputs? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
-    if (!cli_number("--step", options->step, &o.step)) return TR_USAGE;
+    if (!cli_number("--step", options->step, &o.step) || !cli_check_trim(options)) return TR_USAGE;
     char *list = strdup(options->inputs);
     if (!list) return TR_FAILED;
     Options with = *options;
     with.controls = controls;
     with.control_count = split(list, controls);
-    tr_system *system = cli_system(&with, &status);
+    if (options->trim && !options->free) with.free = options->inputs;
+    char *found = options->trim ? cli_trim(&with, &status) : NULL;
+    tr_system *system = status ? NULL : cli_system(&with, &status);
     if (system) {
         const tr_lqr *lqr = tr_lqr_design(system, &o, &err);
-        status = report(options, lqr, &err);
+        status = report(options, lqr, found, &err);
         tr_lqr_free(lqr);
     }
     tr_system_free(system);
+    tr_text_free(found);
     free(list);
     return status;
 }

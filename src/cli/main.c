@@ -76,7 +76,10 @@ static void show_line(const char *path, const tr_error *err)
     fclose(file);
 }
 
-int cli_complain(const char *path, const tr_error *err)
+// Of --with: lines of the k-th count from k TR_WITH_LINES on.
+static const Words *files_with;
+
+static int complain_of(const char *path, const tr_error *err)
 {
     if (err->line > 0 && err->column > 0)
         cli_say("%s:%d:%d: %s\n", path, err->line, err->column, err->text);
@@ -88,6 +91,16 @@ int cli_complain(const char *path, const tr_error *err)
         cli_say("trundle: %s\n", err->text);
     if (path) show_line(path, err);
     return err->status == TR_NO_MEMORY ? TR_FAILED : (int)err->status;
+}
+
+int cli_complain(const char *path, const tr_error *err)
+{
+    const size_t file = err->line > 0 ? (size_t)(err->line / TR_WITH_LINES) : 0;
+    if (!file || !files_with) return complain_of(path, err);
+    const bool is_file = file <= files_with->count; // else it is what --trim found
+    tr_error own = *err;
+    own.line = is_file ? err->line % TR_WITH_LINES : 0;
+    return complain_of(is_file ? files_with->word[file - 1] : path, &own);
 }
 
 // A mistake in the k-th --set is at line -k.
@@ -125,8 +138,11 @@ bool cli_derive_options(const Options *options, tr_derive_options *how)
     *how = tr_derive_defaults();
     how->case_name = options->case_name;
     how->settings = options->settings, how->setting_count = options->setting_count;
+    how->with = options->with.word, how->with_count = options->with.count;
+    how->with_texts = options->with_texts;
     how->controls = options->controls, how->control_count = options->control_count;
     how->allowed = options->allowed.word, how->allowed_count = options->allowed.count;
+    if (options->verbose) how->digits = 0;
     how->evaluate = options->evaluate, how->inertias = options->inertias;
     how->name_gravity = options->verb->self == OF_EQUATIONS;
     double order = 0;
@@ -162,12 +178,19 @@ tr_system *cli_system(const Options *options, int *status)
     return system;
 }
 
+void cli_written(const Options *options, const char *path)
+{
+    if (!options->quiet && path && strcmp(path, "-") != 0) cli_say("written to %s\n", path);
+}
+
 int cli_print(const Options *options, char *text, const tr_error *err)
 {
     tr_error wrote = {0};
-    if (text) tr_write_text(options->output ? options->output : "-", text, &wrote);
+    const bool any = text != NULL;
+    if (any) tr_write_text(options->output ? options->output : "-", text, &wrote);
     tr_text_free(text);
     if (wrote.status) return cli_complain(NULL, &wrote);
+    if (any) cli_written(options, options->output);
     return err->status ? cli_complain(options->model, err) : 0;
 }
 
@@ -190,6 +213,7 @@ static int serve(int argc, char **argv)
     const int status = cli_read_options(&options, verb, argc - 2, argv + 2);
     if (status) return status;
     if (options.help) return cli_print_verb_help(verb), 0;
+    files_with = &options.with;
     return cli_destroys(&options) ? TR_USAGE : verb->run(verb, &options);
 }
 

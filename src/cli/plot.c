@@ -41,7 +41,7 @@ int cli_plot(const Verb *verb, const Options *options)
         !cli_number("--from", options->from, &o.from) || !cli_number("--to", options->to, &o.to))
         return TR_USAGE;
     tr_error err = {0};
-    if (tr_plot(&o, &err)) return 0;
+    if (tr_plot(&o, &err)) return cli_written(options, options->output), 0;
     err.line = 0; // the words name the file and the line
     return cli_complain(NULL, &err);
 }

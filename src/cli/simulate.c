@@ -77,7 +77,11 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
     if (s->warnings > MOST_TOLD) cli_say("warnings: %zu more of them\n", s->warnings - MOST_TOLD);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
         cli_say("warning: the energy does not balance; try smaller steps or tolerances\n");
-    if (!failed && o->output && strcmp(o->output, "-") != 0) cli_say("written to %s\n", o->output);
+    if (failed || (o->output && strcmp(o->output, "-") == 0)) return;
+    if (o->output)
+        cli_say("written to %s\n", o->output);
+    else if (!o->sink_count)
+        cli_say("no rows are shown on a terminal: -o FILE.csv writes them, -o - shows them\n");
 }
 
 // Those about the method, besides what the case gives; `list` is room for them.
@@ -115,7 +119,8 @@ static bool take_limit(const char *name, const char *text, size_t otherwise, siz
 // What the command line says, in place of what the model's case does.
 static bool take_options(const Options *options, tr_simulate_options *o)
 {
-    o->output = options->output || options->report ? options->output : "-";
+    const bool is_shown = !options->output && !options->report && !isatty(1);
+    o->output = is_shown ? "-" : options->output;
     if (options->method) o->method = options->method;
     o->dense = options->dense;
     o->no_project = options->no_project;

@@ -7,9 +7,9 @@
 static void print_size(const char *path, size_t bytes)
 {
     if (bytes < 1000000)
-        cli_say("report in %s: %.0f kB\n", path, 1e-3 * (double)bytes);
+        cli_say("written to %s: %.0f kB\n", path, 1e-3 * (double)bytes);
     else
-        cli_say("report in %s: %.1f MB\n", path, 1e-6 * (double)bytes);
+        cli_say("written to %s: %.1f MB\n", path, 1e-6 * (double)bytes);
 }
 
 void cli_print_report(const Options *options, const tr_view_options *how,
@@ -36,6 +36,13 @@ static int write_report(const Options *options, const tr_system *system, const t
 static void take_origin(Options *options, const tr_derive_options *origin)
 {
     if (!options->case_name) options->case_name = origin->case_name;
+    if (!options->with.count) {
+        options->with_texts = origin->with_texts;
+        while (options->with.count < origin->with_count && options->with.count < MAX_WORDS) {
+            options->with.word[options->with.count] = origin->with[options->with.count];
+            options->with.count++;
+        }
+    }
     if (options->setting_count) return;
     for (size_t i = 0; i < origin->setting_count && i < MAX_SETTINGS; i++)
         options->settings[options->setting_count++] = origin->settings[i];

@@ -280,10 +280,13 @@ struct tr_system {
         const char *case_name;       // "" when there is none
         const tr_setting *settings;
         uint32_t setting_count;
+        const char *const *with, *const *with_texts; // files with keys of a case
+        uint32_t with_count;
         const tr_setting *torques; // of roles with one formula: the joint, and the formula
         uint32_t torque_count;
     } source;
     double seconds; // that deriving it took
+    int digits;     // of numbers in texts for people; 0: all
     bool has_commands;
     const Deviant *deviants; // whose standard deviations are the output "deviations"
     const FixSeries *fixes;

@@ -296,6 +296,8 @@ bool tr_lineariser_assemble(Lineariser *l, tr_error *err)
     return tr_laws_settle(&l->laws, l->in, err);
 }
 
+void tr_lineariser_stand(Lineariser *l) { tr_flow_speeds(l->flow, l->in); }
+
 double tr_lineariser_unsteadiness(Lineariser *l)
 {
     // over the slopes of the last linear model, which are not needed any more

@@ -25,6 +25,8 @@ void tr_lineariser_free(Lineariser *lineariser);
 double *tr_lineariser_inputs(Lineariser *lineariser);
 // Solves the initial conditions again, for the values that parameters and inputs have there now.
 bool tr_lineariser_assemble(Lineariser *lineariser, tr_error *err);
+// Takes what stands there as it is: velocities and inputs, too.
+void tr_lineariser_stand(Lineariser *lineariser);
 // The largest acceleration where it stands: 0 where it is steady
 double tr_lineariser_unsteadiness(Lineariser *lineariser);
 // The linear model where it stands; NULL when memory runs out or a rate has no slopes there. An
@@ -60,5 +62,14 @@ bool tr_linear_has_names(const Linear *linear);
 // depends on them is no output any more. At least so many states are left, if what some
 // displacements change is little, but more than rounding.
 Linear *tr_linear_reduced(const Linear *linear, uint32_t least, tr_error *err);
+
+// Who says where a sweep stands: fills in `count` inputs, in which the swept one has this value.
+typedef struct Placer {
+    bool (*place)(void *owner, double value, double *inputs, uint32_t count, tr_error *err);
+    void *owner;
+} Placer;
+// As tr_sweep_new; NULL: at the initial states.
+tr_sweep *tr_sweep_placed(const tr_system *system, const char *name, double from, double to,
+                          double step, const Placer *placer, tr_error *err);
 
 #endif

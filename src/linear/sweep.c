@@ -6,6 +6,7 @@
 // the Hurwitz determinant does there, too (T103).
 #include "base/json.h"
 #include "linear/modes.h"
+#include "linear/naming.h"
 #include "num/dense.h"
 #include "num/follow.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 1000000, HALVINGS = 7 };
+enum { MOST_ROWS = 1000000, HALVINGS = 7, NAMED_ROWS = 25 };
 #define CLEAR 1e-9 // real parts that are not rounding, against the largest eigenvalue
 
 // ---- one value -----------------------------------------------------------------------------
@@ -22,9 +23,11 @@ typedef struct Sampler {
     Lineariser *lineariser;
     uint32_t input;
     const char *name;
-    uint32_t count;    // eigenvalues that are not always zero
-    uint32_t size;     // of the matrices they are of
-    uint32_t *pattern; // of the zeros that are left out there
+    const Placer *placer; // NULL: at the initial states
+    uint32_t inputs;      // that it fills in
+    uint32_t count;       // eigenvalues that are not always zero
+    uint32_t size;        // of the matrices they are of
+    uint32_t *pattern;    // of the zeros that are left out there
     tr_error *err;
 } Sampler;
 
@@ -62,13 +65,22 @@ static bool split(const Linear *linear, const Sampler *s, const uint32_t *patter
     return tr_deflated_values(&out->deflated, out->values, err);
 }
 
+static void stand_at(const Sampler *s, double value, tr_error *err)
+{
+    double *inputs = tr_lineariser_inputs(s->lineariser);
+    inputs[s->input] = value;
+    if (!s->placer)
+        tr_lineariser_assemble(s->lineariser, err);
+    else if (s->placer->place(s->placer->owner, value, inputs, s->inputs, err))
+        tr_lineariser_stand(s->lineariser);
+}
+
 static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sample *out)
 {
     tr_error own = {0};
     *out = (Sample){0};
     if (has_failed(s->err)) return false;
-    tr_lineariser_inputs(s->lineariser)[s->input] = value;
-    tr_lineariser_assemble(s->lineariser, &own);
+    stand_at(s, value, &own);
     Linear *all = tr_lineariser_take(s->lineariser, &own);
     Linear *linear = tr_linear_reduced(all, s->size, &own);
     const bool good = linear && split(linear, s, pattern, out, &own);
@@ -351,26 +363,46 @@ static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
     return good && !has_failed(s->err);
 }
 
+// What moves is looked at in some rows, which are all over the sweep.
+static bool name_modes(Sampler *s, tr_sweep *sweep)
+{
+    const size_t step = 1 + (sweep->rows - 1) / NAMED_ROWS;
+    Naming *naming = tr_naming_new(s->lineariser, sweep, s->err);
+    bool good = naming != NULL;
+    for (size_t i = 0; good && i < sweep->rows; i += step) {
+        tr_error *err = s->err;
+        stand_at(s, sweep->values[i], err);
+        Linear *all = tr_lineariser_take(s->lineariser, err);
+        Linear *linear = tr_linear_reduced(all, s->size, err);
+        good = linear && tr_naming_add(naming, linear, i, err);
+        tr_linear_free(all);
+        tr_linear_free(linear);
+    }
+    good = good && tr_naming_finish(naming, sweep, s->err);
+    tr_naming_free(naming);
+    return good;
+}
+
 static bool run_sweep(Sampler *s, tr_sweep *sweep)
 {
     Sample *samples = calloc(sweep->rows, sizeof *samples);
     if (!samples) return tr_fail_memory(s->err), false;
-    const bool good = fill_sweep(s, sweep, samples);
+    const bool good = fill_sweep(s, sweep, samples) && name_modes(s, sweep);
     for (size_t i = 0; i < sweep->rows; i++) free_sample(&samples[i]);
     free(samples);
     free(s->pattern);
     return good;
 }
 
-tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
-                       double step, tr_error *err)
+tr_sweep *tr_sweep_placed(const tr_system *system, const char *name, double from, double to,
+                          double step, const Placer *placer, tr_error *err)
 {
     tr_error own = {0};
-    Sampler s = {.name = name, .err = &own};
+    Sampler s = {.name = name, .placer = placer, .err = &own};
     if (!system || !name || has_failed(err)) return NULL;
     tr_sweep *sweep = calloc(1, sizeof *sweep);
     const Input *input = tr_system_setting(system, text_of(name), "swept", &own);
-    if (input) s.input = (uint32_t)(input - system->inputs);
+    if (input) s.input = (uint32_t)(input - system->inputs), s.inputs = system->input_count;
     bool good =
         sweep && input && check_range(from, to, step, &own) && place_rows(sweep, from, to, step);
     if (!good) tr_fail_memory(&own); // unless there are words already
@@ -386,12 +418,20 @@ tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, d
     return NULL;
 }
 
+tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
+                       double step, tr_error *err)
+{
+    return tr_sweep_placed(system, name, from, to, step, NULL, err);
+}
+
 void tr_sweep_free(tr_sweep *sweep)
 {
     if (!sweep) return;
     free(sweep->values);
     free(sweep->eigenvalues);
     free(sweep->critical);
+    free(sweep->mode);
+    free(sweep->names);
     free(sweep->unsteadiness);
     free(sweep);
 }
@@ -416,6 +456,22 @@ static void write_csv(const tr_sweep *sweep, Buffer *text)
     tr_buffer_add(text, "\n", 1);
 }
 
+// With the numbers of their eigenvalues, as columns of the CSV count them
+static void write_modes(const tr_sweep *sweep, Json *j)
+{
+    tr_json_open(j, "modes", '[');
+    for (size_t m = 0; m < sweep->mode_count; m++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", sweep->names[m]);
+        tr_json_open(j, "eigenvalues", '[');
+        for (size_t k = 0; k < sweep->count; k++)
+            if (sweep->mode[k] == m) tr_json_number(j, NULL, (double)k + 1);
+        tr_json_close(j, ']');
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
 static void write_json(const tr_sweep *sweep, Json *j)
 {
     tr_json_open(j, NULL, '{');
@@ -437,6 +493,7 @@ static void write_json(const tr_sweep *sweep, Json *j)
     }
     tr_json_close(j, ']');
     tr_json_numbers(j, "largest_acceleration", sweep->unsteadiness, sweep->rows);
+    write_modes(sweep, j);
     tr_json_close(j, '}');
 }
 

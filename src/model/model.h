@@ -117,6 +117,8 @@ struct tr_model {
     Text text;                  // what was read; nothing once calls have changed it
     const char *const *allowed; // folders whose files it may name, beside its own
     size_t allowed_count;
+    const char **with, **with_texts; // files that were read beside it, and what stands in them
+    size_t with_count;
     int order;            // 0: as the case says
     bool names_gravity;   // where it is numbers
     const char *inertias; // bodies whose inertias become parameters of their own; NULL: none
@@ -194,10 +196,17 @@ void tr_kind_defaults(const Kind *kind, void *thing);
 bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value value, bool again,
                   tr_error *err);
 
-// The model with a case applied (its first, when case_name is NULL) and then the settings; the case
-// that was chosen stands first in its list. Shares text with the model.
-Model *tr_model_variant(const Model *model, const char *case_name, const tr_setting *settings,
-                        size_t count, tr_error *err);
+// The model with the options' case applied (its first, when they name none), then their files with
+// keys of a case, then their settings. The case that was chosen stands first in its list, with what
+// the files say in it. Shares text with the model.
+Model *tr_model_variant(const Model *model, const tr_derive_options *options, tr_error *err);
+
+// Reads keys of a case into one, in memory of the model. The first line of the text has the number
+// `above` + 1.
+bool tr_case_parse(Model *model, const char *text, size_t length, int above, Case *into,
+                   tr_error *err);
+// A file of a model, of at most 16 MB; freed by the caller.
+char *tr_model_text(const char *path, size_t *length, tr_error *err);
 
 // The table of names of a list anew, once things in it have moved; size is that of a thing.
 bool tr_list_index(Model *model, void *list, size_t size, tr_error *err);

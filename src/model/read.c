@@ -15,6 +15,7 @@ typedef struct Reader {
     yaml_event_t event; // the current one
     bool has_event;
     Text text; // the file
+    int above; // lines that count before its first
     Place end; // of the text
     Model *model;
     tr_error *err;
@@ -30,7 +31,7 @@ static bool is_behind(Place a, Place b)
 // libyaml counts one line more than there are when the last has no end.
 static Place place_of(const Reader *r, yaml_mark_t mark)
 {
-    const Place place = {(int)mark.line + 1, (int)mark.column + 1};
+    const Place place = {r->above + (int)mark.line + 1, (int)mark.column + 1};
     return is_behind(place, r->end) ? r->end : place;
 }
 
@@ -38,9 +39,10 @@ static Place here(const Reader *r) { return place_of(r, r->event.start_mark); }
 
 #define WRONG(r, place, ...) (tr_fail((r)->err, TR_INVALID, (place), __VA_ARGS__), false)
 
-static Place place_of_byte(Text text, size_t at)
+static Place place_of_byte(const Reader *r, size_t at)
 {
-    Place place = {1, 1};
+    const Text text = r->text;
+    Place place = {r->above + 1, 1};
     size_t line = 0; // where it begins
     if (at > text.length) at = text.length;
     for (size_t i = 0; i < at; i++)
@@ -83,7 +85,7 @@ static bool refuse_yaml(Reader *r)
     if (p->error == YAML_MEMORY_ERROR) return tr_fail_memory(r->err), false;
     const char *problem = p->problem ? p->problem : "this is not YAML";
     if (p->error == YAML_READER_ERROR)
-        return WRONG(r, place_of_byte(r->text, p->problem_offset), "this is not text: %s", problem);
+        return WRONG(r, place_of_byte(r, p->problem_offset), "this is not text: %s", problem);
     const char *advice = advice_on(problem);
     return WRONG(r, place_of_problem(r), "%s%s%s%s%s", problem, p->context ? " " : "",
                  p->context ? p->context : "", advice ? ": " : "", advice ? advice : "");
@@ -333,18 +335,21 @@ static bool read_map(Reader *r, const Kind *kind, void *thing, Text title)
 
 // ---- documents -----------------------------------------------------------------------------
 
-static bool read_document(Reader *r)
+static bool read_document(Reader *r, const Kind *kind, void *thing, const char *title)
 {
     if (!next(r)) return false; // the stream
     if (!next(r)) return false; // the document in it
     if (r->event.type == YAML_STREAM_END_EVENT)
-        return WRONG(r, ((Place){1, 1}), "the file is empty");
-    if (!next(r) || !read_map(r, tr_kind_model(), &r->model->fields, text_of("model")))
-        return false;
+        return WRONG(r, place_of_byte(r, 0), "the file is empty");
+    if (!next(r) || !read_map(r, kind, thing, text_of(title))) return false;
     if (!next(r)) return false; // the end of the document
     if (!next(r)) return false; // what follows
-    if (r->event.type != YAML_STREAM_END_EVENT)
-        return WRONG(r, here(r), "a model file holds one document");
+    return r->event.type == YAML_STREAM_END_EVENT ||
+           WRONG(r, here(r), "a %s file holds one document", title);
+}
+
+static bool check_version(Reader *r)
+{
     const Value version = r->model->fields.trundle;
     if (!version.given) return WRONG(r, ((Place){1, 1}), "the file must begin with 'trundle: 1'");
     if (!text_is(version.text, "1"))
@@ -354,12 +359,17 @@ static bool read_document(Reader *r)
     return true;
 }
 
-static bool parse(Reader *r)
+// A map with the fields of a kind, in one document
+static bool parse(Reader *r, const Kind *kind, void *thing, const char *title)
 {
+    const Text whole = r->text;
+    const size_t mark = whole.length >= 3 && memcmp(whole.at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    r->text = (Text){whole.at + mark, whole.length - mark}; // without the mark of UTF-8
+    r->end = place_of_byte(r, r->text.length);
     if (!yaml_parser_initialize(&r->parser)) return tr_fail_memory(r->err), false;
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text.at, r->text.length);
-    const bool good = read_document(r);
+    const bool good = read_document(r, kind, thing, title);
     if (r->has_event) yaml_event_delete(&r->event);
     yaml_parser_delete(&r->parser);
     return good;
@@ -368,11 +378,9 @@ static bool parse(Reader *r)
 // The model of a text, which it keeps, and of the file that it stands in, if it does.
 static Model *read_text(const char *path, const char *text, size_t length, tr_error *err)
 {
-    const size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // of UTF-8
     Model *model = tr_model_new(err);
-    Reader r = {.text = {text + mark, length - mark}, .model = model, .err = err};
-    r.end = place_of_byte(r.text, r.text.length);
-    if (model && parse(&r)) {
+    Reader r = {.text = {text, length}, .model = model, .err = err};
+    if (model && parse(&r, tr_kind_model(), &model->fields, "model") && check_version(&r)) {
         model->text = (Text){tr_arena_text(&model->arena, text, length), length};
         if (path) model->path = tr_arena_text(&model->arena, path, strlen(path));
         if (model->text.at && (!path || model->path)) return model;
@@ -382,12 +390,24 @@ static Model *read_text(const char *path, const char *text, size_t length, tr_er
     return NULL;
 }
 
+bool tr_case_parse(Model *model, const char *text, size_t length, int above, Case *into,
+                   tr_error *err)
+{
+    Reader r = {.text = {text, length}, .above = above, .model = model, .err = err};
+    return !has_failed(err) && parse(&r, tr_kind_of(TYPE_CASES), into, "case");
+}
+
+char *tr_model_text(const char *path, size_t *length, tr_error *err)
+{
+    return tr_file_read(path, MAX_BYTES, length, err);
+}
+
 Model *tr_model_read(const char *path, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     size_t length;
-    char *text = tr_file_read(path, MAX_BYTES, &length, err);
+    char *text = tr_model_text(path, &length, err);
     Model *model = text ? read_text(path, text, length, err) : NULL;
     free(text);
     return model;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model with a case applied and values set from outside: file < case < command line.
+// A model with a case applied, files with keys of a case, and values set from outside:
+// file < case < --with < --set.
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -154,11 +155,11 @@ static bool leave_out(Model *model, const Values *names, tr_error *err)
     return true;
 }
 
-static bool set_roles(Model *model, const Roles *roles, tr_error *err)
+static bool set_roles(Model *model, Roles *into, const Roles *roles, tr_error *err)
 {
     const Kind *kind = tr_kind_of(TYPE_ROLES);
     for (uint32_t i = 0; i < roles->count; i++) {
-        Role *role = tr_kind_add(model, kind, &model->fields.roles, roles->at[i].name, err);
+        Role *role = tr_kind_add(model, kind, into, roles->at[i].name, err);
         if (!role || !copy_fields(model, kind, role, &roles->at[i], err)) return false;
     }
     return true;
@@ -172,7 +173,8 @@ static bool apply_case(Model *model, const Case *c, tr_error *err)
     if (!leave_out(model, &c->without, err)) return false;
     if (c->reactions.name.given) f->reactions = c->reactions;
     return merge(model, "initial", &f->initial, &c->initial, err) &&
-           merge(model, "guess", &f->guess, &c->guess, err) && set_roles(model, &c->roles, err);
+           merge(model, "guess", &f->guess, &c->guess, err) &&
+           set_roles(model, &f->roles, &c->roles, err);
 }
 
 static bool choose_case(Model *model, const char *name, tr_error *err)
@@ -194,23 +196,125 @@ static bool choose_case(Model *model, const char *name, tr_error *err)
     return false;
 }
 
-Model *tr_model_variant(const Model *model, const char *case_name, const tr_setting *settings,
-                        size_t count, tr_error *err)
+// ---- files with keys of a case -------------------------------------------------------------
+
+// One field of a case, behind what stands there or in place of it
+static bool add_field(Model *model, const Field *field, void *into, const void *from, tr_error *err)
+{
+    const Pairs *pairs = from;
+    const Values *words = from;
+    switch (field->type) {
+    case TYPE_PAIRS:
+        for (uint32_t i = 0; i < pairs->count; i++)
+            if (!tr_field_put(model, field, into, pairs->at[i].key, pairs->at[i].value, true, err))
+                return false;
+        return true;
+    case TYPE_LIST:
+        for (uint32_t i = 0; i < words->count; i++)
+            if (!tr_field_put(model, field, into, (Value){0}, words->at[i], false, err))
+                return false;
+        return true;
+    case TYPE_ROLES: return set_roles(model, into, from, err);
+    case TYPE_REACTIONS:
+        if (((const Reactions *)from)->name.given) *(Reactions *)into = *(const Reactions *)from;
+        return true;
+    default:
+        if (((const Value *)from)->given) *(Value *)into = *(const Value *)from;
+        return true;
+    }
+}
+
+static bool add_case(Model *model, Case *into, const Case *more, tr_error *err)
+{
+    const Kind *kind = tr_kind_of(TYPE_CASES);
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const Field *field = &kind->fields[i];
+        if (!add_field(model, field, (char *)into + field->offset,
+                       (const char *)more + field->offset, err))
+            return false;
+    }
+    return true;
+}
+
+// The case that is applied; one without a name, where the model has none
+static Case *applied_case(Model *model, tr_error *err)
+{
+    Cases *cases = &model->fields.cases;
+    const Value none = {.text = text_of("")};
+    return cases->count ? cases->at : tr_kind_add(model, tr_kind_of(TYPE_CASES), cases, none, err);
+}
+
+// The text of the k-th file, in memory of the model
+static const char *text_with(Model *model, const tr_derive_options *o, size_t k, size_t *length,
+                             tr_error *err)
+{
+    char *read = NULL;
+    const char *text = o->with_texts ? o->with_texts[k] : NULL;
+    if (text)
+        *length = strlen(text);
+    else
+        text = read = tr_model_text(o->with[k], length, err);
+    const char *kept = text ? tr_arena_text(&model->arena, text, *length) : NULL;
+    if (text && !kept) tr_fail_memory(err);
+    free(read);
+    return kept;
+}
+
+static bool add_with(Model *model, const tr_derive_options *o, size_t k, tr_error *err)
+{
+    const Kind *kind = tr_kind_of(TYPE_CASES);
+    size_t length = 0;
+    const char *text = text_with(model, o, k, &length, err);
+    Case *into = text ? applied_case(model, err) : NULL;
+    if (!into) return false;
+    Case more = {0};
+    tr_kind_defaults(kind, &more);
+    model->with[k] = tr_arena_text(&model->arena, o->with[k], strlen(o->with[k]));
+    model->with_texts[k] = text;
+    if (!model->with[k]) return tr_fail_memory(err), false;
+    return tr_case_parse(model, text, length, (int)(k + 1) * TR_WITH_LINES, &more, err) &&
+           add_case(model, into, &more, err);
+}
+
+static bool add_files(Model *model, const tr_derive_options *o, tr_error *err)
+{
+    const size_t count = o->with_count;
+    if (count > TR_MOST_WITH)
+        return tr_fail(err, TR_USAGE, (Place){0}, "more than %d files with keys of a case",
+                       TR_MOST_WITH),
+               false;
+    model->with = tr_arena_alloc(&model->arena, count + 1, sizeof *model->with);
+    model->with_texts = tr_arena_alloc(&model->arena, count + 1, sizeof *model->with_texts);
+    if (!model->with || !model->with_texts) return tr_fail_memory(err), false;
+    for (size_t k = 0; k < count; k++, model->with_count++)
+        if (!add_with(model, o, k, err)) return false;
+    return true;
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
+static bool set_values(Model *model, const tr_derive_options *o, tr_error *err)
+{
+    for (size_t i = 0; i < o->setting_count; i++) {
+        const Place place = {-(int)i - 1, 1}; // in no file: the first setting is line -1
+        const Pair pair = {.key = {.text = text_of(o->settings[i].name), .given = true},
+                           .value = {text_of(o->settings[i].formula), place, true}};
+        if (!set_value(model, &pair, TR_USAGE, err)) return false;
+    }
+    return true;
+}
+
+Model *tr_model_variant(const Model *model, const tr_derive_options *options, tr_error *err)
 {
     Model *twin = has_failed(err) ? NULL : tr_model_new(err);
     if (!twin) return NULL;
-    bool good = copy_fields(twin, tr_kind_model(), &twin->fields, &model->fields, err) &&
-                choose_case(twin, case_name, err);
-    if (good && twin->fields.cases.count) good = apply_case(twin, &twin->fields.cases.at[0], err);
-    for (size_t i = 0; good && i < count; i++) {
-        const Place place = {-(int)i - 1, 1}; // in no file: the first setting is line -1
-        const Pair pair = {.key = {.text = text_of(settings[i].name), .given = true},
-                           .value = {text_of(settings[i].formula), place, true}};
-        good = set_value(twin, &pair, TR_USAGE, err);
-    }
+    const Cases *cases = &twin->fields.cases;
     twin->path = model->path;
     twin->text = model->text;
-    if (good) return twin;
+    if (copy_fields(twin, tr_kind_model(), &twin->fields, &model->fields, err) &&
+        choose_case(twin, options->case_name, err) && add_files(twin, options, err) &&
+        (!cases->count || apply_case(twin, &cases->at[0], err)) && set_values(twin, options, err))
+        return twin;
     tr_model_free(twin);
     return NULL;
 }

@@ -60,6 +60,15 @@ void tr_describe_case(Json *j, const System *system)
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
+    if (!source->with_count) return;
+    tr_json_open(j, "with", '[');
+    for (uint32_t i = 0; i < source->with_count; i++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "file", source->with[i]);
+        tr_json_text(j, "text", source->with_texts[i]);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
 }
 
 static void describe_options(Json *j, const Certificate *c)

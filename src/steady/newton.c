@@ -78,7 +78,7 @@ static double take_residuals(Steady *p, const double *u)
     }
     for (uint32_t i = 0; i < p->holds; i++) {
         const bool swept = p->sweeps_hold && i + 1 == p->holds;
-        *F++ = rest[p->rows + i] - (swept ? u[p->unknowns] : p->targets[i]);
+        *F++ = p->asked[i] ? rest[p->rows + i] - (swept ? u[p->unknowns] : p->targets[i]) : 0;
     }
     for (uint32_t i = 0; i < p->own_equations; i++) sum += p->F[i] * p->F[i];
     return isfinite(sum) ? sum : (double)INFINITY;
@@ -109,7 +109,9 @@ static void take_slopes(Steady *p, const double *u)
             double c = 0;
             for (uint32_t g = 0; g < k; g++) c += p->generator[(row / n - 1) * k + g] * u[n + g];
             row %= n, value *= -c;
-        } else if (row >= first)
+        } else if (row >= first + p->rows && !p->asked[row - first - p->rows])
+            continue;
+        else if (row >= first)
             row += n - first + (row >= first + p->rows ? p->quaternions : 0);
         p->J[row * w + column] += value;
     }
@@ -331,6 +333,26 @@ Outcome tr_steady_solve(Steady *p, double *u, const Arc *arc)
     out.excess = n - rank_of(p, p->equations, n, NO_RANK * p->sigma[0]);
     take_drift(p, &out);
     return out;
+}
+
+// ---- what is left open ---------------------------------------------------------------------
+
+void tr_steady_loose(const Steady *p, uint32_t excess, double *changes)
+{
+    const uint32_t n = p->unknowns;
+    for (uint32_t r = 0; r < excess; r++)
+        for (uint32_t j = 0; j < n; j++)
+            changes[r * n + j] = p->V[(size_t)(n - excess + r) * n + j] / p->scale[j];
+}
+
+const double *tr_steady_hold_slopes(Steady *p, const double *u)
+{
+    bool *asked = p->asked;
+    take_residuals(p, u);
+    p->asked = asked + p->holds; // of all
+    take_slopes(p, u);
+    p->asked = asked;
+    return p->J + (size_t)(p->states + p->rows + p->quaternions) * stride(p);
 }
 
 // ---- words ---------------------------------------------------------------------------------

@@ -9,6 +9,8 @@
 
 #include "base/random.h"
 #include "expr/derivative.h"
+#include "expr/walk.h"
+#include "linear/law.h"
 #include "num/dense.h"
 #include "num/singular.h"
 #include "plan/start.h"
@@ -50,11 +52,22 @@ static void list_states(Steady *p)
             if (p->place[k] == s->quaternions[i].position) p->own_quaternions[p->quaternions++] = k;
 }
 
+// The torque of a joint that was made an input
+static const Input *torque_of(const System *s, Text joint)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_torque(&s->inputs[i].port) && text_is(joint, s->inputs[i].port.owner))
+            return &s->inputs[i];
+    return NULL;
+}
+
 static bool list_frees(Steady *p, const char *names, tr_error *err)
 {
     const System *s = p->system;
     for (const char *at = names; at && *at;) {
-        const Input *input = tr_system_setting(s, tr_next_item(&at), "freed", err);
+        const Text name = tr_next_item(&at);
+        const Input *input = torque_of(s, name);
+        if (!input) input = tr_system_setting(s, name, "freed", err);
         if (!input) return false;
         const uint32_t place = (uint32_t)(input - s->inputs);
         for (uint32_t i = 0; i < p->frees; i++)
@@ -136,6 +149,80 @@ static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err
     p->targets[p->holds] = (double)NAN;
     formulas[p->holds++] = read_formula(p->system, "--sweep", name, err);
     return !has_failed(err);
+}
+
+// ---- what may be held ----------------------------------------------------------------------
+
+static void offer(Steady *p, const char *name, Expr x, double target, Expr *formulas)
+{
+    p->hold_names[p->holds] = name;
+    p->targets[p->holds] = target;
+    formulas[p->holds++] = x;
+}
+
+// What a condition of the start is about, in the order in which they are offered
+typedef enum Claim { CLAIM_SWEPT, CLAIM_FORMULA, CLAIM_JOINT, CLAIM_BASE } Claim;
+
+static Claim claim_of(const Steady *p, const Output *conditions, uint32_t i)
+{
+    const System *s = p->system;
+    Expr x = conditions->values[i];
+    Reach reach = {0};
+    tr_system_resolve(p->system, &x, 1);
+    const bool swept = p->sweeps_input && tr_reach(s->graph, &x, 1, &reach) &&
+                       tr_reach_has(&reach, s->inputs[p->place[p->states + p->frees]].symbol);
+    tr_reach_free(&reach);
+    if (swept) return CLAIM_SWEPT;
+    const Named *named = tr_system_find(s, text_of(conditions->notes[i]));
+    const Input *input = named ? tr_system_input(s, named->meaning) : NULL;
+    if (!input) return CLAIM_FORMULA;
+    return input->port.component[0] ? CLAIM_BASE : CLAIM_JOINT;
+}
+
+static void offer_conditions(Steady *p, const char *output, Claim from, Claim to, Expr *formulas)
+{
+    const Output *c = tr_system_output(p->system, text_of(output));
+    for (Claim claim = from; claim <= to; claim++)
+        for (uint32_t i = 0; c && i < c->rows; i++)
+            if (claim_of(p, c, i) == claim) offer(p, c->notes[i], c->values[i], 0, formulas);
+}
+
+// All that a trim may hold, what it would rather hold first
+static void offer_all(Steady *p, bool inputs, Expr *formulas)
+{
+    const System *s = p->system;
+    offer_conditions(p, "initial.rate", CLAIM_SWEPT, CLAIM_SWEPT, formulas);
+    offer_conditions(p, "initial.position", CLAIM_SWEPT, CLAIM_SWEPT, formulas);
+    offer_conditions(p, "initial.rate", CLAIM_FORMULA, CLAIM_BASE, formulas);
+    offer_conditions(p, "initial.position", CLAIM_FORMULA, CLAIM_FORMULA, formulas);
+    for (uint32_t i = 0; inputs && i < p->frees; i++) {
+        const Input *input = &s->inputs[p->place[p->states + i]];
+        offer(p, input->name, input->symbol, (double)NAN, formulas);
+    }
+    offer_conditions(p, "initial.position", CLAIM_JOINT, CLAIM_BASE, formulas);
+    for (uint32_t i = p->states; i-- > 0;) {
+        const Input *input = &s->inputs[p->place[i]];
+        offer(p, input->name, input->symbol, (double)NAN, formulas);
+    }
+}
+
+static uint32_t most_offers(const System *s)
+{
+    const Output *position = tr_system_output(s, text_of("initial.position")),
+                 *rate = tr_system_output(s, text_of("initial.rate"));
+    return 2 * s->input_count + (position ? position->rows : 0) + (rate ? rate->rows : 0);
+}
+
+// All inputs of the model, but for what is swept
+static void free_inputs(Steady *p, const char *sweep)
+{
+    const System *s = p->system;
+    const char *sign = sweep ? last_sign(sweep) : NULL;
+    const Text swept = text_trimmed((Text){sweep, sign ? (size_t)(sign - sweep) : 0});
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_INPUT && !s->inputs[i].definition.id &&
+            !text_is(swept, s->inputs[i].name))
+            p->place[p->states + p->frees++] = i;
 }
 
 // ---- expressions ---------------------------------------------------------------------------
@@ -399,13 +486,15 @@ static bool find_symmetries(Steady *p, tr_error *err)
 
 static bool make_lists(Steady *p, const tr_steady_options *o)
 {
-    const size_t n = p->system->input_count + 1u, holds = o->hold_count + 2;
+    const size_t n = p->system->input_count + 1u;
+    const size_t holds = o->hold_count + 2 + (o->trim ? most_offers(p->system) : 0);
     p->place = calloc(2 * n, sizeof *p->place);
     p->own_quaternions = calloc(p->system->quaternion_count + 1u, sizeof *p->own_quaternions);
     p->hold_names = calloc(holds, sizeof *p->hold_names);
     p->targets = calloc(holds, sizeof *p->targets);
+    p->asked = calloc(2 * holds, sizeof *p->asked);
     p->in = calloc(n, sizeof *p->in);
-    return p->place && p->own_quaternions && p->hold_names && p->targets && p->in;
+    return p->place && p->own_quaternions && p->hold_names && p->targets && p->asked && p->in;
 }
 
 static bool make_room(Steady *p)
@@ -433,9 +522,14 @@ static bool make_room(Steady *p)
 static bool read_options(Steady *p, const tr_steady_options *o, Expr *holds, tr_error *err)
 {
     if (!list_frees(p, o->free, err)) return false;
+    if (o->trim && !o->free) free_inputs(p, o->sweep);
     for (size_t i = 0; i < o->hold_count; i++)
         if (!add_hold(p, o->holds[i], holds, err)) return false;
-    return add_sweep(p, o->sweep, holds, err);
+    if (!add_sweep(p, o->sweep, holds, err)) return false;
+    for (uint32_t i = 0; i < p->holds; i++) p->asked[i] = true;
+    if (o->trim) offer_all(p, !o->free, holds);
+    for (uint32_t i = 0; i < p->holds; i++) p->asked[p->holds + i] = true;
+    return true;
 }
 
 // What is held as it is, is so at the guess.
@@ -473,10 +567,11 @@ Steady *tr_steady_open(const System *system, const tr_steady_options *o, tr_erro
 {
     if (!system || !tr_system_is_second_order(system, "steady motions", err)) return NULL;
     Steady *p = calloc(1, sizeof *p);
-    Expr *holds = calloc(o->hold_count + 2, sizeof *holds);
-    if (!p || !holds) return free(p), free(holds), tr_fail_memory(err), NULL;
+    if (!p) return tr_fail_memory(err), NULL;
     bool good = start(p, system, err) && tr_flow_ready(p->flow, 1u << CHART_COLUMNS, err) &&
                 make_lists(p, o);
+    Expr *holds = good ? calloc(o->hold_count + 2 + most_offers(p->system), sizeof *holds) : NULL;
+    good = good && holds;
     if (good) {
         tr_flow_fill_all(p->flow, 0, p->flow->start);
         list_states(p);
@@ -503,11 +598,26 @@ void tr_steady_close(Steady *p)
     tr_flow_free(p->flow);
     tr_system_free(p->system);
     tr_plan_free(p->plan);
-    void *const all[] = {
-        p->place,     p->own_quaternions, p->hold_names, p->targets, p->row_names, p->action_names,
-        p->generator, p->entries,         p->values,     p->in,      p->F,         p->J,
-        p->X,         p->scaled,          p->projection, p->U,       p->V,         p->sigma,
-        p->scale};
+    void *const all[] = {p->place,
+                         p->own_quaternions,
+                         p->hold_names,
+                         p->targets,
+                         p->asked,
+                         p->row_names,
+                         p->action_names,
+                         p->generator,
+                         p->entries,
+                         p->values,
+                         p->in,
+                         p->F,
+                         p->J,
+                         p->X,
+                         p->scaled,
+                         p->projection,
+                         p->U,
+                         p->V,
+                         p->sigma,
+                         p->scale};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     free(p);
 }

@@ -28,7 +28,9 @@ struct Steady {
     uint32_t holds; // formulas that are held
     const char **hold_names;
     double *targets; // of each: what it is held at, besides what its formula says
-    uint32_t rows;   // constraints on positions
+    bool *asked;   // of each: it is held; else it may be, when something is left open. Then as many
+                   // true
+    uint32_t rows; // constraints on positions
     const char **row_names;
     uint32_t actions; // that generators are made of
     const char **action_names;
@@ -71,6 +73,12 @@ void tr_steady_close(Steady *steady);
 void tr_steady_guess(Steady *steady, double *u);
 // Newton's method from u. Without an arc s stays.
 Outcome tr_steady_solve(Steady *steady, double *u, const Arc *arc);
+// The same, and holds what is left open (T310).
+Outcome tr_steady_trim(Steady *steady, double *u);
+// Where a solution was found last: changes of the unknowns that the equations allow, `excess` rows;
+// and the slopes of all that may be held, by rows of unknowns + 1, until the next call.
+void tr_steady_loose(const Steady *steady, uint32_t excess, double *changes);
+const double *tr_steady_hold_slopes(Steady *steady, const double *u);
 // Why it failed, or has more unknowns than equations; false when it did. `s` is told when it is
 // finite.
 bool tr_steady_accept(Steady *steady, const double *u, const Outcome *outcome, tr_error *err);

@@ -124,7 +124,10 @@ static void list_marked(Names *n, const Flow *flow, StartMark mark, bool values)
             continue;
         }
         add_name(n, flow->system->inputs[i].name);
-        if (values) tr_buffer_print(&n->j->text, " = %.6g", flow->inputs[i]);
+        if (values) {
+            tr_buffer_print(&n->j->text, " = ");
+            tr_buffer_number(&n->j->text, flow->inputs[i]);
+        }
     }
     if (more) tr_buffer_print(&n->j->text, ", and %u more", more);
 }
@@ -285,17 +288,19 @@ static void derive_json(Json *j, const System *s, const Facts *f)
 
 static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
 
-// The cell of Table I of Boyer and Belkhiri that a system belongs to.
-static const char *table_one(const Facts *f)
+// What it means, and the cell of Table I of Boyer and Belkhiri that a system belongs to
+static void tell_table_one(Buffer *b, const Facts *f)
 {
     const bool antagonist = f->m > f->m_locked;
     if (f->kernel)
-        return antagonist ? "H != 0, lambda_stat != 0: dynamics, and driven joints that can work "
-                            "against each other"
-                          : "H != 0, lambda_stat = 0: dynamics";
-    return antagonist ? "H = 0, lambda_stat != 0: kinematics, and driven joints that can work "
-                        "against each other"
-                      : "H = 0, lambda_stat = 0: kinematics alone";
+        tr_buffer_print(b, "leave %u velocit%s free, which forces change", f->kernel,
+                        f->kernel == 1 ? "y" : "ies");
+    else
+        tr_buffer_print(b, "leave nothing free, whatever forces there are");
+    tr_buffer_print(b, "%s: %s (H %s 0, lambda_stat %s 0)\n",
+                    antagonist ? ", and driven joints can work against each other" : "",
+                    f->kernel ? "dynamics" : "kinematics alone", f->kernel ? "!=" : "=",
+                    antagonist ? "!=" : "=");
 }
 
 static void derive_rows(Json *j, const System *s, const Facts *f)
@@ -323,7 +328,8 @@ static void derive_rows(Json *j, const System *s, const Facts *f)
     names.count = 0;
     list_passive(&names, s, f, false);
     tr_buffer_print(b, names.count ? "\n" : "none\n");
-    tr_buffer_print(b, "Table I             %s\n", table_one(f));
+    tr_buffer_print(b, "the constraints     ");
+    tell_table_one(b, f);
 }
 
 static void derive_words(Json *j, const System *s, const Facts *f)
@@ -341,7 +347,8 @@ static void derive_words(Json *j, const System *s, const Facts *f)
                     f->operations, s->order == 1 ? "velocities" : "accelerations",
                     f->operations_symbolic);
     tr_buffer_print(b, "derived in          ");
-    tr_buffer_number(b, (double)(long)(1e6 * s->seconds) / 1e3);
+    b->digits = 4;
+    tr_buffer_number(b, 1e3 * s->seconds);
     tr_buffer_print(b, " ms, %u nodes\n", s->graph->count);
     if (strcmp(verdict(f), "ok") != 0)
         tr_buffer_print(b, "verdict             %s: see trundle check\n", verdict(f));
@@ -511,7 +518,8 @@ static void tell_constraints(Json *j, const System *s, const Facts *f)
     Names names = {.j = j};
     tr_buffer_print(b, "%u constraint row%s, %u independent", f->rows, plural(f->rows), f->m);
     if (count_told(s)) tr_buffer_print(b, ", %u with the driven joints locked", f->m_locked);
-    tr_buffer_print(b, ": %s\n", table_one(f));
+    tr_buffer_print(b, ": they ");
+    tell_table_one(b, f);
     if (f->findings->singular) tell_singular(j, f);
     if (locks_on_uneven_ground(f)) tell_uneven(j, f);
     tell_surplus(b, f);
@@ -552,6 +560,7 @@ static void tell_start(Json *j, const Flow *flow)
 static void check_words(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
+    b->digits = s->digits;
     tr_buffer_print(b, "%s: %u bod%s, %u degree%s of freedom", verdict(f), s->body_count,
                     s->body_count == 1 ? "y" : "ies", f->kernel, plural(f->kernel));
     const uint32_t told = count_told(s);

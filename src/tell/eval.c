@@ -2,6 +2,7 @@
 // What `eval` says: the numbers at the initial instant, in words or as JSON.
 #include "tell/eval.h"
 
+#include "num/dense.h"
 #include "plan/blame.h"
 #include "plan/kkt.h"
 
@@ -80,23 +81,62 @@ void tr_at_start_release(AtStart *at)
 void tr_group_open(Group *g, const char *title)
 {
     g->title = title;
+    g->count = 0;
     if (g->json) tr_json_open(g->j, title, '{');
 }
 
-void tr_group_number(Group *g, const char *name, double value)
+void tr_group_alone(Group *g, const char *title, const char *name, double value)
 {
+    Buffer *b = &g->j->text;
     if (g->json) {
         tr_json_number(g->j, name, value);
         return;
     }
-    tr_buffer_print(&g->j->text, "%-8s %-24s ", g->title, name);
-    tr_buffer_number(&g->j->text, value);
-    tr_buffer_add(&g->j->text, "\n", 1);
+    tr_buffer_print(b, "%-8s %-24s ", title, name);
+    tr_buffer_number(b, value);
+    tr_buffer_add(b, "\n", 1);
+}
+
+void tr_group_number(Group *g, const char *name, double value)
+{
+    if (g->json)
+        tr_json_number(g->j, name, value);
+    else if (tr_grow((void **)&g->lines, &g->capacity, g->count + 1, sizeof *g->lines))
+        g->lines[g->count++] = (struct GroupLine){name, value};
+    else
+        g->j->text.failed = true;
+}
+
+double tr_noise(const double *values, size_t count, size_t stride, const Buffer *text)
+{
+    double most = 1;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i * stride])) most = larger(most, fabs(values[i * stride]));
+    return text->digits ? 1e-13 * most : 0;
+}
+
+void tr_add_complex(Buffer *text, const double z[2], double noise)
+{
+    tr_buffer_number(text, fabs(z[0]) < noise ? 0 : z[0]);
+    if (fabs(z[1]) <= noise) return;
+    tr_buffer_print(text, z[1] < 0 ? " - " : " + ");
+    tr_buffer_number(text, fabs(z[1]));
+    tr_buffer_print(text, "i");
 }
 
 void tr_group_close(Group *g)
 {
-    if (g->json) tr_json_close(g->j, '}');
+    if (g->json) {
+        tr_json_close(g->j, '}');
+        return;
+    }
+    const size_t stride = sizeof *g->lines / sizeof(double);
+    const double noise = g->count ? tr_noise(&g->lines[0].value, g->count, stride, &g->j->text) : 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        tr_group_alone(g, g->title, g->lines[i].name,
+                       fabs(g->lines[i].value) < noise ? 0 : g->lines[i].value);
+    free(g->lines);
+    g->lines = NULL, g->count = g->capacity = 0;
 }
 
 void tr_group_outputs(Group *g, const System *s, const double *columns, const char *title,
@@ -153,10 +193,10 @@ static void write_instant(const AtStart *at, Group *g)
     write_marked(flow, g, "solved", START_SOLVED);
     write_marked(flow, g, "open", START_OPEN);
     write_marked(flow, g, "chosen", START_CHOSEN);
-    tr_group_open(g, "residual");
-    tr_group_number(g, "position", position);
-    tr_group_number(g, "velocity", velocity);
-    tr_group_close(g);
+    if (g->json) tr_json_open(g->j, "residual", '{');
+    tr_group_alone(g, "residual", "position", position);
+    tr_group_alone(g, "residual", "velocity", velocity);
+    if (g->json) tr_json_close(g->j, '}');
     if (g->json) tr_json_close(g->j, '}');
 }
 
@@ -167,7 +207,8 @@ char *tr_eval_text(const System *s, bool json, tr_error *err)
     if (!s || has_failed(err)) return NULL;
     AtStart at = {0};
     Json j = {0};
-    Group g = {&j, json, ""};
+    Group g = {.j = &j, .json = json};
+    j.text.digits = json ? 0 : s->digits;
     if (tr_at_start_take(&at, s, err) && tr_plan_allows(at.plan, err)) write_instant(&at, &g);
     tr_at_start_release(&at);
     return tr_text_finish(&j.text, err);

@@ -18,16 +18,28 @@ typedef struct AtStart {
 bool tr_at_start_take(AtStart *instant, const System *system, tr_error *err);
 void tr_at_start_release(AtStart *instant);
 
-// Writes groups of name: number, as JSON or as lines.
+// Writes groups of name: number, as JSON or as lines. Lines are written when the group is closed:
+// what is noise beside the largest number of it is 0, where digits are rounded.
 typedef struct Group {
     Json *j;
     bool json;
     const char *title;
+    struct GroupLine {
+        const char *name;
+        double value;
+    } * lines;
+    uint32_t count, capacity;
 } Group;
 
 void tr_group_open(Group *group, const char *title);
 void tr_group_number(Group *group, const char *name, double value);
 void tr_group_close(Group *group);
+// A line of its own, of a number that may be as small as it likes
+void tr_group_alone(Group *group, const char *title, const char *name, double value);
+// Below this numbers are noise beside the largest of them, or 1; 0 where all digits are shown.
+double tr_noise(const double *values, size_t count, size_t stride, const Buffer *text);
+// "-0.5 + 2i", or "-0.5" where the imaginary part is noise
+void tr_add_complex(Buffer *text, const double z[2], double noise);
 // The recorded outputs whose name begins with `prefix`, under the rest of it.
 void tr_group_outputs(Group *group, const System *system, const double *columns, const char *title,
                       const char *prefix);

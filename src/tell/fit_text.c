@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ static bool are_given(const tr_fit *f)
 
 static void write_words(Buffer *b, const tr_fit *f)
 {
+    b->digits = ((const Fit *)f)->system->digits;
     for (size_t k = 0; k < f->count; k++) write_value(b, &f->values[k]);
     write_correlations(b, f);
     for (size_t j = 0; j < f->untold_count; j++)

@@ -138,6 +138,7 @@ static void write_bounds(const tr_inverse *x, Buffer *out)
 
 static void write_words(const tr_inverse *x, Buffer *out)
 {
+    out->digits = x->system->digits;
     write_data(x, out);
     write_number_line(out, "misfit", "of the model", x->misfit_model);
     write_number_line(out, "misfit", "least", x->misfit_data);

@@ -122,10 +122,10 @@ static void describe_state(const Study *s, uint32_t k, char *out, size_t size)
 
 // ---- warnings ------------------------------------------------------------------------------
 
-// To so many digits, as short as that can be written
+// To so many digits, as short as that can be written; 0: all
 static const char *rounded(double value, int digits, char out[TR_NUMBER_SIZE])
 {
-    tr_number_print(tr_number_rounded(value, digits) + 0, out); // -0 is 0
+    tr_number_print((digits ? tr_number_rounded(value, digits) : value) + 0, out); // -0 is 0
     return out;
 }
 
@@ -244,15 +244,16 @@ static void write_matrix(const char *name, const double *X, uint32_t rows, uint3
                          const char *const *labels, Buffer *text)
 {
     char number[TR_NUMBER_SIZE];
+    const int digits = text->digits;
     if (!rows || !columns) return;
     tr_buffer_print(text, "\n%s\n", name);
-    const double most = largest_number(X, (size_t)rows * columns);
+    const double noise = digits ? 1e-13 * largest_number(X, (size_t)rows * columns) : 0;
     for (uint32_t i = 0; i < rows; i++) {
         tr_buffer_print(text, "  %-18s", labels[i]);
         for (uint32_t k = 0; k < columns; k++) {
             const double x = X[(size_t)i * columns + k];
             tr_buffer_print(text, " %11s",
-                            isnan(x) ? "-" : rounded(fabs(x) > 1e-13 * most ? x : 0, 5, number));
+                            isnan(x) ? "-" : rounded(fabs(x) > noise ? x : 0, digits, number));
         }
         tr_buffer_add(text, "\n", 1);
     }
@@ -290,6 +291,8 @@ static void write_eigenvalues(const Study *s, Buffer *text)
 {
     const Modes *m = s->modes;
     char re[TR_NUMBER_SIZE], im[TR_NUMBER_SIZE], zeta[TR_NUMBER_SIZE], omega[TR_NUMBER_SIZE];
+    const int digits = text->digits;
+    const double noise = tr_noise(m->values, 2 * (size_t)m->count, 1, text);
     tr_buffer_print(text, "\neigenvalues\n  %-12s %-12s %-10s %-12s %s\n", "real [1/s]",
                     "imaginary", "damping", "[rad/s]", "in");
     for (uint32_t k = 0; k < m->count; k++) {
@@ -297,10 +300,11 @@ static void write_eigenvalues(const Study *s, Buffer *text)
         const bool pair = l[1] > 0;
         if (l[1] < 0) continue; // with its conjugate
         char part[TR_NUMBER_SIZE + 8];
-        snprintf(part, sizeof part, "%s%s", pair ? "+-" : "", rounded(l[1], 6, im));
-        tr_buffer_print(text, "  %-12s %-12s %-10s %-12s ", rounded(l[0], 6, re), part,
-                        isnan(m->damping[k]) ? "-" : rounded(m->damping[k], 4, zeta),
-                        rounded(m->frequency[k], 6, omega));
+        snprintf(part, sizeof part, "%s%s", pair ? "+-" : "", rounded(l[1], digits, im));
+        tr_buffer_print(text, "  %-12s %-12s %-10s %-12s ",
+                        rounded(fabs(l[0]) < noise ? 0 : l[0], digits, re), part,
+                        isnan(m->damping[k]) ? "-" : rounded(m->damping[k], digits, zeta),
+                        rounded(m->frequency[k], digits, omega));
         write_shares(s, k, text);
         tr_buffer_add(text, "\n", 1);
     }
@@ -343,6 +347,7 @@ static void write_words(const Study *s, Buffer *text)
 {
     const Linear *l = s->linear;
     char number[TR_NUMBER_SIZE];
+    text->digits = s->system->digits;
     write_head(s, text);
     write_names("inputs", l->input, l->inputs, text);
     write_names("outputs", l->output, l->outputs, text);
@@ -358,7 +363,7 @@ static void write_words(const Study *s, Buffer *text)
     write_matrix("D", l->D, l->outputs, l->inputs, l->output, text);
     if (s->step == 0) return;
     tr_buffer_print(text, "\nfrom one instant to the next, %s s later",
-                    rounded(s->step, 6, number));
+                    rounded(s->step, text->digits, number));
     write_matrix("A", s->Ad, l->states, l->states, l->state, text);
     write_matrix("B", s->Bd, l->states, l->inputs, l->state, text);
 }

@@ -78,32 +78,28 @@ char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err)
     return tr_text_finish(&out, err);
 }
 
-static void add_complex(Buffer *out, const double *z)
-{
-    tr_buffer_number(out, z[0]);
-    if (z[1] == 0) return;
-    tr_buffer_print(out, z[1] < 0 ? " - " : " + ");
-    tr_buffer_number(out, fabs(z[1]));
-    tr_buffer_print(out, "i");
-}
-
 static void write_words(const Design *d, Buffer *out)
 {
     const tr_lqr *l = &d->shown;
+    out->digits = d->source->digits;
     for (size_t i = 0; i < l->inputs; i++) {
+        const double *K = l->K + i * l->states, noise = tr_noise(K, l->states, 1, out);
         tr_buffer_print(out, "input    %s\n", l->input[i]);
         for (size_t j = 0; j < l->states; j++) {
             tr_buffer_print(out, "gain     %-24s ", l->state[j]);
-            tr_buffer_number(out, l->K[i * l->states + j]);
+            tr_buffer_number(out, fabs(K[j]) < noise ? 0 : K[j]);
             tr_buffer_print(out, "\n");
         }
     }
-    for (int after = 0; after < 2; after++)
+    for (int after = 0; after < 2; after++) {
+        const double *values = after ? l->after : l->before;
+        const double noise = tr_noise(values, 2 * l->states, 1, out);
         for (size_t i = 0; i < l->states; i++) {
             tr_buffer_print(out, after ? "closed   " : "open     ");
-            add_complex(out, (after ? l->after : l->before) + 2 * i);
+            tr_add_complex(out, values + 2 * i, noise);
             tr_buffer_print(out, "\n");
         }
+    }
     tr_buffer_print(out, "residual ");
     tr_buffer_number(out, l->residual);
     tr_buffer_print(out, "\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One steady motion: finding it, and what `steady` says about it.
 #include "base/options.h"
+#include "linear/law.h"
 #include "plan/latch.h"
 #include "steady/steady.h"
 #include "tell/eval.h"
@@ -24,7 +25,7 @@ void tr_steady_fill(tr_steady_options *options, size_t size)
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
-static bool find(tr_steady *s, tr_error *err)
+static bool find(tr_steady *s, bool trim, tr_error *err)
 {
     Steady *p = s->equations;
     const System *system = p->system;
@@ -36,7 +37,7 @@ static bool find(tr_steady *s, tr_error *err)
     if (!s->u || !s->inputs || !s->columns || !s->margins || !s->modes)
         return tr_fail_memory(err), false;
     tr_steady_guess(p, s->u);
-    s->outcome = tr_steady_solve(p, s->u, NULL);
+    s->outcome = trim ? tr_steady_trim(p, s->u) : tr_steady_solve(p, s->u, NULL);
     if (!tr_steady_accept(p, s->u, &s->outcome, err)) return false;
     tr_steady_inputs(p, s->u, s->inputs);
     tr_steady_columns(p, s->u, s->columns);
@@ -56,7 +57,7 @@ tr_steady *tr_steady_find(const System *system, const tr_steady_options *options
     tr_steady *s = calloc(1, sizeof *s);
     if (!s) return tr_fail_memory(err), NULL;
     s->equations = tr_steady_open(system, &o, err);
-    if (s->equations && find(s, err)) return s;
+    if (s->equations && find(s, o.trim, err)) return s;
     tr_steady_free(s);
     return NULL;
 }
@@ -127,12 +128,11 @@ static void write_modes(const tr_steady *s, Group *g)
 {
     Buffer *b = &g->j->text;
     if (g->json) tr_json_matrix(g->j, "eigenvalues", &s->modes[0][0], s->mode_count, 2);
+    const double noise = tr_noise(s->modes[0], 2 * (size_t)s->mode_count, 1, b);
     for (uint32_t i = 0; !g->json && i < s->mode_count; i++) {
         tr_buffer_print(b, "%-8s ", "mode");
-        tr_buffer_number(b, s->modes[i][0]);
-        tr_buffer_print(b, s->modes[i][1] < 0 ? " - " : " + ");
-        tr_buffer_number(b, fabs(s->modes[i][1]));
-        tr_buffer_print(b, "i\n");
+        tr_add_complex(b, s->modes[i], noise);
+        tr_buffer_print(b, "\n");
     }
 }
 
@@ -157,8 +157,9 @@ char *tr_steady_text(const tr_steady *s, bool json, tr_error *err)
     if (!err) err = &local;
     if (!s || has_failed(err)) return NULL;
     Json j = {0};
-    Group g = {&j, json, ""};
+    Group g = {.j = &j, .json = json};
     const System *system = s->equations->system;
+    j.text.digits = json ? 0 : system->digits;
     if (json) tr_json_open(&j, NULL, '{');
     write_state(s, &g);
     write_motion(s, &g);
@@ -174,21 +175,71 @@ char *tr_steady_text(const tr_steady *s, bool json, tr_error *err)
         tr_json_number(&j, "iterations", s->outcome.iterations);
         tr_json_close(&j, '}');
     } else {
-        g.title = "found";
-        tr_group_number(&g, "stability", s->stability);
-        tr_group_number(&g, "residual", s->outcome.residual);
-        tr_group_number(&g, "iterations", s->outcome.iterations);
+        tr_group_alone(&g, "found", "stability", s->stability);
+        tr_group_alone(&g, "found", "residual", s->outcome.residual);
+        tr_group_alone(&g, "found", "iterations", s->outcome.iterations);
     }
     return tr_text_finish(&j.text, err);
 }
 
-// ---- a piece of a model file ---------------------------------------------------------------
+// ---- keys of a case ------------------------------------------------------------------------
 
 static void write_pair(Buffer *b, const char *name, double value)
 {
-    tr_buffer_print(b, "  %s: ", name);
+    const bool plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_.()+*/^ ") == strlen(name);
+    tr_buffer_print(b, plain ? "  %s: " : "  \"%s\": ", name);
     tr_buffer_number(b, value);
     tr_buffer_print(b, "\n");
+}
+
+// A coordinate or velocity that a start may say
+static bool is_told(const Input *input)
+{
+    if (input->kind != TR_POSITION && input->kind != TR_VELOCITY) return false;
+    return input->kind == TR_POSITION ? input->definition.id == 0 : !is_motion_driven(input);
+}
+
+static bool is_told_already(const System *s, const char *key)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (is_told(&s->inputs[i]) && strcmp(s->inputs[i].name, key) == 0) return true;
+    return false;
+}
+
+// What else the model's `initial` asks for, as it is here: else it would ask for what it was.
+static void write_conditions(const tr_steady *s, const char *name, Buffer *b, tr_error *err)
+{
+    System *system = s->equations->system;
+    const Output *conditions = tr_system_output(system, text_of(name));
+    const Scope scope = tr_system_scope(system);
+    for (uint32_t i = 0; conditions && i < conditions->rows && !has_failed(err); i++) {
+        const char *key = conditions->notes[i];
+        if (is_told_already(system, key)) continue;
+        Expr x = tr_formula_parse(system->graph, &scope, text_of(key), (Place){0}, err);
+        tr_system_resolve(system, &x, 1);
+        double value = (double)NAN;
+        Evaluator of = tr_evaluator_of(system, &x, 1, OPEN_PARAMETERS, err);
+        if (!has_failed(err)) evaluate_into(&of, s->inputs, &value);
+        tr_evaluator_free(&of);
+        write_pair(b, key, value);
+    }
+}
+
+// Parameters and inputs; or torques of joints that were made inputs
+static void write_found(const tr_steady *s, bool torques, Buffer *b)
+{
+    const Steady *p = s->equations;
+    bool any = false;
+    for (uint32_t i = 0; i < p->frees; i++) {
+        const uint32_t at = p->place[p->states + i];
+        const Input *input = &p->system->inputs[at];
+        if (is_torque(&input->port) != torques) continue;
+        if (!any) tr_buffer_print(b, torques ? "roles:\n" : "set:\n");
+        any = true;
+        if (torques) tr_buffer_print(b, "  %s:\n  ", input->port.owner);
+        write_pair(b, torques ? "torque" : input->name, s->inputs[at]);
+    }
 }
 
 char *tr_steady_fragment(const tr_steady *s, tr_error *err)
@@ -199,20 +250,14 @@ char *tr_steady_fragment(const tr_steady *s, tr_error *err)
     Buffer b = {0};
     const Steady *p = s->equations;
     const System *system = p->system;
-    if (p->frees)
-        tr_buffer_print(&b, "# parameters or inputs that were found, in place of theirs:\n");
-    for (uint32_t i = 0; i < p->frees; i++) {
-        const uint32_t input = p->place[p->states + i];
-        tr_buffer_print(&b, "# ");
-        write_pair(&b, system->inputs[input].name, s->inputs[input]);
-    }
+    write_found(s, false, &b);
     tr_buffer_print(&b, "initial:\n");
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
-        for (uint32_t i = 0; i < system->input_count; i++) {
-            const Input *input = &system->inputs[i];
-            const bool told =
-                input->kind == TR_POSITION ? input->definition.id != 0 : is_motion_driven(input);
-            if ((int)input->kind == kind && !told) write_pair(&b, input->name, s->inputs[i]);
-        }
+        for (uint32_t i = 0; i < system->input_count; i++)
+            if ((int)system->inputs[i].kind == kind && is_told(&system->inputs[i]))
+                write_pair(&b, system->inputs[i].name, s->inputs[i]);
+    write_conditions(s, "initial.position", &b, err);
+    write_conditions(s, "initial.rate", &b, err);
+    write_found(s, true, &b);
     return tr_text_finish(&b, err);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eigenvalues against a parameter: real parts above, imaginary parts below, critical values across.
+// A mode is one curve of one colour: its eigenvalues one after the other, with a gap between.
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/number.h"
@@ -15,16 +16,25 @@ typedef struct Locus {
     double low[2], high[2]; // of the parts
 } Locus;
 
-static double *column_of(Locus *l, size_t branch, int part)
+static bool add_mode(Locus *l, size_t mode, int part, Curve *curve)
 {
     const tr_sweep *s = l->sweep;
-    double *y = tr_arena_alloc(&l->arena, s->rows, sizeof *y);
-    for (size_t i = 0; y && i < s->rows; i++) {
-        y[i] = s->eigenvalues[2 * (i * s->count + branch) + (size_t)part];
-        l->low[part] = fmin(l->low[part], y[i]);
-        l->high[part] = fmax(l->high[part], y[i]);
+    size_t eigenvalues = 0, at = 0;
+    for (size_t k = 0; k < s->count; k++) eigenvalues += s->mode[k] == mode;
+    const size_t rows = eigenvalues * (s->rows + 1);
+    double *x = tr_arena_alloc(&l->arena, 2 * rows, sizeof *x), *y = x ? x + rows : NULL;
+    for (size_t k = 0; x && k < s->count; k++) {
+        if (s->mode[k] != mode) continue;
+        for (size_t i = 0; i < s->rows; i++, at++) {
+            x[at] = s->values[i];
+            y[at] = s->eigenvalues[2 * (i * s->count + k) + (size_t)part];
+            l->low[part] = fmin(l->low[part], y[at]);
+            l->high[part] = fmax(l->high[part], y[at]);
+        }
+        x[at] = y[at] = (double)NAN, at++;
     }
-    return y;
+    *curve = (Curve){s->names[mode], x, y, rows - 1, {NULL}};
+    return x != NULL;
 }
 
 // Called by what it is and where: "oscillatory 4.2924"
@@ -45,21 +55,12 @@ static bool add_critical(Locus *l, const tr_critical *critical, int part, Curve 
 static bool fill_panel(Locus *l, int part, Panel *panel)
 {
     const tr_sweep *s = l->sweep;
-    const size_t count = s->count + s->critical_count;
+    const size_t count = s->mode_count + s->critical_count;
     Curve *curves = tr_arena_alloc(&l->arena, count + 1, sizeof *curves);
     bool good = curves != NULL;
-    for (size_t k = 0; good && k < s->count; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s%zu", part ? "im" : "re", k + 1);
-        curves[k] = (Curve){tr_arena_text(&l->arena, name, strlen(name)),
-                            s->values,
-                            column_of(l, k, part),
-                            s->rows,
-                            {NULL}};
-        good = curves[k].name && curves[k].y;
-    }
+    for (size_t k = 0; good && k < s->mode_count; k++) good = add_mode(l, k, part, &curves[k]);
     for (size_t i = 0; good && i < s->critical_count; i++)
-        good = add_critical(l, &s->critical[i], part, &curves[s->count + i]);
+        good = add_critical(l, &s->critical[i], part, &curves[s->mode_count + i]);
     *panel = (Panel){curves, count, part ? "imaginary part" : "real part", part ? "rad/s" : "1/s",
                      part == 0};
     return good;

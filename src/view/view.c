@@ -55,6 +55,26 @@ static void read_settings(tr_origin *origin, Text list, tr_error *err)
     origin->options.setting_count = count;
 }
 
+// Files with keys of a case, as they were
+static void read_with(tr_origin *origin, Text list, tr_error *err)
+{
+    size_t count = 0;
+    while (tr_json_item(list, count).at) count++;
+    const char **names = tr_arena_alloc(&origin->arena, 2 * count + 1, sizeof *names);
+    if (!names) tr_fail_memory(err);
+    for (size_t i = 0; i < count && !has_failed(err); i++) {
+        const Text item = tr_json_item(list, i);
+        names[i] = keep_string(origin, tr_json_member(item, "file"), err);
+        names[count + i] = keep_string(origin, tr_json_member(item, "text"), err);
+        if (!names[i] || !names[count + i])
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "the certificate's files `with` have a file and a text each");
+    }
+    if (has_failed(err)) return;
+    origin->options.with = names, origin->options.with_texts = names + count;
+    origin->options.with_count = count;
+}
+
 char *tr_certificate_beside(const char *run, tr_error *err)
 {
     tr_error local = {0};
@@ -81,6 +101,7 @@ tr_origin *tr_origin_read(const char *run, tr_error *err)
         const char *name = keep_string(origin, tr_json_member(text, "case"), err);
         if (name && name[0]) origin->options.case_name = name;
         read_settings(origin, tr_json_member(text, "settings"), err);
+        read_with(origin, tr_json_member(text, "with"), err);
     }
     free(bytes);
     if (!has_failed(err)) return origin;
@@ -94,6 +115,10 @@ void tr_origin_options(const tr_origin *origin, tr_derive_options *options)
     options->case_name = origin->options.case_name;
     options->settings = origin->options.settings;
     options->setting_count = origin->options.setting_count;
+    if (options->size < sizeof *options) return; // of a header that did not have them
+    options->with = origin->options.with;
+    options->with_texts = origin->options.with_texts;
+    options->with_count = origin->options.with_count;
 }
 
 void tr_origin_free(tr_origin *origin)
