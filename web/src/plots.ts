@@ -15,18 +15,23 @@ export class Plots implements PlotHost {
     private readonly unzoom = find("reset-zoom");
     private readonly chooser: Chooser;
     private width = 0;
+    axisWidth = 0; // of the numbers beside all plots [px]
 
     constructor(
-        readonly run: Run,
+        readonly runs: Run[],
         private readonly player: Player,
     ) {
         this.range = this.wholeTime();
-        this.chooser = new Chooser(run);
-        for (const choice of initialChoices(run)) this.append(new Plot(this, choice));
+        this.chooser = new Chooser(this.run);
+        for (const choice of initialChoices(this.run)) this.append(new Plot(this, choice));
         find("add-plot").addEventListener("click", () => this.add());
         this.unzoom.addEventListener("click", () => this.resetZoom());
         new ResizeObserver(() => this.resized()).observe(this.list);
         player.onMove(() => this.showTime());
+    }
+
+    get run(): Run {
+        return this.runs[0];
     }
 
     get isDark(): boolean {
@@ -71,6 +76,7 @@ export class Plots implements PlotHost {
     remove(plot: Plot): void {
         this.plots.splice(this.plots.indexOf(plot), 1);
         plot.destroy();
+        this.align();
         find("add-plot").focus();
     }
 
@@ -84,6 +90,15 @@ export class Plots implements PlotHost {
             plot.build();
         }
         plot.card.scrollIntoView({ block: "nearest" });
+    }
+
+    // After a plot has been drawn: the widest numbers decide where all begin, so that a time is at one
+    // place on the screen.
+    align(): void {
+        const widest = this.plots.reduce((most, plot) => Math.max(most, plot.numbersWidth), 0);
+        if (widest === this.axisWidth) return;
+        this.axisWidth = widest;
+        for (const plot of this.plots) plot.redraw();
     }
 
     // A run of one row still has an axis.
