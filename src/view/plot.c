@@ -281,13 +281,25 @@ static const char *curve_name(Plot *plot, size_t run, const char *name, bool is_
     return keep(plot, &text);
 }
 
+// What several columns are, in a word, as the first run has it: "angle"; "" when they differ
+static const char *common_quantity(const Plot *plot, const char *const *names, size_t count)
+{
+    const Known *first = known_column(&plot->run[0], names[0]);
+    for (size_t i = 1; first && i < count; i++) {
+        const Known *other = known_column(&plot->run[0], names[i]);
+        if (!other || other->quantity != first->quantity) first = NULL;
+    }
+    return first ? tr_quantity_words(first->quantity) : "";
+}
+
 // A panel with these columns of every run. Several columns share a unit or show none.
 static void add_panel(Plot *plot, const char *const *names, size_t count)
 {
     Curve *curves = names ? alloc(plot, plot->runs * count, sizeof *curves) : NULL;
     if (!curves || has_failed(plot->err)) return;
     Panel *panel = &plot->panels[plot->count];
-    *panel = (Panel){curves, plot->runs * count, count == 1 ? names[0] : "",
+    *panel = (Panel){curves, plot->runs * count,
+                     count == 1 ? names[0] : common_quantity(plot, names, count),
                      unit_of(plot, names[0]), plot->runs * count > 1};
     for (size_t i = 1; i < count; i++) {
         const char *unit = unit_of(plot, names[i]);
@@ -357,19 +369,26 @@ static double size_of(const Sheet *sheet, size_t index)
 typedef struct Group {
     const char *names[PANEL_MOST];
     size_t count;
-    double size; // of the first
+    double size;      // of the first
+    const char *unit; // of all; NULL when it is not known
 } Group;
 
-// Where a column of this size goes; columns of zeros go anywhere.
-static Group *group_for(Group *groups, size_t *count, double size)
+static bool is_same_unit(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+// Where a column of this size and unit goes; columns of zeros go with any size.
+static Group *group_for(Group *groups, size_t *count, double size, const char *unit)
 {
     for (size_t i = 0; i < *count; i++) {
         const double ratio = size > 0 && groups[i].size > 0 ? size / groups[i].size : 1;
-        if (groups[i].count < PANEL_MOST && ratio <= ALIKE && ratio >= 1.0 / ALIKE)
+        if (groups[i].count < PANEL_MOST && ratio <= ALIKE && ratio >= 1.0 / ALIKE &&
+            is_same_unit(unit, groups[i].unit))
             return &groups[i];
     }
     if (*count == PANELS_MOST) return NULL;
-    groups[*count].size = size;
+    groups[*count].size = size, groups[*count].unit = unit;
     return &groups[(*count)++];
 }
 
@@ -384,7 +403,7 @@ static void choose_panels(Plot *plot)
     size_t count = 0;
     for (size_t i = 0; best && i < sheet->columns; i++) {
         if (interest(plot, sheet->names[i]) != best) continue;
-        Group *group = group_for(groups, &count, size_of(sheet, i));
+        Group *group = group_for(groups, &count, size_of(sheet, i), unit_of(plot, sheet->names[i]));
         if (group) group->names[group->count++] = sheet->names[i];
     }
     if (!count)

@@ -8,6 +8,8 @@ import { Plot, type PlotHost } from "./plot";
 import type { Player } from "./player";
 import { isDark } from "./theme";
 
+const AT_ONCE = 3; // plots
+
 export class Plots implements PlotHost {
     range: [number, number];
     private readonly plots: Plot[] = [];
@@ -98,7 +100,8 @@ export class Plots implements PlotHost {
         const widest = this.plots.reduce((most, plot) => Math.max(most, plot.numbersWidth), 0);
         if (widest === this.axisWidth) return;
         this.axisWidth = widest;
-        for (const plot of this.plots) plot.redraw();
+        // Not while one is drawn: that one would not hear of it.
+        queueMicrotask(() => this.plots.forEach((plot) => plot.redraw()));
     }
 
     // A run of one row still has an axis.
@@ -133,6 +136,13 @@ export class Plots implements PlotHost {
     private resized(): void {
         if (this.list.clientWidth === this.width) return;
         this.width = this.list.clientWidth;
-        if (this.width) for (const plot of this.plots) plot.refresh();
+        if (this.width) this.refreshFrom(0);
+    }
+
+    // Those that are seen first are drawn at once, the rest when the page has been shown.
+    private refreshFrom(first: number): void {
+        for (const plot of this.plots.slice(first, first + AT_ONCE)) plot.refresh();
+        if (first + AT_ONCE < this.plots.length)
+            setTimeout(() => this.refreshFrom(first + AT_ONCE), 0);
     }
 }
