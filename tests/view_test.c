@@ -876,7 +876,8 @@ static void test_view(void **state)
     assert_string_equal(was.settings[1].formula, "1.05");
     tr_origin_free(origin);
 
-    tr_view_options view = {sizeof view, "run.csv", "file.html", "file.page"};
+    tr_view_options view = {
+        .size = sizeof view, .run = "run.csv", .output = "file.html", .page = "file.page"};
     tr_view_summary summary;
     assert_true(tr_view_check(&view, &err));
     assert_int_not_equal(access("file.html", F_OK), 0); // it was only asked
@@ -903,7 +904,8 @@ static void test_certificates(void **state)
     tr_system *system =
         system_from("trundle: 1\n"
                     "bodies: {a: {joint: {type: planar}, mass: 1, inertia: {zz: 1}}}\n");
-    const tr_view_options view = {sizeof view, "cert.csv", "cert.html", "cert.page"};
+    const tr_view_options view = {
+        .size = sizeof view, .run = "cert.csv", .output = "cert.html", .page = "cert.page"};
     tr_view_summary summary;
     assert_true(tr_write_text("cert.page", PAGE, &err));
     assert_true(tr_write_text("cert.csv", "t,a.x,a.y,a.theta\n0,0,0,0\n", &err));
@@ -949,8 +951,10 @@ static void test_report_from_memory(void **state)
     o.end = 0.2, o.output = "kept.csv";
     o.sinks = tr_report_sink(report), o.sink_count = 1;
     assert_true(tr_simulate(system, &o, NULL, &err));
-    const tr_view_options memory = {sizeof memory, NULL, "memory.html", "file.page"};
-    const tr_view_options file = {sizeof file, "kept.csv", "file.html", "file.page"};
+    const tr_view_options memory = {
+        .size = sizeof memory, .run = NULL, .output = "memory.html", .page = "file.page"};
+    const tr_view_options file = {
+        .size = sizeof file, .run = "kept.csv", .output = "file.html", .page = "file.page"};
     assert_true(tr_report_write(report, system, &memory, &summary, &err));
     assert_true(tr_view(system, &file, &again, &err));
     assert_true(summary.has_certificate && again.has_certificate);

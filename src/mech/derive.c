@@ -275,19 +275,7 @@ static void make_no_energies(Tree *tree)
     put_output(tree, "power", &nothing, 1, QUANTITY_POWER);
 }
 
-// An output that is what another column is has its quantity, too.
-static void name_quantities(System *s)
-{
-    for (uint32_t i = 0; i < s->output_count; i++) {
-        Port *port = &s->outputs[i].port;
-        if (!is_model_output(&s->outputs[i])) continue;
-        for (uint32_t k = 0; k < s->output_count && port->quantity == QUANTITY_UNKNOWN; k++)
-            if (s->outputs[k].label && s->outputs[k].values->id == s->outputs[i].values->id)
-                port->quantity = s->outputs[k].port.quantity;
-    }
-}
-
-static void make_columns(Tree *tree)
+static void make_all_columns(Tree *tree)
 {
     System *s = tree->system;
     char name[600];
@@ -313,6 +301,24 @@ static void make_columns(Tree *tree)
     tr_system_column(s, "potential", "energy.potential", potential,
                      port_of(QUANTITY_ENERGY, "", "potential"), tree->err);
     put_output(tree, "power", &power, 1, QUANTITY_POWER);
+}
+
+// An output that is what another column is has its quantity, too.
+static void name_quantities(System *s)
+{
+    for (uint32_t i = 0; i < s->output_count; i++) {
+        Port *port = &s->outputs[i].port;
+        if (!is_model_output(&s->outputs[i])) continue;
+        for (uint32_t k = 0; k < s->output_count && port->quantity == QUANTITY_UNKNOWN; k++)
+            if (s->outputs[k].label && s->outputs[k].values->id == s->outputs[i].values->id)
+                port->quantity = s->outputs[k].port.quantity;
+    }
+}
+
+static void make_columns(Tree *tree)
+{
+    make_all_columns(tree);
+    name_quantities(tree->system);
 }
 
 // Velocities that a row is about
@@ -674,7 +680,6 @@ static void build(Tree *tree)
     graph->making = "the outputs";
     make_rows(tree);
     make_columns(tree);
-    name_quantities(tree->system);
     if (!has_failed(tree->err)) tr_tree_uncertainty(tree);
     tr_tree_start(tree);
     if (!has_failed(tree->err)) tr_tree_check_wheels(tree);

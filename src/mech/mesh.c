@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes from files of triangles. Pictures need no more than so many; what cannot be read is told,
-// and drawn as a box, for nothing of it moves.
+// Shapes from files of triangles, in the axes of their bodies (T5). Pictures need no more than so
+// many; what cannot be read is told, and drawn as a box, for nothing of it moves.
 #include "base/mesh.h"
 
 #include "mech/tree.h"
