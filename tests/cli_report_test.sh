@@ -63,6 +63,9 @@ cut -d, -f 1,3- more.csv >less.csv
 run 3 view run.csv less.csv --model swing.yaml --page page.html -o other.html
 err_has 'trundle: less: the run has no column '
 
+run 2 view run.csv --model part.yaml --page page.html -o other.html
+err_has "that is how 'run.csv' was made: is it a run of this model?"
+
 # meshes: one that is not there is told, one that is wrong is refused
 printf 'trundle: 1\nbodies: {a: {joint: {type: prismatic, axis: "1, 0, 0"}, mass: 1, shapes: {b: {type: mesh, file: a.obj}}}}\n' >mesh.yaml
 run 0 simulate mesh.yaml --end 1 -o mesh.csv --report mesh.html --page page.html

@@ -46,6 +46,8 @@ static tr_system *system_of(const Options *options, const char *run, int *status
     take_origin(&all, &was);
     tr_system *system = err.status ? NULL : cli_system(&all, status);
     if (err.status) *status = cli_complain(NULL, &err);
+    if (!system && !err.status && *status == TR_USAGE && (was.case_name || was.setting_count))
+        cli_say("trundle: that is how '%s' was made: is it a run of this model?\n", run);
     tr_origin_free(origin);
     return system;
 }

@@ -308,7 +308,7 @@ static void name_quantities(System *s)
 {
     for (uint32_t i = 0; i < s->output_count; i++) {
         Port *port = &s->outputs[i].port;
-        if (!is_model_output(&s->outputs[i])) continue;
+        if (!is_model_output(&s->outputs[i]) || is_number(*s->outputs[i].values)) continue;
         for (uint32_t k = 0; k < s->output_count && port->quantity == QUANTITY_UNKNOWN; k++)
             if (s->outputs[k].label && s->outputs[k].values->id == s->outputs[i].values->id)
                 port->quantity = s->outputs[k].port.quantity;

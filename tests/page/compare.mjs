@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several runs on one page, and plots: what they show to begin with, and that a time is at one place
-// in all of them.
+// Several runs on one page, and plots: what they show to begin with, and that a time is at one
+// place in all of them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { check, open, picture, same, settle, timeOf, until } from "./harness.mjs";
 
@@ -24,10 +24,11 @@ async function makePair(reports) {
 
 // The value that a plot shows for a column of a run
 async function valueOf(page, name, label) {
-    const chips = page.locator(".chips li").filter({ hasText: label });
-    for (const chip of await chips.all())
-        if ((await chip.locator(".name").textContent()) === name)
-            return number(await chip.locator(".value").textContent());
+    for (const chip of await page.locator(".chips li").all()) {
+        const value = chip.locator(`.value[title="${label}"]`);
+        if ((await chip.locator(".name").textContent()) === name && (await value.count()))
+            return number(await value.textContent());
+    }
     throw new Error(`${name} of ${label} is not plotted`);
 }
 
@@ -169,9 +170,13 @@ async function defaults(browser, reports) {
         "the first columns",
     );
     check(names.length > outputs.length, "nothing comes after the outputs");
-    for (const [name, unit] of [["place", "m"], ["lean", "rad"], ["pace", "m/s"]]) {
-        const title = await page.locator(".chips li").filter({ hasText: name }).first().getAttribute("title");
-        same(title, `${name} [${unit}]`, "what a curve is called");
+    for (const [name, unit] of [
+        ["place", "m"],
+        ["lean", "rad"],
+        ["pace", "m/s"],
+    ]) {
+        const chip = page.locator(".chips li").filter({ hasText: name }).first();
+        same(await chip.getAttribute("title"), `${name} [${unit}]`, "what a curve is called");
     }
     const table = reports.table("declared");
     const range = (name) => {

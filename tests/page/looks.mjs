@@ -10,7 +10,8 @@ function ballFile(rings) {
     const facets = [];
     const corner = (i, k) => {
         const [u, v] = [(Math.PI * i) / rings, (Math.PI * k) / rings];
-        return [Math.sin(u) * Math.cos(v), Math.sin(u) * Math.sin(v), Math.cos(u)].map((x) => 500 * x);
+        const point = [Math.sin(u) * Math.cos(v), Math.sin(u) * Math.sin(v), Math.cos(u)];
+        return point.map((x) => 500 * x);
     };
     for (let i = 0; i < rings; i++)
         for (let k = 0; k < 2 * rings; k++) {
@@ -187,7 +188,8 @@ async function allRows(page, reports) {
 }
 
 async function film(browser, reports) {
-    const html = await reports.make("film", reports.model("bicycle"), "--end", "1", "--every", "0.05");
+    const length = ["--end", "1", "--every", "0.05"];
+    const html = await reports.make("film", reports.model("bicycle"), ...length);
     const { page, quiet, close } = await open(browser, html, { width: 900, height: 600 });
     const [download] = await Promise.all([
         page.waitForEvent("download"),

@@ -169,27 +169,40 @@ export class Plot {
                 if (!values) return [];
                 const colour =
                     columns.length === 1 && runs.length > 1 ? runColour(r) : lineColour(k, isDark);
-                const shown = make("span", { class: "value" });
+                const title = runs.length > 1 ? run.report.label : undefined;
+                const shown = make("span", { class: "value", title });
                 const dash = DASHES[r % DASHES.length];
                 const zero = 1e-15 * largest(values);
                 return [{ run, name, unit, values, colour, dash, zero, shown }];
             }),
         );
-        this.chips.replaceChildren(...this.curves.map((curve) => this.chip(curve)));
+        this.buildChips();
     }
 
-    private chip({ run, name, unit, colour, dash, shown }: Curve): HTMLElement {
-        const swatch = make("span", { class: dash.length ? "swatch dashed" : "swatch" });
+    // One column has a chip for each run, with its name; several have one each, with the values of all
+    // runs in their order.
+    private buildChips(): void {
+        const alone = this.choice.columns.length === 1 && this.host.runs.length > 1;
+        const groups = new Map<string, Curve[]>();
+        for (const curve of this.curves) {
+            const key = alone ? curve.run.report.label : curve.name;
+            groups.set(key, [...(groups.get(key) ?? []), curve]);
+        }
+        const chips = [...groups.values()].map((curves) => this.chip(curves, alone));
+        this.chips.replaceChildren(...chips);
+    }
+
+    private chip(curves: Curve[], alone: boolean): HTMLElement {
+        const [{ run, name, unit, colour, dash }] = curves;
+        const swatch = make("span", { class: alone && dash.length ? "swatch dashed" : "swatch" });
         swatch.style.setProperty("--colour", colour);
-        const several = this.host.runs.length > 1;
-        const words = several ? `${name} · ${run.report.label}` : name;
         return make(
             "li",
-            { title: unit ? `${words} [${unit}]` : words },
+            { title: unit ? `${name} [${unit}]` : name },
             swatch,
             make("span", { class: "name", text: name }),
-            ...(several ? [make("span", { class: "run", text: run.report.label })] : []),
-            shown,
+            ...(alone ? [make("span", { class: "run", text: run.report.label })] : []),
+            ...curves.map(({ shown }) => shown),
         );
     }
 
