@@ -333,7 +333,7 @@ double tr_frames_height(Frames *f, const double at[3], const double normal[3])
     return isfinite(span.least) ? span.least - along(at, normal) : 0;
 }
 
-#define CLEARLY 0.05 // of the extent: feet are drawn as balls about their points
+#define CLEARLY 0.1 // of the extent: feet are drawn as balls about their points, discs have a width
 
 void tr_frames_sunk(Frames *f, size_t rows, Sunk *sunk)
 {

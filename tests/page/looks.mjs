@@ -150,24 +150,32 @@ async function laptop(browser, reports) {
 
 // ---- long runs and films -------------------------------------------------------------------
 
+// In a second. Where the machine is so busy that even a short run takes most of that, the rows
+// themselves take no more than half of it.
 async function long(browser, reports) {
     const LIMIT = 1000; // [ms]
-    const ATTEMPTS = 6; // other work on the machine must not decide
+    const OWN = 500;
+    const ATTEMPTS = 6;
     const model = reports.model("bicycle");
     const html = await reports.make("rows", model, "--end", "240", "--every", "0.01");
     const { report } = reports.contents(html);
     same(report.rows, 24001, "the rows");
     check(report.frames < 13000, `${report.frames} pictures of ${report.rows} rows`);
-    const times = [];
-    while (times.length < ATTEMPTS && !(Math.min(...times) < LIMIT)) {
+    const [times, short] = [[], []];
+    const isQuick = () => Math.min(...times) < Math.max(LIMIT, Math.min(...short) + OWN);
+    while (times.length < ATTEMPTS && !isQuick()) {
         const { page, took, quiet, close } = await open(browser, html);
         times.push(took);
         if (times.length === 1) await allRows(page, reports);
         quiet();
         await close();
+        const other = await open(browser, reports.file("bicycle.html"));
+        short.push(other.took);
+        await other.close();
     }
-    console.log(`      24,001 rows, ${report.frames} pictures: ready after ${times.join(", ")} ms`);
-    check(Math.min(...times) < LIMIT, `24,001 rows took ${Math.min(...times)} ms to load`);
+    const words = `${times.join(", ")} ms, 101 rows after ${short.join(", ")} ms`;
+    console.log(`      24,001 rows, ${report.frames} pictures: ready after ${words}`);
+    check(isQuick(), `24,001 rows are ready after ${words}`);
 }
 
 async function allRows(page, reports) {
