@@ -86,11 +86,11 @@ function fits(family: Extent[], e: Extent): boolean {
     );
 }
 
-const OUTPUT_PLOTS = 6; // at most, to begin with
+const OUTPUT_PLOTS = 12; // at most, to begin with
 
 const isQuaternion = (e: Extent): boolean => /\.q[wxyz]$/.test(e.column.name);
 
-// What the model declares, all of it, in the order in which it does; what stands still, too.
+// What the model declares, in the order in which it does; what stands still, too.
 function declared(run: Run): number[][] {
     const all = run.report.columns
         .map((_, i) => i)
