@@ -48,6 +48,37 @@ check grep -q '"formula": "5"' report.json
 run 0 view run.csv --model swing.yaml --page page.html -o - -q
 check grep -q 'id="frames"' out
 
+# several runs, each as it was made
+run 0 simulate swing.yaml --case pushed -q -o more.csv --set m=4
+run 0 view run.csv more.csv --model swing.yaml --page page.html -o both.html
+err_has 'report in both.html: '
+part both.html report-1 >report.json
+check is_json report.json
+check grep -q '"formula": "4"' report.json
+check grep -q '"label": "more (m = 4, l = 0.5)"' report.json
+check grep -qF '"label": "run (m = 3, l = if(1 \u003c 2, 0.4, 1))"' both.html
+run 4 view run.csv nowhere.csv --model swing.yaml --page page.html -o other.html
+err_has "cannot read 'nowhere.csv'"
+cut -d, -f 1,3- more.csv >less.csv
+run 3 view run.csv less.csv --model swing.yaml --page page.html -o other.html
+err_has 'trundle: less: the run has no column '
+
+run 2 view run.csv --model part.yaml --page page.html -o other.html
+err_has "that is how 'run.csv' was made: is it a run of this model?"
+
+# meshes: one that is not there is told, one that is wrong is refused
+printf 'trundle: 1\nbodies: {a: {joint: {type: prismatic, axis: "1, 0, 0"}, mass: 1, shapes: {b: {type: mesh, file: a.obj}}}}\n' >mesh.yaml
+run 0 simulate mesh.yaml --end 1 -o mesh.csv --report mesh.html --page page.html
+err_has "warning: 'a.obj' cannot be read: drawn as a box"
+check grep -q "'a.obj' cannot be read" mesh.json
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >a.obj
+run 0 simulate mesh.yaml --end 1 -q -o mesh.csv --report mesh.html --page page.html
+silent
+check grep -q 'id="meshes"' mesh.html
+printf 'v 0 0 0\nf 1 2 3\n' >a.obj
+run 3 check mesh.yaml
+err_has "mesh.yaml:2:97: 'a.obj', line 2: a face has a point that is not there so far"
+
 # what does not fit, and what is not there
 sed 's/^name: swing/name: swung/' swing.yaml >swung.yaml
 run 0 view run.csv --model swung.yaml --page page.html -q -o other.html
@@ -86,8 +117,6 @@ run 2 view run.csv -o other.html
 err_has 'which model?'
 run 2 view --model swing.yaml -o other.html
 err_has 'which run?'
-run 2 view run.csv more.csv --model swing.yaml -o other.html
-err_has "one run at a time: 'run.csv' and 'more.csv'"
 run 2 view run.csv --model swing.yaml
 err_has 'where to?'
 run 2 view run.csv --model swing.yaml --end 5 -o other.html

@@ -528,7 +528,7 @@ static bool pictures_job(tr_error *err)
     return good;
 }
 
-// A report of a run, with a certificate that says how its model was derived.
+// A report of two runs, with a certificate that says how their model was derived, and a mesh.
 static bool view_job(tr_error *err)
 {
     static const char text[] =
@@ -539,12 +539,17 @@ static bool view_job(tr_error *err)
         "  frame: {joint: {type: planar}, mass: 2, inertia: {zz: 1}}\n"
         "  wheel: {parent: frame, joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 1,"
         " inertia: {axial: 1, radial: 1}}\n"
-        "  arm: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, com: \"1, 0, 0\"}\n"
+        "  arm: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, com: \"1, 0, 0\",\n"
+        "    shapes: {own: {type: mesh, file: memory_view.obj},"
+        " lost: {type: mesh, file: memory_lost.stl}}}\n"
         "contacts: {tyre: {kind: rolling, body: wheel, radius: r}}\n"
         "loops: {rod: {body: arm, at: \"1, 0, 0\", on: frame, length: 2}}\n"
         "cases: {one: {end: 1}, two: {end: 2}}\n";
-    const tr_view_options view = {sizeof view, "memory_view.csv", "memory_view.html",
-                                  "memory_view.page"};
+    tr_view_options view = {.size = sizeof view,
+                            .run = "memory_view.csv",
+                            .output = "memory_view.html",
+                            .page = "memory_view.page"};
+    tr_write_text("memory_view.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", err);
     tr_write_text(view.page, "<html><!--data--></html>", err);
     tr_write_text(view.run, "t,frame.x,frame.y,frame.theta,wheel,arm\n0,0,0,0,1,2\n", err);
     tr_write_text("memory_view.json",
@@ -559,9 +564,12 @@ static bool view_job(tr_error *err)
     tr_model_free(model);
     tr_origin_free(origin);
     tr_view_summary summary;
+    const tr_view_run other = {system, view.run};
+    view.others = &other, view.other_count = 1;
     const bool good = tr_view_check(&view, err) && tr_view(system, &view, &summary, err);
     assert_true(!good || (summary.rows == 1 && summary.is_other_model));
     tr_system_free(system);
+    remove("memory_view.obj");
     remove(view.run), remove(view.output), remove(view.page), remove("memory_view.json");
     return good;
 }
@@ -580,7 +588,10 @@ static bool hills_job(tr_error *err)
     tr_sha256(text, strlen(text), hash);
     snprintf(certificate, sizeof certificate,
              "{\"model_file\": \"memory_hill.yaml\", \"model_sha256\": \"%s\"}", hash);
-    const tr_view_options view = {sizeof view, runs[0], "memory_hill.html", "memory_hill.page"};
+    const tr_view_options view = {.size = sizeof view,
+                                  .run = runs[0],
+                                  .output = "memory_hill.html",
+                                  .page = "memory_hill.page"};
     tr_plot_options plot = tr_plot_defaults();
     plot.runs = runs, plot.run_count = 1, plot.output = "memory_hill.svg", plot.track = true;
     plot.width = 240, plot.height = 160;

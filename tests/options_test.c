@@ -82,7 +82,7 @@ IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
-IS_SOUND(tr_view_options, page);
+IS_SOUND(tr_view_options, other_count);
 
 typedef struct World {
     tr_model *model;
@@ -280,7 +280,7 @@ static void fill_view(void *o, size_t size, const World *w)
     tr_view_fill(o, size);
     ((tr_view_options *)o)->run = run_file;
     ((tr_view_options *)o)->output = report_file;
-    if (size >= sizeof(tr_view_options)) ((tr_view_options *)o)->page = page_file;
+    if (size >= offsetof(tr_view_options, others)) ((tr_view_options *)o)->page = page_file;
 }
 
 static bool call_view(const void *o, const World *w, tr_error *err)

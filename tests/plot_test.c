@@ -502,6 +502,74 @@ static void test_two_runs(void **state)
     free(svg);
 }
 
+// The certificates beside runs say what differs, and what columns are.
+static void test_certified_runs(void **state)
+{
+    (void)state;
+    static const char columns[] =
+        "\"columns\": [{\"name\": \"t\", \"unit\": \"s\", \"quantity\": \"time\"},"
+        "{\"name\": \"a\", \"unit\": \"rad\", \"quantity\": \"angle\", \"owner\": \"\", "
+        "\"component\": \"output\"},"
+        "{\"name\": \"b\", \"unit\": \"rad\", \"quantity\": \"angle\", \"owner\": \"\", "
+        "\"component\": \"output\"},"
+        "{\"name\": \"c\", \"unit\": \"m\", \"quantity\": \"length\", \"owner\": \"\", "
+        "\"component\": \"output\"},"
+        "{\"name\": \"q\", \"unit\": \"rad\", \"quantity\": \"angle\", \"owner\": \"q\", "
+        "\"component\": \"\"}]";
+    char text[1200];
+    write_file("run.csv", "t,q,a,b,c\n0,5,1,2,1\n1,5,2,3,2\n");
+    write_file("other.csv", "t,q,a,b,c\n0,5,1,2,1\n1,5,2,3,2\n");
+    snprintf(text, sizeof text, "{\"case\": \"slow\", %s}", columns);
+    write_file("run.json", text);
+    snprintf(text, sizeof text, "{\"case\": \"fast\", %s}", columns);
+    write_file("other.json", text);
+    tr_plot_options o = options_for(NULL, 0);
+    char *svg = picture(&o); // outputs, in panels by unit, and what they are
+    has(svg, "<title>a, b, c against t</title>");
+    has(svg, ">angle [rad]</text>");
+    has(svg, ">c [m]</text>");
+    free(svg);
+    o.run_count = 2;
+    svg = picture(&o);
+    has(svg, ">run (slow): a</text>");
+    has(svg, ">other (fast)</text>");
+    free(svg);
+    assert_int_equal(remove("run.json"), 0);
+    assert_int_equal(remove("other.json"), 0);
+}
+
+// Where each curve of a picture lies: whether one of them is on the frame
+static bool is_on_frame(const char *svg)
+{
+    double y = 0, height = 0, x, a, b;
+    const char *frame = strstr(svg, "<rect x=");
+    if (!frame || sscanf(strstr(frame, " y=") + 4, "%lf", &y) != 1 ||
+        sscanf(strstr(frame, " height=") + 9, "%lf", &height) != 1)
+        fail_msg("no frame in %.3000s", svg);
+    bool is_on = false;
+    for (const char *line = svg; (line = strstr(line, "<polyline points=\""));) {
+        line += strlen("<polyline points=\"");
+        if (sscanf(line, "%lf,%lf %*f,%lf", &x, &a, &b) != 3) fail_msg("%.200s", line);
+        is_on = is_on || (fabs(a - b) < 0.01 && (a < y + 1.5 || a > y + height - 1.5));
+    }
+    return is_on;
+}
+
+static void test_constant_lines(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"t,a,b\n0,0,0\n1,0,4\n",      // at the lower end
+                                         "t,a,b\n0,4,0\n1,4,4\n",      // at the upper one
+                                         "t,a,b\n0,3,0\n1,3.0001,0\n", // at both, hardly moving
+                                         "t,a,b\n0,-2,-2\n1,-2,-2\n",  // alone
+                                         "t,a,b\n0,1e-9,0\n1,1e-9,1e-9\n"}; // however small
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char *svg = picture_of(tables[i], "a,b");
+        if (is_on_frame(svg)) fail_msg("%s\n%.4000s", tables[i], svg);
+        free(svg);
+    }
+}
+
 // Numbers of an attribute in the lines of the grid: where ticks are.
 static double spacing(const char *svg, const char *same, const char *other)
 {
@@ -729,6 +797,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_powers_of_values), cmocka_unit_test(test_long_runs),
         cmocka_unit_test(test_panels),           cmocka_unit_test(test_two_runs),
         cmocka_unit_test(test_tracks),           cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_certified_runs),   cmocka_unit_test(test_constant_lines),
         cmocka_unit_test(test_golden),           cmocka_unit_test(test_hills),
         cmocka_unit_test(test_ellipses),
     };

@@ -102,7 +102,7 @@ static void test_bicycle(void **state)
         {"tau.steer", "torque", "N m", "steer", ""}, {"contact.rear.x", "place", "m", "rear", "x"},
         {"contact.rear.Fz", "force", "N", "rear", "Fz"}, {"kinetic", "energy", "J", "", "kinetic"},
         {"power", "power", "W", "", ""}, {"Q", "generalised force", "", "", ""},
-        {"M", "", "", "", ""}, {"outputs.roll", "", "", "", ""});
+        {"M", "", "", "", ""}, {"outputs.roll", "", "", "", "output"});
     const uint32_t rate = (uint32_t)input_called(s, "steer_rate");
     assert_int_equal(s->inputs[rate].port.rate_of, input_called(s, "steer"));
     assert_int_equal(s->inputs[input_called(s, "frame.wx")].port.rate_of, NO_INPUT);

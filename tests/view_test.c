@@ -423,7 +423,7 @@ static Written write_page(const Report *report)
     Written w = {0};
     size_t size = 0;
     FILE *to = open_memstream(&w.page, &size);
-    if (!tr_page_write(text_of(PAGE), report, to, &err)) fail_msg("%s", err.text);
+    if (!tr_page_write(text_of(PAGE), report, 1, to, &err)) fail_msg("%s", err.text);
     fclose(to);
     w.report = element(w.page, "report");
     w.columns = element(w.page, "columns");
@@ -780,7 +780,7 @@ static void assert_refused(tr_system *system, const char *csv, const char *page,
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     const Report report = {.system = system, .run = run};
-    assert_false(tr_page_write(text_of(page), &report, to, &err));
+    assert_false(tr_page_write(text_of(page), &report, 1, to, &err));
     fclose(to);
     free(text);
     assert_int_equal(err.status, TR_INVALID);
@@ -876,7 +876,8 @@ static void test_view(void **state)
     assert_string_equal(was.settings[1].formula, "1.05");
     tr_origin_free(origin);
 
-    tr_view_options view = {sizeof view, "run.csv", "file.html", "file.page"};
+    tr_view_options view = {
+        .size = sizeof view, .run = "run.csv", .output = "file.html", .page = "file.page"};
     tr_view_summary summary;
     assert_true(tr_view_check(&view, &err));
     assert_int_not_equal(access("file.html", F_OK), 0); // it was only asked
@@ -903,7 +904,8 @@ static void test_certificates(void **state)
     tr_system *system =
         system_from("trundle: 1\n"
                     "bodies: {a: {joint: {type: planar}, mass: 1, inertia: {zz: 1}}}\n");
-    const tr_view_options view = {sizeof view, "cert.csv", "cert.html", "cert.page"};
+    const tr_view_options view = {
+        .size = sizeof view, .run = "cert.csv", .output = "cert.html", .page = "cert.page"};
     tr_view_summary summary;
     assert_true(tr_write_text("cert.page", PAGE, &err));
     assert_true(tr_write_text("cert.csv", "t,a.x,a.y,a.theta\n0,0,0,0\n", &err));
@@ -949,8 +951,10 @@ static void test_report_from_memory(void **state)
     o.end = 0.2, o.output = "kept.csv";
     o.sinks = tr_report_sink(report), o.sink_count = 1;
     assert_true(tr_simulate(system, &o, NULL, &err));
-    const tr_view_options memory = {sizeof memory, NULL, "memory.html", "file.page"};
-    const tr_view_options file = {sizeof file, "kept.csv", "file.html", "file.page"};
+    const tr_view_options memory = {
+        .size = sizeof memory, .run = NULL, .output = "memory.html", .page = "file.page"};
+    const tr_view_options file = {
+        .size = sizeof file, .run = "kept.csv", .output = "file.html", .page = "file.page"};
     assert_true(tr_report_write(report, system, &memory, &summary, &err));
     assert_true(tr_view(system, &file, &again, &err));
     assert_true(summary.has_certificate && again.has_certificate);

@@ -1003,11 +1003,19 @@ bool tr_plot(const tr_plot_options *options, tr_error *err);
 
 // ---- reports -------------------------------------------------------------------------------
 
+// A recorded run, and the model with the case and the settings that it was made with
+typedef struct tr_view_run {
+    const tr_system *system;
+    const char *run; // a .csv file, with or without its certificate beside it
+} tr_view_run;
+
 typedef struct tr_view_options {
-    size_t size;        // of this structure, as the defaults have it
-    const char *run;    // a recorded .csv file, with or without its certificate beside it
-    const char *output; // the .html file; "-" is standard output
-    const char *page;   // a file in place of the page that the library has, or NULL
+    size_t size;               // of this structure, as the defaults have it
+    const char *run;           // a recorded .csv file, with or without its certificate beside it
+    const char *output;        // the .html file; "-" is standard output
+    const char *page;          // a file in place of the page that the library has, or NULL
+    const tr_view_run *others; // drawn over it, and plotted with it
+    size_t other_count;
 } tr_view_options;
 void tr_view_fill(tr_view_options *options, size_t size);
 // The page of the library; the run and the output must be given.
@@ -1021,8 +1029,8 @@ static inline tr_view_options tr_view_defaults(void)
 typedef struct tr_view_summary {
     size_t rows;
     size_t bytes;         // of the report
-    bool has_certificate; // the .json file is there
-    bool is_other_model;  // and is about a model file that had another content
+    bool has_certificate; // the .json file is there; of several runs, all are
+    bool is_other_model;  // and is about a model file that had another content; of any run
 } tr_view_summary;
 
 // Whether a report could be written: false, and an error, when the library was built without its

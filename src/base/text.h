@@ -39,6 +39,11 @@ static inline bool ends_with(const char *text, const char *end)
     const size_t a = strlen(text), b = strlen(end);
     return a > b && strcmp(text + a - b, end) == 0;
 }
+static inline bool text_ends_with(Text text, const char *end)
+{
+    const size_t length = strlen(end);
+    return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
+}
 
 // Without blanks around it
 static inline Text text_trimmed(Text text)

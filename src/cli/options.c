@@ -172,9 +172,7 @@ static int take_option(Options *o, const Option *option, char *value)
 // A word that is no option: a model, or a run.
 static int take_file(Options *o, const Verb *verb, const char *path)
 {
-    if (o->runs.count && verb->self == OF_VIEW)
-        cli_say("trundle: one run at a time: '%s' and '%s'\n", o->runs.word[0], path);
-    else if (o->runs.count == MAX_WORDS)
+    if (o->runs.count == MAX_WORDS)
         cli_say("trundle: more than %d runs\n", MAX_WORDS);
     else if (verb->self & OF_RUNS)
         return o->runs.word[o->runs.count++] = path, 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,18 +19,11 @@ void cli_print_report(const Options *options, const tr_view_options *how,
     if (summary->is_other_model)
         cli_say("warning: '%s' has changed since the run was made\n", options->model);
     if (options->quiet) return;
-    if (!summary->has_certificate) cli_say("there is no certificate beside '%s'\n", how->run);
+    if (!summary->has_certificate && how->other_count)
+        cli_say("there is no certificate beside some of the runs\n");
+    else if (!summary->has_certificate)
+        cli_say("there is no certificate beside '%s'\n", how->run);
     if (strcmp(how->output, "-") != 0) print_size(how->output, summary->bytes);
-}
-
-static int write_report(const Options *options, const tr_system *system, const tr_view_options *how)
-{
-    tr_error err = {0};
-    tr_view_summary summary = {0};
-    if (!tr_view(system, how, &summary, &err))
-        return cli_complain(err.status == TR_INVALID ? how->run : NULL, &err);
-    cli_print_report(options, how, &summary);
-    return 0;
 }
 
 // The model as it was for the run, unless the command line says otherwise.
@@ -48,28 +42,51 @@ static void take_origin(Options *options, const tr_derive_options *origin)
         options->settings[options->setting_count++] = origin->settings[i];
 }
 
+static tr_system *system_of(const Options *options, const char *run, int *status)
+{
+    static Options all;
+    all = *options;
+    tr_error err = {0};
+    tr_origin *origin = tr_origin_read(run, &err);
+    tr_derive_options was = tr_derive_defaults();
+    tr_origin_options(origin, &was);
+    take_origin(&all, &was);
+    tr_system *system = err.status ? NULL : cli_system(&all, status);
+    if (err.status) *status = cli_complain(NULL, &err);
+    if (!system && !err.status && *status == TR_USAGE && (was.case_name || was.setting_count))
+        cli_say("trundle: that is how '%s' was made: is it a run of this model?\n", run);
+    tr_origin_free(origin);
+    return system;
+}
+
+static int write_report(const Options *options, const tr_view_run *runs, size_t count)
+{
+    tr_error err = {0};
+    tr_view_summary summary = {0};
+    tr_view_options how = tr_view_defaults();
+    how.run = runs[0].run, how.output = options->output, how.page = options->page;
+    how.others = runs + 1, how.other_count = count - 1;
+    if (!tr_view(runs[0].system, &how, &summary, &err))
+        return cli_complain(err.status == TR_INVALID && count == 1 ? how.run : NULL, &err);
+    cli_print_report(options, &how, &summary);
+    return 0;
+}
+
 int cli_view(const Verb *verb, const Options *options)
 {
     if (!options->output) {
         cli_say("trundle: where to? usage: trundle %s\n", verb->usage);
         return TR_USAGE;
     }
-    static Options all;
-    all = *options;
     int status = 0;
-    tr_error err = {0};
-    tr_origin *origin = tr_origin_read(options->runs.word[0], &err);
-    tr_derive_options was = tr_derive_defaults();
-    tr_origin_options(origin, &was);
-    take_origin(&all, &was);
-    tr_system *system = err.status ? NULL : cli_system(&all, &status);
-    tr_view_options how = tr_view_defaults();
-    how.run = options->runs.word[0], how.output = options->output, how.page = options->page;
-    if (err.status)
-        status = cli_complain(NULL, &err);
-    else if (system)
-        status = write_report(&all, system, &how);
-    tr_system_free(system);
-    tr_origin_free(origin);
+    tr_view_run runs[MAX_WORDS] = {0};
+    const size_t count = options->runs.count;
+    size_t made = 0;
+    for (; made < count && !status; made++) {
+        runs[made].run = options->runs.word[made];
+        runs[made].system = system_of(options, runs[made].run, &status);
+    }
+    if (!status) status = write_report(options, runs, count);
+    for (size_t i = 0; i < made; i++) tr_system_free((tr_system *)(uintptr_t)runs[i].system);
     return status;
 }

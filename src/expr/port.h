@@ -28,6 +28,8 @@ typedef struct Port {
     uint32_t row;          // of a reaction, else NO_ROW
 } Port;
 
+#define PORT_OUTPUT "output" // the component of outputs that a model declares, which have no owner
+
 static inline Port port_of(Quantity quantity, const char *owner, const char *component)
 {
     return (Port){quantity, owner, component, NO_INPUT, NO_ROW};
@@ -39,6 +41,8 @@ static inline bool is_of(const Port *port, const char *owner, const char *compon
 {
     return strcmp(port->owner, owner) == 0 && strcmp(port->component, component) == 0;
 }
+
+static inline bool is_declared_output(const Port *port) { return is_of(port, "", PORT_OUTPUT); }
 
 const char *tr_quantity_words(Quantity quantity); // "angle"; "" when it is not known
 const char *tr_quantity_unit(Quantity quantity);  // "rad"; "" when there is none

@@ -8,14 +8,25 @@
 
 #define SCENE_WORLD UINT32_MAX // in place of a body
 
+// Triangles of a file, about the middle of their box, in its units.
+typedef struct SceneMesh {
+    const char *file;
+    const float *points; // x y z of each
+    const uint32_t *corners;
+    uint32_t point_count, triangle_count;
+    double middle[3], size[3]; // of the box
+} SceneMesh;
+
 // A simple shape that is fixed to a body. Fields that its type has no use for hold defaults.
 typedef struct Drawing {
     uint32_t body;         // or SCENE_WORLD
-    const char *type;      // box, cylinder, sphere, capsule, disc, torus
+    const char *type;      // box, cylinder, sphere, capsule, disc, torus, mesh
     double at[3], axis[3]; // its middle [m], and a unit vector, in the body's axes
-    double size[3];        // box: its edges [m]
+    double size[3];        // box: its edges; mesh: those of the box around it [m]
     double radius, length; // torus: the outermost; capsule: without its round ends [m]
     double tube;           // torus [m]
+    uint32_t mesh;         // among those of the scene
+    double scale;          // of the mesh: a metre for one of its units
     const char *colour;    // as CSS has it, or ""
     bool is_guessed;       // the model gave none
     bool is_shell;         // a sphere that something is inside of
@@ -92,6 +103,8 @@ typedef struct Scene {
     uint32_t body_count, contact_count, rod_count, beam_count, terrain_count;
     Drawing *drawings;
     uint32_t drawing_count, drawing_capacity;
+    SceneMesh *meshes;
+    uint32_t mesh_count;
     double gravity[3]; // [m/s^2]
     double ground_at[3], ground_normal[3];
     bool has_ground;     // something touches it

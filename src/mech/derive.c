@@ -204,6 +204,13 @@ static bool needs_forces(const Tree *tree, Expr x)
     return tree->system->order == 1 && tr_system_uses_force(tree->system, x);
 }
 
+// Of what a coordinate or a velocity is as it stands, the quantity is known.
+static Port output_port(const Tree *tree, Expr x)
+{
+    const Input *input = tr_system_input(tree->system, x);
+    return port_of(input ? input->port.quantity : QUANTITY_UNKNOWN, "", PORT_OUTPUT);
+}
+
 // The outputs that the model defines
 static void make_model_columns(Tree *tree)
 {
@@ -218,7 +225,7 @@ static void make_model_columns(Tree *tree)
             continue;
         }
         if (!has_failed(tree->err))
-            tr_system_column(tree->system, name, name + strlen("outputs."), x, port_unknown(),
+            tr_system_column(tree->system, name, name + strlen("outputs."), x, output_port(tree, x),
                              tree->err);
     }
     if (left_out[0]) tree->system->left_out = tr_tree_text(tree, text_of(left_out));
@@ -268,7 +275,7 @@ static void make_no_energies(Tree *tree)
     put_output(tree, "power", &nothing, 1, QUANTITY_POWER);
 }
 
-static void make_columns(Tree *tree)
+static void make_all_columns(Tree *tree)
 {
     System *s = tree->system;
     char name[600];
@@ -294,6 +301,24 @@ static void make_columns(Tree *tree)
     tr_system_column(s, "potential", "energy.potential", potential,
                      port_of(QUANTITY_ENERGY, "", "potential"), tree->err);
     put_output(tree, "power", &power, 1, QUANTITY_POWER);
+}
+
+// An output that is what another column is has its quantity, too.
+static void name_quantities(System *s)
+{
+    for (uint32_t i = 0; i < s->output_count; i++) {
+        Port *port = &s->outputs[i].port;
+        if (!is_model_output(&s->outputs[i]) || is_number(*s->outputs[i].values)) continue;
+        for (uint32_t k = 0; k < s->output_count && port->quantity == QUANTITY_UNKNOWN; k++)
+            if (s->outputs[k].label && s->outputs[k].values->id == s->outputs[i].values->id)
+                port->quantity = s->outputs[k].port.quantity;
+    }
+}
+
+static void make_columns(Tree *tree)
+{
+    make_all_columns(tree);
+    name_quantities(tree->system);
 }
 
 // Velocities that a row is about

@@ -50,6 +50,7 @@ static const Drawing plain = {.axis = {0, 0, 1},
                               .radius = 0.05,
                               .length = 0.1,
                               .tube = 0.01,
+                              .scale = 1,
                               .colour = "",
                               .is_guessed = true};
 
@@ -62,6 +63,23 @@ static void add_drawing(Tree *tree, Drawing drawing)
         return;
     }
     s->drawings[s->drawing_count++] = drawing;
+}
+
+// `at` is where the file has its origin; one that could not be read is a box.
+static void place_mesh(Tree *tree, const Shape *shape, Drawing *d)
+{
+    const uint32_t mesh = tr_tree_mesh(tree, shape);
+    if (mesh == NO_MESH) {
+        d->type = "box";
+        return;
+    }
+    const SceneMesh *m = &tree->system->scene.meshes[mesh];
+    d->mesh = mesh;
+    d->scale = formula(tree, shape->scale);
+    for (int k = 0; k < 3; k++) {
+        d->at[k] += d->scale * m->middle[k];
+        d->size[k] = d->scale * m->size[k];
+    }
 }
 
 static void add_given(Tree *tree, uint32_t i, const Shape *shape)
@@ -78,6 +96,7 @@ static void add_given(Tree *tree, uint32_t i, const Shape *shape)
     d.length = formula(tree, shape->length);
     d.tube = formula(tree, shape->tube);
     if (text_is(shape->type.text, "torus") && !(d.tube > 0)) d.type = "disc";
+    if (text_is(shape->type.text, "mesh")) place_mesh(tree, shape, &d);
     add_drawing(tree, d);
 }
 

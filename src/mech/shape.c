@@ -7,7 +7,8 @@
 
 static void check_type(Tree *tree, const Shape *shape)
 {
-    static const char *const types[] = {"box", "cylinder", "sphere", "capsule", "disc", "torus"};
+    static const char *const types[] = {"box",  "cylinder", "sphere", "capsule",
+                                        "disc", "torus",    "mesh"};
     Suggestion nearest = {.wanted = shape->type.text};
     char hint[TR_HINT_SIZE];
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -38,6 +39,7 @@ static void check_shape(Tree *tree, const Shape *shape)
                     "the tube of a shape is not negative"))
         tr_fail(tree->err, TR_INVALID, shape->tube.place,
                 "the tube of a shape has a radius that is not negative");
+    check_size(tree, shape->scale, tr_tree_formula(tree, shape->scale), "scale");
     tr_tree_unit(tree, shape->axis, "axis");
     tr_tree_vector(tree, shape->at, "at");
 }
@@ -49,4 +51,5 @@ void tr_tree_shapes(Tree *tree)
         for (uint32_t k = 0; k < shapes->count && !has_failed(tree->err); k++)
             check_shape(tree, &shapes->at[k]);
     }
+    if (!has_failed(tree->err)) tr_tree_meshes(tree);
 }

@@ -52,18 +52,24 @@ static void note_file(Tree *tree, const char *path, size_t bytes)
     source->files = grown, source->file_count = count + 1;
 }
 
-char *tr_tree_file(Tree *tree, Value file, size_t *length)
+char *tr_tree_try_file(Tree *tree, Value file, size_t *length, tr_error *why)
 {
     const Model *model = tree->model;
     const Beside where = {model->path, model->allowed, model->allowed_count};
     struct Source *source = &tree->system->source;
     if (has_failed(tree->err)) return NULL;
-    tr_error why = {0};
     char *path, *text = tr_beside_read(&where, file.text, MOST_BYTES - source->file_bytes, length,
-                                       &path, &why);
+                                       &path, why);
     if (text) note_file(tree, path, *length);
     if (text) tr_sha256_add(&source->content, text, *length);
     free(path);
+    return text;
+}
+
+char *tr_tree_file(Tree *tree, Value file, size_t *length)
+{
+    tr_error why = {0};
+    char *text = tr_tree_try_file(tree, file, length, &why);
     if (why.status) tr_fail(tree->err, why.status, file.place, "%s", why.text);
     return text;
 }
@@ -202,16 +208,10 @@ static void take_columns(Tree *tree, const NamedTable *table, const Sheet *sheet
 
 // ---- all of one table ----------------------------------------------------------------------
 
-static bool has_ending(Text text, const char *end)
-{
-    const size_t length = strlen(end);
-    return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
-}
-
 static void take_file(Tree *tree, const NamedTable *table, Points *p)
 {
     const Value file = table->file;
-    const bool is_asc = has_ending(file.text, ".asc") || has_ending(file.text, ".ASC");
+    const bool is_asc = text_ends_with(file.text, ".asc") || text_ends_with(file.text, ".ASC");
     const bool has_columns = table->x.given || table->value.given;
     if (table->y.given)
         refuse(tree, table->y, "a file has its own y, in the first row of a grid");

@@ -428,9 +428,12 @@ Vec tr_tree_inertia_axis(Tree *tree, const Link *link); // of one that is axisym
 // The moments about the centre of mass, as they were written
 Sym tr_tree_own_inertia(Tree *tree, const Link *link);
 
-// ---- shape.c, scene.c ----------------------------------------------------------------------
+// ---- shape.c, mesh.c, scene.c ----------------------------------------------------------------------
 
 void tr_tree_shapes(Tree *tree); // checks them
+void tr_tree_meshes(Tree *tree); // reads those that are files, each once
+#define NO_MESH UINT32_MAX
+uint32_t tr_tree_mesh(const Tree *tree, const Shape *shape); // NO_MESH when it could not be read
 void tr_tree_scene(Tree *tree);  // what all of it looks like
 
 // ---- beam.c, modal.c: shapes and integrals --------------------------------------------------
@@ -444,6 +447,8 @@ void tr_modal_begin(Tree *tree, uint32_t link);
 // What a file holds that the model names, which the caller frees; NULL, with words where it is
 // named, when it cannot be read. It is noted among what the system was made from.
 char *tr_tree_file(Tree *tree, Value file, size_t *length);
+// With words in `why` alone: TR_IO when it is not there.
+char *tr_tree_try_file(Tree *tree, Value file, size_t *length, tr_error *why);
 // What is wrong with it is said there, too.
 void tr_tree_refuse_file(Tree *tree, Value file, const tr_error *why);
 // The table that a text holds, which is taken over; and a column of it, or NULL with words

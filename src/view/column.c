@@ -43,6 +43,7 @@ const char *tr_unit_of(const char *name)
 
 ColumnKind tr_column_of(const System *system, const char *name)
 {
-    const Quantity quantity = tr_column_port(system, name).quantity;
-    return (ColumnKind){tr_quantity_group(quantity), tr_quantity_unit(quantity)};
+    const Port port = tr_column_port(system, name);
+    return (ColumnKind){is_declared_output(&port) ? "outputs" : tr_quantity_group(port.quantity),
+                        tr_quantity_unit(port.quantity)};
 }

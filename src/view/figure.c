@@ -273,12 +273,29 @@ static void draw_legend(const Drawing *s, const Panel *panel, double top)
 
 // ---- layout --------------------------------------------------------------------------------
 
+#define HIDDEN 0.012 // of an axis: a line within this of its end, and no higher, is on the frame
+
+// More room on the side where a curve that is as good as constant would be on the frame
+static Range room_for_lines(const Figure *figure, const Panel *panel, const Axis *axis, Range range)
+{
+    const double hidden = HIDDEN * (axis->high - axis->low);
+    Range wider = range;
+    for (size_t i = 0; i < panel->count; i++) {
+        const Range y = extent_of(figure, &panel->curves[i]).y;
+        if (tr_range_is_empty(y) || y.high - y.low > hidden) continue;
+        if (y.low - axis->low < hidden) wider.low = axis->low - hidden;
+        if (axis->high - y.high < hidden) wider.high = axis->high + hidden;
+    }
+    return wider;
+}
+
 static Axis y_axis(const Figure *figure, const Panel *panel, double height)
 {
     Range range = extent_of_panel(figure, panel).y;
     if (tr_range_is_empty(range)) range = (Range){1, 2};
-    return figure->is_log ? tr_axis_of_powers(range, height, Y_SPACING / 1.5)
-                          : tr_axis_of(range, height, Y_SPACING, true);
+    if (figure->is_log) return tr_axis_of_powers(range, height, Y_SPACING / 1.5);
+    const Axis axis = tr_axis_of(range, height, Y_SPACING, true);
+    return tr_axis_of(room_for_lines(figure, panel, &axis, range), height, Y_SPACING, true);
 }
 
 // What the y axis is called stands beside it when there is room, above the panel otherwise.

@@ -258,7 +258,7 @@ static double reach_along(const Drawing *d, const double n[3])
     double c = 0, edges = 0;
     for (int k = 0; k < 3; k++) c += n[k] * d->axis[k], edges += fabs(n[k]) * d->size[k] / 2;
     const double s = sqrt(fmax(0, 1 - c * c));
-    if (strcmp(d->type, "box") == 0) return edges;
+    if (strcmp(d->type, "box") == 0 || strcmp(d->type, "mesh") == 0) return edges;
     if (strcmp(d->type, "sphere") == 0) return d->radius;
     if (strcmp(d->type, "capsule") == 0) return d->length / 2 * fabs(c) + d->radius;
     if (strcmp(d->type, "torus") == 0) return (d->radius - d->tube) * s + d->tube;
@@ -331,4 +331,71 @@ double tr_frames_height(Frames *f, const double at[3], const double normal[3])
         span.least = fmin(span.least, along(point, normal));
     }
     return isfinite(span.least) ? span.least - along(at, normal) : 0;
+}
+
+#define CLEARLY 0.1 // of the extent: feet are drawn as balls about their points, discs have a width
+
+void tr_frames_sunk(Frames *f, size_t rows, Sunk *sunk)
+{
+    const Scene *s = f->scene;
+    for (uint32_t i = 0; i < s->body_count; i++) sunk[i] = (Sunk){0};
+    if (!s->has_ground || s->ground_is_free) return;
+    const double clearly = CLEARLY * tr_frames_extent(f);
+    const double floor = along(s->ground_at, s->ground_normal);
+    for (size_t row = 0; row < rows; row++) {
+        evaluate(f, row);
+        for (uint32_t i = 0; i < s->body_count; i++) {
+            const double depth = floor - span_of(f, i, s->ground_normal, nothing).least;
+            if (!(depth > clearly) || !isfinite(depth)) continue;
+            if (!(sunk[i].depth > 0)) sunk[i].row = row;
+            sunk[i].depth = fmax(sunk[i].depth, depth);
+        }
+    }
+}
+
+// ---- rows for pictures ---------------------------------------------------------------------
+
+enum { ENOUGH = 6000 }; // rows
+#define FAR_TURNED 1.0  // [rad]: further, and it could be seen to turn the other way
+
+// How far a body turns most from one frame to another, for |q.p| = cos(angle/2)
+static double turned(const Frames *f, const double *from, const double *to)
+{
+    double least = 1;
+    for (uint32_t i = 0; i < f->scene->body_count; i++) {
+        const double *q = from + BODY_NUMBERS * (size_t)i + 3;
+        const double *p = to + BODY_NUMBERS * (size_t)i + 3;
+        const double dot = fabs(q[0] * p[0] + q[1] * p[1] + q[2] * p[2] + q[3] * p[3]);
+        if (dot < least) least = dot;
+    }
+    return 2 * acos(least);
+}
+
+uint32_t *tr_frames_sampled(Frames *f, size_t rows, size_t *count, tr_error *err)
+{
+    const size_t stride = tr_frames_stride(f), every = rows / ENOUGH + 1;
+    uint32_t *kept = malloc((rows + 1) * sizeof *kept);
+    double *frames = calloc(3 * stride + 1, sizeof *frames);
+    double *last = frames, *before = frames + stride, *now = frames + 2 * stride;
+    *count = 0;
+    if (!kept || !frames || rows > UINT32_MAX) {
+        tr_fail_memory(err);
+        free(kept), kept = NULL;
+    }
+    for (size_t row = 0; kept && row < rows; row++) {
+        if (every > 1) tr_frames_get(f, row, now);
+        const bool is_far = every > 1 && row && turned(f, last, now) > FAR_TURNED;
+        if (is_far && kept[*count - 1] + 1 < row) { // the one before was not too far
+            kept[(*count)++] = (uint32_t)row - 1;
+            memcpy(last, before, stride * sizeof *last);
+        }
+        const bool is_due = row == 0 || row + 1 == rows || row - kept[*count - 1] >= every;
+        if (is_due || turned(f, last, now) > FAR_TURNED) {
+            kept[(*count)++] = (uint32_t)row;
+            memcpy(last, now, stride * sizeof *last);
+        }
+        memcpy(before, now, stride * sizeof *before);
+    }
+    free(frames);
+    return kept;
 }

@@ -27,6 +27,19 @@ void tr_frames_touch(const Frames *frames, uint32_t contact, double out[2]);
 // Of the first frame: the edge of a cube that all drawings fit in, and the least height above a
 // plane of what leaves tracks on it.
 double tr_frames_extent(Frames *frames);
+
+// How far drawings of a body are below the flat ground at most, and the first row where they are
+// clearly; 0 where they never are, and where there is no ground to be below.
+typedef struct Sunk {
+    double depth; // [m]
+    size_t row;
+} Sunk;
+void tr_frames_sunk(Frames *frames, size_t rows, Sunk *sunk); // one for each body
+
+// Rows enough for pictures, which the caller frees: all of them, or some thousands, between which
+// nothing turns far. The first and the last are among them.
+uint32_t *tr_frames_sampled(Frames *frames, size_t rows, size_t *count, tr_error *err);
+
 double tr_frames_height(Frames *frames, const double at[3], const double normal[3]);
 
 #endif

@@ -3,9 +3,12 @@
 //
 //   report    JSON: the scene, the columns, the certificate, the model
 //   columns   all numbers of the run, column after column, 8 bytes each, little-endian, as base64
-//   frames    all frames, row after row, 4 bytes each, likewise
+//   frames    frames, row after row, 4 bytes each, likewise
+//   rows      where not all rows have one: the numbers of those that have, 4 bytes each
 //   heights   where there are terrains: their nodes, one terrain after the other, as the frames
+//   meshes    where there are any: of each its points, 4 bytes a number, then its corners
 //
+// and the same for each further run, as report-1, columns-1 and so on.
 // Whatever a name is, it cannot end its element: the JSON holds no <, > or &.
 #include "view/page.h"
 
@@ -86,6 +89,16 @@ static void free_maps(HeightMap *maps, const Scene *scene)
     free(maps);
 }
 
+// What a report is written from
+typedef struct Part {
+    Frames *frames;
+    HeightMap *maps;
+    Sunk *sunk;     // by body
+    uint32_t *rows; // that have frames
+    size_t row_count;
+    Json json;
+} Part;
+
 // ---- JSON ----------------------------------------------------------------------------------
 
 static void describe_columns(Json *j, const Report *report)
@@ -113,6 +126,10 @@ static void describe_drawing(Json *j, const Drawing *d)
     tr_json_number(j, "radius", d->radius);
     tr_json_number(j, "length", d->length);
     tr_json_number(j, "tube", d->tube);
+    if (strcmp(d->type, "mesh") == 0) {
+        tr_json_number(j, "mesh", d->mesh);
+        tr_json_number(j, "scale", d->scale);
+    }
     tr_json_text(j, "colour", d->colour);
     tr_json_flag(j, "guessed", d->is_guessed);
     tr_json_flag(j, "shell", d->is_shell);
@@ -202,6 +219,30 @@ static void describe_elements(Json *j, const Scene *scene)
     tr_json_close(j, ']');
 }
 
+static bool has_terrain(const Scene *scene)
+{
+    for (uint32_t i = 0; i < scene->terrain_count; i++)
+        if (scene->terrains[i].on == SCENE_WORLD) return true;
+    return false;
+}
+
+// Bodies that are below the ground at some time: how far, and since when
+static void describe_sunk(Json *j, const Report *report, const Part *part)
+{
+    const Scene *scene = &report->system->scene;
+    const double *t = tr_sheet_column(report->run, "t");
+    tr_json_open(j, "sunk", '[');
+    for (uint32_t i = 0; i < scene->body_count && !has_terrain(scene); i++) {
+        if (!(part->sunk[i].depth > 0)) continue;
+        tr_json_open(j, NULL, '{');
+        tr_json_number(j, "body", i);
+        tr_json_number(j, "depth", part->sunk[i].depth);
+        tr_json_number(j, "t", t[part->sunk[i].row]);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
 // Where nothing says how high the ground is, it is below all that is drawn.
 static void describe_ground(Json *j, const Scene *scene, Frames *frames)
 {
@@ -234,15 +275,31 @@ static void describe_terrains(Json *j, const Scene *scene, const HeightMap *maps
     tr_json_close(j, ']');
 }
 
-static void describe_scene(Json *j, const Report *report, Frames *frames, const HeightMap *maps)
+static void describe_meshes(Json *j, const Scene *scene)
+{
+    tr_json_open(j, "meshes", '[');
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        tr_json_open(j, NULL, '{');
+        tr_json_number(j, "points", scene->meshes[i].point_count);
+        tr_json_number(j, "triangles", scene->meshes[i].triangle_count);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
+static void describe_scene(Json *j, const Report *report, const Part *part)
 {
     const Scene *scene = &report->system->scene;
+    Frames *frames = part->frames;
     tr_json_open(j, "scene", '{');
     tr_json_number(j, "stride", tr_frames_stride(frames));
     tr_json_number(j, "length", tr_frames_extent(frames));
     tr_json_numbers(j, "gravity", scene->gravity, 3);
     describe_ground(j, scene, frames);
-    describe_terrains(j, scene, maps);
+    describe_sunk(j, report, part);
+    describe_terrains(j, scene, part->maps);
+    describe_meshes(j, scene);
+    tr_json_text(j, "missing", report->system->missing ? report->system->missing : "");
     describe_drawings(j, scene, SCENE_WORLD);
     tr_json_open(j, "bodies", '[');
     for (uint32_t i = 0; i < scene->body_count; i++) describe_body(j, scene, i);
@@ -273,17 +330,20 @@ static void describe_model(Json *j, const System *system)
     tr_describe_case(j, system);
 }
 
-static void describe(Json *j, const Report *report, Frames *frames, const HeightMap *maps)
+static void describe(Part *part, const Report *report)
 {
+    Json *j = &part->json;
     const System *system = report->system;
     const Text none = text_of("null");
     const char *title = system->title && system->title[0] ? system->title : system->source.file;
     tr_json_open(j, NULL, '{');
     tr_json_text(j, "title", title ? title : "");
+    tr_json_text(j, "label", report->label ? report->label : "");
     tr_json_text(j, "program", "trundle " TR_VERSION);
     tr_json_number(j, "rows", (double)report->run->rows);
+    tr_json_number(j, "frames", (double)part->row_count);
     describe_columns(j, report);
-    describe_scene(j, report, frames, maps);
+    describe_scene(j, report, part);
     tr_json_raw(j, "certificate", report->certificate.length ? report->certificate : none);
     describe_model(j, system);
     tr_json_close(j, '}');
@@ -346,6 +406,13 @@ static void add_float(Base64 *text, double value)
     tr_base64_add(text, bytes, sizeof bytes);
 }
 
+static void add_whole(Base64 *text, uint32_t value)
+{
+    unsigned char bytes[sizeof value];
+    little_endian(value, bytes, sizeof bytes);
+    tr_base64_add(text, bytes, sizeof bytes);
+}
+
 static void write_heights(const Scene *scene, const HeightMap *maps, FILE *to)
 {
     Base64 text = {.to = to};
@@ -355,20 +422,40 @@ static void write_heights(const Scene *scene, const HeightMap *maps, FILE *to)
     tr_base64_end(&text);
 }
 
-static void write_frames(const Report *report, Frames *frames, FILE *to, tr_error *err)
+static void write_meshes(const Scene *scene, FILE *to)
 {
-    const uint32_t stride = tr_frames_stride(frames);
+    Base64 text = {.to = to};
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        const SceneMesh *mesh = &scene->meshes[i];
+        for (size_t k = 0; k < 3 * (size_t)mesh->point_count; k++)
+            add_float(&text, (double)mesh->points[k]);
+        for (size_t k = 0; k < 3 * (size_t)mesh->triangle_count; k++)
+            add_whole(&text, mesh->corners[k]);
+    }
+    tr_base64_end(&text);
+}
+
+static void write_rows(const Part *part, FILE *to)
+{
+    Base64 text = {.to = to};
+    for (size_t i = 0; i < part->row_count; i++) add_whole(&text, part->rows[i]);
+    tr_base64_end(&text);
+}
+
+static void write_frames(const Part *part, uint32_t bodies, FILE *to, tr_error *err)
+{
+    const uint32_t stride = tr_frames_stride(part->frames);
     double *frame = calloc(2 * (size_t)stride + 1, sizeof *frame);
     if (!frame) {
         tr_fail_memory(err);
         return;
     }
     Base64 text = {.to = to};
-    for (size_t row = 0; row < report->run->rows; row++) {
-        tr_frames_get(frames, row, frame);
-        if (row) keep_near(frame, frame + stride, report->system->scene.body_count);
+    for (size_t i = 0; i < part->row_count; i++) {
+        tr_frames_get(part->frames, part->rows[i], frame);
+        if (i) keep_near(frame, frame + stride, bodies);
         memcpy(frame + stride, frame, stride * sizeof *frame);
-        for (uint32_t i = 0; i < stride; i++) add_float(&text, frame[i]);
+        for (uint32_t k = 0; k < stride; k++) add_float(&text, frame[k]);
     }
     tr_base64_end(&text);
     free(frame);
@@ -384,36 +471,97 @@ static const char *find_mark(Text page)
     return NULL;
 }
 
-bool tr_page_write(Text page, const Report *report, FILE *to, tr_error *err)
+static void prepare(Part *part, const Report *report, tr_error *err)
+{
+    const Sheet *run = report->run;
+    if (!run->rows || strcmp(run->names[0], "t") != 0)
+        tr_fail(err, TR_INVALID, (Place){0},
+                run->rows ? "the first column of a run is 't'" : "the run has no rows");
+    part->frames = tr_frames_new(report->system, run, err);
+    part->maps = new_maps(report, part->frames, err);
+    if (!part->frames || has_failed(err)) return;
+    part->rows = tr_frames_sampled(part->frames, run->rows, &part->row_count, err);
+    part->sunk = calloc(report->system->scene.body_count + 1u, sizeof *part->sunk);
+    if (!part->sunk) tr_fail_memory(err);
+    if (has_failed(err)) return;
+    tr_frames_sunk(part->frames, run->rows, part->sunk);
+    describe(part, report);
+    if (part->json.text.failed) tr_fail_memory(err);
+}
+
+static void free_parts(Part *parts, const Report *reports, size_t count)
+{
+    for (size_t i = 0; parts && i < count; i++) {
+        tr_buffer_free(&parts[i].json.text);
+        free_maps(parts[i].maps, &reports[i].system->scene);
+        tr_frames_free(parts[i].frames);
+        free(parts[i].rows);
+        free(parts[i].sunk);
+    }
+    free(parts);
+}
+
+static void open_element(const char *id, size_t which, FILE *to)
+{
+    const bool is_json = strcmp(id, "report") == 0;
+    fprintf(to, "%s<script type=\"application/%s\" id=\"%s", is_json && !which ? "" : "\n",
+            is_json ? "json" : "octet-stream", id);
+    if (which) fprintf(to, "-%zu", which);
+    fputs("\">", to);
+}
+
+static void close_element(FILE *to) { fputs("</script>", to); }
+
+static void write_part(const Part *part, const Report *report, size_t which, FILE *to,
+                       tr_error *err)
+{
+    const Scene *scene = &report->system->scene;
+    open_element("report", which, to);
+    write_escaped(&part->json.text, to);
+    close_element(to);
+    open_element("columns", which, to);
+    write_columns(report->run, to);
+    close_element(to);
+    open_element("frames", which, to);
+    write_frames(part, scene->body_count, to, err);
+    close_element(to);
+    if (part->row_count < report->run->rows) {
+        open_element("rows", which, to);
+        write_rows(part, to);
+        close_element(to);
+    }
+    if (scene->terrain_count) {
+        open_element("heights", which, to);
+        write_heights(scene, part->maps, to);
+        close_element(to);
+    }
+    if (scene->mesh_count) {
+        open_element("meshes", which, to);
+        write_meshes(scene, to);
+        close_element(to);
+    }
+}
+
+bool tr_page_write(Text page, const Report *reports, size_t count, FILE *to, tr_error *err)
 {
     const char *mark = find_mark(page);
     if (!mark) tr_fail(err, TR_INVALID, (Place){0}, "the page has no mark " TR_PAGE_MARK);
-    if (!report->run->rows || strcmp(report->run->names[0], "t") != 0)
-        tr_fail(err, TR_INVALID, (Place){0},
-                report->run->rows ? "the first column of a run is 't'" : "the run has no rows");
-    Frames *frames = tr_frames_new(report->system, report->run, err);
-    HeightMap *maps = new_maps(report, frames, err);
-    Json j = {0};
-    if (frames && !has_failed(err)) describe(&j, report, frames, maps);
-    if (j.text.failed) tr_fail_memory(err);
+    Part *parts = calloc(count + 1, sizeof *parts);
+    if (!parts) tr_fail_memory(err);
+    for (size_t i = 0; parts && i < count && !has_failed(err); i++) {
+        tr_error why = {0};
+        prepare(&parts[i], &reports[i], &why);
+        if (why.status && count > 1)
+            tr_fail(err, why.status, (Place){0}, "%s: %s", reports[i].label, why.text);
+        else if (why.status)
+            tr_fail(err, why.status, (Place){why.line, why.column}, "%s", why.text);
+    }
     if (!has_failed(err)) {
         const char *rest = mark + strlen(TR_PAGE_MARK);
         fwrite(page.at, 1, (size_t)(mark - page.at), to);
-        fputs("<script type=\"application/json\" id=\"report\">", to);
-        write_escaped(&j.text, to);
-        fputs("</script>\n<script type=\"application/octet-stream\" id=\"columns\">", to);
-        write_columns(report->run, to);
-        fputs("</script>\n<script type=\"application/octet-stream\" id=\"frames\">", to);
-        write_frames(report, frames, to, err);
-        if (report->system->scene.terrain_count) {
-            fputs("</script>\n<script type=\"application/octet-stream\" id=\"heights\">", to);
-            write_heights(&report->system->scene, maps, to);
-        }
-        fputs("</script>", to);
+        for (size_t i = 0; i < count; i++) write_part(&parts[i], &reports[i], i, to, err);
         fwrite(rest, 1, (size_t)(page.at + page.length - rest), to);
     }
-    tr_buffer_free(&j.text);
-    free_maps(maps, &report->system->scene);
-    tr_frames_free(frames);
+    free_parts(parts, reports, count);
     return !has_failed(err);
 }

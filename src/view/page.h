@@ -13,11 +13,12 @@
 typedef struct Report {
     const System *system;
     const Sheet *run;
-    Text certificate; // JSON; of no length when there is none
+    Text certificate;  // JSON; of no length when there is none
+    const char *label; // what it is called among several; may be NULL
 } Report;
 
-// Writes the page with the report in the place of its mark. Errors of writing are left in the
-// stream.
-bool tr_page_write(Text page, const Report *report, FILE *to, tr_error *err);
+// Writes the page with the reports in the place of its mark, the first one leading. Errors of
+// writing are left in the stream.
+bool tr_page_write(Text page, const Report *reports, size_t count, FILE *to, tr_error *err);
 
 #endif

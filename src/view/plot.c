@@ -10,6 +10,7 @@
 #include "view/axis.h"
 #include "view/column.h"
 #include "view/figure.h"
+#include "view/label.h"
 #include "view/land.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ enum {
 
 // What a certificate says of a column
 typedef struct Known {
-    const char *name, *unit, *component;
+    const char *name, *unit, *owner, *component;
     Quantity quantity;
 } Known;
 
@@ -41,7 +42,7 @@ typedef struct Plot {
     const tr_plot_options *options;
     Arena arena;
     Run *run;
-    const char **run_names;
+    Labelled *labels; // of the runs
     size_t runs;
     Panel *panels;
     size_t count;
@@ -69,15 +70,6 @@ static const char *keep(Plot *plot, Buffer *buffer)
 }
 
 // ---- runs ----------------------------------------------------------------------------------
-
-// The name of a file without its folder and ".csv".
-static const char *run_name(Plot *plot, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    Buffer text = {0};
-    tr_buffer_add(&text, name, strlen(name) - (ends_with(name, ".csv") ? 4 : 0));
-    return keep(plot, &text);
-}
 
 static double *column(const Sheet *sheet, size_t index)
 {
@@ -146,7 +138,7 @@ static void read_known(Plot *plot, Run *run, const Recorded *recorded)
         const Text column = tr_json_item(list, i);
         run->known[run->known_count++] =
             (Known){certified(plot, column, "name"), certified(plot, column, "unit"),
-                    certified(plot, column, "component"),
+                    certified(plot, column, "owner"), certified(plot, column, "component"),
                     tr_quantity_called(text_of(certified(plot, column, "quantity")))};
     }
 }
@@ -198,6 +190,16 @@ static const char *unit_of(const Plot *plot, const char *name)
     return unit;
 }
 
+// For what the run is called beside others
+static void keep_certificate(Plot *plot, size_t index, const Recorded *recorded)
+{
+    const Text text = recorded->certificate;
+    if (!recorded->bytes || recorded->doubt.status || plot->runs < 2) return;
+    const char *kept = tr_arena_text(&plot->arena, text.at, text.length);
+    if (!kept) tr_fail_memory(plot->err);
+    plot->labels[index].certificate = (Text){kept, kept ? text.length : 0};
+}
+
 static void read_run(Plot *plot, size_t index)
 {
     const char *path = plot->options->runs[index];
@@ -218,6 +220,7 @@ static void read_run(Plot *plot, size_t index)
         cut(plot, sheet, path);
         read_known(plot, &plot->run[index], &recorded);
         find_land(plot, path, &recorded);
+        keep_certificate(plot, index, &recorded);
     }
     tr_recorded_free(&recorded);
 }
@@ -226,16 +229,14 @@ static void read_runs(Plot *plot)
 {
     const tr_plot_options *o = plot->options;
     plot->run = alloc(plot, o->run_count, sizeof *plot->run);
-    plot->run_names = alloc(plot, o->run_count, sizeof *plot->run_names);
-    if (!plot->run || !plot->run_names) return;
+    plot->labels = alloc(plot, o->run_count, sizeof *plot->labels);
+    if (!plot->run || !plot->labels) return;
     plot->runs = o->run_count;
     for (size_t i = 0; i < plot->runs && !has_failed(plot->err); i++) {
+        plot->labels[i].path = o->runs[i];
         read_run(plot, i);
-        plot->run_names[i] = run_name(plot, o->runs[i]);
-        for (size_t k = 0; k < i; k++) // two files of one name: tell them apart
-            if (strcmp(plot->run_names[k], plot->run_names[i]) == 0)
-                plot->run_names[k] = o->runs[k], plot->run_names[i] = o->runs[i];
     }
+    if (!has_failed(plot->err)) tr_label_runs(plot->labels, plot->runs, &plot->arena, plot->err);
 }
 
 // ---- columns that are asked for ------------------------------------------------------------
@@ -274,10 +275,21 @@ static const char **split(Plot *plot, const char *list, size_t *count)
 static const char *curve_name(Plot *plot, size_t run, const char *name, bool is_only)
 {
     if (plot->runs == 1) return name;
-    if (is_only) return plot->run_names[run];
+    if (is_only) return plot->labels[run].label;
     Buffer text = {0};
-    tr_buffer_print(&text, "%s: %s", plot->run_names[run], name);
+    tr_buffer_print(&text, "%s: %s", plot->labels[run].label, name);
     return keep(plot, &text);
+}
+
+// What several columns are, in a word, as the first run has it: "angle"; "" when they differ
+static const char *common_quantity(const Plot *plot, const char *const *names, size_t count)
+{
+    const Known *first = known_column(&plot->run[0], names[0]);
+    for (size_t i = 1; first && i < count; i++) {
+        const Known *other = known_column(&plot->run[0], names[i]);
+        if (!other || other->quantity != first->quantity) first = NULL;
+    }
+    return first ? tr_quantity_words(first->quantity) : "";
 }
 
 // A panel with these columns of every run. Several columns share a unit or show none.
@@ -286,7 +298,8 @@ static void add_panel(Plot *plot, const char *const *names, size_t count)
     Curve *curves = names ? alloc(plot, plot->runs * count, sizeof *curves) : NULL;
     if (!curves || has_failed(plot->err)) return;
     Panel *panel = &plot->panels[plot->count];
-    *panel = (Panel){curves, plot->runs * count, count == 1 ? names[0] : "",
+    *panel = (Panel){curves, plot->runs * count,
+                     count == 1 ? names[0] : common_quantity(plot, names, count),
                      unit_of(plot, names[0]), plot->runs * count > 1};
     for (size_t i = 1; i < count; i++) {
         const char *unit = unit_of(plot, names[i]);
@@ -326,6 +339,7 @@ static bool is_rate(const Sheet *sheet, const char *name)
 static int known_interest(const Known *known)
 {
     const char *group = tr_quantity_group(known->quantity);
+    if (!known->owner[0] && strcmp(known->component, PORT_OUTPUT) == 0) return 4;
     if (known->quantity == QUANTITY_UNKNOWN) return strchr(known->name, '.') ? 1 : 4;
     if (known->component[0]) return 1;
     return strcmp(group, "coordinates") == 0 ? 3 : strcmp(group, "velocities") == 0 ? 2 : 1;
@@ -355,19 +369,26 @@ static double size_of(const Sheet *sheet, size_t index)
 typedef struct Group {
     const char *names[PANEL_MOST];
     size_t count;
-    double size; // of the first
+    double size;      // of the first
+    const char *unit; // of all; NULL when it is not known
 } Group;
 
-// Where a column of this size goes; columns of zeros go anywhere.
-static Group *group_for(Group *groups, size_t *count, double size)
+static bool is_same_unit(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+// Where a column of this size and unit goes; columns of zeros go with any size.
+static Group *group_for(Group *groups, size_t *count, double size, const char *unit)
 {
     for (size_t i = 0; i < *count; i++) {
         const double ratio = size > 0 && groups[i].size > 0 ? size / groups[i].size : 1;
-        if (groups[i].count < PANEL_MOST && ratio <= ALIKE && ratio >= 1.0 / ALIKE)
+        if (groups[i].count < PANEL_MOST && ratio <= ALIKE && ratio >= 1.0 / ALIKE &&
+            is_same_unit(unit, groups[i].unit))
             return &groups[i];
     }
     if (*count == PANELS_MOST) return NULL;
-    groups[*count].size = size;
+    groups[*count].size = size, groups[*count].unit = unit;
     return &groups[(*count)++];
 }
 
@@ -382,7 +403,7 @@ static void choose_panels(Plot *plot)
     size_t count = 0;
     for (size_t i = 0; best && i < sheet->columns; i++) {
         if (interest(plot, sheet->names[i]) != best) continue;
-        Group *group = group_for(groups, &count, size_of(sheet, i));
+        Group *group = group_for(groups, &count, size_of(sheet, i), unit_of(plot, sheet->names[i]));
         if (group) group->names[group->count++] = sheet->names[i];
     }
     if (!count)

@@ -8,6 +8,7 @@
 #include "sim/certificate.h"
 #include "sim/recorded.h"
 #include "view/embedded.h"
+#include "view/label.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -188,34 +189,88 @@ bool tr_view_check(const tr_view_options *options, tr_error *err)
     return !has_failed(err);
 }
 
-static void write_report(Text page, const Report *report, const char *output,
-                         tr_view_summary *summary, tr_error *err)
+static void write_reports(Text page, const Report *reports, size_t count, const char *output,
+                          tr_view_summary *summary, tr_error *err)
 {
     OutFile *file = tr_file_create(output, err);
     if (!file) return;
     FILE *to = tr_file_stream(file);
-    tr_page_write(page, report, to, err);
+    tr_page_write(page, reports, count, to, err);
     const long bytes = ftell(to); // -1 of a pipe
-    summary->rows = report->run->rows;
+    summary->rows = reports[0].run->rows;
     summary->bytes = bytes > 0 ? (size_t)bytes : 0;
     tr_file_commit(file, err);
 }
 
-bool tr_view_write(const System *system, const Sheet *run, Text certificate,
-                   const tr_view_options *options, tr_view_summary *summary, tr_error *err)
+bool tr_view_write(const Report *reports, size_t count, const tr_view_options *options,
+                   tr_view_summary *summary, tr_error *err)
 {
     if (!options->output) {
         tr_fail(err, TR_USAGE, (Place){0}, "the report needs a file to go to");
         return false;
     }
     char *bytes;
-    const Report report = {.system = system, .run = run, .certificate = certificate};
     const Text page = read_page(options, &bytes, err);
-    summary->has_certificate = certificate.length > 0;
-    summary->is_other_model = is_about_another(certificate, system, err);
-    if (!has_failed(err)) write_report(page, &report, options->output, summary, err);
+    summary->has_certificate = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!reports[i].certificate.length) summary->has_certificate = false;
+        if (is_about_another(reports[i].certificate, reports[i].system, err))
+            summary->is_other_model = true;
+    }
+    if (!has_failed(err)) write_reports(page, reports, count, options->output, summary, err);
     free(bytes);
     return !has_failed(err);
+}
+
+// ---- several runs --------------------------------------------------------------------------
+
+typedef struct Reading {
+    Recorded *runs;
+    Labelled *labels;
+    Report *reports;
+    Arena arena;
+} Reading;
+
+// The run itself, and then the others
+static tr_view_run run_at(const System *system, const tr_view_options *o, size_t i)
+{
+    return i ? o->others[i - 1] : (tr_view_run){system, o->run};
+}
+
+static void read_one(Recorded *run, const char *path, size_t count, tr_error *err)
+{
+    tr_error why = {0};
+    tr_recorded_read(run, path, &why);
+    if (why.status == TR_INVALID && count > 1)
+        tr_fail(err, why.status, (Place){0}, "'%.150s', line %d: %s", path, why.line, why.text);
+    else if (why.status)
+        tr_fail(err, why.status, (Place){why.line, why.column}, "%s", why.text);
+    else if (run->doubt.status)
+        tr_fail(err, run->doubt.status, (Place){0}, "%s", run->doubt.text);
+}
+
+static void read_all(Reading *r, const System *system, const tr_view_options *o, tr_error *err)
+{
+    const size_t count = o->other_count + 1;
+    r->runs = tr_arena_alloc(&r->arena, count, sizeof *r->runs);
+    r->labels = tr_arena_alloc(&r->arena, count, sizeof *r->labels);
+    r->reports = tr_arena_alloc(&r->arena, count, sizeof *r->reports);
+    if (!r->runs || !r->labels || !r->reports) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (size_t i = 0; i < count && !has_failed(err); i++) {
+        const tr_view_run one = run_at(system, o, i);
+        if (!one.run || !one.system)
+            tr_fail(err, TR_USAGE, (Place){0}, "each run has a file and a model");
+        else
+            read_one(&r->runs[i], one.run, count, err);
+        r->labels[i] = (Labelled){.path = one.run, .certificate = r->runs[i].certificate};
+    }
+    if (!has_failed(err)) tr_label_runs(r->labels, count, &r->arena, err);
+    for (size_t i = 0; i < count; i++)
+        r->reports[i] = (Report){run_at(system, o, i).system, r->runs[i].rows,
+                                 r->runs[i].certificate, count > 1 ? r->labels[i].label : NULL};
 }
 
 bool tr_view(const System *system, const tr_view_options *options, tr_view_summary *summary,
@@ -229,12 +284,10 @@ bool tr_view(const System *system, const tr_view_options *options, tr_view_summa
     *summary = (tr_view_summary){0};
     if (!system || !tr_view_take(&o, options, err)) return false;
     if (!o.run) return tr_fail(err, TR_USAGE, (Place){0}, "there is no run to report"), false;
-    Recorded run;
-    if (!tr_recorded_read(&run, o.run, err)) return false;
-    if (run.doubt.status)
-        tr_fail(err, run.doubt.status, (Place){0}, "%s", run.doubt.text);
-    else
-        tr_view_write(system, run.rows, run.certificate, &o, summary, err);
-    tr_recorded_free(&run);
+    Reading reading = {0};
+    read_all(&reading, system, &o, err);
+    if (!has_failed(err)) tr_view_write(reading.reports, o.other_count + 1, &o, summary, err);
+    for (size_t i = 0; reading.runs && i <= o.other_count; i++) tr_recorded_free(&reading.runs[i]);
+    tr_arena_free(&reading.arena);
     return !has_failed(err);
 }

@@ -71,13 +71,24 @@ export class Reports {
         return join(this.out, name);
     }
 
-    // OUT/name.csv and OUT/name.html from a run.
-    async make(name, model, ...options) {
-        const [csv, html] = [this.file(`${name}.csv`), this.file(`${name}.html`)];
-        const words = ["simulate", model, "-q", "-o", csv, "--report", html, ...options];
+    async call(...words) {
         await promisify(execFile)(this.trundle, words).catch((error) => {
             throw new Error(`trundle ${words.join(" ")}: exit ${error.code}: ${error.stderr}`);
         });
+    }
+
+    // OUT/name.csv and OUT/name.html from a run.
+    async make(name, model, ...options) {
+        const [csv, html] = [this.file(`${name}.csv`), this.file(`${name}.html`)];
+        await this.call("simulate", model, "-q", "-o", csv, "--report", html, ...options);
+        return html;
+    }
+
+    // OUT/name.html from runs that are there.
+    async view(name, model, ...runs) {
+        const html = this.file(`${name}.html`);
+        const files = runs.map((run) => this.file(`${run}.csv`));
+        await this.call("view", ...files, "--model", model, "-q", "-o", html);
         return html;
     }
 
@@ -280,6 +291,17 @@ export class Eyes {
                 `${words}: ${(100 * changed).toFixed(2)} % of the picture differs`,
             );
         }
+    }
+
+    // The part of all pixels that are clearly red
+    reddish(png) {
+        return this.page.evaluate(async (text) => {
+            const { data, width, height } = await window.pixels(text);
+            let count = 0;
+            for (let i = 0; i < data.length; i += 4)
+                if (data[i] > 90 && data[i] > 2 * Math.max(data[i + 1], data[i + 2])) count++;
+            return count / (width * height);
+        }, png.toString("base64"));
     }
 
     // The part of all pixels that are not background, which is the same along each line. Above and

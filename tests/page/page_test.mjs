@@ -19,6 +19,8 @@ import {
     timeOf,
     until,
 } from "./harness.mjs";
+import { useComparison } from "./compare.mjs";
+import { soundModels, useLooks } from "./looks.mjs";
 import { useLoops } from "./loops.mjs";
 import { useSpreads } from "./spreads.mjs";
 import { useTerrain } from "./terrain.mjs";
@@ -435,7 +437,11 @@ async function rendersAll(steps_, browser, eyes, reports) {
             await steps_.run(`${name} is drawn`, 30, () => renders(opened, eyes, reports, name));
         await opened.close();
     };
+    const all = [...names];
     await Promise.all([draw(), draw()]);
+    await steps_.run("nothing of them sinks or is missing", 10, async () =>
+        soundModels(reports, all),
+    );
 }
 
 // ---- long runs -----------------------------------------------------------------------------
@@ -656,6 +662,8 @@ async function main() {
     await all.run("hostile names in a run run nothing", 20, () => hostileNames(browser, reports));
     await all.run("the content security policy holds", 20, () => policy(browser, reports));
     await all.run("60,000 rows load and play", 90, () => longRun(browser, reports));
+    await useComparison(all, browser, eyes, reports);
+    await useLooks(all, browser, eyes, reports);
     await useLoops(all, browser, eyes, reports);
     await useTerrain(all, browser, eyes, reports);
     await useSpreads(all, browser, eyes, reports);

@@ -59,21 +59,28 @@ function logSplits(_: uPlot, __: number, least: number, most: number): number[] 
 const seconds = (_: uPlot, splits: number[]): string[] =>
     splits.map((v, i) => (i === splits.length - 1 ? `${brief(v, 7)} s` : brief(v, 7)));
 
-// As wide as its longest number.
-export function valueAxis(unit: string, log: boolean): uPlot.Axis {
+// Numbers, and what is beside them: a unit or none, it takes the same room.
+const LABEL = 18; // [px]
+
+// `reserve` hears how wide the longest number is, and says how wide they all may be.
+export function valueAxis(
+    unit: string,
+    log: boolean,
+    reserve: (width: number) => number,
+): uPlot.Axis {
     return {
         ...baseAxis(),
         ...(log ? { splits: logSplits, filter: (_: uPlot, splits: number[]) => splits } : {}),
         gap: 6,
-        label: unit ? `[${unit}]` : undefined,
+        label: unit ? `[${unit}]` : " ",
         labelFont: font(),
-        labelSize: 18,
+        labelSize: LABEL,
         labelGap: 0,
         values: (_, splits) => splits.map((v) => (v === null ? "" : brief(v, 6))),
         size: (u, values) => {
             const longest = (values ?? []).reduce((a, b) => (b && b.length > a.length ? b : a), "");
             u.ctx.font = font();
-            return Math.max(38, Math.ceil(u.ctx.measureText(longest).width) + 14);
+            return reserve(Math.max(38, Math.ceil(u.ctx.measureText(longest).width) + 14));
         },
     };
 }

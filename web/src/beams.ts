@@ -58,7 +58,7 @@ export class Tube {
         this.nodes = [body, ...Array.from({ length: count }, (_, i) => first + i)];
         this.stations = stations(count);
         this.corners = AROUND * this.stations.length;
-        this.colour = shapeColour("", body, false);
+        this.colour = shapeColour({ colour: "", guessed: false }, body, false);
         for (let ring = 0; ring + 1 < this.stations.length; ring++)
             for (let k = 0; k < AROUND; k++) {
                 const [a, b] = [ring * AROUND + k, ring * AROUND + ((k + 1) % AROUND)];

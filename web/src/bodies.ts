@@ -11,9 +11,10 @@ import {
     Vector3,
 } from "three";
 import { STEEL } from "./colours";
+import type { Run } from "./data";
 import type { Layer } from "./layer";
 import type { State } from "./motion";
-import type { Rod, SceneData } from "./report";
+import type { Rod, Shape } from "./report";
 import { paint, wholeGeometry } from "./shapes";
 
 // One for all that is lit: a browser takes its time to compile each kind.
@@ -30,35 +31,52 @@ const shellMaterial = (): MeshStandardMaterial => {
     return material;
 };
 
+// As heavy as the body, and hardly what it looks like: what is in front or behind shows through.
+const bulkMaterial = (): MeshStandardMaterial => {
+    const material = bodyMaterial();
+    material.transparent = true;
+    material.opacity = 0.6;
+    return material;
+};
+
+const isBulk = ({ guessed, type }: Shape): boolean =>
+    guessed && (type === "box" || type === "cylinder");
+
 export class Bodies implements Layer {
     readonly root = new Group();
     readonly geometries: (BufferGeometry | null)[]; // without shells
     readonly outlines: (BufferGeometry | null)[]; // with them
-    private readonly meshes: (Mesh | null)[];
-    private readonly shells: (Mesh | null)[];
+    private readonly meshes: (Mesh | null)[][];
 
-    constructor(scene: SceneData) {
-        const [solid, clear] = [bodyMaterial(), shellMaterial()];
+    constructor({ report: { scene }, meshes }: Run) {
+        const [solid, clear, bulk] = [bodyMaterial(), shellMaterial(), bulkMaterial()];
+        if (meshes.length) solid.side = DoubleSide; // files have holes, and faces either way
         // A beam's pieces look alike.
         const owners = scene.bodies.map(({ part, parent }, i) => (part ? parent : i));
-        const some = (shell: boolean): (BufferGeometry | null)[] =>
-            scene.bodies.map(({ shapes }, i) => {
-                return wholeGeometry(shapes.filter((shape) => shape.shell === shell), owners[i]);
-            });
-        this.geometries = some(false);
-        const shells = some(true);
+        const some = (is: (shape: Shape) => boolean): (BufferGeometry | null)[] =>
+            scene.bodies.map(({ shapes }, i) =>
+                wholeGeometry(shapes.filter(is), owners[i], meshes),
+            );
+        this.geometries = some(({ shell }) => !shell);
+        const shells = some(({ shell }) => shell);
         this.outlines = shells.map((shell, i) => shell ?? this.geometries[i]);
-        this.meshes = this.geometries.map((geometry) => this.add(geometry, solid));
-        this.shells = shells.map((geometry) => this.add(geometry, clear));
+        const place = (
+            geometries: (BufferGeometry | null)[],
+            material: MeshStandardMaterial,
+        ): (Mesh | null)[] => geometries.map((geometry) => this.add(geometry, material));
+        this.meshes = [
+            place(some((shape) => !shape.shell && !isBulk(shape)), solid),
+            place(some((shape) => !shape.shell && isBulk(shape)), bulk),
+            place(shells, clear),
+        ];
         for (const shell of [false, true]) {
             const still = scene.shapes.filter((shape) => shape.shell === shell);
-            this.add(wholeGeometry(still, scene.bodies.length), shell ? clear : solid);
+            this.add(wholeGeometry(still, scene.bodies.length, meshes), shell ? clear : solid);
         }
     }
 
     update(state: State): void {
-        placeMeshes(this.meshes, state);
-        placeMeshes(this.shells, state);
+        for (const meshes of this.meshes) placeMeshes(meshes, state);
     }
 
     private add(geometry: BufferGeometry | null, material: MeshStandardMaterial): Mesh | null {

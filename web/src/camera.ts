@@ -21,6 +21,11 @@ interface Ball {
     radius: number;
 }
 
+export interface Actor {
+    motion: Motion;
+    outlines: (BufferGeometry | null)[];
+}
+
 const sizeOf = (balls: Ball[]): number => boxOf(balls).getSize(new Vector3()).length();
 
 function boxOf(balls: Ball[]): Box3 {
@@ -44,16 +49,18 @@ export class Camera {
     constructor(
         canvas: HTMLElement,
         private readonly scene: SceneData,
-        private readonly motion: Motion,
-        private readonly geometries: (BufferGeometry | null)[],
+        private readonly actors: Actor[], // of all runs; the first is followed
     ) {
         this.eye.up.set(0, 0, 1);
         this.controls = new OrbitControls(this.eye, canvas);
         this.controls.enableDamping = true;
         this.controls.dampingFactor = 0.2;
         this.controls.zoomSpeed = 0.8;
-        this.model = this.ballsAt([0]);
-        this.whole = this.ballsAt([motion.rows - 1, ...motion.sampledRows(400)]);
+        this.model = this.ballsAt(actors[0], [0]);
+        this.whole = actors.flatMap((actor) => {
+            const { motion } = actor;
+            return this.ballsAt(actor, [motion.rows - 1, ...motion.sampledRows(400)]);
+        });
         this.reach = sizeOf(this.whole);
     }
 
@@ -61,7 +68,7 @@ export class Camera {
     reset(state: State): Follow {
         const far = this.scene.ground.shown ? FAR_ON_GROUND : FAR_AWAY;
         const isWide = this.reach > far * sizeOf(this.model);
-        if (isWide) this.frame(this.balls(state.bodies), FROM, 1.15);
+        if (isWide) this.frame(this.balls(state.bodies, this.actors[0].outlines), FROM, 1.15);
         else this.frame(this.whole, FROM, 1);
         return isWide ? "whole" : "free";
     }
@@ -114,16 +121,19 @@ export class Camera {
         return true;
     }
 
-    private ballsAt(rows: number[]): Ball[] {
-        const { bodies } = this.motion.newState();
+    private ballsAt({ motion, outlines }: Actor, rows: number[]): Ball[] {
+        const { bodies } = motion.newState();
         return rows.flatMap((row) =>
-            this.balls(bodies.map((pose, i) => this.motion.body(row, i, pose))),
+            this.balls(
+                bodies.map((pose, i) => motion.body(row, i, pose)),
+                outlines,
+            ),
         );
     }
 
-    private balls(bodies: Pose[]): Ball[] {
+    private balls(bodies: Pose[], outlines: Actor["outlines"]): Ball[] {
         const balls = bodies.map(({ position, rotation }, i) => {
-            const ball = this.geometries[i]?.boundingSphere;
+            const ball = outlines[i]?.boundingSphere;
             const centre = ball
                 ? ball.center.clone().applyQuaternion(rotation).add(position)
                 : position.clone();

@@ -222,7 +222,8 @@ export function fillCertificate(report: Report, jump: Jump): void {
     const { certificate } = report;
     find("summary").replaceChildren(...summary(report));
     if (!certificate) {
-        panel.append(
+        failure({});
+        panel.replaceChildren(
             make("p", {
                 class: "quiet",
                 text: "These numbers came without a certificate: nothing is known of how they were made.",
@@ -231,7 +232,7 @@ export function fillCertificate(report: Report, jump: Jump): void {
         return;
     }
     failure(certificate);
-    panel.append(
+    panel.replaceChildren(
         measures(certificate),
         make("h3", { text: "Warnings" }),
         ...warnings(certificate, jump),
@@ -245,9 +246,9 @@ export function fillCertificate(report: Report, jump: Jump): void {
 export function fillParameters(report: Report): void {
     const panel = find("parameters");
     if (!report.parameters.length)
-        panel.append(make("p", { class: "quiet", text: "The model has no parameters." }));
+        panel.replaceChildren(make("p", { class: "quiet", text: "The model has no parameters." }));
     else
-        panel.append(
+        panel.replaceChildren(
             table(
                 ["Name", "Value"],
                 report.parameters.map(({ name, value }) => [

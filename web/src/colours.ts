@@ -43,11 +43,14 @@ const LINES_DARK = [
     "#bccb62",
 ];
 export const STEEL = new Color("#8b93a0"); // of rods and guides
+const GUESSED = new Color("#a4acb6");
 const TYRE = "#33373d";
+const RUNS = ["#1f6fd1", "#e4572e", "#22a565", "#a855d6", "#d99a00", "#0fa3b1"];
 const DARKEST = 0.018; // luminance below which a body would be a hole in the picture
 
 const pick = (from: string[], i: number): string => from[i % from.length];
 
+export const runColour = (i: number): string => pick(RUNS, i);
 export const contactColour = (i: number): string => pick(CONTACTS, i);
 export const lineColour = (i: number, dark: boolean): string =>
     pick(dark ? LINES_DARK : LINES_LIGHT, i);
@@ -67,8 +70,15 @@ function luminance(c: Color): number {
     return 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b;
 }
 
-// The colour a shape asks for; without one, the body's own, and wheels are rubber.
-export function shapeColour(css: string, body: number, isWheel: boolean): Color {
-    const colour = (css && parse(css)) || new Color(isWheel ? TYRE : pick(BODIES, body));
+// The colour a shape asks for; without one, the body's own, and wheels are rubber. What is only a
+// guess is mostly grey.
+export function shapeColour(
+    { colour: css, guessed }: { colour: string; guessed: boolean },
+    body: number,
+    isWheel: boolean,
+): Color {
+    const own = new Color(isWheel ? TYRE : pick(BODIES, body));
+    if (guessed && !isWheel) own.lerp(GUESSED, 0.6);
+    const colour = (css && parse(css)) || own;
     return luminance(colour) < DARKEST ? colour.lerp(new Color("#4d535c"), 0.6) : colour;
 }

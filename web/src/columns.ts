@@ -78,56 +78,57 @@ function fits(family: Extent[], e: Extent): boolean {
     const height =
         Math.max(...all.map(({ most }) => most)) - Math.min(...all.map(({ least }) => least));
     const ranges = all.map(range);
-    const isReadable = Math.min(...ranges) > THIN * height;
+    const least = Math.min(...ranges.filter((r) => r > 0)); // what stands still is read as a line
     return (
         e.column.unit === family[0].column.unit &&
-        isReadable &&
+        least > THIN * height &&
         height < CROWDED * Math.max(...ranges)
     );
 }
 
-// The plot that says most about a group: of its first families the one with most curves.
-function best(extents: Extent[]): number[] {
-    const candidates = families(extents).slice(0, 4);
-    return candidates.reduce((a, b) => (b.length > a.length ? b : a), candidates[0] ?? []);
-}
+const OUTPUT_PLOTS = 12; // at most, to begin with
 
 const isQuaternion = (e: Extent): boolean => /\.q[wxyz]$/.test(e.column.name);
 
-function angles(run: Run): number[] {
-    const outputs = best(moving(run, "outputs"));
-    if (outputs.length > 1) return outputs;
-    const coordinates = best(moving(run, "coordinates").filter((e) => !isQuaternion(e)));
-    return coordinates.length > outputs.length ? coordinates : outputs;
+// What the model declares, in the order in which it does; what stands still, too.
+function declared(run: Run): number[][] {
+    const all = run.report.columns
+        .map((_, i) => i)
+        .filter((i) => run.report.columns[i].group === "outputs")
+        .map((i) => extent(run, i))
+        .filter((e) => Number.isFinite(e.size));
+    return families(all).slice(0, OUTPUT_PLOTS);
+}
+
+// What moves most of a group, and what can be read beside it.
+function most(run: Run, group: string): number[] {
+    const all = moving(run, group).filter((e) => !isQuaternion(e));
+    all.sort((a, b) => range(b) - range(a));
+    return families(all)[0] ?? [];
 }
 
 // Forces of contacts upright to the ground come first, whatever their scale, then what else there is.
 function forces(run: Run): number[] {
-    const all = moving(run, "forces");
-    const upright = all.filter((e) => /\.Fz$/.test(e.column.name));
+    const upright = moving(run, "forces").filter((e) => /\.Fz$/.test(e.column.name));
     if (upright.length) return upright.slice(0, MOST).map((e) => e.index);
-    return best(all.length ? all : moving(run, "torques"));
+    const some = most(run, "forces");
+    return some.length ? some : most(run, "torques");
 }
 
-function energies(run: Run): number[] {
-    return moving(run, "energy")
+const first = (run: Run, group: string): number[] =>
+    moving(run, group)
         .map((e) => e.index)
         .slice(0, MOST);
-}
 
-function residuals(run: Run): number[] {
-    return moving(run, "residuals")
-        .map((e) => e.index)
-        .slice(0, MOST);
-}
-
+// The outputs that the model declares, then what moves most.
 export function initialChoices(run: Run): Choice[] {
     const choices: Choice[] = [
-        { columns: angles(run), log: false },
-        { columns: best(moving(run, "velocities")), log: false },
+        ...declared(run).map((columns) => ({ columns, log: false })),
+        { columns: most(run, "coordinates"), log: false },
+        { columns: most(run, "velocities"), log: false },
         { columns: forces(run), log: false },
-        { columns: energies(run), log: false },
-        { columns: residuals(run), log: true },
+        { columns: first(run, "energy"), log: false },
+        { columns: first(run, "residuals"), log: true },
     ].filter((choice) => choice.columns.length > 0);
     if (choices.length) return choices;
     return run.columns.length > 1 ? [{ columns: [1], log: false }] : [];

@@ -2,12 +2,20 @@
 // The numbers of a run: base64 in the page, arrays here. Tables of times are searched by halving.
 import type { Report, SceneData } from "./report";
 
+// Triangles about the middle of their box.
+export interface MeshData {
+    points: Float32Array;
+    corners: Uint32Array;
+}
+
 export interface Run {
     report: Report;
     columns: Float64Array[]; // in the order of report.columns
     time: Float64Array; // the first of them [s]
-    frames: Float32Array; // report.scene.stride numbers a row
+    frames: Float32Array; // report.scene.stride numbers each
+    frameTime: Float64Array; // when they are [s]
     heights: Float32Array[]; // of report.scene.terrains
+    meshes: MeshData[]; // of report.scene.meshes
 }
 
 // Newer browsers decode by themselves.
@@ -55,9 +63,9 @@ function take(id: string): string {
 }
 
 // One array for each terrain. Pages without terrains have no such element.
-function readHeights({ terrains }: SceneData): Float32Array[] {
+function readHeights({ terrains }: SceneData, suffix: string): Float32Array[] {
     if (!terrains.length) return [];
-    const all = new Float32Array(decode(take("heights")));
+    const all = new Float32Array(decode(take(`heights${suffix}`)));
     let start = 0;
     const heights = terrains.map(({ count: [nx, ny] }) => {
         start += nx * ny;
@@ -68,23 +76,80 @@ function readHeights({ terrains }: SceneData): Float32Array[] {
     return heights;
 }
 
-export function readRun(): Run {
-    const report = JSON.parse(take("report")) as Report;
+function readMeshes({ meshes }: SceneData, suffix: string): MeshData[] {
+    if (!meshes.length) return [];
+    const all = decode(take(`meshes${suffix}`));
+    const count = meshes.reduce((sum, { points, triangles }) => sum + 3 * (points + triangles), 0);
+    if (4 * count !== all.byteLength)
+        throw new Error(`the meshes should have ${4 * count} bytes and have ${all.byteLength}`);
+    let start = 0; // [bytes]
+    return meshes.map(({ points, triangles }) => {
+        const mesh = {
+            points: new Float32Array(all, start, 3 * points),
+            corners: new Uint32Array(all, start + 12 * points, 3 * triangles),
+        };
+        start += 12 * (points + triangles);
+        return mesh;
+    });
+}
+
+// Where not all rows have frames there is a list of those that have.
+function readFrameTime({ rows, frames }: Report, time: Float64Array, suffix: string): Float64Array {
+    if (frames === rows) return time;
+    const sampled = new Uint32Array(decode(take(`rows${suffix}`)));
+    if (sampled.length !== frames)
+        throw new Error(`there should be ${frames} rows with frames and there are ${sampled.length}`);
+    return Float64Array.from(sampled, (row) => time[row]);
+}
+
+function readRun(suffix: string): Run {
+    const report = JSON.parse(take(`report${suffix}`)) as Report;
     const { rows, scene } = report;
-    const numbers = new Float64Array(decode(take("columns")));
-    const frames = new Float32Array(decode(take("frames")));
+    const numbers = new Float64Array(decode(take(`columns${suffix}`)));
+    const frames = new Float32Array(decode(take(`frames${suffix}`)));
     if (numbers.length !== rows * report.columns.length)
         throw new Error(
             `the table should have ${rows * report.columns.length} numbers and has ${numbers.length}`,
         );
-    if (frames.length !== rows * scene.stride)
+    if (frames.length !== report.frames * scene.stride)
         throw new Error(
-            `the frames should have ${rows * scene.stride} numbers and have ${frames.length}`,
+            `the frames should have ${report.frames * scene.stride} numbers and have ${frames.length}`,
         );
     if (rows < 1 || report.columns.length < 1)
         throw new Error("the run has no rows: there is nothing to show");
     const columns = report.columns.map((_, i) => numbers.subarray(i * rows, (i + 1) * rows));
-    return { report, columns, time: columns[0], frames, heights: readHeights(scene) };
+    return {
+        report,
+        columns,
+        time: columns[0],
+        frames,
+        frameTime: readFrameTime(report, columns[0], suffix),
+        heights: readHeights(scene, suffix),
+        meshes: readMeshes(scene, suffix),
+    };
+}
+
+// The first one leads: its scene, its columns, its certificate.
+export function readRuns(): Run[] {
+    const runs = [readRun("")];
+    for (let k = 1; document.getElementById(`report-${k}`); k++) runs.push(readRun(`-${k}`));
+    return runs;
+}
+
+// The column that has a name; null where a run has none.
+export function columnCalled(run: Run, name: string): Float64Array | null {
+    return run.columns[run.report.columns.findIndex((column) => column.name === name)] ?? null;
+}
+
+export interface Between {
+    row: number; // the last one not after t
+    part: number; // of the way to the next
+}
+
+export function between(time: Float64Array, t: number): Between {
+    const row = rowAt(time, t);
+    const span = row + 1 < time.length ? time[row + 1] - time[row] : 0;
+    return { row, part: span > 0 ? Math.min(1, Math.max(0, (t - time[row]) / span)) : 0 };
 }
 
 // The last row whose time is not after t; the first when all are.

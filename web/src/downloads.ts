@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files out of the page: the table, the model, the picture.
+// Files out of the page: the table, the model, the picture, the film.
 import type { Run } from "./data";
 import { exact } from "./numbers";
 
@@ -22,6 +22,10 @@ function stem(run: Run): string {
     const { model, title } = run.report;
     const name = (model.file || title).replace(/^.*[\\/]/, "").replace(/\.[^.]*$/, "");
     return safe([name, run.report.case].filter(Boolean).join("-"));
+}
+
+export function saveVideo(run: Run, content: Blob): void {
+    save(`${stem(run)}.${content.type.includes("mp4") ? "mp4" : "webm"}`, content);
 }
 
 // In pieces: one string of a long run would be larger than a browser allows.

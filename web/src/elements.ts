@@ -2,7 +2,7 @@
 // Contacts and loops by name. The one that is chosen, here or in the picture, tells its forces: as
 // numbers now, and over time in plots.
 import { contactColour } from "./colours";
-import type { Run } from "./data";
+import { between, type Run } from "./data";
 import { find, make } from "./dom";
 import { brief } from "./numbers";
 import type { Contact, SceneData } from "./report";
@@ -40,7 +40,8 @@ export class Elements {
     // After the time has changed
     update(): void {
         if (this.chosen === null) return;
-        const { row, part, contacts } = this.stage.state;
+        const { t, contacts } = this.stage.state;
+        const { row, part } = between(this.run.time, t);
         const next = Math.min(row + 1, this.run.time.length - 1);
         for (const { column, value } of this.rows) {
             const numbers = this.run.columns[column];

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report page: reads the run out of the page and ties its parts together.
 import { fillCertificate, fillModel, fillParameters } from "./certificate";
-import { readRun, type Run } from "./data";
+import { readRuns, type Run } from "./data";
 import { saveModel, savePicture, saveTable } from "./downloads";
 import { find, make, style } from "./dom";
+import { Comparison } from "./comparison";
 import { Elements } from "./elements";
 import { fillHelp, listenToKeys, type Key } from "./keys";
 import { Motion } from "./motion";
+import { fillNotes } from "./notes";
 import { Player } from "./player";
 import { Plots } from "./plots";
 import { Stage } from "./stage";
 import { Tabs } from "./tabs";
 import { startTheme } from "./theme";
 import { Transport } from "./transport";
+import { Video } from "./video";
 import { View } from "./view";
 
 function fillHeader({ report }: Run): void {
@@ -31,9 +34,9 @@ function say(words: string): void {
 }
 
 // Without WebGL the rest of the page works on.
-function makeStage(run: Run, motion: Motion): Stage | null {
+function makeStage(runs: Run[], motion: Motion): Stage | null {
     try {
-        return new Stage(find("scene"), run, motion);
+        return new Stage(find("scene"), runs, motion);
     } catch (error) {
         say(
             `The scene cannot be shown: ${(error as Error).message}. Plots, certificate and downloads work without it.`,
@@ -95,18 +98,16 @@ function keyTable(player: Player, transport: Transport, view: View | null): Key[
     ];
 }
 
-function bindDownloads(run: Run, stage: Stage | null): void {
-    for (const id of ["download-csv", "download-csv-2"])
-        document.getElementById(id)?.addEventListener("click", () => saveTable(run));
-    for (const id of ["download-model", "download-model-2"])
-        document.getElementById(id)?.addEventListener("click", () => saveModel(run));
+function bindDownloads(chosen: () => Run, stage: Stage | null): void {
+    find("download-csv").addEventListener("click", () => saveTable(chosen()));
+    find("download-model").addEventListener("click", () => saveModel(chosen()));
     const picture = find<HTMLButtonElement>("download-picture");
     picture.disabled = !stage;
     picture.addEventListener("click", () => {
         if (!stage) return;
         stage.invalidate();
         stage.draw(false); // a canvas keeps its picture only until the browser has shown it
-        savePicture(run, stage.renderer.domElement, style("--scene"));
+        savePicture(chosen(), stage.renderer.domElement, style("--scene"));
     });
 }
 
@@ -117,9 +118,16 @@ function bindHelp(table: Key[]): void {
     fillHelp(table);
 }
 
+function fillNumbers({ report }: Run, player: Player): void {
+    fillCertificate(report, (t) => player.seek(t));
+    fillParameters(report);
+    fillModel(report);
+}
+
 function start(): void {
-    const run = readRun();
-    const player = new Player(run.time);
+    const runs = readRuns();
+    const [run] = runs;
+    const player = new Player(runs.map(({ time }) => time));
     const motion = new Motion(run);
     let stage: Stage | null = null;
     let plots: Plots | null = null;
@@ -128,18 +136,18 @@ function start(): void {
         plots?.rebuild();
     });
     fillHeader(run);
-    fillCertificate(run.report, (t) => player.seek(t));
-    fillParameters(run.report);
-    fillModel(run.report);
+    fillNumbers(run, player);
     const tabs = new Tabs(find("tabs"));
     find("summary").addEventListener("click", () => tabs.open("tab-certificate"));
     const transport = new Transport(player, run.report.certificate);
-    stage = makeStage(run, motion);
+    stage = makeStage(runs, motion);
     stage?.recolour();
     if (stage?.isEmpty) say("This model has nothing to draw.");
     const view = stage && new View(stage, run.report.scene);
+    const comparison = new Comparison(runs, stage, (chosen) => fillNumbers(chosen, player));
+    fillNotes(run.report.scene, (t) => player.seek(t));
     stage?.prepare();
-    plots = new Plots(run, player);
+    plots = new Plots(runs, player);
     const plot = (columns: number[]): void => {
         tabs.open("tab-plots");
         plots?.show(columns);
@@ -152,16 +160,19 @@ function start(): void {
     const table = keyTable(player, transport, view);
     listenToKeys(table);
     bindHelp(table);
-    bindDownloads(run, stage);
-    animate(player, stage, view);
+    bindDownloads(() => comparison.chosen, stage);
+    animate(player, stage, view, new Video(run, player, stage));
 }
 
-function animate(player: Player, stage: Stage | null, view: View | null): void {
+function animate(player: Player, stage: Stage | null, view: View | null, video: Video): void {
     let last = performance.now();
     const frame = (now: number): void => {
         player.advance(Math.min(0.25, Math.max(0, now - last) / 1000));
         last = now;
-        if (stage?.draw(player.isPlaying)) view?.showScale();
+        if (stage?.draw(player.isPlaying)) {
+            view?.showScale();
+            video.take();
+        }
         document.documentElement.dataset.ready = "yes";
         requestAnimationFrame(frame);
     };

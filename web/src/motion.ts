@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything is at any time. Between rows a body moves relative to its parent, turning at a
+// Where everything is at any time. Rows are those that have frames here. Between them a body moves relative to its parent, turning at a
 // constant rate, so joints stay shut however far apart the rows are; what has no parent, and contact
 // points, go along a cubic through the rows around.
 import { Quaternion, Vector3 } from "three";
-import { rowAt, type Run } from "./data";
+import { between, type Run } from "./data";
 
 export interface Pose {
     position: Vector3;
@@ -18,7 +18,7 @@ export interface Touch {
 
 export interface State {
     t: number;
-    row: number; // the last one not after t
+    row: number; // of frames: the last one not after t
     part: number; // of the way to the next
     bodies: Pose[];
     contacts: Touch[];
@@ -64,7 +64,7 @@ export class Motion {
             start += CONTACT + (hasMoment ? MOMENT : 0);
             return contact;
         });
-        this.time = run.time;
+        this.time = run.frameTime;
     }
 
     get rows(): number {
@@ -115,10 +115,8 @@ export class Motion {
     }
 
     at(t: number, state: State): State {
-        const row = rowAt(this.time, t);
+        const { row, part: s } = between(this.time, t);
         const next = Math.min(row + 1, this.rows - 1);
-        const span = this.time[next] - this.time[row];
-        const s = span > 0 ? Math.min(1, Math.max(0, (t - this.time[row]) / span)) : 0;
         state.t = t;
         state.row = row;
         state.part = s;

@@ -14,9 +14,12 @@ export class Player {
     private readonly moved: Listener[] = [];
     private readonly switched: Listener[] = [];
 
-    constructor(readonly time: Float64Array) {
-        this.start = time[0];
-        this.end = time[time.length - 1];
+    readonly time: Float64Array; // of the first run
+
+    constructor(times: Float64Array[]) {
+        this.time = times[0];
+        this.start = Math.min(...times.map((time) => time[0]));
+        this.end = Math.max(...times.map((time) => time[time.length - 1]));
         this.t = this.start;
     }
 
@@ -45,7 +48,7 @@ export class Player {
         const at = rowAt(this.time, this.t);
         const between = this.time[at] < this.t;
         const to = rows < 0 && between ? at + rows + 1 : at + rows;
-        this.seek(this.time[Math.min(this.time.length - 1, Math.max(0, to))]);
+        this.seek(to < this.time.length ? this.time[Math.max(0, to)] : this.end);
     }
 
     get bigStep(): number {

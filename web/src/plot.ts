@@ -4,8 +4,8 @@
 import uPlot from "uplot";
 import { evenRange, logRange, timeAxis, valueAxis } from "./axes";
 import { titleOf, unitOf, type Choice } from "./columns";
-import { lineColour } from "./colours";
-import { nearestRow, type Run } from "./data";
+import { lineColour, runColour } from "./colours";
+import { columnCalled, nearestRow, type Run } from "./data";
 import { decimate, windowOf } from "./decimate";
 import { bindToggle, make } from "./dom";
 import { brief } from "./numbers";
@@ -13,7 +13,10 @@ import { brief } from "./numbers";
 const HEIGHT = 170; // [px]
 
 export interface PlotHost {
-    readonly run: Run;
+    readonly run: Run; // the first: columns are its
+    readonly runs: Run[];
+    readonly axisWidth: number; // of the numbers beside all plots [px]
+    align(): void;
     readonly isDark: boolean;
     readonly range: [number, number]; // of time, on all plots
     readonly t: number;
@@ -25,6 +28,20 @@ export interface PlotHost {
     remove(plot: Plot): void;
 }
 
+// A column of a run
+interface Curve {
+    run: Run;
+    name: string;
+    unit: string;
+    values: Float64Array;
+    colour: string;
+    dash: number[]; // of the line; empty: it has none
+    zero: number; // what is only rounding
+    shown: HTMLElement; // its value at a time
+}
+
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]]; // of runs
+
 export class Plot {
     readonly card = make("article", { class: "plot" });
     readonly title = make("h3");
@@ -33,8 +50,8 @@ export class Plot {
     private readonly now = make("div", { class: "time-line" });
     private readonly pointer = make("div", { class: "hover-line" });
     private readonly logButton = make("button", { class: "small", type: "button", text: "log" });
-    private values: HTMLElement[] = [];
-    private zeros: number[] = []; // what is only rounding in each column
+    private curves: Curve[] = [];
+    numbersWidth = 0; // what its own numbers need [px]
     private chart: uPlot | null = null;
     private hovered: number | null = null;
 
@@ -80,7 +97,8 @@ export class Plot {
             columns.length ? `Plot of ${names} over time` : "Empty plot",
         );
         this.card.setAttribute("aria-label", this.title.textContent);
-        this.buildChips();
+        this.buildCurves();
+        this.numbersWidth = 0;
         this.frame.classList.toggle("empty", !columns.length);
         if (columns.length && this.width > 0) {
             this.chart = new uPlot(this.options(), this.data(), this.frame);
@@ -100,6 +118,11 @@ export class Plot {
             this.chart.setSize({ width: this.width, height: HEIGHT });
         this.chart.setData(this.data(), true);
         this.showTime();
+    }
+
+    // After the others have asked for another width beside them
+    redraw(): void {
+        this.chart?.redraw(false, true);
     }
 
     showTime(): void {
@@ -122,46 +145,72 @@ export class Plot {
         return this.frame.clientWidth;
     }
 
+    // Each run has times of its own: what another has between them is left out of its curve.
     private data(): uPlot.AlignedData {
-        const { run, range } = this.host;
-        const columns = this.choice.columns.map((i) => run.columns[i]);
-        return decimate(
-            run.time,
-            columns,
-            windowOf(run.time, ...range),
-            this.width,
-            this.choice.log,
-        );
+        const { runs, range } = this.host;
+        const tables = runs.map((run) => {
+            const columns = this.curves.filter((curve) => curve.run === run).map((c) => c.values);
+            return columns.length
+                ? decimate(run.time, columns, windowOf(run.time, ...range), this.width, this.choice.log)
+                : null;
+        });
+        const some = tables.filter((table) => table !== null);
+        return some.length > 1 ? uPlot.join(some as uPlot.AlignedData[]) : some[0];
     }
 
+    // One column has a colour for each run, several have one each, and lines by run.
+    private buildCurves(): void {
+        const { runs, run: first, isDark } = this.host;
+        const { columns } = this.choice;
+        this.curves = runs.flatMap((run, r) =>
+            columns.flatMap((index, k) => {
+                const { name, unit } = first.report.columns[index];
+                const values = r ? columnCalled(run, name) : run.columns[index];
+                if (!values) return [];
+                const colour =
+                    columns.length === 1 && runs.length > 1 ? runColour(r) : lineColour(k, isDark);
+                const title = runs.length > 1 ? run.report.label : undefined;
+                const shown = make("span", { class: "value", title });
+                const dash = DASHES[r % DASHES.length];
+                const zero = 1e-15 * largest(values);
+                return [{ run, name, unit, values, colour, dash, zero, shown }];
+            }),
+        );
+        this.buildChips();
+    }
+
+    // One column has a chip for each run, with its name; several have one each, with the values of all
+    // runs in their order.
     private buildChips(): void {
-        const { run, isDark } = this.host;
-        this.values = [];
-        this.zeros = this.choice.columns.map((index) => 1e-15 * largest(run.columns[index]));
-        const chips = this.choice.columns.map((index, k) => {
-            const { name, unit } = run.report.columns[index];
-            const swatch = make("span", { class: "swatch" });
-            swatch.style.background = lineColour(k, isDark);
-            const value = make("span", { class: "value" });
-            this.values.push(value);
-            return make(
-                "li",
-                { title: unit ? `${name} [${unit}]` : name },
-                swatch,
-                make("span", { class: "name", text: name }),
-                value,
-            );
-        });
+        const alone = this.choice.columns.length === 1 && this.host.runs.length > 1;
+        const groups = new Map<string, Curve[]>();
+        for (const curve of this.curves) {
+            const key = alone ? curve.run.report.label : curve.name;
+            groups.set(key, [...(groups.get(key) ?? []), curve]);
+        }
+        const chips = [...groups.values()].map((curves) => this.chip(curves, alone));
         this.chips.replaceChildren(...chips);
     }
 
+    private chip(curves: Curve[], alone: boolean): HTMLElement {
+        const [{ run, name, unit, colour, dash }] = curves;
+        const swatch = make("span", { class: alone && dash.length ? "swatch dashed" : "swatch" });
+        swatch.style.setProperty("--colour", colour);
+        return make(
+            "li",
+            { title: unit ? `${name} [${unit}]` : name },
+            swatch,
+            make("span", { class: "name", text: name }),
+            ...(alone ? [make("span", { class: "run", text: run.report.label })] : []),
+            ...curves.map(({ shown }) => shown),
+        );
+    }
+
     private showValues(t: number): void {
-        const { run } = this.host;
-        const row = nearestRow(run.time, t);
-        this.choice.columns.forEach((index, k) => {
-            const value = run.columns[index][row];
-            this.values[k].textContent = brief(Math.abs(value) < this.zeros[k] ? 0 : value);
-        });
+        for (const { run, values, zero, shown } of this.curves) {
+            const value = values[nearestRow(run.time, t)];
+            shown.textContent = brief(Math.abs(value) < zero ? 0 : value);
+        }
     }
 
     private place(line: HTMLElement, t: number | null): void {
@@ -203,23 +252,30 @@ export class Plot {
                 bind: { dblclick: () => () => (host.resetZoom(), null) },
             },
             // Only then are its scales known
-            hooks: { ready: [() => this.showTime()], setSelect: [(u) => this.selected(u)] },
+            hooks: { draw: [() => this.drawn()], setSelect: [(u) => this.selected(u)] },
             scales: {
                 x: { time: false, range: () => host.range },
                 y: choice.log ? { distr: 3, log: 10, range: logRange } : { range: evenRange },
             },
-            axes: [timeAxis(), valueAxis(unit, choice.log)],
-            series: [{}, ...choice.columns.map((_, k) => this.curve(k))],
+            axes: [timeAxis(), valueAxis(unit, choice.log, (width) => this.reserve(width))],
+            series: [{}, ...this.curves.map((curve) => this.series(curve))],
         };
     }
 
-    private curve(k: number): uPlot.Series {
-        return {
-            stroke: lineColour(k, this.host.isDark),
-            width: 1.6,
-            pxAlign: 0,
-            points: { show: false },
-        };
+    private drawn(): void {
+        this.place(this.now, this.host.t);
+        this.place(this.pointer, this.hovered);
+        this.host.align();
+    }
+
+    // Notes what the numbers need, and gives what all plots have.
+    private reserve(width: number): number {
+        this.numbersWidth = width;
+        return Math.max(width, this.host.axisWidth);
+    }
+
+    private series({ colour, dash }: Curve): uPlot.Series {
+        return { stroke: colour, width: 1.6, dash, pxAlign: 0, points: { show: false } };
     }
 
     private selected(u: uPlot): void {

@@ -8,6 +8,8 @@ import { Plot, type PlotHost } from "./plot";
 import type { Player } from "./player";
 import { isDark } from "./theme";
 
+const AT_ONCE = 3; // plots
+
 export class Plots implements PlotHost {
     range: [number, number];
     private readonly plots: Plot[] = [];
@@ -15,18 +17,23 @@ export class Plots implements PlotHost {
     private readonly unzoom = find("reset-zoom");
     private readonly chooser: Chooser;
     private width = 0;
+    axisWidth = 0; // of the numbers beside all plots [px]
 
     constructor(
-        readonly run: Run,
+        readonly runs: Run[],
         private readonly player: Player,
     ) {
         this.range = this.wholeTime();
-        this.chooser = new Chooser(run);
-        for (const choice of initialChoices(run)) this.append(new Plot(this, choice));
+        this.chooser = new Chooser(this.run);
+        for (const choice of initialChoices(this.run)) this.append(new Plot(this, choice));
         find("add-plot").addEventListener("click", () => this.add());
         this.unzoom.addEventListener("click", () => this.resetZoom());
         new ResizeObserver(() => this.resized()).observe(this.list);
         player.onMove(() => this.showTime());
+    }
+
+    get run(): Run {
+        return this.runs[0];
     }
 
     get isDark(): boolean {
@@ -71,6 +78,7 @@ export class Plots implements PlotHost {
     remove(plot: Plot): void {
         this.plots.splice(this.plots.indexOf(plot), 1);
         plot.destroy();
+        this.align();
         find("add-plot").focus();
     }
 
@@ -84,6 +92,16 @@ export class Plots implements PlotHost {
             plot.build();
         }
         plot.card.scrollIntoView({ block: "nearest" });
+    }
+
+    // After a plot has been drawn: the widest numbers decide where all begin, so that a time is at one
+    // place on the screen.
+    align(): void {
+        const widest = this.plots.reduce((most, plot) => Math.max(most, plot.numbersWidth), 0);
+        if (widest === this.axisWidth) return;
+        this.axisWidth = widest;
+        // Not while one is drawn: that one would not hear of it.
+        queueMicrotask(() => this.plots.forEach((plot) => plot.redraw()));
     }
 
     // A run of one row still has an axis.
@@ -118,6 +136,13 @@ export class Plots implements PlotHost {
     private resized(): void {
         if (this.list.clientWidth === this.width) return;
         this.width = this.list.clientWidth;
-        if (this.width) for (const plot of this.plots) plot.refresh();
+        if (this.width) this.refreshFrom(0);
+    }
+
+    // Those that are seen first are drawn at once, the rest when the page has been shown.
+    private refreshFrom(first: number): void {
+        for (const plot of this.plots.slice(first, first + AT_ONCE)) plot.refresh();
+        if (first + AT_ONCE < this.plots.length)
+            setTimeout(() => this.refreshFrom(first + AT_ONCE), 0);
     }
 }

@@ -10,10 +10,12 @@ export interface Column {
 }
 
 export interface Shape {
-    type: string; // box, cylinder, sphere, capsule, disc, torus
+    type: string; // box, cylinder, sphere, capsule, disc, torus, mesh
     at: Triple; // its middle, in the body's axes [m]
     axis: Triple; // unit vector in the body's axes
-    size: Triple; // box [m]
+    size: Triple; // box, and that around a mesh [m]
+    mesh?: number; // of the scene's
+    scale?: number; // [m] for a unit of the mesh
     radius: number; // [m]
     length: number; // along the axis [m]
     tube: number; // of a torus [m]
@@ -77,12 +79,22 @@ export interface TerrainData {
     count: [number, number]; // of nodes
 }
 
+// A body whose drawings are below the ground
+export interface Sunk {
+    body: number;
+    depth: number; // at most [m]
+    t: number; // where it begins [s]
+}
+
 export interface SceneData {
     stride: number; // numbers in a frame
     length: number; // typical size of the model [m]
     gravity: Triple;
     ground: { at: Triple; normal: Triple; shown: boolean };
+    sunk: Sunk[];
     terrains: TerrainData[];
+    meshes: { points: number; triangles: number }[];
+    missing: string; // files of meshes that could not be read, or empty
     shapes: Shape[]; // of the world
     bodies: Body[];
     contacts: Contact[];
@@ -113,8 +125,10 @@ export interface Certificate {
 
 export interface Report {
     title: string;
+    label: string; // among several runs
     program: string;
     rows: number;
+    frames: number; // rows that have one
     columns: Column[];
     scene: SceneData;
     certificate: Certificate | null;

@@ -16,8 +16,9 @@ import {
     Vector3,
 } from "three";
 import { RoundedBoxGeometry } from "three/addons/geometries/RoundedBoxGeometry.js";
-import { mergeGeometries, mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
+import { mergeGeometries, mergeVertices, toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import { shapeColour } from "./colours";
+import type { MeshData } from "./data";
 import type { Shape } from "./report";
 
 const AROUND = 40; // segments of a circle
@@ -192,11 +193,25 @@ const MAKERS: Record<string, (shape: Shape, colour: Color) => BufferGeometry> = 
     torus,
 };
 
-function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
+const CREASE = 0.6; // [rad]: edges sharper than this are seen
+
+function meshGeometry(data: MeshData, scale: number, colour: Color): BufferGeometry {
+    const g = new BufferGeometry();
+    g.setAttribute("position", new BufferAttribute(data.points.slice(), 3));
+    g.setIndex(new BufferAttribute(data.corners, 1));
+    g.scale(scale, scale, scale);
+    return paint(mergeVertices(toCreasedNormals(g, CREASE)), colour);
+}
+
+function shapeGeometry(shape: Shape, body: number, meshes: MeshData[]): BufferGeometry | null {
     const maker = MAKERS[shape.type];
     const isWheel = shape.type === "disc" || shape.type === "torus";
+    const colour = shapeColour(shape, body, isWheel);
+    const data = meshes[shape.mesh ?? -1];
+    if (shape.type === "mesh" && data)
+        return meshGeometry(data, shape.scale ?? 1, colour).translate(...shape.at);
     if (!maker) return null;
-    const geometry = maker(shape, shapeColour(shape.colour, body, isWheel));
+    const geometry = maker(shape, colour);
     const axis = new Vector3(...shape.axis).normalize();
     if (shape.type !== "box" && axis.lengthSq() > 0)
         geometry.applyQuaternion(new Quaternion().setFromUnitVectors(Y, axis));
@@ -204,9 +219,13 @@ function shapeGeometry(shape: Shape, body: number): BufferGeometry | null {
 }
 
 // Shapes as one; null when there are none that can be drawn. `owner` has their colour.
-export function wholeGeometry(shapes: Shape[], owner: number): BufferGeometry | null {
+export function wholeGeometry(
+    shapes: Shape[],
+    owner: number,
+    meshes: MeshData[],
+): BufferGeometry | null {
     const parts = shapes
-        .map((shape) => shapeGeometry(shape, owner))
+        .map((shape) => shapeGeometry(shape, owner, meshes))
         .filter((g): g is BufferGeometry => g !== null);
     if (!parts.length) return null;
     const whole = merge(parts);

@@ -3,7 +3,7 @@
 // the way as far as the run has come, and where it is now.
 import { BufferGeometry, Float32BufferAttribute, Group, LineBasicMaterial, LineLoop } from "three";
 import { contactColour } from "./colours";
-import type { Run } from "./data";
+import { between, type Between, type Run } from "./data";
 import type { Layer } from "./layer";
 import type { State } from "./motion";
 
@@ -96,7 +96,7 @@ class Spread {
         this.root.add(this.now.line);
     }
 
-    update({ row, part }: State): void {
+    update({ row, part }: Between): void {
         this.now.set(this.place, row, part, this.lift);
         for (const { row: at, ellipse } of this.passed) ellipse.line.visible = at <= row + part;
     }
@@ -106,7 +106,7 @@ export class Spreads implements Layer {
     readonly root = new Group();
     private readonly spreads: Spread[] = [];
 
-    constructor(run: Run) {
+    constructor(private readonly run: Run) {
         const { contacts, length } = run.report.scene;
         let others = contacts.length;
         for (const [name, place] of placesOf(run)) {
@@ -122,7 +122,8 @@ export class Spreads implements Layer {
         return this.spreads.length > 0;
     }
 
-    update(state: State): void {
-        for (const spread of this.spreads) spread.update(state);
+    update({ t }: State): void {
+        const now = between(this.run.time, t);
+        for (const spread of this.spreads) spread.update(now);
     }
 }

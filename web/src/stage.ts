@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture: all layers, the light and the eye, drawn when something has changed.
-import { Group, NeutralToneMapping, Scene, Vector2, WebGLRenderer } from "three";
+import { Group, NeutralToneMapping, Scene, Vector2, Vector3, WebGLRenderer } from "three";
 import { ContactPoints, Forces } from "./arrows";
 import { Beams } from "./beams";
 import { Bodies, Rods } from "./bodies";
 import { Camera, type Follow } from "./camera";
+import { Companion } from "./companions";
 import type { Run } from "./data";
 import { style } from "./dom";
 import { Ground } from "./ground";
@@ -47,6 +48,8 @@ export class Stage {
     readonly state: State;
     private readonly scene = new Scene();
     private readonly shadow: Shadow;
+    readonly companions: Companion[]; // of further runs
+    private readonly first = new Group(); // all that moves of the first run
     private readonly plates: Terrains; // on bodies
     private readonly density = Math.min(window.devicePixelRatio, 2); // pixels of the screen for one of the page
     private readonly layers: Layer[];
@@ -55,9 +58,10 @@ export class Stage {
 
     constructor(
         private readonly frame: HTMLElement,
-        run: Run,
+        runs: Run[],
         private readonly motion: Motion,
     ) {
+        const [run, ...others] = runs;
         const { heights } = run;
         const data = run.report.scene;
         this.renderer = openRenderer(frame);
@@ -66,7 +70,7 @@ export class Stage {
         this.renderer.domElement.setAttribute("aria-hidden", "true");
         frame.prepend(this.renderer.domElement);
 
-        const bodies = new Bodies(data);
+        const bodies = new Bodies(run);
         const beams = new Beams(data);
         this.ground = new Ground(data);
         this.terrains = new Terrains(data.terrains, heights, true);
@@ -97,9 +101,14 @@ export class Stage {
             this.spreads,
             this.snapshots,
         ];
-        for (const layer of this.layers) if (!grounded.includes(layer)) this.scene.add(layer.root);
-        this.scene.add(daylight(), this.ground.root);
-        this.camera = new Camera(this.renderer.domElement, data, motion, bodies.outlines);
+        for (const layer of this.layers) if (!grounded.includes(layer)) this.first.add(layer.root);
+        this.companions = others.map((other, i) => new Companion(other, i + 1));
+        this.scene.add(daylight(), this.ground.root, this.first);
+        for (const { root } of this.companions) this.scene.add(root);
+        this.camera = new Camera(this.renderer.domElement, data, [
+            { motion, outlines: bodies.outlines },
+            ...this.companions,
+        ]);
         this.state = motion.newState();
         this.motion.at(motion.time[0], this.state);
         new ResizeObserver(() => this.resize()).observe(frame);
@@ -130,6 +139,19 @@ export class Stage {
             if (p.z < 1 && away < nearest) [nearest, best] = [away, i];
         });
         return best;
+    }
+
+    // A run of all, or those after the first beside it, in a row across the view from the start
+    setRunVisible(index: number, visible: boolean): void {
+        this.setVisible(index ? this.companions[index - 1].root : this.first, visible);
+    }
+
+    setBeside(beside: boolean, length: number): void {
+        const apart = new Vector3(0, 1.2 * length, 0);
+        this.companions.forEach((companion, i) =>
+            companion.stand(beside ? apart.clone().multiplyScalar(i + 1) : null),
+        );
+        this.changed = true;
     }
 
     show(t: number): void {
@@ -172,6 +194,8 @@ export class Stage {
         if (!this.changed) return false;
         this.changed = false;
         for (const layer of this.layers) if (layer.root.visible) layer.update(this.state);
+        for (const companion of this.companions)
+            if (companion.root.visible) companion.show(this.state.t);
         this.ground.follow(this.camera.controls.target, this.camera.distance);
         this.camera.fitDepth();
         this.renderer.render(this.scene, this.camera.eye);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels of which one is shown, chosen by tabs: arrow keys go from one to the next.
+import { find } from "./dom";
+
+// The panels are below the scene, and the tabs at the edge of the screen: as the style sheet has it.
+const isStacked = (): boolean => window.matchMedia("(max-width: 900px)").matches;
 
 export class Tabs {
     private readonly tabs: HTMLElement[];
@@ -7,9 +11,13 @@ export class Tabs {
     constructor(list: HTMLElement) {
         this.tabs = [...list.querySelectorAll<HTMLElement>("[role=tab]")];
         this.tabs.forEach((tab, i) => {
-            tab.addEventListener("click", () => this.show(i));
+            tab.addEventListener("click", () => {
+                this.show(i);
+                if (isStacked()) find("side").scrollIntoView({ block: "start" });
+            });
             tab.addEventListener("keydown", (event) => this.walk(event, i));
         });
+        find("to-scene").addEventListener("click", () => window.scrollTo({ top: 0 }));
         this.show(0);
     }
 

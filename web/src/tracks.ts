@@ -67,9 +67,10 @@ class Track {
         private readonly course: Course,
         private readonly contact: number,
         private readonly lift: Vector3,
+        color: string,
     ) {
         const material = new LineMaterial({
-            color: contactColour(contact),
+            color,
             linewidth: 2.6,
             transparent: true,
             opacity: 0.9,
@@ -113,13 +114,13 @@ export class Tracks implements Layer {
     readonly root = new Group();
     private readonly tracks: Track[] = [];
 
-    constructor(scene: SceneData, motion: Motion) {
+    constructor(scene: SceneData, motion: Motion, colourOf = contactColour) {
         const lift = new Vector3(...scene.ground.normal).multiplyScalar(0.002 * scene.length);
         scene.contacts.forEach((contact, i) => {
             if (!contact.leaves_track) return;
             const points = course(motion, i, lift, 0.002 * scene.length);
             if (points.at.length < 2) return;
-            const track = new Track(points, i, lift);
+            const track = new Track(points, i, lift, colourOf(i));
             this.tracks.push(track);
             this.root.add(track.root);
         });

@@ -91,7 +91,7 @@ export class View {
         const button = find<HTMLButtonElement>(id);
         const shown = on && exists;
         this.stage.setVisible(root, shown);
-        button.disabled = !exists;
+        button.disabled = button.hidden = !exists;
         if (!exists) button.title = why;
         bindToggle(button, shown, (visible) => this.stage.setVisible(root, visible));
     }
