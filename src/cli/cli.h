@@ -37,6 +37,9 @@ typedef struct Options {
     const char *sweep, *picture, *free;
     bool reduce;
     Words holds;
+    // settle
+    const char *by, *gap, *path;
+    Words weights;
     // fit
     Words data, matches, sds, priors;
     const char *time, *columns, *most_iterations, *prior_weight;
@@ -90,6 +93,7 @@ int cli_fit(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
+int cli_settle(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 

@@ -907,6 +907,7 @@ static void make_rolling(Tree *tree, const Contact *contact)
             roll_singly(tree->inner, contact, &inner, slipping);
     }
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
+    touch->middle = point_out(c.pose, middle), touch->radius = wheel.radius;
     touch->gap = height, touch->margin = margin;
     touch->is_curved = floor.kind != SURFACE_PLANE;
     if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one pose to the next: Newton's method with steps that are shortened where they are long and
+// do not help, until nothing moves; then what was found is looked at: whether a wheel is in the
+// ground elsewhere, whether contacts push, and whether all that moves is determined.
+#include "settle/settle.h"
+
+#include "num/dense.h"
+#include "num/nonnegative.h"
+#include "num/solve.h"
+#include "plan/start.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6, MOST_NUDGES = 5 };
+#define LONGEST   0.25  // step [m], [rad]
+#define SHORT     0.02  // one whose outcome is not looked at
+#define QUADRATIC 1e-8  // one whose square does not matter
+#define NOTHING   1e-13 // one that is rounding
+#define CLOSED    1e-9  // a gap that is none [m]
+#define DEEPER    1e-6  // how far a wheel may be in the ground elsewhere [m]
+#define FLAT      1e-9  // second slopes that are none, against the largest
+
+#define KEEPING (1u << GROUP_LOOPS | 1u << GROUP_HELD)
+
+// ---- words ---------------------------------------------------------------------------------
+
+// An unknown as users hold it: a quaternion by the angles of its body
+static void name_unknown(const Settle *p, uint32_t k, char *line, size_t size)
+{
+    const Input *input = &p->system->inputs[p->place[k]];
+    char name[400];
+    bool turns = false;
+    for (uint32_t i = 0; i < p->quaternions; i++)
+        turns = turns || (k >= p->quaternion[i] && k < p->quaternion[i] + 4);
+    snprintf(name, sizeof name, turns ? "%s.yaw" : "%s", turns ? input->port.owner : input->name);
+    if (!strstr(line, name)) tr_list_name(line, size, name);
+}
+
+static bool refuse_too_much(Settle *p, tr_error *err)
+{
+    const struct Split *s = &p->split;
+    for (uint32_t i = 0; i < s->rows; i++) {
+        const uint32_t row = s->row[i];
+        if (s->pivot[i] != NO_PIVOT || row < p->first[GROUP_HELD] || row >= term_count(p)) continue;
+        if (row < p->first[GROUP_HELD + 1])
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "too much is held: what else is held, and constraints, determine '%.80s' "
+                    "already",
+                    p->names[row]);
+        else
+            tr_fail(
+                err, TR_USAGE, (Place){0},
+                "too much is asked for: %u contacts are to touch, and what is held leaves %u to "
+                "be found ('%.80s' follows from the others): hold less, or settle by residual "
+                "or energy",
+                p->contact_count,
+                s->free + s->rank - p->quaternions - group_size(p, GROUP_LOOPS) - p->hold_count,
+                p->names[row]);
+        return false;
+    }
+    return true;
+}
+
+static void refuse_too_little(Settle *p, uint32_t count, const bool *is_loose, tr_error *err)
+{
+    char names[300] = "";
+    for (uint32_t j = 0; j < p->split.free; j++)
+        if (!is_loose || is_loose[j]) name_unknown(p, p->split.own[j], names, sizeof names);
+    tr_fail(err, TR_USAGE, (Place){0},
+            "too little is held: the pose can change along %u direction%s that nothing determines; "
+            "hold %u more, such as %s",
+            count, count == 1 ? "" : "s", count, names);
+}
+
+// The equality that is furthest off, and the unknown that still moves most
+static void refuse_pose(Settle *p, tr_error *err)
+{
+    char names[300] = "";
+    uint32_t worst = term_count(p), most = 0;
+    double off = 1e-6;
+    for (int group = 0; group < GROUPS; group++)
+        for (uint32_t i = p->first[group]; i < p->first[group + 1]; i++)
+            if (is_zero_group(p, (TermGroup)group) && !(fabs(p->f[i]) <= off))
+                off = fabs(p->f[i]), worst = i;
+    for (uint32_t k = 1; k < p->unknowns; k++)
+        if (fabs(p->d[k]) > fabs(p->d[most])) most = k;
+    name_unknown(p, most, names, sizeof names);
+    if (worst < term_count(p))
+        tr_fail(err, TR_FAILED, (Place){0},
+                "no pose within reach: after %u steps '%.80s' is still off by %.3g", p->iterations,
+                p->names[worst], off);
+    else
+        tr_fail(err, TR_FAILED, (Place){0},
+                "no pose within reach: after %u steps it still moves, most along %s; hold more, or "
+                "start nearer",
+                p->iterations, names);
+}
+
+// ---- steps ---------------------------------------------------------------------------------
+
+// What is least, and what is off, times more than that could ever be worth
+static double merit(const Settle *p)
+{
+    double most = 1, F = 0, off = 0;
+    for (uint32_t i = 0; i < term_count(p) && p->way->least < GROUPS; i++)
+        most = larger(most, 10 * fabs(p->mu[i]));
+    for (uint32_t i = 0; i < p->contact_count && p->way->opens; i++)
+        most = larger(most, 10 * p->lambda[i]);
+    for (int group = 0; group < GROUPS; group++)
+        for (uint32_t i = p->first[group]; i < p->first[group + 1]; i++) {
+            const double f = p->f[i];
+            if (is_zero_group(p, (TermGroup)group)) off += fabs(f);
+            if (group == GROUP_GAPS && p->way->opens && f < 0) off -= f;
+            if (group != (int)p->way->least) continue;
+            const double w = group == GROUP_GAPS ? p->weight[i - p->first[group]] : 1;
+            F += group == GROUP_ENERGY ? f : 0.5 * w * f * f;
+        }
+    return F + most * off;
+}
+
+static void shorten(Settle *p, double times)
+{
+    for (uint32_t k = 0; k < p->unknowns; k++) p->d[k] *= times;
+}
+
+static void move_far(Settle *p)
+{
+    tr_settle_move(p);
+    if (p->search) tr_touch_follow(p->search, p->in);
+}
+
+// By d, shortened until it helps; false when something is not finite.
+static bool advance(Settle *p)
+{
+    const size_t bytes = p->system->input_count * sizeof *p->in;
+    p->step = tr_largest(p->d, p->unknowns);
+    if (p->step <= SHORT) {
+        tr_settle_move(p);
+        return tr_settle_evaluate(p);
+    }
+    const double before = merit(p);
+    if (p->step > LONGEST) shorten(p, LONGEST / p->step);
+    memcpy(p->last, p->in, bytes);
+    bool good = false;
+    for (int k = 0; k < MOST_HALVINGS; k++) {
+        // u moves with what it followed by
+        move_far(p);
+        good = tr_settle_evaluate(p);
+        if (good && merit(p) < before) return true;
+        if (k + 1 == MOST_HALVINGS) break;
+        shorten(p, 0.5);
+        memcpy(p->in, p->last, bytes);
+    }
+    return good;
+}
+
+bool tr_settle_go(Settle *p)
+{
+    if (!tr_settle_evaluate(p)) return false;
+    for (int k = 0; k < MOST_STEPS; k++) {
+        if (!tr_settle_step(p)) return false;
+        p->iterations++;
+        const double wanted = tr_largest(p->d, p->unknowns);
+        if (!advance(p)) return false;
+        if (p->iterations == 1) p->first_step = wanted;
+        if (wanted <= (p->is_exact ? QUADRATIC : NOTHING)) return true;
+    }
+    return false;
+}
+
+// ---- what was found ------------------------------------------------------------------------
+
+// A wheel that is in the ground elsewhere touches there.
+static bool relocate(Settle *p, bool *moved, tr_error *err)
+{
+    *moved = false;
+    if (!p->search || p->is_vertical || p->way->begin) return true;
+    tr_touch_look(p->search, p->in);
+    for (uint32_t i = 0; i < p->contact_count; i++) {
+        const uint32_t touching = p->contacts[i].touching;
+        SecondTouch other;
+        const double gap = p->f[p->first[GROUP_GAPS] + i] - DEEPER;
+        if (touching == NO_TOUCHING || !tr_touch_second(p->search, touching, &other)) continue;
+        if (!(other.gap < gap) || !tr_touch_beside(p->search, touching, &other)) continue;
+        if (!(other.gap < gap)) continue;
+        memcpy(p->in + p->system->touchings[touching].input, other.at, sizeof other.at);
+        *moved = true;
+    }
+    (void)err;
+    return true;
+}
+
+// Normal forces that balance weights and springs: the least, or those that push (T289)
+static bool balance(Settle *p)
+{
+    const uint32_t n = p->unknowns, m = p->contact_count, gaps = p->first[GROUP_GAPS];
+    tr_settle_split(p, KEEPING);
+    const uint32_t free = p->split.free;
+    double *g = p->p, *y = p->b, *A = p->A;
+    tr_settle_reduced(p, p->G + (size_t)p->first[GROUP_ENERGY] * n, 0, g);
+    for (uint32_t i = 0; i < m; i++) {
+        double *row = p->Gr + (size_t)i * free;
+        tr_settle_reduced(p, p->G + (size_t)(gaps + i) * n, 0, row);
+        if (p->is_closed[i]) continue;
+        memset(row, 0, free * sizeof *row);
+    }
+    memcpy(y, g, free * sizeof *y);
+    tr_multiply_transposed(p->Gr, p->Gr, free, m, free, A);
+    tr_solve_semidefinite(A, free, y);
+    tr_multiply(p->Gr, y, m, free, 1, p->lambda);
+    bool pushes = true;
+    const double most = tr_largest(p->lambda, m);
+    for (uint32_t i = 0; i < m; i++) pushes = pushes && p->lambda[i] >= -1e-13 * most;
+    for (uint32_t i = 0; i < m; i++) p->lambda[i] = larger(p->lambda[i], 0);
+    if (!pushes) {
+        for (uint32_t i = 0; i < m; i++)
+            for (uint32_t j = 0; j < m; j++) {
+                const double *a = p->Gr + (size_t)i * free, *b = p->Gr + (size_t)j * free;
+                A[(size_t)i * m + j] = 0;
+                for (uint32_t k = 0; k < free; k++) A[(size_t)i * m + j] += a[k] * b[k];
+            }
+        tr_multiply(p->Gr, g, m, free, 1, y);
+        memset(p->kept, 0, m * sizeof *p->kept);
+        bool *pushing = (bool *)(p->kept + m);
+        memset(pushing, 0, 2 * (size_t)m);
+        if (!tr_nonnegative(A, y, m, p->lambda, pushing, p->room)) return false;
+    }
+    double off = 0, size = 0;
+    for (uint32_t k = 0; k < free; k++) {
+        double left = g[k];
+        for (uint32_t i = 0; i < m; i++) left -= p->lambda[i] * p->Gr[(size_t)i * free + k];
+        off = larger(off, fabs(left)), size = larger(size, fabs(g[k]));
+    }
+    return off <= 1e-8 * size && size > 0;
+}
+
+// Pivots of Z^T H Z without exchanges, in place, as L D L^T: below the diagonal L. The first that
+// is negative, or as many as there are.
+static uint32_t factorise(double *H, uint32_t n, double flat, bool *is_loose, uint32_t *count)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        double *pivot = &H[(size_t)j * n + j];
+        is_loose[j] = fabs(*pivot) <= flat;
+        *count += is_loose[j];
+        if (!is_loose[j] && *pivot < 0) return j;
+        for (uint32_t i = j + 1; i < n; i++)
+            H[(size_t)i * n + j] = is_loose[j] ? 0 : H[(size_t)i * n + j] / *pivot;
+        for (uint32_t i = j + 1; i < n; i++)
+            for (uint32_t k = j + 1; k <= i; k++)
+                H[(size_t)i * n + k] -= H[(size_t)i * n + j] * *pivot * H[(size_t)k * n + j];
+    }
+    return n;
+}
+
+// The way down that a negative pivot has: L^T p = e_j
+static void lead_down(Settle *p, uint32_t j)
+{
+    const struct Split *s = &p->split;
+    const uint32_t n = s->free;
+    memset(p->p, 0, n * sizeof *p->p);
+    p->p[j] = 1;
+    for (uint32_t i = j; i-- > 0;)
+        for (uint32_t k = i + 1; k <= j; k++) p->p[i] -= p->Hr[(size_t)k * n + i] * p->p[k];
+    const double size = tr_largest(p->p, n);
+    for (uint32_t k = 0; k < p->unknowns; k++) {
+        p->d[k] = 0;
+        for (uint32_t i = 0; i <= j; i++) p->d[k] += s->Z[(size_t)k * n + i] * p->p[i];
+        p->d[k] *= 1e-2 / size;
+    }
+}
+
+// Whether what is least is so along what closed gaps that push leave free: true, or false with d
+// along a way down. What is flat is too little held.                                     (T290)
+static bool is_least(Settle *p, tr_error *err)
+{
+    const uint32_t n = p->unknowns;
+    bool *is_loose = (bool *)(p->kept);
+    uint32_t count = 0;
+    tr_settle_split(p, p->way->opens ? KEEPING : KEEPING | p->way->zero);
+    tr_settle_bend(p);
+    if (p->way->opens) tr_settle_split(p, KEEPING | 1u << GROUP_GAPS);
+    const uint32_t free = p->split.free;
+    if (!free) return true;
+    tr_multiply(p->H, p->split.Z, n, n, free, p->room);
+    tr_multiply_transposed(p->split.Z, p->room, free, n, free, p->Hr);
+    const double size = larger(tr_largest(p->H, (size_t)n * n), tr_largest(p->g, n));
+    const uint32_t down = factorise(p->Hr, free, FLAT * size, is_loose, &count);
+    if (down < free) return lead_down(p, down), false;
+    if (count) refuse_too_little(p, count, is_loose, err);
+    return true;
+}
+
+// ---- all of it -----------------------------------------------------------------------------
+
+// Where contacts are, below their wheels; from there each is looked for round its wheel.
+static void place_contacts(Settle *p)
+{
+    const System *s = p->system;
+    if (!p->search) return;
+    evaluate_into(&p->middles, p->in, p->values);
+    for (uint32_t i = 0; i < p->touches; i++)
+        p->in[s->touchings[i / 2].input + i % 2] = p->values[i];
+    tr_touch_find(p->search, p->in);
+}
+
+static void begin(Settle *p)
+{
+    tr_start_values(p->system, p->in);
+    for (uint32_t i = 0; i < p->quaternions; i++) tr_make_unit(p->in + p->place[p->quaternion[i]]);
+    for (uint32_t i = 0; i < p->contact_count; i++) p->is_closed[i] = true, p->lambda[i] = 0;
+    memset(p->mu, 0, term_count(p) * sizeof *p->mu);
+    place_contacts(p);
+}
+
+// Where it came to rest: counts are right, nothing is in the ground, and it stays there.
+static bool accept(Settle *p, bool *again, tr_error *err)
+{
+    tr_settle_split(p, KEEPING | p->way->zero);
+    if (!refuse_too_much(p, err)) return false;
+    if (p->way->least == GROUPS && !p->way->begin && p->split.free)
+        return refuse_too_little(p, p->split.free, NULL, err), false;
+    if (!relocate(p, again, err) || *again) return !has_failed(err);
+    const uint32_t gaps = p->first[GROUP_GAPS];
+    for (uint32_t i = 0; i < p->contact_count; i++)
+        p->is_closed[i] = !p->way->opens || p->f[gaps + i] < CLOSED;
+    p->is_balanced = balance(p);
+    if (p->way->opens && !p->is_balanced) return refuse_pose(p, err), false;
+    if (p->way->least < GROUPS && !is_least(p, err)) {
+        *again = true;
+        p->step = tr_largest(p->d, p->unknowns);
+        move_far(p);
+    }
+    return !has_failed(err);
+}
+
+void tr_settle_refuse(Settle *p, tr_error *err)
+{
+    tr_settle_split(p, KEEPING | p->way->zero);
+    if (refuse_too_much(p, err)) refuse_pose(p, err);
+}
+
+bool tr_settle_solve(Settle *p, tr_error *err)
+{
+    if (!p->has_pose) begin(p);
+    p->iterations = 0;
+    if (p->way->begin && !p->way->begin(p, err)) return false;
+    for (int k = 0; k < MOST_PLACES; k++) {
+        bool again = false;
+        if (!tr_settle_go(p)) return tr_settle_refuse(p, err), false;
+        if (!accept(p, &again, err)) return false;
+        if (!again) return true;
+    }
+    tr_fail(err, TR_FAILED, (Place){0},
+            "no pose within reach: a wheel touches the ground at several places, or the pose tips "
+            "over from one to another");
+    return false;
+}
