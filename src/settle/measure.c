@@ -162,7 +162,7 @@ static void take_arms(Settle *p, const double *contacts, double *A)
         }
         const uint32_t r = (part - 3) / 3, c = (part - 3) % 3; // R_rc, times (R^T (P - O))_c
         double arm = 0;
-        for (int k = 0; k < 3; k++) arm += R[3 * k + c] * (P[k] - O[k]);
+        for (uint32_t k = 0; k < 3; k++) arm += R[3 * k + c] * (P[k] - O[k]);
         rows[(size_t)r * n + at->column] += value * arm;
     }
 }
@@ -335,6 +335,7 @@ void tr_measure_take(Settle *p, double *columns)
     const double *mass_centre = p->values + plain, *contacts = mass_centre + 3;
     double *F = p->forces;
     memcpy(columns, p->values, plain * sizeof *columns);
+    if (!p->way->opens) tr_settle_balance(p);
     const bool holds = find_forces(p, contacts, F);
     for (uint32_t i = 0; i < m; i++) {
         const double *own = contacts + (size_t)i * CONTACT_NUMBERS;

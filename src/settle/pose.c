@@ -5,7 +5,6 @@
 #include "settle/settle.h"
 
 #include "num/dense.h"
-#include "num/nonnegative.h"
 #include "num/solve.h"
 #include "plan/start.h"
 
@@ -16,7 +15,7 @@
 enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6, MOST_NUDGES = 5 };
 #define LONGEST   0.25  // step [m], [rad]
 #define SHORT     0.02  // one whose outcome is not looked at
-#define QUADRATIC 1e-8  // one whose square does not matter
+#define QUADRATIC 1e-7  // one whose square does not matter
 #define NOTHING   1e-13 // one that is rounding
 #define CLOSED    1e-9  // a gap that is none [m]
 #define DEEPER    1e-6  // how far a wheel may be in the ground elsewhere [m]
@@ -192,50 +191,6 @@ static bool relocate(Settle *p, bool *moved, tr_error *err)
     return true;
 }
 
-// Normal forces that balance weights and springs: the least, or those that push (T289)
-static bool balance(Settle *p)
-{
-    const uint32_t n = p->unknowns, m = p->contact_count, gaps = p->first[GROUP_GAPS];
-    tr_settle_split(p, KEEPING);
-    const uint32_t free = p->split.free;
-    double *g = p->p, *y = p->b, *A = p->A;
-    tr_settle_reduced(p, p->G + (size_t)p->first[GROUP_ENERGY] * n, 0, g);
-    for (uint32_t i = 0; i < m; i++) {
-        double *row = p->Gr + (size_t)i * free;
-        tr_settle_reduced(p, p->G + (size_t)(gaps + i) * n, 0, row);
-        if (p->is_closed[i]) continue;
-        memset(row, 0, free * sizeof *row);
-    }
-    memcpy(y, g, free * sizeof *y);
-    tr_multiply_transposed(p->Gr, p->Gr, free, m, free, A);
-    tr_solve_semidefinite(A, free, y);
-    tr_multiply(p->Gr, y, m, free, 1, p->lambda);
-    bool pushes = true;
-    const double most = tr_largest(p->lambda, m);
-    for (uint32_t i = 0; i < m; i++) pushes = pushes && p->lambda[i] >= -1e-13 * most;
-    for (uint32_t i = 0; i < m; i++) p->lambda[i] = larger(p->lambda[i], 0);
-    if (!pushes) {
-        for (uint32_t i = 0; i < m; i++)
-            for (uint32_t j = 0; j < m; j++) {
-                const double *a = p->Gr + (size_t)i * free, *b = p->Gr + (size_t)j * free;
-                A[(size_t)i * m + j] = 0;
-                for (uint32_t k = 0; k < free; k++) A[(size_t)i * m + j] += a[k] * b[k];
-            }
-        tr_multiply(p->Gr, g, m, free, 1, y);
-        memset(p->kept, 0, m * sizeof *p->kept);
-        bool *pushing = (bool *)(p->kept + m);
-        memset(pushing, 0, 2 * (size_t)m);
-        if (!tr_nonnegative(A, y, m, p->lambda, pushing, p->room)) return false;
-    }
-    double off = 0, size = 0;
-    for (uint32_t k = 0; k < free; k++) {
-        double left = g[k];
-        for (uint32_t i = 0; i < m; i++) left -= p->lambda[i] * p->Gr[(size_t)i * free + k];
-        off = larger(off, fabs(left)), size = larger(size, fabs(g[k]));
-    }
-    return off <= 1e-8 * size && size > 0;
-}
-
 // Pivots of Z^T H Z without exchanges, in place, as L D L^T: below the diagonal L. The first that
 // is negative, or as many as there are.
 static uint32_t factorise(double *H, uint32_t n, double flat, bool *is_loose, uint32_t *count)
@@ -276,11 +231,13 @@ static void lead_down(Settle *p, uint32_t j)
 static bool is_least(Settle *p, tr_error *err)
 {
     const uint32_t n = p->unknowns;
-    bool *is_loose = (bool *)(p->kept);
+    bool *is_loose = p->marks;
     uint32_t count = 0;
+    const unsigned zero = p->way->opens ? 1u << GROUP_GAPS : p->way->zero;
+    if (p->is_pinned) return true;
     tr_settle_split(p, p->way->opens ? KEEPING : KEEPING | p->way->zero);
     tr_settle_bend(p);
-    if (p->way->opens) tr_settle_split(p, KEEPING | 1u << GROUP_GAPS);
+    tr_settle_split(p, KEEPING | zero);
     const uint32_t free = p->split.free;
     if (!free) return true;
     tr_multiply(p->H, p->split.Z, n, n, free, p->room);
@@ -310,6 +267,7 @@ static void begin(Settle *p)
     tr_start_values(p->system, p->in);
     for (uint32_t i = 0; i < p->quaternions; i++) tr_make_unit(p->in + p->place[p->quaternion[i]]);
     for (uint32_t i = 0; i < p->contact_count; i++) p->is_closed[i] = true, p->lambda[i] = 0;
+    p->is_pinned = false;
     memset(p->mu, 0, term_count(p) * sizeof *p->mu);
     place_contacts(p);
 }
@@ -317,15 +275,14 @@ static void begin(Settle *p)
 // Where it came to rest: counts are right, nothing is in the ground, and it stays there.
 static bool accept(Settle *p, bool *again, tr_error *err)
 {
-    tr_settle_split(p, KEEPING | p->way->zero);
-    if (!refuse_too_much(p, err)) return false;
+    if (!refuse_too_much(p, err)) return false; // as the last step had it
     if (p->way->least == GROUPS && !p->way->begin && p->split.free)
         return refuse_too_little(p, p->split.free, NULL, err), false;
     if (!relocate(p, again, err) || *again) return !has_failed(err);
     const uint32_t gaps = p->first[GROUP_GAPS];
     for (uint32_t i = 0; i < p->contact_count; i++)
         p->is_closed[i] = !p->way->opens || p->f[gaps + i] < CLOSED;
-    p->is_balanced = balance(p);
+    if (p->way->opens) tr_settle_balance(p);
     if (p->way->opens && !p->is_balanced) return refuse_pose(p, err), false;
     if (p->way->least < GROUPS && !is_least(p, err)) {
         *again = true;

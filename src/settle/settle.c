@@ -49,12 +49,14 @@ static bool make_room(Settle *p)
     p->room = numbers(2 * side * side + side + tr_nonnegative_room((uint32_t)side));
     p->arms = numbers(6 * c * n), p->forces = numbers(3 * c);
     p->is_closed = calloc(2 * c + 1, sizeof *p->is_closed);
+    p->marks = calloc(2 * side, sizeof *p->marks);
     p->is_idle = calloc(n + 1, sizeof *p->is_idle);
     p->is_sprung = calloc(n + 1, sizeof *p->is_sprung);
     return s->row && s->pivot && s->own && s->W && s->Z && s->d0 && p->in && p->last && p->was &&
            p->was_held && p->values && p->f && p->J && p->P && p->du && p->G && p->f0 && p->H &&
            p->mu && p->lambda && p->p && p->d && p->g && p->c && p->b && p->Hr && p->Gr && p->A &&
-           p->kept && p->room && p->arms && p->forces && p->is_closed && p->is_idle && p->is_sprung;
+           p->kept && p->room && p->arms && p->forces && p->is_closed && p->marks && p->is_idle &&
+           p->is_sprung;
 }
 
 // What nothing depends on at some states around the start, as angles of wheels that are round
@@ -140,6 +142,7 @@ void tr_settle_free(Settle *p)
                            p->quaternion,
                            p->is_idle,
                            p->is_sprung,
+                           p->marks,
                            p->names,
                            p->contacts,
                            p->target,

@@ -97,11 +97,13 @@ struct tr_settle {
     } split;
     double *mu;      // of terms that are zero
     double *lambda;  // of gaps: normal forces
+    bool *marks;     // room for twice as many as unknowns or contacts
     bool *is_closed; // gaps that are zero: room for twice as many
     double *p, *d, *g, *Hr, *Gr, *c, *A, *b, *room, *kept, *last, *arms, *forces;
     double step;       // the last, of the largest unknown
     double first_step; // of this pose
     bool is_exact;     // steps are Newton's own, so that errors become their squares
+    bool is_pinned;    // closed gaps alone decide, whatever H is
     bool has_pose;
     bool is_balanced; // normal forces balance weights and springs
     // Of the last pose
@@ -160,6 +162,10 @@ bool tr_settle_solve(Settle *settle, tr_error *err);
 // Steps until nothing moves; false when that does not end
 bool tr_settle_go(Settle *settle);
 void tr_settle_refuse(Settle *settle, tr_error *err); // words for that
+
+// ---- forces, in balance.c ------------------------------------------------------------------
+
+void tr_settle_balance(Settle *settle);
 
 // ---- what is told, in measure.c ------------------------------------------------------------
 

@@ -80,7 +80,11 @@ bool tr_settle_evaluate(Settle *p)
 
 // ---- equalities ----------------------------------------------------------------------------
 
-static size_t split_width(const Settle *p) { return (size_t)p->unknowns + p->split.rows + 1; }
+// The inverse is for multipliers, which only what is least asks for.
+static size_t split_width(const Settle *p)
+{
+    return (size_t)p->unknowns + (p->way->least < GROUPS ? p->split.rows : 0) + 1;
+}
 
 // A row with its place among the rows, and what it lacks; of length one
 static void put_row(Settle *p, uint32_t i, const double *slopes, double off)
@@ -90,7 +94,7 @@ static void put_row(Settle *p, uint32_t i, const double *slopes, double off)
     const double size = tr_norm(slopes, n), share = size > 0 ? 1 / size : 0;
     memset(W, 0, split_width(p) * sizeof *W);
     for (uint32_t k = 0; k < n; k++) W[k] = p->is_idle[k] ? 0 : slopes[k] * share;
-    W[n + i] = share;
+    if (p->way->least < GROUPS) W[n + i] = share;
     W[split_width(p) - 1] = -off * share;
 }
 
@@ -374,7 +378,8 @@ static bool solve_gaps(Settle *p, const double *L)
     tr_solve_lower_transposed(L, free, p->p, 1);
     uint32_t closed = 0;
     for (uint32_t i = 0; i < m; i++) closed += p->is_closed[i];
-    p->is_exact = p->is_exact || closed == free; // gaps alone decide
+    p->is_exact = (p->is_exact && !p->is_pinned) || closed == free;
+    p->is_pinned = closed == free;
     return true;
 }
 
@@ -382,7 +387,10 @@ static bool solve_free(Settle *p)
 {
     const struct Split *s = &p->split;
     double *L = p->kept;
-    tr_settle_bend(p);
+    if (p->is_pinned) // any H will do
+        take_gradient(p, p->g);
+    else
+        tr_settle_bend(p);
     reduce(p);
     if (p->way->opens) reduce_gaps(p);
     if (!make_positive(p, L)) return false;
