@@ -205,6 +205,7 @@ static void copy_scene(const Copying *c, const Scene *from, Scene *to)
         rehome(c, to->contacts[i].point, 3);
         rehome(c, to->contacts[i].normal, 3);
         rehome(c, to->contacts[i].middle, 3);
+        rehome(c, to->contacts[i].across, 3);
         rehome(c, &to->contacts[i].radius, 1);
         rehome(c, &to->contacts[i].gap, 1);
         rehome(c, &to->contacts[i].friction, 1);

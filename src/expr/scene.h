@@ -65,6 +65,7 @@ typedef struct SceneContact {
     // id 0 where nothing can open. Friction's coefficient; id 0 where the model gives none
     Expr gap, normal[3], friction;
     Expr middle[3], radius; // of a wheel or a ball, in the world; of anything else its point
+    Expr across[3]; // what it bears nothing along, in the world: across a roller; id 0 elsewhere
     uint32_t row_count;
     bool has_moment;
     struct SceneRow {

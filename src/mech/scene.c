@@ -509,6 +509,10 @@ static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
     c->gap = touch->gap, c->radius = touch->radius;
     for (int k = 0; k < 3; k++) c->middle[k] = vec_at(touch->middle, k);
     if (contact->friction.given) c->friction = tr_tree_formula(tree, contact->friction);
+    if (contact->roller.given) {
+        const Vec across = cross(normal, apply(touch->axes, touch->direction[1]));
+        for (int k = 0; k < 3; k++) c->across[k] = vec_at(across, k);
+    }
     c->kind = look->name;
     c->on = scene_body(tr_tree_anchor(tree, contact->on).link);
     c->coordinate = "";

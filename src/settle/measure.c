@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 // Of a contact, in the program's order
-enum { POINT = 0, NORMAL = 3, FRICTION = 6, PLACED = 7, CONTACT_NUMBERS = 19 };
+enum { POINT = 0, NORMAL = 3, FRICTION = 6, PLACED = 7, ACROSS = 19, CONTACT_NUMBERS = 22 };
 
 // ---- programs ------------------------------------------------------------------------------
 
@@ -25,6 +25,8 @@ static void list_contact(const Settle *p, uint32_t i, Exprs *list)
     exprs_add(list, c->friction.id ? c->friction : number(p->system->graph, (double)INFINITY));
     tr_exprs_add(list, b->origin, 3);
     tr_exprs_add(list, b->rotation, 9);
+    for (int k = 0; k < 3; k++)
+        exprs_add(list, c->across[k].id ? c->across[k] : zero(p->system->graph));
 }
 
 // Where bodies that touch are comes once more at the end, for its slopes
@@ -167,6 +169,21 @@ static void take_arms(Settle *p, const double *contacts, double *A)
     }
 }
 
+// A roller bears nothing across its axis.
+static void release_rollers(const Settle *p, const double *contacts, double *A)
+{
+    const uint32_t n = p->unknowns;
+    for (uint32_t i = 0; i < p->contact_count; i++) {
+        const double *across = contacts + (size_t)i * CONTACT_NUMBERS + ACROSS;
+        double *rows = A + 3 * (size_t)i * n;
+        for (uint32_t k = 0; k < n; k++) {
+            double along = 0;
+            for (size_t r = 0; r < 3; r++) along += across[r] * rows[r * n + k];
+            for (size_t r = 0; r < 3; r++) rows[r * n + k] -= across[r] * along;
+        }
+    }
+}
+
 // Loops alone are equalities, and springs are as stiff as they stand.
 static void split_standing(Settle *p)
 {
@@ -186,6 +203,7 @@ static bool find_forces(Settle *p, const double *contacts, double *F)
     const uint32_t free = p->split.free;
     double *A = p->arms, *AZ = A + (size_t)rows * n, *M = p->Hr, *g = p->p, *y = p->c;
     take_arms(p, contacts, A);
+    release_rollers(p, contacts, A);
     for (uint32_t i = 0; i < rows; i++)
         if (!p->is_closed[i / 3]) memset(A + (size_t)i * n, 0, n * sizeof *A);
     tr_multiply(A, p->split.Z, rows, n, free, AZ);
