@@ -280,8 +280,12 @@ static bool accept(Settle *p, bool *again, tr_error *err)
         return refuse_too_little(p, p->split.free, NULL, err), false;
     if (!relocate(p, again, err) || *again) return !has_failed(err);
     const uint32_t gaps = p->first[GROUP_GAPS];
-    for (uint32_t i = 0; i < p->contact_count; i++)
+    bool is_inside = false;
+    for (uint32_t i = 0; i < p->contact_count; i++) {
         p->is_closed[i] = !p->way->opens || p->f[gaps + i] < CLOSED;
+        is_inside = is_inside || (p->way->opens && p->f[gaps + i] < -CLOSED);
+    }
+    if (is_inside) return refuse_pose(p, err), false;
     if (p->way->opens) tr_settle_balance(p);
     if (p->way->opens && !p->is_balanced) return refuse_pose(p, err), false;
     if (p->way->least < GROUPS && !is_least(p, err)) {
