@@ -108,13 +108,35 @@ static uint32_t steepest(const double *A, const double *b, uint32_t n, const dou
     return best;
 }
 
-// Frees one more; whether it could be, for one that depends on the others is no help
+// One that depends on the free ones can grow while they change with it and nothing else does:
+//   x_i -= t (A_free^-1 a)_i,   until one is zero, which makes room for it
+// False where none ever is: then there is no least.
+static bool exchange(const double *A, uint32_t n, uint32_t which, double *x, bool *is_free,
+                     double *room)
+{
+    double *y = room + (size_t)n * n + n, most = (double)INFINITY;
+    uint32_t out = n;
+    is_free[which] = false;
+    if (!solve_free(A, A + (size_t)which * n, n, is_free, room, y)) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (is_free[i] && y[i] > 0 && x[i] / y[i] < most) most = x[i] / y[i], out = i;
+    if (out == n) return false;
+    for (uint32_t i = 0; i < n; i++) x[i] -= is_free[i] ? most * y[i] : 0;
+    x[out] = 0, x[which] = most;
+    is_free[out] = false, is_free[which] = true;
+    return true;
+}
+
+// Frees one more; whether that was of use
 static bool release(const double *A, const double *b, uint32_t n, uint32_t which, double *x,
                     bool *is_free, double *room)
 {
     double *y = room + (size_t)n * n + n;
     is_free[which] = true;
-    if (!solve_free(A, b, n, is_free, room, y) || !(y[which] > 0)) {
+    if (!solve_free(A, b, n, is_free, room, y)) {
+        if (!exchange(A, n, which, x, is_free, room)) return false;
+        if (!solve_free(A, b, n, is_free, room, y)) return false;
+    } else if (!(y[which] > 0)) {
         is_free[which] = false;
         return false;
     }

@@ -10,9 +10,9 @@
 
 // The x >= 0 that makes x.A x/2 - b.x least, for A symmetric without negative eigenvalues, n * n:
 // unknowns that are not zero are found one by one, as Lawson and Hanson have it. `is_free` says
-// which are at the start, a guess, and in the end; one that depends on the others stays zero. It
-// has room for n more. `room` is for tr_nonnegative_room(n) numbers. False when it does not come to
-// an end.       (T288)
+// which are at the start, a guess, and in the end; where some depend on others, as few as can be.
+// It has room for n more. `room` is for tr_nonnegative_room(n) numbers. False when it does not come
+// to an end.       (T288)
 bool tr_nonnegative(const double *A, const double *b, uint32_t n, double *x, bool *is_free,
                     double *room);
 size_t tr_nonnegative_room(uint32_t n);

@@ -17,6 +17,7 @@ enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6, MOST_NUDGES = 5 };
 #define SHORT     0.02  // one whose outcome is not looked at
 #define QUADRATIC 1e-7  // one whose square does not matter
 #define NOTHING   1e-13 // one that is rounding
+#define NUDGE     0.01  // beside what is no least [m], [rad]
 #define CLOSED    1e-9  // a gap that is none [m]
 #define DEEPER    1e-6  // how far a wheel may be in the ground elsewhere [m]
 #define FLAT      1e-9  // second slopes that are none, against the largest
@@ -43,7 +44,11 @@ static bool refuse_too_much(Settle *p, tr_error *err)
     for (uint32_t i = 0; i < s->rows; i++) {
         const uint32_t row = s->row[i];
         if (s->pivot[i] != NO_PIVOT || row < p->first[GROUP_HELD] || row >= term_count(p)) continue;
-        if (row < p->first[GROUP_HELD + 1])
+        if (tr_norm(p->G + (size_t)row * p->unknowns, p->unknowns) < 1e-9)
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "no pose within reach: '%.80s' is off by %.3g, and no position changes it here",
+                    p->names[row], fabs(p->f[row]));
+        else if (row < p->first[GROUP_HELD + 1])
             tr_fail(err, TR_USAGE, (Place){0},
                     "too much is held: what else is held, and constraints, determine '%.80s' "
                     "already",
@@ -62,38 +67,73 @@ static bool refuse_too_much(Settle *p, tr_error *err)
     return true;
 }
 
-static void refuse_too_little(Settle *p, uint32_t count, const bool *is_loose, tr_error *err)
+// What moves most along d, of those that are not named yet
+static void name_moving(const Settle *p, bool *is_named, char *line, size_t size)
 {
-    char names[300] = "";
-    for (uint32_t j = 0; j < p->split.free; j++)
-        if (!is_loose || is_loose[j]) name_unknown(p, p->split.own[j], names, sizeof names);
+    uint32_t most = 0;
+    for (uint32_t k = 1; k < p->unknowns; k++)
+        if (is_named[most] || (!is_named[k] && fabs(p->d[k]) > fabs(p->d[most]))) most = k;
+    is_named[most] = true;
+    name_unknown(p, most, line, size);
+}
+
+static void refuse_loose(uint32_t count, const char *names, tr_error *err)
+{
     tr_fail(err, TR_USAGE, (Place){0},
             "too little is held: the pose can change along %u direction%s that nothing determines; "
             "hold %u more, such as %s",
             count, count == 1 ? "" : "s", count, names);
 }
 
-// The equality that is furthest off, and the unknown that still moves most
+// All that equalities leave
+static void refuse_free(Settle *p, tr_error *err)
+{
+    const struct Split *s = &p->split;
+    char names[300] = "";
+    memset(p->marks, 0, p->unknowns * sizeof *p->marks);
+    for (uint32_t j = 0; j < s->free; j++) {
+        for (uint32_t k = 0; k < p->unknowns; k++) p->d[k] = s->Z[(size_t)k * s->free + j];
+        name_moving(p, p->marks, names, sizeof names);
+    }
+    refuse_loose(s->free, names, err);
+}
+
+// The term that is furthest off: of those that are zero, or of gaps that are negative
+static uint32_t find_worst(const Settle *p, double *off)
+{
+    uint32_t worst = term_count(p);
+    *off = 1e-3;
+    for (int group = 0; group < GROUPS; group++)
+        for (uint32_t i = p->first[group]; i < p->first[group + 1]; i++) {
+            const bool is_gap = group == GROUP_GAPS && p->way->opens;
+            const double here = is_gap ? -p->f[i] : fabs(p->f[i]);
+            if ((is_gap || is_zero_group(p, (TermGroup)group)) && !(here <= *off))
+                *off = here, worst = i;
+        }
+    return worst;
+}
+
+// What does not hold; or where to it moved, if all does
 static void refuse_pose(Settle *p, tr_error *err)
 {
     char names[300] = "";
-    uint32_t worst = term_count(p), most = 0;
-    double off = 1e-6;
-    for (int group = 0; group < GROUPS; group++)
-        for (uint32_t i = p->first[group]; i < p->first[group + 1]; i++)
-            if (is_zero_group(p, (TermGroup)group) && !(fabs(p->f[i]) <= off))
-                off = fabs(p->f[i]), worst = i;
-    for (uint32_t k = 1; k < p->unknowns; k++)
-        if (fabs(p->d[k]) > fabs(p->d[most])) most = k;
-    name_unknown(p, most, names, sizeof names);
-    if (worst < term_count(p))
+    double off;
+    const uint32_t worst = find_worst(p, &off), gaps = p->first[GROUP_GAPS];
+    for (uint32_t k = 0; k < p->unknowns; k++) p->d[k] = p->in[p->place[k]] - p->from[p->place[k]];
+    memset(p->marks, 0, p->unknowns * sizeof *p->marks);
+    name_moving(p, p->marks, names, sizeof names);
+    if (worst >= gaps && worst < p->first[GROUP_GAPS + 1])
+        tr_fail(err, TR_FAILED, (Place){0},
+                "no pose within reach: after %u steps '%.80s' is still %.3g m %s the ground",
+                p->iterations, p->names[worst], off, p->f[worst] < 0 ? "in" : "above");
+    else if (worst < term_count(p))
         tr_fail(err, TR_FAILED, (Place){0},
                 "no pose within reach: after %u steps '%.80s' is still off by %.3g", p->iterations,
                 p->names[worst], off);
     else
         tr_fail(err, TR_FAILED, (Place){0},
-                "no pose within reach: after %u steps it still moves, most along %s; hold more, or "
-                "start nearer",
+                "no pose within reach: after %u steps it still moves, so far most along %s; hold "
+                "more, or start nearer",
                 p->iterations, names);
 }
 
@@ -209,8 +249,8 @@ static uint32_t factorise(double *H, uint32_t n, double flat, bool *is_loose, ui
     return n;
 }
 
-// The way down that a negative pivot has: L^T p = e_j
-static void lead_down(Settle *p, uint32_t j)
+// The direction that belongs to a pivot, L^T p = e_j, into d: as far as `size`
+static void lead(Settle *p, uint32_t j, double size)
 {
     const struct Split *s = &p->split;
     const uint32_t n = s->free;
@@ -218,12 +258,25 @@ static void lead_down(Settle *p, uint32_t j)
     p->p[j] = 1;
     for (uint32_t i = j; i-- > 0;)
         for (uint32_t k = i + 1; k <= j; k++) p->p[i] -= p->Hr[(size_t)k * n + i] * p->p[k];
-    const double size = tr_largest(p->p, n);
     for (uint32_t k = 0; k < p->unknowns; k++) {
         p->d[k] = 0;
         for (uint32_t i = 0; i <= j; i++) p->d[k] += s->Z[(size_t)k * n + i] * p->p[i];
-        p->d[k] *= 1e-2 / size;
     }
+    const double far = tr_largest(p->d, p->unknowns);
+    for (uint32_t k = 0; k < p->unknowns; k++) p->d[k] *= size / far;
+}
+
+static void refuse_flat(Settle *p, const bool *is_loose, uint32_t count, tr_error *err)
+{
+    char names[300] = "";
+    bool *is_named = p->marks + p->unknowns;
+    memset(is_named, 0, p->unknowns * sizeof *is_named);
+    for (uint32_t j = 0; j < p->split.free; j++) {
+        if (!is_loose[j]) continue;
+        lead(p, j, 1);
+        name_moving(p, is_named, names, sizeof names);
+    }
+    refuse_loose(count, names, err);
 }
 
 // Whether what is least is so along what closed gaps that push leave free: true, or false with d
@@ -231,9 +284,9 @@ static void lead_down(Settle *p, uint32_t j)
 static bool is_least(Settle *p, tr_error *err)
 {
     const uint32_t n = p->unknowns;
+    const unsigned zero = p->way->opens ? 1u << GROUP_GAPS : p->way->zero;
     bool *is_loose = p->marks;
     uint32_t count = 0;
-    const unsigned zero = p->way->opens ? 1u << GROUP_GAPS : p->way->zero;
     if (p->is_pinned) return true;
     tr_settle_split(p, p->way->opens ? KEEPING : KEEPING | p->way->zero);
     tr_settle_bend(p);
@@ -244,8 +297,8 @@ static bool is_least(Settle *p, tr_error *err)
     tr_multiply_transposed(p->split.Z, p->room, free, n, free, p->Hr);
     const double size = larger(tr_largest(p->H, (size_t)n * n), tr_largest(p->g, n));
     const uint32_t down = factorise(p->Hr, free, FLAT * size, is_loose, &count);
-    if (down < free) return lead_down(p, down), false;
-    if (count) refuse_too_little(p, count, is_loose, err);
+    if (down < free) return lead(p, down, NUDGE), false;
+    if (count) refuse_flat(p, is_loose, count, err);
     return true;
 }
 
@@ -277,11 +330,15 @@ static bool accept(Settle *p, bool *again, tr_error *err)
 {
     if (!refuse_too_much(p, err)) return false; // as the last step had it
     if (p->way->least == GROUPS && !p->way->begin && p->split.free)
-        return refuse_too_little(p, p->split.free, NULL, err), false;
+        return refuse_free(p, err), false;
     if (!relocate(p, again, err) || *again) return !has_failed(err);
     const uint32_t gaps = p->first[GROUP_GAPS];
-    for (uint32_t i = 0; i < p->contact_count; i++)
+    bool is_inside = false;
+    for (uint32_t i = 0; i < p->contact_count; i++) {
         p->is_closed[i] = !p->way->opens || p->f[gaps + i] < CLOSED;
+        is_inside = is_inside || (p->way->opens && p->f[gaps + i] < -CLOSED);
+    }
+    if (is_inside) return refuse_pose(p, err), false;
     if (p->way->opens) tr_settle_balance(p);
     if (p->way->opens && !p->is_balanced) return refuse_pose(p, err), false;
     if (p->way->least < GROUPS && !is_least(p, err)) {
@@ -301,6 +358,7 @@ void tr_settle_refuse(Settle *p, tr_error *err)
 bool tr_settle_solve(Settle *p, tr_error *err)
 {
     if (!p->has_pose) begin(p);
+    memcpy(p->from, p->in, p->system->input_count * sizeof *p->from);
     p->iterations = 0;
     if (p->way->begin && !p->way->begin(p, err)) return false;
     for (int k = 0; k < MOST_PLACES; k++) {

@@ -38,6 +38,7 @@ static bool make_room(Settle *p)
     s->own = calloc(n + 1, sizeof *s->own);
     s->W = numbers(rows * (n + rows + 1)), s->Z = numbers(n * n), s->d0 = numbers(n);
     p->in = numbers(inputs), p->last = numbers(inputs);
+    p->from = numbers(inputs);
     p->was = numbers(inputs), p->was_held = numbers(p->hold_count);
     p->values = numbers(largest(values, 3 * (size_t)p->alarm_count));
     p->f = numbers(m + t), p->J = numbers((m + t) * (n + t)), p->P = numbers(t * n);
@@ -52,11 +53,11 @@ static bool make_room(Settle *p)
     p->marks = calloc(2 * side, sizeof *p->marks);
     p->is_idle = calloc(n + 1, sizeof *p->is_idle);
     p->is_sprung = calloc(n + 1, sizeof *p->is_sprung);
-    return s->row && s->pivot && s->own && s->W && s->Z && s->d0 && p->in && p->last && p->was &&
-           p->was_held && p->values && p->f && p->J && p->P && p->du && p->G && p->f0 && p->H &&
-           p->mu && p->lambda && p->p && p->d && p->g && p->c && p->b && p->Hr && p->Gr && p->A &&
-           p->kept && p->room && p->arms && p->forces && p->is_closed && p->marks && p->is_idle &&
-           p->is_sprung;
+    return s->row && s->pivot && s->own && s->W && s->Z && s->d0 && p->in && p->last && p->from &&
+           p->was && p->was_held && p->values && p->f && p->J && p->P && p->du && p->G && p->f0 &&
+           p->H && p->mu && p->lambda && p->p && p->d && p->g && p->c && p->b && p->Hr && p->Gr &&
+           p->A && p->kept && p->room && p->arms && p->forces && p->is_closed && p->marks &&
+           p->is_idle && p->is_sprung;
 }
 
 // What nothing depends on at some states around the start, as angles of wheels that are round
@@ -182,6 +183,7 @@ void tr_settle_free(Settle *p)
                            p->kept,
                            p->last,
                            p->was,
+                           p->from,
                            p->was_held,
                            p->given,
                            p->arms,

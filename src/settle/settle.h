@@ -99,7 +99,7 @@ struct tr_settle {
     double *lambda;  // of gaps: normal forces
     bool *marks;     // room for twice as many as unknowns or contacts
     bool *is_closed; // gaps that are zero: room for twice as many
-    double *p, *d, *g, *Hr, *Gr, *c, *A, *b, *room, *kept, *last, *arms, *forces;
+    double *p, *d, *g, *Hr, *Gr, *c, *A, *b, *room, *kept, *last, *from, *arms, *forces;
     double step;       // the last, of the largest unknown
     double first_step; // of this pose
     bool is_exact;     // steps are Newton's own, so that errors become their squares
