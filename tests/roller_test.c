@@ -7,7 +7,7 @@
 
 // ---- mecanum wheels in the plane -----------------------------------------------------------
 
-static const double r = 0.05, a = 0.235, b = 0.15; // of models/rover_mecanum.yaml
+static const double r = 0.0475, a = 0.235, b = 0.15; // of models/rover_mecanum.yaml
 static const char *const wheels[] = {"front_left", "front_right", "rear_left", "rear_right"};
 enum { WHEELS = 4 };
 

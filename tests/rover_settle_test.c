@@ -152,7 +152,7 @@ static void test_paths(void **state)
             forget(&s);
         }
         print_message(
-            "%-14s contact %.1e, residual %.1e, energy %.1e; weight %.1e, tip margin %.3f m, "
+            "%-18s contact %.1e, residual %.1e, energy %.1e; weight %.1e, tip margin %.3f m, "
             "friction %.2f\n",
             rover->name, off[0], off[1], off[2], weight, tip, needed);
         for (int way = 0; way < 3; way++) assert_below(off[way], 1e-9);

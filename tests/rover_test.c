@@ -104,7 +104,7 @@ static void test_bumps(void **state)
         Sheet *run = simulated(system, tr_simulate_defaults(system), &s);
         const double off = off_ground(rover, run), load = least_load(rover, run);
         print_message(
-            "%-14s energy %.1e, wheels on the ground to %.1e m, at least %.1f N, %zu steps\n",
+            "%-18s energy %.1e, wheels on the ground to %.1e m, at least %.1f N, %zu steps\n",
             rover->name, s.energy_error, off, load, s.steps);
         assert_below(s.energy_error, 1e-9);
         assert_below(off, 1e-10);
@@ -186,8 +186,8 @@ static void test_slip_work(void **state)
     const double gained = last(run, "energy.kinetic") + last(run, "energy.potential") -
                           at(run, 0, "energy.kinetic") - at(run, 0, "energy.potential");
     const double size = fmax(fabs(lost), largest(run, "energy.kinetic"));
-    print_message("rocker_bogie: slip took %.3f J, balance %.1e, by the run itself %.1e\n", -lost,
-                  fabs(work - gained) / size, s.energy_error);
+    print_message("rover_rocker_bogie: slip took %.3f J, balance %.1e, by the run itself %.1e\n",
+                  -lost, fabs(work - gained) / size, s.energy_error);
     assert_true(lost < -0.05);
     assert_below(fabs(work - gained) / size, 1e-7);
     assert_below(s.energy_error, 1e-10);
@@ -216,7 +216,7 @@ static void test_paths(void **state)
             beside = fmax(beside, hypot(at(run, row, x) - along, at(run, row, y) - wanted));
         }
         const double off = off_ground(rover, run);
-        print_message("%-14s beside its path by %.1e, wheels on the ground to %.1e m\n",
+        print_message("%-18s beside its path by %.1e, wheels on the ground to %.1e m\n",
                       rover->name, beside, off);
         assert_below(beside, 1e-10);
         assert_below(off, 1e-10);
@@ -252,7 +252,7 @@ static tr_model *with_laws(const Rover *rover, const char *words)
 {
     static char out[20000];
     char path[600];
-    snprintf(path, sizeof path, MODELS_DIR "/rover_%s.yaml", rover->name);
+    snprintf(path, sizeof path, MODELS_DIR "/%s.yaml", rover->name);
     char *text = read_text(path);
     size_t count = 0;
     for (size_t i = 0; i < sizeof aside / sizeof *aside && !count; i++)

@@ -8,8 +8,8 @@
 enum { MOST_WHEELS = 6 };
 
 typedef struct Rover {
-    const char *name, *body; // models/rover_NAME.yaml
-    double r, A, kx, ky;     // wheels, bumps
+    const char *name, *body;
+    double r, A, kx, ky; // wheels, bumps
     double speed, weave, wave;
     int rank; // of rows on level ground where nothing slips aside; 0: it has no such rows
     const char *wheels[MOST_WHEELS];
@@ -27,12 +27,12 @@ typedef struct Rover {
     }
 
 static const Rover rovers[] = {
-    {"rocker_bogie", "rover", 0.065, 0.02, 5, 4, 0.25, 0.15, 2, 15, {SIX}, {NO_AXLE}},
-    {"averaging", "rover", 0.33, 0.08, 1.7, 1.3, 0.5, 0.6, 8, 11, {FOUR}, {NO_AXLE}},
-    {"shrimp", "rover", 0.055, 0.012, 6, 5, 0.2, 0.1, 1.6, 15, {RHOMBUS}, {NO_AXLE}},
-    {"skid_steer", "rover", 0.1651, 0.05, 2.5, 2, 0.8, 0.4, 5, 10, {FOUR}, {NO_AXLE}},
-    {"four_steer", "rover", 0.16, 0.05, 2.2, 1.8, 1, 0.5, 5, 10, {FOUR}, {NO_AXLE}},
-    {"omni",
+    {"rover_rocker_bogie", "rover", 0.065, 0.02, 5, 4, 0.25, 0.15, 2, 15, {SIX}, {NO_AXLE}},
+    {"rover_averaging", "rover", 0.33, 0.08, 1.7, 1.3, 0.5, 0.6, 8, 11, {FOUR}, {NO_AXLE}},
+    {"rover_shrimp", "rover", 0.055, 0.012, 6, 5, 0.2, 0.1, 1.6, 15, {RHOMBUS}, {NO_AXLE}},
+    {"rover_skid_steer", "rover", 0.1651, 0.05, 2.5, 2, 0.8, 0.4, 5, 10, {FOUR}, {NO_AXLE}},
+    {"rover_four_steer", "rover", 0.16, 0.05, 2.2, 1.8, 1, 0.5, 5, 10, {FOUR}, {NO_AXLE}},
+    {"rover_omni",
      "robot",
      0.05,
      0.008,
@@ -44,7 +44,7 @@ static const Rover rovers[] = {
      0,
      {"first", "second", "third"},
      {{-1, 0, 0}, {0.5, -LEAN, 0}, {0.5, LEAN, 0}}},
-    {"mecanum", "robot", 0.05, 0.008, 6, 5, 0.4, 0.2, 2, 0, {FOUR}, {NO_AXLE}},
+    {"rover_mecanum", "robot", 0.0475, 0.008, 6, 5, 0.4, 0.2, 2, 0, {FOUR}, {NO_AXLE}},
 };
 enum { ROVERS = sizeof rovers / sizeof *rovers };
 
@@ -55,12 +55,7 @@ static inline int wheels_of(const Rover *rover)
     return count;
 }
 
-static inline tr_model *model_of(const Rover *rover)
-{
-    char name[60];
-    snprintf(name, sizeof name, "rover_%s", rover->name);
-    return model_called(name);
-}
+static inline tr_model *model_of(const Rover *rover) { return model_called(rover->name); }
 
 static inline double height(const Rover *rover, double x, double y)
 {
