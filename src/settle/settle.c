@@ -66,23 +66,51 @@ static bool make_room(Settle *p)
     return !p->lacks_memory;
 }
 
-// What nothing depends on at some states around the start, as angles of wheels that are round
+// Whether a row of slopes by a quaternion says that turning it changes nothing: it is along q
+static bool is_unturned(const double *slopes, const double *q)
+{
+    double along = 0, off = 0, size = 0;
+    for (int k = 0; k < 4; k++) along += slopes[k] * q[k];
+    for (int k = 0; k < 4; k++) {
+        off = larger(off, fabs(slopes[k] - along * q[k]));
+        size = larger(size, fabs(slopes[k]));
+    }
+    return off <= 1e-12 * (1 + size);
+}
+
+// What does not matter where it stands
+static void keep_idle(Settle *p)
+{
+    const size_t wide = (size_t)p->unknowns + p->touches, rows = term_count(p) + p->touches;
+    for (size_t i = 0; i < rows; i++) {
+        for (uint32_t k = 0; k < p->unknowns; k++)
+            p->marks[k] = p->is_idle[k] && p->J[i * wide + k] == 0;
+        for (uint32_t k = 0; k < p->quaternions; k++) {
+            const uint32_t first = p->quaternion[k];
+            const bool is_idle =
+                p->is_idle[first] && is_unturned(p->J + i * wide + first, p->in + p->place[first]);
+            for (uint32_t j = 0; j < 4; j++) p->marks[first + j] = is_idle;
+        }
+        memcpy(p->is_idle, p->marks, p->unknowns * sizeof *p->is_idle);
+    }
+}
+
+// What nothing depends on at some states around the start: angles of wheels that are round, how a
+// ball is turned
 static void find_idle(Settle *p)
 {
     enum { PROBES = 3 };
-    const size_t wide = (size_t)p->unknowns + p->touches, rows = term_count(p) + p->touches;
     uint32_t random = 2468;
     for (uint32_t k = 0; k < p->unknowns; k++) p->is_idle[k] = true;
     for (int probe = 0; probe < PROBES; probe++) {
         tr_start_values(p->system, p->in);
-        for (size_t k = 0; k < wide; k++) p->in[p->place[k]] += 0.1 * next_random(&random);
+        for (uint32_t k = 0; k < p->unknowns + p->touches; k++)
+            p->in[p->place[k]] += 0.1 * next_random(&random);
+        for (uint32_t i = 0; i < p->quaternions; i++)
+            tr_make_unit(p->in + p->place[p->quaternion[i]]);
         tr_settle_evaluate(p);
-        for (uint32_t k = 0; k < p->unknowns; k++)
-            for (size_t i = 0; i < rows; i++)
-                p->is_idle[k] = p->is_idle[k] && p->J[i * wide + k] == 0;
+        keep_idle(p);
     }
-    for (uint32_t i = 0; i < p->quaternions; i++)
-        for (uint32_t k = 0; k < 4; k++) p->is_idle[p->quaternion[i] + k] = false;
 }
 
 static void find_sprung(Settle *p)
