@@ -714,6 +714,9 @@ static void test_grid(void **state)
     assert_int_equal(err.status, TR_FAILED);
     if (!strstr(err.text, "waves")) fail_msg("%s", err.text);
     err = (tr_error){0};
+    char *still = tr_settle_text(b.settle, true, &err); // of the last pose
+    assert_non_null(strstr(still, "\"x\": 1,"));
+    tr_text_free(still);
     const double x = 0.5;
     assert_true(tr_settle_pose(b.settle, &x, b.columns, &err)); // it goes on from where it was
     tr_sheet_free(sheet);

@@ -217,14 +217,15 @@ static bool find_pose(Settle *p, tr_error *err)
 
 bool tr_settle_pose(Settle *p, const double *held, double *columns, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
+    tr_error local = {0}, unheard = {0};
+    if (!err) err = &unheard;
     if (!p || has_failed(err)) return false;
     memcpy(p->was_held, p->target, p->hold_count * sizeof *p->target);
     for (uint32_t i = 0; i < p->hold_count; i++)
         p->target[i] = held && !isnan(held[i]) ? held[i] : p->given[i];
     if (!find_pose(p, err)) {
         memcpy(p->target, p->was_held, p->hold_count * sizeof *p->target);
+        if (p->has_pose) tr_settle_solve(p, &local); // what is told is of the last pose again
         return false;
     }
     if (columns) tr_measure_take(p, columns);
