@@ -527,6 +527,19 @@ static void test_balance(void **state)
     }
 }
 
+// A ball rolls down to the bottom of its bowl, however it is turned.
+static void test_bowl(void **state)
+{
+    (void)state;
+    const tr_settle_options o = by("energy", NULL, 0);
+    Bench b = bench_of(model_called("ball_in_bowl"), &o);
+    settle_at(&b, NULL);
+    assert_close(told(&b, "ball.x"), 0, 1e-12);
+    assert_close(told(&b, "ball.y"), 0, 1e-12);
+    assert_close(told(&b, "contact.foot.friction_needed"), 0, 1e-12);
+    free_bench(&b);
+}
+
 // ---- paths ---------------------------------------------------------------------------------
 
 typedef struct Told {
@@ -701,6 +714,9 @@ static void test_grid(void **state)
     assert_int_equal(err.status, TR_FAILED);
     if (!strstr(err.text, "waves")) fail_msg("%s", err.text);
     err = (tr_error){0};
+    char *still = tr_settle_text(b.settle, true, &err); // of the last pose
+    assert_non_null(strstr(still, "\"x\": 1,"));
+    tr_text_free(still);
     const double x = 0.5;
     assert_true(tr_settle_pose(b.settle, &x, b.columns, &err)); // it goes on from where it was
     tr_sheet_free(sheet);
@@ -814,7 +830,8 @@ int main(void)
         cmocka_unit_test(test_brute_force),  cmocka_unit_test(test_balance),
         cmocka_unit_test(test_path),         cmocka_unit_test(test_jump),
         cmocka_unit_test(test_calls),        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_nonnegative),
+        cmocka_unit_test(test_bowl),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_nonnegative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,10 +109,9 @@ static const struct {
      "and rows without a pose are told\non standard error; such rows hold nan, and the exit code "
      "is "
      "1.\n\n"
-     "JSON: `by` `q` `attitude` `contacts` (`x` `y` `z` `gap` `normal` `friction_needed` "
-     "`friction` "
-     "`touches`) `lifted` `tip_margin`\n`potential` `iterations`; along a path `by` `columns` "
-     "`rows` `failed` `jumps`, which count rows from 1.\n"},
+     "JSON: `by` `q` `attitude` `contacts` `lifted` `tip_margin` `potential` `iterations`.\n\n"
+     "Of each contact: `x` `y` `z` `gap` `normal` `friction_needed` `friction` `touches`. Along a "
+     "path: `by` `columns` `rows` `failed`\n`jumps`, of which the last two count rows from 1.\n"},
     {"lqr",
      "`-o gains.yaml` has the feedback as the `roles` of a model file, in the model's own "
      "names.\n\n"

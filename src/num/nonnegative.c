@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DEPENDENT 1e-12 // of a pivot: what is left of its diagonal
+#define NOTHING   1e-15 // of a pivot: against the largest
 #define ENOUGH    1e-11 // of a slope that is zero but for rounding
 
 size_t tr_nonnegative_room(uint32_t n) { return (size_t)n * n + 2 * (size_t)n; }
@@ -15,6 +16,8 @@ size_t tr_nonnegative_room(uint32_t n) { return (size_t)n * n + 2 * (size_t)n; }
 static bool factorise(double *A, uint32_t n)
 {
     bool whole = true;
+    double largest = 0;
+    for (uint32_t i = 0; i < n; i++) largest = larger(largest, A[(size_t)i * n + i]);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j <= i; j++) {
             double *at = &A[(size_t)i * n + j];
@@ -22,7 +25,7 @@ static bool factorise(double *A, uint32_t n)
             for (uint32_t k = 0; k < j; k++) *at -= A[(size_t)i * n + k] * A[(size_t)j * n + k];
             if (j < i)
                 *at = pivot > 0 ? *at / pivot : 0;
-            else if (*at > DEPENDENT * before)
+            else if (*at > DEPENDENT * before && *at > NOTHING * largest)
                 *at = sqrt(*at);
             else
                 *at = 0, whole = false;

@@ -82,7 +82,7 @@ static bool compile_alarms(Settle *p, tr_error *err)
 {
     System *s = p->system;
     Exprs list = {0};
-    p->alarm = calloc(s->alarm_count + 1u, sizeof *p->alarm);
+    p->alarm = tr_arena_alloc(&p->arena, s->alarm_count + 1u, sizeof *p->alarm);
     if (!p->alarm) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->alarm_count; i++) {
         const Alarm *a = &s->alarms[i];
@@ -111,9 +111,9 @@ static bool name_columns(Settle *p, tr_error *err)
 {
     const System *s = p->system;
     const size_t most = s->input_count + 8 * (size_t)p->contact_count + 8;
-    p->labels = calloc(most, sizeof *p->labels);
-    p->units = calloc(most, sizeof *p->units);
-    p->columns = calloc(most, sizeof *p->columns);
+    p->labels = tr_arena_alloc(&p->arena, most, sizeof *p->labels);
+    p->units = tr_arena_alloc(&p->arena, most, sizeof *p->units);
+    p->columns = tr_arena_alloc(&p->arena, most, sizeof *p->columns);
     if (!p->labels || !p->units || !p->columns) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_POSITION)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6, MOST_NUDGES = 5 };
+enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6 };
 #define LONGEST   0.25  // step [m], [rad]
 #define SHORT     0.02  // one whose outcome is not looked at
 #define QUADRATIC 1e-7  // one whose square does not matter
@@ -211,11 +211,11 @@ bool tr_settle_go(Settle *p)
 
 // ---- what was found ------------------------------------------------------------------------
 
-// A wheel that is in the ground elsewhere touches there.
-static bool relocate(Settle *p, bool *moved, tr_error *err)
+// A wheel that is in the ground elsewhere touches there; whether one is.
+static bool relocate(Settle *p)
 {
-    *moved = false;
-    if (!p->search || p->is_vertical || p->way->begin) return true;
+    bool moved = false;
+    if (!p->search || p->is_vertical || p->way->begin) return false;
     tr_touch_look(p->search, p->in);
     for (uint32_t i = 0; i < p->contact_count; i++) {
         const uint32_t touching = p->contacts[i].touching;
@@ -225,10 +225,9 @@ static bool relocate(Settle *p, bool *moved, tr_error *err)
         if (!(other.gap < gap) || !tr_touch_beside(p->search, touching, &other)) continue;
         if (!(other.gap < gap)) continue;
         memcpy(p->in + p->system->touchings[touching].input, other.at, sizeof other.at);
-        *moved = true;
+        moved = true;
     }
-    (void)err;
-    return true;
+    return moved;
 }
 
 // Pivots of Z^T H Z without exchanges, in place, as L D L^T: below the diagonal L. The first that
@@ -331,7 +330,8 @@ static bool accept(Settle *p, bool *again, tr_error *err)
     if (!refuse_too_much(p, err)) return false; // as the last step had it
     if (p->way->least == GROUPS && !p->way->begin && p->split.free)
         return refuse_free(p, err), false;
-    if (!relocate(p, again, err) || *again) return !has_failed(err);
+    *again = relocate(p);
+    if (*again) return true;
     const uint32_t gaps = p->first[GROUP_GAPS];
     bool is_inside = false;
     for (uint32_t i = 0; i < p->contact_count; i++) {

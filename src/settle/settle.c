@@ -20,7 +20,14 @@ void tr_settle_fill(tr_settle_options *options, size_t size)
 
 // ---- life ----------------------------------------------------------------------------------
 
-static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
+static void *room_for(Settle *p, size_t count, size_t size)
+{
+    void *room = tr_arena_alloc(&p->arena, count + 1, size);
+    p->lacks_memory = p->lacks_memory || !room;
+    return room;
+}
+
+static double *numbers(Settle *p, size_t count) { return room_for(p, count, sizeof(double)); }
 
 static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -33,50 +40,77 @@ static bool make_room(Settle *p)
                                   largest(n + p->bend_count, p->measure_values + p->measure_count));
     struct Split *s = &p->split;
     const size_t rows = m + p->quaternions;
-    s->row = calloc(rows + 1, sizeof *s->row);
-    s->pivot = calloc(rows + 1, sizeof *s->pivot);
-    s->own = calloc(n + 1, sizeof *s->own);
-    s->W = numbers(rows * (n + rows + 1)), s->Z = numbers(n * n), s->d0 = numbers(n);
-    p->in = numbers(inputs), p->last = numbers(inputs);
-    p->from = numbers(inputs);
-    p->was = numbers(inputs), p->was_held = numbers(p->hold_count);
-    p->values = numbers(largest(values, 3 * (size_t)p->alarm_count));
-    p->f = numbers(m + t), p->J = numbers((m + t) * (n + t)), p->P = numbers(t * n);
-    p->du = numbers(t), p->G = numbers(m * n), p->f0 = numbers(m), p->H = numbers(n * n);
-    p->mu = numbers(rows), p->lambda = numbers(side), p->p = numbers(side), p->d = numbers(side);
-    p->g = numbers(side), p->c = numbers(side), p->b = numbers(side);
-    p->Hr = numbers(side * side), p->Gr = numbers(side * side), p->A = numbers(side * side);
-    p->kept = numbers(side * side);
-    p->room = numbers(2 * side * side + side + tr_nonnegative_room((uint32_t)side));
-    p->arms = numbers(6 * c * n), p->forces = numbers(3 * c);
-    p->is_closed = calloc(2 * c + 1, sizeof *p->is_closed);
-    p->marks = calloc(2 * side, sizeof *p->marks);
-    p->is_idle = calloc(n + 1, sizeof *p->is_idle);
-    p->is_sprung = calloc(n + 1, sizeof *p->is_sprung);
-    return s->row && s->pivot && s->own && s->W && s->Z && s->d0 && p->in && p->last && p->from &&
-           p->was && p->was_held && p->values && p->f && p->J && p->P && p->du && p->G && p->f0 &&
-           p->H && p->mu && p->lambda && p->p && p->d && p->g && p->c && p->b && p->Hr && p->Gr &&
-           p->A && p->kept && p->room && p->arms && p->forces && p->is_closed && p->marks &&
-           p->is_idle && p->is_sprung;
+    s->row = room_for(p, rows, sizeof *s->row);
+    s->pivot = room_for(p, rows, sizeof *s->pivot);
+    s->own = room_for(p, n, sizeof *s->own);
+    s->W = numbers(p, rows * (n + rows + 1)), s->Z = numbers(p, n * n), s->d0 = numbers(p, n);
+    p->in = numbers(p, inputs), p->last = numbers(p, inputs);
+    p->from = numbers(p, inputs);
+    p->was = numbers(p, inputs), p->was_held = numbers(p, p->hold_count);
+    p->values = numbers(p, largest(values, 3 * (size_t)p->alarm_count));
+    p->f = numbers(p, m + t), p->J = numbers(p, (m + t) * (n + t)), p->P = numbers(p, t * n);
+    p->du = numbers(p, t), p->G = numbers(p, m * n), p->f0 = numbers(p, m),
+    p->H = numbers(p, n * n);
+    p->mu = numbers(p, rows), p->lambda = numbers(p, side), p->p = numbers(p, side),
+    p->d = numbers(p, side);
+    p->g = numbers(p, side), p->c = numbers(p, side), p->b = numbers(p, side);
+    p->Hr = numbers(p, side * side), p->Gr = numbers(p, side * side),
+    p->A = numbers(p, side * side);
+    p->kept = numbers(p, side * side);
+    p->room = numbers(p, 2 * side * side + side + tr_nonnegative_room((uint32_t)side));
+    p->arms = numbers(p, 6 * c * n), p->forces = numbers(p, 3 * c);
+    p->is_closed = room_for(p, 2 * c, sizeof *p->is_closed);
+    p->marks = room_for(p, 2 * side, sizeof *p->marks);
+    p->is_idle = room_for(p, n, sizeof *p->is_idle);
+    p->is_sprung = room_for(p, n, sizeof *p->is_sprung);
+    return !p->lacks_memory;
 }
 
-// What nothing depends on at some states around the start, as angles of wheels that are round
+// Whether a row of slopes by a quaternion says that turning it changes nothing: it is along q
+static bool is_unturned(const double *slopes, const double *q)
+{
+    double along = 0, off = 0, size = 0;
+    for (int k = 0; k < 4; k++) along += slopes[k] * q[k];
+    for (int k = 0; k < 4; k++) {
+        off = larger(off, fabs(slopes[k] - along * q[k]));
+        size = larger(size, fabs(slopes[k]));
+    }
+    return off <= 1e-12 * (1 + size);
+}
+
+// What does not matter where it stands
+static void keep_idle(Settle *p)
+{
+    const size_t wide = (size_t)p->unknowns + p->touches, rows = term_count(p) + p->touches;
+    for (size_t i = 0; i < rows; i++) {
+        for (uint32_t k = 0; k < p->unknowns; k++)
+            p->marks[k] = p->is_idle[k] && p->J[i * wide + k] == 0;
+        for (uint32_t k = 0; k < p->quaternions; k++) {
+            const uint32_t first = p->quaternion[k];
+            const bool is_idle =
+                p->is_idle[first] && is_unturned(p->J + i * wide + first, p->in + p->place[first]);
+            for (uint32_t j = 0; j < 4; j++) p->marks[first + j] = is_idle;
+        }
+        memcpy(p->is_idle, p->marks, p->unknowns * sizeof *p->is_idle);
+    }
+}
+
+// What nothing depends on at some states around the start: angles of wheels that are round, how a
+// ball is turned
 static void find_idle(Settle *p)
 {
     enum { PROBES = 3 };
-    const size_t wide = (size_t)p->unknowns + p->touches, rows = term_count(p) + p->touches;
     uint32_t random = 2468;
     for (uint32_t k = 0; k < p->unknowns; k++) p->is_idle[k] = true;
     for (int probe = 0; probe < PROBES; probe++) {
         tr_start_values(p->system, p->in);
-        for (size_t k = 0; k < wide; k++) p->in[p->place[k]] += 0.1 * next_random(&random);
+        for (uint32_t k = 0; k < p->unknowns + p->touches; k++)
+            p->in[p->place[k]] += 0.1 * next_random(&random);
+        for (uint32_t i = 0; i < p->quaternions; i++)
+            tr_make_unit(p->in + p->place[p->quaternion[i]]);
         tr_settle_evaluate(p);
-        for (uint32_t k = 0; k < p->unknowns; k++)
-            for (size_t i = 0; i < rows; i++)
-                p->is_idle[k] = p->is_idle[k] && p->J[i * wide + k] == 0;
+        keep_idle(p);
     }
-    for (uint32_t i = 0; i < p->quaternions; i++)
-        for (uint32_t k = 0; k < 4; k++) p->is_idle[p->quaternion[i] + k] = false;
 }
 
 static void find_sprung(Settle *p)
@@ -105,7 +139,7 @@ static bool open_settle(Settle *p, const tr_settle_options *o, tr_error *err)
         tr_fail(err, TR_USAGE, (Place){0}, "--gap and --weight are for --by residual");
     p->is_vertical = o->gap && strcmp(o->gap, "vertical") == 0;
     if (has_failed(err) || !tr_settle_terms(p, o, err) || !tr_measure_new(p, err)) return false;
-    p->given = numbers(p->hold_count);
+    p->given = numbers(p, p->hold_count);
     if (!p->given || !make_room(p)) return tr_fail_memory(err), false;
     find_idle(p);
     find_sprung(p);
@@ -139,59 +173,7 @@ void tr_settle_free(Settle *p)
     tr_touch_search_free(p->search);
     tr_touch_programs_free(&p->touch);
     tr_exprs_free(&p->terms);
-    void *const rooms[] = {p->place,
-                           p->quaternion,
-                           p->is_idle,
-                           p->is_sprung,
-                           p->marks,
-                           p->names,
-                           p->contacts,
-                           p->target,
-                           p->turns,
-                           p->weight,
-                           p->slope_entries,
-                           p->bend_entries,
-                           p->measure_entries,
-                           p->alarm,
-                           p->in,
-                           p->values,
-                           p->f,
-                           p->J,
-                           p->P,
-                           p->du,
-                           p->G,
-                           p->f0,
-                           p->H,
-                           p->split.row,
-                           p->split.pivot,
-                           p->split.own,
-                           p->split.W,
-                           p->split.Z,
-                           p->split.d0,
-                           p->mu,
-                           p->lambda,
-                           p->is_closed,
-                           p->p,
-                           p->d,
-                           p->g,
-                           p->Hr,
-                           p->Gr,
-                           p->c,
-                           p->A,
-                           p->b,
-                           p->room,
-                           p->kept,
-                           p->last,
-                           p->was,
-                           p->from,
-                           p->was_held,
-                           p->given,
-                           p->arms,
-                           p->forces,
-                           p->labels,
-                           p->units,
-                           p->columns};
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+    free(p->names);
     tr_arena_free(&p->arena);
     tr_system_free(p->system);
     free(p);
@@ -235,14 +217,15 @@ static bool find_pose(Settle *p, tr_error *err)
 
 bool tr_settle_pose(Settle *p, const double *held, double *columns, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
+    tr_error local = {0}, unheard = {0};
+    if (!err) err = &unheard;
     if (!p || has_failed(err)) return false;
     memcpy(p->was_held, p->target, p->hold_count * sizeof *p->target);
     for (uint32_t i = 0; i < p->hold_count; i++)
         p->target[i] = held && !isnan(held[i]) ? held[i] : p->given[i];
     if (!find_pose(p, err)) {
         memcpy(p->target, p->was_held, p->hold_count * sizeof *p->target);
+        if (p->has_pose) tr_settle_solve(p, &local); // what is told is of the last pose again
         return false;
     }
     if (columns) tr_measure_take(p, columns);
@@ -302,7 +285,7 @@ bool tr_settle_has_jumped(Settle *p)
 {
     if (!p || !p->has_pose || !p->has_last || is_plain(p)) return false;
     const size_t n = p->system->input_count;
-    double *room = numbers(3 * n + p->hold_count);
+    double *room = calloc(3 * n + p->hold_count + 1, sizeof *room);
     if (!room) return false;
     double *from = room, *to = room + n, *pose = room + 2 * n, *here = room + 3 * n;
     memcpy(from, p->was, n * sizeof *from);

@@ -115,7 +115,8 @@ struct tr_settle {
     const char **units;
     double *columns;
     uint32_t column_count;
-    Arena arena;
+    Arena arena;       // all room
+    bool lacks_memory; // for that
 };
 #define NO_PIVOT UINT32_MAX
 

@@ -15,7 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_PIVOT_LEFT 1e-9 // of rows of length one
+#define NO_PIVOT_LEFT 1e-9  // of rows of length one
+#define POSITIVE      1e-10 // a second slope that is one, against the largest
 
 // ---- terms and slopes ----------------------------------------------------------------------
 
@@ -323,29 +324,35 @@ static void stiffen(Settle *p, double times)
     }
 }
 
-// H = L L^T, with as much added as that takes. Newton's own steps need nothing but squares of gaps
-// that are closed, which change nothing.
+// H + more = L L^T, if that is clearly positive
+static bool factorise(const Settle *p, double more, double size, double *L)
+{
+    const uint32_t free = p->split.free;
+    memcpy(L, p->Hr, (size_t)free * free * sizeof *L);
+    for (uint32_t j = 0; j < free; j++) L[(size_t)j * free + j] += more;
+    if (!tr_cholesky(L, free)) return false;
+    double least = (double)INFINITY;
+    for (uint32_t j = 0; j < free; j++)
+        least = smaller(least, L[(size_t)j * free + j] * L[(size_t)j * free + j]);
+    return least > POSITIVE * size;
+}
+
+// With as much added as that takes. Newton's own steps need nothing but squares of gaps that are
+// closed, which change nothing.
 static bool make_positive(Settle *p, double *L)
 {
     const uint32_t free = p->split.free;
-    const size_t bytes = (size_t)free * free * sizeof *L;
-    double size = 0;
-    for (size_t i = 0; i < (size_t)free * free; i++) size = larger(size, fabs(p->Hr[i]));
+    const double size = tr_largest(p->Hr, (size_t)free * free);
     if (!isfinite(size)) return false;
-    memcpy(L, p->Hr, bytes);
     p->is_exact = true;
-    if (tr_cholesky(L, free)) return true;
+    if (factorise(p, 0, size, L)) return true;
     if (p->way->opens) {
         stiffen(p, 10 * size);
-        memcpy(L, p->Hr, bytes);
-        if (tr_cholesky(L, free)) return true;
+        if (factorise(p, 0, size, L)) return true;
     }
     p->is_exact = false;
-    for (double more = 1e-6 * size + 1e-300; more < 1e6 * (size + 1); more *= 10) {
-        memcpy(L, p->Hr, bytes);
-        for (uint32_t j = 0; j < free; j++) L[(size_t)j * free + j] += more;
-        if (tr_cholesky(L, free)) return true;
-    }
+    for (double more = 1e-6 * size + 1e-300; more < 1e6 * (size + 1); more *= 10)
+        if (factorise(p, more, 0, L)) return true;
     return false;
 }
 

@@ -79,8 +79,8 @@ static bool add_held(Settle *p, const tr_settle_options *o, tr_error *err)
     System *s = p->system;
     const size_t n = o->hold_count;
     Expr *both = calloc(n + 1, sizeof *both);
-    p->target = calloc(n + 1, sizeof *p->target);
-    p->turns = calloc(n + 1, sizeof *p->turns);
+    p->target = tr_arena_alloc(&p->arena, n + 1, sizeof *p->target);
+    p->turns = tr_arena_alloc(&p->arena, n + 1, sizeof *p->turns);
     if (!both || !p->target || !p->turns) tr_fail_memory(err);
     name_bodies(s, err);
     for (size_t i = 0; i < n && !has_failed(err); i++) {
@@ -112,7 +112,7 @@ static uint32_t touching_of(const System *s, const SceneContact *contact)
 static bool list_contacts(Settle *p, tr_error *err)
 {
     const System *s = p->system;
-    p->contacts = calloc(s->scene.contact_count + 1u, sizeof *p->contacts);
+    p->contacts = tr_arena_alloc(&p->arena, s->scene.contact_count + 1u, sizeof *p->contacts);
     if (!p->contacts) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->scene.contact_count; i++) {
         const SceneContact *c = &s->scene.contacts[i];
@@ -227,8 +227,8 @@ static bool list_unknowns(Settle *p, const Expr *all, uint32_t count, tr_error *
     System *s = p->system;
     Reach reach = {0};
     bool *acts = calloc(s->input_count + 1u, sizeof *acts);
-    p->place = calloc(s->input_count + 1u, sizeof *p->place);
-    p->quaternion = calloc(s->quaternion_count + 1u, sizeof *p->quaternion);
+    p->place = tr_arena_alloc(&p->arena, s->input_count + 1u, sizeof *p->place);
+    p->quaternion = tr_arena_alloc(&p->arena, s->quaternion_count + 1u, sizeof *p->quaternion);
     const bool good = acts && p->place && p->quaternion && tr_reach(s->graph, all, count, &reach);
     for (uint32_t i = 0; good && i < s->input_count; i++)
         acts[i] = is_open_position(&s->inputs[i]) && tr_reach_has(&reach, s->inputs[i].symbol);
@@ -261,7 +261,7 @@ Evaluator tr_settle_slopes(Settle *p, Exprs *list, uint32_t skipped, SettleEntry
     if (symbols && !list->failed)
         entries = tr_sparse_jacobian(s->graph, &s->graph->arena, list->at + skipped, rows, symbols,
                                      n, count);
-    *kept = entries ? calloc(*count + 1, sizeof **kept) : NULL;
+    *kept = entries ? tr_arena_alloc(&p->arena, *count + 1, sizeof **kept) : NULL;
     for (size_t i = 0; *kept && i < *count; i++) {
         (*kept)[i] = (SettleEntry){entries[i].row, entries[i].column};
         exprs_add(list, entries[i].value);
@@ -324,7 +324,7 @@ static bool compile(Settle *p, tr_error *err)
 
 static bool read_weights(Settle *p, const tr_settle_options *o, tr_error *err)
 {
-    p->weight = calloc(p->contact_count + 1u, sizeof *p->weight);
+    p->weight = tr_arena_alloc(&p->arena, p->contact_count + 1u, sizeof *p->weight);
     if (!p->weight) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < p->contact_count; i++) p->weight[i] = 1;
     for (size_t k = 0; k < o->weight_count && !has_failed(err); k++) {
