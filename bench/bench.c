@@ -673,6 +673,7 @@ static void print_times(void)
     bench_second_run("sk8o", "m_base", 4.5);
     bench_steps();
     bench_batch();
+    bench_settle();
     bench_switches(5);
     bench_switches(97);
     compare();
@@ -696,6 +697,8 @@ int main(int argc, char **argv)
         slopes();
     else if (strcmp(what, "batch") == 0)
         bench_batch();
+    else if (strcmp(what, "settle") == 0)
+        bench_settle();
     else if (strcmp(what, "page") == 0) {
         printf(
             "# Speed\n\n<!-- Written by `make table`; do not edit. -->\n\n"
@@ -710,9 +713,8 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(
-            stderr,
-            "usage: trundle_bench [times | counts | compare | page | steps | batch | slopes]\n");
+        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
+                        "settle | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

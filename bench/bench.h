@@ -20,7 +20,8 @@ void bench_mujoco(void); // against it, where it is installed
 // A step of a run against the evaluations that it consists of.
 void bench_step(tr_model *model, const char *name, const char *case_name);
 
-void bench_batch(void); // many runs at once
+void bench_batch(void);  // many runs at once
+void bench_settle(void); // poses on a grid
 
 // Derivatives of a chain; an aim of 0 is none.
 void bench_slopes(int hinges, size_t aim);

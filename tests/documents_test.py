@@ -86,6 +86,7 @@ def check_commands(folder):
     run("build/trundle simulate models/bicycle.yaml --end 5 --every 0.1 -q -o run.csv", folder)
     for name in ("slow", "fast"):
         shutil.copy(folder / "run.csv", folder / f"{name}.csv")
+    (folder / "places.csv").write_text("chassis.x,chassis.y\n1,0.2\n1.05,0.2\n")
     return run_commands("docs/commands.md", "trundle ", 15, folder)
 
 
@@ -105,6 +106,7 @@ JSON_OF = {
     "simulate": "simulate models/bicycle.yaml --end 1 -q -o keys.csv && cat keys.json",
     "linearise": "linearise models/cart_pole.yaml --set tilt=0 --step 0.01 --json",
     "steady": "steady models/bicycle.yaml --case circle --hold roll=-0.2 --json",
+    "settle": "settle models/car_on_hills.yaml --hold chassis.x=1 --hold chassis.y=0 --hold chassis.yaw=0 --json",
     "fit": "fit models/robot_differential.yaml --case log --data models/robot_differential_seen.csv --free R,b --json",
     "lqr": "lqr models/cart_pole.yaml --set tilt=0 --inputs push --json",
 }

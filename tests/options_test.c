@@ -223,6 +223,20 @@ static bool call_family(const void *o, const World *w, tr_error *err)
     return tr_steady_sweep(w->system, o, NULL, err);
 }
 
+static void fill_settle(void *o, size_t size, const World *w)
+{
+    (void)w;
+    tr_settle_fill(o, size);
+    ((tr_settle_options *)o)->by = "contact";
+}
+
+static bool call_settle(const void *o, const World *w, tr_error *err)
+{
+    tr_settle *settle = tr_settle_new(w->plan, o, err);
+    tr_settle_free(settle);
+    return settle;
+}
+
 static void fill_lqr(void *o, size_t size, const World *w)
 {
     (void)w;
@@ -328,6 +342,7 @@ static const struct Row {
     ROW(linearise, step, fill_linearise, call_linearise_write, NULL),
     ROW(steady, sweep, fill_steady, call_steady, NULL),
     ROW(steady, output, fill_family, call_family, "'nobody'"),
+    ROW(settle, gap, fill_settle, call_settle, "nothing settles here"),
     ROW(inverse, prior_weight, fill_inverse, call_inverse, "no inertias are open"),
     ROW(lqr, q, fill_lqr, call_lqr, NULL),
     ROW(fit, columns, fill_fit, call_fit, NULL),

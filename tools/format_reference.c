@@ -113,6 +113,8 @@ static const char rules[] =
     "| element | rows |\n"
     "|---|---|\n"
     "| `rolling` | `normal` (touches the ground), `longitudinal` and `lateral` (does not slip) |\n"
+    "| `rolling` with a `roller` | `normal`, `roller` (does not slip along the axis of the roller) "
+    "|\n"
     "| `skate` | `lateral` |\n"
     "| `slide` | `normal` |\n"
     "| `pin` | `normal`, `longitudinal`, `lateral`: z, x, y of `against` |\n"

@@ -785,6 +785,79 @@ bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
 tr_sweep *tr_sweep_trimmed(const tr_system *system, const char *name, double from, double to,
                            double step, const tr_steady_options *options, tr_error *err);
 
+// ---- settling ------------------------------------------------------------------------------
+
+// Poses on the ground without dynamics: with what is held held and loops closed.
+//
+//   basic       heights, roll and pitch by averages of the ground below four wheels
+//   contact     all contacts touch: as many as there are unknowns
+//   residual    the sum of squares of gaps is least, each times its weight
+//   deflection  all touch; squares of spring travels are least, springs carry the weight
+//   energy      potential energy is least and nothing is in the ground; what lifts off does
+//
+// Coordinates that none of this depends on, as angles of wheels, stay what they are at the start.
+typedef struct tr_settle_options {
+    size_t size;    // of this structure, as the defaults have it
+    const char *by; // NULL: energy
+    // "rover.x=0.3"; or "rover.x": what it is at the start, unless a pose says another
+    const char *const *holds;
+    size_t hold_count;
+    const char *gap;            // of residual: "distance" or "vertical"; NULL: distance
+    const char *const *weights; // of residual: "left=2", a contact and what its square counts; 1
+    size_t weight_count;
+    // Called with what happens along a path: rows that have no pose, jumps, what lifts off. May be
+    // NULL.
+    void (*tell)(void *owner, size_t row, const char *words);
+    void *owner; // of the callback
+} tr_settle_options;
+void tr_settle_fill(tr_settle_options *options, size_t size);
+// By energy, nothing held.
+static inline tr_settle_options tr_settle_defaults(void)
+{
+    tr_settle_options o;
+    tr_settle_fill(&o, sizeof o);
+    return o;
+}
+
+// What is compiled once for many poses. The plan must outlive it; it is for one thread.
+typedef struct tr_settle tr_settle;
+// `options` may be NULL. TR_USAGE for options that make no sense; TR_INVALID for a model that the
+// way cannot settle.
+tr_settle *tr_settle_new(tr_plan *plan, const tr_settle_options *options, tr_error *err);
+void tr_settle_free(tr_settle *settle);
+// The columns of a pose: coordinates, attitude, and of each contact where it is, its gap and normal
+// force, the friction that it needs and that there is; the margin against tipping over, energy.
+size_t tr_settle_column_count(const tr_settle *settle);
+const char *tr_settle_column_name(const tr_settle *settle, size_t index); // NULL beyond the last
+const char *tr_settle_column_unit(const tr_settle *settle, size_t index); // "" when it has none
+// A pose with these values of what is held, in the order of the options (NULL, or NaN: as there),
+// found from the last one. `columns`, unless NULL, takes as many numbers as there are columns;
+// without it nothing but the pose is found, which is quicker. It allocates nothing. TR_FAILED, with
+// words, when there is none within reach: then the last pose stays.
+bool tr_settle_pose(tr_settle *settle, const double *held, double *columns, tr_error *err);
+// All inputs of programs there, tr_input_count numbers, which belong to it.
+const double *tr_settle_state(const tr_settle *settle);
+// The next pose is found from the start again.
+void tr_settle_restart(tr_settle *settle);
+// Whether the last pose is on another branch than the one before: a step to it, however small,
+// would not have come there steadily. Looks for a pose between the two some ten times.
+bool tr_settle_has_jumped(tr_settle *settle);
+// Contacts that lifted off, by energy, as "'left', 'right'"; "" when none did.
+const char *tr_settle_lifted(tr_settle *settle);
+// What `trundle settle` prints of the last pose.
+char *tr_settle_text(tr_settle *settle, bool json, tr_error *err);
+
+typedef struct tr_settle_summary {
+    size_t poses, failures, jumps; // rows, those without a pose, those on another branch
+} tr_settle_summary;
+// Poses along a path: a .csv file of values whose columns are formulas that are held besides
+// those of the options. Rows go to a .csv, .json or .mat file, or "-" (as JSON where `form` is
+// "json"), row by row; one without a pose has nan for numbers. TR_FAILED when there is such a row:
+// the others are written all the same. `summary` may be NULL.
+bool tr_settle_path(tr_plan *plan, const tr_settle_options *options, const char *path,
+                    const char *output, const char *form, tr_settle_summary *summary,
+                    tr_error *err);
+
 // ---- inertias from recordings --------------------------------------------------------------
 
 // Mass, first moments and moments of inertia of bodies enter the equations of motion linearly: they

@@ -41,6 +41,9 @@ typedef struct Options {
     const char *sweep, *picture, *free;
     bool reduce, trim;
     Words holds;
+    // settle
+    const char *by, *gap, *path;
+    Words weights;
     // fit
     Words data, matches, sds, priors;
     const char *time, *columns, *most_iterations, *prior_weight;
@@ -96,6 +99,7 @@ int cli_equations(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_schema(const Verb *verb, const Options *options);
+int cli_settle(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 

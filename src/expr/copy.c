@@ -197,10 +197,18 @@ static void copy_scene(const Copying *c, const Scene *from, Scene *to)
     for (uint32_t i = 0; to->bodies && i < to->body_count; i++) {
         rehome(c, to->bodies[i].origin, 3);
         rehome(c, to->bodies[i].rotation, 9);
+        rehome(c, &to->bodies[i].stretch, 1);
+        rehome(c, &to->bodies[i].stiffness, 1);
     }
     to->contacts = copy_in_arena(c, from->contacts, from->contact_count, sizeof *to->contacts);
     for (uint32_t i = 0; to->contacts && i < to->contact_count; i++) {
         rehome(c, to->contacts[i].point, 3);
+        rehome(c, to->contacts[i].normal, 3);
+        rehome(c, to->contacts[i].middle, 3);
+        rehome(c, to->contacts[i].across, 3);
+        rehome(c, &to->contacts[i].radius, 1);
+        rehome(c, &to->contacts[i].gap, 1);
+        rehome(c, &to->contacts[i].friction, 1);
         for (uint32_t k = 0; k < SCENE_ROWS; k++) rehome(c, to->contacts[i].rows[k].direction, 3);
     }
     to->terrains = copy_in_arena(c, from->terrains, from->terrain_count, sizeof *to->terrains);

@@ -41,6 +41,7 @@ typedef struct SceneBody {
     double axis[3];                 // of the joint, in the body's axes; zero when it has none
     double joint_at[3];             // where that stands, in the body's axes [m]
     Expr origin[3], rotation[9];    // in the world; the rotation by rows, body -> world
+    Expr stretch, stiffness;        // of its joint's spring, beyond its rest; id 0: it has none
     bool is_part;                   // a motor, a point or a piece of a beam: no body by itself
 } SceneBody;
 
@@ -71,6 +72,11 @@ typedef struct SceneContact {
     uint32_t
         touch;     // there: the first of two inputs that say where, or NO_TOUCH: where its point is
     Expr point[3]; // in the world
+    // Of what touches a surface: how far it is from that, and the surface's normal, in the world;
+    // id 0 where nothing can open. Friction's coefficient; id 0 where the model gives none
+    Expr gap, normal[3], friction;
+    Expr middle[3], radius; // of a wheel or a ball, in the world; of anything else its point
+    Expr across[3]; // what it bears nothing along, in the world: across a roller; id 0 elsewhere
     uint32_t row_count;
     bool has_moment;
     struct SceneRow {

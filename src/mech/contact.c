@@ -135,17 +135,23 @@ static Carrier find_ball(Tree *tree, uint32_t i, const Contact *contact, Vec *mi
 
 // ---- wheels and balls ----------------------------------------------------------------------
 
+typedef struct Wheel {
+    bool is_ball;
+    Expr radius, tube;
+    Expr along, across; // of rollers: cosine and sine of their angle; id 0: it has none
+} Wheel;
+
 // Where a wheel or a ball touches, in some axes: its axle a (nothing of a ball), the ground's
 // normal n, and r from its middle to the point that touches.
 typedef struct Rim {
-    bool is_ball;
-    Expr radius, tube;
+    Wheel wheel;
     Vec a, n;
     Expr length;     // of n
     Expr lean, size; // n.a, |n - (n.a) a|
     Vec rim;         // the part of r across the axle: (radius - tube) d
     Vec r;
-    Vec direction[3]; // normal, longitudinal, lateral
+    Vec forward;      // l
+    Vec direction[3]; // of the rows: normal, longitudinal or along the roller, across both
     Expr away;        // on a sphere: how far its ring is from the sphere's middle; negative inside
 } Rim;
 
@@ -153,15 +159,15 @@ typedef struct Rim {
 // corrected]
 static void find_rim(Rim *rim)
 {
-    if (rim->is_ball) {
-        rim->r = scale(neg(quotient(rim->radius, rim->length)), rim->n);
+    if (rim->wheel.is_ball) {
+        rim->r = scale(neg(quotient(rim->wheel.radius, rim->length)), rim->n);
         return;
     }
-    const Expr ring = sub(rim->radius, rim->tube);
+    const Expr ring = sub(rim->wheel.radius, rim->wheel.tube);
     rim->lean = dot(rim->n, rim->a);
     rim->size = e_sqrt(sub(square(rim->length), square(rim->lean))); // for a is a unit
     rim->rim = scale(quotient(ring, rim->size), minus(scale(rim->lean, rim->a), rim->n));
-    rim->r = minus(rim->rim, scale(quotient(rim->tube, rim->length), rim->n));
+    rim->r = minus(rim->rim, scale(quotient(rim->wheel.tube, rim->length), rim->n));
 }
 
 // On a sphere the normal goes through its middle, which is Q away from the wheel's:       (T195)
@@ -169,14 +175,14 @@ static void find_rim(Rim *rim)
 static void find_rim_on_sphere(Rim *rim, Vec Q, bool is_inside)
 {
     const Expr side = number(graph_of(Q.x), is_inside ? -1 : 1);
-    if (rim->is_ball) {
+    if (rim->wheel.is_ball) {
         const Expr far = e_sqrt(dot(Q, Q));
         rim->n = scale(quotient(side, far), Q);
-        rim->r = scale(neg(rim->radius), rim->n);
+        rim->r = scale(neg(rim->wheel.radius), rim->n);
         rim->away = mul(side, far);
         return;
     }
-    const Expr along = dot(Q, rim->a), ring = sub(rim->radius, rim->tube);
+    const Expr along = dot(Q, rim->a), ring = sub(rim->wheel.radius, rim->wheel.tube);
     const Vec q = minus(Q, scale(along, rim->a));
     const Expr off = e_sqrt(dot(q, q)), clear = sub(off, mul(side, ring)),
                far = e_sqrt(add(square(along), square(clear)));
@@ -184,7 +190,7 @@ static void find_rim_on_sphere(Rim *rim, Vec Q, bool is_inside)
     rim->rim = scale(ring, d);
     rim->n = scale(quotient(side, far), plus(Q, rim->rim));
     rim->lean = quotient(mul(side, along), far), rim->size = quotient(clear, far);
-    rim->r = minus(rim->rim, scale(rim->tube, rim->n));
+    rim->r = minus(rim->rim, scale(rim->wheel.tube, rim->n));
     rim->away = mul(side, far);
 }
 
@@ -203,28 +209,36 @@ static Beneath beneath(const Floor *floor, Pose X, Vec middle)
     return out;
 }
 
+// Along a roller, which turns with the heading as l does:                                (T300)
+//   e = cos(angle) l + sin(angle) n x l
+static void turn_to_roller(Rim *rim)
+{
+    const Vec l = rim->direction[1], m = rim->direction[2];
+    rim->direction[1] = plus(scale(rim->wheel.along, l), scale(rim->wheel.across, m));
+    rim->direction[2] = minus(scale(rim->wheel.along, m), scale(rim->wheel.across, l));
+}
+
 // With its directions; the rows of a ball follow the ground's axes.
 static void take_rim_directions(Rim *rim, const Floor *floor, Mat axes)
 {
     Graph *g = graph_of(rim->n.x);
     rim->direction[0] = rim->n;
-    if (rim->is_ball && floor->kind == SURFACE_PLANE) {
-        for (int k = 0; k < 2; k++) rim->direction[k + 1] = column(axes, k);
-        return;
-    }
-    if (rim->is_ball) {
-        tr_floor_directions(axes, rim->n, rim->direction + 1);
+    if (rim->wheel.is_ball) {
+        if (floor->kind == SURFACE_PLANE)
+            rim->direction[1] = column(axes, 0), rim->direction[2] = column(axes, 1);
+        else
+            tr_floor_directions(axes, rim->n, rim->direction + 1);
+        rim->forward = rim->direction[1];
         return;
     }
     const Vec l = scale(quotient(one(g), rim->size), cross(rim->a, rim->n)); // forward, axle left
-    rim->direction[1] = l, rim->direction[2] = cross(rim->n, l);
+    rim->forward = rim->direction[1] = l, rim->direction[2] = cross(rim->n, l);
+    if (rim->wheel.along.id) turn_to_roller(rim);
 }
 
-static Rim rim_of(Tree *tree, bool is_ball, Expr radius, Expr tube, const Floor *floor,
-                  const Beneath *at, Vec a)
+static Rim rim_of(Tree *tree, const Wheel *wheel, const Floor *floor, const Beneath *at, Vec a)
 {
-    Rim rim = {
-        .is_ball = is_ball, .radius = radius, .tube = tube, .a = a, .length = one(tree->graph)};
+    Rim rim = {.wheel = *wheel, .a = a, .length = one(tree->graph)};
     if (floor->kind == SURFACE_SPHERE)
         find_rim_on_sphere(&rim, at->Q, floor->is_inside);
     else {
@@ -315,12 +329,12 @@ static Resting resting_on(const Contact *contact, const Rim *rim, Mat axes, Expr
     const Expr none = zero(graph_of(gap));
     return (Resting){.axes = axes,
                      .n = rim->n,
-                     .l = rim->direction[1],
-                     .m = rim->direction[2],
+                     .l = rim->forward,
+                     .m = rim->wheel.is_ball ? rim->direction[2] : cross(rim->n, rim->forward),
                      .a = rim->a,
-                     .is_ball = rim->is_ball,
-                     .ring = rim->is_ball ? none : sub(rim->radius, rim->tube),
-                     .tube = rim->is_ball ? rim->radius : rim->tube,
+                     .is_ball = rim->wheel.is_ball,
+                     .ring = rim->wheel.is_ball ? none : sub(rim->wheel.radius, rim->wheel.tube),
+                     .tube = rim->wheel.is_ball ? rim->wheel.radius : rim->wheel.tube,
                      .lean = rim->lean,
                      .size = rim->size,
                      .gap = opens ? gap : none,
@@ -337,7 +351,7 @@ static Vec follow_height(InnerRolling *out, const Contact *contact, const Floor 
     const Resting at = resting_on(contact, rim, axes, none, out->hub, da);
     const Creeping moves = tr_creeping(floor, &at);
     out->dn = moves.dn;
-    if (!rim->is_ball)
+    if (!rim->wheel.is_ball)
         out->heading = quotient(sub(mul(rim->lean, dot(at.l, moves.dn)), dot(at.l, da)), rim->size);
     return minus(minus(moves.c, out->hub), cross(W0, rim->r));
 }
@@ -349,8 +363,9 @@ static bool slips_somehow(const Contact *contact)
 }
 
 static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Floor *floor,
-                       bool is_ball, Expr radius, Expr tube, InnerRolling *out)
+                       const Wheel *wheel, InnerRolling *out)
 {
+    const bool is_ball = wheel->is_ball;
     const uint32_t root = tr_root_of(tree, i),
                    top = floor->link == WORLD ? row_axes(tree, i) : root;
     const Link *axes = &tree->links[top];
@@ -364,7 +379,7 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     // of inner forests the world's poses are those of roots alone
     const Mat R = mat_product(tree->links[root].world.R, tr_pose_in(tree, top, root).R);
     const Beneath under = beneath(floor, (Pose){R, vec_zero(tree->graph)}, vec_zero(tree->graph));
-    const Rim rim = rim_of(tree, is_ball, radius, tube, floor, &under, a);
+    const Rim rim = rim_of(tree, wheel, floor, &under, a);
     const Vec O = tr_pose_in(tree, i, top).p, W0 = axes->v.W;
     const Course p = tr_course(tree, i, top, vec_zero(tree->graph), W0);
     const Course f = floor_in(tree, floor, axes, O);
@@ -373,7 +388,7 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     const Vec dO = plus(p.a, plus(still.V, cross(still.W, O)));
     const Vec dF = minus(plus(f.a, cross(f.W, V)), cross(W0, f.V));
     const Vec dW = minus(plus(p.alpha, still.W), minus(f.alpha, cross(W0, f.W)));
-    Vec dr = scale(neg(is_ball ? radius : tube), cross(rim.n, turning));
+    Vec dr = scale(neg(is_ball ? wheel->radius : wheel->tube), cross(rim.n, turning));
     const Vec nothing = vec_zero(tree->graph);
     *out = (InnerRolling){.rim = rim,
                           .turning = turning,
@@ -387,7 +402,7 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
     if (floor->kind == SURFACE_HEIGHT)
         dr = follow_height(out, contact, floor, under.axes, cross(Wc, a), W0);
     else if (!is_ball) {
-        const Expr ring = sub(radius, tube), ahead = dot(Wc, rim.rim);
+        const Expr ring = sub(wheel->radius, wheel->tube), ahead = dot(Wc, rim.rim);
         const Expr along = quotient(quotient(rim.lean, rim.size), ring);
         const Expr chi = neg(add(dot(Wc, a), mul(along, ahead)));
         dr = plus(dr, cross(plus(w, scale(chi, a)), rim.rim));
@@ -402,9 +417,9 @@ static bool find_inner(Tree *tree, uint32_t i, const Contact *contact, const Flo
 static Expr normal_rate(const InnerRolling *at)
 {
     const Rim *rim = &at->rim;
-    if (rim->is_ball) return dot(rim->n, at->V);
-    const Expr lever = mul(sub(rim->radius, rim->tube), rim->lean);
-    return add(dot(rim->n, at->hub), mul(lever, dot(rim->direction[1], at->W)));
+    if (rim->wheel.is_ball) return dot(rim->n, at->V);
+    const Expr lever = mul(sub(rim->wheel.radius, rim->wheel.tube), rim->lean);
+    return add(dot(rim->n, at->hub), mul(lever, dot(rim->forward, at->W)));
 }
 
 // Its drift, with A and alpha of the wheel's middle and of what carries it, q = l.Wc, u = n.a and
@@ -413,11 +428,11 @@ static Expr normal_rate(const InnerRolling *at)
 static Expr normal_drift(const InnerRolling *at)
 {
     const Rim *rim = &at->rim;
-    const Vec n = rim->n, a = rim->a, l = rim->direction[1];
+    const Vec n = rim->n, a = rim->a, l = rim->forward;
     const Vec Wc = minus(at->W, scale(at->spin, a));
     const Vec A = plus(at->dhub, cross(at->turning, at->hub));
     const Vec alpha = plus(at->dW, cross(at->turning, at->W)); // of the wheel
-    const Expr ring = sub(rim->radius, rim->tube), u = rim->lean;
+    const Expr ring = sub(rim->wheel.radius, rim->wheel.tube), u = rim->lean;
     const Expr bent = sub(mul(ring, dot(l, alpha)), mul(at->spin, dot(Wc, rim->rim)));
     const Expr bow = sub(mul(dot(Wc, a), dot(Wc, n)), mul(dot(Wc, Wc), u));
     return add(add(dot(n, A), mul(u, bent)),
@@ -438,7 +453,7 @@ static void roll_singly(Tree *tree, const Contact *contact, const InnerRolling *
                             neg(mul(at->heading, slip[1]))};
     uint32_t count = 0;
     for (int k = 0; k < 3; k++) {
-        const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_parts[k]);
+        const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_part(contact, k));
         if (i == s->row_count) continue;
         Row *row = &s->rows[i];
         const Expr rate = k == 0 ? normal_rate(at) : dot(d[k], at->V);
@@ -446,8 +461,8 @@ static void roll_singly(Tree *tree, const Contact *contact, const InnerRolling *
         row->inner_bias = add(dot(d[k], drift), turned[k]);
         count++;
     }
-    const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
-    if (count == 1 && normal < s->row_count && !at->rim.is_ball && is_vec_zero(at->dn))
+    const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_part(contact, 0));
+    if (count == 1 && normal < s->row_count && !at->rim.wheel.is_ball && is_vec_zero(at->dn))
         s->rows[normal].inner_bias = normal_drift(at);
 }
 
@@ -472,16 +487,16 @@ static Vec axle_on_carrier(const Tree *tree, const Link *link)
 // that is   s (Wc x a) x r + W x (U x rim) = (Wc.rim) (U + s a) - (W.U) rim - s tube (Wc x a) x n
 static Vec rolling_drift(const Rim *rim, Expr s, Vec Wc)
 {
-    if (rim->is_ball) return vec_zero(graph_of(s));
+    if (rim->wheel.is_ball) return vec_zero(graph_of(s));
     const Expr e = dot(Wc, rim->rim), along = dot(Wc, rim->a);
-    const Expr run =
-        neg(mul(quotient(quotient(rim->lean, rim->size), sub(rim->radius, rim->tube)), e));
+    const Expr run = neg(
+        mul(quotient(quotient(rim->lean, rim->size), sub(rim->wheel.radius, rim->wheel.tube)), e));
     const Vec across = minus(Wc, scale(along, rim->a));
     const Expr WU = add(dot(across, across), mul(add(along, s), run));
     const Vec drift =
         minus(scale(e, plus(across, scale(add(run, s), rim->a))), scale(WU, rim->rim));
-    if (is_zero(rim->tube)) return drift;
-    const Expr tube = quotient(rim->tube, rim->length);
+    if (is_zero(rim->wheel.tube)) return drift;
+    const Expr tube = quotient(rim->wheel.tube, rim->length);
     return minus(drift, scale(mul(s, tube), cross(cross(Wc, rim->a), rim->n)));
 }
 
@@ -555,7 +570,7 @@ static void take_directions(Tree *tree, const Contact *contact, const Rim *rim, 
         Row *row = &tree->system->rows[rows[k]];
         memcpy(row->mix_along, row->mix, sizeof row->mix);
     }
-    if (rim->is_ball || contact->axis.given) return;
+    if (rim->wheel.is_ball || contact->axis.given) return;
     const Vec up = tr_normal_in(tree, axes, &length), a = out_to(tree, carrier, axes, rim->a);
     const Vec n = scale(quotient(one(g), length), up);
     const Vec l = scale(quotient(one(g), rim->size), cross(a, up)), d[] = {n, l, cross(n, l)};
@@ -576,10 +591,11 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     if (spins) a = axle_on_carrier(tree, link), hub = link->X.p;
     if (!is_ball && !spins) a = apply(link->spin, tr_contact_axle(tree, i, contact));
     if (link->carried != spins || tree->links[carrier].carried) return false;
-    Rim rim = {.is_ball = is_ball, .a = a};
+    Rim rim = {.wheel = {.is_ball = is_ball,
+                         .radius = tr_tree_formula(tree, contact->radius),
+                         .tube = tr_tree_formula(tree, contact->tube)},
+               .a = a};
     rim.n = tr_normal_in(tree, carrier, &rim.length);
-    rim.radius = tr_tree_formula(tree, contact->radius);
-    rim.tube = tr_tree_formula(tree, contact->tube);
     find_rim(&rim);
     const Expr s = spins ? tree->velocities[link->velocity].symbol : zero(g);
     const Accelerated at = tr_tree_accelerated_behind(tree, carrier, axes);
@@ -596,20 +612,23 @@ bool tr_rolling_along(Tree *tree, const Contact *contact, const uint32_t rows[3]
     }
     take_directions(tree, contact, &rim, carrier, axes, rows);
     const Vec runs = cross(rim.r, a);
-    *out = (Rolling){.link = carrier,
-                     .hub = hub,
-                     .point = point,
-                     .arm = rim.r,
-                     .drift = own,
-                     .spin = spins ? link->velocity : NO_LINK,
-                     .runs = spins ? runs : vec_zero(g),
-                     .square = is_zero(rim.tube) ? square(rim.radius) : dot(runs, runs)};
+    *out =
+        (Rolling){.link = carrier,
+                  .hub = hub,
+                  .point = point,
+                  .arm = rim.r,
+                  .drift = own,
+                  .spin = spins ? link->velocity : NO_LINK,
+                  .runs = spins ? runs : vec_zero(g),
+                  .square = is_zero(rim.wheel.tube) ? square(rim.wheel.radius) : dot(runs, runs)};
     for (int k = 0; k < 3; k++) out->rows[k] = rows[k];
     return true;
 }
 
-static void check_radii(Tree *tree, const Contact *contact, bool is_ball, Expr radius, Expr tube)
+static void check_radii(Tree *tree, const Contact *contact, const Wheel *wheel)
 {
+    const bool is_ball = wheel->is_ball;
+    const Expr radius = wheel->radius, tube = wheel->tube;
     const char *what = is_ball ? "ball" : "wheel";
     const Text name = contact->name.text;
     const Place place = contact->radius.given ? contact->radius.place : contact->name.place;
@@ -640,7 +659,11 @@ static Expr rim_angle(Tree *tree, const Rim *rim)
     return tr_build(OP_ATAN2, dot(rim->rim, forward), dot(rim->rim, down), zero(g));
 }
 
-const char *const tr_contact_parts[3] = {"normal", "longitudinal", "lateral"};
+const char *tr_contact_part(const Contact *contact, int k)
+{
+    static const char *const names[] = {"normal", "longitudinal", "lateral"};
+    return k == 1 && contact->roller.given ? "roller" : names[k];
+}
 
 static Touch *note_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, Mat axes)
 {
@@ -655,32 +678,35 @@ static Touch *note_recorded(Tree *tree, const Contact *contact, const Carrier *c
 {
     Touch *touch = note_touch(tree, contact, c, r, mat_identity(tree->graph));
     touch->is_recorded = true;
-    for (int k = 0; k < 3; k++)
-        tr_touch_part(touch, tr_contact_parts[k], apply(c->pose.R, direction[k]));
+    for (int k = 0; k < (contact->roller.given ? 2 : 3); k++)
+        tr_touch_part(touch, tr_contact_part(contact, k), apply(c->pose.R, direction[k]));
     return touch;
 }
 
 // Three rows: the velocity V of the touching point along the normal, and along the other two
 // directions where it does not slip                             (T45) [M 7.2; B 46, corrected]
+// Across the axis of a roller nothing holds.                                             (T300)
 static void roll(Tree *tree, const Contact *contact, const Rim *rim, Vec V, Vec V_middle,
                  Expr height, Expr slipping[3])
 {
     Graph *g = tree->graph;
     const Value laws[] = {{{0}, {0}, false}, contact->longitudinal, contact->lateral};
+    const int held = contact->roller.given ? 2 : 3;
     // Models in the plane need not say how high their wheels are.
     const bool rises = tr_system_uses(tree->system, height, TR_POSITION) != NULL;
     Slip slip = {.contact = contact, .ahead = dot(rim->direction[1], V_middle), .lean = zero(g)};
-    if (!rim->is_ball) slip.lean = tr_build(OP_ASIN, rim->lean, rim->lean, rim->lean);
+    if (!rim->wheel.is_ball) slip.lean = tr_build(OP_ASIN, rim->lean, rim->lean, rim->lean);
     for (int k = 0; k < 2; k++) slip.both[k] = dot(rim->direction[k + 1], V);
-    for (int k = 0; k < 3; k++) {
+    slipping[2] = slip.both[1];
+    for (int k = 0; k < held; k++) {
         const Expr rate = dot(rim->direction[k], V);
-        slip.part = tr_contact_parts[k], slip.law = laws[k], slip.rate = rate;
+        slip.part = tr_contact_part(contact, k), slip.law = laws[k], slip.rate = rate;
         slip.sticks = k && tr_is_coulomb(laws[k]) && is_true(contact->stick);
         slip.row = tree->system->row_count;
         slipping[k] = k && tr_slips(laws[k]) ? rate : zero(g);
         if (k && tr_slips(laws[k])) tr_tree_slip(tree, &slip);
         if (!k || !tr_slips(laws[k]) || slip.sticks)
-            tr_tree_row(tree, contact->name, tr_contact_parts[k], rate,
+            tr_tree_row(tree, contact->name, tr_contact_part(contact, k), rate,
                         k == 0 && rises ? height : expr_at(g, 0), expr_at(g, 0), QUANTITY_FORCE);
     }
 }
@@ -718,7 +744,7 @@ static void watch_hollow(Tree *tree, const Contact *contact, bool is_ball)
     System *s = tree->system;
     if (tree->graph->failed) return;
     Touching *touching = &s->touchings[s->touching_count - 1];
-    touching->row = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
+    touching->row = tr_tree_find_row(tree, contact->name, tr_contact_part(contact, 0));
     if (touching->row == s->row_count && s->order == 1) touching->row = NO_TOUCHING_ROW;
     if (touching->row == s->row_count) {
         tr_fail(tree->err, TR_INVALID, contact->name.place,
@@ -764,10 +790,12 @@ static Expr gap_on_height(Tree *tree, const Contact *contact, const Floor *floor
 // (1 - k B) (1 - tube B), as T187 has it for B = -1 / radius outside, 1 / radius inside
 static Expr margin_on_sphere(const Floor *floor, const Rim *rim)
 {
-    const Expr unit = one(graph_of(rim->n.x)), tube = rim->is_ball ? rim->radius : rim->tube;
+    const Expr unit = one(graph_of(rim->n.x)),
+               tube = rim->wheel.is_ball ? rim->wheel.radius : rim->wheel.tube;
     const Expr B = quotient(floor->is_inside ? unit : neg(unit), floor->radius);
-    const Expr ring =
-        rim->is_ball ? zero(graph_of(unit)) : quotient(sub(rim->radius, rim->tube), rim->size);
+    const Expr ring = rim->wheel.is_ball
+                          ? zero(graph_of(unit))
+                          : quotient(sub(rim->wheel.radius, rim->wheel.tube), rim->size);
     return mul(sub(unit, mul(add(ring, tube), B)), sub(unit, mul(tube, B)));
 }
 
@@ -780,7 +808,7 @@ static Expr gap_of(Tree *tree, const Contact *contact, const Floor *floor, const
     case SURFACE_SPHERE:
         *margin = margin_on_sphere(floor, rim);
         return sub(floor->is_inside ? add(rim->away, floor->radius) : sub(rim->away, floor->radius),
-                   rim->is_ball ? rim->radius : rim->tube);
+                   rim->wheel.is_ball ? rim->wheel.radius : rim->wheel.tube);
     case SURFACE_HEIGHT: return gap_on_height(tree, contact, floor, under, rim, c, middle, margin);
     default: return gap_on_plane(floor, c, rim, plus(middle, rim->r));
     }
@@ -788,7 +816,7 @@ static Expr gap_of(Tree *tree, const Contact *contact, const Floor *floor, const
 
 static void set_uneven(Tree *tree, const Contact *contact, int part, Expr rate)
 {
-    const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_parts[part]);
+    const uint32_t i = tr_tree_find_row(tree, contact->name, tr_contact_part(contact, part));
     if (i < tree->system->row_count) tree->system->rows[i].uneven = rate;
 }
 
@@ -796,10 +824,10 @@ static void set_uneven(Tree *tree, const Contact *contact, int part, Expr rate)
 static void tilt_ground(Tree *tree, const Contact *contact, const Floor *floor,
                         const Beneath *under, const Rim *flat, const Carrier *c, Vec middle)
 {
-    const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_parts[0]);
+    const uint32_t normal = tr_tree_find_row(tree, contact->name, tr_contact_part(contact, 0));
     if (normal == tree->system->row_count) return; // a model in the plane stays there
     const Floor tilted = tr_floor_tilted(tree, floor);
-    const Rim rim = rim_of(tree, flat->is_ball, flat->radius, flat->tube, &tilted, under, flat->a);
+    const Rim rim = rim_of(tree, &flat->wheel, &tilted, under, flat->a);
     const Vec V = tr_velocity_on(&floor->carrier, c, plus(middle, rim.r));
     for (int k = 0; k < 3; k++) set_uneven(tree, contact, k, dot(rim.direction[k], V));
 }
@@ -812,29 +840,54 @@ static void check_fits(Tree *tree, const Contact *contact, const Floor *floor, E
                 "'%.*s' is larger than the sphere that it is in", TEXT(contact->name.text));
 }
 
+// Rollers turn freely about their axes, so there is nothing to say of what is across.       (T300)
+static void take_rollers(Tree *tree, const Contact *contact, Wheel *wheel)
+{
+    if (!contact->roller.given || has_failed(tree->err)) return;
+    if (wheel->is_ball)
+        tr_fail(tree->err, TR_INVALID, contact->roller.place, "a ball has no rollers");
+    if (contact->lateral.given)
+        tr_fail(tree->err, TR_INVALID, contact->lateral.place,
+                "'%.*s' has a 'roller', across whose axis it goes freely: it has no use for "
+                "'lateral'; 'longitudinal' is the law along the axis",
+                TEXT(contact->name.text));
+    const Expr angle = tr_tree_constant(tree, contact->roller, "roller");
+    if (has_failed(tree->err)) return;
+    wheel->along = e_cos(angle), wheel->across = e_sin(angle);
+}
+
+static Wheel wheel_of(Tree *tree, const Contact *contact)
+{
+    Wheel wheel = {.is_ball = text_is(contact->shape.text, "ball")};
+    if (!wheel.is_ball && !text_is(contact->shape.text, "wheel"))
+        tr_fail(tree->err, TR_INVALID, contact->shape.place,
+                "what rolls is a wheel or a ball, not a '%.*s'", TEXT(contact->shape.text));
+    wheel.radius = tr_tree_formula(tree, contact->radius);
+    wheel.tube = tr_tree_formula(tree, contact->tube);
+    if (has_failed(tree->err)) return wheel;
+    check_radii(tree, contact, &wheel);
+    take_rollers(tree, contact, &wheel);
+    tr_tree_check_laws(tree, contact);
+    return wheel;
+}
+
 static void make_rolling(Tree *tree, const Contact *contact)
 {
     Graph *g = tree->graph;
     const uint32_t i = tr_tree_touching(tree, contact->body, contact->name);
-    const bool is_ball = text_is(contact->shape.text, "ball");
-    if (!is_ball && !text_is(contact->shape.text, "wheel"))
-        tr_fail(tree->err, TR_INVALID, contact->shape.place,
-                "what rolls is a wheel or a ball, not a '%.*s'", TEXT(contact->shape.text));
-    const Expr radius = tr_tree_formula(tree, contact->radius),
-               tube = tr_tree_formula(tree, contact->tube);
+    const Wheel wheel = wheel_of(tree, contact);
+    const bool is_ball = wheel.is_ball;
     if (has_failed(tree->err)) return;
-    check_radii(tree, contact, is_ball, radius, tube);
-    tr_tree_check_laws(tree, contact);
     Vec a = vec_zero(g), middle = a;
     const Carrier c =
         is_ball ? find_ball(tree, i, contact, &middle) : find_axle(tree, i, contact, &a, &middle);
     if (has_failed(tree->err)) return;
     Floor floor = tr_floor(tree, contact);
     if (floor.kind == SURFACE_HEIGHT) tr_touch_symbols(tree, contact, &floor);
-    if (floor.is_inside && !has_failed(tree->err)) check_fits(tree, contact, &floor, radius);
+    if (floor.is_inside && !has_failed(tree->err)) check_fits(tree, contact, &floor, wheel.radius);
     if (has_failed(tree->err)) return;
     const Beneath under = beneath(&floor, c.pose, middle);
-    const Rim rim = rim_of(tree, is_ball, radius, tube, &floor, &under, a);
+    const Rim rim = rim_of(tree, &wheel, &floor, &under, a);
     const Vec r = plus(middle, rim.r);
     Expr margin;
     const Expr height = gap_of(tree, contact, &floor, &under, &rim, &c, middle, &margin);
@@ -847,13 +900,14 @@ static void make_rolling(Tree *tree, const Contact *contact)
         tilt_ground(tree, contact, &floor, &under, &rim, &c, middle);
     // Rows that open one by one are eliminated one by one.
     const bool is_whole = tree->system->row_count == before + 3 && !is_true(contact->stick);
-    if (find_inner(tree->inner, i, contact, &floor, is_ball, radius, tube, &inner)) {
+    if (find_inner(tree->inner, i, contact, &floor, &wheel, &inner)) {
         if (is_whole) // they are the velocity itself, in other axes
             tr_tree_inner_rows(tree->inner, inner.V, inner.drift, inner.rim.direction);
         else
             roll_singly(tree->inner, contact, &inner, slipping);
     }
     Touch *touch = note_recorded(tree, contact, &c, r, rim.direction);
+    touch->middle = point_out(c.pose, middle), touch->radius = wheel.radius;
     touch->gap = height, touch->margin = margin;
     touch->is_curved = floor.kind != SURFACE_PLANE;
     if (floor.kind == SURFACE_HEIGHT) watch_hollow(tree, contact, is_ball);
@@ -1019,9 +1073,9 @@ static void make_pin(Tree *tree, const Contact *contact)
     Touch *touch = note_touch(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 3; k++) {
         const int i = (k + 2) % 3; // z, x, y
-        tr_tree_row(tree, contact->name, tr_contact_parts[k], vec_at(m.ds, i), vec_at(off, i),
-                    vec_at(m.a, i), QUANTITY_FORCE);
-        tr_touch_part(touch, tr_contact_parts[k], vec_unit(tree->graph, i));
+        tr_tree_row(tree, contact->name, tr_contact_part(contact, k), vec_at(m.ds, i),
+                    vec_at(off, i), vec_at(m.a, i), QUANTITY_FORCE);
+        tr_touch_part(touch, tr_contact_part(contact, k), vec_unit(tree->graph, i));
     }
 }
 

@@ -64,7 +64,7 @@ static bool is_on_flat_ground(const Tree *tree, const Contact *contact)
 
 static uint32_t row_of(const Tree *tree, const Contact *contact, int part)
 {
-    return tr_tree_find_row(tree, contact->name, tr_contact_parts[part]);
+    return tr_tree_find_row(tree, contact->name, tr_contact_part(contact, part));
 }
 
 static void hand_skate(Tree *tree, Tree *by, const Contact *contact)

@@ -41,7 +41,7 @@ static bool sticks(const Tree *tree, const Contact *contact, uint32_t row)
 static void add_rows(Tree *tree, const Contact *contact, Latch *latch)
 {
     for (int k = 0; k < 3; k++) {
-        const uint32_t row = tr_tree_find_row(tree, contact->name, tr_contact_parts[k]),
+        const uint32_t row = tr_tree_find_row(tree, contact->name, tr_contact_part(contact, k)),
                        at = latch->row_count;
         if (row == tree->system->row_count) continue;
         latch->rows[latch->row_count++] = row;
@@ -209,8 +209,8 @@ static void watch_friction(Tree *tree, const Contact *contact, uint32_t latch)
         watch_sticking(tree, contact, latch, mul(own->stiction, N));
         return;
     }
-    const Expr l = tr_tree_reaction(tree, contact->name, "longitudinal"),
-               s = tr_tree_reaction(tree, contact->name, "lateral");
+    const Expr l = tr_tree_reaction(tree, contact->name, tr_contact_part(contact, 1)),
+               s = tr_tree_reaction(tree, contact->name, tr_contact_part(contact, 2));
     tr_tree_alarm(tree, contact->name, "'%.*s' exceeds the available friction",
                   sub(mul(mu, N), e_sqrt(add(square(l), square(s)))), ALARM_WARNS, NO_LATCH);
 }

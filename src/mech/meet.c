@@ -381,6 +381,7 @@ Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r, Mat axe
     touch->point = point_out(c->pose, r);
     touch->axes = axes;
     touch->angle = touch->gap = expr_at(tree->graph, 0);
+    touch->middle = touch->point, touch->radius = zero(tree->graph);
     return touch;
 }
 

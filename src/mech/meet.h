@@ -72,8 +72,8 @@ Touch *tr_tree_touch(Tree *tree, uint32_t link, const Carrier *c, Vec r, Mat axe
 void tr_touch_part(Touch *touch, const char *part, Vec direction);   // a row that is a force
 void tr_touch_moment(Touch *touch, const char *part, Vec direction); // after all forces
 
-// normal, longitudinal, lateral
-extern const char *const tr_contact_parts[3];
+// normal, longitudinal, lateral; or roller in place of the second                    (T300)
+const char *tr_contact_part(const Contact *contact, int k);
 // The ground's normal in the axes of a link, of some length: that of gravity where it can be, for
 // then inverse dynamics has it, too
 Vec tr_normal_in(Tree *tree, uint32_t link, Expr *length);

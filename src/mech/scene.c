@@ -412,6 +412,16 @@ static void set_pose(SceneBody *b, Pose pose)
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
 }
 
+// What a joint with one coordinate is pulled back by
+static void describe_spring(Tree *tree, const Link *link, SceneBody *b)
+{
+    b->stretch = b->stiffness = expr_at(tree->graph, 0);
+    if (link->is_motor || !has_coordinate(link->type) || !link->by->stiffness.given) return;
+    const Expr q = tree->positions[link->position].symbol;
+    b->stretch = sub(q, tr_tree_formula(tree, link->by->rest));
+    b->stiffness = tr_tree_formula(tree, link->by->stiffness);
+}
+
 static void describe_body(Tree *tree, const Company *company, uint32_t i)
 {
     const Link *link = &tree->links[i];
@@ -426,6 +436,7 @@ static void describe_body(Tree *tree, const Company *company, uint32_t i)
     numbers(tree, own_axis(link), b->axis);
     numbers(tree, link->to, b->joint_at);
     set_pose(b, tr_tree_world(tree, i));
+    describe_spring(tree, link, b);
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
     b->is_part = link->section || link->is_motor;
     if (!body->shapes.count && !link->is_motor && !link->flex && !link->section)
@@ -508,9 +519,19 @@ static void describe_terrain(Tree *tree, const Floor *floor, SceneContact *c)
     c->touch = x && x->kind == TR_TOUCH ? (uint32_t)(x - tree->system->inputs) : NO_TOUCH;
 }
 
-static void describe_contact(Tree *tree, const Contact *contact, SceneContact *c)
+static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
 {
+    const Contact *contact = touch->contact;
     const ContactLook *look = contact_look(contact);
+    const Vec normal = apply(touch->axes, touch->direction[0]);
+    for (int k = 0; k < 3 && touch->gap.id; k++) c->normal[k] = vec_at(normal, k);
+    c->gap = touch->gap, c->radius = touch->radius;
+    for (int k = 0; k < 3; k++) c->middle[k] = vec_at(touch->middle, k);
+    if (contact->friction.given) c->friction = tr_tree_formula(tree, contact->friction);
+    if (contact->roller.given) {
+        const Vec across = cross(normal, apply(touch->axes, touch->direction[1]));
+        for (int k = 0; k < 3; k++) c->across[k] = vec_at(across, k);
+    }
     c->kind = look->name;
     c->on = scene_body(tr_tree_anchor(tree, contact->against).link);
     c->coordinate = "";
@@ -543,7 +564,7 @@ static void describe_touch(Tree *tree, const Touch *touch)
     c->body = touch->link;
     describe_terrain(tree, touch->floor, c);
     if (touch->contact)
-        describe_contact(tree, touch->contact, c);
+        describe_contact(tree, touch, c);
     else
         describe_tie(tree, touch->tie, c);
     for (int k = 0; k < 3; k++) c->point[k] = vec_at(touch->point, k);

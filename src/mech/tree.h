@@ -56,6 +56,8 @@ typedef struct Touch {
     const Tie *tie;
     uint32_t link;
     Vec point;            // in world axes
+    Vec middle;           // of a wheel or a ball, in world axes; of a foot its point
+    Expr radius;          // of these, 0 of a foot
     const char *parts[6]; // its rows: forces first
     Vec direction[6];     // theirs, in `axes`
     uint32_t part_count, force_count;

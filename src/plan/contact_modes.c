@@ -9,14 +9,16 @@
 #include "plan/contact_modes.h"
 
 #include "num/cone.h"
+#include "num/singular.h"
 #include "num/solve.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MASSLESS 1e-10 // of the largest mass
-#define NEARLY   1e-6  // a violation that may be one of rounding, or of the time that an event has
+#define MASSLESS  1e-10 // of the largest mass
+#define DEPENDENT 1e-9  // singular values of rows
+#define NEARLY    1e-6  // a violation that may be one of rounding, or of the time that an event has
 
 enum { LATCH_NUMBERS = 5 };
 
@@ -208,6 +210,37 @@ static void refuse(const Contacts *at, double t, tr_error *err)
             t, names);
 }
 
+// Rows that hold if all sticks that can
+static void list_rows(const Contacts *at, bool *holds)
+{
+    for (uint32_t i = 0; i < at->m; i++) holds[i] = at->holds[i];
+    for (uint32_t j = 0; j < at->cones.count; j++) {
+        const Cone *cone = &at->cones.at[j];
+        for (uint32_t k = 0; k < cone->row_count; k++) holds[cone->rows[k]] = true;
+        for (uint32_t k = 0; k < cone->across_count; k++) holds[cone->across[k]] = true;
+    }
+}
+
+// Whether what may stick leaves reactions open: the least ones need not be within friction where
+// others are, so that no set agrees with them.                                           (T302)
+static bool are_open(const Contacts *at, tr_error *err)
+{
+    const size_t n = at->passive;
+    bool *holds = calloc(at->m + 1u, sizeof *holds);
+    double *A = calloc(at->m * n + at->m + n + 1, sizeof *A), *sigma = A ? A + at->m * n : NULL;
+    uint32_t rows = 0, rank = 0;
+    if (!holds || !A) tr_fail_memory(err);
+    if (!has_failed(err)) list_rows(at, holds);
+    for (uint32_t i = 0; !has_failed(err) && i < at->m; i++)
+        if (holds[i]) memcpy(A + rows++ * n, at->B + i * n, n * sizeof *A);
+    const uint32_t most = rows < n ? rows : (uint32_t)n;
+    if (most && !tr_singular(A, rows, (uint32_t)n, sigma, NULL, NULL)) tr_fail_memory(err);
+    while (!has_failed(err) && rank < most && sigma[rank] > DEPENDENT * sigma[0]) rank++;
+    free(holds);
+    free(A);
+    return rank < rows;
+}
+
 // ---- all of it -----------------------------------------------------------------------------
 
 static ModesFound find_modes(Contacts *at, const bool *wary, double t, LatchMode *modes,
@@ -223,6 +256,8 @@ static ModesFound find_modes(Contacts *at, const bool *wary, double t, LatchMode
     make_cones(at, wary, modes);
     if (!tr_cones_find(c))
         return c->lacks_memory ? (tr_fail_memory(err), MODES_FAILED) : MODES_UNKNOWN;
+    if (c->violation > NEARLY && are_open(at, err))
+        return has_failed(err) ? MODES_FAILED : MODES_UNKNOWN; // they give way one by one
     if (c->violation > NEARLY) return refuse(at, t, err), MODES_NONE;
     take_modes(at, modes);
     return MODES_FOUND;

@@ -17,11 +17,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define SLOW      1e-6  // rebounds are over, against the fastest impact
-#define STILL     1e-6  // and anyway [m/s]
-#define SAME_TIME 1e-9  // [s]
-#define NEAR      1e-12 // what touches [m]
+#define SLOW         1e-6  // rebounds are over, against the fastest impact
+#define STILL        1e-6  // and anyway [m/s]
+#define SAME_TIME    1e-9  // [s]
+#define NEAR         1e-12 // what touches [m]
+#define MOST_STOPPED 100   // of the kinetic energy that what holds would take out on its own
 
 // ---- numbers -------------------------------------------------------------------------------
 
@@ -131,7 +133,7 @@ static double slip_of(const Impact *at, const Latch *latch)
 
 // What stops slipping does so in no time, though it took some to get there: all that touches holds
 // meanwhile, whichever way it would have to. dv and impulses for rates that vanish
-static bool hold_all(Impact *at, double *dv, tr_error *err)
+static bool hold_rows(Impact *at, const bool *holds, double *dv, tr_error *err)
 {
     const size_t np = at->passive, size = np + at->m;
     double *A = calloc(size * size + 1, sizeof *A), *b = calloc(size + 1, sizeof *b);
@@ -140,7 +142,7 @@ static bool hold_all(Impact *at, double *dv, tr_error *err)
     for (size_t i = 0; good && i < np; i++)
         for (size_t k = 0; k < np; k++) A[i * size + k] = at->M[at->p[i] * at->n + at->p[k]];
     for (uint32_t i = 0; good && i < at->m; i++) {
-        if (!at->holds[i]) continue;
+        if (!holds[i]) continue;
         for (size_t k = 0; k < np; k++) {
             A[(np + i) * size + k] = at->G[(size_t)i * at->n + at->p[k]];
             A[k * size + np + i] = -at->G[(size_t)i * at->n + at->p[k]];
@@ -155,6 +157,26 @@ static bool hold_all(Impact *at, double *dv, tr_error *err)
     return good;
 }
 
+// dv^T M dv, of passive velocities
+static double square_of(const Impact *at, const double *dv)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < at->passive; i++)
+        for (uint32_t k = 0; k < at->passive; k++)
+            sum += dv[i] * at->M[(size_t)at->p[i] * at->n + at->p[k]] * dv[k];
+    return sum;
+}
+
+// The rows that hold if nothing sticks but one latch
+static void hold_alone(const Impact *at, const Latch *latch, bool *holds)
+{
+    const System *s = at->system;
+    for (uint32_t i = 0; i < at->m; i++) holds[i] = at->holds[i];
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        for (uint32_t k = 0; k < s->latches[i].row_count && &s->latches[i] != latch; k++)
+            if (s->latches[i].sticks[k]) holds[s->latches[i].rows[k]] = false;
+}
+
 // What a latch is after an impact, and which of its rows hold
 static void become(const Impact *at, uint32_t i, bool leaves)
 {
@@ -164,6 +186,39 @@ static void become(const Impact *at, uint32_t i, bool leaves)
     if (leaves) *mode = (LatchMode){.is_open = true};
     for (uint32_t k = 0; k < latch->row_count; k++)
         at->holds[latch->rows[k]] = !leaves && !(latch->sticks[k] && mode->is_slipping);
+}
+
+static void set_slipping(Impact *at, const Hits *hits, bool is_slipping)
+{
+    for (uint32_t i = 0; i < hits->count; i++) {
+        hits->at[i].mode->is_slipping = is_slipping;
+        become(at, (uint32_t)(hits->at[i].latch - at->system->latches), false);
+    }
+}
+
+// What is about to hold moves by a creep or two. Where much more would have to stop with it, for
+// what sticks elsewhere leaves nothing else free, friction could not do that at once: it slips on.
+//                                                                                        (T301)
+static bool stop_slip(Impact *at, const Hits *hits, double *dv, tr_error *err)
+{
+    bool *alone = calloc(at->m + 1u, sizeof *alone);
+    if (!alone) return tr_fail_memory(err), false;
+    bool good = true;
+    double own = 0;
+    set_slipping(at, hits, false);
+    for (uint32_t i = 0; i < hits->count && good; i++) {
+        hold_alone(at, hits->at[i].latch, alone);
+        good = hold_rows(at, alone, dv, err);
+        own += square_of(at, dv);
+    }
+    good = good && hold_rows(at, at->holds, dv, err);
+    if (good && square_of(at, dv) > MOST_STOPPED * own) {
+        set_slipping(at, hits, true);
+        memset(dv, 0, at->n * sizeof *dv);
+        memset(at->L, 0, at->m * sizeof *at->L);
+    }
+    free(alone);
+    return good;
 }
 
 // Those that touch, with e of those that close: those, too, that only just left
@@ -236,11 +291,7 @@ static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
     double *dv = calloc(at->n + 1u, sizeof *dv);
     if (!dv) return tr_fail_memory(err), false;
     const bool stops = hits->count && !hits->at[0].touches;
-    for (uint32_t i = 0; i < hits->count && stops; i++) {
-        hits->at[i].mode->is_slipping = false;
-        become(at, (uint32_t)(hits->at[i].latch - at->system->latches), false);
-    }
-    const bool good = stops ? hold_all(at, dv, err) : touch_all(at, hits, dv, err);
+    const bool good = stops ? stop_slip(at, hits, dv, err) : touch_all(at, hits, dv, err);
     for (uint32_t k = 0; good && k < at->passive; k++) at->x[at->v[at->p[k]]] += dv[k];
     if (good) *lost = dissipated(at, dv);
     free(dv);

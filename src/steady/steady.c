@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "expr/derivative.h"
+#include "expr/held.h"
 #include "expr/walk.h"
 #include "linear/law.h"
 #include "num/dense.h"
@@ -81,27 +82,6 @@ static bool list_frees(Steady *p, const char *names, tr_error *err)
 
 // ---- what is held --------------------------------------------------------------------------
 
-// Where "formula = value" has its sign: the last one that is no part of a comparison. NULL for
-// none.
-static const char *last_sign(const char *text)
-{
-    const char *found = NULL;
-    for (const char *at = text; *at; at++)
-        if (*at == '=' && at > text && !strchr("<>=!", at[-1]) && at[1] != '=') found = at;
-    return found;
-}
-
-static Expr read_formula(System *s, const char *what, Text text, tr_error *err)
-{
-    tr_error own = {0};
-    const Scope scope = tr_system_scope(s);
-    const Expr x = tr_formula_parse(s->graph, &scope, text, (Place){0}, &own);
-    if (own.status)
-        tr_fail(err, own.status == TR_INVALID ? TR_USAGE : own.status, (Place){0}, "%s '%.*s': %s",
-                what, TEXT(text), own.text);
-    return x;
-}
-
 static const char *kept_name(Steady *p, Text name)
 {
     return tr_arena_text(&p->system->graph->arena, name.at, name.length);
@@ -110,13 +90,12 @@ static const char *kept_name(Steady *p, Text name)
 // formula - value; without a value it stays what it is, and its target is found at the guess
 static bool add_hold(Steady *p, const char *text, Expr *formulas, tr_error *err)
 {
-    const char *sign = last_sign(text);
-    const Text name = text_trimmed((Text){text, sign ? (size_t)(sign - text) : strlen(text)});
-    Expr x = read_formula(p->system, "--hold", name, err);
-    p->hold_names[p->holds] = kept_name(p, name);
-    p->targets[p->holds] = sign ? 0 : (double)NAN;
-    if (sign && !has_failed(err))
-        x = sub(x, read_formula(p->system, "--hold", text_trimmed(text_of(sign + 1)), err));
+    const HeldText held = tr_held_text(text);
+    Expr x = tr_held_formula(p->system, "--hold", held.left, err);
+    p->hold_names[p->holds] = kept_name(p, held.left);
+    p->targets[p->holds] = held.right.at ? 0 : (double)NAN;
+    if (held.right.at && !has_failed(err))
+        x = sub(x, tr_held_formula(p->system, "--hold", held.right, err));
     formulas[p->holds++] = x;
     return !has_failed(err);
 }
@@ -124,13 +103,13 @@ static bool add_hold(Steady *p, const char *text, Expr *formulas, tr_error *err)
 // "name=from:to:step", of which the name matters here
 static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err)
 {
-    const char *sign = text ? last_sign(text) : NULL;
     if (!text) return true;
-    if (!sign)
+    const HeldText held = tr_held_text(text);
+    if (!held.right.at)
         return tr_fail(err, TR_USAGE, (Place){0},
                        "--sweep takes formula=from:to:step, not '%.100s'", text),
                false;
-    const Text name = text_trimmed((Text){text, (size_t)(sign - text)});
+    const Text name = held.left;
     const Input *input = tr_system_setting(p->system, name, "swept", NULL);
     p->swept = kept_name(p, name);
     if (input) {
@@ -147,7 +126,7 @@ static bool add_sweep(Steady *p, const char *text, Expr *formulas, tr_error *err
     p->sweeps_hold = true;
     p->hold_names[p->holds] = p->swept;
     p->targets[p->holds] = (double)NAN;
-    formulas[p->holds++] = read_formula(p->system, "--sweep", name, err);
+    formulas[p->holds++] = tr_held_formula(p->system, "--sweep", name, err);
     return !has_failed(err);
 }
 

@@ -16,6 +16,7 @@ static const struct {
     {"lambda.", ".normal", "N"},
     {"lambda.", ".longitudinal", "N"},
     {"lambda.", ".lateral", "N"},
+    {"lambda.", ".roller", "N"},
     {"lambda.", "", NULL},
     {"contact.", ".Fx", "N"},
     {"contact.", ".Fy", "N"},

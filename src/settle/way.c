@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to settle: what each asks of a model, and the terms that are its own (T291, T292).
+#include "settle/settle.h"
+
+#include "num/dense.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static Expr number_in(const Settle *p, double value) { return number(p->system->graph, value); }
+
+// ---- contact, residual, energy -------------------------------------------------------------
+
+static void prepare_contact(Settle *p, TermGroup group, tr_error *err)
+{
+    (void)p, (void)group, (void)err;
+}
+
+static void prepare_residual(Settle *p, TermGroup group, tr_error *err)
+{
+    (void)p, (void)group, (void)err;
+}
+
+static void prepare_energy(Settle *p, TermGroup group, tr_error *err)
+{
+    if (group == GROUP_TRAVELS && p->system->order == 1)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "potential energy needs forces: settle by energy in second order (--order 2)");
+}
+
+// ---- deflection ----------------------------------------------------------------------------
+
+// The vertical, upwards, as a unit vector
+static void find_up(const Scene *scene, double up[3])
+{
+    const double size = tr_norm(scene->gravity, 3);
+    for (int k = 0; k < 3; k++) up[k] = size > 0 ? -scene->gravity[k] / size : k == 2;
+}
+
+// Whether a body hangs behind a spring
+static bool is_sprung(const Scene *scene, uint32_t i)
+{
+    for (; i != SCENE_WORLD; i = scene->bodies[i].parent)
+        if (scene->bodies[i].stretch.id) return true;
+    return false;
+}
+
+// k s e.up of each spring along its joint's axis e, less the weight of what none of them is above:
+// what Kelly's slide asks for                                                           (T291)
+static void add_carried(Settle *p)
+{
+    const Scene *scene = &p->system->scene;
+    double up[3], weight = 0;
+    find_up(scene, up);
+    Expr sum = number_in(p, 0);
+    for (uint32_t i = 0; i < scene->body_count; i++) {
+        const SceneBody *b = &scene->bodies[i];
+        if (!is_sprung(scene, i)) weight += b->mass * tr_norm(scene->gravity, 3);
+        if (!b->stretch.id) continue;
+        Expr lift = number_in(p, 0);
+        for (int k = 0; k < 9; k++)
+            lift = add(lift, mul(number_in(p, up[k / 3] * b->axis[k % 3]), b->rotation[k]));
+        sum = add(sum, mul(mul(b->stiffness, b->stretch), lift));
+    }
+    tr_settle_term(p, "the weight on springs", sub(sum, number_in(p, weight)));
+}
+
+static void prepare_deflection(Settle *p, TermGroup group, tr_error *err)
+{
+    const Scene *scene = &p->system->scene;
+    if (group == GROUP_CARRIED) add_carried(p);
+    if (group != GROUP_TRAVELS) return;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scene->body_count; i++) {
+        const SceneBody *b = &scene->bodies[i];
+        if (!b->stretch.id) continue;
+        count++;
+        tr_settle_term(p, b->coordinate, b->stretch);
+        if (strcmp(b->joint, "prismatic") != 0)
+            tr_fail(err, TR_INVALID, (Place){0},
+                    "deflection is about springs along straight guides, and '%.60s' is a %s joint: "
+                    "settle by energy",
+                    b->coordinate, b->joint);
+    }
+    if (!count)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "deflection is about springs, and no joint of this model has a stiffness: settle "
+                "by contact, residual or energy");
+}
+
+// ---- basic ---------------------------------------------------------------------------------
+
+// Of each wheel: how far ahead and to the left of the vehicle's origin it is, how high above the
+// ground below it, and how high that is
+enum { AHEAD, LEFT, ABOVE, HEIGHT, HUB_NUMBERS };
+
+static void compile_hubs(Settle *p, tr_error *err)
+{
+    const Scene *scene = &p->system->scene;
+    const SceneBody *b = &scene->bodies[p->vehicle];
+    Exprs list = {0};
+    for (uint32_t i = 0; i < p->contact_count; i++) {
+        const SceneContact *c = &scene->contacts[p->contacts[i].scene];
+        Expr height;
+        const Expr above = tr_settle_upright(p, i, &height);
+        for (int axis = 0; axis < 2; axis++) {
+            Expr along = number_in(p, 0);
+            for (int k = 0; k < 3; k++)
+                along = add(along, mul(b->rotation[3 * k + axis], sub(c->middle[k], b->origin[k])));
+            exprs_add(&list, along);
+        }
+        exprs_add(&list, above);
+        exprs_add(&list, height);
+    }
+    p->hubs = tr_evaluator_list(p->system, &list, FIXED_PARAMETERS, err);
+}
+
+// The terms are height, roll and pitch of the vehicle.
+static void prepare_basic(Settle *p, TermGroup group, tr_error *err)
+{
+    const Scene *scene = &p->system->scene;
+    if (group == GROUP_TRAVELS && p->contact_count != 4)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "basic averages are of four wheels, and this model has %u contacts that may open: "
+                "settle by residual or energy",
+                p->contact_count);
+    if (group == GROUP_TRAVELS && p->vehicle == SCENE_WORLD)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "basic averages turn the body that carries all four wheels, and there is none");
+    if (group != GROUP_ATTITUDE || has_failed(err)) return;
+    const SceneBody *b = &scene->bodies[p->vehicle];
+    tr_settle_term(p, "the height", b->origin[2]);
+    tr_settle_term(p, "the roll", tr_settle_angle(b, 2));
+    tr_settle_term(p, "the pitch", tr_settle_angle(b, 1));
+    compile_hubs(p, err);
+}
+
+static void sort_by(double (*hubs)[HUB_NUMBERS], int axis, uint32_t order[4])
+{
+    for (uint32_t i = 0; i < 4; i++) order[i] = i;
+    for (uint32_t i = 1; i < 4; i++)
+        for (uint32_t k = i; k > 0 && hubs[order[k]][axis] > hubs[order[k - 1]][axis]; k--) {
+            const uint32_t swap = order[k];
+            order[k] = order[k - 1], order[k - 1] = swap;
+        }
+}
+
+// Slope of the ground along an axis of the vehicle: the first two wheels of the order less the last
+// two, over how far they are apart
+static double slope_along(double (*hubs)[HUB_NUMBERS], int axis)
+{
+    uint32_t order[4];
+    sort_by(hubs, axis, order);
+    double rise = 0, apart = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+        rise += (k < 2 ? 0.5 : -0.5) * hubs[order[k]][HEIGHT];
+        apart += (k < 2 ? 0.5 : -0.5) * hubs[order[k]][axis];
+    }
+    return rise / apart;
+}
+
+// Level first; then as the ground below the wheels is there                              (T292)
+static bool begin_basic(Settle *p, tr_error *err)
+{
+    double hubs[4][HUB_NUMBERS];
+    p->attitude[0] = p->attitude[1] = p->attitude[2] = 0;
+    if (!tr_settle_go(p)) {
+        tr_settle_refuse(p, err);
+        return false;
+    }
+    evaluate_into(&p->hubs, p->in, hubs[0]);
+    for (int i = 0; i < 4; i++) p->attitude[0] -= hubs[i][ABOVE] / 4;
+    p->attitude[1] = slope_along(hubs, LEFT);
+    p->attitude[2] = -slope_along(hubs, AHEAD);
+    return true;
+}
+
+// ---- by name -------------------------------------------------------------------------------
+
+static const Way ways[] = {
+#define WAY(name, zero, least, opens, prepare, begin) {#name, zero, least, opens, prepare, begin},
+#include "settle/settle.def"
+};
+
+const Way *tr_way_called(const char *name, tr_error *err)
+{
+    char names[200] = "";
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (strcmp(ways[i].name, name) == 0) return &ways[i];
+        tr_list_name(names, sizeof names, ways[i].name);
+    }
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no way to settle called '%.40s': %s", name, names);
+    return NULL;
+}

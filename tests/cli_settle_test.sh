@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The command line from outside: poses on the ground, one and along a path, and bad input.
+# shellcheck source=cli.sh
+. "$(dirname "$(realpath "$0")")/cli.sh"
+
+cat >cart.yaml <<'END_OF_MODEL'
+trundle: 1
+parameters: {A: 0.05}
+ground: {height: A*sin(2*x)*cos(y)}
+bodies:
+  cart: {joint: {type: free}, mass: 20, com: "0, 0, 0.1", inertia: {xx: 1, yy: 1, zz: 1}}
+contacts:
+  a: {kind: rolling, shape: ball, body: cart, at: "0.4, 0.3, 0", radius: 0.1, friction: 0.5}
+  b: {kind: rolling, shape: ball, body: cart, at: "0.4, -0.3, 0", radius: 0.1}
+  c: {kind: rolling, shape: ball, body: cart, at: "-0.4, 0, 0", radius: 0.1}
+guess: {cart.z: 0.1}
+END_OF_MODEL
+settle() { # STATUS OPTIONS...
+    local wanted=$1
+    shift
+    run "$wanted" settle cart.yaml "$@"
+}
+place=(--hold cart.x=0.2 --hold cart.y=0 --hold cart.yaw=0.5)
+
+# ---- one pose -------------------------------------------------------------------------------
+
+for way in contact residual energy; do
+    settle 0 "${place[@]}" --by "$way"
+    silent
+    out_has 'attitude cart.yaw '
+    out_has 'contact  a: at '
+    out_has ' of 0.5'
+    out_has 'found    tip_margin'
+done
+settle 0 "${place[@]}" --json -o pose.json
+silent
+check grep -q '"by": "energy"' pose.json
+check grep -q '"friction_needed"' pose.json
+check grep -q '"lifted": \[' pose.json
+settle 0 "${place[@]}" --by residual --gap vertical --weight a=3 --weight c=0.5 -o pose.txt
+check grep -q 'cart.pitch' pose.txt
+
+# ---- paths ----------------------------------------------------------------------------------
+
+printf 'cart.x,cart.y\n0,0\n0.1,0\n0.2,0\n0.3,0.1\n' >path.csv
+settle 0 --hold cart.yaw=0.5 --path path.csv -o poses.csv
+err_has '4 poses, 0 without one, 0 jumps'
+check test "$(wc -l <poses.csv)" -eq 5
+check grep -q '^cart.x,cart.y,cart.z,' poses.csv
+settle 0 --hold cart.yaw=0.5 --path path.csv --by contact -q -o poses.json
+silent
+check grep -q '"failed": \[' poses.json
+settle 0 --hold cart.yaw=0.5 --path path.csv -q
+out_has 'cart.x,cart.y,cart.z,'
+
+# a row that has no pose is told, and the others come out
+printf 'cart.x,cos(cart.y)\n0,0.9\n0.1,2\n0.2,0.8\n' >holes.csv
+settle 1 --hold cart.yaw=0.5 --path holes.csv --set A=0.01 -o holes_out.csv
+err_has 'row 2: no pose within reach'
+err_has '1 of 3 rows'
+check test "$(grep -c nan holes_out.csv)" -ge 1
+check test "$(wc -l <holes_out.csv)" -eq 4
+
+# ---- bad input ------------------------------------------------------------------------------
+
+settle 2 --by magic "${place[@]}"
+err_has "there is no way to settle called 'magic'"
+settle 2 --by contact --hold cart.x=0 --hold cart.y=0
+err_has 'too little is held'
+err_has "'cart.yaw'"
+settle 2 "${place[@]}" --hold cart.x=0.3
+err_has 'too much is held'
+settle 2 "${place[@]}" --by contact --hold cart.z=0.2
+err_has 'too much is asked for: 3 contacts'
+settle 2 --hold 'cart.x=' --hold cart.y=0
+err_has '--hold'
+settle 2 --hold nobody=0
+err_has 'nobody'
+settle 2 "${place[@]}" --gap vertical
+err_has 'for --by residual'
+settle 4 --path missing.csv
+err_has 'missing.csv'
+settle 2 --path path.csv -o path.csv
+err_has 'would be overwritten'
+printf 'cart.x,nobody\n0,0\n' >wrong.csv
+settle 2 --path wrong.csv
+err_has 'nobody'
+no_temporaries
+the_end
