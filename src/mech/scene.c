@@ -519,6 +519,16 @@ static void describe_terrain(Tree *tree, const Floor *floor, SceneContact *c)
     c->touch = x && x->kind == TR_TOUCH ? (uint32_t)(x - tree->system->inputs) : NO_TOUCH;
 }
 
+// Which need not be constant, where a law has it
+static Expr friction_of(Tree *tree, const Contact *contact)
+{
+    const bool before = tree->constants_only;
+    tree->constants_only = false;
+    const Expr mu = tr_tree_formula(tree, contact->friction);
+    tree->constants_only = before;
+    return mu;
+}
+
 static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
 {
     const Contact *contact = touch->contact;
@@ -527,7 +537,7 @@ static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
     for (int k = 0; k < 3 && touch->gap.id; k++) c->normal[k] = vec_at(normal, k);
     c->gap = touch->gap, c->radius = touch->radius;
     for (int k = 0; k < 3; k++) c->middle[k] = vec_at(touch->middle, k);
-    if (contact->friction.given) c->friction = tr_tree_formula(tree, contact->friction);
+    if (contact->friction.given) c->friction = friction_of(tree, contact);
     if (contact->roller.given) {
         const Vec across = cross(normal, apply(touch->axes, touch->direction[1]));
         for (int k = 0; k < 3; k++) c->across[k] = vec_at(across, k);
