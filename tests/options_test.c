@@ -73,13 +73,15 @@ static void test_give(void **state)
     ENDS_WITH(type, last);   \
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, evaluate);
-IS_SOUND(tr_derive_options, digits);
+IS_SOUND(tr_derive_options, name_gravity);
 IS_SOUND(tr_run_options, owner);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, unused);
 IS_SOUND(tr_simulate_options, unused);
 IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);
+IS_SOUND(tr_settle_options, owner);
+IS_SOUND(tr_equations_options, title);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_view_options, other_count);

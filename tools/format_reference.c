@@ -177,7 +177,9 @@ static const char rules[] =
     "moves\n"
     "is singular, and refused unless the case says `allow: singular`. A run stops where the\n"
     "constraints change their rank, and where motions contradict them.\n"
-    "\n"
+    "\n";
+
+static const char precedence[] =
     "## What holds when\n"
     "\n"
     "`initial` pairs formulas of coordinates or rates with values. The state at the start "
@@ -646,7 +648,7 @@ static void print_uncertainty(void)
 
 int main(void)
 {
-    printf("%s%s%s%s", introduction, rules, terrain, use_and_results);
+    printf("%s%s%s%s%s", introduction, rules, precedence, terrain, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();

@@ -196,8 +196,7 @@ static uint32_t most_offers(const System *s)
 static void free_inputs(Steady *p, const char *sweep)
 {
     const System *s = p->system;
-    const char *sign = sweep ? last_sign(sweep) : NULL;
-    const Text swept = text_trimmed((Text){sweep, sign ? (size_t)(sign - sweep) : 0});
+    const Text swept = sweep ? tr_held_text(sweep).left : (Text){0};
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_INPUT && !s->inputs[i].definition.id &&
             !text_is(swept, s->inputs[i].name))

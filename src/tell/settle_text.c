@@ -67,7 +67,8 @@ char *tr_settle_text(Settle *p, bool json, tr_error *err)
     if (!err) err = &local;
     if (!p || has_failed(err)) return NULL;
     Json j = {0};
-    Group g = {&j, json, ""};
+    Group g = {.j = &j, .json = json};
+    j.text.digits = json ? 0 : p->system->digits;
     if (!p->has_pose) {
         tr_fail(err, TR_USAGE, (Place){0}, "there is no pose yet");
         return NULL;
@@ -80,10 +81,9 @@ char *tr_settle_text(Settle *p, bool json, tr_error *err)
     for (uint32_t i = 0; i < p->contact_count; i++) write_contact(p, &g, i);
     if (json) tr_json_close(&j, '}');
     write_lifted(p, &g);
-    g.title = "found";
-    tr_group_number(&g, "tip_margin", p->columns[p->column_count - 2]);
-    tr_group_number(&g, "potential", p->columns[p->column_count - 1]);
-    tr_group_number(&g, "iterations", p->iterations);
+    tr_group_alone(&g, "found", "tip_margin", p->columns[p->column_count - 2]);
+    tr_group_alone(&g, "found", "potential", p->columns[p->column_count - 1]);
+    tr_group_alone(&g, "found", "iterations", p->iterations);
     if (json) tr_json_close(&j, '}');
     return tr_text_finish(&j.text, err);
 }
