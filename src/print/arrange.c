@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ATOMS = 600, MOST_FACTORS = 40, MOST_SUM = 300, MOST_WAVES = 8 };
+enum { MOST_ATOMS = 600, MOST_FACTORS = 40, MOST_SUM = 300, MOST_WAVES = 8, MOST_DEPTH = 40 };
 
 // Products of powers of atoms, with whole coefficients
 typedef struct Sum {
@@ -728,5 +728,9 @@ static const Term *arrange_divided(Closed *c, Fraction f)
 
 const Term *tr_arrange(Closed *c, Fraction f)
 {
-    return cheaper(arrange_quotient(c, f.top, f.bottom), arrange_divided(c, f));
+    if (c->depth == MOST_DEPTH) return NULL;
+    c->depth++;
+    const Term *term = cheaper(arrange_quotient(c, f.top, f.bottom), arrange_divided(c, f));
+    c->depth--;
+    return term;
 }

@@ -13,7 +13,8 @@ enum {
     MOST_GENERATORS = 400,
     MOST_POWER = 40,
     MOST_MENDED = 200,
-    MOST_ROUNDS = 6
+    MOST_ROUNDS = 6,
+    MOST_PLAIN = 4000 // nodes: it goes down into itself
 };
 
 // ---- numbers -------------------------------------------------------------------------------
@@ -477,7 +478,8 @@ static const Term *best_form(Closed *c, Expr x)
 {
     const Term *form = tr_ring_is_full(c->ring) ? NULL : tr_arrange(c, c->by_node[x.id]);
     const bool mends = form && form->cost <= MOST_MENDED;
-    const Term *plain = form ? tr_plain(c, x, 2 * form->cost + 2, mends) : NULL;
+    const uint32_t nodes = form && form->cost < MOST_PLAIN / 2 ? 2 * form->cost + 2 : MOST_PLAIN;
+    const Term *plain = form ? tr_plain(c, x, nodes, mends) : NULL;
     return plain && plain->cost < form->cost ? plain : form;
 }
 

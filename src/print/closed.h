@@ -46,6 +46,7 @@ typedef struct Closed {
     uint32_t unit_count, unit_capacity;
     bool is_too_coarse; // an angle needs a smaller unit, or there are more generators than room
     Fraction *by_node;
+    int depth; // of what is being arranged: calls of calls
 } Closed;
 
 // Of that expression; NULL only when memory runs out or there is no FLINT.
