@@ -412,14 +412,24 @@ static void set_pose(SceneBody *b, Pose pose)
     for (int k = 0; k < 9; k++) b->rotation[k] = mat_at(pose.R, k / 3, k % 3);
 }
 
+// Of springs and friction, which need not be constant
+static Expr as_it_is(Tree *tree, Value value)
+{
+    const bool before = tree->constants_only;
+    tree->constants_only = false;
+    const Expr x = tr_tree_formula(tree, value);
+    tree->constants_only = before;
+    return x;
+}
+
 // What a joint with one coordinate is pulled back by
 static void describe_spring(Tree *tree, const Link *link, SceneBody *b)
 {
     b->stretch = b->stiffness = expr_at(tree->graph, 0);
     if (link->is_motor || !has_coordinate(link->type) || !link->by->stiffness.given) return;
     const Expr q = tree->positions[link->position].symbol;
-    b->stretch = sub(q, tr_tree_formula(tree, link->by->rest));
-    b->stiffness = tr_tree_formula(tree, link->by->stiffness);
+    b->stretch = sub(q, as_it_is(tree, link->by->rest));
+    b->stiffness = as_it_is(tree, link->by->stiffness);
 }
 
 static void describe_body(Tree *tree, const Company *company, uint32_t i)
@@ -519,16 +529,6 @@ static void describe_terrain(Tree *tree, const Floor *floor, SceneContact *c)
     c->touch = x && x->kind == TR_TOUCH ? (uint32_t)(x - tree->system->inputs) : NO_TOUCH;
 }
 
-// Which need not be constant, where a law has it
-static Expr friction_of(Tree *tree, const Contact *contact)
-{
-    const bool before = tree->constants_only;
-    tree->constants_only = false;
-    const Expr mu = tr_tree_formula(tree, contact->friction);
-    tree->constants_only = before;
-    return mu;
-}
-
 static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
 {
     const Contact *contact = touch->contact;
@@ -537,7 +537,7 @@ static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
     for (int k = 0; k < 3 && touch->gap.id; k++) c->normal[k] = vec_at(normal, k);
     c->gap = touch->gap, c->radius = touch->radius;
     for (int k = 0; k < 3; k++) c->middle[k] = vec_at(touch->middle, k);
-    if (contact->friction.given) c->friction = friction_of(tree, contact);
+    if (contact->friction.given) c->friction = as_it_is(tree, contact->friction);
     if (contact->roller.given) {
         const Vec across = cross(normal, apply(touch->axes, touch->direction[1]));
         for (int k = 0; k < 3; k++) c->across[k] = vec_at(across, k);
