@@ -527,6 +527,28 @@ static void test_balance(void **state)
     }
 }
 
+// On level ground weight has no second slopes: what is held is all there is to go by.
+static void test_weight_alone(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\nbodies: {cart: {mass: 9, inertia: {xx: 0.2, yy: 0.3, zz: 0.4}, "
+        "joint: {type: free}}}\n"
+        "contacts:\n"
+        "  a: {kind: rolling, shape: ball, body: cart, at: \"0.3, 0, 0\", radius: 0.1}\n"
+        "  b: {kind: rolling, shape: ball, body: cart, at: \"-0.3, 0.2, 0\", radius: 0.1}\n"
+        "  c: {kind: rolling, shape: ball, body: cart, at: \"-0.3, -0.2, 0\", radius: 0.1}\n"
+        "guess: {cart.z: 0.1}\n";
+    static const char *const holds[] = {"cart.x=0.1", "cart.y=0", "cart.yaw=0"};
+    const tr_settle_options o = by("energy", holds, 3);
+    Bench b = bench_of(model_from(text), &o);
+    settle_at(&b, NULL);
+    assert_close(told(&b, "cart.z"), 0.1, 1e-13);
+    assert_close(told_of(&b, "lambda.%s.normal", "a"), 9 * 9.81 / 2, 1e-10);
+    assert_close(told_of(&b, "lambda.%s.normal", "b"), 9 * 9.81 / 4, 1e-10);
+    free_bench(&b);
+}
+
 // A ball rolls down to the bottom of its bowl, however it is turned.
 static void test_bowl(void **state)
 {
@@ -830,8 +852,8 @@ int main(void)
         cmocka_unit_test(test_brute_force),  cmocka_unit_test(test_balance),
         cmocka_unit_test(test_path),         cmocka_unit_test(test_jump),
         cmocka_unit_test(test_calls),        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_bowl),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_nonnegative),
+        cmocka_unit_test(test_weight_alone), cmocka_unit_test(test_bowl),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_nonnegative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,25 +169,55 @@ static Matrix reduced_matrix(System *s, bool is_mass)
     return whole;
 }
 
+static bool is_driven(const Input *input)
+{
+    return input->kind == TR_VELOCITY && is_motion_driven(input) && input->rate.id &&
+           !is_number(input->rate);
+}
+
+// A rate without its sign, for products take signs out
+static Expr bare_rate(const Input *input)
+{
+    return op_of(input->rate) == OP_NEG ? operand(input->rate, 0) : input->rate;
+}
+
+// Two joints that move alike would take each other's name.
+static bool moves_alone(const System *s, uint32_t which)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (i != which && is_driven(&s->inputs[i]) &&
+            same(bare_rate(&s->inputs[i]), bare_rate(&s->inputs[which])))
+            return false;
+    return true;
+}
+
+// vdot.NAME, found or made
+static Expr acceleration_of(System *s, uint32_t which)
+{
+    Buffer name = {0};
+    Expr symbol = zero(s->graph);
+    tr_buffer_print(&name, "vdot.%s", s->inputs[which].name);
+    uint32_t i = 0;
+    while (name.at && i < s->input_count && strcmp(s->inputs[i].name, name.at) != 0) i++;
+    if (name.at)
+        symbol = i < s->input_count ? s->inputs[i].symbol
+                                    : tr_input(s, name.at, TR_PARAMETER, 0, &(tr_error){0});
+    else
+        s->graph->failed = true;
+    free(name.at);
+    return symbol;
+}
+
 // Motions stay symbols, and so do their accelerations.
 static void name_motions(System *s, Matrix m)
 {
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const Input *input = &s->inputs[i];
-        if (input->kind != TR_VELOCITY || !is_motion_driven(input) || !input->rate.id ||
-            is_number(input->rate))
-            continue;
-        Buffer name = {0};
-        tr_error none = {0};
-        tr_buffer_print(&name, "vdot.%s", input->name);
-        const bool is_minus = op_of(input->rate) == OP_NEG; // products take signs out
-        const Expr from = is_minus ? operand(input->rate, 0) : input->rate;
-        const Expr symbol = name.at ? tr_input(s, name.at, TR_PARAMETER, 0, &none) : from;
-        const Expr to = is_minus ? neg(symbol) : symbol;
-        if (!none.status)
-            tr_substitute(s->graph, m.entries, (size_t)m.rows * m.columns, &from, &to, 1,
-                          m.entries);
-        free(name.at);
+    const uint32_t count = s->input_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_driven(&s->inputs[i]) || !moves_alone(s, i)) continue;
+        const Expr from = bare_rate(&s->inputs[i]);
+        const bool is_minus = !same(from, s->inputs[i].rate);
+        const Expr symbol = acceleration_of(s, i), to = is_minus ? neg(symbol) : symbol;
+        tr_substitute(s->graph, m.entries, (size_t)m.rows * m.columns, &from, &to, 1, m.entries);
     }
 }
 

@@ -342,7 +342,8 @@ static bool factorise(const Settle *p, double more, double size, double *L)
 static bool make_positive(Settle *p, double *L)
 {
     const uint32_t free = p->split.free;
-    const double size = tr_largest(p->Hr, (size_t)free * free);
+    // weight alone has no second slopes, and then there is nothing else to measure by
+    const double size = larger(tr_largest(p->Hr, (size_t)free * free), tr_largest(p->p, free));
     if (!isfinite(size)) return false;
     p->is_exact = true;
     if (factorise(p, 0, size, L)) return true;

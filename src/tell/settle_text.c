@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#define NOISE 1e-13                  // in texts for people
 enum { OF_CONTACT = 7, BEHIND = 2 }; // columns of each contact, and behind them
 
 static uint32_t first_contact(const Settle *p)
@@ -40,7 +41,7 @@ static void write_contact(const Settle *p, Group *g, uint32_t i)
         if (g->json) tr_json_number(g->j, keys[k], own[k]);
         if (g->json || isnan(own[k])) continue;
         tr_buffer_print(b, "%s", words[k]);
-        tr_buffer_number(b, own[k]);
+        tr_buffer_number(b, b->digits && fabs(own[k]) < NOISE ? 0 : own[k]);
     }
     if (g->json) tr_json_flag(g->j, "touches", p->is_closed[i]);
     if (g->json) tr_json_close(g->j, '}');
