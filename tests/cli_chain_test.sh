@@ -199,16 +199,16 @@ out_has 'constraint rows, 4 independent: they leave 8 velocities free, which for
 
 printf 'set:\n  nix: 1\n' >bad.yaml
 run 3 check swing.yaml --with a.yaml --with bad.yaml
-err_is "bad.yaml:2:3: there is no parameter or input 'nix'
+err_is "bad.yaml:2:3: there is no parameter or input 'nix'; there are 'm', 'l', 'I', 'push'
     nix: 1
     ^"
 echo 'roles: {cart: {torque: 1 + nil}}' >bad.yaml
 run 3 simulate swing.yaml --with bad.yaml
-err_is "bad.yaml:1:28: unknown name 'nil'
+err_is "bad.yaml:1:28: unknown name 'nil'; there are 't', 'm', 'l', 'I', 'push', 'cart', 'cart_rate', 'angle', 'angle_rate', 'height', 'weight'
   roles: {cart: {torque: 1 + nil}}
                              ^"
 run 3 check swing.yaml --with swing.yaml
-err_is "swing.yaml:1:1: unknown key 'trundle' in 'case'
+err_is "swing.yaml:1:1: 'trundle' is a key of 'model', not of 'case'; there are 'set', 'initial', 'guess', 'roles', 'reactions', 'without', 'hold', 'order', 'end', 'every', 'method', 'step', 'rtol', 'atol', 'allow'
   trundle: 1
   ^"
 run 4 check swing.yaml --with missing.yaml

@@ -51,7 +51,7 @@ check grep -q 'id="frames"' out
 # several runs, each as it was made
 run 0 simulate swing.yaml --case pushed -q -o more.csv --set m=4
 run 0 view run.csv more.csv --model swing.yaml --page page.html -o both.html
-err_has 'report in both.html: '
+err_has 'written to both.html'
 part both.html report-1 >report.json
 check is_json report.json
 check grep -q '"formula": "4"' report.json

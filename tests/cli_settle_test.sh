@@ -33,7 +33,7 @@ for way in contact residual energy; do
     out_has ' of 0.5'
     out_has 'found    tip_margin'
 done
-settle 0 "${place[@]}" --json -o pose.json
+settle 0 "${place[@]}" --json -q -o pose.json
 silent
 check grep -q '"by": "energy"' pose.json
 check grep -q '"friction_needed"' pose.json

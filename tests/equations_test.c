@@ -95,6 +95,9 @@ static void test_refusals(void **state)
 {
     (void)state;
     tr_error err = {0};
+    tr_equations_options o;
+    tr_equations_fill(&o, sizeof o);
+    assert_string_equal(o.show, "M,c,Q,G");
     assert_null(equations_of("cart_pole", "M,N", "text", &err));
     assert_string_equal(err.text,
                         "there are no equations 'N'; there are M, c, Q, G, H, J, reduced, "

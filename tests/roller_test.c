@@ -490,7 +490,7 @@ static void test_friction(void **state)
         tr_summary s = {0};
         Sheet *run = run_with(system_of(model, "bumps"), 0.2, 0.02, &s);
         assert_int_equal(s.warnings > 0, !enough);
-        if (!enough) assert_says(s.warning, "takes more friction than there is");
+        if (!enough) assert_says(s.warning, "exceeds the available friction");
         tr_sheet_free(run);
     }
 }

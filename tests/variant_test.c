@@ -281,13 +281,15 @@ static void test_bad_with(void **state)
         const char *words;
     } cases[] = {
         {"set:\n  mm: 1", 2, 3, "there is no parameter or input 'mm'; did you mean 'm'?"},
-        {"roles: {arm: {torque: 1 + nil}}", 1, 27, "unknown name 'nil'"},
+        {"roles: {arm: {torque: 1 + nil}}", 1, 27,
+         "unknown name 'nil'; there are 't', 'm', 'half', 'k', 'push', 'cart', 'cart_rate', 'arm', "
+         "'arm_rate', 'mass', 'part', 'in'"},
         {"\n\ninital: {cart: 1}", 3, 1, "unknown key 'inital' in 'case'; did you mean 'initial'?"},
         {"set: {m: 1, m: 2}", 1, 13, "'m' stands here twice"},
         {"", 1, 1, "the file is empty"},
         {"set: {m: 1}\n---\nset: {m: 2}\n", 2, 1, "a case file holds one document"},
         {"set: [m, 1]", 1, 6, "'set' must be a map, written as name: value"},
-        {"without: c", 1, 10, "there is no element 'c' to leave out"},
+        {"without: c", 1, 10, "there is no element 'c' to leave out; there are 'a', 'b'"},
     };
     Model *model = model_from(cart);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

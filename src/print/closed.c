@@ -14,7 +14,7 @@ enum {
     MOST_POWER = 40,
     MOST_MENDED = 200,
     MOST_ROUNDS = 6,
-    MOST_PLAIN = 4000 // nodes: it goes down into itself
+    MOST_PLAIN = 1000 // nodes: it goes down into itself
 };
 
 // ---- numbers -------------------------------------------------------------------------------
