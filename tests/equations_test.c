@@ -39,7 +39,7 @@ static const Known known[] = {
      "lower'))/2"},
     {"double_pendulum", "c", "c[2] = l*m*(l*upper'^2*sin(lower) + g*sin(upper + lower))/2"},
     {"sleigh", "reduced", "A[2,2] = a^2*m + I"},
-    {"sleigh", "reduced", "b[1] = m*sleigh.wz*(a*sleigh.wz + sleigh.vy)"},
+    {"sleigh", "reduced", "b[1] = a*m*sleigh.wz^2"},
     {"sleigh", "reduced", "b[2] = -a*m*sleigh.vx*sleigh.wz"},
     {"sleigh", "lambda", "lambda = I*m*sleigh.vx*sleigh.wz/(a^2*m + I)"},
     {"rolling_disc", "c", "c[4] = disc.wy*disc.wz*(Ir - Ia)"},
@@ -91,6 +91,41 @@ static void test_languages(void **state)
     }
 }
 
+// Tables have the names of the model, a mass stays one where a motion is as large, and titles are
+// words in every language.
+static void test_names(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\nparameters: {m: 2}\n"
+        "bodies:\n"
+        "  cart: {mass: m, joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"
+        "  arm: {mass: 1, parent: cart, joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: "
+        "y}}\n"
+        "tables: {push: {x: \"0, 1, 2\", value: \"0, 2, 3\", degree: 1}}\n"
+        "forces: {f: {body: cart, force: \"push(x), 0, 0\"}}\n"
+        "roles: {y: {motion: m*t^2/2}}\n";
+    tr_error err = {0};
+    tr_equations_options o = tr_equations_defaults();
+    tr_system *system = system_from(text);
+    o.title = "<b>&_$";
+    char *plain = tr_equations_text(system, &o, &err);
+    if (!plain) fail_msg("%s", err.text);
+    assert_non_null(strstr(plain, "M[1,1] = m + 1\n"));
+    assert_non_null(strstr(plain, "Q[1] = push(x)\n"));
+    assert_non_null(strstr(plain, "M v' + c = Q + tau, with v = (x', y')"));
+    tr_text_free(plain);
+    o.language = "html";
+    char *html = tr_equations_text(system, &o, &err);
+    assert_non_null(strstr(html, "<h1>&#60;b&#62;&#38;_$</h1>"));
+    tr_text_free(html);
+    o.language = "latex";
+    char *latex = tr_equations_text(system, &o, &err);
+    assert_non_null(strstr(latex, "\\section*{<b>\\&\\_\\$}"));
+    tr_text_free(latex);
+    tr_system_free(system);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -113,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),
         cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

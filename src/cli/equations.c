@@ -11,6 +11,17 @@ static void take_title(const char *path, char *title, size_t size)
     snprintf(title, size, "%.*s", (int)strcspn(start, "."), start);
 }
 
+// By the end of the file that is written
+static const char *language_of(const char *output)
+{
+    static const char *const ends[][2] = {
+        {".md", "markdown"}, {".tex", "latex"}, {".html", "html"}, {".htm", "html"}};
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(dot, ends[i][0]) == 0) return ends[i][1];
+    return "text";
+}
+
 int cli_equations(const Verb *verb, const Options *options)
 {
     (void)verb;
@@ -19,7 +30,7 @@ int cli_equations(const Verb *verb, const Options *options)
     tr_error err = {0};
     tr_equations_options o = tr_equations_defaults();
     if (options->show) o.show = options->show;
-    if (options->to) o.language = options->to;
+    o.language = options->to ? options->to : language_of(options->output);
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     take_title(options->model, title, sizeof title);

@@ -124,6 +124,7 @@ static const Term *join_parts(Arena *arena, const Parts *p)
     uint32_t count = 0;
     if (p->top == 0) return tr_term_number(arena, 0, 1);
     const double decimals = p->decimals * (double)p->top / (double)p->bottom;
+    if (!isfinite(decimals)) return NULL;
     if (decimals < 0) all[count++] = tr_term_number(arena, -1, 1);
     if (decimals != 0)
         all[count++] = tr_term_decimal(arena, fabs(decimals));
@@ -593,7 +594,7 @@ static void take_waves(Waves *w, const Poly *p, uint8_t degree)
         if (is_wave(c, g) || !highest_power(c, p, g)) continue;
         atom_of[g] = d->count;
         d->atoms[d->count] = generator_term(d->closed, g);
-        if (!d->atoms[d->count++]) d->failed = true;
+        if (!d->atoms[d->count++] || highest_power(c, p, g) > 100) d->failed = true;
     }
     w->plain = d->count;
     for (uint32_t k = 0; k < tr_poly_count(p) && !d->failed; k++) {

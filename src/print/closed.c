@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "expr/walk.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +15,9 @@ enum {
     MOST_POWER = 40,
     MOST_MENDED = 200,
     MOST_ROUNDS = 6,
-    MOST_PLAIN = 1000 // nodes: it goes down into itself
+    MOST_READABLE = 60,  // nodes of what is not simplified
+    MOST_WRITTEN = 3000, // operations
+    MOST_PLAIN = 1000    // nodes: it goes down into itself
 };
 
 // ---- numbers -------------------------------------------------------------------------------
@@ -47,7 +50,7 @@ static bool find_decimal(double value, int digits, int64_t *top, int64_t *bottom
     for (int i = 0; i <= 15; i++, scale *= 10) {
         const double shifted = nearbyint(value * scale);
         if (fabs(shifted) > pow(10, digits)) return false;
-        if (shifted / scale == value) {
+        if (fabs(shifted / scale - value) <= 2 * DBL_EPSILON * fabs(value)) { // 0.1 + 0.2 is 0.3
             *top = (int64_t)shifted, *bottom = (int64_t)scale;
             return true;
         }
@@ -124,7 +127,7 @@ static Fraction without_roots(Closed *c, Fraction f)
         const Fraction next = without_common(
             c, (Fraction){tr_poly_reduce(c->ring, tr_poly_mul(c->ring, f.top, other)),
                           tr_poly_reduce(c->ring, tr_poly_mul(c->ring, f.bottom, other))});
-        if (length(next) <= length(f)) f = next;
+        if (!is_nothing(next.bottom) && length(next) <= length(f)) f = next;
     }
     return f;
 }
@@ -453,7 +456,9 @@ Closed *tr_closed_new(Graph *graph, Expr x, tr_error *err)
     for (int i = 0; good && i < MOST_TRIES; i++) {
         good = make_all(c, &reach, err);
         if (!good || !c->is_too_coarse) break;
-        if (c->count == c->most && c->most < MOST_GENERATORS / 2) c->most *= 2;
+        if (c->count < c->most) continue; // a finer unit
+        if (c->most >= MOST_GENERATORS / 2) break;
+        c->most *= 2;
     }
     tr_reach_free(&reach);
     if (good) return c;
@@ -473,21 +478,33 @@ void tr_closed_free(Closed *c)
     free(c);
 }
 
-// What was found for the whole, or the way it was with shorter parts
+// What was found for the whole, or the way it was with shorter parts. Where nothing was found, the
+// way it was, if that can be read.
 static const Term *best_form(Closed *c, Expr x)
 {
     const Term *form = tr_ring_is_full(c->ring) ? NULL : tr_arrange(c, c->by_node[x.id]);
-    const bool mends = form && form->cost <= MOST_MENDED;
-    const uint32_t nodes = form && form->cost < MOST_PLAIN / 2 ? 2 * form->cost + 2 : MOST_PLAIN;
-    const Term *plain = form ? tr_plain(c, x, nodes, mends) : NULL;
-    return plain && plain->cost < form->cost ? plain : form;
+    if (!form) return tr_plain(c, x, MOST_READABLE, false);
+    const uint32_t nodes = form->cost < MOST_PLAIN / 2 ? 2 * form->cost + 2 : MOST_PLAIN;
+    const Term *plain = tr_plain(c, x, nodes, form->cost <= MOST_MENDED);
+    const Term *best = plain && plain->cost < form->cost ? plain : form;
+    return best->cost <= MOST_WRITTEN ? best : NULL;
+}
+
+const Term *tr_closed_number(Closed *c, double value)
+{
+    int64_t top = 0, bottom = 1;
+    Arena *arena = &c->arena;
+    if (find_rational(value, &top, &bottom)) return tr_term_number(arena, top, bottom);
+    const Term *parts[] = {tr_term_number(arena, -1, 1), tr_term_decimal(arena, fabs(value))};
+    return value < 0 ? tr_term_product(arena, parts, 2) : parts[1];
 }
 
 // Again with what was found, as long as that helps
 const Term *tr_closed_form(Closed *c, Expr x)
 {
     const Term *form = best_form(c, x);
-    for (int i = 0; form && form->cost <= MOST_MENDED && i < MOST_ROUNDS; i++) {
+    const bool may_mend = form && form->cost <= MOST_MENDED && !tr_ring_is_full(c->ring);
+    for (int i = 0; may_mend && i < MOST_ROUNDS; i++) {
         const Expr again = tr_term_expression(form, c->graph);
         Closed *next = same(again, x) ? NULL : tr_closed_new(c->graph, again, &(tr_error){0});
         const Term *shorter = next ? best_form(next, again) : NULL;

@@ -64,6 +64,8 @@ Sameness tr_closed_compare(Graph *graph, Expr a, Expr b, tr_error *err);
 // The generator of the k-th one
 static inline uint32_t place_of(const Closed *c, uint32_t k) { return c->most - 1 - k; }
 
+// A number, as a quotient or as decimals
+const Term *tr_closed_number(Closed *closed, double value);
 // As the graph has it, if that has no more nodes; else NULL. `mends`: with its parts in closed form
 const Term *tr_plain(Closed *closed, Expr x, uint32_t nodes, bool mends);
 // A fraction as it was found, in the arrangement with the fewest operations

@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "print/closed.h"
 #include "print/notation.h"
+#include "reduce/reduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static const Language languages[] = {
 typedef struct Sheet {
     const Language *language;
     System *derived, *reduced; // copies; the second only where it is needed
+    bool has_told;             // that there are no constraints
     Buffer text;
     tr_error *err;
 } Sheet;
@@ -67,8 +69,10 @@ static const Language *find_language(const char *name, tr_error *err)
 static bool is_in_list(const char *list, const char *key)
 {
     const size_t length = strlen(key);
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        at += strspn(at, " ");
         if (strncmp(at, key, length) == 0 && (at[length] == ',' || !at[length])) return true;
+    }
     return false;
 }
 
@@ -79,7 +83,11 @@ static bool check_list(const char *list, tr_error *err)
     for (int i = 0; i < EQUATIONS; i++)
         if (!i || strcmp(equations[i].key, equations[i - 1].key))
             add_word(&known, equations[i].key);
+    if (!*list)
+        tr_fail(err, TR_USAGE, (Place){0}, "which equations? There are %s",
+                known.at ? known.at : "");
     for (const char *at = list; *at;) {
+        at += strspn(at, " ");
         const size_t length = strcspn(at, ",");
         bool found = false;
         for (int i = 0; i < EQUATIONS; i++)
@@ -127,14 +135,31 @@ static Matrix pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_
     return part;
 }
 
-// v_driven'
+// vdot.NAME, found or made
+static Expr acceleration_of(System *s, uint32_t which)
+{
+    Buffer name = {0};
+    Expr symbol = zero(s->graph);
+    tr_buffer_print(&name, "vdot.%s", s->inputs[which].name);
+    uint32_t i = 0;
+    while (name.at && i < s->input_count && strcmp(s->inputs[i].name, name.at) != 0) i++;
+    if (name.at)
+        symbol = i < s->input_count ? s->inputs[i].symbol
+                                    : tr_input(s, name.at, TR_PARAMETER, 0, &(tr_error){0});
+    else
+        s->graph->failed = true;
+    free(name.at);
+    return symbol;
+}
+
+// v_driven', as symbols
 static Matrix driven_accelerations(System *s, uint32_t count)
 {
     Matrix a = tr_matrix(s->graph, count, 1);
     uint32_t k = 0;
     for (uint32_t i = 0; i < s->input_count && k < count; i++)
         if (s->inputs[i].kind == TR_VELOCITY && is_motion_driven(&s->inputs[i]))
-            set(a, k++, 0, s->inputs[i].rate);
+            set(a, k++, 0, acceleration_of(s, i));
     return a;
 }
 
@@ -144,6 +169,38 @@ static Matrix plus(Matrix a, Matrix b)
     for (uint32_t i = 0; sum.entries && i < a.rows * a.columns; i++)
         sum.entries[i] = add(a.entries[i], b.entries[i]);
     return sum;
+}
+
+// The velocity at a place among all
+static uint32_t velocity_at(const System *s, uint32_t place)
+{
+    uint32_t i = 0;
+    for (;; i++)
+        if (s->inputs[i].kind == TR_VELOCITY && place-- == 0) return i;
+}
+
+// v = H w + J v_driven + k in place of velocities that are not among w
+static void close_in_w(System *s, Matrix m, const uint32_t *p, uint32_t np, const uint32_t *a,
+                       uint32_t na)
+{
+    const Matrix H = output_matrix(s, "H"), J = output_matrix(s, "J"), k = output_matrix(s, "k");
+    uint32_t *w = calloc(s->input_count + 1u, sizeof *w);
+    const uint32_t free_count = w ? tr_independent(s, w) : 0;
+    if (!w) s->graph->failed = true;
+    for (uint32_t i = 0; w && i < np && free_count == H.columns && !s->graph->failed; i++) {
+        const uint32_t own = velocity_at(s, p[i]);
+        bool is_free = false;
+        for (uint32_t j = 0; j < free_count; j++) is_free = is_free || w[j] == own;
+        if (is_free) continue;
+        Expr sum = k.rows ? get(k, i, 0) : zero(s->graph);
+        for (uint32_t j = 0; j < free_count; j++)
+            sum = add(sum, mul(get(H, i, j), s->inputs[w[j]].symbol));
+        for (uint32_t j = 0; j < na && J.columns == na; j++)
+            sum = add(sum, mul(get(J, i, j), s->inputs[velocity_at(s, a[j])].symbol));
+        const Expr from = s->inputs[own].symbol;
+        tr_substitute(s->graph, m.entries, (size_t)m.rows * m.columns, &from, &sum, 1, m.entries);
+    }
+    free(w);
 }
 
 // H^T M_pp H, or H^T (Q_p - c_p - M_pp (h + J a) - M_pa a)                                (T70)
@@ -164,61 +221,10 @@ static Matrix reduced_matrix(System *s, bool is_mass)
             plus(tr_matrix_product(Mpp, rest), tr_matrix_product(pick(M, p, np, a, na), driven)));
         const Matrix Q = pick(output_matrix(s, "Q"), p, np, NULL, 1);
         whole = tr_matrix_product(Ht, is_mass ? tr_matrix_product(Mpp, H) : tr_matrix_sub(Q, bias));
+        if (!is_mass) close_in_w(s, whole, p, np, a, na);
     }
     free(p);
     return whole;
-}
-
-static bool is_driven(const Input *input)
-{
-    return input->kind == TR_VELOCITY && is_motion_driven(input) && input->rate.id &&
-           !is_number(input->rate);
-}
-
-// A rate without its sign, for products take signs out
-static Expr bare_rate(const Input *input)
-{
-    return op_of(input->rate) == OP_NEG ? operand(input->rate, 0) : input->rate;
-}
-
-// Two joints that move alike would take each other's name.
-static bool moves_alone(const System *s, uint32_t which)
-{
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (i != which && is_driven(&s->inputs[i]) &&
-            same(bare_rate(&s->inputs[i]), bare_rate(&s->inputs[which])))
-            return false;
-    return true;
-}
-
-// vdot.NAME, found or made
-static Expr acceleration_of(System *s, uint32_t which)
-{
-    Buffer name = {0};
-    Expr symbol = zero(s->graph);
-    tr_buffer_print(&name, "vdot.%s", s->inputs[which].name);
-    uint32_t i = 0;
-    while (name.at && i < s->input_count && strcmp(s->inputs[i].name, name.at) != 0) i++;
-    if (name.at)
-        symbol = i < s->input_count ? s->inputs[i].symbol
-                                    : tr_input(s, name.at, TR_PARAMETER, 0, &(tr_error){0});
-    else
-        s->graph->failed = true;
-    free(name.at);
-    return symbol;
-}
-
-// Motions stay symbols, and so do their accelerations.
-static void name_motions(System *s, Matrix m)
-{
-    const uint32_t count = s->input_count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!is_driven(&s->inputs[i]) || !moves_alone(s, i)) continue;
-        const Expr from = bare_rate(&s->inputs[i]);
-        const bool is_minus = !same(from, s->inputs[i].rate);
-        const Expr symbol = acceleration_of(s, i), to = is_minus ? neg(symbol) : symbol;
-        tr_substitute(s->graph, m.entries, (size_t)m.rows * m.columns, &from, &to, 1, m.entries);
-    }
 }
 
 // ---- writing -------------------------------------------------------------------------------
@@ -235,6 +241,14 @@ static void fill(Buffer *text, const char *row, const char *first, const char *s
         row = at + 2;
     }
     tr_buffer_print(text, "%s", row);
+}
+
+static void tell(Sheet *sheet, const char *row, const char *words)
+{
+    Buffer prose = {0};
+    sheet->language->notation->prose(words, &prose);
+    fill(&sheet->text, row, prose.at ? prose.at : "", "");
+    free(prose.at);
 }
 
 static uint32_t count_operations(Graph *graph, Expr x)
@@ -262,11 +276,12 @@ static void print_left(const Sheet *sheet, const char *letter, const Matrix *m, 
     if (by == &tr_notation_text)
         tr_buffer_print(text, "%s%s%s%s", letter, place[0] ? "[" : "", place, place[0] ? "]" : "");
     else if (by == &tr_notation_latex)
-        tr_buffer_print(text, "%s%s_{%s}", strlen(letter) > 1 ? "\\" : "", letter, place);
+        tr_buffer_print(text, place[0] ? "%s%s_{%s}" : "%s%s%s", strlen(letter) > 1 ? "\\" : "",
+                        letter, place);
     else
-        tr_buffer_print(text, "<msub><mi>%s%s%s</mi><mn>%s</mn></msub>",
-                        strlen(letter) > 1 ? "&" : "", letter, strlen(letter) > 1 ? ";" : "",
-                        place);
+        tr_buffer_print(
+            text, place[0] ? "<msub><mi>%s%s%s</mi><mn>%s</mn></msub>" : "<mi>%s%s%s%s</mi>",
+            strlen(letter) > 1 ? "&" : "", letter, strlen(letter) > 1 ? ";" : "", place);
 }
 
 // False when memory runs out, or there is no FLINT
@@ -278,11 +293,14 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
     Closed *closed = tr_closed_new(s->graph, x, sheet->err);
     const Term *form = closed ? tr_closed_form(closed, x) : NULL;
     print_left(sheet, letter, m, i, k, &left);
-    if (form)
-        tr_term_write(form, sheet->language->notation, s, &right);
-    else if (closed)
-        sheet->language->notation->word(text_of("not_simplified"), &right);
-    if (closed && !form) tr_buffer_print(&right, " (%u)", count_operations(s->graph, x));
+    if (form) tr_term_write(form, sheet->language->notation, s, &right);
+    if (closed && !form) {
+        Buffer words = {0};
+        tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter, i + 1,
+                        k + 1, count_operations(s->graph, x));
+        if (words.at) tell(sheet, sheet->language->words, words.at);
+        free(words.at);
+    }
     const bool is_nothing = form && tr_term_is_number(form, 0);
     *any = *any || !is_nothing;
     if (closed && !is_nothing && left.at && right.at)
@@ -293,25 +311,74 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
     return closed != NULL;
 }
 
+static void add_velocities(Sheet *sheet, System *s, bool driven, Buffer *list)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_VELOCITY && is_motion_driven(&s->inputs[i]) == driven) {
+            tr_buffer_print(list, list->length ? ", " : "");
+            tr_name_text(s, i, list);
+        }
+    (void)sheet;
+}
+
+static void add_rows(const System *s, Buffer *list)
+{
+    for (uint32_t i = 0; i < s->row_count; i++)
+        tr_buffer_print(list, "%s%s", i ? ", " : "", s->rows[i].name);
+}
+
+static void add_free(System *s, Buffer *list)
+{
+    uint32_t *w = calloc(s->input_count + 1u, sizeof *w);
+    const uint32_t count = w ? tr_independent(s, w) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        tr_buffer_print(list, i ? ", " : "");
+        tr_name_text(s, w[i], list);
+    }
+    free(w);
+}
+
+// What the rows of a matrix stand for, and w
+static void list_names(Sheet *sheet, System *s, const Equation *e)
+{
+    Buffer rows = {0}, words = {0}, w = {0};
+    if (strchr("Gg", e->letter[0]) || !strcmp(e->letter, "lambda")) add_rows(s, &rows);
+    if (strchr("HJk", e->letter[0])) add_velocities(sheet, s, false, &rows);
+    if (!strcmp(e->letter, "tau")) add_velocities(sheet, s, true, &rows);
+    if (strchr("HAb", e->letter[0])) add_free(s, &w);
+    if (rows.at) tr_buffer_print(&words, "  rows: %s", rows.at);
+    if (w.at) tr_buffer_print(&words, "%sw = (%s)", rows.at ? "; " : "  ", w.at);
+    if (words.at) tell(sheet, sheet->language->words, words.at);
+    free(rows.at);
+    free(w.at);
+    free(words.at);
+}
+
 // Entries that are not zero; of a symmetric matrix those on its diagonal and above
 static bool print_matrix(Sheet *sheet, System *s, const Equation *e, Matrix m)
 {
     bool good = true, any = false;
-    fill(&sheet->text, sheet->language->heading, e->words, "");
+    tell(sheet, sheet->language->heading, e->words);
+    list_names(sheet, s, e);
     for (uint32_t i = 0; good && i < m.rows; i++)
         for (uint32_t k = e->is_symmetric ? i : 0; good && k < m.columns; k++)
             if (!is_zero(get(m, i, k))) good = print_entry(sheet, s, e->letter, &m, i, k, &any);
-    if (good && !any) fill(&sheet->text, sheet->language->words, "  is zero", "");
+    if (good && !any) tell(sheet, sheet->language->words, "  is zero");
     return good;
 }
 
 static bool print_equation(Sheet *sheet, const Equation *e)
 {
     System *s = e->is_reduced ? sheet->reduced : sheet->derived;
-    if (!s) return true; // no constraints
+    if (!s) {
+        if (!sheet->has_told)
+            tell(sheet, sheet->language->words,
+                 "There are no constraints: w = v, A = M, and tau = M v' + c - Q along driven "
+                 "joints.");
+        return sheet->has_told = true;
+    }
     const Matrix m = e->output ? output_matrix(s, e->output) : reduced_matrix(s, e->is_symmetric);
     if (!m.rows || !m.columns) return true;
-    name_motions(s, m);
     if (s->graph->failed) tr_graph_refuse(s->graph, sheet->err);
     return !has_failed(sheet->err) && print_matrix(sheet, s, e, m);
 }
@@ -325,10 +392,14 @@ static void print_velocities(Sheet *sheet)
         tr_buffer_print(&list, "%s", list.length ? ", " : "");
         tr_name_text(s, i, &list);
     }
-    const char *law = s->row_count ? "M v' + c = Q + G^T lambda, G v + g = 0" : "M v' + c = Q";
+    bool drives = false;
+    for (uint32_t i = 0; i < s->input_count; i++)
+        drives = drives || (s->inputs[i].kind == TR_VELOCITY && is_motion_driven(&s->inputs[i]));
     Buffer words = {0};
-    tr_buffer_print(&words, "%s, with v = (%s)", law, list.at ? list.at : "");
-    if (words.at) fill(&sheet->text, sheet->language->words, words.at, "");
+    tr_buffer_print(&words, "M v' + c = Q%s%s, with v = (%s)", drives ? " + tau" : "",
+                    s->row_count ? " + G^T lambda, G v + g = 0" : "", list.at ? list.at : "");
+    if (drives) tr_buffer_print(&words, "; tau along driven joints alone");
+    if (words.at) tell(sheet, sheet->language->words, words.at);
     free(list.at);
     free(words.at);
 }
@@ -362,9 +433,11 @@ char *tr_equations_text(const tr_system *system, const tr_equations_options *opt
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
     Sheet sheet = {.language = find_language(o.language, err), .err = err};
+    if (system->order == 1)
+        tr_fail(err, TR_USAGE, (Place){0}, "equations are those of second order: --order 2");
     bool good = sheet.language && check_list(o.show, err) && open_sheet(&sheet, system, o.show);
     if (good) {
-        fill(&sheet.text, sheet.language->begin, o.title, "");
+        tell(&sheet, sheet.language->begin, o.title);
         print_velocities(&sheet);
     }
     for (int i = 0; good && i < EQUATIONS; i++)

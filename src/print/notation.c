@@ -166,12 +166,39 @@ static void write_parts(const Writer *w, const Term *call, const char *between, 
     }
 }
 
+// The name that the model gave a table, with how often it is differentiated
+static void write_table(const Writer *w, const Term *call)
+{
+    const Node *node = node_of(call->node);
+    Buffer name = {0};
+    for (uint32_t i = 0; w->system && i < w->system->name_count; i++) {
+        const Function *function = w->system->names[i].function;
+        if (function && !function->body.at && function->table == node->c)
+            tr_buffer_add(&name, function->name.at, function->name.length);
+    }
+    if (node->op == OP_TABLE1 && node->n) tr_buffer_print(&name, "{%d}", node->n);
+    if (node->op == OP_TABLE2 && node->n)
+        tr_buffer_print(&name, "{%d,%d}", table_order_along(node->n, 0),
+                        table_order_along(node->n, 1));
+    w->by->word(name.at ? text_of(name.at) : text_of("table"), w->text);
+    free(name.at);
+}
+
 static void write_call(const Writer *w, const Term *call)
 {
     const OpInfo *op = &tr_op[call->op];
+    if (call->op == OP_SQRT && w->by->root[0]) {
+        put(w, w->by->root[0]);
+        write(w, call->parts[0], LOOSE);
+        put(w, w->by->root[1]);
+        return;
+    }
     if (op->form == FORM_CALL || op->form == FORM_TABLE) {
         put(w, w->by->call[0]);
-        w->by->word(text_of(op->name), w->text);
+        if (op->form == FORM_TABLE)
+            write_table(w, call);
+        else
+            w->by->word(text_of(op->name), w->text);
         put(w, w->by->call[1]);
         write_parts(w, call, w->by->comma, LOOSE);
         put(w, w->by->call[2]);
@@ -236,6 +263,8 @@ static void plain_word(Text word, Buffer *text)
     if (is_operator) tr_buffer_add(text, " ", 1);
 }
 
+static void plain_prose(const char *words, Buffer *text) { tr_buffer_print(text, "%s", words); }
+
 const Notation tr_notation_text = {
     .name = "text",
     .group = {"", ""},
@@ -250,6 +279,7 @@ const Notation tr_notation_text = {
     .symbol = tr_name_text,
     .number = plain_number,
     .word = plain_word,
+    .prose = plain_prose,
 };
 
 // ---- LaTeX ---------------------------------------------------------------------------------
@@ -266,6 +296,17 @@ static void latex_letters(Text name, Buffer *text)
         else
             tr_buffer_add(text, &c, 1);
     }
+}
+
+static void latex_prose(const char *words, Buffer *text)
+{
+    for (const char *at = words; *at; at++)
+        if (strchr("{}$&#_%", *at))
+            tr_buffer_print(text, "\\%c", *at);
+        else if (strchr("^~\\", *at))
+            tr_buffer_print(text, "\\char%d{}", (unsigned char)*at);
+        else
+            tr_buffer_add(text, at, 1);
 }
 
 static void latex_symbol(const System *system, uint32_t input, Buffer *text)
@@ -313,10 +354,12 @@ const Notation tr_notation_latex = {
     .bracket = {"\\left(", "\\right)"},
     .fraction = {"\\frac{", "}{", "}"},
     .power = {"{", "}^{", "}"},
+    .root = {"\\sqrt{", "}"},
     .call = {"", "\\left(", "\\right)"},
     .symbol = latex_symbol,
     .number = plain_number,
     .word = latex_word,
+    .prose = latex_prose,
 };
 
 // ---- MathML --------------------------------------------------------------------------------
@@ -331,6 +374,8 @@ static void html_letters(Text name, Buffer *text)
             tr_buffer_add(text, &c, 1);
     }
 }
+
+static void html_prose(const char *words, Buffer *text) { html_letters(text_of(words), text); }
 
 static void mathml_number(const char *digits, Buffer *text)
 {
@@ -377,8 +422,10 @@ const Notation tr_notation_mathml = {
     .bracket = {"<mrow><mo>(</mo>", "<mo>)</mo></mrow>"},
     .fraction = {"<mfrac><mrow>", "</mrow><mrow>", "</mrow></mfrac>"},
     .power = {"<msup>", "", "</msup>"},
+    .root = {"<msqrt>", "</msqrt>"},
     .call = {"<mrow>", "<mo>&#8289;</mo><mrow><mo>(</mo>", "<mo>)</mo></mrow></mrow>"},
     .symbol = mathml_symbol,
     .number = mathml_number,
     .word = mathml_word,
+    .prose = html_prose,
 };

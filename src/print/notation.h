@@ -16,10 +16,12 @@ struct Notation {
     const char *bracket[2];          // around
     const char *fraction[3];         // before, between and behind; NULL: with a stroke
     const char *power[3];            // likewise
+    const char *root[2];             // around what it is of; NULL: by its name
     const char *call[3];             // before the name, behind it, behind all
     void (*symbol)(const System *system, uint32_t input, Buffer *text);
     void (*number)(const char *digits, Buffer *text);
-    void (*word)(Text word, Buffer *text); // names of functions, and other words
+    void (*word)(Text word, Buffer *text);          // names of functions
+    void (*prose)(const char *words, Buffer *text); // outside of formulas
 };
 
 extern const Notation tr_notation_text, tr_notation_latex, tr_notation_mathml;

@@ -115,20 +115,53 @@ static const Term *plain_sum(Plain *p, const Term *a, const Term *b, bool is_min
     return count ? tr_term_sum(arena, parts, count) : NULL;
 }
 
-// A number comes first; of two the product stays as it is.
+// A term without the number in front of it
+static const Term *take_number(Arena *arena, const Term *term, int64_t *top, int64_t *bottom)
+{
+    *top = *bottom = 1;
+    if (!term) return NULL;
+    const bool is_product = term->kind == TERM_PRODUCT;
+    const Term *number = is_product ? term->parts[0] : term;
+    if (number->kind != TERM_NUMBER) return term;
+    *top = number->top, *bottom = number->bottom;
+    return is_product ? tr_term_product(arena, term->parts + 1, term->count - 1)
+                      : tr_term_number(arena, 1, 1);
+}
+
+static int64_t divisor_of(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+// (top / bottom) (more / less), in lowest terms; false where that is too large or less is 0
+static bool multiply(int64_t *top, int64_t *bottom, int64_t more, int64_t less)
+{
+    if (!less) return false;
+    if (less < 0) more = -more, less = -less;
+    const int64_t a = divisor_of(*top, less), b = divisor_of(more, *bottom);
+    return !__builtin_mul_overflow(*top / a, more / b, top) &&
+           !__builtin_mul_overflow(*bottom / b, less / a, bottom);
+}
+
+// Numbers are one, in front.
 static const Term *plain_product(Plain *p, const Term *a, const Term *b, int power)
 {
     Arena *arena = &p->closed->arena;
     const Term *parts[MOST_PARTS];
     uint32_t count = 0;
-    if (power == 1 && b && a && b->kind == TERM_NUMBER && a->kind != TERM_NUMBER) {
-        const Term *other = a;
-        a = b, b = other;
-    }
-    const Term *below = b && power != 1 ? tr_term_power(arena, b, power) : b;
-    const bool has_number = b && b->kind == TERM_PRODUCT && b->parts[0]->kind == TERM_NUMBER;
-    if (!add_parts(a, TERM_PRODUCT, parts, &count)) return NULL;
-    if (!add_parts(below, has_number ? TERM_NUMBER : TERM_PRODUCT, parts, &count)) return NULL;
+    int64_t top, bottom, more, less;
+    a = take_number(arena, a, &top, &bottom), b = take_number(arena, b, &more, &less);
+    if (!a || !b || top == 0 ||
+        !multiply(&top, &bottom, power < 0 ? less : more, power < 0 ? more : less))
+        return a && b && top == 0 ? tr_term_number(arena, 0, 1) : NULL;
+    if (top != 1 || bottom != 1) parts[count++] = tr_term_number(arena, top, bottom);
+    if (!tr_term_is_number(a, 1) && !add_parts(a, TERM_PRODUCT, parts, &count)) return NULL;
+    const Term *rest = power == 1 ? b : tr_term_power(arena, b, power);
+    if (!tr_term_is_number(b, 1) && !add_parts(rest, TERM_PRODUCT, parts, &count)) return NULL;
     return tr_term_product(arena, parts, count);
 }
 
@@ -170,9 +203,9 @@ static const Term *plain(Plain *p, Expr x)
     if (!p->left || op >= OP_COUNT) return NULL;
     p->left--;
     if (op == OP_SYMBOL) return tr_term_symbol(&p->closed->arena, x);
-    const Term *form =
-        p->mends || op == OP_NUMBER ? tr_arrange(p->closed, p->closed->by_node[x.id]) : NULL;
-    const Term *own = op == OP_NUMBER ? NULL : plain_operation(p, x);
+    if (op == OP_NUMBER) return tr_closed_number(p->closed, value_of(x));
+    const Term *form = p->mends ? tr_arrange(p->closed, p->closed->by_node[x.id]) : NULL;
+    const Term *own = plain_operation(p, x);
     return !own || (form && form->cost <= own->cost) ? form : own;
 }
 
