@@ -309,6 +309,47 @@ static void names_modes(void **state)
     tr_system_free(system);
 }
 
+// A pair passes the axis and parts, one of the two becomes unstable, the other joins a third: in
+// one step all, or in many
+static void tells_directions(void **state)
+{
+    (void)state;
+    static const double steps[] = {1, 0.02};
+    tr_system *system = system_of(model_called("motorcycle"), NULL);
+    for (int i = 0; i < 2; i++) {
+        tr_error err = {0};
+        tr_sweep *sweep = tr_sweep_trimmed(system, "speed0", 5, 6, steps[i], NULL, &err);
+        if (!sweep) fail_msg("%s", err.text);
+        assert_int_equal(sweep->critical_count, 2);
+        assert_true(sweep->critical[0].frequency > 0.5 && !sweep->critical[0].is_onset);
+        assert_true(sweep->critical[1].frequency == 0 && sweep->critical[1].is_onset);
+        const double *first = sweep->eigenvalues, *last = first + 2 * (sweep->rows - 1) * 11;
+        assert_int_equal(sweep->count, 11);
+        for (size_t k = 0; k < 11; k++) // the slow front mode stays what it is
+            if (first[2 * k + 1] == 0 && fabs(first[2 * k]) < 0.02)
+                assert_true(last[2 * k + 1] == 0 && fabs(last[2 * k]) < 0.02);
+        tr_sweep_free(sweep);
+    }
+    tr_system_free(system);
+}
+
+// What is a pair in one row of three is no pair, and no capsize
+static void names_no_oscillation_capsize(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_of(model_called("motorcycle"), NULL);
+    tr_sweep *sweep = tr_sweep_trimmed(system, "speed0", -5, 5, 5, NULL, &err);
+    if (!sweep) fail_msg("%s", err.text);
+    for (size_t k = 0; k < sweep->count; k++) {
+        if (strcmp(sweep->names[sweep->mode[k]], "capsize") != 0) continue;
+        for (size_t i = 0; i < sweep->rows; i++)
+            assert_true(sweep->eigenvalues[2 * (i * sweep->count + k) + 1] == 0);
+    }
+    tr_sweep_free(sweep);
+    tr_system_free(system);
+}
+
 static void refuses_to_trim(void **state)
 {
     (void)state;
@@ -336,6 +377,8 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(trims),
         cmocka_unit_test(names_modes),
+        cmocka_unit_test(tells_directions),
+        cmocka_unit_test(names_no_oscillation_capsize),
         cmocka_unit_test(refuses_to_trim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

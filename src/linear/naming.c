@@ -8,7 +8,7 @@
 //   wobble   of the lateral oscillations, if there are several, that with most of the steering,
 //            which is more than anything else in it
 //   weave    of the other lateral oscillations the slowest
-//   capsize  of what does not oscillate, that with most of the rolling, which is more than
+//   capsize  of what oscillates nowhere, that with most of the rolling, which is more than
 //            anything else in it
 //
 // Lateral is what moves sideways, rolls, yaws and steers by half or more.
@@ -79,7 +79,7 @@ static void find_steering(Naming *n, Lineariser *l, tr_error *err)
     if (count != 1) n->steering = NO_INPUT;
 }
 
-// The eigenvalue that is its conjugate in most rows
+// The eigenvalue that is its conjugate in more than half of the rows
 static void find_partners(Naming *n)
 {
     const tr_sweep *w = n->sweep;
@@ -93,7 +93,8 @@ static void find_partners(Naming *n)
                              *b = w->eigenvalues + 2 * (i * w->count + j);
                 together += a[1] != 0 && a[0] == b[0] && a[1] == -b[1];
             }
-            if (together > most) most = together, n->partner[k] = j;
+            if (together > most && 2 * (size_t)together > w->rows)
+                most = together, n->partner[k] = j;
         }
         for (size_t i = 0; i < w->rows; i++) {
             const double *a = w->eigenvalues + 2 * (i * w->count + k);
@@ -261,7 +262,7 @@ static Classics find_classics(const Naming *n)
             pairs++;
             if (c.wobble == NO_INPUT || steer_share(n, k) > steer_share(n, c.wobble)) c.wobble = k;
         }
-        if (!oscillates(n, k) && roll >= largest_share(n, k, NO_INPUT, &most) &&
+        if (n->turning[k] == 0 && roll >= largest_share(n, k, NO_INPUT, &most) &&
             (c.capsize == NO_INPUT || roll > base_share(n, c.capsize, "wx")))
             c.capsize = k;
     }

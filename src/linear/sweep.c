@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 1000000, HALVINGS = 7, NAMED_ROWS = 25 };
-#define CLEAR 1e-9 // real parts that are not rounding, against the largest eigenvalue
+enum { MOST_ROWS = 1000000, HALVINGS = 9, NAMED_ROWS = 25 };
+#define CLEAR  1e-9 // real parts that are not rounding, against the largest eigenvalue
+#define TURNS  1e-5 // imaginary parts that are no rounding of a double root, against the same
+#define BESIDE 1e-4 // of a step: how far from a critical value its direction is looked at
 
 // ---- one value -----------------------------------------------------------------------------
 
@@ -93,6 +95,96 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
     return false;
 }
 
+// ---- passing the axis ----------------------------------------------------------------------
+
+// A branch between two values of the parameter
+typedef struct Stretch {
+    Sampler *sampler;
+    double from, to, start[2], end[2];
+    double found[2]; // where it was seen last
+} Stretch;
+
+static double real_part_at(void *owner, double value)
+{
+    Stretch *s = owner;
+    Sample sample;
+    if (!take_sample(s->sampler, value, s->sampler->pattern, &sample)) return (double)NAN;
+    const double part = (value - s->from) / (s->to - s->from);
+    const double guess[2] = {s->start[0] + part * (s->end[0] - s->start[0]),
+                             s->start[1] + part * (s->end[1] - s->start[1])};
+    double best = (double)INFINITY;
+    for (uint32_t k = 0; k < sample.count; k++) {
+        const double *value_k = sample.values + 2 * k;
+        if (value_k[1] < 0 || apart(value_k, guess) >= best) continue;
+        best = apart(value_k, guess);
+        memcpy(s->found, value_k, sizeof s->found);
+    }
+    free_sample(&sample);
+    if (s->found[0] < 0 ? s->start[0] < 0 : s->start[0] > 0)
+        s->from = value, memcpy(s->start, s->found, sizeof s->start);
+    else
+        s->to = value, memcpy(s->end, s->found, sizeof s->end);
+    return s->found[0];
+}
+
+static double largest_of(const double *values, size_t n)
+{
+    double most = 0;
+    for (size_t k = 0; k < n; k++) most = larger(most, hypot(values[2 * k], values[2 * k + 1]));
+    return most;
+}
+
+// How many eigenvalues are to the right of the axis
+static size_t growing_at(Sampler *s, double value)
+{
+    size_t count = 0;
+    Sample sample;
+    if (!take_sample(s, value, s->pattern, &sample)) return 0;
+    const double limit = CLEAR * largest_of(sample.values, sample.count);
+    for (uint32_t k = 0; k < sample.count; k++) count += sample.values[2 * k] > limit;
+    free_sample(&sample);
+    return count;
+}
+
+// Whether what passes the axis at a value between two others goes to the right there
+static bool is_onset_at(Sampler *s, double from, double to, double value)
+{
+    const double beside = BESIDE * (to - from);
+    return growing_at(s, fmin(value + beside, to)) > growing_at(s, fmax(value - beside, from));
+}
+
+static void add_critical(tr_sweep *sweep, double value, double frequency, bool is_onset,
+                         tr_error *err)
+{
+    for (size_t i = 0; i < sweep->critical_count; i++)
+        if (fabs(sweep->critical[i].value - value) <= 1e-9 * fmax(1, fabs(value)) &&
+            fabs(sweep->critical[i].frequency - frequency) <= 1e-6 * fmax(1, frequency))
+            return;
+    tr_critical *more =
+        realloc(sweep->critical, (sweep->critical_count + 1) * sizeof *sweep->critical);
+    if (!more) {
+        tr_fail_memory(err);
+        return;
+    }
+    sweep->critical = more;
+    size_t at = sweep->critical_count++;
+    for (; at > 0 && more[at - 1].value > value; at--) more[at] = more[at - 1];
+    more[at] = (tr_critical){value, frequency, is_onset};
+}
+
+// Where a branch that is `was` at one value and `now` at another passes the axis as a pair
+static void find_pair(Sampler *s, tr_sweep *sweep, double from, double to, const double *was,
+                      const double *now)
+{
+    if ((was[0] > 0) == (now[0] > 0) || (was[1] <= 0 && now[1] <= 0)) return;
+    Stretch stretch = {.sampler = s, .from = from, .to = to};
+    for (int part = 0; part < 2; part++)
+        stretch.start[part] = was[part], stretch.end[part] = now[part];
+    const double value = tr_bracketed_root(real_part_at, &stretch, from, was[0], to, now[0]);
+    if (stretch.found[1] > 0) // else it is real, and det R has it
+        add_critical(sweep, value, stretch.found[1], is_onset_at(s, from, to, value), s->err);
+}
+
 // ---- following -----------------------------------------------------------------------------
 
 typedef struct Front {
@@ -125,25 +217,52 @@ static void move_front(Front *f, const double *is, double at, uint32_t n)
     f->at = at;
 }
 
+// Whether a pair parts or two join: in one large step both may happen, and distances mislead
+static bool turns_kind(const Front *f, const double *is, uint32_t n)
+{
+    double size = 0;
+    bool turns = false;
+    for (uint32_t k = 0; k < n; k++) size = larger(size, hypot(is[2 * k], is[2 * k + 1]));
+    for (uint32_t k = 0; k < n; k++) {
+        const double was = fabs(f->values[2 * k + 1]), now = fabs(is[2 * f->to[k] + 1]);
+        turns = turns || ((was == 0) != (now == 0) && larger(was, now) > TURNS * size);
+    }
+    return turns;
+}
+
+// Within a step that was halved a branch may pass the axis and come back.
+static void find_inside(Sampler *s, tr_sweep *sweep, const Front *f, const double *is, double at)
+{
+    const double limit = CLEAR * largest_of(is, s->count);
+    for (uint32_t k = 0; k < s->count && !has_failed(s->err); k++) {
+        const double *was = f->values + 2 * k, *now = is + 2 * f->to[k];
+        if (fabs(was[0]) > limit && fabs(now[0]) > limit) find_pair(s, sweep, f->at, at, was, now);
+    }
+}
+
 // To the eigenvalues `is` at `at`, by way of values between where that is needed
-static bool advance(Sampler *s, Front *f, const double *is, double at, int halvings)
+static bool advance(Sampler *s, tr_sweep *sweep, Front *f, const double *is, double at,
+                    int halvings)
 {
     const uint32_t n = s->count;
     bool clear;
     if (!tr_follow(f->values, f->slopes, at - f->at, is, n, f->to, &clear))
         return tr_fail_memory(s->err), false;
+    clear = clear && !turns_kind(f, is, n);
     const double middle = f->at + (at - f->at) / 2;
     Sample between;
     if (clear || !halvings || middle == f->at || middle == at) {
+        if (halvings < HALVINGS) find_inside(s, sweep, f, is, at);
         move_front(f, is, at, n);
-        return true;
+        return !has_failed(s->err);
     }
     if (!take_sample(s, middle, s->pattern, &between)) return false;
     double *values = calloc(2 * (size_t)n + 1, sizeof *values);
     bool good = values != NULL;
     if (values) {
         fill_up(&between, n, values);
-        good = advance(s, f, values, middle, halvings - 1) && advance(s, f, is, at, halvings - 1);
+        good = advance(s, sweep, f, values, middle, halvings - 1) &&
+               advance(s, sweep, f, is, at, halvings - 1);
     } else
         tr_fail_memory(s->err);
     free(values);
@@ -167,7 +286,7 @@ static bool follow_all(Sampler *s, tr_sweep *sweep)
         tr_fail_memory(s->err);
     for (size_t i = 1; good && i < sweep->rows; i++) {
         double *row = sweep->eigenvalues + 2 * i * n;
-        good = advance(s, &f, row, sweep->values[i], HALVINGS);
+        good = advance(s, sweep, &f, row, sweep->values[i], HALVINGS);
         memcpy(row, f.values, 2 * (size_t)n * sizeof *row);
     }
     free(room);
@@ -188,72 +307,9 @@ static double determinant_at(void *owner, double value)
     return det;
 }
 
-// A branch between two values of the parameter
-typedef struct Stretch {
-    Sampler *sampler;
-    double from, to, start[2], end[2];
-    double found[2]; // where it was seen last
-} Stretch;
-
-static double real_part_at(void *owner, double value)
-{
-    Stretch *s = owner;
-    Sample sample;
-    if (!take_sample(s->sampler, value, s->sampler->pattern, &sample)) return (double)NAN;
-    const double part = (value - s->from) / (s->to - s->from);
-    const double guess[2] = {s->start[0] + part * (s->end[0] - s->start[0]),
-                             s->start[1] + part * (s->end[1] - s->start[1])};
-    double best = (double)INFINITY;
-    for (uint32_t k = 0; k < sample.count; k++) {
-        const double *value_k = sample.values + 2 * k;
-        if (value_k[1] < 0 || apart(value_k, guess) >= best) continue;
-        best = apart(value_k, guess);
-        memcpy(s->found, value_k, sizeof s->found);
-    }
-    free_sample(&sample);
-    if (s->found[0] < 0 ? s->start[0] < 0 : s->start[0] > 0)
-        s->from = value, memcpy(s->start, s->found, sizeof s->start);
-    else
-        s->to = value, memcpy(s->end, s->found, sizeof s->end);
-    return s->found[0];
-}
-
-static void add_critical(tr_sweep *sweep, double value, double frequency, bool is_onset,
-                         tr_error *err)
-{
-    for (size_t i = 0; i < sweep->critical_count; i++)
-        if (fabs(sweep->critical[i].value - value) <= 1e-12 * fmax(1, fabs(value)) &&
-            fabs(sweep->critical[i].frequency - frequency) <= 1e-9 * fmax(1, frequency))
-            return;
-    tr_critical *more =
-        realloc(sweep->critical, (sweep->critical_count + 1) * sizeof *sweep->critical);
-    if (!more) {
-        tr_fail_memory(err);
-        return;
-    }
-    sweep->critical = more;
-    size_t at = sweep->critical_count++;
-    for (; at > 0 && more[at - 1].value > value; at--) more[at] = more[at - 1];
-    more[at] = (tr_critical){value, frequency, is_onset};
-}
-
 static double largest_in_row(const tr_sweep *sweep, size_t row)
 {
-    double most = 0;
-    for (size_t k = 0; k < sweep->count; k++) {
-        const double *l = sweep->eigenvalues + 2 * (row * sweep->count + k);
-        most = larger(most, hypot(l[0], l[1]));
-    }
-    return most;
-}
-
-static size_t growing(const tr_sweep *sweep, size_t row)
-{
-    const double limit = CLEAR * largest_in_row(sweep, row);
-    size_t count = 0;
-    for (size_t k = 0; k < sweep->count; k++)
-        count += sweep->eigenvalues[2 * (row * sweep->count + k)] > limit;
-    return count;
+    return largest_of(sweep->eigenvalues + 2 * row * sweep->count, sweep->count);
 }
 
 // Where det R changes its sign; rows that have none (an eigenvalue is zero) are stepped over.
@@ -266,7 +322,8 @@ static void find_divergent(Sampler *s, tr_sweep *sweep, const double *determinan
             const double value =
                 tr_bracketed_root(determinant_at, s, sweep->values[last], determinants[last],
                                   sweep->values[i], determinants[i]);
-            add_critical(sweep, value, 0, growing(sweep, i) > growing(sweep, last), s->err);
+            add_critical(sweep, value, 0,
+                         is_onset_at(s, sweep->values[last], sweep->values[i], value), s->err);
         }
         last = i;
     }
@@ -282,14 +339,7 @@ static void find_oscillatory(Sampler *s, tr_sweep *sweep, size_t branch)
         last = i;
         if (before == SIZE_MAX) continue;
         const double *was = sweep->eigenvalues + 2 * (before * sweep->count + branch);
-        if ((was[0] > 0) == (now[0] > 0) || (was[1] <= 0 && now[1] <= 0)) continue;
-        Stretch stretch = {.sampler = s, .from = sweep->values[before], .to = sweep->values[i]};
-        for (int part = 0; part < 2; part++)
-            stretch.start[part] = was[part], stretch.end[part] = now[part];
-        const double value = tr_bracketed_root(real_part_at, &stretch, sweep->values[before],
-                                               was[0], sweep->values[i], now[0]);
-        if (stretch.found[1] > 0) // else it is real, and det R has it
-            add_critical(sweep, value, stretch.found[1], now[0] > 0, s->err);
+        find_pair(s, sweep, sweep->values[before], sweep->values[i], was, now);
     }
 }
 

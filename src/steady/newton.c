@@ -421,7 +421,9 @@ bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *
     char words[300], at[120] = "";
     const char *useless = find_useless(p);
     if (p->swept) snprintf(at, sizeof at, " at %.60s = %.6g", p->swept, u[p->unknowns]);
-    if (useless)
+    if (out->no_memory)
+        tr_fail_memory(err);
+    else if (useless)
         tr_fail(err, TR_FAILED, (Place){0},
                 "'%.80s' has no influence on steady motions; what it gives an initial value to can "
                 "be held or swept itself",

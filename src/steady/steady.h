@@ -53,6 +53,7 @@ struct Steady {
 // How solving went.
 typedef struct Outcome {
     bool converged;
+    bool no_memory; // it ran out on the way
     int iterations;
     double residual;   // the largest
     uint32_t worst;    // its equation

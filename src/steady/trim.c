@@ -98,13 +98,16 @@ static Outcome solve_anew(Steady *p, double *u)
 Outcome tr_steady_trim(Steady *p, double *u)
 {
     Outcome out = tr_steady_solve(p, u, NULL);
-    bool *given = calloc(2 * (size_t)p->holds + 1, sizeof *given), *refused = given + p->holds;
-    if (!given) return out;
+    bool *given = calloc(2 * (size_t)p->holds + 1, sizeof *given);
+    if (!given) return out.no_memory = true, out;
+    bool *refused = given + p->holds;
     memcpy(given, p->asked, p->holds * sizeof *given);
     for (int i = 0; i < MOST_ROUNDS && (!out.converged || out.excess); i++) {
-        const bool goes_on = out.converged ? hold_what_is_open(p, u, out.excess, refused)
-                                           : refuse(p, &out, given, refused);
-        if (!goes_on) break;
+        if (!out.converged && !refuse(p, &out, given, refused)) break;
+        if (out.converged && !hold_what_is_open(p, u, out.excess, refused)) {
+            out.no_memory = true;
+            break;
+        }
         out = solve_anew(p, u);
     }
     free(given);
