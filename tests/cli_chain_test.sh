@@ -25,7 +25,9 @@ robot=$reported/robot2.yaml
 run 0 steady "$robot" --free us,ue --hold shoulder=0.7 --hold elbow=0.4 --hold left_rate=0 --hold right_rate=0 -o trim.yaml
 check grep -qx 'set:' trim.yaml
 check grep -q '^  us: -1.93150444904' trim.yaml
-check test "$(grep -c '#' trim.yaml)" = 0
+check grep -qx "# A steady motion of $robot.*" trim.yaml
+check test "$(grep -c '#' trim.yaml)" = 1
+check grep -qx 'guess:' trim.yaml
 run 0 lqr "$robot" --with trim.yaml --inputs uL,uR,us,ue --q way=20,pitch=10 -o gains.yaml
 run 0 simulate "$robot" --with trim.yaml --with gains.yaml -o stands.csv
 near "$(last pitch stands.csv)" "$(sed -n 2p stands.csv | cut -d, -f"$(head -n 1 stands.csv | tr , '\n' | grep -nx pitch | cut -d: -f1)")" 1e-9
@@ -61,6 +63,19 @@ done
 check grep -q '"file": "b.yaml"' swing.json
 sed 's/m: 5/m: 7/' b.yaml >b2.yaml && mv b2.yaml b.yaml # which is read no more
 run 0 plot swing.csv -y angle -o swing.svg
+
+# what was set stands in the file, and lists of words are united
+run 0 steady swing.yaml --set m=3 --hold cart_rate=2 -o set.yaml
+check grep -qx '  m: 3' set.yaml
+run 0 lqr swing.yaml --set m=3 --inputs push -o set.yaml
+check grep -qx '  m: 3' set.yaml
+sed 's/^cases:/forces: {shove: {body: arm, force: "1, 0, 0"}}\n&/' swing.yaml >shoved.yaml
+echo 'without: [shove]' >none.yaml
+run 0 eval shoved.yaml --with none.yaml --with none.yaml
+# a rate has two names, and is one
+echo 'initial: {angle_rate: 0.5}' >turn.yaml
+run 0 eval swing.yaml --with turn.yaml
+near "$(number v angle_rate)" 0.5 0
 
 # ---- what a start says besides, as it is where a steady motion was found ---------------------
 

@@ -42,6 +42,7 @@ char *cli_trim(Options *options, int *status)
     texts[options->with.count] = found;
     options->with.word[options->with.count++] = "--trim";
     options->with_texts = texts;
+    options->setting_count = 0; // they stand in what was found, and would win over it
     return found;
 }
 

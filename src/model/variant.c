@@ -3,6 +3,7 @@
 // file < case < --with < --set.
 #include "model/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- copying -------------------------------------------------------------------------------
@@ -68,12 +69,32 @@ static const Field *field_called(const char *key)
     return tr_kind_field(tr_kind_model(), text_of(key));
 }
 
-static bool merge(Model *model, const char *key, Pairs *into, const Pairs *from, tr_error *err)
+// d(lean) is lean_rate: a name as the pairs have it already, that the new value replaces the old.
+static Value spelt_as_in(const Model *model, const Pairs *pairs, Value key)
 {
-    for (uint32_t i = 0; i < from->count; i++)
-        if (!tr_field_put(model, field_called(key), into, from->at[i].key, from->at[i].value, true,
-                          err))
+    char other[200];
+    const Text k = key.text;
+    const bool is_derivative = k.length > 3 && begins_with(k.at, "d(") && k.at[k.length - 1] == ')';
+    const bool is_rate = k.length > 5 && memcmp(k.at + k.length - 5, "_rate", 5) == 0;
+    if ((!is_derivative && !is_rate) || k.length > 150) return key;
+    snprintf(other, sizeof other, is_derivative ? "%.*s_rate" : "d(%.*s)",
+             (int)(k.length - (is_derivative ? 3 : 5)), k.at + (is_derivative ? 2 : 0));
+    const Text rate = is_rate ? k : text_of(other);
+    const Pair *old = tr_pairs_find(pairs, text_of(other));
+    if (old && !tr_pairs_find(&model->fields.outputs, rate)) key.text = old->key.text;
+    return key;
+}
+
+static bool merge(Model *model, const Field *field, Pairs *into, const Pairs *from, tr_error *err)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        const Value key = from->at[i].key;
+        const bool is_start =
+            strcmp(field->key, "initial") == 0 || strcmp(field->key, "guess") == 0;
+        if (!tr_field_put(model, field, into, is_start ? spelt_as_in(model, into, key) : key,
+                          from->at[i].value, true, err))
             return false;
+    }
     return true;
 }
 
@@ -172,8 +193,8 @@ static bool apply_case(Model *model, const Case *c, tr_error *err)
         if (!set_value(model, &c->set.at[i], TR_INVALID, err)) return false;
     if (!leave_out(model, &c->without, err)) return false;
     if (c->reactions.name.given) f->reactions = c->reactions;
-    return merge(model, "initial", &f->initial, &c->initial, err) &&
-           merge(model, "guess", &f->guess, &c->guess, err) &&
+    return merge(model, field_called("initial"), &f->initial, &c->initial, err) &&
+           merge(model, field_called("guess"), &f->guess, &c->guess, err) &&
            set_roles(model, &f->roles, &c->roles, err);
 }
 
@@ -198,22 +219,29 @@ static bool choose_case(Model *model, const char *name, tr_error *err)
 
 // ---- files with keys of a case -------------------------------------------------------------
 
+static bool has_word(const Values *words, Text word)
+{
+    for (uint32_t i = 0; i < words->count; i++)
+        if (text_equal(words->at[i].text, word)) return true;
+    return false;
+}
+
+// Words that are there already are not said twice.
+static bool unite(Model *model, const Field *field, Values *into, const Values *more, tr_error *err)
+{
+    for (uint32_t i = 0; i < more->count; i++)
+        if (!has_word(into, more->at[i].text) &&
+            !tr_field_put(model, field, into, (Value){0}, more->at[i], false, err))
+            return false;
+    return true;
+}
+
 // One field of a case, behind what stands there or in place of it
 static bool add_field(Model *model, const Field *field, void *into, const void *from, tr_error *err)
 {
-    const Pairs *pairs = from;
-    const Values *words = from;
     switch (field->type) {
-    case TYPE_PAIRS:
-        for (uint32_t i = 0; i < pairs->count; i++)
-            if (!tr_field_put(model, field, into, pairs->at[i].key, pairs->at[i].value, true, err))
-                return false;
-        return true;
-    case TYPE_LIST:
-        for (uint32_t i = 0; i < words->count; i++)
-            if (!tr_field_put(model, field, into, (Value){0}, words->at[i], false, err))
-                return false;
-        return true;
+    case TYPE_PAIRS: return merge(model, field, into, from, err);
+    case TYPE_LIST: return unite(model, field, into, from, err);
     case TYPE_ROLES: return set_roles(model, into, from, err);
     case TYPE_REACTIONS:
         if (((const Reactions *)from)->name.given) *(Reactions *)into = *(const Reactions *)from;

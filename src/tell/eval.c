@@ -115,6 +115,11 @@ double tr_noise(const double *values, size_t count, size_t stride, const Buffer 
     return text->digits ? 1e-13 * most : 0;
 }
 
+double tr_unless_noise(double value, const Buffer *text)
+{
+    return fabs(value) < tr_noise(&value, 1, 1, text) ? 0 : value;
+}
+
 void tr_add_complex(Buffer *text, const double z[2], double noise)
 {
     tr_buffer_number(text, fabs(z[0]) < noise ? 0 : z[0]);
@@ -194,8 +199,8 @@ static void write_instant(const AtStart *at, Group *g)
     write_marked(flow, g, "open", START_OPEN);
     write_marked(flow, g, "chosen", START_CHOSEN);
     if (g->json) tr_json_open(g->j, "residual", '{');
-    tr_group_alone(g, "residual", "position", position);
-    tr_group_alone(g, "residual", "velocity", velocity);
+    tr_group_alone(g, "residual", "position", tr_unless_noise(position, &g->j->text));
+    tr_group_alone(g, "residual", "velocity", tr_unless_noise(velocity, &g->j->text));
     if (g->json) tr_json_close(g->j, '}');
     if (g->json) tr_json_close(g->j, '}');
 }

@@ -38,6 +38,8 @@ void tr_group_close(Group *group);
 void tr_group_alone(Group *group, const char *title, const char *name, double value);
 // Below this numbers are noise beside the largest of them, or 1; 0 where all digits are shown.
 double tr_noise(const double *values, size_t count, size_t stride, const Buffer *text);
+// The number, or 0 where it is noise beside 1
+double tr_unless_noise(double value, const Buffer *text);
 // "-0.5 + 2i", or "-0.5" where the imaginary part is noise
 void tr_add_complex(Buffer *text, const double z[2], double noise);
 // The recorded outputs whose name begins with `prefix`, under the rest of it.

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "fit/fit.h"
+#include "tell/fragment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,9 +192,8 @@ char *tr_fit_text(const tr_fit *fit, bool json, tr_error *err)
 // ---- keys of a case ------------------------------------------------------------------------
 
 // Those whose names begin so, without that; or all others, where it is ""
-static void write_group(Buffer *b, const tr_fit *f, const char *key, const char *prefix)
+static void write_group(Buffer *b, const tr_fit *f, const char *key, const char *prefix, bool any)
 {
-    bool any = false;
     for (size_t k = 0; k < f->count; k++) {
         const tr_fit_value *v = &f->values[k];
         const bool is_start = begins_with(v->name, "initial.") || begins_with(v->name, "guess.");
@@ -214,8 +214,14 @@ char *tr_fit_fragment(const tr_fit *fit, tr_error *err)
     if (!err) err = &local;
     if (!fit || has_failed(err)) return NULL;
     Buffer b = {0};
-    write_group(&b, fit, "set", "");
-    write_group(&b, fit, "initial", "initial.");
-    write_group(&b, fit, "guess", "guess.");
+    const System *system = ((const Fit *)fit)->system;
+    const char **names = calloc(fit->count + 1, sizeof *names);
+    for (size_t k = 0; names && k < fit->count; k++) names[k] = fit->values[k].name;
+    if (!names) return tr_fail_memory(err), NULL;
+    tr_fragment_origin(&b, system, "A fit to recordings");
+    write_group(&b, fit, "set", "", tr_fragment_settings(&b, system, names, fit->count));
+    write_group(&b, fit, "initial", "initial.", false);
+    write_group(&b, fit, "guess", "guess.", false);
+    free(names);
     return tr_text_finish(&b, err);
 }

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "linear/lqr.h"
 #include "tell/eval.h"
+#include "tell/fragment.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,8 +73,12 @@ char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err)
     if (!lqr || has_failed(err)) return NULL;
     const Design *d = (const Design *)lqr;
     Buffer out = {0};
-    tr_buffer_print(&out, "# Feedback that is best for small motions about the initial state%s.\n",
-                    lqr->step > 0 ? ", acting in steps: hold it in between" : "");
+    tr_fragment_origin(&out, d->source,
+                       lqr->step > 0 ? "Feedback that acts in steps, to be held in between, and is "
+                                       "best for small motions about the initial state"
+                                     : "Feedback that is best for small motions about the initial "
+                                       "state");
+    tr_fragment_settings(&out, d->source, NULL, 0);
     write_roles(d, &out);
     return tr_text_finish(&out, err);
 }
@@ -101,7 +106,7 @@ static void write_words(const Design *d, Buffer *out)
         }
     }
     tr_buffer_print(out, "residual ");
-    tr_buffer_number(out, l->residual);
+    tr_buffer_number(out, tr_unless_noise(l->residual, out));
     tr_buffer_print(out, "\n");
     if (l->neutral)
         tr_buffer_print(out,

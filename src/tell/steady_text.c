@@ -5,6 +5,7 @@
 #include "plan/latch.h"
 #include "steady/steady.h"
 #include "tell/eval.h"
+#include "tell/fragment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,22 +177,13 @@ char *tr_steady_text(const tr_steady *s, bool json, tr_error *err)
         tr_json_close(&j, '}');
     } else {
         tr_group_alone(&g, "found", "stability", s->stability);
-        tr_group_alone(&g, "found", "residual", s->outcome.residual);
+        tr_group_alone(&g, "found", "residual", tr_unless_noise(s->outcome.residual, &j.text));
         tr_group_alone(&g, "found", "iterations", s->outcome.iterations);
     }
     return tr_text_finish(&j.text, err);
 }
 
 // ---- keys of a case ------------------------------------------------------------------------
-
-static void write_pair(Buffer *b, const char *name, double value)
-{
-    const bool plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789_.()+*/^ ") == strlen(name);
-    tr_buffer_print(b, plain ? "  %s: " : "  \"%s\": ", name);
-    tr_buffer_number(b, value);
-    tr_buffer_print(b, "\n");
-}
 
 // A coordinate or velocity that a start may say
 static bool is_told(const Input *input)
@@ -200,14 +192,7 @@ static bool is_told(const Input *input)
     return input->kind == TR_POSITION ? input->definition.id == 0 : !is_motion_driven(input);
 }
 
-static bool is_told_already(const System *s, const char *key)
-{
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (is_told(&s->inputs[i]) && strcmp(s->inputs[i].name, key) == 0) return true;
-    return false;
-}
-
-// What else the model's `initial` asks for, as it is here: else it would ask for what it was.
+// What the model's `initial` asks for, as it is here: else it would ask for what it was.
 static void write_conditions(const tr_steady *s, const char *name, Buffer *b, tr_error *err)
 {
     System *system = s->equations->system;
@@ -215,22 +200,40 @@ static void write_conditions(const tr_steady *s, const char *name, Buffer *b, tr
     const Scope scope = tr_system_scope(system);
     for (uint32_t i = 0; conditions && i < conditions->rows && !has_failed(err); i++) {
         const char *key = conditions->notes[i];
-        if (is_told_already(system, key)) continue;
         Expr x = tr_formula_parse(system->graph, &scope, text_of(key), (Place){0}, err);
         tr_system_resolve(system, &x, 1);
         double value = (double)NAN;
         Evaluator of = tr_evaluator_of(system, &x, 1, OPEN_PARAMETERS, err);
         if (!has_failed(err)) evaluate_into(&of, s->inputs, &value);
         tr_evaluator_free(&of);
-        write_pair(b, key, value);
+        tr_fragment_pair(b, key, value);
     }
 }
 
+static void write_initial(const tr_steady *s, Buffer *b, tr_error *err)
+{
+    Buffer pairs = {0};
+    write_conditions(s, "initial.position", &pairs, err);
+    write_conditions(s, "initial.rate", &pairs, err);
+    if (pairs.length) tr_buffer_print(b, "initial:\n%s", pairs.at);
+    tr_buffer_free(&pairs);
+}
+
+// All of the state: a start is what differs least from it, so that other files can disturb it.
+static void write_guess(const tr_steady *s, Buffer *b)
+{
+    const System *system = s->equations->system;
+    tr_buffer_print(b, "guess:\n");
+    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
+        for (uint32_t i = 0; i < system->input_count; i++)
+            if ((int)system->inputs[i].kind == kind && is_told(&system->inputs[i]))
+                tr_fragment_pair(b, system->inputs[i].name, s->inputs[i]);
+}
+
 // Parameters and inputs; or torques of joints that were made inputs
-static void write_found(const tr_steady *s, bool torques, Buffer *b)
+static void write_found(const tr_steady *s, bool torques, bool any, Buffer *b)
 {
     const Steady *p = s->equations;
-    bool any = false;
     for (uint32_t i = 0; i < p->frees; i++) {
         const uint32_t at = p->place[p->states + i];
         const Input *input = &p->system->inputs[at];
@@ -238,8 +241,23 @@ static void write_found(const tr_steady *s, bool torques, Buffer *b)
         if (!any) tr_buffer_print(b, torques ? "roles:\n" : "set:\n");
         any = true;
         if (torques) tr_buffer_print(b, "  %s:\n  ", input->port.owner);
-        write_pair(b, torques ? "torque" : input->name, s->inputs[at]);
+        tr_fragment_pair(b, torques ? "torque" : input->name, s->inputs[at]);
     }
+}
+
+// Behind `--set`, parameters and inputs
+static void write_set(const tr_steady *s, Buffer *b, tr_error *err)
+{
+    const Steady *p = s->equations;
+    const char **names = calloc(p->frees + 1u, sizeof *names);
+    if (!names) {
+        tr_fail_memory(err);
+        return;
+    }
+    for (uint32_t i = 0; i < p->frees; i++)
+        names[i] = p->system->inputs[p->place[p->states + i]].name;
+    write_found(s, false, tr_fragment_settings(b, p->system, names, p->frees), b);
+    free(names);
 }
 
 char *tr_steady_fragment(const tr_steady *s, tr_error *err)
@@ -248,16 +266,10 @@ char *tr_steady_fragment(const tr_steady *s, tr_error *err)
     if (!err) err = &local;
     if (!s || has_failed(err)) return NULL;
     Buffer b = {0};
-    const Steady *p = s->equations;
-    const System *system = p->system;
-    write_found(s, false, &b);
-    tr_buffer_print(&b, "initial:\n");
-    for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
-        for (uint32_t i = 0; i < system->input_count; i++)
-            if ((int)system->inputs[i].kind == kind && is_told(&system->inputs[i]))
-                write_pair(&b, system->inputs[i].name, s->inputs[i]);
-    write_conditions(s, "initial.position", &b, err);
-    write_conditions(s, "initial.rate", &b, err);
-    write_found(s, true, &b);
+    tr_fragment_origin(&b, s->equations->system, "A steady motion");
+    write_set(s, &b, err);
+    write_initial(s, &b, err);
+    write_guess(s, &b);
+    write_found(s, true, false, &b);
     return tr_text_finish(&b, err);
 }
