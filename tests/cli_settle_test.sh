@@ -62,6 +62,15 @@ err_has '1 of 3 rows'
 check test "$(grep -c nan holes_out.csv)" -ge 1
 check test "$(wc -l <holes_out.csv)" -eq 4
 
+# as is one with a cell that holds no number
+printf 'cart.x,cart.y\n0,0\n0.1,\n0.2,nan\ninf,0\n0.3,0\n' >gaps.csv
+settle 1 --hold cart.yaw=0.5 --path gaps.csv -o gaps_out.csv
+err_has "row 2: no number in column 'cart.y'"
+err_has "row 3: no number in column 'cart.y'"
+err_has "row 4: no number in column 'cart.x'"
+err_has '2 poses, 3 without one'
+check test "$(wc -l <gaps_out.csv)" -eq 6
+
 # ---- bad input ------------------------------------------------------------------------------
 
 settle 2 --by magic "${place[@]}"
@@ -86,5 +95,11 @@ err_has 'would be overwritten'
 printf 'cart.x,nobody\n0,0\n' >wrong.csv
 settle 2 --path wrong.csv
 err_has 'nobody'
+printf 'cart.x,cart.y\n0,0\n0,word\n' >wrong.csv
+settle 3 --path wrong.csv
+err_has "wrong.csv:3: 'word' in column 'cart.y' is no number"
+settle 2 --by contact --path path.csv -o none.csv # nothing holds the yaw
+err_has 'too little is held'
+check test -z "$(grep 'poses,' err)"
 no_temporaries
 the_end

@@ -36,7 +36,7 @@ static int settle_path(const Options *options, tr_plan *plan, tr_settle_options 
     if (summary.poses && !options->quiet)
         cli_say("%zu poses, %zu without one, %zu jump%s\n", summary.poses - summary.failures,
                 summary.failures, summary.jumps, summary.jumps == 1 ? "" : "s");
-    return err.status ? cli_complain(NULL, &err) : 0;
+    return err.status ? cli_complain(err.line > 0 ? options->path : NULL, &err) : 0;
 }
 
 int cli_settle(const Verb *verb, const Options *options)
