@@ -22,6 +22,8 @@ enum {
     CONTACT_NUMBERS = PLACED + 2 * POSE
 };
 
+enum { OF_CONTACT = 8 }; // columns of each
+
 // ---- programs ------------------------------------------------------------------------------
 
 static void list_pose(const Settle *p, uint32_t body, Exprs *list)
@@ -43,14 +45,33 @@ static void list_placed(const Settle *p, uint32_t i, Exprs *list)
     list_pose(p, c->on, list);
 }
 
+static uint32_t force_rows(const SceneContact *c)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < c->row_count; k++) count += !c->rows[k].is_moment;
+    return count;
+}
+
+// Across a roller, or across the one direction along the surface in which something acts
+static void list_across(const Settle *p, const SceneContact *c, Exprs *list)
+{
+    const bool is_single = !c->across[0].id && !c->friction.id && force_rows(c) == 2;
+    const Expr *n = c->normal, *d = c->rows[1].direction;
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        exprs_add(list, is_single         ? sub(mul(n[i], d[j]), mul(n[j], d[i]))
+                        : c->across[k].id ? c->across[k]
+                                          : zero(p->system->graph));
+    }
+}
+
 static void list_contact(const Settle *p, uint32_t i, Exprs *list)
 {
     const SceneContact *c = &p->system->scene.contacts[p->contacts[i].scene];
     tr_exprs_add(list, c->point, 3);
     tr_exprs_add(list, c->normal, 3);
     exprs_add(list, c->friction.id ? c->friction : number(p->system->graph, (double)INFINITY));
-    for (int k = 0; k < 3; k++)
-        exprs_add(list, c->across[k].id ? c->across[k] : zero(p->system->graph));
+    list_across(p, c, list);
     for (int k = 0; k < 3; k++) exprs_add(list, c->middle[k].id ? c->middle[k] : c->point[k]);
     list_placed(p, i, list);
 }
@@ -125,7 +146,7 @@ static void add_column(Settle *p, const char *unit, const char *format, const ch
 static bool name_columns(Settle *p, tr_error *err)
 {
     const System *s = p->system;
-    const size_t most = s->input_count + 8 * (size_t)p->contact_count + 8;
+    const size_t most = s->input_count + OF_CONTACT * (size_t)p->contact_count + 8;
     p->labels = tr_arena_alloc(&p->arena, most, sizeof *p->labels);
     p->units = tr_arena_alloc(&p->arena, most, sizeof *p->units);
     p->columns = tr_arena_alloc(&p->arena, most, sizeof *p->columns);
@@ -143,6 +164,7 @@ static bool name_columns(Settle *p, tr_error *err)
         add_column(p, "m", "contact.%s.z", name);
         add_column(p, "m", "contact.%s.gap", name);
         add_column(p, "N", "lambda.%s.normal", name);
+        add_column(p, "N", "contact.%s.load", name);
         add_column(p, "", "contact.%s.friction_needed", name);
         add_column(p, "", "contact.%s.friction", name);
     }
@@ -197,12 +219,7 @@ static void keep_along(double *rows, uint32_t n, const double *direction, bool i
 }
 
 // Nothing acts along the surface where there is neither friction nor a row or a law of slip.
-static bool is_smooth(const SceneContact *c)
-{
-    uint32_t forces = 0;
-    for (uint32_t k = 0; k < c->row_count; k++) forces += !c->rows[k].is_moment;
-    return !c->friction.id && forces < 2;
-}
+static bool is_smooth(const SceneContact *c) { return !c->friction.id && force_rows(c) < 2; }
 
 // A roller bears nothing across its axis, and what is smooth nothing but along the normal.
 static void release(const Settle *p, const double *contacts, double *A)
@@ -286,10 +303,15 @@ static bool find_forces(Settle *p, const double *contacts, double *F)
     return off <= 1e-6 * tr_largest(g, free);
 }
 
+static double across_surface(const double *F, const double *n)
+{
+    return F[0] * n[0] + F[1] * n[1] + F[2] * n[2];
+}
+
 // Of a force: what is along the surface over what is across it
 static double friction_of(const double *F, const double *n)
 {
-    const double N = F[0] * n[0] + F[1] * n[1] + F[2] * n[2];
+    const double N = across_surface(F, n);
     double along[3];
     for (int k = 0; k < 3; k++) along[k] = F[k] - N * n[k];
     const double T = tr_norm(along, 3);
@@ -416,23 +438,26 @@ void tr_measure_take(Settle *p, double *columns)
 {
     const uint32_t m = p->contact_count, gaps = p->first[GROUP_GAPS];
     evaluate_into(&p->measures, p->in, p->values);
-    const uint32_t plain = p->column_count - 7 * m - 2; // positions and attitude
+    const uint32_t plain = p->column_count - OF_CONTACT * m - 2; // positions and attitude
     const double *mass_centre = p->values + plain, *contacts = mass_centre + 3;
     double *F = p->forces;
     memcpy(columns, p->values, plain * sizeof *columns);
     if (!p->way->opens) tr_settle_balance(p);
-    const bool holds = find_forces(p, contacts, F);
+    const bool has_forces = p->system->order != 1,
+               holds = has_forces && find_forces(p, contacts, F);
+    const bool is_balanced = has_forces && p->is_balanced && !p->is_vertical;
     for (uint32_t i = 0; i < m; i++) {
         const double *own = contacts + (size_t)i * CONTACT_NUMBERS;
-        double *out = columns + plain + 7 * (size_t)i;
+        double *out = columns + plain + OF_CONTACT * (size_t)i;
         memcpy(out, own + POINT, 3 * sizeof *out);
         out[3] = p->f[gaps + i];
-        out[4] = p->is_balanced ? p->lambda[i] : (double)NAN;
-        out[5] =
-            !holds || !p->is_closed[i] ? (double)NAN : friction_of(F + 3 * (size_t)i, own + NORMAL);
-        out[6] = isinf(own[FRICTION]) ? (double)NAN : own[FRICTION];
+        out[4] = is_balanced ? p->lambda[i] : (double)NAN;
+        const bool bears = holds && p->is_closed[i];
+        out[5] = bears ? across_surface(F + 3 * (size_t)i, own + NORMAL) : (double)NAN;
+        out[6] = bears ? friction_of(F + 3 * (size_t)i, own + NORMAL) : (double)NAN;
+        out[7] = isinf(own[FRICTION]) ? (double)NAN : own[FRICTION];
     }
     columns[p->column_count - 2] = tip_margin(p, contacts, mass_centre);
-    columns[p->column_count - 1] = p->f[p->first[GROUP_ENERGY]];
+    columns[p->column_count - 1] = has_forces ? p->f[p->first[GROUP_ENERGY]] : (double)NAN;
     for (uint32_t i = 0; i < p->column_count; i++) columns[i] += 0.0; // -0 is 0
 }

@@ -154,12 +154,33 @@ static void into_axes(const Expr of[3], const double at[3], const double R[9], E
     }
 }
 
-Expr tr_settle_upright(Settle *p, uint32_t contact, Expr *height)
+// Heights are over the x and y of the world, or of axes that are turned about its z.
+static void check_upright(const Settle *p, const SceneContact *c, tr_error *err)
+{
+    const SceneTerrain *t =
+        c->terrain != NO_TERRAIN ? &p->system->scene.terrains[c->terrain] : NULL;
+    bool is_round = false;
+    for (int k = 0; k < 3; k++)
+        is_round = is_round || (!t && tr_system_uses(p->system, c->normal[k], TR_POSITION));
+    const char *why = c->on != SCENE_WORLD              ? "is on a body"
+                      : is_round                        ? "is on a sphere"
+                      : t && t->rotation[8] < 1 - 1e-14 ? "is on a height that is turned"
+                      : !t && p->system->scene.ground_normal[2] <= 0 ? "is on a wall"
+                                                                     : NULL;
+    if (why)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "vertical gaps and basic averages are about heights of the world's ground, and "
+                "'%.60s' %s: settle by residual with distances, or by energy",
+                c->name, why);
+}
+
+Expr tr_settle_upright(Settle *p, uint32_t contact, Expr *height, tr_error *err)
 {
     const Scene *scene = &p->system->scene;
     const SceneContact *c = &scene->contacts[p->contacts[contact].scene];
     Graph *g = p->system->graph;
     Expr own[3] = {c->middle[0], c->middle[1], c->middle[2]}, below;
+    check_upright(p, c, err);
     if (c->terrain != NO_TERRAIN) {
         const SceneTerrain *t = &scene->terrains[c->terrain];
         into_axes(c->middle, t->at, t->rotation, own);
@@ -174,11 +195,11 @@ Expr tr_settle_upright(Settle *p, uint32_t contact, Expr *height)
     return sub(sub(own[2], c->radius), below);
 }
 
-static void add_gaps(Settle *p)
+static void add_gaps(Settle *p, tr_error *err)
 {
     for (uint32_t i = 0; i < p->contact_count; i++) {
         const SceneContact *c = &p->system->scene.contacts[p->contacts[i].scene];
-        tr_settle_term(p, c->name, p->is_vertical ? tr_settle_upright(p, i, NULL) : c->gap);
+        tr_settle_term(p, c->name, p->is_vertical ? tr_settle_upright(p, i, NULL, err) : c->gap);
     }
 }
 
@@ -358,7 +379,7 @@ bool tr_settle_terms(Settle *p, const tr_settle_options *o, tr_error *err)
             tr_settle_term(p, "energy.potential", U ? U->values[0] : zero(p->system->graph));
         if (group == GROUP_LOOPS) add_loops(p);
         if (group == GROUP_HELD) add_held(p, o, err);
-        if (group == GROUP_GAPS) add_gaps(p);
+        if (group == GROUP_GAPS) add_gaps(p, err);
         if (group >= GROUP_TRAVELS && !has_failed(err)) p->way->prepare(p, (TermGroup)group, err);
     }
     p->first[GROUPS] = p->terms.count;
