@@ -4,7 +4,10 @@
 
 #include "expr/derivative.h"
 #include "expr/held.h"
+#include "num/dense.h"
+#include "plan/start.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -154,20 +157,43 @@ static void into_axes(const Expr of[3], const double at[3], const double R[9], E
     }
 }
 
+// Whether a contact's normal is another than the plane's somewhere beside the start: of a sphere
+static bool is_round(Settle *p, const SceneContact *c, tr_error *err)
+{
+    System *s = p->system;
+    Exprs list = {0};
+    double *in = calloc(s->input_count + 1u, sizeof *in), normal[3] = {0}, off = 0;
+    tr_exprs_add(&list, c->normal, 3);
+    if (!in || list.failed) {
+        tr_exprs_free(&list);
+        free(in);
+        return tr_fail_memory(err), false;
+    }
+    tr_system_resolve(s, list.at, list.count);
+    Evaluator program = tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
+    tr_start_values(s, in);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION) in[i] += 0.01 * (1 + i % 3);
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        tr_make_unit(in + s->quaternions[i].position);
+    if (!has_failed(err)) evaluate_into(&program, in, normal);
+    for (int k = 0; k < 3; k++) off = larger(off, fabs(normal[k] - s->scene.ground_normal[k]));
+    tr_evaluator_free(&program);
+    free(in);
+    return !has_failed(err) && !(off < 1e-9);
+}
+
 // Heights are over the x and y of the world, or of axes that are turned about its z.
-static void check_upright(const Settle *p, const SceneContact *c, tr_error *err)
+static void check_upright(Settle *p, const SceneContact *c, tr_error *err)
 {
     const SceneTerrain *t =
         c->terrain != NO_TERRAIN ? &p->system->scene.terrains[c->terrain] : NULL;
-    bool is_round = false;
-    for (int k = 0; k < 3; k++)
-        is_round = is_round || (!t && tr_system_uses(p->system, c->normal[k], TR_POSITION));
     const char *why = c->on != SCENE_WORLD              ? "is on a body"
-                      : is_round                        ? "is on a sphere"
+                      : !t && is_round(p, c, err)       ? "is on a sphere"
                       : t && t->rotation[8] < 1 - 1e-14 ? "is on a height that is turned"
                       : !t && p->system->scene.ground_normal[2] <= 0 ? "is on a wall"
                                                                      : NULL;
-    if (why)
+    if (why && !has_failed(err))
         tr_fail(err, TR_INVALID, (Place){0},
                 "vertical gaps and basic averages are about heights of the world's ground, and "
                 "'%.60s' %s: settle by residual with distances, or by energy",
