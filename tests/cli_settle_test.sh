@@ -37,15 +37,26 @@ settle 0 "${place[@]}" --json -q -o pose.json
 silent
 check grep -q '"by": "energy"' pose.json
 check grep -q '"friction_needed"' pose.json
+check grep -q '"load"' pose.json
 check grep -q '"lifted": \[' pose.json
 settle 0 "${place[@]}" --by residual --gap vertical --weight a=3 --weight c=0.5 -o pose.txt
 check grep -q 'cart.pitch' pose.txt
+
+# first order has no forces, and touching is no matter of millimetres
+settle 0 "${place[@]}" --by contact --order 1 --json
+out_has '"potential": null'
+check test -z "$(grep '"friction_needed": [0-9]' out)"
+sed 's|  c: .*|&\n  d: {kind: rolling, shape: ball, body: cart, at: "-0.4, 0.3, 0", radius: 0.1, friction: 0.5}|' cart.yaml >four.yaml
+run 0 settle four.yaml "${place[@]}" --by residual --json
+out_has '"touches": false'
+check test -z "$(grep '"touches": true' out)"
 
 # ---- paths ----------------------------------------------------------------------------------
 
 printf 'cart.x,cart.y\n0,0\n0.1,0\n0.2,0\n0.3,0.1\n' >path.csv
 settle 0 --hold cart.yaw=0.5 --path path.csv -o poses.csv
 err_has '4 poses, 0 without one, 0 jumps'
+err_has 'written to poses.csv'
 check test "$(wc -l <poses.csv)" -eq 5
 check grep -q '^cart.x,cart.y,cart.z,' poses.csv
 settle 0 --hold cart.yaw=0.5 --path path.csv --by contact -q -o poses.json
@@ -61,6 +72,15 @@ err_has 'row 2: no pose within reach'
 err_has '1 of 3 rows'
 check test "$(grep -c nan holes_out.csv)" -ge 1
 check test "$(wc -l <holes_out.csv)" -eq 4
+
+# as is one with a cell that holds no number
+printf 'cart.x,cart.y\n0,0\n0.1,\n0.2,nan\ninf,0\n0.3,0\n' >gaps.csv
+settle 1 --hold cart.yaw=0.5 --path gaps.csv -o gaps_out.csv
+err_has "row 2: no number in column 'cart.y'"
+err_has "row 3: no number in column 'cart.y'"
+err_has "row 4: no number in column 'cart.x'"
+err_has '2 poses, 3 without one'
+check test "$(wc -l <gaps_out.csv)" -eq 6
 
 # ---- bad input ------------------------------------------------------------------------------
 
@@ -79,6 +99,11 @@ settle 2 --hold nobody=0
 err_has 'nobody'
 settle 2 "${place[@]}" --gap vertical
 err_has 'for --by residual'
+settle 2 "${place[@]}" -o pose.yaml
+err_has 'one pose is written as .txt or .json'
+check test ! -e pose.yaml
+settle 2 "${place[@]}" -o one.csv
+err_has 'tables of poses come with --path'
 settle 4 --path missing.csv
 err_has 'missing.csv'
 settle 2 --path path.csv -o path.csv
@@ -86,5 +111,11 @@ err_has 'would be overwritten'
 printf 'cart.x,nobody\n0,0\n' >wrong.csv
 settle 2 --path wrong.csv
 err_has 'nobody'
+printf 'cart.x,cart.y\n0,0\n0,word\n' >wrong.csv
+settle 3 --path wrong.csv
+err_has "wrong.csv:3: 'word' in column 'cart.y' is no number"
+settle 2 --by contact --path path.csv -o none.csv # nothing holds the yaw
+err_has 'too little is held'
+check test -z "$(grep 'poses,' err)"
 no_temporaries
 the_end

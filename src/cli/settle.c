@@ -13,8 +13,23 @@ static void tell(void *owner, size_t row, const char *words)
     if (*told == MOST_TOLD + 1) cli_say("... and more\n");
 }
 
+// Of one pose there are words and JSON, and no table.
+static bool refuses(const char *output)
+{
+    static const char *const endings[] = {".yaml", ".yml", ".csv", ".mat"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (cli_ends_with(output, endings[i])) {
+            cli_say("trundle: -o '%s': one pose is written as .txt or .json, and tables of poses "
+                    "come with --path\n",
+                    output);
+            return true;
+        }
+    return false;
+}
+
 static int settle_once(const Options *options, tr_plan *plan, const tr_settle_options *how)
 {
+    if (refuses(options->output)) return TR_USAGE;
     tr_error err = {0};
     tr_settle *settle = tr_settle_new(plan, how, &err);
     char *text =
@@ -36,7 +51,8 @@ static int settle_path(const Options *options, tr_plan *plan, tr_settle_options 
     if (summary.poses && !options->quiet)
         cli_say("%zu poses, %zu without one, %zu jump%s\n", summary.poses - summary.failures,
                 summary.failures, summary.jumps, summary.jumps == 1 ? "" : "s");
-    return err.status ? cli_complain(NULL, &err) : 0;
+    if (summary.poses && (!err.status || summary.failures)) cli_written(options, options->output);
+    return err.status ? cli_complain(err.line > 0 ? options->path : NULL, &err) : 0;
 }
 
 int cli_settle(const Verb *verb, const Options *options)

@@ -11,33 +11,69 @@
 #include <stdlib.h>
 
 // Of a contact, in the program's order
-enum { POINT = 0, NORMAL = 3, FRICTION = 6, PLACED = 7, ACROSS = 19, CONTACT_NUMBERS = 22 };
+enum {
+    POINT = 0,
+    NORMAL = 3,
+    FRICTION = 6,
+    ACROSS = 7, // what it bears nothing along, or zero
+    MIDDLE = 10,
+    PLACED = 13, // origin and rotation of its body, then of the one that it is on
+    POSE = 12,
+    CONTACT_NUMBERS = PLACED + 2 * POSE
+};
+
+enum { OF_CONTACT = 8 }; // columns of each
 
 // ---- programs ------------------------------------------------------------------------------
 
-static void list_contact(const Settle *p, uint32_t i, Exprs *list)
+static void list_pose(const Settle *p, uint32_t body, Exprs *list)
 {
     const Scene *scene = &p->system->scene;
-    const SceneContact *c = &scene->contacts[p->contacts[i].scene];
-    const SceneBody *b = &scene->bodies[c->body];
+    if (body != SCENE_WORLD) {
+        tr_exprs_add(list, scene->bodies[body].origin, 3);
+        tr_exprs_add(list, scene->bodies[body].rotation, 9);
+    }
+    for (int k = 0; k < POSE && body == SCENE_WORLD; k++)
+        exprs_add(list, number(p->system->graph, k >= 3 && k % 4 == 3));
+}
+
+// Where both bodies of a contact are
+static void list_placed(const Settle *p, uint32_t i, Exprs *list)
+{
+    const SceneContact *c = &p->system->scene.contacts[p->contacts[i].scene];
+    list_pose(p, c->body, list);
+    list_pose(p, c->on, list);
+}
+
+static uint32_t force_rows(const SceneContact *c)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < c->row_count; k++) count += !c->rows[k].is_moment;
+    return count;
+}
+
+// Across a roller, or across the one direction along the surface in which something acts
+static void list_across(const Settle *p, const SceneContact *c, Exprs *list)
+{
+    const bool is_single = !c->across[0].id && !c->friction.id && force_rows(c) == 2;
+    const Expr *n = c->normal, *d = c->rows[1].direction;
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        exprs_add(list, is_single         ? sub(mul(n[i], d[j]), mul(n[j], d[i]))
+                        : c->across[k].id ? c->across[k]
+                                          : zero(p->system->graph));
+    }
+}
+
+static void list_contact(const Settle *p, uint32_t i, Exprs *list)
+{
+    const SceneContact *c = &p->system->scene.contacts[p->contacts[i].scene];
     tr_exprs_add(list, c->point, 3);
     tr_exprs_add(list, c->normal, 3);
     exprs_add(list, c->friction.id ? c->friction : number(p->system->graph, (double)INFINITY));
-    tr_exprs_add(list, b->origin, 3);
-    tr_exprs_add(list, b->rotation, 9);
-    for (int k = 0; k < 3; k++)
-        exprs_add(list, c->across[k].id ? c->across[k] : zero(p->system->graph));
-}
-
-// Where bodies that touch are comes once more at the end, for its slopes
-static void list_placed(const Settle *p, Exprs *list)
-{
-    const Scene *scene = &p->system->scene;
-    for (uint32_t i = 0; i < p->contact_count; i++) {
-        const SceneBody *b = &scene->bodies[scene->contacts[p->contacts[i].scene].body];
-        tr_exprs_add(list, b->origin, 3);
-        tr_exprs_add(list, b->rotation, 9);
-    }
+    list_across(p, c, list);
+    for (int k = 0; k < 3; k++) exprs_add(list, c->middle[k].id ? c->middle[k] : c->point[k]);
+    list_placed(p, i, list);
 }
 
 static void list_mass_centre(const Settle *p, Exprs *list)
@@ -69,8 +105,8 @@ static bool compile_measures(Settle *p, tr_error *err)
         exprs_add(&list, tr_settle_angle(&s->scene.bodies[p->vehicle], k));
     list_mass_centre(p, &list);
     for (uint32_t i = 0; i < p->contact_count; i++) list_contact(p, i, &list);
-    const uint32_t told = list.count;
-    list_placed(p, &list);
+    const uint32_t told = list.count; // where bodies are comes once more, for its slopes
+    for (uint32_t i = 0; i < p->contact_count; i++) list_placed(p, i, &list);
     if (!list.failed) tr_system_resolve(s, list.at, list.count);
     p->measure_values = list.count;
     p->measures = tr_settle_slopes(p, &list, told, &p->measure_entries, &p->measure_count, err);
@@ -110,7 +146,7 @@ static void add_column(Settle *p, const char *unit, const char *format, const ch
 static bool name_columns(Settle *p, tr_error *err)
 {
     const System *s = p->system;
-    const size_t most = s->input_count + 8 * (size_t)p->contact_count + 8;
+    const size_t most = s->input_count + OF_CONTACT * (size_t)p->contact_count + 8;
     p->labels = tr_arena_alloc(&p->arena, most, sizeof *p->labels);
     p->units = tr_arena_alloc(&p->arena, most, sizeof *p->units);
     p->columns = tr_arena_alloc(&p->arena, most, sizeof *p->columns);
@@ -128,6 +164,7 @@ static bool name_columns(Settle *p, tr_error *err)
         add_column(p, "m", "contact.%s.z", name);
         add_column(p, "m", "contact.%s.gap", name);
         add_column(p, "N", "lambda.%s.normal", name);
+        add_column(p, "N", "contact.%s.load", name);
         add_column(p, "", "contact.%s.friction_needed", name);
         add_column(p, "", "contact.%s.friction", name);
     }
@@ -144,8 +181,8 @@ bool tr_measure_new(Settle *p, tr_error *err)
 
 // ---- friction ------------------------------------------------------------------------------
 
-// How the material point of a contact moves with each unknown: 3 rows of 3 m. The wheel is locked:
-// its spin is no unknown.
+// How the material point of a contact moves with each unknown, less that of what it is on: 3 rows
+// of 3 m
 static void take_arms(Settle *p, const double *contacts, double *A)
 {
     const uint32_t n = p->unknowns;
@@ -153,10 +190,10 @@ static void take_arms(Settle *p, const double *contacts, double *A)
     for (size_t e = 0; e < p->measure_count; e++) {
         const SettleEntry *at = &p->measure_entries[e];
         if (at->column >= n) continue;
-        const uint32_t i = at->row / 12, part = at->row % 12;
+        const uint32_t i = at->row / (2 * POSE), which = at->row / POSE % 2, part = at->row % POSE;
         const double *own = contacts + (size_t)i * CONTACT_NUMBERS, *P = own + POINT,
-                     *O = own + PLACED, *R = O + 3;
-        const double value = p->values[p->measure_values + e];
+                     *O = own + PLACED + (size_t)which * POSE, *R = O + 3;
+        const double value = (which ? -1 : 1) * p->values[p->measure_values + e];
         double *rows = A + 3 * (size_t)i * n;
         if (part < 3) {
             rows[(size_t)part * n + at->column] += value;
@@ -169,29 +206,74 @@ static void take_arms(Settle *p, const double *contacts, double *A)
     }
 }
 
-// A roller bears nothing across its axis.
-static void release_rollers(const Settle *p, const double *contacts, double *A)
+// What is along a direction goes, or else is all that is left.
+static void keep_along(double *rows, uint32_t n, const double *direction, bool is_left)
 {
-    const uint32_t n = p->unknowns;
-    for (uint32_t i = 0; i < p->contact_count; i++) {
-        const double *across = contacts + (size_t)i * CONTACT_NUMBERS + ACROSS;
-        double *rows = A + 3 * (size_t)i * n;
-        for (uint32_t k = 0; k < n; k++) {
-            double along = 0;
-            for (size_t r = 0; r < 3; r++) along += across[r] * rows[r * n + k];
-            for (size_t r = 0; r < 3; r++) rows[r * n + k] -= across[r] * along;
-        }
+    for (uint32_t k = 0; k < n; k++) {
+        double along = 0;
+        for (size_t r = 0; r < 3; r++) along += direction[r] * rows[r * n + k];
+        for (size_t r = 0; r < 3; r++)
+            rows[r * n + k] =
+                (is_left ? 0 : rows[r * n + k]) + (is_left ? direction[r] : -direction[r]) * along;
     }
 }
 
-// Loops alone are equalities, and springs are as stiff as they stand.
-static void split_standing(Settle *p)
+// Nothing acts along the surface where there is neither friction nor a row or a law of slip.
+static bool is_smooth(const SceneContact *c) { return !c->friction.id && force_rows(c) < 2; }
+
+// A roller bears nothing across its axis, and what is smooth nothing but along the normal.
+static void release(const Settle *p, const double *contacts, double *A)
 {
-    for (uint32_t k = 0; k < p->unknowns; k++)
-        if (p->is_sprung[k]) p->is_idle[k] = !p->is_idle[k];
+    for (uint32_t i = 0; i < p->contact_count; i++) {
+        const double *own = contacts + (size_t)i * CONTACT_NUMBERS;
+        double *rows = A + 3 * (size_t)i * p->unknowns;
+        if (is_smooth(&p->system->scene.contacts[p->contacts[i].scene]))
+            keep_along(rows, p->unknowns, own + NORMAL, true);
+        else
+            keep_along(rows, p->unknowns, own + ACROSS, false);
+    }
+}
+
+// Whether the joint of a contact's body turns a wheel: about an axis through its middle
+static bool spins(const SceneBody *b, const double *own)
+{
+    const double *M = own + MIDDLE, *O = own + PLACED, *R = O + 3;
+    double off[3], size = tr_norm(b->axis, 3), square = 0, along = 0;
+    if (strcmp(b->joint, "revolute") != 0 || !(size > 0)) return false;
+    for (int c = 0; c < 3; c++) {
+        off[c] = -b->joint_at[c];
+        for (int k = 0; k < 3; k++) off[c] += R[3 * k + c] * (M[k] - O[k]);
+        along += off[c] * b->axis[c] / size;
+    }
+    for (int c = 0; c < 3; c++) {
+        const double beside = off[c] - along * b->axis[c] / size;
+        square += beside * beside;
+    }
+    return square < 1e-18;
+}
+
+// Spins of wheels, held or not
+static void mark_spins(const Settle *p, const double *contacts, bool *marks)
+{
+    const System *s = p->system;
+    for (uint32_t i = 0; i < p->contact_count; i++) {
+        const SceneContact *c = &s->scene.contacts[p->contacts[i].scene];
+        const SceneBody *b = &s->scene.bodies[c->body];
+        if (!spins(b, contacts + (size_t)i * CONTACT_NUMBERS)) continue;
+        for (uint32_t k = 0; k < p->unknowns; k++)
+            marks[k] = marks[k] || strcmp(s->inputs[p->place[k]].name, b->coordinate) == 0;
+    }
+}
+
+// Loops alone are equalities; springs are as stiff as they stand, and wheels are locked.
+static void split_standing(Settle *p, const double *contacts)
+{
+    const size_t bytes = p->unknowns * sizeof *p->is_idle;
+    memcpy(p->marks, p->is_idle, bytes);
+    mark_spins(p, contacts, p->is_idle);
+    for (uint32_t k = 0; k < p->unknowns; k++) p->is_idle[k] = p->is_idle[k] || p->is_sprung[k];
     tr_settle_split(p, 1u << GROUP_LOOPS);
-    for (uint32_t k = 0; k < p->unknowns; k++)
-        if (p->is_sprung[k]) p->is_idle[k] = !p->is_idle[k];
+    memcpy(p->is_idle, p->marks, bytes);
 }
 
 // The least forces at closed contacts that hold all of it, with nothing else held:
@@ -199,11 +281,11 @@ static void split_standing(Settle *p)
 static bool find_forces(Settle *p, const double *contacts, double *F)
 {
     const uint32_t n = p->unknowns, rows = 3 * p->contact_count;
-    split_standing(p);
+    split_standing(p, contacts);
     const uint32_t free = p->split.free;
     double *A = p->arms, *AZ = A + (size_t)rows * n, *M = p->Hr, *g = p->p, *y = p->c;
     take_arms(p, contacts, A);
-    release_rollers(p, contacts, A);
+    release(p, contacts, A);
     for (uint32_t i = 0; i < rows; i++)
         if (!p->is_closed[i / 3]) memset(A + (size_t)i * n, 0, n * sizeof *A);
     tr_multiply(A, p->split.Z, rows, n, free, AZ);
@@ -221,10 +303,15 @@ static bool find_forces(Settle *p, const double *contacts, double *F)
     return off <= 1e-6 * tr_largest(g, free);
 }
 
+static double across_surface(const double *F, const double *n)
+{
+    return F[0] * n[0] + F[1] * n[1] + F[2] * n[2];
+}
+
 // Of a force: what is along the surface over what is across it
 static double friction_of(const double *F, const double *n)
 {
-    const double N = F[0] * n[0] + F[1] * n[1] + F[2] * n[2];
+    const double N = across_surface(F, n);
     double along[3];
     for (int k = 0; k < 3; k++) along[k] = F[k] - N * n[k];
     const double T = tr_norm(along, 3);
@@ -249,7 +336,7 @@ static double distance_from(const double *a, const double *b, const double *q)
     return across >= 0 || (share >= 0 && share <= 1) ? across : -tr_norm(away, 2);
 }
 
-// Points on a line: from the nearer end, along it; less how far it is beside that
+// Points on a line: from the nearer end, along it; negative beside it and beyond its ends
 static double along_line(const double *points, uint32_t count, const double *q)
 {
     uint32_t far[2] = {0, 0};
@@ -264,8 +351,9 @@ static double along_line(const double *points, uint32_t count, const double *q)
     const double length = hypot(b[0] - a[0], b[1] - a[1]);
     if (length == 0) return -hypot(q[0] - a[0], q[1] - a[1]);
     const double along = ((q[0] - a[0]) * (b[0] - a[0]) + (q[1] - a[1]) * (b[1] - a[1])) / length;
-    const double beside = fabs(cross_of(a, b, q)) / length;
-    return beside > 1e-9 * length ? -beside : smaller(along, length - along);
+    const double beside = fabs(cross_of(a, b, q)) / length, inside = smaller(along, length - along);
+    if (inside < 0) return -hypot(beside, inside);
+    return beside > 1e-9 * length ? -beside : inside;
 }
 
 // From q to the nearest side of the hull of points; negative outside                   (T294)
@@ -312,7 +400,8 @@ static double tip_margin(Settle *p, const double *contacts, const double *mass_c
             (down[(k + 1) % 3] * e[0][(k + 2) % 3] - down[(k + 2) % 3] * e[0][(k + 1) % 3]) / size;
     for (uint32_t i = 0; i < p->contact_count; i++) {
         const double *P = contacts + (size_t)i * CONTACT_NUMBERS;
-        if (!p->is_closed[i]) continue;
+        const bool stands = p->system->scene.contacts[p->contacts[i].scene].on == SCENE_WORLD;
+        if (!p->is_closed[i] || !stands) continue;
         for (int k = 0; k < 2; k++)
             points[2 * (size_t)count + (size_t)k] =
                 P[0] * e[k][0] + P[1] * e[k][1] + P[2] * e[k][2];
@@ -349,23 +438,26 @@ void tr_measure_take(Settle *p, double *columns)
 {
     const uint32_t m = p->contact_count, gaps = p->first[GROUP_GAPS];
     evaluate_into(&p->measures, p->in, p->values);
-    const uint32_t plain = p->column_count - 7 * m - 2; // positions and attitude
+    const uint32_t plain = p->column_count - OF_CONTACT * m - 2; // positions and attitude
     const double *mass_centre = p->values + plain, *contacts = mass_centre + 3;
     double *F = p->forces;
     memcpy(columns, p->values, plain * sizeof *columns);
     if (!p->way->opens) tr_settle_balance(p);
-    const bool holds = find_forces(p, contacts, F);
+    const bool has_forces = p->system->order != 1,
+               holds = has_forces && find_forces(p, contacts, F);
+    const bool is_balanced = has_forces && p->is_balanced && !p->is_vertical;
     for (uint32_t i = 0; i < m; i++) {
         const double *own = contacts + (size_t)i * CONTACT_NUMBERS;
-        double *out = columns + plain + 7 * (size_t)i;
+        double *out = columns + plain + OF_CONTACT * (size_t)i;
         memcpy(out, own + POINT, 3 * sizeof *out);
         out[3] = p->f[gaps + i];
-        out[4] = p->is_balanced ? p->lambda[i] : (double)NAN;
-        out[5] =
-            !holds || !p->is_closed[i] ? (double)NAN : friction_of(F + 3 * (size_t)i, own + NORMAL);
-        out[6] = isinf(own[FRICTION]) ? (double)NAN : own[FRICTION];
+        out[4] = is_balanced ? p->lambda[i] : (double)NAN;
+        const bool bears = holds && p->is_closed[i];
+        out[5] = bears ? across_surface(F + 3 * (size_t)i, own + NORMAL) : (double)NAN;
+        out[6] = bears ? friction_of(F + 3 * (size_t)i, own + NORMAL) : (double)NAN;
+        out[7] = isinf(own[FRICTION]) ? (double)NAN : own[FRICTION];
     }
     columns[p->column_count - 2] = tip_margin(p, contacts, mass_centre);
-    columns[p->column_count - 1] = p->f[p->first[GROUP_ENERGY]];
+    columns[p->column_count - 1] = has_forces ? p->f[p->first[GROUP_ENERGY]] : (double)NAN;
     for (uint32_t i = 0; i < p->column_count; i++) columns[i] += 0.0; // -0 is 0
 }

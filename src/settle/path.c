@@ -112,20 +112,30 @@ static void tell_lifted(Journey *j)
     snprintf(j->lifted, sizeof j->lifted, "%s", lifted);
 }
 
+// A cell that is empty, nan or inf is none to hold: to the library nan means the start's value.
+static void take_row(Journey *j, size_t i, tr_error *err)
+{
+    const size_t first = j->options->hold_count;
+    for (size_t k = 0; k < first; k++) j->held[k] = (double)NAN;
+    for (size_t k = 0; k < j->sheet->columns && !has_failed(err); k++) {
+        j->held[first + k] = j->sheet->values[k * j->sheet->rows + i];
+        if (!isfinite(j->held[first + k]))
+            tr_fail(err, TR_FAILED, (Place){0}, "no number in column '%.100s'", j->sheet->names[k]);
+    }
+}
+
 static void settle_row(Journey *j, size_t i, tr_error *err)
 {
     Settle *p = j->settle;
     tr_error own = {0};
     char words[600];
-    const size_t first = j->options->hold_count;
-    for (size_t k = 0; k < first; k++) j->held[k] = (double)NAN;
-    for (size_t k = 0; k < j->sheet->columns; k++)
-        j->held[first + k] = j->sheet->values[k * j->sheet->rows + i];
+    take_row(j, i, &own);
     j->summary.poses++;
-    const bool is_found = tr_settle_pose(p, j->held, p->columns, &own);
+    const bool is_found = !has_failed(&own) && tr_settle_pose(p, j->held, p->columns, &own);
     if (!is_found) {
         if (own.status == TR_USAGE || own.status == TR_NO_MEMORY) { // of every row
             *err = own;
+            j->summary.poses--;
             return;
         }
         j->failed[j->summary.failures++] = j->summary.poses;

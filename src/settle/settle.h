@@ -136,8 +136,9 @@ static inline uint32_t term_count(const Settle *p) { return p->first[GROUPS]; }
 Expr tr_settle_angle(const SceneBody *body, int which);
 // Adds one to the group that is being filled
 void tr_settle_term(Settle *settle, const char *name, Expr term);
-// How far a contact is above the ground, upright: its middle less its radius and the height there
-Expr tr_settle_upright(Settle *settle, uint32_t contact, Expr *height);
+// How far a contact is above the ground, upright: its middle less its radius and the height there.
+// Fails where what it is on has no such height: on bodies, spheres, and heights that are turned.
+Expr tr_settle_upright(Settle *settle, uint32_t contact, Expr *height, tr_error *err);
 bool tr_settle_terms(Settle *settle, const tr_settle_options *options, tr_error *err);
 // A program of expressions and behind them of their slopes by unknowns and u; where these belong is
 // kept, with rows that count from `skipped` on.

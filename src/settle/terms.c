@@ -4,7 +4,10 @@
 
 #include "expr/derivative.h"
 #include "expr/held.h"
+#include "num/dense.h"
+#include "plan/start.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -154,12 +157,56 @@ static void into_axes(const Expr of[3], const double at[3], const double R[9], E
     }
 }
 
-Expr tr_settle_upright(Settle *p, uint32_t contact, Expr *height)
+// Whether a contact's normal is another than the plane's somewhere beside the start: of a sphere
+static bool is_round(Settle *p, const SceneContact *c, tr_error *err)
+{
+    System *s = p->system;
+    Exprs list = {0};
+    double *in = calloc(s->input_count + 1u, sizeof *in), normal[3] = {0}, off = 0;
+    tr_exprs_add(&list, c->normal, 3);
+    if (!in || list.failed) {
+        tr_exprs_free(&list);
+        free(in);
+        return tr_fail_memory(err), false;
+    }
+    tr_system_resolve(s, list.at, list.count);
+    Evaluator program = tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
+    tr_start_values(s, in);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION) in[i] += 0.01 * (1 + i % 3);
+    for (uint32_t i = 0; i < s->quaternion_count; i++)
+        tr_make_unit(in + s->quaternions[i].position);
+    if (!has_failed(err)) evaluate_into(&program, in, normal);
+    for (int k = 0; k < 3; k++) off = larger(off, fabs(normal[k] - s->scene.ground_normal[k]));
+    tr_evaluator_free(&program);
+    free(in);
+    return !has_failed(err) && !(off < 1e-9);
+}
+
+// Heights are over the x and y of the world, or of axes that are turned about its z.
+static void check_upright(Settle *p, const SceneContact *c, tr_error *err)
+{
+    const SceneTerrain *t =
+        c->terrain != NO_TERRAIN ? &p->system->scene.terrains[c->terrain] : NULL;
+    const char *why = c->on != SCENE_WORLD              ? "is on a body"
+                      : !t && is_round(p, c, err)       ? "is on a sphere"
+                      : t && t->rotation[8] < 1 - 1e-14 ? "is on a height that is turned"
+                      : !t && p->system->scene.ground_normal[2] <= 0 ? "is on a wall"
+                                                                     : NULL;
+    if (why && !has_failed(err))
+        tr_fail(err, TR_INVALID, (Place){0},
+                "vertical gaps and basic averages are about heights of the world's ground, and "
+                "'%.60s' %s: settle by residual with distances, or by energy",
+                c->name, why);
+}
+
+Expr tr_settle_upright(Settle *p, uint32_t contact, Expr *height, tr_error *err)
 {
     const Scene *scene = &p->system->scene;
     const SceneContact *c = &scene->contacts[p->contacts[contact].scene];
     Graph *g = p->system->graph;
     Expr own[3] = {c->middle[0], c->middle[1], c->middle[2]}, below;
+    check_upright(p, c, err);
     if (c->terrain != NO_TERRAIN) {
         const SceneTerrain *t = &scene->terrains[c->terrain];
         into_axes(c->middle, t->at, t->rotation, own);
@@ -174,11 +221,11 @@ Expr tr_settle_upright(Settle *p, uint32_t contact, Expr *height)
     return sub(sub(own[2], c->radius), below);
 }
 
-static void add_gaps(Settle *p)
+static void add_gaps(Settle *p, tr_error *err)
 {
     for (uint32_t i = 0; i < p->contact_count; i++) {
         const SceneContact *c = &p->system->scene.contacts[p->contacts[i].scene];
-        tr_settle_term(p, c->name, p->is_vertical ? tr_settle_upright(p, i, NULL) : c->gap);
+        tr_settle_term(p, c->name, p->is_vertical ? tr_settle_upright(p, i, NULL, err) : c->gap);
     }
 }
 
@@ -358,7 +405,7 @@ bool tr_settle_terms(Settle *p, const tr_settle_options *o, tr_error *err)
             tr_settle_term(p, "energy.potential", U ? U->values[0] : zero(p->system->graph));
         if (group == GROUP_LOOPS) add_loops(p);
         if (group == GROUP_HELD) add_held(p, o, err);
-        if (group == GROUP_GAPS) add_gaps(p);
+        if (group == GROUP_GAPS) add_gaps(p, err);
         if (group >= GROUP_TRAVELS && !has_failed(err)) p->way->prepare(p, (TermGroup)group, err);
     }
     p->first[GROUPS] = p->terms.count;

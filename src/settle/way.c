@@ -45,22 +45,40 @@ static bool is_sprung(const Scene *scene, uint32_t i)
     return false;
 }
 
-// k s e.up of each spring along its joint's axis e, less the weight of what none of them is above:
-// what Kelly's slide asks for                                                           (T291)
-static void add_carried(Settle *p)
+// Whether contacts are behind springs, as wheels on legs, or what hangs behind springs is carried;
+// some of each is refused
+static bool has_legs(const Settle *p, tr_error *err)
 {
     const Scene *scene = &p->system->scene;
+    uint32_t legs = 0;
+    for (uint32_t i = 0; i < p->contact_count; i++)
+        legs += is_sprung(scene, scene->contacts[p->contacts[i].scene].body);
+    if (legs && legs < p->contact_count)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "deflection is about springs between a vehicle and all of its contacts, and %u of "
+                "%u contacts are behind none: settle by energy",
+                p->contact_count - legs, p->contact_count);
+    return legs;
+}
+
+// k s e.up of each spring along its joint's axis e, less the weight on the springs: of what is not
+// behind them, or where contacts are on that side, of what is. What Kelly's slide asks for  (T291)
+static void add_carried(Settle *p, tr_error *err)
+{
+    const Scene *scene = &p->system->scene;
+    const bool on_legs = has_legs(p, err);
     double up[3], weight = 0;
     find_up(scene, up);
     Expr sum = number_in(p, 0);
     for (uint32_t i = 0; i < scene->body_count; i++) {
         const SceneBody *b = &scene->bodies[i];
-        if (!is_sprung(scene, i)) weight += b->mass * tr_norm(scene->gravity, 3);
+        if (is_sprung(scene, i) != on_legs) weight += b->mass * tr_norm(scene->gravity, 3);
         if (!b->stretch.id) continue;
         Expr lift = number_in(p, 0);
         for (int k = 0; k < 9; k++)
             lift = add(lift, mul(number_in(p, up[k / 3] * b->axis[k % 3]), b->rotation[k]));
-        sum = add(sum, mul(mul(b->stiffness, b->stretch), lift));
+        sum =
+            add(sum, mul(mul(number_in(p, on_legs ? 1 : -1), lift), mul(b->stiffness, b->stretch)));
     }
     tr_settle_term(p, "the weight on springs", sub(sum, number_in(p, weight)));
 }
@@ -68,7 +86,7 @@ static void add_carried(Settle *p)
 static void prepare_deflection(Settle *p, TermGroup group, tr_error *err)
 {
     const Scene *scene = &p->system->scene;
-    if (group == GROUP_CARRIED) add_carried(p);
+    if (group == GROUP_CARRIED) add_carried(p, err);
     if (group != GROUP_TRAVELS) return;
     uint32_t count = 0;
     for (uint32_t i = 0; i < scene->body_count; i++) {
@@ -102,7 +120,7 @@ static void compile_hubs(Settle *p, tr_error *err)
     for (uint32_t i = 0; i < p->contact_count; i++) {
         const SceneContact *c = &scene->contacts[p->contacts[i].scene];
         Expr height;
-        const Expr above = tr_settle_upright(p, i, &height);
+        const Expr above = tr_settle_upright(p, i, &height, err);
         for (int axis = 0; axis < 2; axis++) {
             Expr along = number_in(p, 0);
             for (int k = 0; k < 3; k++)
@@ -112,7 +130,10 @@ static void compile_hubs(Settle *p, tr_error *err)
         exprs_add(&list, above);
         exprs_add(&list, height);
     }
-    p->hubs = tr_evaluator_list(p->system, &list, FIXED_PARAMETERS, err);
+    if (has_failed(err))
+        tr_exprs_free(&list);
+    else
+        p->hubs = tr_evaluator_list(p->system, &list, FIXED_PARAMETERS, err);
 }
 
 // The terms are height, roll and pitch of the vehicle.
@@ -147,16 +168,27 @@ static void sort_by(double (*hubs)[HUB_NUMBERS], int axis, uint32_t order[4])
 
 // Slope of the ground along an axis of the vehicle: the first two wheels of the order less the last
 // two, over how far they are apart
-static double slope_along(double (*hubs)[HUB_NUMBERS], int axis)
+static double slope_along(double (*hubs)[HUB_NUMBERS], int axis, const uint32_t order[4])
 {
-    uint32_t order[4];
-    sort_by(hubs, axis, order);
     double rise = 0, apart = 0;
     for (uint32_t k = 0; k < 4; k++) {
         rise += (k < 2 ? 0.5 : -0.5) * hubs[order[k]][HEIGHT];
         apart += (k < 2 ? 0.5 : -0.5) * hubs[order[k]][axis];
     }
     return rise / apart;
+}
+
+// Two in front and two behind, one of each on the left and one on the right
+static bool are_corners(double (*hubs)[HUB_NUMBERS], const uint32_t by_length[4],
+                        const uint32_t by_width[4])
+{
+    const double length = hubs[by_length[0]][AHEAD] - hubs[by_length[3]][AHEAD],
+                 width = hubs[by_width[0]][LEFT] - hubs[by_width[3]][LEFT];
+    uint32_t left = 0; // of those in front
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++) left += by_length[i] == by_width[k];
+    return left == 1 && hubs[by_length[1]][AHEAD] - hubs[by_length[2]][AHEAD] > 1e-6 * length &&
+           hubs[by_width[1]][LEFT] - hubs[by_width[2]][LEFT] > 1e-6 * width;
 }
 
 // Level first; then as the ground below the wheels is there                              (T292)
@@ -170,8 +202,17 @@ static bool begin_basic(Settle *p, tr_error *err)
     }
     evaluate_into(&p->hubs, p->in, hubs[0]);
     for (int i = 0; i < 4; i++) p->attitude[0] -= hubs[i][ABOVE] / 4;
-    p->attitude[1] = slope_along(hubs, LEFT);
-    p->attitude[2] = -slope_along(hubs, AHEAD);
+    uint32_t by_length[4], by_width[4];
+    sort_by(hubs, AHEAD, by_length);
+    sort_by(hubs, LEFT, by_width);
+    if (!are_corners(hubs, by_length, by_width)) {
+        tr_fail(err, TR_INVALID, (Place){0},
+                "basic averages are of two wheels in front and two behind, one of each on either "
+                "side, and these stand otherwise: settle by residual or energy");
+        return false;
+    }
+    p->attitude[1] = slope_along(hubs, LEFT, by_width);
+    p->attitude[2] = -slope_along(hubs, AHEAD, by_length);
     return true;
 }
 

@@ -5,8 +5,15 @@
 
 #include <math.h>
 
-#define NOISE 1e-13                  // in texts for people
-enum { OF_CONTACT = 7, BEHIND = 2 }; // columns of each contact, and behind them
+#define NOISE   1e-13 // in texts for people
+#define TOUCHES 1e-9  // a gap that is none [m]
+enum {
+    GAP = 3,
+    NEEDED = 6,
+    FRICTION = 7,
+    OF_CONTACT = 8,
+    BEHIND = 2
+}; // columns of each contact, and behind them
 
 static uint32_t first_contact(const Settle *p)
 {
@@ -29,9 +36,9 @@ static void write_plain(const Settle *p, Group *g)
 static void write_contact(const Settle *p, Group *g, uint32_t i)
 {
     static const char *const keys[OF_CONTACT] = {
-        "x", "y", "z", "gap", "normal", "friction_needed", "friction"};
+        "x", "y", "z", "gap", "normal", "load", "friction_needed", "friction"};
     static const char *const words[OF_CONTACT] = {
-        "at ", " ", " ", ", gap ", ", bears ", ", needs friction ", " of "};
+        "at ", " ", " ", ", gap ", ", normal force ", ", bears ", ", needs friction ", " of "};
     const char *name = p->system->scene.contacts[p->contacts[i].scene].name;
     const double *own = p->columns + first_contact(p) + (size_t)OF_CONTACT * i;
     Buffer *b = &g->j->text;
@@ -39,11 +46,11 @@ static void write_contact(const Settle *p, Group *g, uint32_t i)
     if (!g->json) tr_buffer_print(b, "%-8s %s: ", "contact", name);
     for (int k = 0; k < OF_CONTACT; k++) {
         if (g->json) tr_json_number(g->j, keys[k], own[k]);
-        if (g->json || isnan(own[k])) continue;
+        if (g->json || isnan(own[k]) || (k == FRICTION && isnan(own[NEEDED]))) continue;
         tr_buffer_print(b, "%s", words[k]);
         tr_buffer_number(b, b->digits && fabs(own[k]) < NOISE ? 0 : own[k]);
     }
-    if (g->json) tr_json_flag(g->j, "touches", p->is_closed[i]);
+    if (g->json) tr_json_flag(g->j, "touches", fabs(own[GAP]) < TOUCHES);
     if (g->json) tr_json_close(g->j, '}');
     if (!g->json) tr_buffer_add(b, "\n", 1);
 }
