@@ -14,6 +14,7 @@
 
 enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6 };
 #define LONGEST   0.25  // step [m], [rad]
+#define FAR       1.0   // what steps of that length are not for [m], [rad]
 #define SHORT     0.02  // one whose outcome is not looked at
 #define QUADRATIC 1e-7  // one whose square does not matter
 #define NOTHING   1e-13 // one that is rounding
@@ -303,15 +304,115 @@ static bool is_least(Settle *p, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-// Where contacts are, below their wheels; from there each is looked for round its wheel.
-static void place_contacts(Settle *p)
+static bool is_length(const Settle *p, uint32_t k)
+{
+    const Input *input = &p->system->inputs[p->place[k]];
+    return strcmp(tr_quantity_unit(input->port.quantity), "m") == 0;
+}
+
+static void put_below(Settle *p)
 {
     const System *s = p->system;
     if (!p->search) return;
     evaluate_into(&p->middles, p->in, p->values);
     for (uint32_t i = 0; i < p->touches; i++)
         p->in[s->touchings[i / 2].input + i % 2] = p->values[i];
-    tr_touch_find(p->search, p->in);
+}
+
+// Where contacts are, below their wheels; from there each is looked for round its wheel.
+static void place_contacts(Settle *p)
+{
+    put_below(p);
+    if (p->search) tr_touch_find(p->search, p->in);
+}
+
+// Turns of a step are shortened, lengths are not.
+static void shorten_turns(Settle *p)
+{
+    double most = LONGEST;
+    for (uint32_t k = 0; k < p->unknowns; k++)
+        if (!is_length(p, k)) most = larger(most, fabs(p->d[k]));
+    for (uint32_t k = 0; k < p->unknowns; k++)
+        if (!is_length(p, k)) p->d[k] *= LONGEST / most;
+}
+
+static double held_off(const Settle *p)
+{
+    return tr_largest(p->f + p->first[GROUP_HELD], p->hold_count);
+}
+
+// Whether what is held is another value than at the last pose by more than steps are for
+static bool may_be_far(const Settle *p)
+{
+    for (uint32_t i = 0; i < p->hold_count && p->has_pose; i++)
+        if (fabs(p->target[i] - p->was_held[i]) > FAR) return true;
+    return !p->has_pose;
+}
+
+// What is held to where it belongs, if that is far; whether it moved
+static bool approach(Settle *p)
+{
+    const size_t bytes = p->system->input_count * sizeof *p->in;
+    if (!may_be_far(p)) return false;
+    tr_settle_evaluate(p);
+    const double before = held_off(p);
+    if (!(before > FAR) || !isfinite(before)) return false;
+    memcpy(p->last, p->in, bytes);
+    for (int k = 0; k < MOST_STEPS && held_off(p) > SHORT; k++) {
+        tr_settle_split(p, KEEPING);
+        memcpy(p->d, p->split.d0, p->unknowns * sizeof *p->d);
+        shorten_turns(p);
+        memset(p->P, 0, (size_t)p->touches * p->unknowns * sizeof *p->P);
+        memset(p->du, 0, p->touches * sizeof *p->du);
+        tr_settle_move(p);
+        tr_settle_evaluate(p);
+    }
+    if (held_off(p) < before) return true;
+    memcpy(p->in, p->last, bytes);
+    return false;
+}
+
+// How far to move along what is left of a length, so that squares of gaps are least where contacts
+// stay where they are on the ground; and these squares
+static double lift_along(const Settle *p, uint32_t j, double *left)
+{
+    const uint32_t free = p->split.free, wide = p->unknowns + p->touches;
+    double squares = 0, across = 0, own = 0;
+    for (uint32_t i = p->first[GROUP_GAPS]; i < p->first[GROUP_GAPS + 1]; i++) {
+        double slope = 0;
+        for (uint32_t k = 0; k < p->unknowns; k++)
+            slope += p->J[(size_t)i * wide + k] * p->split.Z[(size_t)k * free + j];
+        squares += p->f[i] * p->f[i], across += p->f[i] * slope, own += slope * slope;
+    }
+    *left = own > 0 ? squares - across * across / own : squares;
+    return own > 0 ? -across / own : 0;
+}
+
+// Contacts are below their wheels: the one length that brings them nearest to the ground there
+static void lift(Settle *p)
+{
+    const struct Split *s = &p->split;
+    double least = (double)INFINITY, far = 0, left = 0;
+    uint32_t best = 0;
+    tr_settle_split(p, KEEPING);
+    for (uint32_t j = 0; j < s->free; j++) {
+        const double here = is_length(p, s->own[j]) ? lift_along(p, j, &left) : 0;
+        if (here != 0 && left < least) least = left, far = here, best = j;
+    }
+    for (uint32_t k = 0; far != 0 && k < p->unknowns; k++)
+        p->in[p->place[k]] += far * s->Z[(size_t)k * s->free + best];
+}
+
+// Where what is held, or the ground, is further than steps go: straight there
+static void start_near(Settle *p)
+{
+    const bool moved = approach(p);
+    if (!moved && p->has_pose) return;
+    put_below(p);
+    tr_settle_evaluate(p);
+    const double *gaps = p->f + p->first[GROUP_GAPS];
+    if (moved || tr_largest(gaps, p->contact_count) > FAR) lift(p);
+    place_contacts(p);
 }
 
 static void begin(Settle *p)
@@ -321,7 +422,6 @@ static void begin(Settle *p)
     for (uint32_t i = 0; i < p->contact_count; i++) p->is_closed[i] = true, p->lambda[i] = 0;
     p->is_pinned = false;
     memset(p->mu, 0, term_count(p) * sizeof *p->mu);
-    place_contacts(p);
 }
 
 // Where it came to rest: counts are right, nothing is in the ground, and it stays there.
@@ -358,6 +458,7 @@ void tr_settle_refuse(Settle *p, tr_error *err)
 bool tr_settle_solve(Settle *p, tr_error *err)
 {
     if (!p->has_pose) begin(p);
+    start_near(p);
     memcpy(p->from, p->in, p->system->input_count * sizeof *p->from);
     p->iterations = 0;
     if (p->way->begin && !p->way->begin(p, err)) return false;
