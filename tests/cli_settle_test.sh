@@ -41,6 +41,10 @@ check grep -q '"lifted": \[' pose.json
 settle 0 "${place[@]}" --by residual --gap vertical --weight a=3 --weight c=0.5 -o pose.txt
 check grep -q 'cart.pitch' pose.txt
 
+# all of it held: nothing is left to settle, and nothing balances
+settle 0 "${place[@]}" --hold cart.z=2 --hold cart.roll=0 --hold cart.pitch=0 --json -o held.json
+check grep -q '"normal": null' held.json
+
 # ---- paths ----------------------------------------------------------------------------------
 
 printf 'cart.x,cart.y\n0,0\n0.1,0\n0.2,0\n0.3,0.1\n' >path.csv
@@ -69,6 +73,17 @@ err_has "there is no way to settle called 'magic'"
 settle 2 --by contact --hold cart.x=0 --hold cart.y=0
 err_has 'too little is held'
 err_has "'cart.yaw'"
+sed 's/^contacts:/gravity: 0, 0, 0\ncontacts:/' cart.yaml >floats.yaml
+run 1 settle floats.yaml "${place[@]}"
+err_has 'there is no gravity to settle by'
+printf 'x,h\n-2,0\n-1,0.1\n0,0\n1,0.1\n2,0\n' >table.csv
+sed 's/^ground:.*/tables: {h: {file: table.csv, x: x, value: h, degree: 3}}\nground: {height: h(x)}/' \
+    cart.yaml >table.yaml
+run 1 settle table.yaml --hold cart.x=10 --hold cart.y=0 --hold cart.yaw=0.5
+err_has "the table 'h' is left"
+sed '/^  [bc]:/d' cart.yaml >one.yaml
+run 2 settle one.yaml --by contact "${place[@]}"
+err_has "such as 'cart.pitch', 'cart.roll'"
 settle 2 "${place[@]}" --hold cart.x=0.3
 err_has 'too much is held'
 settle 2 "${place[@]}" --by contact --hold cart.z=0.2

@@ -27,15 +27,27 @@ enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6 };
 
 // ---- words ---------------------------------------------------------------------------------
 
-// An unknown as users hold it: a quaternion by the angles of its body
+static bool is_held_name(const Settle *p, const char *name)
+{
+    for (uint32_t i = p->first[GROUP_HELD]; i < p->first[GROUP_HELD + 1]; i++)
+        if (strcmp(p->names[i], name) == 0) return true;
+    return false;
+}
+
+// An unknown as users hold it: a quaternion by the first angle of its body that is not held
 static void name_unknown(const Settle *p, uint32_t k, char *line, size_t size)
 {
     const Input *input = &p->system->inputs[p->place[k]];
+    static const char *const angles[] = {"yaw", "pitch", "roll"};
     char name[400];
     bool turns = false;
     for (uint32_t i = 0; i < p->quaternions; i++)
         turns = turns || (k >= p->quaternion[i] && k < p->quaternion[i] + 4);
-    snprintf(name, sizeof name, turns ? "%s.yaw" : "%s", turns ? input->port.owner : input->name);
+    snprintf(name, sizeof name, "%s", input->name);
+    for (int i = 0; i < 3 && turns; i++) {
+        snprintf(name, sizeof name, "%s.%s", input->port.owner, angles[i]);
+        if (!is_held_name(p, name) && !strstr(line, name)) break;
+    }
     if (!strstr(line, name)) tr_list_name(line, size, name);
 }
 
@@ -123,7 +135,11 @@ static void refuse_pose(Settle *p, tr_error *err)
     for (uint32_t k = 0; k < p->unknowns; k++) p->d[k] = p->in[p->place[k]] - p->from[p->place[k]];
     memset(p->marks, 0, p->unknowns * sizeof *p->marks);
     name_moving(p, p->marks, names, sizeof names);
-    if (worst >= gaps && worst < p->first[GROUP_GAPS + 1])
+    if (p->way->opens && tr_norm(p->system->scene.gravity, 3) == 0)
+        tr_fail(err, TR_FAILED, (Place){0},
+                "there is no gravity to settle by: settle by contact or residual, or give the "
+                "model gravity");
+    else if (worst >= gaps && worst < p->first[GROUP_GAPS + 1])
         tr_fail(err, TR_FAILED, (Place){0},
                 "no pose within reach: after %u steps '%.80s' is still %.3g m %s the ground",
                 p->iterations, p->names[worst], off, p->f[worst] < 0 ? "in" : "above");
@@ -144,7 +160,8 @@ static void refuse_pose(Settle *p, tr_error *err)
 static double merit(const Settle *p)
 {
     double most = 1, F = 0, off = 0;
-    for (uint32_t i = 0; i < term_count(p) && p->way->least < GROUPS; i++)
+    const bool is_given = !p->split.free; // then what is least plays no part
+    for (uint32_t i = 0; i < term_count(p) && p->way->least < GROUPS && !is_given; i++)
         most = larger(most, 10 * fabs(p->mu[i]));
     for (uint32_t i = 0; i < p->contact_count && p->way->opens; i++)
         most = larger(most, 10 * p->lambda[i]);
@@ -157,7 +174,7 @@ static double merit(const Settle *p)
             const double w = group == GROUP_GAPS ? p->weight[i - p->first[group]] : 1;
             F += group == GROUP_ENERGY ? f : 0.5 * w * f * f;
         }
-    return F + most * off;
+    return (is_given ? 0 : F) + most * off;
 }
 
 static void shorten(Settle *p, double times)
@@ -440,7 +457,8 @@ static bool accept(Settle *p, bool *again, tr_error *err)
     }
     if (is_inside) return refuse_pose(p, err), false;
     if (p->way->opens) tr_settle_balance(p);
-    if (p->way->opens && !p->is_balanced) return refuse_pose(p, err), false;
+    if (p->way->opens && !p->is_balanced && p->split.free)
+        return refuse_pose(p, err), false; // where all is held, that carries it
     if (p->way->least < GROUPS && !is_least(p, err)) {
         *again = true;
         p->step = tr_largest(p->d, p->unknowns);
