@@ -250,11 +250,12 @@ static bool relocate(Settle *p)
 
 // Pivots of Z^T H Z without exchanges, in place, as L D L^T: below the diagonal L. The first that
 // is negative, or as many as there are.
-static uint32_t factorise(double *H, uint32_t n, double flat, bool *is_loose, uint32_t *count)
+static uint32_t factorise(double *H, uint32_t n, const double *flat, bool *is_loose,
+                          uint32_t *count)
 {
     for (uint32_t j = 0; j < n; j++) {
         double *pivot = &H[(size_t)j * n + j];
-        is_loose[j] = fabs(*pivot) <= flat;
+        is_loose[j] = fabs(*pivot) <= flat[j];
         *count += is_loose[j];
         if (!is_loose[j] && *pivot < 0) return j;
         for (uint32_t i = j + 1; i < n; i++)
@@ -296,6 +297,22 @@ static void refuse_flat(Settle *p, const bool *is_loose, uint32_t count, tr_erro
     refuse_loose(count, names, err);
 }
 
+// What is flat along each direction: against the second slopes that come together there, as those
+// of lengths and turns are of different units; and what is rounding of all
+static void take_flat(const Settle *p, double *flat)
+{
+    const uint32_t n = p->unknowns, free = p->split.free;
+    const double size = larger(tr_largest(p->H, (size_t)n * n), tr_largest(p->g, n));
+    for (uint32_t j = 0; j < free; j++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < n; k++)
+            for (uint32_t i = 0; i < n; i++)
+                sum += fabs(p->split.Z[(size_t)k * free + j] * p->H[(size_t)k * n + i] *
+                            p->split.Z[(size_t)i * free + j]);
+        flat[j] = FLAT * sum + NOTHING * size;
+    }
+}
+
 // Whether what is least is so along what closed gaps that push leave free: true, or false with d
 // along a way down. What is flat is too little held.                                     (T290)
 static bool is_least(Settle *p, tr_error *err)
@@ -312,8 +329,8 @@ static bool is_least(Settle *p, tr_error *err)
     if (!free) return true;
     tr_multiply(p->H, p->split.Z, n, n, free, p->room);
     tr_multiply_transposed(p->split.Z, p->room, free, n, free, p->Hr);
-    const double size = larger(tr_largest(p->H, (size_t)n * n), tr_largest(p->g, n));
-    const uint32_t down = factorise(p->Hr, free, FLAT * size, is_loose, &count);
+    take_flat(p, p->b);
+    const uint32_t down = factorise(p->Hr, free, p->b, is_loose, &count);
     if (down < free) return lead(p, down, NUDGE), false;
     if (count) refuse_flat(p, is_loose, count, err);
     return true;
