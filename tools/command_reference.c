@@ -105,7 +105,8 @@ static const struct {
      "Along a path each pose is found from the last one. What lifts off, jumps to another branch "
      "and rows without a pose are told\non standard error; such rows hold nan, and the exit code "
      "is "
-     "1.\n\n"
+     "1. Jumps are told for rows that are near each other: between\nrows that are far apart one may "
+     "be missed.\n\n"
      "JSON: `by` `q` `attitude` `contacts` `lifted` `tip_margin` `potential` `iterations`.\n\n"
      "Of each contact: `x` `y` `z` `gap` `normal` `friction_needed` `friction` `touches`. Along a "
      "path: `by` `columns` `rows` `failed`\n`jumps`, of which the last two count rows from 1.\n"},
