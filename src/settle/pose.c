@@ -143,14 +143,14 @@ static void refuse_pose(Settle *p, tr_error *err)
         tr_fail(err, TR_FAILED, (Place){0},
                 "no pose within reach: after %u steps '%.80s' is still %.3g m %s the ground",
                 p->iterations, p->names[worst], off, p->f[worst] < 0 ? "in" : "above");
-    else if (worst < term_count(p))
+    else if (worst < term_count(p) && !(p->way->opens && off < SHORT)) // which is but of moving
         tr_fail(err, TR_FAILED, (Place){0},
                 "no pose within reach: after %u steps '%.80s' is still off by %.3g", p->iterations,
                 p->names[worst], off);
     else
         tr_fail(err, TR_FAILED, (Place){0},
-                "no pose within reach: after %u steps it still moves, so far most along %s; hold "
-                "more, or start nearer",
+                "no pose within reach: after %u steps it still moves, so far most along %s: it "
+                "rolls away or tips over; hold more, or start nearer",
                 p->iterations, names);
 }
 
