@@ -51,6 +51,29 @@ run 0 settle four.yaml "${place[@]}" --by residual --json
 out_has '"touches": false'
 check test -z "$(grep '"touches": true' out)"
 
+# all of it held: nothing is left to settle, and nothing balances
+settle 0 "${place[@]}" --hold cart.z=2 --hold cart.roll=0 --hold cart.pitch=0 --json -o held.json
+check grep -q '"normal": null' held.json
+
+# a light pendulum beside stiff springs is determined: it hangs upright above what the springs give
+cat >hangs.yaml <<'END_OF_MODEL'
+trundle: 1
+bodies:
+  body: {joint: {type: free}, mass: 600, inertia: {xx: 2, yy: 3, zz: 4}}
+  leg1: {parent: body, joint: {type: prismatic, axis: "0, 0, 1", at: "0.5, 0.4, 0", coordinate: s1, stiffness: 1e7}}
+  leg2: {parent: body, joint: {type: prismatic, axis: "0, 0, 1", at: "0.5, -0.4, 0", coordinate: s2, stiffness: 1e7}}
+  leg3: {parent: body, joint: {type: prismatic, axis: "0, 0, 1", at: "-0.5, 0, 0", coordinate: s3, stiffness: 1e7}}
+  bob: {parent: body, joint: {type: revolute, axis: "0, 1, 0", at: "0, 0, 0.5", coordinate: swing}, mass: 0.01, com: "0, 0, -0.05", inertia: {xx: 1e-5, yy: 1e-5, zz: 1e-5}}
+contacts:
+  w1: {kind: rolling, body: leg1, shape: ball, radius: 0.2}
+  w2: {kind: rolling, body: leg2, shape: ball, radius: 0.2}
+  w3: {kind: rolling, body: leg3, shape: ball, radius: 0.2}
+initial: {swing: 0.3}
+guess: {body.z: 0.2}
+END_OF_MODEL
+run 0 settle hangs.yaml --hold body.x=0 --hold body.y=0 --hold body.yaw=0
+out_has 'swing                    0.000147'
+
 # ---- paths ----------------------------------------------------------------------------------
 
 printf 'cart.x,cart.y\n0,0\n0.1,0\n0.2,0\n0.3,0.1\n' >path.csv
@@ -89,6 +112,17 @@ err_has "there is no way to settle called 'magic'"
 settle 2 --by contact --hold cart.x=0 --hold cart.y=0
 err_has 'too little is held'
 err_has "'cart.yaw'"
+sed 's/^contacts:/gravity: 0, 0, 0\ncontacts:/' cart.yaml >floats.yaml
+run 1 settle floats.yaml "${place[@]}"
+err_has 'there is no gravity to settle by'
+printf 'x,h\n-2,0\n-1,0.1\n0,0\n1,0.1\n2,0\n' >table.csv
+sed 's/^ground:.*/tables: {h: {file: table.csv, x: x, value: h, degree: 3}}\nground: {height: h(x)}/' \
+    cart.yaml >table.yaml
+run 1 settle table.yaml --hold cart.x=10 --hold cart.y=0 --hold cart.yaw=0.5
+err_has "the table 'h' is left"
+sed '/^  [bc]:/d' cart.yaml >one.yaml
+run 2 settle one.yaml --by contact "${place[@]}"
+err_has "such as 'cart.pitch', 'cart.roll'"
 settle 2 "${place[@]}" --hold cart.x=0.3
 err_has 'too much is held'
 settle 2 "${place[@]}" --by contact --hold cart.z=0.2

@@ -549,6 +549,42 @@ static void test_weight_alone(void **state)
     free_bench(&b);
 }
 
+// Waves are alike wherever they are, however far that is, and at any altitude: from the start, and
+// from another pose.
+static void test_far(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\nparameters: {up: 0}\n"
+        "ground: {height: \"up + 0.05*sin(3*x)*cos(2*y)\"}\n"
+        "bodies: {cart: {mass: 9, com: \"0, 0, 0.1\", inertia: {xx: 0.2, yy: 0.3, zz: 0.4}, "
+        "joint: {type: free}}}\n"
+        "contacts:\n"
+        "  a: {kind: rolling, shape: ball, body: cart, at: \"0.3, 0, 0\", radius: 0.1}\n"
+        "  b: {kind: rolling, shape: ball, body: cart, at: \"-0.3, 0.2, 0\", radius: 0.1}\n"
+        "  c: {kind: rolling, shape: ball, body: cart, at: \"-0.3, -0.2, 0\", radius: 0.1}\n"
+        "guess: {cart.z: 0.1}\n";
+    static const char *const holds[] = {"cart.x", "cart.y", "cart.yaw"};
+    static const char *const ways[] = {"contact", "residual", "energy"};
+    for (int k = 0; k < 6; k++) {
+        const double up = k < 3 ? 0 : 300, turns = 2 * M_PI / 3, near[] = {0.2, 0.1, 2},
+                     far[] = {0.2 + 40 * turns, 0.1 - 50 * M_PI, 2 - 2 * M_PI};
+        const tr_settle_options o = by(ways[k % 3], holds, 3);
+        tr_model *model = model_from(text);
+        change_number(model, "parameters/up", up);
+        Bench b = bench_of(model, &o);
+        settle_at(&b, near);
+        const double z = told(&b, "cart.z") - up, roll = told(&b, "cart.roll");
+        for (int again = 0; again < 2; again++) {
+            settle_at(&b, far);
+            assert_close(told(&b, "cart.z") - up, z, 1e-10);
+            assert_close(told(&b, "cart.roll"), roll, 1e-10);
+            tr_settle_restart(b.settle);
+        }
+        free_bench(&b);
+    }
+}
+
 // A ball rolls down to the bottom of its bowl, however it is turned.
 static void test_bowl(void **state)
 {
@@ -1102,6 +1138,15 @@ int main(void)
         cmocka_unit_test(test_line),
         cmocka_unit_test(test_above),
         cmocka_unit_test(test_refused_grounds),
+        cmocka_unit_test(test_rocker_bogie), cmocka_unit_test(test_four_wheels),
+        cmocka_unit_test(test_basic),        cmocka_unit_test(test_sprung),
+        cmocka_unit_test(test_level),        cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_brute_force),  cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_path),         cmocka_unit_test(test_jump),
+        cmocka_unit_test(test_calls),        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_weight_alone), cmocka_unit_test(test_far),
+        cmocka_unit_test(test_bowl),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_nonnegative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6 };
 #define LONGEST   0.25  // step [m], [rad]
+#define FAR       1.0   // what steps of that length are not for [m], [rad]
 #define SHORT     0.02  // one whose outcome is not looked at
 #define QUADRATIC 1e-7  // one whose square does not matter
 #define NOTHING   1e-13 // one that is rounding
@@ -26,15 +27,27 @@ enum { MOST_STEPS = 80, MOST_HALVINGS = 6, MOST_PLACES = 6 };
 
 // ---- words ---------------------------------------------------------------------------------
 
-// An unknown as users hold it: a quaternion by the angles of its body
+static bool is_held_name(const Settle *p, const char *name)
+{
+    for (uint32_t i = p->first[GROUP_HELD]; i < p->first[GROUP_HELD + 1]; i++)
+        if (strcmp(p->names[i], name) == 0) return true;
+    return false;
+}
+
+// An unknown as users hold it: a quaternion by the first angle of its body that is not held
 static void name_unknown(const Settle *p, uint32_t k, char *line, size_t size)
 {
     const Input *input = &p->system->inputs[p->place[k]];
+    static const char *const angles[] = {"yaw", "pitch", "roll"};
     char name[400];
     bool turns = false;
     for (uint32_t i = 0; i < p->quaternions; i++)
         turns = turns || (k >= p->quaternion[i] && k < p->quaternion[i] + 4);
-    snprintf(name, sizeof name, turns ? "%s.yaw" : "%s", turns ? input->port.owner : input->name);
+    snprintf(name, sizeof name, "%s", input->name);
+    for (int i = 0; i < 3 && turns; i++) {
+        snprintf(name, sizeof name, "%s.%s", input->port.owner, angles[i]);
+        if (!is_held_name(p, name) && !strstr(line, name)) break;
+    }
     if (!strstr(line, name)) tr_list_name(line, size, name);
 }
 
@@ -122,18 +135,22 @@ static void refuse_pose(Settle *p, tr_error *err)
     for (uint32_t k = 0; k < p->unknowns; k++) p->d[k] = p->in[p->place[k]] - p->from[p->place[k]];
     memset(p->marks, 0, p->unknowns * sizeof *p->marks);
     name_moving(p, p->marks, names, sizeof names);
-    if (worst >= gaps && worst < p->first[GROUP_GAPS + 1])
+    if (p->way->opens && tr_norm(p->system->scene.gravity, 3) == 0)
+        tr_fail(err, TR_FAILED, (Place){0},
+                "there is no gravity to settle by: settle by contact or residual, or give the "
+                "model gravity");
+    else if (worst >= gaps && worst < p->first[GROUP_GAPS + 1])
         tr_fail(err, TR_FAILED, (Place){0},
                 "no pose within reach: after %u steps '%.80s' is still %.3g m %s the ground",
                 p->iterations, p->names[worst], off, p->f[worst] < 0 ? "in" : "above");
-    else if (worst < term_count(p))
+    else if (worst < term_count(p) && !(p->way->opens && off < SHORT)) // which is but of moving
         tr_fail(err, TR_FAILED, (Place){0},
                 "no pose within reach: after %u steps '%.80s' is still off by %.3g", p->iterations,
                 p->names[worst], off);
     else
         tr_fail(err, TR_FAILED, (Place){0},
-                "no pose within reach: after %u steps it still moves, so far most along %s; hold "
-                "more, or start nearer",
+                "no pose within reach: after %u steps it still moves, so far most along %s: it "
+                "rolls away or tips over; hold more, or start nearer",
                 p->iterations, names);
 }
 
@@ -143,7 +160,8 @@ static void refuse_pose(Settle *p, tr_error *err)
 static double merit(const Settle *p)
 {
     double most = 1, F = 0, off = 0;
-    for (uint32_t i = 0; i < term_count(p) && p->way->least < GROUPS; i++)
+    const bool is_given = !p->split.free; // then what is least plays no part
+    for (uint32_t i = 0; i < term_count(p) && p->way->least < GROUPS && !is_given; i++)
         most = larger(most, 10 * fabs(p->mu[i]));
     for (uint32_t i = 0; i < p->contact_count && p->way->opens; i++)
         most = larger(most, 10 * p->lambda[i]);
@@ -156,7 +174,7 @@ static double merit(const Settle *p)
             const double w = group == GROUP_GAPS ? p->weight[i - p->first[group]] : 1;
             F += group == GROUP_ENERGY ? f : 0.5 * w * f * f;
         }
-    return F + most * off;
+    return (is_given ? 0 : F) + most * off;
 }
 
 static void shorten(Settle *p, double times)
@@ -232,11 +250,12 @@ static bool relocate(Settle *p)
 
 // Pivots of Z^T H Z without exchanges, in place, as L D L^T: below the diagonal L. The first that
 // is negative, or as many as there are.
-static uint32_t factorise(double *H, uint32_t n, double flat, bool *is_loose, uint32_t *count)
+static uint32_t factorise(double *H, uint32_t n, const double *flat, bool *is_loose,
+                          uint32_t *count)
 {
     for (uint32_t j = 0; j < n; j++) {
         double *pivot = &H[(size_t)j * n + j];
-        is_loose[j] = fabs(*pivot) <= flat;
+        is_loose[j] = fabs(*pivot) <= flat[j];
         *count += is_loose[j];
         if (!is_loose[j] && *pivot < 0) return j;
         for (uint32_t i = j + 1; i < n; i++)
@@ -278,6 +297,22 @@ static void refuse_flat(Settle *p, const bool *is_loose, uint32_t count, tr_erro
     refuse_loose(count, names, err);
 }
 
+// What is flat along each direction: against the second slopes that come together there, as those
+// of lengths and turns are of different units; and what is rounding of all
+static void take_flat(const Settle *p, double *flat)
+{
+    const uint32_t n = p->unknowns, free = p->split.free;
+    const double size = larger(tr_largest(p->H, (size_t)n * n), tr_largest(p->g, n));
+    for (uint32_t j = 0; j < free; j++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < n; k++)
+            for (uint32_t i = 0; i < n; i++)
+                sum += fabs(p->split.Z[(size_t)k * free + j] * p->H[(size_t)k * n + i] *
+                            p->split.Z[(size_t)i * free + j]);
+        flat[j] = FLAT * sum + NOTHING * size;
+    }
+}
+
 // Whether what is least is so along what closed gaps that push leave free: true, or false with d
 // along a way down. What is flat is too little held.                                     (T290)
 static bool is_least(Settle *p, tr_error *err)
@@ -294,8 +329,8 @@ static bool is_least(Settle *p, tr_error *err)
     if (!free) return true;
     tr_multiply(p->H, p->split.Z, n, n, free, p->room);
     tr_multiply_transposed(p->split.Z, p->room, free, n, free, p->Hr);
-    const double size = larger(tr_largest(p->H, (size_t)n * n), tr_largest(p->g, n));
-    const uint32_t down = factorise(p->Hr, free, FLAT * size, is_loose, &count);
+    take_flat(p, p->b);
+    const uint32_t down = factorise(p->Hr, free, p->b, is_loose, &count);
     if (down < free) return lead(p, down, NUDGE), false;
     if (count) refuse_flat(p, is_loose, count, err);
     return true;
@@ -303,15 +338,115 @@ static bool is_least(Settle *p, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-// Where contacts are, below their wheels; from there each is looked for round its wheel.
-static void place_contacts(Settle *p)
+static bool is_length(const Settle *p, uint32_t k)
+{
+    const Input *input = &p->system->inputs[p->place[k]];
+    return strcmp(tr_quantity_unit(input->port.quantity), "m") == 0;
+}
+
+static void put_below(Settle *p)
 {
     const System *s = p->system;
     if (!p->search) return;
     evaluate_into(&p->middles, p->in, p->values);
     for (uint32_t i = 0; i < p->touches; i++)
         p->in[s->touchings[i / 2].input + i % 2] = p->values[i];
-    tr_touch_find(p->search, p->in);
+}
+
+// Where contacts are, below their wheels; from there each is looked for round its wheel.
+static void place_contacts(Settle *p)
+{
+    put_below(p);
+    if (p->search) tr_touch_find(p->search, p->in);
+}
+
+// Turns of a step are shortened, lengths are not.
+static void shorten_turns(Settle *p)
+{
+    double most = LONGEST;
+    for (uint32_t k = 0; k < p->unknowns; k++)
+        if (!is_length(p, k)) most = larger(most, fabs(p->d[k]));
+    for (uint32_t k = 0; k < p->unknowns; k++)
+        if (!is_length(p, k)) p->d[k] *= LONGEST / most;
+}
+
+static double held_off(const Settle *p)
+{
+    return tr_largest(p->f + p->first[GROUP_HELD], p->hold_count);
+}
+
+// Whether what is held is another value than at the last pose by more than steps are for
+static bool may_be_far(const Settle *p)
+{
+    for (uint32_t i = 0; i < p->hold_count && p->has_pose; i++)
+        if (fabs(p->target[i] - p->was_held[i]) > FAR) return true;
+    return !p->has_pose;
+}
+
+// What is held to where it belongs, if that is far; whether it moved
+static bool approach(Settle *p)
+{
+    const size_t bytes = p->system->input_count * sizeof *p->in;
+    if (!may_be_far(p)) return false;
+    tr_settle_evaluate(p);
+    const double before = held_off(p);
+    if (!(before > FAR) || !isfinite(before)) return false;
+    memcpy(p->last, p->in, bytes);
+    for (int k = 0; k < MOST_STEPS && held_off(p) > SHORT; k++) {
+        tr_settle_split(p, KEEPING);
+        memcpy(p->d, p->split.d0, p->unknowns * sizeof *p->d);
+        shorten_turns(p);
+        memset(p->P, 0, (size_t)p->touches * p->unknowns * sizeof *p->P);
+        memset(p->du, 0, p->touches * sizeof *p->du);
+        tr_settle_move(p);
+        tr_settle_evaluate(p);
+    }
+    if (held_off(p) < before) return true;
+    memcpy(p->in, p->last, bytes);
+    return false;
+}
+
+// How far to move along what is left of a length, so that squares of gaps are least where contacts
+// stay where they are on the ground; and these squares
+static double lift_along(const Settle *p, uint32_t j, double *left)
+{
+    const uint32_t free = p->split.free, wide = p->unknowns + p->touches;
+    double squares = 0, across = 0, own = 0;
+    for (uint32_t i = p->first[GROUP_GAPS]; i < p->first[GROUP_GAPS + 1]; i++) {
+        double slope = 0;
+        for (uint32_t k = 0; k < p->unknowns; k++)
+            slope += p->J[(size_t)i * wide + k] * p->split.Z[(size_t)k * free + j];
+        squares += p->f[i] * p->f[i], across += p->f[i] * slope, own += slope * slope;
+    }
+    *left = own > 0 ? squares - across * across / own : squares;
+    return own > 0 ? -across / own : 0;
+}
+
+// Contacts are below their wheels: the one length that brings them nearest to the ground there
+static void lift(Settle *p)
+{
+    const struct Split *s = &p->split;
+    double least = (double)INFINITY, far = 0, left = 0;
+    uint32_t best = 0;
+    tr_settle_split(p, KEEPING);
+    for (uint32_t j = 0; j < s->free; j++) {
+        const double here = is_length(p, s->own[j]) ? lift_along(p, j, &left) : 0;
+        if (here != 0 && left < least) least = left, far = here, best = j;
+    }
+    for (uint32_t k = 0; far != 0 && k < p->unknowns; k++)
+        p->in[p->place[k]] += far * s->Z[(size_t)k * s->free + best];
+}
+
+// Where what is held, or the ground, is further than steps go: straight there
+static void start_near(Settle *p)
+{
+    const bool moved = approach(p);
+    if (!moved && p->has_pose) return;
+    put_below(p);
+    tr_settle_evaluate(p);
+    const double *gaps = p->f + p->first[GROUP_GAPS];
+    if (moved || tr_largest(gaps, p->contact_count) > FAR) lift(p);
+    place_contacts(p);
 }
 
 static void begin(Settle *p)
@@ -321,7 +456,6 @@ static void begin(Settle *p)
     for (uint32_t i = 0; i < p->contact_count; i++) p->is_closed[i] = true, p->lambda[i] = 0;
     p->is_pinned = false;
     memset(p->mu, 0, term_count(p) * sizeof *p->mu);
-    place_contacts(p);
 }
 
 // Where it came to rest: counts are right, nothing is in the ground, and it stays there.
@@ -340,7 +474,8 @@ static bool accept(Settle *p, bool *again, tr_error *err)
     }
     if (is_inside) return refuse_pose(p, err), false;
     if (p->way->opens) tr_settle_balance(p);
-    if (p->way->opens && !p->is_balanced) return refuse_pose(p, err), false;
+    if (p->way->opens && !p->is_balanced && p->split.free)
+        return refuse_pose(p, err), false; // where all is held, that carries it
     if (p->way->least < GROUPS && !is_least(p, err)) {
         *again = true;
         p->step = tr_largest(p->d, p->unknowns);
@@ -358,6 +493,7 @@ void tr_settle_refuse(Settle *p, tr_error *err)
 bool tr_settle_solve(Settle *p, tr_error *err)
 {
     if (!p->has_pose) begin(p);
+    start_near(p);
     memcpy(p->from, p->in, p->system->input_count * sizeof *p->from);
     p->iterations = 0;
     if (p->way->begin && !p->way->begin(p, err)) return false;

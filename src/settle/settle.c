@@ -205,7 +205,12 @@ static bool find_pose(Settle *p, tr_error *err)
     const size_t bytes = p->system->input_count * sizeof *p->in;
     if (p->has_pose) memcpy(p->was, p->in, bytes);
     const bool had = p->has_pose;
-    p->has_pose = tr_settle_solve(p, err) && tr_measure_alarms(p, err);
+    tr_error own = {0};
+    p->has_pose = tr_settle_solve(p, &own);
+    // a table that is left says more than that there is no pose
+    if (p->has_pose || own.status == TR_FAILED)
+        p->has_pose = tr_measure_alarms(p, err) && p->has_pose;
+    if (has_failed(&own) && !has_failed(err)) *err = own;
     if (!p->has_pose && had) {
         memcpy(p->in, p->was, bytes);
         p->has_pose = true;
@@ -252,6 +257,13 @@ static double apart(const Settle *p, const double *a, const double *b)
     return most;
 }
 
+// Of what is held, since the last pose: of angles the short way
+static double change_of(const Settle *p, uint32_t i, double here)
+{
+    const double change = here - p->was_held[i];
+    return p->turns[i] ? change - 2 * M_PI * floor(change / (2 * M_PI) + 0.5) : change;
+}
+
 // Halves the way between the last two poses, always towards the half in which it moves more: what
 // moves steadily moves a thousandth of it in the end.                                    (T295)
 static bool jumps_between(Settle *p, double *from, double *to, double *here)
@@ -264,7 +276,7 @@ static bool jumps_between(Settle *p, double *from, double *to, double *here)
         tr_error err = {0};
         const double middle = 0.5 * (low + high);
         for (uint32_t i = 0; i < p->hold_count; i++)
-            p->target[i] = p->was_held[i] + middle * (here[i] - p->was_held[i]);
+            p->target[i] = p->was_held[i] + middle * change_of(p, i, here[i]);
         memcpy(p->in, from, bytes);
         if (!tr_settle_solve(p, &err)) return true;
         if (apart(p, from, p->in) > apart(p, p->in, to))
