@@ -76,9 +76,12 @@ static void test_stl_binary(void **state)
         assert_true(m.points[9] == 1 && m.points[12] == 2 && m.points[25] == 1);
         tr_mesh_free(&m);
     }
-    Mesh m = good(tr_mesh_stl, file, binary(file, "bytes behind it", 3) + 10);
-    assert_int_equal(m.triangle_count, 3);
-    tr_mesh_free(&m);
+    static const char *const padded[] = {"bytes behind it", "solid bytes behind it"};
+    for (size_t i = 0; i < 2; i++) {
+        Mesh m = good(tr_mesh_stl, file, binary(file, padded[i], 3) + 10);
+        assert_int_equal(m.triangle_count, 3);
+        tr_mesh_free(&m);
+    }
 }
 
 static void test_bad_stl(void **state)
@@ -127,6 +130,24 @@ static void test_obj(void **state)
     tr_mesh_free(&m);
 }
 
+// Comments behind values, and lines that go on in the next one
+static void test_obj_lines(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "v 0 0 0 # a\nv 1 0 0\nv 0 1 0\nf 1 2 3 # c\n",
+        "v 0 0 0\nv 1 \\\n 0 0\nv 0 1 0 #\nf 1 \\\r\n2\\\n\\\n3",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 \\",
+    };
+    static const uint32_t corners[] = {0, 1, 2};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        Mesh m = good(tr_mesh_obj, same[i], strlen(same[i]));
+        assert_true(m.point_count == 3 && m.triangle_count == 1);
+        assert_memory_equal(m.corners, corners, sizeof corners);
+        tr_mesh_free(&m);
+    }
+}
+
 static void test_bad_obj(void **state)
 {
     (void)state;
@@ -146,6 +167,8 @@ static void test_bad_obj(void **state)
         {"v 0 0 0\nf 1 1.5 1\n", 2, "a face has a point that is not there so far"},
         {"v 0 0 0\nf 1 1e300 1\n", 2, "a face has a point that is not there so far"},
         {"v 0 0 0\nf 1 /2 1\n", 2, "a face is made of numbers of points"},
+        {"v 0 0 0\nf 1 # 1 1\n", 2, "a face has three corners or more"},
+        {"v 0 0 0\nf 1 \\\n1\n", 3, "a face has three corners or more"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_refused(tr_mesh_obj, bad[i].text, strlen(bad[i].text), bad[i].line, bad[i].words);
@@ -295,6 +318,39 @@ static void test_missing(void **state)
     tr_system_free(system);
 }
 
+// One that is wrong is drawn like one that is missing, and what is wrong with it is told.
+static void test_malformed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *words;
+    } bad[] = {
+        {"bad.obj", "v 0 0 0\nf 1 1\n", "'bad.obj' (line 2: a face has three corners or more)"},
+        {"bad.StL", "garbage", "'bad.StL' (line 1: this is no line of an .stl file)"},
+        {"bad.stl", "", "'bad.stl' (has no triangles)"},
+        {"bad.obj", "v 0 0 0\nv 1 0 0\nf 1 2 1\n",
+         "'bad.obj' (has no triangle that is more than a line)"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tr_error err = {0};
+        char shape[100];
+        write_file(bad[i].name, bad[i].text, strlen(bad[i].text));
+        snprintf(shape, sizeof shape, "type: mesh, file: %s", bad[i].name);
+        tr_system *system = model_with(shape, &err);
+        if (!system) fail_msg("%s", err.text);
+        assert_string_equal(system->missing, bad[i].words);
+        assert_string_equal(system->scene.drawings[0].type, "box");
+        char told[200], *text = tr_check_text(system, false, &err);
+        snprintf(told, sizeof told, "%s cannot be read: drawn as a box\n", bad[i].words);
+        assert_non_null(strstr(text, told));
+        free(text);
+        text = tr_check_text(system, true, &err);
+        assert_non_null(strstr(text, "\"missing\": \"'bad."));
+        free(text);
+        tr_system_free(system);
+    }
+}
+
 static void test_bad_shapes(void **state)
 {
     (void)state;
@@ -306,11 +362,9 @@ static void test_bad_shapes(void **state)
         {"type: mesh, file: hull.ply", "'hull.ply' is neither an .stl nor an .obj file", 32},
         {"file: hull.stl", "only a shape of type mesh has a file, not a box", 20},
         {"type: mesh, file: hull.stl, scale: 0", "the scale of a shape must be positive", 49},
-        {"type: mesh, file: bad.obj", "'bad.obj', line 2: a face has three corners or more", 32},
         {"type: mesh, file: ../up.stl",
          "'../up.stl' is not in the folder of the model: --allow-files DIR allows another", 32},
     };
-    write_file("bad.obj", "v 0 0 0\nf 1 1\n", 14);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tr_error err = {0};
         assert_null(model_with(bad[i].shape, &err));
@@ -327,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_bad_obj),    cmocka_unit_test(test_thin),
         cmocka_unit_test(test_thin_twins), cmocka_unit_test(test_shape),
         cmocka_unit_test(test_missing),    cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_malformed),  cmocka_unit_test(test_obj_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

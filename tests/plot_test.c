@@ -611,6 +611,8 @@ static void test_tracks(void **state)
     free(svg);
     o.tracks = "noes";
     fails_with(&o, TR_USAGE, "'run.csv' has no track 'noes'; did you mean 'nose'?");
+    o.tracks = "saddle";
+    fails_with(&o, TR_USAGE, "'run.csv' has no track 'saddle'; there are 'board', 'nose'");
     o.tracks = NULL;
     free(picture(&(tr_plot_options){.size = sizeof(tr_plot_options),
                                     .runs = o.runs,
@@ -620,9 +622,12 @@ static void test_tracks(void **state)
                                     .to = 0,
                                     .output = "fig.svg"})); // one point, standing still
     write_file("run.csv", "t,a\n0,1\n");
-    tr_error err = {0};
-    assert_false(tr_plot(&o, &err));
-    assert_non_null(strstr(err.text, "'run.csv' has no track: "));
+    for (int i = 0; i < 2; i++) { // whichever is asked for
+        tr_error err = {0};
+        o.tracks = i ? "nose" : NULL;
+        assert_false(tr_plot(&o, &err));
+        assert_non_null(strstr(err.text, "'run.csv' has no track: "));
+    }
 }
 
 static void note(void *owner, const char *words) { snprintf(owner, 200, "%s", words); }

@@ -122,7 +122,12 @@ static void test_former_name(void **state)
         tr_model_free(model);
         snprintf(text, sizeof text, MODEL, names[i], i ? ", on: z" : ", against: z");
         assert_null(tr_model_parse(text, &err));
-        assert_string_equal(err.text, "'against' stands twice in 'a'");
+        assert_string_equal(err.text, "'on' and 'against' are the same key: keep 'against'");
+        err = (tr_error){0};
+        snprintf(text, sizeof text, MODEL, names[i], i ? ", against: z" : ", on: z");
+        assert_null(tr_model_parse(text, &err));
+        assert_string_equal(err.text,
+                            i ? "'against' stands twice in 'a'" : "'on' stands twice in 'a'");
     }
 }
 

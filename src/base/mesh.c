@@ -12,6 +12,7 @@
 typedef struct Reader {
     const char *at, *end;
     int line;
+    bool is_obj; // where # begins a comment, and a backslash carries a line on
     Mesh *mesh;
     size_t point_room, triangle_room;
     tr_error *err;
@@ -89,13 +90,30 @@ static bool next_line(Reader *r, Text *line)
     return true;
 }
 
-static Text next_word(Text *line)
+static Text cut_word(Text *line)
 {
     size_t from = 0, to;
     while (from < line->length && is_blank(line->at[from])) from++;
     for (to = from; to < line->length && !is_blank(line->at[to]);) to++;
     const Text word = {line->at + from, to - from};
     *line = (Text){line->at + to, line->length - to};
+    return word;
+}
+
+static bool carries_on(Text word, const Text *rest)
+{
+    return word.length && word.at[word.length - 1] == '\\' && !rest->length;
+}
+
+static Text next_word(Reader *r, Text *line)
+{
+    Text word = cut_word(line);
+    while (r->is_obj && carries_on(word, line)) {
+        word.length--;
+        if (!next_line(r, line) || word.length) return word;
+        word = cut_word(line);
+    }
+    if (r->is_obj && word.length && word.at[0] == '#') word.length = line->length = 0;
     return word;
 }
 
@@ -124,7 +142,7 @@ static bool read_point(Reader *r, Text *line)
 {
     double x[3];
     for (int k = 0; k < 3; k++)
-        if (!read_number(next_word(line), &x[k])) return refuse(r, "a point is three numbers");
+        if (!read_number(next_word(r, line), &x[k])) return refuse(r, "a point is three numbers");
     return add_point(r, x);
 }
 
@@ -161,7 +179,7 @@ static bool read_binary(Reader *r, const char *text, uint32_t count)
 // A line of text; `points` are those of the triangle so far.
 static bool read_stl_line(Reader *r, Text line, int *points)
 {
-    const Text word = next_word(&line);
+    const Text word = next_word(r, &line);
     if (!word.length || word_is(word, "solid") || word_is(word, "facet") ||
         word_is(word, "endfacet") || word_is(word, "endsolid"))
         return true;
@@ -189,14 +207,14 @@ static bool begins_with_solid(const char *text, size_t length)
     return word_is((Text){text + from, to - from}, "solid");
 }
 
-// Some that are binary begin with "solid", too: their size tells.
+// Some that are binary begin with "solid", too: their count fits, and that of four letters does
+// not.
 static bool read_stl(Reader *r, const char *text, size_t length)
 {
     const size_t rest = length > HEAD + 4 ? length - HEAD - 4 : 0;
     const uint32_t count = rest ? little_endian(text + HEAD) : 0;
-    const bool fits = count && count <= rest / FACET;
     const bool begins = begins_with_solid(text, length);
-    if (fits && (!begins || rest == (size_t)count * FACET)) return read_binary(r, text, count);
+    if (count && count <= rest / FACET) return read_binary(r, text, count);
     if (begins || length <= HEAD + 4) return read_stl_text(r);
     return refuse(r, "is cut short: it is to have more triangles than there is room for");
 }
@@ -220,7 +238,7 @@ static bool read_corner(Reader *r, Text word, uint32_t *corner)
 static bool read_face(Reader *r, Text line)
 {
     uint32_t first = 0, last = 0, corner, count = 0;
-    for (Text word; (word = next_word(&line)).length; count++, last = corner) {
+    for (Text word; (word = next_word(r, &line)).length; count++, last = corner) {
         if (!read_corner(r, word, &corner)) return false;
         if (count == 0) first = corner;
         if (count >= 2 && !add_triangle(r, first, last, corner)) return false;
@@ -231,7 +249,7 @@ static bool read_face(Reader *r, Text line)
 static bool read_obj(Reader *r)
 {
     for (Text line; next_line(r, &line);) {
-        const Text word = next_word(&line);
+        const Text word = next_word(r, &line);
         if (word_is(word, "v") && !read_point(r, &line)) return false;
         if (word_is(word, "f") && !read_face(r, line)) return false;
     }
@@ -260,7 +278,7 @@ bool tr_mesh_obj(const char *text, size_t length, Mesh *mesh, tr_error *err)
 {
     *mesh = (Mesh){0};
     if (has_failed(err)) return false;
-    Reader r = {.at = text, .end = text + length, .mesh = mesh, .err = err};
+    Reader r = {.at = text, .end = text + length, .is_obj = true, .mesh = mesh, .err = err};
     return finish(&r, read_obj(&r));
 }
 

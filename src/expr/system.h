@@ -293,7 +293,7 @@ struct tr_system {
     uint32_t deviant_count, fix_count;
     Place asked;          // where velocities are asked for in first order: commands, or the case
     const char *left_out; // in first order: outputs that take forces, "'a', 'b'"; NULL: none
-    const char *missing;  // files of meshes that could not be read, as "'a', 'b'"; NULL: none
+    const char *missing;  // files of meshes that cannot be read, "'a', 'b' (why)"; NULL: none
     int order;            // 1: velocities are found in place of accelerations (T257); else 2
 };
 

@@ -29,14 +29,15 @@ typedef bool Read(const char *text, size_t length, Mesh *mesh, tr_error *err);
 // Which reader a name asks for, whatever its case
 static Read *reader_of(Text name)
 {
-    static const struct {
-        const char *small, *large;
-        Read *read;
-    } endings[] = {{".stl", ".STL", tr_mesh_stl}, {".obj", ".OBJ", tr_mesh_obj}};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (text_ends_with(name, endings[i].small) || text_ends_with(name, endings[i].large))
-            return endings[i].read;
-    return NULL;
+    char ending[5] = "";
+    const size_t length = name.length < 4 ? 0 : 4;
+    for (size_t i = 0; i < length; i++) {
+        const char c = name.at[name.length - length + i];
+        ending[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return strcmp(ending, ".stl") == 0   ? tr_mesh_stl
+           : strcmp(ending, ".obj") == 0 ? tr_mesh_obj
+                                         : NULL;
 }
 
 // Into the arena, about the middle of its box
@@ -63,14 +64,21 @@ static void keep(Tree *tree, Value file, const Mesh *mesh)
     s->mesh_count++;
 }
 
-static void tell_missing(Tree *tree, Value file)
+// `why`: what is wrong in a file that is there, else empty
+static void tell_missing(Tree *tree, Value file, const tr_error *why)
 {
-    char list[240];
+    char list[240], name[100], words[sizeof why->text + 24];
     const char *before = tree->system->missing;
     snprintf(list, sizeof list, "%s", before ? before : "");
-    char name[100];
     snprintf(name, sizeof name, "%.*s", TEXT(file.text));
     tr_list_name(list, sizeof list, name);
+    if (why->line)
+        snprintf(words, sizeof words, " (line %d: %s)", why->line, why->text);
+    else
+        snprintf(words, sizeof words, " (%s)", why->text);
+    const size_t length = strlen(list);
+    const bool has_room = length + strlen(words) + sizeof ", ..." <= sizeof list;
+    if (why->status && has_room) snprintf(list + length, sizeof list - length, "%s", words);
     tree->system->missing = tr_tree_text(tree, text_of(list));
 }
 
@@ -87,11 +95,13 @@ static void read_mesh(Tree *tree, Value file, uint32_t most)
     Mesh mesh = {0};
     char *text = tr_tree_try_file(tree, file, &length, &why);
     if (!text && why.status == TR_IO) {
-        tell_missing(tree, file);
+        tell_missing(tree, file, &(tr_error){0});
     } else if (!text) {
         tr_fail(tree->err, why.status, file.place, "%s", why.text);
     } else if (read(text, length, &mesh, &why) && tr_mesh_thin(&mesh, most, &why)) {
         keep(tree, file, &mesh);
+    } else if (why.status == TR_INVALID) {
+        tell_missing(tree, file, &why);
     } else {
         tr_tree_refuse_file(tree, file, &why);
     }

@@ -263,6 +263,14 @@ static bool refuse_key(Reader *r, const Kind *kind, Text title, Value key)
                  tr_hint(&nearest, hint));
 }
 
+static bool refuse_twin(Reader *r, const Field *field, Text title, Value key, bool has_two_names)
+{
+    if (has_two_names)
+        return WRONG(r, key.place, "'" TR_FORMER_NAME "' and '%s' are the same key: keep '%s'",
+                     field->key, field->key);
+    return WRONG(r, key.place, "'%.*s' stands twice in '%.*s'", TEXT(key.text), TEXT(title));
+}
+
 // A role may be the word `passive`.
 static bool read_thing(Reader *r, const Kind *kind, void *thing, Text title)
 {
@@ -318,16 +326,16 @@ static bool read_map(Reader *r, const Kind *kind, void *thing, Text title)
 {
     if (!expect_map(r, title)) return false;
     assert(kind->field_count <= 64);
-    uint64_t seen = 0; // by field
+    uint64_t seen = 0, former = 0; // by field; by a former name
     while (next(r) && r->event.type != YAML_MAPPING_END_EVENT) {
         Value key;
         if (!read_key(r, title, &key)) return false;
         const Field *field = tr_kind_field(kind, key.text);
         if (!field) return refuse_key(r, kind, title, key);
         const uint64_t bit = (uint64_t)1 << (field - kind->fields);
-        if (seen & bit)
-            return WRONG(r, key.place, "'%s' stands twice in '%.*s'", field->key, TEXT(title));
-        seen |= bit;
+        const uint64_t is_former = text_is(key.text, field->key) ? 0 : bit;
+        if (seen & bit) return refuse_twin(r, field, title, key, is_former != (former & bit));
+        seen |= bit, former |= is_former;
         if (!next(r) || !read_field(r, field, (char *)thing + field->offset)) return false;
     }
     return !has_failed(r->err);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_WARNINGS = 1000, WARNING_SIZE = 200 };
+enum { MOST_WARNINGS = 1000, WARNING_SIZE = 300 };
 
 typedef struct Warnings {
     size_t count;                // of all, also those that are not kept

@@ -282,6 +282,7 @@ static void derive_json(Json *j, const System *s, const Facts *f)
         if (has_not_finite(f))
             tr_json_open(j, "not_finite", '['), list_not_finite(&names, f), tr_json_close(j, ']');
     }
+    if (s->missing) tr_json_text(j, "missing", s->missing);
     tr_json_text(j, "verdict", verdict(f));
     tr_json_close(j, '}');
 }
@@ -570,6 +571,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     Names names = begin_line(j, "not finite at the start: ");
     list_not_finite(&names, f);
     end_line(&names, "\n");
+    if (s->missing) tr_buffer_print(b, "%s cannot be read: drawn as a box\n", s->missing);
     tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);
 }

@@ -501,6 +501,14 @@ static const char **all_tracks(Plot *plot, int kind, size_t *count)
     return names;
 }
 
+static void fail_no_track(Plot *plot)
+{
+    tr_fail(plot->err, TR_USAGE, (Place){0},
+            "'%.200s' has no track: no columns contact.NAME.x and .y, NAME.x and .y, or NAME_x "
+            "and _y",
+            plot->options->runs[0]);
+}
+
 static void fail_track(Plot *plot, size_t run, const char *name)
 {
     Suggestion nearest = {.wanted = text_of(name)};
@@ -510,6 +518,7 @@ static void fail_track(Plot *plot, size_t run, const char *name)
         for (size_t i = 0; i < count; i++) tr_suggest(&nearest, text_of(known[i]));
     }
     char hint[TR_HINT_SIZE];
+    if (!nearest.offered[0]) fail_no_track(plot);
     tr_fail(plot->err, TR_USAGE, (Place){0}, "'%.200s' has no track '%.60s'%s",
             plot->options->runs[run], name, tr_hint(&nearest, hint));
 }
@@ -521,11 +530,7 @@ static const char **choose_tracks(Plot *plot, size_t *count)
     const char **names = NULL;
     *count = 0;
     for (int kind = 0; kind < PAIRS && *count == 0; kind++) names = all_tracks(plot, kind, count);
-    if (*count == 0)
-        tr_fail(plot->err, TR_USAGE, (Place){0},
-                "'%.200s' has no track: no columns contact.NAME.x and .y, NAME.x and .y, or NAME_x "
-                "and _y",
-                plot->options->runs[0]);
+    if (*count == 0) fail_no_track(plot);
     return names;
 }
 
