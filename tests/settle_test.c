@@ -1130,6 +1130,7 @@ int main(void)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_weight_alone),
+        cmocka_unit_test(test_far),
         cmocka_unit_test(test_bowl),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_nonnegative),
@@ -1138,15 +1139,6 @@ int main(void)
         cmocka_unit_test(test_line),
         cmocka_unit_test(test_above),
         cmocka_unit_test(test_refused_grounds),
-        cmocka_unit_test(test_rocker_bogie), cmocka_unit_test(test_four_wheels),
-        cmocka_unit_test(test_basic),        cmocka_unit_test(test_sprung),
-        cmocka_unit_test(test_level),        cmocka_unit_test(test_slope),
-        cmocka_unit_test(test_brute_force),  cmocka_unit_test(test_balance),
-        cmocka_unit_test(test_path),         cmocka_unit_test(test_jump),
-        cmocka_unit_test(test_calls),        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_weight_alone), cmocka_unit_test(test_far),
-        cmocka_unit_test(test_bowl),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_nonnegative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

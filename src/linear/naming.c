@@ -8,7 +8,8 @@
 //   wobble   of the lateral oscillations, if there are several, that with most of the steering,
 //            which is more than anything else in it
 //   weave    of the other lateral oscillations the slowest
-//   capsize  of what oscillates nowhere, that with most of the rolling, which is more than
+//   capsize  of what oscillates in a tenth of the rows or less, that with most of the rolling,
+//   which is more than
 //            anything else in it
 //
 // Lateral is what moves sideways, rolls, yaws and steers by half or more.
@@ -262,7 +263,7 @@ static Classics find_classics(const Naming *n)
             pairs++;
             if (c.wobble == NO_INPUT || steer_share(n, k) > steer_share(n, c.wobble)) c.wobble = k;
         }
-        if (n->turning[k] == 0 && roll >= largest_share(n, k, NO_INPUT, &most) &&
+        if (10 * n->turning[k] <= n->sweep->rows && roll >= largest_share(n, k, NO_INPUT, &most) &&
             (c.capsize == NO_INPUT || roll > base_share(n, c.capsize, "wx")))
             c.capsize = k;
     }
