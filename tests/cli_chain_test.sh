@@ -72,6 +72,11 @@ check grep -qx '  m: 3' set.yaml
 sed 's/^cases:/forces: {shove: {body: arm, force: "1, 0, 0"}}\n&/' swing.yaml >shoved.yaml
 echo 'without: [shove]' >none.yaml
 run 0 eval shoved.yaml --with none.yaml --with none.yaml
+# a law that no role takes is said to be left out
+silent
+sed 's/cart: {torque: push}/cart: passive/; s/^cases:/forces: {shove: {body: cart, force: "push, 0, 0"}}\n&/' swing.yaml >loose.yaml
+run 0 lqr loose.yaml --inputs push -q -o loose_law.yaml
+err_has "the law of 'push' is only a comment in the file"
 # a rate has two names, and is one
 echo 'initial: {angle_rate: 0.5}' >turn.yaml
 run 0 eval swing.yaml --with turn.yaml

@@ -31,6 +31,19 @@ static int write_file(const Options *options, const char *found, const char *rol
     return err->status ? cli_complain(options->model, err) : text ? 0 : TR_FAILED;
 }
 
+// Laws stand in torques of roles; below them each law of an input stands as a comment, too.
+static void warn_of_comments(const tr_lqr *lqr, const char *roles)
+{
+    for (size_t i = 0; roles && i < lqr->inputs; i++) {
+        const char *law = strstr(roles, lqr->law[i]), *line = law;
+        while (line && line > roles && line[-1] != '\n') line--;
+        if (law && *line != '#') continue;
+        cli_say("warning: the law of '%s' is only a comment in the file, since no torque of a role "
+                "uses it: a run with the file leaves '%s' as it is; make it the torque of a role\n",
+                lqr->input[i], lqr->input[i]);
+    }
+}
+
 // With -o, roles go to the file, and the rest to standard output.
 static int report(const Options *options, const tr_lqr *lqr, const char *found, tr_error *err)
 {
@@ -40,6 +53,7 @@ static int report(const Options *options, const tr_lqr *lqr, const char *found, 
     if (lqr && options->output) {
         char *roles = tr_lqr_roles(lqr, err);
         status = write_file(options, found, roles, err);
+        if (!status) warn_of_comments(lqr, roles);
         tr_text_free(roles);
         const bool to_stdout = strcmp(options->output, "-") == 0;
         if (status || to_stdout || (options->quiet && !options->json)) return status;
