@@ -66,7 +66,7 @@ err_has 'trundle: less: the run has no column '
 run 2 view run.csv --model part.yaml --page page.html -o other.html
 err_has "that is how 'run.csv' was made: is it a run of this model?"
 
-# meshes: one that is not there is told, one that is wrong is refused
+# meshes: one that is not there is told, one that is wrong as well, with its line
 printf 'trundle: 1\nbodies: {a: {joint: {type: prismatic, axis: "1, 0, 0"}, mass: 1, shapes: {b: {type: mesh, file: a.obj}}}}\n' >mesh.yaml
 run 0 simulate mesh.yaml --end 1 -o mesh.csv --report mesh.html --page page.html
 err_has "warning: 'a.obj' cannot be read: drawn as a box"
@@ -76,8 +76,10 @@ run 0 simulate mesh.yaml --end 1 -q -o mesh.csv --report mesh.html --page page.h
 silent
 check grep -q 'id="meshes"' mesh.html
 printf 'v 0 0 0\nf 1 2 3\n' >a.obj
-run 3 check mesh.yaml
-err_has "mesh.yaml:2:97: 'a.obj', line 2: a face has a point that is not there so far"
+run 0 check mesh.yaml
+out_has "'a.obj' (line 2: a face has a point that is not there so far) cannot be read: drawn as a box"
+run 0 simulate mesh.yaml --end 1 -o mesh.csv
+err_has "warning: 'a.obj' (line 2: a face has a point that is not there so far) cannot be read: drawn as a box"
 
 # what does not fit, and what is not there
 sed 's/^name: swing/name: swung/' swing.yaml >swung.yaml
