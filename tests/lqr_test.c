@@ -471,6 +471,9 @@ static void test_json(void **state)
     char *roles = tr_lqr_roles(lqr, &err);
     assert_non_null(strstr(roles, "# push = "));
     tr_text_free(roles);
+    char *file = tr_lqr_fragment(lqr, &err);
+    assert_non_null(strstr(file, "# push = "));
+    tr_text_free(file);
     char *json = tr_lqr_text(lqr, true, &err), *words = tr_lqr_text(lqr, false, &err);
     assert_true(tr_json_is_valid(text_of(json)));
     static const char *const keys[] = {"states", "inputs", "A",           "B",        "Q",

@@ -352,7 +352,7 @@ typedef struct tr_derive_options {
     // More outputs, of the model's names: they are recorded like its own
     const tr_setting *outputs;
     size_t output_count;
-    // Files with keys of a case, as tr_steady_fragment, tr_lqr_roles and tr_fit_fragment write
+    // Files with keys of a case, as tr_steady_fragment, tr_lqr_fragment and tr_fit_fragment write
     // them: they win over the case, later ones over earlier ones, and the settings over them
     const char *const *with;
     const char *const *with_texts; // what stands in them; NULL, also for one of them: it is read
@@ -934,9 +934,11 @@ typedef struct tr_lqr {
 // which.
 const tr_lqr *tr_lqr_design(const tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
-// What `trundle lqr` prints; and the `roles` of a case.
+// What `trundle lqr` prints; the `roles` of a case; and these with the `set` that they are right
+// for, as `trundle lqr -o gains.yaml` writes them.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
+char *tr_lqr_fragment(const tr_lqr *lqr, tr_error *err);
 
 // ---- fitting -------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ static int report(const Options *options, const tr_lqr *lqr, const char *found, 
     shown.output = NULL;
     int status = 0;
     if (lqr && options->output) {
-        char *roles = tr_lqr_roles(lqr, err);
+        char *roles = tr_lqr_fragment(lqr, err);
         status = write_file(options, found, roles, err);
         if (!status) warn_of_comments(lqr, roles);
         tr_text_free(roles);

@@ -66,22 +66,30 @@ static void write_roles(const Design *d, Buffer *out)
             tr_buffer_print(out, "# %s = %s\n", d->shown.input[i], d->shown.law[i]);
 }
 
-char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err)
+static void write_origin(const Design *d, Buffer *out)
+{
+    tr_fragment_origin(out, d->source,
+                       d->shown.step > 0
+                           ? "Feedback that acts in steps, to be held in between, and is "
+                             "best for small motions about the initial state"
+                           : "Feedback that is best for small motions about the initial state");
+}
+
+static char *write_file(const tr_lqr *lqr, bool with_settings, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!lqr || has_failed(err)) return NULL;
     const Design *d = (const Design *)lqr;
     Buffer out = {0};
-    tr_fragment_origin(&out, d->source,
-                       lqr->step > 0 ? "Feedback that acts in steps, to be held in between, and is "
-                                       "best for small motions about the initial state"
-                                     : "Feedback that is best for small motions about the initial "
-                                       "state");
-    tr_fragment_settings(&out, d->source, NULL, 0);
+    write_origin(d, &out);
+    if (with_settings) tr_fragment_settings(&out, d->source, NULL, 0);
     write_roles(d, &out);
     return tr_text_finish(&out, err);
 }
+
+char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err) { return write_file(lqr, false, err); }
+char *tr_lqr_fragment(const tr_lqr *lqr, tr_error *err) { return write_file(lqr, true, err); }
 
 static void write_words(const Design *d, Buffer *out)
 {
