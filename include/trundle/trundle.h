@@ -763,7 +763,8 @@ const double *tr_steady_state(const tr_steady *steady);
 // values[k]: real and imaginary part of an eigenvalue of the motion beside it, symmetries left
 // out, the least stable first. Their number; `values` may be NULL.
 size_t tr_steady_modes(const tr_steady *steady, double (*values)[2]);
-// What `trundle steady` prints; and the state as `initial:`, with what was free as `set:`, of a case.
+// What `trundle steady` prints; and the state as `initial:`, with what was free as `set:`, of a
+// case.
 char *tr_steady_text(const tr_steady *steady, bool json, tr_error *err);
 char *tr_steady_fragment(const tr_steady *steady, tr_error *err);
 

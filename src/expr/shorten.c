@@ -242,7 +242,10 @@ static void add_found(Shortener *s, Part a, Part b, uint32_t by)
         s->graph->failed = true;
 }
 
-static bool is_same_find(const Found *a, const Found *b) { return a->key == b->key && a->by == b->by; }
+static bool is_same_find(const Found *a, const Found *b)
+{
+    return a->key == b->key && a->by == b->by;
+}
 
 static void insert_each(Founds *f)
 {

@@ -430,13 +430,14 @@ Vec tr_tree_inertia_axis(Tree *tree, const Link *link); // of one that is axisym
 // The moments about the centre of mass, as they were written
 Sym tr_tree_own_inertia(Tree *tree, const Link *link);
 
-// ---- shape.c, mesh.c, scene.c ----------------------------------------------------------------------
+// ---- shape.c, mesh.c, scene.c
+// ----------------------------------------------------------------------
 
 void tr_tree_shapes(Tree *tree); // checks them
 void tr_tree_meshes(Tree *tree); // reads those that are files, each once
 #define NO_MESH UINT32_MAX
 uint32_t tr_tree_mesh(const Tree *tree, const Shape *shape); // NO_MESH when it could not be read
-void tr_tree_scene(Tree *tree);  // what all of it looks like
+void tr_tree_scene(Tree *tree);                              // what all of it looks like
 
 // ---- beam.c, modal.c: shapes and integrals --------------------------------------------------
 

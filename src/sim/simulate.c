@@ -103,8 +103,8 @@ static void warn_of_options(const Simulation *s, tr_error *err)
         !tr_warn(warnings_of(s), "%zu of the fixes are before t = 0, and have no effect",
                  s->filter->passed))
         tr_fail_memory(err);
-    if (system->missing && !tr_warn(warnings_of(s), "%s cannot be read: drawn as a box",
-                                    system->missing))
+    if (system->missing &&
+        !tr_warn(warnings_of(s), "%s cannot be read: drawn as a box", system->missing))
         tr_fail_memory(err);
     if (system->left_out &&
         !tr_warn(warnings_of(s), "in first order there are no forces, so outputs are left out: %s",
