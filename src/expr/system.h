@@ -304,6 +304,9 @@ System *tr_system_copy(const System *system, tr_error *err);
 // ---- names and inputs ----------------------------------------------------------------------
 
 const Named *tr_system_find(const System *system, Text name);
+// The table of an operation by the name that the model gave it, with how often it is
+// differentiated: "hill{1}"
+void tr_table_called(const System *system, const Node *node, Buffer *text);
 Scope tr_system_scope(System *system);
 
 // Defines a name for formulas; its text is kept. An error when it is taken.

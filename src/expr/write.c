@@ -67,21 +67,21 @@ static void write_line_name(Writer *w, uint32_t line)
     tr_buffer_print(&w->text, "%u", line);
 }
 
-static void write_table_name(Writer *w, const Node *node)
+void tr_table_called(const System *s, const Node *node, Buffer *text)
 {
-    for (uint32_t i = 0; i < w->system->name_count; i++) {
-        const Function *function = w->system->names[i].function;
+    for (uint32_t i = 0; i < s->name_count; i++) {
+        const Function *function = s->names[i].function;
         if (function && !function->body.at && function->table == node->c)
-            tr_buffer_add(&w->text, function->name.at, function->name.length);
+            tr_buffer_add(text, function->name.at, function->name.length);
     }
     if (table_is_question(node->n)) { // which is about what it is asked for along one axis
-        if (table_is_plane(w->graph->tables[node->c]))
-            tr_buffer_print(&w->text, "{%s}", node->n >> 4 ? "y" : "x");
+        if (table_is_plane(s->graph->tables[node->c]))
+            tr_buffer_print(text, "{%s}", node->n >> 4 ? "y" : "x");
         return;
     }
-    if (node->op == OP_TABLE1 && node->n) tr_buffer_print(&w->text, "{%d}", node->n);
+    if (node->op == OP_TABLE1 && node->n) tr_buffer_print(text, "{%d}", node->n);
     if (node->op == OP_TABLE2 && node->n)
-        tr_buffer_print(&w->text, "{%d,%d}", table_order_along(node->n, 0),
+        tr_buffer_print(text, "{%d,%d}", table_order_along(node->n, 0),
                         table_order_along(node->n, 1));
 }
 
@@ -89,7 +89,7 @@ static void write_call(Writer *w, uint32_t id)
 {
     const Node *node = &w->graph->nodes[id];
     if (tr_op[node->op].form == FORM_TABLE)
-        write_table_name(w, node);
+        tr_table_called(w->system, node, &w->text);
     else
         tr_buffer_print(&w->text, "%s", tr_op[node->op].name);
     for (int i = 0; i < operand_count(w->graph, id); i++) {

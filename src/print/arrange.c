@@ -33,15 +33,6 @@ typedef struct Parts {
     uint32_t count;
 } Parts;
 
-static int64_t divisor_of(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 // ---- products ------------------------------------------------------------------------------
 
 static int rank_of(const Term *term)
@@ -109,7 +100,8 @@ static void add_factor(Arena *arena, Parts *p, const Term *term, int power)
         return;
     }
     if (term->kind == TERM_NUMBER && power == 1) {
-        const int64_t a = divisor_of(term->top, p->bottom), b = divisor_of(p->top, term->bottom);
+        const int64_t a = common_divisor(term->top, p->bottom),
+                      b = common_divisor(p->top, term->bottom);
         if (!a || !b || __builtin_mul_overflow(p->top / b, term->top / a, &p->top) ||
             __builtin_mul_overflow(p->bottom / a, term->bottom / b, &p->bottom))
             add_part(p, NULL);
@@ -161,7 +153,7 @@ static int64_t take_number(const Sum *s)
     int64_t common = 0;
     int negative = 0;
     for (uint32_t i = 0; i < s->count; i++)
-        common = divisor_of(common, s->of[i]), negative += s->of[i] < 0;
+        common = common_divisor(common, s->of[i]), negative += s->of[i] < 0;
     if (2 * negative > (int)s->count) common = -common;
     for (uint32_t i = 0; i < s->count && common; i++) s->of[i] /= common;
     return common;
@@ -216,7 +208,7 @@ static const Term *flat_sum(Desk *d, const Sum *s, int64_t divisor)
     const Term **parts = tr_arena_alloc(d->arena, s->count + 1u, sizeof *parts);
     if (!parts) return NULL;
     for (uint32_t i = 0; i < s->count; i++) {
-        const int64_t common = divisor_of(s->of[i], divisor);
+        const int64_t common = common_divisor(s->of[i], divisor);
         Parts p = {.top = s->of[i] / common, .bottom = divisor / common};
         for (uint32_t a = 0; a < d->count; a++)
             if (powers_of(s, i)[a])
@@ -530,7 +522,7 @@ static int64_t common_multiple(const Closed *c, const Waves *waves, const Wave *
     for (uint32_t i = 0; i < waves->angle_count; i++) {
         if (!w->times[i]) continue;
         if (c->generators[waves->angles[i]].unit != 1) return 1;
-        common = divisor_of(common, w->times[i]), count++;
+        common = common_divisor(common, w->times[i]), count++;
     }
     return count > 1 ? common : 1;
 }
@@ -543,7 +535,7 @@ static const Term *wave_term(Closed *c, const Waves *waves, const Wave *w)
     for (uint32_t i = 0; i < waves->angle_count; i++) {
         const Generator *g = &c->generators[waves->angles[i]];
         if (!w->times[i]) continue;
-        const int64_t top = w->times[i] / whole, common = divisor_of(top, g->unit);
+        const int64_t top = w->times[i] / whole, common = common_divisor(top, g->unit);
         Parts p = {.top = top / common, .bottom = g->unit / common};
         add_factor(&c->arena, &p, tr_arrange(c, g->of[0]), 1);
         if (!(parts[count++] = join_parts(&c->arena, &p))) return NULL;

@@ -286,15 +286,6 @@ static uint32_t add_angle(Closed *c, Fraction of, int64_t unit)
     return k;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 // The angle of a product of generators, in units of which `bottom` is a whole number
 static uint32_t find_angle(Closed *c, Fraction of, int64_t bottom)
 {

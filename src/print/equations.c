@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "print/closed.h"
 #include "print/notation.h"
-#include "reduce/reduce.h"
+#include "reduce/reduction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,16 +125,6 @@ static uint32_t list_velocities(const System *s, bool driven, uint32_t *places)
     return count;
 }
 
-static Matrix pick(Matrix m, const uint32_t *rows, uint32_t count, const uint32_t *columns,
-                   uint32_t width)
-{
-    Matrix part = tr_matrix(m.graph, count, columns ? width : m.columns);
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < part.columns; k++)
-            set(part, i, k, get(m, rows[i], columns ? columns[k] : k));
-    return part;
-}
-
 // vdot.NAME, found or made
 static Expr acceleration_of(System *s, uint32_t which)
 {
@@ -213,13 +203,13 @@ static Matrix reduced_matrix(System *s, bool is_mass)
     const Matrix M = output_matrix(s, "M"), H = output_matrix(s, "H"), Ht = tr_matrix_transpose(H);
     Matrix whole = tr_matrix(s->graph, 0, 0);
     if (M.rows && H.rows == np) {
-        const Matrix Mpp = pick(M, p, np, p, np), driven = driven_accelerations(s, na);
+        const Matrix Mpp = tr_pick(M, p, np, p, np), driven = driven_accelerations(s, na);
         const Matrix rest =
             plus(output_matrix(s, "h"), tr_matrix_product(output_matrix(s, "J"), driven));
-        const Matrix bias = plus(
-            pick(output_matrix(s, "c"), p, np, NULL, 1),
-            plus(tr_matrix_product(Mpp, rest), tr_matrix_product(pick(M, p, np, a, na), driven)));
-        const Matrix Q = pick(output_matrix(s, "Q"), p, np, NULL, 1);
+        const Matrix bias = plus(tr_pick(output_matrix(s, "c"), p, np, NULL, 1),
+                                 plus(tr_matrix_product(Mpp, rest),
+                                      tr_matrix_product(tr_pick(M, p, np, a, na), driven)));
+        const Matrix Q = tr_pick(output_matrix(s, "Q"), p, np, NULL, 1);
         whole = tr_matrix_product(Ht, is_mass ? tr_matrix_product(Mpp, H) : tr_matrix_sub(Q, bias));
         if (!is_mass) close_in_w(s, whole, p, np, a, na);
     }
@@ -228,6 +218,20 @@ static Matrix reduced_matrix(System *s, bool is_mass)
 }
 
 // ---- writing -------------------------------------------------------------------------------
+
+// Names of velocities that are free, driven or both, unless the list is NULL; how many they are
+static uint32_t add_velocities(const System *s, bool free_ones, bool driven, Buffer *list)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const Input *input = &s->inputs[i];
+        if (input->kind != TR_VELOCITY || !(is_motion_driven(input) ? driven : free_ones)) continue;
+        if (list && list->length) tr_buffer_add(list, ", ", 2);
+        if (list) tr_name_text(s, i, list);
+        count++;
+    }
+    return count;
+}
 
 // A row of language.def with its words
 static void fill(Buffer *text, const char *row, const char *first, const char *second)
@@ -311,16 +315,6 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
     return closed != NULL;
 }
 
-static void add_velocities(Sheet *sheet, System *s, bool driven, Buffer *list)
-{
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY && is_motion_driven(&s->inputs[i]) == driven) {
-            tr_buffer_print(list, list->length ? ", " : "");
-            tr_name_text(s, i, list);
-        }
-    (void)sheet;
-}
-
 static void add_rows(const System *s, Buffer *list)
 {
     for (uint32_t i = 0; i < s->row_count; i++)
@@ -343,8 +337,8 @@ static void list_names(Sheet *sheet, System *s, const Equation *e)
 {
     Buffer rows = {0}, words = {0}, w = {0};
     if (strchr("Gg", e->letter[0]) || !strcmp(e->letter, "lambda")) add_rows(s, &rows);
-    if (strchr("HJk", e->letter[0])) add_velocities(sheet, s, false, &rows);
-    if (!strcmp(e->letter, "tau")) add_velocities(sheet, s, true, &rows);
+    if (strchr("HJk", e->letter[0])) add_velocities(s, true, false, &rows);
+    if (!strcmp(e->letter, "tau")) add_velocities(s, false, true, &rows);
     if (strchr("HAb", e->letter[0])) add_free(s, &w);
     if (rows.at) tr_buffer_print(&words, "  rows: %s", rows.at);
     if (w.at) tr_buffer_print(&words, "%sw = (%s)", rows.at ? "; " : "  ", w.at);
@@ -387,14 +381,7 @@ static void print_velocities(Sheet *sheet)
 {
     const System *s = sheet->derived;
     Buffer list = {0};
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].kind != TR_VELOCITY) continue;
-        tr_buffer_print(&list, "%s", list.length ? ", " : "");
-        tr_name_text(s, i, &list);
-    }
-    bool drives = false;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        drives = drives || (s->inputs[i].kind == TR_VELOCITY && is_motion_driven(&s->inputs[i]));
+    const bool drives = add_velocities(s, true, true, &list) > add_velocities(s, true, false, NULL);
     Buffer words = {0};
     tr_buffer_print(&words, "M v' + c = Q%s%s, with v = (%s)", drives ? " + tau" : "",
                     s->row_count ? " + G^T lambda, G v + g = 0" : "", list.at ? list.at : "");

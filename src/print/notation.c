@@ -166,21 +166,11 @@ static void write_parts(const Writer *w, const Term *call, const char *between, 
     }
 }
 
-// The name that the model gave a table, with how often it is differentiated
 static void write_table(const Writer *w, const Term *call)
 {
-    const Node *node = node_of(call->node);
     Buffer name = {0};
-    for (uint32_t i = 0; w->system && i < w->system->name_count; i++) {
-        const Function *function = w->system->names[i].function;
-        if (function && !function->body.at && function->table == node->c)
-            tr_buffer_add(&name, function->name.at, function->name.length);
-    }
-    if (node->op == OP_TABLE1 && node->n) tr_buffer_print(&name, "{%d}", node->n);
-    if (node->op == OP_TABLE2 && node->n)
-        tr_buffer_print(&name, "{%d,%d}", table_order_along(node->n, 0),
-                        table_order_along(node->n, 1));
-    w->by->word(name.at ? text_of(name.at) : text_of("table"), w->text);
+    if (w->system) tr_table_called(w->system, node_of(call->node), &name);
+    w->by->word(text_of(name.at ? name.at : "table"), w->text);
     free(name.at);
 }
 

@@ -88,12 +88,8 @@ static uint32_t join_numbers(Arena *arena, const Term **parts, uint32_t count)
             __builtin_add_overflow(a, b, &top) ||
             __builtin_mul_overflow(part->bottom, other->bottom, &bottom))
             return 0;
-        int64_t x = top < 0 ? -top : top, y = bottom;
-        while (x) {
-            const int64_t rest = y % x;
-            y = x, x = rest;
-        }
-        parts[number] = tr_term_number(arena, top / y, bottom / y);
+        const int64_t common = common_divisor(top, bottom);
+        parts[number] = tr_term_number(arena, top / common, bottom / common);
     }
     if (number != UINT32_MAX && tr_term_is_number(parts[number], 0) && kept > 1) {
         for (uint32_t i = number; i + 1 < kept; i++) parts[i] = parts[i + 1];
@@ -128,21 +124,12 @@ static const Term *take_number(Arena *arena, const Term *term, int64_t *top, int
                       : tr_term_number(arena, 1, 1);
 }
 
-static int64_t divisor_of(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 // (top / bottom) (more / less), in lowest terms; false where that is too large or less is 0
 static bool multiply(int64_t *top, int64_t *bottom, int64_t more, int64_t less)
 {
     if (!less) return false;
     if (less < 0) more = -more, less = -less;
-    const int64_t a = divisor_of(*top, less), b = divisor_of(more, *bottom);
+    const int64_t a = common_divisor(*top, less), b = common_divisor(more, *bottom);
     return !__builtin_mul_overflow(*top / a, more / b, top) &&
            !__builtin_mul_overflow(*bottom / b, less / a, bottom);
 }

@@ -46,6 +46,16 @@ bool tr_term_is_number(const Term *term, int64_t value);
 // Whether it is written with a minus in front
 bool tr_term_is_negative(const Term *term);
 
+// What two numbers have in common, not negative; of 0 and 0 it is 0
+static inline int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
 static inline bool tr_term_is_quotient(const Term *term)
 {
     return term->kind == TERM_POWER && term->power < 0;

@@ -22,8 +22,6 @@ enum {
     CONTACT_NUMBERS = PLACED + 2 * POSE
 };
 
-enum { OF_CONTACT = 8 }; // columns of each
-
 // ---- programs ------------------------------------------------------------------------------
 
 static void list_pose(const Settle *p, uint32_t body, Exprs *list)

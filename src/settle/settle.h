@@ -13,6 +13,8 @@
 
 typedef tr_settle Settle;
 
+enum { OF_CONTACT = 8 }; // columns of each contact
+
 typedef enum TermGroup {
     GROUP_ENERGY,   // potential, of weights and springs: one
     GROUP_LOOPS,    // positions that constraints keep zero

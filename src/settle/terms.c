@@ -406,7 +406,8 @@ bool tr_settle_terms(Settle *p, const tr_settle_options *o, tr_error *err)
         if (group == GROUP_LOOPS) add_loops(p);
         if (group == GROUP_HELD) add_held(p, o, err);
         if (group == GROUP_GAPS) add_gaps(p, err);
-        if (group >= GROUP_TRAVELS && !has_failed(err)) p->way->prepare(p, (TermGroup)group, err);
+        if (group >= GROUP_TRAVELS && p->way->prepare && !has_failed(err))
+            p->way->prepare(p, (TermGroup)group, err);
     }
     p->first[GROUPS] = p->terms.count;
     if (!has_failed(err)) read_weights(p, o, err);

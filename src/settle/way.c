@@ -9,17 +9,7 @@
 
 static Expr number_in(const Settle *p, double value) { return number(p->system->graph, value); }
 
-// ---- contact, residual, energy -------------------------------------------------------------
-
-static void prepare_contact(Settle *p, TermGroup group, tr_error *err)
-{
-    (void)p, (void)group, (void)err;
-}
-
-static void prepare_residual(Settle *p, TermGroup group, tr_error *err)
-{
-    (void)p, (void)group, (void)err;
-}
+// ---- energy -------------------------------------------------------------
 
 static void prepare_energy(Settle *p, TermGroup group, tr_error *err)
 {

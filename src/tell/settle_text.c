@@ -11,9 +11,8 @@ enum {
     GAP = 3,
     NEEDED = 6,
     FRICTION = 7,
-    OF_CONTACT = 8,
     BEHIND = 2
-}; // columns of each contact, and behind them
+}; // columns of a contact, and those behind them
 
 static uint32_t first_contact(const Settle *p)
 {
