@@ -96,7 +96,7 @@ static const Joint *joint_called(const Model *model, Text name, tr_error *err)
         tr_suggest(&nearest, tr_joint_name(&f->joints.at[i]));
         if (text_equal(tr_joint_name(&f->joints.at[i]), name)) return &f->joints.at[i];
     }
-    tr_pairs_offer(&f->inputs, &nearest);
+    tr_settings_offer(&f->inputs, &nearest);
     tr_fail(err, TR_USAGE, (Place){0}, "there is no input or joint '%.*s'%s", TEXT(name),
             tr_model_hint(model, &nearest, hint));
     return NULL;
@@ -131,7 +131,7 @@ static bool control(Model *model, const char *called, tr_error *err)
 {
     ModelFields *f = &model->fields;
     const Text name = text_of(called);
-    if (tr_pairs_find(&f->inputs, name)) return true;
+    if (tr_setting_find(&f->inputs, name)) return true;
     const Joint *joint = joint_called(model, name, err);
     const Kind *kind = tr_kind_of(TYPE_ROLES), *top = tr_kind_model();
     if (!joint || !can_be_controlled(joint, tr_kind_find(kind, &f->roles, name), name, err))

@@ -30,6 +30,11 @@ typedef struct Fit {
     uint32_t count;
     tr_fit_value *values;
     uint32_t *input; // of each
+    // Where each has to stay, infinite where there is no bound; and at which it is held: -1 the
+    // lower, 1 the upper, 0 neither
+    double *least, *most;
+    int *held;
+    bool is_bounded; // any
     // Columns that are used
     uint32_t column_count;
     tr_fit_column *columns;
@@ -42,7 +47,9 @@ typedef struct Fit {
     Look now, trial; // where the search is, and where it looks
     // The sum of triangles, with priors; then, of its slopes in units of their norms,
     //   A D^-1 = U diag(sigma) V^T                                                        (T282)
+    // whose columns are those that are not held.
     double *sum, *norm, *sigma, *U, *Vt, *along; // along = U^T b
+    uint32_t *open, open_count;                  // what is not held, in order
     uint32_t rank;                               // of sigma that are not as good as zero
     double *step, *room;
     double *numbers; // room for all of these
@@ -75,6 +82,8 @@ bool tr_fit_look(Fit *fit, const Look *look, tr_error *err);
 
 // What is free, and priors.
 bool tr_fit_choose(Fit *fit, tr_error *err);
+// Where they have to stay.
+bool tr_fit_bound(Fit *fit, tr_error *err);
 // What was recorded: columns and measurements.
 bool tr_fit_read(Fit *fit, tr_error *err);
 

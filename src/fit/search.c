@@ -5,7 +5,13 @@
 //   A D^-1 = U diag(sigma) V^T      D d = V diag(sigma / (sigma^2 + lambda)) U^T b         (T282)
 //
 // in which singular values that are as good as zero have no part: along these, values stay what
-// they are.
+// they are. Values p that have a range stay within it: one that is at a bound, beyond which chi^2
+// would fall, is held there, and a step that would pass a bound ends at it. With H those that are
+// held, steps d_H to their bounds, and O the others,
+//
+//   min over d_O of |A_O d_O - (b - A_H d_H)|,   held: p_k = bound, -+(A^T b)_k < 0        (T316)
+//
+// Deviations are of the others, with these where they are.
 #include "fit/fit.h"
 #include "num/dense.h"
 #include "num/singular.h"
@@ -65,27 +71,83 @@ double tr_fit_cutoff(const Fit *f)
     return fmax(1e-7, f->run->method->adaptive ? 10 * how->rtol : 0);
 }
 
-// A D^-1 = U diag(sigma) V^T, and along = U^T b
+// b, less what steps of those that are held do
+static double left_over(const Fit *f, uint32_t row)
+{
+    const double *sum = f->sum + (size_t)row * (f->count + 1);
+    double b = sum[f->count];
+    for (uint32_t k = 0; k < f->count; k++)
+        if (f->held[k]) b -= sum[k] * f->step[k];
+    return b;
+}
+
+// A D^-1 = U diag(sigma) V^T of what is not held, and along = U^T b
 static bool factorise(Fit *f, tr_error *err)
 {
     const uint32_t n = f->count;
     double *A = f->room;
-    for (uint32_t k = 0; k < n; k++) {
+    f->open_count = f->rank = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (!f->held[k]) f->open[f->open_count++] = k;
+    const uint32_t m = f->open_count;
+    for (uint32_t j = 0; j < m; j++) {
+        const uint32_t k = f->open[j];
         f->norm[k] = tr_triangle_norm(f->sum, n + 1, k);
         if (!(f->norm[k] > 0)) f->norm[k] = 1;
         for (uint32_t i = 0; i < n; i++)
-            A[(size_t)i * n + k] = f->sum[(size_t)i * (n + 1) + k] / f->norm[k];
+            A[(size_t)i * m + j] = f->sum[(size_t)i * (n + 1) + k] / f->norm[k];
     }
-    if (!tr_singular(A, n, n, f->sigma, f->U, f->Vt))
+    if (!m) return true;
+    if (!tr_singular(A, n, m, f->sigma, f->U, f->Vt))
         return tr_fail(err, TR_FAILED, (Place){0}, "the slopes are not finite"), false;
-    for (f->rank = 0; f->rank < n; f->rank++)
+    for (; f->rank < m; f->rank++)
         if (!(f->sigma[f->rank] > tr_fit_cutoff(f) * f->sigma[0])) break;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < m; i++) {
         f->along[i] = 0;
-        for (uint32_t j = 0; j < n; j++)
-            f->along[i] += f->U[(size_t)j * n + i] * f->sum[(size_t)j * (n + 1) + n];
+        for (uint32_t j = 0; j < n; j++) f->along[i] += f->U[(size_t)j * n + i] * left_over(f, j);
     }
     return true;
+}
+
+// ---- bounds --------------------------------------------------------------------------------
+
+// At its lower bound, -1, at its upper, 1, where chi^2 falls beyond it                     (T316)
+static int held_at(const Fit *f, uint32_t k, double p)
+{
+    double push = 0; // (A^T b)_k: the way in which chi^2 falls
+    const uint32_t n = f->count;
+    for (uint32_t i = 0; i < n; i++)
+        push += f->sum[(size_t)i * (n + 1) + k] * f->sum[(size_t)i * (n + 1) + n];
+    return p <= f->least[k] && push < 0 ? -1 : p >= f->most[k] && push > 0 ? 1 : 0;
+}
+
+static void hold(Fit *f)
+{
+    for (uint32_t k = 0; k < f->count; k++) {
+        f->held[k] = f->is_bounded ? held_at(f, k, f->now.p[k]) : 0;
+        f->step[k] = 0;
+    }
+}
+
+// What a step would take over a bound ends there: whether there is any
+static bool stop_at_bounds(Fit *f)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const double to = f->now.p[k] + f->step[k];
+        if (f->held[k] || (to >= f->least[k] && to <= f->most[k])) continue;
+        f->held[k] = to < f->least[k] ? -1 : 1;
+        any = true;
+    }
+    for (uint32_t k = 0; any && k < f->count; k++)
+        if (f->held[k]) f->step[k] = (f->held[k] < 0 ? f->least[k] : f->most[k]) - f->now.p[k];
+    return any;
+}
+
+static double stepped(const Fit *f, uint32_t k)
+{
+    const double to = f->now.p[k] + f->step[k];
+    return f->held[k] < 0 ? f->least[k] : f->held[k] > 0 ? f->most[k] : to;
 }
 
 // ---- standard deviations -------------------------------------------------------------------
@@ -109,9 +171,12 @@ static double move_of(const Fit *f, uint32_t c, const double *change)
 static double taken_from(const Fit *f, uint32_t c)
 {
     double trace = 0;
+    const uint32_t m = f->open_count;
+    memset(f->step, 0, f->count * sizeof *f->step);
     for (uint32_t i = 0; i < f->rank; i++) {
-        for (uint32_t k = 0; k < f->count; k++)
-            f->step[k] = f->Vt[(size_t)i * f->count + k] / f->norm[k] / f->sigma[i];
+        for (uint32_t j = 0; j < m; j++)
+            f->step[f->open[j]] =
+                f->Vt[(size_t)i * m + j] / f->norm[f->open[j]] / f->sigma[i];
         const double move = move_of(f, c, f->step) / f->columns[c].sd;
         trace += move * move;
     }
@@ -154,6 +219,7 @@ static bool weigh(Fit *f, tr_error *err)
     enum { MOST = 200 };
     for (int i = 0; i < MOST; i++) {
         f->chi_square = add_up(f, &f->now);
+        hold(f);
         if (!factorise(f, err)) return false;
         if (renew_deviations(f, err) <= 1e-10) return !has_failed(err);
     }
@@ -162,15 +228,31 @@ static bool weigh(Fit *f, tr_error *err)
 
 // ---- steps ---------------------------------------------------------------------------------
 
-static void take_step(Fit *f, double damping)
+static void step_open(Fit *f, double damping)
 {
-    for (uint32_t k = 0; k < f->count; k++) {
+    const uint32_t m = f->open_count;
+    for (uint32_t j = 0; j < m; j++) {
         double d = 0;
         for (uint32_t i = 0; i < f->rank; i++)
-            d += f->Vt[(size_t)i * f->count + k] * f->sigma[i] * f->along[i] /
+            d += f->Vt[(size_t)i * m + j] * f->sigma[i] * f->along[i] /
                  (f->sigma[i] * f->sigma[i] + damping);
-        f->step[k] = d / f->norm[k];
+        f->step[f->open[j]] = d / f->norm[f->open[j]];
     }
+}
+
+// Within all bounds: at most as often as there are values, one more is held
+static bool take_step(Fit *f, double damping, tr_error *err)
+{
+    if (f->is_bounded) {
+        hold(f);
+        if (!factorise(f, err)) return false;
+    }
+    step_open(f, damping);
+    while (f->is_bounded && stop_at_bounds(f)) {
+        if (!factorise(f, err)) return false;
+        step_open(f, damping);
+    }
+    return true;
 }
 
 // By how much chi^2 would become smaller, were the slopes all there is
@@ -180,10 +262,10 @@ static double gain(const Fit *f)
     return norm * norm;
 }
 
-static bool is_near(Fit *f, Near near)
+static bool is_near(Fit *f, Near near, tr_error *err)
 {
     bool stays = true;
-    take_step(f, 0);
+    if (!take_step(f, 0, err)) return false;
     for (uint32_t c = 0; c < f->column_count; c++)
         stays = stays && move_of(f, c, f->step) <= near.move * f->size[c];
     for (uint32_t k = 0; k < f->count; k++)
@@ -194,7 +276,7 @@ static bool is_near(Fit *f, Near near)
 // Whether a look at where a step leads is better; words when it cannot be made
 static bool is_better(Fit *f, tr_error *err)
 {
-    for (uint32_t k = 0; k < f->count; k++) f->trial.p[k] = f->now.p[k] + f->step[k];
+    for (uint32_t k = 0; k < f->count; k++) f->trial.p[k] = stepped(f, k);
     return tr_fit_look(f, &f->trial, err) && add_up(f, &f->trial) < f->chi_square;
 }
 
@@ -205,7 +287,7 @@ static bool improve(Fit *f, double *damping, bool *ends, tr_error *err)
     tr_error why = {0};
     for (; *damping < MOST_DAMPING; *damping = fmax(10 * *damping, LEAST_DAMPING * 1e3)) {
         tr_error own = {0};
-        take_step(f, *damping);
+        if (!take_step(f, *damping, err)) return false;
         if (is_better(f, &own)) {
             const Look before = f->now;
             f->now = f->trial, f->trial = before;
@@ -214,7 +296,8 @@ static bool improve(Fit *f, double *damping, bool *ends, tr_error *err)
         }
         if (f->stopped || own.status == TR_NO_MEMORY) return *err = own, false;
         if (own.status) why = own;
-        if (!own.status && is_near(f, close_by)) return *ends = true;
+        if (!own.status && is_near(f, close_by, err)) return *ends = true;
+        if (has_failed(err)) return false;
     }
     tr_fail(err, TR_FAILED, (Place){0},
             "no step from here brings the run nearer to the data%s%.300s", why.status ? ": " : "",
@@ -278,13 +361,14 @@ static bool check_slopes(const Fit *f, bool is_end, tr_error *err)
 // C = D^-1 V diag(sigma^-2) V^T D^-1                                                        (T282)
 static void fill_covariance(Fit *f)
 {
-    const size_t n = f->count;
-    for (size_t k = 0; k < n; k++)
-        for (size_t l = 0; l < n; l++) {
+    const size_t n = f->count, m = f->open_count;
+    for (size_t j = 0; j < m; j++)
+        for (size_t l = 0; l < m; l++) {
+            const uint32_t a = f->open[j], b = f->open[l];
             double sum = 0;
             for (size_t i = 0; i < f->rank; i++)
-                sum += f->Vt[i * n + k] * f->Vt[i * n + l] / (f->sigma[i] * f->sigma[i]);
-            f->covariance[k * n + l] = sum / (f->norm[k] * f->norm[l]);
+                sum += f->Vt[i * m + j] * f->Vt[i * m + l] / (f->sigma[i] * f->sigma[i]);
+            f->covariance[a * n + b] = sum / (f->norm[a] * f->norm[b]);
         }
 }
 
@@ -294,7 +378,7 @@ static bool finish(Fit *f, tr_error *err)
     size_t priors = 0;
     fill_covariance(f);
     for (uint32_t k = 0; k < f->count; k++) {
-        f->values[k].value = f->now.p[k] + f->step[k];
+        f->values[k].value = stepped(f, k);
         f->values[k].sd = sqrt(f->covariance[(size_t)k * f->count + k]);
         if (!isnan(f->values[k].prior)) priors++;
     }
@@ -316,7 +400,7 @@ bool tr_fit_search(Fit *f, tr_error *err)
     begin(f);
     if (!tr_fit_look(f, &f->now, err) || !check_slopes(f, false, err)) return false;
     guess_deviations(f);
-    while (weigh(f, err) && !ends && !is_near(f, arrived)) {
+    while (weigh(f, err) && !ends && !is_near(f, arrived, err)) {
         if (f->iterations == f->options->most_iterations)
             tr_fail(err, TR_FAILED, (Place){0}, "it has not converged after %zu iterations",
                     f->iterations);

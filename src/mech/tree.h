@@ -346,6 +346,8 @@ void tr_tree_uncertainty(Tree *tree);              // densities, deviations and 
 // ---- scope.c: what names mean --------------------------------------------------------------
 
 void tr_tree_parameters(Tree *tree);
+// Their ranges, units and words, and whether they are within the first.
+void tr_tree_ranges(Tree *tree);
 Expr tr_tree_formula(Tree *tree, Value value);
 Expr tr_tree_constant(Tree *tree, Value value, const char *what); // of parameters alone, finite
 // With names that mean something in this formula alone

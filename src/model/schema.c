@@ -57,18 +57,22 @@ static void write_reference(Json *j, const Kind *kind)
     tr_json_text(j, "$ref", path);
 }
 
-// A thing of a kind, or the one word that may stand in its place
+// A thing of a kind, or the one word or the value that may stand in its place
 static void write_thing(Json *j, const Kind *kind)
 {
+    const bool is_setting = is_setting_kind(kind);
     const Field *word = kind->type == TYPE_SURFACE ? tr_kind_field(kind, text_of("kind")) : NULL;
     const char *words = kind->type == TYPE_ROLES ? "passive" : word ? word->unit : NULL;
-    if (!words) {
+    if (!words && !is_setting) {
         write_reference(j, kind);
         return;
     }
     tr_json_open(j, "anyOf", '[');
     tr_json_open(j, NULL, '{');
-    write_choice(j, words);
+    if (is_setting)
+        write_types(j, NULL);
+    else
+        write_choice(j, words);
     tr_json_close(j, '}');
     tr_json_open(j, NULL, '{');
     write_reference(j, kind);

@@ -102,14 +102,13 @@ static bool merge(Model *model, const Field *field, Pairs *into, const Pairs *fr
 static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error *err)
 {
     ModelFields *f = &model->fields;
-    Pair *old = tr_pairs_find(&f->parameters, pair->key.text);
-    if (!old) old = tr_pairs_find(&f->inputs, pair->key.text);
-    if (old && !old->replaced.given) old->replaced = old->value;
+    Setting *old = tr_setting_find(&f->parameters, pair->key.text);
+    if (!old) old = tr_setting_find(&f->inputs, pair->key.text);
     if (old) return old->value = pair->value, true;
     Suggestion nearest = {.wanted = pair->key.text};
     char hint[TR_HINT_SIZE];
-    tr_pairs_offer(&f->parameters, &nearest);
-    tr_pairs_offer(&f->inputs, &nearest);
+    tr_settings_offer(&f->parameters, &nearest);
+    tr_settings_offer(&f->inputs, &nearest);
     tr_fail(err, blame, pair->key.place, "there is no parameter or input '%.*s'%s",
             TEXT(pair->key.text), tr_model_hint(model, &nearest, hint));
     return false;
@@ -337,6 +336,7 @@ Model *tr_model_variant(const Model *model, const tr_derive_options *options, tr
     Model *twin = has_failed(err) ? NULL : tr_model_new(err);
     if (!twin) return NULL;
     const Cases *cases = &twin->fields.cases;
+    twin->file = model;
     twin->path = model->path;
     twin->text = model->text;
     if (copy_fields(twin, tr_kind_model(), &twin->fields, &model->fields, err) &&
