@@ -155,7 +155,8 @@ static void test_rows(void **state)
 #define FIELD(Type, key, ...) CHECK(Type, ROWS_OF_##Type, key)
 #define END(...)
 #include "model/field.def"
-    for (size_t i = 0; i < tr_kind_count; i++) // `joints` are each a `joint`, inputs like parameters
+    for (size_t i = 0; i < tr_kind_count;
+         i++) // `joints` are each a `joint`, inputs like parameters
         if (tr_kinds[i].type != TYPE_JOINTS && tr_kinds[i].type != TYPE_INPUTS)
             wanted += tr_kinds[i].field_count;
     assert_int_equal(rows, wanted);

@@ -154,8 +154,8 @@ const char *tr_input_name(const tr_system *system, size_t index);
 tr_kind tr_input_kind(const tr_system *system, size_t index); // TR_PARAMETER beyond the last
 double tr_input_value(const tr_system *system, size_t index); // its value, or the guess for it
 // What it is, "angular speed", and its unit, "rad/s"; "" where the library does not know, as of
-// inputs made by tr_input. Units of parameters and of a model's inputs are those that the model file
-// gives. NULL beyond the last.
+// inputs made by tr_input. Units of parameters and of a model's inputs are those that the model
+// file gives. NULL beyond the last.
 const char *tr_input_quantity(const tr_system *system, size_t index);
 const char *tr_input_unit(const tr_system *system, size_t index);
 // What a model file says a parameter or an input is, in words; "" when it does not. NULL beyond the

@@ -16,34 +16,65 @@ typedef struct Row {
 } Row;
 
 static const Row rows[] = {
-    {"kg", NULL, {1, 0, 0, 0, 0, 0}},      {"m", NULL, {0, 1, 0, 0, 0, 0}},
-    {"s", NULL, {0, 0, 1, 0, 0, 0}},       {"A", NULL, {0, 0, 0, 1, 0, 0}},
-    {"K", NULL, {0, 0, 0, 0, 1, 0}},       {"mol", NULL, {0, 0, 0, 0, 0, 1}},
-    {"rad", NULL, {0, 0, 0, 0, 0, 0}},     {"sr", NULL, {0, 0, 0, 0, 0, 0}},
-    {"N", NULL, {1, 1, -2, 0, 0, 0}},      {"J", NULL, {1, 2, -2, 0, 0, 0}},
-    {"W", NULL, {1, 2, -3, 0, 0, 0}},      {"Pa", NULL, {1, -1, -2, 0, 0, 0}},
-    {"Hz", NULL, {0, 0, -1, 0, 0, 0}},     {"C", NULL, {0, 0, 1, 1, 0, 0}},
-    {"V", NULL, {1, 2, -3, -1, 0, 0}},     {"ohm", NULL, {1, 2, -3, -2, 0, 0}},
-    {"S", NULL, {-1, -2, 3, 2, 0, 0}},     {"F", NULL, {-1, -2, 4, 2, 0, 0}},
-    {"Wb", NULL, {1, 2, -2, -1, 0, 0}},    {"H", NULL, {1, 2, -2, -2, 0, 0}},
-    {"T", NULL, {1, 0, -2, -1, 0, 0}},     {"deg", "rad", {0}},
-    {"degree", "rad", {0}},                {"degrees", "rad", {0}},
-    {"\xc2\xb0", "rad", {0}},              {"rev", "rad", {0}},
-    {"rpm", "rad/s", {0}},                 {"g", "kg", {0}},
-    {"t", "kg", {0}},                      {"lb", "kg", {0}},
-    {"in", "m", {0}},                      {"ft", "m", {0}},
-    {"mi", "m", {0}},                      {"min", "s", {0}},
-    {"h", "s", {0}},                       {"hr", "s", {0}},
-    {"d", "s", {0}},                       {"kph", "m/s", {0}},
-    {"kmh", "m/s", {0}},                   {"mph", "m/s", {0}},
-    {"kn", "m/s", {0}},                    {"bar", "Pa", {0}},
-    {"atm", "Pa", {0}},                    {"psi", "Pa", {0}},
-    {"kgf", "N", {0}},                     {"lbf", "N", {0}},
-    {"hp", "W", {0}},                      {"PS", "W", {0}},
-    {"eV", "J", {0}},                      {"cal", "J", {0}},
-    {"l", "m^3", {0}},                     {"L", "m^3", {0}},
-    {"degC", "K", {0}},                    {"\xc2\xb0" "C", "K", {0}},
-    {"%", "1", {0}},                       {"percent", "1", {0}},
+    {"kg", NULL, {1, 0, 0, 0, 0, 0}},
+    {"m", NULL, {0, 1, 0, 0, 0, 0}},
+    {"s", NULL, {0, 0, 1, 0, 0, 0}},
+    {"A", NULL, {0, 0, 0, 1, 0, 0}},
+    {"K", NULL, {0, 0, 0, 0, 1, 0}},
+    {"mol", NULL, {0, 0, 0, 0, 0, 1}},
+    {"rad", NULL, {0, 0, 0, 0, 0, 0}},
+    {"sr", NULL, {0, 0, 0, 0, 0, 0}},
+    {"N", NULL, {1, 1, -2, 0, 0, 0}},
+    {"J", NULL, {1, 2, -2, 0, 0, 0}},
+    {"W", NULL, {1, 2, -3, 0, 0, 0}},
+    {"Pa", NULL, {1, -1, -2, 0, 0, 0}},
+    {"Hz", NULL, {0, 0, -1, 0, 0, 0}},
+    {"C", NULL, {0, 0, 1, 1, 0, 0}},
+    {"V", NULL, {1, 2, -3, -1, 0, 0}},
+    {"ohm", NULL, {1, 2, -3, -2, 0, 0}},
+    {"S", NULL, {-1, -2, 3, 2, 0, 0}},
+    {"F", NULL, {-1, -2, 4, 2, 0, 0}},
+    {"Wb", NULL, {1, 2, -2, -1, 0, 0}},
+    {"H", NULL, {1, 2, -2, -2, 0, 0}},
+    {"T", NULL, {1, 0, -2, -1, 0, 0}},
+    {"deg", "rad", {0}},
+    {"degree", "rad", {0}},
+    {"degrees", "rad", {0}},
+    {"\xc2\xb0", "rad", {0}},
+    {"rev", "rad", {0}},
+    {"rpm", "rad/s", {0}},
+    {"g", "kg", {0}},
+    {"t", "kg", {0}},
+    {"lb", "kg", {0}},
+    {"in", "m", {0}},
+    {"ft", "m", {0}},
+    {"mi", "m", {0}},
+    {"min", "s", {0}},
+    {"h", "s", {0}},
+    {"hr", "s", {0}},
+    {"d", "s", {0}},
+    {"kph", "m/s", {0}},
+    {"kmh", "m/s", {0}},
+    {"mph", "m/s", {0}},
+    {"kn", "m/s", {0}},
+    {"bar", "Pa", {0}},
+    {"atm", "Pa", {0}},
+    {"psi", "Pa", {0}},
+    {"kgf", "N", {0}},
+    {"lbf", "N", {0}},
+    {"hp", "W", {0}},
+    {"PS", "W", {0}},
+    {"eV", "J", {0}},
+    {"cal", "J", {0}},
+    {"l", "m^3", {0}},
+    {"L", "m^3", {0}},
+    {"degC", "K", {0}},
+    {"\xc2\xb0"
+     "C",
+     "K",
+     {0}},
+    {"%", "1", {0}},
+    {"percent", "1", {0}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -66,8 +97,8 @@ static const Row *row_called(Text name)
 // What a name is behind a prefix, "mm", "kN"; NULL when it has none
 static const char *without_prefix(Text name)
 {
-    static const char *const prefixes[] = {"da",       "d", "c", "m", "u", "\xc2\xb5", "\xce\xbc",
-                                           "n", "p", "h", "k", "M", "G", "T"};
+    static const char *const prefixes[] = {"da", "d", "c", "m", "u", "\xc2\xb5", "\xce\xbc",
+                                           "n",  "p", "h", "k", "M", "G",        "T"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         const size_t length = strlen(prefixes[i]);
         if (name.length <= length || memcmp(name.at, prefixes[i], length) != 0) continue;
@@ -87,8 +118,8 @@ static bool refuse_name(Reader *r, Text name)
     Suggestion nearest = {.wanted = name};
     char hint[TR_HINT_SIZE];
     if (in)
-        return WRONG(r, "'%.*s' is no unit of SI without a factor: give the value in %s", TEXT(name),
-                     in);
+        return WRONG(r, "'%.*s' is no unit of SI without a factor: give the value in %s",
+                     TEXT(name), in);
     for (size_t i = 0; i < ROWS; i++)
         if (!rows[i].in) tr_suggest(&nearest, text_of(rows[i].name));
     return WRONG(r, "'%.*s' is not a unit%s; products are written as in N m", TEXT(name),

@@ -63,7 +63,7 @@ static inline bool is_declared(const Port *port)
 static inline bool is_declared_output(const Port *port) { return is_of(port, "", PORT_OUTPUT); }
 
 const char *tr_quantity_words(Quantity quantity); // "angle"; "" when it is not known
-const char *tr_port_unit(const Port *port); // as the model gives it, or that of the quantity
+const char *tr_port_unit(const Port *port);       // as the model gives it, or that of the quantity
 const char *tr_quantity_unit(Quantity quantity);  // "rad"; "" when there is none
 const char *tr_quantity_group(Quantity quantity); // "coordinates"
 Quantity tr_quantity_rate(Quantity quantity);     // of its time derivative

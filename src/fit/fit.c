@@ -67,8 +67,8 @@ Fit *tr_fit_open(System *system, const tr_fit_options *options, tr_error *err)
     if (system && !f) tr_fail_memory(err);
     if (!f) return tr_system_free(system), NULL;
     f->system = system, f->options = options;
-    if (tr_fit_choose(f, err) && tr_fit_read(f, err) && make_room(f, err) &&
-        tr_fit_bound(f, err) && tr_fit_open_run(f, err)) {
+    if (tr_fit_choose(f, err) && tr_fit_read(f, err) && make_room(f, err) && tr_fit_bound(f, err) &&
+        tr_fit_open_run(f, err)) {
         tell(f);
         return f;
     }

@@ -175,8 +175,7 @@ static double taken_from(const Fit *f, uint32_t c)
     memset(f->step, 0, f->count * sizeof *f->step);
     for (uint32_t i = 0; i < f->rank; i++) {
         for (uint32_t j = 0; j < m; j++)
-            f->step[f->open[j]] =
-                f->Vt[(size_t)i * m + j] / f->norm[f->open[j]] / f->sigma[i];
+            f->step[f->open[j]] = f->Vt[(size_t)i * m + j] / f->norm[f->open[j]] / f->sigma[i];
         const double move = move_of(f, c, f->step) / f->columns[c].sd;
         trace += move * move;
     }

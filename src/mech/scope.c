@@ -49,8 +49,8 @@ static bool begin(Tree *tree, int *state, Value name, Value value, const char *w
         tr_fail(tree->err, TR_INVALID, value.place, "the %s '%.*s' depends on itself", what,
                 TEXT(name.text));
     else if (++tree->parameter_depth > MAX_PARAMETER_DEPTH)
-        tr_fail(tree->err, TR_INVALID, value.place,
-                "%ss depend on each other more than %d deep", what, MAX_PARAMETER_DEPTH);
+        tr_fail(tree->err, TR_INVALID, value.place, "%ss depend on each other more than %d deep",
+                what, MAX_PARAMETER_DEPTH);
     *state = BUSY;
     return !has_failed(tree->err);
 }
@@ -461,8 +461,8 @@ static void make_input(Tree *tree, const Setting *setting)
     const bool follows = is_signal(tree, formula);
     const Expr value = follows ? tr_replace(formula, &tree->t, &start, 1) : formula;
     tr_tree_check_tables(tree, given, value);
-    if (!has_failed(tree->err) && !tr_tree_is(tree, RULE_FINITE, value, given.place,
-                                              "'%.*s' is finite", WHOLE(name.text)))
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_FINITE, value, given.place, "'%.*s' is finite", WHOLE(name.text)))
         tr_fail(tree->err, TR_INVALID, given.place, "the input '%.*s' is not finite%s",
                 TEXT(name.text), follows ? " at t = 0" : "");
     make_named(tree, setting, TR_INPUT, tr_tree_value(tree, value));

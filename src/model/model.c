@@ -198,7 +198,8 @@ Setting *tr_setting_find(const Settings *settings, Text name)
 
 void tr_settings_offer(const Settings *settings, Suggestion *suggestion)
 {
-    for (uint32_t i = 0; i < settings->count; i++) tr_suggest(suggestion, settings->at[i].name.text);
+    for (uint32_t i = 0; i < settings->count; i++)
+        tr_suggest(suggestion, settings->at[i].name.text);
 }
 
 // ---- what names stand for ------------------------------------------------------------------

@@ -280,7 +280,8 @@ static bool refuse_twin(Reader *r, const Field *field, Text title, Value key, bo
 static bool read_thing(Reader *r, const Kind *kind, void *thing, Text title)
 {
     Value word;
-    if (is_setting_kind(kind) && !is_map(r)) return read_scalar(r, title, &((Setting *)thing)->value);
+    if (is_setting_kind(kind) && !is_map(r))
+        return read_scalar(r, title, &((Setting *)thing)->value);
     if (kind->type != TYPE_ROLES || !is_scalar(r)) return read_map(r, kind, thing, title);
     if (!take(r, &word)) return false;
     return text_is(word.text, "passive") ||

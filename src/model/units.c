@@ -156,8 +156,8 @@ static void check_field(const Units *u, const Owner *owner, const Field *field, 
 {
     const Kind *inner = tr_kind_of(field->type);
     const bool is_list = field->type == TYPE_PARTS || field->type == TYPE_PAIRS;
-    const bool has_unit = field->unit[0] && !begins_with(field->unit, "unit") &&
-                          !strchr(field->unit, ',');
+    const bool has_unit =
+        field->unit[0] && !begins_with(field->unit, "unit") && !strchr(field->unit, ',');
     if (inner && inner->named)
         check_list(u, inner, at);
     else if (inner && ((const Value *)at)->given) {
@@ -169,8 +169,7 @@ static void check_field(const Units *u, const Owner *owner, const Field *field, 
     if (field->type == TYPE_FORMULA || field->type == TYPE_VECTOR || field->type == TYPE_NUMBERS)
         check_formulas(u, owner, field, *(const Value *)at);
     for (uint32_t i = 0; is_list && i < ((const Pairs *)at)->count; i++)
-        check_formula(u, owner, field->key, text_of(field->unit),
-                      ((const Pairs *)at)->at[i].value);
+        check_formula(u, owner, field->key, text_of(field->unit), ((const Pairs *)at)->at[i].value);
 }
 
 // Its own unit is that of its value and its range.

@@ -357,8 +357,7 @@ static void tell_ports(Buffer *b, const System *s, int width)
 {
     for (uint32_t i = 0; i < s->input_count; i++) {
         if (!is_setting(&s->inputs[i]) || !is_declared(&s->inputs[i].port)) continue;
-        tr_buffer_print(b, "%-*s ", width,
-                        s->inputs[i].kind == TR_INPUT ? "input" : "parameter");
+        tr_buffer_print(b, "%-*s ", width, s->inputs[i].kind == TR_INPUT ? "input" : "parameter");
         tell_port(b, &s->inputs[i]);
     }
 }
