@@ -28,7 +28,7 @@ static bool make_room(Fit *f, tr_error *err)
     const size_t n = f->count + 1u, columns = f->column_count, points = f->point_count;
     const size_t triangles = columns * n * n;
     double *at =
-        calloc(2 * (n + points + triangles) + 8 * n * n + 10 * n + 2 * columns, sizeof *at);
+        calloc(2 * (n + points + triangles) + 8 * n * n + 11 * n + 2 * columns, sizeof *at);
     f->numbers = at;
     f->place = calloc(columns * n + 1, sizeof *f->place);
     f->untold = calloc(n, sizeof *f->untold);
@@ -41,7 +41,7 @@ static bool make_room(Fit *f, tr_error *err)
     f->U = cut(&at, n * n), f->Vt = cut(&at, n * n);
     f->covariance = cut(&at, n * n), f->untold_changes = cut(&at, n * n);
     f->norm = cut(&at, n), f->sigma = cut(&at, n), f->along = cut(&at, n), f->step = cut(&at, n);
-    f->least = cut(&at, n), f->most = cut(&at, n);
+    f->least = cut(&at, n), f->most = cut(&at, n), f->before = cut(&at, n);
     f->size = cut(&at, columns), f->trial_sd = cut(&at, columns);
     return true;
 }

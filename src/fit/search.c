@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of Gauss and Newton with the damping of Levenberg and Marquardt: with A the slopes and b
-// what is left, each against its deviation, and D the norms of the columns of A,
-//
-//   A D^-1 = U diag(sigma) V^T      D d = V diag(sigma / (sigma^2 + lambda)) U^T b         (T282)
-//
-// in which singular values that are as good as zero have no part: along these, values stay what
-// they are. Values p that have a range stay within it: one that is at a bound, beyond which chi^2
-// would fall, is held there, and a step that would pass a bound ends at it. With H those that are
-// held, steps d_H to their bounds, and O the others,
-//
-//   min over d_O of |A_O d_O - (b - A_H d_H)|,   held: p_k = bound, -+(A^T b)_k < 0        (T316)
-//
-// Deviations are of the others, with these where they are.
+// From the values of the start to those that the data want: steps of step.c, each as much damped as
+// it must be, until none matters; then deviations, of columns and of what was found.
 #include "fit/fit.h"
 #include "num/dense.h"
-#include "num/singular.h"
 #include "num/triangle.h"
 
 #include <math.h>
@@ -45,8 +33,7 @@ static double *triangle_of(const Fit *f, const Look *at, uint32_t c)
 
 static double mean_square(double norm, size_t count) { return norm / sqrt((double)count); }
 
-// The triangle of all columns and priors, and chi^2, which its last column has            (T281)
-static double add_up(Fit *f, const Look *at)
+double tr_fit_add_up(Fit *f, const Look *at)
 {
     const uint32_t n = f->count + 1;
     double *row = f->room;
@@ -63,91 +50,6 @@ static double add_up(Fit *f, const Look *at)
     }
     const double norm = tr_triangle_norm(f->sum, n, f->count);
     return norm * norm;
-}
-
-double tr_fit_cutoff(const Fit *f)
-{
-    const tr_run_options *how = &f->run->options;
-    return fmax(1e-7, f->run->method->adaptive ? 10 * how->rtol : 0);
-}
-
-// b, less what steps of those that are held do
-static double left_over(const Fit *f, uint32_t row)
-{
-    const double *sum = f->sum + (size_t)row * (f->count + 1);
-    double b = sum[f->count];
-    for (uint32_t k = 0; k < f->count; k++)
-        if (f->held[k]) b -= sum[k] * f->step[k];
-    return b;
-}
-
-// A D^-1 = U diag(sigma) V^T of what is not held, and along = U^T b
-static bool factorise(Fit *f, tr_error *err)
-{
-    const uint32_t n = f->count;
-    double *A = f->room;
-    f->open_count = f->rank = 0;
-    for (uint32_t k = 0; k < n; k++)
-        if (!f->held[k]) f->open[f->open_count++] = k;
-    const uint32_t m = f->open_count;
-    for (uint32_t j = 0; j < m; j++) {
-        const uint32_t k = f->open[j];
-        f->norm[k] = tr_triangle_norm(f->sum, n + 1, k);
-        if (!(f->norm[k] > 0)) f->norm[k] = 1;
-        for (uint32_t i = 0; i < n; i++)
-            A[(size_t)i * m + j] = f->sum[(size_t)i * (n + 1) + k] / f->norm[k];
-    }
-    if (!m) return true;
-    if (!tr_singular(A, n, m, f->sigma, f->U, f->Vt))
-        return tr_fail(err, TR_FAILED, (Place){0}, "the slopes are not finite"), false;
-    for (; f->rank < m; f->rank++)
-        if (!(f->sigma[f->rank] > tr_fit_cutoff(f) * f->sigma[0])) break;
-    for (uint32_t i = 0; i < m; i++) {
-        f->along[i] = 0;
-        for (uint32_t j = 0; j < n; j++) f->along[i] += f->U[(size_t)j * n + i] * left_over(f, j);
-    }
-    return true;
-}
-
-// ---- bounds --------------------------------------------------------------------------------
-
-// At its lower bound, -1, at its upper, 1, where chi^2 falls beyond it                     (T316)
-static int held_at(const Fit *f, uint32_t k, double p)
-{
-    double push = 0; // (A^T b)_k: the way in which chi^2 falls
-    const uint32_t n = f->count;
-    for (uint32_t i = 0; i < n; i++)
-        push += f->sum[(size_t)i * (n + 1) + k] * f->sum[(size_t)i * (n + 1) + n];
-    return p <= f->least[k] && push < 0 ? -1 : p >= f->most[k] && push > 0 ? 1 : 0;
-}
-
-static void hold(Fit *f)
-{
-    for (uint32_t k = 0; k < f->count; k++) {
-        f->held[k] = f->is_bounded ? held_at(f, k, f->now.p[k]) : 0;
-        f->step[k] = 0;
-    }
-}
-
-// What a step would take over a bound ends there: whether there is any
-static bool stop_at_bounds(Fit *f)
-{
-    bool any = false;
-    for (uint32_t k = 0; k < f->count; k++) {
-        const double to = f->now.p[k] + f->step[k];
-        if (f->held[k] || (to >= f->least[k] && to <= f->most[k])) continue;
-        f->held[k] = to < f->least[k] ? -1 : 1;
-        any = true;
-    }
-    for (uint32_t k = 0; any && k < f->count; k++)
-        if (f->held[k]) f->step[k] = (f->held[k] < 0 ? f->least[k] : f->most[k]) - f->now.p[k];
-    return any;
-}
-
-static double stepped(const Fit *f, uint32_t k)
-{
-    const double to = f->now.p[k] + f->step[k];
-    return f->held[k] < 0 ? f->least[k] : f->held[k] > 0 ? f->most[k] : to;
 }
 
 // ---- standard deviations -------------------------------------------------------------------
@@ -217,9 +119,9 @@ static bool weigh(Fit *f, tr_error *err)
 {
     enum { MOST = 200 };
     for (int i = 0; i < MOST; i++) {
-        f->chi_square = add_up(f, &f->now);
-        hold(f);
-        if (!factorise(f, err)) return false;
+        f->chi_square = tr_fit_add_up(f, &f->now);
+        tr_fit_hold(f);
+        if (!tr_fit_factorise(f, err)) return false;
         if (renew_deviations(f, err) <= 1e-10) return !has_failed(err);
     }
     return true;
@@ -227,56 +129,22 @@ static bool weigh(Fit *f, tr_error *err)
 
 // ---- steps ---------------------------------------------------------------------------------
 
-static void step_open(Fit *f, double damping)
-{
-    const uint32_t m = f->open_count;
-    for (uint32_t j = 0; j < m; j++) {
-        double d = 0;
-        for (uint32_t i = 0; i < f->rank; i++)
-            d += f->Vt[(size_t)i * m + j] * f->sigma[i] * f->along[i] /
-                 (f->sigma[i] * f->sigma[i] + damping);
-        f->step[f->open[j]] = d / f->norm[f->open[j]];
-    }
-}
-
-// Within all bounds: at most as often as there are values, one more is held
-static bool take_step(Fit *f, double damping, tr_error *err)
-{
-    if (f->is_bounded) {
-        hold(f);
-        if (!factorise(f, err)) return false;
-    }
-    step_open(f, damping);
-    while (f->is_bounded && stop_at_bounds(f)) {
-        if (!factorise(f, err)) return false;
-        step_open(f, damping);
-    }
-    return true;
-}
-
-// By how much chi^2 would become smaller, were the slopes all there is
-static double gain(const Fit *f)
-{
-    const double norm = tr_norm(f->along, f->rank);
-    return norm * norm;
-}
-
 static bool is_near(Fit *f, Near near, tr_error *err)
 {
     bool stays = true;
-    if (!take_step(f, 0, err)) return false;
+    if (!tr_fit_step(f, 0, err)) return false;
     for (uint32_t c = 0; c < f->column_count; c++)
         stays = stays && move_of(f, c, f->step) <= near.move * f->size[c];
     for (uint32_t k = 0; k < f->count; k++)
         if (fabs(f->step[k]) > near.prior * f->values[k].prior_sd) stays = false;
-    return stays || gain(f) <= near.chi_square * (1 + f->chi_square);
+    return stays || tr_fit_gain(f) <= near.chi_square * (1 + f->chi_square);
 }
 
 // Whether a look at where a step leads is better; words when it cannot be made
 static bool is_better(Fit *f, tr_error *err)
 {
-    for (uint32_t k = 0; k < f->count; k++) f->trial.p[k] = stepped(f, k);
-    return tr_fit_look(f, &f->trial, err) && add_up(f, &f->trial) < f->chi_square;
+    for (uint32_t k = 0; k < f->count; k++) f->trial.p[k] = tr_fit_stepped(f, k);
+    return tr_fit_look(f, &f->trial, err) && tr_fit_add_up(f, &f->trial) < f->chi_square;
 }
 
 // One step that makes chi^2 smaller, damped as much as it must be. `ends`: there is none that
@@ -286,7 +154,7 @@ static bool improve(Fit *f, double *damping, bool *ends, tr_error *err)
     tr_error why = {0};
     for (; *damping < MOST_DAMPING; *damping = fmax(10 * *damping, LEAST_DAMPING * 1e3)) {
         tr_error own = {0};
-        if (!take_step(f, *damping, err)) return false;
+        if (!tr_fit_step(f, *damping, err)) return false;
         if (is_better(f, &own)) {
             const Look before = f->now;
             f->now = f->trial, f->trial = before;
@@ -375,9 +243,10 @@ static void fill_covariance(Fit *f)
 static bool finish(Fit *f, tr_error *err)
 {
     size_t priors = 0;
+    if (f->is_bounded && !tr_fit_factorise(f, err)) return false;
     fill_covariance(f);
     for (uint32_t k = 0; k < f->count; k++) {
-        f->values[k].value = stepped(f, k);
+        f->values[k].value = tr_fit_stepped(f, k);
         f->values[k].sd = sqrt(f->covariance[(size_t)k * f->count + k]);
         if (!isnan(f->values[k].prior)) priors++;
     }
