@@ -557,7 +557,7 @@ Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
 
-// ---- row.c, contact.c, loop.c, latch.c -----------------------------------------------------
+// ---- row.c, contact.c, rolling.c, loop.c, latch.c -----------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
@@ -620,7 +620,7 @@ void tr_tree_hand_over(Tree *tree, Tree *by);
 void tr_row_along(Row *row, uint32_t base, Wrench on);
 bool tr_row_behind(Tree *tree, Row *row, uint32_t most); // room for slopes behind it
 // The three rows of a contact that rolls on the ground, in the forest's terms; false where they
-// have none. In contact.c
+// have none. In inner_rolling.c
 bool tr_rolling_along(Tree *by, const Contact *contact, const uint32_t rows[3], Rolling *out);
 
 // ---- dynamics.c, mass.c, forward.c ---------------------------------------------------------
