@@ -56,7 +56,7 @@ int tr_inertia_fault(const double *v)
     return INERTIA_POSSIBLE;
 }
 
-// But for the rounding of a formula. An open side is infinite.
+// But for the rounding of a formula; an open side is infinite                             (T317)
 static bool is_within(const double *x)
 {
     return x[0] >= x[1] - 4e-16 * fabs(x[1]) && x[0] <= x[2] + 4e-16 * fabs(x[2]);

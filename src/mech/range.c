@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the model says of a parameter or an input besides its value: its range, by formulas of
 // parameters, its unit and words. That a value is within its range is one more thing that is
-// decided when the equations are made, and kept as a condition.
+// decided when the equations are made, and kept as a condition (T317).
 #include "mech/tree.h"
 
 #include <math.h>

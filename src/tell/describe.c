@@ -344,10 +344,11 @@ static void tell_port(Buffer *b, const Input *input)
     tr_buffer_print(b, "%s = ", input->name);
     tr_buffer_number(b, input->value);
     if (has_unit) tr_buffer_print(b, " %s", port->unit);
-    if (has_least || has_most) tr_buffer_print(b, has_least ? ", from " : ",");
+    if (has_least) tr_buffer_print(b, ", from ");
     if (has_least) tr_buffer_number(b, port->min);
-    if (has_most) tr_buffer_print(b, " to ");
+    if (has_most) tr_buffer_print(b, has_least ? " to " : ", up to ");
     if (has_most) tr_buffer_number(b, port->max);
+    if (has_least && !has_most) tr_buffer_print(b, " on");
     if (port->doc[0]) tr_buffer_print(b, ": ");
     for (const char *c = port->doc; *c; c++) tr_buffer_add(b, is_space(*c) ? " " : c, 1);
     tr_buffer_print(b, "\n");
