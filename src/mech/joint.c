@@ -335,8 +335,8 @@ void tr_tree_joints(Tree *tree)
         link->turn = tr_tree_turned(tree, link->by->turn);
         link->at = tr_tree_vector(tree, link->by->at, "at");
         link->to = tr_tree_vector(tree, link->by->to, "to");
-        if (!link->is_between)
-            tr_joint_check(tree, link->written, link->whole, link->body->name.text);
+        if (!link->step)
+            tr_joint_check(tree, link->written, link->whole, last_step(link)->body->name.text);
         link->axis = has_coordinate(link->type) && !has_failed(tree->err)
                          ? tr_tree_unit(tree, link->by->axis, "axis")
                          : vec_zero(g);
