@@ -393,6 +393,8 @@ static const struct {
      "a "
      "contact, and:"},
     {"states", "states", "Each entry of `states` is a name and:"},
+    {"sensors", "sensors", "Each entry of `sensors` is a name and:"},
+    {"controllers", "controllers", "Each entry of `controllers` is a name and:"},
     {"fixes", "fixes", "Each entry of `fixes` is a name and:"},
     {"cases", "cases", "Each entry of `cases` is a name and:"},
 };

@@ -139,6 +139,7 @@ typedef enum tr_kind {
     TR_START,     // a number of `initial` or `guess`, called initial.KEY or guess.KEY
     TR_TOUCH, // where a contact touches a surface that is not flat: part of the state, see touchdot
     TR_NOISE, // what disturbs a command, a force or an input: 0 in every program
+    TR_HELD,  // a number that a controller or a sensor holds between samples; runs set it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err); // an empty one

@@ -14,6 +14,7 @@
 #include "sim/filter.h"
 #include "sim/record_sink.h"
 #include "sim/run.h"
+#include "sim/sample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -331,7 +332,8 @@ static void begin(Simulation *s, uint32_t count, tr_error *err)
     tr_error refusal = {0};
     Mover *m = s->run->mover;
     plan_call(s, 0);
-    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_filter_correct(s->filter, s->run, err))
+    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_samples_take(s->run, err) &&
+        tr_filter_correct(s->filter, s->run, err))
         control(s, err);
     write_row(s, err);
     cross_check(s, 0, count);
