@@ -179,6 +179,7 @@ typedef struct Clocked {
     const char *name;
     bool is_sensor;
     Place place;
+    double period;       // [s], with the parameters of the model
     uint32_t due, first; // inputs that are 1 at its samples, and at the first of them; else 0
     uint32_t noise;      // of a sensor: an input with a normal number for each sample, or NO_INPUT
 } Clocked;

@@ -410,7 +410,8 @@ void tr_tree_samples(Tree *tree)
     Held *held = tr_tree_room(tree, s->hold_count, sizeof *held);
     if (!values || !held || has_failed(tree->err) || !find_felt(tree, &felt)) return;
     for (uint32_t i = 0; i < s->clocked_count; i++)
-        values[2 * i] = period_of(tree, i, &values[2 * i + 1]);
+        values[2 * i] = period_of(tree, i, &values[2 * i + 1]),
+                   s->clocked[i].period = tr_tree_value(tree, values[2 * i]);
     for (uint32_t i = 0; i < s->hold_count; i++) {
         const Sampled *hold = &s->holds[i];
         const Input *input = tr_system_input(system, hold->symbol);

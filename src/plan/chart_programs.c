@@ -89,10 +89,12 @@ static tr_program *compile_columns(const Plan *plan, System *s, ChartPrograms *c
     return tr_program_list(s, &values, c->footing->fold, err);
 }
 
+// Behind what rows show: so what is sampled is that to the bit.
 static tr_program *compile_samples(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
 {
     (void)plan;
     Exprs values = {0};
+    tr_chart_columns(s, &values, NULL);
     tr_system_list(s, "samples", &values);
     return tr_program_list(s, &values, c->footing->fold, err);
 }

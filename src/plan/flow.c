@@ -481,7 +481,8 @@ void tr_flow_samples(Flow *flow, double t, const double *y, double *values)
     const Output *samples = tr_system_output(flow->system, text_of("samples"));
     fill_at(flow, fmax(t, flow->earliest), y);
     tr_flow_evaluate(flow, flow_program(flow, CHART_SAMPLES), values);
-    for (uint32_t i = 0; i < samples->rows; i++) values[i] += 0.0; // -0 is 0
+    const uint32_t count = flow->column_count + samples->rows;
+    for (uint32_t i = 0; i < count; i++) values[i] += 0.0; // -0 is 0
 }
 
 // ---- residuals -----------------------------------------------------------------------------

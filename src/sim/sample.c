@@ -55,19 +55,25 @@ double tr_samples_due(const Run *run)
 
 // ---- samples -------------------------------------------------------------------------------
 
-static size_t number_of_values(const System *s) { return 2 * (size_t)s->clocked_count + s->held_count; }
+// What is recorded, periods and seeds, and what is held after samples
+static size_t number_of_values(const Run *run)
+{
+    const System *s = run->plan->system;
+    return run->flow->column_count + 2 * (size_t)s->clocked_count + s->held_count;
+}
 
 bool tr_samples_begin(Run *run, tr_error *err)
 {
     const System *s = run->plan->system;
     if (!s->clocked_count) return true;
-    double *values = calloc(number_of_values(s), sizeof *values);
+    double *values = calloc(number_of_values(run), sizeof *values);
     if (!values) return tr_fail_memory(err), false;
     tr_flow_samples(run->flow, run->mover->t, run->mover->y, values);
     for (uint32_t i = 0; i < s->clocked_count; i++) {
-        run->clocks[i] = tr_clock_of(values[2 * i]);
-        run->clocks[i].seed = values[2 * i + 1];
-        if (!(values[2 * i] > 0) || !isfinite(values[2 * i]))
+        const double *of = values + run->flow->column_count + 2 * (size_t)i;
+        run->clocks[i] = tr_clock_of(of[0]);
+        run->clocks[i].seed = of[1];
+        if (!(of[0] > 0) || !isfinite(of[0]))
             tr_fail(err, TR_FAILED, s->clocked[i].place, "the period of '%.100s' must be positive",
                     s->clocked[i].name);
     }
@@ -143,7 +149,8 @@ static bool commit(Run *run, const double *next, bool *felt)
 
 static bool sample(Run *run, double *values, tr_error *err)
 {
-    const double *next = values + 2 * (size_t)run->plan->system->clocked_count;
+    const double *next =
+        values + run->flow->column_count + 2 * (size_t)run->plan->system->clocked_count;
     bool felt;
     tr_flow_samples(run->flow, run->mover->t, run->mover->y, values);
     call(run, false);
@@ -158,7 +165,7 @@ bool tr_samples_take(Run *run, tr_error *err)
 {
     const System *s = run->plan->system;
     if (!s->clocked_count || has_failed(err) || !call(run, true)) return !has_failed(err);
-    double *values = calloc(number_of_values(s), sizeof *values);
+    double *values = calloc(number_of_values(run), sizeof *values);
     if (!values) return tr_fail_memory(err), false;
     const bool good = sample(run, values, err);
     free(values);
