@@ -612,7 +612,7 @@ static void print_signals(void)
         "of degree 0 it is refused.\n");
 }
 
-static void print_uncertainty(void)
+static void print_samples(void)
 {
     printf(
         "\n"
@@ -661,6 +661,12 @@ static void print_uncertainty(void)
         "`lqr --step` writes a\n"
         "controller; `--set` sets inputs that no controller does, and a case may do `without` a "
         "controller.\n"
+        "\n");
+}
+
+static void print_uncertainty(void)
+{
+    printf(
         "\n"
         "## What is not known exactly\n"
         "\n"
@@ -706,6 +712,7 @@ int main(void)
     print_formulas();
     print_tables();
     print_signals();
+    print_samples();
     print_uncertainty();
     return ferror(stdout) || fflush(stdout) != 0;
 }

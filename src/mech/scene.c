@@ -496,12 +496,19 @@ static bool has_row(const Tree *tree, Value element, const char *part)
     return !is_zero(tr_tree_reaction(tree, element, part));
 }
 
+static bool are_equal(const double *a, const double *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
 // Whether they are one formula over the same axes: each contact on a body has symbols of its own.
 static bool is_same_terrain(const SceneTerrain *a, const SceneTerrain *b)
 {
     const Expr other = tr_replace(b->height, b->symbol, a->symbol, 2);
-    return a->on == b->on && a->height.id == other.id && memcmp(a->at, b->at, sizeof a->at) == 0 &&
-           memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0;
+    return a->on == b->on && a->height.id == other.id && are_equal(a->at, b->at, 3) &&
+           are_equal(a->rotation, b->rotation, 9);
 }
 
 // The terrain that a contact is on, new or known

@@ -28,7 +28,7 @@ enum { EQUATIONS = sizeof equations / sizeof *equations };
 typedef struct Language {
     const char *name;
     const Notation *notation;
-    const char *begin, *heading, *words, *equation, *end;
+    const char *begin, *heading, *words, *equation, *in_lines, *end;
 } Language;
 
 static const Language languages[] = {
@@ -315,17 +315,38 @@ static void tell_left_out(Sheet *sheet)
     sheet->left_out = 0;
 }
 
+// Whether it does not fit into a line, by how many letters it has
+static bool is_wide(const System *s, const Term *form)
+{
+    enum { LINE = 100 }; // letters
+    Buffer plain = {0};
+    tr_term_write(form, &tr_notation_text, s, &plain);
+    const bool wide = plain.length > LINE;
+    free(plain.at);
+    return wide;
+}
+
+static void write_equation(Sheet *sheet, const System *s, const Term *form, const char *left)
+{
+    const Language *language = sheet->language;
+    const bool in_lines = language->in_lines && is_wide(s, form);
+    Buffer right = {0};
+    tr_term_write(form, in_lines ? language->notation->in_lines : language->notation, s, &right);
+    if (right.at)
+        fill(&sheet->text, in_lines ? language->in_lines : language->equation, left, right.at);
+    free(right.at);
+}
+
 // False when memory runs out, or there is no FLINT
 static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matrix *m, uint32_t i,
                         uint32_t k, bool *any)
 {
     const Expr x = get(*m, i, k);
     if (is_left_out(sheet, s->graph, x)) return *any = true;
-    Buffer left = {0}, right = {0};
+    Buffer left = {0};
     Closed *closed = tr_closed_new(s->graph, x, sheet->err);
     const Term *form = closed ? tr_closed_form(closed, x) : NULL;
     print_left(sheet, letter, m, i, k, &left);
-    if (form) tr_term_write(form, sheet->language->notation, s, &right);
     if (closed && !form) {
         Buffer words = {0};
         tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter, i + 1,
@@ -335,11 +356,9 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
     }
     const bool is_nothing = form && tr_term_is_number(form, 0);
     *any = *any || !is_nothing;
-    if (closed && !is_nothing && left.at && right.at)
-        fill(&sheet->text, sheet->language->equation, left.at, right.at);
+    if (form && !is_nothing && left.at) write_equation(sheet, s, form, left.at);
     tr_closed_free(closed);
     free(left.at);
-    free(right.at);
     return closed != NULL;
 }
 
