@@ -268,6 +268,30 @@ static void test_files_beside(void **state)
     tr_model_free(model);
 }
 
+// A case may add inputs, and say more of those that are there.
+static void test_inputs_of_cases(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_model *model = model_from(ranged);
+    const char *name = "with.yaml",
+               *text = "inputs: {push: 3, twist: {max: 1}, pull: {value: 1, unit: N, min: 0}}\n";
+    tr_derive_options o = tr_derive_defaults();
+    o.with = &name, o.with_texts = &text, o.with_count = 1;
+    tr_system *s = derived_from(model, &o);
+    check_port(s, "push", "N", "on the cart", -10, 10);
+    assert_true(tr_input_value(s, input_called(s, "push")) == 3);
+    check_port(s, "twist", "N m", "", -2, 1);
+    assert_true(tr_input_value(s, input_called(s, "twist")) == 0);
+    check_port(s, "pull", "N", "", 0, (double)INFINITY);
+    tr_system_free(s);
+    text = "inputs: {push: 30}\n";
+    assert_null(tr_derive(model, &o, &err));
+    assert_says(err.text, "the input 'push' is 30 N, and its range is -10 to 10 N (line 10)");
+    assert_int_equal(err.column, 16);
+    tr_model_free(model);
+}
+
 // By calls: a value alone leaves the rest; each part has a path of its own.
 static void test_calls(void **state)
 {
@@ -442,6 +466,23 @@ static void test_controller(void **state)
     tr_system_free(s);
 }
 
+// A controller of the model: at 0.2 s it asks for 10.5 N
+static void test_sampled(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_model *model = model_from(ranged);
+    change(model, "controllers/c/period", "0.1");
+    change(model, "controllers/c/outputs/push", "8.5 + 10*t");
+    tr_system *s = derived(model, NULL);
+    tr_simulate_options o = tr_simulate_defaults(s);
+    o.output = NULL;
+    assert_false(tr_simulate(s, &o, NULL, &err));
+    assert_string_equal(err.text, "what the controller sets at t = 0.2 is out of a range: the "
+                                  "input 'push' is 10.5 N, and its range is -10 to 10 N");
+    tr_system_free(s);
+}
+
 // ---- sweeps and what is found --------------------------------------------------------------
 
 static void test_sweeps(void **state)
@@ -511,13 +552,14 @@ static void test_steady(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),        cmocka_unit_test(test_same_equations),
-        cmocka_unit_test(test_certificate),  cmocka_unit_test(test_hostile_words),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_files_beside), cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_wrong),        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_batch),        cmocka_unit_test(test_controller),
-        cmocka_unit_test(test_sweeps),       cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_ports),           cmocka_unit_test(test_same_equations),
+        cmocka_unit_test(test_certificate),     cmocka_unit_test(test_hostile_words),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_files_beside),    cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_inputs_of_cases), cmocka_unit_test(test_sampled),
+        cmocka_unit_test(test_wrong),           cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_batch),           cmocka_unit_test(test_controller),
+        cmocka_unit_test(test_sweeps),          cmocka_unit_test(test_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

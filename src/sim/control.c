@@ -36,8 +36,7 @@ static bool follows(const Flow *flow, uint32_t input)
     return follower != NO_INPUT && flow->inputs[follower] != 0;
 }
 
-// Whether what it set is within the range of the input
-static bool take(const Flow *flow, uint32_t input, double t, tr_error *err)
+bool tr_control_within(const Flow *flow, uint32_t input, double t, tr_error *err)
 {
     tr_error own = {0};
     if (tr_plan_takes(flow->plan, input, flow->inputs, &own)) return true;
@@ -64,7 +63,7 @@ bool tr_control_call(Control *c, Flow *flow, tr_instant now, bool *changed, tr_e
         if (!followed && c->setting[i] == flow->inputs[c->place[i]]) continue;
         flow->inputs[c->place[i]] = c->setting[i];
         if (followed) flow->inputs[tr_system_follower(flow->system, c->place[i])] = 0;
-        if (!take(flow, c->place[i], now.t, err)) return false;
+        if (!tr_control_within(flow, c->place[i], now.t, err)) return false;
         *changed = true;
     }
     return true;
