@@ -294,7 +294,7 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
 {
     const Expr x = get(*m, i, k);
     Buffer left = {0}, right = {0};
-    Closed *closed = tr_closed_new(s->graph, x, sheet->err);
+    Closed *closed = tr_closed_new(s->graph, x, NULL, sheet->err);
     const Term *form = closed ? tr_closed_form(closed, x) : NULL;
     print_left(sheet, letter, m, i, k, &left);
     if (form) tr_term_write(form, sheet->language->notation, s, &right);
