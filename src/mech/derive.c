@@ -600,6 +600,7 @@ static bool make_tree(Tree *tree)
         tr_tree_room(tree, (size_t)bodies * MAX_DOF + modes, sizeof *tree->velocities);
     tree->parameter_state = tr_tree_room(tree, f->parameters.count + 1u, sizeof(int));
     tree->output_state = tr_tree_room(tree, f->outputs.count + 1u, sizeof(int));
+    tree->own_state = tr_tree_room(tree, f->states.count + 1u, sizeof(int));
     return !tree->graph->failed;
 }
 
@@ -633,6 +634,7 @@ static void build(Tree *tree)
     graph->making = "the joints and bodies";
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) tr_tree_coordinates(tree);
+    if (!has_failed(tree->err)) tr_tree_states(tree);
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
@@ -647,6 +649,7 @@ static void build(Tree *tree)
     if (!is_first) tr_tree_turn(tree);
     graph->making = "the constraints";
     if (!has_failed(tree->err)) tr_tree_rows(tree);
+    if (!has_failed(tree->err)) tr_tree_state_rates(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
     graph->making = "the forces";
     tr_tree_check_names(tree);

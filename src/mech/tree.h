@@ -279,6 +279,7 @@ typedef struct Tree {
     int parameter_depth;
     Budget budget; // of all formulas
     int *output_state;
+    int *own_state; // by state of the user's: whether its rate is known, see state.c
     double *value; // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;
     Samples samples[SAMPLES];
@@ -331,6 +332,17 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
 void tr_tree_first_order(Tree *tree);    // in place of dynamics
 void tr_tree_check_commands(Tree *tree); // which second order ignores
+
+// ---- state.c: states of the user's own -------------------------------------------------------
+
+void tr_tree_states(Tree *tree); // as inputs
+// Reads the rates of those that an expression depends on, and of all.
+bool tr_tree_know_rates(Tree *tree, Expr of);
+void tr_tree_state_rates(Tree *tree);
+// How many are known so far; where `of` is not NULL, the ids of these rates at those of the states
+uint32_t tr_tree_list_rates(const Tree *tree, uint32_t *of);
+// One that an expression uses, or NULL
+const Input *tr_tree_own_state(const Tree *tree, Expr of);
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
@@ -545,7 +557,7 @@ Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
 
-// ---- row.c, contact.c, loop.c, latch.c -----------------------------------------------------
+// ---- row.c, contact.c, rolling.c, loop.c, latch.c -----------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
@@ -608,7 +620,7 @@ void tr_tree_hand_over(Tree *tree, Tree *by);
 void tr_row_along(Row *row, uint32_t base, Wrench on);
 bool tr_row_behind(Tree *tree, Row *row, uint32_t most); // room for slopes behind it
 // The three rows of a contact that rolls on the ground, in the forest's terms; false where they
-// have none. In contact.c
+// have none. In inner_rolling.c
 bool tr_rolling_along(Tree *by, const Contact *contact, const uint32_t rows[3], Rolling *out);
 
 // ---- dynamics.c, mass.c, forward.c ---------------------------------------------------------
