@@ -209,7 +209,7 @@ static Fraction plain_symbol(Closed *c, Expr x)
 static uint32_t find_unit(const Closed *c, Expr x)
 {
     for (uint32_t i = 0; i < c->rules.unit_count; i++)
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 4 && c->rules.units[i][k].id; k++)
             if (same(c->rules.units[i][k], x)) return i;
     return UINT32_MAX;
 }
@@ -219,7 +219,7 @@ static void relate_unit(Closed *c, const Expr unit[4])
 {
     Ring *r = c->ring;
     const Poly *sum = tr_poly_integer(r, -1);
-    for (int k = 4; k-- > 0;) {
+    for (int k = unit[3].id ? 4 : 3; k-- > 0;) {
         const Poly *x = plain_symbol(c, unit[k]).top;
         sum = tr_poly_add(r, sum, tr_poly_mul(r, x, x));
     }
@@ -231,7 +231,7 @@ static Fraction symbol(Closed *c, Expr x)
     const uint32_t unit = find_unit(c, x), before = c->count;
     if (unit < c->rules.unit_count) {
         const Expr *all = c->rules.units[unit];
-        plain_symbol(c, all[3]);
+        plain_symbol(c, all[all[3].id ? 3 : 2]);
         if (c->count > before) relate_unit(c, all); // it is the first of them
     }
     return plain_symbol(c, x);

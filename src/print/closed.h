@@ -38,7 +38,8 @@ typedef struct Generator {
 
 // What is known of symbols, and how much may be done: work is counted as rings count it.
 typedef struct Rules {
-    const Expr (*units)[4]; // whose squares add up to 1, as those of quaternions
+    // Four, or three and {0}, whose squares add up to 1: those of quaternions, rows of rotations
+    const Expr (*units)[4];
     uint32_t unit_count;
     uint64_t budget; // 0: CLOSED_BUDGET
 } Rules;
