@@ -528,7 +528,7 @@ static void add_product(Waves *waves, int64_t coefficient, const uint8_t *powers
     memcpy(powers_of(s, s->count++), powers, s->width);
 }
 
-// 2 cos A cos B = cos(A - B) + cos(A + B), and so on; the rest of the factors by recursion
+// 2 cos A cos B = cos(A - B) + cos(A + B), and so on; the rest of the factors by recursion (T371)
 static void expand(Waves *waves, Wave w, int64_t coefficient, const uint8_t *factors,
                    uint8_t *powers)
 {

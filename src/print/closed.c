@@ -215,6 +215,7 @@ static uint32_t find_unit(const Closed *c, Expr x)
 }
 
 // a^2 = 1 - b^2 - c^2 - d^2, the first made last: so it comes before all that its rule is about
+// (T370)
 static void relate_unit(Closed *c, const Expr unit[4])
 {
     Ring *r = c->ring;

@@ -8,41 +8,58 @@ enum { LONG_FORMULA = 6, MOST_PLAIN = 1000 };
 
 // ---- names ---------------------------------------------------------------------------------
 
-static bool is_taken(const System *s, const char *name)
+// Names of what moves and of functions are taken; those of formulas are not, for they may be named
+// here.
+static void take_names(Known *k, const System *s, tr_error *err)
 {
-    if (tr_system_find(s, text_of(name))) return true;
+    bool good = true;
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (strcmp(s->inputs[i].name, name) == 0) return true;
-    return false;
+        good = good && tr_names_add(&k->taken, text_of(s->inputs[i].name), i);
+    for (uint32_t i = 0; i < s->name_count; i++)
+        if (s->names[i].function) good = good && tr_names_add(&k->taken, s->names[i].name, i);
+    if (!good) tr_fail_memory(err);
 }
 
-// Names of the model are taken by what they stand for here.
-static bool is_own(const System *s, const char *name)
+Expr tr_known_symbol(System *s, Expr of, tr_error *err)
 {
-    const Named *named = tr_system_find(s, text_of(name));
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (strcmp(s->inputs[i].name, name) == 0) return false;
-    return named && !named->function && named->meaning.id;
+    char inner[40];
+    uint32_t number = s->input_count;
+    do {
+        snprintf(inner, sizeof inner, "quantity_%u", number++);
+    } while (tr_system_find(s, text_of(inner)));
+    return tr_input(s, inner, stage_of(of) <= STAGE_PARAMETER ? TR_PARAMETER : TR_INPUT, 0, err);
 }
 
-Expr tr_known_symbol(System *s, Arena *arena, Expr of, const char *name, bool numbered,
-                     tr_error *err)
+// How often the name was given a number; NULL when memory runs out
+static uint32_t *number_of(Known *k, const char *name)
 {
-    char unique[420], inner[40];
-    const tr_kind kind = stage_of(of) <= STAGE_PARAMETER ? TR_PARAMETER : TR_INPUT;
-    uint32_t number = numbered ? 0 : 1;
+    uint32_t at = tr_names_find(&k->numbered, text_of(name));
+    if (at != NO_NAME) return &k->numbers[at];
+    const char *own = tr_arena_text(&k->arena, name, strlen(name));
+    at = k->number_count;
+    if (!own || !tr_names_add(&k->numbered, text_of(own), at) ||
+        !tr_grow((void **)&k->numbers, &k->number_capacity, at + 1, sizeof *k->numbers))
+        return NULL;
+    k->number_count++;
+    return k->numbers[at] = 0, &k->numbers[at];
+}
+
+void tr_known_name(Known *k, System *s, Expr symbol, const char *name, bool numbered)
+{
+    char unique[420];
+    Input *input = tr_system_input(s, symbol);
+    uint32_t *number = number_of(k, name);
+    if (number && !numbered && !*number) *number = 1; // the second has a 2
     snprintf(unique, sizeof unique, "%s", name);
-    while ((numbered && !number) || (is_taken(s, unique) && !is_own(s, unique)))
-        snprintf(unique, sizeof unique, "%s_%u", name, ++number);
-    for (number = s->input_count;; number++) {
-        snprintf(inner, sizeof inner, "quantity_%u", number);
-        if (!is_taken(s, inner)) break;
+    while (number && (numbered || tr_names_find(&k->taken, text_of(unique)) != NO_NAME)) {
+        snprintf(unique, sizeof unique, "%s_%u", name, ++*number);
+        numbered = false;
     }
-    const Expr symbol = tr_input(s, inner, kind, 0, err);
-    const char *shown = tr_arena_text(arena, unique, strlen(unique));
-    if (!shown) tr_fail_memory(err);
-    if (shown && symbol.id) s->inputs[s->input_count - 1].name = shown;
-    return symbol;
+    const char *own = tr_arena_text(&k->arena, unique, strlen(unique));
+    if (!number || !own || !input || !tr_names_add(&k->taken, text_of(own), 0))
+        s->graph->failed = true;
+    else
+        input->name = own;
 }
 
 const Term *tr_known_form(Arena *arena, Expr x, const Rules *rules, uint64_t *work, tr_error *err)
@@ -77,8 +94,9 @@ static void take(Finder *f, Expr x, const char *name, const char *block)
     const Expr meaning = tr_substitute_kept(f->system->graph, x, &k->kept);
     Step step = {.node = x, .block = block};
     step.form = tr_known_form(&k->arena, meaning, &rules, &f->work, f->err);
-    step.symbol = tr_known_symbol(f->system, &k->arena, x, name, false, f->err);
+    step.symbol = tr_known_symbol(f->system, x, f->err);
     if (!step.form || !step.symbol.id) return;
+    tr_known_name(k, f->system, step.symbol, name, false);
     k->steps[k->count++] = step;
     k->kept.of[x.id] = step.symbol.id;
 }
@@ -119,6 +137,34 @@ static void add_row(Known *k, const Expr *row)
     memcpy(k->units[k->unit_count++], unit, sizeof unit);
 }
 
+// What a rotation's entry is made of, by the entry: of 2 a the half, of 1 - 2 b what is left of 1.
+// So 1 - 4 a^2 is 1 - R^2.
+static void take_halves(Finder *f, Expr x)
+{
+    Known *k = f->known;
+    Graph *graph = f->system->graph;
+    Expr by = expr_at(graph, k->kept.of[x.id]), part = x;
+    if (op_of(part) == OP_SUB && is_one(operand(part, 0))) {
+        by = sub(one(graph), by), part = operand(part, 1);
+        if (tr_op[op_of(part)].operands && tr_kept_room(graph, &k->kept))
+            k->kept.of[part.id] = by.id;
+    }
+    for (int i = 0; i < 2 && op_of(part) == OP_MUL; i++)
+        if (is_value(operand(part, i), 2)) {
+            const Expr half = operand(part, 1 - i), value = mul(number(graph, 0.5), by);
+            if (tr_op[op_of(half)].operands && tr_kept_room(graph, &k->kept))
+                k->kept.of[half.id] = value.id;
+            return;
+        }
+}
+
+static void take_rotation(Finder *f, Expr x, const char *name)
+{
+    const uint32_t before = f->known->count;
+    take(f, x, name, "rotations");
+    if (f->known->count > before) take_halves(f, x);
+}
+
 static void find_rotations(Finder *f)
 {
     const Scene *scene = &f->system->scene;
@@ -136,7 +182,7 @@ static void find_rotations(Finder *f)
                 if (tr_op[node->op].operands && node->op != OP_NEG &&
                     same(tr_substitute_kept(f->system->graph, b->rotation[k], &f->known->kept),
                          b->rotation[k]))
-                    take(f, b->rotation[k], name, "rotations");
+                    take_rotation(f, b->rotation[k], name);
             }
             if (is_used) add_row(f->known, &b->rotation[3 * row]);
         }
@@ -183,6 +229,7 @@ bool tr_known_find(Known *k, System *s, const Expr *of, uint32_t count, uint64_t
     for (uint32_t i = 0; k->units && i < s->quaternion_count; i++, k->unit_count++)
         for (uint32_t j = 0; j < 4; j++)
             k->units[i][j] = s->inputs[s->quaternions[i].position + j].symbol;
+    if (!has_failed(err)) take_names(k, s, err);
     Finder f = {k, s, &reach, budget, 0, err};
     if (!has_failed(err) && tr_kept_room(s->graph, &k->kept)) find_formulas(&f);
     if (!has_failed(err)) find_rotations(&f);
@@ -194,6 +241,9 @@ bool tr_known_find(Known *k, System *s, const Expr *of, uint32_t count, uint64_t
 void tr_known_close(Known *known)
 {
     free(known->steps);
+    free(known->numbers);
+    tr_names_free(&known->taken);
+    tr_names_free(&known->numbered);
     tr_kept_free(&known->kept);
     tr_arena_free(&known->arena);
 }

@@ -4,6 +4,7 @@
 #ifndef TR_PRINT_KNOWN_H
 #define TR_PRINT_KNOWN_H
 
+#include "base/names.h"
 #include "expr/system.h"
 #include "expr/walk.h"
 #include "print/closed.h"
@@ -20,7 +21,9 @@ typedef struct Known {
     uint32_t count, capacity;
     Expr (*units)[4]; // quaternions, and rows of rotations
     uint32_t unit_count;
-    Kept kept; // what became of expressions
+    Kept kept;             // what became of expressions
+    Names taken, numbered; // names; those that have numbers behind them, by places in `numbers`
+    uint32_t *numbers, number_count, number_capacity;
 } Known;
 
 // Of expressions of a system of one's own; false when memory runs out, or there is no FLINT
@@ -28,10 +31,10 @@ bool tr_known_find(Known *known, System *system, const Expr *of, uint32_t count,
                    tr_error *err);
 void tr_known_close(Known *known);
 
-// An input more for an expression, as it is called, or that with a number behind it; `numbered`:
-// always. The name lives in the arena.
-Expr tr_known_symbol(System *system, Arena *arena, Expr of, const char *name, bool numbered,
-                     tr_error *err);
+// An input more for an expression, that has no name yet
+Expr tr_known_symbol(System *system, Expr of, tr_error *err);
+// Its name, or that with a number behind it where it is taken; `numbered`: always
+void tr_known_name(Known *known, System *system, Expr symbol, const char *name, bool numbered);
 // In closed form, or the way it is where nothing is found within the budget; in the arena
 const Term *tr_known_form(Arena *arena, Expr x, const Rules *rules, uint64_t *work, tr_error *err);
 

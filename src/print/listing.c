@@ -206,12 +206,10 @@ static void tell_operations(Listing *l)
         entries += cost_of(l->cells[i].form);
         of[count++] = l->cells[i].x;
     }
-    snprintf(
-        words, sizeof words,
-        "  %u operations: %u of these quantities, %u of the %u %s that use them; %u as they were "
-        "derived",
-        quantities + entries, quantities, entries, count, count == 1 ? "entry" : "entries",
-        count_operations(l->stages->graph, of, count));
+    snprintf(words, sizeof words,
+             "  %u operations: %u of these quantities and %u of %u %s; %u as they were derived",
+             quantities + entries, quantities, entries, count, count == 1 ? "entry" : "entries",
+             count_operations(l->stages->graph, of, count));
     tr_listing_tell(l, l->language->words, words);
     free(of);
 }

@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum {
-    MOST_LINE = 24,  // operations of one quantity, as the graph has them
-    WORTH_NAMING = 2 // operations that a name saves
+    MOST_LINE = 24,       // operations of one quantity, as the graph has them
+    WORTH_NAMING = 2,     // operations that a name saves
+    MOST_QUANTITIES = 300 // budgets of one quantity, for all of them
 };
 
 // What comes first where nothing else decides
@@ -45,6 +46,9 @@ typedef struct Stager {
     uint32_t of_count;
     uint32_t *uses, *inlined; // by node: by how many, and operations until the next quantities
     uint8_t *is_step, *is_unwanted;
+    uint32_t *symbols;  // by node: of steps
+    const Term **forms; // by expression: what was found
+    uint32_t form_capacity;
     Label *labels;
     Staged *out;
     Known *known;
@@ -207,22 +211,21 @@ static void inherit(Stager *g)
 }
 
 // What it is called, or that with a number behind it
-static Expr make_symbol(Stager *g, uint32_t id)
+static void name_step(Stager *g, const Step *step)
 {
-    const Label *l = &g->labels[id];
-    char name[400];
-    const Expr x = expr_at(g->graph, id);
-    const bool is_constant = stage_of(x) <= STAGE_PARAMETER;
+    const Label *l = &g->labels[step->node.id];
+    const bool is_constant = stage_of(step->node) <= STAGE_PARAMETER;
     bool numbered = false;
+    char name[400];
     if (l->is_known) {
         snprintf(name, sizeof name, "%s", l->name);
-    } else if (!name_angle(g, id, name)) {
+    } else if (!name_angle(g, step->node.id, name)) {
         const bool has_body = l->body && !is_constant;
         snprintf(name, sizeof name, "%c%s%.300s", is_constant ? 'k' : 'z', has_body ? "_" : "",
                  has_body ? l->body : "");
         numbered = true;
     }
-    return tr_known_symbol(g->system, &g->out->arena, x, name, numbered, g->err);
+    tr_known_name(g->known, g->system, step->symbol, name, numbered);
 }
 
 // ---- order ---------------------------------------------------------------------------------
@@ -338,9 +341,19 @@ static uint32_t order_steps(Stager *g, uint32_t *list)
 
 // ---- writing -------------------------------------------------------------------------------
 
+// Once for each expression
 static const Term *written(Stager *g, Expr x)
 {
-    return tr_known_form(&g->out->arena, x, &g->rules, &g->out->work, g->err);
+    const uint32_t before = g->form_capacity;
+    if (!tr_grow((void **)&g->forms, &g->form_capacity, x.id + 1, sizeof *g->forms)) {
+        g->graph->failed = true;
+        return NULL;
+    }
+    for (uint32_t i = before; i < g->form_capacity; i++) g->forms[i] = NULL;
+    if (g->forms[x.id]) return g->forms[x.id];
+    Rules rules = g->rules;
+    if (g->out->work > MOST_QUANTITIES * rules.budget) rules.budget = 1;
+    return g->forms[x.id] = tr_known_form(&g->out->arena, x, &rules, &g->out->work, g->err);
 }
 
 static const char *block_words(Stager *g, uint32_t id)
@@ -357,7 +370,8 @@ static void write_step(Stager *g, uint32_t id, Kept *kept)
     step->node = expr_at(g->graph, id);
     const Expr x = tr_substitute_kept(g->graph, step->node, kept);
     step->form = written(g, x);
-    step->symbol = make_symbol(g, id);
+    if (!g->symbols[id]) g->symbols[id] = tr_known_symbol(g->system, step->node, g->err).id;
+    step->symbol = expr_at(g->graph, g->symbols[id]);
     step->block = block_words(g, id);
     if (!step->form || !step->block || !step->symbol.id) return;
     kept->of[id] = step->symbol.id;
@@ -427,27 +441,22 @@ static void drop_unused(Stager *g)
     free(uses);
 }
 
-static void forget_names(Stager *g, uint32_t inputs)
-{
-    for (uint32_t i = inputs; i < g->system->input_count; i++) g->system->inputs[i].name = "";
-}
-
 static void stage(Stager *g)
 {
     enum { ROUNDS = 3 };
-    const uint32_t inputs = g->system->input_count;
     uint32_t *list = calloc(g->reach.count + 1u, sizeof *list);
     if (!list) g->graph->failed = true;
     label_known(g);
     inherit(g);
     count_uses(g);
     for (int i = 0; list && i < ROUNDS && !g->graph->failed && !has_failed(g->err); i++) {
-        if (i) forget_names(g, inputs);
         choose_steps(g);
         write_all(g, list, order_steps(g, list));
         if (!drop_steps(g)) break;
     }
     if (!g->graph->failed && !has_failed(g->err)) drop_unused(g);
+    for (uint32_t i = 0; i < g->out->count && !g->graph->failed; i++)
+        name_step(g, &g->out->steps[i]);
     free(list);
 }
 
@@ -457,10 +466,11 @@ static bool open_stager(Stager *g)
     const size_t end = g->reach.end + 1u;
     g->uses = calloc(end, sizeof *g->uses);
     g->inlined = calloc(end, sizeof *g->inlined);
+    g->symbols = calloc(end, sizeof *g->symbols);
     g->is_step = calloc(end, 1);
     g->is_unwanted = calloc(end, 1);
     g->labels = calloc(end, sizeof *g->labels);
-    return g->uses && g->inlined && g->is_step && g->is_unwanted && g->labels;
+    return g->uses && g->inlined && g->symbols && g->is_step && g->is_unwanted && g->labels;
 }
 
 static void close_stager(Stager *g)
@@ -468,6 +478,8 @@ static void close_stager(Stager *g)
     for (uint32_t i = 0; g->labels && i < g->reach.end; i++) free(g->labels[i].name);
     free(g->uses);
     free(g->inlined);
+    free(g->symbols);
+    free(g->forms);
     free(g->is_step);
     free(g->is_unwanted);
     free(g->labels);
