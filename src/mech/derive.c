@@ -345,10 +345,11 @@ static void check_masses(Tree *tree)
 {
     Expr *mass = calloc(tree->velocity_count + 1u, sizeof *mass);
     bool *constrained = calloc(tree->velocity_count + 1u, sizeof *constrained);
-    if (!mass || !constrained) tree->graph->failed = true;
-    if (mass) tr_tree_mass_along(tree, mass);
-    if (constrained) mark_constrained(tree, constrained);
-    for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
+    const bool has_room = mass && constrained;
+    if (!has_room) tree->graph->failed = true;
+    if (has_room) tr_tree_mass_along(tree, mass);
+    if (has_room) mark_constrained(tree, constrained);
+    for (uint32_t k = 0; has_room && k < tree->velocity_count && !tree->graph->failed; k++) {
         const Velocity *w = &tree->velocities[k];
         const Place place = tree->links[w->link].body->name.place;
         if (w->drive != DRIVE_MOTION && !constrained[k] && tr_tree_is_constant(mass[k]) &&

@@ -214,6 +214,29 @@ static void tell_operations(Listing *l)
     free(of);
 }
 
+// Whether it does not fit into a line, by how many letters it has
+static bool is_wide(const System *s, const Term *form)
+{
+    enum { LINE = 100 }; // letters
+    Buffer plain = {0};
+    tr_term_write(form, &tr_notation_text, s, &plain);
+    const bool wide = plain.length > LINE;
+    free(plain.at);
+    return wide;
+}
+
+static void write_equation(Listing *l, const System *s, const Term *form, const char *left)
+{
+    const Language *language = l->language;
+    const bool in_lines = language->in_lines && is_wide(s, form);
+    Buffer right = {0};
+    tr_term_write(form, in_lines ? language->notation->in_lines : language->notation, s, &right);
+    if (right.at)
+        tr_listing_fill(&l->text, in_lines ? language->in_lines : language->equation, left,
+                        right.at);
+    free(right.at);
+}
+
 static void write_block(Listing *l, const Step *steps, uint32_t count)
 {
     Buffer words = {0};
@@ -224,14 +247,11 @@ static void write_block(Listing *l, const Step *steps, uint32_t count)
     if (words.at) tr_listing_tell(l, l->language->block, words.at);
     free(words.at);
     for (uint32_t i = 0; i < count; i++) {
-        Buffer left = {0}, right = {0};
+        Buffer left = {0};
         const Input *input = tr_system_input(l->stages, steps[i].symbol);
         l->language->notation->symbol(l->stages, (uint32_t)(input - l->stages->inputs), &left);
-        tr_term_write(steps[i].form, l->language->notation, l->stages, &right);
-        if (left.at && right.at)
-            tr_listing_fill(&l->text, l->language->equation, left.at, right.at);
+        if (left.at) write_equation(l, l->stages, steps[i].form, left.at);
         free(left.at);
-        free(right.at);
     }
 }
 
@@ -299,24 +319,22 @@ static void place_of_cell(const Block *b, const Cell *cell, char place[32])
 static void write_cell(Listing *l, const Block *b, const Cell *cell, bool *any)
 {
     char place[32];
-    Buffer left = {0}, right = {0};
+    Buffer left = {0};
     const bool is_nothing = cell->form && tr_term_is_number(cell->form, 0);
     const char *letter = b->equation->letter;
-    place_of_cell(b, cell, place);
     *any = *any || !is_nothing;
-    l->language->notation->entry(letter, place, &left);
-    if (cell->form) tr_term_write(cell->form, l->language->notation, b->system, &right);
     if (!cell->form) {
         Buffer words = {0};
         tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter,
                         cell->row + 1, cell->column + 1, cell->operations);
         if (words.at) tr_listing_tell(l, l->language->words, words.at);
         free(words.at);
-    } else if (!is_nothing && left.at && right.at) {
-        tr_listing_fill(&l->text, l->language->equation, left.at, right.at);
+        return;
     }
+    place_of_cell(b, cell, place);
+    l->language->notation->entry(letter, place, &left);
+    if (!is_nothing && left.at) write_equation(l, b->system, cell->form, left.at);
     free(left.at);
-    free(right.at);
 }
 
 // Which entries are staged because they are long, and which because nothing was found

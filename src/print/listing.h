@@ -17,7 +17,7 @@ typedef struct Equation { // a row of equation.def
 typedef struct Language { // a row of language.def
     const char *name;
     const Notation *notation;
-    const char *begin, *heading, *block, *words, *equation, *end;
+    const char *begin, *heading, *block, *words, *equation, *in_lines, *end;
 } Language;
 
 // An entry that is not zero in the graph
