@@ -181,9 +181,9 @@ static void test_staged(void **state)
         {"closed", "text", "\n  M[4,7] = "},
         {"", "latex",
          "\\subsubsection*{fork\\_body, velocities (13 operations)}\n\\[ "
-         "{{w}}_{\\mathrm{fork\\_body\\_y}} = "},
+         "{{z}}_{\\mathrm{fork\\_body\\_1}} = "},
         {"", "html", "<h3>fork_body, velocities (13 operations)</h3>\n"},
-        {"", "markdown", "### fork_body, velocities (13 operations)\n\n$$"},
+        {"", "markdown", "### fork\\_body, velocities (13 operations)\n\n$$"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tr_error err = {0};
