@@ -23,7 +23,7 @@ static bool is_driven(const Input *input)
 static bool is_free_of_state(const Input *input)
 {
     return input->kind == TR_TIME || input->kind == TR_PARAMETER || input->kind == TR_INPUT ||
-           input->kind == TR_MODE || is_driven(input);
+           input->kind == TR_MODE || input->kind == TR_HELD || is_driven(input);
 }
 
 static bool is_piece_number(const Node *node)
@@ -255,9 +255,7 @@ char *tr_jump_words(System *s, Expr x)
     const char *text = tr_text(s, x);
     const size_t length = text ? strlen(text) : 0;
     const bool is_short = length <= LONGEST && text && !strchr(text, '\n');
-    char *words = calloc(is_short ? length + 1 : 1, 1);
-    if (words && is_short) memcpy(words, text, length);
-    return words;
+    return strdup(is_short ? text : "");
 }
 
 static bool describe(System *s, const Jumps *found, JumpPrograms *w)

@@ -39,7 +39,7 @@ static void visit_motion(System *s, Visit *visit, void *owner)
         visit(owner, &s->inputs[i].definition);
     }
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (!is_model_output(&s->outputs[i]))
+        if (!is_model_output(&s->outputs[i]) && !is_of_samples(&s->outputs[i]))
             visit_values(s->outputs[i].values, (size_t)s->outputs[i].rows * s->outputs[i].columns,
                          visit, owner);
     for (uint32_t i = 0; i < s->row_count; i++) visit_row(&s->rows[i], velocities, visit, owner);
@@ -54,7 +54,7 @@ static void visit_all(System *s, Visit *visit, void *owner)
 {
     visit_motion(s, visit, owner);
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_model_output(&s->outputs[i]))
+        if (is_model_output(&s->outputs[i]) || is_of_samples(&s->outputs[i]))
             visit_values(s->outputs[i].values, (size_t)s->outputs[i].rows * s->outputs[i].columns,
                          visit, owner);
     for (uint32_t i = 0; i < s->alarm_count; i++) {
@@ -265,7 +265,9 @@ static Expr add_side(System *s, uint32_t k, tr_error *err)
 {
     char name[40];
     snprintf(name, sizeof name, "side.s%u", k + 1);
-    while (tr_system_find(s, text_of(name)) && strlen(name) + 2 < sizeof name) strcat(name, "_");
+    for (size_t end = strlen(name); tr_system_find(s, text_of(name)) && end + 2 < sizeof name;
+         end++)
+        name[end] = '_', name[end + 1] = 0;
     return tr_input(s, name, TR_MODE, 0, err);
 }
 
