@@ -433,8 +433,8 @@ void tr_system_define_changes(System *system);
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);
 
-// Whether something that runs watch may end them, besides constraints
-bool tr_system_may_stop(const System *system);
+// Whether runs watch something that may end them, or is told with its time, besides constraints
+bool tr_system_is_watched(const System *system);
 
 // ---- modes of latches ----------------------------------------------------------------------
 

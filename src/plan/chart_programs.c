@@ -277,7 +277,7 @@ static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which
                                                                     : c->of[CHART_SIDES] != NULL);
     const bool sensitivities = row->of_sensitivities && plan->sensitivity;
     const bool always = !row->of_rows && !row->of_switches && !row->of_sensitivities;
-    const bool stops = row->of_stops && tr_system_may_stop(plan->system);
+    const bool stops = row->of_stops && tr_system_is_watched(plan->system);
     return !rows && !switches && !stops && !sensitivities && !always;
 }
 
