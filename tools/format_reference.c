@@ -258,6 +258,7 @@ static const char use_and_results[] =
     "| `constraints` | coordinates, rates, inputs and `t` |\n"
     "| `weights` | parameters |\n"
     "| `tension` | all but accelerations and reactions |\n"
+    "| `rate` of a state | all but accelerations and reactions |\n"
     "| `torque` of a role, forces, springs and dampers | all but accelerations; reactions linearly "
     "|\n"
     "| `outputs` | everything, accelerations too: `d(angle_rate)`, `d(d(angle))` |\n"
@@ -391,6 +392,7 @@ static const struct {
      "Each entry of `commands` is a velocity, an output that is linear in velocities, or a row of "
      "a "
      "contact, and:"},
+    {"states", "states", "Each entry of `states` is a name and:"},
     {"fixes", "fixes", "Each entry of `fixes` is a name and:"},
     {"cases", "cases", "Each entry of `cases` is a name and:"},
 };

@@ -4,6 +4,7 @@
 // loop.c closes them again (T7, T8).
 #include "mech/tree.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -221,6 +222,7 @@ static uint32_t rooted_end(const Growth *g, const Edge *edge)
 // By their worth, then near the world, then as they come
 static bool is_better(const Growth *g, const Edge *a, const Edge *b)
 {
+    assert(a && b); // both were offered
     if (a->worth != b->worth) return a->worth < b->worth;
     const uint32_t near = g->depth[a->end], far = g->depth[b->end];
     return near != far ? near < far : a < b;

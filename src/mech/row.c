@@ -26,6 +26,7 @@ static void begin_drifts(Tree *tree)
         const Input *input = &s->inputs[s->touchings[k / 2].input + k % 2];
         kept->of[input->symbol.id] = input->rate.id;
     }
+    tr_tree_list_rates(tree, kept->of);
     kept->of[tree->t.id] = one(tree->graph).id;
     for (uint32_t i = 0; i < tree->known_count; i++)
         kept->of[tree->known[i].id] = tree->known_rate[i].id;
@@ -35,7 +36,8 @@ static void begin_drifts(Tree *tree)
 Expr tr_tree_drift_of(Tree *tree, Expr x)
 {
     const uint32_t count =
-        tree->position_count + 1 + tree->known_count + tree->system->touching_count;
+        tree->position_count + 1 + tree->known_count + tree->system->touching_count +
+        tr_tree_list_rates(tree, NULL);
     if (tree->drift_count != count) begin_drifts(tree);
     tree->drift_count = count;
     return tr_forward_kept(tree->graph, x, &tree->drifts);
@@ -129,6 +131,7 @@ void tr_tree_finish_rows(Tree *tree)
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
+    if (!tr_tree_know_rates(tree, rate)) return NULL;
     if (is_too_many(s->row_count + 1, tree->velocity_count)) {
         tr_fail(tree->err, TR_INVALID, place,
                 "the constraints up to here have %u rows on %u velocities: that is too large to be "

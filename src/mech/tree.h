@@ -298,6 +298,7 @@ typedef struct Tree {
     int parameter_depth;
     Budget budget; // of all formulas
     int *output_state;
+    int *own_state; // by state of the user's: whether its rate is known, see state.c
     double *value; // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;
     Samples samples[SAMPLES];
@@ -350,6 +351,17 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
 void tr_tree_first_order(Tree *tree);    // in place of dynamics
 void tr_tree_check_commands(Tree *tree); // which second order ignores
+
+// ---- state.c: states of the user's own -------------------------------------------------------
+
+void tr_tree_states(Tree *tree); // as inputs
+// Reads the rates of those that an expression depends on, and of all.
+bool tr_tree_know_rates(Tree *tree, Expr of);
+void tr_tree_state_rates(Tree *tree);
+// How many are known so far; where `of` is not NULL, the ids of these rates at those of the states
+uint32_t tr_tree_list_rates(const Tree *tree, uint32_t *of);
+// One that an expression uses, or NULL
+const Input *tr_tree_own_state(const Tree *tree, Expr of);
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
