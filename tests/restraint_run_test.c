@@ -184,8 +184,8 @@ static void test_wrong_joints(void **state)
     check_wrong(HINGE("friction: lambda.q.friction"), 4, 12, "unknown name");
     check_wrong(HINGE("armature: -1"), 4, 12, "not negative");
     check_wrong(HINGE("ratio: 3"), 4, 9, "without 'armature'");
-    check_wrong(HINGE("armature: 1, elastic: {stiffness: 3, inertia: 1}}}}\n"
-                      "roles: {q: {torque: 1"),
+    check_wrong(HINGE("armature: 1, elastic: {stiffness: 3, inertia: 1}") "roles: {q: {torque: "
+                                                                          "1}}\n",
                 4, 12, "elastic");
     check_wrong(HINGE("limit: 3"), 4, 2, "limits");
     check_wrong(FREE("limits: \"0, 1\""), 4, 11, "one coordinate, which a free joint is not");

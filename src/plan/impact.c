@@ -5,9 +5,9 @@
 //
 // with G and M as they stand [Newton's law of impact]. Where friction does not suffice, the
 // tangential impulse is mu times the normal one, against the slip. A contact that would have to
-// pull opens instead (T87-T90). Where a motion or a constraint changes its rate at once, what
-// drives it gives the impulses: all rows that hold do so with the new g, and the velocities of
-// motions are given (T121).
+// pull opens instead (T87-T90); stops of joints are contacts in that (T341). Where a motion or a
+// constraint changes its rate at once, what drives it gives the impulses: all rows that hold do so
+// with the new g, and the velocities of motions are given (T121).
 #include "plan/impact.h"
 
 #include "num/dense.h"
