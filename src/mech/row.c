@@ -35,9 +35,8 @@ static void begin_drifts(Tree *tree)
 // d/dt of x while velocities stay the same                             (T41) [K 4.83]
 Expr tr_tree_drift_of(Tree *tree, Expr x)
 {
-    const uint32_t count =
-        tree->position_count + 1 + tree->known_count + tree->system->touching_count +
-        tr_tree_list_rates(tree, NULL);
+    const uint32_t count = tree->position_count + 1 + tree->known_count +
+                           tree->system->touching_count + tr_tree_list_rates(tree, NULL);
     if (tree->drift_count != count) begin_drifts(tree);
     tree->drift_count = count;
     return tr_forward_kept(tree->graph, x, &tree->drifts);
@@ -171,7 +170,7 @@ bool tr_tree_holds_anyway(Tree *tree, Value element, const char *part, Expr rate
     for (uint32_t state = 0; state < 3; state++) {
         at[state] = tr_tree_sample(tree, rate, state);
         const double value = tr_tree_value(tree, at[state]);
-        if (tr_rule_gives(RULE_MOVES, &value))
+        if (tr_rule_gives(RULE_MOVES, &value) != 0)
             return !tr_tree_is(tree, RULE_MOVES, at[state], element.place,
                                "something moves along '%.*s.%s'", WHOLE(element.text), part);
     }
@@ -197,7 +196,7 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
     s->dropped[s->dropped_count++] = (struct Dropped){kept, is_loop};
     if (!position.id) return;
     const Expr off[] = {tr_tree_sample(tree, position, 0), tree->arm};
-    if (!tr_tree_decide(tree, RULE_CLOSED, off, element.place, "'%s' holds", name))
+    if (tr_tree_decide(tree, RULE_CLOSED, off, element.place, "'%s' holds", name) == 0)
         tr_fail(tree->err, TR_INVALID, element.place,
                 "'%s' can never hold: its error stays %.3g, whatever moves", name,
                 fabs(tr_tree_value(tree, off[0])));
