@@ -1094,6 +1094,9 @@ typedef struct tr_view_options {
     const char *page;          // a file in place of the page that the library has, or NULL
     const tr_view_run *others; // drawn over it, and plotted with it
     size_t other_count;
+    // The equations of the first run's model, as tr_equations_text writes them in html, or words that
+    // say why there are none; NULL: the page does not speak of them
+    const char *equations;
 } tr_view_options;
 void tr_view_fill(tr_view_options *options, size_t size);
 // The page of the library; the run and the output must be given.
