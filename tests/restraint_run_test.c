@@ -191,6 +191,10 @@ static void test_wrong_joints(void **state)
     check_wrong(FREE("limits: \"0, 1\""), 4, 11, "one coordinate, which a free joint is not");
     check_wrong(FREE("friction: 1"), 4, 12, "one coordinate");
     check_wrong(FREE("armature: 1"), 4, 12, "one coordinate");
+    check_wrong("trundle: 1\n"
+                "bodies: {b: {mass: 1, joint: {type: universal, axis: \"0, 1, 0\",\n"
+                " second: \"1, 0, 0\", limits: \"0, 1\"}}}\n",
+                3, 30, "one coordinate, which a universal joint is not");
 }
 
 static void test_wrong_roles(void **state)

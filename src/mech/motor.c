@@ -10,7 +10,7 @@
 static void make_armature(Tree *tree, const Link *link)
 {
     const Joint *joint = link->by;
-    if (!joint->armature.given || link->is_motor || !has_coordinate(link->type)) return;
+    if (!joint->armature.given || link->is_motor || !has_coordinate(link->whole)) return;
     const Expr J = tr_tree_constant(tree, joint->armature, "armature"),
                ratio = tr_tree_constant(tree, joint->ratio, "ratio");
     if (has_failed(tree->err)) return;

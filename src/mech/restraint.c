@@ -168,7 +168,11 @@ static void restrain(Tree *tree, const Joint *joint, Restraint given, const Tie 
 
 static void restrain_link(Tree *tree, const Link *link)
 {
-    if (link->is_motor || link->section) return;
+    if (link->is_motor || link->section || link->is_between) return;
+    if (is_in_steps(link->whole)) {
+        check_keys(tree, link->written);
+        return;
+    }
     Restraint r = {.name = link->body->name};
     if (has_coordinate(link->type)) {
         r.name = coordinate_name(link);
