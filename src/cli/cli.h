@@ -33,6 +33,9 @@ typedef struct Options {
     bool json, quiet, verbose, help;
     // equations
     const char *show;
+    // export
+    const char *name, *fix, *outputs, *form;
+    bool opens, single;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
@@ -95,6 +98,7 @@ int cli_simulate(const Verb *verb, const Options *options);
 int cli_fit_inverse(const Verb *verb, const Options *options);
 int cli_fit(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
+int cli_export(const Verb *verb, const Options *options);
 int cli_equations(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
