@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every model in models/ as C: no warnings, the bits of programs at random states, and of a run over
-// a second.
+// Every model in models/ as C: no warnings, the bits of programs at random states, and of a run
+// over a second.
 //
-// Names of models may be given; else all are tried.
+// Names of models may be given; else the full check tries all, and others a few.
 #include "exports.h"
 
 #include <dirent.h>
@@ -172,7 +172,7 @@ static void check_model(const char *name)
         tr_system_free(system);
         return;
     }
-    Exported e = load_exported(in_folder("."), "cc -std=c99 -O1 " STRICT);
+    Exported e = load_exported(in_folder("."), "cc -std=c99 -O0 " STRICT);
     tr_plan *plan = tr_plan_new(system, &err);
     Flow *flow = tr_flow_new(plan, NULL, &err);
     assert_true(tr_flow_ready(flow, FLOW_RUN, &err));
@@ -180,9 +180,11 @@ static void check_model(const char *name)
     tr_flow_free(flow);
     int undisturbed;
     const int same = go_on(plan, &e, &undisturbed);
-    if (undisturbed < STEPS_OF_A_SECOND || same < undisturbed)
-        print_message("%-24s %d of %d steps, of %d the same\n", name, undisturbed,
-                      STEPS_OF_A_SECOND, same);
+    if (undisturbed < STEPS_OF_A_SECOND)
+        print_message("%-24s is disturbed after %d steps\n", name, undisturbed);
+    // the last step may end where formulas jump, which a run sees from before
+    if (same < undisturbed && same < STEPS_OF_A_SECOND - 1)
+        fail_msg("%s: %d of %d steps are the same", name, same, undisturbed);
     all++, disturbed += undisturbed < STEPS_OF_A_SECOND;
     unload_exported(&e);
     tr_plan_free(plan);
@@ -196,6 +198,7 @@ static void test_models(void **state)
 {
     (void)state;
     for (int i = 0; i < name_count; i++) check_model(names[i]);
+    for (int i = 0; i < name_count; i++) free(names[i]);
     print_message("%d models, %d disturbed, %d with latches\n", all, disturbed, refused);
 }
 
@@ -207,14 +210,23 @@ static int is_model(const struct dirent *entry)
 
 int main(int count, char **words)
 {
-    for (int i = 1; i < count; i++) names[name_count++] = words[i];
-    if (count == 1) {
+    for (int i = 1; i < count; i++) names[name_count++] = strdup(words[i]);
+#ifndef TR_FULL
+    static const char *const few[] = {"cart_pole",    "double_pendulum", "four_bar",
+                                      "rolling_disc", "tyre_on_bump",    "robot_swerve",
+                                      "chain",        "hopping_wheel"};
+    for (size_t i = 0; count == 1 && i < sizeof few / sizeof *few; i++)
+        names[name_count++] = strdup(few[i]);
+#endif
+    if (!name_count) {
         struct dirent **entries;
         const int found = scandir(MODELS_DIR, &entries, is_model, alphasort);
         for (int i = 0; i < found; i++) {
             entries[i]->d_name[strlen(entries[i]->d_name) - 5] = 0;
-            names[name_count++] = entries[i]->d_name;
+            names[name_count++] = strdup(entries[i]->d_name);
+            free(entries[i]);
         }
+        free(entries);
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);

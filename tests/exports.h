@@ -3,13 +3,13 @@
 #ifndef TR_TESTS_EXPORTS_H
 #define TR_TESTS_EXPORTS_H
 
-#include "models.h"
 #include "folder.h"
+#include "models.h"
 
+#include "base/random.h"
 #include "plan/flow.h"
 #include "program/list.h"
 #include "sim/run.h"
-#include "base/random.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -96,7 +96,8 @@ static inline Exported load_exported(const char *where, const char *compile)
     TAKE(speeds), TAKE(project), TAKE(step), TAKE(x_name), TAKE(u_name), TAKE(p_name);
     TAKE(y_name), TAKE(mode_name);
 #undef TAKE
-    e.row = symbol_of(e.library, "jacobian_row"), e.column = symbol_of(e.library, "jacobian_column");
+    e.row = symbol_of(e.library, "jacobian_row"),
+    e.column = symbol_of(e.library, "jacobian_column");
     e.parameters(e.p);
     e.inputs(e.p, e.u);
     assert_int_equal(e.initial(e.p, e.x, e.mode, e.w), 0);

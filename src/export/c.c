@@ -13,29 +13,29 @@
 
 enum { MOST_TABLES = 1 << 20, OPERATIONS_OF_A_PART = 500 };
 
-#define CALL1(op, f)   [op] = {f "(%a)", LEVEL_ATOM, {0}}
-#define CALL2(op, f)   [op] = {f "(%a, %b)", LEVEL_ATOM, {0}}
+#define CALL1(op, f)    [op] = {f "(%a)", LEVEL_ATOM, {0}}
+#define CALL2(op, f)    [op] = {f "(%a, %b)", LEVEL_ATOM, {0}}
 #define RELATION(op, s) [op] = {"%a " s " %b", LEVEL_RELATION, {LEVEL_SUM, LEVEL_SUM}}
 
-#define C_PHRASES(sqrt_, fabs_, floor_)                                                        \
-    {                                                                                          \
-        [OP_ADD] = {"%a + %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                         \
-        [OP_SUB] = {"%a - %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                         \
-        [OP_MUL] = {"%a * %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                    \
-        [OP_DIV] = {"%a / %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                    \
-        [OP_NEG] = {"-%a", LEVEL_SIGN, {LEVEL_ATOM}},                                          \
-        CALL2(OP_RAISE, "el_raise"), CALL1(OP_SQRT, sqrt_), CALL1(OP_SIN, "el_sin"),           \
-        CALL1(OP_COS, "el_cos"), CALL1(OP_TAN, "el_tan"), CALL1(OP_ASIN, "el_asin"),           \
-        CALL1(OP_ACOS, "el_acos"), CALL1(OP_ATAN, "el_atan"), CALL1(OP_EXP, "el_exp"),         \
-        [OP_ATAN2] = {"el_atan2(%a + 0, %b + 0)", LEVEL_ATOM, {LEVEL_SUM, LEVEL_SUM}},         \
-        CALL2(OP_HYPOT, "el_hypot"), CALL1(OP_LOG, "el_log"), CALL1(OP_ABS, fabs_),            \
-        CALL1(OP_FLOOR, floor_), CALL2(OP_MIN, "smaller_of"), CALL2(OP_MAX, "larger_of"),      \
-        RELATION(OP_LESS, "<"), RELATION(OP_LESS_EQUAL, "<="), RELATION(OP_EQUAL, "=="),       \
-        RELATION(OP_NOT_EQUAL, "!="),                                                          \
-        [OP_SELECT] = {"%? ? %b : %c", LEVEL_CHOICE, {0, LEVEL_RELATION, LEVEL_RELATION}},     \
-        [CODE_FMA] = {"FMA(%a, %b, %c)", LEVEL_ATOM, {0}},                                     \
-        [CODE_FMS] = {"FMA(%a, %b, -%c)", LEVEL_ATOM, {0, 0, LEVEL_ATOM}},                     \
-        [CODE_FNMA] = {"FMA(-%a, %b, %c)", LEVEL_ATOM, {LEVEL_ATOM}},                          \
+#define C_PHRASES(sqrt_, fabs_, floor_)                                                    \
+    {                                                                                      \
+        [OP_ADD] = {"%a + %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                     \
+        [OP_SUB] = {"%a - %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                     \
+        [OP_MUL] = {"%a * %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                \
+        [OP_DIV] = {"%a / %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                \
+        [OP_NEG] = {"-%a", LEVEL_SIGN, {LEVEL_ATOM}}, CALL2(OP_RAISE, "el_raise"),         \
+        CALL1(OP_SQRT, sqrt_), CALL1(OP_SIN, "el_sin"), CALL1(OP_COS, "el_cos"),           \
+        CALL1(OP_TAN, "el_tan"), CALL1(OP_ASIN, "el_asin"), CALL1(OP_ACOS, "el_acos"),     \
+        CALL1(OP_ATAN, "el_atan"), CALL1(OP_EXP, "el_exp"),                                \
+        [OP_ATAN2] = {"el_atan2(%a + 0, %b + 0)", LEVEL_ATOM, {LEVEL_SUM, LEVEL_SUM}},     \
+        CALL2(OP_HYPOT, "el_hypot"), CALL1(OP_LOG, "el_log"), CALL1(OP_ABS, fabs_),        \
+        CALL1(OP_FLOOR, floor_), CALL2(OP_MIN, "smaller_of"), CALL2(OP_MAX, "larger_of"),  \
+        RELATION(OP_LESS, "<"), RELATION(OP_LESS_EQUAL, "<="), RELATION(OP_EQUAL, "=="),   \
+        RELATION(OP_NOT_EQUAL, "!="),                                                      \
+        [OP_SELECT] = {"%? ? %b : %c", LEVEL_CHOICE, {0, LEVEL_RELATION, LEVEL_RELATION}}, \
+        [CODE_FMA] = {"FMA(%a, %b, %c)", LEVEL_ATOM, {0}},                                 \
+        [CODE_FMS] = {"FMA(%a, %b, -%c)", LEVEL_ATOM, {0, 0, LEVEL_ATOM}},                 \
+        [CODE_FNMA] = {"FMA(-%a, %b, %c)", LEVEL_ATOM, {LEVEL_ATOM}},                      \
     }
 
 static const Phrase double_phrases[FLAT_CODES] = C_PHRASES("sqrt", "fabs", "floor");
@@ -65,8 +65,8 @@ typedef struct Printer {
     const Export *code;
     Tongue tongue;
     const char *real;
-    Buffer body;     // functions
-    uint32_t room;   // numbers that any of them needs in w
+    Buffer body;   // functions
+    uint32_t room; // numbers that any of them needs in w
     uint32_t rooms[CODE_PARTS];
     // of the function that is being written
     uint32_t *masks; // arguments of its parts, and whether they take w
@@ -352,7 +352,8 @@ static void write_title(const Printer *p, Buffer *out)
     tr_buffer_print(out, "/* %s: ", p->code->options.name);
     tr_buffer_comment(out, s->title && s->title[0] ? s->title : p->code->options.name);
     tr_buffer_print(out, "\n   Written by trundle " TR_VERSION);
-    if (s->source.sha256[0]) tr_buffer_print(out, " from a model with the SHA-256\n   %s", s->source.sha256);
+    if (s->source.sha256[0])
+        tr_buffer_print(out, " from a model with the SHA-256\n   %s", s->source.sha256);
     tr_buffer_print(out, ". */\n");
 }
 
@@ -366,12 +367,29 @@ static uint32_t projection_room(const Printer *p)
     return m + m * n + last > phi ? m + m * n + last : phi;
 }
 
+static uint32_t start_room(const Printer *p)
+{
+    uint32_t most = p->rooms[PART_START];
+    for (int k = 0; k < 2; k++) {
+        const CodeConditions *given = &p->code->given[k];
+        const uint32_t n = given->count, rows = given->rows;
+        const uint32_t room = (rows + n) * (1 + n) + n + rows * (1 + n) +
+                              p->rooms[k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS];
+        if (room > most) most = room;
+    }
+    return most + p->code->u.count + p->code->x.count + 2;
+}
+
 static void write_header(const Printer *p, Buffer *out)
 {
     const Export *code = p->code;
     char sizes[400];
     uint32_t room = p->room;
+    const uint32_t quality = 2 * code->pivot_count + 1 + p->rooms[PART_QUALITY];
     if (code->phi_count && projection_room(p) > room) room = projection_room(p);
+    if (code->pivot_count && quality > room) room = quality;
+    if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
+    room += code->u.count + code->x.count + 2; // what the start keeps while others go on
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
              "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
@@ -401,7 +419,7 @@ static void write_header(const Printer *p, Buffer *out)
     tr_buffer_free(&filled);
 }
 
-static void write_start(Printer *p)
+static void write_defaults(Printer *p)
 {
     const Export *code = p->code;
     Buffer *out = &p->body;
@@ -413,29 +431,65 @@ static void write_start(Printer *p)
         tr_walk_number(out, &p->tongue, code->p.at[k].value, code->options.is_single);
         tr_buffer_print(out, "; /* %s */\n", code->p.at[k].id);
     }
-    tr_buffer_print(out, "}\n\nvoid %s_inputs(const %s *p, %s *u)\n{\n    (void)p;\n", name, real, real);
-    if (!code->u.count) tr_buffer_print(out, "    (void)u;\n");
-    for (uint32_t k = 0; k < code->u.count; k++) {
-        tr_buffer_print(out, "    u[%u] = ", k);
-        tr_walk_number(out, &p->tongue, code->u.at[k].value, code->options.is_single);
-        tr_buffer_print(out, "; /* %s%s */\n", code->u.at[k].id,
-                        isnan(code->u.at[k].value) ? ": follows its formula of t" : "");
+    tr_buffer_print(out, "}\n\n");
+    write_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
+    tr_buffer_print(
+        out,
+        "void %s_inputs(const %s *p, %s *u)\n{\n    formulas_of_inputs(0, p, p, p, u, u);\n}\n\n",
+        name, real, real);
+}
+
+// What a guess is with the model's own parameters: where it has a formula, what that gives
+static void write_guesses(Printer *p)
+{
+    const Export *code = p->code;
+    double *guess = calloc(code->x.count + 1u, sizeof *guess);
+    if (!guess) {
+        p->body.failed = true;
+        return;
     }
-    tr_buffer_print(out,
-                    "}\n\nint %s_initial(const %s *p, %s *x, int *mode, %s *w)\n{\n    (void)p;\n"
-                    "    (void)w;\n",
-                    name, real, real, real);
-    if (!code->x.count) tr_buffer_print(out, "    (void)x;\n");
-    if (!code->latches.count) tr_buffer_print(out, "    (void)mode;\n");
-    for (uint32_t k = 0; k < code->x.count; k++) {
-        tr_buffer_print(out, "    x[%u] = ", k);
-        tr_walk_number(out, &p->tongue, code->start[k], code->options.is_single);
-        tr_buffer_print(out, "; /* %s */\n", code->x.at[k].id);
+    for (uint32_t k = 0; k < code->x.count; k++)
+        guess[k] = code->system->inputs[code->x.at[k].input].value;
+    write_reals(p, &p->body, "first_guess", guess, code->x.count);
+    write_reals(p, &p->body, "first_state", code->start, code->x.count);
+    free(guess);
+    tr_buffer_print(&p->body, "\n");
+    write_function(p, PART_START, "start_guess", "guess", false, &code->x);
+}
+
+static void write_start(Printer *p)
+{
+    static const char *const names[] = {"given_positions", "given_rates"};
+    const Export *code = p->code;
+    const bool single = code->options.is_single;
+    Buffer *out = &p->body, modes = {0}, solve = {0};
+    tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
+    if (code->quaternion_count)
+        write_integers(out, "static const int start_quaternion[]", code->quaternion,
+                       code->quaternion_count);
+    write_guesses(p);
+    for (int k = 0; k < 2; k++) {
+        char head[80];
+        const CodePart part = k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
+        if (!code_has(code, part)) continue;
+        write_function(p, part, names[k], "f", false, NULL);
+        snprintf(head, sizeof head, "static const int %s_place[]", names[k]);
+        write_integers(out, head, code->given[k].place, code->given[k].count);
+        tr_buffer_print(&solve,
+                        "    if (find_start(%s, %u, %u, %s_place, guess, x, u, p, w)) return 1;\n",
+                        names[k], code->given[k].rows, code->given[k].count, names[k]);
     }
     for (uint32_t k = 0; k < code->latches.count; k++)
-        tr_buffer_print(out, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
+        tr_buffer_print(&modes, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
                         code->latches.at[k].id);
-    tr_buffer_print(out, "    return 0;\n}\n\n");
+    const Mark marks[] = {
+        {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
+        {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
+        {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
+    fill_in(p, out, solve.at ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
+    out->failed = out->failed || modes.failed || solve.failed;
+    tr_buffer_free(&modes);
+    tr_buffer_free(&solve);
 }
 
 static void write_projection(Printer *p)
@@ -493,7 +547,7 @@ static void write_step(Printer *p)
 static void write_functions(Printer *p)
 {
     const Export *code = p->code;
-    write_start(p);
+    write_defaults(p);
     write_function(p, PART_RATES, "rates", "dx", true, &code->x);
     write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
     write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
@@ -506,6 +560,7 @@ static void write_functions(Printer *p)
     write_projection(p);
     write_quality(p);
     write_step(p);
+    write_start(p);
 }
 
 static void write_source(const Printer *p, Buffer *out)

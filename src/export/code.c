@@ -24,7 +24,8 @@ static void free_names(CodeNames *names)
 void tr_code_free(Export *code)
 {
     if (!code) return;
-    CodeNames *const names[] = {&code->x, &code->u, &code->p, &code->y, &code->fixed, &code->latches};
+    CodeNames *const names[] = {&code->x, &code->u,     &code->p,
+                                &code->y, &code->fixed, &code->latches};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) free_names(names[i]);
     for (int i = 0; i < CODE_PARTS; i++) free(code->part[i].entry);
     for (int i = 0; i < 2; i++) free(code->given[i].place);
@@ -178,8 +179,8 @@ static uint32_t *choose_outputs(Export *code, tr_error *err)
                             (s->order == 1 ? 0 : tr_system_inputs(s, TR_VELOCITY, NULL));
     uint32_t *column = calloc(flow->column_count + 1u, sizeof *column);
     if (!column) return code->failed = true, NULL;
-    if (!check_list(code->options.outputs, NULL, flow->labels + states,
-                    flow->column_count - states, "output", err))
+    if (!check_list(code->options.outputs, NULL, flow->labels + states, flow->column_count - states,
+                    "output", err))
         return free(column), NULL;
     for (uint32_t i = states; i < flow->column_count; i++) {
         const char *list = code->options.outputs;
@@ -258,7 +259,7 @@ static void map_inputs(Export *code)
 
 // ---- functions -----------------------------------------------------------------------------
 
-static bool open_part(Export *code, CodePart part, uint32_t count)
+bool tr_code_open(Export *code, CodePart part, uint32_t count)
 {
     CodeFunction *f = &code->part[part];
     f->entry = calloc(2 * (size_t)count + 1, sizeof *f->entry);
@@ -274,7 +275,7 @@ static void take_program(Export *code, CodePart part, const tr_program *program,
                          const uint32_t *wanted, uint32_t count)
 {
     uint32_t *all = NULL;
-    if (!program || !open_part(code, part, count)) return;
+    if (!program || !tr_code_open(code, part, count)) return;
     if (!wanted) {
         wanted = all = calloc(count + 1u, sizeof *all);
         for (uint32_t k = 0; all && k < count; k++) all[k] = k;
@@ -292,7 +293,7 @@ static const tr_program *chart_program(Export *code, ChartProgram which, tr_erro
 }
 
 // The entry of x that an input is
-static uint32_t entry_of(const Export *code, uint32_t input)
+uint32_t tr_code_entry(const Export *code, uint32_t input)
 {
     uint32_t k = 0;
     while (k < code->x.count && code->x.at[k].input != input) k++;
@@ -336,7 +337,7 @@ static void take_rates(Export *code, tr_error *err)
     Exprs list = {0};
     if (s) list_rates(code, s, &list);
     tr_program *all = s ? tr_program_list(s, &list, code->flow->footing->fold, err) : NULL;
-    if (all && own && open_part(code, PART_RATES, code->x.count)) {
+    if (all && own && tr_code_open(code, PART_RATES, code->x.count)) {
         uint32_t *place = calloc(2 * (size_t)code->x.count + 1, sizeof *place);
         if (place) take_mixed(code, own, all, place, place + code->x.count);
         code->failed = code->failed || !place;
@@ -351,7 +352,7 @@ static void take_first(Export *code, tr_error *err)
 {
     const ChartPrograms *c = code->flow->now->programs;
     const tr_program *watch = chart_program(code, CHART_WATCH, err);
-    if (!watch || !open_part(code, PART_FIRST, code->x.count)) return;
+    if (!watch || !tr_code_open(code, PART_FIRST, code->x.count)) return;
     CodeFunction *f = &code->part[PART_FIRST];
     memcpy(f->value, code->part[PART_RATES].value, f->count * sizeof *f->value);
     uint32_t kept = 0, *of_run = calloc(2 * (size_t)c->known + 1, sizeof *of_run);
@@ -362,7 +363,7 @@ static void take_first(Export *code, tr_error *err)
     for (uint32_t k = 0; k < c->known; k++) of_run[k] = k;
     tr_flat_program(&code->flat, watch, code->input_node, of_run, c->known, of_run + c->known);
     for (uint32_t k = 0; k < c->known; k++)
-        f->value[entry_of(code, c->place[k])] = of_run[c->known + k];
+        f->value[tr_code_entry(code, c->place[k])] = of_run[c->known + k];
     free(of_run);
     if (tr_code_same(code, PART_FIRST, PART_RATES)) {
         f->count = 0;
@@ -404,14 +405,14 @@ static void take_columns(Export *code, const uint32_t *outputs, tr_error *err)
     const tr_program *columns = chart_program(code, CHART_COLUMNS, err);
     if (!columns) return;
     take_program(code, PART_OUTPUTS, columns, outputs, code->y.count);
-    if (!open_part(code, PART_FOLLOW, code->x.count)) return;
+    if (!tr_code_open(code, PART_FOLLOW, code->x.count)) return;
     CodeFunction *f = &code->part[PART_FOLLOW];
     uint32_t column = 0;
     f->count = 0;
     for (int kind = TR_POSITION; kind <= TR_VELOCITY; kind++)
         for (uint32_t i = 0; i < s->input_count; i++) {
             if ((int)s->inputs[i].kind != kind) continue;
-            const uint32_t k = entry_of(code, i), from = column++;
+            const uint32_t k = tr_code_entry(code, i), from = column++;
             if (k == code->x.count || code->x.at[k].is_integrated) continue;
             f->entry[f->count] = k;
             tr_flat_program(&code->flat, columns, code->input_node, &from, 1,
@@ -424,7 +425,7 @@ static void take_speeds(Export *code)
 {
     const System *s = code->system;
     const Footing *footing = code->flow->footing;
-    if (!footing->speeds || !open_part(code, PART_SPEEDS, code->x.count)) return;
+    if (!footing->speeds || !tr_code_open(code, PART_SPEEDS, code->x.count)) return;
     CodeFunction *f = &code->part[PART_SPEEDS];
     uint32_t from = 0;
     f->count = 0;
@@ -434,7 +435,7 @@ static void take_speeds(Export *code)
             if (inner && s->inputs[i].kind != TR_INNER) continue;
             const uint32_t input =
                 inner ? i : (uint32_t)(tr_system_input(s, s->rows[i].symbol) - s->inputs);
-            const uint32_t k = entry_of(code, input), which = from++;
+            const uint32_t k = tr_code_entry(code, input), which = from++;
             if (k == code->x.count) continue;
             f->entry[f->count] = k;
             tr_flat_program(&code->flat, footing->speeds, code->input_node, &which, 1,
@@ -455,10 +456,10 @@ static void take_projection(Export *code, tr_error *err)
         code->failed = true;
         return;
     }
-    for (uint32_t k = 0; k < c->positions; k++) code->projected[k] = entry_of(code, c->place[k]);
+    for (uint32_t k = 0; k < c->positions; k++)
+        code->projected[k] = tr_code_entry(code, c->place[k]);
     for (uint32_t i = 0; i < code->flow->quaternion_count; i++)
-        code->quaternion[code->quaternion_count++] =
-            code->projected[code->flow->quaternions[i]];
+        code->quaternion[code->quaternion_count++] = code->projected[code->flow->quaternions[i]];
     if (!c->projected) return;
     take_program(code, PART_PHI, chart_program(code, CHART_PHI, err), NULL, c->projected);
     take_program(code, PART_PROJECTION, chart_program(code, CHART_PROJECTION, err), NULL,
@@ -473,9 +474,9 @@ static Expr *list_variables(const Export *code, const System *s)
     const uint32_t count = code->x.count + code->u.count;
     Expr *at = calloc(count + 1u, sizeof *at);
     for (uint32_t k = 0; at && k < count; k++)
-        at[k] = s->inputs[k < code->x.count ? code->x.at[k].input
-                                            : code->u.at[k - code->x.count].input]
-                    .symbol;
+        at[k] =
+            s->inputs[k < code->x.count ? code->x.at[k].input : code->u.at[k - code->x.count].input]
+                .symbol;
     return at;
 }
 
@@ -550,24 +551,6 @@ static void take_jacobian(Export *code, tr_error *err)
 
 // ---- the start -----------------------------------------------------------------------------
 
-static void take_start(Export *code, tr_error *err)
-{
-    (void)err;
-    code->start = calloc(code->x.count + 1u, sizeof *code->start);
-    code->mode = calloc(code->system->latch_count + 1u, sizeof *code->mode);
-    if (!code->start || !code->mode) {
-        code->failed = true;
-        return;
-    }
-    const Flow *flow = code->flow;
-    for (uint32_t k = 0; k < code->x.count; k++)
-        code->start[k] = flow->inputs[code->x.at[k].input];
-    for (uint32_t k = 0; k < flow->known; k++) // which others followed from
-        code->start[entry_of(code, flow->now->place[k])] = flow->start[k];
-    for (uint32_t i = 0; i < code->system->latch_count; i++)
-        code->mode[i] = flow->modes[i].is_open ? 0 : flow->modes[i].is_slipping ? 2 : 1;
-}
-
 // ---- all of it -----------------------------------------------------------------------------
 
 static void take_functions(Export *code, tr_error *err)
@@ -575,7 +558,7 @@ static void take_functions(Export *code, tr_error *err)
     uint32_t *outputs = choose_outputs(code, err);
     if (outputs) {
         map_inputs(code);
-        take_start(code, err);
+        tr_code_start(code, err);
         take_rates(code, err);
         take_first(code, err);
         take_quality(code, err);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a model is printed, whatever the language: names with units, and functions as operations
 // of one list. The state is x = (q, v, z): positions, velocities, then what else has a rate (tyres,
-// where contacts touch, speeds that the equations are shortest in). Of the velocities those that are
-// independent in the chart at the start count, or the speeds in their place; the others follow.
+// where contacts touch, speeds that the equations are shortest in). Of the velocities those that
+// are independent in the chart at the start count, or the speeds in their place; the others follow.
 #ifndef TR_EXPORT_CODE_H
 #define TR_EXPORT_CODE_H
 
@@ -30,17 +30,17 @@ typedef struct CodeFunction {
 } CodeFunction;
 
 typedef enum CodePart {
-    PART_RATES,      // x'
-    PART_FIRST,      // the same as a run's first stage of a step has it
-    PART_OUTPUTS,    // y
-    PART_JACOBIAN,   // of x' by x, then u: the entries that are not zero
-    PART_FOLLOW,     // into x: driven positions, velocities that depend on others
-    PART_SPEEDS,     // into x: speeds, from all velocities
-    PART_PHI,        // constraints on positions
-    PART_PROJECTION, // and their slopes, by rows
-    PART_QUALITY,    // of the chart: squares of rows that are pivots, pivots, tilt
-    PART_INPUTS,     // u, from parameters
-    PART_START,      // x, as it is guessed from parameters
+    PART_RATES,           // x'
+    PART_FIRST,           // the same as a run's first stage of a step has it
+    PART_OUTPUTS,         // y
+    PART_JACOBIAN,        // of x' by x, then u: the entries that are not zero
+    PART_FOLLOW,          // into x: driven positions, velocities that depend on others
+    PART_SPEEDS,          // into x: speeds, from all velocities
+    PART_PHI,             // constraints on positions
+    PART_PROJECTION,      // and their slopes, by rows
+    PART_QUALITY,         // of the chart: squares of rows that are pivots, pivots, tilt
+    PART_INPUTS,          // u, from parameters
+    PART_START,           // x, as it is guessed from parameters, but for what no formula gives
     PART_GIVEN_POSITIONS, // conditions on positions at the start, and their slopes by rows
     PART_GIVEN_RATES,
     PART_GRADIENT, // of weight . x' by x, then u
@@ -50,8 +50,8 @@ typedef enum CodePart {
 
 // Conditions at the start, for entries of x
 typedef struct CodeConditions {
-    uint32_t rows, count; // of the program; unknowns
-    uint32_t *place;      // entries of x
+    uint32_t rows, count; // of the function: residuals, then slopes by rows; unknowns
+    uint32_t *place;      // of these, entries of x
 } CodeConditions;
 
 typedef struct CodeOptions {
@@ -83,6 +83,12 @@ typedef struct Export {
     uint32_t *input_node; // by input of the system and side of a switch
     bool failed;
 } Export;
+
+// Within its making: room for a function; which entry of the state an input is, x.count when none;
+// and what there is at the start.
+bool tr_code_open(Export *code, CodePart part, uint32_t count);
+uint32_t tr_code_entry(const Export *code, uint32_t input);
+void tr_code_start(Export *code, tr_error *err);
 
 Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);
 void tr_code_free(Export *code);

@@ -79,8 +79,8 @@ static bool export_code(const System *s, const tr_export_options *o, const Targe
     Export *code = tr_code_new(s, &options, err);
     Folder *folder = calloc(1, sizeof *folder);
     if (!folder) tr_fail_memory(err);
-    bool good = code && folder && target->print(code, folder, err) &&
-                write_folder(o->folder, folder, err);
+    bool good =
+        code && folder && target->print(code, folder, err) && write_folder(o->folder, folder, err);
     for (uint32_t i = 0; folder && i < folder->count; i++) tr_buffer_free(&folder->files[i].text);
     free(folder);
     tr_code_free(code);

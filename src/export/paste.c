@@ -56,7 +56,8 @@ static uint32_t divide(Text source, Item *items)
     while (source.length && count < MOST_ITEMS) {
         const Text line = take_line(&source);
         const bool is_comment = starts(line, "//"), is_blank = last_mark(line) == 0;
-        if (!item.body.at && (is_comment || is_blank || (starts(line, "#") && !starts(line, "#define EL_")))) {
+        if (!item.body.at &&
+            (is_comment || is_blank || (starts(line, "#") && !starts(line, "#define EL_")))) {
             if (!is_comment)
                 item.comment = (Text){0};
             else if (!item.comment.at)
@@ -70,9 +71,9 @@ static uint32_t divide(Text source, Item *items)
         if (!item.body.at) item.body = (Text){line.at, 0};
         item.body.length += line.length;
         if (starts(line, "{") || last_mark(line) == '{') inside = true;
-        const bool ends = inside ? starts(line, "}")
-                                 : last_mark(line) == ';' || starts(line, "#define") ||
-                                       last_mark(line) == '}';
+        const bool ends =
+            inside ? starts(line, "}")
+                   : last_mark(line) == ';' || starts(line, "#define") || last_mark(line) == '}';
         if (!ends) continue;
         items[count++] = item;
         item = (Item){0}, inside = false;
@@ -142,15 +143,16 @@ static void copy(Buffer *out, Text text, const char *fma)
 }
 
 // Bits of a number and back, without the C library
-static bool copy_bits(Buffer *out, Text name)
+static bool copy_bits(Buffer *out, Text body)
 {
+    const Text name = name_of(body);
     const bool bits = text_is(name, "el_bits");
-    if (!bits && !text_is(name, "el_double")) return false;
+    if ((!bits && !text_is(name, "el_double")) || !has_word(body, text_of("memcpy"))) return false;
     tr_buffer_print(out,
                     "static inline %s(%s)\n{\n    union {\n        double x;\n        uint64_t u;\n"
                     "    } both;\n    both.%s;\n    return both.%s;\n}\n",
-                    bits ? "uint64_t el_bits" : "double el_double", bits ? "double x" : "uint64_t u",
-                    bits ? "x = x" : "u = u", bits ? "u" : "x");
+                    bits ? "uint64_t el_bits" : "double el_double",
+                    bits ? "double x" : "uint64_t u", bits ? "x = x" : "u = u", bits ? "u" : "x");
     return true;
 }
 
@@ -170,7 +172,7 @@ void tr_paste(Buffer *out, Text source, const char *wanted, const char *fma)
     for (uint32_t i = 0; i < count; i++) {
         if (!items[i].is_needed) continue;
         if (items[i].comment.at) copy(out, items[i].comment, fma);
-        if (!copy_bits(out, name_of(items[i].body))) copy(out, items[i].body, fma);
+        if (!copy_bits(out, items[i].body)) copy(out, items[i].body, fma);
         tr_buffer_add(out, "\n", 1);
     }
     free(items);

@@ -16,7 +16,8 @@ typedef struct Folder {
 } Folder;
 
 // A new file; NULL when there are too many.
-Buffer *tr_folder_add(Folder *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+Buffer *tr_folder_add(Folder *folder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // What stands for a mark in a text, @mark@
 typedef struct Mark {

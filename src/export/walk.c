@@ -14,13 +14,13 @@ enum { MOST_INLINED = 8 };
 // What is known of a node in one function
 typedef struct NodePlace {
     uint32_t uses;
-    uint32_t part;      // that it is found in
-    uint32_t last;      // that needs it
-    uint32_t slot;      // of w, where another part needs it
-    uint32_t number;    // of its name, t7
-    uint32_t weight;    // operations that stand in it
+    uint32_t part;   // that it is found in
+    uint32_t last;   // that needs it
+    uint32_t slot;   // of w, where another part needs it
+    uint32_t number; // of its name, t7
+    uint32_t weight; // operations that stand in it
     bool is_needed, is_inlined, is_output;
-    uint32_t user;      // the last one
+    uint32_t user; // the last one
 } NodePlace;
 
 typedef struct Layout {
@@ -88,8 +88,8 @@ static void inline_nodes(Layout *l)
         for (int k = 0; k < flat_operands(node); k++)
             if (l->at[flat_operand(node, k)].is_inlined)
                 at->weight += l->at[flat_operand(node, k)].weight;
-        at->is_inlined = at->uses == 1 && at->last == at->part &&
-                         (at->is_output || at->weight < MOST_INLINED);
+        at->is_inlined =
+            at->uses == 1 && at->last == at->part && (at->is_output || at->weight < MOST_INLINED);
     }
 }
 
@@ -116,7 +116,8 @@ static uint32_t give_slots(Layout *l)
 void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_single)
 {
     if (isnan(value) || isinf(value)) {
-        tr_buffer_print(out, "%s%s", value < 0 ? "-" : "", isnan(value) ? tongue->nan : tongue->infinity);
+        tr_buffer_print(out, "%s%s", value < 0 ? "-" : "",
+                        isnan(value) ? tongue->nan : tongue->infinity);
         return;
     }
     char text[40];

@@ -25,19 +25,19 @@ typedef struct Phrase {
 } Phrase;
 
 typedef struct Tongue {
-    const Phrase *phrases;       // by code; relations as conditions
-    const char *truth;           // of a relation as a number: one %s
-    const char *is_true;         // of a number as a condition: one %s
-    const char *keep;            // a name and its value, two %s
-    const char *set;             // an entry and its value, two %s
-    const char *note;            // behind a statement, one %s
-    const char *entry;           // of an array: its name %s and the number %u
-    uint32_t first;              // entry of an array
-    const char *number_end;      // behind a number: "f"
+    const Phrase *phrases;  // by code; relations as conditions
+    const char *truth;      // of a relation as a number: one %s
+    const char *is_true;    // of a number as a condition: one %s
+    const char *keep;       // a name and its value, two %s
+    const char *set;        // an entry and its value, two %s
+    const char *note;       // behind a statement, one %s
+    const char *entry;      // of an array: its name %s and the number %u
+    uint32_t first;         // entry of an array
+    const char *number_end; // behind a number: "f"
     const char *infinity, *nan;
-    const char *table;           // number of the table %u, order %d, arguments %s, %s
-    uint32_t most;               // operations of a part
-    bool is_whole_real;          // 1 is 1.0
+    const char *table;  // number of the table %u, order %d, arguments %s, %s
+    uint32_t most;      // operations of a part
+    bool is_whole_real; // 1 is 1.0
 } Tongue;
 
 // What a part uses besides arguments, a bit for each: w, and whether it sets anything
