@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void tr_fail(tr_error *err, tr_status status, Place at, const char *format, ...)
+void(tr_fail)(tr_error *err, tr_status status, Place at, const char *format, ...)
 {
     if (!err || err->status != TR_OK) return; // first error wins
     err->status = status;
@@ -18,7 +18,7 @@ void tr_fail(tr_error *err, tr_status status, Place at, const char *format, ...)
     tr_text_show(text_of(words), false, err->text, sizeof err->text);
 }
 
-void tr_fail_memory(tr_error *err) { tr_fail(err, TR_NO_MEMORY, (Place){0}, "out of memory"); }
+void(tr_fail_memory)(tr_error *err) { tr_fail(err, TR_NO_MEMORY, (Place){0}, "out of memory"); }
 
 char *tr_text_finish(Buffer *text, tr_error *err)
 {

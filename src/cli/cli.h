@@ -32,7 +32,7 @@ typedef struct Options {
     const char *output;
     bool json, quiet, verbose, help;
     // equations
-    const char *show;
+    const char *show, *most_operations;
     // export
     const char *name, *fix, *outputs, *form;
     bool opens, single;
@@ -127,6 +127,8 @@ int cli_complain(const char *path, const tr_error *err);
 int cli_complain_of(const Options *options, const tr_error *err);
 // A number given on the command line in place of `value`; false after saying that it is none.
 bool cli_number(const char *name, const char *text, double *value);
+// Likewise one that is whole and not negative.
+bool cli_limit(const char *name, const char *text, size_t *value);
 // Whether a path, which may be NULL, is one of files of this kind (".csv").
 bool cli_ends_with(const char *path, const char *end);
 // Whether a result would destroy a file that is read, or another result; then it says so.

@@ -30,6 +30,8 @@ int cli_equations(const Verb *verb, const Options *options)
     tr_error err = {0};
     tr_equations_options o = tr_equations_defaults();
     if (options->show) o.show = options->show;
+    if (!cli_limit("--most-operations", options->most_operations, &o.most_operations))
+        return TR_USAGE;
     o.language = options->to ? options->to : language_of(options->output);
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
