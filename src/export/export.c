@@ -57,6 +57,14 @@ static bool check_form(const System *s, const char *form, tr_error *err)
         tr_fail(err, TR_USAGE, (Place){0}, "there is no form '%.60s': it is auto or reduced", form);
         return false;
     }
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_HELD) {
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "this model has controllers or sensors ('%.100s'), which generated code has "
+                    "not: their values are to be inputs",
+                    s->inputs[i].name);
+            return false;
+        }
     if (!s->latch_count || strcmp(form, "reduced") == 0) return true;
     tr_fail(err, TR_USAGE, (Place){0},
             "contacts of this model may open, close or slip ('%.100s'), and generated code has one "
