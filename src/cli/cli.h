@@ -32,7 +32,8 @@ typedef struct Options {
     const char *output;
     bool json, quiet, verbose, help;
     // equations
-    const char *show, *most_operations;
+    const char *show, *most_operations, *budget;
+    bool closed, staged;
     // export
     const char *name, *fix, *outputs, *form;
     bool opens, single;
