@@ -282,7 +282,7 @@ static void print_left(const Sheet *sheet, const char *letter, const Matrix *m, 
         snprintf(place, sizeof place, "%u,%u", i + 1, k + 1);
     if (by == &tr_notation_text)
         tr_buffer_print(text, "%s%s%s%s", letter, place[0] ? "[" : "", place, place[0] ? "]" : "");
-    else if (by == &tr_notation_latex)
+    else if (by != &tr_notation_mathml)
         tr_buffer_print(text, place[0] ? "%s%s_{%s}" : "%s%s%s", strlen(letter) > 1 ? "\\" : "",
                         letter, place);
     else

@@ -18,14 +18,15 @@ struct Notation {
     const char *power[3];            // likewise
     const char *root[2];             // around what it is of; NULL: by its name
     const char *call[3];             // before the name, behind it, behind all
-    const Notation *in_lines; // for formulas that are wider than a line; NULL: they are as all others
+    const Notation
+        *in_lines; // for formulas that are wider than a line; NULL: they are as all others
     void (*symbol)(const System *system, uint32_t input, Buffer *text);
     void (*number)(const char *digits, Buffer *text);
     void (*word)(Text word, Buffer *text);          // names of functions
     void (*prose)(const char *words, Buffer *text); // outside of formulas
 };
 
-extern const Notation tr_notation_text, tr_notation_latex, tr_notation_mathml;
+extern const Notation tr_notation_text, tr_notation_latex, tr_notation_markdown, tr_notation_mathml;
 
 // Names are those of the system's inputs; NULL: of the graph's symbols.
 void tr_term_write(const Term *term, const Notation *notation, const System *system, Buffer *text);
