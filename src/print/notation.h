@@ -24,6 +24,8 @@ struct Notation {
     void (*number)(const char *digits, Buffer *text);
     void (*word)(Text word, Buffer *text);          // names of functions
     void (*prose)(const char *words, Buffer *text); // outside of formulas
+    // An entry of a matrix: its letter, and "" or "2" or "1,2"
+    void (*entry)(const char *letter, const char *place, Buffer *text);
 };
 
 extern const Notation tr_notation_text, tr_notation_latex, tr_notation_markdown, tr_notation_mathml;
