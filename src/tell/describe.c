@@ -571,6 +571,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     Names names = begin_line(j, "not finite at the start: ");
     list_not_finite(&names, f);
     end_line(&names, "\n");
+    if (s->source.included) tr_buffer_print(b, "included: %s\n", s->source.included);
     if (s->missing) tr_buffer_print(b, "%s cannot be read: drawn as a box\n", s->missing);
     tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);
