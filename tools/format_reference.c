@@ -325,6 +325,9 @@ static const struct {
     const char *kind, *title, *text;
 } sections[] = {
     {"model", "The file", "What stands at the top of the file."},
+    {"include", "include",
+     "Each entry of `include` is a name and the following, see [Files in files](#files-in-files):"},
+    {"each", "each", "Each entry of `each` is a name and a list, which may stand in a map:"},
     {"tables", "tables", "Each entry of `tables` is a name and:"},
     {"signals", "signals", "What was recorded together, in one file:"},
     {"bodies", "bodies", "Each entry of `bodies` is a name and:"},

@@ -25,10 +25,12 @@ static void add_origin(const Origin *origin, char *words, size_t size)
 {
     char whence[300];
     size_t length = 0;
-    for (const Origin *o = origin; o && length < sizeof whence; o = o->at.in)
-        length +=
-            (size_t)snprintf(whence + length, sizeof whence - length, "%s by %s:%d:%d as %s",
-                             length ? "," : " (included", o->by, o->at.line, o->at.column, o->as);
+    for (const Origin *o = origin; o && length < sizeof whence; o = o->at.in) {
+        char place[40] = "";
+        if (o->at.line) snprintf(place, sizeof place, ":%d:%d", o->at.line, o->at.column);
+        length += (size_t)snprintf(whence + length, sizeof whence - length, "%s by %s%s as %s",
+                                   length ? "," : " (included", o->by, place, o->as);
+    }
     if (!length) return;
     length = strlen(whence);
     if (length + 1 < sizeof whence) whence[length] = ')', whence[++length] = 0;
