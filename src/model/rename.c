@@ -164,6 +164,7 @@ typedef struct Respelling {
     Value value;
     Buffer out;
     size_t done; // of the value's text
+    int columns; // of `out`
     struct Respelt *names;
     uint32_t count, capacity;
 } Respelling;
@@ -171,14 +172,16 @@ typedef struct Respelling {
 static void put_in_place(Respelling *r, Text old, Text now)
 {
     const size_t at = (size_t)(old.at - r->value.text.at);
-    tr_buffer_add(&r->out, r->value.text.at + r->done, at - r->done);
+    const Text between = {r->value.text.at + r->done, at - r->done};
+    const int width = tr_utf8_columns(now.at, now.length);
     if (!tr_grow((void **)&r->names, &r->capacity, r->count + 1, sizeof *r->names)) {
         r->out.failed = true;
         return;
     }
-    r->names[r->count++] =
-        (struct Respelt){tr_utf8_columns(r->out.at ? r->out.at : "", r->out.length),
-                         tr_utf8_columns(now.at, now.length), tr_utf8_columns(old.at, old.length)};
+    r->columns += tr_utf8_columns(between.at, between.length);
+    r->names[r->count++] = (struct Respelt){r->columns, width, tr_utf8_columns(old.at, old.length)};
+    r->columns += width;
+    tr_buffer_add(&r->out, between.at, between.length);
     tr_buffer_add(&r->out, now.at, now.length);
     r->done = at + old.length;
 }

@@ -254,6 +254,7 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     Names names = {.j = j, .json = true};
     tr_json_open(j, NULL, '{');
     tr_json_number(j, "bodies", s->body_count);
+    if (s->source.included) tr_json_text(j, "included", s->source.included);
     tr_json_number(j, "n", f->base);
     tr_json_number(j, "s_p", f->passive);
     tr_json_number(j, "s_a", f->driven);
