@@ -309,8 +309,10 @@ static const struct {
               {"carrier", "free", "world", "planar"},
               {"world", "free", "world", "free"},
               {"world", "free", "carrier", "ball"},
-              {"world", "planar", "world", "prismatic, axis: \"0.2, 0.5, 1\""}};
-enum { CHAINS = sizeof chains / sizeof *chains, ALL = 31, FREE = 4 | 8 };
+              {"world", "planar", "world", "prismatic, axis: \"0.2, 0.5, 1\""},
+              {"carrier", "universal, axis: \"1, 2, 0\", second: \"0, 1, 1\"", "world",
+               "cylindrical, axis: \"0.2, 0.5, 1\""}};
+enum { CHAINS = sizeof chains / sizeof *chains, ALL = 63, FREE = 4 | 8 };
 
 // In those chains whose bits are set, drifts are no derivatives.
 static void check_kind(const char *first, const char *second, const char *element, unsigned own)
@@ -334,13 +336,15 @@ static void test_loops(void **state)
     (void)state;
     static const char *const ends[][2] = {
         {"a4", "b3"}, {"a3", "mast.tip"}, {"mast.tip", "a4"}, {"a4", "world"}};
-    static const char *const loops[] = {"kind: point, to: \"0.1, 0, 0.2\"",
-                                        "kind: axis, axis: \"1, 2, -1\", own_axis: \"0, 1, 1\"",
-                                        "kind: pose, turn: \"0.1, 0.2, 0.3\"",
-                                        "kind: slider, axis: \"0, 0, 1\"",
-                                        "kind: cylinder, axis: \"1, 2, -1\", own_axis: \"0, 1, 1\"",
-                                        "kind: plane, axis: \"1, 2, -1\"",
-                                        "kind: distance, length: 1 + 0.1*sin(t)"};
+    static const char *const loops[] = {
+        "kind: point, to: \"0.1, 0, 0.2\"",
+        "kind: axis, axis: \"1, 2, -1\", own_axis: \"0, 1, 1\"",
+        "kind: pose, turn: \"0.1, 0.2, 0.3\"",
+        "kind: slider, axis: \"0, 0, 1\"",
+        "kind: cylinder, axis: \"1, 2, -1\", own_axis: \"0, 1, 1\"",
+        "kind: plane, axis: \"1, 2, -1\"",
+        "kind: universal, axis: \"1, 2, -1\", own_axis: \"0, 1, 1\"",
+        "kind: distance, length: 1 + 0.1*sin(t)"};
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
             char element[300];

@@ -111,8 +111,8 @@ static void check_torques(const RandomForest *f, const Style *style, const Expec
         for (int k = 0; k < ne_velocities[f->ne.body[i].type]; k++) {
             char joint[40], name[50];
             if (f->part[i].drive == DRIVE_NONE) continue;
-            if (ne_velocities[f->ne.body[i].type] == 1)
-                joint_name(f, style, i, joint);
+            if (ne_is_axial(f->ne.body[i].type))
+                position_name(f, style, i, k, joint);
             else
                 velocity_name(f, style, i, k, joint);
             snprintf(name, sizeof name, "tau.%s", joint);
@@ -217,7 +217,7 @@ static size_t cost_of(const Probe *p)
 static void test_the_cheaper_is_kept(void **state)
 {
     (void)state;
-    Random r = {3};
+    Random r = {12};
     int kept[TRIED] = {0};
     for (int i = 0; i < 60; i++) { // of thirty, none is best by its own mass matrix
         const RandomForest f = any_forest(&r, 1 + (int)random_below(&r, 8));

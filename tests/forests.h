@@ -152,7 +152,7 @@ static inline RandomForest any_forest(Random *r, int count)
         b->parent = i == 0 || chance(r, 0.15) ? -1 : (int)random_below(r, (uint32_t)i);
         if (chance(r, 0.3) && i) b->parent = i - 1;
         // chains of joints that turn and slide are the rule, others the exception
-        b->type = chance(r, 0.5) ? NE_REVOLUTE : (NeType)random_below(r, 6);
+        b->type = chance(r, 0.5) ? NE_REVOLUTE : (NeType)random_below(r, NE_TYPES);
         b->at = any_vector(r);
         b->turn = chance(r, 0.3) ? v3_times(3, any_vector(r)) : v3(0, 0, 0);
         b->axis = chance(r, 0.3) ? v3_axis((int)random_below(r, 3)) : v3_times(3, any_vector(r));
@@ -212,8 +212,9 @@ static inline void follow_motion(NeBody *b, Part *p, double t)
     double x[4][3];
     for (int k = 0; k < 4; k++) swing(p, k, t, x[k]);
     const V3 v = v3(x[0][1], x[1][1], x[2][1]), a = v3(x[0][2], x[1][2], x[2][2]);
-    if (b->type == NE_REVOLUTE || b->type == NE_PRISMATIC) {
-        b->q[0] = x[0][0], b->v[0] = x[0][1], p->acceleration[0] = x[0][2];
+    if (ne_is_axial(b->type)) {
+        for (int k = 0; k < ne_velocities[b->type]; k++)
+            b->q[k] = x[k][0], b->v[k] = x[k][1], p->acceleration[k] = x[k][2];
     } else if (b->type == NE_PLANAR) {
         double V[3], rate[3];
         seen_turning(m3_about(v3_axis(2), x[2][0]), v3(0, 0, x[2][1]), v3(v.x, v.y, 0),
@@ -369,10 +370,9 @@ static inline void set_body(Builder *to, int i)
         set_vector(to, "joint/at", b->at);
     if (v3_dot(b->turn, b->turn) > 0) set_vector(to, "joint/turn", b->turn);
     joint_name(to->forest, to->style, i, name);
-    if (single) {
-        set_vector(to, "joint/axis", b->axis);
-        set_text(to, "joint/coordinate", name);
-    }
+    if (ne_is_axial(b->type)) set_vector(to, "joint/axis", b->axis);
+    if (b->type == NE_UNIVERSAL) set_vector(to, "joint/second", ne_second(b));
+    if (single) set_text(to, "joint/coordinate", name);
     if (p->stiffness > 0) set_number(to, "joint/stiffness", p->stiffness);
     if (p->stiffness > 0) set_number(to, "joint/rest", p->rest);
     if (p->damping > 0) set_number(to, "joint/damping", p->damping);
@@ -396,7 +396,6 @@ static inline void set_swing(Builder *to, const char *field, const Part *p, int 
 
 static inline void set_role(Builder *to, int i)
 {
-    static const char *const velocity[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
     static const char *const position[] = {"x", "y", "z"};
     const NeBody *b = &to->forest->ne.body[i];
     const Part *p = &to->forest->part[i];
@@ -407,13 +406,15 @@ static inline void set_role(Builder *to, int i)
     const bool single = ne_velocities[b->type] == 1;
     if (p->drive == DRIVE_TORQUE && single) set_number(to, "torque", p->torque[0]);
     for (int k = 0; p->drive == DRIVE_TORQUE && !single && k < ne_velocities[b->type]; k++) {
-        const int part = b->type == NE_BALL || (b->type == NE_PLANAR && k == 2) ? 3 : 0;
-        snprintf(field, sizeof field, "torque/%s",
-                 velocity[part ? (b->type == NE_BALL ? 3 + k : 5) : k]);
+        snprintf(field, sizeof field, "torque/%s", ne_role_part(b->type, k));
         set_number(to, field, p->torque[k]);
     }
     if (p->drive != DRIVE_MOTION) return;
     if (single) set_swing(to, "motion", p, 0, "%s");
+    for (int k = 0; !single && ne_is_axial(b->type) && k < 2; k++) {
+        snprintf(field, sizeof field, "motion/%s", ne_role_part(b->type, k));
+        set_swing(to, field, p, k, "%s");
+    }
     if (b->type == NE_PLANAR) {
         set_swing(to, "motion/x", p, 0, "%s");
         set_swing(to, "motion/y", p, 1, "%s");
@@ -464,17 +465,6 @@ static inline Probe derive_as(const RandomForest *f, const Style *style)
 
 // ---- numbers by names ----------------------------------------------------------------------
 
-static const char *const position_parts[][7] = {
-    [NE_PLANAR] = {"x", "y", "theta"},
-    [NE_BALL] = {"qw", "qx", "qy", "qz"},
-    [NE_FREE] = {"x", "y", "z", "qw", "qx", "qy", "qz"},
-};
-static const char *const velocity_parts[][6] = {
-    [NE_PLANAR] = {"vx", "vy", "wz"},
-    [NE_BALL] = {"wx", "wy", "wz"},
-    [NE_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"},
-};
-
 static inline void position_name(const RandomForest *f, const Style *style, int i, int k,
                                  char name[40])
 {
@@ -484,7 +474,7 @@ static inline void position_name(const RandomForest *f, const Style *style, int 
     if (ne_velocities[type] == 1)
         strcpy(name, joint);
     else
-        snprintf(name, 40, "%.25s.%s", joint, position_parts[type][k]);
+        snprintf(name, 40, "%.25s.%s", joint, ne_position_parts[type][k]);
 }
 
 static inline void velocity_name(const RandomForest *f, const Style *style, int i, int k,
@@ -496,7 +486,7 @@ static inline void velocity_name(const RandomForest *f, const Style *style, int 
     if (ne_velocities[type] == 1)
         snprintf(name, 40, "%.25s_rate", joint);
     else
-        snprintf(name, 40, "%.25s.%s", joint, velocity_parts[type][k]);
+        snprintf(name, 40, "%.25s.%s", joint, ne_velocity_parts[type][k]);
 }
 
 // Puts the forest's state into the program and runs it; place[k] is the index there of velocity k.

@@ -30,6 +30,7 @@ static RandomForest moved(const RandomForest *f, M3 R, V3 p)
         NeBody *b = &g.ne.body[i];
         if (b->parent >= 0) continue;
         b->at = v3_plus(p, m3_times(R, b->at));
+        b->second = m3_times(R, ne_second(b));
         b->axis = m3_times(R, b->axis);
         b->turn = m3_angles(m3_product(R, m3_turn(b->turn)));
     }
@@ -114,8 +115,9 @@ static V3 vector_in_units(Units u, int length, int mass, int time, V3 x)
 
 static bool is_angular(NeType type, int k)
 {
-    return type == NE_REVOLUTE || type == NE_BALL || (type == NE_PLANAR && k == 2) ||
-           (type == NE_FREE && k >= 3);
+    return type == NE_REVOLUTE || type == NE_BALL || type == NE_UNIVERSAL ||
+           (type == NE_PLANAR && k == 2) || (type == NE_FREE && k >= 3) ||
+           (type == NE_CYLINDRICAL && k == 1);
 }
 
 static void scale_part(Units u, NeType type, Part *p)
@@ -123,7 +125,8 @@ static void scale_part(Units u, NeType type, Part *p)
     for (int k = 0; k < ne_velocities[type]; k++)
         p->torque[k] = in_units(u, is_angular(type, k) ? 2 : 1, 1, -2, p->torque[k]);
     for (int k = 0; k < 3; k++) {
-        const bool angle = type == NE_REVOLUTE || (type == NE_PLANAR && k == 2);
+        const bool angle = type == NE_REVOLUTE || type == NE_UNIVERSAL ||
+                           (type == NE_PLANAR && k == 2) || (type == NE_CYLINDRICAL && k == 1);
         p->swing[k] = in_units(u, angle ? 0 : 1, 0, 0, p->swing[k]);
     }
     p->frequency = in_units(u, 0, 0, -1, p->frequency);
@@ -149,8 +152,10 @@ static RandomForest scaled(const RandomForest *f, Units u)
             b->inertia.column[k] = vector_in_units(u, 2, 1, 0, b->inertia.column[k]);
         for (int k = 0; k < ne_velocities[b->type]; k++)
             b->v[k] = in_units(u, is_angular(b->type, k) ? 0 : 1, 0, -1, b->v[k]);
-        const int lengths = b->type == NE_PRISMATIC ? 1 : b->type == NE_PLANAR ? 2 : 3;
-        const bool turns_only = b->type == NE_REVOLUTE || b->type == NE_BALL;
+        const bool slides = b->type == NE_PRISMATIC || b->type == NE_CYLINDRICAL;
+        const int lengths = slides ? 1 : b->type == NE_PLANAR ? 2 : 3;
+        const bool turns_only =
+            b->type == NE_REVOLUTE || b->type == NE_BALL || b->type == NE_UNIVERSAL;
         for (int k = 0; !turns_only && k < lengths; k++) b->q[k] = in_units(u, 1, 0, 0, b->q[k]);
         scale_part(u, b->type, &g.part[i]);
     }

@@ -63,7 +63,7 @@ static M3 seat_turn(void) { return m3_turn(v3(0.4, -0.3, 0.5)); }
 static M3 foot_turn(void) { return m3_turn(v3(-0.6, 0.2, 0.9)); }
 
 // A joint that holds the foot on the seat, in the axes of probe and carrier; `axis` is the seat's.
-static void add_joint(Buffer *b, const char *type, V3 axis, const char *more)
+static void add_joint(Buffer *b, const char *type, V3 axis, V3 second, const char *more)
 {
     const bool planar = strcmp(type, "planar") == 0;
     const M3 turn = m3_product(seat_turn(), m3_transposed(foot_turn()));
@@ -71,8 +71,8 @@ static void add_joint(Buffer *b, const char *type, V3 axis, const char *more)
     add_vector(b, "at", seat_at);
     add_vector(b, "turn", m3_angles(planar ? seat_turn() : turn));
     if (!planar) add_vector(b, "to", foot_at);
-    if (strcmp(type, "revolute") == 0 || strcmp(type, "prismatic") == 0)
-        add_vector(b, "axis", m3_times(seat_turn(), axis));
+    if (!planar && v3_dot(axis, axis) > 0) add_vector(b, "axis", m3_times(seat_turn(), axis));
+    if (v3_dot(second, second) > 0) add_vector(b, "second", m3_times(seat_turn(), second));
     tr_buffer_print(b, "%s}", more);
 }
 
@@ -165,7 +165,18 @@ static const Kind kinds[] = {
      ", probe.vx: 0.3, probe.vy: -0.4, probe.wz: 0.8, probe.x: 0.1, probe.theta: 0.5",
      {0, 0, 1},
      ""},
+    {"universal",
+     "universal",
+     ", probe.a: 0.4, probe.b: -0.6, probe.a_rate: 1.3, probe.b_rate: -0.8",
+     {0.5, -0.7, 0.3},
+     ""},
 };
+
+// Of a universal joint, across its axis
+static V3 second_of(const Kind *kind)
+{
+    return strcmp(kind->loop, "universal") == 0 ? v3(0.7, 0.5, 0) : v3(0, 0, 0);
+}
 
 static Sheet *run_kind_as_joint(const Kind *kind)
 {
@@ -173,7 +184,7 @@ static Sheet *run_kind_as_joint(const Kind *kind)
     char spring[100];
     const bool single = kind->loop[0] == 'a' || kind->loop[0] == 's';
     snprintf(spring, sizeof spring, "%s%s", single ? ", coordinate: free" : "", kind->spring);
-    add_joint(&joint, kind->joint, kind->axis, spring);
+    add_joint(&joint, kind->joint, kind->axis, second_of(kind), spring);
     char *text = rig_text(joint.at, "", "initial: {swing: 0.3, swing_rate: 1%s}\n", kind->initial);
     Sheet *run = run_to(system_from(text), 1, 0.1);
     tr_buffer_free(&joint);
@@ -199,6 +210,8 @@ static void check_kind(const Kind *kind)
     tr_buffer_print(&rest, "loops: {E: {kind: %s, body: %s, on: seat%s", kind->loop,
                     kind->loop[1] == 'l' && kind->loop[0] == 'p' ? "probe" : "foot", kind->spring);
     if (v3_dot(kind->axis, kind->axis) > 0) add_vector(&rest, "axis", kind->axis);
+    const V3 second = second_of(kind);
+    if (v3_dot(second, second) > 0) add_vector(&rest, "own_axis", second);
     tr_buffer_print(&rest, "}}\n");
     add_guess(&rest, wanted);
     if (single) add_start(&rest, free_name, at(wanted, 0, "free"), at(wanted, 0, "free_rate"));
@@ -344,6 +357,7 @@ static void test_rates(void **state)
                                       "slider, axis: \"0.3, 0.5, -0.7\"",
                                       "cylinder, axis: \"0.3, 0.5, -0.7\"",
                                       "plane, axis: \"0.3, 0.5, -0.7\", own_axis: \"1, 1, 0\"",
+                                      "universal, axis: \"0.3, 0.5, -0.7\", own_axis: \"1, 1, 0\"",
                                       "distance, length: 0.8"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) check_rates(all[i], &r);
 }

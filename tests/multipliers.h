@@ -234,7 +234,7 @@ static inline void put_velocities(Thicket *f, const double *v)
 static inline void drift(NeBody *b, double s)
 {
     const int turn = b->type == NE_FREE ? 3 : 0; // of the quaternion, and of w
-    if (b->type == NE_REVOLUTE || b->type == NE_PRISMATIC) b->q[0] += s * b->v[0];
+    for (int k = 0; ne_is_axial(b->type) && k < ne_velocities[b->type]; k++) b->q[k] += s * b->v[k];
     if (b->type == NE_PLANAR) {
         const double cs = cos(b->q[2]), sn = sin(b->q[2]);
         b->q[0] += s * (cs * b->v[0] - sn * b->v[1]);

@@ -124,16 +124,54 @@ static inline void add_vector(Buffer *b, const char *key, V3 x)
 
 // ---- forests -------------------------------------------------------------------------------
 
-typedef enum NeType { NE_FIXED, NE_REVOLUTE, NE_PRISMATIC, NE_PLANAR, NE_BALL, NE_FREE } NeType;
+typedef enum NeType {
+    NE_FIXED,
+    NE_REVOLUTE,
+    NE_PRISMATIC,
+    NE_PLANAR,
+    NE_BALL,
+    NE_FREE,
+    NE_UNIVERSAL,
+    NE_CYLINDRICAL,
+    NE_TYPES
+} NeType;
 
-static const char *const ne_type_names[] = {"fixed",  "revolute", "prismatic",
-                                            "planar", "ball",     "free"};
-static const int ne_positions[] = {0, 1, 1, 3, 4, 7}, ne_velocities[] = {0, 1, 1, 3, 3, 6};
+static const char *const ne_type_names[] = {"fixed", "revolute", "prismatic", "planar",
+                                            "ball",  "free",     "universal", "cylindrical"};
+static const int ne_positions[] = {0, 1, 1, 3, 4, 7, 2, 2},
+                 ne_velocities[] = {0, 1, 1, 3, 3, 6, 2, 2};
+// Of joints with several
+static const char *const ne_position_parts[][7] = {
+    [NE_PLANAR] = {"x", "y", "theta"},
+    [NE_BALL] = {"qw", "qx", "qy", "qz"},
+    [NE_FREE] = {"x", "y", "z", "qw", "qx", "qy", "qz"},
+    [NE_UNIVERSAL] = {"a", "b"},
+    [NE_CYLINDRICAL] = {"travel", "angle"},
+};
+static const char *const ne_velocity_parts[][6] = {
+    [NE_PLANAR] = {"vx", "vy", "wz"},
+    [NE_BALL] = {"wx", "wy", "wz"},
+    [NE_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"},
+    [NE_UNIVERSAL] = {"a_rate", "b_rate"},
+    [NE_CYLINDRICAL] = {"travel_rate", "angle_rate"},
+};
+// What roles call them
+static inline const char *ne_role_part(NeType type, int k)
+{
+    const bool is_axial = type == NE_UNIVERSAL || type == NE_CYLINDRICAL;
+    return is_axial ? ne_position_parts[type][k] : ne_velocity_parts[type][k];
+}
+static inline bool ne_is_axial(NeType type) // each velocity is the rate of a coordinate
+{
+    return type == NE_REVOLUTE || type == NE_PRISMATIC || type == NE_UNIVERSAL ||
+           type == NE_CYLINDRICAL;
+}
 
 typedef struct NeBody {
     int parent; // before it in the list, or -1
     NeType type;
     V3 at, turn, axis;
+    V3 second; // of a universal joint; where it is zero, one that is made of `axis`
     double mass;
     V3 com;
     M3 inertia; // about the centre of mass, in body axes
@@ -143,7 +181,7 @@ typedef struct NeBody {
     M3 R;
     V3 p, velocity, spin;  // of its origin, in world axes
     V3 along[6], about[6]; // what its velocities are: linear and angular directions, world axes
-    V3 carrier;            // angular velocity of the frame those directions stand still in
+    V3 carrier[6];         // angular velocities of the frames those directions stand still in
 } NeBody;
 
 typedef struct NeForest {
@@ -159,6 +197,16 @@ static inline void ne_number(NeForest *f)
         f->body[i].first = f->velocities;
         f->velocities += ne_velocities[f->body[i].type];
     }
+}
+
+// Never along the first, nor across it
+static inline V3 ne_second(const NeBody *b)
+{
+    int least = 0;
+    for (int k = 1; k < 3; k++)
+        if (fabs(v3_at(b->axis, k)) < fabs(v3_at(b->axis, least))) least = k;
+    if (v3_dot(b->second, b->second) > 0) return b->second;
+    return v3_plus(v3_cross(b->axis, v3_axis(least)), v3_times(0.3, b->axis));
 }
 
 // Where a joint puts its body, and the directions of its velocities.
@@ -196,6 +244,19 @@ static inline void ne_place(NeBody *b, M3 above, V3 origin)
         b->R = m3_product(home, m3_quaternion(b->q + 3));
         for (int k = 0; k < 3; k++) b->along[k] = b->about[3 + k] = b->R.column[k];
         break;
+    case NE_UNIVERSAL: {
+        const M3 first = m3_about(a, b->q[0]);
+        const V3 second = v3_unit(m3_times(above, ne_second(b)));
+        b->R = m3_product(m3_product(first, m3_about(second, b->q[1])), home);
+        b->about[0] = a, b->about[1] = m3_times(first, second);
+        break;
+    }
+    case NE_CYLINDRICAL:
+        b->p = v3_plus(rest, v3_times(b->q[0], a));
+        b->R = m3_product(m3_about(a, b->q[1]), home);
+        b->along[0] = b->about[1] = a;
+        break;
+    case NE_TYPES: break;
     }
 }
 
@@ -214,8 +275,10 @@ static inline void ne_move(NeForest *f)
             b->spin = v3_plus(b->spin, v3_times(b->v[k], b->about[k]));
             b->velocity = v3_plus(b->velocity, v3_times(b->v[k], b->along[k]));
         }
-        const bool in_parent = b->type == NE_REVOLUTE || b->type == NE_PRISMATIC;
-        b->carrier = in_parent ? turning : b->spin;
+        const bool in_parent = ne_is_axial(b->type);
+        for (int k = 0; k < 6; k++) b->carrier[k] = in_parent ? turning : b->spin;
+        if (b->type == NE_UNIVERSAL)
+            b->carrier[1] = v3_plus(turning, v3_times(b->v[0], b->about[0]));
     }
 }
 
@@ -238,8 +301,8 @@ static inline void ne_jacobian(const NeForest *f, int i, NeJacobian *J)
         const NeBody *up = &f->body[j];
         const V3 r = v3_minus(J->c, up->p), r_rate = v3_minus(velocity, up->velocity);
         for (int k = 0; k < ne_velocities[up->type]; k++) {
-            const V3 about_rate = v3_cross(up->carrier, up->about[k]);
-            const V3 along_rate = v3_cross(up->carrier, up->along[k]);
+            const V3 about_rate = v3_cross(up->carrier[k], up->about[k]);
+            const V3 along_rate = v3_cross(up->carrier[k], up->along[k]);
             const V3 rate = v3_plus(
                 along_rate, v3_plus(v3_cross(about_rate, r), v3_cross(up->about[k], r_rate)));
             J->Jw[up->first + k] = up->about[k];

@@ -303,12 +303,12 @@ static void check_momentum(const Reduced *r, const Equations *e)
     check_vector("momentum", values(r, "momentum"), momentum, (int)r->independent, 1e-12);
 }
 
-// Velocities of a tree's first joint are those of a base, unless there is only one.
+// Velocities of a tree's first joint are those of a base, unless each is along an axis.
 static bool is_base(const Thicket *f, int velocity)
 {
     int i = f->ne.count - 1;
     while (f->ne.body[i].first > velocity || !ne_velocities[f->ne.body[i].type]) i--;
-    return f->ne.body[i].parent < 0 && !is_single(f, i);
+    return f->ne.body[i].parent < 0 && !ne_is_axial(f->ne.body[i].type);
 }
 
 // Some rows and columns of `whole`, in order

@@ -175,7 +175,7 @@ static const struct {
      "  x: {joint: {type: hinge, axis: \"0, 0, 1\"}, mass: 2}\n",
      3, 21,
      "unknown joint type 'hinge'; there are 'fixed', 'revolute', 'prismatic', 'screw', 'planar', "
-     "'ball', 'free'"},
+     "'ball', 'free', 'universal', 'cylindrical'"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: -2}\n",
      3, 56, "the mass of 'x' is negative"},

@@ -412,6 +412,7 @@ static void test_loops(void **state)
         {"slider", AXIS ", turn: \"0, 0, -pi/2\"", 2, 3, true},
         {"cylinder", AXIS ", own_axis: \"1, 0, 0\"", 2, 2, true},
         {"plane", AXIS ", own_axis: \"0, 0, 1\"", 1, 2, true},
+        {"universal", AXIS ", own_axis: \"1, 0, 0\"", 3, 1, true},
         {"distance", ", length: 2", 1, 0, false},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) check_kind(&kinds[i]);
@@ -475,6 +476,30 @@ static void test_motors(void **state)
     assert_int_equal(count_of(system, "grip.motor"), 0);
     assert_string_equal(lift->joint, "revolute");
     assert_string_equal(grip->joint, "prismatic");
+    tr_system_free(system);
+}
+
+// What is between the steps of a joint is listed nowhere; it knows its axis.
+static void test_steps(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "bodies:\n"
+        "  mast: {joint: {type: universal, axis: \"1, 0, 0\", second: \"0, 1, 0\"}, mass: 1, com: "
+        "\"0, 0, 1\"}\n"
+        "  ring: {parent: mast, joint: {type: cylindrical, axis: \"0, 0, 1\", at: \"0, 0, 1\"}, "
+        "mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n");
+    check_drawings(system, true);
+    static const char *const bodies[] = {"mast.a.between", "mast", "ring.travel.between", "ring"};
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t i;
+        const SceneBody *body = body_called(system, bodies[k], &i);
+        assert_int_equal(body->is_part, k % 2 == 0);
+        assert_string_equal(body->joint, k < 2 ? "universal" : "cylindrical");
+        assert_vector(body->axis, k == 0, k == 1, k > 1);
+        if (body->is_part) assert_int_equal(count_of(system, bodies[k]), 0);
+    }
     tr_system_free(system);
 }
 
@@ -644,6 +669,7 @@ int main(void)
         cmocka_unit_test(test_cut_joints),
         cmocka_unit_test(test_joint_places),
         cmocka_unit_test(test_motors),
+        cmocka_unit_test(test_steps),
         cmocka_unit_test(test_beams),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_ground),

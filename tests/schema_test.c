@@ -75,7 +75,6 @@ static void test_choices(void **state)
 #define JOINT_TYPE(name, ...) #name,
 #include "mech/joint.def"
     };
-#undef JOINT_TYPE
     static const char *const contacts[] = {
 #define CONTACT_KIND(name, ...) #name,
 #include "mech/contact.def"

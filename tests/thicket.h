@@ -38,7 +38,7 @@ static inline void any_body(Random *r, Thicket *f)
     const int i = f->ne.count++;
     NeBody *b = &f->ne.body[i];
     *b = (NeBody){.parent = i == 0 || chance(r, 0.15) ? -1 : (int)random_below(r, (uint32_t)i),
-                  .type = chance(r, 0.6) ? NE_REVOLUTE : (NeType)random_below(r, 6),
+                  .type = chance(r, 0.6) ? NE_REVOLUTE : (NeType)random_below(r, NE_TYPES),
                   .at = any_vector(r),
                   .turn = chance(r, 0.3) ? v3_times(3, any_vector(r)) : v3(0, 0, 0),
                   .axis = chance(r, 0.3) ? v3_axis((int)random_below(r, 3)) : any_vector(r),
@@ -272,11 +272,11 @@ static inline void write_joint(Buffer *to, const Thicket *f, int i)
     tr_buffer_print(to, "    joint: {type: %s, ", ne_type_names[b->type]);
     write_vector(to, "at", b->at);
     write_vector(to, ", turn", b->turn);
-    if (is_single(f, i)) {
-        write_vector(to, ", axis", b->axis);
+    if (ne_is_axial(b->type)) write_vector(to, ", axis", b->axis);
+    if (b->type == NE_UNIVERSAL) write_vector(to, ", second", ne_second(b));
+    if (is_single(f, i))
         tr_buffer_print(to, ", stiffness: %.17g, rest: %.17g, damping: %.17g", p->stiffness,
                         p->rest, p->damping);
-    }
     tr_buffer_print(to, "}\n");
 }
 
@@ -425,12 +425,6 @@ static inline void write_pulls(Buffer *to, const Thicket *f)
 // Where it stands, as the guess; velocities that the constraints allow are found from theirs.
 static inline void write_guess(Buffer *to, const Thicket *f)
 {
-    static const char *const q[][7] = {[NE_PLANAR] = {"x", "y", "theta"},
-                                       [NE_BALL] = {"qw", "qx", "qy", "qz"},
-                                       [NE_FREE] = {"x", "y", "z", "qw", "qx", "qy", "qz"}};
-    static const char *const v[][6] = {[NE_PLANAR] = {"vx", "vy", "wz"},
-                                       [NE_BALL] = {"wx", "wy", "wz"},
-                                       [NE_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"}};
     const size_t before = to->length;
     for (int i = 0; i < f->ne.count; i++) {
         const NeBody *b = &f->ne.body[i];
@@ -441,9 +435,9 @@ static inline void write_guess(Buffer *to, const Thicket *f)
             continue;
         }
         for (int k = 0; k < ne_positions[b->type]; k++)
-            tr_buffer_print(to, "  b%d.%s: %.17g\n", i, q[b->type][k], b->q[k]);
+            tr_buffer_print(to, "  b%d.%s: %.17g\n", i, ne_position_parts[b->type][k], b->q[k]);
         for (int k = 0; k < ne_velocities[b->type]; k++)
-            tr_buffer_print(to, "  b%d.%s: %.17g\n", i, v[b->type][k], b->v[k]);
+            tr_buffer_print(to, "  b%d.%s: %.17g\n", i, ne_velocity_parts[b->type][k], b->v[k]);
     }
 }
 

@@ -258,6 +258,7 @@ static const char use_and_results[] =
     "| `constraints` | coordinates, rates, inputs and `t` |\n"
     "| `weights` | parameters |\n"
     "| `tension` | all but accelerations and reactions |\n"
+    "| `rate` of a state | all but accelerations and reactions |\n"
     "| `torque` of a role, forces, springs and dampers | all but accelerations; reactions linearly "
     "|\n"
     "| `outputs` | everything, accelerations too: `d(angle_rate)`, `d(d(angle))` |\n"
@@ -370,11 +371,13 @@ static const struct {
     {"contacts", "contacts", "Each entry of `contacts` is a name and:"},
     {"loops", "loops",
      "Each entry of `loops` is a name and what follows. The rows are forces `x y z` and moments "
-     "`mx my mz` on `body`,\nin the axes of `against`: all three forces of a point, an axis and a "
-     "pose, "
+     "`mx my mz` on `body`,\nin the axes of `against`: all three forces of a point, an axis, a "
+     "universal joint and a pose, "
      "those across the axis of a slider and\na cylinder, that along the normal of a plane; all "
      "three "
-     "moments of a pose and a slider, those across the\naxis of the others; a rod has one row, "
+     "moments of a pose and a slider, those across the\naxis of the others; a universal joint has "
+     "one row `moment`, about "
+     "what is across both of its axes,\nwhich stay at a right angle, and a rod has one row, "
      "`distance`. Rows that always hold are left out. Where an axis is skew to those of "
      "`against`, rows across or along\nit have axes of their own, which keep these names: the one "
      "of x, y "
@@ -394,6 +397,7 @@ static const struct {
      "Each entry of `commands` is a velocity, an output that is linear in velocities, or a row of "
      "a "
      "contact, and:"},
+    {"states", "states", "Each entry of `states` is a name and:"},
     {"fixes", "fixes", "Each entry of `fixes` is a name and:"},
     {"cases", "cases", "Each entry of `cases` is a name and:"},
 };
@@ -497,6 +501,20 @@ static void print_joints(void)
         print_parts(types[i].velocities, "c_rate");
         printf(" |\n");
     }
+    printf(
+        "\n"
+        "A universal joint turns by `B.a` about `axis`, and what that carries by `B.b` about\n"
+        "`second`: R = R(axis, a) R(second, b) turn. Both are in the axes of the parent, `second`\n"
+        "as it is while `B.a` is 0; they need not be at right angles, only not parallel. A\n"
+        "cylindrical joint slides by `B.travel` along `axis` and turns by `B.angle` about it. "
+        "Each\n"
+        "velocity is the rate of its coordinate, `d(B.a)`; roles call them by the coordinate,\n"
+        "`{torque: {a: 1, b: 2}}`, results `tau.B.a`. Springs and dampers of these are formulas,\n"
+        "`potential` and `dissipation`. Where a wheel or an inertia takes \"the joint's axis\", "
+        "it\n"
+        "is that of the last: `second` of a universal joint. Cut open, a universal joint is the\n"
+        "loop kind `universal`, but with the angle that its axes have; a cylindrical one is the\n"
+        "kind `cylinder`; then their coordinates have no names.\n");
 }
 
 static void print_function(const OpInfo *op)

@@ -511,6 +511,8 @@ typedef struct tr_equations_options {
     const char *show;     // which, with commas: M c Q G H J reduced lambda tau energy
     const char *language; // text, markdown, latex, html
     const char *title;
+    // Entries with more operations are counted, not written, and so are those beyond so many; 0: any
+    size_t most_operations, most_entries;
 } tr_equations_options;
 void tr_equations_fill(tr_equations_options *options, size_t size);
 static inline tr_equations_options tr_equations_defaults(void)
@@ -1098,6 +1100,9 @@ typedef struct tr_view_options {
     const char *page;          // a file in place of the page that the library has, or NULL
     const tr_view_run *others; // drawn over it, and plotted with it
     size_t other_count;
+    // The equations of the first run's model, as tr_equations_text writes them in html, or words that
+    // say why there are none; NULL: the page does not speak of them
+    const char *equations;
 } tr_view_options;
 void tr_view_fill(tr_view_options *options, size_t size);
 // The page of the library; the run and the output must be given.

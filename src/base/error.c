@@ -40,7 +40,7 @@ static void add_origin(const Origin *origin, char *words, size_t size)
     snprintf(words + (before < room ? before : room), length + 1, "%s", whence);
 }
 
-void tr_fail(tr_error *err, tr_status status, Place at, const char *format, ...)
+void(tr_fail)(tr_error *err, tr_status status, Place at, const char *format, ...)
 {
     if (!err || err->status != TR_OK) return; // first error wins
     err->status = status;
@@ -57,7 +57,7 @@ void tr_fail(tr_error *err, tr_status status, Place at, const char *format, ...)
     if (at.in) snprintf(err->file, sizeof err->file, "%s", at.in->file);
 }
 
-void tr_fail_again(tr_error *err, const tr_error *why, const char *format, ...)
+void(tr_fail_again)(tr_error *err, const tr_error *why, const char *format, ...)
 {
     if (!err || err->status != TR_OK) return;
     char words[sizeof err->text];
@@ -69,7 +69,7 @@ void tr_fail_again(tr_error *err, const tr_error *why, const char *format, ...)
     memmove(err->file, why->file, sizeof err->file);
 }
 
-void tr_fail_memory(tr_error *err) { tr_fail(err, TR_NO_MEMORY, (Place){0}, "out of memory"); }
+void(tr_fail_memory)(tr_error *err) { tr_fail(err, TR_NO_MEMORY, (Place){0}, "out of memory"); }
 
 char *tr_text_finish(Buffer *text, tr_error *err)
 {

@@ -54,6 +54,17 @@ void tr_fail_memory(tr_error *err);
 // True when an earlier call of the pipeline has failed.
 static inline int has_failed(const tr_error *err) { return err && err->status != TR_OK; }
 
+#ifdef __clang_analyzer__ // does not look into other files: an error is recorded there
+static inline void is_recorded(tr_error *err)
+{
+    __builtin_assume(err != NULL);
+    if (err->status == TR_OK) err->status = TR_FAILED;
+}
+#define tr_fail(err, ...)       ((tr_fail)(err, __VA_ARGS__), is_recorded(err))
+#define tr_fail_again(err, ...) ((tr_fail_again)(err, __VA_ARGS__), is_recorded(err))
+#define tr_fail_memory(err)     ((tr_fail_memory)(err), is_recorded(err))
+#endif
+
 // A buffer's text as it can be shown anywhere, to be freed by the caller; after an error NULL,
 // and the buffer is freed.
 char *tr_text_finish(Buffer *text, tr_error *err);

@@ -323,8 +323,8 @@ bool tr_grid_asc(const char *text, size_t length, Grid *grid, tr_error *err)
     const int first = r.line;
     if (!check_head(&r, &head)) return finish(grid, err);
     r.line = first;
-    const double cells = head.value[COLUMNS] * head.value[ROWS];
-    if (cells > (double)(length / 2 + 1)) {
+    const size_t most = length / 2 + 1;
+    if (head.value[COLUMNS] * head.value[ROWS] > (double)most) {
         refuse(&r, "there are fewer than %.9g rows of %.9g fields", head.value[ROWS],
                head.value[COLUMNS]);
         return finish(grid, err);

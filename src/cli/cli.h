@@ -34,7 +34,7 @@ typedef struct Options {
     // check
     bool expand;
     // equations
-    const char *show;
+    const char *show, *most_operations;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
@@ -125,6 +125,8 @@ int cli_complain(const char *path, const tr_error *err);
 int cli_complain_of(const Options *options, const tr_error *err);
 // A number given on the command line in place of `value`; false after saying that it is none.
 bool cli_number(const char *name, const char *text, double *value);
+// Likewise one that is whole and not negative.
+bool cli_limit(const char *name, const char *text, size_t *value);
 // Whether a path, which may be NULL, is one of files of this kind (".csv").
 bool cli_ends_with(const char *path, const char *end);
 // Whether a result would destroy a file that is read, or another result; then it says so.
@@ -147,6 +149,9 @@ bool cli_check_endings(const Options *options);
 void cli_written(const Options *options, const char *path);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
+// Equations for a page about a run of this system: short ones of its model, or words that say why
+// there are none. To be freed with tr_text_free; NULL when memory runs out.
+char *cli_page_equations(const Options *options, const tr_system *system);
 // Writes a report and says so; returns the exit code.
 void cli_print_report(const Options *options, const tr_view_options *how,
                       const tr_view_summary *summary);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,19 @@ bool cli_number(const char *name, const char *text, double *value)
     if (!text || tr_read_number(text, value)) return true;
     cli_say("trundle: %s takes a number, not '%s'\n", name, text);
     return false;
+}
+
+bool cli_limit(const char *name, const char *text, size_t *value)
+{
+    double number = 0;
+    if (!text) return true;
+    if (!cli_number(name, text, &number)) return false;
+    const bool good = number >= 0 && number <= 1e18 && number == floor(number);
+    if (good)
+        *value = (size_t)number;
+    else
+        cli_say("trundle: %s takes a whole number, not '%s'\n", name, text);
+    return good;
 }
 
 bool cli_ends_with(const char *path, const char *end)

@@ -103,19 +103,6 @@ static void list_given(const Options *options, tr_simulate_options *o, char *lis
     o->given = list;
 }
 
-// A limit: a whole number
-static bool take_limit(const char *name, const char *text, size_t otherwise, size_t *limit)
-{
-    double number = (double)otherwise;
-    if (!cli_number(name, text, &number)) return false;
-    const bool good = number >= 0 && number <= 1e18 && number == floor(number);
-    if (good)
-        *limit = (size_t)number;
-    else
-        cli_say("trundle: %s takes a whole number, not '%s'\n", name, text);
-    return good;
-}
-
 // What the command line says, in place of what the model's case does.
 static bool take_options(const Options *options, tr_simulate_options *o)
 {
@@ -126,8 +113,9 @@ static bool take_options(const Options *options, tr_simulate_options *o)
     o->no_project = options->no_project;
     o->filter = options->filter, o->no_deviations = options->no_deviations;
     o->sensitivity = options->sensitivity;
-    return take_limit("--most-steps", options->most_steps, MOST_STEPS, &o->most_steps) &&
-           take_limit("--most-numbers", options->most_numbers, MOST_NUMBERS, &o->most_numbers) &&
+    o->most_steps = MOST_STEPS, o->most_numbers = MOST_NUMBERS;
+    return cli_limit("--most-steps", options->most_steps, &o->most_steps) &&
+           cli_limit("--most-numbers", options->most_numbers, &o->most_numbers) &&
            cli_number("--end", options->end, &o->end) &&
            cli_number("--every", options->every, &o->every) &&
            cli_number("--step", options->step, &o->step) &&
@@ -146,10 +134,14 @@ static tr_view_options report_options(const Options *options)
 
 static int write_report(const Options *options, const tr_system *system, const tr_report *report)
 {
-    const tr_view_options how = report_options(options);
+    tr_view_options how = report_options(options);
     tr_view_summary summary = {0};
     tr_error err = {0};
-    if (!tr_report_write(report, system, &how, &summary, &err)) return cli_complain(NULL, &err);
+    char *equations = cli_page_equations(options, system);
+    how.equations = equations;
+    const bool good = tr_report_write(report, system, &how, &summary, &err);
+    tr_text_free(equations);
+    if (!good) return cli_complain(NULL, &err);
     cli_print_report(options, &how, &summary);
     return 0;
 }

@@ -128,7 +128,7 @@ Graph *tr_graph_new(void)
 
 static void *copy_bytes(const void *from, size_t bytes)
 {
-    void *to = malloc(bytes + 1);
+    void *to = calloc(bytes + 1, 1);
     if (to && bytes) memcpy(to, from, bytes);
     return to;
 }

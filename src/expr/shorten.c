@@ -679,7 +679,8 @@ static void shorten_once(Graph *graph, Expr *of, size_t count)
         s.place = tr_reach_map(graph, &s.reach), s.map = tr_reach_map(graph, &s.reach);
         if (s.place && s.map) rearrange(&s, of, count);
     }
-    for (size_t i = 0; i < count; i++) of[i] = expr_at(graph, graph->failed ? 0 : s.map[of[i].id]);
+    for (size_t i = 0; i < count; i++)
+        of[i] = expr_at(graph, s.map && !graph->failed ? s.map[of[i].id] : 0);
     tr_reach_free(&s.reach);
     free(s.place), free(s.map);
     free(s.vertices), free(s.parts), free(s.found.at), free(s.sorted.at);

@@ -365,7 +365,7 @@ static bool fit_plane(Table *table)
 {
     TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
     const size_t nx = ax->count, ny = ay->count;
-    Band *A = malloc((nx > ny ? nx : ny) * sizeof *A);
+    Band *A = calloc(nx > ny ? nx : ny, sizeof *A);
     const bool good = A && make_bases(&table->arena, ax) && make_bases(&table->arena, ay);
     if (good && ax->degree > 1) {
         fill_band(ax, A);

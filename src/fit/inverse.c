@@ -198,7 +198,7 @@ tr_inverse *tr_inverse_find(const System *system, const tr_inverse_options *opti
     Regressor *r = x ? tr_regressor_new(system, err) : NULL;
     if (!x || (r && (!make_room(x, system) || !tr_equations_open(&t, x->p + 1))))
         tr_fail_memory(err);
-    if (!has_failed(err) && add_logs(x, r, &t, &o, err)) solve(x, &t, o.prior_weight, err);
+    if (r && !has_failed(err) && add_logs(x, r, &t, &o, err)) solve(x, &t, o.prior_weight, err);
     tr_regressor_free(r);
     tr_equations_free(&t);
     if (!has_failed(err)) return x;

@@ -141,9 +141,11 @@ static void choose_longest(Choice *c, uint32_t rank)
 
 static void choose_columns(Choice *c, uint32_t rank)
 {
-    for (double length = 1e-4; length > 0.1 * RANK; length /= 10) {
+    double length = 1e-4;
+    while (length > 0.1 * RANK) {
         choose_in_order(c, rank, length);
         if (c->count == rank) return;
+        length /= 10;
     }
     choose_longest(c, rank);
 }

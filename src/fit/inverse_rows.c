@@ -13,6 +13,7 @@
 #include "num/dense.h"
 #include "num/singular.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ static void make_equations(Regressor *r, tr_error *err)
     Expr *phi = calloc(r->p + 1u, sizeof *phi);
     if (!force || !phi) tr_fail_memory(err);
     if (!has_failed(err)) {
+        assert(s && force && phi);
         inverse_dynamics(r, force);
         other_forces(r, force + r->n);
         for (uint32_t j = 0; j < r->p; j++)
@@ -125,7 +127,8 @@ static void make_equations(Regressor *r, tr_error *err)
         tr_exprs_add(&list, force, 2 * (size_t)r->n);
         r->entries = tr_jacobian(s, force, r->n, phi, r->p, &r->entry_count);
         if (!r->entries && s->graph->failed) tr_fail_memory(err);
-        for (size_t i = 0; i < r->entry_count; i++) exprs_add(&list, r->entries[i].value);
+        for (size_t i = 0; r->entries && i < r->entry_count; i++)
+            exprs_add(&list, r->entries[i].value);
         r->equations = tr_evaluator_list(s, &list, OPEN_PARAMETERS, err);
     }
     free(force);

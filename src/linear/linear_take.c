@@ -133,9 +133,10 @@ typedef struct NamedLinear {
 
 Linear *tr_linear_new(uint32_t states, uint32_t inputs, uint32_t outputs)
 {
-    Linear *linear = calloc(1, sizeof(NamedLinear)); // its first member
+    NamedLinear *named = calloc(1, sizeof *named);
     const size_t n = states, m = inputs, y = outputs;
-    if (!linear) return NULL;
+    if (!named) return NULL;
+    Linear *linear = &named->linear;
     *linear = (Linear){.states = states, .inputs = inputs, .outputs = outputs};
     linear->state = calloc(n + m + y + 1, sizeof *linear->state);
     linear->A = calloc((n + y) * (n + m) + 1, sizeof *linear->A);

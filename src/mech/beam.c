@@ -451,8 +451,8 @@ static void check_abscissa(Grid *grid, const Body *point, Expr s)
     Tree *tree = grid->tree;
     const Expr span[] = {s, grid->length};
     if (!has_failed(tree->err) && !same(s, grid->length) &&
-        !tr_tree_decide(tree, RULE_ON_BEAM, span, point->joint.at.place, "'%.*s' is on its beam",
-                        WHOLE(point->name.text)))
+        tr_tree_decide(tree, RULE_ON_BEAM, span, point->joint.at.place, "'%.*s' is on its beam",
+                       WHOLE(point->name.text)) == 0)
         tr_fail(tree->err, TR_INVALID, point->joint.at.place,
                 "'%.*s' is at %.6g, not on the beam, which goes from 0 to %.6g",
                 TEXT(point->name.text), tr_tree_value(tree, s), tr_tree_value(tree, grid->length));

@@ -118,8 +118,12 @@ static void add_own_coordinate(Tree *tree, Link *link)
     snprintf(name, sizeof name, "%.*s",
              WHOLE(coordinate_name(joint).text)); // its force is so called
     add_velocity(tree, link, rate, name, own.place);
-    join_last(tree, joint->type->quantity, coordinate_name(joint).text,
-              link->is_motor ? "motor" : "");
+    if (is_in_steps(link->whole)) { // "B.a"
+        const Text body = last_step(link)->body->name.text;
+        join_last(tree, link->type->quantity, body, name + body.length + 1);
+    } else
+        join_last(tree, joint->type->quantity, coordinate_name(joint).text,
+                  link->is_motor ? "motor" : "");
 }
 
 static void add_modes(Tree *tree, Link *link)

@@ -345,10 +345,11 @@ static void check_masses(Tree *tree)
 {
     Expr *mass = calloc(tree->velocity_count + 1u, sizeof *mass);
     bool *constrained = calloc(tree->velocity_count + 1u, sizeof *constrained);
-    if (!mass || !constrained) tree->graph->failed = true;
-    if (mass) tr_tree_mass_along(tree, mass);
-    if (constrained) mark_constrained(tree, constrained);
-    for (uint32_t k = 0; k < tree->velocity_count && !tree->graph->failed; k++) {
+    const bool has_room = mass && constrained;
+    if (!has_room) tree->graph->failed = true;
+    if (has_room) tr_tree_mass_along(tree, mass);
+    if (has_room) mark_constrained(tree, constrained);
+    for (uint32_t k = 0; has_room && k < tree->velocity_count && !tree->graph->failed; k++) {
         const Velocity *w = &tree->velocities[k];
         const Place place = tree->links[w->link].body->name.place;
         if (w->drive != DRIVE_MOTION && !constrained[k] && tr_tree_is_constant(mass[k]) &&
@@ -600,6 +601,7 @@ static bool make_tree(Tree *tree)
         tr_tree_room(tree, (size_t)bodies * MAX_DOF + modes, sizeof *tree->velocities);
     tree->parameter_state = tr_tree_room(tree, f->parameters.count + 1u, sizeof(int));
     tree->output_state = tr_tree_room(tree, f->outputs.count + 1u, sizeof(int));
+    tree->own_state = tr_tree_room(tree, f->states.count + 1u, sizeof(int));
     return !tree->graph->failed;
 }
 
@@ -633,6 +635,7 @@ static void build(Tree *tree)
     graph->making = "the joints and bodies";
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) tr_tree_coordinates(tree);
+    if (!has_failed(tree->err)) tr_tree_states(tree);
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
@@ -647,6 +650,7 @@ static void build(Tree *tree)
     if (!is_first) tr_tree_turn(tree);
     graph->making = "the constraints";
     if (!has_failed(tree->err)) tr_tree_rows(tree);
+    if (!has_failed(tree->err)) tr_tree_state_rates(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
     graph->making = "the forces";
     tr_tree_check_names(tree);

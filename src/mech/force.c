@@ -197,7 +197,8 @@ static void make_springs(Tree *tree)
 {
     for (uint32_t i = 0; i < tree->link_count && !has_failed(tree->err); i++) {
         const Link *link = &tree->links[i];
-        make_potentials(tree, link->by);
+        if (!link->is_between) make_potentials(tree, link->written);
+        if (has_failed(tree->err)) return;
         push_motor(tree, link);
         if (link->flex) tr_flex_springs(tree, link->flex);
         if (link->velocity_count != 1 || has_failed(tree->err)) continue;

@@ -4,6 +4,7 @@
 // loop.c closes them again (T7, T8).
 #include "mech/tree.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -110,6 +111,20 @@ static bool is_among(const Names *names, const Joint *joint)
            (type && has_several(type) && tr_names_find(names, joint->body.text) != NO_NAME);
 }
 
+// By its coordinate, or by one of its steps
+static bool is_coupled(const Growth *g, const Joint *joint)
+{
+    const JointStep *steps;
+    const JointType *type = tr_joint_type(joint->type, NULL);
+    const uint32_t count = type ? tr_joint_steps(type, &steps) : 0;
+    char name[300];
+    for (uint32_t k = 0; k < count; k++) {
+        snprintf(name, sizeof name, "%.*s.%s", TEXT(joint->body.text), steps[k].coordinate);
+        if (tr_names_find(&g->coupled, text_of(name)) != NO_NAME) return true;
+    }
+    return tr_names_find(&g->coupled, tr_joint_name(joint)) != NO_NAME;
+}
+
 static void note(Growth *g, Names *names, Text name)
 {
     if (!tr_names_add(names, name, 0)) g->tree->graph->failed = true;
@@ -147,9 +162,7 @@ static int worth_of(const Growth *g, const Joint *joint)
 {
     const JointType *type = tr_joint_type(joint->type, NULL);
     if (type && type->worth == 0) return 0;
-    if (is_among(&g->moved, joint) || joint->elastic.name.given ||
-        tr_names_find(&g->coupled, tr_joint_name(joint)) != NO_NAME)
-        return 1;
+    if (is_among(&g->moved, joint) || joint->elastic.name.given || is_coupled(g, joint)) return 1;
     if (is_true(joint->cut)) return 9;
     const bool is_sprung = joint->stiffness.given || joint->damping.given ||
                            joint->potential.given || joint->dissipation.given;
@@ -221,6 +234,7 @@ static uint32_t rooted_end(const Growth *g, const Edge *edge)
 // By their worth, then near the world, then as they come
 static bool is_better(const Growth *g, const Edge *a, const Edge *b)
 {
+    assert(a && b); // both were offered
     if (a->worth != b->worth) return a->worth < b->worth;
     const uint32_t near = g->depth[a->end], far = g->depth[b->end];
     return near != far ? near < far : a < b;
@@ -314,13 +328,18 @@ static void place(Growth *g, uint32_t i, uint32_t parent)
     Tree *tree = g->tree;
     const Edge *edge = g->by[i];
     const JointType *type = tr_joint_type(edge->joint->type, tree->err);
-    tr_tree_add_link(tree, (Link){.body = &g->bodies->at[i],
-                                  .parent = parent,
-                                  .by = edge->joint,
-                                  .motor = WORLD,
-                                  .is_listed = edge->is_listed,
-                                  .is_reversed = edge->body != i + 1,
-                                  .type = type});
+    const Link whole = {.body = &g->bodies->at[i],
+                        .parent = parent,
+                        .by = edge->joint,
+                        .motor = WORLD,
+                        .is_listed = edge->is_listed,
+                        .is_reversed = edge->body != i + 1,
+                        .type = type};
+    if (type && is_in_steps(type))
+        tr_step_add(tree, whole);
+    else
+        tr_tree_add_link(tree, whole);
+    if (tree->graph->failed) return;
     const Link *link = &tree->links[tree->link_count - 1];
     if (parent != WORLD) tree->links[parent].has_children = true;
     if (link->body->beam.name.given)
@@ -414,10 +433,11 @@ static void keep_cuts(Growth *g)
 uint32_t tr_tree_most_links(const Model *model)
 {
     const ModelFields *f = &model->fields;
-    uint32_t count = f->bodies.count;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < f->bodies.count; i++)
-        count += f->bodies.at[i].joint.elastic.name.given;
-    for (uint32_t i = 0; i < f->joints.count; i++) count += f->joints.at[i].elastic.name.given;
+        count += tr_step_count(&f->bodies.at[i].joint) + f->bodies.at[i].joint.elastic.name.given;
+    for (uint32_t i = 0; i < f->joints.count; i++)
+        count += tr_step_count(&f->joints.at[i]) + f->joints.at[i].elastic.name.given;
     return count;
 }
 
@@ -453,10 +473,10 @@ static void add_motors(Tree *tree)
     for (uint32_t i = 0, bodies = tree->link_count; i < bodies && !has_failed(tree->err); i++) {
         const Elastic *elastic = &tree->links[i].by->elastic;
         if (!elastic->name.given) continue;
-        if (!has_coordinate(tree->links[i].type))
+        if (!has_coordinate(tree->links[i].whole))
             tr_fail(tree->err, TR_INVALID, elastic->name.place,
                     "a %s joint cannot be elastic: only joints with one coordinate can",
-                    tree->links[i].type->name);
+                    tree->links[i].whole->name);
         else if (!elastic->stiffness.given)
             tr_fail(tree->err, TR_INVALID, elastic->name.place,
                     "what is elastic needs a stiffness");

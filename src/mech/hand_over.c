@@ -124,7 +124,7 @@ static void take_behind(Tree *tree, Row *row)
 // What carries both ends of a loop moves neither against the other: only what hangs from it does.
 static void hand_loop(Tree *tree, const Tie *tie)
 {
-    static const char *const parts[] = {"x", "y", "z", "mx", "my", "mz", "distance"};
+    static const char *const parts[] = {"x", "y", "z", "mx", "my", "mz", "moment", "distance"};
     Graph *g = tree->graph;
     const uint32_t base = tr_common_carrier(tree, tie->body.link, tie->on.link);
     for (size_t k = 0; base != WORLD && k < sizeof parts / sizeof *parts; k++) {

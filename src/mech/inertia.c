@@ -79,8 +79,9 @@ static void check_products(Tree *tree, const Link *link)
         if (!pairs[i][0]->given || !pairs[i][1]->given || !pairs[i][2]->given) continue;
         Expr v[3];
         for (int k = 0; k < 3; k++) v[k] = tr_tree_formula(tree, *pairs[i][k]);
-        if (!tr_tree_decide(tree, RULE_SMALL_PRODUCT, v, pairs[i][2]->place,
-                            "a body can have the inertia of '%.*s'", WHOLE(link->body->name.text)))
+        if (tr_tree_decide(tree, RULE_SMALL_PRODUCT, v, pairs[i][2]->place,
+                           "a body can have the inertia of '%.*s'",
+                           WHOLE(link->body->name.text)) == 0)
             refuse_inertia(tree, link, "a product of inertia is too large for its two moments");
     }
 }

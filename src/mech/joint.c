@@ -189,11 +189,25 @@ static void joint_free(Tree *tree, Link *link)
     }
 }
 
+static const JointStep steps[] = {
+#define JOINT_STEP(joint, coordinate, type, axis) {#joint, #coordinate, #type, #axis},
+#include "mech/joint.def"
+};
+
+uint32_t tr_joint_steps(const JointType *type, const JointStep **out)
+{
+    const size_t all = sizeof steps / sizeof *steps;
+    uint32_t first = 0, count = 0;
+    while (first < all && strcmp(steps[first].joint, type->name) != 0) first++;
+    while (first + count < all && strcmp(steps[first + count].joint, type->name) == 0) count++;
+    *out = steps + first;
+    return count;
+}
+
 static const JointType types[] = {
 #define JOINT_TYPE(name, positions, velocities, quantity, fields, worth, make, draw, loop) \
     {#name, positions, velocities, QUANTITY_##quantity, fields, worth, make, loop},
 #include "mech/joint.def"
-#undef JOINT_TYPE
 };
 
 const JointType *tr_joint_type(Value word, tr_error *err)
@@ -231,6 +245,28 @@ static void refuse_use(Tree *tree, Value value, const JointType *type, const cha
     tr_fail(tree->err, TR_INVALID, value.place, "a %s joint has no use for '%s'", type->name, key);
 }
 
+// Two axes along one line are one.
+static void check_second(Tree *tree, const Joint *joint, const JointType *type, Text name)
+{
+    static const double least = 1e-6; // the sine between them
+    if (!joint->second.given) {
+        tr_fail(tree->err, TR_INVALID, joint->name.place,
+                "the %s joint of '%.*s' needs a 'second' axis", type->name, TEXT(name));
+        return;
+    }
+    const Vec first = tr_tree_unit(tree, joint->axis, "axis");
+    const Vec second = tr_tree_unit(tree, joint->second, "second axis");
+    const Vec across = cross(first, second);
+    const Expr rest = sub(dot(across, across), number(tree->graph, least * least));
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_POSITIVE, rest, joint->second.place,
+                    "the axes of the %s joint of '%.*s' are not parallel", type->name, WHOLE(name)))
+        tr_fail(tree->err, TR_INVALID, joint->second.place,
+                "the two axes of a %s joint are not parallel: along one line they are one, which "
+                "is a revolute joint",
+                type->name);
+}
+
 void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text name)
 {
     if (joint->coordinate.given && !has_coordinate(type))
@@ -238,12 +274,16 @@ void tr_joint_check(Tree *tree, const Joint *joint, const JointType *type, Text 
                 "a %s joint names no coordinate of its own", type->name);
     else if (joint->pitch.given && !tr_is_listed(type->fields, "pitch"))
         refuse_use(tree, joint->pitch, type, "pitch");
-    else if (!has_coordinate(type) && joint->axis.given)
+    else if (joint->second.given && !tr_is_listed(type->fields, "second"))
+        refuse_use(tree, joint->second, type, "second");
+    else if (!has_axis(type) && joint->axis.given)
         tr_fail(tree->err, TR_INVALID, joint->axis.place, "a %s joint has no axis; use turn",
                 type->name);
-    else if (has_coordinate(type) && !joint->axis.given)
+    else if (has_axis(type) && !joint->axis.given)
         tr_fail(tree->err, TR_INVALID, joint->name.place, "the %s joint of '%.*s' needs an axis",
                 type->name, TEXT(name));
+    else if (tr_is_listed(type->fields, "second"))
+        check_second(tree, joint, type, name);
     else if (moves_about(type) && !is_vec_zero(tr_tree_vector(tree, joint->to, "to")))
         refuse_use(tree, joint->to, type, "to");
 }
@@ -295,7 +335,8 @@ void tr_tree_joints(Tree *tree)
         link->turn = tr_tree_turned(tree, link->by->turn);
         link->at = tr_tree_vector(tree, link->by->at, "at");
         link->to = tr_tree_vector(tree, link->by->to, "to");
-        tr_joint_check(tree, link->by, link->type, link->body->name.text);
+        if (!link->step)
+            tr_joint_check(tree, link->written, link->whole, last_step(link)->body->name.text);
         link->axis = has_coordinate(link->type) && !has_failed(tree->err)
                          ? tr_tree_unit(tree, link->by->axis, "axis")
                          : vec_zero(g);

@@ -9,6 +9,7 @@
 //   across:   phi = 2 (b x a) / (1 + a . b),       a = R own         likewise, from the axis b to a
 //
 // Where they vanish their rate is W, how the first turns. They do not vanish the wrong way round.
+// A universal joint keeps the angle between b and a alone.
 #include "mech/meet.h"
 
 #include <math.h>
@@ -96,10 +97,38 @@ static Vec turned_by(const Tie *tie, const Meeting *m)
     return scale(quotient(number(g, 2), add(one(g), trace)), vee(E));
 }
 
+// Across both axes, b and a = R own, with s the sine of the angle between them: n = (a x b) / s
+static Vec across_both(const Tie *tie, const Meeting *m, Expr s)
+{
+    const Expr per = quotient(one(graph_of(s)), s);
+    return scale(per, cross(apply(m->R, tie->own), tie->axis));
+}
+
+static Expr kept_sine(const Tie *tie)
+{
+    return e_sqrt(sub(one(graph_of(tie->cosine)), square(tie->cosine)));
+}
+
+// n.W = 0,   (a.b - cos) / s = 0: the angle stays. While velocities stay the same
+//   (n.W)' = n.(alpha - W_on x W) + ((W x a) x b).W / s                                (T361)
+static void hold_angle(Tree *tree, const Tie *tie, const Meeting *m)
+{
+    const Vec a = apply(m->R, tie->own), b = tie->axis;
+    const Expr s = kept_sine(tie);
+    const Vec n = across_both(tie, m, s), turns = minus(m->alpha, cross(m->turning, m->W));
+    const Expr bends = quotient(dot(cross(cross(m->W, a), b), m->W), s);
+    tr_tree_row(tree, tie->name, "moment", dot(n, m->W), quotient(sub(dot(a, b), tie->cosine), s),
+                add(dot(n, turns), bends), QUANTITY_MOMENT);
+}
+
 // e.W = 0,   e.phi = 0                                                                 (T50)
 static void hold_turns(Tree *tree, const Tie *tie, const Basis *basis, const Meeting *m)
 {
     if (tie->turns == HOLD_NOTHING) return;
+    if (tie->turns == HOLD_ANGLE) {
+        hold_angle(tree, tie, m);
+        return;
+    }
     const Vec phi = turned_by(tie, m);
     for (int k = 0; k < 3; k++) {
         const Vec e = direction_of(tie->turns, basis, k);
@@ -157,6 +186,8 @@ static void make_rows(Tree *tree, Tie *tie)
     for (int k = 0; k < 3; k++)
         if (is_held(tie->turns, &basis, k))
             tr_touch_moment(touch, moment_rows[k], direction_of(tie->turns, &basis, k));
+    if (tie->turns == HOLD_ANGLE)
+        tr_touch_moment(touch, "moment", across_both(tie, &m, kept_sine(tie)));
 }
 
 // (|d|' - length')' while velocities stay the same, with |d|' = length':
@@ -249,6 +280,7 @@ static Tie *add_tie(Tree *tree, const LoopKind *kind, Value turn, Tie given)
     tie->kind = kind->name, tie->points = kind->points, tie->turns = kind->turns;
     tie->turn = tr_tree_turned(tree, turn);
     tie->coordinate = tie->stretch = tie->rate = tie->torque = zero(tree->graph);
+    tie->cosine = zero(tree->graph);
     check_spring(tree, tie);
     return tie;
 }
@@ -263,6 +295,12 @@ static void find_axes(Tree *tree, const Loop *loop, const LoopKind *kind, Tie *t
     if (!tr_is_listed(kind->fields, "axis")) return;
     if (!loop->axis.given) {
         tr_fail(tree->err, TR_INVALID, loop->name.place, "the %s loop '%.*s' needs an axis",
+                kind->name, TEXT(loop->name.text));
+        return;
+    }
+    if (kind->turns == HOLD_ANGLE && !loop->own_axis.given) {
+        tr_fail(tree->err, TR_INVALID, loop->name.place,
+                "the %s loop '%.*s' needs an own_axis: the axis of 'body' that stays across 'axis'",
                 kind->name, TEXT(loop->name.text));
         return;
     }
@@ -307,14 +345,16 @@ static void name_coordinate(Tree *tree, const Tie *tie)
 
 // ---- joints that were cut ------------------------------------------------------------------
 
-// That of a hinge or a slider; z of a plane
+// That of a hinge or a slider; z of a plane; the two of a universal joint
 static void find_cut_axes(Tree *tree, const Joint *joint, const JointType *type, Tie *tie)
 {
-    tie->axis =
-        has_coordinate(type) ? tr_tree_unit(tree, joint->axis, "axis") : column(tie->turn, 2);
+    tie->axis = has_axis(type) ? tr_tree_unit(tree, joint->axis, "axis") : column(tie->turn, 2);
+    const bool has_second = tr_is_listed(type->fields, "second");
+    const Vec own = has_second ? tr_tree_unit(tree, joint->second, "second axis") : tie->axis;
     if (has_failed(tree->err)) return;
     const Basis basis = basis_along(tree, tie, tie->axis);
-    tie->own = turned_back(tie->turn, tie->axis);
+    tie->own = turned_back(tie->turn, own);
+    if (has_second) tie->cosine = dot(tie->axis, own);
     tie->side = turned_back(tie->turn, basis.e[(basis.along + 1) % 3]);
 }
 

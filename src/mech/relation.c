@@ -113,6 +113,10 @@ static void constrain_position(Tree *tree, const Constraint *c)
     if (velocity)
         tr_fail(tree->err, TR_INVALID, c->position.place,
                 "a formula of positions, but it uses '%s': that belongs in 'rate'", velocity->name);
+    else if (tr_tree_own_state(tree, phi))
+        tr_fail(tree->err, TR_INVALID, c->position.place,
+                "this formula uses the state '%s': constraints on positions are about coordinates",
+                tr_tree_own_state(tree, phi)->name);
     else if (!tr_system_uses(tree->system, phi, TR_POSITION))
         tr_fail(tree->err, TR_INVALID, c->position.place,
                 "this formula has no coordinate in it, so it constrains nothing");

@@ -4,6 +4,20 @@
 
 // ---- roles ---------------------------------------------------------------------------------
 
+// The coordinates and velocities of a joint: its link's, and those of its steps before
+typedef struct Span {
+    uint32_t position, position_count, velocity, velocity_count;
+} Span;
+
+static Span span_of(const Link *link)
+{
+    const Link *first = first_step(link);
+    return (Span){.position = first->position,
+                  .position_count = link->position + link->position_count - first->position,
+                  .velocity = first->velocity,
+                  .velocity_count = link->velocity + link->velocity_count - first->velocity};
+}
+
 // What roles call joints: by their coordinate, or by their body when they have several. A
 // coordinate may have the name of another joint's body: it comes first.
 static void name_joints(Tree *tree)
@@ -11,12 +25,12 @@ static void name_joints(Tree *tree)
     Names *names = &tree->joint_names;
     bool good = true;
     for (uint32_t i = 0; i < tree->link_count; i++)
-        if (tree->links[i].velocity_count == 1)
+        if (tree->links[i].velocity_count == 1 && !is_in_steps(tree->links[i].whole))
             good = good &&
                    tr_names_add(names, text_of(tree->velocities[tree->links[i].velocity].joint), i);
     for (uint32_t i = tree->link_count; i-- > 0;) {
         const Link *link = &tree->links[i];
-        if (!link->velocity_count) continue;
+        if (!link->velocity_count || link->is_between) continue;
         if (link->is_listed) good = good && tr_names_add(names, link->by->name.text, i);
         good = good && tr_names_add(names, link->body->name.text, i);
     }
@@ -53,9 +67,9 @@ static void refuse_joint(Tree *tree, Value name)
     Suggestion nearest = {.wanted = name.text};
     for (uint32_t i = 0; i < tree->link_count; i++) {
         const Link *link = &tree->links[i];
-        if (link->velocity_count == 1)
+        if (link->velocity_count == 1 && !is_in_steps(link->whole))
             tr_suggest(&nearest, text_of(tree->velocities[link->velocity].joint));
-        else if (link->velocity_count)
+        else if (link->velocity_count && !link->is_between)
             tr_suggest(&nearest, link->body->name.text);
     }
     char hint[TR_HINT_SIZE];
@@ -78,11 +92,12 @@ static void refuse_part(Tree *tree, Value key, const char *kind)
 // One formula for a joint with one velocity; else name: formula for each.
 static Velocity *velocity_part(Tree *tree, Link *link, Value key)
 {
+    const Span joint = span_of(link);
     if (!key.text.length)
-        return link->velocity_count == 1 ? &tree->velocities[link->velocity] : NULL;
-    for (uint32_t k = 0; k < link->velocity_count; k++)
-        if (text_is(key.text, part_of(tree, tree->velocities[link->velocity + k].symbol)))
-            return &tree->velocities[link->velocity + k];
+        return joint.velocity_count == 1 ? &tree->velocities[joint.velocity] : NULL;
+    for (uint32_t k = joint.velocity; k < joint.velocity + joint.velocity_count; k++)
+        if (text_is(key.text, part_of(tree, tree->velocities[k].symbol)))
+            return &tree->velocities[k];
     return NULL;
 }
 
@@ -90,8 +105,9 @@ static Velocity *velocity_part(Tree *tree, Link *link, Value key)
 static Velocity *driven_part(Tree *tree, Link *link, const Pair *pair, const char *role)
 {
     Velocity *w = velocity_part(tree, link, pair->key);
+    const Span joint = span_of(link);
     if (w) return w;
-    if (link->velocity_count == 1)
+    if (joint.velocity_count == 1)
         tr_fail(tree->err, TR_INVALID, pair->value.place,
                 "this joint has one velocity: write {%s: formula}", role);
     else if (pair->key.text.length)
@@ -99,7 +115,7 @@ static Velocity *driven_part(Tree *tree, Link *link, const Pair *pair, const cha
     else
         tr_fail(tree->err, TR_INVALID, pair->value.place,
                 "this joint has several velocities: write {%s: {%s: ...}}", role,
-                part_of(tree, tree->velocities[link->velocity].symbol));
+                part_of(tree, tree->velocities[joint.velocity].symbol));
     return NULL;
 }
 
@@ -110,8 +126,9 @@ static void drive_by_torque(Tree *tree, Link *link, const Role *role)
         Velocity *w = driven_part(tree, link, pair, "torque");
         if (w) w->torque = tr_tree_formula(tree, pair->value);
     }
-    for (uint32_t k = 0; k < link->velocity_count; k++)
-        tree->velocities[link->velocity + k].drive = DRIVE_TORQUE;
+    const Span joint = span_of(link);
+    for (uint32_t k = joint.velocity; k < joint.velocity + joint.velocity_count; k++)
+        tree->velocities[k].drive = DRIVE_TORQUE;
 }
 
 // ---- motion --------------------------------------------------------------------------------
@@ -145,6 +162,13 @@ static void move_single(Tree *tree, Link *link, const Role *role)
     if (tree->system->order != 1) tr_tree_check_motion(tree, value, x);
     define(tree, tree->positions[link->position].symbol, x);
     prescribe(tree, &tree->velocities[link->velocity], rate_of(tree, x));
+}
+
+static void move_in_steps(Tree *tree, const Link *link, const Expr *rate)
+{
+    const Span joint = span_of(link);
+    for (uint32_t k = 0; k < joint.velocity_count; k++)
+        prescribe(tree, &tree->velocities[joint.velocity + k], rate[k]);
 }
 
 // V = R^T p',   W = 2 (qw q' - qw' q - q x q') for the unit quaternion (qw, q)         (T3)
@@ -182,13 +206,14 @@ static void move_several(Tree *tree, Link *link, const Role *role)
 {
     Graph *g = tree->graph;
     Expr x[MAX_POSITIONS] = {{0}}, rate[MAX_POSITIONS] = {{0}};
-    const uint32_t n = link->position_count;
+    const Span joint = span_of(link);
+    const uint32_t n = joint.position_count;
     for (uint32_t k = 0; k < n; k++) x[k] = number(g, n >= 4 && k == n - 4); // qw = 1, the rest 0
     for (uint32_t i = 0; i < role->motion.count; i++) {
         const Pair *pair = &role->motion.at[i];
         uint32_t k = 0;
         while (k < n &&
-               !text_is(pair->key.text, part_of(tree, tree->positions[link->position + k].symbol)))
+               !text_is(pair->key.text, part_of(tree, tree->positions[joint.position + k].symbol)))
             k++;
         if (k == n) refuse_part(tree, pair->key, "coordinate");
         if (has_failed(tree->err)) return;
@@ -205,22 +230,26 @@ static void move_several(Tree *tree, Link *link, const Role *role)
     }
     for (uint32_t k = 0; k < n; k++) {
         rate[k] = rate_of(tree, x[k]);
-        define(tree, tree->positions[link->position + k].symbol, x[k]);
+        define(tree, tree->positions[joint.position + k].symbol, x[k]);
     }
-    move_in_space(tree, link, x, rate);
+    if (is_in_steps(link->whole))
+        move_in_steps(tree, link, rate);
+    else
+        move_in_space(tree, link, x, rate);
 }
 
 static void drive_by_motion(Tree *tree, Link *link, const Role *role)
 {
+    const Span joint = span_of(link);
     const bool alone = role->motion.count == 1 && !role->motion.at[0].key.text.length;
-    if (link->position_count == 1 && alone)
+    if (joint.position_count == 1 && alone)
         move_single(tree, link, role);
-    else if (link->position_count == 1 || alone)
+    else if (joint.position_count == 1 || alone)
         tr_fail(tree->err, TR_INVALID, role->motion.at[0].value.place,
-                link->position_count == 1
+                joint.position_count == 1
                     ? "this joint has one coordinate: write {motion: formula}"
                     : "this joint has several coordinates: write {motion: {%s: ...}}",
-                part_of(tree, tree->positions[link->position].symbol));
+                part_of(tree, tree->positions[joint.position].symbol));
     else
         move_several(tree, link, role);
 }
@@ -316,7 +345,7 @@ void tr_tree_roles(Tree *tree)
             return;
         }
         refuse_second(tree, link->role, role);
-        link->role = role;
+        for (Link *step = link - link->step; step <= link; step++) step->role = role;
         if ((role->motion.count > 0) + (role->torque.count > 0) + (role->rate.count > 0) > 1)
             tr_fail(tree->err, TR_INVALID, role->name.place,
                     "'%.*s' is driven by a torque, by a rate or by a motion, not by two of them",
@@ -335,14 +364,15 @@ void tr_tree_roles(Tree *tree)
 static void hold(Tree *tree, const Link *link)
 {
     const Expr zero_time = zero(tree->graph);
-    for (uint32_t k = 0; k < link->position_count; k++) {
-        Input *input = tr_system_input(tree->system, tree->positions[link->position + k].symbol);
+    const Span joint = span_of(link);
+    for (uint32_t k = joint.position; k < joint.position + joint.position_count; k++) {
+        Input *input = tr_system_input(tree->system, tree->positions[k].symbol);
         if (input && input->definition.id)
             input->definition = tr_replace(input->definition, &tree->t, &zero_time, 1);
     }
-    for (uint32_t k = 0; k < link->velocity_count; k++) {
-        tree->velocities[link->velocity + k].torque = zero(tree->graph);
-        prescribe(tree, &tree->velocities[link->velocity + k], zero(tree->graph));
+    for (uint32_t k = joint.velocity; k < joint.velocity + joint.velocity_count; k++) {
+        tree->velocities[k].torque = zero(tree->graph);
+        prescribe(tree, &tree->velocities[k], zero(tree->graph));
     }
 }
 

@@ -26,6 +26,7 @@ static void begin_drifts(Tree *tree)
         const Input *input = &s->inputs[s->touchings[k / 2].input + k % 2];
         kept->of[input->symbol.id] = input->rate.id;
     }
+    tr_tree_list_rates(tree, kept->of);
     kept->of[tree->t.id] = one(tree->graph).id;
     for (uint32_t i = 0; i < tree->known_count; i++)
         kept->of[tree->known[i].id] = tree->known_rate[i].id;
@@ -34,8 +35,8 @@ static void begin_drifts(Tree *tree)
 // d/dt of x while velocities stay the same                             (T41) [K 4.83]
 Expr tr_tree_drift_of(Tree *tree, Expr x)
 {
-    const uint32_t count =
-        tree->position_count + 1 + tree->known_count + tree->system->touching_count;
+    const uint32_t count = tree->position_count + 1 + tree->known_count +
+                           tree->system->touching_count + tr_tree_list_rates(tree, NULL);
     if (tree->drift_count != count) begin_drifts(tree);
     tree->drift_count = count;
     return tr_forward_kept(tree->graph, x, &tree->drifts);
@@ -129,6 +130,7 @@ void tr_tree_finish_rows(Tree *tree)
 Row *tr_tree_append_row(Tree *tree, const char *name, Expr rate, Place place)
 {
     System *s = tree->system;
+    if (!tr_tree_know_rates(tree, rate)) return NULL;
     if (is_too_many(s->row_count + 1, tree->velocity_count)) {
         tr_fail(tree->err, TR_INVALID, place,
                 "the constraints up to here have %u rows on %u velocities: that is too large to be "
@@ -168,7 +170,7 @@ bool tr_tree_holds_anyway(Tree *tree, Value element, const char *part, Expr rate
     for (uint32_t state = 0; state < 3; state++) {
         at[state] = tr_tree_sample(tree, rate, state);
         const double value = tr_tree_value(tree, at[state]);
-        if (tr_rule_gives(RULE_MOVES, &value))
+        if (tr_rule_gives(RULE_MOVES, &value) != 0)
             return !tr_tree_is(tree, RULE_MOVES, at[state], element.place,
                                "something moves along '%.*s.%s'", WHOLE(element.text), part);
     }
@@ -194,7 +196,7 @@ static void drop(Tree *tree, Value element, const char *name, Expr position)
     s->dropped[s->dropped_count++] = (struct Dropped){kept, is_loop};
     if (!position.id) return;
     const Expr off[] = {tr_tree_sample(tree, position, 0), tree->arm};
-    if (!tr_tree_decide(tree, RULE_CLOSED, off, element.place, "'%s' holds", name))
+    if (tr_tree_decide(tree, RULE_CLOSED, off, element.place, "'%s' holds", name) == 0)
         tr_fail(tree->err, TR_INVALID, element.place,
                 "'%s' can never hold: its error stays %.3g, whatever moves", name,
                 fabs(tr_tree_value(tree, off[0])));

@@ -217,7 +217,6 @@ static const JointLook joint_looks[] = {
 #define JOINT_TYPE(name, positions, velocities, quantity, fields, worth, make, draw, ...) \
     {#name, draw},
 #include "mech/joint.def"
-#undef JOINT_TYPE
 };
 
 static const ContactLook *contact_look(const Contact *contact)
@@ -230,7 +229,7 @@ static const ContactLook *contact_look(const Contact *contact)
 static void draw_joint(Tree *tree, uint32_t parent, const Link *child)
 {
     const JointLook *look = joint_looks;
-    while (strcmp(child->type->name, look->name) != 0) look++;
+    while (strcmp(child->whole->name, look->name) != 0) look++;
     look->draw(tree, parent, child);
 }
 
@@ -441,16 +440,15 @@ static void describe_body(Tree *tree, const Company *company, uint32_t i)
     b->parent = scene_body(link->parent);
     b->mass = formula(tree, body->mass);
     vector(tree, body->com, "com", b->com);
-    b->joint = driven_by(tree, i)->type->name;
+    b->joint = driven_by(tree, i)->whole->name;
     b->coordinate = has_coordinate(link->type) ? tree->positions[link->position].name : "";
     numbers(tree, own_axis(link), b->axis);
     numbers(tree, link->to, b->joint_at);
     set_pose(b, tr_tree_world(tree, i));
     describe_spring(tree, link, b);
     for (uint32_t k = 0; k < body->shapes.count; k++) add_given(tree, i, &body->shapes.at[k]);
-    b->is_part = link->section || link->is_motor;
-    if (!body->shapes.count && !link->is_motor && !link->flex && !link->section)
-        guess_shapes(tree, company, i);
+    b->is_part = link->section || link->is_motor || link->is_between;
+    if (!body->shapes.count && !b->is_part && !link->flex) guess_shapes(tree, company, i);
 }
 
 // ---- beams ---------------------------------------------------------------------------------
@@ -496,12 +494,19 @@ static bool has_row(const Tree *tree, Value element, const char *part)
     return !is_zero(tr_tree_reaction(tree, element, part));
 }
 
+static bool are_equal(const double *a, const double *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
 // Whether they are one formula over the same axes: each contact on a body has symbols of its own.
 static bool is_same_terrain(const SceneTerrain *a, const SceneTerrain *b)
 {
     const Expr other = tr_replace(b->height, b->symbol, a->symbol, 2);
-    return a->on == b->on && a->height.id == other.id && memcmp(a->at, b->at, sizeof a->at) == 0 &&
-           memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0;
+    return a->on == b->on && a->height.id == other.id && are_equal(a->at, b->at, 3) &&
+           are_equal(a->rotation, b->rotation, 9);
 }
 
 // The terrain that a contact is on, new or known
@@ -551,7 +556,8 @@ static void describe_contact(Tree *tree, const Touch *touch, SceneContact *c)
 // Where it stands on either body. What turns as one has its axis turned with it.
 static void describe_tie(Tree *tree, const Tie *tie, SceneContact *c)
 {
-    const bool has_axis = tie->turns == HOLD_ACROSS || tie->points == HOLD_ACROSS;
+    const bool has_axis =
+        tie->turns == HOLD_ACROSS || tie->turns == HOLD_ANGLE || tie->points == HOLD_ACROSS;
     const Vec own = tie->turns == HOLD_ALL ? turned_back(tie->turn, tie->axis) : tie->own;
     const bool is_named = tie->joint && !is_zero(tie->rate);
     c->kind = tie->kind;

@@ -149,7 +149,8 @@ static bool is_variable(const Tree *tree, Text name)
     const Joints *joints = &tree->model->fields.joints;
     for (uint32_t i = 0; i < joints->count; i++)
         if (text_equal(tr_joint_name(&joints->at[i]), name)) return true;
-    return find_pair(&tree->model->fields.inputs, name, &index);
+    return find_pair(&tree->model->fields.inputs, name, &index) ||
+           tr_kind_find(tr_kind_of(TYPE_STATES), &tree->model->fields.states, name);
 }
 
 // "angle_rate"
@@ -187,7 +188,8 @@ static bool refuse_variable(const Tree *tree, Text name, tr_error *err)
 // Something of the model that is no number, or none that a formula here knows
 static void refuse_thing(const Tree *tree, Text name, tr_error *err)
 {
-    static const char *const numbers[] = {"a parameter", "an input", "an output", "a coordinate"};
+    static const char *const numbers[] = {"a parameter", "an input", "an output", "a coordinate",
+                                          "a state"};
     const char *what = tr_model_what(tree->model, name);
     if (!what || strcmp(what, "a table") == 0) return; // is called like a function
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -251,6 +253,7 @@ static const Function *scope_function(void *owner, Text name)
 bool tr_tree_rate(Tree *tree, Expr of, Expr *rate, tr_error *err)
 {
     const Scope inner = tr_system_scope(tree->system);
+    if (!tr_tree_know_rates(tree, of)) return false;
     const Input *input = tr_system_uses_unrated(tree->system, of);
     if (input)
         tr_fail(err, TR_INVALID, (Place){0},

@@ -182,6 +182,28 @@ static void relax_motors(Tree *tree, Conditions *position, Conditions *rate)
     tr_reach_free(&rates);
 }
 
+// States of the user's own start where they say themselves, unless something else is said.
+static void start_states(Tree *tree, Conditions *position)
+{
+    const OwnStates *states = &tree->model->fields.states;
+    Reach reached;
+    tr_reach(tree->graph, position->residuals, position->count, &reached);
+    for (uint32_t i = 0; i < states->count && !has_failed(tree->err); i++) {
+        const Pair pair = {.key = states->at[i].name, .value = states->at[i].initial};
+        const Expr x = tr_tree_formula(tree, pair.key),
+                   value = tr_tree_constant(tree, pair.value, "initial");
+        if (has_failed(tree->err) || tr_pairs_find(&tree->model->fields.guess, pair.key.text) ||
+            tr_system_input(tree->system, x)->is_given)
+            continue;
+        const Expr given = start_number(tree, "initial", &pair, value);
+        set_default(tree, x, given, tr_tree_value(tree, value));
+        if (tr_reach_has(&reached, x)) continue;
+        tr_system_input(tree->system, x)->is_given = true;
+        add_condition(position, sub(x, given), tr_tree_text(tree, pair.key.text));
+    }
+    tr_reach_free(&reached);
+}
+
 // They are solved for as a whole matrix: a gigabyte at most.
 static void check_size(Tree *tree, const Conditions *c, uint32_t unknowns, const char *what)
 {
@@ -197,11 +219,12 @@ static void make_initial(Tree *tree)
 {
     const Pairs *pairs = &tree->model->fields.initial;
     Conditions kinds[2];
-    const uint32_t most = pairs->count + tree->link_count;
+    const uint32_t most = pairs->count + tree->link_count + tree->model->fields.states.count;
     if (!make_room(tree, most, &kinds[0]) || !make_room(tree, most, &kinds[1])) return;
     for (uint32_t i = 0; i < pairs->count && !has_failed(tree->err); i++)
         sort_condition(tree, &pairs->at[i], &kinds[0], &kinds[1]);
     if (!has_failed(tree->err)) relax_motors(tree, &kinds[0], &kinds[1]);
+    if (!has_failed(tree->err)) start_states(tree, &kinds[0]);
     check_size(tree, &kinds[0], tree->position_count, "coordinates");
     check_size(tree, &kinds[1], tree->velocity_count, "velocities");
     output_conditions(tree, "initial.position", &kinds[0]);

@@ -267,7 +267,7 @@ static void take_shift(Tree *tree, const NamedTable *table, Points *p)
     if (!has_failed(tree->err) && count != wanted)
         refuse(tree, table->shift, "'shift' of this table is %s",
                wanted == 2 ? "two numbers, as in \"10, 20\"" : "one number");
-    for (uint32_t i = 0; i < wanted && !has_failed(tree->err); i++) p->shift[i] = shift[i];
+    for (uint32_t i = 0; i < count && !has_failed(tree->err); i++) p->shift[i] = shift[i];
     free(shift);
 }
 

@@ -66,6 +66,7 @@ void tr_tree_add_link(Tree *tree, Link link)
 {
     if (!tr_names_add(&tree->link_names, link.body->name.text, tree->link_count))
         tree->graph->failed = true;
+    if (!link.whole) link.written = link.by, link.whole = link.type;
     tree->links[tree->link_count++] = link;
 }
 

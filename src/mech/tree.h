@@ -29,7 +29,8 @@ typedef struct Anchor {
 } Anchor;
 
 // What a loop holds, of translations or of rotations, seen from its axis
-typedef enum Hold { HOLD_NOTHING, HOLD_ACROSS, HOLD_ALONG, HOLD_ALL } Hold;
+// of both, between two axes
+typedef enum Hold { HOLD_NOTHING, HOLD_ACROSS, HOLD_ALONG, HOLD_ALL, HOLD_ANGLE } Hold;
 
 // A loop, or a joint that was cut.
 typedef struct Tie {
@@ -41,6 +42,7 @@ typedef struct Tie {
     Anchor body, on;
     Vec at, to;    // its point in either's axes
     Vec axis, own; // its axis in those of `on` and of `body`: unit
+    Expr cosine;   // of the angle between the two that a universal joint keeps
     Vec side;      // of `body`, across its axis: what angles are measured by
     Mat turn;      // how `body` stands in `on` when it is closed
     Value stiffness, rest, damping;
@@ -95,12 +97,17 @@ typedef struct Local {
 
 typedef struct JointType { // see joint.def
     const char *name, *positions, *velocities;
-    Quantity quantity;  // of its own coordinate
-    const char *fields; // that only some types use
-    int worth;          // how readily it is cut
-    void (*make)(struct Tree *tree, struct Link *link);
-    const char *loop; // the kind that it is when it is cut
+    Quantity quantity;                                  // of its own coordinate
+    const char *fields;                                 // that only some types use
+    int worth;                                          // how readily it is cut
+    void (*make)(struct Tree *tree, struct Link *link); // NULL: it is done in steps
+    const char *loop;                                   // the kind that it is when it is cut
 } JointType;
+
+// One of the joints that another one is, in steps (T360)
+typedef struct JointStep { // see joint.def
+    const char *joint, *coordinate, *type, *axis;
+} JointStep;
 
 // One coordinate of its own, along or about an axis; or several that are its body's; or none
 static inline bool has_coordinate(const JointType *type) { return !type->positions[0]; }
@@ -111,6 +118,8 @@ static inline bool has_several(const JointType *type)
 }
 // Its coordinates are places in the parent's axes, as those of a free or a planar joint
 static inline bool moves_about(const JointType *type) { return type->positions[0] == 'x'; }
+static inline bool has_axis(const JointType *type) { return tr_is_listed(type->fields, "axis"); }
+static inline bool is_in_steps(const JointType *type) { return !type->make; }
 static inline bool is_true(Value flag) { return text_is(flag.text, "true"); }
 
 typedef struct Coordinate { // a position
@@ -176,6 +185,12 @@ typedef struct Link {
     const Body *body;
     const Joint *by; // the joint it hangs by
     const JointType *type;
+    // A joint in steps is several links, the last of which is the body's; the others are between it
+    // and its parent, with neither mass nor size. All know what the model says of it.
+    const Joint *written; // `by`, unless it is in steps
+    const JointType *whole;
+    uint32_t step; // how many of its links are before this one
+    bool is_between;
     bool is_listed;                    // in `joints`
     bool is_reversed;                  // holds the body that the model calls its parent
     uint32_t parent;                   // a link, or WORLD
@@ -219,6 +234,14 @@ static inline bool is_revolute(const Link *link)
 // Puts a link's origin there. Where its joint is split, that is where the first part stands; the
 // second goes along the axis in along.c alone.
 static inline void place_link(Link *link, Vec p) { link->X.p = link->first.p = p; }
+
+// Of a joint in steps; else the link itself
+static inline const Link *first_step(const Link *link) { return link - link->step; }
+static inline const Link *last_step(const Link *link)
+{
+    while (link->is_between) link++;
+    return link;
+}
 
 // The joint's axis in the link's own axes
 static inline Vec own_axis(const Link *link) { return turned_back(link->turn, link->axis); }
@@ -279,6 +302,7 @@ typedef struct Tree {
     int parameter_depth;
     Budget budget; // of all formulas
     int *output_state;
+    int *own_state; // by state of the user's: whether its rate is known, see state.c
     double *value; // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;
     Samples samples[SAMPLES];
@@ -331,6 +355,17 @@ Pose tr_tree_world(Tree *tree, uint32_t link);      // of the body's own axes
 bool tr_tree_soften(Tree *tree, const char *row, Expr rate);
 void tr_tree_first_order(Tree *tree);    // in place of dynamics
 void tr_tree_check_commands(Tree *tree); // which second order ignores
+
+// ---- state.c: states of the user's own -------------------------------------------------------
+
+void tr_tree_states(Tree *tree); // as inputs
+// Reads the rates of those that an expression depends on, and of all.
+bool tr_tree_know_rates(Tree *tree, Expr of);
+void tr_tree_state_rates(Tree *tree);
+// How many are known so far; where `of` is not NULL, the ids of these rates at those of the states
+uint32_t tr_tree_list_rates(const Tree *tree, uint32_t *of);
+// One that an expression uses, or NULL
+const Input *tr_tree_own_state(const Tree *tree, Expr of);
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
@@ -400,7 +435,7 @@ Expr tr_tree_sample(Tree *tree, Expr x, uint32_t state);
 
 // ---- forest.c, coordinate.c, start.c --------------------------------------------------------
 
-uint32_t tr_tree_most_links(const Model *model); // bodies, and motors of elastic joints
+uint32_t tr_tree_most_links(const Model *model); // bodies, steps of joints and motors
 void tr_tree_forest(Tree *tree);      // which joint each body hangs by, and those that are cut
 void tr_tree_coordinates(Tree *tree); // positions and velocities as inputs
 // Says what an input is.
@@ -409,12 +444,18 @@ void tr_tree_port(Tree *tree, Expr symbol, Quantity quantity, Text owner, const 
 Quantity tr_motor_quantity(Quantity velocity);
 void tr_tree_start(Tree *tree); // `guess` and `initial`
 
+// ---- step.c --------------------------------------------------------------------------------
+
+uint32_t tr_step_count(const Joint *joint); // how many links it is: 1, unless it is in steps
+void tr_step_add(Tree *tree, Link whole);   // a link by such a joint, and those between
+
 // ---- joint.c -------------------------------------------------------------------------------
 
 Mat tr_rotation(Vec a, Expr angle);          // about a unit vector
 Mat tr_tree_turned(Tree *tree, Value value); // a `turn`
 void tr_tree_joints(Tree *tree);             // poses, motions, coordinates, rates
 const JointType *tr_joint_type(Value word, tr_error *err);
+uint32_t tr_joint_steps(const JointType *type, const JointStep **steps); // how many; 0: none
 // A vector divided by its length; an error when that is zero.
 Vec tr_tree_unit(Tree *tree, Value value, const char *what);
 // Refuses fields that its type has no use for, and one that needs an axis and has none; in the tree

@@ -47,6 +47,7 @@ const Kind tr_kinds[] = {
     KIND_ROW("reactions", Reactions, TYPE_REACTIONS, false),
     KIND_ROW("forces", Force, TYPE_FORCES, true),
     KIND_ROW("roles", Role, TYPE_ROLES, true),
+    KIND_ROW("states", OwnState, TYPE_STATES, true),
     KIND_ROW("commands", Command, TYPE_COMMANDS, true),
     KIND_ROW("fixes", Fix, TYPE_FIXES, true),
     KIND_ROW("cases", Case, TYPE_CASES, true),
@@ -215,6 +216,7 @@ const char *tr_model_what(const Model *model, Text name)
         {"loops", "a loop"},           {"couplings", "a coupling"},
         {"forces", "a force"},         {"fixes", "a fix"},
         {"cases", "a case"},           {"constraints", "a constraint"},
+        {"states", "a state"},
     };
     if (is_coordinate(model, name)) return "a coordinate";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -62,6 +62,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_COUPLINGS   Couplings
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
+#define MEMBER_STATES      OwnStates
 #define MEMBER_COMMANDS    Commands
 #define MEMBER_FIXES       Fixes
 #define MEMBER_TABLES      NamedTables
@@ -83,6 +84,7 @@ NAMED(Loop, Loops);
 NAMED(Coupling, Couplings);
 NAMED(Constraint, Constraints);
 NAMED(Role, Roles);
+NAMED(OwnState, OwnStates);
 NAMED(Command, Commands);
 NAMED(Fix, Fixes);
 NAMED(Case, Cases);
@@ -170,6 +172,7 @@ typedef enum FieldType {
     TYPE_COUPLINGS,
     TYPE_CONSTRAINTS,
     TYPE_REACTIONS,
+    TYPE_STATES,
     TYPE_COMMANDS,
     TYPE_FIXES,
     TYPE_TABLES,

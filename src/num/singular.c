@@ -430,7 +430,7 @@ static bool solve_parts(Parts *p, const double *A, uint32_t m, uint32_t n, doubl
         for (uint32_t i = 0; i < p->blocks.count; i++) solve_part(p, i, cutoff, B + c, count, X);
         for (uint32_t k = 0; k < n; k++) B[(size_t)k * count + c] = X[k];
     }
-    for (uint32_t i = 0; i < p->opened; i++) close_factors(&p->of[i]);
+    for (uint32_t i = 0; p->of && i < p->opened; i++) close_factors(&p->of[i]);
     free(p->of);
     free(X);
     return good;

@@ -239,10 +239,12 @@ static bool shortest(Conditions *c, double cutoff, uint32_t *rank)
 {
     if (!c->count) return false;
     for (uint32_t k = 0; k < c->count; k++) c->acts[k] = false;
-    for (size_t i = 0; i < (size_t)c->rows * c->count; i++) {
-        if (!isfinite(c->slopes[i])) return false;
-        if (c->slopes[i] != 0) c->acts[i % c->count] = true;
-    }
+    const double *slope = c->slopes;
+    for (uint32_t i = 0; i < c->rows; i++)
+        for (uint32_t k = 0; k < c->count; k++, slope++) {
+            if (!isfinite(*slope)) return false;
+            if (*slope != 0) c->acts[k] = true;
+        }
     if (!solve_shortest(c, cutoff, rank)) return false;
     for (uint32_t k = 0; k < c->count; k++)
         if (!c->acts[k]) c->residual[k] = 0; // not merely to rounding

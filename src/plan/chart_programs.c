@@ -263,10 +263,10 @@ static const ProgramRow program_rows[CHART_PROGRAMS] = {
     [CHART_TANGENT] = {tr_tangent_program, .of_sensitivities = true},
     [CHART_COLUMN_TANGENT] = {tr_column_tangent_program, .of_sensitivities = true},
     [CHART_PROJECTION_TANGENT] = {tr_projection_tangent_program, .of_sensitivities = true},
-    [CHART_NOISE] = {tr_noise_program},
-    [CHART_SPREAD] = {tr_spread_program},
+    [CHART_NOISE] = {.compile = tr_noise_program},
+    [CHART_SPREAD] = {.compile = tr_spread_program},
     [CHART_SEAM] = {tr_seam_program, .of_rows = true},
-    [CHART_FIXES] = {tr_fix_program},
+    [CHART_FIXES] = {.compile = tr_fix_program},
 };
 
 static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which)
@@ -286,7 +286,7 @@ static tr_program *compile(Plan *plan, ChartPrograms *c, ChartProgram which, tr_
     const ProgramRow *row = &program_rows[which];
     System *base = reduced_system(plan, c, err), *own = NULL;
     if (base && !row->picks) own = tr_system_copy(base, err);
-    if (has_failed(err)) return NULL;
+    if (!base || has_failed(err)) return NULL;
     const uint32_t nodes = base->graph->count;
     tr_program *program = row->compile(plan, own ? own : base, c, err);
     assert(base->graph->count == nodes || base->graph->failed); // whoever asks next finds the same

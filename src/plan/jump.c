@@ -255,9 +255,7 @@ char *tr_jump_words(System *s, Expr x)
     const char *text = tr_text(s, x);
     const size_t length = text ? strlen(text) : 0;
     const bool is_short = length <= LONGEST && text && !strchr(text, '\n');
-    char *words = calloc(is_short ? length + 1 : 1, 1);
-    if (words && is_short) memcpy(words, text, length);
-    return words;
+    return strdup(is_short ? text : "");
 }
 
 static bool describe(System *s, const Jumps *found, JumpPrograms *w)

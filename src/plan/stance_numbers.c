@@ -217,7 +217,7 @@ bool tr_stance_from_nodes(const System *system, const double *value, double *G, 
     Stance s = {.system = system, .all = rows, .velocities = n, .G = G, .M = M, .mix = mix};
     Exprs list = {0};
     list_along(system, &list);
-    const bool good = mix && tr_stance_open(&s) && !list.failed;
+    const bool good = mix && tr_stance_open(&s) && !list.failed && s.numbers;
     for (uint32_t i = 0; good && i < list.count; i++) s.numbers->values[i] = value[list.at[i].id];
     if (good) take_along(&s);
     tr_exprs_free(&list);

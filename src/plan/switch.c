@@ -265,7 +265,9 @@ static Expr add_side(System *s, uint32_t k, tr_error *err)
 {
     char name[40];
     snprintf(name, sizeof name, "side.s%u", k + 1);
-    while (tr_system_find(s, text_of(name)) && strlen(name) + 2 < sizeof name) strcat(name, "_");
+    for (size_t end = strlen(name); tr_system_find(s, text_of(name)) && end + 2 < sizeof name;
+         end++)
+        name[end] = '_', name[end + 1] = 0;
     return tr_input(s, name, TR_MODE, 0, err);
 }
 

@@ -28,7 +28,7 @@ enum { EQUATIONS = sizeof equations / sizeof *equations };
 typedef struct Language {
     const char *name;
     const Notation *notation;
-    const char *begin, *heading, *words, *equation, *end;
+    const char *begin, *heading, *words, *equation, *in_lines, *end;
 } Language;
 
 static const Language languages[] = {
@@ -39,8 +39,11 @@ static const Language languages[] = {
 
 typedef struct Sheet {
     const Language *language;
-    System *derived, *reduced; // copies; the second only where it is needed
-    bool has_told;             // that there are no constraints
+    System *derived, *reduced;                // copies; the second only where it is needed
+    bool has_told;                            // that there are no constraints
+    size_t most, most_entries;                // operations of an entry, entries; 0: any number
+    size_t entries;                           // written so far
+    uint32_t left_out, least_left, most_left; // entries of a matrix, and their operations
     Buffer text;
     tr_error *err;
 } Sheet;
@@ -288,16 +291,62 @@ static void print_left(const Sheet *sheet, const char *letter, const Matrix *m, 
             strlen(letter) > 1 ? "&" : "", letter, strlen(letter) > 1 ? ";" : "", place);
 }
 
+// Whether an entry is longer than what is wanted, or there are enough; it is then told behind the
+// others.
+static bool is_left_out(Sheet *sheet, Graph *graph, Expr x)
+{
+    const bool are_enough = sheet->most_entries && sheet->entries >= sheet->most_entries;
+    const uint32_t count = sheet->most || are_enough ? count_operations(graph, x) : 0;
+    if (!are_enough && count <= sheet->most) return sheet->entries++, false;
+    if (!sheet->left_out++) sheet->least_left = sheet->most_left = count;
+    if (count < sheet->least_left) sheet->least_left = count;
+    if (count > sheet->most_left) sheet->most_left = count;
+    return true;
+}
+
+static void tell_left_out(Sheet *sheet)
+{
+    char words[120], most[32] = "";
+    if (sheet->most_left > sheet->least_left)
+        snprintf(most, sizeof most, " to %u", sheet->most_left);
+    snprintf(words, sizeof words, "  left out: %u %s with %u%s operations", sheet->left_out,
+             sheet->left_out > 1 ? "entries" : "entry", sheet->least_left, most);
+    if (sheet->left_out) tell(sheet, sheet->language->words, words);
+    sheet->left_out = 0;
+}
+
+// Whether it does not fit into a line, by how many letters it has
+static bool is_wide(const System *s, const Term *form)
+{
+    enum { LINE = 100 }; // letters
+    Buffer plain = {0};
+    tr_term_write(form, &tr_notation_text, s, &plain);
+    const bool wide = plain.length > LINE;
+    free(plain.at);
+    return wide;
+}
+
+static void write_equation(Sheet *sheet, const System *s, const Term *form, const char *left)
+{
+    const Language *language = sheet->language;
+    const bool in_lines = language->in_lines && is_wide(s, form);
+    Buffer right = {0};
+    tr_term_write(form, in_lines ? language->notation->in_lines : language->notation, s, &right);
+    if (right.at)
+        fill(&sheet->text, in_lines ? language->in_lines : language->equation, left, right.at);
+    free(right.at);
+}
+
 // False when memory runs out, or there is no FLINT
 static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matrix *m, uint32_t i,
                         uint32_t k, bool *any)
 {
     const Expr x = get(*m, i, k);
-    Buffer left = {0}, right = {0};
+    if (is_left_out(sheet, s->graph, x)) return *any = true;
+    Buffer left = {0};
     Closed *closed = tr_closed_new(s->graph, x, sheet->err);
     const Term *form = closed ? tr_closed_form(closed, x) : NULL;
     print_left(sheet, letter, m, i, k, &left);
-    if (form) tr_term_write(form, sheet->language->notation, s, &right);
     if (closed && !form) {
         Buffer words = {0};
         tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter, i + 1,
@@ -307,11 +356,9 @@ static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matri
     }
     const bool is_nothing = form && tr_term_is_number(form, 0);
     *any = *any || !is_nothing;
-    if (closed && !is_nothing && left.at && right.at)
-        fill(&sheet->text, sheet->language->equation, left.at, right.at);
+    if (form && !is_nothing && left.at) write_equation(sheet, s, form, left.at);
     tr_closed_free(closed);
     free(left.at);
-    free(right.at);
     return closed != NULL;
 }
 
@@ -358,6 +405,7 @@ static bool print_matrix(Sheet *sheet, System *s, const Equation *e, Matrix m)
         for (uint32_t k = e->is_symmetric ? i : 0; good && k < m.columns; k++)
             if (!is_zero(get(m, i, k))) good = print_entry(sheet, s, e->letter, &m, i, k, &any);
     if (good && !any) tell(sheet, sheet->language->words, "  is zero");
+    tell_left_out(sheet);
     return good;
 }
 
@@ -419,7 +467,10 @@ char *tr_equations_text(const tr_system *system, const tr_equations_options *opt
     tr_equations_options o = tr_equations_defaults();
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
-    Sheet sheet = {.language = find_language(o.language, err), .err = err};
+    Sheet sheet = {.language = find_language(o.language, err),
+                   .most = o.most_operations,
+                   .most_entries = o.most_entries,
+                   .err = err};
     if (system->order == 1)
         tr_fail(err, TR_USAGE, (Place){0}, "equations are those of second order: --order 2");
     bool good = sheet.language && check_list(o.show, err) && open_sheet(&sheet, system, o.show);

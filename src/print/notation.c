@@ -103,9 +103,7 @@ static void write_power(const Writer *w, const Term *base, int power)
         return;
     }
     put(w, w->by->power[0]);
-    put(w, w->by->group[0]);
     write(w, base, IN_POWER);
-    put(w, w->by->group[1]);
     put(w, w->by->power[1]);
     write_whole(w, power);
     put(w, w->by->power[2]);
@@ -213,11 +211,18 @@ static bool needs_brackets(const Term *term, int around)
     }
 }
 
+// What is one thing in every notation
+static bool is_atom(const Term *term)
+{
+    return term->kind == TERM_SYMBOL || term->kind == TERM_DECIMAL ||
+           (term->kind == TERM_NUMBER && term->top >= 0);
+}
+
 static void write(const Writer *w, const Term *term, int around)
 {
-    const bool in_brackets = needs_brackets(term, around);
+    const bool in_brackets = needs_brackets(term, around), is_group = !is_atom(term);
     if (in_brackets) put(w, w->by->bracket[0]), around = LOOSE;
-    put(w, w->by->group[0]);
+    if (is_group) put(w, w->by->group[0]);
     switch (term->kind) {
     case TERM_NUMBER: write_number(w, term, around); break;
     case TERM_DECIMAL: write_decimal(w, term->value); break;
@@ -232,7 +237,7 @@ static void write(const Writer *w, const Term *term, int around)
             write_product(w, &(Term){.kind = TERM_PRODUCT, .count = 1, .parts = &term}, LOOSE);
         break;
     }
-    put(w, w->by->group[1]);
+    if (is_group) put(w, w->by->group[1]);
     if (in_brackets) put(w, w->by->bracket[1]);
 }
 
@@ -279,24 +284,64 @@ static void latex_letters(Text name, Buffer *text)
 {
     for (size_t i = 0; i < name.length; i++) {
         const char c = name.at[i];
-        if (c == '_')
-            tr_buffer_print(text, "\\_");
-        else if (strchr("{}$&#^%~\\", c))
+        if (strchr("{}$&#%_", c))
+            tr_buffer_print(text, "\\%c", c);
+        else if (strchr("^~\\", c))
             tr_buffer_print(text, "\\char%d{}", (unsigned char)c);
         else
             tr_buffer_add(text, &c, 1);
     }
 }
 
+// Letters with accents that all fonts of LaTeX have or make
+static bool has_accent(unsigned code)
+{
+    return code >= 0xc0 && code <= 0xff && !strchr("\xd0\xd7\xde\xf0\xf7\xfe", (int)code);
+}
+
+// Words as they are, whatever they hold: what the fonts may not have, by its number
 static void latex_prose(const char *words, Buffer *text)
 {
-    for (const char *at = words; *at; at++)
-        if (strchr("{}$&#_%", *at))
-            tr_buffer_print(text, "\\%c", *at);
-        else if (strchr("^~\\", *at))
-            tr_buffer_print(text, "\\char%d{}", (unsigned char)*at);
+    static const char *const special[][2] = {{"{", "\\{"},
+                                             {"}", "\\}"},
+                                             {"$", "\\$"},
+                                             {"&", "\\&"},
+                                             {"#", "\\#"},
+                                             {"_", "\\_"},
+                                             {"%", "\\%"},
+                                             {"<", "\\textless{}"},
+                                             {"^", "\\^{}"},
+                                             {"~", "\\~{}"},
+                                             {"\\", "\\textbackslash{}"},
+                                             {">", "\\textgreater{}"},
+                                             {"|", "\\textbar{}"}};
+    enum { SPECIAL = sizeof special / sizeof *special };
+    for (const char *at = words; *at;) {
+        const size_t length = tr_utf8_length(at, strlen(at));
+        const unsigned code = length ? tr_utf8_code(at, length) : 0;
+        size_t i = 0;
+        while (i < SPECIAL && special[i][0][0] != *at) i++;
+        if (i < SPECIAL)
+            tr_buffer_print(text, "%s", special[i][1]);
+        else if (length && (code < 0x7f ? code >= ' ' : has_accent(code)))
+            tr_buffer_add(text, at, length);
         else
-            tr_buffer_add(text, at, 1);
+            tr_buffer_print(text, length ? "[U+%04X]" : "[?]", code);
+        at += length ? length : 1;
+    }
+}
+
+// Names of up to 100 letters fit into a line because they are smaller.
+static const char *latex_size(Text name)
+{
+    return name.length > 60 ? "\\scriptscriptstyle" : name.length > 40 ? "\\scriptstyle" : "";
+}
+
+static void latex_base(Text base, Buffer *text)
+{
+    tr_buffer_print(text, "%s%s", latex_size(base), base.length > 1 ? "\\mathit{" : "{");
+    latex_letters(base, text);
+    tr_buffer_print(text, "}");
 }
 
 static void latex_symbol(const System *system, uint32_t input, Buffer *text)
@@ -304,16 +349,13 @@ static void latex_symbol(const System *system, uint32_t input, Buffer *text)
     const NameParts n = tr_name_parts(system, input);
     const char *dots = n.dots == 1 ? "\\dot{" : n.dots == 2 ? "\\ddot{" : "{";
     tr_buffer_print(text, "%s", dots);
-    if (n.greek) {
-        tr_buffer_print(text, "\\%s", strcmp(n.greek, "Pi") ? n.greek : "Pi");
-    } else {
-        tr_buffer_print(text, n.base.length > 1 ? "\\mathit{" : "{");
-        latex_letters(n.base, text);
-        tr_buffer_print(text, "}");
-    }
+    if (n.greek)
+        tr_buffer_print(text, "\\%s", n.greek);
+    else
+        latex_base(n.base, text);
     tr_buffer_print(text, "}");
     if (!n.below.length && !n.owner.length) return;
-    tr_buffer_print(text, "_{\\mathrm{");
+    tr_buffer_print(text, "_{%s\\mathrm{", latex_size(n.below));
     latex_letters(n.below, text);
     if (n.below.length && n.owner.length) tr_buffer_print(text, ",");
     latex_letters(n.owner, text);
@@ -322,6 +364,13 @@ static void latex_symbol(const System *system, uint32_t input, Buffer *text)
 
 static void latex_word(Text word, Buffer *text)
 {
+    static const char *const signs[][2] = {{"<=", "\\le "}, {">=", "\\ge "},   {"!=", "\\ne "},
+                                           {"==", "="},     {"&&", "\\land "}, {"||", "\\lor "}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (text_is(word, signs[i][0])) {
+            tr_buffer_print(text, "%s", signs[i][1]);
+            return;
+        }
     static const char *const known[] = {"sin", "cos", "tan", "exp", "log", "min", "max", "pi"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (text_is(word, known[i])) {
@@ -332,6 +381,34 @@ static void latex_word(Text word, Buffer *text)
     latex_letters(word, text);
     tr_buffer_print(text, "}");
 }
+
+// 1.25 10^-5, as one thing
+static void latex_number(const char *digits, Buffer *text)
+{
+    const char *power = strchr(digits, 'e');
+    if (power)
+        tr_buffer_print(text, "{%.*s\\cdot 10^{%s}}", (int)(power - digits), digits, power + 1);
+    else
+        tr_buffer_print(text, "%s", digits);
+}
+
+// In a paragraph lines break behind signs and factors that stand in no group.
+static const Notation latex_in_lines = {
+    .name = "latex in lines",
+    .group = {"", ""},
+    .plus = " + ",
+    .minus = " - ",
+    .sign = "-",
+    .times = "\\,\\allowbreak ",
+    .comma = ", \\allowbreak ",
+    .bracket = {"(", ")"},
+    .power = {"", "^{", "}"},
+    .call = {"", "(", ")"},
+    .symbol = latex_symbol,
+    .number = latex_number,
+    .word = latex_word,
+    .prose = latex_prose,
+};
 
 const Notation tr_notation_latex = {
     .name = "latex",
@@ -346,8 +423,9 @@ const Notation tr_notation_latex = {
     .power = {"{", "}^{", "}"},
     .root = {"\\sqrt{", "}"},
     .call = {"", "\\left(", "\\right)"},
+    .in_lines = &latex_in_lines,
     .symbol = latex_symbol,
-    .number = plain_number,
+    .number = latex_number,
     .word = latex_word,
     .prose = latex_prose,
 };
@@ -369,7 +447,13 @@ static void html_prose(const char *words, Buffer *text) { html_letters(text_of(w
 
 static void mathml_number(const char *digits, Buffer *text)
 {
-    tr_buffer_print(text, "<mn>%s</mn>", digits);
+    const char *power = strchr(digits, 'e');
+    if (power)
+        tr_buffer_print(
+            text, "<mrow><mn>%.*s</mn><mo>&#183;</mo><msup><mn>10</mn><mn>%s</mn></msup></mrow>",
+            (int)(power - digits), digits, power + 1);
+    else
+        tr_buffer_print(text, "<mn>%s</mn>", digits);
 }
 
 static void mathml_symbol(const System *system, uint32_t input, Buffer *text)
@@ -395,10 +479,13 @@ static void mathml_symbol(const System *system, uint32_t input, Buffer *text)
 
 static void mathml_word(Text word, Buffer *text)
 {
-    tr_buffer_print(text, text_is(word, "pi") ? "<mi>&pi;</mi>" : "<mi>");
-    if (text_is(word, "pi")) return;
-    html_letters(word, text);
-    tr_buffer_print(text, "</mi>");
+    const bool is_pi = text_is(word, "pi"), is_name = word.length && !strchr("<>=!&|", word.at[0]);
+    tr_buffer_print(text, is_pi || is_name ? "<mi>" : "<mo>");
+    if (is_pi)
+        tr_buffer_print(text, "&pi;");
+    else
+        html_letters(word, text);
+    tr_buffer_print(text, is_pi || is_name ? "</mi>" : "</mo>");
 }
 
 const Notation tr_notation_mathml = {
@@ -407,7 +494,7 @@ const Notation tr_notation_mathml = {
     .plus = "<mo>+</mo>",
     .minus = "<mo>&minus;</mo>",
     .sign = "<mo>&minus;</mo>",
-    .times = "<mo>&#8290;</mo>",
+    .times = "<mtext>&#8201;</mtext>", // thin, for 2ma may be 2 m a
     .comma = "<mo>,</mo>",
     .bracket = {"<mrow><mo>(</mo>", "<mo>)</mo></mrow>"},
     .fraction = {"<mfrac><mrow>", "</mrow><mrow>", "</mrow></mfrac>"},

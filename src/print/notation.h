@@ -18,6 +18,7 @@ struct Notation {
     const char *power[3];            // likewise
     const char *root[2];             // around what it is of; NULL: by its name
     const char *call[3];             // before the name, behind it, behind all
+    const Notation *in_lines; // for formulas that are wider than a line; NULL: they are as all others
     void (*symbol)(const System *system, uint32_t input, Buffer *text);
     void (*number)(const char *digits, Buffer *text);
     void (*word)(Text word, Buffer *text);          // names of functions

@@ -352,9 +352,9 @@ static bool make_positive(Settle *p, double *L)
         if (factorise(p, 0, size, L)) return true;
     }
     p->is_exact = false;
-    for (double more = 1e-6 * size + 1e-300; more < 1e6 * (size + 1); more *= 10)
-        if (factorise(p, more, 0, L)) return true;
-    return false;
+    double more = 1e-6 * size + 1e-300;
+    while (more < 1e6 * (size + 1) && !factorise(p, more, 0, L)) more *= 10;
+    return more < 1e6 * (size + 1);
 }
 
 // p = H^-1 (G^T lambda - g) with the lambda >= 0 for which gaps stay >= 0               (T288)

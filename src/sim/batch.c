@@ -22,7 +22,7 @@ typedef struct Group {
     uint32_t count, capacity;
 } Group;
 
-enum { NO_GROUP = UINT32_MAX };
+#define NO_GROUP UINT32_MAX
 
 typedef struct Member {
     double t;

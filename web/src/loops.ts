@@ -60,6 +60,7 @@ const MAKERS: Record<string, Maker> = {
     point: ball(0.02),
     distance: ball(0.015),
     axis: pin,
+    universal: pin,
     slider: sleeve,
     cylinder: bush,
     plane: plate,

@@ -42,13 +42,15 @@ export class JointAxes implements Layer {
     }
 }
 
+const AXES = ["revolute", "prismatic", "screw", "universal", "cylindrical"];
+
 function jointMark(body: Body, length: number): Group | null {
     const { type, axis } = body.joint;
-    if (body.part) return null;
+    if (body.part && type !== "universal") return null; // whose other axis is that of what is between
     const mark = new Group();
     const material = new MeshBasicMaterial({ color: AXIS_COLOUR, ...BEHIND, opacity: 0.9 });
     const ball = new Mesh(new SphereGeometry(0.014 * length, 16, 12), material);
-    if (["revolute", "prismatic", "screw"].includes(type)) {
+    if (AXES.includes(type)) {
         const line = new Mesh(
             new CylinderGeometry(0.005 * length, 0.005 * length, 0.42 * length, 8),
             material,
