@@ -384,7 +384,7 @@ char *tr_model_expand(const tr_model *model, const tr_derive_options *options, t
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
 // The files that a system was made from, by index from 0: the model's, where it was one, those of
-// `with`, then those that the model names. NULL beyond the last.
+// `with`, then those that the model includes and names. NULL beyond the last.
 const char *tr_system_file(const tr_system *system, size_t index);
 
 // ---- running -------------------------------------------------------------------------------
