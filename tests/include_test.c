@@ -223,7 +223,9 @@ static void say_field(Buffer *b, const Field *field, int depth)
     case TYPE_LIST: tr_buffer_print(b, "[own, d(own)]\n"); break;
     case TYPE_PAIRS:
         tr_buffer_print(b, "{%s: 2*own + sin(own_rate)}\n",
-                        field->names == NAMES_HEADS ? "own(t)" : "own");
+                        field->names == NAMES_HEADS   ? "own(t)"
+                        : field->names == NAMES_LOCAL ? "mine"
+                                                      : "own");
         break;
     default: tr_buffer_print(b, "%s\n", field->type == TYPE_VECTOR ? "own, 0, own*t" : "own");
     }
@@ -254,13 +256,17 @@ static void look(const Kind *kind, const void *thing, bool is_section);
 static void look_at_pairs(const Field *field, const Pairs *pairs)
 {
     const bool is_head = field->names == NAMES_HEADS, is_own = field->names == NAMES_OWN;
+    const bool is_local = field->names == NAMES_LOCAL;
     const Pair *pair = pairs->at;
     assert_int_equal(pairs->count, 1);
     if (field->type == TYPE_PARTS) {
         assert_true(text_is(pair->value.text, "p_own"));
         return;
     }
-    assert_true(text_is(pair->key.text, is_head ? "p_own(t)" : is_own ? "own" : "p_own"));
+    assert_true(text_is(pair->key.text, is_head    ? "p_own(t)"
+                                        : is_local ? "mine"
+                                        : is_own   ? "own"
+                                                   : "p_own"));
     assert_true(text_is(pair->value.text,
                         field->free ? "2*own + sin(own_rate)" : "2*p_own + sin(p_own_rate)"));
 }
@@ -343,6 +349,9 @@ static void test_locals(void **state)
     write_text("part.yaml", HEAD "parameters: {s: 2, x: 3, slip: 4, speed: 5, normal: 6}\n"
                                  "bodies:\n  b:\n    mass: s\n"
                                  "    beam: {length: s, density: 1 + s*x, stiffness: s + s_}\n"
+                                 "controllers:\n  h: {period: x, states: {s: x}, "
+                                 "update: {s: s + x}, outputs: {x: 2*s}}\n"
+                                 "outputs: {o: h.s}\n"
                                  "contacts:\n  c: {body: b, longitudinal: -slip*x*normal, "
                                  "restitution: 0.5*speed + x,\n      surface: {kind: height, "
                                  "height: x*y*s}}\n");
@@ -353,6 +362,9 @@ static void test_locals(void **state)
     assert_says(text, "longitudinal: -slip*p_x*normal\n");
     assert_says(text, "restitution: 0.5*speed + p_x\n");
     assert_says(text, "height: x*y*p_s\n");
+    assert_says(text, "states:\n      s: p_x\n    update:\n      s: s + p_x\n");
+    assert_says(text, "outputs:\n      p_x: 2*s\n");
+    assert_says(text, "p_o: p_h.s\n");
     tr_text_free(text);
 }
 

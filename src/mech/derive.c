@@ -636,6 +636,7 @@ static void build(Tree *tree)
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) tr_tree_coordinates(tree);
     if (!has_failed(tree->err)) tr_tree_states(tree);
+    if (!has_failed(tree->err)) tr_tree_held(tree);
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
@@ -685,6 +686,7 @@ static void build(Tree *tree)
     make_rows(tree);
     make_columns(tree);
     if (!has_failed(tree->err)) tr_tree_uncertainty(tree);
+    if (!has_failed(tree->err)) tr_tree_samples(tree);
     tr_tree_start(tree);
     if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
     make_plan(tree);
@@ -699,6 +701,7 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     if (has_failed(err)) return;
     Tree tree = {.model = model, .system = system, .graph = system->graph, .err = err};
     system->body_count = model->fields.bodies.count;
+    system->keeps_called = model->names_gravity;
     tr_sha256_begin(&system->source.content);
     tr_tree_note_included(&tree);
     if (!model->fields.bodies.count)

@@ -303,7 +303,7 @@ typedef struct Tree {
     Budget budget; // of all formulas
     int *output_state;
     int *own_state; // by state of the user's: whether its rate is known, see state.c
-    double *value; // by node: its value where it depends on parameters alone, else NaN
+    double *value;  // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;
     Samples samples[SAMPLES];
     Kept drifts;          // rates while velocities stay the same
@@ -320,6 +320,7 @@ typedef struct Tree {
         Value formula; // of the density, where that is made later
     } * noises;
     uint32_t noise_count;
+    struct Sampling *sampling; // see controller.c; NULL where nothing is sampled
 } Tree;
 typedef struct SoftRow SoftRow;
 typedef struct NoiseSource NoiseSource;
@@ -366,6 +367,13 @@ void tr_tree_state_rates(Tree *tree);
 uint32_t tr_tree_list_rates(const Tree *tree, uint32_t *of);
 // One that an expression uses, or NULL
 const Input *tr_tree_own_state(const Tree *tree, Expr of);
+
+// ---- controller.c: what acts at samples --------------------------------------------------------
+
+void tr_tree_held(Tree *tree);    // numbers that are held, as inputs
+void tr_tree_samples(Tree *tree); // what they are after a sample, once all else has its name
+// In formulas of controllers: what a sensor, or what a controller sets, is at this instant
+bool tr_tree_says(Tree *tree, Text name, Expr *meaning);
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
@@ -588,7 +596,8 @@ Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
 
-// ---- row.c, contact.c, rolling.c, loop.c, latch.c -----------------------------------------------------
+// ---- row.c, contact.c, rolling.c, loop.c, latch.c
+// -----------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
@@ -656,6 +665,8 @@ bool tr_rolling_along(Tree *by, const Contact *contact, const uint32_t rows[3], 
 
 // ---- dynamics.c, mass.c, forward.c ---------------------------------------------------------
 
+void tr_tree_call(const Tree *tree, uint32_t link, CalledKind kind, const char *component, Expr x);
+void tr_tree_call_vec(const Tree *tree, uint32_t link, CalledKind kind, Vec a);
 void tr_tree_velocities(Tree *tree);
 // Inverse dynamics: the generalised forces that these accelerations take, none when NULL, with
 // gravity; less what is applied to links if that counts

@@ -119,7 +119,7 @@ static Value copy_scalar(Naming *n, const Field *field, Value value)
 static Value copy_key(Naming *n, const Field *field, Value key)
 {
     if (field->type == TYPE_PAIRS && field->names == NAMES_HEADS) return tr_name_prefixed(n, key);
-    if (field->type == TYPE_PAIRS && field->names != NAMES_OWN)
+    if (field->type == TYPE_PAIRS && field->names != NAMES_OWN && field->names != NAMES_LOCAL)
         return tr_renamed(n, key, (Locals){0});
     key.place = tr_place_copied(n, key.place);
     return key;
@@ -181,6 +181,14 @@ static Value copy_name(Naming *n, const Field *field, Value name, bool is_sectio
     return name;
 }
 
+static const Pairs *local_keys(const Kind *kind, const void *thing)
+{
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (kind->fields[i].names == NAMES_LOCAL)
+            return (const void *)((const char *)thing + kind->fields[i].offset);
+    return NULL;
+}
+
 static bool copy_things(Naming *n, const Field *field, const AnyList *from, void *to, bool said)
 {
     const Kind *kind = tr_kind_of(field->type);
@@ -191,7 +199,10 @@ static bool copy_things(Naming *n, const Field *field, const AnyList *from, void
         if (is_said ? tr_is_gone(n, thing->text) : said && is_bound(n, kind, thing)) continue;
         const Value name = copy_name(n, field, *thing, said);
         void *made = has_failed(n->err) ? NULL : tr_kind_add(n->model, kind, to, name, n->err);
+        const Pairs *outer = n->local;
+        n->local = local_keys(kind, thing);
         if (made) copy_fields(n, kind, thing, made, false);
+        n->local = outer;
     }
     return !has_failed(n->err);
 }

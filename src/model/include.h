@@ -27,6 +27,7 @@ typedef struct Naming {
     const Names *own;    // names of the included file, kept or gone
     const Names *others; // names of the including one, which it may not use
     Givens bound, set;
+    const Pairs *local; // keys that mean something in the thing that is being copied; NULL: none
     const Origin *read, *copy; // where places in the file are, as it was read and as it is copied
     size_t made;               // bytes of text
 } Naming;

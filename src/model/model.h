@@ -63,6 +63,8 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
 #define MEMBER_STATES      OwnStates
+#define MEMBER_CONTROLLERS Controllers
+#define MEMBER_SENSORS     Sensors
 #define MEMBER_COMMANDS    Commands
 #define MEMBER_FIXES       Fixes
 #define MEMBER_TABLES      NamedTables
@@ -85,6 +87,8 @@ NAMED(Coupling, Couplings);
 NAMED(Constraint, Constraints);
 NAMED(Role, Roles);
 NAMED(OwnState, OwnStates);
+NAMED(Controller, Controllers);
+NAMED(Sensor, Sensors);
 NAMED(Command, Commands);
 NAMED(Fix, Fixes);
 NAMED(Case, Cases);
@@ -173,6 +177,8 @@ typedef enum FieldType {
     TYPE_CONSTRAINTS,
     TYPE_REACTIONS,
     TYPE_STATES,
+    TYPE_CONTROLLERS,
+    TYPE_SENSORS,
     TYPE_COMMANDS,
     TYPE_FIXES,
     TYPE_TABLES,
@@ -189,6 +195,7 @@ typedef enum NamesIn {
     NAMES_NEW,    // a word, or keys, that are names of their own
     NAMES_HEADS,  // keys are heads of functions, whose arguments are local
     NAMES_OWN,    // keys are known to the thing alone
+    NAMES_LOCAL,  // keys mean something in all formulas of the thing
     NAMES_HELD,   // a thing goes with the body that it names here
     NAMES_SAID,   // a section whose keys say something of what is named elsewhere
     NAMES_ALONE,  // a section that means the file it stands in alone, when another includes it

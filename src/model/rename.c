@@ -63,9 +63,10 @@ static bool is_in(Text words, Text name)
     return false;
 }
 
-static bool is_local(Locals locals, Text name)
+static bool is_local(const Naming *n, Locals locals, Text name)
 {
     const size_t own = tr_head_name(locals.head).length;
+    if (n->local && tr_pairs_find(n->local, name)) return true;
     if (locals.words && is_in(text_of(locals.words), name)) return true;
     return locals.head.length > own &&
            is_in((Text){locals.head.at + own, locals.head.length - own}, name);
@@ -255,7 +256,7 @@ Value tr_renamed(Naming *n, Value value, Locals locals)
     Respelling r = {.n = n, .value = value};
     Text name;
     for (size_t at = 0; !has_failed(n->err) && next_name(value.text, &at, &name);)
-        if (!is_local(locals, name)) write_name(&r, name);
+        if (!is_local(n, locals, name)) write_name(&r, name);
     return finish(&r);
 }
 
