@@ -337,6 +337,8 @@ struct tr_system {
         uint32_t with_count;
         const tr_setting *torques; // of roles with one formula: the joint, and the formula
         uint32_t torque_count;
+        const char *included; // files, and what their names begin with, in one line; NULL: none
+        Arena origins;        // what places in these point to
     } source;
     double seconds; // that deriving it took
     int digits;     // of numbers in texts for people; 0: all

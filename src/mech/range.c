@@ -28,7 +28,8 @@ static void refuse(Tree *tree, const Setting *setting, const char *of, const dou
     const Place range = setting->min.given ? setting->min.place : setting->max.place;
     tr_range_words(of, x, unit, &text);
     if (setting->value.place.line != range.line && range.line > 0)
-        tr_buffer_print(&text, " (line %d)", range.line);
+        tr_buffer_print(&text, " (%.100s%sline %d)", range.in ? range.in->file : "",
+                        range.in ? ", " : "", range.line);
     if (text.failed)
         tr_fail_memory(tree->err);
     else

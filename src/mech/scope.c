@@ -451,8 +451,7 @@ static void follow(Tree *tree, const Setting *setting, Expr formula)
 // What the file says, where a case or a setting says something else; else it is not given
 static Value replaced(const Tree *tree, const Setting *setting)
 {
-    const Model *file = tree->model->file;
-    const Setting *own = file ? tr_setting_find(&file->fields.inputs, setting->name.text) : NULL;
+    const Setting *own = tr_setting_find(&tree->model->before, setting->name.text);
     const bool differs = own && own->value.text.at != setting->value.text.at;
     return differs ? own->value : (Value){0};
 }

@@ -46,10 +46,12 @@ static const Setting *alone(const Units *u, const Owner *owner, const char *key,
 static void refuse(const Units *u, const Owner *owner, const char *key, Text unit,
                    const Setting *other, Place place)
 {
-    char of[100] = "", line[40] = "";
+    char of[100] = "", line[160] = "";
+    const Place unit_at = other->unit.place;
     if (owner->name.length) snprintf(of, sizeof of, " of '%.*s'", TEXT(owner->name));
-    if (other->unit.place.line > 0)
-        snprintf(line, sizeof line, " (line %d)", other->unit.place.line);
+    if (unit_at.line > 0)
+        snprintf(line, sizeof line, " (%.100s%sline %d)", unit_at.in ? unit_at.in->file : "",
+                 unit_at.in ? ", " : "", unit_at.line);
     tr_fail(u->err, TR_INVALID, place, "'%s'%s is in %.*s, but '%.*s' is in %.*s%s", key, of,
             TEXT(unit), TEXT(other->name.text), TEXT(other->unit.text), line);
 }

@@ -40,7 +40,7 @@ bool tr_control_within(const Flow *flow, uint32_t input, double t, tr_error *err
 {
     tr_error own = {0};
     if (tr_plan_takes(flow->plan, input, flow->inputs, &own)) return true;
-    tr_fail(err, TR_FAILED, (Place){own.line, own.column},
+    tr_fail(err, TR_FAILED, place_at(own.line, own.column),
             "what the controller sets at t = %.6g is out of a range: %.400s", t, own.text);
     return false;
 }

@@ -423,7 +423,7 @@ bool tr_steady_within(Steady *p, const double *u, tr_error *err)
     put(p, u);
     if (tr_plan_within(p->plan, p->in, &own)) return true;
     if (p->swept) snprintf(at, sizeof at, " at %.60s = %.6g", p->swept, u[p->unknowns]);
-    tr_fail(err, own.status, (Place){own.line, own.column},
+    tr_fail(err, own.status, place_at(own.line, own.column),
             "the steady motion%s is out of a range: %.400s", at, own.text);
     return false;
 }
