@@ -33,6 +33,7 @@ typedef struct Options {
     bool json, quiet, verbose, help;
     // equations
     const char *show, *most_operations;
+    bool explain;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
