@@ -24,6 +24,8 @@ part run.html report >report.json
 check is_json report.json
 check grep -q '"title": "swing"' report.json
 check test -z "$(ls temporary)" # where the rows were
+part run.html equations | base64 -d >equations.html
+check grep -q -e '^<!DOCTYPE html>' -e 'There are no equations here: .*FLINT' equations.html
 run 0 simulate swing.yaml --case pushed --report run.html --page page.html -q -o run.csv --set m=3 --set 'l=if(1 < 2, 0.4, 1)'
 no_data
 silent

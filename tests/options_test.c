@@ -84,7 +84,7 @@ IS_SOUND(tr_settle_options, owner);
 IS_SOUND(tr_equations_options, most_entries);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
-IS_SOUND(tr_view_options, other_count);
+IS_SOUND(tr_view_options, equations);
 
 typedef struct World {
     tr_model *model;

@@ -6,20 +6,20 @@
 static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
-#define CART                             \
-    "trundle: 1\n"                       \
+#define CART                              \
+    "trundle: 1\n"                        \
     "parameters: {m: 2, f: 3, i0: 0.5}\n" \
     "bodies: {cart: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: m}}\n"
 
 // ---- integrals -----------------------------------------------------------------------------
 
 // x = f t^2/2m; its integral, and that of this one
-static const char integrals[] = CART
-    "states: {i: {rate: cart, initial: i0}, j: {rate: i, initial: \"-2*i0\"}}\n"
-    "roles: {cart: {torque: f}}\n"
-    "outputs: {speed: d(i), more: d(d(j)), sum: i + j}\n"
-    "initial: {cart: 0, d(cart): 0}\n"
-    "cases: {a: {end: 2, every: 0.25, step: 0.002}}\n";
+static const char integrals[] =
+    CART "states: {i: {rate: cart, initial: i0}, j: {rate: i, initial: \"-2*i0\"}}\n"
+         "roles: {cart: {torque: f}}\n"
+         "outputs: {speed: d(i), more: d(d(j)), sum: i + j}\n"
+         "initial: {cart: 0, d(cart): 0}\n"
+         "cases: {a: {end: 2, every: 0.25, step: 0.002}}\n";
 
 static void test_integrals(void **state)
 {
@@ -90,12 +90,11 @@ static void test_methods(void **state)
 // ---- a regulator with a memory -------------------------------------------------------------
 
 // m x'' = kp (r - x) + ki e - kd x', e' = r - x, and a lever in r alone
-static const char pid[] = CART
-    "inputs: {r: 0}\n"
-    "states: {e: {rate: r - cart}}\n"
-    "roles: {cart: {torque: 20*(r - cart) + 10*e - 5*d(cart)}}\n"
-    "outputs: {error: r - cart}\n"
-    "initial: {cart: 0, d(cart): 0}\n";
+static const char pid[] = CART "inputs: {r: 0}\n"
+                               "states: {e: {rate: r - cart}}\n"
+                               "roles: {cart: {torque: 20*(r - cart) + 10*e - 5*d(cart)}}\n"
+                               "outputs: {error: r - cart}\n"
+                               "initial: {cart: 0, d(cart): 0}\n";
 
 static void test_linear_model(void **state)
 {
@@ -121,11 +120,11 @@ static void test_steady_motion(void **state)
 {
     (void)state;
     tr_error err = {0};
-    tr_system *system = system_from(CART
-                                    "inputs: {r: 0.7}\n"
-                                    "states: {e: {rate: r - cart}}\n"
-                                    "roles: {cart: {torque: 20*(r - cart) + 10*e - 5*d(cart)}}\n"
-                                    "forces: {wind: {body: cart, force: \"-4, 0, 0\"}}\n");
+    tr_system *system =
+        system_from(CART "inputs: {r: 0.7}\n"
+                         "states: {e: {rate: r - cart}}\n"
+                         "roles: {cart: {torque: 20*(r - cart) + 10*e - 5*d(cart)}}\n"
+                         "forces: {wind: {body: cart, force: \"-4, 0, 0\"}}\n");
     tr_steady_options o = tr_steady_defaults();
     tr_steady *found = tr_steady_find(system, &o, &err);
     if (!found) fail_msg("%s", err.text);
@@ -292,7 +291,8 @@ static void test_servos(void **state)
     }
 }
 
-// Where one starts: by itself, by `initial` and `guess` of the model, of a case, by other conditions
+// Where one starts: by itself, by `initial` and `guess` of the model, of a case, by other
+// conditions
 static void test_starts(void **state)
 {
     (void)state;

@@ -258,6 +258,8 @@ static const char use_and_results[] =
     "| `constraints` | coordinates, rates, inputs and `t` |\n"
     "| `weights` | parameters |\n"
     "| `tension` | all but accelerations and reactions |\n"
+    "| `of` of a sensor, `update` and `outputs` of a controller | everything, as outputs; a "
+    "controller its own states |\n"
     "| `rate` of a state | all but accelerations and reactions |\n"
     "| `torque` of a role, forces, springs and dampers | all but accelerations; reactions linearly "
     "|\n"
@@ -395,6 +397,8 @@ static const struct {
      "a "
      "contact, and:"},
     {"states", "states", "Each entry of `states` is a name and:"},
+    {"sensors", "sensors", "Each entry of `sensors` is a name and:"},
+    {"controllers", "controllers", "Each entry of `controllers` is a name and:"},
     {"fixes", "fixes", "Each entry of `fixes` is a name and:"},
     {"cases", "cases", "Each entry of `cases` is a name and:"},
 };
@@ -624,6 +628,58 @@ static void print_signals(void)
         "of degree 0 it is refused.\n");
 }
 
+static void print_samples(void)
+{
+    printf(
+        "\n"
+        "## States, sensors and controllers\n"
+        "\n"
+        "```yaml\n"
+        "inputs: {push: 0, wanted: 1}\n"
+        "states: {motor: {rate: (push - motor)/0.02}}\n"
+        "sensors: {seen: {of: cart, period: 0.01, delay: 2, sd: 0.001, seed: 1}}\n"
+        "controllers:\n"
+        "  hold:\n"
+        "    period: 0.01\n"
+        "    states: {e: 0}\n"
+        "    update: {e: e + 0.01*(wanted - seen)}\n"
+        "    outputs: {push: 20*(wanted - seen) + 5*e}\n"
+        "roles: {cart: {torque: motor}}\n"
+        "```\n"
+        "\n"
+        "A state has a rate and goes along with the motion. What controllers and sensors say "
+        "stays from a\n"
+        "sample to the next; the first is at t = 0, and then one every `period`. Runs stop there "
+        "and go on\n"
+        "from the other side, so no accuracy is lost; a row at the same time is recorded after "
+        "the sample.\n"
+        "Places, velocities, accelerations and reactions are measured as they were just before it, "
+        "with what\n"
+        "was set until then. In a controller's formulas a sensor, and an input that any controller "
+        "sets, mean\n"
+        "what is said at this very instant where it is due then, and else what was said last; "
+        "`outputs` of the\n"
+        "model are made of these, too. So the order of the file does not matter, and inputs that "
+        "would\n"
+        "depend on each other at one instant are refused: a state keeps what was. States mean what "
+        "they were\n"
+        "before the sample, in `outputs` and in `update`. Sensors see what others said before it. "
+        "Elsewhere a\n"
+        "state `e` of the controller `hold` is `hold.e`.\n"
+        "\n"
+        "States, sensors, states of controllers and the inputs that these set are columns. Noise "
+        "of a sensor\n"
+        "is the same in every run with the same seed, name and number of samples, whatever the "
+        "method and\n"
+        "on every machine. `d(...)` of what is held is refused, for nobody knows its rate. "
+        "Sensitivities,\n"
+        "standard deviations and filters do not see through samples, and refuse them. "
+        "`lqr --step` writes a\n"
+        "controller; `--set` sets inputs that no controller does, and a case may do `without` a "
+        "controller.\n"
+        "\n");
+}
+
 static void print_uncertainty(void)
 {
     printf(
@@ -672,6 +728,7 @@ int main(void)
     print_formulas();
     print_tables();
     print_signals();
+    print_samples();
     print_uncertainty();
     return ferror(stdout) || fflush(stdout) != 0;
 }

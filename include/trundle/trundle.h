@@ -139,6 +139,7 @@ typedef enum tr_kind {
     TR_START,     // a number of `initial` or `guess`, called initial.KEY or guess.KEY
     TR_TOUCH, // where a contact touches a surface that is not flat: part of the state, see touchdot
     TR_NOISE, // what disturbs a command, a force or an input: 0 in every program
+    TR_HELD,  // a number that a controller or a sensor holds between samples; runs set it
 } tr_kind;
 
 tr_system *tr_system_new(tr_error *err); // an empty one
@@ -435,7 +436,8 @@ void tr_run_free(tr_run *run);
 
 // Sets an input, a parameter, or a number of the start ("initial.d(roll)", "guess.steer"), by name
 // or by its index among the inputs of the system. An input changes at once, and follows no formula
-// of t any more; the others when the run is reset. None of it compiles anything. TR_USAGE when
+// of t any more; the others when the run is reset. What controllers of the model set is theirs alone,
+// and sampled on the way; at a time that a run has come to, its samples are taken. None of it compiles anything. TR_USAGE when
 // there is no such name; TR_FAILED, and it stays what it was, when an input would move a coordinate
 // or a constraint at once.
 void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
@@ -570,7 +572,8 @@ typedef struct tr_simulate_options {
     // and may change inputs, which then stay what they are until it changes them again; where one
     // changes, methods that remember steps start anew. A row at the same time is recorded after
     // the call. Inputs may change forces and energies; TR_FAILED when one moves a coordinate or a
-    // constraint at once, or is not finite. Jumps of formulas of t are looked for beforehand, with
+    // constraint at once, or is not finite. Controllers of the model come before it, and what they
+    // set is not among its inputs. Jumps of formulas of t are looked for beforehand, with
     // the inputs of the model. False stops the run, as above. Not with sensitivities.
     bool (*control)(void *owner, const tr_instant *now);
     double sample;        // [s]; 0 calls the controller at every row
@@ -942,7 +945,8 @@ typedef struct tr_lqr {
 const tr_lqr *tr_lqr_design(const tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
 // What `trundle lqr` prints; the `roles` of a case; and these with the `set` that they are right
-// for, as `trundle lqr -o gains.yaml` writes them.
+// for, as `trundle lqr -o gains.yaml` writes them: with a step a controller that acts in such steps,
+// and the inputs that it sets.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 char *tr_lqr_fragment(const tr_lqr *lqr, tr_error *err);
@@ -1098,6 +1102,9 @@ typedef struct tr_view_options {
     const char *page;          // a file in place of the page that the library has, or NULL
     const tr_view_run *others; // drawn over it, and plotted with it
     size_t other_count;
+    // The equations of the first run's model, as tr_equations_text writes them in html, or words that
+    // say why there are none; NULL: the page does not speak of them
+    const char *equations;
 } tr_view_options;
 void tr_view_fill(tr_view_options *options, size_t size);
 // The page of the library; the run and the output must be given.

@@ -148,6 +148,9 @@ bool cli_check_endings(const Options *options);
 void cli_written(const Options *options, const char *path);
 // Prints a text to -o or standard output and frees it; returns the exit code.
 int cli_print(const Options *options, char *text, const tr_error *err);
+// Equations for a page about a run of this system: short ones of its model, or words that say why
+// there are none. To be freed with tr_text_free; NULL when memory runs out.
+char *cli_page_equations(const Options *options, const tr_system *system);
 // Writes a report and says so; returns the exit code.
 void cli_print_report(const Options *options, const tr_view_options *how,
                       const tr_view_summary *summary);

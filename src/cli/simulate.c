@@ -134,10 +134,14 @@ static tr_view_options report_options(const Options *options)
 
 static int write_report(const Options *options, const tr_system *system, const tr_report *report)
 {
-    const tr_view_options how = report_options(options);
+    tr_view_options how = report_options(options);
     tr_view_summary summary = {0};
     tr_error err = {0};
-    if (!tr_report_write(report, system, &how, &summary, &err)) return cli_complain(NULL, &err);
+    char *equations = cli_page_equations(options, system);
+    how.equations = equations;
+    const bool good = tr_report_write(report, system, &how, &summary, &err);
+    tr_text_free(equations);
+    if (!good) return cli_complain(NULL, &err);
     cli_print_report(options, &how, &summary);
     return 0;
 }

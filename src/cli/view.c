@@ -42,7 +42,8 @@ static void take_origin(Options *options, const tr_derive_options *origin)
         options->settings[options->setting_count++] = origin->settings[i];
 }
 
-static tr_system *system_of(const Options *options, const char *run, int *status)
+// Of the first run there are equations, too.
+static tr_system *system_of(const Options *options, const char *run, char **equations, int *status)
 {
     static Options all;
     all = *options;
@@ -52,6 +53,7 @@ static tr_system *system_of(const Options *options, const char *run, int *status
     tr_origin_options(origin, &was);
     take_origin(&all, &was);
     tr_system *system = err.status ? NULL : cli_system(&all, status);
+    if (system && run == options->runs.word[0]) *equations = cli_page_equations(&all, system);
     if (err.status) *status = cli_complain(NULL, &err);
     if (!system && !err.status && *status == TR_USAGE && (was.case_name || was.setting_count))
         cli_say("trundle: that is how '%s' was made: is it a run of this model?\n", run);
@@ -59,13 +61,15 @@ static tr_system *system_of(const Options *options, const char *run, int *status
     return system;
 }
 
-static int write_report(const Options *options, const tr_view_run *runs, size_t count)
+static int write_report(const Options *options, const tr_view_run *runs, size_t count,
+                        const char *equations)
 {
     tr_error err = {0};
     tr_view_summary summary = {0};
     tr_view_options how = tr_view_defaults();
     how.run = runs[0].run, how.output = options->output, how.page = options->page;
     how.others = runs + 1, how.other_count = count - 1;
+    how.equations = equations;
     if (!tr_view(runs[0].system, &how, &summary, &err))
         return cli_complain(err.status == TR_INVALID && count == 1 ? how.run : NULL, &err);
     cli_print_report(options, &how, &summary);
@@ -82,11 +86,13 @@ int cli_view(const Verb *verb, const Options *options)
     tr_view_run runs[MAX_WORDS] = {0};
     const size_t count = options->runs.count;
     size_t made = 0;
+    char *equations = NULL;
     for (; made < count && !status; made++) {
         runs[made].run = options->runs.word[made];
-        runs[made].system = system_of(options, runs[made].run, &status);
+        runs[made].system = system_of(options, runs[made].run, &equations, &status);
     }
-    if (!status) status = write_report(options, runs, count);
+    if (!status) status = write_report(options, runs, count, equations);
+    tr_text_free(equations);
     for (size_t i = 0; i < made; i++) tr_system_free((tr_system *)(uintptr_t)runs[i].system);
     return status;
 }

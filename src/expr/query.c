@@ -65,7 +65,8 @@ const Input *tr_system_uses_any(const System *system, const Expr *of, size_t cou
 
 const Input *tr_system_uses_unrated(const System *system, Expr x)
 {
-    return find_input(system, &x, 1, lacks_known_rate, TR_INPUT);
+    const Input *input = find_input(system, &x, 1, lacks_known_rate, TR_INPUT);
+    return input ? input : find_input(system, &x, 1, lacks_known_rate, TR_HELD);
 }
 
 const Input *tr_system_uses_force(const System *system, Expr x)

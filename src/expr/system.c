@@ -183,6 +183,8 @@ static const char *what_it_is(const Input *input)
     case TR_SOLVED: return "found by the equations";
     case TR_TOUCH: return "where a contact touches";
     case TR_NOISE: return "noise";
+    case TR_HELD: return "held by a controller or a sensor";
+    case TR_INPUT: return "set by a controller";
     default: return "part of the state";
     }
 }
@@ -241,7 +243,8 @@ uint32_t tr_system_part(const System *system, tr_kind kind, const char *owner,
 static Expr first_rate(Graph *graph, tr_kind kind)
 {
     if (kind == TR_TIME) return one(graph);
-    if (kind == TR_PARAMETER || kind == TR_INPUT || kind == TR_MODE || kind == TR_START)
+    if (kind == TR_PARAMETER || kind == TR_INPUT || kind == TR_MODE || kind == TR_START ||
+        kind == TR_HELD)
         return zero(graph);
     return expr_at(graph, 0);
 }

@@ -31,6 +31,7 @@ typedef struct Input {
     Expr signal;         // choose(follows, formula, symbol): what formulas mean by its name
     bool rate_known;     // also where the model had a formula, and has a number instead
     const char *felt_by; // in first order, of a driven position: what depends on how fast it goes
+    bool is_controlled;  // an input that a controller sets
     bool is_change;      // of what is solved: how fast a velocity changes, in first order
     bool is_base;        // a velocity of a base
     bool is_extra;       // a position that no velocity moves: it has a rate of its own
@@ -172,6 +173,23 @@ typedef struct Deviant {
     bool turns;
 } Deviant;
 
+// What acts at samples alone, from t = 0 on: a controller or a sensor (T321). Periods, seeds and what
+// is held after a sample are the output "samples": first two numbers for each of these.
+typedef struct Clocked {
+    const char *name;
+    bool is_sensor;
+    Place place;
+    double period;       // [s], with the parameters of the model
+    uint32_t due, first; // inputs that are 1 at its samples, and at the first of them; else 0
+    uint32_t noise;      // of a sensor: an input with a normal number for each sample, or NO_INPUT
+} Clocked;
+
+// A number that one of these holds between samples
+typedef struct Held {
+    uint32_t input, clocked;
+    bool is_felt; // by what moves, and not only by other samples and outputs
+} Held;
+
 // What was measured now and then (T263): its formulas are the output "fix.NAME", their standard
 // deviations "fix_sd.NAME".
 typedef struct FixSeries {
@@ -308,6 +326,9 @@ struct tr_system {
     double seconds; // that deriving it took
     int digits;     // of numbers in texts for people; 0: all
     bool has_commands;
+    const Clocked *clocked;
+    const Held *held;
+    uint32_t clocked_count, held_count;
     const Deviant *deviants; // whose standard deviations are the output "deviations"
     const FixSeries *fixes;
     uint32_t deviant_count, fix_count;
@@ -370,10 +391,11 @@ const char *tr_system_joint_name(const System *system, uint32_t velocity);
 uint32_t tr_system_part(const System *system, tr_kind kind, const char *owner,
                         const char *component);
 
-// What users may set and vary: a parameter or an input that nothing defines.
+// What users may set and vary: a parameter or an input that nothing defines and no controller sets.
 static inline bool is_setting(const Input *input)
 {
-    return (input->kind == TR_PARAMETER || input->kind == TR_INPUT) && !input->definition.id;
+    return (input->kind == TR_PARAMETER || input->kind == TR_INPUT) && !input->definition.id &&
+           !input->is_controlled;
 }
 // The one called so; when there is none NULL, and the error says why it cannot be "varied" or
 // whatever is done to it.
@@ -403,6 +425,12 @@ static inline bool is_motion_driven(const Input *input)
 static inline bool is_model_output(const Output *output)
 {
     return output->label && begins_with(output->name, "outputs.");
+}
+
+// Whether it is what samples are made of: it moves nothing by itself.
+static inline bool is_of_samples(const Output *output)
+{
+    return strcmp(output->name, "samples") == 0;
 }
 
 const Output *tr_system_output(const System *system, Text name);

@@ -203,7 +203,8 @@ static bool write_laws(Design *d, tr_error *err)
     const uint32_t n = d->whole->states;
     double *gain = tr_design_room(d, n, err);
     const char **law = tr_arena_alloc(&d->arena, d->m + 1u, sizeof *law);
-    if (!gain || !law) return tr_fail_memory(err), false;
+    double *torque = tr_design_room(d, d->m, err);
+    if (!gain || !law || !torque) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < d->m && !has_failed(err); i++) {
         Buffer text = {0};
         for (uint32_t j = 0; j < n; j++) {
@@ -211,13 +212,13 @@ static bool write_laws(Design *d, tr_error *err)
             for (uint32_t k = 0; k < d->n; k++)
                 gain[j] += d->shown.K[i * d->n + k] * d->T[k * n + j];
         }
-        const double constant = d->in[d->whole->input_of[d->column[i]]];
+        const double constant = torque[i] = d->in[d->whole->input_of[d->column[i]]];
         if (tr_feedback_write(d->system, d->whole, d->in, gain, constant, &text, err))
             law[i] = tr_arena_text(&d->arena, text.at, text.length);
         if (!law[i]) tr_fail_memory(err);
         tr_buffer_free(&text);
     }
-    d->shown.law = law;
+    d->shown.law = law, d->torque = torque;
     return !has_failed(err);
 }
 

@@ -27,6 +27,7 @@ typedef struct Design {
     Arena arena;
     Linear *whole; // all states, all inputs
     const double *in;
+    const double *torque; // of each input that is shown: its value at the state
     uint32_t *column;     // of each input that is shown, in the whole model
     Weighable *weighable; // all that there is
     uint32_t weighable_count;

@@ -636,6 +636,7 @@ static void build(Tree *tree)
     tr_tree_forest(tree);
     if (!has_failed(tree->err)) tr_tree_coordinates(tree);
     if (!has_failed(tree->err)) tr_tree_states(tree);
+    if (!has_failed(tree->err)) tr_tree_held(tree);
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
@@ -685,6 +686,7 @@ static void build(Tree *tree)
     make_rows(tree);
     make_columns(tree);
     if (!has_failed(tree->err)) tr_tree_uncertainty(tree);
+    if (!has_failed(tree->err)) tr_tree_samples(tree);
     tr_tree_start(tree);
     if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
     make_plan(tree);

@@ -217,6 +217,7 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
     Tree *tree = owner;
     for (uint32_t i = 0; i < tree->local_count; i++)
         if (text_is(name, tree->locals[i].name)) return *meaning = tree->locals[i].meaning, true;
+    if (tr_tree_says(tree, name, meaning)) return true;
     const Scope inner = tr_system_scope(tree->system);
     if (inner.name(inner.owner, name, meaning, err)) {
         const Input *input =
@@ -257,8 +258,8 @@ bool tr_tree_rate(Tree *tree, Expr of, Expr *rate, tr_error *err)
     const Input *input = tr_system_uses_unrated(tree->system, of);
     if (input)
         tr_fail(err, TR_INVALID, (Place){0},
-                "how fast the input '%.60s' changes is not known: leave it out of d(...)",
-                input->name);
+                "how fast %s'%.60s' changes is not known: leave it out of d(...)",
+                input->kind == TR_INPUT ? "the input " : "", input->name);
     return !input && inner.rate(inner.owner, of, rate, err);
 }
 

@@ -320,6 +320,7 @@ typedef struct Tree {
         Value formula; // of the density, where that is made later
     } * noises;
     uint32_t noise_count;
+    struct Sampling *sampling; // see controller.c; NULL where nothing is sampled
 } Tree;
 typedef struct SoftRow SoftRow;
 typedef struct NoiseSource NoiseSource;
@@ -366,6 +367,13 @@ void tr_tree_state_rates(Tree *tree);
 uint32_t tr_tree_list_rates(const Tree *tree, uint32_t *of);
 // One that an expression uses, or NULL
 const Input *tr_tree_own_state(const Tree *tree, Expr of);
+
+// ---- controller.c: what acts at samples --------------------------------------------------------
+
+void tr_tree_held(Tree *tree);    // numbers that are held, as inputs
+void tr_tree_samples(Tree *tree); // what they are after a sample, once all else has its name
+// In formulas of controllers: what a sensor, or what a controller sets, is at this instant
+bool tr_tree_says(Tree *tree, Text name, Expr *meaning);
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 

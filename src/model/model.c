@@ -46,6 +46,8 @@ const Kind tr_kinds[] = {
     KIND_ROW("forces", Force, TYPE_FORCES, true),
     KIND_ROW("roles", Role, TYPE_ROLES, true),
     KIND_ROW("states", OwnState, TYPE_STATES, true),
+    KIND_ROW("controllers", Controller, TYPE_CONTROLLERS, true),
+    KIND_ROW("sensors", Sensor, TYPE_SENSORS, true),
     KIND_ROW("commands", Command, TYPE_COMMANDS, true),
     KIND_ROW("fixes", Fix, TYPE_FIXES, true),
     KIND_ROW("cases", Case, TYPE_CASES, true),
@@ -214,7 +216,8 @@ const char *tr_model_what(const Model *model, Text name)
         {"loops", "a loop"},           {"couplings", "a coupling"},
         {"forces", "a force"},         {"fixes", "a fix"},
         {"cases", "a case"},           {"constraints", "a constraint"},
-        {"states", "a state"},
+        {"states", "a state"},         {"controllers", "a controller"},
+        {"sensors", "a sensor"},
     };
     if (is_coordinate(model, name)) return "a coordinate";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -63,6 +63,8 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_CONSTRAINTS Constraints
 #define MEMBER_REACTIONS   Reactions
 #define MEMBER_STATES      OwnStates
+#define MEMBER_CONTROLLERS Controllers
+#define MEMBER_SENSORS     Sensors
 #define MEMBER_COMMANDS    Commands
 #define MEMBER_FIXES       Fixes
 #define MEMBER_TABLES      NamedTables
@@ -83,6 +85,8 @@ NAMED(Coupling, Couplings);
 NAMED(Constraint, Constraints);
 NAMED(Role, Roles);
 NAMED(OwnState, OwnStates);
+NAMED(Controller, Controllers);
+NAMED(Sensor, Sensors);
 NAMED(Command, Commands);
 NAMED(Fix, Fixes);
 NAMED(Case, Cases);
@@ -159,6 +163,8 @@ typedef enum FieldType {
     TYPE_CONSTRAINTS,
     TYPE_REACTIONS,
     TYPE_STATES,
+    TYPE_CONTROLLERS,
+    TYPE_SENSORS,
     TYPE_COMMANDS,
     TYPE_FIXES,
     TYPE_TABLES,

@@ -117,7 +117,7 @@ static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error 
 
 // What a case may do without: all that other things do not hang from.
 static const FieldType elements[] = {TYPE_FORCES,      TYPE_CONTACTS, TYPE_LOOPS, TYPE_COUPLINGS,
-                                     TYPE_CONSTRAINTS, TYPE_COMMANDS, TYPE_FIXES};
+                                     TYPE_CONSTRAINTS, TYPE_COMMANDS, TYPE_FIXES, TYPE_CONTROLLERS};
 
 static void *elements_of(Model *model, const Kind *kind)
 {
@@ -176,12 +176,16 @@ static bool leave_out(Model *model, const Values *names, tr_error *err)
     return true;
 }
 
-static bool set_roles(Model *model, Roles *into, const Roles *roles, tr_error *err)
+// Things by name, in place of those that are called so
+static bool set_things(Model *model, FieldType type, void *into, const void *from, tr_error *err)
 {
-    const Kind *kind = tr_kind_of(TYPE_ROLES);
-    for (uint32_t i = 0; i < roles->count; i++) {
-        Role *role = tr_kind_add(model, kind, into, roles->at[i].name, err);
-        if (!role || !copy_fields(model, kind, role, &roles->at[i], err)) return false;
+    const Kind *kind = tr_kind_of(type);
+    const AnyList *more = from;
+    for (uint32_t i = 0; i < more->count; i++) {
+        const char *thing = more->at + i * kind->size;
+        const Value name = *(const Value *)(const void *)thing;
+        void *own = tr_kind_add(model, kind, into, name, err);
+        if (!own || !copy_fields(model, kind, own, thing, err)) return false;
     }
     return true;
 }
@@ -189,13 +193,15 @@ static bool set_roles(Model *model, Roles *into, const Roles *roles, tr_error *e
 static bool apply_case(Model *model, const Case *c, tr_error *err)
 {
     ModelFields *f = &model->fields;
+    if (!merge(model, field_called("inputs"), &f->inputs, &c->inputs, err)) return false;
     for (uint32_t i = 0; i < c->set.count; i++)
         if (!set_value(model, &c->set.at[i], TR_INVALID, err)) return false;
     if (!leave_out(model, &c->without, err)) return false;
     if (c->reactions.name.given) f->reactions = c->reactions;
     return merge(model, field_called("initial"), &f->initial, &c->initial, err) &&
            merge(model, field_called("guess"), &f->guess, &c->guess, err) &&
-           set_roles(model, &f->roles, &c->roles, err);
+           set_things(model, TYPE_ROLES, &f->roles, &c->roles, err) &&
+           set_things(model, TYPE_CONTROLLERS, &f->controllers, &c->controllers, err);
 }
 
 static bool choose_case(Model *model, const char *name, tr_error *err)
@@ -242,7 +248,8 @@ static bool add_field(Model *model, const Field *field, void *into, const void *
     switch (field->type) {
     case TYPE_PAIRS: return merge(model, field, into, from, err);
     case TYPE_LIST: return unite(model, field, into, from, err);
-    case TYPE_ROLES: return set_roles(model, into, from, err);
+    case TYPE_ROLES:
+    case TYPE_CONTROLLERS: return set_things(model, field->type, into, from, err);
     case TYPE_REACTIONS:
         if (((const Reactions *)from)->name.given) *(Reactions *)into = *(const Reactions *)from;
         return true;

@@ -89,6 +89,16 @@ static tr_program *compile_columns(const Plan *plan, System *s, ChartPrograms *c
     return tr_program_list(s, &values, c->footing->fold, err);
 }
 
+// Behind what rows show: so what is sampled is that to the bit.
+static tr_program *compile_samples(const Plan *plan, System *s, ChartPrograms *c, tr_error *err)
+{
+    (void)plan;
+    Exprs values = {0};
+    tr_chart_columns(s, &values, NULL);
+    tr_system_list(s, "samples", &values);
+    return tr_program_list(s, &values, c->footing->fold, err);
+}
+
 static void list_accelerations(const System *s, Exprs *list)
 {
     for (uint32_t i = 0; i < s->input_count; i++)
@@ -245,8 +255,8 @@ System *tr_chart_system(Plan *plan, const ChartPrograms *c, tr_error *err)
 
 typedef struct ProgramRow {
     tr_program *(*compile)(const Plan *plan, System *reduced, ChartPrograms *chart, tr_error *err);
-    bool picks;                                            // expressions that are there
-    bool of_rows, of_switches, of_stops, of_sensitivities; // where there are some
+    bool picks; // expressions that are there
+    bool of_rows, of_switches, of_stops, of_sensitivities, of_samples; // where there are some
 } ProgramRow;
 
 static const ProgramRow program_rows[CHART_PROGRAMS] = {
@@ -263,6 +273,7 @@ static const ProgramRow program_rows[CHART_PROGRAMS] = {
     [CHART_TANGENT] = {tr_tangent_program, .of_sensitivities = true},
     [CHART_COLUMN_TANGENT] = {tr_column_tangent_program, .of_sensitivities = true},
     [CHART_PROJECTION_TANGENT] = {tr_projection_tangent_program, .of_sensitivities = true},
+    [CHART_SAMPLES] = {compile_samples, .of_samples = true},
     [CHART_NOISE] = {.compile = tr_noise_program},
     [CHART_SPREAD] = {.compile = tr_spread_program},
     [CHART_SEAM] = {tr_seam_program, .of_rows = true},
@@ -276,9 +287,11 @@ static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which
     const bool switches = row->of_switches && (which == CHART_SIDES ? tr_plan_switch_count(plan) > 0
                                                                     : c->of[CHART_SIDES] != NULL);
     const bool sensitivities = row->of_sensitivities && plan->sensitivity;
-    const bool always = !row->of_rows && !row->of_switches && !row->of_sensitivities;
+    const bool clocked = row->of_samples && plan->system->clocked_count;
+    const bool always =
+        !row->of_samples && !row->of_rows && !row->of_switches && !row->of_sensitivities;
     const bool stops = row->of_stops && tr_system_may_stop(plan->system);
-    return !rows && !switches && !stops && !sensitivities && !always;
+    return !rows && !switches && !stops && !sensitivities && !clocked && !always;
 }
 
 static tr_program *compile(Plan *plan, ChartPrograms *c, ChartProgram which, tr_error *err)

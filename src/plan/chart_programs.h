@@ -57,6 +57,7 @@ typedef enum ChartProgram {
     CHART_TANGENT,
     CHART_COLUMN_TANGENT,
     CHART_PROJECTION_TANGENT,
+    CHART_SAMPLES, // what is recorded, then all of the output "samples"
     // Of covariances, see covariance.h: what noise does, slopes of what is recorded, of what may be
     // a velocity of another chart, and of what is measured. No run needs them otherwise.
     CHART_NOISE,

@@ -476,6 +476,15 @@ void tr_flow_columns(Flow *flow, double t, const double *y, double *columns)
     for (uint32_t i = 0; i < flow->column_count; i++) columns[i] += 0.0; // -0 is 0
 }
 
+void tr_flow_samples(Flow *flow, double t, const double *y, double *values)
+{
+    const Output *samples = tr_system_output(flow->system, text_of("samples"));
+    fill_at(flow, fmax(t, flow->earliest), y);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_SAMPLES), values);
+    const uint32_t count = flow->column_count + samples->rows;
+    for (uint32_t i = 0; i < count; i++) values[i] += 0.0; // -0 is 0
+}
+
 // ---- residuals -----------------------------------------------------------------------------
 
 static void evaluate_residuals(Flow *flow, double t, const double *y)

@@ -112,6 +112,8 @@ static inline double tr_flow_time(const Flow *flow, double t)
 void tr_flow_step(Flow *flow, double t, double h, double *y, double *room);
 // What is recorded at (t, y), but for t itself: coordinates, velocities, outputs.
 void tr_flow_columns(Flow *flow, double t, const double *y, double *columns);
+// What samples at (t, y) give, as rows see it there: all of the output "samples", behind columns.
+void tr_flow_samples(Flow *flow, double t, const double *y, double *values);
 void tr_flow_fill(Flow *flow, double t, const double *y); // into `inputs`, on this side of jumps
 // Speeds and inner velocities in a state that has all velocities.
 void tr_flow_speeds(Flow *flow, double *inputs);

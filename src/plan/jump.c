@@ -23,7 +23,7 @@ static bool is_driven(const Input *input)
 static bool is_free_of_state(const Input *input)
 {
     return input->kind == TR_TIME || input->kind == TR_PARAMETER || input->kind == TR_INPUT ||
-           input->kind == TR_MODE || is_driven(input);
+           input->kind == TR_MODE || input->kind == TR_HELD || is_driven(input);
 }
 
 static bool is_piece_number(const Node *node)

@@ -231,7 +231,7 @@ System *tr_plan_run_system(const Plan *plan, const Footing *f, const Partition *
 static bool has_formula(const Input *input, bool is_guess)
 {
     const bool guess = input->kind == TR_POSITION || input->kind == TR_VELOCITY;
-    const bool start = input->kind == TR_START || input->kind == TR_INPUT;
+    const bool start = input->kind == TR_START || input->kind == TR_INPUT || input->kind == TR_HELD;
     return input->guess.id && (is_guess ? guess : start);
 }
 

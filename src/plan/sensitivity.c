@@ -424,10 +424,18 @@ static Plan *plan_of(System *own, Sensitivity *z, tr_error *err)
     return plan;
 }
 
+static void check_samples(const System *system, tr_error *err)
+{
+    if (system && system->clocked_count)
+        tr_fail(err, TR_USAGE, system->clocked[0].place,
+                "sensitivities do not see through samples: leave out the controllers and sensors");
+}
+
 Plan *tr_sensitivity_plan(const System *system, const char *names, tr_error *err)
 {
     System *own = tr_system_copy(system, err);
     Sensitivity *z = new_sensitivity(own, err);
+    check_samples(system, err);
     if (z) choose_parameters(own, z, names, err);
     return plan_of(own, z, err);
 }
@@ -437,6 +445,7 @@ Plan *tr_sensitivity_plan_by(const System *system, const uint32_t *inputs, uint3
 {
     System *own = tr_system_copy(system, err);
     Sensitivity *z = new_sensitivity(own, err);
+    check_samples(system, err);
     if (z) choose_inputs(own, z, inputs, count);
     return plan_of(own, z, err);
 }

@@ -39,7 +39,7 @@ static void visit_motion(System *s, Visit *visit, void *owner)
         visit(owner, &s->inputs[i].definition);
     }
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (!is_model_output(&s->outputs[i]))
+        if (!is_model_output(&s->outputs[i]) && !is_of_samples(&s->outputs[i]))
             visit_values(s->outputs[i].values, (size_t)s->outputs[i].rows * s->outputs[i].columns,
                          visit, owner);
     for (uint32_t i = 0; i < s->row_count; i++) visit_row(&s->rows[i], velocities, visit, owner);
@@ -54,7 +54,7 @@ static void visit_all(System *s, Visit *visit, void *owner)
 {
     visit_motion(s, visit, owner);
     for (uint32_t i = 0; i < s->output_count; i++)
-        if (is_model_output(&s->outputs[i]))
+        if (is_model_output(&s->outputs[i]) || is_of_samples(&s->outputs[i]))
             visit_values(s->outputs[i].values, (size_t)s->outputs[i].rows * s->outputs[i].columns,
                          visit, owner);
     for (uint32_t i = 0; i < s->alarm_count; i++) {

@@ -103,9 +103,7 @@ static void write_power(const Writer *w, const Term *base, int power)
         return;
     }
     put(w, w->by->power[0]);
-    put(w, w->by->group[0]);
     write(w, base, IN_POWER);
-    put(w, w->by->group[1]);
     put(w, w->by->power[1]);
     write_whole(w, power);
     put(w, w->by->power[2]);
@@ -213,11 +211,18 @@ static bool needs_brackets(const Term *term, int around)
     }
 }
 
+// What is one thing in every notation
+static bool is_atom(const Term *term)
+{
+    return term->kind == TERM_SYMBOL || term->kind == TERM_DECIMAL ||
+           (term->kind == TERM_NUMBER && term->top >= 0);
+}
+
 static void write(const Writer *w, const Term *term, int around)
 {
-    const bool in_brackets = needs_brackets(term, around);
+    const bool in_brackets = needs_brackets(term, around), is_group = !is_atom(term);
     if (in_brackets) put(w, w->by->bracket[0]), around = LOOSE;
-    put(w, w->by->group[0]);
+    if (is_group) put(w, w->by->group[0]);
     switch (term->kind) {
     case TERM_NUMBER: write_number(w, term, around); break;
     case TERM_DECIMAL: write_decimal(w, term->value); break;
@@ -232,7 +237,7 @@ static void write(const Writer *w, const Term *term, int around)
             write_product(w, &(Term){.kind = TERM_PRODUCT, .count = 1, .parts = &term}, LOOSE);
         break;
     }
-    put(w, w->by->group[1]);
+    if (is_group) put(w, w->by->group[1]);
     if (in_brackets) put(w, w->by->bracket[1]);
 }
 
@@ -489,7 +494,7 @@ const Notation tr_notation_mathml = {
     .plus = "<mo>+</mo>",
     .minus = "<mo>&minus;</mo>",
     .sign = "<mo>&minus;</mo>",
-    .times = "<mo>&#8290;</mo>",
+    .times = "<mtext>&#8201;</mtext>", // thin, for 2ma may be 2 m a
     .comma = "<mo>,</mo>",
     .bracket = {"<mrow><mo>(</mo>", "<mo>)</mo></mrow>"},
     .fraction = {"<mfrac><mrow>", "</mrow><mrow>", "</mrow></mfrac>"},

@@ -5,6 +5,7 @@
 #include "plan/column.h"
 #include "plan/covariance.h"
 #include "sim/filter.h"
+#include "sim/sample.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +206,24 @@ static void describe_columns(Json *j, const Certificate *c)
     tr_json_close(j, ']');
 }
 
+// What acts at samples
+static void describe_samples(Json *j, const Run *run)
+{
+    const System *s = run->plan->system;
+    if (!s->clocked_count) return;
+    tr_json_open(j, "samples", '[');
+    for (uint32_t i = 0; i < s->clocked_count; i++) {
+        const Clocked *c = &s->clocked[i];
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "name", c->name);
+        tr_json_text(j, "kind", c->is_sensor ? "sensor" : "controller");
+        tr_json_number(j, "period", run->clocks[i].period);
+        tr_json_number(j, "count", (double)run->clocks[i].count);
+        tr_json_close(j, '}');
+    }
+    tr_json_close(j, ']');
+}
+
 // What `initial` left open, and what was chosen where that is not the guess
 static void describe_start(Json *j, const Flow *flow)
 {
@@ -297,6 +316,7 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     describe_source(&j, system);
     describe_rows(&j, c);
     describe_parameters(&j, system);
+    describe_samples(&j, c->run);
     describe_start(&j, c->mover->flow);
     describe_events(&j, c);
     describe_warnings(&j, c);

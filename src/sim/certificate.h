@@ -17,6 +17,7 @@ typedef struct Certificate {
     const tr_simulate_options *options;
     const tr_summary *summary;
     const Mover *mover;
+    const struct tr_run *run;
     const Events *events;
     const Switch *switches;
     uint32_t switch_count;

@@ -8,6 +8,7 @@
 #include "plan/side.h"
 #include "plan/switch.h"
 #include "sim/run.h"
+#include "sim/sample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ double tr_run_due(const Run *run)
 {
     const Events *e = &run->events;
     const double event = run->next_event < e->count ? e->at[run->next_event] : (double)INFINITY;
-    return fmin(event, end_of_rest(run));
+    return fmin(fmin(event, end_of_rest(run)), tr_samples_due(run));
 }
 
 // No step passes an event, what is known of events, or what the owner of the run says.
@@ -419,6 +420,14 @@ static void forget_events(Run *run)
     run->next_event -= passed;
 }
 
+// How far to go before something else is to be done
+static double next_stop(const Run *run, double until)
+{
+    const double due = tr_samples_due(run);
+    const double stop = fmin(until, end_of_rest(run));
+    return due < stop && !tr_samples_are_near(due, stop) ? due : stop;
+}
+
 bool tr_run_go(Run *run, double until, tr_error *err)
 {
     if (has_failed(err)) return false;
@@ -429,8 +438,8 @@ bool tr_run_go(Run *run, double until, tr_error *err)
         if (run->next_event < run->events.count &&
             run->events.at[run->next_event] <= run->mover->t && !cross_event(run, err))
             break;
-        if (move(run, fmin(until, end_of_rest(run)), err)) {
-            if (!wake(run, err)) break;
+        if (move(run, next_stop(run, until), err)) {
+            if (!wake(run, err) || !tr_samples_take(run, err)) break;
             continue;
         }
         if (!run->mover->watch.switched || has_failed(err) || !change_over(run, err)) break;

@@ -12,6 +12,7 @@
 //   latch, impact   what becomes of contacts, and of velocities, when such an alarm is theirs
 //   snapshot        all of it in memory of the caller's, and back
 #include "sim/run.h"
+#include "sim/sample.h"
 
 #include "base/options.h"
 #include "num/dense.h"
@@ -163,6 +164,8 @@ static bool is_port(const Input *input)
     return input->kind == TR_INPUT || input->kind == TR_PARAMETER || input->kind == TR_START;
 }
 
+static bool may_be_set(const Input *input) { return is_port(input) && !input->is_controlled; }
+
 void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
 {
     tr_error local = {0};
@@ -172,6 +175,9 @@ void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
     if (index >= s->input_count || !is_port(&s->inputs[index]))
         tr_fail(err, TR_USAGE, (Place){0},
                 "input %zu is no input, parameter or number of the start", index);
+    else if (s->inputs[index].is_controlled)
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.80s' is set by a controller of the model",
+                s->inputs[index].name);
     else if (!isfinite(value))
         tr_fail(err, TR_USAGE, (Place){0}, "'%.80s' cannot be set to something that is not finite",
                 s->inputs[index].name);
@@ -196,7 +202,7 @@ void tr_run_set(Run *run, const char *name, double value, tr_error *err)
             tr_run_set_at(run, i, value, err);
             return;
         }
-        tr_suggest(&nearest, text_of(s->inputs[i].name));
+        if (may_be_set(&s->inputs[i])) tr_suggest(&nearest, text_of(s->inputs[i].name));
     }
     if (name && tr_system_find(s, text_of(name)))
         tr_fail(
@@ -265,7 +271,8 @@ bool tr_run_begin(Run *run, tr_error *err)
     for (uint32_t k = 0; k < flow->switch_count; k++)
         run->habits[k] = (Habit){.crossed = -(double)INFINITY};
     tr_run_take_sides(run);
-    return (run->row || make_columns(run, err)) && tr_run_find_events(run, err);
+    return (run->row || make_columns(run, err)) && tr_samples_begin(run, err) &&
+           tr_run_find_events(run, err);
 }
 
 bool tr_run_reset(Run *run, tr_error *err)
@@ -276,8 +283,11 @@ bool tr_run_reset(Run *run, tr_error *err)
     if (!tr_run_begin(run, err)) return false;
     tr_error refusal = {0};
     if (!tr_watch_start(&run->mover->watch, 0, run->mover->y, &refusal)) run->failure = refusal;
-    if (refusal.status) tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
-    return !refusal.status;
+    if (refusal.status)
+        tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
+    else if (!tr_samples_take(run, err))
+        run->failure = *err;
+    return !has_failed(err);
 }
 
 static bool check_options(const tr_run_options *o, tr_error *err)
@@ -308,7 +318,8 @@ static Run *open_run(Plan *plan, const tr_run_options *o, const Method *method, 
     run->values = calloc(n, sizeof *run->values);
     run->is_set = calloc(n, sizeof *run->is_set);
     run->habits = calloc(tr_plan_switch_count(plan) + 1u, sizeof *run->habits);
-    if (run->values && run->is_set && run->habits) {
+    run->clocks = calloc(plan->system->clocked_count + 1u, sizeof *run->clocks);
+    if (run->values && run->is_set && run->habits && run->clocks) {
         tr_start_values(plan->system, run->values);
         return run;
     }
@@ -343,6 +354,7 @@ void tr_run_empty(Run *run)
     free(run->values);
     free(run->is_set);
     free(run->habits);
+    free(run->clocks);
 }
 
 // But for the row, which is of one size

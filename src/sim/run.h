@@ -35,10 +35,11 @@ struct tr_run {
     size_t switches;
     void (*note)(void *owner, const Switch *change); // of each switch; may be NULL
     void *note_owner;
-    Habit *habits;      // of switches
-    bool has_doubted;   // said that a jump in t may have been missed
-    bool has_chattered; // said that a switch goes to and fro
-    tr_error failure;   // why it cannot go on
+    struct Clock *clocks; // of what acts at samples, see sample.h
+    Habit *habits;        // of switches
+    bool has_doubted;     // said that a jump in t may have been missed
+    bool has_chattered;   // said that a switch goes to and fro
+    tr_error failure;     // why it cannot go on
 };
 
 // One that has not begun yet.

@@ -14,6 +14,7 @@
 #include "sim/filter.h"
 #include "sim/record_sink.h"
 #include "sim/run.h"
+#include "sim/sample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -297,7 +298,8 @@ static double step_between_rows(const tr_simulate_options *o)
 static void plan_call(Simulation *s, double row)
 {
     const tr_simulate_options *o = s->options;
-    const double call = multiple(o->end, o->sample > 0 ? o->sample : o->every, s->calls);
+    const Clock clock = tr_clock_of(o->sample); // as controllers of the model have them
+    const double call = tr_clock_time(&clock, (double)s->calls);
     if (!s->control.call)
         s->next_call = (double)INFINITY;
     else if (o->sample > 0)
@@ -331,7 +333,8 @@ static void begin(Simulation *s, uint32_t count, tr_error *err)
     tr_error refusal = {0};
     Mover *m = s->run->mover;
     plan_call(s, 0);
-    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_filter_correct(s->filter, s->run, err))
+    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_samples_take(s->run, err) &&
+        tr_filter_correct(s->filter, s->run, err))
         control(s, err);
     write_row(s, err);
     cross_check(s, 0, count);
@@ -401,6 +404,7 @@ static void end_sinks(Simulation *s, tr_error *err)
                                      .command_error = s->command_error,
                                      .summary = s->summary,
                                      .mover = s->run->mover,
+                                     .run = s->run,
                                      .events = &s->run->events,
                                      .switches = s->switches,
                                      .switch_count = s->switch_count,
@@ -427,10 +431,25 @@ static void end_sinks(Simulation *s, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
+// What goes along with a run knows nothing of samples.
+static bool check_samples(const tr_simulate_options *o, const System *system, tr_error *err)
+{
+    if (!system->clocked_count || o->sensitivity) return true; // which refuse by themselves
+    const Place place = system->clocked[0].place;
+    if (o->filter)
+        tr_fail(err, TR_USAGE, place,
+                "a filter does not see through samples: leave out the controllers and sensors, and "
+                "give it the inputs as they were recorded");
+    else if (!o->no_deviations && tr_system_is_uncertain(system))
+        tr_fail(err, TR_USAGE, place,
+                "standard deviations do not see through samples: --no-deviations leaves them out");
+    return !has_failed(err);
+}
+
 static bool open_simulation(Simulation *s, const System *system, tr_error *err)
 {
     const tr_simulate_options *o = s->options;
-    if (!check_options(o, err)) return false;
+    if (!check_options(o, err) || !check_samples(o, system, err)) return false;
     s->plan = o->sensitivity ? tr_sensitivity_plan(system, o->sensitivity, err)
                              : tr_plan_new(system, err);
     const tr_run_options how = {.method = o->method,

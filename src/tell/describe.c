@@ -547,6 +547,24 @@ static void tell_cuts(Json *j, const System *s)
     end_line(&dropped, "\n");
 }
 
+// What acts at samples, and how often
+static void tell_samples(Buffer *b, const System *s)
+{
+    for (uint32_t i = 0; i < s->clocked_count; i++) {
+        const Clocked *c = &s->clocked[i];
+        tr_buffer_print(b, "the %s '%s' samples every ", c->is_sensor ? "sensor" : "controller",
+                        c->name);
+        tr_buffer_number(b, c->period);
+        tr_buffer_print(b, " s");
+        uint32_t set = 0;
+        for (uint32_t k = 0; !c->is_sensor && k < s->held_count; k++)
+            if (s->held[k].clocked == i && s->inputs[s->held[k].input].kind == TR_INPUT)
+                tr_buffer_print(b, "%s'%s'", set++ ? ", " : ", and sets ",
+                                s->inputs[s->held[k].input].name);
+        tr_buffer_print(b, "\n");
+    }
+}
+
 // What `initial` does not say, and what was made of it
 static void tell_start(Json *j, const Flow *flow)
 {
@@ -571,6 +589,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     Names names = begin_line(j, "not finite at the start: ");
     list_not_finite(&names, f);
     end_line(&names, "\n");
+    tell_samples(b, s);
     if (s->missing) tr_buffer_print(b, "%s cannot be read: drawn as a box\n", s->missing);
     tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);

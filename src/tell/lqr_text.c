@@ -6,6 +6,7 @@
 #include "tell/fragment.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_name_character(char c)
@@ -66,6 +67,47 @@ static void write_roles(const Design *d, Buffer *out)
             tr_buffer_print(out, "# %s = %s\n", d->shown.input[i], d->shown.law[i]);
 }
 
+// The input that a controller sets in place of a joint's torque: "hip_torque"
+static void name_torque(const Design *d, uint32_t control, char *out, size_t size)
+{
+    size_t length = (size_t)snprintf(out, size, "%s_torque", d->shown.input[control]);
+    for (char *c = out; *c; c++)
+        if (*c == '.') *c = '_';
+    while (tr_system_find(d->source, text_of(out)) && length + 2 < size)
+        out[length++] = '_', out[length] = 0;
+}
+
+// In steps: what is held in between is an input, and a controller sets it.
+static void write_controller(const Design *d, Buffer *out)
+{
+    char name[200];
+    bool any = false;
+    for (uint32_t i = 0; i < d->m; i++) {
+        if (!is_joint(d, i)) continue;
+        name_torque(d, i, name, sizeof name);
+        tr_buffer_print(out, "%s  %s: ", any ? "" : "inputs:\n", name);
+        tr_buffer_number(out, d->torque[i]);
+        tr_buffer_print(out, "\n");
+        any = true;
+    }
+    any = false;
+    for (uint32_t i = 0; i < d->m; i++) {
+        if (!is_joint(d, i)) continue;
+        name_torque(d, i, name, sizeof name);
+        tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n", d->shown.input[i],
+                        name);
+        any = true;
+    }
+    tr_buffer_print(out, "controllers:\n  lqr:\n    period: ");
+    tr_buffer_number(out, d->shown.step);
+    tr_buffer_print(out, "\n    outputs:\n");
+    for (uint32_t i = 0; i < d->m; i++) {
+        snprintf(name, sizeof name, "%s", d->shown.input[i]);
+        if (is_joint(d, i)) name_torque(d, i, name, sizeof name);
+        tr_buffer_print(out, "      %s: %s\n", name, d->shown.law[i]);
+    }
+}
+
 static void write_origin(const Design *d, Buffer *out)
 {
     tr_fragment_origin(out, d->source,
@@ -84,7 +126,10 @@ static char *write_file(const tr_lqr *lqr, bool with_settings, tr_error *err)
     Buffer out = {0};
     write_origin(d, &out);
     if (with_settings) tr_fragment_settings(&out, d->source, NULL, 0);
-    write_roles(d, &out);
+    if (with_settings && d->shown.step > 0)
+        write_controller(d, &out);
+    else
+        write_roles(d, &out);
     return tr_text_finish(&out, err);
 }
 

@@ -7,6 +7,7 @@
 //   rows      where not all rows have one: the numbers of those that have, 4 bytes each
 //   heights   where there are terrains: their nodes, one terrain after the other, as the frames
 //   meshes    where there are any: of each its points, 4 bytes a number, then its corners
+//   equations where they are given: a document or words, as base64
 //
 // and the same for each further run, as report-1, columns-1 and so on.
 // Whatever a name is, it cannot end its element: the JSON holds no <, > or &.
@@ -435,6 +436,13 @@ static void write_meshes(const Scene *scene, FILE *to)
     tr_base64_end(&text);
 }
 
+static void write_text(const char *words, FILE *to)
+{
+    Base64 text = {.to = to};
+    tr_base64_add(&text, words, strlen(words));
+    tr_base64_end(&text);
+}
+
 static void write_rows(const Part *part, FILE *to)
 {
     Base64 text = {.to = to};
@@ -538,6 +546,11 @@ static void write_part(const Part *part, const Report *report, size_t which, FIL
     if (scene->mesh_count) {
         open_element("meshes", which, to);
         write_meshes(scene, to);
+        close_element(to);
+    }
+    if (report->equations) {
+        open_element("equations", which, to);
+        write_text(report->equations, to);
         close_element(to);
     }
 }

@@ -14,7 +14,8 @@ typedef struct Report {
     const System *system;
     const Sheet *run;
     Text certificate;  // JSON; of no length when there is none
-    const char *label; // what it is called among several; may be NULL
+    const char *label;     // what it is called among several; may be NULL
+    const char *equations; // html, or words; may be NULL
 } Report;
 
 // Writes the page with the reports in the place of its mark, the first one leading. Errors of

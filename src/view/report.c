@@ -103,7 +103,8 @@ bool tr_report_write(const tr_report *r, const System *system, const tr_view_opt
         for (size_t k = 0; k < r->columns; k++)
             run.values[k * r->rows + i] = r->values[i * r->columns + k];
     const Text certificate = text_of(r->certificate ? r->certificate : "");
-    const Report report = {.system = system, .run = &run, .certificate = certificate};
+    const Report report = {
+        .system = system, .run = &run, .certificate = certificate, .equations = o.equations};
     tr_view_write(&report, 1, &o, summary, err);
     free(run.values);
     return !has_failed(err);

@@ -269,8 +269,9 @@ static void read_all(Reading *r, const System *system, const tr_view_options *o,
     }
     if (!has_failed(err)) tr_label_runs(r->labels, count, &r->arena, err);
     for (size_t i = 0; i < count; i++)
-        r->reports[i] = (Report){run_at(system, o, i).system, r->runs[i].rows,
-                                 r->runs[i].certificate, count > 1 ? r->labels[i].label : NULL};
+        r->reports[i] =
+            (Report){run_at(system, o, i).system, r->runs[i].rows, r->runs[i].certificate,
+                     count > 1 ? r->labels[i].label : NULL, i ? NULL : o->equations};
 }
 
 bool tr_view(const System *system, const tr_view_options *options, tr_view_summary *summary,

@@ -20,6 +20,7 @@ import {
     until,
 } from "./harness.mjs";
 import { useComparison } from "./compare.mjs";
+import { useEquations } from "./equations.mjs";
 import { soundModels, useLooks } from "./looks.mjs";
 import { useLoops } from "./loops.mjs";
 import { useSpreads } from "./spreads.mjs";
@@ -667,6 +668,7 @@ async function main() {
     await useLoops(all, browser, eyes, reports);
     await useTerrain(all, browser, eyes, reports);
     await useSpreads(all, browser, eyes, reports);
+    await useEquations(all, browser, reports);
     await rendersAll(all, browser, eyes, reports);
     await browser.close();
     console.log(all.failures ? `${all.failures} failed` : "all passed");

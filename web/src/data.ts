@@ -16,6 +16,7 @@ export interface Run {
     frameTime: Float64Array; // when they are [s]
     heights: Float32Array[]; // of report.scene.terrains
     meshes: MeshData[]; // of report.scene.meshes
+    equations: string | null; // as base64, for those who ask
 }
 
 // Newer browsers decode by themselves.
@@ -52,6 +53,8 @@ function decode(text: string): ArrayBuffer {
     const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
     return (whole ? bytes : bytes.slice()).buffer as ArrayBuffer;
 }
+
+export const decodeText = (text: string): string => new TextDecoder().decode(decode(text));
 
 // Takes an element's text and lets go of the element: the text may be as large as all the rest.
 function take(id: string): string {
@@ -126,6 +129,7 @@ function readRun(suffix: string): Run {
         frameTime: readFrameTime(report, columns[0], suffix),
         heights: readHeights(scene, suffix),
         meshes: readMeshes(scene, suffix),
+        equations: document.getElementById(`equations${suffix}`) && take(`equations${suffix}`),
     };
 }
 

@@ -6,6 +6,7 @@ import { saveModel, savePicture, saveTable } from "./downloads";
 import { find, make, style } from "./dom";
 import { Comparison } from "./comparison";
 import { Elements } from "./elements";
+import { Equations } from "./equations";
 import { fillHelp, listenToKeys, type Key } from "./keys";
 import { Motion } from "./motion";
 import { fillNotes } from "./notes";
@@ -137,7 +138,8 @@ function start(): void {
     });
     fillHeader(run);
     fillNumbers(run, player);
-    const tabs = new Tabs(find("tabs"));
+    const equations = new Equations(run);
+    const tabs = new Tabs(find("tabs"), (id) => id === "panel-equations" && equations.fill());
     find("summary").addEventListener("click", () => tabs.open("tab-certificate"));
     const transport = new Transport(player, run.report.certificate);
     stage = makeStage(runs, motion);

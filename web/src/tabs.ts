@@ -8,8 +8,12 @@ const isStacked = (): boolean => window.matchMedia("(max-width: 900px)").matches
 export class Tabs {
     private readonly tabs: HTMLElement[];
 
-    constructor(list: HTMLElement) {
-        this.tabs = [...list.querySelectorAll<HTMLElement>("[role=tab]")];
+    // `opened` is told the panel that is shown.
+    constructor(
+        list: HTMLElement,
+        private readonly opened: (id: string) => void,
+    ) {
+        this.tabs = [...list.querySelectorAll<HTMLElement>("[role=tab]:not([hidden])")];
         this.tabs.forEach((tab, i) => {
             tab.addEventListener("click", () => {
                 this.show(i);
@@ -31,6 +35,7 @@ export class Tabs {
             tab.tabIndex = i === index ? 0 : -1;
             const panel = document.getElementById(tab.getAttribute("aria-controls") ?? "");
             if (panel) panel.hidden = i !== index;
+            if (panel && i === index) this.opened(panel.id);
         });
     }
 
