@@ -301,22 +301,11 @@ static const char *words_of_row(const Row *row)
     return "is a velocity that stays zero (T41)";
 }
 
-static uint32_t count_operations(Graph *graph, Expr x)
-{
-    Reach reach;
-    uint32_t count = 0;
-    if (tr_reach(graph, &x, 1, &reach))
-        for (uint32_t k = 0; k < reach.count; k++)
-            count += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
-    tr_reach_free(&reach);
-    return count;
-}
-
 // 0 = the velocity, where that is short and can be written: formulas need FLINT, words do not
 static void write_formula(Page *page, System *s, Expr x)
 {
     tr_error none = {0};
-    if (count_operations(s->graph, x) > page->most) return;
+    if (tr_system_operations(s, &x, 1) > page->most) return;
     Closed *closed = tr_closed_new(s->graph, x, &none);
     const Term *form = closed ? tr_closed_form(closed, x) : NULL;
     Buffer right = {0}, plain = {0};
