@@ -153,6 +153,72 @@ static void test_left_out(void **state)
     }
 }
 
+static char *bicycle_by(const char *style, double effort, const char *language, tr_error *err)
+{
+    tr_derive_options how = tr_derive_defaults();
+    tr_equations_options o = tr_equations_defaults();
+    how.name_gravity = 1;
+    o.style = style, o.effort = effort, o.language = language;
+    tr_model *m = tr_model_read(MODELS_DIR "/bicycle.yaml", err);
+    tr_system *system = tr_derive(m, &how, err);
+    char *text = tr_equations_text(system, &o, err);
+    tr_system_free(system);
+    tr_model_free(m);
+    return text;
+}
+
+// Names of bodies and of the model's formulas in all languages; the same text every time
+static void test_staged(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        {"", "text", "\n  w_fork_body_y = frame.wy*c_steer - s_steer*z_fork_body_1\n"},
+        {"", "text", "\n  frame.R31 = 2*(frame.qx*frame.qz - frame.qw*frame.qy)\n"},
+        {"", "text", "\n  fork_body, velocities (13 operations):\n"},
+        {"", "text", "\n  c[4] = N_frame_x\n"},
+        {"", "text", "\n  G[5,1] = frame.R33/sqrt(1 - frame.R32^2)\n"},
+        {"staged", "text", "\n  M[9,9] = I3zz\n"},
+        {"closed", "text", "\n  M[4,7] = "},
+        {"", "latex",
+         "\\subsubsection*{fork\\_body, velocities (13 operations)}\n\\[ "
+         "{{z}}_{\\mathrm{fork\\_body\\_1}} = "},
+        {"", "html", "<h3>fork_body, velocities (13 operations)</h3>\n"},
+        {"", "markdown", "### fork\\_body, velocities (13 operations)\n\n$$"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        char *text = bicycle_by(rows[i][0], 1, rows[i][1], &err);
+        char *again = bicycle_by(rows[i][0], 1, rows[i][1], &err);
+        if (!text) fail_msg("%s", err.text);
+        if (!strstr(text, rows[i][2])) fail_msg("%s is not in\n%s", rows[i][2], text);
+        assert_string_equal(text, again);
+        tr_text_free(text);
+        tr_text_free(again);
+    }
+}
+
+// With less work less is found, and that is said.
+static void test_budget(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    char *poor = bicycle_by("closed", 0.001, "text", &err),
+         *rich = bicycle_by("closed", 2, "text", &err);
+    assert_non_null(poor);
+    assert_non_null(rich);
+    int refused[2] = {0};
+    for (const char *at = poor; (at = strstr(at, "is not simplified")); at++) refused[0]++;
+    for (const char *at = rich; (at = strstr(at, "is not simplified")); at++) refused[1]++;
+    assert_true(refused[0] > refused[1]);
+    tr_text_free(poor);
+    tr_text_free(rich);
+    assert_null(bicycle_by("short", 1, "text", &err));
+    assert_string_equal(err.text, "equations are closed or staged, not 'short'");
+    err = (tr_error){0};
+    assert_null(bicycle_by("", 0, "text", &err));
+    assert_string_equal(err.text, "a budget is a number above 0, as 2 for twice the work");
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -175,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),    cmocka_unit_test(test_languages),
         cmocka_unit_test(test_names),    cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_staged),   cmocka_unit_test(test_budget),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

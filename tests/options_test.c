@@ -81,7 +81,7 @@ IS_SOUND(tr_simulate_options, unused);
 IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);
 IS_SOUND(tr_settle_options, owner);
-IS_SOUND(tr_equations_options, most_entries);
+IS_SOUND(tr_equations_options, effort);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_view_options, equations);

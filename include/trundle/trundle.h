@@ -507,8 +507,14 @@ typedef struct tr_equations_options {
     const char *show;     // which, with commas: M c Q G H J reduced lambda tau energy
     const char *language; // text, markdown, latex, html
     const char *title;
-    // Entries with more operations are counted, not written, and so are those beyond so many; 0: any
+    // Entries with more operations are counted, not written, and so are those beyond so many; 0:
+    // any
     size_t most_operations, most_entries;
+    // "": short entries in closed form, long ones by named quantities that all of them share;
+    // "closed": all in closed form; "staged": all by shared quantities
+    const char *style;
+    double
+        effort; // how much work may be spent, counted in terms, not in seconds: 2 is twice as much
 } tr_equations_options;
 void tr_equations_fill(tr_equations_options *options, size_t size);
 static inline tr_equations_options tr_equations_defaults(void)

@@ -32,8 +32,8 @@ typedef struct Options {
     const char *output;
     bool json, quiet, verbose, help;
     // equations
-    const char *show, *most_operations;
-    bool explain;
+    const char *show, *most_operations, *budget;
+    bool closed, staged, explain;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;

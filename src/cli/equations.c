@@ -79,6 +79,12 @@ int cli_equations(const Verb *verb, const Options *options)
     if (options->show) o.show = options->show;
     if (!cli_limit("--most-operations", options->most_operations, &o.most_operations))
         return TR_USAGE;
+    if (!cli_number("--budget", options->budget, &o.effort)) return TR_USAGE;
+    if (options->closed && options->staged) {
+        cli_say("trundle: --closed and --staged exclude each other\n");
+        return TR_USAGE;
+    }
+    o.style = options->closed ? "closed" : options->staged ? "staged" : "";
     o.language = options->to ? options->to : language_of(options->output);
     tr_system *system = cli_system(options, &status);
     if (!system) return status;

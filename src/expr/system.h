@@ -202,6 +202,32 @@ typedef struct FixSeries {
     bool drops;            // outliers
 } FixSeries;
 
+// What the derivation found on its way, for those who write equations: of a body a velocity, a
+// spin, their changes, force and moment by inertia, these with all that comes behind the body,
+// mass, first moments and inertia of all that, momenta at unit speeds. Components are in axes that
+// move with the body.
+typedef enum CalledKind {
+    CALLED_V,
+    CALLED_W,
+    CALLED_A,
+    CALLED_ALPHA,
+    CALLED_FORCE,
+    CALLED_MOMENT_OF_FORCE,
+    CALLED_FORCE_BEHIND,
+    CALLED_MOMENT_BEHIND,
+    CALLED_MASS,
+    CALLED_MOMENT,
+    CALLED_INERTIA,
+    CALLED_P,
+    CALLED_L
+} CalledKind;
+typedef struct Called {
+    const struct Called *next;
+    const char *body, *component;
+    uint32_t node;
+    CalledKind kind;
+} Called;
+
 // A name that formulas know: an input's symbol, a definition, or a function.
 typedef struct Named {
     Text name;
@@ -291,6 +317,8 @@ struct tr_system {
     Formula *formulas;   // those that others use first; none in copies
     uint32_t formula_count, formula_capacity;
     uint32_t body_count;
+    bool keeps_called;    // what follows is wanted
+    const Called *called; // in the graph's memory; copies share it
     // Bodies whose inertias are parameters of their own (T270): the first of ten inputs
     struct OpenInertia {
         const char *body;

@@ -701,6 +701,7 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     if (has_failed(err)) return;
     Tree tree = {.model = model, .system = system, .graph = system->graph, .err = err};
     system->body_count = model->fields.bodies.count;
+    system->keeps_called = model->names_gravity;
     tr_sha256_begin(&system->source.content);
     if (!model->fields.bodies.count)
         tr_fail(err, TR_INVALID, (Place){1, 1}, "the model has no bodies");

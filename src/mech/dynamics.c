@@ -16,6 +16,31 @@
 
 #include <stdlib.h>
 
+// ---- names ---------------------------------------------------------------------------------
+
+// For equations that people read: what an expression is
+void tr_tree_call(const Tree *tree, uint32_t link, CalledKind kind, const char *component, Expr x)
+{
+    System *s = tree->system;
+    if (!s->keeps_called || tree->links[link].section) return;
+    const Text name = tree->links[link].body->name.text;
+    Called *called = tr_arena_alloc(&tree->graph->arena, 1, sizeof *called);
+    const char *body = tr_arena_text(&tree->graph->arena, name.at, name.length);
+    if (!called || !body) {
+        tree->graph->failed = true;
+        return;
+    }
+    *called = (Called){s->called, body, component, x.id, kind};
+    s->called = called;
+}
+
+void tr_tree_call_vec(const Tree *tree, uint32_t link, CalledKind kind, Vec a)
+{
+    tr_tree_call(tree, link, kind, "x", a.x);
+    tr_tree_call(tree, link, kind, "y", a.y);
+    tr_tree_call(tree, link, kind, "z", a.z);
+}
+
 // ---- velocities ----------------------------------------------------------------------------
 
 // A point of a beam moves on its root at p' and turns at w.                        (T37)
@@ -42,6 +67,8 @@ void tr_tree_velocities(Tree *tree)
         const Motion carried = into_motion(link, parent);
         link->v = motion_plus(carried, joint_motion(tree, link));
         link->frame = link->carried ? carried : link->v;
+        tr_tree_call_vec(tree, i, CALLED_V, link->v.V);
+        tr_tree_call_vec(tree, i, CALLED_W, link->v.W);
     }
 }
 
@@ -128,6 +155,8 @@ static void push_inward(const Tree *tree, Wrench *f, Expr *force)
     for (uint32_t i = tree->link_count; i-- > 0;) {
         const Link *link = &tree->links[i];
         if (link->section) push_modes(link, f[i], force);
+        tr_tree_call_vec(tree, i, CALLED_FORCE_BEHIND, f[i].F);
+        tr_tree_call_vec(tree, i, CALLED_MOMENT_BEHIND, f[i].N);
         for (uint32_t k = 0; k < link->velocity_count; k++)
             force[link->velocity + k] = power_of(tree->velocities[link->velocity + k].S, f[i]);
         if (has_parent(link))
@@ -159,6 +188,10 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *f
                                tr_flex_force(tree, link, a[i].a, a[i].alpha, acceleration, force));
         if (link->has_added_mass) f[i] = wrench_plus(f[i], tr_tree_fluid_force(tree, i, &a[i]));
         if (applied) f[i] = wrench_minus(f[i], link->applied);
+        tr_tree_call_vec(tree, i, CALLED_A, a[i].a);
+        tr_tree_call_vec(tree, i, CALLED_ALPHA, a[i].alpha);
+        tr_tree_call_vec(tree, i, CALLED_FORCE, f[i].F);
+        tr_tree_call_vec(tree, i, CALLED_MOMENT_OF_FORCE, f[i].N);
     }
     if (a && f)
         push_inward(tree, f, force);

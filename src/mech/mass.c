@@ -14,6 +14,15 @@ typedef struct Composite {
     bool has_fluid;
 } Composite;
 
+static void call_composite(const Tree *tree, uint32_t i, const Rigid *rigid)
+{
+    static const char *const parts[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
+    const Expr I[] = {rigid->I.xx, rigid->I.yy, rigid->I.zz, rigid->I.xy, rigid->I.xz, rigid->I.yz};
+    tr_tree_call(tree, i, CALLED_MASS, "", rigid->m);
+    tr_tree_call_vec(tree, i, CALLED_MOMENT, rigid->mc);
+    for (int k = 0; k < 6; k++) tr_tree_call(tree, i, CALLED_INERTIA, parts[k], I[k]);
+}
+
 // J*_i = J_i + sum over children of Ad^T J*_k Ad                                     (T20)
 static Composite *composites(Tree *tree)
 {
@@ -26,6 +35,7 @@ static Composite *composites(Tree *tree)
     }
     for (uint32_t i = tree->link_count; all && i-- > 0;) {
         const Link *link = &tree->links[i];
+        call_composite(tree, i, &all[i].rigid);
         if (!has_parent(link)) continue;
         Composite *above = &all[link->parent];
         above->rigid = rigid_plus(above->rigid, out_of_rigid(link, all[i].rigid));
@@ -118,6 +128,8 @@ Matrix tr_tree_mass_matrix(Tree *tree)
         Wrench f = own_momentum(tree, all, k, M);
         for (;;) {
             const Link *link = &tree->links[i];
+            tr_tree_call_vec(tree, i, CALLED_P, f.F);
+            tr_tree_call_vec(tree, i, CALLED_L, f.N);
             for (uint32_t j = 0; j < link->velocity_count; j++) {
                 const uint32_t w = link->velocity + j;
                 if (w > k && i == tree->velocities[k].link) continue; // its own link: once

@@ -303,7 +303,7 @@ typedef struct Tree {
     Budget budget; // of all formulas
     int *output_state;
     int *own_state; // by state of the user's: whether its rate is known, see state.c
-    double *value; // by node: its value where it depends on parameters alone, else NaN
+    double *value;  // by node: its value where it depends on parameters alone, else NaN
     uint32_t value_count, value_capacity;
     Samples samples[SAMPLES];
     Kept drifts;          // rates while velocities stay the same
@@ -594,7 +594,8 @@ Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
 
-// ---- row.c, contact.c, rolling.c, loop.c, latch.c -----------------------------------------------------
+// ---- row.c, contact.c, rolling.c, loop.c, latch.c
+// -----------------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);
@@ -662,6 +663,8 @@ bool tr_rolling_along(Tree *by, const Contact *contact, const uint32_t rows[3], 
 
 // ---- dynamics.c, mass.c, forward.c ---------------------------------------------------------
 
+void tr_tree_call(const Tree *tree, uint32_t link, CalledKind kind, const char *component, Expr x);
+void tr_tree_call_vec(const Tree *tree, uint32_t link, CalledKind kind, Vec a);
 void tr_tree_velocities(Tree *tree);
 // Inverse dynamics: the generalised forces that these accelerations take, none when NULL, with
 // gravity; less what is applied to links if that counts

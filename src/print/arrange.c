@@ -8,20 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ATOMS = 600, MOST_FACTORS = 40, MOST_SUM = 300, MOST_WAVES = 8, MOST_DEPTH = 40 };
+enum {
+    MOST_ATOMS = 600,
+    MOST_FACTORS = 40,
+    MOST_SUM = 300,
+    MOST_WAVES = 8,
+    MOST_KINDS = 150,
+    MOST_DEPTH = 40
+};
 
 // Products of powers of atoms, with whole coefficients
 typedef struct Sum {
-    uint32_t count;
+    uint32_t count, width;
     int64_t *of;
-    uint8_t *powers; // count * MOST_ATOMS
+    uint8_t *powers; // count * width
 } Sum;
 
 typedef struct Desk {
     Closed *closed;
     Arena *arena;
     const Term *atoms[MOST_ATOMS];
-    uint32_t count;
+    uint32_t count, width; // the second: room for atoms
     bool failed;
 } Desk;
 
@@ -136,13 +143,15 @@ static const Term *cheaper(const Term *a, const Term *b)
 
 // ---- sums ----------------------------------------------------------------------------------
 
-static uint8_t *powers_of(const Sum *s, uint32_t i) { return s->powers + (size_t)i * MOST_ATOMS; }
+static uint8_t *powers_of(const Sum *s, uint32_t i) { return s->powers + (size_t)i * s->width; }
 
 static Sum make_sum(Desk *d, uint32_t count)
 {
     Sum s = {.count = count,
+             .width = d->width,
              .of = tr_arena_alloc(d->arena, count + 1u, sizeof *s.of),
-             .powers = tr_arena_alloc(d->arena, ((size_t)count + 1) * MOST_ATOMS, 1)};
+             .powers = tr_arena_alloc(d->arena, ((size_t)count + 1) * d->width, 1)};
+    tr_ring_spend(d->closed->ring, count * d->width / 16);
     if (!s.of || !s.powers) d->failed = true, s.count = 0;
     return s;
 }
@@ -195,7 +204,7 @@ static Sum part_of(Desk *d, const Sum *s, uint32_t atom, bool with)
     for (uint32_t i = 0; i < s->count && !d->failed; i++) {
         if ((powers_of(s, i)[atom] > 0) != with) continue;
         part.of[count] = s->of[i];
-        memcpy(powers_of(&part, count++), powers_of(s, i), MOST_ATOMS);
+        memcpy(powers_of(&part, count++), powers_of(s, i), s->width);
     }
     return part;
 }
@@ -291,52 +300,63 @@ static const Term *generator_term(Closed *c, uint32_t k)
     return g->term;
 }
 
-// Of generators, how often one is in a polynomial at the most
-static unsigned long highest_power(const Closed *c, const Poly *p, uint32_t k)
+// Of all generators, how often each is in a polynomial at the most
+static void find_highest(const Closed *c, const Poly *p, unsigned long *highest)
 {
-    unsigned long exponents[MOST_ATOMS], highest = 0;
+    unsigned long exponents[MOST_ATOMS];
+    memset(highest, 0, c->count * sizeof *highest);
     for (uint32_t i = 0; i < tr_poly_count(p); i++) {
         tr_poly_exponents(c->ring, p, i, exponents);
-        if (exponents[place_of(c, k)] > highest) highest = exponents[place_of(c, k)];
+        for (uint32_t k = 0; k < c->count; k++)
+            if (exponents[place_of(c, k)] > highest[k]) highest[k] = exponents[place_of(c, k)];
     }
-    return highest;
 }
 
 // Higher powers of what comes first come first.
 static void sort_sum(Sum *s)
 {
     uint8_t moved[MOST_ATOMS];
+    const size_t size = s->width;
     for (uint32_t k = 1; k < s->count; k++) {
         const int64_t of = s->of[k];
         uint32_t i = k;
-        memcpy(moved, powers_of(s, k), sizeof moved);
-        for (; i && memcmp(powers_of(s, i - 1), moved, sizeof moved) < 0; i--) {
+        memcpy(moved, powers_of(s, k), size);
+        for (; i && memcmp(powers_of(s, i - 1), moved, size) < 0; i--) {
             s->of[i] = s->of[i - 1];
-            memcpy(powers_of(s, i), powers_of(s, i - 1), sizeof moved);
+            memcpy(powers_of(s, i), powers_of(s, i - 1), size);
         }
         s->of[i] = of;
-        memcpy(powers_of(s, i), moved, sizeof moved);
+        memcpy(powers_of(s, i), moved, size);
     }
+}
+
+// An atom for each generator that a polynomial has
+static void take_atom(Desk *d, uint32_t k, unsigned long highest)
+{
+    d->atoms[d->count] = generator_term(d->closed, k);
+    if (!d->atoms[d->count++] || highest > 100) d->failed = true;
 }
 
 // Atoms are the generators that a polynomial has, in their order.
 static Sum take_polynomial(Desk *d, const Poly *p)
 {
     const Closed *c = d->closed;
-    unsigned long exponents[MOST_ATOMS];
-    Sum s = make_sum(d, tr_poly_count(p));
+    unsigned long exponents[MOST_ATOMS], highest[MOST_ATOMS];
+    uint32_t generators[MOST_ATOMS];
+    find_highest(c, p, highest);
     for (uint32_t k = 0; k < c->count && !d->failed; k++) {
-        const unsigned long highest = highest_power(c, p, k);
-        if (!highest) continue;
-        for (uint32_t i = 0; i < s.count; i++) {
-            tr_poly_exponents(c->ring, p, i, exponents);
-            powers_of(&s, i)[d->count] = (uint8_t)exponents[place_of(c, k)];
-        }
-        d->atoms[d->count] = generator_term(d->closed, k);
-        if (!d->atoms[d->count++] || highest > 100) d->failed = true;
+        if (!highest[k]) continue;
+        generators[d->count] = k;
+        take_atom(d, k, highest[k]);
     }
-    for (uint32_t i = 0; i < s.count && !d->failed; i++)
+    d->width = d->count + 1;
+    Sum s = make_sum(d, tr_poly_count(p));
+    for (uint32_t i = 0; i < s.count && !d->failed; i++) {
         s.of[i] = tr_poly_coefficient(c->ring, p, i);
+        tr_poly_exponents(c->ring, p, i, exponents);
+        for (uint32_t a = 0; a < d->count; a++)
+            powers_of(&s, i)[a] = (uint8_t)exponents[place_of(c, generators[a])];
+    }
     if (!d->failed && s.count <= MOST_SUM) sort_sum(&s);
     return s;
 }
@@ -385,31 +405,55 @@ static const Term *arrange_shares(Closed *c, const Poly *p, int64_t divisor)
 
 // ---- squares of sines in place of those of cosines -----------------------------------------
 
-static const Poly *with_sines(Closed *c, const Poly *p, uint32_t cosine)
+// Terms with so many squares of a cosine, without them
+static const Poly *squares_of(Closed *c, const Poly *p, uint32_t place, unsigned long squares)
 {
-    const uint32_t place = place_of(c, cosine), count = tr_poly_count(p);
+    const uint32_t count = tr_poly_count(p);
+    unsigned long *exponents = calloc((size_t)count * c->most + 1, sizeof *exponents);
+    int64_t *coefficients = calloc(count + 1u, sizeof *coefficients);
+    const Poly *part = p;
+    uint32_t kept = 0;
+    if (!exponents || !coefficients) tr_ring_fill(c->ring);
+    for (uint32_t i = 0; exponents && coefficients && i < count; i++) {
+        unsigned long *e = exponents + (size_t)kept * c->most;
+        tr_poly_exponents(c->ring, p, i, e);
+        if (e[place] / 2 != squares) continue;
+        e[place] %= 2;
+        coefficients[kept++] = tr_poly_coefficient(c->ring, p, i);
+    }
+    if (exponents && coefficients) part = tr_poly_from(c->ring, kept, coefficients, exponents);
+    free(exponents);
+    free(coefficients);
+    return part;
+}
+
+// sum of p_k (1 - s^2)^k, by Horner's rule
+static const Poly *with_sines(Closed *c, const Poly *p, uint32_t cosine, unsigned long highest)
+{
+    const uint32_t place = place_of(c, cosine);
     const Poly *s = tr_poly_generator(c->ring, place_of(c, c->generators[cosine].partner));
     const Poly *one_less =
         tr_poly_sub(c->ring, tr_poly_integer(c->ring, 1), tr_poly_mul(c->ring, s, s));
-    const Poly *whole = tr_poly_integer(c->ring, 0);
-    unsigned long exponents[MOST_ATOMS];
-    for (uint32_t i = 0; i < count && !tr_ring_is_full(c->ring); i++) {
-        const int64_t coefficient = tr_poly_coefficient(c->ring, p, i);
-        tr_poly_exponents(c->ring, p, i, exponents);
-        const unsigned long squares = exponents[place] / 2;
-        exponents[place] %= 2;
-        const Poly *term = tr_poly_from(c->ring, 1, &coefficient, exponents);
-        for (unsigned long k = 0; k < squares; k++) term = tr_poly_mul(c->ring, term, one_less);
-        whole = tr_poly_add(c->ring, whole, term);
-    }
+    unsigned long squares = highest / 2;
+    const Poly *whole = squares_of(c, p, place, squares);
+    while (squares-- > 0 && !tr_ring_is_full(c->ring))
+        whole = tr_poly_add(c->ring, tr_poly_mul(c->ring, whole, one_less),
+                            squares_of(c, p, place, squares));
     return whole;
 }
 
 static const Poly *fewest_terms(Closed *c, const Poly *p)
 {
+    unsigned long highest[MOST_ATOMS];
+    find_highest(c, p, highest);
     for (uint32_t i = 0; i < c->angle_count && tr_poly_count(p) <= MOST_SUM; i++) {
-        const Poly *other = with_sines(c, p, c->angles[i]);
-        if (!tr_ring_is_full(c->ring) && tr_poly_count(other) < tr_poly_count(p)) p = other;
+        if (tr_closed_is_spent(c)) break;
+        const uint32_t cosine = c->angles[i];
+        if (highest[cosine] < 2) continue;
+        const Poly *other = with_sines(c, p, cosine, highest[cosine]);
+        if (tr_ring_is_full(c->ring) || tr_poly_count(other) >= tr_poly_count(p)) continue;
+        p = other;
+        find_highest(c, p, highest);
     }
     return p;
 }
@@ -461,7 +505,7 @@ static uint32_t find_wave(Waves *waves, const Wave *w)
         if (waves->of[i].is_sine == w->is_sine &&
             !memcmp(waves->of[i].times, w->times, waves->angle_count))
             return i;
-    if (waves->plain + waves->count >= MOST_ATOMS) return waves->desk->failed = true, 0;
+    if (waves->plain + waves->count >= waves->desk->width) return waves->desk->failed = true, 0;
     waves->of[waves->count] = *w;
     return waves->count++;
 }
@@ -470,8 +514,9 @@ static uint32_t find_wave(Waves *waves, const Wave *w)
 static void add_product(Waves *waves, int64_t coefficient, const uint8_t *powers)
 {
     Sum *s = &waves->sum;
+    tr_ring_spend(waves->desk->closed->ring, s->count / 8 + 1);
     for (uint32_t i = 0; i < s->count; i++)
-        if (!memcmp(powers_of(s, i), powers, MOST_ATOMS)) {
+        if (!memcmp(powers_of(s, i), powers, s->width)) {
             s->of[i] += coefficient;
             return;
         }
@@ -480,10 +525,10 @@ static void add_product(Waves *waves, int64_t coefficient, const uint8_t *powers
         return;
     }
     s->of[s->count] = coefficient;
-    memcpy(powers_of(s, s->count++), powers, MOST_ATOMS);
+    memcpy(powers_of(s, s->count++), powers, s->width);
 }
 
-// 2 cos A cos B = cos(A - B) + cos(A + B), and so on; the rest of the factors by recursion
+// 2 cos A cos B = cos(A - B) + cos(A + B), and so on; the rest of the factors by recursion (T371)
 static void expand(Waves *waves, Wave w, int64_t coefficient, const uint8_t *factors,
                    uint8_t *powers)
 {
@@ -533,11 +578,12 @@ static const Term *wave_term(Closed *c, const Waves *waves, const Wave *w)
     const int64_t whole = common_multiple(c, waves, w);
     uint32_t count = 0;
     for (uint32_t i = 0; i < waves->angle_count; i++) {
-        const Generator *g = &c->generators[waves->angles[i]];
+        Generator *g = &c->generators[waves->angles[i]];
         if (!w->times[i]) continue;
         const int64_t top = w->times[i] / whole, common = common_divisor(top, g->unit);
         Parts p = {.top = top / common, .bottom = g->unit / common};
-        add_factor(&c->arena, &p, tr_arrange(c, g->of[0]), 1);
+        if (!g->angle) g->angle = tr_arrange(c, g->of[0]);
+        add_factor(&c->arena, &p, g->angle, 1);
         if (!(parts[count++] = join_parts(&c->arena, &p))) return NULL;
     }
     Parts all = {.top = whole, .bottom = 1};
@@ -551,17 +597,13 @@ static const Term *wave_term(Closed *c, const Waves *waves, const Wave *w)
 static bool open_waves(Waves *w, const Poly *p, uint8_t *degree)
 {
     const Closed *c = w->desk->closed;
-    unsigned long exponents[MOST_ATOMS];
+    unsigned long exponents[MOST_ATOMS], highest[MOST_ATOMS];
     *degree = 0;
+    find_highest(c, p, highest);
     for (uint32_t i = 0; i < c->angle_count; i++) {
-        bool is_there = false;
-        for (uint32_t k = 0; k < tr_poly_count(p); k++) {
-            tr_poly_exponents(c->ring, p, k, exponents);
-            is_there = is_there || exponents[place_of(c, c->angles[i])] ||
-                       exponents[place_of(c, c->generators[c->angles[i]].partner)];
-        }
-        if (is_there && w->angle_count == MOST_WAVES) return false;
-        if (is_there) w->angles[w->angle_count++] = c->angles[i];
+        if (!highest[c->angles[i]] && !highest[c->generators[c->angles[i]].partner]) continue;
+        if (w->angle_count == MOST_WAVES) return false;
+        w->angles[w->angle_count++] = c->angles[i];
     }
     for (uint32_t k = 0; k < tr_poly_count(p); k++) {
         unsigned long sum = 0;
@@ -579,16 +621,20 @@ static void take_waves(Waves *w, const Poly *p, uint8_t degree)
 {
     Desk *d = w->desk;
     const Closed *c = d->closed;
-    unsigned long exponents[MOST_ATOMS];
+    unsigned long exponents[MOST_ATOMS], highest[MOST_ATOMS];
     uint32_t atom_of[MOST_ATOMS];
-    for (uint32_t g = 0; g < c->count; g++) {
+    find_highest(c, p, highest);
+    for (uint32_t g = 0; g < c->count && !d->failed; g++) {
         atom_of[g] = UINT32_MAX;
-        if (is_wave(c, g) || !highest_power(c, p, g)) continue;
+        if (is_wave(c, g) || !highest[g]) continue;
         atom_of[g] = d->count;
-        d->atoms[d->count] = generator_term(d->closed, g);
-        if (!d->atoms[d->count++] || highest_power(c, p, g) > 100) d->failed = true;
+        take_atom(d, g, highest[g]);
     }
     w->plain = d->count;
+    d->width = w->plain + MOST_KINDS < MOST_ATOMS ? w->plain + MOST_KINDS : MOST_ATOMS;
+    w->capacity = 4 * tr_poly_count(p) + 64;
+    w->sum = make_sum(d, w->capacity);
+    w->sum.count = 0;
     for (uint32_t k = 0; k < tr_poly_count(p) && !d->failed; k++) {
         uint8_t powers[MOST_ATOMS] = {0}, factors[2 * MOST_WAVES] = {0}, sum = 0;
         tr_poly_exponents(c->ring, p, k, exponents);
@@ -612,7 +658,7 @@ static void drop_nothing(Sum *s)
     for (uint32_t i = 0; i < s->count; i++) {
         if (!s->of[i]) continue;
         s->of[kept] = s->of[i];
-        memmove(powers_of(s, kept++), powers_of(s, i), MOST_ATOMS);
+        memmove(powers_of(s, kept++), powers_of(s, i), s->width);
     }
     s->count = kept;
 }
@@ -622,11 +668,9 @@ static const Term *arrange_waves(Closed *c, const Poly *p)
     uint8_t degree;
     Waves w = {.desk = open_desk(c)};
     const Term *term = NULL;
-    if (w.desk && tr_poly_count(p) <= MOST_SUM && open_waves(&w, p, &degree)) {
+    if (w.desk && !tr_closed_is_spent(c) && tr_poly_count(p) <= MOST_SUM &&
+        open_waves(&w, p, &degree)) {
         w.of = tr_arena_alloc(&c->arena, MOST_ATOMS, sizeof *w.of);
-        w.capacity = 4 * tr_poly_count(p) + 64;
-        w.sum = make_sum(w.desk, w.capacity);
-        w.sum.count = 0;
         if (!w.of) w.desk->failed = true;
         if (!w.desk->failed) take_waves(&w, p, degree);
         for (uint32_t i = 0; i < w.count && !w.desk->failed; i++)
@@ -647,12 +691,17 @@ static const Term *arrange_waves(Closed *c, const Poly *p)
 
 // ---- factors -------------------------------------------------------------------------------
 
-static const Term *arrange_bracket(Closed *c, const Poly *p)
+// `other`: with squares of sines, or the same
+static const Term *arrange_either(Closed *c, const Poly *p, const Poly *other)
 {
-    const Poly *other = fewest_terms(c, p);
     const Term *best = arrange_plain(c, p);
     if (other != p) best = cheaper(best, arrange_plain(c, other));
     return cheaper(best, arrange_waves(c, p));
+}
+
+static const Term *arrange_bracket(Closed *c, const Poly *p)
+{
+    return arrange_either(c, p, fewest_terms(c, p));
 }
 
 static const Term *arrange_factors(Closed *c, const Poly *p)
@@ -660,6 +709,7 @@ static const Term *arrange_factors(Closed *c, const Poly *p)
     const Poly *of[MOST_FACTORS];
     uint32_t power[MOST_FACTORS];
     Factors f = {.of = of, .power = power, .room = MOST_FACTORS};
+    if (tr_closed_is_spent(c)) return NULL;
     if (!tr_poly_factor(c->ring, p, &f) || (f.count < 2 && !(f.count && power[0] > 1))) return NULL;
     Parts parts = {.top = f.constant, .bottom = 1};
     for (uint32_t i = 0; i < f.count; i++) {
@@ -673,7 +723,7 @@ static const Term *arrange_factors(Closed *c, const Poly *p)
 static const Term *arrange_polynomial(Closed *c, const Poly *p)
 {
     const Poly *other = fewest_terms(c, p);
-    const Term *best = cheaper(arrange_bracket(c, p), arrange_factors(c, p));
+    const Term *best = cheaper(arrange_either(c, p, other), arrange_factors(c, p));
     return other == p ? best : cheaper(best, arrange_factors(c, other));
 }
 

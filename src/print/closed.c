@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MOST_MULTIPLE = 12,
@@ -93,14 +94,15 @@ static const Poly *conjugate(Closed *c, const Poly *p, uint32_t place)
     return turned;
 }
 
-static bool has_generator(const Closed *c, const Poly *p, uint32_t place)
+// Which generators a polynomial has, by place
+static void find_generators(const Closed *c, const Poly *p, bool *has)
 {
     unsigned long exponents[MOST_GENERATORS];
+    memset(has, 0, c->most * sizeof *has);
     for (uint32_t i = 0; i < tr_poly_count(p); i++) {
         tr_poly_exponents(c->ring, p, i, exponents);
-        if (exponents[place]) return true;
+        for (uint32_t k = 0; k < c->most; k++) has[k] = has[k] || exponents[k];
     }
-    return false;
 }
 
 static Fraction without_common(Closed *c, Fraction f)
@@ -117,17 +119,19 @@ static uint32_t length(Fraction f) { return tr_poly_count(f.top) + tr_poly_count
 // Denominators without sines and roots, where that makes them no longer
 static Fraction without_roots(Closed *c, Fraction f)
 {
+    bool has[MOST_GENERATORS];
+    find_generators(c, f.bottom, has);
     for (uint32_t k = 0; k < c->count && !tr_ring_is_full(c->ring); k++) {
         const GeneratorKind kind = c->generators[k].kind;
         const uint32_t place = place_of(c, k);
-        if ((kind != GENERATOR_SINE && kind != GENERATOR_ROOT) ||
-            !has_generator(c, f.bottom, place))
-            continue;
+        if ((kind != GENERATOR_SINE && kind != GENERATOR_ROOT) || !has[place]) continue;
         const Poly *other = conjugate(c, f.bottom, place);
         const Fraction next = without_common(
             c, (Fraction){tr_poly_reduce(c->ring, tr_poly_mul(c->ring, f.top, other)),
                           tr_poly_reduce(c->ring, tr_poly_mul(c->ring, f.bottom, other))});
-        if (!is_nothing(next.bottom) && length(next) <= length(f)) f = next;
+        if (is_nothing(next.bottom) || length(next) > length(f)) continue;
+        f = next;
+        find_generators(c, f.bottom, has);
     }
     return f;
 }
@@ -194,12 +198,44 @@ static Fraction generator(Closed *c, uint32_t k)
     return (Fraction){tr_poly_generator(c->ring, place_of(c, k)), tr_poly_integer(c->ring, 1)};
 }
 
-static Fraction symbol(Closed *c, Expr x)
+static Fraction plain_symbol(Closed *c, Expr x)
 {
     for (uint32_t k = 0; k < c->count; k++)
         if (c->generators[k].kind == GENERATOR_SYMBOL && same(c->generators[k].node, x))
             return generator(c, k);
     return generator(c, add_generator(c, (Generator){.kind = GENERATOR_SYMBOL, .node = x}));
+}
+
+static uint32_t find_unit(const Closed *c, Expr x)
+{
+    for (uint32_t i = 0; i < c->rules.unit_count; i++)
+        for (int k = 0; k < 4 && c->rules.units[i][k].id; k++)
+            if (same(c->rules.units[i][k], x)) return i;
+    return UINT32_MAX;
+}
+
+// a^2 = 1 - b^2 - c^2 - d^2, the first made last: so it comes before all that its rule is about
+// (T370)
+static void relate_unit(Closed *c, const Expr unit[4])
+{
+    Ring *r = c->ring;
+    const Poly *sum = tr_poly_integer(r, -1);
+    for (int k = unit[3].id ? 4 : 3; k-- > 0;) {
+        const Poly *x = plain_symbol(c, unit[k]).top;
+        sum = tr_poly_add(r, sum, tr_poly_mul(r, x, x));
+    }
+    tr_ring_relate(r, sum);
+}
+
+static Fraction symbol(Closed *c, Expr x)
+{
+    const uint32_t unit = find_unit(c, x), before = c->count;
+    if (unit < c->rules.unit_count) {
+        const Expr *all = c->rules.units[unit];
+        plain_symbol(c, all[all[3].id ? 3 : 2]);
+        if (c->count > before) relate_unit(c, all); // it is the first of them
+    }
+    return plain_symbol(c, x);
 }
 
 // pi, or what has too many digits
@@ -421,35 +457,55 @@ static Fraction fraction_of(Closed *c, Expr x)
 
 static bool make_all(Closed *c, const Reach *reach, tr_error *err)
 {
+    if (c->ring) c->spent += tr_ring_work(c->ring);
     tr_ring_free(c->ring);
     c->count = c->angle_count = 0, c->is_too_coarse = false;
     c->ring = tr_ring_new(c->most, err);
     if (!c->ring) return false;
-    for (uint32_t i = 0; i < reach->count && !tr_ring_is_full(c->ring); i++)
+    for (uint32_t i = 0; i < reach->count && !tr_ring_is_full(c->ring); i++) {
         c->by_node[reach->ids[i]] = fraction_of(c, expr_at(c->graph, reach->ids[i]));
+        if (tr_closed_is_spent(c)) tr_ring_fill(c->ring);
+    }
     return true;
 }
 
-Closed *tr_closed_new(Graph *graph, Expr x, tr_error *err)
+uint64_t tr_closed_work(const Closed *c) { return c->spent + tr_ring_work(c->ring); }
+bool tr_closed_is_spent(const Closed *c) { return tr_closed_work(c) > c->rules.budget; }
+
+// Symbols, and two for each angle; of sums of angles there may be more
+static uint32_t expect_generators(const Graph *graph, const Reach *reach)
+{
+    uint32_t count = 4;
+    for (uint32_t i = 0; i < reach->count; i++) {
+        const Op op = (Op)graph->nodes[reach->ids[i]].op;
+        if (op == OP_SIN || op == OP_COS || op == OP_TAN || tr_op[op].form == FORM_CALL) count++;
+        count += op == OP_SYMBOL;
+    }
+    return count < MOST_GENERATORS ? count : MOST_GENERATORS;
+}
+
+Closed *tr_closed_new(Graph *graph, Expr x, const Rules *rules, tr_error *err)
 {
     Closed *c = has_failed(err) ? NULL : calloc(1, sizeof *c);
     Reach reach = {0};
     bool good = c && tr_reach(graph, &x, 1, &reach);
     if (good) {
         c->graph = graph;
+        if (rules) c->rules = *rules;
+        if (!c->rules.budget) c->rules.budget = CLOSED_BUDGET;
         c->by_node = calloc(reach.end + 1u, sizeof *c->by_node);
         c->generators = calloc(MOST_GENERATORS, sizeof *c->generators);
         c->angles = calloc(MOST_GENERATORS, sizeof *c->angles);
         good = c->by_node && c->generators && c->angles;
     }
     if (!good) tr_fail_memory(err);
-    if (good) c->most = 16;
+    if (good) c->most = expect_generators(graph, &reach);
     for (int i = 0; good && i < MOST_TRIES; i++) {
         good = make_all(c, &reach, err);
-        if (!good || !c->is_too_coarse) break;
+        if (!good || !c->is_too_coarse || tr_closed_is_spent(c)) break;
         if (c->count < c->most) continue; // a finer unit
-        if (c->most >= MOST_GENERATORS / 2) break;
-        c->most *= 2;
+        if (c->most == MOST_GENERATORS) break;
+        c->most = 2 * c->most < MOST_GENERATORS ? 2 * c->most : MOST_GENERATORS;
     }
     tr_reach_free(&reach);
     if (good) return c;
@@ -495,12 +551,16 @@ const Term *tr_closed_form(Closed *c, Expr x)
 {
     const Term *form = best_form(c, x);
     const bool may_mend = form && form->cost <= MOST_MENDED && !tr_ring_is_full(c->ring);
-    for (int i = 0; may_mend && i < MOST_ROUNDS; i++) {
+    for (int i = 0; may_mend && i < MOST_ROUNDS && !tr_closed_is_spent(c); i++) {
         const Expr again = tr_term_expression(form, c->graph);
-        Closed *next = same(again, x) ? NULL : tr_closed_new(c->graph, again, &(tr_error){0});
+        Rules rest = c->rules;
+        rest.budget -= tr_closed_work(c);
+        Closed *next =
+            same(again, x) ? NULL : tr_closed_new(c->graph, again, &rest, &(tr_error){0});
         const Term *shorter = next ? best_form(next, again) : NULL;
         const bool helps = shorter && shorter->cost < form->cost;
         if (helps) form = tr_term_copy(&c->arena, shorter);
+        if (next) c->spent += tr_closed_work(next);
         tr_closed_free(next);
         if (!helps) break;
     }
@@ -516,10 +576,10 @@ static bool has_decimals(const Closed *c)
     return false;
 }
 
-Sameness tr_closed_compare(Graph *graph, Expr a, Expr b, tr_error *err)
+Sameness tr_closed_compare(Graph *graph, Expr a, Expr b, const Rules *rules, tr_error *err)
 {
     const Expr difference = sub(a, b);
-    Closed *c = tr_closed_new(graph, difference, err);
+    Closed *c = tr_closed_new(graph, difference, rules, err);
     if (!c) return NOT_KNOWN;
     const bool is_full = tr_ring_is_full(c->ring),
                is_same = !is_full && is_nothing(c->by_node[difference.id].top);

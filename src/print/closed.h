@@ -32,11 +32,23 @@ typedef struct Generator {
     Fraction of[3];
     int64_t unit;
     double value;     // NUMBER
-    const Term *term; // as it is written, once that is known
+    const Term *term; // as it is written, once that is known; and its angle
+    const Term *angle;
 } Generator;
+
+// What is known of symbols, and how much may be done: work is counted as rings count it.
+typedef struct Rules {
+    // Four, or three and {0}, whose squares add up to 1: those of quaternions, rows of rotations
+    const Expr (*units)[4];
+    uint32_t unit_count;
+    uint64_t budget; // 0: CLOSED_BUDGET
+} Rules;
+
+#define CLOSED_BUDGET 4000000
 
 typedef struct Closed {
     Graph *graph;
+    Rules rules;
     Ring *ring;
     Arena arena;
     Generator *generators;
@@ -46,24 +58,28 @@ typedef struct Closed {
     uint32_t unit_count, unit_capacity;
     bool is_too_coarse; // an angle needs a smaller unit, or there are more generators than room
     Fraction *by_node;
-    int depth; // of what is being arranged: calls of calls
+    int depth;      // of what is being arranged: calls of calls
+    uint64_t spent; // by what was tried beside
 } Closed;
 
-// Of that expression; NULL only when memory runs out or there is no FLINT.
-Closed *tr_closed_new(Graph *graph, Expr x, tr_error *err);
+// Of that expression; NULL only when memory runs out or there is no FLINT. Rules may be NULL.
+Closed *tr_closed_new(Graph *graph, Expr x, const Rules *rules, tr_error *err);
 void tr_closed_free(Closed *closed);
+uint64_t tr_closed_work(const Closed *closed);
 
 // NULL where the expression is too long for that, or has no value
 const Term *tr_closed_form(Closed *closed, Expr x);
 
 typedef enum Sameness { NOT_KNOWN, IS_SAME, IS_OTHER } Sameness;
-Sameness tr_closed_compare(Graph *graph, Expr a, Expr b, tr_error *err);
+Sameness tr_closed_compare(Graph *graph, Expr a, Expr b, const Rules *rules, tr_error *err);
 
 // ---- within ------------------------------------------------------------------------------------
 
 // The generator of the k-th one
 static inline uint32_t place_of(const Closed *c, uint32_t k) { return c->most - 1 - k; }
 
+// The budget is spent: what has been found so far will do
+bool tr_closed_is_spent(const Closed *closed);
 // A number, as a quotient or as decimals
 const Term *tr_closed_number(Closed *closed, double value);
 // As the graph has it, if that has no more nodes; else NULL. `mends`: with its parts in closed form

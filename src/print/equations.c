@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The equations of a model as people read them.
 #include "base/options.h"
-#include "expr/matrix.h"
 #include "expr/walk.h"
 #include "plan/flow.h"
 #include "plan/plan.h"
-#include "print/closed.h"
-#include "print/notation.h"
+#include "print/listing.h"
 #include "reduce/reduction.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Equation {
-    const char *key, *letter, *output, *words;
-    bool is_reduced, is_symmetric;
-} Equation;
 
 static const Equation equations[] = {
 #define EQUATION(...) {__VA_ARGS__},
@@ -25,28 +19,11 @@ static const Equation equations[] = {
 };
 enum { EQUATIONS = sizeof equations / sizeof *equations };
 
-typedef struct Language {
-    const char *name;
-    const Notation *notation;
-    const char *begin, *heading, *words, *equation, *in_lines, *end;
-} Language;
-
 static const Language languages[] = {
 #define LANGUAGE(name, notation, ...) {name, &notation, __VA_ARGS__},
 #include "print/language.def"
 #undef LANGUAGE
 };
-
-typedef struct Sheet {
-    const Language *language;
-    System *derived, *reduced;                // copies; the second only where it is needed
-    bool has_told;                            // that there are no constraints
-    size_t most, most_entries;                // operations of an entry, entries; 0: any number
-    size_t entries;                           // written so far
-    uint32_t left_out, least_left, most_left; // entries of a matrix, and their operations
-    Buffer text;
-    tr_error *err;
-} Sheet;
 
 // ---- words ---------------------------------------------------------------------------------
 
@@ -56,7 +33,7 @@ static void add_word(Buffer *list, const char *word)
     tr_buffer_print(list, "%s", word);
 }
 
-static const Language *find_language(const char *name, tr_error *err)
+const Language *tr_language(const char *name, tr_error *err)
 {
     Buffer known = {0};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
@@ -236,132 +213,6 @@ static uint32_t add_velocities(const System *s, bool free_ones, bool driven, Buf
     return count;
 }
 
-// A row of language.def with its words
-static void fill(Buffer *text, const char *row, const char *first, const char *second)
-{
-    const char *words[] = {first, second};
-    for (int i = 0; i < 2; i++) {
-        const char *at = strstr(row, "%s");
-        if (!at) break;
-        tr_buffer_add(text, row, (size_t)(at - row));
-        tr_buffer_print(text, "%s", words[i]);
-        row = at + 2;
-    }
-    tr_buffer_print(text, "%s", row);
-}
-
-static void tell(Sheet *sheet, const char *row, const char *words)
-{
-    Buffer prose = {0};
-    sheet->language->notation->prose(words, &prose);
-    fill(&sheet->text, row, prose.at ? prose.at : "", "");
-    free(prose.at);
-}
-
-static uint32_t count_operations(Graph *graph, Expr x)
-{
-    Reach reach;
-    uint32_t count = 0;
-    if (tr_reach(graph, &x, 1, &reach))
-        for (uint32_t k = 0; k < reach.count; k++)
-            count += tr_op[graph->nodes[reach.ids[k]].op].operands > 0;
-    tr_reach_free(&reach);
-    return count;
-}
-
-static void print_left(const Sheet *sheet, const char *letter, const Matrix *m, uint32_t i,
-                       uint32_t k, Buffer *text)
-{
-    const Notation *by = sheet->language->notation;
-    char place[32];
-    if (m->rows * m->columns == 1)
-        place[0] = 0;
-    else if (m->columns == 1)
-        snprintf(place, sizeof place, "%u", i + 1);
-    else
-        snprintf(place, sizeof place, "%u,%u", i + 1, k + 1);
-    if (by == &tr_notation_text)
-        tr_buffer_print(text, "%s%s%s%s", letter, place[0] ? "[" : "", place, place[0] ? "]" : "");
-    else if (by == &tr_notation_latex)
-        tr_buffer_print(text, place[0] ? "%s%s_{%s}" : "%s%s%s", strlen(letter) > 1 ? "\\" : "",
-                        letter, place);
-    else
-        tr_buffer_print(
-            text, place[0] ? "<msub><mi>%s%s%s</mi><mn>%s</mn></msub>" : "<mi>%s%s%s%s</mi>",
-            strlen(letter) > 1 ? "&" : "", letter, strlen(letter) > 1 ? ";" : "", place);
-}
-
-// Whether an entry is longer than what is wanted, or there are enough; it is then told behind the
-// others.
-static bool is_left_out(Sheet *sheet, Graph *graph, Expr x)
-{
-    const bool are_enough = sheet->most_entries && sheet->entries >= sheet->most_entries;
-    const uint32_t count = sheet->most || are_enough ? count_operations(graph, x) : 0;
-    if (!are_enough && count <= sheet->most) return sheet->entries++, false;
-    if (!sheet->left_out++) sheet->least_left = sheet->most_left = count;
-    if (count < sheet->least_left) sheet->least_left = count;
-    if (count > sheet->most_left) sheet->most_left = count;
-    return true;
-}
-
-static void tell_left_out(Sheet *sheet)
-{
-    char words[120], most[32] = "";
-    if (sheet->most_left > sheet->least_left)
-        snprintf(most, sizeof most, " to %u", sheet->most_left);
-    snprintf(words, sizeof words, "  left out: %u %s with %u%s operations", sheet->left_out,
-             sheet->left_out > 1 ? "entries" : "entry", sheet->least_left, most);
-    if (sheet->left_out) tell(sheet, sheet->language->words, words);
-    sheet->left_out = 0;
-}
-
-// Whether it does not fit into a line, by how many letters it has
-static bool is_wide(const System *s, const Term *form)
-{
-    enum { LINE = 100 }; // letters
-    Buffer plain = {0};
-    tr_term_write(form, &tr_notation_text, s, &plain);
-    const bool wide = plain.length > LINE;
-    free(plain.at);
-    return wide;
-}
-
-static void write_equation(Sheet *sheet, const System *s, const Term *form, const char *left)
-{
-    const Language *language = sheet->language;
-    const bool in_lines = language->in_lines && is_wide(s, form);
-    Buffer right = {0};
-    tr_term_write(form, in_lines ? language->notation->in_lines : language->notation, s, &right);
-    if (right.at)
-        fill(&sheet->text, in_lines ? language->in_lines : language->equation, left, right.at);
-    free(right.at);
-}
-
-// False when memory runs out, or there is no FLINT
-static bool print_entry(Sheet *sheet, System *s, const char *letter, const Matrix *m, uint32_t i,
-                        uint32_t k, bool *any)
-{
-    const Expr x = get(*m, i, k);
-    if (is_left_out(sheet, s->graph, x)) return *any = true;
-    Buffer left = {0};
-    Closed *closed = tr_closed_new(s->graph, x, sheet->err);
-    const Term *form = closed ? tr_closed_form(closed, x) : NULL;
-    print_left(sheet, letter, m, i, k, &left);
-    if (closed && !form) {
-        Buffer words = {0};
-        tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter, i + 1,
-                        k + 1, count_operations(s->graph, x));
-        if (words.at) tell(sheet, sheet->language->words, words.at);
-        free(words.at);
-    }
-    const bool is_nothing = form && tr_term_is_number(form, 0);
-    *any = *any || !is_nothing;
-    if (form && !is_nothing && left.at) write_equation(sheet, s, form, left.at);
-    tr_closed_free(closed);
-    free(left.at);
-    return closed != NULL;
-}
-
 static void add_rows(const System *s, Buffer *list)
 {
     for (uint32_t i = 0; i < s->row_count; i++)
@@ -380,7 +231,7 @@ static void add_free(System *s, Buffer *list)
 }
 
 // What the rows of a matrix stand for, and w
-static void list_names(Sheet *sheet, System *s, const Equation *e)
+static void list_names(Listing *l, System *s, const Equation *e)
 {
     Buffer rows = {0}, words = {0}, w = {0};
     if (strchr("Gg", e->letter[0]) || !strcmp(e->letter, "lambda")) add_rows(s, &rows);
@@ -389,77 +240,113 @@ static void list_names(Sheet *sheet, System *s, const Equation *e)
     if (strchr("HAb", e->letter[0])) add_free(s, &w);
     if (rows.at) tr_buffer_print(&words, "  rows: %s", rows.at);
     if (w.at) tr_buffer_print(&words, "%sw = (%s)", rows.at ? "; " : "  ", w.at);
-    if (words.at) tell(sheet, sheet->language->words, words.at);
+    if (words.at) tr_listing_tell(l, l->language->words, words.at);
     free(rows.at);
     free(w.at);
     free(words.at);
 }
 
-// Entries that are not zero; of a symmetric matrix those on its diagonal and above
-static bool print_matrix(Sheet *sheet, System *s, const Equation *e, Matrix m)
+// The reduced system's graph begins with that of the derived one: then its inputs name both.
+static bool is_beginning(const Graph *graph, const Graph *of)
 {
-    bool good = true, any = false;
-    tell(sheet, sheet->language->heading, e->words);
-    list_names(sheet, s, e);
-    for (uint32_t i = 0; good && i < m.rows; i++)
-        for (uint32_t k = e->is_symmetric ? i : 0; good && k < m.columns; k++)
-            if (!is_zero(get(m, i, k))) good = print_entry(sheet, s, e->letter, &m, i, k, &any);
-    if (good && !any) tell(sheet, sheet->language->words, "  is zero");
-    tell_left_out(sheet);
-    return good;
+    return graph->count <= of->count &&
+           memcmp(graph->nodes, of->nodes, graph->count * sizeof *graph->nodes) == 0;
 }
 
-static bool print_equation(Sheet *sheet, const Equation *e)
+static void take_equation(Listing *l, const Equation *e)
 {
-    System *s = e->is_reduced ? sheet->reduced : sheet->derived;
-    if (!s) {
-        if (!sheet->has_told)
-            tell(sheet, sheet->language->words,
-                 "There are no constraints: w = v, A = M, and tau = M v' + c - Q along driven "
-                 "joints.");
-        return sheet->has_told = true;
+    System *s = e->is_reduced ? l->reduced : l->derived;
+    if (!s) return;
+    Matrix m = e->output ? output_matrix(s, e->output) : reduced_matrix(s, e->is_symmetric);
+    if (s->graph->failed) tr_graph_refuse(s->graph, l->err);
+    if (!m.rows || !m.columns || has_failed(l->err)) return;
+    if (l->reduced && s != l->reduced) {
+        s = l->reduced;
+        for (uint32_t i = 0; i < m.rows * m.columns; i++)
+            m.entries[i] = expr_at(s->graph, m.entries[i].id);
     }
-    const Matrix m = e->output ? output_matrix(s, e->output) : reduced_matrix(s, e->is_symmetric);
-    if (!m.rows || !m.columns) return true;
-    if (s->graph->failed) tr_graph_refuse(s->graph, sheet->err);
-    return !has_failed(sheet->err) && print_matrix(sheet, s, e, m);
+    tr_listing_add(l, s, e, m);
 }
 
-static void print_velocities(Sheet *sheet)
+static void print_block(Listing *l, const Block *b)
 {
-    const System *s = sheet->derived;
+    tr_listing_tell(l, l->language->heading, b->equation->words);
+    list_names(l, b->system, b->equation);
+    tr_listing_cells(l, b);
+}
+
+static void print_velocities(Listing *l)
+{
+    const System *s = l->derived;
     Buffer list = {0};
     const bool drives = add_velocities(s, true, true, &list) > add_velocities(s, true, false, NULL);
     Buffer words = {0};
     tr_buffer_print(&words, "M v' + c = Q%s%s, with v = (%s)", drives ? " + tau" : "",
                     s->row_count ? " + G^T lambda, G v + g = 0" : "", list.at ? list.at : "");
     if (drives) tr_buffer_print(&words, "; tau along driven joints alone");
-    if (words.at) tell(sheet, sheet->language->words, words.at);
+    if (words.at) tr_listing_tell(l, l->language->words, words.at);
     free(list.at);
     free(words.at);
 }
 
-static bool open_sheet(Sheet *sheet, const System *system, const char *show)
+static bool open_listing(Listing *l, const System *system, const char *show)
 {
     bool needs_reduced = false;
     for (int i = 0; i < EQUATIONS; i++)
         needs_reduced =
             needs_reduced || (equations[i].is_reduced && is_in_list(show, equations[i].key));
-    sheet->derived = tr_system_copy(system, sheet->err);
-    if (!needs_reduced || !system->row_count) return sheet->derived;
-    Plan *plan = tr_plan_new(system, sheet->err);
-    Flow *flow = plan ? tr_flow_new(plan, NULL, sheet->err) : NULL;
-    sheet->reduced = flow ? tr_flow_system(flow, sheet->err) : NULL;
+    l->derived = tr_system_copy(system, l->err);
+    if (!needs_reduced || !system->row_count) return l->derived;
+    Plan *plan = tr_plan_new(system, l->err);
+    Flow *flow = plan ? tr_flow_new(plan, NULL, l->err) : NULL;
+    l->reduced = flow ? tr_flow_system(flow, l->err) : NULL;
     tr_flow_free(flow);
     tr_plan_free(plan);
-    return sheet->derived && sheet->reduced;
+    if (l->derived && l->reduced) assert(is_beginning(l->derived->graph, l->reduced->graph));
+    return l->derived && l->reduced;
+}
+
+static void print_all(Listing *l, const char *show, const char *title)
+{
+    bool has_told = false;
+    uint32_t next = 0;
+    tr_listing_tell(l, l->language->begin, title);
+    print_velocities(l);
+    tr_listing_quantities(l);
+    for (int i = 0; i < EQUATIONS; i++) {
+        if (next < l->block_count && l->blocks[next].equation == &equations[i])
+            print_block(l, &l->blocks[next++]);
+        if (!equations[i].is_reduced || l->reduced || has_told ||
+            !is_in_list(show, equations[i].key))
+            continue;
+        tr_listing_tell(l, l->language->words,
+                        "There are no constraints: w = v, A = M, and tau = M v' + c - Q along "
+                        "driven joints.");
+        has_told = true;
+    }
+    tr_listing_fill(&l->text, l->language->end, "", "");
 }
 
 void tr_equations_fill(tr_equations_options *options, size_t size)
 {
-    const tr_equations_options plain = {
-        .size = size, .show = "M,c,Q,G", .language = "text", .title = "Equations"};
+    const tr_equations_options plain = {.size = size,
+                                        .show = "M,c,Q,G",
+                                        .language = "text",
+                                        .title = "Equations",
+                                        .style = "",
+                                        .effort = 1};
     tr_give_options(options, size, &plain, sizeof plain);
+}
+
+static bool take_style(Listing *l, const tr_equations_options *o)
+{
+    l->is_closed = strcmp(o->style, "closed") == 0, l->is_staged = strcmp(o->style, "staged") == 0;
+    if (o->style[0] && !l->is_closed && !l->is_staged)
+        tr_fail(l->err, TR_USAGE, (Place){0}, "equations are closed or staged, not '%s'", o->style);
+    if (!(o->effort > 0 && o->effort <= 1e9))
+        tr_fail(l->err, TR_USAGE, (Place){0},
+                "a budget is a number above 0, as 2 for twice the work");
+    return !has_failed(l->err);
 }
 
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options, tr_error *err)
@@ -467,24 +354,24 @@ char *tr_equations_text(const tr_system *system, const tr_equations_options *opt
     tr_equations_options o = tr_equations_defaults();
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
-    Sheet sheet = {.language = find_language(o.language, err),
-                   .most = o.most_operations,
-                   .most_entries = o.most_entries,
-                   .err = err};
+    Listing listing = {.language = tr_language(o.language, err),
+                       .effort = o.effort,
+                       .most = o.most_operations,
+                       .most_entries = o.most_entries,
+                       .err = err};
     if (system->order == 1)
         tr_fail(err, TR_USAGE, (Place){0}, "equations are those of second order: --order 2");
-    bool good = sheet.language && check_list(o.show, err) && open_sheet(&sheet, system, o.show);
-    if (good) {
-        tell(&sheet, sheet.language->begin, o.title);
-        print_velocities(&sheet);
-    }
+    bool good = listing.language && check_list(o.show, err) && take_style(&listing, &o) &&
+                open_listing(&listing, system, o.show);
     for (int i = 0; good && i < EQUATIONS; i++)
-        if (is_in_list(o.show, equations[i].key)) good = print_equation(&sheet, &equations[i]);
-    if (good) fill(&sheet.text, sheet.language->end, "", "");
-    tr_system_free(sheet.reduced);
-    tr_system_free(sheet.derived);
-    if (good && !sheet.text.failed) return sheet.text.at;
-    if (sheet.text.failed) tr_fail_memory(err);
-    free(sheet.text.at);
+        if (is_in_list(o.show, equations[i].key)) take_equation(&listing, &equations[i]);
+    good = good && !has_failed(err);
+    if (good) tr_listing_solve(&listing);
+    good = good && !has_failed(err);
+    if (good) print_all(&listing, o.show, o.title);
+    tr_listing_close(&listing);
+    if (good && !listing.text.failed) return listing.text.at;
+    if (listing.text.failed) tr_fail_memory(err);
+    free(listing.text.at);
     return NULL;
 }

@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "plan/start.h"
 #include "print/closed.h"
-#include "print/notation.h"
+#include "print/language.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,8 +22,7 @@ enum { MOST_OPERATIONS = 40, MOST_LETTERS = 140 }; // of a row that is written a
 enum { MOST_NAMES = 40 };                          // in a list
 
 typedef struct Page {
-    const char *begin, *heading, *words, *equation, *in_lines, *end; // see language.def
-    const Notation *notation;
+    const Language *language;
     const System *derived;
     System *reduced;          // where it starts, with definitions; a copy without constraints
     const Findings *findings; // NULL without constraints
@@ -35,22 +34,11 @@ typedef struct Page {
 
 // ---- writing -------------------------------------------------------------------------------
 
-// A row of language.def with one thing or two put in
-static void put(Page *page, const char *row, const char *first, const char *second)
-{
-    const char *next = first;
-    for (const char *hole; (hole = strstr(row, "%s")); row = hole + 2, next = second) {
-        tr_buffer_add(&page->text, row, (size_t)(hole - row));
-        tr_buffer_print(&page->text, "%s", next);
-    }
-    tr_buffer_print(&page->text, "%s", row);
-}
-
 static void put_prose(Page *page, const char *row, const char *words)
 {
     Buffer prose = {0};
-    page->notation->prose(words, &prose);
-    put(page, row, prose.at ? prose.at : "", "");
+    page->language->notation->prose(words, &prose);
+    tr_listing_fill(&page->text, row, prose.at ? prose.at : "", "");
     page->text.failed = page->text.failed || prose.failed;
     free(prose.at);
 }
@@ -62,10 +50,13 @@ __attribute__((format(printf, 2, 3))) static void say(Page *page, const char *fo
     va_start(list, format);
     vsnprintf(words, sizeof words, format, list);
     va_end(list);
-    put_prose(page, page->words, words);
+    put_prose(page, page->language->words, words);
 }
 
-static void begin(Page *page, const char *heading) { put_prose(page, page->heading, heading); }
+static void begin(Page *page, const char *heading)
+{
+    put_prose(page, page->language->heading, heading);
+}
 
 // Names with commas between, as many as a line has room for
 typedef struct List {
@@ -306,16 +297,17 @@ static void write_formula(Page *page, System *s, Expr x)
 {
     tr_error none = {0};
     if (tr_system_operations(s, &x, 1) > page->most) return;
-    Closed *closed = tr_closed_new(s->graph, x, &none);
+    Closed *closed = tr_closed_new(s->graph, x, NULL, &none);
     const Term *form = closed ? tr_closed_form(closed, x) : NULL;
     Buffer right = {0}, plain = {0};
     if (form) tr_term_write(form, &tr_notation_text, s, &plain);
     const bool is_short = form && (page->is_asked || plain.length <= MOST_LETTERS);
-    if (is_short) tr_term_write(form, page->notation, s, &right);
+    if (is_short) tr_term_write(form, page->language->notation, s, &right);
     free(plain.at);
     if (right.at)
-        put(page, page->equation, page->notation == &tr_notation_mathml ? "<mn>0</mn>" : "0",
-            right.at);
+        tr_listing_fill(&page->text, page->language->equation,
+                        page->language->notation == &tr_notation_mathml ? "<mn>0</mn>" : "0",
+                        right.at);
     free(right.at);
     tr_closed_free(closed);
 }
@@ -540,33 +532,6 @@ static void explain_forms(Page *page, const Exprs *list)
 
 // ---- all of it -------------------------------------------------------------------------------
 
-static bool find_language(Page *page, const char *name)
-{
-    static const struct {
-        const char *name;
-        const Notation *notation;
-        const char *begin, *heading, *words, *equation, *in_lines, *end;
-    } languages[] = {
-#define LANGUAGE(name, notation, ...) {name, &notation, __VA_ARGS__},
-#include "print/language.def"
-#undef LANGUAGE
-    };
-    char known[100] = "";
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
-        const size_t length = strlen(known);
-        snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", languages[i].name);
-        if (strcmp(name, languages[i].name) != 0) continue;
-        page->notation = languages[i].notation;
-        page->begin = languages[i].begin, page->heading = languages[i].heading;
-        page->words = languages[i].words, page->equation = languages[i].equation;
-        page->end = languages[i].end;
-        return true;
-    }
-    tr_fail(page->err, TR_USAGE, (Place){0}, "equations are not written in '%s', but in %s", name,
-            known);
-    return false;
-}
-
 // Reduced where it starts, as `derive` tells of it
 static System *reduced_at_start(Plan *plan, tr_error *err)
 {
@@ -596,9 +561,10 @@ static void add_equations(Page *page, const tr_equations_options *o)
 {
     char *equations = tr_equations_text(page->derived, o, page->err);
     if (!equations) return;
-    Page title = {.notation = page->notation};
-    put_prose(&title, page->begin, o->title);
-    const size_t length = strlen(equations), skipped = title.text.length, end = strlen(page->end);
+    Page title = {.language = page->language};
+    put_prose(&title, page->language->begin, o->title);
+    const size_t length = strlen(equations), skipped = title.text.length,
+                 end = strlen(page->language->end);
     if (title.text.at && length >= skipped + end)
         tr_buffer_add(&page->text, equations + skipped, length - skipped - end);
     free(title.text.at);
@@ -613,21 +579,21 @@ char *tr_explain(const tr_system *system, const tr_equations_options *options, t
     o.show = "";
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
-    Page page = {.derived = system, .err = err};
+    Page page = {.derived = system, .language = tr_language(o.language, err), .err = err};
     page.is_asked = o.most_operations > 0;
     page.most = o.most_operations ? o.most_operations : MOST_OPERATIONS;
     if (system->order == 1)
         tr_fail(err, TR_USAGE, (Place){0}, "equations are those of second order: --order 2");
-    Plan *plan = find_language(&page, o.language) ? tr_plan_new(system, err) : NULL;
+    Plan *plan = page.language && !has_failed(err) ? tr_plan_new(system, err) : NULL;
     if (plan)
         page.reduced =
             system->row_count ? reduced_at_start(plan, err) : tr_system_copy(system, err);
     if (page.reduced) page.findings = tr_plan_examine(plan, err);
     if (!has_failed(err) && page.reduced) {
-        put_prose(&page, page.begin, o.title);
+        put_prose(&page, page.language->begin, o.title);
         explain(&page);
         if (o.show && o.show[0] && !has_failed(err)) add_equations(&page, &o);
-        put(&page, page.end, "", "");
+        tr_listing_fill(&page.text, page.language->end, "", "");
     }
     tr_system_free(page.reduced);
     tr_plan_free(plan);

@@ -259,6 +259,10 @@ static void plain_word(Text word, Buffer *text)
 }
 
 static void plain_prose(const char *words, Buffer *text) { tr_buffer_print(text, "%s", words); }
+static void plain_entry(const char *letter, const char *place, Buffer *text)
+{
+    tr_buffer_print(text, place[0] ? "%s[%s]" : "%s%s", letter, place);
+}
 
 const Notation tr_notation_text = {
     .name = "text",
@@ -275,6 +279,7 @@ const Notation tr_notation_text = {
     .number = plain_number,
     .word = plain_word,
     .prose = plain_prose,
+    .entry = plain_entry,
 };
 
 // ---- LaTeX ---------------------------------------------------------------------------------
@@ -382,6 +387,12 @@ static void latex_word(Text word, Buffer *text)
     tr_buffer_print(text, "}");
 }
 
+static void latex_entry(const char *letter, const char *place, Buffer *text)
+{
+    tr_buffer_print(text, place[0] ? "%s%s_{%s}" : "%s%s%s", strlen(letter) > 1 ? "\\" : "", letter,
+                    place);
+}
+
 // 1.25 10^-5, as one thing
 static void latex_number(const char *digits, Buffer *text)
 {
@@ -428,6 +439,7 @@ const Notation tr_notation_latex = {
     .number = latex_number,
     .word = latex_word,
     .prose = latex_prose,
+    .entry = latex_entry,
 };
 
 // ---- MathML --------------------------------------------------------------------------------
@@ -488,6 +500,14 @@ static void mathml_word(Text word, Buffer *text)
     tr_buffer_print(text, is_pi || is_name ? "</mi>" : "</mo>");
 }
 
+static void mathml_entry(const char *letter, const char *place, Buffer *text)
+{
+    const bool is_greek = strlen(letter) > 1;
+    tr_buffer_print(text,
+                    place[0] ? "<msub><mi>%s%s%s</mi><mn>%s</mn></msub>" : "<mi>%s%s%s%s</mi>",
+                    is_greek ? "&" : "", letter, is_greek ? ";" : "", place);
+}
+
 const Notation tr_notation_mathml = {
     .name = "mathml",
     .group = {"<mrow>", "</mrow>"},
@@ -505,4 +525,5 @@ const Notation tr_notation_mathml = {
     .number = mathml_number,
     .word = mathml_word,
     .prose = html_prose,
+    .entry = mathml_entry,
 };

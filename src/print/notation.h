@@ -18,11 +18,14 @@ struct Notation {
     const char *power[3];            // likewise
     const char *root[2];             // around what it is of; NULL: by its name
     const char *call[3];             // before the name, behind it, behind all
-    const Notation *in_lines; // for formulas that are wider than a line; NULL: they are as all others
+    const Notation
+        *in_lines; // for formulas that are wider than a line; NULL: they are as all others
     void (*symbol)(const System *system, uint32_t input, Buffer *text);
     void (*number)(const char *digits, Buffer *text);
     void (*word)(Text word, Buffer *text);          // names of functions
     void (*prose)(const char *words, Buffer *text); // outside of formulas
+    // An entry of a matrix: its letter, and "" or "2" or "1,2"
+    void (*entry)(const char *letter, const char *place, Buffer *text);
 };
 
 extern const Notation tr_notation_text, tr_notation_latex, tr_notation_mathml;

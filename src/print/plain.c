@@ -3,12 +3,18 @@
 // of it is shorter than anything that was found for the whole, it stays.
 #include "print/closed.h"
 
+#include <stdlib.h>
+
 enum { MOST_PARTS = 64 };
 
 typedef struct Plain {
     Closed *closed;
     uint32_t left; // nodes that may still be written
     bool mends;    // parts that are longer than they must be are arranged
+    struct Found { // by node
+        const Term *term;
+        uint32_t nodes; // that it has; 0: not known
+    } * found;
 } Plain;
 
 static const Term *plain(Plain *p, Expr x);
@@ -187,17 +193,25 @@ static const Term *plain_operation(Plain *p, Expr x)
 static const Term *plain(Plain *p, Expr x)
 {
     const Op op = op_of(x);
-    if (!p->left || op >= OP_COUNT) return NULL;
+    struct Found *known = &p->found[x.id];
+    const uint32_t left = p->left;
+    if (!left || op >= OP_COUNT || known->nodes > left) return NULL;
+    if (known->nodes) return p->left -= known->nodes, known->term;
     p->left--;
     if (op == OP_SYMBOL) return tr_term_symbol(&p->closed->arena, x);
     if (op == OP_NUMBER) return tr_closed_number(p->closed, value_of(x));
     const Term *form = p->mends ? tr_arrange(p->closed, p->closed->by_node[x.id]) : NULL;
     const Term *own = plain_operation(p, x);
-    return !own || (form && form->cost <= own->cost) ? form : own;
+    const Term *best = !own || (form && form->cost <= own->cost) ? form : own;
+    if (p->left) *known = (struct Found){best, left - p->left};
+    return best;
 }
 
 const Term *tr_plain(Closed *closed, Expr x, uint32_t nodes, bool mends)
 {
     Plain p = {.closed = closed, .left = nodes, .mends = mends};
-    return plain(&p, x);
+    p.found = calloc(x.id + 1u, sizeof *p.found);
+    const Term *term = p.found ? plain(&p, x) : NULL;
+    free(p.found);
+    return term;
 }

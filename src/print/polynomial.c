@@ -17,6 +17,9 @@ enum {
     MOST_COMMON = 2000     // terms, for what two polynomials have in common
 };
 
+// What a term takes where two polynomials are divided, or one is factored, by products
+enum { COMMON = 20, FACTORS = 100 };
+
 // The functions that are used, one row each
 #define FLINT_FUNCTIONS(X) \
     X(ctx_init)            \
@@ -61,6 +64,7 @@ struct Ring {
     uint32_t count, capacity;
     fmpz_mpoly_struct **relations, **quotients;
     uint32_t relation_count, relation_capacity, quotient_capacity;
+    uint64_t work;
     bool is_full;
 };
 
@@ -110,6 +114,8 @@ void tr_ring_free(Ring *ring)
 
 bool tr_ring_is_full(const Ring *ring) { return ring->is_full; }
 void tr_ring_fill(Ring *ring) { ring->is_full = true; }
+uint64_t tr_ring_work(const Ring *ring) { return ring->work; }
+void tr_ring_spend(Ring *ring, uint64_t work) { ring->work += work; }
 
 static const Poly *nothing(const Ring *ring) { return ring->made[0]; }
 
@@ -148,6 +154,7 @@ const Poly *tr_poly_add(Ring *ring, const Poly *a, const Poly *b)
 {
     Poly *p = ring->is_full ? NULL : make(ring);
     if (!p) return nothing(ring);
+    ring->work += (uint64_t)(a->of->length + b->of->length);
     flint.add(p->of, a->of, b->of, ring->context);
     return keep(ring, p);
 }
@@ -156,6 +163,7 @@ const Poly *tr_poly_sub(Ring *ring, const Poly *a, const Poly *b)
 {
     Poly *p = ring->is_full ? NULL : make(ring);
     if (!p) return nothing(ring);
+    ring->work += (uint64_t)(a->of->length + b->of->length);
     flint.sub(p->of, a->of, b->of, ring->context);
     return keep(ring, p);
 }
@@ -172,6 +180,7 @@ const Poly *tr_poly_mul(Ring *ring, const Poly *a, const Poly *b)
 {
     Poly *p = is_product_small(ring, a, b) ? make(ring) : NULL;
     if (!p) return ring->is_full = true, nothing(ring);
+    ring->work += (uint64_t)a->of->length * (uint64_t)b->of->length + 1;
     flint.mul(p->of, a->of, b->of, ring->context);
     return keep(ring, p);
 }
@@ -182,6 +191,7 @@ const Poly *tr_poly_gcd(Ring *ring, const Poly *a, const Poly *b, const Poly **l
     const bool is_small = !ring->is_full && a->of->length + b->of->length <= MOST_COMMON;
     Poly *g = is_small ? make(ring) : NULL, *x = g ? make(ring) : NULL, *y = x ? make(ring) : NULL;
     *left = a, *right = b;
+    if (is_small) ring->work += COMMON * (uint64_t)(a->of->length + b->of->length);
     if (!y || !flint.gcd_cofactors(g->of, x->of, y->of, a->of, b->of, ring->context))
         return tr_poly_integer(ring, 1);
     *left = keep(ring, x), *right = keep(ring, y);
@@ -193,6 +203,7 @@ const Poly *tr_poly_divide(Ring *ring, const Poly *a, const Poly *b, const Poly 
     Poly *quotient = ring->is_full ? NULL : make(ring), *left = quotient ? make(ring) : NULL;
     *rest = a;
     if (!left) return nothing(ring);
+    ring->work += COMMON * (uint64_t)(a->of->length + b->of->length);
     flint.divrem(quotient->of, left->of, a->of, b->of, ring->context);
     *rest = keep(ring, left);
     return keep(ring, quotient);
@@ -221,6 +232,7 @@ const Poly *tr_poly_reduce(Ring *ring, const Poly *a)
 {
     Poly *p = ring->is_full || !ring->relation_count ? NULL : make(ring);
     if (!p) return ring->is_full ? nothing(ring) : a;
+    ring->work += 2 * (uint64_t)a->of->length + 1;
     flint.divrem_ideal(ring->quotients, p->of, a->of, ring->relations, ring->relation_count,
                        ring->context);
     return keep(ring, p);
@@ -246,6 +258,7 @@ const Poly *tr_poly_from(Ring *ring, uint32_t count, const int64_t *coefficients
     const size_t generators = (size_t)ring->context->minfo->nvars;
     Poly *p = ring->is_full ? NULL : make(ring);
     if (!p) return nothing(ring);
+    ring->work += 2 * (uint64_t)count;
     for (uint32_t i = 0; i < count; i++)
         flint.push_term_si_ui(p->of, coefficients[i], exponents + i * generators, ring->context);
     flint.sort_terms(p->of, ring->context);
@@ -291,6 +304,7 @@ static bool take_factors(Ring *ring, const fmpz_mpoly_factor_struct *found, Fact
 bool tr_poly_factor(Ring *ring, const Poly *a, Factors *factors)
 {
     if (ring->is_full || a->of->length > MOST_FACTORISED) return false;
+    ring->work += FACTORS * (uint64_t)a->of->length;
     fmpz_mpoly_factor_t found;
     flint.factor_init2(found, 4, ring->context);
     const bool good =

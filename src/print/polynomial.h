@@ -3,7 +3,9 @@
 // of them is made. A ring owns its polynomials: they are not changed, and go with it.
 //
 // A ring has a budget. What would be larger is not made: then the ring is full, every polynomial
-// from then on is the zero that it gives back, and whoever asked says so in the end.
+// from then on is the zero that it gives back, and whoever asked says so in the end. Work is
+// counted in terms that are touched, never in seconds, so that what is found is the same
+// everywhere.
 #ifndef TR_PRINT_POLYNOMIAL_H
 #define TR_PRINT_POLYNOMIAL_H
 
@@ -19,6 +21,9 @@ Ring *tr_ring_new(uint32_t generators, tr_error *err);
 void tr_ring_free(Ring *ring);
 bool tr_ring_is_full(const Ring *ring);
 void tr_ring_fill(Ring *ring); // by whoever sees that it would take too long
+// Work so far, and what more of it is added to it by others
+uint64_t tr_ring_work(const Ring *ring);
+void tr_ring_spend(Ring *ring, uint64_t work);
 
 const Poly *tr_poly_integer(Ring *ring, int64_t value);
 const Poly *tr_poly_generator(Ring *ring, uint32_t which);

@@ -5,7 +5,8 @@
 
 void tr_equations_fill(tr_equations_options *options, size_t size)
 {
-    const tr_equations_options plain = {.size = size, .show = "", .language = "", .title = ""};
+    const tr_equations_options plain = {
+        .size = size, .show = "", .language = "", .title = "", .style = "", .effort = 1};
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
