@@ -31,6 +31,8 @@ typedef struct Options {
     const char *order;
     const char *output;
     bool json, quiet, verbose, help;
+    // check
+    bool expand;
     // equations
     const char *show, *most_operations, *budget;
     bool closed, staged, explain;

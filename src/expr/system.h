@@ -354,6 +354,8 @@ struct tr_system {
         uint32_t with_count;
         const tr_setting *torques; // of roles with one formula: the joint, and the formula
         uint32_t torque_count;
+        const char *included; // files, and what their names begin with, in one line; NULL: none
+        Arena origins;        // what places in these point to
     } source;
     MadeForm forms[MOST_FORMS]; // of the accelerations
     uint32_t form_count, form_kept;
