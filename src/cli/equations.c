@@ -91,7 +91,9 @@ int cli_equations(const Verb *verb, const Options *options)
     if (!system) return status;
     take_title(options->model, title, sizeof title);
     o.title = title;
-    status = cli_print(options, tr_equations_text(system, &o, &err), &err);
+    if (options->explain && !options->show) o.show = "";
+    status = cli_print(options,
+                       (options->explain ? tr_explain : tr_equations_text)(system, &o, &err), &err);
     tr_system_free(system);
     return status;
 }
