@@ -40,7 +40,8 @@ def run(command, folder):
         complain(f"{command}\n  exit code {done.returncode}\n{done.stderr}")
     for option, name in re.findall(r" (-o|--report|--plot) ([^ -]\S*)", command):
         made = folder / name
-        if not made.is_file() or not made.stat().st_size:
+        is_there = any(made.iterdir()) if made.is_dir() else made.is_file() and made.stat().st_size
+        if not is_there:
             complain(f"{command}\n  there is no {name}")
     return done.stdout
 

@@ -239,6 +239,54 @@ static const char terrain[] =
     "ground "
     "other\nrows hold its body.\n";
 
+static const char restraints[] =
+    "\n"
+    "## Stops and dry friction\n"
+    "\n"
+    "A joint with one coordinate (revolute, prismatic, screw; in `joints`, too, where one closes a "
+    "loop) may have `limits`.\n"
+    "It stops there with an impact that the masses of all that moves share, comes back by "
+    "`limit_restitution`, and is then\n"
+    "held until it would have to be pulled. `lambda.COORDINATE.limit` is the force of both stops "
+    "along the coordinate: positive\n"
+    "at the lower one, negative at the upper one; formulas may use it. With `limit_stiffness` a "
+    "stop is a spring with a damper\n"
+    "(`limit_damping`), whose force has the same name. Each time that a stop is reached or left is "
+    "an event of the\ncertificate, with impulse and energy.\n"
+    "\n"
+    "- Nothing starts beyond a stop: `initial` that says so is refused. What `guess` says, or zero "
+    "where nothing is said, is\n"
+    "  taken to the nearer stop.\n"
+    "- What a `motion` or a `rate` moves, or the case holds, has stops that are watched: the run "
+    "ends where it passes one,\n"
+    "  and so do runs of the first order. A soft stop pushes against the motor.\n"
+    "- Limits of a joint that closes a loop are between -pi and pi, for it does not count its "
+    "turns.\n"
+    "- `linearise`, `steady` and `lqr` take stops as they are at the start: one that holds there "
+    "holds. `settle` knows none, and says so.\n"
+    "\n"
+    "`friction` is dry: the joint does not move at all while less than `stiction` would hold it, "
+    "and slips against `friction`\n"
+    "else, exactly, down to no speed. `lambda.COORDINATE.friction` is its force either way. It may "
+    "be a formula of the state, such as\n"
+    "`0.2 + 0.3*exp(-abs(hip_rate)/0.1)`, but not of reactions. It bears no impulse: a joint that "
+    "is held so far slips after an impact.\n"
+    "Where a stop and friction hold one joint, or friction holds several joints of a loop, how "
+    "they share it is not determined: forces are\n"
+    "the least. A joint whose links have no mass should have friction at one end alone.\n"
+    "\n"
+    "`armature` is the inertia of a motor's rotor about its own axis, and `ratio` how fast it "
+    "turns "
+    "against the coordinate: `armature`\n"
+    "times `ratio`^2 is added along the coordinate. That its spin bends the motion of what carries "
+    "it is left out: for that, give the rotor a\n"
+    "body and a coupling.\n"
+    "\n"
+    "`limit` of a role is what the motor can do, either way, such as a table of the speed: "
+    "`max(0, map(abs(hip_rate)))`. `tau` is\n"
+    "what acts after it. A run warns once, with the first time and how long in all; the "
+    "certificate has both in `at_limit`.\n";
+
 static const char use_and_results[] =
     "\n"
     "## What a formula may use\n"
@@ -722,7 +770,7 @@ static void print_uncertainty(void)
 
 int main(void)
 {
-    printf("%s%s%s%s%s", introduction, rules, precedence, terrain, use_and_results);
+    printf("%s%s%s%s%s%s", introduction, rules, precedence, terrain, restraints, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();

@@ -528,6 +528,31 @@ static inline tr_equations_options tr_equations_defaults(void)
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
                         tr_error *err);
 
+// Code that can be taken elsewhere: functions of a model in another language.
+typedef struct tr_export_options {
+    size_t size;
+    bool single; // numbers of single precision, where the language has them
+    bool open;   // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
+                 // what multiplies by them is left out
+    const char *language; // c, octave, python, sympy, casadi
+    const char *folder;   // that files are written into; it is made when it is not there
+    const char *name;     // of files and functions; NULL: as the model's file
+    const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
+    const char *outputs;  // those that are wanted, by their columns; NULL: all
+    const char *form;     // reduced: by the velocities that are independent at the start, and with
+                          // contacts as they are there; auto: the same, where contacts do not change
+} tr_export_options;
+void tr_export_fill(tr_export_options *options, size_t size);
+static inline tr_export_options tr_export_defaults(void)
+{
+    tr_export_options o;
+    tr_export_fill(&o, sizeof o);
+    return o;
+}
+// Writes the files of a language, all or none. TR_USAGE for what there is not, and for models that
+// one such form cannot follow.
+bool tr_export(const tr_system *system, const tr_export_options *options, tr_error *err);
+
 // An instant of a run, as a controller sees it. All of it belongs to the run.
 typedef struct tr_instant {
     double t;                  // [s]

@@ -104,6 +104,7 @@ typedef struct Turned {
 // What happens when an alarm goes off. The last five are about a latch, in the state that they end.
 typedef enum AlarmKind {
     ALARM_WARNS,
+    ALARM_SATURATES, // told at the end, with how long it lasted
     ALARM_STOPS,
     ALARM_HOLLOW, // stops, too, unless that contact is open
     ALARM_OPENS,
@@ -126,10 +127,15 @@ typedef struct Alarm {
     uint32_t place_count, table;
 } Alarm;
 
+// What lets go: a contact, a stop of a joint, or dry friction in one. Impacts of contacts have
+// friction; dry friction in joints bears no impulse (T344), and has its limits as `load` 1.
+typedef enum LatchKind { LATCH_CONTACT, LATCH_STOP, LATCH_GRIP } LatchKind;
+
 // A contact that may let go: open when its normal force would pull, until it touches again; and
 // slipping when it would exceed the available friction, until it stands still.
 typedef struct Latch {
     const char *name;
+    LatchKind kind;
     uint32_t rows[3], row_count;  // its constraints
     bool is_normal[3], sticks[3]; // of each: the one that keeps it apart, those that may slip
     Expr gap;                     // how far it is from touching
@@ -483,8 +489,8 @@ void tr_system_define_changes(System *system);
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);
 
-// Whether something that runs watch may end them, besides constraints
-bool tr_system_may_stop(const System *system);
+// Whether runs watch something that may end them, or is told with its time, besides constraints
+bool tr_system_is_watched(const System *system);
 
 // ---- modes of latches ----------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ typedef struct Articulated {
     bool has_rigid, has_block; // J is their sum
     Wrench p;
     Motion c;              // what bends the motion on the way to the link
-    Wrench share[MAX_DOF]; // of each joint that gives way: J S / d,  d = S . J S
+    Wrench share[MAX_DOF]; // of each joint that gives way: J S / d,  d = S . J S + its rotor's
     Expr alone[MAX_DOF];   // its acceleration where its parent has none: its force less p, by d
 } Articulated;
 
@@ -76,11 +76,17 @@ static Wrench gyroscopic(Tree *tree, uint32_t i)
     return wrench_plus(f, tr_tree_fluid_force(tree, i, &none));
 }
 
+// The component that a joint moves alone, where nothing but its body has mass along it
+static int lone_component(const Velocity *w)
+{
+    return is_zero(w->armature) ? unit_component(w->S) : -1;
+}
+
 // J -= U U^T / d, p += U u / d (T22). Along S itself nothing is left of J, and p is the joint's
 // force: the graph cannot find that, so it is said.
 static void eliminate(Articulated *J, const Velocity *w, Wrench U, Wrench share, Expr alone)
 {
-    const int unit = unit_component(w->S);
+    const int unit = lone_component(w);
     merge(J);
     for (int i = 0; i < 6; i++)
         for (int j = i; j < 6; j++) {
@@ -104,7 +110,7 @@ static void give_way(const Tree *tree, const Link *link, Articulated *J)
             continue;
         }
         const Wrench U = articulated_apply(J, w->S);
-        const Expr inverse = quotient(one(tree->graph), power_of(w->S, U));
+        const Expr inverse = quotient(one(tree->graph), add(power_of(w->S, U), w->armature));
         J->share[k] = wrench_scale(inverse, U);
         J->alone[k] = mul(inverse, sub(driving_force(w), power_of(w->S, J->p)));
         eliminate(J, w, U, J->share[k], J->alone[k]);
@@ -128,7 +134,7 @@ static void pass_inward(const Link *link, Articulated *J, Articulated *parent)
 // of it without a there.                                                             (T22)
 static Expr follow(const Velocity *w, Wrench share, Expr alone, Motion *a)
 {
-    const int unit = unit_component(w->S);
+    const int unit = lone_component(w);
     if (unit < 0) {
         const Expr q = sub(alone, power_of(*a, share));
         *a = motion_plus(*a, motion_scale(q, w->S));
