@@ -77,8 +77,7 @@ static void test_languages(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        {"latex", "\\[ c_{2} = {-{{g}}\\, {{l}}\\, {{m}}\\, {\\sin "
-                  "\\left({\\mathit{angle}}\\right)}} \\]\n"},
+        {"latex", "\\[ c_{2} = -g\\, l\\, m\\, \\sin \\left({\\mathit{angle}}\\right) \\]\n"},
         {"markdown", "## M, the mass matrix\n"},
         {"html", "<msup><mi>l</mi><mn>2</mn></msup>"},
     };
@@ -119,6 +118,10 @@ static void test_names(void **state)
     char *html = tr_equations_text(system, &o, &err);
     assert_non_null(strstr(html, "<h1>&#60;b&#62;&#38;_$</h1>"));
     tr_text_free(html);
+    o.language = "markdown";
+    char *markdown = tr_equations_text(system, &o, &err);
+    assert_non_null(strstr(markdown, "# \\<b\\>&\\_\\$\n"));
+    tr_text_free(markdown);
     o.language = "latex";
     char *latex = tr_equations_text(system, &o, &err);
     assert_non_null(strstr(latex, "\\section*{\\textless{}b\\textgreater{}\\&\\_\\$}"));
@@ -181,7 +184,7 @@ static void test_staged(void **state)
         {"closed", "text", "\n  M[4,7] = "},
         {"", "latex",
          "\\subsubsection*{fork\\_body, velocities (13 operations)}\n\\[ "
-         "{{z}}_{\\mathrm{fork\\_body\\_1}} = "},
+         "z_{\\mathrm{fork\\_body\\_1}} = "},
         {"", "html", "<h3>fork_body, velocities (13 operations)</h3>\n"},
         {"", "markdown", "### fork\\_body, velocities (13 operations)\n\n$$"},
     };
