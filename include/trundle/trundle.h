@@ -533,6 +533,10 @@ static inline tr_equations_options tr_equations_defaults(void)
 // where it is not there.
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
                         tr_error *err);
+// How the equations were derived, in words and short formulas: what `trundle equations --explain`
+// prints. Behind it equations as above, if `show` names any; NULL and "" for none. Without FLINT
+// there are no formulas.
+char *tr_explain(const tr_system *system, const tr_equations_options *options, tr_error *err);
 
 // Code that can be taken elsewhere: functions of a model in another language.
 typedef struct tr_export_options {
