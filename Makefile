@@ -125,6 +125,7 @@ papers:
 golden: all # what check says, plot draws and equations cost, byte for byte: read the difference
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
 	build/tests/plot_test golden
+	build/tests/explain_test golden
 	build/trundle_bench counts > tests/operations.txt
 
 fmt:

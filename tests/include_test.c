@@ -79,8 +79,9 @@ static void test_rover_counts(void **state)
     (void)state;
     char *six = facts_of(system_of(read_model(MODELS_DIR "/rover_six.yaml"), NULL));
     char *flat = facts_of(system_of(read_model(FLAT_DIR "/rover_six_flat.yaml"), NULL));
-    assert_string_equal(strndup(behind(six, "operations"), 60),
-                        strndup(behind(flat, "operations"), 60));
+    const char *counts = behind(six, "operations");
+    const size_t length = strcspn(counts, "}");
+    assert_true(length > 20 && strncmp(counts, behind(flat, "operations"), length) == 0);
     tr_text_free(six), tr_text_free(flat);
 }
 

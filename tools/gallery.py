@@ -152,16 +152,15 @@ def equation_section(trundle, model):
     if not text:
         return f"None here: {plain(words.removeprefix('trundle: '))}\n"
     out = [f"Of case `{case}`, for the first one is without masses.\n"] if case else []
-    left = MOST_TEXT
+    left, is_whole = MOST_TEXT, "left out:" not in text
     for block in blocks(text):
+        count = block.count(" &= ")
+        if count and len(block) > left:
+            is_whole = False
+            block = f"{count} {'formulas that are' if count > 1 else 'formula that is'} too long for this page.\n"
         left -= len(block)
-        if left < 0:
-            while out and out[-1].startswith("#"):
-                out.pop()
-            out.append("And so on: there is more than fits here.\n")
-            break
         out.append(block)
-    if left < 0 or "left out:" in text:
+    if not is_whole:
         out.append(f"All of it: `build/trundle equations models/{model.name}.yaml{' --case ' + case if case else ''} "
                    f"--show {SHOW} -o {model.name}.html`\n")
     return "\n".join(out)

@@ -540,6 +540,10 @@ static inline tr_equations_options tr_equations_defaults(void)
 // where it is not there.
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
                         tr_error *err);
+// How the equations were derived, in words and short formulas: what `trundle equations --explain`
+// prints. Behind it equations as above, if `show` names any; NULL and "" for none. Without FLINT
+// there are no formulas.
+char *tr_explain(const tr_system *system, const tr_equations_options *options, tr_error *err);
 
 // Code that can be taken elsewhere: functions of a model in another language.
 typedef struct tr_export_options {
@@ -733,6 +737,15 @@ bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_erro
 // x(t + step) = A x(t) + B u while u is held: into A and B, of the sizes that the model's have.
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
                           tr_error *err);
+
+// The loop that controllers and sensors of the model close, from one time to the next, `step` later,
+// just before the samples there: x(t + step) = A x(t) + B u. Its states are those of the model, without
+// symmetries left out, and of what is held what matters then; its inputs those that no controller
+// sets; outputs there are none, and noise is left out. At the state and after the samples at t = 0.
+// `acceleration`, where it is not NULL, is the largest there. TR_USAGE, with the step to take, where
+// the step is no multiple of all periods.
+tr_linear *tr_linearise_loop(const tr_system *system, double step, double *acceleration,
+                             tr_error *err);
 
 // What `trundle linearise` prints. `options` may be NULL.
 char *tr_linearise_text(const tr_system *system, const tr_linearise_options *options,

@@ -35,7 +35,7 @@ typedef struct Options {
     bool expand;
     // equations
     const char *show, *most_operations, *budget;
-    bool closed, staged;
+    bool closed, staged, explain;
     // export
     const char *name, *fix, *outputs, *form;
     bool opens, single;

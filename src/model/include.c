@@ -405,7 +405,8 @@ bool tr_model_include(Model *model, const char *const *allowed, size_t allowed_c
     if (!model->fields.include.count) return true;
     Including in = {.model = model, .where = {model->path, allowed, allowed_count}, .err = err};
     char *real = model->path ? realpath(model->path, NULL) : NULL;
-    const Level top = {.shown = model->path ? model->path : "the model", .real = real};
+    const Level top = {
+        .shown = model->path ? model->path : "the model", .real = real, .folder = text_of("")};
     const bool good = include_all(&in, &top, &model->fields);
     if (good)
         model->told_included = kept_at(&in, &model->arena, (Text){in.told.at, in.told.length});
