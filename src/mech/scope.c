@@ -448,8 +448,7 @@ static void follow(Tree *tree, const Setting *setting, Expr formula)
     tr_tree_note(tree, setting->value, s->inputs[at].signal);
 }
 
-// What the file says, where a case or a setting says something else; else it is not given
-static Value replaced(const Tree *tree, const Setting *setting)
+Value tr_tree_replaced(const Tree *tree, const Setting *setting)
 {
     const Setting *own = tr_setting_find(&tree->model->before, setting->name.text);
     const bool differs = own && own->value.text.at != setting->value.text.at;
@@ -459,7 +458,8 @@ static Value replaced(const Tree *tree, const Setting *setting)
 static void make_input(Tree *tree, const Setting *setting)
 {
     if (!has_value(tree, setting, "input")) return;
-    const Value name = setting->name, given = setting->value, before = replaced(tree, setting);
+    const Value name = setting->name, given = setting->value,
+                before = tr_tree_replaced(tree, setting);
     const Expr formula = read_signal(tree, given), start = zero(tree->graph);
     const bool follows = is_signal(tree, formula);
     const Expr value = follows ? tr_replace(formula, &tree->t, &start, 1) : formula;

@@ -132,7 +132,7 @@ typedef tr_model Model;
 
 struct tr_model {
     ModelFields fields;
-    Settings before; // of a variant: inputs as the file has them
+    Settings before; // of a variant: inputs as they were before `set` and settings
     Arena arena;
     const char *path;           // NULL when it was built by calls
     Text text;                  // what was read; nothing once calls have changed it

@@ -206,10 +206,15 @@ static bool set_inputs(Model *model, Settings *into, const Settings *from, tr_er
     return true;
 }
 
+static bool note_before(Model *model, tr_error *err)
+{
+    return copy_list(model, tr_kind_of(TYPE_INPUTS), &model->before, &model->fields.inputs, err);
+}
+
 static bool apply_case(Model *model, const Case *c, tr_error *err)
 {
     ModelFields *f = &model->fields;
-    if (!set_inputs(model, &f->inputs, &c->inputs, err)) return false;
+    if (!set_inputs(model, &f->inputs, &c->inputs, err) || !note_before(model, err)) return false;
     for (uint32_t i = 0; i < c->set.count; i++)
         if (!set_value(model, &c->set.at[i], TR_INVALID, err)) return false;
     if (!leave_out(model, &c->without, err)) return false;
@@ -375,8 +380,7 @@ Model *tr_model_variant(const Model *model, const tr_derive_options *o, tr_error
     Model *twin = tr_model_flat(model, o->allowed, o->allowed_count, err);
     if (!twin) return NULL;
     const Cases *cases = &twin->fields.cases;
-    if (copy_list(twin, tr_kind_of(TYPE_INPUTS), &twin->before, &twin->fields.inputs, err) &&
-        choose_case(twin, o->case_name, err) && add_files(twin, o, err) &&
+    if (note_before(twin, err) && choose_case(twin, o->case_name, err) && add_files(twin, o, err) &&
         (!cases->count || apply_case(twin, &cases->at[0], err)) && set_values(twin, o, err))
         return twin;
     tr_model_free(twin);
