@@ -315,6 +315,28 @@ static void test_law_is_replaced(void **state)
     tr_system_free(held);
 }
 
+// A motor stays as strong as it is: its limit stands beside the law that takes its torque's place.
+static void test_limit_stays(void **state)
+{
+    (void)state;
+    static const char text[] = "trundle: 1\nparameters: {most: 2}\ninputs: {push: 0}\nbodies:\n"
+                               "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1}\n"
+                               "roles: {x: {torque: 2*push, limit: \"most/(1 + abs(x_rate))\"}}\n";
+    for (int i = 0; i < 4; i++) {
+        tr_error err = {0};
+        tr_system *system = must_derive(text, NULL, NULL, 0, i % 2 ? "x" : "push", NULL);
+        const tr_lqr_options o = {
+            .size = sizeof o, .inputs = i % 2 ? "x" : "push", .step = i / 2 ? 0.01 : 0};
+        const tr_lqr *lqr = must_design(system, &o);
+        char *file = tr_lqr_fragment(lqr, &err);
+        if (i != 2 && !strstr(file, "    limit: most/(1 + abs(x_rate))\n")) fail_msg("%s", file);
+        if (i == 2) assert_null(strstr(file, "roles:")); // the role is the model's
+        tr_text_free(file);
+        tr_lqr_free(lqr);
+        tr_system_free(system);
+    }
+}
+
 // ---- the bicycle ---------------------------------------------------------------------------
 
 static void test_bicycle(void **state)
@@ -495,7 +517,7 @@ int main(void)
         cmocka_unit_test(test_segway),        cmocka_unit_test(test_law_is_replaced),
         cmocka_unit_test(test_bicycle),       cmocka_unit_test(test_bicycle_line),
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_controls_refused),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json),          cmocka_unit_test(test_limit_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,14 +39,24 @@ static bool is_joint(const Design *d, uint32_t control)
     return strcmp(d->shown.input[control], d->whole->input[d->column[control]]) != 0;
 }
 
+// A role takes the place of the model's, so it has the limit of that, too.
+static void write_role(const Design *d, bool is_first, const char *joint, const char *torque,
+                       Buffer *out)
+{
+    const struct Source *source = &d->source->source;
+    tr_buffer_print(out, "%s  %s:\n    torque: %s\n", is_first ? "roles:\n" : "", joint, torque);
+    for (uint32_t i = 0; i < source->torque_count; i++)
+        if (source->limits[i] && strcmp(source->torques[i].name, joint) == 0)
+            tr_buffer_print(out, "    limit: %s\n", source->limits[i]);
+}
+
 static void write_roles(const Design *d, Buffer *out)
 {
     const struct Source *source = &d->source->source;
     bool any = false;
     for (uint32_t i = 0; i < d->m; i++) {
         if (!is_joint(d, i)) continue;
-        tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n", d->shown.input[i],
-                        d->shown.law[i]);
+        write_role(d, !any, d->shown.input[i], d->shown.law[i], out);
         any = true;
     }
     for (uint32_t i = 0; i < source->torque_count; i++) {
@@ -56,8 +66,7 @@ static void write_roles(const Design *d, Buffer *out)
             taken = taken ||
                     (is_joint(d, k) && strcmp(d->shown.input[k], source->torques[i].name) == 0);
         if (!taken && replace_inputs(d, source->torques[i].formula, &torque)) {
-            tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n",
-                            source->torques[i].name, torque.at);
+            write_role(d, !any, source->torques[i].name, torque.at, out);
             any = true;
         }
         tr_buffer_free(&torque);
@@ -94,8 +103,7 @@ static void write_controller(const Design *d, Buffer *out)
     for (uint32_t i = 0; i < d->m; i++) {
         if (!is_joint(d, i)) continue;
         name_torque(d, i, name, sizeof name);
-        tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n", d->shown.input[i],
-                        name);
+        write_role(d, !any, d->shown.input[i], name, out);
         any = true;
     }
     tr_buffer_print(out, "controllers:\n  lqr:\n    period: ");
