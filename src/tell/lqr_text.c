@@ -116,6 +116,22 @@ static void write_controller(const Design *d, Buffer *out)
     }
 }
 
+// An input that a controller of the model sets cannot be set by another one.
+static void refuse_two(const Design *d, tr_error *err)
+{
+    const System *s = d->source;
+    for (uint32_t i = 0; i < s->held_count; i++)
+        for (uint32_t k = 0; k < d->m && !has_failed(err); k++) {
+            const Held *held = &s->held[i];
+            const char *name = s->clocked[held->clocked].name;
+            if (strcmp(s->inputs[held->input].name, d->shown.input[k]) == 0)
+                tr_fail(err, TR_USAGE, (Place){0},
+                        "the controller '%.80s' of the model sets '%.80s', and the one that would "
+                        "be written, too: leave it out, as by 'without: %.80s' in a case",
+                        name, d->shown.input[k], name);
+        }
+}
+
 static void write_origin(const Design *d, Buffer *out)
 {
     tr_fragment_origin(out, d->source,
@@ -132,6 +148,8 @@ static char *write_file(const tr_lqr *lqr, bool with_settings, tr_error *err)
     if (!lqr || has_failed(err)) return NULL;
     const Design *d = (const Design *)lqr;
     Buffer out = {0};
+    if (with_settings && d->shown.step > 0) refuse_two(d, err);
+    if (has_failed(err)) return NULL;
     write_origin(d, &out);
     if (with_settings) tr_fragment_settings(&out, d->source, NULL, 0);
     if (with_settings && d->shown.step > 0)
