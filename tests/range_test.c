@@ -97,6 +97,36 @@ static void test_ports(void **state)
     tr_system_free(s);
 }
 
+// Who takes another's value has a range of its own: the other's stays what it is, and both hold.
+static void test_follower(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD "parameters:\n"
+             "  m: {value: 1, min: 0.5, max: 2, unit: kg, doc: its own}\n"
+             "  load: {value: m, min: 0, max: 1.5, unit: kg, doc: of another}\n"
+             "  plain: 3\n"
+             "  third: {value: plain, unit: m, max: 9}\n"
+             "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: load}}\n";
+    tr_error err = {0};
+    const tr_setting much = {"m", "1.8"}, itself = {"load", "0.2"};
+    tr_derive_options o = tr_derive_defaults();
+    tr_system *s = derived(model_from(text), NULL);
+    check_port(s, "m", "kg", "its own", 0.5, 2);
+    check_port(s, "plain", "", "", -(double)INFINITY, (double)INFINITY);
+    tr_system_free(s);
+    tr_model *model = model_from(text);
+    o.settings = &much, o.setting_count = 1;
+    assert_null(tr_derive(model, &o, &err));
+    assert_says(err.text, "the parameter 'load' is 1.8 kg, and its range is 0 to 1.5 kg");
+    o.settings = &itself;
+    s = derived_from(model, &o);
+    check_port(s, "m", "kg", "its own", 0.5, 2);
+    check_port(s, "load", "kg", "of another", 0, 1.5);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
 // The long form changes no operation and no bit.
 static void test_same_equations(void **state)
 {
@@ -552,14 +582,15 @@ static void test_steady(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),           cmocka_unit_test(test_same_equations),
-        cmocka_unit_test(test_certificate),     cmocka_unit_test(test_hostile_words),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_files_beside),    cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_inputs_of_cases), cmocka_unit_test(test_sampled),
-        cmocka_unit_test(test_wrong),           cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_batch),           cmocka_unit_test(test_controller),
-        cmocka_unit_test(test_sweeps),          cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_ports),          cmocka_unit_test(test_follower),
+        cmocka_unit_test(test_same_equations), cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_hostile_words),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_taken),          cmocka_unit_test(test_files_beside),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_inputs_of_cases),
+        cmocka_unit_test(test_sampled),        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_runs),           cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_controller),     cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,12 +99,20 @@ static void check_formula(const Units *u, const Owner *owner, const char *key, T
     refuse(u, owner, key, own, other, value.place);
 }
 
+// Behind the formula that begins there: a comma, but not one between arguments, or the end
+static size_t formula_end(Text text, size_t at)
+{
+    for (int depth = 0; at < text.length && (depth > 0 || text.at[at] != ','); at++)
+        depth += (text.at[at] == '(') - (text.at[at] == ')');
+    return at;
+}
+
 // Formulas that commas separate
 static void check_formulas(const Units *u, const Owner *owner, const Field *field, Value value)
 {
     const Text text = value.text;
     for (size_t from = 0, at = 0; from <= text.length; from = ++at) {
-        while (at < text.length && text.at[at] != ',') at++;
+        at = formula_end(text, from);
         size_t start = from;
         while (start < at && text.at[start] == ' ') start++;
         Value part = {{text.at + start, at - start}, value.place, true};
