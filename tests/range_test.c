@@ -242,22 +242,22 @@ static void test_refused(void **state)
         {"strong", NULL, NULL, 30, 24,
          "the input 'push' is 11 N, and its range is -10 to 10 N (line 10)"},
         {NULL, "m", "2.0000001", -1, 1,
-         "the parameter 'm' is 2.0000001 kg, and its range is 0.5 to 2 kg (line 3)"},
+         "the parameter 'm' is 2.0000001 kg, and its range is 0.5 to 2 kg (line 3 of the model)"},
         {NULL, "m", "0.5 - 1e-9", -1, 1,
-         "the parameter 'm' is 0.499999999 kg, and its range is 0.5 to 2 kg (line 3)"},
+         "the parameter 'm' is 0.499999999 kg, and its range is 0.5 to 2 kg (line 3 of the model)"},
         {NULL, "m_ref", "0.4", 3, 14, "the parameter 'm' is 1 kg, and its range is 0.5 to 0.8 kg"},
         {NULL, "m_ref", "0.1", 3, 32,
          "the parameter 'm' has a 'max' below its 'min': they are 0.2 and 0.5"},
         {NULL, "l", "0.9", 6, 14,
          "the parameter 'I' is 0.81 kg m^2, and its range is up to 0.6 kg m^2"},
         {NULL, "start", "1.5", -1, 1,
-         "the parameter 'start' is 1.5, and its range is up to 1 (line 8)"},
+         "the parameter 'start' is 1.5, and its range is up to 1 (line 8 of the model)"},
         {NULL, "push", "-10.5", -1, 1,
-         "the input 'push' is -10.5 N, and its range is -10 to 10 N (line 10)"},
+         "the input 'push' is -10.5 N, and its range is -10 to 10 N (line 10 of the model)"},
         {NULL, "push", "20*cos(t)", -1, 1,
-         "the input 'push' is 20 N, and its range is -10 to 10 N (line 10)"},
+         "the input 'push' is 20 N, and its range is -10 to 10 N (line 10 of the model)"},
         {NULL, "push", "12*m", -1, 1,
-         "the input 'push' is 12 N, and its range is -10 to 10 N (line 10)"},
+         "the input 'push' is 12 N, and its range is -10 to 10 N (line 10 of the model)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refused(&rows[i]);
 }
@@ -290,11 +290,16 @@ static void test_files_beside(void **state)
     tr_derive_options o = tr_derive_defaults();
     o.with = &name, o.with_texts = &text, o.with_count = 1;
     assert_null(tr_derive(model, &o, &err));
-    assert_string_equal(err.text,
-                        "the parameter 'l' is 2.5 m, and its range is 0.1 to 2 m (line 5)");
+    assert_string_equal(
+        err.text, "the parameter 'l' is 2.5 m, and its range is 0.1 to 2 m (line 5 of the model)");
     assert_int_equal(err.line % TR_WITH_LINES, 1);
     assert_int_equal(err.line / TR_WITH_LINES, 1);
     assert_int_equal(err.column, 18);
+    err = (tr_error){0};
+    text = "inputs: {push: {max: -1}}\n"; // what is beyond it stands in the model
+    assert_null(tr_derive(model, &o, &err));
+    assert_string_equal(err.text,
+                        "the input 'push' is 0 N, and its range is -10 to -1 N (line 1 of --with)");
     tr_model_free(model);
 }
 
@@ -317,7 +322,8 @@ static void test_inputs_of_cases(void **state)
     tr_system_free(s);
     text = "inputs: {push: 30}\n";
     assert_null(tr_derive(model, &o, &err));
-    assert_says(err.text, "the input 'push' is 30 N, and its range is -10 to 10 N (line 10)");
+    assert_says(err.text,
+                "the input 'push' is 30 N, and its range is -10 to 10 N (line 10 of the model)");
     assert_int_equal(err.column, 16);
     tr_model_free(model);
 }

@@ -25,11 +25,11 @@ static void refuse(Tree *tree, const Setting *setting, const char *of, const dou
                    const char *unit)
 {
     Buffer text = {0};
-    const Place range = setting->min.given ? setting->min.place : setting->max.place;
+    char where[TR_PLACE_SHOWN];
+    const Place passed = x[0] > x[2] ? setting->max.place : setting->min.place;
+    tr_place_told(passed, setting->value.place, where);
     tr_range_words(of, x, unit, &text);
-    if (setting->value.place.line != range.line && range.line > 0)
-        tr_buffer_print(&text, " (%.100s%sline %d)", range.in ? range.in->file : "",
-                        range.in ? ", " : "", range.line);
+    tr_buffer_print(&text, "%s", where);
     if (text.failed)
         tr_fail_memory(tree->err);
     else

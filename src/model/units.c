@@ -46,14 +46,11 @@ static const Setting *alone(const Units *u, const Owner *owner, const char *key,
 static void refuse(const Units *u, const Owner *owner, const char *key, Text unit,
                    const Setting *other, Place place)
 {
-    char of[100] = "", line[160] = "";
-    const Place unit_at = other->unit.place;
+    char of[100] = "", where[TR_PLACE_SHOWN];
     if (owner->name.length) snprintf(of, sizeof of, " of '%.*s'", TEXT(owner->name));
-    if (unit_at.line > 0)
-        snprintf(line, sizeof line, " (%.100s%sline %d)", unit_at.in ? unit_at.in->file : "",
-                 unit_at.in ? ", " : "", unit_at.line);
+    tr_place_told(other->unit.place, place, where);
     tr_fail(u->err, TR_INVALID, place, "'%s'%s is in %.*s, but '%.*s' is in %.*s%s", key, of,
-            TEXT(unit), TEXT(other->name.text), TEXT(other->unit.text), line);
+            TEXT(unit), TEXT(other->name.text), TEXT(other->unit.text), where);
 }
 
 // ---- units of rows -------------------------------------------------------------------------
