@@ -400,8 +400,7 @@ static void test_wrong(void **state)
     check_wrong(
         "parameters: {m: {value: 1, unit: furlong}}", 34,
         "the unit of 'm': 'furlong' is not a unit; there are 'kg', 'm', 's', 'A', 'K', 'mol', "
-        "'rad', 'sr', 'N', 'J', 'W', 'Pa', 'Hz', 'C', 'V', 'ohm', 'S', 'F', 'Wb', 'H', 'T'; "
-        "products are written as in N m");
+        "'rad', 'sr', 'N', 'J', 'W', 'Pa', 'Hz', 'C', 'V', 'ohm', 'S', 'F', 'Wb', 'H', 'T'");
     check_wrong("inputs: {u: {value: t, max: t}}", 29,
                 "'t' is not a parameter: this must be constant");
     check_wrong("parameters: {a: {value: 1, max: b}, b: {value: 2, max: a}}", 48,
