@@ -138,6 +138,27 @@ static void test_linear(void **state)
     check_modes("friction: 2", 3); // where it holds is a state that stays
 }
 
+// A steady motion beyond a stop that it is not held by is told as that.
+static void test_steady(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\n"
+        "bodies: {b: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: q,"
+        " limits: \"0.2, 1\"}, mass: 1, com: \"0, 0, -1\"}}\n"
+        "initial: {d(q): 0}\n"
+        "guess: {q: 0.3}\n";
+    tr_error err = {0};
+    tr_system *system = system_of(model_from(text), NULL);
+    tr_steady *steady = tr_steady_find(system, NULL, &err);
+    char *words = tr_steady_text(steady, false, &err);
+    insist(&err);
+    assert_non_null(strstr(words, "'q' is beyond its lower limit"));
+    free(words);
+    tr_steady_free(steady);
+    tr_system_free(system);
+}
+
 // ---- wrong words ---------------------------------------------------------------------------
 
 #define HINGE(more)                                                                         \
@@ -212,9 +233,9 @@ static void test_wrong_roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batch),       cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_linear),      cmocka_unit_test(test_wrong_joints),
-        cmocka_unit_test(test_wrong_roles),
+        cmocka_unit_test(test_batch),        cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_linear),       cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_wrong_joints), cmocka_unit_test(test_wrong_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

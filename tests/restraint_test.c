@@ -452,6 +452,54 @@ static void test_motions(void **state)
     forget(r);
 }
 
+// ---- bundled models ------------------------------------------------------------------------
+
+// A door is thrown against its stop: I q'' = -k q - c until then. One that is ajar stays so.
+static void test_door(void **state)
+{
+    (void)state;
+    const double I = 25 * 0.81 / 3, before = I * 9 / 2 - 4 * 1.7 * 1.7 / 2 - 1.5 * 1.7;
+    const double w = sqrt(4 / I), a = 1.5 / 4, b = 3 / w;
+    char *slam = read_text(MODELS_DIR "/door.yaml");
+    Ran *r = ran(slam, (How){.case_name = "slam", .end = 6, .every = 0.01});
+    const double t = r->events[0].t;
+    assert_string_equal(r->events[0].kind, "'angle' reaches its upper limit");
+    assert_close(a * cos(w * t) + b * sin(w * t) - a, 1.7, 1e-10);
+    assert_close(r->events[0].lost, before * (1 - 0.3 * 0.3), 1e-9);
+    forget(r);
+    r = ran(slam, (How){.case_name = "ajar", .end = 2, .every = 0.01});
+    for (size_t i = 0; i < r->sheet->rows; i++) {
+        assert_true(at(r->sheet, i, "angle") == 0.5 && at(r->sheet, i, "angle_rate") == 0);
+        assert_close(at(r->sheet, i, "lambda.angle.friction"), 2, 1e-12);
+    }
+    forget(r);
+    r = ran(slam, (How){.case_name = "pushed", .end = 8, .every = 0.01});
+    check_event(r, 0, (4 * 0.2 + 2.2) / 2, "'angle' begins to slip", 1e-10);
+    assert_close(last(r->sheet, "lambda.angle.limit") + last(r->sheet, "lambda.angle.friction"),
+                 4 * 1.7 - 16, 1e-9);
+    forget(r);
+    free(slam);
+}
+
+static void test_knee(void **state)
+{
+    (void)state;
+    char *text = read_text(MODELS_DIR "/knee_stops.yaml");
+    Ran *r = ran(text, (How){.case_name = "kick", .end = 3, .every = 0.01});
+    assert_non_null(strstr(r->summary.warning, "role hip: its torque is at its limit from t = 0"));
+    bool stops = false;
+    for (size_t i = 0; i < r->count; i++)
+        stops = stops || strcmp(r->events[i].kind, "'knee' reaches its lower limit") == 0;
+    assert_true(stops);
+    for (size_t i = 0; i < r->sheet->rows; i++) {
+        assert_true(fabs(at(r->sheet, i, "tau.hip")) <= 12);
+        assert_true(at(r->sheet, i, "knee") > -1e-12);
+        assert_true(at(r->sheet, i, "lambda.knee.limit") >= 0);
+    }
+    forget(r);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,7 +508,8 @@ int main(void)
         cmocka_unit_test(test_elbow),        cmocka_unit_test(test_corner),
         cmocka_unit_test(test_soft),         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_starts),       cmocka_unit_test(test_start_at_stop),
-        cmocka_unit_test(test_motions),
+        cmocka_unit_test(test_motions),      cmocka_unit_test(test_door),
+        cmocka_unit_test(test_knee),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

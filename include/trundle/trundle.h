@@ -63,6 +63,8 @@ typedef struct tr_error {
                       // k TR_WITH_LINES on
     char text[500];   // one sentence for the person who wrote the input, without a newline, as
                       // tr_shown would have it
+    char file[200];   // the file that line and column are in, where that is one that the model
+                      // includes; "" where it is the model's own, or another that was given
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -375,11 +377,15 @@ static inline tr_derive_options tr_derive_defaults(void)
     return o;
 }
 
+// The text of one model file that says what the model and all the files that it includes say; of
+// the options folders count alone, in which these may be (`allowed`). It is the caller's:
+// tr_text_free.
+char *tr_model_expand(const tr_model *model, const tr_derive_options *options, tr_error *err);
 // The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
 // The files that a system was made from, by index from 0: the model's, where it was one, those of
-// `with`, then those that the model names. NULL beyond the last.
+// `with`, then those that the model includes and names. NULL beyond the last.
 const char *tr_system_file(const tr_system *system, size_t index);
 
 // ---- running -------------------------------------------------------------------------------
@@ -527,6 +533,10 @@ static inline tr_equations_options tr_equations_defaults(void)
 // where it is not there.
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
                         tr_error *err);
+// How the equations were derived, in words and short formulas: what `trundle equations --explain`
+// prints. Behind it equations as above, if `show` names any; NULL and "" for none. Without FLINT
+// there are no formulas.
+char *tr_explain(const tr_system *system, const tr_equations_options *options, tr_error *err);
 
 // Code that can be taken elsewhere: functions of a model in another language.
 typedef struct tr_export_options {
@@ -720,6 +730,15 @@ bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_erro
 // x(t + step) = A x(t) + B u while u is held: into A and B, of the sizes that the model's have.
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
                           tr_error *err);
+
+// The loop that controllers and sensors of the model close, from one time to the next, `step` later,
+// just before the samples there: x(t + step) = A x(t) + B u. Its states are those of the model, without
+// symmetries left out, and of what is held what matters then; its inputs those that no controller
+// sets; outputs there are none, and noise is left out. At the state and after the samples at t = 0.
+// `acceleration`, where it is not NULL, is the largest there. TR_USAGE, with the step to take, where
+// the step is no multiple of all periods.
+tr_linear *tr_linearise_loop(const tr_system *system, double step, double *acceleration,
+                             tr_error *err);
 
 // What `trundle linearise` prints. `options` may be NULL.
 char *tr_linearise_text(const tr_system *system, const tr_linearise_options *options,

@@ -31,9 +31,11 @@ typedef struct Options {
     const char *order;
     const char *output;
     bool json, quiet, verbose, help;
+    // check
+    bool expand;
     // equations
     const char *show, *most_operations, *budget;
-    bool closed, staged;
+    bool closed, staged, explain;
     // export
     const char *name, *fix, *outputs, *form;
     bool opens, single;

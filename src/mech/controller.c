@@ -158,6 +158,12 @@ static void take_input(Tree *tree, const Pair *pair)
         tr_fail(tree->err, TR_INVALID, key.place,
                 "the input '%.*s' is a formula of t, which no controller can set: give it a number",
                 TEXT(key.text));
+    const Pair *given = tr_pairs_find(&tree->model->fields.inputs, key.text);
+    if (given && given->replaced.given)
+        tr_fail(tree->err, TR_INVALID, given->value.place,
+                "the input '%.*s' is set by a controller, so a number for it has no effect: leave "
+                "one of them out",
+                TEXT(key.text));
     if (has_failed(tree->err)) return;
     input->is_controlled = true;
     Sampled *hold =

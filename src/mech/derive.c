@@ -706,8 +706,9 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     system->body_count = model->fields.bodies.count;
     system->keeps_called = model->names_gravity;
     tr_sha256_begin(&system->source.content);
+    tr_tree_note_included(&tree);
     if (!model->fields.bodies.count)
-        tr_fail(err, TR_INVALID, (Place){1, 1}, "the model has no bodies");
+        tr_fail(err, TR_INVALID, place_at(1, 1), "the model has no bodies");
     else if (make_tree(&tree))
         build(&tree);
     else

@@ -299,7 +299,8 @@ typedef struct Route {
     Tree *form;
     Expr *q, *turned; // along the velocities of the form, and those of the forest
     bool by_matrix;
-    size_t count; // instructions
+    unsigned ways; // of its form
+    size_t count;  // instructions
 } Route;
 enum { FORMS = 3, ROUTES = 2 * FORMS };
 
@@ -327,12 +328,14 @@ static uint32_t find_routes(Tree *tree, Expr *room, Route routes[ROUTES])
     Tree *const forms[FORMS] = {
         tree, compares ? tr_tree_along(tree, (AlongBases){.turn = true, .load = true}) : NULL,
         compares ? tr_tree_along(tree, (AlongBases){.turn = true}) : NULL};
+    static const unsigned form_ways[FORMS] = {0, FORM_ALONG | FORM_LOADED, FORM_ALONG};
     uint32_t count = 0;
     for (int i = 0; i < ROUTES; i++) {
         const bool by_matrix = i % 2;
         if (!forms[i / 2] || (by_matrix ? !bends && !is_shallow : bends)) continue;
         Route *route = &routes[count];
-        *route = (Route){forms[i / 2], room + 2 * (size_t)n * count, NULL, by_matrix, 0};
+        *route = (Route){
+            forms[i / 2], room + 2 * (size_t)n * count, NULL, by_matrix, form_ways[i / 2], 0};
         route->turned = route->q + n;
         if (!go(route)) return 0;
         count++;
@@ -370,6 +373,17 @@ static const Route *shortest(Route *routes, uint32_t count)
     return best;
 }
 
+static void note_routes(System *s, const Route *routes, uint32_t count, const Route *best)
+{
+    s->form_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const FormKind kind = routes[i].by_matrix ? FORM_FACTORISED : FORM_ARTICULATED;
+        const uint32_t k =
+            tr_system_note_form(s, (MadeForm){kind, routes[i].ways, routes[i].count});
+        if (&routes[i] == best) s->form_kept = k;
+    }
+}
+
 void tr_tree_forward(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
@@ -378,6 +392,7 @@ void tr_tree_forward(Tree *tree)
     const uint32_t count = room ? find_routes(tree, room, routes) : 0;
     if (count) {
         const Route *best = count > 1 ? shortest(routes, count) : routes;
+        note_routes(tree->system, routes, count, best);
         find_torques(tree, best->form, best->q);
         tr_tree_turn_out(best->form, best->q);
         for (uint32_t k = 0; k < n; k++) tree->velocities[k].acceleration = best->q[k];

@@ -393,19 +393,25 @@ static void find_friction(Tree *tree, Restraint *r)
                   r->latch[2]);
 }
 
-// A stop never pulls; and one that is left open touches where its gap closes.             (T340)
+// A stop never pulls; and one that is left open touches where its gap closes. Steady motions do not
+// know of that: they are told where they are beyond.                                       (T340)
 static void watch_stop(Tree *tree, const Restraint *r, int k)
 {
     static const char *const leaves[] = {"'%.*s' leaves its lower limit",
                                          "'%.*s' leaves its upper limit"};
     static const char *const reaches[] = {"'%.*s' reaches its lower limit",
                                           "'%.*s' reaches its upper limit"};
+    static const char *const beyond[] = {"'%.*s' is beyond its lower limit",
+                                         "'%.*s' is beyond its upper limit"};
+    static const double far = 1e-6;
     if (r->latch[k] == NO_LATCH) return;
     const Row *row = &tree->system->rows[r->stop[k]];
     const Expr rate = row->rate;
     tr_tree_alarm(tree, r->name, leaves[k], row->symbol, ALARM_OPENS, r->latch[k]);
     tr_tree_alarm(tree, r->name, reaches[k], tr_build(OP_MAX, r->gap[k], rate, rate), ALARM_TOUCHES,
                   r->latch[k]);
+    tr_tree_alarm(tree, r->name, beyond[k], add(r->gap[k], number(tree->graph, far)), ALARM_WARNS,
+                  NO_LATCH);
 }
 
 static Expr reaction(const Tree *tree, uint32_t row)

@@ -225,7 +225,7 @@ static void check_size(Tree *tree, const Conditions *c, uint32_t unknowns, const
 {
     static const double most = 1e7;
     if ((double)c->count * unknowns > most)
-        tr_fail(tree->err, TR_INVALID, (Place){1, 1},
+        tr_fail(tree->err, TR_INVALID, place_at(1, 1),
                 "the start has %u conditions on %u %s: that is too large to be solved; `guess` "
                 "says where coordinates start without one",
                 c->count, unknowns, what);

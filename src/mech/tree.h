@@ -515,6 +515,8 @@ void tr_modal_begin(Tree *tree, uint32_t link);
 
 // ---- files and tables ----------------------------------------------------------------------
 
+// Files that the model includes, among what the system was made from
+void tr_tree_note_included(Tree *tree);
 // What a file holds that the model names, which the caller frees; NULL, with words where it is
 // named, when it cannot be read. It is noted among what the system was made from.
 char *tr_tree_file(Tree *tree, Value file, size_t *length);

@@ -217,7 +217,7 @@ static void describe_samples(Json *j, const Run *run)
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "name", c->name);
         tr_json_text(j, "kind", c->is_sensor ? "sensor" : "controller");
-        tr_json_number(j, "period", run->clocks[i].period);
+        tr_json_number(j, "period", run->clocks[i].period.seconds);
         tr_json_number(j, "count", (double)run->clocks[i].count);
         tr_json_close(j, '}');
     }

@@ -298,8 +298,8 @@ static double step_between_rows(const tr_simulate_options *o)
 static void plan_call(Simulation *s, double row)
 {
     const tr_simulate_options *o = s->options;
-    const Clock clock = tr_clock_of(o->sample); // as controllers of the model have them
-    const double call = tr_clock_time(&clock, (double)s->calls);
+    const Period period = tr_period_of(o->sample); // as controllers of the model have them
+    const double call = tr_period_time(&period, (double)s->calls);
     if (!s->control.call)
         s->next_call = (double)INFINITY;
     else if (o->sample > 0)

@@ -254,6 +254,7 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     Names names = {.j = j, .json = true};
     tr_json_open(j, NULL, '{');
     tr_json_number(j, "bodies", s->body_count);
+    if (s->source.included) tr_json_text(j, "included", s->source.included);
     tr_json_number(j, "n", f->base);
     tr_json_number(j, "s_p", f->passive);
     tr_json_number(j, "s_a", f->driven);
@@ -610,6 +611,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     Names names = begin_line(j, "not finite at the start: ");
     list_not_finite(&names, f);
     end_line(&names, "\n");
+    if (s->source.included) tr_buffer_print(b, "included: %s\n", s->source.included);
     tell_samples(b, s);
     if (s->missing) tr_buffer_print(b, "%s cannot be read: drawn as a box\n", s->missing);
     tell_cuts(j, s);
