@@ -514,11 +514,17 @@ static void write_projection(Printer *p)
     fill_in(p, out, tr_embedded_c_project(), NULL);
 }
 
+// Small machines have no room for it: a fifth of the code of a step.
+static bool looks_at_chart(const Export *code)
+{
+    return code->pivot_count && !code->options.is_single;
+}
+
 // Where velocities depend on each other: whether they may, here
 static void write_quality(Printer *p)
 {
     Buffer *out = &p->body;
-    if (!p->code->pivot_count) return;
+    if (!looks_at_chart(p->code)) return;
     write_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
     tr_buffer_print(out, "enum { PIVOTS = %u };\n", p->code->pivot_count);
     fill_in(p, out, tr_embedded_c_quality(), NULL);
@@ -542,7 +548,7 @@ static void write_step(Printer *p)
     const Mark marks[] = {
         {"first", first_call},
         {"project", project},
-        {"check", code->pivot_count ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
+        {"check", looks_at_chart(code) ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
         {NULL, NULL}};
     fill_in(p, &p->body, tr_embedded_c_step(), marks);
 }

@@ -42,8 +42,8 @@ typedef struct Loaded {
 } Loaded;
 
 static const Loaded functions[] = {
-    {"f", "    if (res[0]) @name@_rates(t, x, u, p, mode, res[0], w);\n", "\"t\", \"x\", \"u\", \"p\"",
-     "\"dx\"", "of_one, of_x, of_u, of_p", "of_x", 4, 1},
+    {"f", "    if (res[0]) @name@_rates(t, x, u, p, mode, res[0], w);\n",
+     "\"t\", \"x\", \"u\", \"p\"", "\"dx\"", "of_one, of_x, of_u, of_p", "of_x", 4, 1},
     {"jac",
      "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
      "    for (int k = 0; k < ENTRIES_BY_x && res[0]; k++) res[0][k] = J[order_by_x[k]];\n"
@@ -68,16 +68,26 @@ static const Loaded functions[] = {
      "\"t\", \"x\", \"u\", \"p\", \"weight\", \"change_x\", \"change_u\"", "\"hess_x\", \"hess_u\"",
      "of_one, of_x, of_u, of_p, of_x, of_x, of_u", "of_x, of_u", 7, 2}};
 
-static const char *const tails[] = {"n_in",        "n_out",    "default_in", "name_in", "name_out",
-                                    "sparsity_in", "sparsity_out", "work",   "alloc_mem", "init_mem",
-                                    "free_mem",    "checkout", "release",    "incref",  "decref"};
+static const char *const tails[] = {"n_in",      "n_out",       "default_in",   "name_in",
+                                    "name_out",  "sparsity_in", "sparsity_out", "work",
+                                    "alloc_mem", "init_mem",    "free_mem",     "checkout",
+                                    "release",   "incref",      "decref"};
 static const char *const shapes[] = {
-    "casadi_int %s(void)", "casadi_int %s(void)", "casadi_real %s(casadi_int i)",
-    "const char *%s(casadi_int i)", "const char *%s(casadi_int i)",
-    "const casadi_int *%s(casadi_int i)", "const casadi_int *%s(casadi_int i)",
+    "casadi_int %s(void)",
+    "casadi_int %s(void)",
+    "casadi_real %s(casadi_int i)",
+    "const char *%s(casadi_int i)",
+    "const char *%s(casadi_int i)",
+    "const casadi_int *%s(casadi_int i)",
+    "const casadi_int *%s(casadi_int i)",
     "int %s(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w)",
-    "int %s(void)", "int %s(int mem)", "void %s(int mem)", "int %s(void)", "void %s(int mem)",
-    "void %s(void)", "void %s(void)"};
+    "int %s(void)",
+    "int %s(int mem)",
+    "void %s(int mem)",
+    "int %s(void)",
+    "void %s(int mem)",
+    "void %s(void)",
+    "void %s(void)"};
 
 static void write_prototypes(const char *name, Buffer *out)
 {
@@ -88,8 +98,8 @@ static void write_prototypes(const char *name, Buffer *out)
                         name, functions[i].name);
         for (size_t k = 0; k < sizeof tails / sizeof *tails; k++) {
             const char *at = strstr(shapes[k], "%s");
-            tr_buffer_print(out, "CASADI_EXPORT %.*s%s_%s_%s%s;\n", (int)(at - shapes[k]), shapes[k],
-                            name, functions[i].name, tails[k], at + 2);
+            tr_buffer_print(out, "CASADI_EXPORT %.*s%s_%s_%s%s;\n", (int)(at - shapes[k]),
+                            shapes[k], name, functions[i].name, tails[k], at + 2);
         }
     }
 }

@@ -577,10 +577,9 @@ static uint32_t *map_more(Export *code, const System *s)
     if (!node) return NULL;
     memcpy(node, code->input_node, count * sizeof *node);
     for (uint32_t k = 0; k < more; k++)
-        node[count + k] =
-            k < code->x.count
-                ? tr_flat_argument(&code->flat, ARGUMENT_WEIGHT, k)
-                : tr_flat_argument(&code->flat, ARGUMENT_CHANGE, k - code->x.count);
+        node[count + k] = k < code->x.count
+                              ? tr_flat_argument(&code->flat, ARGUMENT_WEIGHT, k)
+                              : tr_flat_argument(&code->flat, ARGUMENT_CHANGE, k - code->x.count);
     return node;
 }
 
@@ -609,8 +608,8 @@ static void take_slopes(Export *code, CodePart part, System *s, const Expr *slop
     tr_exprs_free(&list);
 }
 
-static void differentiate_twice(Export *code, System *s, Exprs *rates, Expr *room,
-                                uint32_t *column, tr_error *err)
+static void differentiate_twice(Export *code, System *s, Exprs *rates, Expr *room, uint32_t *column,
+                                tr_error *err)
 {
     const uint32_t all = code->x.count + code->u.count;
     Expr *symbols = room, *weight = symbols + all, *change = weight + all, *slopes = change + all,

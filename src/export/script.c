@@ -12,15 +12,15 @@
 #define CALL1(op, f)    [op] = {f "(%a)", LEVEL_ATOM, {0}}
 #define CALL2(op, f)    [op] = {f "(%a, %b)", LEVEL_ATOM, {0}}
 #define RELATION(op, s) [op] = {"%a " s " %b", LEVEL_RELATION, {LEVEL_SUM, LEVEL_SUM}}
-#define ARITHMETIC                                                                         \
-    [OP_ADD] = {"%a + %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                         \
-    [OP_SUB] = {"%a - %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                         \
-    [OP_MUL] = {"%a * %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                    \
-    [OP_DIV] = {"%a / %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                    \
-    [OP_NEG] = {"-%a", LEVEL_SIGN, {LEVEL_ATOM}},                                          \
-    [CODE_FMA] = {"%a * %b + %c", LEVEL_SUM, {LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_PRODUCT}},  \
-    [CODE_FMS] = {"%a * %b - %c", LEVEL_SUM, {LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_PRODUCT}},  \
-    [CODE_FNMA] = {"%c - %a * %b", LEVEL_SUM, {LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_SUM}},     \
+#define ARITHMETIC                                                                        \
+    [OP_ADD] = {"%a + %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                        \
+    [OP_SUB] = {"%a - %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                        \
+    [OP_MUL] = {"%a * %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                   \
+    [OP_DIV] = {"%a / %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                   \
+    [OP_NEG] = {"-%a", LEVEL_SIGN, {LEVEL_ATOM}},                                         \
+    [CODE_FMA] = {"%a * %b + %c", LEVEL_SUM, {LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_PRODUCT}}, \
+    [CODE_FMS] = {"%a * %b - %c", LEVEL_SUM, {LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_PRODUCT}}, \
+    [CODE_FNMA] = {"%c - %a * %b", LEVEL_SUM, {LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_SUM}},    \
     RELATION(OP_LESS, "<"), RELATION(OP_LESS_EQUAL, "<="), RELATION(OP_EQUAL, "==")
 
 static const Phrase python_phrases[FLAT_CODES] = {
@@ -153,7 +153,8 @@ static void open_part(Walk *walk, uint32_t number, uint32_t uses)
     const char *name = s->code->options.name;
     Buffer *out = walk->out;
     if (s->is_octave) {
-        tr_buffer_print(out, "function %s = %s_%s(%s)\n", part->array, name, part->name, part->given);
+        tr_buffer_print(out, "function %s = %s_%s(%s)\n", part->array, name, part->name,
+                        part->given);
         if (s->code->flat.table_count || is_guess)
             tr_buffer_print(out, "  s = %s_sizes();\n", name);
         if (is_guess)
@@ -206,7 +207,8 @@ static void list_numbers(const Script *s, Buffer *out, const double *at, size_t 
     for (size_t k = 0; k < count; k++) {
         tr_buffer_print(out, "%s", k ? ", " : "");
         tr_walk_number(out, s->tongue, at[k], false);
-        if (k % 8 == 7 && k + 1 < count) tr_buffer_print(out, s->is_octave ? " ...\n    " : "\n    ");
+        if (k % 8 == 7 && k + 1 < count)
+            tr_buffer_print(out, s->is_octave ? " ...\n    " : "\n    ");
     }
     tr_buffer_print(out, "]");
 }
@@ -215,8 +217,7 @@ static void list_entries(const Script *s, Buffer *out, const uint32_t *at, uint3
                          uint32_t first)
 {
     tr_buffer_print(out, "%s[", s->is_octave ? "" : "np.array(");
-    for (uint32_t k = 0; k < count; k++)
-        tr_buffer_print(out, "%s%u", k ? ", " : "", at[k] + first);
+    for (uint32_t k = 0; k < count; k++) tr_buffer_print(out, "%s%u", k ? ", " : "", at[k] + first);
     tr_buffer_print(out, "]%s", s->is_octave ? "" : ", int)");
 }
 
@@ -261,7 +262,8 @@ static void list_tables(const Script *s, Buffer *out)
         const Table *table = flat->tables[k];
         const bool plane = table_is_plane(table);
         const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
-        tr_buffer_print(out, s->is_octave ? "struct('axes', {{" : "%s{\"axes\": [", k ? ",\n    " : "");
+        tr_buffer_print(out, s->is_octave ? "struct('axes', {{" : "%s{\"axes\": [",
+                        k ? ",\n    " : "");
         list_axis(s, out, ax, plane);
         if (plane) tr_buffer_print(out, ", "), list_axis(s, out, ay, plane);
         tr_buffer_print(out, s->is_octave ? "}}, 'numbers', " : "], \"numbers\": np.array(");
@@ -363,9 +365,8 @@ static void write_solving(const Script *s, Buffer *out)
                             "  x = find_start(@%s_given_%s, %u, s.%s_place, guess, x, u, p);\n",
                             name, names[k], s->code->given[k].rows, names[k]);
         else
-            tr_buffer_print(out,
-                            "    x = find_start(%s_given_%s, %u, %s_PLACE, guess, x, u, p)\n", name,
-                            names[k], s->code->given[k].rows, k ? "RATES" : "POSITIONS");
+            tr_buffer_print(out, "    x = find_start(%s_given_%s, %u, %s_PLACE, guess, x, u, p)\n",
+                            name, names[k], s->code->given[k].rows, k ? "RATES" : "POSITIONS");
     }
 }
 
@@ -429,8 +430,10 @@ static void write_octave_sizes(const Script *s, const Pieces *pieces, Buffer *ou
 {
     const Export *code = s->code;
     const char *name = code->options.name;
-    tr_buffer_print(out, "%% Numbers, names with units and defaults, and which entries are what.\n"
-                         "function s = %s_sizes()\n", name);
+    tr_buffer_print(out,
+                    "%% Numbers, names with units and defaults, and which entries are what.\n"
+                    "function s = %s_sizes()\n",
+                    name);
     tr_buffer_print(out, "  s.nx = %u;\n  s.nu = %u;\n  s.np = %u;\n  s.ny = %u;\n  s.nm = %u;\n",
                     code->x.count, code->u.count, code->p.count, code->y.count,
                     code->latches.count);
@@ -456,13 +459,11 @@ bool tr_print_octave(Export *code, Folder *folder, tr_error *err)
     const struct {
         const char *name;
         Text text;
-    } texts[] = {{"initial", tr_embedded_octave_initial()},
-                 {"least_step", tr_embedded_octave_least_step()},
-                 {"project", tr_embedded_octave_project()},
-                 {"speeds", tr_embedded_octave_speeds()},
-                 {"step", tr_embedded_octave_step()},
-                 {"demo", tr_embedded_octave_demo()},
-                 {"table", tr_embedded_octave_table()}};
+    } texts[] = {
+        {"initial", tr_embedded_octave_initial()}, {"least_step", tr_embedded_octave_least_step()},
+        {"project", tr_embedded_octave_project()}, {"speeds", tr_embedded_octave_speeds()},
+        {"step", tr_embedded_octave_step()},       {"demo", tr_embedded_octave_demo()},
+        {"table", tr_embedded_octave_table()}};
     const char *name = code->options.name;
     char table[120];
     Tongue tongue = octave;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The equations as matrices of SymPy: M, c, Q and G of the model as it stands at the start, and H of
-// the chart there, H = dv/dw.
+// The equations as matrices of SymPy: M, c, Q and G of the model as it stands at the start, and H
+// of the chart there, H = dv/dw.
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/target.h"
