@@ -57,7 +57,7 @@ with tempfile.TemporaryDirectory() as made:
     run("arm-none-eabi-gcc", *CORTEX, "-nostartfiles", "-T", cortex / "link.ld", "-Wl,--gc-sections", "-o", "bicycle.elf",
         "main.o", "start.o", "bicycle.o", "-lm", cwd=folder)
     names = run("arm-none-eabi-nm", "-S", "bicycle.elf", cwd=folder)
-    own = run("arm-none-eabi-nm", "bicycle.o", cwd=folder).split()
+    own = run("arm-none-eabi-nm", "--defined-only", "bicycle.o", cwd=folder).split()
     sizes = {name: int(size, 16) for _, size, kind, name in re.findall(r"(\w+) (\w+) ([tTrR]) (\S+)", names)
              if name in own or name.split(".")[0] in own}
     code = sum(sizes.values())

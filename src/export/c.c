@@ -318,7 +318,11 @@ static void write_names(const Printer *p, Buffer *out, const char *list, const C
         tr_buffer_quoted(out, names->at[k].unit, true);
         tr_buffer_print(out, "\", ");
         tr_walk_number(out, &p->tongue, names->at[k].value, p->code->options.is_single);
-        tr_buffer_print(out, ", -%s, %s},\n", p->tongue.infinity, p->tongue.infinity);
+        tr_buffer_print(out, ", ");
+        tr_walk_number(out, &p->tongue, names->at[k].least, p->code->options.is_single);
+        tr_buffer_print(out, ", ");
+        tr_walk_number(out, &p->tongue, names->at[k].most, p->code->options.is_single);
+        tr_buffer_print(out, "},\n");
     }
     tr_buffer_print(out, "    {0, 0, 0, 0, 0}\n};\n");
 }
@@ -336,6 +340,10 @@ static void write_indices(const Printer *p, Buffer *out, const CodeNames *names,
             tr_buffer_print(out, " [");
             tr_buffer_comment(out, names->at[k].unit);
             tr_buffer_print(out, "]");
+        }
+        if (names->at[k].doc[0]) {
+            tr_buffer_print(out, ": ");
+            tr_buffer_comment(out, names->at[k].doc);
         }
         tr_buffer_print(out, "%s */\n",
                         names == &p->code->x && !names->at[k].is_integrated ? ", follows" : "");
@@ -514,17 +522,11 @@ static void write_projection(Printer *p)
     fill_in(p, out, tr_embedded_c_project(), NULL);
 }
 
-// Small machines have no room for it: a fifth of the code of a step.
-static bool looks_at_chart(const Export *code)
-{
-    return code->pivot_count && !code->options.is_single;
-}
-
 // Where velocities depend on each other: whether they may, here
 static void write_quality(Printer *p)
 {
     Buffer *out = &p->body;
-    if (!looks_at_chart(p->code)) return;
+    if (!p->code->pivot_count) return;
     write_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
     tr_buffer_print(out, "enum { PIVOTS = %u };\n", p->code->pivot_count);
     fill_in(p, out, tr_embedded_c_quality(), NULL);
@@ -533,7 +535,7 @@ static void write_quality(Printer *p)
 static void write_step(Printer *p)
 {
     const Export *code = p->code;
-    const bool first = code_has(code, PART_FIRST) && !code->options.is_single;
+    const bool first = code_has(code, PART_FIRST);
     const bool phi = code->phi_count, units = code->quaternion_count;
     char first_call[200], project[200];
     if (first) write_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
@@ -548,7 +550,7 @@ static void write_step(Printer *p)
     const Mark marks[] = {
         {"first", first_call},
         {"project", project},
-        {"check", looks_at_chart(code) ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
+        {"check", code->pivot_count ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
         {NULL, NULL}};
     fill_in(p, &p->body, tr_embedded_c_step(), marks);
 }

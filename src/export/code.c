@@ -66,7 +66,7 @@ static void make_unique(CodeNames *names)
 }
 
 static void add_name(Export *code, CodeNames *names, const char *prefix, const char *name,
-                     Quantity quantity, uint32_t input)
+                     const Port *port, uint32_t input)
 {
     CodeName *at = realloc(names->at, (names->count + 1u) * sizeof *at);
     if (!at) {
@@ -76,8 +76,10 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
     names->at = at;
     at += names->count++;
     *at = (CodeName){.name = name,
-                     .unit = tr_quantity_unit(quantity),
-                     .quantity = tr_quantity_words(quantity),
+                     .unit = port ? tr_port_unit(port) : "",
+                     .doc = port ? port->doc : "",
+                     .least = port ? port->min : -(double)INFINITY,
+                     .most = port ? port->max : (double)INFINITY,
                      .input = input};
     if (input != NO_INPUT) at->value = code->flow->inputs[input];
     at->id = tr_identifier_new(prefix, name);
@@ -90,7 +92,7 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
 static void add_input(Export *code, CodeNames *names, const char *prefix, uint32_t input)
 {
     const Input *of = &code->system->inputs[input];
-    add_name(code, names, prefix, of->name, of->port.quantity, input);
+    add_name(code, names, prefix, of->name, &of->port, input);
 }
 
 // q, v, z, of which the chart at the start integrates some
@@ -149,7 +151,7 @@ static void name_settings(Export *code)
             code->u.at[i].value = (double)NAN;
     }
     for (uint32_t i = 0; i < s->latch_count; i++)
-        add_name(code, &code->latches, "mode_", s->latches[i].name, QUANTITY_UNKNOWN, NO_INPUT);
+        add_name(code, &code->latches, "mode_", s->latches[i].name, NULL, NO_INPUT);
 }
 
 // Each name that is asked for must be there.
@@ -191,8 +193,7 @@ static uint32_t *choose_outputs(Export *code, tr_error *err)
         if (!is_wanted) continue;
         const Port *port = tr_system_column_port(s, flow->labels[i]);
         column[code->y.count] = i;
-        add_name(code, &code->y, "y_", flow->labels[i], port ? port->quantity : QUANTITY_UNKNOWN,
-                 NO_INPUT);
+        add_name(code, &code->y, "y_", flow->labels[i], port, NO_INPUT);
     }
     return column;
 }
@@ -660,8 +661,10 @@ static void take_functions(Export *code, tr_error *err)
         map_inputs(code);
         tr_code_start(code, err);
         take_rates(code, err);
-        take_first(code, err);
-        take_quality(code, err);
+        if (!code->options.is_single) { // bits are not those of a run, and room is short
+            take_first(code, err);
+            take_quality(code, err);
+        }
         take_columns(code, outputs, err);
         take_speeds(code);
         take_projection(code, err);
